@@ -36,7 +36,19 @@ const usage = `npm run bench -- BENCH [options] [--json]
             --files N        files of an order (default 50)
             --rounds N       (default 9)
 
-  --json    the last line is one JSON object {"bench", "machine", "results": {name: number}}
+  runes     what an index of runes costs a first sync, on chains with 5 % and 60 % of transactions with runestones
+            --blocks N       blocks of each chain (default 150)
+            --tracked N      outputs with runes in memory (default 10000000)
+            --rounds N       runs with and without, of which the medians count (default 3)
+            --balances N     generated balances that answers are read from, and a tenth as many runes (default 1000000)
+
+  sats      a first sync with an index of sats, from a real node, beside ord's in turns
+            --ord PATH       an ord to measure as well, with --index-sats
+            --megabytes N    least size of the chain that is synced (default 300)
+            --rounds N       first syncs of each, of which the medians count (default 3)
+
+  --json    the last line is one JSON object {"bench", "machine", "results": {name: number}};
+            of follow with all "stages" of a first sync
   --seed S  of all generators (default 1)
 Generated chains and databases are kept under bench/data.`;
 
@@ -47,6 +59,8 @@ const benches: Readonly<Record<string, (args: string[]) => Promise<Report>>> = {
   mempool: async (args) => (await import('./mempool/mempool-bench.ts')).mempoolBench(args),
   payments: async (args) => (await import('./payments/payments-bench.ts')).paymentsBench(args),
   bodies: async (args) => (await import('./bodies/bodies-bench.ts')).bodiesBench(args),
+  runes: async (args) => (await import('./runes/runes-bench.ts')).runesBench(args),
+  sats: async (args) => (await import('./sats/sats-bench.ts')).satsBench(args),
   search: async (args) => (await import('./search/search-bench.ts')).searchBench(args),
 };
 

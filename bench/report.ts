@@ -1,4 +1,5 @@
 import { availableParallelism, cpus, loadavg, totalmem } from 'node:os';
+import type { StageRow } from '#kernel/stages/stage-sums.ts';
 
 /** The target of a figure: at least, or at most. */
 export type Target = { readonly least: number } | { readonly most: number };
@@ -16,7 +17,16 @@ export interface Table {
 }
 
 export interface Report {
-  readonly bench: 'parse' | 'index' | 'search' | 'follow' | 'mempool' | 'payments' | 'bodies';
+  readonly bench:
+    | 'parse'
+    | 'index'
+    | 'search'
+    | 'follow'
+    | 'mempool'
+    | 'payments'
+    | 'bodies'
+    | 'runes'
+    | 'sats';
   /** The conditions: what was measured, on which data, how often, and what was warm. */
   readonly notes: readonly string[];
   /** The figures of the JSON line, under their documented names. */
@@ -24,6 +34,8 @@ export interface Report {
   /** Ratios and parts, shown only in the table. */
   readonly details: readonly Figure[];
   readonly tables?: readonly Table[];
+  /** Stages of a first sync, for the JSON line. */
+  readonly stages?: readonly StageRow[];
 }
 
 export interface Machine {
@@ -71,9 +83,10 @@ function tableLines({ heads, rows }: Table): string[] {
     ]),
   ];
   const widths = heads.map((_, column) => Math.max(...texts.map((row) => row[column]?.length ?? 0)));
+  const isText = heads.map((_, column) => rows.some((row) => /\p{L}/u.test(String(row[column] ?? ''))));
   const padded = (text: string, column: number): string =>
-    column === 0 ? text.padEnd(widths[0]!) : text.padStart(widths[column]!);
-  return ['', ...texts.map((row) => `  ${row.map(padded).join('  ')}`)];
+    isText[column] === true ? text.padEnd(widths[column]!) : text.padStart(widths[column]!);
+  return ['', ...texts.map((row) => `  ${row.map(padded).join('  ')}`.trimEnd())];
 }
 
 /** The report as lines of text: notes, then one aligned line a figure. */
@@ -103,5 +116,6 @@ export function jsonLine(report: Report, on: Machine): string {
   const results = Object.fromEntries(
     report.figures.map(({ name, value }) => [name, Number(value.toPrecision(6))]),
   );
-  return JSON.stringify({ bench: report.bench, machine: on, results });
+  const { bench, stages } = report;
+  return JSON.stringify({ bench, machine: on, results, ...(stages === undefined ? {} : { stages }) });
 }

@@ -17,6 +17,13 @@ CREATE OR REPLACE FUNCTION chain.hash64(bytes bytea, seed bigint)
 RETURN hashbyteaextended(bytes, seed)
 ;
 
+CREATE OR REPLACE FUNCTION chain.id_hashes(ids bytea)
+ RETURNS integer[]
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE COST 10000
+RETURN ARRAY(SELECT chain.hash32(SUBSTRING(id_hashes.ids FROM at.at FOR 36)) AS hash32 FROM generate_series(1, length(id_hashes.ids), 36) at(at))
+;
+
 CREATE TABLE chain.blocks (
   height integer NOT NULL,
   hash bytea NOT NULL,
@@ -108,6 +115,23 @@ CREATE UNLOGGED TABLE chain.follower_status (
   CONSTRAINT follower_status_one_check CHECK (one)
 );
 
+CREATE TABLE chain.gallery_attributes (
+  key integer NOT NULL,
+  "position" integer NOT NULL,
+  attributes bytea NOT NULL,
+  CONSTRAINT gallery_attributes_pkey PRIMARY KEY (key, "position")
+);
+ALTER TABLE chain.gallery_attributes ALTER COLUMN attributes SET STORAGE EXTERNAL;
+
+CREATE TABLE chain.gallery_pages (
+  key integer NOT NULL,
+  page integer NOT NULL,
+  ids bytea NOT NULL,
+  CONSTRAINT gallery_pages_pkey PRIMARY KEY (key, page)
+);
+ALTER TABLE chain.gallery_pages ALTER COLUMN ids SET STORAGE MAIN;
+CREATE INDEX gallery_pages_ids ON chain.gallery_pages USING gin (chain.id_hashes(ids));
+
 CREATE TABLE chain.inscription_details (
   key integer NOT NULL,
   content_encoding bytea,
@@ -126,7 +150,6 @@ CREATE TABLE chain.inscription_details (
   CONSTRAINT inscription_details_delegate_check CHECK ((length(delegate) = 36))
 );
 CREATE INDEX details_delegate ON chain.inscription_details USING btree (chain.hash32(delegate), key) WHERE (delegate IS NOT NULL);
-CREATE INDEX details_gallery ON chain.inscription_details USING btree (key) WHERE (properties_json ~~ '{"gallery":[{%'::text);
 CREATE INDEX details_metaprotocol ON chain.inscription_details USING btree (chain.hash32(metaprotocol), key) WHERE (metaprotocol IS NOT NULL);
 CREATE INDEX details_properties ON chain.inscription_details USING btree (key) WHERE (properties_json IS NOT NULL);
 
@@ -175,6 +198,15 @@ CREATE INDEX locations_outside ON chain.locations USING btree (place, key) WHERE
 CREATE INDEX locations_owner ON chain.locations USING btree (chain.hash32(script), key) WHERE ((spent_height IS NULL) AND (script IS NOT NULL));
 CREATE INDEX locations_spent ON chain.locations USING btree (spent_height) WHERE (spent_height IS NOT NULL);
 
+CREATE TABLE chain.lost_sats (
+  height integer NOT NULL,
+  lost_sats bigint NOT NULL,
+  replaced_sats bigint NOT NULL,
+  ranges bytea NOT NULL,
+  CONSTRAINT lost_sats_pkey PRIMARY KEY (height)
+);
+ALTER TABLE chain.lost_sats ALTER COLUMN ranges SET STORAGE EXTERNAL;
+
 CREATE UNLOGGED TABLE chain.mempool_departures (
   "position" bigint NOT NULL,
   txid bytea NOT NULL,
@@ -184,6 +216,19 @@ CREATE UNLOGGED TABLE chain.mempool_departures (
   CONSTRAINT mempool_departures_pkey PRIMARY KEY ("position")
 );
 CREATE INDEX mempool_departures_txid ON chain.mempool_departures USING btree (txid);
+
+CREATE UNLOGGED TABLE chain.mempool_etchings (
+  "position" bigint NOT NULL,
+  spacers integer NOT NULL,
+  symbol integer,
+  mature_height integer,
+  divisibility smallint NOT NULL,
+  state text NOT NULL,
+  rune numeric(39,0),
+  premine numeric(39,0) NOT NULL,
+  CONSTRAINT mempool_etchings_pkey PRIMARY KEY ("position")
+);
+CREATE INDEX mempool_etchings_rune ON chain.mempool_etchings USING btree (rune);
 
 CREATE UNLOGGED TABLE chain.mempool_inscriptions (
   "position" bigint NOT NULL,
@@ -209,7 +254,9 @@ CREATE UNLOGGED TABLE chain.mempool_inscriptions (
   sat_offset bigint,
   value bigint,
   script bytea,
-  properties_json text,
+  title bytea,
+  traits bytea,
+  gallery bytea,
   CONSTRAINT mempool_inscriptions_pkey PRIMARY KEY ("position", index),
   CONSTRAINT mempool_inscriptions_delegate_check CHECK ((length(delegate) = 36)),
   CONSTRAINT mempool_inscriptions_txid_index_key UNIQUE (txid, index)
@@ -218,6 +265,27 @@ ALTER TABLE chain.mempool_inscriptions ALTER COLUMN body SET STORAGE EXTERNAL;
 ALTER TABLE chain.mempool_inscriptions ALTER COLUMN folded SET STORAGE EXTERNAL;
 CREATE INDEX mempool_inscriptions_decoded ON chain.mempool_inscriptions USING btree (decoded_sha256);
 CREATE INDEX mempool_inscriptions_sha256 ON chain.mempool_inscriptions USING btree (sha256);
+
+CREATE UNLOGGED TABLE chain.mempool_runes (
+  "position" bigint NOT NULL,
+  vout integer NOT NULL,
+  step smallint NOT NULL,
+  from_height integer,
+  from_tx_index integer,
+  rune_key integer,
+  amount numeric(39,0) NOT NULL,
+  etched_by bytea,
+  from_txid bytea,
+  script bytea,
+  CONSTRAINT mempool_runes_check CHECK (((rune_key IS NULL) <> (etched_by IS NULL))),
+  CONSTRAINT mempool_runes_check1 CHECK (((step = 3) = (from_txid IS NOT NULL))),
+  CONSTRAINT mempool_runes_check2 CHECK (((step = ANY (ARRAY[1, 3])) = (script IS NOT NULL))),
+  CONSTRAINT mempool_runes_etched_by_check CHECK ((length(etched_by) = 32)),
+  CONSTRAINT mempool_runes_from_txid_check CHECK ((length(from_txid) = 32))
+);
+CREATE INDEX mempool_runes_position ON chain.mempool_runes USING btree ("position");
+CREATE INDEX mempool_runes_rune ON chain.mempool_runes USING btree (rune_key, "position");
+CREATE INDEX mempool_runes_script ON chain.mempool_runes USING btree (chain.hash32(script)) WHERE (script IS NOT NULL);
 
 CREATE UNLOGGED TABLE chain.mempool_state (
   one boolean NOT NULL DEFAULT true,
@@ -339,6 +407,121 @@ CREATE TABLE chain.parents (
 );
 CREATE INDEX parents_parent ON chain.parents USING btree (parent_key, child_key);
 
+CREATE TABLE chain.properties (
+  key integer NOT NULL,
+  items integer NOT NULL,
+  json_bytes integer NOT NULL,
+  title bytea,
+  traits bytea,
+  attributes bytea NOT NULL,
+  CONSTRAINT properties_pkey PRIMARY KEY (key)
+);
+ALTER TABLE chain.properties ALTER COLUMN attributes SET STORAGE EXTERNAL;
+CREATE INDEX properties_gallery ON chain.properties USING btree (key) WHERE (items > 0);
+
+CREATE TABLE chain.rare_sats (
+  sat bigint NOT NULL,
+  sat_offset bigint NOT NULL,
+  height integer NOT NULL,
+  vout integer NOT NULL,
+  txid bytea,
+  CONSTRAINT rare_sats_pkey PRIMARY KEY (sat, height)
+);
+CREATE INDEX rare_sats_height ON chain.rare_sats USING btree (height);
+
+CREATE TABLE chain.rune_balances (
+  height integer NOT NULL,
+  spent_height integer,
+  spent_tx_index integer,
+  tx_index integer NOT NULL,
+  vout integer NOT NULL,
+  rune_key integer NOT NULL,
+  amount numeric(39,0) NOT NULL,
+  txid bytea NOT NULL,
+  script bytea NOT NULL,
+  CONSTRAINT rune_balances_pkey PRIMARY KEY (height, tx_index, vout, rune_key)
+);
+ALTER TABLE chain.rune_balances SET (autovacuum_vacuum_scale_factor=0.02, autovacuum_analyze_scale_factor=0.05, autovacuum_vacuum_insert_scale_factor=0.02);
+CREATE INDEX rune_balances_holder ON chain.rune_balances USING btree (rune_key, script, amount, height) WHERE (spent_height IS NULL);
+CREATE INDEX rune_balances_outpoint ON chain.rune_balances USING btree (chain.hash64(txid, (vout)::bigint)) WHERE (spent_height IS NULL);
+CREATE INDEX rune_balances_owner ON chain.rune_balances USING btree (chain.hash32(script), rune_key) WHERE (spent_height IS NULL);
+CREATE INDEX rune_balances_received ON chain.rune_balances USING btree (chain.hash32(script), height);
+CREATE INDEX rune_balances_rune ON chain.rune_balances USING btree (rune_key, height, tx_index);
+CREATE INDEX rune_balances_rune_spent ON chain.rune_balances USING btree (rune_key, spent_height) WHERE (spent_height IS NOT NULL);
+CREATE INDEX rune_balances_sent ON chain.rune_balances USING btree (chain.hash32(script), spent_height) WHERE (spent_height IS NOT NULL);
+CREATE INDEX rune_balances_spent ON chain.rune_balances USING btree (spent_height, spent_tx_index) WHERE (spent_height IS NOT NULL);
+
+CREATE TABLE chain.rune_blocks (
+  height integer NOT NULL,
+  anchored boolean NOT NULL,
+  next_key integer NOT NULL,
+  CONSTRAINT rune_blocks_pkey PRIMARY KEY (height)
+);
+
+CREATE TABLE chain.rune_burns (
+  rune_key integer NOT NULL,
+  height integer NOT NULL,
+  tx_index integer NOT NULL,
+  amount numeric(39,0) NOT NULL,
+  total numeric(39,0) NOT NULL,
+  txid bytea NOT NULL,
+  CONSTRAINT rune_burns_pkey PRIMARY KEY (rune_key, height, tx_index)
+);
+CREATE INDEX rune_burns_height ON chain.rune_burns USING btree (height, tx_index);
+
+CREATE TABLE chain.rune_mints (
+  rune_key integer NOT NULL,
+  height integer NOT NULL,
+  tx_index integer NOT NULL,
+  mints integer NOT NULL,
+  txid bytea,
+  CONSTRAINT rune_mints_pkey PRIMARY KEY (height, tx_index)
+);
+CREATE INDEX rune_mints_rune ON chain.rune_mints USING btree (rune_key, height, tx_index);
+
+CREATE TABLE chain.runes (
+  key integer NOT NULL,
+  height integer NOT NULL,
+  tx_index integer NOT NULL,
+  spacers integer NOT NULL,
+  symbol integer,
+  divisibility smallint NOT NULL,
+  turbo boolean NOT NULL,
+  has_terms boolean NOT NULL,
+  "timestamp" bigint NOT NULL,
+  rune numeric(39,0) NOT NULL,
+  premine numeric(39,0) NOT NULL,
+  amount numeric(39,0),
+  cap numeric(39,0),
+  height_start numeric(20,0),
+  height_end numeric(20,0),
+  offset_start numeric(20,0),
+  offset_end numeric(20,0),
+  txid bytea NOT NULL,
+  CONSTRAINT runes_pkey PRIMARY KEY (key)
+);
+CREATE INDEX runes_etching ON chain.runes USING btree (txid);
+CREATE UNIQUE INDEX runes_id ON chain.runes USING btree (height, tx_index);
+CREATE UNIQUE INDEX runes_rune ON chain.runes USING btree (rune);
+
+CREATE TABLE chain.sat_ranges (
+  height integer NOT NULL,
+  vout integer NOT NULL,
+  txid bytea NOT NULL,
+  ranges bytea NOT NULL
+);
+ALTER TABLE chain.sat_ranges ALTER COLUMN ranges SET STORAGE EXTERNAL;
+ALTER TABLE chain.sat_ranges SET (autovacuum_vacuum_scale_factor=0.02, autovacuum_analyze_scale_factor=0.05, autovacuum_vacuum_insert_scale_factor=0.02);
+CREATE INDEX sat_ranges_height ON chain.sat_ranges USING btree (height);
+CREATE INDEX sat_ranges_outpoint ON chain.sat_ranges USING btree (chain.hash64(txid, (vout)::bigint));
+
+CREATE TABLE chain.sats (
+  sat bigint NOT NULL,
+  key integer NOT NULL,
+  CONSTRAINT sats_pkey PRIMARY KEY (key)
+);
+CREATE INDEX sats_sat ON chain.sats USING btree (sat, key);
+
 CREATE TABLE chain.search_columns (
   segment_id integer NOT NULL,
   content_ids bytea NOT NULL,
@@ -380,6 +563,13 @@ CREATE TABLE chain.search_segments (
   CONSTRAINT search_segments_kind_check CHECK (((kind >= 0) AND (kind <= 3))),
   CONSTRAINT search_segments_kind_first_id_key UNIQUE (kind, first_id)
 );
+
+CREATE TABLE chain.spent_sats (
+  height integer NOT NULL,
+  outputs bytea NOT NULL,
+  CONSTRAINT spent_sats_pkey PRIMARY KEY (height)
+);
+ALTER TABLE chain.spent_sats ALTER COLUMN outputs SET STORAGE EXTERNAL;
 
 CREATE TABLE chain.state (
   one boolean NOT NULL DEFAULT true,
@@ -436,7 +626,9 @@ CREATE VIEW chain.pending_inscriptions AS
     i.sat_offset,
     i.value,
     i.script,
-    i.properties_json,
+    i.title,
+    i.traits,
+    i.gallery,
     t.first_seen,
     t.fee,
     t.vsize,
@@ -447,6 +639,25 @@ CREATE VIEW chain.pending_inscriptions AS
   WHERE NOT (EXISTS ( SELECT
            FROM chain.inscriptions x
           WHERE x.txid = i.txid AND x.index = i.index));
+
+CREATE VIEW chain.pending_rune_transactions AS
+ SELECT txid,
+    "position",
+    first_seen,
+    fee,
+    vsize,
+    replaces,
+    block_height,
+    block_hash
+   FROM chain.pending_transactions t
+  WHERE NOT (EXISTS ( SELECT
+           FROM chain.mempool_runes m
+          WHERE m."position" = t."position" AND m.from_height IS NOT NULL AND NOT (EXISTS ( SELECT
+                   FROM chain.rune_balances b
+                  WHERE b.height = m.from_height AND b.tx_index = m.from_tx_index AND b.vout = m.vout AND b.rune_key = m.rune_key AND b.txid = m.from_txid AND b.spent_height IS NULL)))) AND NOT (EXISTS ( SELECT
+           FROM chain.mempool_runes m
+             JOIN chain.rune_balances b ON chain.hash64(b.txid, b.vout::bigint) = chain.hash64(t.txid, m.vout::bigint) AND b.txid = t.txid AND b.vout = m.vout AND b.spent_height IS NULL
+          WHERE m."position" = t."position" AND m.step = 1));
 
 CREATE VIEW chain.pending_state AS
  SELECT one,
@@ -518,6 +729,25 @@ CREATE TABLE service.instance (
   created_at timestamp with time zone NOT NULL DEFAULT now(),
   CONSTRAINT instance_pkey PRIMARY KEY (one),
   CONSTRAINT instance_one_check CHECK (one)
+);
+
+CREATE TABLE service.inventory_outputs (
+  txid bytea NOT NULL,
+  vout bigint NOT NULL,
+  value bigint NOT NULL,
+  script bytea NOT NULL,
+  height integer NOT NULL,
+  block_hash bytea NOT NULL,
+  ranges bigint[] NOT NULL,
+  added_at timestamp with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT inventory_outputs_pkey PRIMARY KEY (txid, vout),
+  CONSTRAINT inventory_outputs_block_hash_check CHECK ((length(block_hash) = 32)),
+  CONSTRAINT inventory_outputs_height_check CHECK ((height >= 0)),
+  CONSTRAINT inventory_outputs_ranges_check CHECK (((cardinality(ranges) > 0) AND ((cardinality(ranges) % 2) = 0))),
+  CONSTRAINT inventory_outputs_script_check CHECK (((length(script) >= 1) AND (length(script) <= 520))),
+  CONSTRAINT inventory_outputs_txid_check CHECK ((length(txid) = 32)),
+  CONSTRAINT inventory_outputs_value_check CHECK ((value > 0)),
+  CONSTRAINT inventory_outputs_vout_check CHECK (((vout >= 0) AND (vout <= '4294967295'::bigint)))
 );
 
 CREATE TABLE service.key_usage (

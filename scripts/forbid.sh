@@ -15,7 +15,7 @@ look 'tests that may not run:' '\b(it|test|describe)\.(only|todo)\b' '*.ts'
 look 'paths of one machine:' '(^|[^A-Za-z.])/(work|farm)/|\.\./shared|\.\./\.library' .
 look 'functions of PostgreSQL 18 alone (chain.hash32, chain.hash64):' '\bhashbytea' '*.ts'
 look 'types silenced:' '@ts-(ignore|expect-error)|\bas any[];,).]' '*.ts'
-look 'brands are given by the functions of src/kernel/primitives:' '\bas (Height|InscriptionKey|Sats|(Txid|BlockHash)(Hex)?|Brand<)\b' '*.ts' ':!src/kernel/primitives'
+look 'brands are given by the functions of src/kernel/primitives, src/kernel/runes and src/kernel/sats:' '\bas (Height|InscriptionKey|Sats?|(Txid|BlockHash)(Hex)?|Rune|U128|Brand<)\b' '*.ts' ':!src/kernel/primitives' ':!src/kernel/runes' ':!src/kernel/sats'
 look 'test() is the one way to write a test:' '^\s*it(\.\w+)*\(' 'test/*.ts'
 for file in docs/adr/[0-9]*.md; do
   number=$(basename "$file" | cut -d- -f1)

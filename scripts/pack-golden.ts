@@ -1,9 +1,10 @@
 /**
  * Packs golden chains into test/fixtures/golden: `node scripts/pack-golden.ts FOLDER_OF_CHAINS`.
- * One file a chain: the blocks, the outputs they spend, chain.json, and the answers that tests compare.
+ * One file a chain: the blocks, the outputs they spend, chain.json, and the answers that tests compare. Those about
+ * runes and sats are packs of their own: `node scripts/pack-golden.ts FOLDER_OF_CHAINS runes` makes these alone.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import { brotliCompressSync, constants, gunzipSync } from 'node:zlib';
 
 const compared = [
@@ -25,29 +26,38 @@ const compared = [
   'r-blockinfo',
   'output',
 ];
+const aboutRunes = ['rune', 'runes', 'status', 'balances'];
+/** Of an ord with a sat index. */
+const aboutSats = ['sat', 'r-sat', 'sat-unmined', 'status', 'output'];
+/** Answers about inscriptions, of which the sat index knows the sat and its charms: nothing else differs. */
+const withSats = ['inscription', 'r-inscription', 'r-children-inscriptions', 'r-parents-inscriptions'];
 const target = join(import.meta.dirname, '../test/fixtures/golden');
 
 /** Files by name, a `.gz` unpacked: the contents of the chain's pack. */
 function filesOf(chain: string): Map<string, Buffer> {
   const files = new Map<string, Buffer>();
-  const add = (path: string): void => {
-    const bytes = readFileSync(path);
-    const name = relative(chain, path);
-    files.set(name.replace(/\.gz$/u, ''), name.endsWith('.gz') ? gunzipSync(bytes) : bytes);
-  };
-  add(join(chain, 'chain.json'));
+  add(files, chain, 'chain.json');
   for (const folder of ['blocks', 'spent']) {
-    for (const name of readdirSync(join(chain, folder)).sort()) add(join(chain, folder, name));
+    for (const name of readdirSync(join(chain, folder)).sort()) add(files, chain, join(folder, name));
   }
+  addAnswers(files, chain, compared);
+  return files;
+}
+
+function add(files: Map<string, Buffer>, chain: string, name: string): void {
+  const bytes = readFileSync(join(chain, name));
+  files.set(name.replace(/\.gz$/u, ''), name.endsWith('.gz') ? gunzipSync(bytes) : bytes);
+}
+
+function addAnswers(files: Map<string, Buffer>, chain: string, questions: readonly string[]): void {
   for (const folder of readdirSync(chain).filter((name) => name.startsWith('answers'))) {
-    for (const question of compared) {
-      for (const ending of ['.ndjson', '.ndjson.gz']) {
-        const path = join(chain, folder, question + ending);
-        if (existsSync(path)) add(path);
+    for (const question of questions) {
+      for (const ending of ['.ndjson', '.ndjson.gz', '.json']) {
+        const name = join(folder, question + ending);
+        if (existsSync(join(chain, name))) add(files, chain, name);
       }
     }
   }
-  return files;
 }
 
 /** The lines about outputs with inscriptions, and the lines about other outputs, which need a node. */
@@ -72,6 +82,69 @@ function pack(chain: string): Buffer {
     files.set(name, held);
     files.set(name.replace('output.ndjson', 'output-empty.ndjson'), empty);
   }
+  return packed(files);
+}
+
+function packRunes(chain: string): Buffer {
+  const files = new Map<string, Buffer>();
+  addAnswers(files, chain, aboutRunes);
+  return packed(files);
+}
+
+function packSats(chain: string): Buffer {
+  const files = new Map<string, Buffer>();
+  addAnswers(files, chain, [...aboutSats, ...withSats]);
+  for (const [name, bytes] of files) {
+    // the pack without them has the other answers, and those of an ord without a sat index
+    if (name.startsWith('answers-no-sat-index/')) files.delete(name);
+    else if (name.endsWith('/output.ndjson')) {
+      files.delete(name);
+      files.set(name.replace('output.ndjson', 'output-ranges.ndjson'), rangesOf(bytes));
+    } else if (withSats.some((question) => name.endsWith(`/${question}.ndjson`))) {
+      files.delete(name);
+      files.set(name.replace('.ndjson', '-sats.ndjson'), satsOf(bytes));
+    }
+  }
+  return packed(files);
+}
+
+/** The sat ranges of each output that ord has. */
+function rangesOf(ndjson: Buffer): Buffer {
+  const lines = ndjson.toString('utf8').split('\n');
+  const ranges = lines.flatMap((line) => {
+    if (line === '') return [];
+    // numbers of sats are safe integers
+    const { key, value } = JSON.parse(line) as { key: string; value?: { sat_ranges: unknown } };
+    return value?.sat_ranges == null ? [] : [JSON.stringify({ key, value: value.sat_ranges })];
+  });
+  return Buffer.from(ranges.join('\n'));
+}
+
+interface WithSat {
+  readonly charms: readonly string[];
+  readonly sat: number | null;
+}
+
+/** Sat and charms of each inscription, or of each in a list. */
+function satsOf(ndjson: Buffer): Buffer {
+  const lines = ndjson.toString('utf8').split('\n');
+  const reduced = ({ charms, sat }: WithSat): WithSat => ({ charms, sat });
+  const sats = lines.flatMap((line) => {
+    if (line === '') return [];
+    const { key, value } = JSON.parse(line) as {
+      key: string;
+      value?: WithSat & { children?: WithSat[]; parents?: WithSat[] };
+    };
+    if (value === undefined) return [];
+    const list = value.children ?? value.parents;
+    // `/inscription` lists relatives by id alone
+    const isList = list !== undefined && !('sat' in value);
+    return [JSON.stringify({ key, value: isList ? list.map(reduced) : reduced(value) })];
+  });
+  return Buffer.from(sats.join('\n'));
+}
+
+function packed(files: ReadonlyMap<string, Buffer>): Buffer {
   const directory = JSON.stringify([...files].map(([name, bytes]) => [name, bytes.length]));
   const whole = Buffer.concat([Buffer.from(`${directory}\n`), ...files.values()]);
   return brotliCompressSync(whole, {
@@ -83,11 +156,18 @@ function pack(chain: string): Buffer {
   });
 }
 
-const source = process.argv[2];
-if (source === undefined) throw new Error('usage: node scripts/pack-golden.ts FOLDER_OF_CHAINS');
-mkdirSync(target, { recursive: true });
-for (const name of readdirSync(source).filter((entry) => statSync(join(source, entry)).isDirectory())) {
-  const packed = pack(join(source, name));
-  writeFileSync(join(target, `${name}.br`), packed);
-  console.log(`${name}: ${packed.length} bytes`);
+const [, , source, part] = process.argv;
+if (source === undefined) throw new Error('usage: node scripts/pack-golden.ts FOLDER_OF_CHAINS [runes|sats]');
+const parts = [
+  { folder: 'runes', pack: packRunes },
+  { folder: 'sats', pack: packSats },
+  { folder: '.', pack },
+].filter(({ folder }) => part === undefined || folder === part);
+for (const { folder, pack: packChain } of parts) {
+  mkdirSync(join(target, folder), { recursive: true });
+  for (const name of readdirSync(source).filter((entry) => statSync(join(source, entry)).isDirectory())) {
+    const bytes = packChain(join(source, name));
+    writeFileSync(join(target, folder, `${name}.br`), bytes);
+    console.log(`${folder}/${name}: ${bytes.length} bytes`);
+  }
 }

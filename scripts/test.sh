@@ -20,6 +20,9 @@ node ${flags[@]+"${flags[@]}"} node_modules/vitest/vitest.mjs run --reporter=def
 status=$?
 node -e '
   const r = JSON.parse(require("fs").readFileSync(process.argv[1], "utf8"));
+  for (const file of r.testResults)
+    for (const { status, fullName, failureMessages: [first] } of file.assertionResults)
+      if (status === "passed" && first !== undefined) console.log(`passed at its second try only: ${file.name} > ${fullName}\n  ${first}`);
   const crashed = process.argv[2] !== "0" && r.numFailedTests === 0 ? 1 : 0;
   console.log(`tests: ${r.numPassedTests} passed, ${r.numFailedTests + crashed} failed, ${r.numPendingTests + r.numTodoTests} skipped`);
 ' "$report" "$status" || true

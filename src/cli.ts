@@ -3,8 +3,10 @@ import { nearestWord } from '#kernel/text/nearest-word.ts';
 import { type Command, type CommandFlag, UsageError } from './app/command-context.ts';
 import { accountsCommand } from './commands/accounts.ts';
 import { demoCommand } from './commands/demo.ts';
+import { doctorCommand } from './commands/doctor.ts';
 import { exportCommand } from './commands/export.ts';
 import { indexCommand } from './commands/index-blocks.ts';
+import { inventoryCommand } from './commands/inventory.ts';
 import { keysCommand } from './commands/keys.ts';
 import { migrateCommand } from './commands/migrate.ts';
 import { rollbackCommand } from './commands/rollback.ts';
@@ -36,11 +38,13 @@ export const commands: readonly Command[] = [
   indexCommand,
   exportCommand,
   verifyCommand,
+  doctorCommand,
   rollbackCommand,
   searchReindexCommand,
   migrateCommand,
   accountsCommand,
   keysCommand,
+  inventoryCommand,
 ];
 
 const program = 'satscribe';
@@ -53,7 +57,7 @@ export type CommandLine =
       /** Values of flags, which override the environment. */
       readonly settings: Readonly<Partial<Record<SettingName, string>>>;
       readonly flags: Readonly<Record<string, string>>;
-      /** The words after the name of a command with `operands`. */
+      /** The words after the name of a command with `operands` or an `object`. */
       readonly words: readonly string[];
     };
 
@@ -70,7 +74,7 @@ export function parseCommandLine(words: readonly string[]): CommandLine {
   if (values['help'] === true) return { kind: 'help', text: commandHelp(command) };
   const hasOperands = command.operands !== undefined;
   if (!hasOperands) checkObject(command, positionals);
-  return { kind: 'run', command, ...givenValues(command, values), words: hasOperands ? positionals : [] };
+  return { kind: 'run', command, ...givenValues(command, values), words: positionals };
 }
 
 /** Values of flags: those for settings, and the command's own. */
@@ -182,9 +186,9 @@ function firstSentence(text: string): string {
 }
 
 function checkObject(command: Command, positionals: readonly string[]): void {
-  const expected = command.object === null ? [] : [command.object];
-  const extra = positionals[expected.length];
-  if (expected.length > 0 && positionals[0] !== expected[0]) {
+  const expected = command.object?.split('|') ?? [];
+  const extra = positionals[command.object === null ? 0 : 1];
+  if (expected.length > 0 && !expected.includes(positionals[0] ?? '')) {
     const found = positionals[0] === undefined ? 'it is not said what' : `unknown object ${positionals[0]}`;
     throw new UsageError(`${found}; the command is ${program} ${command.name} ${command.object}`);
   }

@@ -1,7 +1,8 @@
+import { once } from 'node:events';
 import closeWithGrace from 'close-with-grace';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { errorCodes } from '#kernel/errors/error-codes.ts';
-import { allFailpoints, armFailpoint } from '#kernel/failpoint.ts';
+import { allFailpoints, armFailpoint, armSeam, killProcess, sayFailpoint, seams } from '#kernel/failpoint.ts';
 import { createHealth } from '#kernel/health.ts';
 import { createLifecycle, type Lifecycle, type StopReason } from '#kernel/lifecycle.ts';
 import { createLogger, type Logger } from '#kernel/logger.ts';
@@ -67,11 +68,24 @@ export async function runCommandLine(words: readonly string[]): Promise<void> {
   }
 }
 
-/** `NAME:N`, validated with the settings: this process kills itself when it passes that point for the Nth time. */
+/**
+ * For tests, validated with the settings. `NAME:N`: this process kills itself when it passes that point for the Nth
+ * time. `NAME:N:overlapped`: a batch waits at that seam until the next one is decided, and the process kills itself.
+ * `NAME:N:held`: then it waits for SIGCONT, and goes on.
+ */
 function armForTest(setting: string | undefined): void {
-  const [name, passes] = setting?.split(':') ?? [];
+  const [name, passes, how] = setting?.split(':') ?? [];
   const point = allFailpoints.find((known) => known === name);
-  if (point !== undefined) armFailpoint(point, Number(passes));
+  const seam = seams.find((known) => known === name);
+  if (how !== undefined && seam !== undefined) {
+    armSeam(seam, Number(passes), async (batches) => {
+      sayFailpoint(seam, batches);
+      if (how === 'overlapped') killProcess();
+      await once(process, 'SIGCONT');
+    });
+  } else if (point !== undefined) {
+    armFailpoint(point, Number(passes));
+  }
 }
 
 function listenForTheEnd(lifecycle: Lifecycle, logger: Logger): void {

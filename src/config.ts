@@ -4,7 +4,8 @@ import { parseAllowedDomains } from '#accounts/allowed-domains.ts';
 import { parseRate } from '#accounts/rate.ts';
 import { parseTrustedProxies } from '#accounts/trusted-proxies.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { allFailpoints } from '#kernel/failpoint.ts';
+import { allFailpoints, seams } from '#kernel/failpoint.ts';
+import { utxoSettings, wrongUtxoSettings } from './config-utxos.ts';
 
 /** The form of a rate; `parseRate` checks the bounds. */
 const ratePattern = '^[0-9]+(/[0-9]+)?$';
@@ -52,7 +53,16 @@ export const configSchema = Type.Object(
         maxLength: 4096,
         secret: true,
         description:
-          'PostgreSQL 15 or newer to use instead of the embedded one, as postgres://user:password@host:port/database',
+          'PostgreSQL 15 or newer to use instead of the embedded one, as postgres://user:password@host:port/database; its user owns the tables',
+      }),
+    ),
+    databaseReaderUrl: Type.Optional(
+      Type.String({
+        pattern: '^postgres(ql)?://',
+        maxLength: 4096,
+        secret: true,
+        description:
+          'the same database with the user that answers requests, which reads and owns nothing (docs/operating.md, "Two roles of the database"); unset: that of DATABASE_URL answers, and the log warns',
       }),
     ),
     elasticsearchUrl: Type.Optional(
@@ -128,7 +138,7 @@ export const configSchema = Type.Object(
       default: 'all',
       flag: 'role',
       description:
-        'what this process does: `indexer` follows the chain, `search-sync` copies it to Elasticsearch, `api` answers requests; each needs DATABASE_URL',
+        'what this process does: `indexer` follows the chain, `search-sync` copies it to Elasticsearch, `api` answers requests; each needs DATABASE_URL, `api` instead DATABASE_READER_URL',
     }),
     network: Type.Optional(
       Type.Enum(['mainnet', 'testnet3', 'testnet4', 'signet', 'regtest'], {
@@ -175,10 +185,10 @@ export const configSchema = Type.Object(
         description: 'ZMQ address of the node, one for all topics; unset: the node is asked for it',
       }),
     ),
-    searchAccess: Type.Enum(['open', 'restricted'], {
+    searchAccess: Type.Enum(['open', 'restricted', 'keys'], {
       default: 'restricted',
       description:
-        'who may search over HTTP: `restricted`: clients with a key or from a listed domain; `open`: everybody, as in `demo` (docs/access.md)',
+        'who may search over HTTP: `restricted`: clients with a key, from a listed domain or with our pages; `keys`: clients with a key alone; `open`: everybody, as in `demo` (docs/access.md)',
     }),
     searchAllowedDomains: Type.Optional(
       Type.String({
@@ -199,7 +209,8 @@ export const configSchema = Type.Object(
       pattern: ratePattern,
       maxLength: 16,
       default: '60',
-      description: 'unknown keys from one address, in the form of SEARCH_ADDRESS_RATE; 0: no limit',
+      description:
+        'unknown keys of one prefix from one address, in the form of SEARCH_ADDRESS_RATE; 0: no limit. Never applied to a valid key',
     }),
     publicUrl: Type.Optional(
       Type.String({
@@ -217,10 +228,31 @@ export const configSchema = Type.Object(
           'proxies whose X-Forwarded-For is believed: addresses and networks, separated by commas (`loopback`, 10.0.0.0/8); unset: none',
       }),
     ),
+    connections: Type.Integer({
+      minimum: 10,
+      maximum: 100_000,
+      default: 1000,
+      description:
+        'connections of clients that are open at once; each takes a file descriptor and some memory',
+    }),
+    connectionsPerAddress: Type.Integer({
+      minimum: 1,
+      maximum: 100_000,
+      default: 200,
+      description:
+        'of these, connections from one address (IPv4, or /64 of IPv6); proxies of TRUST_PROXY have as many as there are',
+    }),
+    unsentMegabytes: Type.Integer({
+      minimum: 32,
+      maximum: 100_000,
+      default: 128,
+      description:
+        'memory for answers that clients have not taken yet, in MB: a quarter of it for one client; beyond it large answers are refused with 503',
+    }),
     eventsKeepBlocks: Type.Integer({
       minimum: 0,
       maximum: 1_000_000,
-      default: 1000,
+      default: 144,
       description: 'newest blocks that keep their event texts; older texts are made again on request',
     }),
     indexAddresses: Type.Boolean({
@@ -229,6 +261,25 @@ export const configSchema = Type.Object(
       description:
         'index the owner of every output, so that addresses show all their outputs; must be set from the first block on',
     }),
+    indexRunes: Type.Boolean({
+      default: true,
+      description: 'index runes; an existing index gets them in the background, and false leaves them out',
+    }),
+    indexSats: Type.Boolean({
+      default: false,
+      flag: 'index-sats',
+      description:
+        'index the sats of every output, as ord --index-sats does; must be set from the first block on',
+    }),
+    satsKeepBlocks: Type.Integer({
+      minimum: 6,
+      maximum: 1_000_000,
+      // a week; each block takes some 500 kB
+      default: 1008,
+      description:
+        'newest blocks that an index of sats can take back: a deeper reorganisation ends it, and needs a new index',
+    }),
+    ...utxoSettings,
     readyLagBlocks: Type.Integer({
       minimum: 0,
       maximum: 1_000_000,
@@ -238,10 +289,18 @@ export const configSchema = Type.Object(
     }),
     failpoint: Type.Optional(
       Type.String({
-        pattern: '^[a-z-]+:[1-9][0-9]*$',
+        pattern: '^[a-z-]+:[1-9][0-9]*(:(overlapped|held))?$',
         maxLength: 64,
         description:
-          'for tests of crashes: `NAME:N` kills this process when it passes the point NAME for the Nth time',
+          'for tests of crashes: `NAME:N` kills this process when it passes the point NAME for the Nth time (docs/chaos.md)',
+      }),
+    ),
+    loadBatchBlocks: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 1000,
+        description:
+          'for tests of crashes: a load begins with four batches to come, and its batches have this many blocks',
       }),
     ),
     logLevel: Type.Enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
@@ -334,12 +393,7 @@ export function loadConfig(input: ConfigInput): Config {
 
 /** Combinations of settings that are valid alone but not together. */
 function contradictions(config: Config): string[] {
-  const wrong: string[] = [];
-  if (config.role !== 'all' && config.databaseUrl === undefined) {
-    wrong.push(
-      `ROLE ${config.role} needs DATABASE_URL: processes that share a database cannot bring their own`,
-    );
-  }
+  const wrong = wrongDatabase(config);
   if ((config.bitcoinRpcUser === undefined) !== (config.bitcoinRpcPassword === undefined)) {
     wrong.push('BITCOIN_RPC_USER and BITCOIN_RPC_PASSWORD must be set together or not at all');
   }
@@ -347,9 +401,24 @@ function contradictions(config: Config): string[] {
     wrong.push('BITCOIN_COOKIE_FILE and BITCOIN_RPC_USER exclude each other');
   }
   wrong.push(...wrongSearchServer(config), ...wrongAccess(config));
-  const point = config.failpoint?.split(':', 1)[0];
-  if (point !== undefined && !allFailpoints.some((known) => known === point)) {
-    wrong.push(`FAILPOINT: unknown point ${point}; points are ${allFailpoints.join(', ')}`);
+  wrong.push(...wrongUtxoSettings(config));
+  const [point, , how] = config.failpoint?.split(':') ?? [];
+  const points: readonly string[] = how === undefined ? allFailpoints : seams;
+  if (point !== undefined && !points.includes(point)) {
+    wrong.push(`FAILPOINT: unknown point ${point}; points are ${points.join(', ')}`);
+  }
+  return wrong;
+}
+
+function wrongDatabase({ role, databaseUrl, databaseReaderUrl }: Config): string[] {
+  if (databaseUrl !== undefined || (role === 'api' && databaseReaderUrl !== undefined)) return [];
+  const wrong: string[] = [];
+  if (role !== 'all') {
+    const needed = role === 'api' ? 'DATABASE_READER_URL or DATABASE_URL' : 'DATABASE_URL';
+    wrong.push(`ROLE ${role} needs ${needed}: processes that share a database cannot bring their own`);
+  }
+  if (databaseReaderUrl !== undefined) {
+    wrong.push('DATABASE_READER_URL needs DATABASE_URL: the embedded Postgres has its own roles');
   }
   return wrong;
 }
@@ -368,10 +437,21 @@ function wrongSearchServer(config: Config): string[] {
   return wrong;
 }
 
-function wrongAccess({ searchAllowedDomains, trustProxy, publicUrl, ...rates }: Config): string[] {
+function wrongAccess({
+  searchAccess,
+  searchAllowedDomains,
+  trustProxy,
+  publicUrl,
+  ...rates
+}: Config): string[] {
   const wrong = parseAllowedDomains(searchAllowedDomains ?? '').wrong.map(
     (entry) => `SEARCH_ALLOWED_DOMAINS: ${entry} is not a domain such as example.com or *.example.com`,
   );
+  if (searchAccess === 'keys' && searchAllowedDomains !== undefined) {
+    wrong.push(
+      'SEARCH_ACCESS keys and SEARCH_ALLOWED_DOMAINS exclude each other: no domain may search without a key',
+    );
+  }
   if (trustProxy !== undefined && parseTrustedProxies(trustProxy) === null) {
     wrong.push(`TRUST_PROXY: ${trustProxy} is not a list of addresses and networks`);
   }
@@ -430,3 +510,7 @@ function valuesInWords(schema: SettingSchema): string {
 /** Whether Postgres answers searches, or must be able to. */
 export const mayPostgresSearch = ({ elasticsearchUrl, searchFallback }: Config): boolean =>
   elasticsearchUrl === undefined || searchFallback === 'postgres';
+
+/** Whether the database is the embedded server of the data folder. */
+export const hasEmbeddedDatabase = ({ databaseUrl, databaseReaderUrl }: Config): boolean =>
+  databaseUrl === undefined && databaseReaderUrl === undefined;

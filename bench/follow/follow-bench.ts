@@ -13,7 +13,7 @@ type SectionName = (typeof sectionNames)[number];
 /** More than the outputs that the blocks of transfers spend. */
 const leastTracked = 100_000;
 
-function bitcoind(): string {
+export function bitcoind(): string {
   const found = bitcoindForTests();
   if (found === null) throw new OptionError('no bitcoind was found: scripts/install-bitcoind.sh');
   return found;
@@ -52,11 +52,13 @@ export async function followBench(args: string[]): Promise<Report> {
   if (isAsked('transfers') || isAsked('restart')) {
     sections.push(await trackedSection(tracked, isAsked('transfers')));
   }
+  const stages = sections.flatMap((section) => section.stages ?? []);
   return {
     bench: 'follow',
     notes: sections.flatMap(({ notes }) => notes),
     figures: sections.flatMap(({ figures }) => figures),
     details: sections.flatMap(({ details }) => details),
     tables: sections.flatMap(({ tables }) => tables ?? []),
+    ...(stages.length === 0 ? {} : { stages }),
   };
 }

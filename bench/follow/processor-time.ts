@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readConnectionFile } from '#embedded-postgres/connection-file.ts';
-import { endedChildrenCpuMs, familyCpuMs } from '#kernel/stages/process-times.ts';
+import { familyCpuMs, processStat } from '#kernel/stages/process-times.ts';
 
 /** A server's last reading is at most this old when it ends. Reading its family takes less than a millisecond. */
 const lookEveryMs = 25;
@@ -24,7 +24,7 @@ export async function withProcessorTime<T>(
   run: () => Promise<T>,
 ): Promise<{ readonly result: T; readonly time: ProcessorTime }> {
   const node = Number(readFileSync(join(nodeFolder, 'regtest/bitcoind.pid'), 'utf8'));
-  const [oursBefore, nodeBefore] = [known(endedChildrenCpuMs(process.pid)), known(familyCpuMs(node))];
+  const [oursBefore, nodeBefore] = [known(endedChildrenMs()), known(familyCpuMs(node))];
   // a detached process, no child of ours: only looking tells what it used
   let postgresMs = 0;
   const look = async (): Promise<void> => {
@@ -35,7 +35,7 @@ export async function withProcessorTime<T>(
   try {
     const result = await run();
     const time = {
-      oursSeconds: (known(endedChildrenCpuMs(process.pid)) - oursBefore) / 1000,
+      oursSeconds: (known(endedChildrenMs()) - oursBefore) / 1000,
       postgresSeconds: postgresMs / 1000,
       nodeSeconds: (known(familyCpuMs(node)) - nodeBefore) / 1000,
     };
@@ -44,6 +44,8 @@ export async function withProcessorTime<T>(
     clearInterval(timer);
   }
 }
+
+const endedChildrenMs = (): number | null => processStat(process.pid)?.endedChildrenMs ?? null;
 
 function known(ms: number | null): number {
   if (ms === null) throw new Error('processor time is measured on Linux only');

@@ -1,3 +1,4 @@
+import type { StageRow } from '#kernel/stages/stage-sums.ts';
 import type { Figure, Table } from '../report.ts';
 
 /** A part of the bench that can run alone. */
@@ -7,4 +8,6 @@ export interface Section {
   readonly figures: readonly Figure[];
   readonly details: readonly Figure[];
   readonly tables?: readonly Table[];
+  /** All of them, for the JSON line: the table leaves the shortest out. */
+  readonly stages?: readonly StageRow[];
 }

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { mkdirSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
-import type { StageRow } from '#kernel/stages/stage-recorder.ts';
+import type { StageSums } from '#kernel/stages/stage-sums.ts';
 import { type Bitcoind, startBitcoind } from '#test/support/node/bitcoind.ts';
 import { benchData } from '../index/generated-chain.ts';
 import type { Figure } from '../report.ts';
@@ -13,7 +13,7 @@ import { nodeSettings, SatscribeProcess } from './satscribe-process.ts';
 import { type SearchedSync, searchedSync, searchesMin } from './searched-sync.ts';
 import type { Section } from './section.ts';
 import { sourceRates } from './source-rates.ts';
-import { criticalPart, readStageRows, stagesTable } from './stage-rows.ts';
+import { criticalPart, readStageSums, stagesTable } from './stage-rows.ts';
 
 export interface SyncTask {
   readonly bitcoind: string;
@@ -24,6 +24,7 @@ export interface SyncTask {
   readonly ord: string | null;
 }
 
+export const firstSyncFolder = join(benchData, 'first-sync');
 /** RPC takes many times as long, so a part of the chain is enough. */
 const rpcBytesMax = 60e6;
 /** The most syncs of a chain that is too short for enough searches in one sync. */
@@ -36,29 +37,40 @@ async function secondsOf(start: () => Promise<{ success(): Promise<void> }>): Pr
   return (performance.now() - from) / 1000;
 }
 
-interface FirstSync extends ProcessorTime {
+export interface FirstSync extends ProcessorTime {
   readonly seconds: number;
 }
 
-async function firstSync(node: Bitcoind, chain: FedChain, flags: readonly string[] = []): Promise<FirstSync> {
-  const dataDir = join(benchData, 'first-sync');
+/** Of `satscribe index`, from an empty folder to the tip. The folder stays. */
+export async function firstSync(
+  node: Bitcoind,
+  chain: FedChain,
+  flags: readonly string[] = [],
+  settings: Readonly<Record<string, string>> = {},
+): Promise<FirstSync> {
+  const dataDir = firstSyncFolder;
   rmSync(dataDir, { recursive: true, force: true });
   const words = ['index', '--until', String(chain.height), ...flags];
   const { result: seconds, time } = await withProcessorTime(dataDir, node.dataDir, () =>
-    secondsOf(() => SatscribeProcess.start(words, dataDir, nodeSettings(node))),
+    secondsOf(() => SatscribeProcess.start(words, dataDir, { ...nodeSettings(node), ...settings })),
   );
   return { seconds, ...time };
 }
 
-/** A first sync that records its stages: it is not counted, because looking costs something. */
-async function tracedSync(node: Bitcoind, chain: FedChain): Promise<StageRow[]> {
-  const path = join(benchData, 'first-sync-trace.json');
-  await firstSync(node, chain, ['--trace', path]);
-  return readStageRows(path);
+interface TracedSync {
+  readonly time: ProcessorTime;
+  readonly stages: StageSums;
 }
 
-/** ord's own first sync, without sats and addresses: from an empty folder to the tip. */
-function ordSync(ord: string, node: Bitcoind): Promise<number> {
+/** A first sync that records its stages: it is not counted, because looking costs something. */
+async function tracedSync(node: Bitcoind, chain: FedChain): Promise<TracedSync> {
+  const path = join(benchData, 'first-sync-trace.json');
+  const time = await firstSync(node, chain, ['--trace', path]);
+  return { time, stages: readStageSums(path) };
+}
+
+/** ord's own first sync, from an empty folder to the tip, in seconds; without flags neither sats nor addresses. */
+export function ordSync(ord: string, node: Bitcoind, flags: readonly string[] = []): Promise<number> {
   const dataDir = join(benchData, 'ord');
   rmSync(dataDir, { recursive: true, force: true });
   mkdirSync(dataDir, { recursive: true });
@@ -67,6 +79,7 @@ function ordSync(ord: string, node: Bitcoind): Promise<number> {
     `--bitcoin-rpc-url=127.0.0.1:${node.rpcPort}`,
     `--cookie-file=${node.cookieFile}`,
     `--data-dir=${dataDir}`,
+    ...flags,
     'index',
     'update',
   ];
@@ -87,7 +100,7 @@ function ordSync(ord: string, node: Bitcoind): Promise<number> {
 
 interface Runs {
   readonly firstSync: FirstSync[];
-  readonly stages: StageRow[];
+  readonly traced: TracedSync;
   readonly ord: number[];
   readonly searched: readonly SearchedSync[];
 }
@@ -99,7 +112,6 @@ const countOf = (searched: readonly SearchedSync[]): number =>
 async function runs(task: SyncTask, dataDir: string, chain: FedChain): Promise<Runs> {
   const node = await startBitcoind({ executable: task.bitcoind, dataDir });
   const made = { firstSync: [] as FirstSync[], ord: [] as number[], searched: [] as SearchedSync[] };
-  let stages: StageRow[] = [];
   const { seed } = task;
   const dir = join(benchData, 'searched-sync');
   const search = async (): Promise<void> => {
@@ -111,13 +123,13 @@ async function runs(task: SyncTask, dataDir: string, chain: FedChain): Promise<R
       if (task.ord !== null) made.ord.push(chain.bytes / 1e6 / (await ordSync(task.ord, node)));
       await search();
     }
-    stages = await tracedSync(node, chain);
+    const traced = await tracedSync(node, chain);
     while (countOf(made.searched) < searchesMin && made.searched.length < searchedSyncsMax) await search();
+    return { ...made, traced };
   } finally {
     await node.stop();
     for (const name of ['first-sync', 'ord']) rmSync(join(benchData, name), { recursive: true, force: true });
   }
-  return { ...made, stages };
 }
 
 /** What the machine's cores did during first syncs. */
@@ -151,9 +163,9 @@ export async function syncSection(task: SyncTask): Promise<Section> {
   const rates = { bitcoind, dataDir, rounds };
   const rest = await sourceRates({ ...rates, rest: true, mostBytes: chain.bytes });
   const rpc = await sourceRates({ ...rates, rest: false, mostBytes: rpcBytesMax, rounds: 1 });
-  const { firstSync: syncs, ord, searched, stages } = await runs(task, dataDir, chain);
+  const { firstSync: syncs, ord, searched, traced } = await runs(task, dataDir, chain);
   const synced = syncs.map(({ seconds }) => chain.bytes / 1e6 / seconds);
-  const critical = criticalPart(stages);
+  const critical = criticalPart(traced.stages.rows);
   const times = {
     during: searched.flatMap(({ during }) => during),
     idle: searched.flatMap(({ idle }) => idle),
@@ -191,7 +203,8 @@ export async function syncSection(task: SyncTask): Promise<Section> {
       { name: 'criticalStageMBps', value: chain.bytes / 1e6 / critical.seconds, unit: 'MB/s' },
       { name: 'searchP99DuringSyncRatio', value: during / idle, unit: 'x', target: { most: 2 } },
     ],
-    tables: [stagesTable(stages)],
+    tables: [stagesTable(traced.stages, traced.time)],
+    stages: traced.stages.rows,
     details: [
       {
         name: 'first sync while searched',

@@ -7,7 +7,7 @@ import {
   fingerprintOutpoint,
 } from '#indexer/transaction/outpoint-fingerprint.ts';
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
-import { CopyEncoder, copyBinary } from '#kernel/pg/copy-binary.ts';
+import { copyBinary, encoderOf } from '#kernel/pg/copy-binary.ts';
 import { asHeight } from '#kernel/primitives/height.ts';
 import { spentOutputs, syntheticCoin, transferPlan } from './transfer-chain.ts';
 
@@ -54,13 +54,15 @@ async function dropSecondaryIndexes(client: pg.ClientBase): Promise<void> {
   for (const { name } of rows) await client.query(`DROP INDEX ${name}`);
 }
 
+const spendable = { table: 'bench_spendable', columns: 'key, txid, fingerprint' };
+
 async function copySpendable(client: pg.ClientBase, outputs: number): Promise<void> {
   const { rows } = await client.query<{ key: Buffer }>('SELECT fingerprint_key AS key FROM chain.state');
   const key = expandFingerprintKey(Uint8Array.from((rows[0] as { key: Buffer }).key));
   await client.query(
     'CREATE TEMP TABLE bench_spendable (key integer PRIMARY KEY, txid bytea, fingerprint bigint)',
   );
-  const out = new CopyEncoder(3);
+  const out = encoderOf(spendable);
   const outpoint = new DataView(new ArrayBuffer(36));
   for (let index = 0; index < spentOutputs; index++) {
     const { txid } = syntheticCoin(index);
@@ -71,7 +73,7 @@ async function copySpendable(client: pg.ClientBase, outputs: number): Promise<vo
     out.range(txid, 0, 32);
     out.int8Halves(fingerprint.high, fingerprint.low);
   }
-  await copyBinary(client, 'bench_spendable (key, txid, fingerprint)', out);
+  await copyBinary(client, spendable, out);
   await client.query('ANALYZE bench_spendable');
 }
 

@@ -8,7 +8,9 @@ import type pg from 'pg';
 import { BlockWriter } from '#indexer/apply/block-writer.ts';
 import { openChainSession } from '#indexer/apply/chain-session.ts';
 import { loadWriterMemory } from '#indexer/apply/memory/writer-memory.ts';
+import { factsOf } from '#indexer/derived/derived-batch.ts';
 import { eventKinds } from '#indexer/events/event-kinds.ts';
+import { blockReader } from '#indexer/source/block-reader.ts';
 import { createBufferPool } from '#indexer/source/buffer-pool.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
 import { createParsePool } from '#indexer/workers/parse-pool.ts';
@@ -72,12 +74,19 @@ async function transfers(url: string, folder: string): Promise<TrackedOutcome['b
   ]);
   const writer = await BlockWriter.open({
     session,
-    facts: { network: networks[source.network], islands: await source.islands(), eventKinds },
+    facts: {
+      network: networks[source.network],
+      islands: await source.islands(),
+      eventKinds,
+      readBlock: blockReader(source),
+    },
     onStep: (step, seconds) => steps.get(step)?.push(seconds * 1000),
   });
   // after the block that measured the restart
   const refs = await source.refs(asHeight(transferPlan.filledHeight + 2));
-  const parsePool = createParsePool(createBufferPool());
+  const parsePool = createParsePool(createBufferPool(), {
+    facts: factsOf(session.followed.active.map(({ table }) => table)),
+  });
   const timesMs: number[] = [];
   await pool.query('CHECKPOINT');
   let before: Touched | null = null;

@@ -3,6 +3,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
+import { allowCheckpoints } from '#bench/allow-checkpoints.ts';
 import { startEmbeddedPostgres } from '#embedded-postgres/embedded-postgres.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
 import { migrate } from '#kernel/pg/migrate.ts';
@@ -65,6 +66,7 @@ async function measure(folder: string, outputs: number): Promise<Measured> {
   rmSync(dataDir, { recursive: true, force: true });
   const server = await startEmbeddedPostgres({ dataDir });
   try {
+    await allowCheckpoints(server);
     await migrate(server.url);
     const pool = createPool(server.url, { applicationName: 'satscribe bench' });
     await fillTrackedOutputs(pool, await openFolderSource(folder), outputs);

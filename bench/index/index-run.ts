@@ -3,6 +3,7 @@
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
+import { allowCheckpoints } from '#bench/allow-checkpoints.ts';
 import { startEmbeddedPostgres } from '#embedded-postgres/embedded-postgres.ts';
 import { follow } from '#indexer/follow/follow.ts';
 import type { IndexProgress } from '#indexer/follow/follow-options.ts';
@@ -103,6 +104,7 @@ async function relationSizes(pool: pg.Pool): Promise<{ name: string; bytes: numb
 
 async function run(task: IndexTask): Promise<IndexOutcome> {
   const server = await startEmbeddedPostgres({ dataDir: task.dataDir });
+  await allowCheckpoints(server);
   await migrate(server.url);
   const pool = createPool(server.url, { applicationName: 'satscribe bench' });
   const source = await openFolderSource(task.folder);

@@ -4,6 +4,7 @@ import type pg from 'pg';
 import { parseBlock } from '#indexer/parse/parse-block.ts';
 import { verifyBlock } from '#indexer/source/verify-block.ts';
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
+import { isStatement } from '#kernel/stages/stage-list.ts';
 import { StageRecorder, type TraceSink } from '#kernel/stages/stage-recorder.ts';
 import { watchStatements } from '#kernel/stages/watch-statements.ts';
 
@@ -89,9 +90,6 @@ function allocatedByStage({ head }: HeapProfiler.SamplingHeapProfile): Sums {
   return sums;
 }
 
-const isStatement =
-  /^(COPY |ends of locations|outbox$|commit|other statements|index |analyze|sealing, statements)/u;
-
 /** Keeps no events: only sums are asked for. */
 const noTrace: TraceSink = { event: () => undefined, close: () => undefined };
 
@@ -114,7 +112,7 @@ export class StageProfile {
 
   /** The stages of a run that indexed this many bytes of blocks. */
   async stop(source: BlockSource, bytes: number): Promise<Stage[]> {
-    const statements = (this.stages.end() ?? []).filter(({ stage }) => isStatement.test(stage));
+    const statements = (this.stages.end()?.rows ?? []).filter(({ stage }) => isStatement(stage));
     const work = workByStage((await this.#session.post('Profiler.stop')).profile);
     const allocated = await this.#stopSampling();
     const mainNames = [...new Set([...work.names(), ...allocated.names()])].filter((name) => name !== 'idle');

@@ -71,6 +71,8 @@ export class Batch {
   /** Number of newest blocks that keep their event texts; null: all blocks that have one keep it. */
   keptEventBlocks: number | null = null;
   bytes = 0;
+  /** Adding a block has failed halfway: the batch must not be written. */
+  isTorn = false;
 
   constructor(
     before: ChainPosition,

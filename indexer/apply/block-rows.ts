@@ -6,47 +6,54 @@ import {
   numberUnknown,
   places,
 } from '#indexer/ledger/ledger-block.ts';
-import type { BlockColumns } from '#indexer/parse/block-columns.ts';
+import { type BlockColumns, fieldKinds } from '#indexer/parse/block-columns.ts';
+import { propertiesJson, propertiesOf } from '#indexer/parse/property-fields.ts';
 import type { ParsedBlock } from '#indexer/workers/parse-pool.ts';
-import { type CopyEncoder, encoderOf } from '#kernel/pg/copy-binary.ts';
+import { type CopyEncoder, type CopyTarget, encoderOf } from '#kernel/pg/copy-binary.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import { type InscriptionKey, trustedInscriptionKey } from '#kernel/primitives/inscription-key.ts';
 
 /** Tables that a batch is copied into, besides the derived ones, with their columns in the order of encoding. */
 export const copyTargets = {
-  blocks: [
-    'chain.blocks',
-    'height, hash, header, time, parsed_at, size_bytes, tx_count, island_height, anchored, has_spent, first_key, next_key, next_content_id, next_metadata_id, sequence, blessed, cursed, unbound, lost_sats',
-  ],
-  contents: [
-    'chain.contents',
-    'content_id, sha256, variant, text, body, folded, decoded_sha256, decoded_length, first_key',
-  ],
-  metadataTexts: ['chain.metadata_texts', 'metadata_id, sha256, json, folded'],
-  inscriptions: [
-    'chain.inscriptions',
-    'key, txid, index, height, tx_index, input, content_id, content_type, number, curse, charms, fee, flags, metadata_id',
-  ],
-  details: [
-    'chain.inscription_details',
-    'key, content_encoding, metaprotocol, pointer, delegate, claimed_parents, metadata, properties, property_encoding, properties_json, rune, note, unknown_fields',
-  ],
-  parents: ['chain.parents', 'child_key, position, parent_key, height'],
-  locations: [
-    'chain.locations',
-    'key, height, step, place, txid, vout, sat_offset, value, script, outpoint_fingerprint, spent_height',
-  ],
-} as const;
-export type CopyTarget = keyof typeof copyTargets;
+  blocks: {
+    table: 'chain.blocks',
+    columns:
+      'height, hash, header, time, parsed_at, size_bytes, tx_count, island_height, anchored, has_spent, first_key, next_key, next_content_id, next_metadata_id, sequence, blessed, cursed, unbound, lost_sats',
+  },
+  contents: {
+    table: 'chain.contents',
+    columns: 'content_id, sha256, variant, text, body, folded, decoded_sha256, decoded_length, first_key',
+  },
+  metadataTexts: { table: 'chain.metadata_texts', columns: 'metadata_id, sha256, json, folded' },
+  inscriptions: {
+    table: 'chain.inscriptions',
+    columns:
+      'key, txid, index, height, tx_index, input, content_id, content_type, number, curse, charms, fee, flags, metadata_id',
+  },
+  details: {
+    table: 'chain.inscription_details',
+    columns:
+      'key, content_encoding, metaprotocol, pointer, delegate, claimed_parents, metadata, properties, property_encoding, properties_json, rune, note, unknown_fields',
+  },
+  parents: { table: 'chain.parents', columns: 'child_key, position, parent_key, height' },
+  locations: {
+    table: 'chain.locations',
+    columns:
+      'key, height, step, place, txid, vout, sat_offset, value, script, outpoint_fingerprint, spent_height',
+  },
+} as const satisfies Readonly<Record<string, CopyTarget>>;
+export type BatchTable = keyof typeof copyTargets;
 
-const fieldKindCount = 12;
+/** Fields of details, in the order of the columns after the key. */
+const detailKinds = 12;
+const fieldKindCount = 16;
 const hashLength = 32;
 
 /** The encoders of a batch, one per table. */
-export type BatchEncoders = { readonly [Target in CopyTarget]: CopyEncoder };
+export type BatchEncoders = { readonly [Table in BatchTable]: CopyEncoder };
 
 export function createEncoders(): BatchEncoders {
-  const made = Object.entries(copyTargets).map(([target, [, columns]]) => [target, encoderOf(columns)]);
+  const made = Object.entries(copyTargets).map(([name, target]) => [name, encoderOf(target)]);
   return Object.fromEntries(made) as BatchEncoders;
 }
 
@@ -61,6 +68,8 @@ export interface BlockPlace {
   /** Ids of the block's distinct contents and metadata texts. */
   readonly contentIds: Int32Array;
   readonly metadataIds: Int32Array;
+  /** A derived table has the properties as rows; otherwise the details have them as one JSON text. */
+  readonly hasPropertyRows: boolean;
 }
 
 /** Encodes the row of a block. */
@@ -180,7 +189,7 @@ export function encodeInscriptions(
     else out.int8(fee);
     out.int2(columns.envelopeFlags[envelope]!);
     idOrNull(out, place.metadataIds, columns.envelopeMetadata[envelope]!);
-    encodeDetails(encoders.details, columns, envelope, trustedInscriptionKey(rows.firstKey + row));
+    encodeDetails(encoders.details, columns, envelope, trustedInscriptionKey(rows.firstKey + row), place);
   }
   encodeParents(encoders.parents, ledger);
 }
@@ -200,7 +209,13 @@ const fieldOfKind = new Int32Array(fieldKindCount + 1);
 /**
  * One row, where the envelope has any of the rarer fields. `fieldKinds` has its numbers in the order of the columns.
  */
-function encodeDetails(out: CopyEncoder, columns: BlockColumns, envelope: number, key: InscriptionKey): void {
+function encodeDetails(
+  out: CopyEncoder,
+  columns: BlockColumns,
+  envelope: number,
+  key: InscriptionKey,
+  { hasPropertyRows }: BlockPlace,
+): void {
   const { arena, envelopeFirstField, fieldKind, fieldRange } = columns;
   const first = envelopeFirstField[envelope]!;
   const end = envelopeFirstField[envelope + 1]!;
@@ -209,11 +224,20 @@ function encodeDetails(out: CopyEncoder, columns: BlockColumns, envelope: number
   for (let field = first; field < end; field++) fieldOfKind[fieldKind[field]!] = field;
   out.row();
   out.int4(key);
-  for (let kind = 1; kind <= fieldKindCount; kind++) {
+  for (let kind = 1; kind <= detailKinds; kind++) {
     const field = fieldOfKind[kind]!;
     if (field < 0) out.null();
-    else out.range(arena, fieldRange[field * 2]!, fieldRange[field * 2 + 1]!);
+    else if (kind !== fieldKinds.attributes)
+      out.range(arena, fieldRange[field * 2]!, fieldRange[field * 2 + 1]!);
+    else if (hasPropertyRows) out.null();
+    else encodePropertiesJson(out, columns, envelope);
   }
+}
+
+function encodePropertiesJson(out: CopyEncoder, columns: BlockColumns, envelope: number): void {
+  const properties = propertiesOf(columns, envelope);
+  if (properties === null) out.null();
+  else out.text(propertiesJson(properties));
 }
 
 function encodeParents(out: CopyEncoder, ledger: LedgerBlock): void {

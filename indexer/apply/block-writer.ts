@@ -1,10 +1,11 @@
 import { strict as assert } from 'node:assert';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DerivedBatch } from '#indexer/derived/derived-batch.ts';
+import { DerivedMemories } from '#indexer/derived/derived-memories.ts';
 import { expandFingerprintKey } from '#indexer/transaction/outpoint-fingerprint.ts';
 import type { ParsedBlock } from '#indexer/workers/parse-pool.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
-import { failpoint } from '#kernel/failpoint.ts';
+import { batchDecided, batchesBegin, seam } from '#kernel/failpoint.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import type { SearchDemand } from '#kernel/search-demand.ts';
 import { stageClock } from '#kernel/stages/span.ts';
@@ -46,6 +47,11 @@ export interface BlockWriterOptions {
   readonly checksSpends?: boolean;
 }
 
+interface Memory {
+  readonly own: WriterMemory;
+  readonly derived: DerivedMemories;
+}
+
 /**
  * Writes parsed blocks into the database in batches, in chain order, and takes blocks back. The next batch is
  * prepared while one is being written, so two at most are in memory. A writer lasts as long as its session: its
@@ -56,6 +62,7 @@ export class BlockWriter {
   readonly #session: ChainSession;
   readonly #facts: ChainFacts;
   readonly memory: WriterMemory;
+  readonly #derivedMemories: DerivedMemories;
   readonly #questions: BatchQuestions;
   readonly #encoders: EncoderPool;
   readonly #outbox = new OutboxWriter();
@@ -68,14 +75,20 @@ export class BlockWriter {
   #underWay: Batch | null = null;
   #writing: Promise<void> = Promise.resolve();
 
-  private constructor(options: BlockWriterOptions, position: ChainPosition, memory: WriterMemory) {
-    const { session, facts } = options;
+  private constructor(
+    options: BlockWriterOptions,
+    facts: ChainFacts,
+    position: ChainPosition,
+    memory: Memory,
+  ) {
+    const { session } = options;
     this.#session = session;
-    this.#facts = { ...facts, fingerprintKey: expandFingerprintKey(session.fingerprintKey) };
-    this.memory = memory;
+    this.#facts = facts;
+    this.#derivedMemories = memory.derived;
+    this.memory = memory.own;
     this.#encoders = new EncoderPool(session.followed.active);
     this.#position = position;
-    this.#questions = new BatchQuestions(session.reader, memory);
+    this.#questions = new BatchQuestions(session.reader, memory.own);
     this.#onCommit = options.onCommit ?? (() => undefined);
     this.#demand = options.demand ?? null;
     this.#onStep = options.onStep ?? (() => undefined);
@@ -84,8 +97,14 @@ export class BlockWriter {
 
   static async open(options: BlockWriterOptions): Promise<BlockWriter> {
     const { session, cacheEntries, checksSpends } = options;
-    const memory = await loadWriterMemory(session.reader, cacheEntries, checksSpends);
-    return new BlockWriter(options, await readPosition(session.writer), memory);
+    const facts = { ...options.facts, fingerprintKey: expandFingerprintKey(session.fingerprintKey) };
+    const tables = session.followed.active.map(({ table }) => table);
+    const memory = {
+      own: await loadWriterMemory(session.reader, cacheEntries, checksSpends),
+      derived: await DerivedMemories.open(session.reader, tables, { ...facts, cacheEntries }),
+    };
+    batchesBegin();
+    return new BlockWriter(options, facts, await readPosition(session.writer), memory);
   }
 
   /** The tip after the last batch whose write has begun. */
@@ -95,8 +114,8 @@ export class BlockWriter {
 
   /**
    * Applies consecutive blocks and begins to write them. Resolves when the next blocks may come. The blocks are
-   * released. Throws the reason why a block is refused, after the write of the blocks before it has begun, and any
-   * error of the previous batch.
+   * released. Throws the reason why a block is refused, after the write of the blocks before it has begun, any error
+   * of the previous batch, and any fault of ours, after which none of these blocks is written.
    */
   async write(blocks: readonly ParsedBlock[], isBulk: boolean): Promise<void> {
     const { memory } = this;
@@ -110,7 +129,8 @@ export class BlockWriter {
     const answers = await stages.asking(blocks, () => this.#questions.ask(blocks, recent));
     const committed = [answers.held, recent];
     const encoders = this.#encoders.take();
-    const derived = new DerivedBatch(this.#session.followed.active, encoders.derived);
+    const { active } = this.#session.followed;
+    const derived = new DerivedBatch(active, this.#facts, this.#derivedMemories, encoders.derived);
     await stages.asking(blocks, () => derived.ask(this.#session.reader, blocks, derivedOnTheirWay));
     const batch = new Batch(
       this.#position,
@@ -136,6 +156,7 @@ export class BlockWriter {
           stages.deciding(block, readyAt, (laps) => addToBatch(batch, block, known, this.#facts, laps));
         });
       } catch (error) {
+        if (batch.isTorn) throw error;
         refusal = { error };
         break;
       }
@@ -154,6 +175,7 @@ export class BlockWriter {
     stages.ending(() => endBatch(batch));
     for (const block of blocks) block.release();
     this.#onStep('ledger', (ledgerMs + performance.now() - startedAt) / 1000);
+    batchDecided();
     await this.#begin(batch, isBulk && refusal === null);
     if (refusal !== null) throw refusal.error;
   }
@@ -179,6 +201,7 @@ export class BlockWriter {
       ...(signal === undefined ? {} : { signal }),
       onUndone: (block) => {
         memory.tracked.apply(block.tracked);
+        this.#derivedMemories.unlearn(block.derived);
         this.#onStep('undo', (performance.now() - startedAt) / 1000);
         startedAt = performance.now();
         onUndone?.(block);
@@ -219,11 +242,12 @@ export class BlockWriter {
       memory.metadata.rollback();
       throw error;
     }
-    failpoint('committed');
+    await seam('committed');
     this.#onStep('write', (performance.now() - startedAt) / 1000);
     memory.contents.commit(batch.contents);
     memory.metadata.commit(batch.metadata);
     for (const { tracked } of batch.ledgers) memory.tracked.apply(tracked);
+    batch.derived.committed();
     if (memory.spent !== null) batch.ended.addTo(memory.spent);
     await memory.recent.learn(batch.outputs, memory.tracked);
     this.#underWay = null;

@@ -1,17 +1,16 @@
 import { strict as assert } from 'node:assert';
+import type { DerivedChain } from '#indexer/derived/derived-table.ts';
 import { writeBlockEvents } from '#indexer/events/block-events.ts';
 import type { AppliedBlock, EventKind, LedgerEvents } from '#indexer/events/event-kind.ts';
 import { applyBlock } from '#indexer/ledger/inscriptions/apply-block.ts';
 import { type HeldInscriptions, type LedgerBlock, places } from '#indexer/ledger/ledger-block.ts';
 import { type BlockColumns, blockFlags } from '#indexer/parse/block-columns.ts';
-import type { FingerprintKey } from '#indexer/transaction/outpoint-fingerprint.ts';
 import type { ParsedBlock } from '#indexer/workers/parse-pool.ts';
 import type { Island } from '#kernel/contracts/block-source.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { EventTextWriter } from '#kernel/events/event-text-writer.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { type InscriptionKey, trustedInscriptionKey } from '#kernel/primitives/inscription-key.ts';
-import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import type { Laps } from '#kernel/stages/span.ts';
 import type { Batch } from './batch.ts';
 import { encodeBlock, encodeContent, encodeInscriptions, encodeMetadata } from './block-rows.ts';
@@ -24,9 +23,7 @@ const hashLength = 32;
 const idLength = 36;
 
 /** Settings shared by all blocks of a chain. */
-export interface ChainFacts {
-  readonly network: NetworkParameters;
-  readonly fingerprintKey: FingerprintKey;
+export interface ChainFacts extends DerivedChain {
   readonly islands: readonly Island[];
   readonly eventKinds: readonly EventKind[];
   /** Which blocks keep the texts of their events in the outbox (docs/events.md); absent: all. */
@@ -56,7 +53,8 @@ export interface BlockAnswers {
 
 /**
  * Applies one block to the ledger and appends its rows to the batch. Throws what the ledger throws,
- * `block_not_linked` or `block_corrupt`; the batch is then unchanged. The block must stay as it is until `endBatch`.
+ * `block_not_linked` or `block_corrupt`; the batch is then unchanged. Any other error is a fault of ours, and leaves
+ * the batch torn. The block must stay as it is until `endBatch`.
  */
 export function addToBatch(
   batch: Batch,
@@ -78,12 +76,14 @@ export function addToBatch(
     block: block.bytes,
     fingerprintKey: facts.fingerprintKey,
     hasSpent: block.hasSpent,
+    countsLostSats: batch.derived.countsLostSats(ref.height),
     anchored: position.anchored,
     counters: position.counters,
     held,
   });
   laps?.lap('ledger', { bytes: block.bytes.length, rows: ledger.inscriptions.count });
 
+  batch.isTorn = true;
   const { encoders } = batch;
   const { nextContentId, nextMetadataId } = encodeTexts(batch, columns, ledger, answers, position);
   const place = {
@@ -94,6 +94,7 @@ export function addToBatch(
     parsedAt: Date.now(),
     contentIds: answers.contents,
     metadataIds: answers.metadata,
+    hasPropertyRows: batch.derived.hasProperties(ref.height),
   };
   encodeBlock(encoders.blocks, block, ledger, place);
   encodeInscriptions(encoders, columns, ledger, place);
@@ -117,6 +118,7 @@ export function addToBatch(
     nextContentId,
     nextMetadataId,
   };
+  batch.isTorn = false;
   laps?.lap('ledger, held outputs');
 }
 
@@ -151,9 +153,10 @@ function encodeTexts(
   };
 }
 
-/** Completes the rows of a batch: no block may follow. */
+/** Completes the rows of a batch: no block may follow, and its blocks must still be there. */
 export function endBatch(batch: Batch): void {
   batch.locations.encode(batch.encoders.locations);
+  batch.derived.end();
 }
 
 /** Lowest key of the new inscriptions of each content of a block; -1: it has no inscription. */

@@ -47,18 +47,21 @@ interface EndOfHashes {
   readonly cumulative: Uint8Array;
 }
 
-const outboxTarget = ['chain.outbox', 'sequence, height, block_hash, event_count, events'] as const;
-const textsTarget = ['chain.outbox_texts', 'sequence, kind, height, event_count, events'] as const;
-const hashesTarget = ['chain.event_hashes', 'kind, version, height, sha256, cumulative_sha256'] as const;
+const outboxTarget = { table: 'chain.outbox', columns: 'sequence, height, block_hash, event_count, events' };
+const textsTarget = { table: 'chain.outbox_texts', columns: 'sequence, kind, height, event_count, events' };
+const hashesTarget = {
+  table: 'chain.event_hashes',
+  columns: 'kind, version, height, sha256, cumulative_sha256',
+};
 
 /**
  * Adds the blocks of one batch after another to the outbox and to the chains of hashes. A block whose predecessor
  * lacks a hash that it should have gets none here (complete-event-hashes.ts).
  */
 export class OutboxWriter {
-  readonly #outbox = encoderOf(outboxTarget[1]);
-  readonly #texts = encoderOf(textsTarget[1]);
-  readonly #hashes = encoderOf(hashesTarget[1]);
+  readonly #outbox = encoderOf(outboxTarget);
+  readonly #texts = encoderOf(textsTarget);
+  readonly #hashes = encoderOf(hashesTarget);
   /** After the last commit; null: not known, it is read. */
   #end: OutboxEnd | null = null;
   /** After the batch that is being written. */
@@ -99,7 +102,7 @@ export class OutboxWriter {
       [hashesTarget, this.#hashes] as const,
     ].filter(([, encoder]) => encoder.rows > 0);
     return [
-      ...copies.map(([[table, columns], encoder]) => copyBinary(tx, `${table} (${columns})`, encoder)),
+      ...copies.map(([target, encoder]) => copyBinary(tx, target, encoder)),
       tx.query(
         `WITH forgotten AS (
            UPDATE chain.outbox SET events = NULL WHERE events IS NOT NULL AND height <= $1

@@ -1,5 +1,6 @@
 import { strict as assert } from 'node:assert';
 import type pg from 'pg';
+import type { UndoneTables } from '#indexer/derived/derived-memories.ts';
 import { tablesAbove, undoDerived } from '#indexer/derived/derived-state.ts';
 import type { DerivedTable } from '#indexer/derived/derived-table.ts';
 import { derivedTables } from '#indexer/derived/derived-tables.ts';
@@ -33,6 +34,8 @@ export interface UndoneBlock {
   readonly free: FreeIds;
   /** The argument that makes `TrackedOutputs.apply` restore the outputs before the block: spent ones come back. */
   readonly tracked: TrackedChanges;
+  /** What the memories of derived tables must unlearn. */
+  readonly derived: UndoneTables;
 }
 
 export interface UndoOptions {
@@ -61,13 +64,14 @@ export async function undoAbove(
   if (tip.above === null) return tip.below;
   // undo finds moved inscriptions and newest children by these; an interrupted first load has not built them yet
   const affected = await tablesAbove(client, tables, height);
+  for (const table of affected) await table.refuseUndo?.(client, height);
   await ensureSecondaryIndexes(client, { wanted: indexesForUndo(affected), tables: affected });
   await withTransaction(client, completeOutbox);
   while (tip.above !== null) {
     signal?.throwIfAborted();
     const { above: ref, below, free } = tip;
-    const tracked = await withTransaction(client, (tx) => undoBlock(tx, { ref, below, free, hooks, tables }));
-    onUndone?.({ ref, tip: below, free, tracked });
+    const undone = await withTransaction(client, (tx) => undoBlock(tx, { ref, below, free, hooks, tables }));
+    onUndone?.({ ref, tip: below, free, ...undone });
     tip = await readTip(client, height);
   }
   return tip.below;
@@ -118,8 +122,8 @@ interface BlockToUndo {
 async function undoBlock(
   tx: pg.ClientBase,
   { ref, below, free, hooks, tables }: BlockToUndo,
-): Promise<TrackedChanges> {
-  await undoDerived(tx, tables, ref, free.nextKey, below);
+): Promise<Pick<UndoneBlock, 'tracked' | 'derived'>> {
+  const derived = await undoDerived(tx, tables, ref, free.nextKey, below);
   const tracked = await takeBackLocations(tx, ref.height, free);
   await deleteRows(tx, ref.height, free);
   await recordUndone(tx, ref);
@@ -130,7 +134,7 @@ async function undoBlock(
      WHERE one AND tip_height = $3 AND tip_hash = $4`,
     [below?.height ?? null, below?.hash ?? null, ref.height, ref.hash],
   );
-  if (rowCount === 1) return tracked;
+  if (rowCount === 1) return { tracked, derived };
   throw new AppError('tip_changed', 'The tip is no longer the last block: another process wrote.', {
     expected: ref.height,
   });

@@ -2,17 +2,17 @@ import { strict as assert } from 'node:assert';
 import type pg from 'pg';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { failpoint } from '#kernel/failpoint.ts';
+import { seam } from '#kernel/failpoint.ts';
 import { copyBinary } from '#kernel/pg/copy-binary.ts';
 import { int4Array } from '#kernel/pg/int4-array.ts';
 import { pipelinedTransaction, type SentStatements } from '#kernel/pg/transaction.ts';
 import type { BlockHash } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import type { Batch, LeftRows } from './batch.ts';
-import { type CopyTarget, copyTargets } from './block-rows.ts';
+import { type BatchTable, copyTargets } from './block-rows.ts';
 import type { OutboxWriter } from './outbox-rows.ts';
 
-const targets = Object.keys(copyTargets) as CopyTarget[];
+const tables = Object.keys(copyTargets) as BatchTable[];
 
 export interface BatchWrite {
   /** The state of the derived tables that the batch was made for. */
@@ -42,17 +42,18 @@ export async function writeBatch(
   const send = (tx: pg.ClientBase): SentStatements => {
     const decisive = [moveTip(tx, batch, epoch), endLocations(tx, batch.left), batch.derived.write(tx)];
     const rest = outbox.send(tx, forgetUpTo);
-    for (const target of targets) {
-      const encoder = batch.encoders[target];
-      if (encoder.rows === 0) continue;
-      const [table, columns] = copyTargets[target];
-      rest.push(copyBinary(tx, `${table} (${columns})`, encoder));
+    for (const table of tables) {
+      const encoder = batch.encoders[table];
+      if (encoder.rows > 0) rest.push(copyBinary(tx, copyTargets[table], encoder));
     }
-    failpoint('transaction');
-    return { decisive, rest };
+    const held = seam('transaction');
+    return { decisive: held === null ? decisive : [...decisive, held], rest };
   };
   try {
-    await outbox.prepare(client, await Promise.all(batch.storedEvents), before.tip === null);
+    const events = await Promise.all(batch.storedEvents);
+    await seam('deflated');
+    await outbox.prepare(client, events, before.tip === null);
+    await seam('prepared');
     await pipelinedTransaction(client, send, begin);
     outbox.committed();
   } catch (error) {

@@ -1,11 +1,12 @@
 import type { ParsedBlock } from '#indexer/workers/parse-pool.ts';
 import { type IsMeant, Laps, mainTrack, readerTrack, stageClock, writerTrack } from '#kernel/stages/span.ts';
+import { isStatement } from '#kernel/stages/stage-list.ts';
 import type { StageRecorder } from '#kernel/stages/stage-recorder.ts';
 
 const isReader: IsMeant = ({ track }) => track === readerTrack;
-const isMain: IsMeant = ({ track }) => track === mainTrack;
-/** Statements, not the transaction around them. */
-const isStatement: IsMeant = ({ track, stage }) => track === writerTrack && stage !== 'write';
+/** Not its wait for the batch whose answers it has not read yet. */
+const isMain: IsMeant = ({ track, stage }) => track === mainTrack && stage !== 'write';
+const isWritersStatement: IsMeant = ({ track, stage }) => track === writerTrack && isStatement(stage);
 
 /**
  * Records, if a recorder is given, what a writer does on the main thread and on its connections, and what it waits
@@ -53,7 +54,7 @@ export class WriterStages {
   async writeAwaited(writing: Promise<void>): Promise<void> {
     const from = stageClock();
     await writing;
-    this.#mainWaited(from, [isStatement], 'write', []);
+    this.#mainWaited(from, [isWritersStatement], 'write', []);
   }
 
   /** Writes a batch. */

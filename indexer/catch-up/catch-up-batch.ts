@@ -5,8 +5,9 @@ import type { ChainFacts } from '#indexer/apply/fill-batch.ts';
 import { addLateEvents } from '#indexer/apply/late-events.ts';
 import { ensureSecondaryIndexes } from '#indexer/apply/secondary-indexes.ts';
 import { DerivedBatch } from '#indexer/derived/derived-batch.ts';
+import { DerivedMemories } from '#indexer/derived/derived-memories.ts';
 import { type DerivedState, lockDerivedStates, moveDerivedTips } from '#indexer/derived/derived-state.ts';
-import type { DerivedTable } from '#indexer/derived/derived-table.ts';
+import type { DerivedTable, IndexedBlocks } from '#indexer/derived/derived-table.ts';
 import type { BlockEvents } from '#indexer/events/block-events.ts';
 import { recomputeBlock } from '#indexer/verify/recompute-block.ts';
 import type { ParsedBlock } from '#indexer/workers/parse-pool.ts';
@@ -77,6 +78,37 @@ async function lockGroup(
   );
 }
 
+/**
+ * Bytes of the blocks that are filled in one transaction: some seconds where they are full of the dearest properties,
+ * a few milliseconds where they are usual.
+ */
+const filledBytesMax = 32 * 1024 * 1024;
+
+interface FilledBlocks extends IndexedBlocks {
+  readonly last: BlockRef;
+}
+
+/** The first of some blocks that are filled at once. Null: the chain has others by now. */
+async function nextPart(
+  tx: pg.ClientBase,
+  { from }: CatchUpGroup,
+  refs: readonly BlockRef[],
+): Promise<FilledBlocks | null> {
+  const { rows } = await tx.query<{ height: Height; hash: BlockHash; first_key: number; next_key: number }>(
+    `SELECT height, hash, first_key, next_key FROM (
+       SELECT height, hash, first_key, next_key, sum(size_bytes) OVER (ORDER BY height) - size_bytes AS before
+       FROM chain.blocks WHERE height BETWEEN $1 AND $2
+     ) AS counted WHERE before < ${filledBytesMax} ORDER BY height`,
+    [from, refs.at(-1)?.height ?? from],
+  );
+  const isOurs = rows.every((row, at) => isSameRef(row, refs[at] ?? null));
+  const [first] = rows;
+  const end = rows.at(-1);
+  if (!isOurs || first === undefined || end === undefined) return null;
+  const { height, hash } = end;
+  return { firstKey: first.first_key, nextKey: end.next_key, last: { height, hash } };
+}
+
 /** The blocks have their other events already. The texts of old blocks are not stored. */
 function eventsOfGroup({ states }: CatchUpGroup): Pick<ChainFacts, 'eventKinds' | 'eventTexts'> {
   return {
@@ -86,6 +118,7 @@ function eventsOfGroup({ states }: CatchUpGroup): Pick<ChainFacts, 'eventKinds' 
 }
 
 export interface CatchUpChain {
+  readonly pool: pg.Pool;
   /** All derived tables that the database may have. */
   readonly tables: readonly DerivedTable[];
   readonly facts: Omit<ChainFacts, 'eventKinds' | 'eventTexts'>;
@@ -96,6 +129,8 @@ export class CatchUpBatches {
   readonly #client: pg.ClientBase;
   readonly #chain: CatchUpChain;
   readonly #encoders: BatchEncoders = createEncoders();
+  /** What is remembered of the tables of a group at its tip. */
+  #remembered: { readonly memories: DerivedMemories; readonly tip: BlockRef | null } | null = null;
 
   /** @param client with the settings of a writer's session */
   constructor(client: pg.ClientBase, chain: CatchUpChain) {
@@ -113,20 +148,23 @@ export class CatchUpBatches {
     const last = blocks.at(-1)?.ref;
     assert(last !== undefined, 'a batch has blocks');
     const factsOfGroup = { ...facts, ...eventsOfGroup(group) };
+    // if a block is taken back meanwhile, the group is no longer there
+    const memories = await this.#memoriesOf(group);
     const written = await withTransaction(this.#client, async (tx) => {
-      if (!(await lockGroup(tx, tables, group))) return false;
+      if (!(await lockGroup(tx, tables, group))) return null;
       const stored = await refsOfGroup(tx, { from: group.from, to: last.height }, blocks.length + 1);
       const isOurs = blocks.every(({ ref }, at) => isSameRef(ref, stored[at] ?? null));
-      if (!isOurs || stored.length !== blocks.length) return false;
-      const derived = new DerivedBatch(group.states);
+      if (!isOurs || stored.length !== blocks.length) return null;
+      const derived = new DerivedBatch(group.states, facts, memories);
       await derived.ask(tx, blocks);
       const events: BlockEvents[] = [];
       for (const block of blocks) {
         const { batch } = await recomputeBlock(tx, block, factsOfGroup, derived, this.#encoders);
         events.push(...batch.events);
         for (const encoder of Object.values(this.#encoders)) encoder.reset();
-        block.release();
       }
+      derived.end();
+      for (const block of blocks) block.release();
       await derived.write(tx);
       if (factsOfGroup.eventKinds.length > 0) await addLateEvents(tx, events);
       await moveDerivedTips(
@@ -135,11 +173,56 @@ export class CatchUpBatches {
         last,
       );
       failpoint('catch-up');
+      return derived;
+    });
+    if (written === null) return null;
+    failpoint('catch-up-committed');
+    written.committed();
+    this.#remembered = { memories, tip: last };
+    return { ...group, tip: last, from: asHeight(last.height + 1) };
+  }
+
+  /** Reads it again where the last batch failed, or blocks were taken back. */
+  async #memoriesOf({ states, tip }: CatchUpGroup): Promise<DerivedMemories> {
+    const remembered = this.#remembered;
+    this.#remembered = null;
+    if (remembered !== null && isSameRef(remembered.tip, tip)) return remembered.memories;
+    const tables = states.map(({ table }) => table);
+    // a pipelined connection cannot stream rows
+    const client = await this.#chain.pool.connect();
+    try {
+      return await DerivedMemories.open(client, tables, this.#chain.facts);
+    } finally {
+      client.release();
+    }
+  }
+
+  /**
+   * Fills tables from other tables, for some of the blocks that they take next. Like `write`, without blocks.
+   *
+   * @param refs the next blocks of the group, ascending
+   */
+  async fill(group: CatchUpGroup, refs: readonly BlockRef[]): Promise<CatchUpGroup | null> {
+    const { tables } = this.#chain;
+    let last: BlockRef | null = null;
+    const isFilled = await withTransaction(this.#client, async (tx) => {
+      if (!(await lockGroup(tx, tables, group))) return false;
+      const part = await nextPart(tx, group, refs);
+      if (part === null) return false;
+      for (const { table } of group.states) await table.fill?.(tx, part);
+      await moveDerivedTips(
+        tx,
+        group.states.map(({ table }) => table),
+        part.last,
+      );
+      failpoint('catch-up');
+      last = part.last;
       return true;
     });
-    if (!written) return null;
+    if (!isFilled || last === null) return null;
     failpoint('catch-up-committed');
-    return { ...group, tip: last, from: asHeight(last.height + 1) };
+    const tip: BlockRef = last;
+    return { ...group, tip, from: asHeight(tip.height + 1) };
   }
 
   /**

@@ -8,11 +8,12 @@ import { derivedTables } from '#indexer/derived/derived-tables.ts';
 import { batchBounds, gather } from '#indexer/follow/gather-batches.ts';
 import { isLive } from '#indexer/follow/plan-steps.ts';
 import type { WriterActivity } from '#indexer/follow/writer-activity.ts';
+import { blockReader } from '#indexer/source/block-reader.ts';
 import { createBufferPool } from '#indexer/source/buffer-pool.ts';
 import { expandFingerprintKey } from '#indexer/transaction/outpoint-fingerprint.ts';
 import { createParsePool, type ParsedBlock, type ParsePool } from '#indexer/workers/parse-pool.ts';
 import type { ParseThreads } from '#indexer/workers/parse-threads.ts';
-import type { BlockSource } from '#kernel/contracts/block-source.ts';
+import type { BlockRef, BlockSource } from '#kernel/contracts/block-source.ts';
 import type { LiveBlockSource } from '#kernel/contracts/live-source.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { takeAdvisoryLock } from '#kernel/pg/advisory-lock.ts';
@@ -69,9 +70,10 @@ export interface CatchUpProgress {
 }
 
 /**
- * Fills derived tables for blocks that were indexed before the tables were added: reads the blocks again, in chain
- * order, in the background. Each batch is a transaction with the tip of its tables, so a killed pass resumes where it
- * was; when no block is left, the writer takes a table over. One process at a time does this.
+ * Fills derived tables for blocks that were indexed before the tables were added: from other tables where they
+ * suffice (`DerivedTable.fill`), otherwise it reads the blocks again, in chain order, in the background. Each batch
+ * is a transaction with the tip of its tables, so a killed pass resumes where it was; when no block is left, the
+ * writer takes a table over. One process at a time does this.
  *
  * Temporary failures are retried, as the follower does. Other failures are stored with the table (`problem_code`) and
  * shown in `/status`, and the pass ends without an error; a node that lacks a block is asked again once a minute.
@@ -161,12 +163,18 @@ class CatchUpPass {
     // from here on no other process changes them
     const states = await this.#statesBehind(client);
     if (states.length === 0) return 'again';
-    const group = furthestBehind(states);
+    // those that need no blocks first: they are done within minutes, even where the source lacks blocks
+    const filled = states.filter(({ table }) => table.fill !== undefined);
+    const group = furthestBehind(filled.length > 0 ? filled : states);
     this.#current = group.states.map(({ table }) => table.name);
     const { batches, fingerprintKey } = await this.#batches(client);
     const refs = await refsOfGroup(client, group, pageBlocks);
     if (refs.length === 0) {
       if (await batches.handOver(group)) this.#options.onCaughtUp?.(this.#current);
+      return 'again';
+    }
+    if (filled.length > 0) {
+      await this.#fill(batches, group, refs);
       return 'again';
     }
     const parser = await this.#parser(group);
@@ -213,16 +221,32 @@ class CatchUpPass {
     }
   }
 
+  async #fill(batches: CatchUpBatches, group: CatchUpGroup, refs: readonly BlockRef[]): Promise<void> {
+    const { writer, signal, onProgress, bounds } = this.#options;
+    const blocksMax = bounds?.blocksMax ?? pageBlocks;
+    let next: CatchUpGroup | null = group;
+    for (let at = 0; at < refs.length && next !== null && !signal.aborted; ) {
+      await writer.idle(signal);
+      next = await batches.fill(next, refs.slice(at, at + blocksMax));
+      if (next === null) return;
+      const { from } = next;
+      at = refs.findLastIndex(({ height }) => height < from) + 1;
+      this.#patience.reset();
+      onProgress?.({ tables: this.#current, height: asHeight(from - 1) });
+    }
+  }
+
   async #batches(client: pg.ClientBase): Promise<{ batches: CatchUpBatches; fingerprintKey: Uint8Array }> {
-    const { source } = this.#options;
+    const { source, pool, signal } = this.#options;
     const { rows } = await client.query<{ key: Buffer }>('SELECT fingerprint_key AS key FROM chain.state');
     const fingerprintKey = Uint8Array.from(rows[0]?.key ?? []);
     const facts = {
       network: networks[source.network],
       islands: await source.islands(),
       fingerprintKey: expandFingerprintKey(fingerprintKey),
+      readBlock: blockReader(source, signal),
     };
-    return { batches: new CatchUpBatches(client, { tables: this.#tables, facts }), fingerprintKey };
+    return { batches: new CatchUpBatches(client, { pool, tables: this.#tables, facts }), fingerprintKey };
   }
 
   async #parser({ states }: CatchUpGroup): Promise<ParsePool> {

@@ -7,7 +7,8 @@ import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import { type CopyEncoder, copyBinary, encoderOf } from '#kernel/pg/copy-binary.ts';
 import { allAnswers } from '#kernel/pg/transaction.ts';
 import type { Height } from '#kernel/primitives/height.ts';
-import type { DerivedBlock, DerivedRows, DerivedTable } from './derived-table.ts';
+import type { DerivedMemories } from './derived-memories.ts';
+import type { DerivedBlock, DerivedChain, DerivedRows, DerivedTable } from './derived-table.ts';
 
 /** A derived table that takes the rows of blocks from a height on. */
 export interface ActiveTable {
@@ -19,7 +20,7 @@ export interface ActiveTable {
 export type DerivedEncoders = readonly (readonly CopyEncoder[])[];
 
 export function derivedEncoders(active: readonly ActiveTable[]): DerivedEncoders {
-  return active.map(({ table }) => table.targets.map(({ columns }) => encoderOf(columns)));
+  return active.map(({ table }) => table.targets.map(encoderOf));
 }
 
 /** The facts that some tables need of a block. */
@@ -41,13 +42,22 @@ export class DerivedBatch {
   first: BlockRef | null = null;
   last: DerivedBlock | null = null;
 
-  /** @param encoders empty ones, made for the same tables */
-  constructor(active: readonly ActiveTable[], encoders: DerivedEncoders = derivedEncoders(active)) {
+  /**
+   * @param memories of tables, where something is remembered
+   * @param encoders empty ones, made for the same tables
+   */
+  constructor(
+    active: readonly ActiveTable[],
+    chain: DerivedChain,
+    memories: DerivedMemories | null,
+    encoders: DerivedEncoders = derivedEncoders(active),
+  ) {
     this.encoders = encoders;
     this.parts = active.map((each, at) => {
       const own = encoders[at];
       assert(own !== undefined, `encoders of ${each.table.name}`);
-      return { ...each, encoders: own, rows: each.table.begin(own) };
+      const memory = memories?.of(each.table) ?? null;
+      return { ...each, encoders: own, rows: each.table.begin(own, { chain, memory }) };
     });
   }
 
@@ -93,6 +103,16 @@ export class DerivedBatch {
     }
   }
 
+  /** No block follows. */
+  end(): void {
+    for (const { rows } of this.parts) rows.end?.();
+  }
+
+  /** The batch is committed. */
+  committed(): void {
+    for (const { rows } of this.parts) rows.committed?.();
+  }
+
   /**
    * The events of the block that was added last, of a table's kind. Null: none of the tables that take the block has
    * this kind.
@@ -105,6 +125,16 @@ export class DerivedBatch {
     return part.rows.events();
   }
 
+  /** Whether a table takes the block that wants lost sats to be counted from the first block on. */
+  countsLostSats(height: Height): boolean {
+    return this.parts.some(({ table, fromHeight }) => table.countsLostSats === true && height >= fromHeight);
+  }
+
+  /** Whether a table has the properties of a block's inscriptions, so that their details do not. */
+  hasProperties(height: Height): boolean {
+    return this.parts.some(({ table, fromHeight }) => table.hasProperties === true && height >= fromHeight);
+  }
+
   /**
    * A COPY for each target that gets rows, then each table's further statements. Sends what it can before it waits.
    *
@@ -113,10 +143,10 @@ export class DerivedBatch {
   async write(tx: pg.ClientBase): Promise<void> {
     const sent: Promise<unknown>[] = [];
     for (const { table, encoders, rows } of this.parts) {
-      for (const [at, { table: name, columns }] of table.targets.entries()) {
+      for (const [at, target] of table.targets.entries()) {
         const encoder = encoders[at];
         if (encoder === undefined || encoder.rows === 0) continue;
-        sent.push(copyBinary(tx, `${name} (${columns})`, encoder));
+        sent.push(copyBinary(tx, target, encoder));
       }
       if (rows.write !== undefined) sent.push(rows.write(tx));
     }

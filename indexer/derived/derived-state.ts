@@ -5,7 +5,8 @@ import { asBlockHash, type BlockHash, displayHash } from '#kernel/primitives/has
 import type { Height } from '#kernel/primitives/height.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import type { ActiveTable } from './derived-batch.ts';
-import type { DerivedSettings, DerivedTable } from './derived-table.ts';
+import type { UndoneTables } from './derived-memories.ts';
+import type { DerivedSettings, DerivedTable, UndoneOutpoints } from './derived-table.ts';
 
 /** The state of a derived table. */
 export interface DerivedState {
@@ -180,6 +181,7 @@ async function writeClaim(
        tip_hash = excluded.tip_hash, problem_code = NULL, problem_message = NULL, problem_since = NULL`,
     [table.name, table.firstHeight(network), isFollowed, tip?.height ?? null, tip?.hash ?? null],
   );
+  await table.create?.(tx, network);
 }
 
 /**
@@ -187,6 +189,7 @@ async function writeClaim(
  * block and before its own rows are deleted.
  *
  * @param below the block before it; null: there is none
+ * @returns what the memories of tables must unlearn after the commit
  */
 export async function undoDerived(
   tx: pg.ClientBase,
@@ -194,7 +197,8 @@ export async function undoDerived(
   ref: BlockRef,
   firstKey: number,
   below: BlockRef | null,
-): Promise<void> {
+): Promise<UndoneTables> {
+  const undone = new Map<DerivedTable, UndoneOutpoints>();
   const states = await lockDerivedStates(tx, tables);
   for (const { table, fromHeight, isFollowed, tip } of states) {
     if (isFollowed ? ref.height < fromHeight : tip === null || tip.height < ref.height) continue;
@@ -202,11 +206,13 @@ export async function undoDerived(
       const isSame = tip.height === ref.height && Buffer.compare(tip.hash, ref.hash) === 0;
       assert(isSame, `${table.name} has the block ${displayHash(tip.hash)}, which is not on the chain`);
     }
-    await table.undo(tx, { ref, firstKey });
+    const outpoints = await table.undo(tx, { ref, firstKey });
+    if (outpoints !== undefined) undone.set(table, outpoints);
     if (isFollowed) continue;
     const left = below !== null && below.height >= fromHeight ? below : null;
     await moveDerivedTips(tx, [table], left);
   }
+  return undone;
 }
 
 /**

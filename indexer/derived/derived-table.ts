@@ -2,27 +2,33 @@ import type pg from 'pg';
 import type { EventKind, LedgerEvents } from '#indexer/events/event-kind.ts';
 import type { Fact } from '#indexer/facts/fact.ts';
 import type { HeldInscriptions, LedgerBlock } from '#indexer/ledger/ledger-block.ts';
+import type { FingerprintKey } from '#indexer/transaction/outpoint-fingerprint.ts';
 import type { ParsedBlock } from '#indexer/workers/parse-pool.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import type { AppError } from '#kernel/errors/app-error.ts';
-import type { CopyEncoder } from '#kernel/pg/copy-binary.ts';
+import type { CopyEncoder, CopyTarget } from '#kernel/pg/copy-binary.ts';
+import type { Height } from '#kernel/primitives/height.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 
 /** An index besides the primary keys. */
 export interface SecondaryIndex {
   readonly table: string;
   readonly unique?: true;
+  /** Absent: a B-tree. */
+  readonly method?: 'gin';
   readonly columns: string;
   readonly where?: string;
   /** Undo needs it: it is built before an undo that interrupts a first load. */
   readonly isForUndo?: true;
 }
 
-/** A target of COPY. It has a column `height`, and may have a column `spent_height`. */
-export interface DerivedTarget {
-  readonly table: string;
-  /** In the order of encoding. */
-  readonly columns: string;
+/** A target of COPY. It may have a column `spent_height`. */
+export interface DerivedTarget extends CopyTarget {
+  /**
+   * How `verify` finds the rows of a block: by a column `height`, or by a column `key` with the keys of its
+   * inscriptions; or it does not, because later blocks delete them: then `compare` does. Absent: by height.
+   */
+  readonly rowsBy?: 'height' | 'key' | 'compare';
   /** Number of leading columns that form the key by which `verify` finds a row; 0: the whole row. */
   readonly keyColumns: number;
 }
@@ -38,10 +44,57 @@ export interface DerivedBlock {
   readonly isUnchecked: boolean;
 }
 
+/** The newest blocks of a chain, as far as it is known. */
+export interface NewestBlocks {
+  readonly keepBlocks: number;
+  /** The highest block that is known to come. */
+  readonly tipHeight: () => number;
+}
+
+/** What all blocks of a chain share. */
+export interface DerivedChain {
+  readonly network: NetworkParameters;
+  readonly fingerprintKey: FingerprintKey;
+  /** Reads a block of the chain again, for what must be known of the blocks just before a batch. */
+  readonly readBlock: (ref: BlockRef) => Promise<Uint8Array>;
+  /** Rows that a memory keeps of the newest blocks; absent: what it thinks best. For tests. */
+  readonly cacheEntries?: number | undefined;
+  /** The blocks that can be taken back, for a table that keeps what undo needs of these alone; absent: all. */
+  readonly undo?: NewestBlocks;
+}
+
+/** The chain of some rows, and what is remembered of the table. */
+export interface DerivedContext {
+  readonly chain: DerivedChain;
+  /** Null: nothing is remembered, the database is asked. So does `verify`. */
+  readonly memory: DerivedMemory | null;
+}
+
+/**
+ * What a process that writes remembers of a table's committed rows, so that most batches ask nothing. It can be read
+ * again from the rows.
+ */
+export interface DerivedMemory {
+  /** A block was taken back. */
+  unlearn(outpoints: UndoneOutpoints): void;
+}
+
+/** What memory must unlearn of a block: outpoints of 36 bytes each, one after another. */
+export interface UndoneOutpoints {
+  /** Outputs that are gone. */
+  readonly made: Uint8Array;
+  /** Outputs that are unspent again. */
+  readonly spent: Uint8Array;
+}
+
 /** Which derived tables an operator wants. */
 export interface DerivedSettings {
   /** The owner of every output (--index-addresses). */
   readonly indexAddresses: boolean;
+  /** Runes (INDEX_RUNES). */
+  readonly indexRunes: boolean;
+  /** The ranges of sats of every output (--index-sats). */
+  readonly indexSats: boolean;
 }
 
 /** A block that is being taken back. */
@@ -49,6 +102,13 @@ export interface UndoneRows {
   readonly ref: BlockRef;
   /** Its inscriptions have this key and higher ones. Their rows still exist. */
   readonly firstKey: number;
+}
+
+/** Indexed blocks that a derived table takes next: those of a range of heights, with all of their inscriptions. */
+export interface IndexedBlocks {
+  /** The first key of the first block, and the first one after the last. */
+  readonly firstKey: number;
+  readonly nextKey: number;
 }
 
 /** Rows of one table and column, expected and stored, each as a text that names it. */
@@ -86,12 +146,16 @@ export interface DerivedRows {
   ask?(question: DerivedQuestion): Promise<void>;
   /** Adds a block. Pure: it writes into encoders and memory, and throws only broken invariants. */
   add(block: DerivedBlock): void;
+  /** No block follows: completes the rows. The blocks are still there, as they were added. */
+  end?(): void;
   /** The events of the block that was added last; needed where the table names a kind of events. */
   events?(): LedgerEvents;
   /**
    * Statements after the COPY of the rows, in the same transaction; their number must not grow with blocks or rows.
    */
   write?(tx: pg.ClientBase): Promise<void>;
+  /** The rows are committed: memory learns them. */
+  committed?(): void;
   /**
    * For `verify`, after one block was added: compares what copied rows do not show. The table also has later blocks.
    */
@@ -121,10 +185,31 @@ export interface DerivedTable {
   readonly refusal?: (isWanted: boolean) => AppError;
   /** Throws where it cannot take a block after this tip. Absent: it takes every block. */
   readonly refuse?: (ref: BlockRef, tip: BlockRef | null) => void;
+  /** Writes the rows that no block makes, once the table is wanted. They may be there already. No undo deletes them. */
+  readonly create?: (tx: pg.ClientBase, network: NetworkParameters) => Promise<void>;
+  /** Reads what a process that writes remembers. Absent: nothing. */
+  readonly openMemory?: (client: pg.ClientBase, chain: DerivedChain) => Promise<DerivedMemory>;
   /** @param out an encoder per target, in their order */
-  readonly begin: (out: readonly CopyEncoder[]) => DerivedRows;
-  /** Undoes the block at the tip of the table. The inscriptions' rows still exist. */
-  readonly undo: (tx: pg.ClientBase, undone: UndoneRows) => Promise<void>;
+  readonly begin: (out: readonly CopyEncoder[], context: DerivedContext) => DerivedRows;
+  /** It has the properties of inscriptions: those of its blocks are not in `chain.inscription_details`. */
+  readonly hasProperties?: true;
+  /**
+   * Adds the rows of indexed blocks from what other tables have, in order. A catch-up pass then reads no blocks. The
+   * table must have neither facts nor events. Absent: its rows need the blocks.
+   */
+  readonly fill?: (tx: pg.ClientBase, blocks: IndexedBlocks) => Promise<void>;
+  /**
+   * It needs to know of the sats that are lost from the first block on, and so does the ledger (ord with a sat index
+   * counts them so).
+   */
+  readonly countsLostSats?: true;
+  /** Throws where it cannot take back the blocks above a height. Absent: it can. */
+  readonly refuseUndo?: (tx: pg.ClientBase, height: Height | -1) => Promise<void>;
+  /**
+   * Undoes the block at the tip of the table. The inscriptions' rows still exist. Returns what memory must unlearn,
+   * where the table has one.
+   */
+  readonly undo: (tx: pg.ClientBase, undone: UndoneRows) => Promise<UndoneOutpoints | void>;
   /** A query with columns "table", "row", "height" for rows up to height $1 that no block wrote. */
   readonly strays?: string;
 }

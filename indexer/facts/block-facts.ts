@@ -1,5 +1,6 @@
 import type { BlockColumns } from '#indexer/parse/block-columns.ts';
 import type { Fact, FactSet } from './fact.ts';
+import { decodeFlowColumns, type FlowColumns } from './flow-columns.ts';
 import { decodeOutputColumns, type OutputColumns } from './output-columns.ts';
 import { openRunestoneCandidates, type RunestoneCandidates } from './runestone-candidates.ts';
 import { SignatureReader } from './signatures.ts';
@@ -11,6 +12,7 @@ import { openSpentScripts, type SpentScripts } from './spent-scripts.ts';
  */
 export interface BlockFacts {
   readonly outputs?: OutputColumns;
+  readonly flow?: FlowColumns;
   /** Null: the source does not know the spent outputs. */
   readonly spentScripts?: SpentScripts | null;
   readonly runestoneCandidates?: RunestoneCandidates;
@@ -30,6 +32,7 @@ export interface ReadBlock {
 /** Opens the facts of a block, on the thread that requested them. */
 export function openFacts(asked: FactSet, encoded: EncodedFacts, block: ReadBlock): BlockFacts {
   const outputs = encoded.get('outputs');
+  const flow = encoded.get('coin-flow');
   const scripts = encoded.get('spent-scripts');
   const candidates = encoded.get('runestone-candidates');
   const { bytes, columns, spent } = block;
@@ -37,6 +40,7 @@ export function openFacts(asked: FactSet, encoded: EncodedFacts, block: ReadBloc
     scripts === undefined || spent === null ? null : openSpentScripts(scripts, spent, columns.inputValue);
   return {
     ...(outputs === undefined ? {} : { outputs: decodeOutputColumns(outputs) }),
+    ...(flow === undefined ? {} : { flow: decodeFlowColumns(flow) }),
     ...(asked.has('spent-scripts') ? { spentScripts } : {}),
     ...(candidates === undefined ? {} : { runestoneCandidates: openRunestoneCandidates(candidates) }),
     ...(asked.has('signatures') ? { signatures: new SignatureReader(bytes, columns) } : {}),

@@ -1,9 +1,12 @@
+import { HashTree } from '#indexer/source/hash-tree.ts';
 import type { BlockLayout } from '#indexer/transaction/block-layout.ts';
 import { expandFingerprintKey } from '#indexer/transaction/outpoint-fingerprint.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 import type { EncodedFacts } from './block-facts.ts';
 import type { Fact, FactSet } from './fact.ts';
+import { hashTransactions } from './hash-transactions.ts';
+import { FlowReader } from './read-flow.ts';
 import { OutputReader } from './read-outputs.ts';
 import { readRunestoneCandidates } from './runestone-candidates.ts';
 import { readSpentScripts } from './spent-scripts.ts';
@@ -18,15 +21,26 @@ export interface FactualBlock {
 }
 
 let outputReader: OutputReader | null = null;
+let flowReader: FlowReader | null = null;
+let txids: HashTree | null = null;
 
 /** Reads the requested facts only. `signatures` are read on demand (./signatures.ts). */
 export function readFacts(asked: FactSet, block: FactualBlock, layout: BlockLayout): EncodedFacts {
   const encoded = new Map<Fact, ArrayBuffer>();
-  if (asked.has('outputs')) {
-    outputReader ??= new OutputReader();
+  if (asked.has('outputs') || asked.has('coin-flow')) {
+    txids ??= new HashTree();
+    hashTransactions(txids, block.block, layout);
+    const { leaves } = txids;
     const { height, network } = block;
     const key = expandFingerprintKey(block.fingerprintKey);
-    encoded.set('outputs', outputReader.read(block.block, layout, { height, network, key }));
+    if (asked.has('outputs')) {
+      outputReader ??= new OutputReader();
+      encoded.set('outputs', outputReader.read(block.block, layout, { height, network, key, txids: leaves }));
+    }
+    if (asked.has('coin-flow')) {
+      flowReader ??= new FlowReader();
+      encoded.set('coin-flow', flowReader.read(block.block, layout, leaves, key));
+    }
   }
   if (asked.has('spent-scripts') && block.spent !== null) {
     encoded.set('spent-scripts', readSpentScripts(block.spent, layout));

@@ -1,10 +1,4 @@
-import { HashTree } from '#indexer/source/hash-tree.ts';
-import {
-  type BlockLayout,
-  lockTimeLength,
-  outpointLength,
-  versionLength,
-} from '#indexer/transaction/block-layout.ts';
+import { type BlockLayout, outpointLength } from '#indexer/transaction/block-layout.ts';
 import {
   type FingerprintKey,
   fingerprint,
@@ -31,17 +25,18 @@ export interface OutputsOf {
   readonly height: Height;
   readonly network: NetworkName;
   readonly key: FingerprintKey;
+  /** Of all transactions, 32 bytes each. */
+  readonly txids: Uint8Array<ArrayBuffer>;
 }
 
 /**
  * Reads the outputs and spends of blocks by their layout. Unspendable outputs (OP_RETURN, scripts longer than 10,000
  * bytes) are left out: they have no address either. Reusable: it keeps the memory of the largest block.
  *
- * Cost: the bytes of every transaction without its witnesses twice through sha256, and one probe per output and
- * input.
+ * Cost: one probe per output and input.
  */
 export class OutputReader {
-  readonly #txids = new HashTree();
+  #txids = new Uint8Array(0);
   #value = new Float64Array(4096);
   #tx = new Uint32Array(4096);
   #vout = new Uint32Array(4096);
@@ -59,28 +54,11 @@ export class OutputReader {
 
   /** Encoded OutputColumns. */
   read(block: Uint8Array, layout: BlockLayout, of: OutputsOf): ArrayBuffer {
-    this.#hashTransactions(block, layout);
+    this.#txids = of.txids;
     this.#readOutputs(block, layout, of);
     this.#fillSlots(of.key);
     this.#readSpends(block, layout, of.key);
     return encodeOutputColumns(this.#columns(layout.transactionCount));
-  }
-
-  #hashTransactions(block: Uint8Array, layout: BlockLayout): void {
-    const txids = this.#txids;
-    const { start, inputsAt, outputsEnd, transactionCount } = layout;
-    txids.reset(transactionCount);
-    for (let tx = 0; tx < transactionCount; tx++) {
-      const from = start[tx]!;
-      const end = start[tx + 1]!;
-      if (layout.hasWitness(tx)) {
-        const body = [inputsAt[tx]!, outputsEnd[tx]!] as const;
-        txids.add(tx, block, [from, from + versionLength], body, [end - lockTimeLength, end]);
-      } else {
-        txids.add(tx, block, [from, end]);
-      }
-    }
-    txids.flush();
   }
 
   #readOutputs(block: Uint8Array, layout: BlockLayout, { height, network }: OutputsOf): void {
@@ -123,7 +101,7 @@ export class OutputReader {
     const outputs = this.#outputs;
     const outpoint = this.#outpoint;
     const outpointView = this.#outpointView;
-    const { leaves } = this.#txids;
+    const leaves = this.#txids;
     let size = 8192;
     while (size < outputs * 2) size *= 2;
     if (size > this.#slots.length) this.#slots = new Int32Array(size);
@@ -178,7 +156,7 @@ export class OutputReader {
 
   #isAt(row: number, view: DataView, at: number): boolean {
     if (view.getUint32(at + hashLength, true) !== this.#vout[row]) return false;
-    const { leaves } = this.#txids;
+    const leaves = this.#txids;
     const from = this.#tx[row]! * hashLength;
     for (let index = 0; index < hashLength; index++) {
       if (leaves[from + index] !== view.getUint8(at + index)) return false;
@@ -195,7 +173,7 @@ export class OutputReader {
       scriptStart: this.#scriptStart.subarray(0, outputs),
       scriptLength: this.#scriptLength.subarray(0, outputs),
       spendAt: this.#spendAt.subarray(0, this.#spends),
-      txid: this.#txids.leaves.subarray(0, transactions * hashLength),
+      txid: this.#txids.subarray(0, transactions * hashLength),
       spent: this.#spent.subarray(0, outputs),
     };
   }

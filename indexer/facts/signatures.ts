@@ -1,4 +1,5 @@
 import type { BlockColumns } from '#indexer/parse/block-columns.ts';
+import { annexPrefix } from '#indexer/transaction/block-layout.ts';
 import { hasMarker, InputWalk, OutputWalk, WitnessWalk } from '#indexer/transaction/transaction-parts.ts';
 
 /** A signature of an input: its bytes without the sighash type, and that type. */
@@ -14,7 +15,6 @@ export interface Signature {
 }
 
 const derPrefix = 0x30;
-const annexPrefix = 0x50;
 /** The longest push whose opcode is its length. */
 const pushMax = 0x4b;
 /** DER with the byte of the sighash type (BIP 66). */

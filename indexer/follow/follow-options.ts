@@ -77,6 +77,12 @@ export interface FollowOptions {
   readonly eventsKeepBlocks?: number;
   /** Index the owner of every output. */
   readonly indexAddresses?: boolean;
+  /** Index runes; absent: yes. */
+  readonly indexRunes?: boolean;
+  /** Index the sats of every output. */
+  readonly indexSats?: boolean;
+  /** Number of newest blocks that an index of sats can take back; absent: all. */
+  readonly satsKeepBlocks?: number;
   /** The known derived tables; absent: all of this program. */
   readonly derivedTables?: readonly DerivedTable[];
   /**
@@ -118,6 +124,12 @@ export interface FollowOptions {
   readonly onQueue?: (waiting: number, limit: number) => void;
   /** Smaller bounds than the defaults, for tests. */
   readonly bounds?: Partial<
-    BatchBounds & { readonly cacheEntries: number; readonly pollMs: number; readonly mendedEveryMs: number }
+    BatchBounds & {
+      readonly cacheEntries: number;
+      readonly pollMs: number;
+      readonly mendedEveryMs: number;
+      /** A load begins with so many blocks to come, and has at most so many in a batch. */
+      readonly load: { readonly blocksMin: number; readonly blocksMax: number };
+    }
   >;
 }

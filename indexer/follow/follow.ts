@@ -13,12 +13,12 @@ import { asHeight, genesisHeight, type Height } from '#kernel/primitives/height.
 import { Patience } from '#kernel/retry.ts';
 import type { SearchDemand } from '#kernel/search-demand.ts';
 import { unreachable } from '#kernel/unreachable.ts';
-import { BytesToCome } from './bytes-to-come.ts';
 import { diskNeed } from './disk-need.ts';
 import type { FollowOptions, IndexSummary } from './follow-options.ts';
 import { batchBounds, gather } from './gather-batches.ts';
 import { withRareCollections } from './heap-growth.ts';
 import { knownEnds } from './known-blocks.ts';
+import { LoadSizes } from './load-sizes.ts';
 import { isLive, makePlan, type Steps } from './plan-steps.ts';
 import { StatusRow } from './status-row.ts';
 import { WriterConnection } from './writer-connection.ts';
@@ -76,8 +76,7 @@ class Follower {
   #inscriptions = 0;
   #blocksTotal = 0;
   #sourceHeight = 0;
-  /** Sizes of the blocks of a load, and the number of blocks before it. */
-  #sizes: { readonly toCome: BytesToCome | null; readonly before: number } | null = null;
+  readonly #sizes = new LoadSizes();
 
   constructor(options: FollowOptions) {
     const { source, pool, onStatus } = options;
@@ -215,7 +214,7 @@ class Follower {
   ): Promise<RoundEnd> {
     const refs = apply.filter(({ height }) => height <= this.#until);
     const blocksToCome = this.#distance(refs, sourceTip);
-    const isBulk = blocksToCome >= bulkBlocksMin;
+    const isBulk = blocksToCome >= this.#bulkBlocksMin;
     this.#status.set({ state: isBulk ? 'syncing' : 'following', problem: null });
     if (undoTo !== null) await this.#undo(writer, undoTo);
     // nothing is indexed: indexes are built once the tables have rows, perhaps by a bulk load that begins when a
@@ -236,21 +235,11 @@ class Follower {
     return 'again';
   }
 
-  /** Asks for sizes of the blocks of a load, beside it; a source without them leaves the mean of the blocks so far. */
   #weigh(refs: readonly BlockRef[], count: number): void {
     const { source, signal } = this.#options;
-    const before = this.#blocks;
-    if (this.#sizes !== null && before - this.#sizes.before < (this.#sizes.toCome?.count ?? count)) return;
-    this.#sizes = { toCome: null, before };
     const first = refs[0]?.height ?? genesisHeight;
     const heightAt = (index: number): Height => refs[index]?.height ?? asHeight(first + index);
-    void BytesToCome.sample(source, { count, heightAt }, signal).then(
-      (toCome) => {
-        this.#sizes = { toCome, before };
-      },
-      // a failed source fails the load itself
-      () => undefined,
-    );
+    this.#sizes.begin(source, { count, heightAt }, this.#blocks, signal);
   }
 
   async #compareDisk(blocksToCome: number): Promise<void> {
@@ -265,6 +254,10 @@ class Follower {
     if (!isLive(this.#options.source) || (tip?.height ?? -1) >= this.#until) return 'end';
     if (!hasUndone) this.#options.onCaughtUp?.();
     return hasUndone ? 'again' : 'idle';
+  }
+
+  get #bulkBlocksMin(): number {
+    return this.#options.bounds?.load?.blocksMin ?? bulkBlocksMin;
   }
 
   get #until(): number {
@@ -302,7 +295,7 @@ class Follower {
     const parsed = parser.blocks(source, refs, fingerprintKey, signal);
     const limits = {
       ...batchBounds,
-      ...(isBulk ? {} : { blocksMax: 1 }),
+      ...(isBulk ? bounds?.load : { blocksMax: 1 }),
       ...bounds,
       ...(this.#isSingly ? { blocksMax: 1 } : {}),
     };
@@ -368,18 +361,8 @@ class Follower {
     const bytes = this.#bytes;
     const inscriptions = this.#inscriptions;
     this.#hasReported = true;
-    const bytesLeft = this.#bytesLeft(blocksTotal - blocks);
+    const bytesLeft = this.#sizes.bytesLeft({ blocks, bytes }, blocksTotal - blocks);
     this.#options.onProgress?.({ blocks, blocksTotal, bytes, bytesLeft, inscriptions });
-  }
-
-  #bytesLeft(blocksLeft: number): number | null {
-    if (blocksLeft === 0) return 0;
-    const { toCome = null, before = 0 } = this.#sizes ?? {};
-    if (toCome === null) return this.#blocks === 0 ? null : (this.#bytes / this.#blocks) * blocksLeft;
-    const done = this.#blocks - before;
-    // a node's chain grows meanwhile by blocks like its last ones
-    const grown = Math.max(0, done + blocksLeft - toCome.count);
-    return toCome.after(done) + grown * toCome.after(toCome.count - 1);
   }
 }
 

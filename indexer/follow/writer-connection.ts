@@ -6,6 +6,7 @@ import { ensureSecondaryIndexes, searchIndexes } from '#indexer/apply/secondary-
 import { derivedTables } from '#indexer/derived/derived-tables.ts';
 import type { EventKind } from '#indexer/events/event-kind.ts';
 import { eventKindsOf } from '#indexer/events/event-kinds.ts';
+import { blockReader } from '#indexer/source/block-reader.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { networks } from '#kernel/primitives/network.ts';
 import { nameConnections } from '#kernel/stages/watch-statements.ts';
@@ -13,8 +14,11 @@ import type { FollowOptions } from './follow-options.ts';
 
 /** How often a standby process checks whether the active one is gone. */
 const standbyEveryMs = 1000;
-/** The default of the setting EVENTS_KEEP_BLOCKS: a week. */
-const eventsKeepBlocksDefault = 1000;
+/**
+ * The default of the setting EVENTS_KEEP_BLOCKS: a day, more than any reorganisation takes back. A text is half txids,
+ * which do not compress: in a first load, storing a text costs a tenth of the work on its block.
+ */
+const eventsKeepBlocksDefault = 144;
 
 export interface WriterEvents {
   readonly onCommit: (committed: Committed) => void;
@@ -115,10 +119,12 @@ export class WriterConnection {
   }
 
   async #openSession(): Promise<ChainSession> {
-    const { pool, source, signal, standby, indexAddresses = false, derivedTables, onStandby } = this.#options;
+    const { pool, source, signal, standby, derivedTables, onStandby } = this.#options;
+    const { indexAddresses = false, indexRunes = true, indexSats = false } = this.#options;
+    const settings = { indexAddresses, indexRunes, indexSats };
     for (let isFirst = true; ; isFirst = false) {
       try {
-        const session = await openChainSession(pool, source.network, { indexAddresses }, derivedTables);
+        const session = await openChainSession(pool, source.network, settings, derivedTables);
         nameConnections(session.writer, session.reader);
         this.#hadSession = true;
         this.#events.onLock(true);
@@ -141,16 +147,19 @@ export class WriterConnection {
   }
 
   #openWriter(session: ChainSession): Promise<BlockWriter> {
-    const { source, bounds, eventsKeepBlocks, demand, onStep, stages } = this.#options;
+    const { source, signal, bounds, eventsKeepBlocks, satsKeepBlocks, demand, onStep, stages } =
+      this.#options;
     const { onCommit, tipHeight } = this.#events;
     return source.islands().then((islands) =>
       BlockWriter.open({
         session,
         facts: {
           network: networks[source.network],
+          readBlock: blockReader(source, signal),
           islands,
           eventKinds: this.#kinds(),
           eventTexts: { keepBlocks: eventsKeepBlocks ?? eventsKeepBlocksDefault, tipHeight },
+          ...(satsKeepBlocks === undefined ? {} : { undo: { keepBlocks: satsKeepBlocks, tipHeight } }),
         },
         cacheEntries: bounds?.cacheEntries,
         checksSpends: !source.trusted,

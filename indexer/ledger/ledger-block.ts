@@ -13,7 +13,10 @@ export interface LedgerCounters {
   readonly cursed: number | null;
   /** Next offset in the unbound outpoint. */
   readonly unbound: number | null;
-  /** Next offset in the null outpoint, counted from the first inscription height on (ord without a sat index). */
+  /**
+   * Next offset in the null outpoint, counted from the first inscription height on (ord without a sat index), or from
+   * the first block on (with one).
+   */
   readonly lostSats: number | null;
 }
 
@@ -48,6 +51,8 @@ export interface LedgerInput {
   readonly fingerprintKey: FingerprintKey;
   /** The columns have the values of spent outputs. */
   readonly hasSpent: boolean;
+  /** Lost sats count from the first block on, not from the first inscription height on. */
+  readonly countsLostSats?: boolean;
   /** Every inscription before the block is known, and so is its location. */
   readonly anchored: boolean;
   readonly counters: LedgerCounters;

@@ -70,8 +70,8 @@ const columnTypes = {
 export type BlockColumns = ColumnsOf<typeof columnTypes>;
 
 /**
- * The kinds of fields in table f. At most one of each kind per envelope; the bytes are those that docs/schema.md
- * describes for the column of that name.
+ * The kinds of fields in table f. At most one of each kind per envelope; the bytes of the first twelve are those that
+ * docs/schema.md describes for the column of that name.
  */
 export const fieldKinds = {
   contentEncoding: 1,
@@ -82,10 +82,15 @@ export const fieldKinds = {
   metadata: 6, // raw CBOR
   properties: 7, // raw, as in the envelope
   propertyEncoding: 8,
-  propertiesJson: 9, // as ord shows it, UTF-8; only where properties are there and decode to something
+  attributes: 9, // title and traits, JSON as ord shows it; only where properties are there and decode to something
   rune: 10,
   note: 11,
   unknownFields: 12, // compact size, tag, compact size, value, …
+  // of properties too: parse/property-fields.ts
+  searchedTitle: 13,
+  searchedTraits: 14,
+  galleryIds: 15,
+  galleryAttributes: 16,
 } as const;
 export type FieldKind = (typeof fieldKinds)[keyof typeof fieldKinds];
 
@@ -96,7 +101,7 @@ export const blockFlags = {
   hasSpent: 2,
 } as const;
 
-const blockColumnsVersion = 1;
+const blockColumnsVersion = 2;
 
 /** Puts columns into one buffer: `into` where it is large enough (./column-buffer.ts). */
 export function encodeBlockColumns(

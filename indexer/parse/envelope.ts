@@ -7,7 +7,8 @@ import type { DerivedBudget } from './derived-budget.ts';
 import { DistinctMetadata, DistinctTypes } from './distinct.ts';
 import { envelopeFlags } from './envelope-flags.ts';
 import { inscriptionIdBytes, isInscriptionId } from './inscription-id-field.ts';
-import { propertiesJson } from './properties-json.ts';
+import { propertyParts } from './properties.ts';
+import { jsonBytesOf, type PropertyFields, propertyFields } from './property-fields.ts';
 import { pushedNumber, type ScriptScan, scanBits } from './witness-script.ts';
 
 /** ord tag.rs. Values of these tags are consumed; an even tag that remains makes the inscription unbound. */
@@ -48,6 +49,22 @@ keptOf[tags.parent] = kept.allIds;
 /** Keys longer than one byte, and the number up to which a linear search among them is cheaper than a set. */
 const longKeysLinearMax = 16;
 
+/** The fields of properties, in the order in which they are stored. */
+const propertyKinds: readonly (readonly [name: keyof PropertyFields, kind: FieldKind])[] = [
+  ['attributes', fieldKinds.attributes],
+  ['title', fieldKinds.searchedTitle],
+  ['traits', fieldKinds.searchedTraits],
+  ['ids', fieldKinds.galleryIds],
+  ['itemAttributes', fieldKinds.galleryAttributes],
+];
+
+/** Rows of table f that hold the properties of an envelope, and what they count in the block's budget. */
+interface PropertyRows {
+  readonly first: number;
+  readonly end: number;
+  readonly jsonBytes: number;
+}
+
 /** Turns the items of scanned scripts into rows of envelopes: ord's `ParsedEnvelope`, without objects. */
 export class EnvelopeReader {
   readonly #tables: BlockTables;
@@ -55,8 +72,8 @@ export class EnvelopeReader {
   readonly #budget: DerivedBudget;
   readonly #types: DistinctTypes;
   readonly #metadata: DistinctMetadata;
-  /** The first JSON field made of properties, by their encoding and raw bytes: copies are not read again. */
-  readonly #propertiesRows = new Map<string, number>();
+  /** The fields made of properties, by their encoding and raw bytes: copies are not read again. Null: none. */
+  readonly #propertiesRows = new Map<string, PropertyRows | null>();
   /** The script's bytes and items, while `add` runs. */
   #block: Uint8Array = new Uint8Array(0);
   #scan: ScriptScan | null = null;
@@ -244,24 +261,32 @@ export class EnvelopeReader {
     const name = `${encoding?.length ?? ''} ${encoding?.toString('latin1') ?? ''}${raw.toString('latin1')}`;
     const known = this.#propertiesRows.get(name);
     if (known === undefined) {
-      this.#propertiesRows.set(name, this.#addPropertiesJson(raw, encoding));
-    } else if (known >= 0) {
-      const { fields, arena } = this.#tables;
-      const start = fields.range[known * 2]!;
-      const length = fields.range[known * 2 + 1]!;
-      if (!this.#budget.take(length)) return;
-      this.#addField(fieldKinds.propertiesJson, arena.bytes.subarray(start, start + length));
+      this.#propertiesRows.set(name, this.#addPropertyFields(raw, encoding));
+    } else if (known !== null && this.#budget.take(known.jsonBytes)) {
+      const { fields } = this.#tables;
+      for (let row = known.first; row < known.end; row++) {
+        const { length } = fields;
+        fields.reserve(length + 1);
+        fields.kind[length] = fields.kind[row]!;
+        fields.range.copyWithin(length * 2, row * 2, row * 2 + 2);
+        fields.length = length + 1;
+      }
     }
   }
 
-  /** The row of the JSON field made of the properties; -1 where there is none or the budget is exceeded. */
-  #addPropertiesJson(raw: Uint8Array, encoding: Uint8Array | null): number {
-    const json = propertiesJson(raw, encoding, this.#budget);
-    if (json === null) return -1;
-    const bytes = Buffer.from(json);
-    if (!this.#budget.take(bytes.length)) return -1;
-    this.#addField(fieldKinds.propertiesJson, bytes);
-    return this.#tables.fields.length - 1;
+  /** The fields made of the properties; null where there are none or the budget is exceeded. */
+  #addPropertyFields(raw: Uint8Array, encoding: Uint8Array | null): PropertyRows | null {
+    const parts = propertyParts(raw, encoding, this.#budget);
+    if (parts === null) return null;
+    const fields = propertyFields(parts);
+    const jsonBytes = jsonBytesOf(fields);
+    if (!this.#budget.take(jsonBytes)) return null;
+    const first = this.#tables.fields.length;
+    for (const [name, kind] of propertyKinds) {
+      const bytes = fields[name];
+      if (bytes !== null && bytes.length > 0) this.#addField(kind, bytes);
+    }
+    return { first, end: this.#tables.fields.length, jsonBytes };
   }
 
   /** Every pair that no field above holds, including invalid or repeated values of known tags. */

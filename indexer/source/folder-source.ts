@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { open, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { blockLengthMax } from '#kernel/bitcoin/consensus.ts';
 import type {
   BlockRef,
@@ -52,7 +52,8 @@ export async function openFolderSource(dir: string, options: FolderSourceOptions
   const refs = chain.map(({ height, hash }): BlockRef => ({ height, hash: bytesOfHash(hash) }));
   const islands = islandsOf(dir, file, refs);
   return {
-    name: `folder ${dir}`,
+    // strangers see it: the folder's own name, not where it is
+    name: `folder ${nameOf(dir)}`,
     network: file.network,
     trusted: false,
     islands: () => Promise.resolve(islands),
@@ -70,6 +71,8 @@ export async function openFolderSource(dir: string, options: FolderSourceOptions
     close: () => Promise.resolve(),
   };
 }
+
+const nameOf = (dir: string): string => basename(resolve(dir));
 
 function checkedTip(tip: string): BlockHashHex {
   const hash = parseBlockHashHex(tip);
@@ -120,7 +123,14 @@ async function readBlock(
   const what = { height: ref.height, hash };
   const bytes = await readWhole(join(dir, 'blocks', name), blockLengthMax, what, buffers);
   if (bytes === null) {
-    throw new AppError('block_unavailable', `Block ${ref.height} ${hash} is not in ${dir}.`, what);
+    throw new AppError(
+      'block_unavailable',
+      `Block ${ref.height} ${hash} is not in the folder ${nameOf(dir)}.`,
+      {
+        ...what,
+        dir,
+      },
+    );
   }
   signal?.throwIfAborted();
   const spentOutputs = await readWhole(join(dir, 'spent', name), spentLengthMax, what, buffers);
@@ -159,6 +169,8 @@ async function readWhole(
   }
 
   function failure(code: ErrorCode, message: string, cause?: unknown): AppError {
-    return new AppError(code, `${path} ${message}.`, { ...what, path }, cause);
+    // its place goes to the log alone
+    const shown = join(nameOf(dirname(dirname(path))), basename(dirname(path)), basename(path));
+    return new AppError(code, `${shown} ${message}.`, { ...what, path }, cause);
   }
 }

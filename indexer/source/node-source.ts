@@ -8,7 +8,7 @@ import { headersOfOneMoment, isOfInvalidBranch, sizeAt, tipOf } from './node-cha
 import { NodeNews } from './node-news.ts';
 
 export interface NodeSourceOptions {
-  /** Default: the network's first height that can hold an inscription. */
+  /** Its chain begins here. Default: the network's first height that can hold an inscription. */
   readonly firstHeight?: Height;
 }
 

@@ -21,7 +21,8 @@ export const sequenceLength = 4;
 export const valueLength = 8;
 const markerLength = 2;
 const witnessFlag = 1;
-const annexPrefix = 0x50;
+/** The first byte of an annex, the last item of a taproot witness (BIP 341). */
+export const annexPrefix = 0x50;
 
 /** The minimum size of each: a count that claims more of them than fit is refused before memory is allocated. */
 const transactionLengthMin = 10;

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { Batch } from '#indexer/apply/batch.ts';
-import { type CopyTarget, copyTargets } from '#indexer/apply/block-rows.ts';
+import { type BatchTable, copyTargets } from '#indexer/apply/block-rows.ts';
 import type { DerivedPart } from '#indexer/derived/derived-batch.ts';
 import type { KindEvents } from '#indexer/events/block-events.ts';
 import type { ParsedBlock } from '#indexer/workers/parse-pool.ts';
@@ -12,8 +12,8 @@ import { type CopyRow, copyRows, queryCopyRows } from './copy-rows.ts';
 import type { Difference } from './difference.ts';
 import type { RecomputedBlock } from './recompute-block.ts';
 
-/** Number of leading columns of a target that form its key. */
-const keyColumns: Readonly<Record<CopyTarget, number>> = {
+/** Number of leading columns of a table that form its key. */
+const keyColumns: Readonly<Record<BatchTable, number>> = {
   blocks: 1,
   contents: 1,
   metadataTexts: 1,
@@ -26,7 +26,7 @@ const keyColumns: Readonly<Record<CopyTarget, number>> = {
 const unequalColumns: ReadonlySet<string> = new Set(['parsed_at']);
 const integerLengths: ReadonlySet<number> = new Set([1, 2, 4, 8]);
 const byteColumns =
-  /^(?:hash|header|sha256|body|folded|decoded_sha256|json|txid|content_type|content_encoding|metaprotocol|pointer|delegate|claimed_parents|metadata|properties|property_encoding|properties_json|rune|note|unknown_fields|script)$/u;
+  /^(?:hash|header|sha256|body|folded|decoded_sha256|json|txid|content_type|content_encoding|metaprotocol|pointer|delegate|claimed_parents|metadata|properties|property_encoding|properties_json|title|traits|attributes|ids|rune|note|unknown_fields|script)$/u;
 /** The length at which shown values are cut. */
 const shownBytes = 40;
 
@@ -38,16 +38,16 @@ export async function compareBlock(
 ): Promise<Difference[]> {
   const { height } = block.ref;
   const differences: Difference[] = [];
-  for (const target of Object.keys(copyTargets) as CopyTarget[]) {
-    const [table, columns] = copyTargets[target];
-    const where = rowsOf(target, height, batch);
+  for (const name of Object.keys(copyTargets) as BatchTable[]) {
+    const { table, columns } = copyTargets[name];
+    const where = rowsOf(name, height, batch);
     if (where === null) continue;
     const stored = await queryCopyRows(
       client,
       `SELECT ${storedColumns(columns, height)} FROM ${table} WHERE ${where}`,
     );
-    const made = copyRows(Buffer.concat([...encoders[target].chunks()]));
-    differences.push(...compareRows(height, table, columns.split(', '), keyColumns[target], made, stored));
+    const made = copyRows(Buffer.concat([...encoders[name].chunks()]));
+    differences.push(...compareRows(height, table, columns.split(', '), keyColumns[name], made, stored));
   }
   differences.push(...(await compareEnded(client, height, batch)));
   for (const part of batch.derived.parts) {
@@ -60,10 +60,10 @@ export async function compareBlock(
 }
 
 /** The stored rows of a table that a block wrote; null: it wrote none and could not have. */
-function rowsOf(target: CopyTarget, height: Height, { before, after, left }: Batch): string | null {
+function rowsOf(name: BatchTable, height: Height, { before, after, left }: Batch): string | null {
   const keys = (column: string): string =>
     `${column} >= ${before.counters.nextKey} AND ${column} < ${after.counters.nextKey}`;
-  switch (target) {
+  switch (name) {
     case 'blocks':
       return `height = ${height}`;
     case 'contents':
@@ -79,15 +79,15 @@ function rowsOf(target: CopyTarget, height: Height, { before, after, left }: Bat
       return `height = ${height} AND (${keys('key')} OR key = ANY('{${left.key.join(',')}}')
         OR key IN (SELECT key FROM chain.locations WHERE spent_height = ${height}))`;
     default:
-      return unreachable(target);
+      return unreachable(name);
   }
 }
 
-/** Locations that later blocks ended count as not ended. */
+/** What later blocks ended or spent counts as there. */
 function storedColumns(columns: string, height: Height): string {
-  return columns.replace(
-    'spent_height',
-    `CASE WHEN spent_height <= ${height} THEN spent_height END AS spent_height`,
+  return columns.replaceAll(
+    /spent_(?:height|tx_index)/gu,
+    (column) => `CASE WHEN spent_height <= ${height} THEN ${column} END AS ${column}`,
   );
 }
 
@@ -165,13 +165,15 @@ async function comparePart(
   client: pg.ClientBase,
   height: Height,
   { table: { targets }, encoders, rows }: DerivedPart,
-  { derived: { last } }: Batch,
+  { before, after, derived: { last } }: Batch,
 ): Promise<Difference[]> {
   const differences: Difference[] = [];
-  for (const [at, { table, columns, keyColumns: keyLength }] of targets.entries()) {
+  const byKey = `key >= ${before.counters.nextKey} AND key < ${after.counters.nextKey}`;
+  for (const [at, { table, columns, keyColumns: keyLength, rowsBy }] of targets.entries()) {
+    if (rowsBy === 'compare') continue;
     const stored = await queryCopyRows(
       client,
-      `SELECT ${storedColumns(columns, height)} FROM ${table} WHERE height = ${height}`,
+      `SELECT ${storedColumns(columns, height)} FROM ${table} WHERE ${rowsBy === 'key' ? byKey : `height = ${height}`}`,
     );
     const made = copyRows(Buffer.concat([...(encoders[at]?.chunks() ?? [])]));
     differences.push(...compareRows(height, table, columns.split(', '), keyLength, made, stored));

@@ -1,5 +1,6 @@
 import { AssertionError } from 'node:assert';
 import type pg from 'pg';
+import { indexesOnly } from '#chain/snapshot/indexes-only.ts';
 import { type ChainFacts, endBatch } from '#indexer/apply/fill-batch.ts';
 import { DerivedBatch, factsOf } from '#indexer/derived/derived-batch.ts';
 import { readDerivedStates } from '#indexer/derived/derived-state.ts';
@@ -8,6 +9,7 @@ import { derivedTables } from '#indexer/derived/derived-tables.ts';
 import type { EventKind } from '#indexer/events/event-kind.ts';
 import { eventKindsOf } from '#indexer/events/event-kinds.ts';
 import { isLive } from '#indexer/follow/plan-steps.ts';
+import { blockReader } from '#indexer/source/block-reader.ts';
 import { createBufferPool } from '#indexer/source/buffer-pool.ts';
 import { expandFingerprintKey } from '#indexer/transaction/outpoint-fingerprint.ts';
 import { createParsePool, type ParsedBlock, type ParsePool } from '#indexer/workers/parse-pool.ts';
@@ -104,6 +106,7 @@ async function verifyWith(
     eventKinds: kinds,
     islands: await source.islands(),
     fingerprintKey: expandFingerprintKey(stored.fingerprintKey),
+    readBlock: blockReader(source, signal),
   };
   const differences: Difference[] = [];
   const done = { blocks: 0, blocksTotal: await countBlocks(client, from, to), bytes: 0, inscriptions: 0 };
@@ -179,7 +182,7 @@ async function verifyBlock(
   const bytes = block.bytes.length;
   let made: RecomputedBlock;
   try {
-    const derived = new DerivedBatch(active);
+    const derived = new DerivedBatch(active, facts, null);
     await derived.ask(tx, [block]);
     made = await recomputeBlock(tx, block, facts, derived);
     endBatch(made.batch);
@@ -276,8 +279,7 @@ async function compareRefs(
   return { same, different };
 }
 
-const beginReading = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
-  SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off`;
+const beginReading = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${indexesOnly}`;
 
 /** Runs work in a snapshot of the database that has the block. */
 function inOneMoment<T>(

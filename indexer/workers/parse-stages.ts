@@ -1,5 +1,6 @@
 import type { BlockRef, SourceBlock } from '#kernel/contracts/block-source.ts';
 import { type IsMeant, mainTrack, stageClock } from '#kernel/stages/span.ts';
+import { workerMessages } from '#kernel/stages/stage-list.ts';
 import type { StageRecorder } from '#kernel/stages/stage-recorder.ts';
 import type { ParseJobResult } from './parse-job.ts';
 
@@ -66,7 +67,7 @@ export class ParseStages {
       this.#threads.set(thread, spans.at(-1)?.to ?? from);
       if (endedAt !== undefined && first !== undefined) {
         const wait = { stage: 'parse', track, from: endedAt, to: first.from, height };
-        recorder.waited({ ...wait, on: [isFetch, isMain], otherwise: 'workers, messages' });
+        recorder.waited({ ...wait, on: [isFetch, isMain], otherwise: workerMessages });
       }
       recorder.laps({ spans }, track, { height });
     };
@@ -84,7 +85,7 @@ export class ParseStages {
         to: stageClock(),
         height,
         on: [isOfBlock],
-        otherwise: 'workers, messages',
+        otherwise: workerMessages,
       });
   }
 }

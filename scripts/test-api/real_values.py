@@ -117,7 +117,9 @@ def map_body(context, body):
 
 @schemathesis.hook
 def before_call(context, case, kwargs):
-    """Most paths have a page and JSON."""
+    """Most paths have a page and JSON. Inscribed bodies come as inscribed: some name an encoding that they do not have."""
+    if "content" in case.operation.path:
+        case.headers = {**(case.headers or {}), "Accept-Encoding": "identity"}
     if case.headers is not None and "Accept" in case.headers:
         return
     choice = zlib.crc32(repr((case.path_parameters, case.query)).encode("utf-8", "surrogatepass")) % 3

@@ -80,7 +80,7 @@ status=0
 (
   cd "$folder"
   TEST_API_ORIGIN=$origin TEST_API_COUNTS=$folder/counts SCHEMATHESIS_HOOKS=$here/real_values.py \
-    timeout --kill-after=10 "${minutes}m" "$tools/bin/schemathesis" --no-color run "$origin/openapi.json" \
+    timeout --signal=INT --kill-after=60 "${minutes}m" "$tools/bin/schemathesis" --no-color run "$origin/openapi.json" \
     --phases examples,fuzzing --max-examples "$each" --seed "$seed" --generation-database none \
     --checks not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance \
     --continue-on-failure --no-shrink --request-timeout 20 --suppress-health-check all --warnings off

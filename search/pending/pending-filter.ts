@@ -1,16 +1,18 @@
 import type { SearchFilter } from '#kernel/contracts/search-engine.ts';
-import { formatInscriptionId, inscriptionIdBytes } from '#kernel/primitives/inscription-id.ts';
+import { type InscriptionId, inscriptionIdBytes } from '#kernel/primitives/inscription-id.ts';
 import { foldText } from '#kernel/text/fold.ts';
-import { indexPair, indexTerm } from '#search/text/index-term.ts';
+import { indexPair } from '#kernel/text/index-pair.ts';
+import { indexTerm } from '#search/text/index-term.ts';
 import { metadataTerms } from '#search/text/metadata-terms.ts';
-import { propertiesCheck, readProperties } from '#search/text/searched-properties.ts';
+import { asksOnlyText, propertyConditions } from '#search/text/searched-properties.ts';
 
 /**
  * Whether a filter can match an unconfirmed inscription. Its future block decides its height, and whether it is
  * cursed.
  */
-export function canPassPending({ from, to, cursed }: SearchFilter): boolean {
-  return from === undefined && to === undefined && cursed === undefined;
+export function canPassPending(filter: SearchFilter): boolean {
+  const { from, to, cursed } = filter;
+  return from === undefined && to === undefined && cursed === undefined && asksOnlyText(filter);
 }
 
 /**
@@ -19,11 +21,14 @@ export function canPassPending({ from, to, cursed }: SearchFilter): boolean {
  *
  * @param place adds a value and returns its placeholder
  */
-export function pendingConditions(
-  { contentType, metaprotocol, parent }: SearchFilter,
-  place: (value: unknown) => string,
-): string[] {
-  const conditions: string[] = [];
+export function pendingConditions(filter: SearchFilter, place: (value: unknown) => string): string[] {
+  const { contentType, metaprotocol, parent, gallery } = filter;
+  const conditions = propertyConditions(filter, place).map(
+    ({ column, value }) => `position(${value}::bytea IN p.${column}) > 0`,
+  );
+  // what remains is checked in the ids themselves
+  if (gallery !== undefined)
+    conditions.push(`position(${place(Buffer.from(inscriptionIdBytes(gallery)))}::bytea IN p.gallery) > 0`);
   if (contentType?.endsWith('/*') === true) {
     const name = Buffer.from(contentType.slice(0, -1));
     conditions.push(`substring(p.content_type FROM 1 FOR ${name.length}) = ${place(name)}::bytea`);
@@ -47,27 +52,29 @@ export function pendingConditions(
   return conditions;
 }
 
-/** The JSON columns that checks read. */
-export interface PendingJson {
+/** The columns that checks read. */
+export interface PendingColumns {
+  /** JSON. */
   readonly metadata: string | null;
-  /** As ord shows them. */
-  readonly properties: string | null;
+  /** Ids of 36 bytes each. Null: there is none, or the filter does not ask. */
+  readonly gallery: Buffer | null;
 }
 
 /** The checks that SQL cannot make. Null: none. */
-export function pendingCheck(filter: SearchFilter): ((row: PendingJson) => boolean) | null {
-  const { metadata, title, traits, gallery } = filter;
-  const checks: ((row: PendingJson) => boolean)[] = [];
+export function pendingCheck({ metadata, gallery }: SearchFilter): ((row: PendingColumns) => boolean) | null {
+  const checks: ((row: PendingColumns) => boolean)[] = [];
   if (metadata !== undefined) checks.push((row) => hasMember(row.metadata, metadata));
-  if (title !== undefined || traits !== undefined || gallery !== undefined) {
-    const passes = propertiesCheck({ title, traits });
-    const id = gallery === undefined ? null : formatInscriptionId(gallery.txid, gallery.index);
-    checks.push((row) => {
-      const properties = row.properties === null ? null : readProperties(row.properties);
-      return properties !== null && passes(properties) && (id === null || properties.gallery.includes(id));
-    });
-  }
+  if (gallery !== undefined) checks.push((row) => row.gallery !== null && hasItem(row.gallery, gallery));
   return checks.length === 0 ? null : (row) => checks.every((check) => check(row));
+}
+
+function hasItem(ids: Buffer, item: InscriptionId): boolean {
+  const wanted = inscriptionIdBytes(item);
+  // bytes of two ids may look like a third
+  for (let at = ids.indexOf(wanted); at >= 0; at = ids.indexOf(wanted, at + 1)) {
+    if (at % wanted.length === 0) return true;
+  }
+  return false;
 }
 
 function hasMember(json: string | null, { key, value }: { key?: string; value?: string }): boolean {

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type pg from 'pg';
 import type {
   Corpus,
@@ -9,6 +8,7 @@ import type {
 } from '#kernel/contracts/search-engine.ts';
 import type { Slice } from '#search/postgres/inscription-matcher.ts';
 import { planNeedles } from '#search/segments/needle-plan.ts';
+import { type CheckInParts, ChecksInTurns } from '#search/text/check-in-parts.ts';
 import { exactWordCheck, fuzzyWordCheck, type WordCheck } from '#search/text/word-check.ts';
 import { canPassPending, pendingCheck, pendingConditions } from './pending-filter.ts';
 
@@ -38,7 +38,7 @@ interface Question {
   readonly conditions: readonly string[];
   readonly values: readonly unknown[];
   /** What SQL cannot decide. Null: nothing. */
-  readonly check: ((row: CandidateRow) => boolean) | null;
+  readonly check: CheckInParts<CandidateRow> | null;
   /** SQL of the text that `check` reads. */
   readonly text: string;
 }
@@ -60,7 +60,11 @@ export async function matchPendingTexts(
   return readMatches(client, filter, slice, (place) => ({
     conditions: substrings.map((needle) => `position(${place(needle)} in ${folded[corpus]}) > 0`),
     text: folded[corpus],
-    check: hasWords && (({ text }) => text !== null && hasWords(text)),
+    check:
+      hasWords &&
+      function* ({ text }) {
+        return text !== null && (yield* hasWords(text));
+      },
   }));
 }
 
@@ -100,10 +104,11 @@ async function readMatches(
   const filtered = pendingCheck(filter);
   if (asked.check === null && filtered === null)
     return readHits(client, { ...asked, conditions, values }, slice);
-  const check = (row: CandidateRow): boolean =>
-    (asked.check?.(row) ?? true) &&
-    (filtered?.({ metadata: row.metadata?.toString() ?? null, properties: row.properties }) ?? true);
-  return checkHits(client, { ...asked, conditions, values, check }, slice);
+  const check: CheckInParts<CandidateRow> = function* (row) {
+    if (asked.check !== null && !(yield* asked.check(row))) return false;
+    return filtered?.({ metadata: row.metadata?.toString() ?? null, gallery: row.gallery }) ?? true;
+  };
+  return checkHits(client, { ...asked, conditions, values, check }, filter, slice);
 }
 
 const where = (conditions: readonly string[]): string =>
@@ -133,48 +138,37 @@ async function readHits(
 interface CandidateRow extends PendingRef {
   readonly text: Buffer | null;
   readonly metadata: Buffer | null;
-  readonly properties: string | null;
+  readonly gallery: Buffer | null;
 }
 
 /** Candidates held in memory at once. All pending candidates together are at most 64 MB. */
 const candidatesAtOnce = 500;
-/** Bytes checked in one turn of the event loop (5 to 10 ms); a single larger text is checked in one turn. */
-const bytesATurn = 1024 * 1024;
-
-/** Yields the rows, and yields to the event loop between them. */
-async function* inTurns(rows: readonly CandidateRow[]): AsyncGenerator<CandidateRow> {
-  let bytes = 0;
-  for (const row of rows) {
-    bytes += sizeOf(row.text) + sizeOf(row.metadata) + sizeOf(row.properties);
-    if (bytes > bytesATurn) {
-      bytes = 0;
-      await nextTurn();
-    }
-    yield row;
-  }
-}
-
-const sizeOf = (value: Buffer | string | null): number => value?.length ?? 0;
-
 /** Like `readHits`, but checks the candidates here, in order, a few at a time. */
 async function checkHits(
   client: pg.ClientBase,
   { conditions, values, check, text }: Question,
+  { metadata, gallery }: SearchFilter,
   { offset, limit }: Slice,
 ): Promise<PendingHits> {
+  // only what checks read
+  const columns = [
+    metadata === undefined ? 'NULL::bytea AS metadata' : 'p.metadata_json AS metadata',
+    gallery === undefined ? 'NULL::bytea AS gallery' : 'p.gallery',
+  ].join(', ');
   const refs: PendingRef[] = [];
   let totalItems = 0;
   let after: PendingRef = { position: -1, index: 0 };
+  const turns = new ChecksInTurns();
   for (;;) {
     const { rows } = await client.query<CandidateRow>(
-      `SELECT p.position, p.index, ${text} AS text, p.metadata_json AS metadata, p.properties_json AS properties
+      `SELECT p.position, p.index, ${text} AS text, ${columns}
          FROM chain.pending_inscriptions AS p
         ${where(['(p.position, p.index) > ($1::bigint, $2::integer)', ...conditions])}
         ORDER BY p.position, p.index LIMIT ${candidatesAtOnce}`,
       [after.position, after.index, ...values],
     );
-    for await (const row of inTurns(rows)) {
-      if (check?.(row) === false) continue;
+    for (const row of rows) {
+      if (check !== null && !(await turns.outcomeOf(check(row)))) continue;
       if (totalItems >= offset && refs.length < limit)
         refs.push({ position: row.position, index: row.index });
       totalItems++;

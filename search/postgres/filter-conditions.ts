@@ -1,13 +1,21 @@
 import { isCursed } from '#chain/snapshot/cursed-expression.ts';
+import { itemBytes } from '#chain/snapshot/gallery-pages.ts';
 import { isRareClass, isRareType, typeClass } from '#chain/snapshot/index-expressions.ts';
 import { keyOfInscription, keysOfHeights } from '#chain/snapshot/inscription-keys.ts';
 import type { SearchFilter } from '#kernel/contracts/search-engine.ts';
-import { formatInscriptionId, type InscriptionId } from '#kernel/primitives/inscription-id.ts';
+import {
+  formatInscriptionId,
+  type InscriptionId,
+  inscriptionIdBytes,
+} from '#kernel/primitives/inscription-id.ts';
 import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
+import { attributesOfText } from '#kernel/text/properties-text.ts';
+import { textsOfAttributes } from '#kernel/text/property-texts.ts';
 import { typeNameBytes } from '#search/segments/column-queries.ts';
-import { attributesCheck, attributesOf, galleryItem } from '#search/text/searched-properties.ts';
+import { Occurrences } from '#search/text/occurrences.ts';
+import { asksOnlyText, propertyConditions } from '#search/text/searched-properties.ts';
 import type { KeyConditions } from './key-conditions.ts';
-import { cachedKeySet, type KeySet, keysOfStatement } from './key-sets.ts';
+import { cachedKeySet, type KeySet, keysOfStatement, type ReadKeys } from './key-sets.ts';
 import { idsWith } from './read-texts.ts';
 import type { Matching } from './search-context.ts';
 
@@ -20,9 +28,8 @@ export async function filterConditions(
   filter: SearchFilter,
   nextKey: number,
 ): Promise<Omit<KeyConditions, 'texts'> | null> {
-  const { contentType, cursed, metaprotocol, parent } = filter;
-  // half of a surrogate pair is not UTF-8, so it equals nothing on chain
-  if (contentType?.isWellFormed() === false || metaprotocol?.isWellFormed() === false) return null;
+  const { contentType, cursed, parent } = filter;
+  if (!isWellFormed(filter)) return null;
   const parentKey = parent === undefined ? undefined : await keyOfInscription(matching.client, parent);
   if (parentKey === null) return null;
   const range = await readRange(matching, filter, nextKey);
@@ -37,6 +44,14 @@ export async function filterConditions(
       : { cursed: { isCursed: cursed, unnumbered: unnumberedSet(matching, cursed) } }),
     ...(contentType === undefined || isLong ? {} : { isType: typeTest(contentType) }),
   };
+}
+
+/** Half of a surrogate pair is not UTF-8, so it equals nothing on chain. */
+function isWellFormed(filter: SearchFilter): boolean {
+  const { contentType, metaprotocol } = filter;
+  return (
+    contentType?.isWellFormed() !== false && metaprotocol?.isWellFormed() !== false && asksOnlyText(filter)
+  );
 }
 
 function keySets(matching: Matching, filter: SearchFilter, parentKey: InscriptionKey | undefined): KeySet[] {
@@ -111,26 +126,68 @@ function parentSet(matching: Matching, parentKey: InscriptionKey): KeySet {
   return cachedKeySet(matching, `parent ${parentKey}`, keysOfStatement(matching, statement, [parentKey]));
 }
 
+/*
+ * Properties are rows of chain.properties and chain.gallery_pages. Those that an earlier version indexed are a text in
+ * the details until a catch-up pass has made rows of them, so each set reads both.
+ */
+
 function gallerySet(matching: Matching, { txid, index }: InscriptionId): KeySet {
   const id = formatInscriptionId(txid, index);
-  const statement = `SELECT key FROM chain.inscription_details
-    WHERE key >= $1 AND key < $2 AND properties_json LIKE '{"gallery":[{%' AND position($3 IN properties_json) > 0`;
-  return cachedKeySet(matching, `gallery ${id}`, keysOfStatement(matching, statement, [galleryItem(id)]));
+  const statement = `
+    SELECT g.key FROM chain.gallery_pages AS g
+    WHERE g.key >= $1 AND g.key < $2 AND chain.id_hashes(g.ids) @> ARRAY[chain.hash32($3::bytea)]
+      AND EXISTS (SELECT FROM generate_series(1, length(g.ids), ${itemBytes}) AS at
+                   WHERE substring(g.ids FROM at FOR ${itemBytes}) = $3)
+    UNION
+    SELECT key FROM chain.inscription_details
+    WHERE key >= $1 AND key < $2 AND properties_json IS NOT NULL AND position($4 IN properties_json) > 0`;
+  const values = [Buffer.from(inscriptionIdBytes({ txid, index })), oldGalleryItem(id)];
+  return cachedKeySet(matching, `gallery ${id}`, keysOfStatement(matching, statement, values));
 }
 
-function attributesSet(matching: Matching, wanted: Parameters<typeof attributesCheck>[0]): KeySet {
+/** The JSON of a gallery item with this id. Nothing else contains it: the value of a trait is no object. */
+const oldGalleryItem = (id: string): string => `{"id":"${id}","attributes":{`;
+
+type Wanted = Pick<SearchFilter, 'title' | 'traits'>;
+
+function attributesSet(matching: Matching, wanted: Wanted): KeySet {
+  const values: Buffer[] = [];
+  const conditions = propertyConditions(wanted, (value) => `$${values.push(value) + 2}`);
+  const readKeys = keysOfStatement(
+    matching,
+    `SELECT key FROM chain.properties WHERE key >= $1 AND key < $2
+       ${conditions.map(({ column, value }) => `AND position(${value}::bytea IN ${column}) > 0`).join(' ')}`,
+    values,
+  );
+  const readOld = oldAttributes(matching, wanted);
+  return cachedKeySet(matching, `attributes ${JSON.stringify(wanted)}`, async (first, next, add) => {
+    await readKeys(first, next, add);
+    await readOld(first, next, add);
+  });
+}
+
+function oldAttributes(matching: Matching, wanted: Wanted): ReadKeys {
   const readKeys = keysOfStatement(
     matching,
     `SELECT key FROM chain.inscription_details WHERE key >= $1 AND key < $2 AND properties_json IS NOT NULL`,
     [],
   );
-  const has = attributesCheck(wanted);
-  const table = { table: 'chain.inscription_details', id: 'key', text: attributesOf };
-  return cachedKeySet(matching, `attributes ${JSON.stringify(wanted)}`, async (first, next, add) => {
+  const sought: { readonly column: 'title' | 'traits'; readonly text: Occurrences }[] = [];
+  propertyConditions(wanted, (value) => value.toString()).forEach(({ column, value }) => {
+    sought.push({ column, text: new Occurrences(value) });
+  });
+  const has = (attributes: Uint8Array): boolean => {
+    const own = textsOfAttributes(attributesOfText(Buffer.from(attributes).toString()));
+    return sought.every(({ column, text }) => text.first(own[column] ?? '') >= 0);
+  };
+  // without the gallery
+  const text = `convert_to(substring(properties_json FROM position('],"attributes":' IN properties_json)), 'UTF8')`;
+  const table = { table: 'chain.inscription_details', id: 'key', text };
+  return async (first, next, add) => {
     const lists: Int32Array[] = [];
     await readKeys(first, next, (keys) => {
       lists.push(Int32Array.from(keys));
     });
     for (const keys of lists) add(await idsWith(matching.client, table, keys, has, matching.budget));
-  });
+  };
 }

@@ -1,5 +1,5 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { facetTypesMax, type SearchFacets } from '#kernel/contracts/search-engine.ts';
+import { nextTurn } from '#kernel/turns.ts';
 import { typeNameBytes } from '#search/segments/column-queries.ts';
 import type { DayRun } from './block-days.ts';
 import { eachBit } from './id-set.ts';

@@ -1,8 +1,10 @@
 import type { TextMatch } from '#kernel/contracts/search-engine.ts';
 import { foldText } from '#kernel/text/fold.ts';
+import { indexPair } from '#kernel/text/index-pair.ts';
 import { type NeedlePlan, planNeedles, spreadGrams } from '#search/segments/needle-plan.ts';
 import type { Gram } from '#search/segments/postings-layout.ts';
-import { indexPair, indexTerm } from '#search/text/index-term.ts';
+import type { Check } from '#search/text/check-in-parts.ts';
+import { indexTerm } from '#search/text/index-term.ts';
 import { metadataTerms } from '#search/text/metadata-terms.ts';
 import { exactWordCheck, fuzzyWordCheck } from '#search/text/word-check.ts';
 import { editsOf } from '#search/text/words.ts';
@@ -12,7 +14,7 @@ export interface TextCheck {
   /** The folded text, or the metadata as they are. */
   readonly column: 'folded' | 'json';
   /** Takes one text in UTF-8. */
-  readonly has: (text: Uint8Array) => boolean;
+  readonly has: Check<Uint8Array>;
 }
 
 /** How texts are found: first by postings, then by needles in SQL, then one by one. */

@@ -159,7 +159,8 @@ async function readBody(client: pg.ClientBase, row: RecordRow): Promise<Buffer |
 
 interface OwnerRow {
   key: InscriptionKey;
-  body: Buffer | null;
+  /** Hex digits. */
+  body: string | null;
   place: number | null;
   spent_height: Height | null;
   script: Buffer | null;
@@ -169,7 +170,7 @@ interface OwnerRow {
 /** The record of one inscription with its whole body and its owner. Null where it is not indexed. */
 export async function lookUpRecord(client: pg.ClientBase, id: InscriptionId): Promise<LookupRecord | null> {
   const { rows } = await client.query<OwnerRow>(
-    `SELECT i.key, c.body, l.place, l.spent_height, l.script, state.network
+    `SELECT i.key, encode(c.body, 'hex') AS body, l.place, l.spent_height, l.script, state.network
        FROM chain.inscriptions AS i
       CROSS JOIN chain.state AS state
        LEFT JOIN chain.contents AS c USING (content_id)
@@ -186,7 +187,7 @@ export async function lookUpRecord(client: pg.ClientBase, id: InscriptionId): Pr
     metadata: wholeBytes - 1,
   });
   if (record === undefined) throw new Error(`inscription ${row.key} has no record`);
-  return { ...record, owner: ownerOf(row), content: row.body?.toString('hex') ?? null };
+  return { ...record, owner: ownerOf(row), content: row.body };
 }
 
 /** The address of the output that holds it. Null: unknown, not an output, or a script without an address. */

@@ -6,16 +6,22 @@ const signature = Buffer.from('PGCOPY\n\u00ff\r\n\0', 'latin1');
 const headerBytes = signature.length + 8;
 const end = -1;
 
-/** Calls `each` with the rows of a COPY of (integer, bytea). */
-export function readTextRows(copy: Uint8Array, each: (id: number, text: Uint8Array) => void): void {
+/**
+ * Calls `each` with the rows of a COPY of (integer, bytea) until it returns false. Returns the id of that row, or null.
+ */
+export function readTextRows(
+  copy: Uint8Array,
+  each: (id: number, text: Uint8Array) => boolean,
+): number | null {
   const view = new DataView(copy.buffer, copy.byteOffset, copy.byteLength);
   let at = headerBytes + view.getInt32(signature.length + 4);
   while (view.getInt16(at) !== end) {
     const id = view.getInt32(at + 6);
     const length = view.getInt32(at + 10);
-    each(id, copy.subarray(at + 14, at + 14 + length));
+    if (!each(id, copy.subarray(at + 14, at + 14 + length))) return id;
     at += 14 + length;
   }
+  return null;
 }
 
 /** A COPY of rows (first_gram bigint, segment_id integer, block bytea). */

@@ -57,15 +57,20 @@ export class PostingsBuilder {
   #wide = new Int32Array(1 << 12);
   #wideCount = 0;
 
-  /** Adds a folded text (valid UTF-8 without NUL). Offsets ascend from call to call. */
-  add(offset: number, text: Uint8Array): void {
+  /**
+   * Adds a folded text (valid UTF-8 without NUL). Offsets ascend from call to call. Returns the number of bytes after
+   * the first ones of characters.
+   */
+  add(offset: number, text: Uint8Array): number {
     const end = text.length;
+    let wideBytes = 0;
     let first = 0;
     let middle = 0;
     for (let at = 0; at < end; ) {
       let last = text[at++]!;
       if (last >= 0x80) {
         const more = last < 0xe0 ? 1 : last < 0xf0 ? 2 : 3;
+        wideBytes += more;
         last &= 0x3f >> more;
         for (const next = at + more; at < next; at++) last = (last << 6) | (text[at]! & 0x3f);
       }
@@ -75,6 +80,7 @@ export class PostingsBuilder {
       first = middle;
       middle = last;
     }
+    return wideBytes;
   }
 
   #addGram(first: number, middle: number, last: number, offset: number): void {

@@ -2,11 +2,30 @@ import type pg from 'pg';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { contentLengthsOf, keyColumns, keyColumnsOf } from '#search/segments/column-queries.ts';
 import { planSeal, type SealBounds, sealedEnd, windowEnd } from '#search/segments/segment-table.ts';
-import { deleteSegments, lockSegments, readSealState, segmentKinds } from '#search/segments/segments.ts';
+import {
+  deleteSegments,
+  lockSegments,
+  readSealState,
+  type SealState,
+  segmentKinds,
+} from '#search/segments/segments.ts';
 import type { SealOutcome, SealPolicy } from './seal-texts.ts';
 
 /** Segments that are made inside the server, without reading a text. */
 export type ColumnKind = 'inscriptions' | 'lengths';
+
+/** Whether unsealed keys or contents are due to be sealed. */
+export function areColumnsDue(
+  kind: ColumnKind,
+  bounds: SealBounds,
+  policy: SealPolicy,
+  { next, segments }: SealState,
+): boolean {
+  const tail = sealedEnd(segments[kind]);
+  const end = windowEnd(tail, bounds.windowIds);
+  const limit = Math.min(next[kind], end);
+  return tail < limit && (limit === end || (policy.partial && limit - tail > policy.idsAbove));
+}
 
 /**
  * Seals the next range of inscription keys, or of contents: the values for filters, sorts and counts become columns,
@@ -20,13 +39,11 @@ export function sealColumns(
 ): Promise<SealOutcome> {
   return withTransaction(pool, async (tx) => {
     await lockSegments(tx);
-    const { next, segments } = await readSealState(tx);
-    const tail = sealedEnd(segments[kind]);
-    const end = windowEnd(tail, bounds.windowIds);
-    const limit = Math.min(next[kind], end);
-    if (tail >= limit) return 'nothing';
-    if (limit < end && (!policy.partial || limit - tail <= policy.idsAbove)) return 'nothing';
-    const { firstId, nextId, replaced } = planSeal(segments[kind], limit, 0, bounds);
+    const state = await readSealState(tx);
+    if (!areColumnsDue(kind, bounds, policy, state)) return 'nothing';
+    const segments = state.segments[kind];
+    const limit = Math.min(state.next[kind], windowEnd(sealedEnd(segments), bounds.windowIds));
+    const { firstId, nextId, replaced } = planSeal(segments, limit, 0, bounds);
     await deleteSegments(
       tx,
       replaced.map((segment) => segment.segmentId),

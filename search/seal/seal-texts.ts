@@ -16,10 +16,12 @@ import {
   deleteSegments,
   lockSegments,
   readSealState,
+  type SealState,
   segmentKinds,
   textSources,
 } from '#search/segments/segments.ts';
-import type { SealTask } from './seal.worker.ts';
+import type { SealResult, SealTask } from './seal.worker.ts';
+import { UnsealedBytes, type UnsealedRange } from './unsealed-bytes.ts';
 
 /** What to seal of a window that is not full yet. */
 export interface SealPolicy {
@@ -33,13 +35,12 @@ export interface SealPolicy {
 /** `changed`: another process sealed, or blocks were taken back meanwhile; nothing was written. */
 export type SealOutcome = 'sealed' | 'changed' | 'nothing';
 
-export type SealWorker = (task: SealTask) => Promise<Uint8Array<ArrayBuffer>>;
+export type SealWorker = (task: SealTask) => Promise<Omit<SealResult, 'spans'>>;
 
 interface TextsRead {
   readonly epoch: number;
   readonly segments: readonly Segment[];
   readonly step: SealStep;
-  readonly textBytes: number;
   readonly copy: Uint8Array<ArrayBuffer>;
 }
 
@@ -53,17 +54,58 @@ export async function sealTexts(
   corpus: Corpus,
   bounds: SealBounds,
   policy: SealPolicy,
+  unsealed = new UnsealedBytes(),
 ): Promise<SealOutcome> {
-  const read = await withTransaction(
-    pool,
-    (tx) => readTexts(tx, corpus, bounds, policy),
-    'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY',
-  );
-  if (read === null) return 'nothing';
-  const segmentId = await nextSegmentId(pool);
-  const { firstId } = read.step;
-  const rows = await worker({ copy: read.copy, segmentId, baseId: firstId - (firstId % 8) });
-  return withTransaction(pool, (tx) => writeSegment(tx, corpus, read, segmentId, rows));
+  const seal = async (mayReplace: boolean): Promise<SealOutcome> => {
+    const read = await withTransaction(
+      pool,
+      (tx) => readTexts(tx, corpus, bounds, policy, unsealed, mayReplace),
+      'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY',
+    );
+    if (read === null) return 'nothing';
+    const segmentId = await nextSegmentId(pool);
+    const { firstId } = read.step;
+    const tailId = sealedEnd(read.segments);
+    const made = await worker({
+      copy: read.copy,
+      segmentId,
+      baseId: firstId - (firstId % 8),
+      tailId,
+      weightMax: bounds.segmentTextBytesMax,
+    });
+    // the segments that it was to replace leave no room for the next text
+    if (made.stoppedAt === tailId) return seal(false);
+    return withTransaction(pool, (tx) => writeSegment(tx, corpus, read, segmentId, made));
+  };
+  return seal(true);
+}
+
+/** Whether unsealed texts of a corpus are due to be sealed; `end` is that of their window. */
+export async function areTextsDue(
+  client: pg.ClientBase | pg.Pool,
+  corpus: Corpus,
+  bounds: SealBounds,
+  { partial, idsAbove, bytesAbove }: SealPolicy,
+  unsealed: UnsealedBytes,
+  state: SealState,
+): Promise<boolean> {
+  const range = unsealedRange(state, corpus, bounds);
+  if (range === null) return false;
+  const { firstId, nextId } = range;
+  if (nextId === windowEnd(firstId, bounds.windowIds) || (partial && nextId - firstId > idsAbove))
+    return true;
+  return (await unsealed.count(client, corpus, range)) > (partial ? bytesAbove : bounds.segmentTextBytesMax);
+}
+
+/** The unsealed ids of the first window that has any. */
+function unsealedRange(
+  { epoch, next, segments }: SealState,
+  corpus: Corpus,
+  bounds: SealBounds,
+): UnsealedRange | null {
+  const firstId = sealedEnd(segments[corpus]);
+  const nextId = Math.min(next[corpus], windowEnd(firstId, bounds.windowIds));
+  return epoch === null || firstId >= nextId ? null : { epoch, firstId, nextId };
 }
 
 /** The texts to seal next. Null where the policy leaves everything as it is. */
@@ -72,64 +114,42 @@ async function readTexts(
   corpus: Corpus,
   bounds: SealBounds,
   policy: SealPolicy,
+  unsealed: UnsealedBytes,
+  mayReplace: boolean,
 ): Promise<TextsRead | null> {
-  const { epoch, next, segments: all } = await readSealState(tx);
-  const segments = all[corpus];
-  const tail = sealedEnd(segments);
-  const end = windowEnd(tail, bounds.windowIds);
-  const limit = Math.min(next[corpus], end);
-  if (epoch === null || tail >= limit) return null;
-  const { partial, idsAbove, bytesAbove } = policy;
-  const isDue =
-    limit === end ||
-    (partial && limit - tail > idsAbove) ||
-    (await bytesOf(tx, corpus, tail, limit)) > (partial ? bytesAbove : bounds.segmentTextBytesMax);
-  if (!isDue) return null;
-  const { nextId, textBytes } = await weighTexts(tx, corpus, tail, limit, bounds.segmentTextBytesMax);
-  const step = planSeal(segments, nextId, textBytes, bounds);
-  const copy = await copyTexts(tx, corpus, step);
-  const sealedBytes = step.replaced.reduce((sum, segment) => sum + segment.textBytes, textBytes);
-  return { epoch, segments, step, textBytes: sealedBytes, copy };
+  const state = await readSealState(tx);
+  const range = unsealedRange(state, corpus, bounds);
+  if (range === null || !(await areTextsDue(tx, corpus, bounds, policy, unsealed, state))) return null;
+  const { epoch, firstId, nextId } = range;
+  const bytes = await unsealed.count(tx, corpus, range);
+  const reach =
+    bytes <= bounds.segmentTextBytesMax
+      ? { nextId, bytes }
+      : await reachOf(tx, corpus, range, bounds.segmentTextBytesMax);
+  const segments = state.segments[corpus];
+  const step = mayReplace
+    ? planSeal(segments, reach.nextId, reach.bytes, bounds)
+    : { firstId, nextId: reach.nextId, replaced: [] };
+  return { epoch, segments, step, copy: await copyTexts(tx, corpus, step) };
 }
 
-/** Bytes of the texts of a range; the rows tell without reading the texts. */
-async function bytesOf(tx: pg.ClientBase, corpus: Corpus, firstId: number, nextId: number): Promise<number> {
-  const { table, id, folded } = textSources[corpus];
-  const { rows } = await tx.query<{ bytes: number | null }>(
-    `SELECT sum(octet_length(${folded})) AS bytes FROM ${table} WHERE ${id} >= $1 AND ${id} < $2`,
-    [firstId, nextId],
-  );
-  return rows[0]?.bytes ?? 0;
-}
-
-/**
- * Extra weight of each byte of a character after the first. ASCII texts share their grams (2 million at most); in
- * wide scripts each character can make three new ones, at some 80 bytes each in the worker. So a segment of random
- * Chinese text closes at a million characters: 250 MB of grams.
- */
-const wideByteWeight = 16;
-
-/** How far one segment of at most `weightMax` reaches (at least one text), and the weight of its texts. */
-async function weighTexts(
+/** How far texts of at most `bytesMax` reach (at least one text), and their bytes. */
+async function reachOf(
   tx: pg.ClientBase,
   corpus: Corpus,
-  firstId: number,
-  limit: number,
-  weightMax: number,
-): Promise<{ nextId: number; textBytes: number }> {
+  { firstId, nextId }: UnsealedRange,
+  bytesMax: number,
+): Promise<{ nextId: number; bytes: number }> {
   const { table, id, folded, searchable } = textSources[corpus];
-  const { rows } = await tx.query<{ next_id: number | null; weight: number | null; beyond: boolean }>(
-    `SELECT max(id) FILTER (WHERE total <= $3) + 1 AS next_id, max(total) FILTER (WHERE total <= $3) AS weight,
-            coalesce(bool_or(total > $3), false) AS beyond
-       FROM (SELECT id, (sum(bytes + (bytes - length(convert_from(text, 'UTF8'))) * $4::bigint) OVER (ORDER BY id))::bigint AS total
-               FROM (SELECT ${id} AS id, ${folded} AS text, octet_length(${folded}) AS bytes
-                       FROM ${table} WHERE ${id} >= $1 AND ${id} < $2 AND ${searchable}) AS texts) AS weighed`,
-    [firstId, limit, weightMax, wideByteWeight],
+  const { rows } = await tx.query<{ next_id: number | null; bytes: number | null }>(
+    `SELECT max(id) + 1 AS next_id, max(total) AS bytes
+       FROM (SELECT ${id} AS id, sum(octet_length(${folded})) OVER (ORDER BY ${id}) AS total
+               FROM ${table} WHERE ${id} >= $1 AND ${id} < $2 AND ${searchable}) AS texts
+      WHERE total <= $3`,
+    [firstId, nextId, bytesMax],
   );
-  const row = rows[0];
-  if (row?.beyond !== true) return { nextId: limit, textBytes: row?.weight ?? 0 };
-  // a first text that is too heavy gets a segment of its own
-  return { nextId: row.next_id ?? firstId + 1, textBytes: row.weight ?? weightMax };
+  // a first text that is too long gets a segment of its own
+  return { nextId: rows[0]?.next_id ?? firstId + 1, bytes: rows[0]?.bytes ?? bytesMax };
 }
 
 /** The texts of a range as a binary COPY, in a buffer of its own. */
@@ -172,21 +192,21 @@ async function nextSegmentId(pool: pg.Pool): Promise<number> {
 async function writeSegment(
   tx: pg.ClientBase,
   corpus: Corpus,
-  read: TextsRead,
+  { epoch, segments, step }: TextsRead,
   segmentId: number,
-  rows: Uint8Array<ArrayBuffer>,
+  { rows, stoppedAt, weight }: Omit<SealResult, 'spans'>,
 ): Promise<SealOutcome> {
   await lockSegments(tx);
   const now = await readSealState(tx);
-  if (now.epoch !== read.epoch || !sameSegments(now.segments[corpus], read.segments)) return 'changed';
+  if (now.epoch !== epoch || !sameSegments(now.segments[corpus], segments)) return 'changed';
   await deleteSegments(
     tx,
-    read.step.replaced.map((segment) => segment.segmentId),
+    step.replaced.map((segment) => segment.segmentId),
   );
   await tx.query(
     `INSERT INTO chain.search_segments (segment_id, kind, first_id, next_id, text_bytes)
      OVERRIDING SYSTEM VALUE VALUES ($1, $2, $3, $4, $5)`,
-    [segmentId, segmentKinds[corpus], read.step.firstId, read.step.nextId, read.textBytes],
+    [segmentId, segmentKinds[corpus], step.firstId, stoppedAt ?? step.nextId, weight],
   );
   const stream = tx.query(
     copyFrom('COPY chain.search_postings (first_gram, segment_id, block) FROM STDIN (FORMAT binary)'),

@@ -5,10 +5,11 @@ import type { SearchDemand } from '#kernel/search-demand.ts';
 import type { StageRecorder } from '#kernel/stages/stage-recorder.ts';
 import { windowIds as windowIdsMax } from '#search/segments/postings-layout.ts';
 import type { SealBounds } from '#search/segments/segment-table.ts';
-import { type NextIds, readSealState, type SegmentKind } from '#search/segments/segments.ts';
+import { type NextIds, readSealState, type SealState, type SegmentKind } from '#search/segments/segments.ts';
 import type { SealResult, SealTask } from './seal.worker.ts';
-import { sealColumns } from './seal-columns.ts';
-import { type SealOutcome, type SealPolicy, type SealWorker, sealTexts } from './seal-texts.ts';
+import { areColumnsDue, sealColumns } from './seal-columns.ts';
+import { areTextsDue, type SealOutcome, type SealPolicy, type SealWorker, sealTexts } from './seal-texts.ts';
+import { UnsealedBytes } from './unsealed-bytes.ts';
 
 export interface SealerOptions {
   /** Connections without a statement timeout. At most one is used at a time. */
@@ -62,7 +63,7 @@ const tailTextsMax = 4096;
 const tailBytesMax = 2 * 1024 * 1024;
 /** Unsealed inscriptions left for a search with many matches to scan: some 5 ms. */
 const tailKeysMax = 8192;
-/** Milliseconds between looks: each is three small queries. */
+/** Milliseconds between looks: each is four small queries. */
 const lookEveryMs = 1000;
 /** The same during searches: within tenths of a second a load brings as many texts as a search may scan. */
 const searchedLookEveryMs = 200;
@@ -87,11 +88,61 @@ function openWorker(stages: StageRecorder | undefined): {
   return {
     worker: async (task) => {
       const bytes = task.copy.length;
-      const { rows, spans } = await workers.run(task, { transferList: [task.copy.buffer] });
-      stages?.laps({ spans }, 'sealer', { bytes });
-      return rows;
+      const made = await workers.run(task, { transferList: [task.copy.buffer] });
+      stages?.laps(made, 'sealer', { bytes });
+      return made;
     },
     close: () => workers.destroy(),
+  };
+}
+
+interface KindSealer {
+  /**
+   * Seals range after range of a kind, beginning with a known state, until the policy finds none. Takes turns with a
+   * load where there is one. Returns the segments written.
+   */
+  (
+    kind: SegmentKind,
+    policy: SealPolicy,
+    state: SealState,
+    signal: AbortSignal,
+    turns?: boolean,
+  ): Promise<number>;
+}
+
+function kindSealer(
+  pool: pg.Pool,
+  worker: SealWorker,
+  bounds: SealerBounds,
+  demand: SearchDemand | undefined,
+): KindSealer {
+  const { segmentTextBytesMax } = bounds;
+  const textBounds: SealBounds = { windowIds: bounds.windowIds, segmentTextBytesMax };
+  const keyBounds: SealBounds = { windowIds: bounds.windowKeys, segmentTextBytesMax };
+  const unsealed = new UnsealedBytes();
+
+  const sealNext = (kind: SegmentKind, policy: SealPolicy): Promise<SealOutcome> =>
+    kind === 'inscriptions' || kind === 'lengths'
+      ? sealColumns(pool, kind, keyBounds, policy)
+      : sealTexts(pool, worker, kind, textBounds, policy, unsealed);
+
+  // asked much more often than it is so, and without a transaction
+  const isDue = async (kind: SegmentKind, policy: SealPolicy, state: SealState): Promise<boolean> =>
+    kind === 'inscriptions' || kind === 'lengths'
+      ? areColumnsDue(kind, keyBounds, policy, state)
+      : areTextsDue(pool, kind, textBounds, policy, unsealed, state);
+
+  return async (kind, policy, before, signal, turns = false) => {
+    let segments = 0;
+    let state = before;
+    while (!signal.aborted && (await isDue(kind, policy, state))) {
+      const seal = (): Promise<SealOutcome> => sealNext(kind, policy);
+      const outcome = await (turns && demand !== undefined ? demand.turn(seal) : seal());
+      if (outcome === 'nothing') break;
+      if (outcome === 'sealed') segments++;
+      state = await readSealState(pool);
+    }
+    return segments;
   };
 }
 
@@ -99,46 +150,22 @@ function openWorker(stages: StageRecorder | undefined): {
  * Creates a sealer. It may run beside a writer, an undo and other sealers: a segment that no longer fits when it is
  * to be written is dropped and made again.
  */
-export function createSealer({ pool, demand, stages, onError, bounds: given }: SealerOptions): Sealer {
-  const bounds: SealerBounds = { ...usualBounds, ...given };
-  const { segmentTextBytesMax } = bounds;
-  const textBounds: SealBounds = { windowIds: bounds.windowIds, segmentTextBytesMax };
-  const keyBounds: SealBounds = { windowIds: bounds.windowKeys, segmentTextBytesMax };
+export function createSealer({ pool, demand, stages, onError, bounds }: SealerOptions): Sealer {
   const { worker, close } = openWorker(stages);
-
-  const sealNext = (kind: SegmentKind, policy: SealPolicy): Promise<SealOutcome> =>
-    kind === 'inscriptions' || kind === 'lengths'
-      ? sealColumns(pool, kind, keyBounds, policy)
-      : sealTexts(pool, worker, kind, textBounds, policy);
-
-  /** Seals range after range until the policy finds none, taking turns with a load where there is one. */
-  const sealKind = async (
-    kind: SegmentKind,
-    policy: SealPolicy,
-    signal: AbortSignal,
-    turns = false,
-  ): Promise<number> => {
-    let segments = 0;
-    while (!signal.aborted) {
-      const seal = (): Promise<SealOutcome> => sealNext(kind, policy);
-      const outcome = await (turns && demand !== undefined ? demand.turn(seal) : seal());
-      if (outcome === 'nothing') break;
-      if (outcome === 'sealed') segments++;
-    }
-    return segments;
-  };
+  const sealKind = kindSealer(pool, worker, { ...usualBounds, ...bounds }, demand);
 
   /**
    * While a bulk load brings more between two checks than may stay unsealed, only full windows are sealed. During
    * searches a window is sealed two or three times before it is full, so that they scan less.
    */
   const look = async (before: NextIds | null, signal: AbortSignal): Promise<NextIds> => {
-    const { next } = await readSealState(pool);
+    const state = await readSealState(pool);
+    const { next } = state;
     for (const kind of kinds) {
       const idsAbove = kind === 'inscriptions' || kind === 'lengths' ? tailKeysMax : tailTextsMax;
       const isSteady = before !== null && next[kind] - before[kind] <= idsAbove;
       const partial = isSteady || demand?.isRecent === true;
-      await sealKind(kind, { partial, idsAbove, bytesAbove: tailBytesMax }, signal, !isSteady);
+      await sealKind(kind, { partial, idsAbove, bytesAbove: tailBytesMax }, state, signal, !isSteady);
     }
     return next;
   };
@@ -157,7 +184,8 @@ export function createSealer({ pool, demand, stages, onError, bounds: given }: S
     sealPending: (signal) =>
       alone(async () => {
         let segments = 0;
-        for (const kind of kinds) segments += await sealKind(kind, everything, signal);
+        const state = await readSealState(pool);
+        for (const kind of kinds) segments += await sealKind(kind, everything, state, signal);
         return { segments };
       }),
     run: async (signal) => {

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
+import type { Asker } from '#kernel/contracts/asker.ts';
 import type {
   HashMatches,
   SearchEngine,
@@ -22,13 +23,13 @@ import type {
   TextSearch,
 } from '#kernel/contracts/search-service.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
+import { FairGate } from '#kernel/fair-gate.ts';
 import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
 import type { SearchDemand } from '#kernel/search-demand.ts';
 import { matchPendingHash, matchPendingTexts, pendingRevision } from '#search/pending/pending-matcher.ts';
 import { lookUpPending } from '#search/pending/pending-records.ts';
 import { lookUpRecord, recordsOfKeys } from '#search/records/records.ts';
 import { type ReadQuestion, readQuestion } from '#search/text/text-question.ts';
-import { SearchGate } from './search-gate.ts';
 import { readPage } from './search-page.ts';
 import { isTimeout, suggestionGate, suggestWords, typedEnd } from './suggest-words.ts';
 
@@ -36,68 +37,93 @@ export interface SearchServiceOptions {
   readonly pool: pg.Pool;
   readonly engine: SearchEngine;
   /** Absent: the default. */
-  readonly gate?: SearchGate;
+  readonly gate?: FairGate;
   /** Called for every search, so that background work gives way. Absent: nothing gives way. */
   readonly demand?: SearchDemand;
+}
+
+/**
+ * Ten connections serve all reads (kernel/pg/pool.ts). Six for searches leave four to pages, contents and look-ups,
+ * which take a millisecond each.
+ */
+const runningMax = 6;
+/** Ten rounds of all that run: the last one waits about as long as a slow search takes. */
+const waitingMax = 60;
+/** After this time the client has closed the page, or asks again. */
+const waitMs = 10_000;
+
+/** The gate of all searches of a process. */
+export const searchGate = (): FairGate =>
+  new FairGate({ running: runningMax, waiting: waitingMax, waitMs, refusal: busy });
+
+function busy(): AppError {
+  return new AppError(
+    'search_busy',
+    'too many questions like this are under way: try again in a few seconds',
+  );
 }
 
 /** Searches for the routes: the engine finds inscriptions, and their records are read in the same snapshot. */
 export function createSearchService({
   pool,
   engine,
-  gate = new SearchGate(),
+  gate = searchGate(),
   demand,
 }: SearchServiceOptions): SearchService {
-  const searched: Searched = (signal, read) => {
+  const searched: Searched = (asker, read) => {
     const search = (): ReturnType<typeof read> =>
-      gate.run(signal, () => readAnew(() => withSnapshot(pool, read, signal)));
+      gate.run(asker, () => readAnew(() => withSnapshot(pool, read, asker?.signal ?? null)));
     return demand === undefined ? search() : demand.during(search);
   };
-  const suggestions = new SearchGate(suggestionGate);
+  const suggestions = new FairGate({ ...suggestionGate, refusal: busy });
   return {
     textSearch: (search) => searchText(engine, searched, search),
     hashSearch: (search) => searchHash(engine, searched, search),
     facets: (question) => countFacets(engine, searched, question),
 
-    suggest: (text, signal) =>
-      suggestions.run(signal, async () => {
+    suggest: (text, asker) =>
+      suggestions.run(asker, async () => {
         const { before, beginning } = typedEnd(text);
         const read = async (snapshot: Snapshot): Promise<Answer<Suggestion>> => {
           const words = await suggestWords(engine, snapshot, { before, beginning });
           return { tip: snapshot.tip, value: { before, words } };
         };
         const tooSlow = { tip: null, value: { before, words: [] } };
-        return withSnapshot(pool, read, signal).catch((error: unknown) =>
+        return withSnapshot(pool, read, asker?.signal ?? null).catch((error: unknown) =>
           isTimeout(error) ? tooSlow : Promise.reject(error as Error),
         );
       }),
 
-    hashes: (hashes, signal) =>
-      searched(signal, async ({ client, tip }) => ({ tip, value: await firstOfHashes(client, hashes) })),
+    hashes: (hashes, asker) =>
+      searched(asker, async ({ client, tip }) => ({ tip, value: await firstOfHashes(client, hashes) })),
 
-    inscription: (id, pending = false) =>
-      withSnapshot(pool, async ({ client, tip }) => {
-        const record = await lookUpRecord(client, id);
-        if (!pending) return { tip, value: record, mempoolRevision: null };
-        const mempoolRevision = await pendingRevision(client);
-        return { tip, value: record ?? (await lookUpPending(client, id)), mempoolRevision };
-      }),
+    inscription: (id, pending = false, asker) =>
+      withSnapshot(
+        pool,
+        async ({ client, tip }) => {
+          const record = await lookUpRecord(client, id);
+          if (!pending) return { tip, value: record, mempoolRevision: null };
+          const mempoolRevision = await pendingRevision(client);
+          return { tip, value: record ?? (await lookUpPending(client, id)), mempoolRevision };
+        },
+        asker?.signal ?? null,
+      ),
   };
 }
 
 /** Runs a search of one moment when there is a free place. */
-type Searched = <T>(signal: AbortSignal | undefined, read: (snapshot: Snapshot) => Promise<T>) => Promise<T>;
+type Searched = <T>(asker: Asker | undefined, read: (snapshot: Snapshot) => Promise<T>) => Promise<T>;
 
 async function searchText(
   engine: SearchEngine,
   searched: Searched,
-  { corpus, text, match, phrase, highlight = false, signal, ...paging }: TextSearch,
+  { corpus, text, match, phrase, highlight = false, asker, ...paging }: TextSearch,
 ): Promise<PendingAnswer<TextPage>> {
   const { filter } = paging;
   const asked = readQuestion({ text, match, phrase }, filter);
   const matches = textMatches(corpus, asked, filter);
   const field = corpus === 'content' ? 'contentstr' : 'metadatastr';
-  return searched(signal, async (snapshot) => {
+  return searched(asker, async (snapshot) => {
     const read = await readPage(snapshot, {
       name: nameOf(matches, paging),
       paging,
@@ -113,10 +139,10 @@ async function searchText(
 function searchHash(
   engine: SearchEngine,
   searched: Searched,
-  { hash, signal, ...paging }: HashSearch,
+  { hash, asker, ...paging }: HashSearch,
 ): Promise<PendingAnswer<RecordPage>> {
   const matches = hashMatches(hash, paging.filter);
-  return searched(signal, (snapshot) =>
+  return searched(asker, (snapshot) =>
     readPage(snapshot, {
       name: nameOf(matches, paging),
       paging,
@@ -131,18 +157,18 @@ function searchHash(
 async function countFacets(
   engine: SearchEngine,
   searched: Searched,
-  { filter, signal, ...question }: FacetsQuestion,
+  { filter, asker, ...question }: FacetsQuestion,
 ): Promise<Answer<CountedFacets>> {
   if ('hash' in question) {
     const matches = hashMatches(question.hash, filter);
-    return searched(signal, async (snapshot) => {
+    return searched(asker, async (snapshot) => {
       const { tip, ...counted } = await engine.facetsOfHash(snapshot, matches);
       return { tip, value: { ...counted, needles: [] } };
     });
   }
   const asked = readQuestion(question, filter);
   const matches = textMatches(question.corpus, asked, filter);
-  return searched(signal, async (snapshot) => {
+  return searched(asker, async (snapshot) => {
     const { tip, ...counted } = await engine.facetsOfText(snapshot, matches);
     return { tip, value: { ...counted, needles: asked.needles } };
   });

@@ -2,7 +2,8 @@ import type { SearchEngine, Snapshot } from '#kernel/contracts/search-engine.ts'
 import type { SuggestedWord } from '#kernel/contracts/search-service.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { foldText } from '#kernel/text/fold.ts';
-import { lastRunStart, wordCodePointsMax, wordsOfFolded } from '#search/text/words.ts';
+import { nextTurn } from '#kernel/turns.ts';
+import { lastRunStart, wordCodePointsMax, wordsBeginningWith, wordsOfFolded } from '#search/text/words.ts';
 
 /** Words suggested: as many as a list below a box shows. */
 const wordsMax = 8;
@@ -142,12 +143,15 @@ async function readTexts({ client }: Snapshot, ids: readonly number[]): Promise<
   });
 }
 
-function ranked(texts: readonly string[], beginning: string): SuggestedWord[] {
+/** Texts looked at in one turn of the event loop, in some milliseconds. */
+const textsATurn = 200;
+
+async function ranked(texts: readonly string[], beginning: string): Promise<SuggestedWord[]> {
   const counts = new Map<string, number>();
-  for (const text of texts) {
-    for (const word of wordsOfFolded(text)) {
-      if (word.length === beginning.length || !word.startsWith(beginning)) continue;
-      counts.set(word, (counts.get(word) ?? 0) + 1);
+  for (const [place, text] of texts.entries()) {
+    if (place % textsATurn === textsATurn - 1) await nextTurn();
+    for (const word of wordsBeginningWith(beginning, text)) {
+      if (word.length > beginning.length) counts.set(word, (counts.get(word) ?? 0) + 1);
     }
   }
   return Array.from(counts, ([word, contents]) => ({ word, contents }))

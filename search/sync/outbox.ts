@@ -145,6 +145,7 @@ export async function countFindable(tx: pg.ClientBase, from: number, to: number)
     `SELECT count(*) AS count FROM chain.inscriptions AS i
       WHERE i.key >= $1 AND i.key < $2
         AND (i.content_id IS NOT NULL OR i.metadata_id IS NOT NULL
+          OR EXISTS (SELECT FROM chain.properties AS p WHERE p.key = i.key)
           OR EXISTS (SELECT FROM chain.inscription_details AS d WHERE d.key = i.key AND d.properties_json IS NOT NULL))`,
     [from, to],
   );

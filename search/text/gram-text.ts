@@ -42,6 +42,3 @@ export const foldedOfGram = (gram: string): string =>
  * either.
  */
 export const phraseLetters = 'АБВГДЕЖЗИЙКЛМНОПРСТУФХЦЧШЩЪЫЬЭЮЯЀЁЂЃЄЅІЇЈЉЊЋЌЍЎЏ';
-
-/** Separates two folded texts in one term: a third letter that occurs in none. */
-export const termBorder = 'Ÿ';

@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto';
 import { type InscriptionId, inscriptionIdBytes } from '#kernel/primitives/inscription-id.ts';
-import { termBorder } from './gram-text.ts';
+import { digestOf } from '#kernel/text/index-pair.ts';
 
 /**
  * Longest term in bytes of UTF-8. Lucene refuses a document with a term above 32,766 bytes, and only the block bounds
@@ -41,24 +40,8 @@ export function valueOfTerm(term: string): string | null {
   return term.startsWith(longMark, escape.length) ? null : term.slice(escape.length);
 }
 
-/**
- * Longer pairs are named by a hash: a long name before a hundred thousand values would be copied as often in one
- * document.
- */
-const pairLengthMax = 64;
-
-/** A folded name and its folded value as one term; the separator occurs in no folded text. */
-export function indexPair(name: string, value: string): string {
-  const pair = `${name}${termBorder}${value}`;
-  return pair.length <= pairLengthMax ? pair : termBorder + termBorder + digestOf(pair);
-}
-
 /** An inscription as the index names it in galleries. */
 export const galleryTerm = (id: InscriptionId): string =>
   Buffer.from(inscriptionIdBytes(id)).toString('base64url');
 
 const longTerm = (value: string | Uint8Array): string => `${escape}${longMark}${digestOf(value)}`;
-
-/** 192 bits: no two values with one name can be made. */
-const digestOf = (value: string | Uint8Array): string =>
-  createHash('sha256').update(value).digest().subarray(0, 24).toString('base64url');

@@ -1,6 +1,7 @@
 import { foldText } from '#kernel/text/fold.ts';
+import { indexPair } from '#kernel/text/index-pair.ts';
 import { metadataMembersLengthMax } from '#kernel/text/searchable.ts';
-import { indexPair, indexTerm } from './index-term.ts';
+import { indexTerm } from './index-term.ts';
 import { readJsonMembers } from './json-members.ts';
 
 /** The terms that find a metadata text by whole keys and values: folded, bounded, each once. */

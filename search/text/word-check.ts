@@ -1,9 +1,19 @@
 import { isWithinEdits } from '#kernel/text/edit-distance.ts';
-import { readPoints, scanWords } from './word-scan.ts';
+import type { CheckInParts } from './check-in-parts.ts';
+import { type EachWord, readPoints, scanWords } from './word-scan.ts';
 import { editsOf, wordCodePointsMax } from './words.ts';
 
 /** Whether a folded text (UTF-8) has all words. */
-export type WordCheck = (text: Uint8Array) => boolean;
+export type WordCheck = CheckInParts<Uint8Array>;
+
+/** Bytes whose words are looked up in a millisecond, and those that are compared with one other word. */
+const partBytes = { exact: 128 * 1024, fuzzy: 256 * 1024 } as const;
+
+/** Goes through the words of a text until `each` has found all. */
+function* inParts(text: Uint8Array, bytes: number, each: EachWord): Generator<void, void> {
+  for (let at = scanWords(text, 0, bytes, each); at < text.length; at = scanWords(text, at, bytes, each))
+    yield;
+}
 
 /** A check for whole folded words: compares words of equal length byte by byte. */
 export function exactWordCheck(words: readonly string[]): WordCheck {
@@ -14,11 +24,10 @@ export function exactWordCheck(words: readonly string[]): WordCheck {
     if (same === undefined) byLength.set(bytes.length, [{ bytes, index }]);
     else same.push({ bytes, index });
   }
-  const found = new Uint8Array(words.length);
-  return (text) => {
-    found.fill(0);
+  return function* (text) {
+    const found = new Uint8Array(words.length);
     let left = words.length;
-    scanWords(text, (start, end) => {
+    yield* inParts(text, partBytes.exact, (start, end) => {
       for (const { bytes, index } of byLength.get(end - start) ?? []) {
         if (found[index] === 1 || !isEqual(text, start, bytes)) continue;
         found[index] = 1;
@@ -36,6 +45,7 @@ function isEqual(text: Uint8Array, start: number, bytes: Uint8Array): boolean {
 }
 
 interface FuzzyWord {
+  readonly index: number;
   readonly points: Int32Array;
   readonly letters: number;
   readonly edits: number;
@@ -51,31 +61,35 @@ function lettersOf(points: Int32Array, length: number): number {
   return letters;
 }
 
+/** Ones of 32 bits, added up in pairs, nibbles and bytes: it runs for each word of a text and each one looked for. */
 function countOnes(bits: number): number {
-  let count = 0;
-  for (let rest = bits; rest !== 0; rest &= rest - 1) count++;
-  return count;
+  const pairs = bits - ((bits >>> 1) & 0x55555555);
+  const nibbles = (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333);
+  return Math.imul((nibbles + (nibbles >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
 }
 
 /** A check for words up to `editsOf` edits away. */
 export function fuzzyWordCheck(words: readonly string[]): WordCheck {
-  const wanted = words.map((word): FuzzyWord => {
+  const wanted = words.map((word, index): FuzzyWord => {
     const points = Int32Array.from(Array.from(word), (point) => point.codePointAt(0) as number);
-    return { points, letters: lettersOf(points, points.length), edits: editsOf(word) };
+    return { index, points, letters: lettersOf(points, points.length), edits: editsOf(word) };
   });
-  const found = new Uint8Array(words.length);
+  // by the length of the text's word: an edit changes it by one
+  const byLength = Array.from({ length: wordCodePointsMax + 1 }, (_, length) =>
+    wanted.filter(({ points, edits }) => Math.abs(points.length - length) <= edits),
+  );
+  const bytes = Math.ceil(partBytes.fuzzy / words.length);
   const scratch = new Int32Array(wordCodePointsMax);
-  return (text) => {
-    found.fill(0);
+  return function* (text) {
+    const found = new Uint8Array(words.length);
     let left = wanted.length;
-    scanWords(text, (start, end, length) => {
-      let letters = -1;
-      for (const [index, { points, letters: own, edits }] of wanted.entries()) {
-        if (found[index] === 1 || Math.abs(points.length - length) > edits) continue;
-        if (letters === -1) {
-          readPoints(text, start, end, scratch);
-          letters = lettersOf(scratch, length);
-        }
+    yield* inParts(text, bytes, (start, end, length) => {
+      const near = byLength[length]!;
+      if (near.length === 0) return false;
+      readPoints(text, start, end, scratch);
+      const letters = lettersOf(scratch, length);
+      for (const { index, points, letters: own, edits } of near) {
+        if (found[index] === 1) continue;
         if (countOnes(letters ^ own) > 2 * edits) continue;
         if (!isWithinEdits(points, points.length, scratch, length, edits)) continue;
         found[index] = 1;

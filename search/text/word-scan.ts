@@ -24,31 +24,34 @@ const isAsciiLetter = Uint8Array.from({ length: 0x80 }, (_, byte) =>
 /** Called with the bytes of a word and its number of code points. Returning true ends the scan. */
 export type EachWord = (start: number, end: number, points: number) => boolean;
 
-/** Visits the words (search/text/words.ts) of a folded text, valid UTF-8, with repetitions. Allocates nothing. */
-export function scanWords(text: Uint8Array, each: EachWord): void {
+/**
+ * Visits the words (search/text/words.ts) of a folded text, valid UTF-8, with repetitions: those that begin within
+ * `bytes` from a place on, which is no part of a word. Returns the place to go on from, the length of the text at its
+ * end and where `each` ended the scan. Allocates nothing.
+ */
+export function scanWords(text: Uint8Array, from: number, bytes: number, each: EachWord): number {
   let start = -1;
   let points = 0;
-  for (let at = 0; at < text.length; ) {
+  for (let at = from; at < text.length; ) {
+    if (start < 0 && at - from >= bytes) return at;
     const byte = text[at]!;
-    let size = 1;
-    let inWord: boolean;
-    if (byte < 0x80) inWord = isAsciiLetter[byte] === 1;
-    else {
-      size = byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4;
-      inWord = isLetter(pointAt(text, at, size));
-    }
-    if (inWord) {
+    const size = bytesOfPoint(byte);
+    if (size === 1 ? isAsciiLetter[byte] === 1 : isLetter(pointAt(text, at, size))) {
       if (start < 0) start = at;
       points++;
     } else if (start >= 0) {
-      if (points <= wordCodePointsMax && each(start, at, points)) return;
+      if (points <= wordCodePointsMax && each(start, at, points)) return text.length;
       start = -1;
       points = 0;
     }
     at += size;
   }
   if (start >= 0 && points <= wordCodePointsMax) each(start, text.length, points);
+  return text.length;
 }
+
+/** By its first byte. */
+const bytesOfPoint = (byte: number): number => (byte < 0x80 ? 1 : byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4);
 
 function pointAt(text: Uint8Array, at: number, size: number): number {
   let point = text[at]! & (0xff >> (size + 1));
@@ -61,7 +64,7 @@ export function readPoints(text: Uint8Array, start: number, end: number, into: I
   let count = 0;
   for (let at = start; at < end; count++) {
     const byte = text[at]!;
-    const size = byte < 0x80 ? 1 : byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4;
+    const size = bytesOfPoint(byte);
     into[count] = size === 1 ? byte : pointAt(text, at, size);
     at += size;
   }

@@ -28,7 +28,12 @@ export interface NewApiKey {
 export function newApiKey(random: (bytes: number) => Buffer = randomBytes): NewApiKey {
   const body = mark + random(secretBytes).toString('hex');
   const key = body + checkOf(body);
-  return { key, prefix: key.slice(0, mark.length + shownDigits), hash: hashOf(key) };
+  return { key, prefix: keyPrefix(key), hash: hashOf(key) };
+}
+
+/** The first characters of a key, which may be shown. */
+export function keyPrefix(key: string): string {
+  return key.slice(0, mark.length + shownDigits);
 }
 
 /** The hash of a text that has the form of a key and correct check digits; null for any other text. */

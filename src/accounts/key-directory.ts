@@ -1,97 +1,72 @@
 import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
-import { AppError } from '#kernel/errors/app-error.ts';
-import type { Scope } from './api-key.ts';
-import type { Rate } from './rate.ts';
-
-/** What a request needs to know of its key. */
-export interface KeyFacts {
-  readonly id: number;
-  readonly scopes: readonly Scope[];
-  /** Null: no limit. */
-  readonly rate: Rate | null;
-}
+import { type KeyFacts, KeyLookUps } from './key-look-ups.ts';
 
 /**
  * How long a key is remembered before it is looked up again: a revoked key is refused everywhere after this time at
  * the latest.
  */
 export const keyMemoryMs = 5000;
-/** Remembered keys: keys in use, and unknown ones that clients keep sending; some 200 bytes each. */
-const keysMax = 20_000;
+/** Remembered keys that were valid; some 200 bytes each. */
+const goodKeysMax = 20_000;
+/** Remembered unknown keys, which clients keep sending. Apart, so that made-up ones make no valid key forgotten. */
+const otherKeysMax = 5_000;
+/**
+ * Time between two look-ups for addresses from which many unknown keys come: ten statements a second, whatever is
+ * tried. A valid key that is new to the process waits this long there, once.
+ */
+const gatheringMs = 100;
 
 interface Entry {
   readonly found: Promise<KeyFacts | null>;
   readonly until: number;
-  /** Null during the first look-up. */
-  isGood: boolean | null;
 }
 
 /** Valid keys by hash, remembered for some seconds. */
 export class KeyDirectory {
-  readonly #pool: pg.Pool;
   readonly #now: () => number;
-  readonly #entries = new LRUCache<string, Entry>({ max: keysMax });
+  readonly #soon: KeyLookUps;
+  readonly #later: KeyLookUps;
+  /** Keys that the last look-up found, and others. */
+  readonly #good = new LRUCache<string, Entry>({ max: goodKeysMax });
+  readonly #others = new LRUCache<string, Entry>({ max: otherKeysMax });
 
   constructor(pool: pg.Pool, now: () => number = () => performance.now()) {
-    this.#pool = pool;
     this.#now = now;
-  }
-
-  /** What is remembered of a key; undefined where it must be looked up. */
-  remembered(hash: Buffer): Promise<KeyFacts | null> | undefined {
-    const entry = this.#entries.get(hash.toString('hex'));
-    return entry === undefined || this.#now() >= entry.until ? undefined : entry.found;
-  }
-
-  /** Whether the last look-up of the key found it valid, however long ago. */
-  wasGood(hash: Buffer): boolean {
-    return this.#entries.peek(hash.toString('hex'))?.isGood === true;
+    this.#soon = new KeyLookUps(pool, 0);
+    this.#later = new KeyLookUps(pool, gatheringMs);
   }
 
   /**
-   * The key with this hash; null where it does not exist or was revoked. Concurrent requests share one look-up.
-   * Throws `access_unavailable`.
+   * The key with this hash; null where it does not exist or was revoked. Concurrent requests share a look-up. Throws
+   * `access_unavailable`.
+   *
+   * @param isPatient a key that the process does not know as valid may wait for others
    */
-  find(hash: Buffer): Promise<KeyFacts | null> {
-    const remembered = this.remembered(hash);
-    if (remembered !== undefined) return remembered;
+  find(hash: Buffer, isPatient = false): Promise<KeyFacts | null> {
     const name = hash.toString('hex');
-    const found = keyByHash(this.#pool, hash);
-    const entry: Entry = {
-      found,
-      until: this.#now() + keyMemoryMs,
-      isGood: this.#entries.peek(name)?.isGood ?? null,
-    };
-    this.#entries.set(name, entry);
+    const known = this.#good.get(name);
+    const entry = known ?? this.#others.get(name);
+    if (entry !== undefined && this.#now() < entry.until) return entry.found;
+    const lookUps = isPatient && known === undefined ? this.#later : this.#soon;
+    const found = lookUps.find(hash);
+    const added: Entry = { found, until: this.#now() + keyMemoryMs };
+    (known === undefined ? this.#others : this.#good).set(name, added);
     found.then(
-      (key) => {
-        entry.isGood = key !== null;
-      },
-      () => {
-        if (this.#entries.peek(name) === entry) this.#entries.delete(name);
-      },
+      (key) => this.#keep(name, added, key !== null),
+      () => this.#forget(name, added),
     );
     return found;
   }
-}
 
-interface KeyRow extends Rate {
-  readonly id: number;
-  readonly scopes: readonly Scope[];
-}
+  #keep(name: string, entry: Entry, isGood: boolean): void {
+    this.#forget(name, entry);
+    (isGood ? this.#good : this.#others).set(name, entry);
+  }
 
-async function keyByHash(pool: pg.Pool, hash: Buffer): Promise<KeyFacts | null> {
-  try {
-    const { rows } = await pool.query<KeyRow>(
-      `SELECT id, scopes, burst, per_seconds AS "perSeconds" FROM service.keys WHERE hash = $1 AND revoked_at IS NULL`,
-      [hash],
-    );
-    const [row] = rows;
-    if (row === undefined) return null;
-    const { id, scopes, burst, perSeconds } = row;
-    return { id, scopes, rate: burst === 0 ? null : { burst, perSeconds } };
-  } catch (error) {
-    throw new AppError('access_unavailable', 'The key cannot be checked now.', {}, error);
+  #forget(name: string, entry: Entry): void {
+    for (const entries of [this.#good, this.#others]) {
+      if (entries.peek(name) === entry) entries.delete(name);
+    }
   }
 }

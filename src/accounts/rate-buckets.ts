@@ -2,7 +2,7 @@ import type { Rate } from './rate.ts';
 import type { Decision, RateLimiter } from './rate-limiter.ts';
 
 /** The limits that routes can name. A key has its own rate; the bucket's rate applies to addresses. */
-export type BucketName = 'search' | 'unknown-keys';
+export type BucketName = 'search';
 
 /** The rate of each bucket per address; null: no limit. */
 export type RateBuckets = Readonly<Record<BucketName, Rate | null>>;
@@ -18,17 +18,6 @@ export function takeFrom(
 ): Promise<Decision> | Decision | null {
   const rate = buckets[bucket];
   return rate === null ? null : limiter.take(subjectOf(bucket, client), rate);
-}
-
-/** The refusal that the next `takeFrom` would give, if it is known without asking the database; else null. */
-export function knownRefusal(
-  limiter: RateLimiter,
-  buckets: RateBuckets,
-  bucket: BucketName,
-  client: string,
-): Decision | null {
-  const rate = buckets[bucket];
-  return rate === null ? null : limiter.refusal(subjectOf(bucket, client), rate);
 }
 
 // each bucket of a client is separate, whatever the rates

@@ -102,18 +102,6 @@ export class RateLimiter {
     });
   }
 
-  /**
-   * Whether the bucket is known to be empty, without asking the database: the answer that the next `take` would give.
-   */
-  refusal(subject: string, rate: Rate): Decision | null {
-    const bucket = this.#buckets.get(subject);
-    const now = this.#parts.now();
-    if (bucket === undefined || bucket.tokens > 0 || now >= bucket.emptyUntil) return null;
-    // what is known of another rate does not apply to this one
-    if (bucket.rate.burst !== rate.burst || bucket.rate.perSeconds !== rate.perSeconds) return null;
-    return decision(bucket, now, false);
-  }
-
   /** Returns the unused tokens of all leases. No tokens may be taken afterwards. */
   async close(): Promise<void> {
     clearInterval(this.#timer);

@@ -1,23 +1,37 @@
 import { AppError } from '#kernel/errors/app-error.ts';
 import { type AllowedDomains, callingSite } from './allowed-domains.ts';
-import { apiKeyHash, type Scope } from './api-key.ts';
+import { apiKeyHash, keyPrefix, type Scope } from './api-key.ts';
 import { clientOf } from './client-address.ts';
 import { givenKey } from './given-key.ts';
-import type { KeyDirectory, KeyFacts } from './key-directory.ts';
+import type { KeyDirectory } from './key-directory.ts';
+import type { KeyFacts } from './key-look-ups.ts';
 import { rateInWords } from './rate.ts';
-import { type BucketName, knownRefusal, type RateBuckets, takeFrom } from './rate-buckets.ts';
+import { type BucketName, type RateBuckets, takeFrom } from './rate-buckets.ts';
 import type { Decision, RateLimiter } from './rate-limiter.ts';
+import type { UnknownKeys } from './unknown-keys.ts';
 import type { UsageCounter } from './usage-counter.ts';
 
+/**
+ * Of searches. `open`: a key is optional. `restricted`: a key, or a page of a listed domain or of ours. `keys`: a key,
+ * from our own pages too.
+ */
+export type AccessMode = 'open' | 'restricted' | 'keys';
+
+/**
+ * Who asks. `program`: a client of the API. `page`: a page of ours that searches before it is sent. `redirect`: needs
+ * no key, but is limited.
+ */
+export type Asker = 'program' | 'page' | 'redirect';
+
 export interface SearchAccessParts {
-  /** Of searches. `open`: a key is optional. */
-  readonly mode: 'open' | 'restricted';
+  readonly mode: AccessMode;
   readonly domains: AllowedDomains;
   /** The host of our own pages, with its port; null: any host that a request names. */
   readonly ownHost: string | null;
   /** The limits of an address without a key. */
   readonly buckets: RateBuckets;
   readonly keys: KeyDirectory;
+  readonly unknownKeys: UnknownKeys;
   readonly limiter: RateLimiter;
   readonly usage: UsageCounter;
 }
@@ -27,6 +41,8 @@ export interface AccessRequest {
   /** `x-api-key`. */
   readonly apiKey: string | undefined;
   readonly authorization: string | undefined;
+  /** `Cookie`: may hold the key of a person who searches with our pages. */
+  readonly cookie: string | undefined;
   readonly origin: string | undefined;
   readonly referer: string | undefined;
   /** `Sec-Fetch-Site`. */
@@ -34,14 +50,15 @@ export interface AccessRequest {
   readonly host: string | undefined;
   /** IP address of the client. */
   readonly address: string;
+  /** The address is that of a trusted proxy, which names nobody for whom it asks: it has no limit of its own. */
+  readonly isProxy: boolean;
   /** The group of routes that are counted together. */
   readonly endpoints: string;
   /** The bucket that a request without a key takes a token of. */
   readonly bucket: BucketName;
   /** The scope that a key must have. */
   readonly scope: Scope;
-  /** False: a page of ours, which needs no key but is limited. */
-  readonly needsRight: boolean;
+  readonly asker: Asker;
 }
 
 export interface Admission {
@@ -53,9 +70,10 @@ export interface Admission {
 
 /**
  * Decides whether a request is allowed: it needs a key with the scope of its route. Where searches are open, they need
- * none, and where they are restricted, a page of a listed domain needs none for them. Always within the rate of the
- * key, or of the address without a key. Cheap checks come first: the form of a key, then the remembered keys, then the
- * limit on unknown keys, then the database. Throws `access_unavailable`.
+ * none, and where they are restricted, a page of a listed domain needs none for them; where they need keys, every
+ * search does. Always within the rate of the key, or of the address without a key. Cheap checks come first: the form of
+ * a key, then the remembered keys, then the database, which is asked for many keys at once. Limits on unknown keys are
+ * never applied to a valid one. Throws `access_unavailable`.
  */
 export class SearchAccess {
   readonly #parts: SearchAccessParts;
@@ -65,18 +83,28 @@ export class SearchAccess {
   }
 
   async decide(request: AccessRequest): Promise<Admission> {
-    const { scope, needsRight } = request;
-    const isOpen = !needsRight || (scope === 'search' && this.#parts.mode === 'open');
-    const given = givenKey(request.apiKey, request.authorization);
+    const { scope, apiKey, authorization } = request;
+    const isOpen = this.#isOpen(request);
+    const needsNone = isOpen || this.#comesFromListed(request);
+    // other sites can make a browser send a cookie, so its key allows nothing but reading
+    const cookie = scope === 'search' ? request.cookie : undefined;
+    const given = givenKey(apiKey, authorization, cookie);
     // where a key is optional, an invalid one counts as no key, and so do two different ones
     if (given.kind === 'two' && !isOpen) return refuse(twoKeys());
     if (given.kind === 'one') {
       const { key, admission } = await this.#keyOf(given.key, request);
       if (key?.scopes.includes(scope) === true) return this.#withinKeyRate(key, request);
-      if (!isOpen) return key === null ? admission : refuse(wrongScope(scope, key.scopes));
+      // an old cookie must not take from a page what it may without one
+      const isIgnored = given.isCookie ? needsNone : isOpen;
+      if (!isIgnored) return key === null ? admission : refuse(wrongScope(scope, key.scopes));
     }
-    if (!isOpen && !this.#comesFromListed(request)) return refuse(missingKey(request));
-    return this.#withinAddressRate(request);
+    return needsNone ? this.#withinAddressRate(request) : refuse(missingKey(request));
+  }
+
+  #isOpen({ scope, asker }: AccessRequest): boolean {
+    const { mode } = this.#parts;
+    if (asker === 'redirect') return true;
+    return scope === 'search' && (mode === 'open' || (asker === 'page' && mode === 'restricted'));
   }
 
   async #withinKeyRate({ id, rate }: KeyFacts, { endpoints }: AccessRequest): Promise<Admission> {
@@ -85,8 +113,9 @@ export class SearchAccess {
     return limited(decision, 'this key');
   }
 
-  async #withinAddressRate({ address, bucket }: AccessRequest): Promise<Admission> {
+  async #withinAddressRate({ address, isProxy, bucket }: AccessRequest): Promise<Admission> {
     const { buckets, limiter } = this.#parts;
+    if (isProxy) return limited(null, 'this address');
     return limited(await takeFrom(limiter, buckets, bucket, clientOf(address)), 'this address');
   }
 
@@ -95,22 +124,16 @@ export class SearchAccess {
     given: string,
     request: AccessRequest,
   ): Promise<{ key: KeyFacts | null; admission: Admission }> {
-    const { keys, limiter, buckets } = this.#parts;
+    const { keys, unknownKeys } = this.#parts;
     const unknown = refuse(unknownKey());
     const hash = apiKeyHash(given);
     if (hash === null) return { key: null, admission: unknown };
-    const guesser = clientOf(request.address);
-    const remembered = keys.remembered(hash);
-    const mayBeAsked = remembered !== undefined || keys.wasGood(hash);
-    const refusal = mayBeAsked ? null : knownRefusal(limiter, buckets, unknownKeys, guesser);
-    if (refusal !== null) return { key: null, admission: limited(refusal, 'unknown keys') };
-    const key = await (remembered ?? keys.find(hash));
+    const client = clientOf(request.address);
+    const key = await keys.find(hash, unknownKeys.isFlood(client));
     if (key !== null) return { key, admission: unknown };
-    const decision = await takeFrom(limiter, buckets, unknownKeys, guesser);
-    return {
-      key: null,
-      admission: decision?.isAllowed === false ? limited(decision, 'unknown keys') : unknown,
-    };
+    const decision = unknownKeys.count(client, keyPrefix(given));
+    const isRefused = decision?.isAllowed === false;
+    return { key: null, admission: isRefused ? limited(decision, 'an unknown key') : unknown };
   }
 
   /**
@@ -118,7 +141,7 @@ export class SearchAccess {
    * pages that cannot keep a key secret, and the limits by address apply to them. Only searches are allowed to pages.
    */
   #comesFromListed({ scope, origin, referer, fetchSite, host }: AccessRequest): boolean {
-    if (scope !== 'search') return false;
+    if (scope !== 'search' || this.#parts.mode === 'keys') return false;
     // our own pages send no Referer, and browsers send no Origin to the page's own site
     if (fetchSite === 'same-origin') return true;
     const site = callingSite(origin, referer);
@@ -134,11 +157,6 @@ const requestsOf: Readonly<Record<Scope, string>> = {
   tokenpay: 'token payments',
   admin: 'requests of operators',
 };
-/**
- * Unknown keys, by address. 160 bits cannot be guessed: the limit keeps attempts, and programs with an old key, from
- * costing a database look-up each time.
- */
-const unknownKeys: BucketName = 'unknown-keys';
 
 function refuse(refusal: AppError): Admission {
   return { refusal, rate: null };

@@ -1,7 +1,11 @@
-import { isIP } from 'node:net';
+import { BlockList, isIP } from 'node:net';
 
-/** Ranges with a name. */
-const named: readonly string[] = ['loopback', 'linklocal', 'uniquelocal'];
+/** Ranges with a name, as Fastify knows them. */
+const named: Readonly<Record<string, readonly string[]>> = {
+  loopback: ['127.0.0.1/8', '::1/128'],
+  linklocal: ['169.254.0.0/16', 'fe80::/10'],
+  uniquelocal: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'],
+};
 
 /**
  * The proxies whose `X-Forwarded-For` is believed: addresses and networks separated by commas. Null where the text is
@@ -10,7 +14,27 @@ const named: readonly string[] = ['loopback', 'linklocal', 'uniquelocal'];
  */
 export function parseTrustedProxies(text: string): string[] | null {
   const parts = text.split(',').map((part) => part.trim());
-  return parts.every((part) => named.includes(part) || isNetwork(part)) ? parts : null;
+  return parts.every((part) => Object.hasOwn(named, part) || isNetwork(part)) ? parts : null;
+}
+
+/** Whether an address is one of the proxies. */
+export function proxyTest(proxies: readonly string[]): (address: string) => boolean {
+  if (proxies.length === 0) return () => false;
+  const list = new BlockList();
+  for (const network of proxies.flatMap((proxy) => named[proxy] ?? [proxy])) {
+    const [address = '', prefix] = network.split('/');
+    const isV4 = isIP(address) === 4;
+    list.addSubnet(
+      address,
+      prefix === undefined ? (isV4 ? 32 : 128) : Number(prefix),
+      isV4 ? 'ipv4' : 'ipv6',
+    );
+  }
+  // a zone (fe80::1%eth0) is local to this machine
+  return (address) => {
+    const [bare = ''] = address.split('%', 1);
+    return list.check(bare, isIP(bare) === 6 ? 'ipv6' : 'ipv4');
+  };
 }
 
 function isNetwork(text: string): boolean {

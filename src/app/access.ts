@@ -6,11 +6,12 @@ import { forgetFullBuckets, lease } from '#accounts/lease.store.ts';
 import { parseRate, type Rate } from '#accounts/rate.ts';
 import { RateLimiter } from '#accounts/rate-limiter.ts';
 import { SearchAccess } from '#accounts/search-access.ts';
+import { UnknownKeys } from '#accounts/unknown-keys.ts';
 import { addUsage } from '#accounts/usage.store.ts';
 import { UsageCounter } from '#accounts/usage-counter.ts';
 import { createPool } from '#kernel/pg/pool.ts';
 import type { CommandContext } from './command-context.ts';
-import type { Database } from './database.ts';
+import type { AnsweringDatabase } from './database.ts';
 
 /** One connection for leases, one for keys and counts: they must not wait for searches. */
 const connectionsMax = 2;
@@ -30,11 +31,11 @@ const forgetEveryMs = 120_000;
  */
 export function openAccess(
   { config, lifecycle, logger }: CommandContext,
-  database: Database,
+  database: AnsweringDatabase,
   watchPool: (name: string, pool: pg.Pool) => void,
 ): SearchAccess {
   const log = logger.child({ part: 'access' });
-  const pool = createPool(database.url, {
+  const pool = createPool(database.readerUrl, {
     applicationName: 'satscribe access',
     max: connectionsMax,
     statementTimeoutMs,
@@ -58,15 +59,14 @@ export function openAccess(
   lifecycle.add('removal of old rate limits', () => clearInterval(forgetting));
   const { searchAccess: mode, searchAllowedDomains = '', publicUrl } = config;
   if (mode === 'restricted') log.info('searches need a key or a listed domain (docs/access.md)');
+  if (mode === 'keys') log.info('searches need a key, with our pages too (docs/access.md)');
   return new SearchAccess({
     mode,
     domains: parseAllowedDomains(searchAllowedDomains).domains,
     ownHost: publicUrl === undefined ? null : new URL(publicUrl).host,
-    buckets: {
-      search: rateOf(config.searchAddressRate),
-      'unknown-keys': rateOf(config.unknownKeyRate),
-    },
+    buckets: { search: rateOf(config.searchAddressRate) },
     keys: new KeyDirectory(pool),
+    unknownKeys: new UnknownKeys(rateOf(config.unknownKeyRate)),
     limiter,
     usage,
   });

@@ -1,5 +1,5 @@
 import { follow } from '#indexer/follow/follow.ts';
-import type { IndexSummary } from '#indexer/follow/follow-options.ts';
+import type { FollowOptions, IndexSummary } from '#indexer/follow/follow-options.ts';
 import { WriterActivity } from '#indexer/follow/writer-activity.ts';
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import type { LiveBlockSource } from '#kernel/contracts/live-source.ts';
@@ -9,10 +9,10 @@ import { Repeats } from '#kernel/repeats.ts';
 import type { BitcoinNode } from '#node/bitcoin-node.ts';
 import { createSealer, type Sealer, type SealerOptions } from '#search/seal/sealer.ts';
 import { forgetAbove } from '#search/segments/forget-segments.ts';
-import { mayPostgresSearch } from '#src/config.ts';
+import { hasEmbeddedDatabase, mayPostgresSearch } from '#src/config.ts';
 import type { CommandContext } from './command-context.ts';
 import type { Database } from './database.ts';
-import { makeDerivedTables } from './derived-tables.ts';
+import { makeDerivedTables, wantedTables } from './derived-tables.ts';
 import { mempoolFollower } from './mempool.ts';
 import { followerReports } from './reports/follower-reports.ts';
 import type { OperationsParts } from './reports/operations.ts';
@@ -26,19 +26,6 @@ const indexingStopMs = 60_000;
  * statements. Writer and catch-up pass have connections of their own.
  */
 const connectionsMax = 13;
-
-/** Opens a folder of blocks for the life of the process. */
-export async function openBlocks(
-  { lifecycle }: CommandContext,
-  dir: string,
-  tip: string | undefined,
-): Promise<BlockSource> {
-  // a node's blocks need none of it
-  const { openFolderSource } = await import('#indexer/source/folder-source.ts');
-  const source = await openFolderSource(dir, tip === undefined ? {} : { tip });
-  lifecycle.add('block source', () => source.close());
-  return source;
-}
 
 export interface IndexBlocksOptions {
   readonly source: BlockSource | LiveBlockSource;
@@ -105,11 +92,13 @@ export async function indexBlocks(
         ...demand,
         textMaxBytes: config.searchTextMaxBytes,
         eventsKeepBlocks: config.eventsKeepBlocks,
-        indexAddresses: config.indexAddresses,
+        ...wantedTables(config),
+        satsKeepBlocks: config.satsKeepBlocks,
         activity,
+        ...testBounds(config.loadBatchBlocks),
         // sealing reads by primary keys only, so the last blocks are sealed while the indexes are built
         ...(isSealed && operations === null ? { onIndexing: () => sealBeside(signal) } : {}),
-        ...(config.databaseUrl === undefined ? { diskFolder: config.dataDir } : {}),
+        ...(hasEmbeddedDatabase(config) ? { diskFolder: config.dataDir } : {}),
       }).finally(finish);
       signal.throwIfAborted();
       if (operations === null) {
@@ -125,6 +114,12 @@ export async function indexBlocks(
     },
     indexingStopMs,
   );
+}
+
+/** Small batches, so that a test meets many of them. */
+function testBounds(batchBlocks: number | undefined): Pick<FollowOptions, 'bounds'> {
+  if (batchBlocks === undefined) return {};
+  return { bounds: { load: { blocksMin: 4 * batchBlocks, blocksMax: batchBlocks } } };
 }
 
 function openSealer({ lifecycle, logger }: CommandContext, options: SealerOptions): Sealer {

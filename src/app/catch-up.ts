@@ -16,7 +16,7 @@ export async function caughtUp(
   const deadline = performance.now() + waitMs;
   while (performance.now() < deadline && !signal.aborted) {
     if (health.problems().length > 0) return false;
-    const standing = await readStanding(pool).catch(() => null);
+    const standing = await readStanding(pool, null).catch(() => null);
     const ageSeconds = (Date.now() - startedAt.getTime()) / 1000;
     if (standing !== null && (standing.ageSeconds ?? ageSeconds) < ageSeconds) {
       if (standing.status?.problem != null) return false;

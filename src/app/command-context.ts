@@ -20,7 +20,7 @@ export interface CommandContext {
   readonly config: Config;
   /** Values of the command's own flags. */
   readonly flags: Readonly<Record<string, string>>;
-  /** The words after the name, for a command with `operands`. */
+  /** The words after the name, for a command with `operands` or an `object`. */
   readonly words: readonly string[];
   readonly lifecycle: Lifecycle;
   /** Problems that keep parts of this process from their work. */
@@ -47,7 +47,7 @@ export interface PreparedSettings {
 
 export interface Command {
   readonly name: string;
-  /** Words after the name that belong to it, e.g. `inscriptions`. */
+  /** The word after the name that belongs to it: one of those that a `|` separates. */
   readonly object: string | null;
   /** Further words of the command line, as the help shows them; absent: none. The command checks them. */
   readonly operands?: string;

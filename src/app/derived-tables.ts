@@ -1,6 +1,8 @@
 import { type CatchUpOptions, catchUp } from '#indexer/catch-up/catch-up.ts';
+import type { DerivedSettings } from '#indexer/derived/derived-table.ts';
 import type { Logger } from '#kernel/logger.ts';
 import { Repeats } from '#kernel/repeats.ts';
+import type { Config } from '#src/config.ts';
 import type { CommandContext } from './command-context.ts';
 import type { OperationsParts } from './reports/operations.ts';
 
@@ -15,6 +17,11 @@ export interface DerivedTablesParts {
   readonly operations: OperationsParts | null;
 }
 
+/** The derived tables that the settings ask for. */
+export function wantedTables({ indexAddresses, indexRunes, indexSats }: Config): DerivedSettings {
+  return { indexAddresses, indexRunes, indexSats };
+}
+
 /** Builds derived tables for blocks that are already indexed, and logs the progress. */
 export function makeDerivedTables(
   { config, lifecycle, logger }: CommandContext,
@@ -25,7 +32,7 @@ export function makeDerivedTables(
       source,
       pool,
       signal,
-      settings: { indexAddresses: config.indexAddresses },
+      settings: wantedTables(config),
       writer: activity,
       endsCaughtUp: operations === null,
       ...(operations === null ? {} : { demand: operations.demand }),

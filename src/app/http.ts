@@ -1,20 +1,23 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseTrustedProxies } from '#accounts/trusted-proxies.ts';
-import type { Operations } from '#http/operations/operations.ts';
+import { ContentReads } from '#http/content/content-reads.ts';
 import { buildApp } from '#http/server/app.ts';
 import type { App } from '#http/server/app-dependencies.ts';
 import { eventKinds } from '#indexer/events/event-kinds.ts';
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { type NetworkName, networks } from '#kernel/primitives/network.ts';
-import { SearchGate } from '#search/service/search-gate.ts';
-import { createSearchService } from '#search/service/search-service.ts';
+import { NodeTraceSource } from '#sat-ranges/node-trace-source.ts';
+import { SatTracer } from '#sat-ranges/sat-tracer.ts';
+import { createSearchService, searchGate } from '#search/service/search-service.ts';
 import { openAccess } from './access.ts';
 import type { CommandContext } from './command-context.ts';
-import type { Database } from './database.ts';
+import type { AnsweringDatabase } from './database.ts';
+import { openInventory } from './inventory.ts';
 import { addressOf, listen } from './listen.ts';
 import type { OperationsParts } from './reports/operations.ts';
 import { openSearchEngine } from './search.ts';
+import { openUtxos } from './utxos.ts';
 import type { Waited } from './waiting.ts';
 
 /** Requests received before the end are answered if that takes no longer than this; most take milliseconds. */
@@ -22,9 +25,11 @@ const answerGraceMs = 4000;
 /** After that, statements are cancelled and the requests answered with an error. */
 const cancelEveryMs = 500;
 const httpStopMs = 10_000;
+/** Of one client: four take all room for unsent answers. */
+const unsentShare = 0.25;
 
 export interface HttpParts {
-  readonly database: Database;
+  readonly database: AnsweringDatabase;
   readonly network: NetworkName;
   readonly operations: OperationsParts;
   /** For answers with transactions. */
@@ -47,10 +52,18 @@ export async function serveHttp(
 ): Promise<{ address: string }> {
   const { config, lifecycle, logger } = context;
   const engine = openSearchEngine(context, network, operations);
-  const gate = new SearchGate();
+  const gate = searchGate();
   operations.metrics.watchQueue('searches', () => gate.state);
+  const contents = new ContentReads(database.contents);
+  operations.metrics.watchQueue('contents', () => contents.waiting);
+  operations.metrics.watchQueue('contents being sent', () => contents.sending);
+  const satTracer =
+    node === null || blocks === null ? null : new SatTracer(new NodeTraceSource(node, blocks));
+  if (satTracer !== null) operations.metrics.watchQueue('outputs being traced', () => satTracer.waiting);
+  const utxos = openUtxos(context, { pool: database.readers, network, node, tracer: satTracer, operations });
   const app = buildApp({
     pool: database.readers,
+    contents,
     search: createSearchService({ pool: database.readers, engine, gate, demand: operations.demand }),
     network: networks[network],
     eventKinds,
@@ -61,11 +74,19 @@ export async function serveHttp(
       config.role === 'indexer' || config.role === 'search-sync'
         ? null
         : openAccess(context, database, operations.watchPool),
+    budgets: {
+      connections: config.connections,
+      connectionsEach: Math.min(config.connections, config.connectionsPerAddress),
+      unsentBytes: config.unsentMegabytes * 1e6,
+      unsentBytesEach: config.unsentMegabytes * 1e6 * unsentShare,
+    },
     trustedProxies: config.trustProxy === undefined ? null : parseTrustedProxies(config.trustProxy),
     blocks,
     node,
+    satTracer,
+    utxos,
+    inventory: openInventory(context, { pool: database.readers, network, node, utxos }),
   });
-  watchConnections(app, operations);
   let closing: Promise<void> | null = null;
   const close = (): Promise<void> => {
     closing ??= closeApp(app, database);
@@ -81,7 +102,7 @@ export async function serveHttp(
   return { address: `http://${addressOf(config.host)}:${taken}` };
 }
 
-async function closeApp(app: App, database: Database): Promise<void> {
+async function closeApp(app: App, database: AnsweringDatabase): Promise<void> {
   const closed = app.close().then((): true => true);
   if (await withinMs(closed, answerGraceMs)) return;
   while (!(await withinMs(closed, cancelEveryMs))) {
@@ -94,22 +115,4 @@ async function closeApp(app: App, database: Database): Promise<void> {
 
 function withinMs(done: Promise<true>, milliseconds: number): Promise<boolean> {
   return Promise.race([done, sleep(milliseconds, false)]);
-}
-
-function watchConnections(app: App, { metrics }: Operations): void {
-  metrics.read({
-    name: 'satscribe_http_connections',
-    help: 'Open connections of clients',
-    values: async () => {
-      const value = await new Promise<number>((resolve, reject) => {
-        app.server.getConnections((error, count) => (error === null ? resolve(count) : reject(error)));
-      });
-      return [{ value }];
-    },
-  });
-  metrics.read({
-    name: 'satscribe_http_connections_limit',
-    help: 'Most connections that are accepted',
-    values: () => [{ value: app.server.maxConnections }],
-  });
 }

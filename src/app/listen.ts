@@ -17,6 +17,12 @@ export async function checkPort(host: string, port: number): Promise<void> {
   }
 }
 
+/**
+ * Connections that the operating system completes before we take them, as many as it allows by default. With Node's 511
+ * a burst of connections makes those of others wait for a second, until they ask the system again.
+ */
+const backlog = 4_096;
+
 /** Listens, and returns the port: 0 takes a free one. Throws `port_in_use` or `address_unusable`. */
 export async function listen(
   app: Pick<FastifyInstance, 'listen' | 'server'>,
@@ -24,7 +30,7 @@ export async function listen(
   port: number,
 ): Promise<number> {
   try {
-    await app.listen({ host: await oneAddressOf(host), port });
+    await app.listen({ host: await oneAddressOf(host), port, backlog });
   } catch (error) {
     throw listenError(error, host, port);
   }

@@ -10,10 +10,11 @@ import type { LiveBlockSource } from '#kernel/contracts/live-source.ts';
 import type { CallOptions, NodeRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { Logger } from '#kernel/logger.ts';
-import { genesisHeight, type Height } from '#kernel/primitives/height.ts';
-import type { NetworkName } from '#kernel/primitives/network.ts';
+import { asHeight, genesisHeight, type Height } from '#kernel/primitives/height.ts';
+import { type NetworkName, type NetworkParameters, networks } from '#kernel/primitives/network.ts';
 import { Repeats } from '#kernel/repeats.ts';
 import { Retry } from '#kernel/retry.ts';
+import { shownAddress } from '#kernel/shown-address.ts';
 import { type BitcoinNode, connectNode } from '#node/bitcoin-node.ts';
 import type { NodeAuth, NodeSettings } from '#node/node-settings.ts';
 import type { Config } from '#src/config.ts';
@@ -85,8 +86,7 @@ export function linkNode(context: CommandContext, options: NodeLinkOptions): Nod
   };
   const connected = lifecycle.run('node connection', async (signal) => {
     const node = await lookFor(settings, options.waitsForPeople === true, signal, log, report);
-    // an index of addresses needs every block, from the first one
-    const source = openNodeSource(node, config.indexAddresses ? { firstHeight: genesisHeight } : {});
+    const source = openNodeSource(node, { firstHeight: firstHeightOf(networks[node.facts.network], config) });
     found = { node, source };
     lifecycle.add('node', () => source.close());
     report(null);
@@ -99,10 +99,10 @@ export function linkNode(context: CommandContext, options: NodeLinkOptions): Nod
     if (found !== null) return found;
     throw (
       problem ??
-      new AppError('node_unreachable', `Still looking for the node at ${shown(config.bitcoinRpcUrl)}.`)
+      new AppError('node_unreachable', `Still looking for the node at ${shownAddress(config.bitcoinRpcUrl)}.`)
     );
   };
-  const url = shown(config.bitcoinRpcUrl);
+  const url = shownAddress(config.bitcoinRpcUrl);
   return {
     url,
     connected,
@@ -167,10 +167,11 @@ function blocksOf(url: string, network: NetworkName, reached: () => ConnectedNod
   };
 }
 
-/** An address without user and password. */
-function shown(address: string): string {
-  if (!URL.canParse(address)) return 'the address of BITCOIN_RPC_URL';
-  const url = new URL(address);
-  url.username = url.password = '';
-  return url.href.replace(/\/+$/u, '');
+/** The first height that can hold what is indexed: an index of addresses needs every block. */
+function firstHeightOf(
+  { firstInscriptionHeight, firstRuneHeight }: NetworkParameters,
+  { indexAddresses, indexRunes, indexSats }: Config,
+): Height {
+  if (indexAddresses || indexSats) return genesisHeight;
+  return indexRunes ? asHeight(Math.min(firstInscriptionHeight, firstRuneHeight)) : firstInscriptionHeight;
 }

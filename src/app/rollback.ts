@@ -1,11 +1,12 @@
 import { rollback } from '#indexer/follow/rollback.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { createPool } from '#kernel/pg/pool.ts';
+import { takeAdvisoryLock } from '#kernel/pg/advisory-lock.ts';
+import { connectClient, createPool } from '#kernel/pg/pool.ts';
 import { type BlockHashHex, displayHash } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import { forgetAbove } from '#search/segments/forget-segments.ts';
 import type { CommandContext } from './command-context.ts';
-import { isAnythingIndexed, networkOf, openDatabase } from './database.ts';
+import { type Database, networkOf, openDatabase, tipOf } from './database.ts';
 
 /** The undo of the current block is finished before the end. */
 const rollbackStopMs = 60_000;
@@ -17,13 +18,26 @@ export interface RolledBack {
   readonly hash: BlockHashHex | null;
 }
 
-/** Undoes all blocks above a height of the database of the settings. */
-export async function rollbackTo(context: CommandContext, height: Height): Promise<RolledBack> {
+/**
+ * Undoes all blocks above a height of the database of the settings, after `confirm` has settled, which gets the
+ * question. Throws `database_busy` beside a process that indexes or serves what it has indexed.
+ */
+export async function rollbackTo(
+  context: CommandContext,
+  height: Height,
+  confirm: (question: string) => Promise<void>,
+): Promise<RolledBack> {
   const { lifecycle, logger } = context;
   const database = await openDatabase(context, 'existing');
   const network = await networkOf(database);
-  if (network === null || !(await isAnythingIndexed(database))) {
+  const indexed = await tipOf(database);
+  if (network === null || indexed === null) {
     throw new AppError('nothing_indexed', 'There is nothing to take back: no block is indexed.');
+  }
+  await refuseBesideService(context, database);
+  if (indexed > height) {
+    const last = `the last indexed block is ${indexed} of ${network}`;
+    await confirm(`This takes back all blocks above ${height}; ${last}.`);
   }
   const pool = createPool(database.url, {
     applicationName: 'satscribe rollback',
@@ -45,4 +59,15 @@ export async function rollbackTo(context: CommandContext, height: Height): Promi
     rollbackStopMs,
   );
   return { blocks, height: tip?.height ?? null, hash: tip === null ? null : displayHash(tip.hash) };
+}
+
+/** Keeps services from starting their work until this process ends. */
+async function refuseBesideService({ lifecycle }: CommandContext, { url }: Database): Promise<void> {
+  const client = await connectClient(url, 'satscribe rollback');
+  lifecycle.add('lock of the rollback', () => client.end());
+  await takeAdvisoryLock(client, 'service').catch((error: unknown) => {
+    if (!(error instanceof AppError && error.code === 'database_busy')) throw error;
+    const message = 'A service that indexes into this database is running: end it first.';
+    throw new AppError('database_busy', message, { lock: 'service' });
+  });
 }

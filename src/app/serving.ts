@@ -2,16 +2,18 @@ import { existingHome } from '#embedded-postgres/server-place.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { ErrorCode } from '#kernel/errors/error-codes.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
-import { indexBlocks, openBlocks } from './blocks.ts';
+import { openBlocks } from './block-folder.ts';
+import { indexBlocks } from './blocks.ts';
 import { caughtUp } from './catch-up.ts';
 import type { CommandContext } from './command-context.ts';
 import { awaitDatabase, type Database, isAnythingIndexed, networkOf, openDatabase } from './database.ts';
 import { type HttpParts, type Listening, serveHttp } from './http.ts';
 import { linkNode, type NodeLink } from './node.ts';
 import { startPayments } from './payments.ts';
-import { announceWaiting, keepEnded } from './reports/announce.ts';
+import { announceWaiting, keepEnded, statusWriter } from './reports/announce.ts';
 import { openOperations } from './reports/operations.ts';
 import { startSearchSync } from './search.ts';
+import { holdServiceLock } from './service-lock.ts';
 import { serveWhileWaiting } from './waiting.ts';
 
 /**
@@ -43,6 +45,7 @@ export async function serveFolder(
   const source = await openBlocks(context, dir, tip);
   if (config.network !== undefined) checkNetwork(source.name, source.network, config.network);
   const database = config.role === 'api' ? await awaitDatabase(context) : await openDatabase(context, 'own');
+  if (config.role !== 'api') await holdServiceLock(context, database);
   const operations = openOperations(context, database);
   const { network } = source;
   // requests are answered while blocks are indexed
@@ -55,7 +58,10 @@ export async function serveFolder(
     };
     await servingOn(context, database, index);
     // no new work begins once the process ends
-    if (!lifecycle.signal.aborted) void lifecycle.run('status', () => keepEnded(context, operations.pool));
+    if (!lifecycle.signal.aborted) {
+      const pool = statusWriter(context, database);
+      void lifecycle.run('status', () => keepEnded(context, pool));
+    }
   }
   return { address };
 }
@@ -74,12 +80,13 @@ export async function serveNode(context: CommandContext): Promise<{ address: str
     onProblem: (problem) => health.report('node', problem),
   });
   const { network, database, listening } = await databaseToServe(context, link, early, known);
+  await holdServiceLock(context, database);
   const operations = openOperations(context, database);
   const parts: HttpParts = { database, network, operations, blocks: link.blocks(network), node: link.rpc };
   const { address } = await serveHttp(context, parts, listening);
   if (config.role === 'all') startSearchSync(context, database, network, operations);
   const follow = async (): Promise<void> => {
-    const { node, source } = await announceWaiting(context, operations.pool, link);
+    const { node, source } = await announceWaiting(context, statusWriter(context, database), link);
     startPayments(context, database, source, node);
     await indexBlocks(context, database, { source, operations, node });
   };
@@ -91,8 +98,8 @@ export async function serveNode(context: CommandContext): Promise<{ address: str
 
 /** Syncs the chain to Elasticsearch, from a database that another process indexes into. */
 export async function serveSearchSync(context: CommandContext): Promise<{ address: string }> {
-  const { parts, listening } = await awaitIndexed(context);
-  const { database, network, operations } = parts;
+  const { parts, listening, database } = await awaitIndexed(context);
+  const { network, operations } = parts;
   const { address } = await serveHttp(context, parts, listening);
   startSearchSync(context, database, network, operations);
   return { address };
@@ -109,7 +116,7 @@ export async function serveApi(context: CommandContext): Promise<{ address: stri
 /** The database and network of another process, once it has begun to index. */
 async function awaitIndexed(
   context: CommandContext,
-): Promise<{ parts: HttpParts; listening: Listening | undefined }> {
+): Promise<{ parts: HttpParts; listening: Listening | undefined; database: Database }> {
   const { config } = context;
   const database = await awaitDatabase(context);
   const operations = openOperations(context, database);
@@ -121,7 +128,7 @@ async function awaitIndexed(
     listening = waited;
   }
   if (config.network !== undefined) checkNetwork('NETWORK', config.network, network);
-  return { parts: { database, network, operations, blocks: null, node: null }, listening };
+  return { parts: { database, network, operations, blocks: null, node: null }, listening, database };
 }
 
 /** Where something is already indexed, an error in the work does not end the service: /health/ready reports it. */

@@ -3,7 +3,7 @@ import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import type { LiveBlockSource } from '#kernel/contracts/live-source.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { type SettingName, settings } from '#src/config.ts';
-import { openBlocks } from './blocks.ts';
+import { openBlocks } from './block-folder.ts';
 import type { CommandContext } from './command-context.ts';
 import { type Database, networkOf } from './database.ts';
 import { linkNode } from './node.ts';
@@ -43,7 +43,7 @@ async function refuseUnnamedFolder({ config }: CommandContext, { readers }: Data
   const { status } = await readFollowerReport(readers);
   const [, folder] = /^folder (.*)$/u.exec(status?.source ?? '') ?? [];
   if (folder === undefined) return;
-  const message = `The index was made from the folder ${folder}: name it with --blocks ${folder}, or a node with --node.`;
+  const message = `The index was made from a folder of blocks with the name ${folder}: name it with --blocks DIR, or a node with --node.`;
   throw new AppError('config_invalid', message, { folder });
 }
 

@@ -1,4 +1,7 @@
+import type { ClientBase } from 'pg';
+import { requireNotBehind } from '#chain/derived/derived-tables.queries.ts';
 import { exportInscriptions } from '#chain/inscriptions/export-inscriptions.ts';
+import { exportBalances, whyNoBalances } from '#chain/runes/export-balances.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { type Command, type CommandContext, type CommandFlag, UsageError } from '#src/app/command-context.ts';
@@ -10,15 +13,18 @@ function boundFlag(name: string, description: string): CommandFlag {
 
 export const exportCommand: Command = {
   name: 'export',
-  object: 'inscriptions',
-  summary: 'write the indexed inscriptions to stdout, one line of JSON each',
-  details: `Lines come in the order of application; an unknown field is null (docs/schema.md). All lines are
-of one moment, even while a service continues to index. Memory use does not grow with the index.
+  object: 'inscriptions|balances',
+  summary: 'write the indexed inscriptions or the balances of runes to stdout, as JSON',
+  details: `inscriptions: a line each, in the order of application; an unknown field is null (docs/schema.md).
+balances: what every unspent output holds of each rune at the tip, exactly as \`ord balances\` prints it;
+amounts go up to 2^128 - 1. All is of one moment, even while a service continues to index. Memory use does
+not grow with the index.
 
-  satscribe export inscriptions --from 767430 --to 767430 --data ./data/demo`,
+  satscribe export inscriptions --from 767430 --to 767430 --data ./data/demo
+  satscribe export balances`,
   flags: [
-    boundFlag('from', 'height of the first block; unset: the lowest'),
-    boundFlag('to', 'height of the last block; unset: the tip'),
+    boundFlag('from', 'height of the first block of inscriptions; unset: the lowest'),
+    boundFlag('to', 'height of the last block of inscriptions; unset: the tip'),
     settingFlag('dataDir', 'DIR'),
     settingFlag('logLevel', 'LEVEL', 'warn'),
   ],
@@ -32,6 +38,10 @@ async function runExport(context: CommandContext): Promise<void> {
   if (from !== undefined && to !== undefined && from > to) {
     throw new UsageError(`--from ${from} is above --to ${to}`);
   }
+  const isOfBalances = context.words[0] === 'balances';
+  if (isOfBalances && (from ?? to) !== undefined) {
+    throw new UsageError('balances are those of the tip: --from and --to are for inscriptions');
+  }
   const range = { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
   const { isAnythingIndexed, openDatabase } = await import('#src/app/database.ts');
   const database = await openDatabase(context, 'existing');
@@ -40,11 +50,23 @@ async function runExport(context: CommandContext): Promise<void> {
   }
   const { readers } = database;
   await context.lifecycle.run('export', (signal) =>
-    withSnapshot(readers, async ({ client }) => {
-      for await (const lines of exportInscriptions(client, range)) {
-        signal.throwIfAborted();
-        await context.print(lines);
-      }
-    }),
+    withSnapshot(
+      readers,
+      async ({ client }) => {
+        const pieces = isOfBalances ? await balancesOf(client) : exportInscriptions(client, range);
+        for await (const text of pieces) {
+          signal.throwIfAborted();
+          await context.print(text);
+        }
+      },
+      signal,
+    ),
   );
+}
+
+async function balancesOf(client: ClientBase): Promise<AsyncGenerator<string>> {
+  await requireNotBehind(client, 'runes');
+  const why = await whyNoBalances(client);
+  if (why !== null) throw new AppError('nothing_indexed', `There is nothing to export: ${why}`);
+  return exportBalances(client);
 }

@@ -1,3 +1,5 @@
+import { accessSync, constants, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { type Height, maxHeight, parseHeight } from '#kernel/primitives/height.ts';
 import { type CommandFlag, UsageError } from '#src/app/command-context.ts';
 import { type SettingName, settings } from '#src/config.ts';
@@ -31,6 +33,26 @@ export const traceFlag: CommandFlag = {
   setting: null,
   default: null,
 };
+
+/** Throws UsageError where no trace can be written, before anything else is done. */
+export function checkTrace(flags: Readonly<Record<string, string>>): void {
+  const path = flags[traceFlag.name];
+  if (path === undefined) return;
+  const refuse = (reason: string): never => {
+    throw new UsageError(`--${traceFlag.name} ${path}: ${reason}`);
+  };
+  const folder = dirname(resolve(path));
+  const found = statSync(folder, { throwIfNoEntry: false });
+  if (found === undefined) refuse(`there is no folder ${folder}; make it, or name another file`);
+  if (found?.isDirectory() === false) refuse(`${folder} is a file, not a folder`);
+  const file = statSync(path, { throwIfNoEntry: false });
+  if (file?.isDirectory() === true) refuse('this is a folder; name a file in it');
+  try {
+    accessSync(file === undefined ? folder : path, constants.W_OK);
+  } catch (error) {
+    refuse(`it cannot be written (${(error as NodeJS.ErrnoException).code}); name another file`);
+  }
+}
 
 /** A height from a flag; undefined if not given. */
 export function heightFlag(flags: Readonly<Record<string, string>>, name: string): Height | undefined {

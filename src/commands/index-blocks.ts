@@ -1,5 +1,5 @@
 import type { Command, CommandContext } from '#src/app/command-context.ts';
-import { hashFlag, heightFlag, settingFlag, tipFlag, traceFlag } from './flags.ts';
+import { checkTrace, hashFlag, heightFlag, settingFlag, tipFlag, traceFlag } from './flags.ts';
 
 export const indexCommand: Command = {
   name: 'index',
@@ -16,6 +16,7 @@ goes to stderr, a JSON summary to stdout. Beside a running service it uses that 
     settingFlag('bitcoinCookieFile', 'FILE'),
     settingFlag('network', 'NAME'),
     settingFlag('indexAddresses', null),
+    settingFlag('indexSats', null),
     settingFlag('blocksDir', 'DIR'),
     {
       name: 'until',
@@ -35,14 +36,21 @@ goes to stderr, a JSON summary to stdout. Beside a running service it uses that 
 async function runIndex(context: CommandContext): Promise<void> {
   const until = heightFlag(context.flags, 'until');
   const tip = hashFlag(context.flags, 'tip');
-  const { openDatabase } = await import('#src/app/database.ts');
+  checkTrace(context.flags);
+  const [{ openDatabase }, { openBlocks }] = await Promise.all([
+    import('#src/app/database.ts'),
+    import('#src/app/block-folder.ts'),
+  ]);
+  const { blocksDir } = context.config;
+  // first, so that no database is made for a folder without blocks
+  const folder = blocksDir === undefined ? null : await openBlocks(context, blocksDir, tip);
   // a new data folder takes a second of Postgres' time: the rest is loaded meanwhile
   const [database, { indexBlocks }, { openSource }] = await Promise.all([
     openDatabase(context, 'attach'),
     import('#src/app/blocks.ts'),
     import('#src/app/source.ts'),
   ]);
-  const source = await openSource(context, database, { tip, away: 'wait' });
+  const source = folder ?? (await openSource(context, database, { tip, away: 'wait' }));
   const summary = await indexBlocks(context, database, { source, until, operations: null });
   await context.print(`${JSON.stringify(summary)}\n`);
 }

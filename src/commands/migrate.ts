@@ -6,20 +6,16 @@ export const migrateCommand: Command = {
   object: null,
   summary: 'migrate the database to this version',
   details: `Migrates both schemas (chain and service), each in one transaction; concurrent runs wait for each
-other. Refuses a database that a newer version has migrated. Uses DATABASE_URL, else the embedded server
-of the data folder. serve and demo migrate by themselves, and so does index if it starts the embedded
+other. Refuses a database that a newer version has migrated. Then gives the user of DATABASE_READER_URL its rights.
+Uses DATABASE_URL, else the embedded server of the data folder. serve and demo migrate by themselves, and so does index if it starts the embedded
 server.`,
   flags: [settingFlag('dataDir', 'DIR'), settingFlag('logLevel', 'LEVEL')],
   run: runMigrate,
 };
 
 async function runMigrate(context: CommandContext): Promise<void> {
-  const [{ openServer }, { migrate }] = await Promise.all([
-    import('#src/app/database.ts'),
-    import('#kernel/pg/migrate.ts'),
-  ]);
-  const { url } = await openServer(context, 'attach');
-  const { applied } = await context.lifecycle.run('migration', () => migrate(url));
+  const { migrateServer, openServer } = await import('#src/app/database.ts');
+  const { applied } = await migrateServer(context, await openServer(context, 'attach'));
   const lines = applied.length === 0 ? ['nothing to migrate'] : applied.map((name) => `migrated ${name}`);
   await context.print(`${lines.join('\n')}\n`);
 }

@@ -1,4 +1,5 @@
 import { type Command, type CommandContext, UsageError } from '#src/app/command-context.ts';
+import { confirm } from './confirm.ts';
 import { heightFlag, settingFlag } from './flags.ts';
 
 export const rollbackCommand: Command = {
@@ -6,14 +7,23 @@ export const rollbackCommand: Command = {
   object: null,
   summary: 'take back all blocks above a height',
   details: `Works from the tables alone, one block at a time: an interruption leaves whole blocks. First end the
-service that indexes into the same database (database_busy). Its next start continues from there.
+service that indexes into the same database (database_busy). Its next start continues from there. Asks
+on a terminal; elsewhere it needs --yes.
 
-  satscribe rollback --to 840000`,
+  satscribe rollback --to 840000
+  satscribe rollback --to 840000 --yes`,
   flags: [
     {
       name: 'to',
       value: 'HEIGHT',
       description: 'the last height to keep',
+      setting: null,
+      default: null,
+    },
+    {
+      name: 'yes',
+      value: null,
+      description: 'take the blocks back without a question',
       setting: null,
       default: null,
     },
@@ -28,6 +38,10 @@ async function runRollback(context: CommandContext): Promise<void> {
   if (height === undefined)
     throw new UsageError('back to which height? Name the last height to keep with --to HEIGHT');
   const { rollbackTo } = await import('#src/app/rollback.ts');
-  const summary = await rollbackTo(context, height);
+  const { input, output } = { input: process.stdin, output: process.stderr };
+  const { signal } = context.lifecycle;
+  const ask = (question: string): Promise<void> =>
+    context.flags['yes'] === 'true' ? Promise.resolve() : confirm(question, { input, output, signal });
+  const summary = await rollbackTo(context, height, ask);
   await context.print(`${JSON.stringify(summary)}\n`);
 }

@@ -1,6 +1,6 @@
-import type { Command, CommandContext } from '#src/app/command-context.ts';
+import { type Command, type CommandContext, UsageError } from '#src/app/command-context.ts';
 import type { Config } from '#src/config.ts';
-import { hashFlag, settingFlag, tipFlag, traceFlag } from './flags.ts';
+import { checkTrace, hashFlag, settingFlag, tipFlag, traceFlag } from './flags.ts';
 
 export const serveCommand: Command = {
   name: 'serve',
@@ -11,7 +11,7 @@ that folder instead. Prints "ready http://ADDRESS:PORT" on stdout when everythin
 once it is indexed, for a node once the index is at its tip, but after 15 seconds at the latest;
 /health/ready shows the progress. Runs until Ctrl-C or SIGTERM. Other commands with the same --data may
 run beside it (docs/operating.md). Searches over HTTP need a key (satscribe keys create), a listed
-domain, or SEARCH_ACCESS=open; the pages search without (docs/access.md).
+domain, or SEARCH_ACCESS=open; the pages search without, except with SEARCH_ACCESS=keys (docs/access.md).
 
   satscribe serve --cookie-file ~/.bitcoin/.cookie
   satscribe serve --blocks ./samples/regtest --data /tmp/regtest --port 7701`,
@@ -20,6 +20,7 @@ domain, or SEARCH_ACCESS=open; the pages search without (docs/access.md).
     settingFlag('bitcoinCookieFile', 'FILE'),
     settingFlag('network', 'NAME'),
     settingFlag('indexAddresses', null),
+    settingFlag('indexSats', null),
     settingFlag('role', 'ROLE'),
     settingFlag('blocksDir', 'DIR'),
     tipFlag,
@@ -35,6 +36,12 @@ domain, or SEARCH_ACCESS=open; the pages search without (docs/access.md).
 /** Indexes the blocks folder of the settings, or follows their node, and serves until the lifecycle ends. */
 export async function serve(context: CommandContext, tip: string | undefined): Promise<void> {
   const { blocksDir, host, port, role } = context.config;
+  if (context.flags[traceFlag.name] !== undefined && role !== 'all' && role !== 'indexer') {
+    throw new UsageError(
+      `--${traceFlag.name} records the first sync, which the roles all and indexer do; this process has the role ${role}`,
+    );
+  }
+  checkTrace(context.flags);
   // loaded here, so that help and usage errors do not load all of it
   const [{ checkPort }, { serveApi, serveFolder, serveNode, serveSearchSync }] = await Promise.all([
     import('#src/app/listen.ts'),
@@ -67,7 +74,9 @@ function askedOf({ role, searchAccess, elasticsearchUrl, searchFallback }: Confi
   const search = searchAccess === 'open' ? '/search?text=ready&itemsperpage=1' : '/?text=ready';
   // an index that is still being built answers no searches, but the service is up
   const isSearched = elasticsearchUrl === undefined || searchFallback === 'postgres';
-  return ['/health/live', '/', ...(isSearched ? [search] : [])];
+  // and where everybody needs a key, this process has none
+  const maySearch = searchAccess !== 'keys';
+  return ['/health/live', '/', ...(isSearched && maySearch ? [search] : [])];
 }
 
 /** A database that was lost just now is back within this time, or needs an operator. */

@@ -1,6 +1,9 @@
 import type pg from 'pg';
 import type { CommandContext, CommandFlag } from '#src/app/command-context.ts';
 
+/** Each statement reads or changes the rows of one account: a slower one waits for something that hangs. */
+const statementTimeoutMs = 30_000;
+
 export const jsonFlag: CommandFlag = {
   name: 'json',
   value: null,
@@ -15,9 +18,14 @@ export async function withService(
   work: (pool: pg.Pool) => Promise<void>,
 ): Promise<void> {
   // loaded here, so that help and usage errors do not load all of it
-  const { openDatabase } = await import('#src/app/database.ts');
-  const { readers } = await openDatabase(context, 'existing');
-  await context.lifecycle.run('accounts', () => work(readers));
+  const [{ openDatabase }, { createPool }] = await Promise.all([
+    import('#src/app/database.ts'),
+    import('#kernel/pg/pool.ts'),
+  ]);
+  const { url } = await openDatabase(context, 'existing');
+  const pool = createPool(url, { applicationName: 'satscribe accounts', max: 1, statementTimeoutMs });
+  context.lifecycle.add('accounts connection', () => pool.end());
+  await context.lifecycle.run('accounts', () => work(pool));
 }
 
 /** To the second, in UTC. */

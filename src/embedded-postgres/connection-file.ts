@@ -1,13 +1,17 @@
-import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { readOwnFile, replaceFile } from './own-files.ts';
 
-/** How other commands find the embedded server of a data folder. The password is in a separate file. */
+/** How other commands find the embedded server of a data folder. Passwords are in files of their own. */
 export interface ConnectionFile {
   readonly host: string;
   readonly port: number;
+  /** The writer. */
   readonly user: string;
   readonly database: string;
   readonly passwordFile: string;
+  /** Answers requests. */
+  readonly reader: { readonly user: string; readonly passwordFile: string };
   /** Process number of the postmaster. */
   readonly serverPid: number;
   /** Where the cluster is, which may be outside the data folder. */
@@ -15,19 +19,19 @@ export interface ConnectionFile {
   readonly log: string;
 }
 
+/** Our server listens nowhere else. */
+export const serverHost = '127.0.0.1';
+
 const fileName = 'postgres-connection.json';
 
 export async function writeConnectionFile(dataDir: string, content: ConnectionFile): Promise<void> {
-  const path = join(dataDir, fileName);
-  const unfinished = `${path}.${process.pid}`;
-  await writeFile(unfinished, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
-  await rename(unfinished, path);
+  await replaceFile(join(dataDir, fileName), `${JSON.stringify(content, null, 2)}\n`);
 }
 
 /** Null where there is none, or it cannot be read. */
 export async function readConnectionFile(dataDir: string): Promise<ConnectionFile | null> {
   try {
-    return JSON.parse(await readFile(join(dataDir, fileName), 'utf8')) as ConnectionFile;
+    return JSON.parse((await readOwnFile(join(dataDir, fileName))) ?? '') as ConnectionFile;
   } catch {
     return null;
   }
@@ -37,7 +41,11 @@ export async function removeConnectionFile(dataDir: string): Promise<void> {
   await rm(join(dataDir, fileName), { force: true });
 }
 
-export async function connectionUrl(content: ConnectionFile): Promise<string> {
-  const password = (await readFile(content.passwordFile, 'utf8')).trim();
-  return `postgres://${content.user}:${encodeURIComponent(password)}@${content.host}:${content.port}/${content.database}`;
+export function connectionUrl(
+  { port, database }: Pick<ConnectionFile, 'port' | 'database'>,
+  user: string,
+  password: string,
+): string {
+  // never another host: the folder may be a copy from elsewhere
+  return `postgres://${user}:${encodeURIComponent(password)}@${serverHost}:${port}/${database}`;
 }

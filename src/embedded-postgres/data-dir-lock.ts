@@ -1,6 +1,7 @@
-import { link, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { link, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError } from '#kernel/errors/app-error.ts';
+import { readOwnFile } from './own-files.ts';
 import { processStartedAt } from './processes.ts';
 
 interface Holder {
@@ -26,7 +27,7 @@ export async function takeDataDirLock(dataDir: string): Promise<DataDirLock> {
   const own: Holder = { pid: process.pid, startedAt: (await processStartedAt(process.pid)) ?? '' };
   const prepared = `${path}.${process.pid}.${crypto.randomUUID()}`;
   // linked into place complete, so that half a lock is never read
-  await writeFile(prepared, JSON.stringify(own), { mode: 0o644 });
+  await writeFile(prepared, JSON.stringify(own), { mode: 0o644, flag: 'wx' });
   try {
     for (let attempt = 0; attempt < attemptsMax; attempt++) {
       if (await linkNew(prepared, path)) return { release: () => release(path, own) };
@@ -57,7 +58,7 @@ async function linkNew(from: string, to: string): Promise<boolean> {
 
 async function readHolder(path: string): Promise<Holder | null> {
   try {
-    const parsed = JSON.parse(await readFile(path, 'utf8')) as Partial<Holder>;
+    const parsed = JSON.parse((await readOwnFile(path)) ?? '') as Partial<Holder>;
     return typeof parsed.pid === 'number' && typeof parsed.startedAt === 'string'
       ? { pid: parsed.pid, startedAt: parsed.startedAt }
       : null;

@@ -1,22 +1,32 @@
-import { randomBytes } from 'node:crypto';
-import { chown, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { connectClient } from '#kernel/pg/pool.ts';
+import { ensureCluster, logFile, rotateLog, startFailed, writeSettings } from './cluster.ts';
 import {
   type ConnectionFile,
   connectionUrl,
   readConnectionFile,
   removeConnectionFile,
+  serverHost,
   writeConnectionFile,
 } from './connection-file.ts';
 import { type DataDirLock, takeDataDirLock } from './data-dir-lock.ts';
-import { memoryBytes, sharedMemoryBytes } from './machine.ts';
 import { type Postmaster, runningPostmaster } from './postmaster.ts';
-import { type RunResult, runAs } from './server-account.ts';
-import { existingHome, findServerPlace, type ServerPlace } from './server-place.ts';
-import { renderSettings, serverSettings, sharedMemoryType } from './server-settings.ts';
+import { processStartedAt } from './processes.ts';
+import {
+  database,
+  ensureRoles,
+  passwordFile,
+  type Role,
+  reader,
+  readPassword,
+  superuser,
+  writer,
+} from './roles.ts';
+import { type RunResult, runAs, shownText } from './server-account.ts';
+import { existingHome, filesOfHome, findServerPlace, type ServerPlace } from './server-place.ts';
 
 export interface EmbeddedPostgresOptions {
   readonly dataDir: string;
@@ -26,8 +36,17 @@ export interface EmbeddedPostgresOptions {
   readonly log?: (message: string) => void;
 }
 
-export interface EmbeddedPostgres {
+/** Addresses of the database, by the role that connects. */
+export interface RoleUrls {
+  /** Of the writer, which owns the database. */
   readonly url: string;
+  /** Of the role that answers requests. Its rights come with the tables (`ensureReaderRights`). */
+  readonly readerUrl: string;
+}
+
+export interface EmbeddedPostgres extends RoleUrls {
+  /** For what the service itself never does: another database, a checkpoint. */
+  readonly superuserUrl: string;
   readonly port: number;
   /** Took over the running server of a killed process. */
   readonly adopted: boolean;
@@ -39,11 +58,6 @@ export interface EmbeddedPostgres {
   stop(this: void): Promise<void>;
 }
 
-const user = 'satscribe';
-const database = 'satscribe';
-const logFile = 'server.log';
-/** A larger log is moved aside at start: at most two files of this size. */
-const logMaxBytes = 8 * 1024 * 1024;
 /** Recovery after a kill replays up to max_wal_size (4 GB): minutes on a slow disk. */
 const startTimeoutSeconds = 300;
 const stopTimeoutSeconds = 60;
@@ -64,19 +78,30 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   try {
     const place = await findServerPlace(dataDir, log);
     await ensureCluster(place);
-    const adopted = await adoptOrEnd(place, dataDir, log);
-    const connection = adopted ?? (await startServer(place, dataDir, options.durable ?? true));
-    await ensureDatabase(connection);
+    const adopted = await adoptOrEnd(place, log);
+    const connection = adopted ?? (await startServer(place, options.durable ?? true));
+    const superuserPassword = await passwordOf(place, superuser);
+    const superuserUrlOf = (name: string): string =>
+      connectionUrl({ ...connection, database: name }, superuser, superuserPassword);
+    await ensureRoles(place, superuserUrlOf);
+    // guests find it from now on
+    await writeConnectionFile(dataDir, connection);
     let stopping: Promise<void> | undefined;
-    const isRunning = async (): Promise<boolean> => (await runningPostmaster(place.clusterDir)) !== null;
+    let postmaster = await seenProcess(connection);
+    // looked at every second: the process itself, not the file that names it
+    const isRunning = async (): Promise<boolean> =>
+      postmaster !== null && (await processStartedAt(postmaster.pid)) === postmaster.startedAt;
     return {
       isRunning,
       restart: async () => {
-        if (stopping === undefined && !(await isRunning())) {
-          await startServer(place, dataDir, options.durable ?? true, connection.port);
-        }
+        if (stopping !== undefined || (await isRunning())) return;
+        const again = await startServer(place, options.durable ?? true, connection.port);
+        await writeConnectionFile(dataDir, again);
+        postmaster = await seenProcess(again);
       },
-      url: await connectionUrl(connection),
+      url: connectionUrl(connection, writer, await passwordOf(place, writer)),
+      readerUrl: connectionUrl(connection, reader, await passwordOf(place, reader)),
+      superuserUrl: superuserUrlOf(database),
       port: connection.port,
       adopted: adopted !== null,
       stop: () => {
@@ -94,33 +119,53 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
  * The server that another process runs in this data folder. Throws `postgres_not_running` where there is none. The
  * owner's `stop()` ends it for all users.
  */
-export async function attachEmbeddedPostgres(dataDir: string): Promise<{ url: string }> {
-  const connection = await ownConnection(dataDir);
-  const postmaster = connection === null ? null : await runningPostmaster(connection.cluster);
-  if (connection === null || postmaster === null) {
+export async function attachEmbeddedPostgres(dataDir: string): Promise<RoleUrls> {
+  const connection = await readConnectionFile(dataDir);
+  const home = connection === null ? null : await existingHome(dataDir);
+  // in a copy of a data folder that was in use, the file leads to the server of the original
+  const isOwn = home !== null && connection?.cluster === join(home, 'data');
+  const files = isOwn ? await filesOfHome(home) : null;
+  if (!isOwn || files === null || (await runningPostmaster(files, join(home, 'data'))) === null) {
     const message = `No embedded Postgres runs in the data folder ${dataDir}.`;
     throw new AppError('postgres_not_running', message, { dataDir });
   }
-  try {
-    return { url: await connectionUrl(connection) };
-  } catch (error) {
-    const message = `The password file ${connection.passwordFile} of the running Postgres cannot be read by this account.`;
-    throw new AppError('postgres_not_running', message, { dataDir }, error);
+  const [writerPassword, readerPassword] = await Promise.all([
+    readPassword({ files, home }, writer),
+    readPassword({ files, home }, reader),
+  ]);
+  if (writerPassword === null || readerPassword === null) {
+    const message = `The passwords of the running Postgres in ${home} cannot be read by this account.`;
+    throw new AppError('postgres_not_running', message, { dataDir });
   }
+  return {
+    url: connectionUrl(connection, writer, writerPassword),
+    readerUrl: connectionUrl(connection, reader, readerPassword),
+  };
 }
 
-/** In a copy of a data folder that was in use, the file leads to the server of the original. */
-async function ownConnection(dataDir: string): Promise<ConnectionFile | null> {
-  const connection = await readConnectionFile(dataDir);
-  const home = connection === null ? null : await existingHome(dataDir);
-  return home !== null && connection?.cluster === join(home, 'data') ? connection : null;
+async function passwordOf(place: ServerPlace, role: Role): Promise<string> {
+  const password = await readPassword(place, role);
+  if (password !== null) return password;
+  const message = `The password file ${passwordFile(place.home, role)} cannot be read by the account of the server.`;
+  throw new AppError('data_dir_unusable', message, { home: place.home });
+}
+
+interface SeenProcess {
+  readonly pid: number;
+  readonly startedAt: string;
+}
+
+/** The postmaster, so that no later process with its number is taken for it; null: it has ended. */
+async function seenProcess({ serverPid: pid }: ConnectionFile): Promise<SeenProcess | null> {
+  const startedAt = await processStartedAt(pid);
+  return startedAt === null ? null : { pid, startedAt };
 }
 
 async function makeDataDir(dataDir: string): Promise<void> {
   try {
     await mkdir(dataDir, { recursive: true });
-    const probe = join(dataDir, `.probe-${process.pid}`);
-    await writeFile(probe, '');
+    const probe = join(dataDir, `.probe-${crypto.randomUUID()}`);
+    await writeFile(probe, '', { flag: 'wx' });
     await rm(probe);
   } catch (error) {
     const message = `The data folder ${dataDir} cannot be used: ${(error as Error).message}`;
@@ -139,59 +184,21 @@ function asStartError(error: unknown, dataDir: string): unknown {
 }
 
 /**
- * Creates the cluster where there is none, completely or not at all. Throws `postgres_version` for a cluster of
- * another one.
- */
-async function ensureCluster(place: ServerPlace): Promise<void> {
-  const version = await readFile(join(place.clusterDir, 'PG_VERSION'), 'utf8').catch(() => null);
-  if (version !== null) {
-    if (version.trim() === place.major) return;
-    const message = `The data in ${place.clusterDir} is of PostgreSQL ${version.trim()}; this program brings PostgreSQL ${place.major}.`;
-    throw new AppError('postgres_version', message, { found: version.trim(), expected: place.major });
-  }
-  const passwordFile = join(place.home, 'password');
-  await writeFile(passwordFile, `${randomBytes(24).toString('base64url')}\n`, { mode: 0o600 });
-  if (place.account !== null) await chown(passwordFile, place.account.uid, place.account.gid);
-  const unfinished = join(place.home, 'data.unfinished');
-  await rm(unfinished, { recursive: true, force: true });
-  const result = await runAs(
-    place.account,
-    join(place.binaries.root, 'bin', 'initdb'),
-    [
-      `--pgdata=${unfinished}`,
-      `--username=${user}`,
-      `--pwfile=${passwordFile}`,
-      '--auth=scram-sha-256',
-      '--encoding=UTF8',
-      '--locale-provider=builtin',
-      '--builtin-locale=C.UTF-8',
-      '--locale=C',
-      // initdb uses what a probe of one byte finds, and may fail on it
-      `--set=dynamic_shared_memory_type=${sharedMemoryType(await sharedMemoryBytes())}`,
-      '--no-instructions',
-    ],
-    { cwd: place.home },
-  );
-  if (result.exitCode !== 0) throw startFailed('initdb failed', result.output, place);
-  await rename(unfinished, place.clusterDir);
-}
-
-/**
  * A running server was left by a killed process: the lock proves that no owner lives. It is taken over when it
  * answers, otherwise ended.
  */
 async function adoptOrEnd(
   place: ServerPlace,
-  dataDir: string,
   log: (message: string) => void,
 ): Promise<ConnectionFile | null> {
-  const postmaster = await runningPostmaster(place.clusterDir);
+  const postmaster = await runningPostmaster(place.files, place.clusterDir);
   if (postmaster === null) return null;
   const connection = connectionTo(place, postmaster);
   try {
-    const client = await connectClient(await maintenanceUrl(connection));
+    const password = await passwordOf(place, superuser);
+    const url = connectionUrl({ ...connection, database: 'postgres' }, superuser, password);
+    const client = await connectClient(url);
     await client.end();
-    await writeConnectionFile(dataDir, connection);
     log(`the Postgres that a killed process left running (process ${postmaster.pid}) is taken over`);
     return connection;
   } catch {
@@ -204,16 +211,13 @@ async function adoptOrEnd(
 }
 
 /** `onlyPort`: no other port will do. */
-async function startServer(
-  place: ServerPlace,
-  dataDir: string,
-  durable: boolean,
-  onlyPort?: number,
-): Promise<ConnectionFile> {
+async function startServer(place: ServerPlace, durable: boolean, onlyPort?: number): Promise<ConnectionFile> {
   await rotateLog(place);
-  let result: RunResult = { exitCode: 1, output: '' };
+  // removes the file of a killed server: Postgres takes a process that nobody has awaited yet for a running one
+  await runningPostmaster(place.files, place.clusterDir);
+  let result: RunResult = { exitCode: 1, stdout: '', output: '' };
   for (let attempt = 0; attempt < portAttemptsMax; attempt++) {
-    const logStart = await sizeOf(join(place.home, logFile));
+    const logStart = await place.files.size(join(place.home, logFile));
     await writeSettings(place, onlyPort ?? (await freePort()), durable);
     // neither the path of the cluster nor of the log passes pg_ctl's shell: one is in the environment, one is
     // relative
@@ -224,29 +228,13 @@ async function startServer(
       '--silent',
       `--log=${logFile}`,
     ]);
-    const postmaster = result.exitCode === 0 ? await runningPostmaster(place.clusterDir) : null;
-    if (postmaster !== null) {
-      const connection = connectionTo(place, postmaster);
-      await writeConnectionFile(dataDir, connection);
-      return connection;
-    }
-    const logged = await readFrom(join(place.home, logFile), logStart);
-    result = { exitCode: result.exitCode, output: `${result.output}\n${logged}` };
+    const postmaster = result.exitCode === 0 ? await runningPostmaster(place.files, place.clusterDir) : null;
+    if (postmaster !== null) return connectionTo(place, postmaster);
+    const logged = shownText((await place.files.read(join(place.home, logFile), logStart)) ?? '');
+    result = { ...result, output: `${result.output}\n${logged}` };
     if (onlyPort !== undefined || !/could not bind|Address already in use/u.test(logged)) break;
   }
   throw startFailed('Postgres did not start', result.output, place);
-}
-
-async function writeSettings(place: ServerPlace, port: number, durable: boolean): Promise<void> {
-  const settings = serverSettings({
-    port,
-    memoryBytes: memoryBytes(),
-    sharedMemoryBytes: await sharedMemoryBytes(),
-    durable,
-  });
-  const path = join(place.clusterDir, 'postgresql.conf');
-  await writeFile(path, renderSettings(settings), { mode: 0o600 });
-  if (place.account !== null) await chown(path, place.account.uid, place.account.gid);
 }
 
 async function stopServer(place: ServerPlace, dataDir: string, lock: DataDirLock): Promise<void> {
@@ -259,7 +247,7 @@ async function stopServer(place: ServerPlace, dataDir: string, lock: DataDirLock
 }
 
 async function endServer(place: ServerPlace): Promise<void> {
-  if ((await runningPostmaster(place.clusterDir)) === null) return;
+  if ((await runningPostmaster(place.files, place.clusterDir)) === null) return;
   const wait = ['--wait', `--timeout=${stopTimeoutSeconds}`, '--silent'];
   const fast = await pgCtl(place, ['stop', '--mode=fast', ...wait]);
   // immediate: the next start recovers from the WAL, and nothing committed is lost
@@ -276,66 +264,23 @@ function pgCtl(place: ServerPlace, parameters: readonly string[]): Promise<RunRe
 
 function connectionTo(place: ServerPlace, postmaster: Postmaster): ConnectionFile {
   return {
-    host: '127.0.0.1',
+    host: serverHost,
     port: postmaster.port,
-    user,
+    user: writer,
     database,
-    passwordFile: join(place.home, 'password'),
+    passwordFile: passwordFile(place.home, writer),
+    reader: { user: reader, passwordFile: passwordFile(place.home, reader) },
     serverPid: postmaster.pid,
     cluster: place.clusterDir,
     log: join(place.home, logFile),
   };
 }
 
-function maintenanceUrl(connection: ConnectionFile): Promise<string> {
-  return connectionUrl({ ...connection, database: 'postgres' });
-}
-
-async function ensureDatabase(connection: ConnectionFile): Promise<void> {
-  const client = await connectClient(await maintenanceUrl(connection));
-  try {
-    const { rowCount } = await client.query('SELECT FROM pg_database WHERE datname = $1', [database]);
-    if (rowCount === 0) await client.query(`CREATE DATABASE ${database}`);
-  } finally {
-    await client.end();
-  }
-}
-
-function startFailed(what: string, output: string, place: ServerPlace): AppError {
-  const tail = output.trim().split('\n').slice(-12).join('\n');
-  const log = join(place.home, logFile);
-  return new AppError('postgres_start_failed', `${what} (log: ${log}):\n${tail}`, { log });
-}
-
-async function rotateLog(place: ServerPlace): Promise<void> {
-  const path = join(place.home, logFile);
-  if ((await sizeOf(path)) > logMaxBytes) await rename(path, `${path}.1`);
-}
-
-async function sizeOf(path: string): Promise<number> {
-  return stat(path).then(
-    ({ size }) => size,
-    () => 0,
-  );
-}
-
-async function readFrom(path: string, offset: number): Promise<string> {
-  const file = await open(path).catch(() => null);
-  if (file === null) return '';
-  try {
-    const { size } = await file.stat();
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(Math.max(0, size - offset)), 0, null, offset);
-    return buffer.subarray(0, bytesRead).toString('utf8');
-  } finally {
-    await file.close();
-  }
-}
-
 function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();
     server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
+    server.listen(0, serverHost, () => {
       const address = server.address();
       const port = address !== null && typeof address === 'object' ? address.port : 0;
       server.close(() => resolve(port));

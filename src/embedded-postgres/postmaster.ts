@@ -1,6 +1,7 @@
-import { readFile, realpath, rm } from 'node:fs/promises';
+import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
-import { processFolder, processName } from './processes.ts';
+import { processFolder, processName, processStartedAt } from './processes.ts';
+import type { ServerFiles } from './server-files.ts';
 
 /** The content of a cluster's `postmaster.pid` (src/include/utils/pidfile.h). */
 export interface Postmaster {
@@ -12,21 +13,23 @@ export interface Postmaster {
  * The server that runs on a cluster, or null. Removes a pid file whose number belongs to no process, or after a
  * reboot to another program: Postgres would mistake that program for a server and refuse to start.
  */
-export async function runningPostmaster(clusterDir: string): Promise<Postmaster | null> {
+export async function runningPostmaster(files: ServerFiles, clusterDir: string): Promise<Postmaster | null> {
   const path = join(clusterDir, 'postmaster.pid');
-  const text = await readFile(path, 'utf8').catch(() => null);
+  const text = await files.read(path);
   if (text === null) return null;
   const lines = text.split('\n');
   const pid = Number(lines[0]);
   const port = Number(lines[3]);
   if (Number.isSafeInteger(pid) && pid > 1 && (await isPostmasterOf(pid, clusterDir))) return { pid, port };
-  await rm(path, { force: true });
+  await files.remove(path);
   return null;
 }
 
 async function isPostmasterOf(pid: number, clusterDir: string): Promise<boolean> {
+  // a killed process that its parent has not awaited still has a name
+  if ((await processStartedAt(pid)) === null) return false;
   const name = await processName(pid);
   if (name === null || !name.includes('postgres')) return false;
   const folder = await processFolder(pid);
-  return folder === null || folder === (await realpath(clusterDir));
+  return folder === null || folder === (await realpath(clusterDir).catch(() => null));
 }

@@ -1,5 +1,5 @@
 import { type ExecFileOptions, execFile } from 'node:child_process';
-import { readFile, stat } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { AppError } from '#kernel/errors/app-error.ts';
 
@@ -14,11 +14,14 @@ export interface RunOptions {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly timeoutMs?: number;
+  /** Its stdin; absent: nothing. */
+  readonly input?: string;
 }
 
 export interface RunResult {
   readonly exitCode: number;
-  /** Its stdout and stderr. */
+  readonly stdout: string;
+  /** Its stdout and stderr, without control characters: they are shown. */
   readonly output: string;
 }
 
@@ -28,17 +31,19 @@ const lastResort = 'nobody';
 const execFileAsync = promisify(execFile);
 
 /**
- * The account that the server must run as. Null (our own) unless we are root, as which Postgres refuses to run. An
- * existing cluster keeps its owner. Otherwise `postgres` or `satscribe`, created where the system allows it, else
- * `nobody`.
+ * The account that the server must run as. Null (our own) unless we are root, as which Postgres refuses to run. The
+ * owner of an existing folder, unless that is root; otherwise `postgres` or `satscribe`, created where the system
+ * allows it, else `nobody`.
  */
-export async function serverAccount(existingDataDir: string | null): Promise<ServerAccount | null> {
+export async function serverAccount(
+  owner: Pick<ServerAccount, 'uid' | 'gid'> | null,
+): Promise<ServerAccount | null> {
   if (process.getuid?.() !== 0) return null;
   const accounts = await readAccounts();
-  if (existingDataDir !== null) {
-    const { uid, gid } = await stat(existingDataDir);
+  if (owner !== null && owner.uid !== 0) {
+    const { uid, gid } = owner;
     const name = accounts.find((account) => account.uid === uid)?.name ?? String(uid);
-    if (uid !== 0) return { name, uid, gid };
+    return { name, uid, gid };
   }
   for (const name of preferredAccounts) {
     const found = accounts.find((account) => account.name === name && account.uid !== 0);
@@ -102,11 +107,18 @@ export async function runAs(
     ...(account === null ? {} : { uid: account.uid, gid: account.gid }),
   };
   return new Promise((resolve) => {
-    execFile(program, [...parameters], execOptions, (error, stdout, stderr) => {
-      const output = `${String(stdout)}${String(stderr)}`;
-      if (error === null) resolve({ exitCode: 0, output });
-      else if (typeof error.code === 'number') resolve({ exitCode: error.code, output });
-      else resolve({ exitCode: 127, output: output === '' ? error.message : output });
+    const child = execFile(program, [...parameters], execOptions, (error, out, err) => {
+      const stdout = String(out);
+      const output = shownText(`${stdout}${String(err)}`);
+      if (error === null) resolve({ exitCode: 0, stdout, output });
+      else if (typeof error.code === 'number') resolve({ exitCode: error.code, stdout, output });
+      else resolve({ exitCode: 127, stdout, output: output === '' ? error.message : output });
     });
+    // a program that does not read has its own exit code
+    child.stdin?.on('error', () => undefined);
+    child.stdin?.end(options.input ?? '');
   });
 }
+
+/** Another account's text must not steer the terminal that shows it. */
+export const shownText = (text: string): string => text.replaceAll(/(?![\n\t])\p{Cc}/gu, '');

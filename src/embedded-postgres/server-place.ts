@@ -1,6 +1,8 @@
-import { chmod, chown, lstat, mkdir, readFile, realpath, rmdir, stat, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, realpath, rmdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError } from '#kernel/errors/app-error.ts';
+import { readOwnFile, replaceFile } from './own-files.ts';
+import { followOwnLink, makePrivateFolder } from './private-folder.ts';
 import { runAs, type ServerAccount, serverAccount } from './server-account.ts';
 import {
   copyBinaries,
@@ -9,11 +11,14 @@ import {
   missingLibraryLinks,
   type ServerBinaries,
 } from './server-binaries.ts';
+import { type ServerFiles, serverFiles } from './server-files.ts';
 
 /** Where the server of a data folder lives, and as which account it runs. */
 export interface ServerPlace {
   /** Null: our own. */
   readonly account: ServerAccount | null;
+  /** Everything below `home` is read and written through it. */
+  readonly files: ServerFiles;
   readonly binaries: ServerBinaries;
   /** Holds the cluster (`data/`), its password and its log. */
   readonly home: string;
@@ -38,10 +43,35 @@ const ownerFile = 'data-folder';
 export async function findServerPlace(dataDir: string, log: (message: string) => void): Promise<ServerPlace> {
   const inside = await insideOf(dataDir);
   const existing = await existingHome(dataDir);
-  const account = await serverAccount(existing === null ? null : await clusterOf(existing, dataDir));
+  if (existing !== null && !(await isFolder(existing))) {
+    const message = `The data folder ${dataDir} says that its database is in ${existing}, which is not there.`;
+    throw new AppError('data_dir_unusable', message, { dataDir, home: existing });
+  }
+  const account = existing === null ? await serverAccount(null) : await accountOf(existing);
   const home = existing ?? (await makeHome(dataDir, inside, account, log));
   const { binaries, major } = await runnableBinaries(home, account, log);
-  return { account, binaries, home, clusterDir: join(home, 'data'), major };
+  return {
+    account,
+    files: serverFiles(account),
+    binaries,
+    home,
+    clusterDir: join(home, 'data'),
+    major,
+  };
+}
+
+/**
+ * The account of a home: its owner, which nobody but root and that account can change. A cluster's own owner counts
+ * only where the home is root's, as an operator may have copied it: others could put a link there.
+ */
+async function accountOf(home: string): Promise<ServerAccount | null> {
+  const owner = await lstat(home);
+  return serverAccount(owner.uid === 0 ? await stat(join(home, 'data')).catch(() => null) : owner);
+}
+
+/** The files of a home that exists, for a process that uses its running server. */
+export async function filesOfHome(home: string): Promise<ServerFiles> {
+  return serverFiles(await accountOf(home));
 }
 
 /**
@@ -58,10 +88,15 @@ export async function existingHome(dataDir: string): Promise<string | null> {
   return location.home;
 }
 
-/** A moved folder takes its server along. In a copy, the server still belongs to the original. */
+/**
+ * A moved folder takes its server along. In a copy, the server still belongs to the original. Where the home is gone,
+ * the code that needs it says so.
+ */
 async function claimHome({ home, dataDir: madeFor }: Location, dataDir: string): Promise<void> {
   const own = await realpath(dataDir);
-  const owner = (await readFile(join(home, ownerFile), 'utf8').catch(() => madeFor)).trim();
+  if (!(await isFolder(home))) return;
+  const files = await filesOfHome(home);
+  const owner = ((await files.read(join(home, ownerFile))) ?? madeFor).trim();
   if (owner === own) return;
   const [from, to] = await Promise.all([stat(owner).catch(() => null), stat(own)]);
   // the same folder under another name, as in a container
@@ -70,20 +105,11 @@ async function claimHome({ home, dataDir: madeFor }: Location, dataDir: string):
     const message = `The data folder ${dataDir} is a copy of ${owner}; its database lies in ${home} and was not copied. Remove ${locationFile} from the copy to begin with an empty database.`;
     throw new AppError('data_dir_unusable', message, { dataDir, owner, home });
   }
-  // where the home is gone, the code that needs it says so
-  if (await isFolder(home)) await writeFile(join(home, ownerFile), `${own}\n`);
+  await files.write(join(home, ownerFile), `${own}\n`);
 }
 
 async function insideOf(dataDir: string): Promise<string> {
-  return join(await realpath(dataDir), 'postgres');
-}
-
-async function clusterOf(home: string, dataDir: string): Promise<string | null> {
-  const cluster = join(home, 'data');
-  if (await isFolder(cluster)) return cluster;
-  if (await isFolder(home)) return null;
-  const message = `The data folder ${dataDir} says that its database is in ${home}, which is not there.`;
-  throw new AppError('data_dir_unusable', message, { dataDir, home });
+  return followOwnLink(join(await realpath(dataDir), 'postgres'));
 }
 
 async function makeHome(
@@ -98,9 +124,9 @@ async function makeHome(
   const home = join(await reachableRoot(account), `data-${crypto.randomUUID()}`);
   await makePrivateFolder(home, account);
   const own = await realpath(dataDir);
-  await writeFile(join(home, ownerFile), `${own}\n`);
+  await serverFiles(account).write(join(home, ownerFile), `${own}\n`);
   const location: Location = { home, dataDir: own };
-  await writeFile(join(dataDir, locationFile), `${JSON.stringify(location, null, 2)}\n`);
+  await replaceFile(join(dataDir, locationFile), `${JSON.stringify(location, null, 2)}\n`, 0o644);
   log(`account ${account.name} cannot reach ${dataDir}: the database is put in ${home}`);
   return home;
 }
@@ -112,15 +138,16 @@ interface Location {
 }
 
 async function readLocation(dataDir: string): Promise<Location | null> {
-  const text = await readFile(join(dataDir, locationFile), 'utf8').catch(() => null);
+  const path = join(dataDir, locationFile);
+  const text = await readOwnFile(path);
   if (text === null) return null;
-  return JSON.parse(text) as Location;
-}
-
-async function makePrivateFolder(path: string, account: ServerAccount | null): Promise<void> {
-  await mkdir(path, { recursive: true, mode: 0o700 });
-  await chmod(path, 0o700);
-  if (account !== null) await chown(path, account.uid, account.gid);
+  try {
+    const { home, dataDir: madeFor } = JSON.parse(text) as Partial<Location>;
+    if (typeof home === 'string' && typeof madeFor === 'string') return { home, dataDir: madeFor };
+  } catch {
+    // the reason would repeat what the file holds
+  }
+  throw new AppError('data_dir_unusable', `${path} does not tell where the database is.`, { path });
 }
 
 /** Whether the account can enter the folder and write there, asked of the system itself. */

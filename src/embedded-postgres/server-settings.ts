@@ -45,7 +45,8 @@ export function serverSettings(input: ServerSettingsInput): Readonly<Record<stri
     listen_addresses: '127.0.0.1',
     port: String(input.port),
     unix_socket_directories: '',
-    max_connections: '60',
+    // tests run several services at once
+    max_connections: input.durable ? '60' : '100',
     password_encryption: 'scram-sha-256',
     shared_buffers: `${sharedBuffersMb(memoryMb, input.durable)}MB`,
     // dirty pages leave early, up to 200 MB/s: the default is 4 MB/s, and then a block waits for the room

@@ -1,9 +1,27 @@
+import { writeSync } from 'node:fs';
+
 /**
  * Points at which the chaos test kills the process, each in another phase of a block (docs/chaos.md):
- * while blocks are fetched, while they are parsed, within the transaction of a batch, between its commit and the
- * update of memory, within the transaction of an undo, and while consumers read the outbox.
+ * while blocks are fetched, while they are parsed, when a batch of them is decided, within the transaction of a batch,
+ * between its commit and the update of memory, within the transaction of an undo, and while consumers read the outbox.
  */
-export const failpoints = ['fetch', 'parse', 'transaction', 'committed', 'undo', 'outbox'] as const;
+export const failpoints = [
+  'fetch',
+  'parse',
+  'decided',
+  'transaction',
+  'committed',
+  'undo',
+  'outbox',
+] as const;
+/**
+ * Points of the write of a batch, in their order, at which it can wait until the next batch is decided
+ * (docs/adr/0027-first-sync.md): its event texts are deflated; its rows of the outbox are encoded, and nothing is sent;
+ * half of the rows of a COPY are sent; its statements are sent, its commit is not; its commit is sent, and not
+ * answered; it is committed, and memory has not learnt it.
+ */
+export const seams = ['deflated', 'prepared', 'copying', 'transaction', 'commit', 'committed'] as const;
+export type Seam = (typeof seams)[number];
 /**
  * Points of the catch-up pass, which a chaos run does not reach: within and after the transaction of a batch, and
  * within and after the one in which the writer takes the table over.
@@ -21,19 +39,127 @@ export const paymentFailpoints = [
   'payments-mempool',
   'payments-gone',
 ] as const;
-export const allFailpoints = [...failpoints, ...catchUpFailpoints, ...paymentFailpoints] as const;
+export const allFailpoints = [
+  ...new Set([...failpoints, ...seams, ...catchUpFailpoints, ...paymentFailpoints]),
+] as const;
 export type Failpoint = (typeof allFailpoints)[number];
 
-let armed: { readonly name: string; left: number } | null = null;
+/** Batches of the writer that is open: decided, and committed. */
+export interface BatchCounts {
+  readonly decided: number;
+  readonly committed: number;
+}
 
-/** Arms one point: the process kills itself at the given pass (`passes`) through it. */
+/** Acts at a seam; the batch there waits for it. */
+type Act = (batches: BatchCounts) => Promise<void> | void;
+
+interface Armed {
+  readonly name: Failpoint;
+  left: number;
+  /** Null: the process kills itself at once. */
+  readonly overlapped: Act | null;
+}
+
+let armed: Armed | null = null;
+let batches: BatchCounts = { decided: 0, committed: 0 };
+
+/** Arms one point, once: the process kills itself at the given pass (`passes`) through it. */
 export function armFailpoint(name: Failpoint, passes: number): void {
-  armed = { name, left: passes };
+  armed = { name, left: passes, overlapped: null };
+}
+
+/**
+ * Arms one seam, once: a batch waits there until the next one is decided; then `act` is called, and the batch waits
+ * for it.
+ */
+export function armSeam(name: Seam, passes: number, act: Act): void {
+  armed = { name, left: passes, overlapped: act };
+}
+
+/** No point acts any more. */
+export function disarmFailpoint(): void {
+  armed = null;
+  endWait?.('disarmed');
 }
 
 /** Marks a point. Costs a comparison when no point is armed. */
 export function failpoint(name: Failpoint): void {
-  if (armed === null || armed.name !== name) return;
+  if (pass(name) !== null) killProcess();
+}
+
+/**
+ * Marks a seam; null: the batch goes on.
+ *
+ * @param before called first if the seam acts
+ */
+export function seam(name: Seam, before?: () => void): Promise<void> | null {
+  if (name === 'committed') batches = { ...batches, committed: batches.committed + 1 };
+  const due = pass(name);
+  if (due === null) return null;
+  before?.();
+  if (due.overlapped !== null) return actOverlapped(name, due.overlapped);
+  killProcess();
+  return null;
+}
+
+/** A writer has read where the chain ends: batches that another one decided are gone. */
+export function batchesBegin(): void {
+  batches = { decided: 0, committed: 0 };
+}
+
+/** A batch is decided: the one that waits for it goes on. */
+export function batchDecided(): void {
+  batches = { ...batches, decided: batches.decided + 1 };
+  failpoint('decided');
+  endWait?.('decided');
+}
+
+/** A line on stderr, written at once: the process may not live to write it later. */
+export function sayFailpoint(name: Failpoint, { decided, committed }: BatchCounts): void {
+  writeSync(2, `failpoint ${name}: ${decided} batches decided, ${committed} committed\n`);
+}
+
+export function killProcess(): void {
+  process.kill(process.pid, 'SIGKILL');
+}
+
+/** The armed point, if this is the pass at which it acts. */
+function pass(name: Failpoint): Armed | null {
+  if (armed === null || armed.name !== name) return null;
   armed.left--;
-  if (armed.left <= 0) process.kill(process.pid, 'SIGKILL');
+  if (armed.left > 0) return null;
+  const due = armed;
+  armed = null;
+  return due;
+}
+
+async function actOverlapped(name: Seam, act: Act): Promise<void> {
+  const end = isOverlapped(name, batches) ? 'decided' : await nextDecided();
+  if (end === 'decided') await act(batches);
+  if (end === 'late') armSeam(name, 1, act);
+}
+
+/** Whether a later batch than the one at the seam is decided. */
+export function isOverlapped(name: Seam, { decided, committed }: BatchCounts): boolean {
+  return decided - committed >= (name === 'committed' ? 1 : 2);
+}
+
+type WaitEnd = 'decided' | 'late' | 'disarmed';
+
+let endWait: ((end: WaitEnd) => void) | null = null;
+/**
+ * How long a batch waits for the next one: none may follow, or the next one may wait for this one (to build an index).
+ * Then it goes on, and its seam acts at the next pass.
+ */
+const waitMaxMs = 3000;
+
+function nextDecided(): Promise<WaitEnd> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => endWait?.('late'), waitMaxMs);
+    endWait = (end) => {
+      clearTimeout(timer);
+      endWait = null;
+      resolve(end);
+    };
+  });
 }

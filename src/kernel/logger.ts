@@ -38,12 +38,12 @@ const secretPaths = secretKeys.flatMap((key) =>
 );
 
 /**
- * The password of any URL in a line, and any key of ours. Neither may contain a quote, so a match stays in its JSON
- * text.
+ * User and password of any URL in a line (a user alone may be a token), and any key of ours. Neither may contain a
+ * quote, so a match stays in its JSON text.
  */
 function withoutPasswords(line: string): string {
   return line
-    .replaceAll(/(:\/\/[^\s"/@:]*):[^\s"/@]+@/gu, `$1:${hidden}@`)
+    .replaceAll(/:\/\/[^\s"/?#]+@/gu, `://${hidden}@`)
     .replaceAll(/(satscribe_[0-9a-f]{8})[0-9a-f]{40}/gu, `$1${hidden}`);
 }
 

@@ -23,7 +23,7 @@ export interface BulkRpc extends NodeRpc {
  * afterwards.
  */
 export interface BitcoinNode {
-  /** For messages, e.g. `node http://127.0.0.1:8332`; without user and password. */
+  /** For messages, e.g. `node http://127.0.0.1:8332`: no more than scheme, host and port. */
   readonly name: string;
   readonly rpc: BulkRpc;
   /** As they were at the start. */
@@ -71,7 +71,7 @@ export async function connectNode(
 ): Promise<BitcoinNode> {
   const { url, fromUrl } = withoutCredentials(settings.rpcUrl);
   const rest = withoutCredentials(settings.restUrl ?? url).url;
-  const credentials = new Credentials(settings.auth, fromUrl);
+  const credentials = new Credentials(settings.auth, fromUrl, [url, rest].map(pathOf));
   const rpc = createCoreRpc(url, credentials);
   const bulk = new BulkReads(url, rest, credentials, options.answerTimeoutMs);
   try {
@@ -85,7 +85,7 @@ export async function connectNode(
     };
     const reads = new BlockReads(bulk, rpc, facts);
     return {
-      name: `node ${url}`,
+      name: `node ${rpc.url}`,
       rpc: bulkRpc(rpc, bulk),
       hasCookieFile: settings.auth.kind === 'cookie',
       facts,
@@ -129,7 +129,10 @@ function blockTopic(zmq: ReadonlyMap<ZmqTopic, string>): ReadonlyMap<ZmqTopic, s
   return new Map(topic === undefined ? [] : [[topic, zmq.get(topic) as string]]);
 }
 
-/** An address for messages and connections, and the user and password it contained. */
+/** The path of an address, which may be the token of a hosted node. */
+const pathOf = (url: string): string => new URL(url).pathname.replaceAll(/^\/+|(?<!\/)\/+$/gu, '');
+
+/** An address for connections, and the user and password it contained. */
 function withoutCredentials(address: string): { url: string; fromUrl: UserAndPassword | null } {
   if (!URL.canParse(address)) {
     throw new AppError('config_invalid', 'The address of the node is not a URL.');
@@ -138,7 +141,7 @@ function withoutCredentials(address: string): { url: string; fromUrl: UserAndPas
   const [user, password] = [decoded(url.username), decoded(url.password)];
   url.username = url.password = url.search = url.hash = '';
   return {
-    url: url.href.replace(/\/+$/u, ''),
+    url: url.href.replace(/(?<!\/)\/+$/u, ''),
     fromUrl: user === '' && password === '' ? null : { user, password },
   };
 }

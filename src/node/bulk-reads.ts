@@ -2,6 +2,7 @@ import { Pool } from 'undici';
 import type { BufferPool } from '#kernel/contracts/block-source.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { BlockHashHex } from '#kernel/primitives/hash.ts';
+import { shownAddress } from '#kernel/shown-address.ts';
 import { AnswerReader } from './answer-reader.ts';
 import type { Credentials, UserAndPassword } from './credentials.ts';
 import { type Body, type BodyRequest, readBody } from './http-body.ts';
@@ -73,8 +74,8 @@ export class BulkReads {
   rest(path: string, { bytesMax, signal, buffers }: BulkBounds): Promise<Body> {
     const base = new URL(this.#restUrl);
     return readBody(this.#restPool, {
-      url: this.#restUrl,
-      path: base.pathname.replace(/\/+$/u, '') + path,
+      shown: shownAddress(this.#restUrl) + path,
+      path: base.pathname.replace(/(?<!\/)\/+$/u, '') + path,
       bytesMax,
       timeoutMs: this.#timeoutMs,
       codes: blockCodes,
@@ -163,7 +164,7 @@ export class BulkReads {
         ? {}
         : { authorization: `Basic ${Buffer.from(`${shown.user}:${shown.password}`).toString('base64')}` };
     return readBody(this.#rpcPool, {
-      url: this.#rpcUrl,
+      shown: shownAddress(this.#rpcUrl),
       path: new URL(this.#rpcUrl).pathname,
       body: sent,
       headers: { 'content-type': 'application/json', ...authorization },
@@ -176,7 +177,7 @@ export class BulkReads {
 
   #callOf(name: string): Call {
     return {
-      url: this.#rpcUrl,
+      url: shownAddress(this.#rpcUrl),
       name,
       redact: (text) => this.#credentials.redact(text),
       refusal: () => this.#credentials.refusal(),

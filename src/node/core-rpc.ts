@@ -3,6 +3,7 @@ import https from 'node:https';
 import BitcoinCore from 'bitcoin-core';
 import type { CallOptions, NodeRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
+import { shownAddress } from '#kernel/shown-address.ts';
 import { boundedPost, type RequestLibrary } from './bounded-post.ts';
 import type { Credentials, UserAndPassword } from './credentials.ts';
 import { type Call, failureOfCall, isUnauthorized } from './node-failure.ts';
@@ -35,6 +36,7 @@ export function createCoreRpc(url: string, credentials: Credentials): CoreRpc {
   const agentOptions = { keepAlive: true, maxSockets: connectionsMax, timeout: idleConnectionMs };
   const agent = url.startsWith('https:') ? new https.Agent(agentOptions) : new http.Agent(agentOptions);
 
+  const address = shownAddress(url);
   const client = new BitcoinCore({ host: url, logger: silent });
   const library = client.request as unknown as RequestLibrary;
   // `command` reaches `postAsync` before it returns: what is set just before belongs to that call
@@ -52,7 +54,7 @@ export function createCoreRpc(url: string, credentials: Credentials): CoreRpc {
   };
 
   const callOf = (name: string): Call => ({
-    url,
+    url: address,
     name,
     redact: (text) => credentials.redact(text),
     refusal: () => credentials.refusal(),
@@ -82,7 +84,7 @@ export function createCoreRpc(url: string, credentials: Credentials): CoreRpc {
   };
 
   return {
-    url,
+    url: address,
     call: async <Result>(method: string, parameters: readonly unknown[] = [], options: CallOptions = {}) =>
       (await authorised(method, [method, ...parameters], options)) as Result,
     batch: async <Result>(calls: readonly RpcBatchCall[], options: CallOptions = {}) => {

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { basename } from 'node:path';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { NodeAuth } from './node-settings.ts';
 
@@ -10,13 +11,21 @@ export interface UserAndPassword {
 /** bitcoind's own cookie has 75 bytes; a longer file is something else. */
 const cookieBytesMax = 4096;
 
+/** Shorter texts are no secrets, and would hide parts of words: `wallet/`, `rest`. */
+const secretCharsMin = 16;
+
 /** What the node is shown. Only this class holds it, so it cannot end up in a message. */
 export class Credentials {
   readonly #auth: NodeAuth;
+  readonly #tokens: readonly string[];
   #known: UserAndPassword | null = null;
 
-  constructor(auth: NodeAuth, fromUrl: UserAndPassword | null = null) {
+  /** @param tokens other texts that messages must not hold, if they are long enough to be secrets */
+  constructor(auth: NodeAuth, fromUrl: UserAndPassword | null = null, tokens: readonly string[] = []) {
     this.#auth = auth;
+    // without a password the user is the secret
+    const user = fromUrl?.password === '' ? [fromUrl.user] : [];
+    this.#tokens = [...tokens, ...user].filter((token) => token.length >= secretCharsMin);
     if (auth.kind === 'password') this.#known = { user: auth.user, password: auth.password };
     if (auth.kind === 'none') this.#known = fromUrl;
   }
@@ -42,14 +51,14 @@ export class Credentials {
   refusal(): string {
     if (this.#known !== null) return 'the user, password or cookie is wrong';
     return this.#auth.kind === 'cookie'
-      ? `there is no cookie file ${this.#auth.file}`
+      ? `there is no cookie file ${basename(this.#auth.file)}`
       : 'neither a cookie file nor a user and password are set';
   }
 
   /** A text with secrets removed. */
   redact(text: string): string {
-    const password = this.#known?.password ?? '';
-    return password === '' ? text : text.replaceAll(password, '***');
+    const secrets = [this.#known?.password ?? '', ...this.#tokens].filter((secret) => secret !== '');
+    return secrets.reduce((left, secret) => left.replaceAll(secret, '***'), text);
   }
 }
 
@@ -60,14 +69,14 @@ async function readCookie(file: string): Promise<UserAndPassword | null> {
   } catch (error) {
     const reason = (error as NodeJS.ErrnoException).code ?? 'unknown reason';
     if (reason === 'ENOENT') return null;
-    throw new AppError('node_refused', `The cookie file ${file} cannot be read (${reason}).`, {
+    throw new AppError('node_refused', `The cookie file ${basename(file)} cannot be read (${reason}).`, {
       file,
       reason,
     });
   }
   const colon = text.indexOf(':');
   if (colon <= 0 || text.length > cookieBytesMax) {
-    throw new AppError('node_refused', `${file} is not the cookie file of a node.`, { file });
+    throw new AppError('node_refused', `${basename(file)} is not the cookie file of a node.`, { file });
   }
   return { user: text.slice(0, colon), password: text.slice(colon + 1) };
 }

@@ -2,6 +2,7 @@ import type { CallOptions, NodeFacts, NodeRpc, ZmqTopic } from '#kernel/contract
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
+import { shownAddress } from '#kernel/shown-address.ts';
 import type { BulkReads } from './bulk-reads.ts';
 import { askChainInfo, type ChainInfo, fieldsOf, invalidAnswer } from './node-answers.ts';
 import type { NodeSettings } from './node-settings.ts';
@@ -22,7 +23,7 @@ const spentOfTipBytesMax = 256 * 1024 * 1024;
 
 const advices = {
   rest: (url: string) =>
-    `No REST at ${url}: put rest=1 into bitcoin.conf. Meanwhile blocks are read by RPC, several times slower.`,
+    `No REST at ${shownAddress(url)}: put rest=1 into bitcoin.conf. Meanwhile blocks are read by RPC, several times slower.`,
   spentTxOuts:
     'No /rest/spenttxouts: Bitcoin Core has it from version 30 on, Knots from 29. Meanwhile spent outputs are read by RPC, several times slower.',
   sequence:

@@ -4,8 +4,8 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import type { ErrorCode } from '#kernel/errors/error-codes.ts';
 
 export interface BodyRequest {
-  /** For messages. */
-  readonly url: string;
+  /** For messages: no path of the server's own address, which may be a token. */
+  readonly shown: string;
   readonly path: string;
   /** Sent with POST. Absent: GET. */
   readonly body?: string;
@@ -186,9 +186,9 @@ class BodyHandler implements Dispatcher.DispatchHandler {
   }
 
   #error(code: ErrorCode, what: string, reason?: string): AppError {
-    const { url, path } = this.#request;
-    const details = reason === undefined ? { url, path } : { url, path, reason };
-    return new AppError(code, `${url}${path} ${what}.`, details);
+    const { shown } = this.#request;
+    const details = reason === undefined ? { url: shown } : { url: shown, reason };
+    return new AppError(code, `${shown} ${what}.`, details);
   }
 }
 

@@ -50,12 +50,13 @@ function showsFound({ contentType, text, found }: Card): boolean {
 }
 
 /**
- * Inscribed content in a frame with an opaque origin: it may run scripts, but reaches nothing of this page or site.
- * In lists it takes no clicks and no focus.
+ * Inscribed content in a frame with an opaque origin, which reaches nothing of this page or site. Alone it may run
+ * scripts. In a list it runs none: nobody chose it, and no browser bounds what a script of a frame takes of it
+ * (SECURITY.md). There it takes no clicks and no focus either, plays nothing, and has smaller bounds.
  */
 export function previewFrame(id: string, size: 'card' | 'full'): Markup {
   return size === 'card'
-    ? html`<iframe sandbox="allow-scripts" loading="lazy" scrolling="no" tabindex="-1" aria-hidden="true" title="" src="/preview/${id}"></iframe>`
+    ? html`<iframe sandbox="" loading="lazy" scrolling="no" tabindex="-1" aria-hidden="true" title="" src="/preview/${id}?size=card"></iframe>`
     : html`<iframe sandbox="allow-scripts" class="full" title="Content of inscription ${id}" src="/preview/${id}"></iframe>`;
 }
 

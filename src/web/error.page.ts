@@ -5,9 +5,11 @@ export interface ErrorView {
   readonly status: number;
   readonly title: string;
   readonly message: string;
+  /** The path that a key would open; null: a key would not help. */
+  readonly keyFor: string | null;
 }
 
-export function errorPage({ status, title, message }: ErrorView): Markup {
+export function errorPage({ status, title, message, keyFor }: ErrorView): Markup {
   return layout({
     title: `${status} ${title} · Satscribe`,
     site: null,
@@ -15,7 +17,20 @@ export function errorPage({ status, title, message }: ErrorView): Markup {
   <p class="code">${status}</p>
   <h1>${title}</h1>
   <p>${message}</p>
+  ${keyFor !== null && keyForm(keyFor)}
   <p><a href="/">Back to the search</a></p>
 </section>`,
   });
+}
+
+/** Where people give their key; a cookie keeps it. */
+function keyForm(path: string): Markup {
+  return html`<form class="search key" action="/key" method="post">
+    <div class="box">
+      <input name="key" type="password" required maxlength="200" autocomplete="off" aria-label="Your key" placeholder="satscribe_…">
+      <input type="hidden" name="to" value="${path}">
+      <button type="submit">Search with this key</button>
+    </div>
+    <p><small>A cookie keeps it until you close the browser. Who runs this service makes keys.</small></p>
+  </form>`;
 }

@@ -23,6 +23,7 @@ export interface InscriptionView {
   readonly delegate: string | null;
   readonly metaprotocol: string | null;
   readonly metadataJson: string | null;
+  /** A text that is longer than `jsonShownChars` may be cut somewhere after them. */
   readonly propertiesJson: string | null;
   /** Inscriptions that the content loads. */
   readonly references: readonly { readonly id: string; readonly isMissing: boolean }[];
@@ -162,7 +163,7 @@ function mono(text: string): Markup {
 }
 
 /** A longer text is not shown; `/indexer/inscription` has all of it. */
-const jsonShownChars = 20_000;
+export const jsonShownChars = 20_000;
 
 function jsonSection(title: string, json: string | null): HtmlValue {
   if (json === null) return null;

@@ -3,7 +3,9 @@ import { type HtmlValue, html, Markup } from './html.ts';
 
 export type Preview =
   | { readonly kind: 'text'; readonly text: string; readonly isCut: boolean }
-  | { readonly kind: 'image' | 'audio' | 'video' | 'font'; readonly url: string }
+  | { readonly kind: 'image'; readonly url: string }
+  /** Still: in a list, where nothing plays by itself. */
+  | { readonly kind: 'audio' | 'video' | 'font'; readonly url: string; readonly isStill: boolean }
   | { readonly kind: 'none'; readonly words: string };
 
 /** A page that shows one content and nothing else, for a frame with an opaque origin. It runs no script of ours. */
@@ -27,9 +29,11 @@ function shown(preview: Preview): HtmlValue {
     case 'image':
       return html`<img src="${preview.url}" alt="">`;
     case 'audio':
-      return html`<audio controls preload="metadata" src="${preview.url}"></audio>`;
+      return html`<audio controls preload="${preview.isStill ? 'none' : 'metadata'}" src="${preview.url}"></audio>`;
     case 'video':
-      return html`<video controls muted loop autoplay playsinline src="${preview.url}"></video>`;
+      return preview.isStill
+        ? html`<video muted playsinline preload="metadata" src="${preview.url}"></video>`
+        : html`<video controls muted loop autoplay playsinline src="${preview.url}"></video>`;
     case 'font':
       return html`<style>@font-face{font-family:inscribed;src:url("${preview.url}")}</style><p>Aa Bb Cc<br>0123456789<br>The quick brown fox</p>`;
     case 'none':

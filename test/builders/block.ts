@@ -58,6 +58,11 @@ export class BlockBuilder {
     return this.#body.length + 3 * this.#strippedBytes;
   }
 
+  /** Transactions that were added, without the coinbase. */
+  get transactions(): number {
+    return this.#transactions;
+  }
+
   /** Appends a transaction and returns its txid. */
   add(transaction: Transaction): Uint8Array {
     const start = this.#body.length;

@@ -41,3 +41,11 @@ export function seededRandom(seed: string): Random {
     },
   };
 }
+
+/** The values in a random order. */
+export function shuffled<Value>(random: Random, values: readonly Value[]): Value[] {
+  const left = [...values];
+  const made: Value[] = [];
+  while (left.length > 0) made.push(...left.splice(random.below(left.length), 1));
+  return made;
+}

@@ -69,6 +69,11 @@ export class ValidBlocks {
     return this.#tip.height;
   }
 
+  /** The index in its block of the transaction that is added next. */
+  get nextPlace(): number {
+    return this.#builder.transactions + 1;
+  }
+
   get weight(): number {
     return this.#builder.weight;
   }

@@ -1,3 +1,4 @@
+import type { RuneId } from '#kernel/runes/rune-id.ts';
 import type { Coin, ValidBlock } from '#test/builders/valid-blocks.ts';
 
 /** A transaction in the mempool, which a later block may include. */
@@ -20,6 +21,8 @@ export interface ChainState {
   readonly maturing: readonly { readonly from: number; readonly coin: Coin }[];
   /** Ids of reveals, for fields; the newest last, bounded. */
   readonly reveals: readonly Uint8Array[];
+  /** Ids that are probably runes; the newest last, bounded. */
+  readonly runes: readonly RuneId[];
 }
 
 export interface ModelBlock {

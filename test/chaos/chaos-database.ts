@@ -14,6 +14,8 @@ export class ChaosDatabase {
   readonly proxy: TcpProxy;
   readonly #dataDir: string;
   #server: EmbeddedPostgres;
+  /** A process that stands still. */
+  #walWriter: number | null = null;
 
   private constructor(dataDir: string, server: EmbeddedPostgres, proxy: TcpProxy) {
     this.#dataDir = dataDir;
@@ -26,35 +28,44 @@ export class ChaosDatabase {
     return new ChaosDatabase(dataDir, server, await TcpProxy.listen(server.port));
   }
 
-  /** URL of a database through the proxy. */
+  /** URL of a database for its writer through the proxy. */
   proxied(name: string): string {
-    const url = this.#direct(name);
-    url.port = String(this.proxy.port);
-    return url.href;
+    return this.#throughProxy(addressOf(this.#server.url, name));
+  }
+
+  /** The settings of a service with a database, through the proxy. */
+  proxiedSettings(name: string): Record<string, string> {
+    const { url, readerUrl } = this.#server;
+    return {
+      DATABASE_URL: this.#throughProxy(addressOf(url, name)),
+      DATABASE_READER_URL: this.#throughProxy(addressOf(readerUrl, name)),
+    };
   }
 
   /** Bypasses the proxy. Valid until the server is stopped. */
   directUrl(name: string): string {
-    return this.#direct(name).href;
+    return addressOf(this.#server.url, name).href;
+  }
+
+  /** The same for a service. */
+  directSettings(name: string): Record<string, string> {
+    const readerUrl = addressOf(this.#server.readerUrl, name).href;
+    return { DATABASE_URL: this.directUrl(name), DATABASE_READER_URL: readerUrl };
   }
 
   async create(name: string): Promise<void> {
-    const client = await connectClient(this.#direct('postgres').href);
-    try {
-      await client.query(`CREATE DATABASE ${name}`);
-    } finally {
-      await client.end();
-    }
+    const owner = new URL(this.#server.url).username;
+    await this.query('postgres', `CREATE DATABASE ${name} OWNER ${owner}`);
   }
 
   /** A pool of the harness itself that bypasses the proxy. Valid until the server is stopped. */
   pool(name: string): pg.Pool {
-    return createPool(this.#direct(name).href, { applicationName: 'satscribe chaos' });
+    return createPool(this.directUrl(name), { applicationName: 'satscribe chaos' });
   }
 
-  /** One query that bypasses the proxy. */
+  /** One query of the superuser that bypasses the proxy. */
   async query<Row extends pg.QueryResultRow>(name: string, text: string): Promise<Row[]> {
-    const client = await connectClient(this.#direct(name).href);
+    const client = await connectClient(addressOf(this.#server.superuserUrl, name).href);
     try {
       return (await client.query<Row>(text)).rows;
     } finally {
@@ -77,12 +88,35 @@ export class ChaosDatabase {
     await this.#startAgain();
   }
 
+  /**
+   * Until the next crash, commits that did not wait for the disk reach it only with one that does: the process that
+   * brings them there some tenths of a second later stands still.
+   */
+  async stopWalWriter(): Promise<void> {
+    const [row] = await this.query<{ pid: number }>(
+      'postgres',
+      `SELECT pid FROM pg_stat_activity WHERE backend_type = 'walwriter'`,
+    );
+    if (row === undefined) throw new Error('the database has no WAL writer');
+    process.kill(row.pid, 'SIGSTOP');
+    this.#walWriter = row.pid;
+  }
+
+  /** Lets a stopped WAL writer go on. Until then statements such as DROP DATABASE wait for it. */
+  continueWalWriter(): void {
+    if (this.#walWriter !== null) process.kill(this.#walWriter, 'SIGCONT');
+    this.#walWriter = null;
+  }
+
   /** Ends it without a checkpoint (SIGQUIT), or only its first process (SIGKILL): the next start recovers. */
   async crash(signal: 'SIGQUIT' | 'SIGKILL', downMs: number): Promise<void> {
     const connection = await readConnectionFile(this.#dataDir);
     if (connection === null) throw new Error('the database does not run');
     process.kill(connection.serverPid, signal);
     while (isAlive(connection.serverPid)) await delay(20);
+    // it holds on to the memory of its server
+    if (this.#walWriter !== null) process.kill(this.#walWriter, 'SIGKILL');
+    this.#walWriter = null;
     this.proxy.cut();
     await this.#server.stop();
     await delay(downMs);
@@ -94,10 +128,9 @@ export class ChaosDatabase {
     await this.#server.stop();
   }
 
-  #direct(name: string): URL {
-    const url = new URL(this.#server.url);
-    url.pathname = `/${name}`;
-    return url;
+  #throughProxy(url: URL): string {
+    url.port = String(this.proxy.port);
+    return url.href;
   }
 
   async #startAgain(): Promise<void> {
@@ -112,6 +145,13 @@ export class ChaosDatabase {
       }
     }
   }
+}
+
+/** Of another database than the server's own, for the same role. */
+function addressOf(url: string, name: string): URL {
+  const address = new URL(url);
+  address.pathname = `/${name}`;
+  return address;
 }
 
 function isAlive(pid: number): boolean {

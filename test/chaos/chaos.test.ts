@@ -16,6 +16,7 @@ describe.skipIf(bitcoind === null)('an index that is killed at every phase of a 
     const options = {
       seed: 'suite',
       minutes: 0.2,
+      isShort: true,
       folder,
       bitcoind: bitcoind!,
       ord: null,

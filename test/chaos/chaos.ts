@@ -1,24 +1,29 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { failpoints } from '#kernel/failpoint.ts';
+import type pg from 'pg';
+import { failpoints, seams } from '#kernel/failpoint.ts';
 import { migrate } from '#kernel/pg/migrate.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
-import { type Random, seededRandom } from '#test/builders/random.ts';
+import { type Random, seededRandom, shuffled } from '#test/builders/random.ts';
 import { freePort } from '#test/support/free-port.ts';
 import { ChaosDatabase } from './chaos-database.ts';
 import { ChaosNode } from './chaos-node.ts';
 import { EventReader } from './event-reader.ts';
 import { type Fault, faultNames, faults, nodeFaults, type Parts } from './faults.ts';
+import { killedFirstSync, killsOfFirstSync } from './first-sync.ts';
 import { compareWithOrd } from './ord-comparison.ts';
 import { RandomBlocks } from './random-blocks.ts';
-import { type Armed, Supervisor } from './supervisor.ts';
+import { aimAtSeam, type SeamAim, seamAims } from './seam-rounds.ts';
+import { Supervisor } from './supervisor.ts';
 import { type Side, verdictOf } from './verdict.ts';
 
 export interface ChaosOptions {
   readonly seed: string;
   /** Faults last at least this long, and until each failpoint was hit. */
   readonly minutes: number;
+  /** Some seams of overlapped batches in place of all: the run takes half of the time. */
+  readonly isShort: boolean;
   /** The folder of all logs and data of node and database. */
   readonly folder: string;
   readonly bitcoind: string;
@@ -42,8 +47,15 @@ const catchUpWithinMs = 120_000;
 const hitWithinMs = 25_000;
 const hitTriesMax = 4;
 const pendingAtEnd = 8;
+/** Of the random rounds of a long run. */
+const seamShare = 0.2;
+const shortAims = 2;
+const shortKills = 3;
 const survivor = 'chaos';
 const cleanName = 'clean';
+const firstName = 'first';
+
+type Aim = (typeof failpoints)[number];
 
 /** One run: a random chain on a real node, faults at random, and the comparison with a clean index at the end. */
 export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
@@ -69,10 +81,16 @@ class ChaosRun {
   readonly #counts = new Map<string, number>();
   #origin = '';
   #settings: Record<string, string> = {};
+  /** Few blocks, so that a load of a dozen has overlapped batches. */
+  readonly #batchBlocks: number;
+  /** Rounds in which the database failed while a batch was held at a seam, and seams that no load came to. */
+  #heldRounds = 0;
+  readonly #missedSeams: string[] = [];
 
   constructor(options: ChaosOptions) {
     this.#options = options;
     this.#random = seededRandom(`faults ${options.seed}`);
+    this.#batchBlocks = 1 + this.#random.below(3);
   }
 
   async start(): Promise<void> {
@@ -92,7 +110,8 @@ class ChaosRun {
       folder,
       env: {
         ...this.#settings,
-        DATABASE_URL: this.#database.proxied(survivor),
+        ...this.#smallBatches(),
+        ...this.#database.proxiedSettings(survivor),
         PORT: String(port),
         BITCOIN_RPC_URL: `http://127.0.0.1:${this.#node.rpcProxy.port}`,
         BITCOIN_ZMQ: `tcp://127.0.0.1:${this.#node.zmqProxy.port}`,
@@ -103,13 +122,16 @@ class ChaosRun {
 
   /** Rounds of blocks and faults: each failpoint first, in random order, among random ones; then at random. */
   async rounds(): Promise<void> {
-    const { minutes } = this.#options;
+    const { minutes, isShort } = this.#options;
     const until = this.#startedAt + minutes * 60_000;
-    const aimed = shuffled(this.#random, failpoints);
+    const aims = shuffled(this.#random, seamAims).slice(0, isShort ? shortAims : seamAims.length);
+    const aimed = shuffled(this.#random, [...failpoints, ...aims]);
     for (let round = 0; aimed.length > 0 || Date.now() < until; round++) {
-      const name = this.#random.unit() < 0.5 || Date.now() > until ? aimed.pop() : undefined;
-      if (name === undefined) await this.#randomRound(round);
-      else await this.#aimedRound(round, name);
+      const aim = this.#random.unit() < 0.5 || Date.now() > until ? aimed.pop() : undefined;
+      if (typeof aim === 'string') await this.#aimedRound(round, aim);
+      else if (aim !== undefined) await this.#seamRound(round, aim);
+      else if (isShort || this.#random.unit() > seamShare) await this.#randomRound(round);
+      else await this.#seamRound(round, seamAims[this.#random.below(seamAims.length)]!);
     }
   }
 
@@ -126,7 +148,7 @@ class ChaosRun {
       folder: this.#options.folder,
       env: {
         ...this.#settings,
-        DATABASE_URL: database.directUrl(cleanName),
+        ...database.directSettings(cleanName),
         PORT: String(port),
         BITCOIN_RPC_URL: node.node.rpcUrl,
       },
@@ -139,6 +161,7 @@ class ChaosRun {
       await this.#caughtUp(cleanName);
       const found = await verdictOf(sides[0], sides[1], reader, this.#random, () => node.mempool());
       found.push(...(await this.#compareWithOrd(sides[0])));
+      found.push(...(await this.#firstSync(sides[1].pool)));
       const differences = [...found, ...this.#unwantedEnds(indexer), ...this.#unwantedEnds(clean)];
       for (const line of differences.slice(0, 40)) this.#say(line);
       writeFileSync(join(this.#options.folder, 'differences.txt'), differences.join('\n'));
@@ -174,6 +197,10 @@ class ChaosRun {
     };
   }
 
+  #smallBatches(): Record<string, string> {
+    return { LOAD_BATCH_BLOCKS: String(this.#batchBlocks) };
+  }
+
   #parts(): Parts & { readonly reader: EventReader } {
     const random = this.#random;
     const node = this.#node;
@@ -190,6 +217,35 @@ class ChaosRun {
 
   #count(what: string): void {
     this.#counts.set(what, (this.#counts.get(what) ?? 0) + 1);
+  }
+
+  async #seamRound(round: number, aim: SeamAim): Promise<void> {
+    this.#say(`round ${round}: ${aim.how === 'held' ? 'the database fails' : 'killed'} at ${aim.name}`);
+    await this.#caughtUp(survivor);
+    const missed = await aimAtSeam(this.#parts(), aim, this.#batchBlocks);
+    if (missed !== null) this.#missedSeams.push(missed);
+    else if (aim.how === 'held') this.#heldRounds++;
+    await this.#caughtUp(survivor);
+  }
+
+  /** Another first sync of the final chain, which is killed at each seam. */
+  async #firstSync(clean: pg.Pool): Promise<string[]> {
+    const { node, database, indexer, random } = this.#parts();
+    const { found, killed } = await killedFirstSync({
+      name: firstName,
+      folder: this.#options.folder,
+      env: { ...this.#settings, ...this.#smallBatches(), BITCOIN_RPC_URL: node.node.rpcUrl },
+      kills: killsOfFirstSync(
+        random,
+        Math.floor(node.tip.height / this.#batchBlocks),
+        this.#options.isShort ? shortKills : seams.length,
+      ),
+      database,
+      clean,
+      caughtUp: () => this.#caughtUp(firstName),
+    });
+    indexer.addOverlaps(killed);
+    return [...found, ...this.#unwantedEnds(killed)];
   }
 
   async #randomRound(round: number): Promise<void> {
@@ -210,14 +266,14 @@ class ChaosRun {
   }
 
   /** Until the failpoint was hit: the process is armed, and the chain is made to pass the point. */
-  async #aimedRound(round: number, name: Armed['name']): Promise<void> {
+  async #aimedRound(round: number, name: Aim): Promise<void> {
     const { indexer } = this.#parts();
     const before = indexer.hits.get(name) ?? 0;
     const passes = 1 + this.#random.below(3);
     this.#say(`round ${round}: aimed at ${name}, passed ${passes} times`);
     await this.#caughtUp(survivor);
     for (let tries = 0; tries < hitTriesMax; tries++) {
-      await indexer.kill({ name, passes });
+      await indexer.kill({ name, passes, how: 'at once' });
       const until = Date.now() + hitWithinMs;
       while ((indexer.hits.get(name) ?? 0) === before && Date.now() < until) {
         await this.#planBlocks(name).run();
@@ -229,7 +285,7 @@ class ChaosRun {
   }
 
   /** The next event of the chain. An undo needs a reorganisation, everything else needs blocks. */
-  #planBlocks(aim: Armed['name'] | null): { words: string; run: () => Promise<void> } {
+  #planBlocks(aim: Aim | null): { words: string; run: () => Promise<void> } {
     const { node, random } = this.#parts();
     const way = aim === 'undo' ? 0.9 : aim === null ? random.unit() : 0;
     const most = Math.min(deepestReorg, node.tip.height - 101);
@@ -282,21 +338,22 @@ class ChaosRun {
 
   #verdictLine(count: number): string {
     const { indexer, node, reader } = this.#parts();
+    const { overlaps } = indexer;
     const hits = failpoints.map((name) => `${name}:${indexer.hits.get(name) ?? 0}`).join(',');
-    const missed = failpoints.filter((name) => (indexer.hits.get(name) ?? 0) === 0);
-    const killed = indexer.kills + [...indexer.hits.values()].reduce((sum, each) => sum + each, 0);
+    const atSeams = [...overlaps].map(([name, times]) => `${name}:${times}`).join(',');
+    const missed = [
+      ...failpoints.filter((name) => (indexer.hits.get(name) ?? 0) === 0),
+      ...this.#missedSeams,
+    ];
+    const killed = [...indexer.hits.values(), ...overlaps.values()].reduce(
+      (sum, each) => sum + each,
+      indexer.kills,
+    );
     const done = [...this.#counts].map(([name, times]) => `${name}:${times}`).join(',');
     this.#say(
       `faults: ${done}; deepest reorganisation ${node.deepestReorg}, ${reader.replay.undone} undo events read, ${indexer.failedStarts} starts while the database was away`,
     );
     if (missed.length > 0) this.#say(`never hit: ${missed.join(', ')}`);
-    return `chaos: ${count + missed.length} differences; kills=${killed}, reorgs=${node.reorgs}, blocks=${node.made}, failpoints=${hits}, seed=${this.#options.seed}`;
+    return `chaos: ${count + missed.length} differences; kills=${killed}, reorgs=${node.reorgs}, blocks=${node.made}, failpoints=${hits}, seams=${atSeams}, held=${this.#heldRounds}, seed=${this.#options.seed}`;
   }
-}
-
-function shuffled<Value>(random: Random, values: readonly Value[]): Value[] {
-  const left = [...values];
-  const made: Value[] = [];
-  while (left.length > 0) made.push(...left.splice(random.below(left.length), 1));
-  return made;
 }

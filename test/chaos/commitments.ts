@@ -1,5 +1,6 @@
 import { hash as digest } from 'node:crypto';
 import { p2tr, TaprootControlBlock, TEST_NETWORK, utils } from '@scure/btc-signer';
+import { asRune, runeCommitment } from '#kernel/runes/rune.ts';
 import type { Coin } from '#test/builders/valid-blocks.ts';
 
 type Witness = readonly Uint8Array[];
@@ -10,10 +11,15 @@ export interface Commitment {
   readonly reveal: Witness;
   /** Shows a script without an envelope. */
   readonly plain: Witness;
+  /** The name of a rune that the reveal pushes; null: none. */
+  readonly name: bigint | null;
 }
 
 const opTrue = 0x51;
+const opDrop = 0x75;
 const plainScript = Uint8Array.of(opTrue);
+const dropScript = Uint8Array.of(opDrop);
+const pushOf = (bytes: Uint8Array): Uint8Array => Uint8Array.of(bytes.length, ...bytes);
 const internalKey = utils.pubSchnorr(Uint8Array.from(digest('sha256', 'chaos', 'buffer')));
 
 /**
@@ -24,8 +30,9 @@ export class Commitments {
   readonly #byScript = new Map<string, Commitment>();
 
   /** The output script of a new commitment. `envelopes` must be a script that runs to its end and leaves nothing. */
-  make(envelopes: Uint8Array): Uint8Array {
-    const revealScript = Buffer.concat([envelopes, plainScript]);
+  make(envelopes: Uint8Array, name: bigint | null = null): Uint8Array {
+    const pushed = name === null ? [] : [pushOf(runeCommitment(asRune(name))), dropScript];
+    const revealScript = Buffer.concat([...pushed, envelopes, plainScript]);
     const { script, tapLeafScript = [] } = p2tr(
       internalKey,
       [{ script: revealScript }, { script: plainScript }],
@@ -37,6 +44,7 @@ export class Commitments {
     this.#byScript.set(keyOf(script), {
       reveal: [revealScript, reveal],
       plain: [plainScript, plain],
+      name,
     });
     return script;
   }

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, fstatSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Failpoint } from '#kernel/failpoint.ts';
+import type { BatchCounts, Failpoint, Seam } from '#kernel/failpoint.ts';
 import { machineEnvironment } from '#test/support/run-cli.ts';
 
 export interface IndexerOptions {
@@ -12,12 +12,26 @@ export interface IndexerOptions {
   readonly env: Readonly<Record<string, string>>;
 }
 
+/** A seam at which a process kills itself or is held once its next batch is decided, after how many passes. */
+export interface SeamArmed {
+  readonly name: Seam;
+  readonly passes: number;
+  readonly how: 'overlapped' | 'held';
+}
+
+/** The same, or a point at which it kills itself at once (docs/chaos.md). */
+export type Armed =
+  | SeamArmed
+  | { readonly name: Failpoint; readonly passes: number; readonly how: 'at once' };
+
 export interface IndexerEnd {
   readonly exitCode: number | null;
   readonly signal: NodeJS.Signals | null;
   /** The harness ended it. */
   readonly wanted: boolean;
-  readonly failpoint: Failpoint | null;
+  readonly armed: Armed | null;
+  /** What it said at a seam; null: it came to none. */
+  readonly batches: BatchCounts | null;
   /** The documented error code that it ended with, if any. */
   readonly code: string | null;
 }
@@ -28,14 +42,16 @@ const root = join(import.meta.dirname, '../..');
 export class IndexerProcess {
   readonly ended: Promise<IndexerEnd>;
   readonly #child: ChildProcess;
+  readonly #file: string;
+  readonly #logFrom: number;
   #wanted = false;
 
-  constructor({ name, folder, env }: IndexerOptions, armed: { name: Failpoint; passes: number } | null) {
-    const file = join(folder, `${name}.log`);
-    const log = openSync(file, 'a');
-    const failpoint = armed === null ? {} : { FAILPOINT: `${armed.name}:${armed.passes}` };
+  constructor({ name, folder, env }: IndexerOptions, armed: Armed | null) {
+    this.#file = join(folder, `${name}.log`);
+    const log = openSync(this.#file, 'a');
+    const failpoint = armed === null ? {} : { FAILPOINT: settingOf(armed) };
     writeSync(log, `--- start ${new Date().toISOString()} ${JSON.stringify(failpoint)}\n`);
-    const before = fstatSync(log).size;
+    this.#logFrom = fstatSync(log).size;
     this.#child = spawn(
       process.execPath,
       ['--trace-deprecation', 'src/main.ts', 'serve', '--data', join(folder, `${name}-data`)],
@@ -54,12 +70,22 @@ export class IndexerProcess {
     this.ended = new Promise((resolve) => {
       const end = (exitCode: number | null, signal: NodeJS.Signals | null): void => {
         closeSync(log);
-        const said = readFileSync(file).subarray(before).toString();
-        const code = /^ {2}([a-z_]+): /mu.exec(said)?.[1] ?? null;
-        resolve({ exitCode, signal, wanted: this.#wanted, failpoint: armed?.name ?? null, code });
+        const code = /^ {2}([a-z_]+): /mu.exec(this.#said())?.[1] ?? null;
+        resolve({ exitCode, signal, wanted: this.#wanted, armed, batches: this.batchesAtSeam(), code });
       };
       this.#child.once('exit', end);
     });
+  }
+
+  /** The batches of its writer when it came to its seam; null: it has not come there. */
+  batchesAtSeam(): BatchCounts | null {
+    const numbers = /^failpoint \S+: (\d+) batches decided, (\d+) committed$/mu.exec(this.#said());
+    return numbers === null ? null : { decided: Number(numbers[1]), committed: Number(numbers[2]) };
+  }
+
+  /** It was held at a seam, and goes on. */
+  resume(): void {
+    this.#child.kill('SIGCONT');
   }
 
   /** SIGKILL, at any point of its work. */
@@ -75,4 +101,12 @@ export class IndexerProcess {
     this.#child.kill('SIGTERM');
     return this.ended;
   }
+
+  #said(): string {
+    return readFileSync(this.#file).subarray(this.#logFrom).toString();
+  }
+}
+
+function settingOf({ name, passes, how }: Armed): string {
+  return how === 'at once' ? `${name}:${passes}` : `${name}:${passes}:${how}`;
 }

@@ -40,7 +40,15 @@ if (values.help || !Number.isFinite(minutes) || minutes < 0) {
   console.log(`chaos: seed ${values.seed}, ${minutes} minutes, folder ${folder}`);
   try {
     const { seed, ord = null } = values;
-    const result = await runChaos({ seed, minutes, folder, bitcoind, ord, say: (line) => console.log(line) });
+    const result = await runChaos({
+      seed,
+      minutes,
+      isShort: false,
+      folder,
+      bitcoind,
+      ord,
+      say: (line) => console.log(line),
+    });
     const isClean = / 0 differences/u.test(result.verdict);
     if (isClean && !values.keep) rmSync(folder, { recursive: true, force: true });
     if (!isClean) console.log(again);

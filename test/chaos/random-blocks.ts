@@ -1,3 +1,5 @@
+import type { RuneId } from '#kernel/runes/rune-id.ts';
+import { smallU128 } from '#kernel/runes/u128.ts';
 import { regtestGenesis } from '#test/builders/block.ts';
 import { type Envelope, inscriptionReference } from '#test/builders/envelope.ts';
 import { type Random, seededRandom } from '#test/builders/random.ts';
@@ -11,6 +13,7 @@ import {
 import { type ChainState, coinKey, type ModelBlock, type SentTransaction } from './chain-state.ts';
 import { Commitments } from './commitments.ts';
 import { type Named, oddScript, plainEnvelopes, randomEnvelope } from './random-envelope.ts';
+import { randomRuneName, randomRunestone } from './random-runestone.ts';
 
 /** Of the outputs: those that commit to envelopes, which the mempool takes too. */
 const commitmentShare = 0.4;
@@ -18,8 +21,13 @@ const coinsWanted = 60;
 const fanOut = 40;
 const coinSats = 20_000;
 const revealsKept = 200;
+const runesKept = 60;
+/** Of the transactions: those with a runestone, and of commitments: those that commit to the name of a rune. */
+const runestoneShare = 0.4;
+const namedShare = 0.3;
 const heldMax = 600;
 const transactionsMax = 14;
+const opReturn = 0x6a;
 
 /** How a block is filled: shares of the kinds of transactions, in the order of `Filling.transaction`. */
 const ways = { reveal: 0.42, move: 0.72, reinscribe: 0.8, feeSpend: 0.86, burn: 0.89, merge: 0.95 } as const;
@@ -30,6 +38,8 @@ class Filling {
   readonly held: Coin[];
   readonly empty: Coin[];
   readonly reveals: Uint8Array[];
+  readonly runes: RuneId[];
+  readonly #height: number;
   readonly #random: Random;
   readonly #blocks: ValidBlocks;
   readonly #commitments: Commitments;
@@ -39,6 +49,8 @@ class Filling {
     this.held = [...state.held];
     this.empty = [...state.empty];
     this.reveals = [...state.reveals];
+    this.runes = [...state.runes];
+    this.#height = state.height + 1;
     this.#blocks = blocks;
     this.#commitments = commitments;
     this.#random = random;
@@ -76,8 +88,10 @@ class Filling {
   }
 
   #owner(): Uint8Array {
-    if (this.#random.unit() < commitmentShare)
-      return this.#commitments.make(plainEnvelopes(this.#envelopes(2)));
+    if (this.#random.unit() < commitmentShare) {
+      const name = this.#random.unit() < namedShare ? randomRuneName(this.#random) : null;
+      return this.#commitments.make(plainEnvelopes(this.#envelopes(2)), name);
+    }
     const program = new Uint8Array(this.#random.unit() < 0.5 ? 20 : 32);
     // few owners, so that addresses hold several; a program of zeros would count as false
     program[0] = 1 + this.#random.below(40);
@@ -132,7 +146,16 @@ class Filling {
       left -= value;
     }
     outputs.push({ value: Math.max(0, left), script: this.#owner() });
-    return this.#blocks.spend(inputs, outputs);
+    if (this.#random.unit() < runestoneShare) this.#addRunestone(inputs, outputs);
+    return this.#blocks.spend(inputs, outputs).filter(({ script }) => script[0] !== opReturn);
+  }
+
+  #addRunestone(inputs: readonly SpentCoin[], outputs: { value: number; script: Uint8Array }[]): void {
+    const names = inputs.flatMap(({ coin }) => this.#commitments.of(coin)?.name ?? []);
+    const place = { name: names[0] ?? null, ids: this.runes, outputs: outputs.length };
+    const { script, isEtching } = randomRunestone(this.#random, place);
+    outputs.splice(this.#random.below(outputs.length + 1), 0, { value: 0, script });
+    if (isEtching) this.runes.push({ block: smallU128(this.#height), tx: this.#blocks.nextPlace });
   }
 
   #sort(made: readonly Coin[], holding: number): void {
@@ -226,6 +249,7 @@ const start: ChainState = {
   empty: [],
   maturing: [],
   reveals: [],
+  runes: [],
 };
 
 /** Makes blocks on any earlier block. The seed and the order of calls determine every byte. */
@@ -280,6 +304,7 @@ export class RandomBlocks {
         empty: filling.empty,
         maturing: [...ripe, ...maturing, ...made],
         reveals: filling.reveals.slice(-revealsKept),
+        runes: filling.runes.slice(-runesKept),
       },
     };
   }

@@ -1,21 +1,26 @@
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Failpoint, failpoints } from '#kernel/failpoint.ts';
-import { type IndexerEnd, type IndexerOptions, IndexerProcess } from './indexer-process.ts';
-
-export interface Armed {
-  readonly name: Failpoint;
-  readonly passes: number;
-}
+import {
+  type BatchCounts,
+  type Failpoint,
+  failpoints,
+  isOverlapped,
+  type Seam,
+  seams,
+} from '#kernel/failpoint.ts';
+import { type Armed, type IndexerEnd, type IndexerOptions, IndexerProcess } from './indexer-process.ts';
 
 const startAgainMs = 200;
+const lookEveryMs = 20;
 /** A start without a database ends with the reason, and the service manager starts it again (docs/errors.md). */
 const startFailures: ReadonlySet<string> = new Set(['postgres_unreachable', 'postgres_lost']);
 
 /** Keeps one indexer running, as a service manager does: it is restarted however it ends. */
 export class Supervisor {
   readonly hits = new Map<Failpoint, number>(failpoints.map((name) => [name, 0]));
+  /** By seam: kills while the next batch was decided. */
+  readonly overlaps = new Map<Seam, number>(seams.map((name) => [name, 0]));
   kills = 0;
   /** Unexpected ends: without our signal or a failpoint. */
   readonly exits: string[] = [];
@@ -23,25 +28,27 @@ export class Supervisor {
   failedStarts = 0;
   readonly #options: IndexerOptions;
   #current: IndexerProcess | null = null;
-  #armed: Armed | null = null;
+  /** For the next starts, one each. */
+  readonly #armed: Armed[];
   #stopped = false;
   readonly #loop: Promise<void>;
 
-  constructor(options: IndexerOptions) {
+  constructor(options: IndexerOptions, armed: readonly Armed[] = []) {
     this.#options = options;
+    this.#armed = [...armed];
     this.#loop = this.#run();
   }
 
   /** Kills the process; arms the next one with this. */
   async kill(armed: Armed | null = null): Promise<void> {
-    this.#armed = armed;
+    this.#arm(armed);
     const ended = await this.#current?.kill();
     if (ended?.signal === 'SIGKILL') this.kills++;
   }
 
   /** Ends the process in order; arms the next one with this. */
   async restart(armed: Armed | null = null): Promise<void> {
-    this.#armed = armed;
+    this.#arm(armed);
     await this.#current?.stop();
   }
 
@@ -53,8 +60,9 @@ export class Supervisor {
     return ended;
   }
 
-  /** Keeps it stopped while the work runs. */
-  async without(work: () => Promise<void>): Promise<void> {
+  /** Keeps it stopped while the work runs; arms the next one with this. */
+  async without(work: () => Promise<void>, armed: Armed | null = null): Promise<void> {
+    this.#arm(armed);
     let release = (): void => undefined;
     this.#held = new Promise((resolve) => {
       release = resolve;
@@ -67,32 +75,63 @@ export class Supervisor {
     }
   }
 
+  /** Waits until the process is held at its seam; null: it was not, for so long. */
+  async held(withinMs: number): Promise<BatchCounts | null> {
+    for (const until = Date.now() + withinMs; Date.now() < until; await delay(lookEveryMs)) {
+      const batches = this.#current?.batchesAtSeam() ?? null;
+      if (batches !== null) return batches;
+    }
+    return null;
+  }
+
+  /** Lets the process go on from its seam. */
+  resume(): void {
+    this.#current?.resume();
+  }
+
+  /** Counts those of another process too. */
+  addOverlaps({ overlaps }: Supervisor): void {
+    for (const [name, times] of overlaps) this.overlaps.set(name, (this.overlaps.get(name) ?? 0) + times);
+  }
+
   #held: Promise<void> = Promise.resolve();
+
+  #arm(armed: Armed | null): void {
+    this.#armed.splice(0, this.#armed.length, ...(armed === null ? [] : [armed]));
+  }
 
   async #run(): Promise<void> {
     while (!this.#stopped) {
       await this.#held;
-      const armed = this.#armed;
-      this.#armed = null;
-      this.#current = new IndexerProcess(this.#options, armed);
+      this.#current = new IndexerProcess(this.#options, this.#armed.shift() ?? null);
       const ended = await this.#current.ended;
+      // what it said, such as that it was held, is not about its successor
+      this.#current = null;
       this.#note(ended);
       if (!this.#stopped) await delay(startAgainMs);
     }
   }
 
-  #note({ exitCode, signal, wanted, failpoint, code }: IndexerEnd): void {
-    if (wanted) return;
+  #note(ended: IndexerEnd): void {
+    const { exitCode, signal, wanted, code } = ended;
+    if (wanted || (signal === 'SIGKILL' && this.#isAimed(ended))) return;
     if (code !== null && startFailures.has(code)) {
       this.failedStarts++;
-      return;
-    }
-    if (signal === 'SIGKILL' && failpoint !== null) {
-      this.hits.set(failpoint, (this.hits.get(failpoint) ?? 0) + 1);
       return;
     }
     const words = `ended by itself: code ${String(exitCode)}, signal ${String(signal)}, error ${code ?? 'unknown'}`;
     this.exits.push(words);
     appendFileSync(join(this.#options.folder, `${this.#options.name}.log`), `--- ${words}\n`);
+  }
+
+  /** Counts a kill where the process was armed to kill itself. */
+  #isAimed({ armed, batches }: IndexerEnd): boolean {
+    if (armed?.how === 'at once') {
+      this.hits.set(armed.name, (this.hits.get(armed.name) ?? 0) + 1);
+      return true;
+    }
+    if (armed?.how !== 'overlapped' || batches === null || !isOverlapped(armed.name, batches)) return false;
+    this.overlaps.set(armed.name, (this.overlaps.get(armed.name) ?? 0) + 1);
+    return true;
   }
 }

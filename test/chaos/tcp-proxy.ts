@@ -1,10 +1,10 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
-export type ProxyMode = 'pass' | 'refuse' | 'stall';
+export type ProxyMode = 'pass' | 'refuse' | 'stall' | 'mute';
 
 /**
  * A fixed port in front of one that may change or vanish. `refuse` ends all connections and accepts no new ones;
- * `stall` keeps them but passes no byte on, like a broken network.
+ * `stall` keeps them but passes no byte on, like a broken network; `mute` passes on requests, and no answers.
  */
 export class TcpProxy {
   target: number;
@@ -36,12 +36,7 @@ export class TcpProxy {
   set(mode: ProxyMode): void {
     this.#mode = mode;
     if (mode === 'refuse') this.cut();
-    for (const pair of this.#pairs) {
-      for (const socket of pair) {
-        if (mode === 'stall') socket.pause();
-        else socket.resume();
-      }
-    }
+    for (const pair of this.#pairs) this.#pauseOrResume(pair);
   }
 
   /** Ends the existing connections; new ones are accepted. */
@@ -69,9 +64,7 @@ export class TcpProxy {
       from.on('data', (bytes) => {
         if (!to.write(bytes)) {
           from.pause();
-          to.once('drain', () => {
-            if (this.#mode !== 'stall') from.resume();
-          });
+          to.once('drain', () => this.#pauseOrResume(pair));
         }
       });
       from.on('end', () => to.end());
@@ -83,6 +76,13 @@ export class TcpProxy {
     };
     forward(client, upstream);
     forward(upstream, client);
-    if (this.#mode === 'stall') for (const socket of pair) socket.pause();
+    this.#pauseOrResume(pair);
+  }
+
+  #pauseOrResume([client, upstream]: readonly [Socket, Socket]): void {
+    if (this.#mode === 'stall') client.pause();
+    else client.resume();
+    if (this.#mode === 'stall' || this.#mode === 'mute') upstream.pause();
+    else upstream.resume();
   }
 }

@@ -6,6 +6,8 @@ export interface Report {
   readonly reached: readonly string[];
   /** Names of ways to leave by itself, for `window.leave(name)`. */
   readonly waysOut: readonly string[];
+  /** What it read of other contents and recursive endpoints, as it may. */
+  readonly allowed: readonly unknown[];
   readonly done: boolean;
 }
 
@@ -16,7 +18,7 @@ export interface Report {
 export function hostilePage({ httpPort, udpPort }: { httpPort: number; udpPort: number }): string {
   const outside = `127.0.0.1:${httpPort}`;
   return `<!doctype html><title>hostile</title><body><script>
-const report = { tried: [], reached: [], done: false };
+const report = { tried: [], reached: [], allowed: [], done: false };
 window.report = report;
 const outside = ${JSON.stringify(outside)};
 const udp = ${udpPort};
@@ -120,6 +122,88 @@ const attempts = {
     const link = { rel: 'preconnect', href: 'http://' + outside };
     document.head.append(Object.assign(document.createElement('link'), link));
   },
+  'a shared worker': () => new Promise((resolve, reject) => {
+    const worker = new SharedWorker('/content/${idOf('library')}');
+    worker.onerror = reject;
+    setTimeout(resolve, 1000, 'started');
+  }),
+  'a service worker of its own': () => {
+    const url = URL.createObjectURL(new Blob(['1'], { type: 'text/javascript' }));
+    return navigator.serviceWorker.register(url);
+  },
+  'a link in a new window': () => {
+    const link = { href: 'http://' + outside + '/window', target: '_blank', rel: 'opener', ping: 'http://' + outside + '/ping' };
+    const anchor = Object.assign(document.createElement('a'), link);
+    document.body.append(anchor);
+    anchor.click();
+  },
+  'a form in a new window': () => {
+    const form = { action: 'http://' + outside + '/post', method: 'post', target: '_blank' };
+    const element = Object.assign(document.createElement('form'), form);
+    document.body.append(element);
+    element.submit();
+  },
+  'a form in a frame': () => {
+    const frame = Object.assign(document.createElement('iframe'), { name: 'inner' });
+    const form = Object.assign(document.createElement('form'), { action: 'http://' + outside + '/inner', target: 'inner' });
+    document.body.append(frame, form);
+    form.submit();
+  },
+  'styles that tell': () => {
+    const at = (name) => 'url(http://' + outside + '/css/' + name + ')';
+    document.head.append(Object.assign(document.createElement('style'), {
+      textContent: '@import ' + at('import') + ';@font-face{font-family:told;src:' + at('font') + '}' +
+        'body{font-family:told;background:' + at('background') + ';cursor:' + at('cursor') + ',auto}' +
+        'body::before{content:' + at('content') + '}input[value^=a]{border-image:' + at('value') + '}',
+    }));
+    document.body.append(Object.assign(document.createElement('input'), { value: 'abc' }), 'told');
+  },
+  'a page made here': () => {
+    const inner = '<img src="http://' + outside + '/srcdoc"><script>fetch("http://' + outside + '/inner").catch(() => {})</' + 'script>';
+    for (const src of [URL.createObjectURL(new Blob([inner], { type: 'text/html' })), 'data:text/html,' + encodeURIComponent(inner)])
+      document.body.append(Object.assign(document.createElement('iframe'), { src }));
+    document.body.append(Object.assign(document.createElement('iframe'), { srcdoc: inner }));
+  },
+  'pages to come': () => {
+    const rules = JSON.stringify({ prefetch: [{ source: 'list', urls: ['http://' + outside + '/rules'] }], prerender: [{ source: 'list', urls: ['http://' + outside + '/rules'] }] });
+    document.head.append(Object.assign(document.createElement('script'), { type: 'speculationrules', textContent: rules }));
+  },
+  'another base': () => {
+    const base = Object.assign(document.createElement('base'), { href: 'http://' + outside + '/base/' });
+    document.head.append(base);
+    const picture = loaded('img', { src: 'picture' });
+    base.remove();
+    return picture;
+  },
+  'a download': () => {
+    const link = { href: 'data:application/octet-stream,x', download: 'x.exe' };
+    const anchor = Object.assign(document.createElement('a'), link);
+    document.body.append(anchor);
+    anchor.click();
+  },
+  'messages to the page': () => {
+    for (let i = 0; i < 1000; i++) parent.postMessage({ type: 'x', location: 'http://' + outside }, '*');
+  },
+  'a channel to our pages': () => new Promise((resolve) => {
+    const channel = new BroadcastChannel('x');
+    channel.onmessage = (event) => resolve(event.data);
+    channel.postMessage('x');
+  }),
+  'files of the origin': () => navigator.storage.getDirectory(),
+  'storage of the page around': () => document.requestStorageAccess().then(() => 'given'),
+  'the cookie store': () => cookieStore.set('a', 'b').then(() => 'set'),
+  'the whole screen': () => document.documentElement.requestFullscreen().then(() => 'filled'),
+  'the pointer': () => document.body.requestPointerLock().then(() => 'locked'),
+  'a notice': () => Notification.requestPermission().then((answer) => answer === 'granted' ? answer : null),
+  'a payment': () => new PaymentRequest([{ supportedMethods: 'https://' + outside }], { total: { label: 'x', amount: { currency: 'EUR', value: '1' } } }).show(),
+  'a device': () => navigator.usb.requestDevice({ filters: [] }),
+  'our events': () => new Promise((resolve, reject) => {
+    const source = new EventSource('/events');
+    source.onopen = () => resolve('open');
+    source.onerror = reject;
+  }),
+  'our metrics': () => read('/metrics'),
+  'a key of ours': () => read('/key', { method: 'POST', body: new URLSearchParams({ key: 'x' }) }),
   'the microphone': () => navigator.mediaDevices.getUserMedia({ audio: true }),
   'the place': () => new Promise((resolve, reject) => navigator.geolocation.getCurrentPosition(resolve, reject)),
   'the clipboard': () => navigator.clipboard.readText(),
@@ -139,6 +223,11 @@ const waysOut = {
     document.body.append(link);
     link.click();
   },
+  'a refresh': () => {
+    const refresh = Object.assign(document.createElement('meta'), { httpEquiv: 'refresh', content: '0;url=http://' + outside + '/refresh' });
+    document.head.append(refresh);
+  },
+  'back': () => history.back(),
   'a link to the top': () => {
     const link = Object.assign(document.createElement('a'), { href: 'http://' + outside + '/link', target: '_top' });
     document.body.append(link);
@@ -148,7 +237,14 @@ const waysOut = {
 report.waysOut = Object.keys(waysOut);
 window.leave = (way) => waysOut[way]();
 (async () => {
-  for (const [name, what] of Object.entries(attempts)) await attempt(name, what);
+  await Promise.all(Object.entries(attempts).map(([name, what]) => attempt(name, what)));
+  // what contents are written for
+  report.allowed = [
+    await read('/content/${idOf('data')}'),
+    await read('/r/blockheight'),
+    await read('/r/inscription/${idOf('data')}').then((text) => JSON.parse(text).id),
+    (await import('/content/${idOf('library')}')).default,
+  ];
   await new Promise((resolve) => setTimeout(resolve, 500));
   report.done = true;
 })();

@@ -23,9 +23,10 @@ describe.skipIf(executable === null)('hostile inscriptions in a real browser', (
       {
         height: 0,
         rows: [
-          { name: 'library', type: 'text/javascript', body: '1' },
+          { name: 'library', type: 'text/javascript', body: 'export default 1;' },
           { name: 'data', type: 'application/json', body: '{}' },
           { name: 'hostile', type: 'text/html;charset=utf-8', body: hostilePage(listeners) },
+          { name: 'still', type: 'text/html', body: '<p>still' },
           { name: 'hostile svg', type: 'image/svg+xml', body: svg },
         ],
       },
@@ -58,13 +59,18 @@ describe.skipIf(executable === null)('hostile inscriptions in a real browser', (
 
   test('reach nothing from their page', async () => {
     await context.addCookies([{ name: 'session', value: 'secret', url: base }]);
+    const prompts: string[] = [];
+    page.on('dialog', (dialog) => prompts.push(dialog.type()));
+    page.on('download', (download) => prompts.push(download.url()));
+    await page.goto(`${base}/inscription/${idOf('hostile svg')}`);
     await page.goto(`${base}/inscription/${idOf('hostile')}`);
     const before = { url: page.url(), title: await page.title() };
     const frame = await frameOf('hostile');
     await frame.waitForFunction('window.report?.done', undefined, { timeout: 60_000 });
     const report = (await frame.evaluate('window.report')) as Report;
     expect(report.reached).toEqual([]);
-    expect(report.tried.length).toBeGreaterThan(25);
+    expect(report.tried.length).toBeGreaterThan(60);
+    expect(report.allowed).toEqual(['{}', '0', idOf('data'), 1]);
     expect(page.url()).toBe(before.url);
     expect(await page.title()).toBe(before.title);
     expect(context.pages()).toHaveLength(1);
@@ -77,18 +83,59 @@ describe.skipIf(executable === null)('hostile inscriptions in a real browser', (
     }
     expect(page.url()).toBe(before.url);
     expect(listeners.seen).toEqual([]);
+    expect(prompts).toEqual([]);
+    expect(context.pages()).toHaveLength(1);
+    expect(context.serviceWorkers()).toEqual([]);
+    expect((await context.cookies()).map(({ name, value }) => `${name}=${value}`)).toEqual([
+      'session=secret',
+    ]);
+  });
+
+  test('have no origin alone in a tab, and read nothing of ours', async () => {
+    await context.addCookies([{ name: 'session', value: 'secret', url: base }]);
+    for (const path of ['preview', 'content']) {
+      await page.goto(`${base}/${path}/${idOf('still')}`);
+      const read = await page.evaluate(`(async () => {
+        const tries = {
+          cookies: () => document.cookie,
+          storage: () => localStorage,
+          status: () => fetch('/status', { credentials: 'include' }),
+          search: () => fetch('/search?text=a'),
+          outside: () => fetch('http://127.0.0.1:${listeners.httpPort}/', { mode: 'no-cors' }),
+          popup: () => open('http://127.0.0.1:${listeners.httpPort}/popup'),
+          page: () => navigator.serviceWorker.register('/content/${idOf('library')}'),
+        };
+        const reached = [];
+        for (const [name, what] of Object.entries(tries)) {
+          try { if (await what()) reached.push(name); } catch {}
+        }
+        return [origin, reached];
+      })()`);
+      expect(read).toEqual(['null', []]);
+    }
+    expect(listeners.seen).toEqual([]);
+    expect(context.pages()).toHaveLength(1);
+  });
+
+  test('run nothing in a list', async () => {
+    await page.goto(`${base}/block/0`);
+    const handle = await page.waitForSelector(`iframe[src="/preview/${idOf('hostile')}?size=card"]`);
+    const frame = (await handle.contentFrame())!;
+    await frame.waitForLoadState('load');
+    expect(await frame.evaluate('window.report')).toBeUndefined();
+    expect(listeners.seen).toEqual([]);
   });
 
   test('reach nothing as SVG', async () => {
     await page.goto(`${base}/inscription/${idOf('hostile svg')}`);
     await frameOf('hostile svg');
-    expect(await page.title()).toBe('Inscription #3 · Satscribe');
+    expect(await page.title()).toBe('Inscription #4 · Satscribe');
   });
 
   test('take no focus and no clicks in a list', async () => {
     await page.goto(`${base}/block/0`);
-    const selector = `iframe[src="/preview/${idOf('hostile')}"]`;
-    expect(await page.getAttribute(selector, 'sandbox')).toBe('allow-scripts');
+    const selector = `iframe[src="/preview/${idOf('hostile')}?size=card"]`;
+    expect(await page.getAttribute(selector, 'sandbox')).toBe('');
     expect(await page.getAttribute(selector, 'tabindex')).toBe('-1');
     const clicks = `getComputedStyle(document.querySelector('${selector}')).pointerEvents`;
     expect(await page.evaluate(clicks)).toBe('none');

@@ -117,13 +117,16 @@ describe.runIf(hasElasticsearch())('a cluster of three nodes with a replica', { 
         const needle = ['shared', `shared ${turn % 40} `, String(turn % 10)][turn % 3]!;
         const page = 1 + (turn % 4);
         try {
-          const hits = await withSnapshot(database.pool, (snapshot) =>
-            index.engine.searchText(snapshot, {
-              corpus: 'content',
-              needles: [needle],
-              page,
-              itemsPerPage: 50,
-            }),
+          const hits = await withSnapshot(
+            database.pool,
+            (snapshot) =>
+              index.engine.searchText(snapshot, {
+                corpus: 'content',
+                needles: [needle],
+                page,
+                itemsPerPage: 50,
+              }),
+            null,
           );
           answers.push({ atMs: performance.now(), needle, page, hits });
         } catch (error) {

@@ -71,10 +71,14 @@ describe.runIf(hasElasticsearch())('an index that another one took the place of'
       fallback: createPostgresEngine(),
       lagMaxBlocks: 0,
     });
-    return withSnapshot(database.pool, async (snapshot) => {
-      const query = { corpus: 'content', needles: ['text'], page: 1, itemsPerPage: 1 } as const;
-      return (await engine.searchText(snapshot, query)).totalItems;
-    });
+    return withSnapshot(
+      database.pool,
+      async (snapshot) => {
+        const query = { corpus: 'content', needles: ['text'], page: 1, itemsPerPage: 1 } as const;
+        return (await engine.searchText(snapshot, query)).totalItems;
+      },
+      null,
+    );
   };
 
   /** Takes a snapshot of the index that is served; the function brings it back. */

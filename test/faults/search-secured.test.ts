@@ -87,10 +87,14 @@ describe.runIf(hasElasticsearch())('an Elasticsearch that asks who comes', { tim
     const client = createElasticClient({ url: door.url, caFile: settings.caFile, apiKey });
     const engine = createElasticEngine({ client, alias: index.alias, readDatabase: readDatabaseIdentity });
     const ask = (): Promise<number> =>
-      withSnapshot(database.pool, async (snapshot) => {
-        const query = { corpus: 'content', needles: ['text'], page: 1, itemsPerPage: 1 } as const;
-        return (await engine.searchText(snapshot, query)).totalItems;
-      });
+      withSnapshot(
+        database.pool,
+        async (snapshot) => {
+          const query = { corpus: 'content', needles: ['text'], page: 1, itemsPerPage: 1 } as const;
+          return (await engine.searchText(snapshot, query)).totalItems;
+        },
+        null,
+      );
     expect(await ask()).toBe(120);
     expect(await codeOf({ url: door.url, caFile: settings.caFile, apiKey: 'b3RoZXI6a2V5' })).toBe(
       'search_engine_refused',

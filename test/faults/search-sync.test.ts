@@ -110,10 +110,14 @@ describe.runIf(hasElasticsearch())('the sync of a search index that fails', { ti
       lagMaxBlocks: 0,
     });
     const ask = (): Promise<number> =>
-      withSnapshot(database.pool, async (snapshot) => {
-        const query = { corpus: 'content', needles: ['text'], page: 1, itemsPerPage: 1 } as const;
-        return (await engine.searchText(snapshot, query)).totalItems;
-      });
+      withSnapshot(
+        database.pool,
+        async (snapshot) => {
+          const query = { corpus: 'content', needles: ['text'], page: 1, itemsPerPage: 1 } as const;
+          return (await engine.searchText(snapshot, query)).totalItems;
+        },
+        null,
+      );
     expect(await ask()).toBe(160);
     expect(engine.problem()).toBeNull();
     await index.elastic.request({ method: 'DELETE', path: `/${await index.served()}` });

@@ -59,9 +59,13 @@ async function exported(dir: string): Promise<Record<string, unknown>[]> {
     threads: parseThreads(),
   });
   let text = '';
-  await withSnapshot(database.pool, async ({ client }) => {
-    for await (const lines of exportInscriptions(client, {})) text += lines;
-  });
+  await withSnapshot(
+    database.pool,
+    async ({ client }) => {
+      for await (const lines of exportInscriptions(client, {})) text += lines;
+    },
+    null,
+  );
   const lines = text.split('\n').slice(0, -1);
   return lines.map((line) => {
     const { id, number, sequence, curse, satpoint, charms, fee, parents, claimedParents } = JSON.parse(

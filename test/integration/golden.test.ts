@@ -8,8 +8,10 @@ import type { HeightRange } from '#chain/snapshot/inscription-keys.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { BlockWriter } from '#indexer/apply/block-writer.ts';
 import { openChainSession, readPosition } from '#indexer/apply/chain-session.ts';
+import { factsOf } from '#indexer/derived/derived-batch.ts';
 import { eventKinds } from '#indexer/events/event-kinds.ts';
 import { follow } from '#indexer/follow/follow.ts';
+import { blockReader } from '#indexer/source/block-reader.ts';
 import { createBufferPool } from '#indexer/source/buffer-pool.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
 import { doubleSha256 } from '#indexer/transaction/double-sha256.ts';
@@ -76,9 +78,13 @@ interface Line {
 
 async function exported(pool: pg.Pool, range: HeightRange = {}): Promise<Line[]> {
   let text = '';
-  await withSnapshot(pool, async ({ client }) => {
-    for await (const lines of exportInscriptions(client, range)) text += lines;
-  });
+  await withSnapshot(
+    pool,
+    async ({ client }) => {
+      for await (const lines of exportInscriptions(client, range)) text += lines;
+    },
+    null,
+  );
   const lines = text.split('\n').slice(0, -1);
   return lines.map((line) => JSON.parse(line) as Line);
 }
@@ -195,9 +201,17 @@ async function tablesOf(pool: pg.Pool): Promise<Record<string, unknown>> {
     metadata: 'SELECT to_jsonb(t) AS row FROM chain.metadata_texts t ORDER BY metadata_id',
     inscriptions: 'SELECT to_jsonb(t) AS row FROM chain.inscriptions t ORDER BY key',
     details: 'SELECT to_jsonb(t) AS row FROM chain.inscription_details t ORDER BY key',
+    properties: 'SELECT to_jsonb(t) AS row FROM chain.properties t ORDER BY key',
+    galleries: 'SELECT to_jsonb(t) AS row FROM chain.gallery_pages t ORDER BY key, page',
     parents: 'SELECT to_jsonb(t) AS row FROM chain.parents t ORDER BY child_key, position',
     locations:
       "SELECT to_jsonb(t) - 'outpoint_fingerprint' AS row FROM chain.locations t ORDER BY key, height, step",
+    runeBlocks: 'SELECT to_jsonb(t) AS row FROM chain.rune_blocks t ORDER BY height',
+    runes: 'SELECT to_jsonb(t) AS row FROM chain.runes t ORDER BY key',
+    runeBalances:
+      'SELECT to_jsonb(t) AS row FROM chain.rune_balances t ORDER BY height, tx_index, vout, rune_key',
+    runeMints: 'SELECT to_jsonb(t) AS row FROM chain.rune_mints t ORDER BY height, tx_index',
+    runeBurns: 'SELECT to_jsonb(t) AS row FROM chain.rune_burns t ORDER BY height, tx_index, rune_key',
     tip: "SELECT jsonb_build_object('height', tip_height, 'hash', tip_hash::text) AS row FROM chain.state",
   };
   const found: Record<string, unknown> = {};
@@ -215,11 +229,23 @@ async function indexInBatches(
   until: number,
 ): Promise<void> {
   const source = await openFolderSource(dir);
-  const session = await openChainSession(database.pool, source.network);
-  const parsePool = createParsePool(createBufferPool(), { threads: parseThreads() });
+  const session = await openChainSession(database.pool, source.network, {
+    indexAddresses: false,
+    indexRunes: true,
+    indexSats: false,
+  });
+  const parsePool = createParsePool(createBufferPool(), {
+    threads: parseThreads(),
+    facts: factsOf(session.followed.active.map(({ table }) => table)),
+  });
   try {
     const position = await readPosition(session.writer);
-    const facts = { network: networks[source.network], islands: await source.islands(), eventKinds };
+    const facts = {
+      network: networks[source.network],
+      islands: await source.islands(),
+      eventKinds,
+      readBlock: blockReader(source),
+    };
     const writer = await BlockWriter.open({ session, facts });
     const refs = await source.refs(asHeight((position.tip?.height ?? -1) + 1));
     const wanted = refs.filter(({ height }) => height <= until);

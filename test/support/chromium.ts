@@ -36,7 +36,10 @@ function isExecutable(path: string): boolean {
 }
 
 /** Headless, and without network traffic of its own. */
-export async function launchChromium(executablePath: string): Promise<Browser> {
+export async function launchChromium(
+  executablePath: string,
+  flags: readonly string[] = [],
+): Promise<Browser> {
   return chromium.launch({
     executablePath,
     args: [
@@ -48,6 +51,7 @@ export async function launchChromium(executablePath: string): Promise<Browser> {
       '--disable-background-networking',
       '--disable-component-update',
       '--disable-sync',
+      ...flags,
     ],
   });
 }

@@ -3,9 +3,20 @@ import { inject } from 'vitest';
 import { connectClient, createPool } from '#kernel/pg/pool.ts';
 
 export interface TestDatabase {
+  /** Of the writer, which owns the tables. */
   readonly url: string;
   readonly pool: pg.Pool;
-  /** Closes the pool and removes the database, even with open connections. */
+  /** Of the role that answers requests (ADR 29). */
+  readonly readerUrl: string;
+  /** As a service reads: its statements cannot write. */
+  readonly readers: pg.Pool;
+  /** As a service counts the use of keys. */
+  readonly accessPool: pg.Pool;
+  /** The settings of a service that uses it. */
+  readonly settings: { readonly DATABASE_URL: string; readonly DATABASE_READER_URL: string };
+  /** Of the superuser, for what neither of both may do. */
+  readonly superuserUrl: string;
+  /** Closes the pools and removes the database, even with open connections. */
   drop(): Promise<void>;
 }
 
@@ -38,18 +49,32 @@ export async function createFilledDatabase(
 }
 
 async function cloneOf(template: string): Promise<TestDatabase> {
-  const { url: serverUrl } = inject('testServer');
+  const { url: serverUrl, writerUrl, readerUrl } = inject('testServer');
   const name = `satscribe_test_${process.pid}_${Date.now().toString(36)}_${made++}`;
   // by default each page goes through the log, in twice the time
-  await onServer(serverUrl, `CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`);
-  const url = new URL(serverUrl);
-  url.pathname = `/${name}`;
-  const pool = createPool(url.href, { applicationName: 'satscribe test' });
+  await onServer(
+    serverUrl,
+    `CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY OWNER ${new URL(writerUrl).username}`,
+  );
+  const urlOf = (role: string): string => {
+    const url = new URL(role);
+    url.pathname = `/${name}`;
+    return url.href;
+  };
+  const applicationName = 'satscribe test';
+  const pool = createPool(urlOf(writerUrl), { applicationName });
+  const readers = createPool(urlOf(readerUrl), { applicationName, readOnly: true });
+  const accessPool = createPool(urlOf(readerUrl), { applicationName, max: 2 });
   return {
-    url: url.href,
+    url: urlOf(writerUrl),
     pool,
+    readerUrl: urlOf(readerUrl),
+    readers,
+    accessPool,
+    settings: { DATABASE_URL: urlOf(writerUrl), DATABASE_READER_URL: urlOf(readerUrl) },
+    superuserUrl: urlOf(serverUrl),
     drop: async () => {
-      await pool.end();
+      await Promise.all([pool.end(), readers.end(), accessPool.end()]);
       await dropDatabase(name);
     },
   };

@@ -6,49 +6,72 @@ import type { TestProject } from 'vitest/node';
 import { startEmbeddedPostgres } from '#embedded-postgres/embedded-postgres.ts';
 import { migrate } from '#kernel/pg/migrate.ts';
 import { connectClient } from '#kernel/pg/pool.ts';
+import { ensureReaderRights } from '#kernel/pg/reader-role.ts';
 import { databaseFolder } from './database-folder.ts';
 import { openElasticsearchDoor } from './elasticsearch/elasticsearch-door.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
     /**
-     * URL of a database whose account may create databases, the name of the migrated template on the same server, and
-     * the folder of a stopped embedded server to copy, if the run has one.
+     * URL of a database whose account may create databases and roles, URLs of the two roles of a service (ADR 29), the
+     * name of the migrated template on the same server, and the folder of a stopped embedded server to copy, if the
+     * run has one.
      */
-    testServer: { url: string; template: string; cluster: string | null };
+    testServer: {
+      url: string;
+      writerUrl: string;
+      readerUrl: string;
+      template: string;
+      cluster: string | null;
+    };
   }
 }
 
 /**
  * One real Postgres for all tests of a run: the server that TEST_DATABASE_URL names (its account must be allowed to
- * create databases), or an embedded one in a temporary folder. `createTestDatabase()` clones its migrated template
- * database. It also starts the service that tests ask for an Elasticsearch.
+ * create databases and roles), or an embedded one in a temporary folder. `createTestDatabase()` clones its migrated
+ * template database. It also starts the service that tests ask for an Elasticsearch.
  */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const given = process.env['TEST_DATABASE_URL'];
-  const server = given === undefined || given === '' ? await startTemporaryServer() : givenServer(given);
+  const server =
+    given === undefined || given === '' ? await startTemporaryServer() : await givenServer(given);
+  const { url, writerUrl, readerUrl, cluster } = server;
   const template = `satscribe_template_${process.pid}_${Date.now().toString(36)}`;
-  await onServer(server.url, `CREATE DATABASE ${template}`);
-  const templateUrl = new URL(server.url);
-  templateUrl.pathname = `/${template}`;
-  await migrate(templateUrl.href);
-  project.provide('testServer', { url: server.url, template, cluster: server.cluster });
+  await onServer(url, `CREATE DATABASE ${template} OWNER ${new URL(writerUrl).username}`);
+  const ofTemplate = (role: string): string => {
+    const address = new URL(role);
+    address.pathname = `/${template}`;
+    return address.href;
+  };
+  await migrate(ofTemplate(writerUrl));
+  await ensureReaderRights(ofTemplate(writerUrl), ofTemplate(readerUrl));
+  project.provide('testServer', { url, writerUrl, readerUrl, template, cluster });
   const closeDoor = await openElasticsearchDoor(project);
   return async () => {
     await closeDoor();
-    await onServer(server.url, `DROP DATABASE IF EXISTS ${template}`);
+    await onServer(url, `DROP DATABASE IF EXISTS ${template}`);
     await server.stop();
   };
 }
 
 interface TestServer {
   readonly url: string;
+  readonly writerUrl: string;
+  readonly readerUrl: string;
   readonly cluster: string | null;
   stop(): Promise<void>;
 }
 
-function givenServer(url: string): TestServer {
-  return { url, cluster: null, stop: () => Promise.resolve() };
+/** Its account is the writer. */
+async function givenServer(url: string): Promise<TestServer> {
+  const role = `satscribe_reader_${process.pid}_${Date.now().toString(36)}`;
+  await onServer(url, `CREATE ROLE ${role} LOGIN PASSWORD 'reader'`);
+  const readerUrl = new URL(url);
+  readerUrl.username = role;
+  readerUrl.password = 'reader';
+  const stop = (): Promise<void> => onServer(url, `DROP ROLE ${role}`);
+  return { url, writerUrl: url, readerUrl: readerUrl.href, cluster: null, stop };
 }
 
 async function startTemporaryServer(): Promise<TestServer> {
@@ -70,7 +93,13 @@ async function startTemporaryServer(): Promise<TestServer> {
     await server.stop();
     await rm(folder, { recursive: true, force: true });
   };
-  return { url: server.url, cluster, stop };
+  return {
+    url: server.superuserUrl,
+    writerUrl: server.url,
+    readerUrl: server.readerUrl,
+    cluster,
+    stop,
+  };
 }
 
 async function onServer(url: string, statement: string): Promise<void> {

@@ -1,9 +1,11 @@
 import { type Logger, pino } from 'pino';
 import type { SearchAccess } from '#accounts/search-access.ts';
 import type { StoredEventKind } from '#chain/events/stored-event-kind.ts';
+import type { ContentReads } from '#http/content/content-reads.ts';
 import type { Operations } from '#http/operations/operations.ts';
-import type { App } from '#http/server/app-dependencies.ts';
-import type { EventLoopLimits } from '#http/server/pressure.ts';
+import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
+import type { Budgets } from '#http/server/budgets/budget-bounds.ts';
+import type { EventLoopLimits } from '#http/server/budgets/pressure.ts';
 import type { SearchService } from '#kernel/contracts/search-service.ts';
 import { loggerInto } from '#kernel/logger.ts';
 import { type NetworkName, networks } from '#kernel/primitives/network.ts';
@@ -31,10 +33,15 @@ export interface HttpAppOptions {
   readonly access?: (database: TestDatabase) => SearchAccess;
   readonly trustedProxies?: readonly string[];
   readonly eventLoop?: EventLoopLimits;
+  readonly budgets?: Partial<Budgets>;
   readonly eventKinds?: readonly StoredEventKind[];
+  /** Reads of contents; absent: with the connections of the database. */
+  readonly contents?: (database: TestDatabase) => ContentReads;
+  /** A node, and raw blocks; absent: none. */
+  readonly sources?: Pick<AppDependencies, 'node' | 'blocks'>;
 }
 
-/** The app on its own database with a chain. */
+/** The app on its own database with a chain. It answers as in a service: as the role that only reads. */
 export async function createHttpApp(
   blocks: readonly BlockSpec[],
   {
@@ -44,7 +51,10 @@ export async function createHttpApp(
     access,
     trustedProxies,
     eventLoop,
+    budgets,
     eventKinds,
+    contents,
+    sources,
   }: HttpAppOptions = {},
 ): Promise<HttpApp> {
   const database = await createTestDatabase();
@@ -56,15 +66,18 @@ export async function createHttpApp(
   };
   const logger = loggerInto({ write }, 'info');
   const app = buildCheckedApp({
-    pool: database.pool,
-    search: search ?? createSearchService({ pool: database.pool, engine }),
+    pool: database.readers,
+    search: search ?? createSearchService({ pool: database.readers, engine }),
     network: networks[network],
     logger,
-    operations: testOperations(database.pool, operations),
+    operations: testOperations(database.readers, operations),
     access: access?.(database) ?? null,
     trustedProxies: trustedProxies ?? null,
+    ...sources,
     ...(eventLoop === undefined ? {} : { eventLoop }),
+    ...(budgets === undefined ? {} : { budgets }),
     ...(eventKinds === undefined ? {} : { eventKinds }),
+    ...(contents === undefined ? {} : { contents: contents(database) }),
   });
   await app.ready();
   return {
@@ -72,6 +85,8 @@ export async function createHttpApp(
     database,
     logged,
     close: async () => {
+      // nobody asks any more; what clients keep open would be waited for
+      app.server.closeAllConnections();
       await app.close();
       await engine.close();
       await database.drop();

@@ -8,7 +8,9 @@ import { silentLogger } from './http-app.ts';
 import { testOperations } from './operations.ts';
 
 /** The app without a database, for requests that need none. A test may add routes before it is ready. */
-export function createRoutesApp(options: Pick<AppDependencies, 'bodyRoom'> = {}): App {
+export function createRoutesApp(
+  options: Pick<AppDependencies, 'bodyRoom' | 'trustedProxies' | 'node'> = {},
+): App {
   const pool = new pg.Pool({ max: 1 });
   const engine = createPostgresEngine();
   const app = buildCheckedApp({

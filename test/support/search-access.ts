@@ -6,12 +6,13 @@ import { KeyDirectory } from '#accounts/key-directory.ts';
 import { lease } from '#accounts/lease.store.ts';
 import { parseRate } from '#accounts/rate.ts';
 import { RateLimiter } from '#accounts/rate-limiter.ts';
-import { SearchAccess } from '#accounts/search-access.ts';
+import { type AccessMode, SearchAccess } from '#accounts/search-access.ts';
+import { UnknownKeys } from '#accounts/unknown-keys.ts';
 import { addUsage } from '#accounts/usage.store.ts';
 import { UsageCounter } from '#accounts/usage-counter.ts';
 
 export interface AccessOptions {
-  readonly mode?: 'open' | 'restricted';
+  readonly mode?: AccessMode;
   readonly domains?: string;
   readonly ownHost?: string;
   /** In the form of the setting; absent: no limit. */
@@ -41,11 +42,9 @@ export function testAccess(pool: pg.Pool, options: AccessOptions = {}): TestAcce
     mode: options.mode ?? 'restricted',
     domains: parseAllowedDomains(options.domains ?? '').domains,
     ownHost: options.ownHost ?? null,
-    buckets: {
-      search: parseRate(options.addressRate ?? '0')?.rate ?? null,
-      'unknown-keys': parseRate(options.unknownKeyRate ?? '60')?.rate ?? null,
-    },
+    buckets: { search: parseRate(options.addressRate ?? '0')?.rate ?? null },
     keys: new KeyDirectory(pool, options.now),
+    unknownKeys: new UnknownKeys(parseRate(options.unknownKeyRate ?? '60')?.rate ?? null, options.now),
     limiter,
     usage,
   });

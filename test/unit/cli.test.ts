@@ -63,7 +63,7 @@ describe('a command line', () => {
     { words: ['serve', 'now'], says: 'unexpected word now' },
     { words: ['serve', '--', '--port'], says: 'unexpected word --port' },
     { words: ['migrate', '--port', '1'], says: "unknown option '--port'" },
-    { words: ['export'], says: 'satscribe export inscriptions' },
+    { words: ['export'], says: 'satscribe export inscriptions|balances' },
     { words: ['export', 'runes'], says: 'unknown object runes' },
     { words: ['export', 'inscriptions', 'more'], says: 'unexpected word more' },
     { words: ['keys', 'list', '--json=1'], says: 'satscribe keys --help' },

@@ -5,11 +5,13 @@ import { loadConfig } from '#src/config.ts';
 describe('settings of access', () => {
   test('keep searches to keys and listed domains unless they say otherwise', () => {
     expect(loadConfig({ env: {} })).toMatchObject({ searchAccess: 'restricted', searchAddressRate: '60000' });
-    expect(loadConfig({ env: { SEARCH_ACCESS: 'open' } })).toMatchObject({ searchAccess: 'open' });
+    for (const searchAccess of ['open', 'keys'])
+      expect(loadConfig({ env: { SEARCH_ACCESS: searchAccess } })).toMatchObject({ searchAccess });
   });
 
   test.each([
     { SEARCH_ACCESS: 'closed' },
+    { SEARCH_ALLOWED_DOMAINS: 'example.com', SEARCH_ACCESS: 'keys' },
     { SEARCH_ALLOWED_DOMAINS: 'example.com,https://shop.example' },
     { SEARCH_ALLOWED_DOMAINS: '*' },
     { SEARCH_ADDRESS_RATE: '-1' },

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { type Config, loadConfig, settings } from '#src/config.ts';
+import { type Config, hasEmbeddedDatabase, loadConfig, settings } from '#src/config.ts';
 
 function failure(act: () => unknown): AppError {
   try {
@@ -86,8 +86,16 @@ describe('loadConfig', () => {
   });
 
   test.each([
-    { env: { ROLE: 'api' }, says: 'ROLE api needs DATABASE_URL' },
+    { env: { ROLE: 'api' }, says: 'ROLE api needs DATABASE_READER_URL' },
     { env: { ROLE: 'indexer' }, says: 'ROLE indexer needs DATABASE_URL' },
+    {
+      env: { ROLE: 'indexer', DATABASE_READER_URL: 'postgres://reader@host/name' },
+      says: 'ROLE indexer needs DATABASE_URL',
+    },
+    {
+      env: { DATABASE_READER_URL: 'postgres://reader@host/name' },
+      says: 'DATABASE_READER_URL needs DATABASE_URL',
+    },
     { env: { BITCOIN_RPC_USER: 'a' }, says: 'must be set together or not at all' },
     { env: { BITCOIN_RPC_PASSWORD: 'a' }, says: 'must be set together or not at all' },
     {
@@ -95,10 +103,18 @@ describe('loadConfig', () => {
       says: 'exclude each other',
     },
     { env: { FAILPOINT: 'nowhere:1' }, says: 'unknown point nowhere; points are fetch, parse' },
+    // a batch cannot wait there
+    { env: { FAILPOINT: 'fetch:1:held' }, says: 'unknown point fetch; points are deflated, prepared' },
   ])('refuses $env, which cannot be together', ({ env, says }) => {
     const error = failure(() => loadConfig({ env }));
     expect(error.code).toBe('config_invalid');
     expect(error.message).toContain(says);
+  });
+
+  test('takes the role that only answers without the address of the writer', () => {
+    const env = { ROLE: 'api', DATABASE_READER_URL: 'postgres://reader@host/name' };
+    expect(hasEmbeddedDatabase(loadConfig({ env }))).toBe(false);
+    expect(hasEmbeddedDatabase(loadConfig({ env: {} }))).toBe(true);
   });
 
   test('does not show a secret that is wrong', () => {

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 
 const root = new URL('../../', import.meta.url);
@@ -56,5 +56,25 @@ describe('docs/dependencies.md', () => {
     // types of packages that are named without them
     const needed = Object.keys(packages.devDependencies).filter((name) => !name.startsWith('@types/'));
     expect(needed.filter((name) => !named.has(name))).toEqual([]);
+  });
+});
+
+describe('SECURITY.md', () => {
+  const rows = read('SECURITY.md')
+    .split('\n')
+    .filter((line) => line.startsWith('|') && !/^\|(?: may try |-)/u.test(line));
+
+  test('names a test that exists for each thing that somebody may try', () => {
+    expect(rows.length).toBeGreaterThan(25);
+    for (const row of rows) {
+      const tests = [...row.matchAll(/`(test\/[^`]+)`/gu)].map(([, path]) => path!);
+      expect(tests, row).not.toEqual([]);
+      for (const path of tests) expect(existsSync(new URL(path, root)), path).toBe(true);
+    }
+  });
+
+  test('names no other test that does not exist', () => {
+    const named = [...read('SECURITY.md').matchAll(/`(test\/[^`]+)`/gu)].map(([, path]) => path!);
+    expect(named.filter((path) => !existsSync(new URL(path, root)))).toEqual([]);
   });
 });

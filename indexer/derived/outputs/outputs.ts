@@ -1,10 +1,9 @@
 import { strict as assert } from 'node:assert';
 import type pg from 'pg';
-import type { BlockRef } from '#kernel/contracts/block-source.ts';
-import { AppError } from '#kernel/errors/app-error.ts';
 import type { CopyEncoder } from '#kernel/pg/copy-binary.ts';
 import type { Txid } from '#kernel/primitives/hash.ts';
 import type { DerivedBlock, DerivedRows, DerivedTable, RowSets } from '../derived-table.ts';
+import { everyBlock } from '../every-block.ts';
 import { addOutputs, SpentOutputs } from './output-rows.ts';
 
 const outpointLength = 36;
@@ -35,8 +34,7 @@ export const outputs: DerivedTable = {
   },
   firstHeight: () => 0,
   isWanted: ({ indexAddresses }) => indexAddresses,
-  refusal: fixed,
-  refuse: refuseGap,
+  ...everyBlock({ name: 'index of addresses', fixed: 'address_index_fixed', gap: 'address_index_gap' }),
   begin: ([out]) => {
     assert(out !== undefined, 'outputs have an encoder');
     return new OutputRows(out);
@@ -46,28 +44,6 @@ export const outputs: DerivedTable = {
     await tx.query('UPDATE chain.outputs SET spent_height = NULL WHERE spent_height = $1', [height]);
   },
 };
-
-/** Outputs of skipped blocks cannot be added later: the index may have begun above height 0. */
-function fixed(isWanted: boolean): AppError {
-  const message = isWanted
-    ? 'The database was filled without the index of addresses, which begins with the first block.'
-    : 'The database has the index of addresses, which needs every block.';
-  return new AppError('address_index_fixed', message, { wanted: isWanted });
-}
-
-/**
- * Throws `address_index_gap` where a block does not follow the tip: an output of a missing block would be missing
- * too.
- */
-function refuseGap(ref: BlockRef, tip: BlockRef | null): void {
-  const next = (tip?.height ?? -1) + 1;
-  if (ref.height === next) return;
-  throw new AppError(
-    'address_index_gap',
-    `The index of addresses needs every block from height 0 on: ${next} is missing before ${ref.height}.`,
-    { expected: next, height: ref.height },
-  );
-}
 
 class OutputRows implements DerivedRows {
   readonly #out: CopyEncoder;

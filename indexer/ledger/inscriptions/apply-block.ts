@@ -10,8 +10,8 @@ import { placeInOutputs, placeLost } from './place-inscriptions.ts';
 
 /**
  * Applies a block to the ledger: which inscriptions are new, with their numbers, curses, charms, fees and parents,
- * and where each inscription goes that the block moves. Follows ord 0.29.1 without a sat index (src/index/updater.rs,
- * src/index/updater/inscription_updater.rs). A value whose facts are missing is null
+ * and where each inscription goes that the block moves. Follows ord 0.29.1 (src/index/updater.rs,
+ * src/index/updater/inscription_updater.rs); sats are another ledger's (indexer/ledger/sats). A value whose facts are missing is null
  * (docs/adr/0004-null-never-a-guess.md).
  *
  * Pure. Costs a few additions per transaction that neither reveals nor moves an inscription. Throws
@@ -21,7 +21,9 @@ import { placeInOutputs, placeLost } from './place-inscriptions.ts';
 export function applyBlock(input: LedgerInput): LedgerBlock {
   // ord does not look for inscriptions below this height
   if (input.height < input.network.firstInscriptionHeight) {
-    return new BlockPass(input, 0).finish(input.anchored);
+    const pass = new BlockPass(input, 0);
+    if (input.countsLostSats === true) countLost(pass);
+    return pass.finish(input.anchored);
   }
   const pass = new BlockPass(input, input.columns.envelopeInput.length);
   // a block with only a coinbase spends nothing
@@ -52,6 +54,16 @@ function walkTransactions(pass: BlockPass): void {
     pass.reward += txInputValue[tx]! - txOutputValue[tx]!;
   }
   applyCoinbase(pass);
+}
+
+/** The block has no inscriptions: only what its coinbase leaves matters. */
+function countLost({ input, columns, totals, txCount }: BlockPass): void {
+  const { txInputValue, txOutputValue } = columns;
+  let reward: number = subsidyAt(input.height);
+  for (let tx = 1; tx < txCount; tx++) reward += txInputValue[tx]! - txOutputValue[tx]!;
+  const left = reward - txOutputValue[0]!;
+  // NaN: it is not known what the block spends
+  if (totals.lostSats !== null) totals.lostSats = Number.isNaN(left) ? null : totals.lostSats + left;
 }
 
 /** Whether an input may spend an output of this block that holds inscriptions, by its fingerprint. */

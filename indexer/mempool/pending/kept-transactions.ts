@@ -2,6 +2,7 @@ import type { HashKey } from '#indexer/mempool/stream/membership.ts';
 import type { MempoolEntry } from '#indexer/mempool/stream/node-mempool.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import type { ShortFingerprint } from './outpoint-fingerprints.ts';
+import type { MadeHolding, PendingRunes, RunicHolding } from './pending-runes.ts';
 import type { HeldOutput } from './pending-transaction.ts';
 
 /** The in-memory part of a pending transaction that matters. Its rows are only in the database. */
@@ -13,6 +14,8 @@ export interface KeptTransaction {
   readonly outpoints: Uint8Array;
   /** Outputs that hold inscriptions, with their fingerprints. */
   readonly made: readonly { readonly output: HeldOutput; readonly fingerprint: ShortFingerprint }[];
+  /** What it does to runes; null: nothing, or they are not known. */
+  readonly runes: Pick<PendingRunes, 'etching' | 'mint' | 'made'> | null;
   /** Size of its rows. */
   readonly sizeBytes: number;
   readonly replaces: readonly HashKey[];
@@ -33,6 +36,7 @@ const roomShare = 0.9;
 export class KeptTransactions {
   readonly #byTxid = new Map<HashKey, KeptTransaction>();
   readonly #madeBy = new Map<ShortFingerprint, HeldOutput[]>();
+  readonly #runicBy = new Map<ShortFingerprint, MadeHolding[]>();
   readonly #countMax: number;
   readonly #bytesMax: number;
   #bytes = 0;
@@ -65,19 +69,20 @@ export class KeptTransactions {
 
   /** The output with this outpoint (36 bytes), if a kept transaction made it and it holds inscriptions. */
   held(fingerprint: ShortFingerprint, outpoint: Uint8Array): HeldOutput | null {
-    const outputs = this.#madeBy.get(fingerprint);
-    return outputs?.find((output) => Buffer.compare(output.outpoint, outpoint) === 0) ?? null;
+    return outputAt(this.#madeBy.get(fingerprint), outpoint);
+  }
+
+  /** The same for runes. */
+  heldRunes(fingerprint: ShortFingerprint, outpoint: Uint8Array): RunicHolding | null {
+    return outputAt(this.#runicBy.get(fingerprint), outpoint);
   }
 
   add(transaction: KeptTransaction): void {
     this.delete(transaction.txid);
     this.#byTxid.set(transaction.txid, transaction);
     this.#bytes += transaction.sizeBytes + overheadBytes;
-    for (const { output, fingerprint } of transaction.made) {
-      const there = this.#madeBy.get(fingerprint);
-      if (there === undefined) this.#madeBy.set(fingerprint, [output]);
-      else there.push(output);
-    }
+    for (const { output, fingerprint } of transaction.made) enter(this.#madeBy, fingerprint, output);
+    for (const made of transaction.runes?.made ?? []) enter(this.#runicBy, made.fingerprint, made);
   }
 
   delete(txid: HashKey): void {
@@ -85,11 +90,8 @@ export class KeptTransactions {
     if (transaction === undefined) return;
     this.#byTxid.delete(txid);
     this.#bytes -= transaction.sizeBytes + overheadBytes;
-    for (const { output, fingerprint } of transaction.made) {
-      const left = this.#madeBy.get(fingerprint)?.filter((other) => other !== output) ?? [];
-      if (left.length === 0) this.#madeBy.delete(fingerprint);
-      else this.#madeBy.set(fingerprint, left);
-    }
+    for (const { output, fingerprint } of transaction.made) leave(this.#madeBy, fingerprint, output);
+    for (const made of transaction.runes?.made ?? []) leave(this.#runicBy, made.fingerprint, made);
   }
 
   /**
@@ -109,6 +111,33 @@ export class KeptTransactions {
     }
     return gone;
   }
+}
+
+function outputAt<Output extends { readonly outpoint: Uint8Array }>(
+  outputs: readonly Output[] | undefined,
+  outpoint: Uint8Array,
+): Output | null {
+  return outputs?.find((output) => Buffer.compare(output.outpoint, outpoint) === 0) ?? null;
+}
+
+function enter<Output>(
+  by: Map<ShortFingerprint, Output[]>,
+  fingerprint: ShortFingerprint,
+  output: Output,
+): void {
+  const there = by.get(fingerprint);
+  if (there === undefined) by.set(fingerprint, [output]);
+  else there.push(output);
+}
+
+function leave<Output>(
+  by: Map<ShortFingerprint, Output[]>,
+  fingerprint: ShortFingerprint,
+  output: Output,
+): void {
+  const left = by.get(fingerprint)?.filter((other) => other !== output) ?? [];
+  if (left.length === 0) by.delete(fingerprint);
+  else by.set(fingerprint, left);
 }
 
 /** Sats per vbyte; -1 where unknown. */

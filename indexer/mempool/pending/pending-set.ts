@@ -1,5 +1,7 @@
+import type pg from 'pg';
 import type { MempoolStatus } from '#indexer/mempool/store/pending.store.ts';
 import type { PendingWrites } from '#indexer/mempool/store/pending-writes.ts';
+import { indexedRunes } from '#indexer/mempool/store/rune-context.queries.ts';
 import {
   type HashKey,
   hashKey,
@@ -10,10 +12,12 @@ import type { MempoolEntry } from '#indexer/mempool/stream/node-mempool.ts';
 import { WaitingBytes } from '#indexer/mempool/stream/waiting-bytes.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import type { Height } from '#kernel/primitives/height.ts';
+import { formatRuneId } from '#kernel/runes/rune-id.ts';
 import { Departures } from './departures.ts';
 import type { Analysed } from './find-pending.ts';
 import { InputIndex } from './input-index.ts';
 import { type KeptTransaction, KeptTransactions } from './kept-transactions.ts';
+import { isMintOpen } from './pending-runes.ts';
 
 export interface MempoolBounds {
   /** Limits on the transactions that matter, and on the bytes of their rows. */
@@ -115,6 +119,26 @@ export class PendingSet {
   settle(): void {
     for (const txid of this.#unsettled) this.waiting.add(txid);
     this.#unsettled.clear();
+  }
+
+  /**
+   * After a new block: transactions that etch a name, and those whose mint it opened or closed, are processed again. One
+   * query.
+   */
+  async judgeRunes(pool: pg.Pool, height: Height): Promise<void> {
+    const runic = [...this.kept.all()].filter(({ block, runes }) => block === null && runes !== null);
+    const ids = new Map(
+      runic.flatMap(({ runes }) =>
+        runes?.mint ? [[formatRuneId(runes.mint.id), runes.mint.id] as const] : [],
+      ),
+    );
+    const { state } = await indexedRunes(pool, { outpoints: [], ids: [...ids.values()], names: [] });
+    for (const { txid, runes } of runic) {
+      const mint = runes?.mint ?? null;
+      const hasTurned = mint !== null && isMintOpen(state.byId(mint.id), height) !== mint.isOpen;
+      const isNamed = (runes?.etching?.rune ?? null) !== null;
+      if ((hasTurned || isNamed) && this.membership.has(txid)) this.waiting.add(txid);
+    }
   }
 
   /** Deletes rows of mined transactions once a usual reorganisation no longer reaches their blocks. */

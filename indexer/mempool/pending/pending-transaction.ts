@@ -51,8 +51,10 @@ export interface PendingInscription {
   readonly metaprotocol: Buffer | null;
   readonly delegate: Buffer | null;
   readonly claimedParents: Buffer | null;
-  /** UTF-8, as ord shows them. */
-  readonly propertiesJson: Buffer | null;
+  /** Of its properties, what searches read: as in chain.properties, and the ids of the gallery. Null: nothing. */
+  readonly title: Buffer | null;
+  readonly traits: Buffer | null;
+  readonly gallery: Buffer | null;
   readonly placed: PlacedInscription;
 }
 
@@ -181,7 +183,14 @@ function inscriptionsOf(
   return rows;
 }
 
-type NamedField = 'contentEncoding' | 'metaprotocol' | 'delegate' | 'claimedParents' | 'propertiesJson';
+type NamedField =
+  | 'contentEncoding'
+  | 'metaprotocol'
+  | 'delegate'
+  | 'claimedParents'
+  | 'title'
+  | 'traits'
+  | 'gallery';
 
 function namedFields(batch: TransactionBatch, envelope: number): Pick<PendingInscription, NamedField> {
   const fields = fieldsOf(batch, envelope);
@@ -190,7 +199,9 @@ function namedFields(batch: TransactionBatch, envelope: number): Pick<PendingIns
     metaprotocol: fields.get(fieldKinds.metaprotocol) ?? null,
     delegate: fields.get(fieldKinds.delegate) ?? null,
     claimedParents: fields.get(fieldKinds.claimedParents) ?? null,
-    propertiesJson: fields.get(fieldKinds.propertiesJson) ?? null,
+    title: fields.get(fieldKinds.searchedTitle) ?? null,
+    traits: fields.get(fieldKinds.searchedTraits) ?? null,
+    gallery: fields.get(fieldKinds.galleryIds) ?? null,
   };
 }
 

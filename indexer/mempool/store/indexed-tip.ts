@@ -10,6 +10,8 @@ export interface IndexedTip {
   readonly key: Uint8Array;
   /** Null: nothing is indexed yet. */
   readonly tip: { readonly height: Height; readonly hash: HashKey } | null;
+  /** All runes at the tip are known. */
+  readonly knowsRunes: boolean;
 }
 
 /** The indexed tip. Throws `network_mismatch`, and `mempool_waits_for_index` where there is no index. */
@@ -19,7 +21,13 @@ export async function readIndexedTip(pool: pg.Pool, network: NetworkName): Promi
     key: Buffer;
     height: Height | null;
     hash: BlockHash | null;
-  }>('SELECT network, fingerprint_key AS key, tip_height AS height, tip_hash AS hash FROM chain.state');
+    knows_runes: boolean;
+  }>(
+    `SELECT network, fingerprint_key AS key, tip_height AS height, tip_hash AS hash,
+       EXISTS (SELECT FROM chain.derived_tables WHERE name = 'runes' AND is_followed)
+         AND coalesce((SELECT anchored FROM chain.rune_blocks ORDER BY height DESC LIMIT 1), true) AS knows_runes
+     FROM chain.state`,
+  );
   const row = rows[0];
   if (row !== undefined && row.network !== network) {
     throw new AppError(
@@ -33,5 +41,5 @@ export async function readIndexedTip(pool: pg.Pool, network: NetworkName): Promi
   }
   const tip =
     row.height === null || row.hash === null ? null : { height: row.height, hash: hashKey(row.hash) };
-  return { key: Uint8Array.from(row.key), tip };
+  return { key: Uint8Array.from(row.key), tip, knowsRunes: row.knows_runes };
 }

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { KeptTransaction } from '#indexer/mempool/pending/kept-transactions.ts';
 import type { PlacedInscription } from '#indexer/mempool/pending/pending-place.ts';
+import type { PendingRunes, RuneMove } from '#indexer/mempool/pending/pending-runes.ts';
 import {
   type PendingInscription,
   type PendingMoves,
@@ -13,6 +14,8 @@ import type { RevealPolicy } from '#kernel/contracts/node.ts';
 export interface PendingRows {
   readonly transaction: KeptTransaction;
   readonly moves: PendingMoves;
+  /** What it does to runes; null: nothing, or they are not known. */
+  readonly runes: PendingRunes | null;
   /** Milliseconds since 1970. */
   readonly seenAt: number;
 }
@@ -47,6 +50,8 @@ const statementBytesMax = 1_000_000;
  */
 export async function clearPending(tx: pg.ClientBase): Promise<void> {
   // TRUNCATE would show empty tables to readers with an older snapshot
+  await tx.query(`DELETE FROM chain.mempool_runes`);
+  await tx.query(`DELETE FROM chain.mempool_etchings`);
   await tx.query(`DELETE FROM chain.mempool_transfers`);
   await tx.query(`DELETE FROM chain.mempool_inscriptions`);
   await tx.query(`DELETE FROM chain.mempool_transactions`);
@@ -57,7 +62,9 @@ export async function deletePending(tx: pg.ClientBase, txids: readonly HashKey[]
   if (txids.length === 0) return;
   await tx.query(
     `WITH gone AS (DELETE FROM chain.mempool_transactions WHERE txid = ANY($1) RETURNING position),
-          moved AS (DELETE FROM chain.mempool_transfers USING gone WHERE mempool_transfers.position = gone.position)
+          moved AS (DELETE FROM chain.mempool_transfers USING gone WHERE mempool_transfers.position = gone.position),
+          runes AS (DELETE FROM chain.mempool_runes USING gone WHERE mempool_runes.position = gone.position),
+          etched AS (DELETE FROM chain.mempool_etchings USING gone WHERE mempool_etchings.position = gone.position)
      DELETE FROM chain.mempool_inscriptions USING gone WHERE mempool_inscriptions.position = gone.position`,
     [txids.map(hashOfKey)],
   );
@@ -75,6 +82,8 @@ export async function insertPending(tx: pg.ClientBase, rows: readonly PendingRow
     await insertTransactions(tx, chunk);
     await insertInscriptions(tx, chunk);
     await insertTransfers(tx, chunk);
+    await insertRunes(tx, chunk);
+    await insertEtchings(tx, chunk);
     from = to;
   }
 }
@@ -115,11 +124,11 @@ async function insertInscriptions(tx: pg.ClientBase, pending: readonly PendingRo
     `INSERT INTO chain.mempool_inscriptions
        (position, txid, index, input, content_type, sha256, variant, text, body, folded, decoded_sha256,
         decoded_length, metadata_json, metadata_folded, content_encoding, metaprotocol, delegate, claimed_parents,
-        place, vout, sat_offset, value, script, properties_json)
+        place, vout, sat_offset, value, script, title, traits, gallery)
      SELECT * FROM unnest($1::bigint[], $2::bytea[], $3::integer[], $4::integer[], $5::bytea[], $6::bytea[],
        $7::smallint[], $8::smallint[], $9::bytea[], $10::bytea[], $11::bytea[], $12::integer[], $13::bytea[],
        $14::bytea[], $15::bytea[], $16::bytea[], $17::bytea[], $18::bytea[], $19::smallint[], $20::integer[],
-       $21::bigint[], $22::bigint[], $23::bytea[], $24::text[])`,
+       $21::bigint[], $22::bigint[], $23::bytea[], $24::bytea[], $25::bytea[], $26::bytea[])`,
     [
       rows.map(({ transaction }) => transaction.position),
       rows.map(({ transaction }) => hashOfKey(transaction.txid)),
@@ -140,7 +149,9 @@ async function insertInscriptions(tx: pg.ClientBase, pending: readonly PendingRo
       column(({ delegate }) => delegate),
       column(({ claimedParents }) => claimedParents),
       ...placeColumns(column(({ placed }) => placed)),
-      column(({ propertiesJson }) => propertiesJson?.toString() ?? null),
+      column(({ title }) => title),
+      column(({ traits }) => traits),
+      column(({ gallery }) => gallery),
     ],
   );
 }
@@ -168,6 +179,62 @@ async function insertTransfers(tx: pg.ClientBase, pending: readonly PendingRows[
       rows.map(({ transfer }) => transfer.fromOffset),
       rows.map(({ transfer }) => storedScript(transfer.from.script)),
       ...placeColumns(rows.map(({ transfer }) => transfer.placed)),
+    ],
+  );
+}
+
+/** Numbers of chain.mempool_runes.step. */
+const runeSteps = { minted: 0, given: 1, burned: 2, taken: 3 } as const satisfies Record<
+  RuneMove['step'],
+  number
+>;
+
+async function insertRunes(tx: pg.ClientBase, pending: readonly PendingRows[]): Promise<void> {
+  const rows = pending.flatMap(({ transaction: { position }, runes }) =>
+    (runes?.moves ?? []).map((move) => ({ ...move, position })),
+  );
+  if (rows.length === 0) return;
+  const fromOf = (outpoint: Uint8Array | undefined): Buffer | null =>
+    outpoint === undefined ? null : Buffer.from(outpoint);
+  await tx.query(
+    `INSERT INTO chain.mempool_runes
+       (position, vout, step, from_height, from_tx_index, rune_key, amount, etched_by, from_txid, script)
+     SELECT * FROM unnest($1::bigint[], $2::integer[], $3::smallint[], $4::integer[], $5::integer[], $6::integer[],
+       $7::numeric[], $8::bytea[], $9::bytea[], $10::bytea[])`,
+    [
+      rows.map(({ position }) => position),
+      rows.map(({ vout, from }) => fromOf(from?.outpoint)?.readInt32LE(32) ?? vout),
+      rows.map(({ step }) => runeSteps[step]),
+      rows.map(({ from }) => from?.place?.height ?? null),
+      rows.map(({ from }) => from?.place?.tx ?? null),
+      rows.map(({ key, etchedBy }) => (etchedBy === null ? key : null)),
+      rows.map(({ amount }) => String(amount)),
+      rows.map(({ etchedBy }) => bytesOrNull(etchedBy ?? undefined)),
+      rows.map(({ from }) => fromOf(from?.outpoint)?.subarray(0, 32) ?? null),
+      rows.map(({ script, from }) => bytesOrNull(script ?? from?.script)),
+    ],
+  );
+}
+
+async function insertEtchings(tx: pg.ClientBase, pending: readonly PendingRows[]): Promise<void> {
+  const rows = pending.flatMap(({ transaction: { position }, runes }) =>
+    runes === null || runes.etching === null ? [] : { ...runes.etching, position },
+  );
+  if (rows.length === 0) return;
+  await tx.query(
+    `INSERT INTO chain.mempool_etchings
+       (position, spacers, symbol, mature_height, divisibility, state, rune, premine)
+     SELECT * FROM unnest($1::bigint[], $2::integer[], $3::integer[], $4::integer[], $5::smallint[], $6::text[],
+       $7::numeric[], $8::numeric[])`,
+    [
+      rows.map(({ position }) => position),
+      rows.map(({ spacers }) => spacers),
+      rows.map(({ symbol }) => symbol),
+      rows.map(({ matureHeight }) => matureHeight),
+      rows.map(({ divisibility }) => divisibility),
+      rows.map(({ state }) => state),
+      rows.map(({ rune }) => rune?.toString() ?? null),
+      rows.map(({ premine }) => String(premine)),
     ],
   );
 }

@@ -1,18 +1,22 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type pg from 'pg';
+import { EtchingKeys } from '#indexer/mempool/pending/etching-keys.ts';
+import type { RunesToCome } from '#indexer/mempool/pending/find-pending.ts';
 import { keptBlocks, type MempoolBounds, PendingSet } from '#indexer/mempool/pending/pending-set.ts';
-import { readIndexedTip } from '#indexer/mempool/store/indexed-tip.ts';
+import { type IndexedTip, readIndexedTip } from '#indexer/mempool/store/indexed-tip.ts';
 import { PendingWrites } from '#indexer/mempool/store/pending-writes.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import type { RevealPolicy } from '#kernel/contracts/node.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
 import type { Logger } from '#kernel/logger.ts';
 import { asBlockHash } from '#kernel/primitives/hash.ts';
-import type { NetworkName } from '#kernel/primitives/network.ts';
+import { asHeight } from '#kernel/primitives/height.ts';
+import { type NetworkName, networks } from '#kernel/primitives/network.ts';
 import { unreachable } from '#kernel/unreachable.ts';
 import { type HashKey, hashKey, hashOfKey, type MempoolSnapshot } from './membership.ts';
 import type { ChangeMessage, MessageQueue } from './message-queue.ts';
 import type { NodeBlock, NodeMempool } from './node-mempool.ts';
-import { TransactionLook } from './transaction-look.ts';
+import { type LookMoment, TransactionLook } from './transaction-look.ts';
 
 /**
  * 64 MB of contents: a search with `pending=1` reads them in a tenth of a second, and a first snapshot holds them in
@@ -53,6 +57,11 @@ export class MempoolSession {
   readonly #pending: PendingSet;
   #look: TransactionLook | null = null;
   #nodeTip: HashKey | null = null;
+  readonly #etchingKeys = new EtchingKeys();
+  /** Of the session: where it changes, everything is read again. Null: not known yet. */
+  #knowsRunes: boolean | null = null;
+  /** The tip at which mints and etchings were judged last. */
+  #judgedAt: HashKey | null = null;
 
   constructor(options: SessionOptions) {
     const { node, pool, queue, bounds } = options;
@@ -108,7 +117,8 @@ export class MempoolSession {
     // blocks mined while the mempool was not followed are indexed soon; until then their transactions would be in
     // neither
     if (isFirst && blocks.length < keptBlocks) {
-      for (const block of blocks.toReversed()) await this.#lookAtBlock(block);
+      const moment = this.#momentOf(indexed);
+      for (const block of blocks.toReversed()) await this.#lookAtBlock(block, moment);
     }
   }
 
@@ -141,16 +151,44 @@ export class MempoolSession {
     const pending = this.#pending;
     const queue = this.#queue;
     if (queue !== null) await this.#hear(queue);
-    const { tip } = await readIndexedTip(pool, network);
+    const indexed = await readIndexedTip(pool, network);
+    const { tip } = indexed;
     const isSettled = tip !== null && tip.hash === this.#nodeTip;
     if (isSettled) pending.settle();
-    const looked = await this.#look?.atWaiting(!this.isReady || queue === null);
+    const moment = this.#momentOf(indexed);
+    if (isSettled) await this.#judge(tip.hash, moment);
+    const looked = await this.#look?.atWaiting(!this.isReady || queue === null, moment);
     if (!isSettled) pending.unsettle(looked ?? []);
     if (tip !== null) pending.forgetMined(tip.height);
     pending.keepWithinBounds();
     pending.departures.settle(pending.inputs, (txid) => pending.drop(txid));
     // a first snapshot is written once all of it was processed
     if (this.isReady || !pending.waiting.isLoading) await this.#write();
+  }
+
+  /** What a transaction would be mined into now. Throws `derived_tables_changed` where runes became known or unknown. */
+  #momentOf({ tip, knowsRunes }: IndexedTip): LookMoment {
+    this.#knowsRunes ??= knowsRunes;
+    if (this.#knowsRunes !== knowsRunes)
+      throw new AppError(
+        'derived_tables_changed',
+        'What is known of runes has changed: the mempool is read again.',
+      );
+    return { runes: knowsRunes ? this.#runesAfter(tip) : null };
+  }
+
+  #runesAfter(tip: IndexedTip['tip']): RunesToCome {
+    const network = networks[this.#options.network];
+    const { keyOf, etchingOf } = this.#etchingKeys;
+    return { network, height: asHeight((tip?.height ?? -1) + 1), keyOf, etchingOf };
+  }
+
+  /** A new block may open or close a mint, and decide about a name: what depends on that is processed again. */
+  async #judge(tip: HashKey, { runes }: LookMoment): Promise<void> {
+    if (runes === null || this.#judgedAt === tip) return;
+    const isFirst = this.#judgedAt === null;
+    this.#judgedAt = tip;
+    if (!isFirst) await this.#pending.judgeRunes(this.#options.pool, runes.height);
   }
 
   /** Processes the node's messages since the last round. */
@@ -237,9 +275,9 @@ export class MempoolSession {
     }
   }
 
-  async #lookAtBlock(block: NodeBlock): Promise<void> {
+  async #lookAtBlock(block: NodeBlock, moment: LookMoment): Promise<void> {
     const bytes = await this.#node.blockBytes(block.hash);
-    if (bytes !== null) await this.#look?.atBlock(bytes, refOf(block));
+    if (bytes !== null) await this.#look?.atBlock(bytes, refOf(block), moment);
   }
 }
 

@@ -1,3 +1,4 @@
+import type { SpentOutput } from '#indexer/mempool/pending/pending-runes.ts';
 import type { CallOptions, NodeRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { type BlockHashHex, parseTxid } from '#kernel/primitives/hash.ts';
@@ -192,6 +193,36 @@ export class NodeMempool {
       if (value !== undefined) values[at] = satsOf(value);
     });
     return values;
+  }
+
+  /**
+   * What the inputs of a transaction spend (36 bytes of outpoint each): outputs of blocks, spent by the mempool or not,
+   * otherwise of the mempool; null where the node knows none.
+   */
+  async spentOutputs(outpoints: Uint8Array): Promise<(SpentOutput | null)[]> {
+    const named = Array.from({ length: outpoints.length / 36 }, (_, input) => {
+      const bytes = outpoints.subarray(input * 36, input * 36 + 36);
+      const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+      return [displayOfKey(hashKey(bytes.subarray(0, 32))), view.getUint32(32, true)] as const;
+    });
+    const mined = await this.#many<{ confirmations?: unknown; scriptPubKey?: { hex?: unknown } }>(
+      'gettxout',
+      named.map(([txid, vout]) => [txid, vout, false]),
+    );
+    const missing = mined.flatMap((answer, at) => (answer === null ? [at] : []));
+    const pending = await this.#many<{ vout?: { scriptPubKey?: { hex?: unknown } }[] }>(
+      'getrawtransaction',
+      missing.map((at) => [named[at]?.[0], 1]),
+    );
+    const byInput = new Map(missing.map((at, index) => [at, pending[index]?.vout?.[named[at]?.[1] ?? -1]]));
+    return mined.map((answer, at) => {
+      if (answer !== null) {
+        if (!Number.isSafeInteger(answer.confirmations)) throw invalid();
+        return { script: bytesOf(answer.scriptPubKey?.hex), confirmations: Number(answer.confirmations) };
+      }
+      const output = byInput.get(at);
+      return output === undefined ? null : { script: bytesOf(output.scriptPubKey?.hex), confirmations: 0 };
+    });
   }
 
   #call<Result>(method: string, parameters: readonly unknown[] = []): Promise<Result> {

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type pg from 'pg';
-import { analyse } from '#indexer/mempool/pending/find-pending.ts';
+import { analyse, type RunesToCome } from '#indexer/mempool/pending/find-pending.ts';
 import type { PendingSet } from '#indexer/mempool/pending/pending-set.ts';
 import { TransactionBatch } from '#indexer/mempool/pending/transaction-batch.ts';
 import { searchableBytesMaxDefault } from '#indexer/parse/parse-block.ts';
@@ -29,6 +29,12 @@ export interface LookOptions {
   readonly fingerprintKey: Uint8Array;
 }
 
+/** What transactions would be mined into. */
+export interface LookMoment {
+  /** Null: runes are not known. */
+  readonly runes: RunesToCome | null;
+}
+
 interface Taken {
   readonly txid: HashKey;
   readonly bytes: Uint8Array;
@@ -45,41 +51,41 @@ export class TransactionLook {
   }
 
   /** The transactions of a block, except its coinbase. */
-  async atBlock(bytes: Uint8Array, block: BlockRef): Promise<void> {
+  async atBlock(bytes: Uint8Array, block: BlockRef, moment: LookMoment): Promise<void> {
     const { fingerprintKey } = this.#options;
     const batch = TransactionBatch.ofBlock(bytes, fingerprintKey, searchableBytesMaxDefault);
-    if (batch !== null) await this.#at(batch, block);
+    if (batch !== null) await this.#at(batch, block, moment);
   }
 
   /** The waiting transactions, as many as fit a round; returns their ids. In a hurry, bytes are requested at once. */
-  async atWaiting(isHurried: boolean): Promise<readonly HashKey[]> {
+  async atWaiting(isHurried: boolean, moment: LookMoment): Promise<readonly HashKey[]> {
     const { queue, node } = this.#options;
     const taken = await this.#pending.waiting.take(queue, node, { countMax: transactionsAtOnce, isHurried });
     for (const go of goesOf(taken)) {
-      await this.#atTogether(go);
+      await this.#atTogether(go, moment);
       await nextTurn();
     }
     return taken.map(({ txid }) => txid);
   }
 
-  async #atTogether(taken: readonly Taken[]): Promise<void> {
+  async #atTogether(taken: readonly Taken[], moment: LookMoment): Promise<void> {
     const { fingerprintKey, log } = this.#options;
     const bytes = taken.map((one) => one.bytes);
     const batch = TransactionBatch.of(bytes, fingerprintKey, searchableBytesMaxDefault);
     if (batch !== null) {
-      await this.#at(batch, null);
+      await this.#at(batch, null, moment);
       return;
     }
     // one of them is broken: each is processed alone, and the broken one is skipped
-    if (taken.length > 1) for (const one of taken) await this.#atTogether([one]);
+    if (taken.length > 1) for (const one of taken) await this.#atTogether([one], moment);
     else log.warn('the node gave a transaction that cannot be read');
   }
 
-  async #at(batch: TransactionBatch, block: BlockRef | null): Promise<void> {
+  async #at(batch: TransactionBatch, block: BlockRef | null, { runes }: LookMoment): Promise<void> {
     const { pool, node, fingerprintKey } = this.#options;
     const { inputs, kept, nextPosition } = this.#pending;
     const key = expandFingerprintKey(fingerprintKey);
-    const context = { pool, node, inputs, kept, fingerprintKey: key, nextPosition };
+    const context = { pool, node, inputs, kept, fingerprintKey: key, runes, nextPosition };
     const transactions = Array.from({ length: batch.count - 1 }, (_, index) => index + 1);
     const found = await analyse(context, batch, transactions, block);
     const unknown = found.rows.filter(

@@ -1,10 +1,14 @@
 import type pg from 'pg';
 import { isCursed } from '#chain/snapshot/cursed-expression.ts';
+import { itemBytes } from '#chain/snapshot/gallery-pages.ts';
+import { inscriptionIdBytes, parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import { type InscriptionKey, trustedInscriptionKeys } from '#kernel/primitives/inscription-key.ts';
+import { attributesOfText, itemsOfText } from '#kernel/text/properties-text.ts';
+import { textsOfAttributes } from '#kernel/text/property-texts.ts';
 import { hashTerm } from '#search/elastic/text-query.ts';
 import { indexTermOfBytes } from '#search/text/index-term.ts';
 import { int32s } from '#search/text/int32s.ts';
-import type { Group, GroupContent, GroupMetadata } from './group-document.ts';
+import type { Group, GroupContent, GroupMetadata, GroupProperties } from './group-document.ts';
 
 interface GroupRow {
   content_id: number | null;
@@ -13,7 +17,14 @@ interface GroupRow {
   cursed: boolean | null;
   unnumbered: boolean;
   metaprotocol: Buffer | null;
-  properties_json: string | null;
+  title: Buffer | null;
+  traits: Buffer | null;
+  /** A row's only key, where it has a gallery, and its number of items; null: it has none. */
+  gallery_key: InscriptionKey | null;
+  items: number | null;
+  /** A row's only key, where its properties are a text still, and their bytes; null: they are not. */
+  text_key: InscriptionKey | null;
+  text_bytes: number | null;
   parents: InscriptionKey[] | null;
   keys: Buffer;
   days: Buffer;
@@ -28,7 +39,7 @@ const textBytesMax = 16 * 1024 * 1024;
  * Groups the inscriptions with keys from `fromKey` to below `nextKey` by what their documents hold, in the order of
  * their content ids. All reads see one moment: `client` is in a transaction. Memory is bounded because Postgres does
  * the grouping, on disk where necessary. Inscriptions that no search can find (no content, metadata or properties)
- * are left out.
+ * are left out. Copies with a gallery are groups of their own: galleries are long and hardly ever copied.
  */
 export async function* readGroups(
   client: pg.ClientBase,
@@ -38,16 +49,21 @@ export async function* readGroups(
   await client.query(
     `DECLARE search_groups NO SCROLL CURSOR FOR
      SELECT i.content_id, i.content_type, i.metadata_id, ${isCursed('i')} AS cursed, i.number IS NULL AS unnumbered,
-            d.metaprotocol, d.properties_json, p.parents, string_agg(int4send(i.key), '' ORDER BY i.key) AS keys,
+            d.metaprotocol, p.parents, props.title, props.traits,
+            CASE WHEN props.items > 0 THEN i.key END AS gallery_key, CASE WHEN props.items > 0 THEN props.items END AS items,
+            CASE WHEN d.properties_json IS NOT NULL THEN i.key END AS text_key,
+            octet_length(d.properties_json) AS text_bytes, string_agg(int4send(i.key), '' ORDER BY i.key) AS keys,
             string_agg(int4send((b.time / 86400)::integer), '' ORDER BY i.key) AS days
        FROM chain.inscriptions AS i
        JOIN chain.blocks AS b USING (height)
        LEFT JOIN chain.inscription_details AS d USING (key)
+       LEFT JOIN chain.properties AS props USING (key)
        LEFT JOIN (SELECT child_key AS key, array_agg(parent_key ORDER BY position) AS parents
                     FROM chain.parents WHERE child_key >= ${fromKey} AND child_key < ${nextKey} GROUP BY child_key) AS p
          USING (key)
-      WHERE i.key >= ${fromKey} AND i.key < ${nextKey} AND (i.content_id IS NOT NULL OR i.metadata_id IS NOT NULL OR d.properties_json IS NOT NULL)
-      GROUP BY 1, 2, 3, 4, 5, 6, 7, 8
+      WHERE i.key >= ${fromKey} AND i.key < ${nextKey} AND (i.content_id IS NOT NULL OR i.metadata_id IS NOT NULL 
+             OR d.properties_json IS NOT NULL OR props.key IS NOT NULL)
+      GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13
       ORDER BY 1`,
   );
   try {
@@ -71,8 +87,13 @@ async function* withTexts(client: pg.ClientBase, rows: readonly GroupRow[]): Asy
       if (to > from && bytes > textBytesMax) break;
     }
     const part = rows.slice(from, to);
-    const [contents, metadata] = [await readContents(client, part), await readMetadata(client, part)];
-    for (const row of part) yield groupOf(row, contents, metadata);
+    const texts = {
+      contents: await readContents(client, part),
+      metadata: await readMetadata(client, part),
+      ids: await readGalleries(client, part),
+      old: await readOldProperties(client, part),
+    };
+    for (const row of part) yield groupOf(row, texts);
     from = to;
   }
 }
@@ -86,9 +107,11 @@ const idsOf = (rows: readonly GroupRow[], id: 'content_id' | 'metadata_id'): num
   ...new Set(rows.map((row) => row[id]).filter((one) => one !== null)),
 ];
 
-const sizeOf = ({ content_id: content, metadata_id: metadata }: GroupRow, sizes: Sizes): number =>
-  (content === null ? 0 : (sizes.contents.get(content) ?? 0)) +
-  (metadata === null ? 0 : (sizes.metadata.get(metadata) ?? 0));
+const sizeOf = (row: GroupRow, sizes: Sizes): number =>
+  (row.content_id === null ? 0 : (sizes.contents.get(row.content_id) ?? 0)) +
+  (row.metadata_id === null ? 0 : (sizes.metadata.get(row.metadata_id) ?? 0)) +
+  (row.items ?? 0) * itemBytes +
+  (row.text_bytes ?? 0);
 
 async function readSizes(client: pg.ClientBase, rows: readonly GroupRow[]): Promise<Sizes> {
   const contents = await client.query<{ id: number; size: number }>(
@@ -150,6 +173,42 @@ async function readMetadata(
   );
 }
 
+/** Ids of the items of galleries, by key. */
+async function readGalleries(
+  client: pg.ClientBase,
+  rows: readonly GroupRow[],
+): Promise<Map<InscriptionKey, Buffer>> {
+  const { rows: found } = await client.query<{ key: InscriptionKey; ids: Buffer }>(
+    `SELECT key, string_agg(ids, '' ORDER BY page) AS ids FROM chain.gallery_pages WHERE key = ANY($1) GROUP BY key`,
+    [rows.flatMap(({ gallery_key: key }) => key ?? [])],
+  );
+  return new Map(found.map(({ key, ids }) => [key, ids]));
+}
+
+/** Properties that are a text still, until a catch-up pass has made rows of them, by key. */
+async function readOldProperties(
+  client: pg.ClientBase,
+  rows: readonly GroupRow[],
+): Promise<Map<InscriptionKey, GroupProperties>> {
+  const { rows: found } = await client.query<{ key: InscriptionKey; json: string }>(
+    `SELECT key, properties_json AS json FROM chain.inscription_details
+      WHERE key = ANY($1) AND properties_json IS NOT NULL`,
+    [rows.flatMap(({ text_key: key }) => key ?? [])],
+  );
+  return new Map(
+    found.map(({ key, json }) => {
+      const ids = [...itemsOfText(json)].flatMap(({ id }) => parseInscriptionId(id) ?? []);
+      return [
+        key,
+        {
+          ...textsOfAttributes(attributesOfText(json)),
+          ids: Buffer.concat(ids.map(inscriptionIdBytes)),
+        },
+      ];
+    }),
+  );
+}
+
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** Searchable texts are valid UTF-8. A byte order mark is part of the text. */
@@ -164,11 +223,24 @@ function classOf(type: Buffer | null): Buffer | null {
   return type === null || slash < 0 ? null : type.subarray(0, slash + 1);
 }
 
-function groupOf(
-  row: GroupRow,
-  contents: ReadonlyMap<number, GroupContent>,
-  metadata: ReadonlyMap<number, GroupMetadata>,
-): Group {
+interface Texts {
+  readonly contents: ReadonlyMap<number, GroupContent>;
+  readonly metadata: ReadonlyMap<number, GroupMetadata>;
+  readonly ids: ReadonlyMap<InscriptionKey, Buffer>;
+  readonly old: ReadonlyMap<InscriptionKey, GroupProperties>;
+}
+
+function propertiesOf(row: GroupRow, { ids, old }: Texts): GroupProperties | null {
+  if (row.text_key !== null) return old.get(row.text_key) ?? null;
+  return {
+    title: row.title === null ? null : utf8(row.title),
+    traits: row.traits === null ? null : utf8(row.traits),
+    ids: (row.gallery_key === null ? undefined : ids.get(row.gallery_key)) ?? Buffer.alloc(0),
+  };
+}
+
+function groupOf(row: GroupRow, texts: Texts): Group {
+  const { contents, metadata } = texts;
   return {
     keys: trustedInscriptionKeys(int32s(row.keys)),
     days: [...int32s(row.days)],
@@ -178,7 +250,7 @@ function groupOf(
     isUnnumbered: row.unnumbered,
     metaprotocol: indexTermOfBytes(row.metaprotocol),
     parents: row.parents ?? [],
-    properties: row.properties_json,
+    properties: propertiesOf(row, texts),
     content: row.content_id === null ? null : (contents.get(row.content_id) ?? null),
     metadata: row.metadata_id === null ? null : (metadata.get(row.metadata_id) ?? null),
   };

@@ -1,11 +1,10 @@
-import { parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
+import { itemBytes } from '#chain/snapshot/gallery-pages.ts';
 import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
+import { type PropertyTexts, traitTerms } from '#kernel/text/property-texts.ts';
 import type { PhraseBook } from '#search/elastic/phrases/phrase-book.ts';
 import { type ElasticTuning, usualTuning } from '#search/elastic/server/elastic-tuning.ts';
 import { gramText } from '#search/text/gram-text.ts';
-import { galleryTerm, indexPair } from '#search/text/index-term.ts';
 import { metadataTerms } from '#search/text/metadata-terms.ts';
-import { readProperties } from '#search/text/searched-properties.ts';
 import { wordsOfFolded } from '#search/text/words.ts';
 
 /**
@@ -28,8 +27,7 @@ export interface Group {
   readonly metaprotocol: string | null;
   /** Keys of the parents that hold. */
   readonly parents: readonly InscriptionKey[];
-  /** chain.inscription_details.properties_json */
-  readonly properties: string | null;
+  readonly properties: GroupProperties | null;
   readonly content: GroupContent | null;
   readonly metadata: GroupMetadata | null;
 }
@@ -46,6 +44,12 @@ export interface GroupContent {
 export interface GroupMetadata {
   readonly json: string;
   readonly folded: string;
+}
+
+/** Of the properties, what searches read: src/kernel/text/property-texts.ts, and the ids of the gallery. */
+export interface GroupProperties extends PropertyTexts {
+  /** 36 bytes each. */
+  readonly ids: Buffer;
 }
 
 export type DocumentBounds = Pick<ElasticTuning, 'spanKeys' | 'keysPerDocument'>;
@@ -163,13 +167,14 @@ function wordsText(folded: string): string | null {
 }
 
 /** Title, traits and gallery (tag 17). */
-function propertyFields(json: string | null): Record<string, unknown> {
-  if (json === null) return {};
-  const { title, traits, gallery } = readProperties(json);
-  const ids = gallery.map(parseInscriptionId).filter((id) => id !== null);
+function propertyFields(properties: GroupProperties | null): Record<string, unknown> {
+  if (properties === null) return {};
+  const { title, traits, ids } = properties;
+  const items = new Set<string>();
+  for (let at = 0; at < ids.length; at += itemBytes) items.add(ids.toString('base64url', at, at + itemBytes));
   return {
     title: title === null ? null : gramText(title),
-    traits: traits.map(([name, value]) => indexPair(name, value)),
-    gallery: [...new Set(ids.map(galleryTerm))],
+    traits: traitTerms(traits),
+    gallery: [...items],
   };
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Client, type ClientOptions, HttpConnection } from '@elastic/elasticsearch';
 import { AppError } from '#kernel/errors/app-error.ts';
+import { shownAddress } from '#kernel/shown-address.ts';
 import { type ElasticCall, failureOfElasticCall } from './elastic-failure.ts';
 
 /** Where Elasticsearch is, and how we authenticate. */
@@ -44,7 +45,7 @@ export function createElasticClient(settings: ElasticSettings): ElasticClient {
   const nodes = settings.url.split(',').map((one) => parseUrl(one.trim()));
   const first = nodes[0] as URL;
   const auth = authOf(settings, first);
-  const url = nodes.map(withoutUser).join(',');
+  const url = nodes.map(({ href }) => shownAddress(href)).join(',');
   const ca = settings.caFile === undefined ? null : readCa(settings.caFile);
   const client = new Client({
     nodes: nodes.map((node) => withoutUser(node)),

@@ -5,7 +5,7 @@ import type { ElasticClient } from './elastic-client.ts';
 /**
  * The version of the mapping, of the analysis and of what documents hold. A change of any of them needs a new index.
  */
-export const mappingVersion = 4;
+export const mappingVersion = 5;
 
 export interface IndexOptions {
   readonly shards: number;

@@ -3,11 +3,28 @@ import { readFollowerReport } from '#chain/blocks/follower-status.queries.ts';
 import { writeFollowerStatus } from '#indexer/follow/status-row.ts';
 import type { FollowerStatus } from '#kernel/contracts/follower-status.ts';
 import { isAdvisoryLockHeld } from '#kernel/pg/advisory-lock.ts';
+import { createPool } from '#kernel/pg/pool.ts';
 import type { CommandContext } from '#src/app/command-context.ts';
+import type { Database } from '#src/app/database.ts';
 import type { ConnectedNode, NodeLink } from '#src/app/node.ts';
 
 /** The interval at which the follower reports without a change. */
 const sayEveryMs = 3000;
+
+/** One row, every few seconds: a slower write means that the server is in trouble. */
+const statementTimeoutMs = 5000;
+
+/** The connection that writes the status, as the writer, where no follower does; for the life of the process. */
+export function statusWriter({ lifecycle, logger }: CommandContext, { url }: Database): pg.Pool {
+  const pool = createPool(url, {
+    applicationName: 'satscribe status',
+    max: 1,
+    statementTimeoutMs,
+    onError: (error) => logger.debug({ err: error }, 'an idle connection was lost'),
+  });
+  lifecycle.add('status connection', () => pool.end());
+  return pool;
+}
 
 /**
  * Waits for the node, and writes why no blocks come for the processes that answer from the same database, as the

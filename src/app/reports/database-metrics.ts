@@ -23,7 +23,7 @@ export function readDatabase(metrics: Metrics, pool: pg.Pool, isSearched: boolea
     labels: ['kind'],
     values: async () => {
       if (!isSearched) return [];
-      const unsealed = await withSnapshot(pool, ({ client }) => unsealedOf(client));
+      const unsealed = await withSnapshot(pool, ({ client }) => unsealedOf(client), null);
       return Object.entries(unsealed).map(([kind, value]) => ({ labels: { kind }, value }));
     },
   });
@@ -44,7 +44,7 @@ function readStandings(metrics: Metrics, pool: pg.Pool): void {
   // all figures of a scrape come from one query at one moment
   let asking: Promise<Standing> | null = null;
   const standing = (): Promise<Standing> => {
-    asking ??= readStanding(pool).finally(() => {
+    asking ??= readStanding(pool, null).finally(() => {
       asking = null;
     });
     return asking;
@@ -99,7 +99,7 @@ function readPayments(metrics: Metrics, pool: pg.Pool): void {
     name: 'satscribe_payments_lag_blocks',
     help: 'Blocks of the source that were not scanned for payments yet',
     values: async () => {
-      const [offset, { status }] = await Promise.all([readPaymentsOffset(pool), readStanding(pool)]);
+      const [offset, { status }] = await Promise.all([readPaymentsOffset(pool), readStanding(pool, null)]);
       const height = status?.sourceTip?.height;
       if (offset === null || height === undefined) return [];
       return [{ value: Math.max(0, height - offset.height) }];
@@ -121,7 +121,7 @@ function readPayments(metrics: Metrics, pool: pg.Pool): void {
 }
 
 async function mempoolValues(pool: pg.Pool): Promise<ReadValue[]> {
-  const found = await withSnapshot(pool, ({ client }) => mempoolState(client));
+  const found = await withSnapshot(pool, ({ client }) => mempoolState(client), null);
   if (found === null) return [];
   return [
     { labels: { kind: 'all' }, value: found.transactions },

@@ -4,7 +4,7 @@ import { createMetrics, type Metrics, type ReadValue } from '#kernel/metrics.ts'
 import { createPool } from '#kernel/pg/pool.ts';
 import { SearchDemand } from '#kernel/search-demand.ts';
 import type { CommandContext } from '#src/app/command-context.ts';
-import type { Database } from '#src/app/database.ts';
+import type { AnsweringDatabase } from '#src/app/database.ts';
 import { mayPostgresSearch } from '#src/config.ts';
 import { version } from '#src/version.ts';
 import { readDatabase } from './database-metrics.ts';
@@ -26,13 +26,14 @@ export interface OperationsParts extends Operations {
 }
 
 /** The data of `/status`, `/health` and `/metrics`, for the life of the process. */
-export function openOperations(context: CommandContext, database: Database): OperationsParts {
+export function openOperations(context: CommandContext, database: AnsweringDatabase): OperationsParts {
   const { config, lifecycle, logger } = context;
   const log = logger.child({ part: 'operations' });
-  const pool = createPool(database.url, {
+  const pool = createPool(database.readerUrl, {
     applicationName: 'satscribe operations',
     max: connectionsMax,
     statementTimeoutMs,
+    readOnly: true,
     onError: (error) => log.warn({ err: error }, 'an idle connection was lost'),
   });
   lifecycle.add('operations connections', () => pool.end());
@@ -67,6 +68,7 @@ export function openOperations(context: CommandContext, database: Database): Ope
     },
   };
   operations.watchPool('readers', database.readers);
+  operations.watchPool('contents', database.contents);
   metrics.read({
     name: 'satscribe_ready_problems',
     help: 'Parts of this process that have a problem, by error code',

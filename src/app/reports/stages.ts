@@ -1,9 +1,11 @@
 import type pg from 'pg';
+import { partOf, type StagePart, workerMessages } from '#kernel/stages/stage-list.ts';
 import { StageRecorder } from '#kernel/stages/stage-recorder.ts';
 import { stageTable } from '#kernel/stages/stage-table.ts';
 import { TraceFile } from '#kernel/stages/trace-file.ts';
 import { watchStatements } from '#kernel/stages/watch-statements.ts';
 import type { CommandContext } from '#src/app/command-context.ts';
+import { hasEmbeddedDatabase } from '#src/config.ts';
 
 export interface StagesReport {
   readonly stages: StageRecorder;
@@ -25,21 +27,27 @@ export function recordStages(
   const stages = new StageRecorder(
     TraceFile.open(path, (error) => log.error({ err: error, path }, 'the trace has ended early')),
   );
-  watchStatements(pool, stages, config.databaseUrl === undefined);
+  watchStatements(pool, stages, hasEmbeddedDatabase(config));
   const end = (): void => {
-    const rows = stages.end();
-    if (rows === null) return;
-    if (process.stderr.isTTY) process.stderr.write(`\n${stageTable(rows)}\n`);
-    else log.info({ path, stages: rows }, 'stages of the sync');
+    const sums = stages.end();
+    if (sums === null) return;
+    if (process.stderr.isTTY) process.stderr.write(`\n${stageTable(sums)}\n`);
+    else log.info({ path, ...sums }, 'stages of the sync');
   };
   lifecycle.add('trace', end);
   return { stages, end };
 }
 
+const bounds: Partial<Record<StagePart, string>> = {
+  source: 'fetch',
+  'parser threads': 'parse',
+  'main thread': 'ledger',
+};
+
 /** What an operator can change: the source, the threads, or the disk of the database. */
 export function boundOf(stage: string): string {
-  if (stage === 'fetch') return 'fetch';
-  if (/^(check|parse|workers)/u.test(stage)) return 'parse';
-  if (/^(ledger|encode|outbox, texts)/u.test(stage)) return 'ledger';
-  return stage === 'searches' ? 'searches' : 'database';
+  if (stage === 'searches') return 'searches';
+  if (stage === workerMessages) return 'parse';
+  const part = partOf(stage);
+  return (part === null ? undefined : bounds[part]) ?? 'database';
 }

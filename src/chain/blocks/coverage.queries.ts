@@ -21,7 +21,7 @@ export interface Coverage {
 
 /** Read from the tip downwards; `toHeight` is that of `tip`. Costs a step per island, not a row per block. */
 export async function readCoverage(
-  db: pg.Pool | pg.ClientBase,
+  db: pg.ClientBase,
   { firstInscriptionHeight }: NetworkParameters,
   tip: Tip | null,
 ): Promise<Coverage> {

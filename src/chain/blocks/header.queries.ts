@@ -68,6 +68,24 @@ export async function timesBefore(client: ClientBase, height: Height): Promise<n
   return rows.map(({ time }) => time);
 }
 
+/** A block, and when it says that it was made: seconds. */
+export interface BlockMoment {
+  readonly hash: BlockHash;
+  readonly time: number;
+}
+
+/** The indexed blocks of some heights. */
+export async function blockMoments(
+  client: ClientBase,
+  heights: readonly Height[],
+): Promise<ReadonlyMap<Height, BlockMoment>> {
+  const { rows } = await client.query<{ height: Height; hash: BlockHash; time: number }>(
+    'SELECT height, hash, time FROM chain.blocks WHERE height = ANY($1::integer[])',
+    [heights],
+  );
+  return new Map(rows.map(({ height, hash, time }) => [height, { hash, time }]));
+}
+
 /** Compact targets in a range of heights, and how often each occurs. */
 export async function targetsBetween(
   client: ClientBase,

@@ -6,6 +6,7 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import type { EventKindIdentity } from '#kernel/events/event-kind.ts';
 import { failpoint } from '#kernel/failpoint.ts';
 import { awaitFlushed, flush, isFlushed } from '#kernel/pg/await-flushed.ts';
+import { withCutConnection } from '#kernel/pg/cut-connection.ts';
 import type { BlockHash } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import { type NetworkName, networks } from '#kernel/primitives/network.ts';
@@ -55,16 +56,21 @@ export async function readOutboxPage(
   kind: StoredEventKind,
   network: NetworkName,
   fromSequence: number,
+  signal: AbortSignal | null,
 ): Promise<OutboxEntry[]> {
   let hasFlushed = true;
-  const entries = await withSnapshot(pool, async ({ client }) => {
-    const rows = await readRows(client, kind, kind.firstHeight(networks[network]), fromSequence);
-    const made = await makeTexts(client, kind, network, rows);
-    hasFlushed = rows.length === 0 || (await isFlushed(client));
-    // its height may have another block by now
-    return rows.map((row) => ({ row, made: row.is_there ? (made.get(row.height) ?? null) : null }));
-  });
-  if (!hasFlushed) await flush(pool);
+  const entries = await withSnapshot(
+    pool,
+    async ({ client }) => {
+      const rows = await readRows(client, kind, kind.firstHeight(networks[network]), fromSequence);
+      const made = await makeTexts(client, kind, network, rows);
+      hasFlushed = rows.length === 0 || (await isFlushed(client));
+      // its height may have another block by now
+      return rows.map((row) => ({ row, made: row.is_there ? (made.get(row.height) ?? null) : null }));
+    },
+    signal,
+  );
+  if (!hasFlushed) await withCutConnection(pool, signal, flush);
   failpoint('outbox');
   return Promise.all(
     entries.map(async ({ row, made }) => ({
@@ -129,18 +135,24 @@ async function makeTexts(
 }
 
 /** Throws `events_not_ready` while texts of a kind cannot be made again. */
-export async function requireEventTexts(pool: Pool, kind: StoredEventKind): Promise<void> {
-  const why = await kind.whyNotReadable(pool);
+export async function requireEventTexts(
+  pool: Pool,
+  kind: StoredEventKind,
+  signal: AbortSignal,
+): Promise<void> {
+  const why = await withCutConnection(pool, signal, kind.whyNotReadable);
   if (why !== null) throw new AppError('events_not_ready', why);
 }
 
 /** The last sequence of the outbox that survives a crash of the server; 0 if it is empty. */
-export async function lastSequence(pool: Pool): Promise<number> {
-  const { rows } = await pool.query<{ last: number }>(
-    'SELECT coalesce(max(sequence), 0) AS last FROM chain.outbox',
-  );
-  await awaitFlushed(pool);
-  return rows[0]?.last ?? 0;
+export async function lastSequence(pool: Pool, signal: AbortSignal | null): Promise<number> {
+  return withCutConnection(pool, signal, async (client) => {
+    const { rows } = await client.query<{ last: number }>(
+      'SELECT coalesce(max(sequence), 0) AS last FROM chain.outbox',
+    );
+    await awaitFlushed(client);
+    return rows[0]?.last ?? 0;
+  });
 }
 
 /** The hashes of a block: sha256 results as computed, the block's own hash in internal order. */

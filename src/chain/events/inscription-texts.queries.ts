@@ -1,4 +1,5 @@
 import type { ClientBase, Pool } from 'pg';
+import { indexesOnly } from '#chain/snapshot/indexes-only.ts';
 import { inscriptionKind } from '#kernel/events/event-kind.ts';
 import { EventTextWriter } from '#kernel/events/event-text-writer.ts';
 import { parseInscriptionLine } from '#kernel/events/parse-event-text.ts';
@@ -64,10 +65,7 @@ async function readInscriptionTexts(
   network: NetworkName,
   { from, to, keep }: TextRange,
 ): Promise<BlockEventText[]> {
-  // a few blocks of a million: indexes are right even if the planner misjudges a newly filled table
-  await client.query(
-    'SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off',
-  );
+  await client.query(indexesOnly);
   const blocks = await readBlocks(client, from, to);
   const events = await readEvents(client, from, to);
   const parents = await readParents(client, blocks);

@@ -1,4 +1,6 @@
+import assert from 'node:assert/strict';
 import type pg from 'pg';
+import { readCopyBytes } from '#kernel/pg/copy-read.ts';
 import { type InscriptionId, inscriptionIdFromBytes } from '#kernel/primitives/inscription-id.ts';
 
 /** A stored body, without its bytes. */
@@ -82,20 +84,28 @@ function storedContent(row: ContentRow): StoredContent {
   };
 }
 
+/** Bytes of a body: `count` of them, from the offset `from` on. */
+export interface BodyPart {
+  readonly from: number;
+  readonly count: number;
+}
+
 /**
- * A stored body, or its first `maxBytes`. Bodies are stored uncompressed and out of line, so a prefix is read without
- * the rest. Null where a reorganisation removed the body since it was looked up. Ids are used again after that, so
- * the id may name another body by then.
+ * A part of a stored body. Bodies are stored uncompressed and out of line, in chunks of 2 kB: only those of the part
+ * are read. Null where a reorganisation removed the body since it was looked up. Ids are used again after that, so the
+ * id may name another body by then.
  */
-export async function readBody(
-  db: pg.Pool | pg.ClientBase,
+export async function readBodyPart(
+  client: pg.ClientBase,
   { contentId, sha256 }: StoredBody,
-  maxBytes?: number,
+  { from, count }: BodyPart,
 ): Promise<Buffer | null> {
-  const body = maxBytes === undefined ? 'body' : 'substring(body FROM 1 FOR $3)';
-  const { rows } = await db.query<{ body: Buffer }>(
-    `SELECT ${body} AS body FROM chain.contents WHERE content_id = $1 AND sha256 = $2`,
-    [contentId, Buffer.from(sha256), ...(maxBytes === undefined ? [] : [maxBytes])],
+  // COPY takes no parameters: these are integers, and hex
+  assert([contentId, from, count].every(Number.isSafeInteger), 'a part of a body is bounded by integers');
+  const hex = Buffer.from(sha256).toString('hex');
+  return readCopyBytes(
+    client,
+    `SELECT substring(body FROM ${from + 1} FOR ${count}) FROM chain.contents
+      WHERE content_id = ${contentId} AND sha256 = '\\x${hex}'::bytea`,
   );
-  return rows[0]?.body ?? null;
 }

@@ -1,4 +1,5 @@
 import type { ClientBase } from 'pg';
+import { indexesOnly } from '#chain/snapshot/indexes-only.ts';
 import { type HeightRange, keysOfHeights } from '#chain/snapshot/inscription-keys.ts';
 import { charmNames, charms } from '#kernel/primitives/charm.ts';
 import { curseName } from '#kernel/primitives/curse.ts';
@@ -7,6 +8,8 @@ import type { Height } from '#kernel/primitives/height.ts';
 import { formatInscriptionId, inscriptionIdFromBytes } from '#kernel/primitives/inscription-id.ts';
 import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
 import type { Sats } from '#kernel/primitives/sats.ts';
+import { withSatCharms } from '#kernel/sats/notation.ts';
+import type { Sat } from '#kernel/sats/sat.ts';
 import { utf8OrNull } from '#kernel/text/utf8.ts';
 
 /** Keys are dense: a page of this width is one short index range, whatever the size of the table. */
@@ -23,10 +26,7 @@ const pageBytesMax = 8_000_000;
  * for. `client` must be in a snapshot; its planner settings are changed.
  */
 export async function* exportInscriptions(client: ClientBase, range: HeightRange): AsyncGenerator<string> {
-  // a page is a thousand keys: indexes are right even where the planner has stale statistics
-  await client.query(
-    'SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off',
-  );
+  await client.query(indexesOnly);
   const { first, end } = await keysOfHeights(client, range);
   if (first === null || end === null) return;
   for (let key = first; key < end; ) {
@@ -51,6 +51,7 @@ interface ExportRow {
   sequence: number | null;
   curse: number | null;
   charms: number | null;
+  sat: Sat | null;
   fee: Sats | null;
   content_type: Buffer | null;
   sha256: Buffer | null;
@@ -72,7 +73,7 @@ interface ExportRow {
 async function readPage(client: ClientBase, first: number, end: number): Promise<ExportRow[]> {
   const { rows } = await client.query<ExportRow>(
     `SELECT * FROM (
-       SELECT i.key, i.txid, i.index, i.height, i.tx_index, i.input, i.number, i.curse, i.charms, i.fee,
+       SELECT i.key, i.txid, i.index, i.height, i.tx_index, i.input, i.number, i.curse, i.charms, s.sat, i.fee,
          -- the total after the block, counted back; among several of a block without spent outputs it is not known
          CASE WHEN b.has_spent OR b.next_key - b.first_key = 1 THEN b.sequence - b.next_key + i.key END AS sequence,
          i.content_type, c.sha256, length(c.body) AS size_bytes,
@@ -88,6 +89,7 @@ async function readPage(client: ClientBase, first: number, end: number): Promise
        LEFT JOIN chain.contents c ON c.content_id = i.content_id
        LEFT JOIN chain.inscription_details d ON d.key = i.key
        LEFT JOIN chain.metadata_texts m ON m.metadata_id = i.metadata_id
+       LEFT JOIN chain.sats s ON s.key = i.key
        LEFT JOIN LATERAL (
          SELECT * FROM chain.locations WHERE key = i.key ORDER BY height DESC, step DESC LIMIT 1
        ) l ON true
@@ -159,11 +161,12 @@ function satpointOf(row: ExportRow): string | null {
 const nullTxid = '0'.repeat(64);
 const lostVout = 0xffff_ffff;
 
-/** ord's charms: those of the reveal, plus burned and lost from its location. */
+/** ord's charms: those of the reveal and of its sat, plus burned and lost from its location. */
 function charmsNow(row: ExportRow): string[] | null {
-  if (row.charms === null || !isKnown(row)) return null;
+  const revealed = withSatCharms(row.charms, row.sat);
+  if (revealed === null || !isKnown(row)) return null;
   return charmNames(
-    row.charms | (row.burned === true ? charms.burned : 0) | (row.place === 1 ? charms.lost : 0),
+    revealed | (row.burned === true ? charms.burned : 0) | (row.place === 1 ? charms.lost : 0),
   );
 }
 

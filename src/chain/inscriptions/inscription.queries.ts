@@ -1,17 +1,24 @@
 import type pg from 'pg';
 import type { ClientBase } from 'pg';
+import { spacedRuneOf } from '#chain/runes/rune.queries.ts';
 import type { BlockHash, Txid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import { type InscriptionId, inscriptionIdFromBytes } from '#kernel/primitives/inscription-id.ts';
 import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
 import type { Sats } from '#kernel/primitives/sats.ts';
+import type { SpacedRune } from '#kernel/runes/spaced-rune.ts';
+import { withSatCharms } from '#kernel/sats/notation.ts';
+import type { Sat } from '#kernel/sats/sat.ts';
 import { utf8OrNull } from '#kernel/text/utf8.ts';
+import { unreachable } from '#kernel/unreachable.ts';
 import { noRelatives, type Relatives, relativesOf } from './inscription-relatives.queries.ts';
 import { currentLocations, type Location, shownCharms, storedCharms } from './location.queries.ts';
 
 export type InscriptionQuestion =
   | { readonly kind: 'id'; readonly id: InscriptionId }
-  | { readonly kind: 'number'; readonly number: number };
+  | { readonly kind: 'number'; readonly number: number }
+  /** The first one on a sat. */
+  | { readonly kind: 'sat'; readonly sat: Sat };
 
 export interface InscriptionDetail {
   readonly id: InscriptionId;
@@ -41,15 +48,17 @@ export interface InscriptionDetail {
   readonly metaprotocol: string | null;
   /** Canonical JSON text of the metadata. */
   readonly metadataJson: string | null;
-  /** JSON text as ord shows it: {"gallery": […], "attributes": {…}}. */
-  readonly propertiesJson: string | null;
   readonly curse: number | null;
-  /** Bits as ord shows them now: those of the reveal, plus burned and lost from its location. */
+  /** Bits as ord shows them now: those of the reveal and of its sat, plus burned and lost from its location. */
   readonly charms: number | null;
   /** The same without a loss after the reveal: as ord stores them, and shows them to inscriptions. */
   readonly storedCharms: number | null;
   readonly fee: Sats | null;
+  /** The rune that its transaction etched, for the first inscription of a transaction. Null: none, or not known. */
+  readonly rune: SpacedRune | null;
   readonly location: Location | null;
+  /** The sat that it is on. Null: it is on none, or this server has no index of sats. */
+  readonly sat: Sat | null;
   /** Valid parents, in order. Null where validity is unknown. */
   readonly parents: readonly InscriptionId[] | null;
   /** The first children, and how many are known; null while they are being counted. */
@@ -80,7 +89,6 @@ interface MainRow {
   metaprotocol: Buffer | null;
   delegate: Buffer | null;
   claimed_parents: Buffer | null;
-  properties_json: string | null;
   metadata_json: Buffer | null;
   block_hash: BlockHash;
   time: number;
@@ -91,6 +99,25 @@ interface MainRow {
   content_id: number | null;
   island_height: Height;
   tip_island_height: Height;
+  rune: string | null;
+  spacers: number | null;
+  sat: Sat | null;
+}
+
+function askedBy(question: InscriptionQuestion): { where: string; values: unknown[] } {
+  switch (question.kind) {
+    case 'id':
+      return { where: 'txid = $1 AND index = $2', values: [question.id.txid, question.id.index] };
+    case 'number':
+      return { where: 'number = $1', values: [question.number] };
+    case 'sat':
+      return {
+        where: 'key = (SELECT key FROM chain.sats WHERE sat = $1 ORDER BY key LIMIT 1)',
+        values: [question.sat],
+      };
+    default:
+      return unreachable(question);
+  }
 }
 
 /** The key of an inscription. Null where it is not indexed. */
@@ -98,13 +125,31 @@ export async function inscriptionKey(
   client: ClientBase,
   question: InscriptionQuestion,
 ): Promise<InscriptionKey | null> {
-  const where = question.kind === 'id' ? 'txid = $1 AND index = $2' : 'number = $1';
-  const values = question.kind === 'id' ? [question.id.txid, question.id.index] : [question.number];
+  const { where, values } = askedBy(question);
   const { rows } = await client.query<{ key: InscriptionKey }>(
     `SELECT key FROM chain.inscriptions WHERE ${where}`,
     values,
   );
   return rows[0]?.key ?? null;
+}
+
+/** An inscription by everything that names it. */
+export interface InscriptionName extends InscriptionId {
+  readonly key: InscriptionKey;
+  readonly number: number | null;
+}
+
+/** The names of an inscription. Null where it is not indexed. */
+export async function inscriptionName(
+  client: ClientBase,
+  question: InscriptionQuestion,
+): Promise<InscriptionName | null> {
+  const { where, values } = askedBy(question);
+  const { rows } = await client.query<InscriptionName>(
+    `SELECT key, txid, index, number FROM chain.inscriptions WHERE ${where}`,
+    values,
+  );
+  return rows[0] ?? null;
 }
 
 /** Keys of inscriptions in the order of their ids. Null for those that are not indexed. */
@@ -170,7 +215,7 @@ function detailOf(
   const delegate = row.delegate === null ? null : inscriptionIdFromBytes(row.delegate);
   const ownType = utf8OrNull(row.content_type);
   const delegateType = row.delegate === null ? undefined : types.get(row.delegate.toString('hex'));
-  const { charms } = row;
+  const charms = withSatCharms(row.charms, row.sat);
   const knowsCharms = charms !== null && location !== null;
   return {
     id: { txid: row.txid, index: row.index },
@@ -194,12 +239,13 @@ function detailOf(
     delegate,
     metaprotocol: utf8OrNull(row.metaprotocol),
     metadataJson: row.metadata_json === null ? null : row.metadata_json.toString('utf8'),
-    propertiesJson: row.properties_json,
     curse: row.curse,
     charms: knowsCharms ? shownCharms(charms, location) : null,
     storedCharms: knowsCharms ? storedCharms(charms, location) : null,
     fee: row.fee,
+    rune: row.rune === null ? null : spacedRuneOf({ rune: row.rune, spacers: row.spacers ?? 0 }),
     location,
+    sat: row.sat,
     parents: knowsParents(row) ? relatives.parents : null,
     children: relatives.children,
     childCount: relatives.childCount,
@@ -222,17 +268,20 @@ async function mainRows(client: ClientBase, keys: readonly InscriptionKey[]): Pr
   const { rows } = await client.query<MainRow>(
     `SELECT i.key, i.txid, i.index, i.height, i.tx_index, i.input, i.number, i.curse, i.charms, i.fee,
        i.content_type, i.content_id, c.sha256, length(c.body) AS size_bytes,
-       d.content_encoding, d.metaprotocol, d.delegate, d.claimed_parents, d.properties_json,
+       d.content_encoding, d.metaprotocol, d.delegate, d.claimed_parents,
        m.json AS metadata_json, b.hash AS block_hash, b.time, b.anchored, b.has_spent,
        b.sequence IS NOT NULL AS sequenced,
        b.blessed IS NOT NULL AND b.cursed IS NOT NULL AS numbered, b.island_height,
-       (SELECT island_height FROM chain.blocks ORDER BY height DESC LIMIT 1) AS tip_island_height
+       (SELECT island_height FROM chain.blocks ORDER BY height DESC LIMIT 1) AS tip_island_height,
+       u.rune::text AS rune, u.spacers, s.sat
      FROM unnest($1::integer[]) AS asked(key)
      JOIN chain.inscriptions i ON i.key = asked.key
      JOIN chain.blocks b ON b.height = i.height
      LEFT JOIN chain.contents c ON c.content_id = i.content_id
      LEFT JOIN chain.inscription_details d ON d.key = i.key
-     LEFT JOIN chain.metadata_texts m ON m.metadata_id = i.metadata_id`,
+     LEFT JOIN chain.metadata_texts m ON m.metadata_id = i.metadata_id
+     LEFT JOIN chain.runes u ON i.index = 0 AND u.height = i.height AND u.tx_index = i.tx_index
+     LEFT JOIN chain.sats s ON s.key = i.key`,
     [keys],
   );
   return rows;

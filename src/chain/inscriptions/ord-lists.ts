@@ -59,7 +59,7 @@ export class OrdLists {
    * first update takes seconds, and waiting snapshots would hold all connections. If the signal is aborted, its
    * connection is cut.
    */
-  async bringUpToDate(pool: Pool, signal?: AbortSignal): Promise<void> {
+  async bringUpToDate(pool: Pool, signal: AbortSignal | null): Promise<void> {
     this.#refreshing ??= withSnapshot(pool, (snapshot) => this.#refresh(snapshot), signal).finally(() => {
       this.#refreshing = null;
     });
@@ -197,8 +197,12 @@ async function collectionsBefore(
 /** Galleries from a key on that ord shows, ascending. */
 async function galleriesSince(client: ClientBase, firstKey: number): Promise<InscriptionKey[]> {
   const { rows } = await client.query<{ key: InscriptionKey }>(
-    `SELECT key FROM chain.inscription_details
-     WHERE properties_json LIKE '{"gallery":[{%' AND key >= $1 ORDER BY key`,
+    // the second: those that an earlier version indexed, until their rows are made
+    `SELECT key FROM chain.properties WHERE items > 0 AND key >= $1
+     UNION ALL
+     SELECT key FROM chain.inscription_details
+     WHERE properties_json IS NOT NULL AND starts_with(properties_json, '{"gallery":[{') AND key >= $1
+     ORDER BY key`,
     [firstKey],
   );
   const keys = rows.map((row) => row.key);

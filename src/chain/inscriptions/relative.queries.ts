@@ -5,6 +5,8 @@ import type { Height } from '#kernel/primitives/height.ts';
 import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
 import type { Sats } from '#kernel/primitives/sats.ts';
+import { withSatCharms } from '#kernel/sats/notation.ts';
+import type { Sat } from '#kernel/sats/sat.ts';
 import { currentLocations, type Location, storedCharms } from './location.queries.ts';
 
 /** Keys of one page, and whether there are more after it. */
@@ -70,6 +72,8 @@ export interface InscriptionEntry {
   readonly charms: number | null;
   readonly timestamp: number;
   readonly location: Location | null;
+  /** Null: it is on none, or this server has no index of sats. */
+  readonly sat: Sat | null;
 }
 
 /** Entries in the order of their keys. Two reads: run it in a snapshot. */
@@ -86,17 +90,20 @@ export async function inscriptionEntries(
     fee: Sats | null;
     charms: number | null;
     time: number;
+    sat: Sat | null;
   }>(
-    `SELECT i.key, i.txid, i.index, i.number, i.height, i.fee, i.charms, b.time
+    `SELECT i.key, i.txid, i.index, i.number, i.height, i.fee, i.charms, b.time, s.sat
      FROM unnest($1::integer[]) WITH ORDINALITY AS asked(key, place)
      JOIN chain.inscriptions i ON i.key = asked.key
      JOIN chain.blocks b ON b.height = i.height
+     LEFT JOIN chain.sats s ON s.key = i.key
      ORDER BY asked.place`,
     [keys],
   );
   const locations = await currentLocations(client, keys);
-  return rows.map(({ key, txid, index, number, height, fee, charms, time }) => {
+  return rows.map(({ key, txid, index, number, height, fee, charms: revealed, time, sat }) => {
     const location = locations.get(key) ?? null;
+    const charms = withSatCharms(revealed, sat);
     return {
       id: { txid, index },
       number,
@@ -105,6 +112,7 @@ export async function inscriptionEntries(
       charms: charms === null || location === null ? null : storedCharms(charms, location),
       timestamp: time,
       location,
+      sat,
     };
   });
 }

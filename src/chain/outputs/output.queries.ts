@@ -1,10 +1,10 @@
-import type pg from 'pg';
 import type { ClientBase } from 'pg';
 import { isComplete } from '#chain/derived/derived-tables.queries.ts';
 import type { BlockHash, Txid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
-import type { Sats } from '#kernel/primitives/sats.ts';
+import { asSats, type Sats } from '#kernel/primitives/sats.ts';
+import { unpackRanges } from '#kernel/sats/packed-ranges.ts';
 
 /** An output: its transaction (internal order) and its index. */
 export interface Outpoint {
@@ -37,6 +37,8 @@ export interface KnownOutputs {
   readonly byPlace: ReadonlyMap<number, KnownOutput>;
   /** Every spendable output is kept: an unknown one is spent, unspendable, or not on this chain. */
   readonly hasAll: boolean;
+  /** The same of outputs with a value: the index of sats has them, without their scripts. */
+  readonly hasAllWithValue: boolean;
 }
 
 /**
@@ -50,14 +52,14 @@ export async function knownOutputs(
   fingerprints: readonly string[],
 ): Promise<KnownOutputs> {
   const held = await heldOutputs(client, outpoints, fingerprints);
-  if (!(await isComplete(client, 'outputs'))) return { byPlace: held, hasAll: false };
+  const hasAll = await isComplete(client, 'outputs');
+  const hasAllWithValue = hasAll || (await isComplete(client, 'sats'));
+  if (!hasAllWithValue) return { byPlace: held, hasAll, hasAllWithValue };
   const places = outpoints.map((_, place) => place).filter((place) => !held.has(place));
-  const others = await keptOutputs(
-    client,
-    places.flatMap((place) => outpoints[place] ?? []),
-  );
+  const left = places.flatMap((place) => outpoints[place] ?? []);
+  const others = hasAll ? await keptOutputs(client, left) : await outputsWithSats(client, left);
   for (const [index, output] of others) held.set(places[index] ?? -1, output);
-  return { byPlace: held, hasAll: true };
+  return { byPlace: held, hasAll, hasAllWithValue };
 }
 
 async function heldOutputs(
@@ -112,6 +114,26 @@ async function keptOutputs(
   );
 }
 
+/** Unspent outputs with a value from the index of sats, by position in the question. */
+async function outputsWithSats(
+  client: ClientBase,
+  outpoints: readonly Outpoint[],
+): Promise<Map<number, KnownOutput>> {
+  const { rows } = await client.query<{ place: number; height: Height; ranges: Buffer }>(
+    `SELECT asked.place - 1 AS place, r.height, r.ranges
+     FROM unnest($1::bytea[], $2::bigint[]) WITH ORDINALITY AS asked(txid, vout, place)
+     JOIN chain.sat_ranges r ON chain.hash64(r.txid, r.vout) = chain.hash64(asked.txid, asked.vout)
+       AND r.txid = asked.txid AND r.vout = asked.vout`,
+    [outpoints.map(({ txid }) => Buffer.from(txid)), outpoints.map(({ vout }) => vout)],
+  );
+  return new Map(
+    rows.map(({ place, height, ranges }) => {
+      const value = asSats(unpackRanges(ranges).reduce((sum, { start, end }) => sum + end - start, 0));
+      return [place, { height, value, script: null, inscriptions: [] }];
+    }),
+  );
+}
+
 /** The first `limit` lost, or unbound, inscriptions in the order of application. */
 export async function inscriptionsOutside(
   client: ClientBase,
@@ -135,31 +157,59 @@ export interface TransactionPlace {
   readonly index: number | null;
 }
 
+/** A transaction, and outputs of it that may tell where it is. */
+export interface AskedTransaction {
+  readonly txid: Txid;
+  readonly vouts: readonly number[];
+  /** Of these outputs; none where the index has no key for them. */
+  readonly fingerprints: readonly string[];
+}
+
 /**
- * Where a transaction is, as far as inscriptions tell: it revealed some, or one of its first outputs (those of
- * `fingerprints`) holds some now. Null where they do not tell.
+ * Where transactions are, as far as inscriptions and the index of sats tell: they revealed some, or one of the given
+ * outputs holds some now, or sats. By position in the question; absent where they do not tell. An index probe or two for
+ * each output.
  */
-export async function transactionPlace(
+export async function transactionPlaces(
   client: ClientBase,
-  txid: Txid,
-  fingerprints: readonly string[],
-): Promise<TransactionPlace | null> {
-  const { rows } = await client.query<{ height: Height; hash: BlockHash; index: number | null }>(
-    `SELECT found.height, b.hash, found.index FROM (
-       SELECT height, tx_index AS index FROM chain.inscriptions WHERE txid = $1
-       UNION ALL
-       SELECT height, NULL FROM chain.locations
-       WHERE outpoint_fingerprint = ANY($2::bigint[]) AND spent_height IS NULL AND txid = $1
-     ) AS found JOIN chain.blocks b ON b.height = found.height
-     ORDER BY found.index LIMIT 1`,
-    [Buffer.from(txid), fingerprints],
+  asked: readonly AskedTransaction[],
+): Promise<Map<number, TransactionPlace>> {
+  let end = 0;
+  const ends = asked.map(({ vouts }) => (end += vouts.length));
+  const { rows } = await client.query<{
+    place: number;
+    height: Height;
+    hash: BlockHash;
+    index: number | null;
+  }>(
+    `SELECT asked.place - 1 AS place, found.height, found.hash, found.index
+     FROM unnest($1::bytea[], $2::int[], $3::int[]) WITH ORDINALITY AS asked(txid, first, last, place), LATERAL (
+       SELECT told.height, b.hash, told.index FROM (
+         SELECT height, tx_index AS index FROM chain.inscriptions WHERE txid = asked.txid
+         UNION ALL
+         SELECT height, NULL FROM chain.locations
+         WHERE outpoint_fingerprint = ANY(($4::bigint[])[asked.first:asked.last])
+           AND spent_height IS NULL AND txid = asked.txid
+         UNION ALL
+         SELECT r.height, NULL FROM unnest(($5::bigint[])[asked.first:asked.last]) AS probed(vout)
+         JOIN chain.sat_ranges r ON chain.hash64(r.txid, r.vout) = chain.hash64(asked.txid, probed.vout)
+           AND r.txid = asked.txid AND r.vout = probed.vout
+       ) AS told JOIN chain.blocks b ON b.height = told.height
+       ORDER BY told.index LIMIT 1
+     ) AS found`,
+    [
+      asked.map(({ txid }) => Buffer.from(txid)),
+      asked.map(({ vouts }, index) => (ends[index] ?? 0) - vouts.length + 1),
+      ends,
+      asked.flatMap(({ fingerprints }) => fingerprints),
+      asked.flatMap(({ vouts }) => vouts),
+    ],
   );
-  const [row] = rows;
-  return row === undefined ? null : { height: row.height, blockHash: row.hash, index: row.index };
+  return new Map(rows.map(({ place, height, hash, index }) => [place, { height, blockHash: hash, index }]));
 }
 
 /** The number of inscriptions that a transaction revealed. */
-export async function inscriptionCount(db: pg.Pool | ClientBase, txid: Txid): Promise<number> {
+export async function inscriptionCount(db: ClientBase, txid: Txid): Promise<number> {
   const { rows } = await db.query<{ count: number }>(
     'SELECT count(*) AS count FROM chain.inscriptions WHERE txid = $1',
     [Buffer.from(txid)],

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { Snapshot, Tip } from '#kernel/contracts/search-engine.ts';
+import { withCutConnection } from '#kernel/pg/cut-connection.ts';
 import type { BlockHash } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 
@@ -15,36 +16,30 @@ const openSnapshot =
 
 /**
  * Runs `fn` in one moment of the database and passes the tip of that moment, so that rows, totals and height of an
- * answer belong together. The connection is released when `fn` is done. If the signal is aborted first, the
- * connection is cut and the server ends its statement.
+ * answer belong together. The connection is released when `fn` is done. If the signal is aborted before it has begun,
+ * nothing is read; if it is aborted meanwhile and `fn` goes on, the connection is cut and the server ends its
+ * statement.
+ *
+ * @param signal of who asks; null: nobody who could leave
  */
 export async function withSnapshot<T>(
   pool: pg.Pool,
   fn: (snapshot: Snapshot) => Promise<T>,
-  signal?: AbortSignal,
+  signal: AbortSignal | null,
 ): Promise<T> {
-  const client = await pool.connect();
-  let broken: Error | undefined;
-  // with a statement running, it closes the socket at once
-  const cut = (): void => void (client as unknown as pg.Client).end().catch(() => undefined);
-  if (signal?.aborted === true) cut();
-  signal?.addEventListener('abort', cut, { once: true });
-  try {
-    // two statements in one query give two results; the types of `pg` do not know that
-    const results = (await client.query<TipRow>(openSnapshot)) as unknown as pg.QueryResult<TipRow>[];
-    const tip = tipOf(results[1]?.rows[0]);
-    const value = await fn({ client, tip, ...(signal === undefined ? {} : { signal }) });
-    await client.query('COMMIT');
-    return value;
-  } catch (error) {
-    await client.query('ROLLBACK').catch((rollbackError: unknown) => {
-      broken = rollbackError as Error;
-    });
-    throw error;
-  } finally {
-    signal?.removeEventListener('abort', cut);
-    client.release(signal?.aborted === true ? true : broken);
-  }
+  return withCutConnection(pool, signal, async (client, discard) => {
+    try {
+      // two statements in one query give two results; the types of `pg` do not know that
+      const results = (await client.query<TipRow>(openSnapshot)) as unknown as pg.QueryResult<TipRow>[];
+      const tip = tipOf(results[1]?.rows[0]);
+      const value = await fn({ client, tip, ...(signal === null ? {} : { signal }) });
+      await client.query('COMMIT');
+      return value;
+    } catch (error) {
+      await client.query('ROLLBACK').catch(discard);
+      throw error;
+    }
+  });
 }
 
 function tipOf(row: TipRow | undefined): Tip | null {

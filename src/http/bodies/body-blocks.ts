@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 
 /** Blocks grow to this size: 100 MB are a hundred of them, each handed to the thread without a copy. */
 const blockBytesMax = 1024 * 1024;
-/** The first block of a body whose length is unknown. */
+/** The first block of a body. */
 const blockBytesMin = 16 * 1024;
 
 /**
@@ -11,14 +11,19 @@ const blockBytesMin = 16 * 1024;
  */
 export class BodyBlocks {
   readonly #expected: number;
+  readonly #takeRoom: (bytes: number) => void;
   readonly #blocks: Uint8Array<ArrayBuffer>[] = [];
   #byteLength = 0;
   /** Free bytes at the end of the last block. */
   #free = 0;
 
-  /** @param expected the length of the body in bytes as its client states it; 0: unknown */
-  constructor(expected: number) {
+  /**
+   * @param expected the length of the body in bytes as its client states it; 0: unknown
+   * @param takeRoom called with the size of each block before it is made; may throw
+   */
+  constructor(expected: number, takeRoom: (bytes: number) => void = () => undefined) {
     this.#expected = expected;
+    this.#takeRoom = takeRoom;
   }
 
   get byteLength(): number {
@@ -49,7 +54,9 @@ export class BodyBlocks {
   #addBlock(): void {
     const left = this.#expected - this.#byteLength;
     const doubled = Math.max(blockBytesMin, 2 * (this.#blocks.at(-1)?.byteLength ?? 0));
-    const bytes = Math.min(left > 0 ? left : doubled, blockBytesMax);
+    // what a client states, it may never send
+    const bytes = Math.min(left > 0 ? left : doubled, doubled, blockBytesMax);
+    this.#takeRoom(bytes);
     this.#blocks.push(new Uint8Array(bytes));
     this.#free = bytes;
   }

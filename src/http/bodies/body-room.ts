@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { AppError } from '#kernel/errors/app-error.ts';
+import { HeldByClient } from '#kernel/held-by-client.ts';
+import type { QueueState } from '#kernel/metrics.ts';
 
 /** The part of the room that a request holds, until it releases it. */
 export interface HeldRoom {
@@ -9,40 +11,55 @@ export interface HeldRoom {
   release(): void;
 }
 
-/** Bounds all large bodies of the process together. There is no queue: a client without room must try again. */
-export class BodyRoom {
-  readonly #maxBytes: number;
-  #usedBytes = 0;
+export interface BodyRoomSize {
+  /** Of all bodies together. */
+  readonly totalBytes: number;
+  /** Of all bodies of one client. */
+  readonly eachBytes: number;
+}
 
-  constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes;
+/**
+ * Bounds what all bodies of the process hold together, and those of each client, so that no client takes all room.
+ * There is no queue: a client without room must try again.
+ */
+export class BodyRoom {
+  readonly #size: BodyRoomSize;
+  readonly #used = new HeldByClient();
+
+  constructor(size: BodyRoomSize) {
+    this.#size = size;
   }
 
   get usedBytes(): number {
-    return this.#usedBytes;
+    return this.#used.total;
+  }
+
+  get state(): QueueState {
+    return { length: this.#used.total, limit: this.#size.totalBytes };
+  }
+
+  /** Throws `bodies_busy` where a body of this size would find no room now. */
+  check(client: string, bytes: number): void {
+    const { totalBytes, eachBytes } = this.#size;
+    if (this.#used.total + bytes <= totalBytes && this.#used.of(client) + bytes <= eachBytes) return;
+    throw new AppError('bodies_busy', 'too many large bodies are sent at once: try again in a few seconds');
   }
 
   /** Starts with nothing held. */
-  hold(): HeldRoom {
+  hold(client: string): HeldRoom {
     let heldBytes = 0;
     let isReleased = false;
     return {
       grow: (bytes) => {
         assert(bytes >= 0 && !isReleased, 'room is taken for a request that is under way');
-        if (this.#usedBytes + bytes > this.#maxBytes) {
-          throw new AppError(
-            'bodies_busy',
-            'too many large bodies are sent at once: try again in a few seconds',
-          );
-        }
+        this.check(client, bytes);
         heldBytes += bytes;
-        this.#usedBytes += bytes;
+        this.#used.add(client, bytes);
       },
       release: () => {
         if (isReleased) return;
         isReleased = true;
-        this.#usedBytes -= heldBytes;
-        assert(this.#usedBytes >= 0, 'no more room is given back than was taken');
+        this.#used.add(client, -heldBytes);
       },
     };
   }

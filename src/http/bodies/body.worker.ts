@@ -1,32 +1,27 @@
 import { move, transferableSymbol, valueSymbol } from 'piscina';
 import { joinBlocks } from './body-blocks.ts';
+import { type StructureBounds, structureFault } from './body-structure.ts';
 import { liftLongTexts } from './long-texts.ts';
-import { type BodyKind, type ParsedBody, parseBody } from './parse-body.ts';
-import type { TextList } from './text-list.ts';
+import { type ParsedBody, parseBody, type WholeBodyKind } from './parse-body.ts';
 
 export interface BodyTask {
-  readonly kind: BodyKind;
+  readonly kind: WholeBodyKind;
   readonly blocks: readonly Uint8Array<ArrayBuffer>[];
+  readonly bounds: StructureBounds;
   /** Return long texts of the value as bytes (long-texts.ts). */
   readonly longTexts: boolean;
 }
 
 /** Parses the bytes of a large body, and returns the result. Large buffers are transferred both ways. */
-export default function parse({ kind, blocks, longTexts }: BodyTask): unknown {
-  const parsed = parseBody(kind, joinBlocks(blocks));
-  if (!parsed.ok) return parsed;
-  if (kind === 'texts') {
-    const { bytes, ends } = parsed.value as TextList;
-    return moved(parsed.value, [bytes.buffer, ends.buffer]);
-  }
-  if (!longTexts) return parsed;
+export default function parse({ kind, blocks, bounds, longTexts }: BodyTask): unknown {
+  const bytes = joinBlocks(blocks);
+  const fault = structureFault(kind, bytes, bounds);
+  if (fault !== null) return { ok: false, message: fault.message } satisfies ParsedBody;
+  const parsed = parseBody(kind, bytes);
+  if (!parsed.ok || !longTexts) return parsed;
   const { value, buffer } = liftLongTexts(parsed.value);
-  return moved(value, buffer === null ? [] : [buffer]);
-}
-
-function moved(value: unknown, buffers: readonly ArrayBuffer[]): unknown {
   return move({
-    [transferableSymbol]: buffers,
+    [transferableSymbol]: buffer === null ? [] : [buffer],
     [valueSymbol]: { ok: true, value } satisfies ParsedBody,
   } as unknown as Parameters<typeof move>[0]);
 }

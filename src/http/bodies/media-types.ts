@@ -4,6 +4,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The format of the route's body; absent: any JSON. */
     readonly body?: BodyKind;
+    /** The most texts of a body that is a list of texts. */
+    readonly textsMax?: number;
   }
 }
 

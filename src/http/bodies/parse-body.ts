@@ -1,86 +1,29 @@
 import qs from 'qs';
-import { limits } from '#http/server/limits.ts';
 import { unreachable } from '#kernel/unreachable.ts';
-import { packTexts } from './text-list.ts';
 
 /** The format of a body: any JSON, a JSON list of texts (`TextList`), or a form. */
 export type BodyKind = 'json' | 'texts' | 'form';
+
+/** The formats that are parsed when the whole body is there. */
+export type WholeBodyKind = Exclude<BodyKind, 'texts'>;
 
 /** The result of parsing. Not an error class, because classes do not survive the transfer between threads. */
 export type ParsedBody =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly message: string };
 
-/** Parses a body. Total: any bytes give a result. */
-export function parseBody(kind: BodyKind, bytes: Uint8Array): ParsedBody {
-  if (kind !== 'form' && bytes.byteLength > limits.largeBodyBytes) {
-    const fault = structureFault(bytes);
-    if (fault !== null) return { ok: false, message: fault };
-  }
+/** Parses a body whose structure is bounded (`structureFault`). Total: any bytes give a result. */
+export function parseBody(kind: WholeBodyKind, bytes: Uint8Array): ParsedBody {
   // drops a byte order mark, like other JSON readers
   const text = new TextDecoder().decode(bytes);
   switch (kind) {
     case 'json':
       return parseJson(text);
-    case 'texts':
-      return parseTexts(text);
     case 'form':
       return parseForm(text);
     default:
       return unreachable(kind);
   }
-}
-
-/**
- * Bounds of a large body. If the parsed JSON outgrows the heap, V8 ends the process, not the thread: 100 MB of
- * brackets would take gigabytes. 10,000 files with all their fields are 400,000 of these marks, 32 MiB of ids
- * 460,000.
- */
-const marksMax = 1_000_000;
-/** Copying between threads is recursive. */
-const depthMax = 500;
-
-const quote = 0x22;
-const backslash = 0x5c;
-
-/** The structural fault of a JSON text, found before it is parsed; null: none. Skips strings. */
-function structureFault(given: Uint8Array): string | null {
-  const bytes = Buffer.from(given.buffer, given.byteOffset, given.byteLength);
-  let marks = 0;
-  let depth = 0;
-  for (let place = 0; place < bytes.length; place++) {
-    switch (bytes[place] ?? 0) {
-      case quote:
-        place = endOfString(bytes, place);
-        break;
-      case 0x5b: // [
-      case 0x7b: // {
-        marks++;
-        if (++depth > depthMax) return `the body is nested deeper than ${depthMax} levels`;
-        break;
-      case 0x5d: // ]
-      case 0x7d: // }
-        depth--;
-        break;
-      case 0x2c: // ,
-      case 0x3a: // :
-        marks++;
-        break;
-      default:
-    }
-    if (marks > marksMax) return `the body has more than ${marksMax} brackets, commas and colons`;
-  }
-  return null;
-}
-
-/** The position of the quote that ends a string; the length of the bytes if there is none. */
-function endOfString(bytes: Buffer, start: number): number {
-  for (let end = bytes.indexOf(quote, start + 1); end !== -1; end = bytes.indexOf(quote, end + 1)) {
-    let first = end;
-    while (bytes[first - 1] === backslash) first--;
-    if ((end - first) % 2 === 0) return end;
-  }
-  return bytes.length;
 }
 
 const notJson: ParsedBody = { ok: false, message: 'the body is not JSON' };
@@ -92,17 +35,6 @@ function parseJson(text: string): ParsedBody {
   } catch {
     return notJson;
   }
-}
-
-function parseTexts(text: string): ParsedBody {
-  const parsed = parseJson(text);
-  if (!parsed.ok) return parsed;
-  const { value } = parsed;
-  if (!Array.isArray(value)) return { ok: false, message: 'the body is not an array' };
-  if (!value.every((item) => typeof item === 'string')) {
-    return { ok: false, message: 'an item of the body is not a string' };
-  }
-  return { ok: true, value: packTexts(value) };
 }
 
 /** Whether a text may contain a name that changes what objects inherit. Names can be written with escapes. */

@@ -42,6 +42,13 @@ export function chooseEncoding(stored: Uint8Array | null, accept: string | undef
   return { kind: 'refuse', encoding: Buffer.from(stored).toString('utf8') };
 }
 
+/**
+ * Whether a stored encoding is ever sent as `Content-Encoding`; the body goes out as it is otherwise, or not at all.
+ */
+export function isSentEncoded(stored: Uint8Array): boolean {
+  return isUtf8(stored) && stored.length > 0 && headerValue(stored) !== null;
+}
+
 /** The stored content type as a header value; `application/octet-stream` where it cannot be one. */
 export function contentTypeHeader(stored: StoredContent['contentType']): string {
   const fallback = 'application/octet-stream';

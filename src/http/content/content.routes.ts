@@ -1,20 +1,22 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type pg from 'pg';
 import { Type } from 'typebox';
-import { findContent, readBody, type StoredContent } from '#chain/inscriptions/content.queries.ts';
+import { findContent, type StoredContent } from '#chain/inscriptions/content.queries.ts';
 import { exampleId } from '#http/lists/list-parameters.ts';
 import { acceptedForms } from '#http/server/accepted-form.ts';
 import { anyBytes, noBody, unchanged } from '#http/server/answer-schemas.ts';
 import { apiRoute } from '#http/server/api-route.ts';
-import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
+import type { App } from '#http/server/app-dependencies.ts';
+import { askerOf } from '#http/server/asker.ts';
 import { matchesTag } from '#http/server/conditional.ts';
 import { open } from '#http/server/guard.ts';
 import { roomRoutes } from '#http/server/room-routes.ts';
+import type { Asker } from '#kernel/contracts/asker.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { formatInscriptionId, parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import { unreachable } from '#kernel/unreachable.ts';
 import { chooseEncoding, contentTypeHeader, immutable, inscribedHeaders } from './content-headers.ts';
+import type { ContentReads } from './content-reads.ts';
 import { type ByteRange, rangeOf } from './range.ts';
 
 export const inscriptionPath = Type.Object({
@@ -36,7 +38,7 @@ export const contentAnswers = {
 export const contentFailures = [406];
 
 /** `/content/<id>`: the stored body of an inscription, or of its delegate, as ord serves it. */
-export function contentRoutes(app: App, { pool }: AppDependencies): void {
+export function contentRoutes(app: App, reads: ContentReads): void {
   roomRoutes(app, ['/content', '/content/*'], 'text');
   apiRoute(app, {
     method: 'GET',
@@ -49,16 +51,18 @@ export function contentRoutes(app: App, { pool }: AppDependencies): void {
       response: contentAnswers,
     },
     config: { errors: 'text', guard: open, failures: contentFailures, compression: 'none' },
-    handler: async (request, reply) =>
-      sendContent(pool, await contentOf(pool, request.params.id), request, reply),
+    handler: async (request, reply) => {
+      const asker = askerOf(reply);
+      return sendContent(reads, asker, await contentOf(reads, asker, request.params.id), request, reply);
+    },
   });
 }
 
 /** What an inscription shows: its own body, or its delegate's. Throws `request_invalid` and `not_found`. */
-export async function contentOf(pool: pg.Pool, text: string): Promise<StoredContent> {
+export async function contentOf(reads: ContentReads, asker: Asker, text: string): Promise<StoredContent> {
   const id = parseInscriptionId(text);
   if (id === null) throw new AppError('request_invalid', 'this is not an inscription id');
-  const lookup = await findContent(pool, id);
+  const lookup = await reads.read(asker, (client) => findContent(client, id));
   switch (lookup.kind) {
     case 'found':
       return lookup.content;
@@ -73,12 +77,17 @@ export async function contentOf(pool: pg.Pool, text: string): Promise<StoredCont
   }
 }
 
-/** Sends a stored body with ord's headers and an opaque origin, or 406 where its encoding is not accepted. */
+/**
+ * Sends a stored body with ord's headers and an opaque origin, or 406 where its encoding is not accepted. A client
+ * that is gone ends it.
+ */
 export async function sendContent(
-  pool: pg.Pool,
+  reads: ContentReads,
+  asker: Asker,
   content: StoredContent,
   request: FastifyRequest,
   reply: FastifyReply,
+  cacheControl = immutable,
 ): Promise<FastifyReply> {
   const choice = chooseEncoding(content.contentEncoding, request.headers['accept-encoding']);
   if (content.contentEncoding !== null) reply.header('vary', 'Accept-Encoding');
@@ -96,25 +105,24 @@ export async function sendContent(
   // ord does not send nosniff: with it a browser refuses a text/plain inscription that another one loads as a script.
   // The sandbox policy already protects our origin
   reply.removeHeader('x-content-type-options');
-  reply.headers(inscribedHeaders).header('cache-control', immutable).header('etag', tag);
+  reply.headers(inscribedHeaders).header('cache-control', cacheControl).header('etag', tag);
   if (matchesTag(request.headers['if-none-match'], tag)) return reply.code(304).send();
   const range = askedRange(request, tag, sizeBytes);
   if (range === 'none') {
     const size = `bytes */${sizeBytes}`;
     return reply.code(416).header('content-range', size).header('cache-control', 'no-store').send();
   }
-  const body = request.method === 'HEAD' ? Buffer.alloc(0) : await readBody(pool, content.body);
-  if (body === null) throw new AppError('not_found', 'this inscription no longer has a content');
+  const { first, last } = range ?? { first: 0, last: sizeBytes - 1 };
+  const part = { from: first, count: last + 1 - first };
+  const pieces = request.method === 'HEAD' ? [] : await reads.pieces(asker, content.body, part);
   if (choice.encoding !== null) reply.header('content-encoding', choice.encoding);
-  reply.header('content-type', contentTypeHeader(content.contentType)).header('accept-ranges', 'bytes');
-  // as streams: for buffers Fastify would replace content types that it cannot read
-  if (range === null) return reply.header('content-length', sizeBytes).send(Readable.from([body]));
-  const { first, last } = range;
-  return reply
-    .code(206)
-    .header('content-range', `bytes ${first}-${last}/${sizeBytes}`)
-    .header('content-length', last + 1 - first)
-    .send(Readable.from([body.subarray(first, last + 1)]));
+  reply
+    .header('content-type', contentTypeHeader(content.contentType))
+    .header('accept-ranges', 'bytes')
+    .header('content-length', part.count);
+  if (range !== null) reply.code(206).header('content-range', `bytes ${first}-${last}/${sizeBytes}`);
+  // as a stream: for buffers Fastify would replace content types that it cannot read
+  return reply.send(Readable.from(pieces, { objectMode: false }));
 }
 
 /**

@@ -1,15 +1,18 @@
 import type { FastifyReply } from 'fastify';
-import type pg from 'pg';
-import { readBody, type StoredContent } from '#chain/inscriptions/content.queries.ts';
+import { Type } from 'typebox';
+import type { StoredContent } from '#chain/inscriptions/content.queries.ts';
 import { page } from '#http/server/answer-schemas.ts';
 import { apiRoute } from '#http/server/api-route.ts';
-import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
+import type { App } from '#http/server/app-dependencies.ts';
+import { askerOf } from '#http/server/asker.ts';
 import { open } from '#http/server/guard.ts';
 import { roomRoutes } from '#http/server/room-routes.ts';
+import { type EncodingName, encodingOf } from '#indexer/parse/content-decoding.ts';
+import type { Asker } from '#kernel/contracts/asker.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { utf8OrNull } from '#kernel/text/utf8.ts';
 import { unreachable } from '#kernel/unreachable.ts';
-import { mediaOf, mediaWords } from '#web/media.ts';
+import { type Media, mediaOf, mediaWords } from '#web/media.ts';
 import { type Preview, previewPage } from '#web/preview.page.ts';
 import {
   contentAnswers,
@@ -18,16 +21,31 @@ import {
   inscriptionPath,
   sendContent,
 } from './content.routes.ts';
-import { inscribedHeaders } from './content-headers.ts';
+import { inscribedHeaders, isSentEncoded } from './content-headers.ts';
+import { ContentMeasures } from './content-measures.ts';
+import type { ContentReads } from './content-reads.ts';
+import { boundsOf, type PreviewSize, tooLarge } from './preview-bounds.ts';
 
 /** The most text that a frame shows; the rest is at `/content`. */
 const previewTextBytes = 64 * 1024;
 
+const previewQuery = Type.Object({
+  size: Type.Optional(
+    Type.Unsafe<PreviewSize>(
+      Type.Union([Type.Literal('card'), Type.Literal('full')], {
+        description: 'card: for a list, with smaller bounds, and nothing plays by itself',
+        default: 'full',
+      }),
+    ),
+  ),
+});
+
 /**
  * `/preview/<id>`: an inscription in a frame. HTML and SVG are sent as they are; other types are wrapped in a page of
- * ours.
+ * ours. What a browser would have to decode to more than it can hold is told in words instead (preview-bounds.ts).
  */
-export function previewRoutes(app: App, { pool }: AppDependencies): void {
+export function previewRoutes(app: App, reads: ContentReads): void {
+  const measures = new ContentMeasures(reads);
   roomRoutes(app, ['/preview', '/preview/*'], 'text');
   apiRoute(app, {
     method: 'GET',
@@ -37,22 +55,23 @@ export function previewRoutes(app: App, { pool }: AppDependencies): void {
       summary: 'A page for a frame that shows the content of an inscription',
       tags: ['content'],
       params: inscriptionPath,
+      querystring: previewQuery,
       response: { ...contentAnswers, 404: page('a page for the frame: the content is not available') },
     },
     config: { errors: 'text', guard: open, failures: contentFailures, compression: 'none' },
     handler: async (request, reply) => {
+      const asker = askerOf(reply);
       const id = request.params.id.toLowerCase();
-      const content = await contentOf(pool, id).catch((error: unknown) => noContent(error, reply));
+      const content = await contentOf(reads, asker, id).catch((error: unknown) => noContent(error, reply));
       if (content === null) return reply;
-      const media = mediaOf(utf8OrNull(content.contentType));
-      // only the browser can decode encoded bodies
-      const isSentAsItIs = media === 'frame' || (media === 'text' && content.contentEncoding !== null);
-      if (isSentAsItIs && content.body !== null) return sendContent(pool, content, request, reply);
+      const asked = { id, size: request.query.size ?? 'full' };
+      const preview = await previewOf(measures, asker, asked, content);
+      if (preview === 'as it is') return sendContent(reads, asker, content, request, reply);
       return reply
         .headers(inscribedHeaders)
         .header('cache-control', 'public, max-age=3600')
         .type('text/html; charset=utf-8')
-        .send(previewPage(await previewOf(pool, id, content)).text);
+        .send(previewPage(preview).text);
     },
   });
 }
@@ -70,27 +89,62 @@ function noContent(error: unknown, reply: FastifyReply): null {
   return null;
 }
 
-async function previewOf(pool: pg.Pool, id: string, content: StoredContent): Promise<Preview> {
-  const { body } = content;
+interface AskedPreview {
+  readonly id: string;
+  readonly size: PreviewSize;
+}
+
+/** What a frame shows. `as it is`: the body itself. */
+async function previewOf(
+  measures: ContentMeasures,
+  asker: Asker,
+  { id, size }: AskedPreview,
+  { contentType, contentEncoding, body }: StoredContent,
+): Promise<Preview | 'as it is'> {
   if (body === null) return { kind: 'none', words: 'no content' };
-  const type = utf8OrNull(content.contentType);
+  const type = utf8OrNull(contentType);
   const media = mediaOf(type);
+  if (media === 'other') return { kind: 'none', words: mediaWords(type) };
+  const encoding = undoneEncoding(contentEncoding);
+  const still = (why: string): Preview => ({ kind: 'none', words: stillWords(why, id, size) });
+  // a browser may know more encodings than we do, and bombs come in each
+  if (encoding === 'unknown') return still('in an encoding that is not decoded here');
+  const encoded = { body, encoding };
+  if (media === 'text') {
+    const head = await measures.head(asker, encoded, previewTextBytes);
+    if (head === null) return still(`${mediaWords(type)} that does not decode`);
+    return { kind: 'text', text: new TextDecoder().decode(head.bytes), isCut: head.isCut };
+  }
+  const measure = await measures.measure(asker, encoded, media === 'image');
+  const why =
+    tooLarge(body.sizeBytes, measure, boundsOf(size)) ??
+    // a format that we cannot read is one whose size we do not know
+    (media === 'image' && measure.pixels === null ? mediaWords(type) : null);
+  return why === null ? shownAs(media, { id, size }) : still(why);
+}
+
+function shownAs(media: Exclude<Media, 'text' | 'other'>, { id, size }: AskedPreview): Preview | 'as it is' {
   switch (media) {
-    case 'text': {
-      const head = await readBody(pool, body, previewTextBytes);
-      if (head === null) throw new AppError('not_found', 'this inscription no longer has a content');
-      const text = new TextDecoder().decode(head);
-      return { kind: 'text', text, isCut: body.sizeBytes > previewTextBytes };
-    }
+    case 'frame':
+      return 'as it is';
     case 'image':
+      return { kind: media, url: `/content/${id}` };
     case 'audio':
     case 'video':
     case 'font':
-      return { kind: media, url: `/content/${id}` };
-    case 'frame':
-    case 'other':
-      return { kind: 'none', words: mediaWords(type) };
+      return { kind: media, url: `/content/${id}`, isStill: size === 'card' };
     default:
       return unreachable(media);
   }
+}
+
+/** The encoding that a browser undoes before it shows a body: none where none is sent with it. */
+function undoneEncoding(stored: StoredContent['contentEncoding']): EncodingName | 'unknown' | null {
+  if (stored === null || !isSentEncoded(stored)) return null;
+  return encodingOf(stored) ?? 'unknown';
+}
+
+/** A card is a link to the page of its inscription; alone, only the body itself is left. */
+function stillWords(why: string, id: string, size: PreviewSize): string {
+  return size === 'card' ? why : `${why}: not shown here, but at /content/${id}`;
 }

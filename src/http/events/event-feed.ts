@@ -2,10 +2,13 @@ import type pg from 'pg';
 import { type OutboxEntry, readOutboxPage } from '#chain/events/events.queries.ts';
 import type { OutboxReader } from '#chain/events/outbox-listener.ts';
 import type { StoredEventKind } from '#chain/events/stored-event-kind.ts';
+import type { Asker } from '#kernel/contracts/asker.ts';
 import { eventId } from '#kernel/events/event-id.ts';
 import { parseEventText } from '#kernel/events/parse-event-text.ts';
+import type { FairGate } from '#kernel/fair-gate.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
+import { nextTurn } from '#kernel/turns.ts';
 import type { FeedPosition } from './feed-position.ts';
 
 export interface FedEvent {
@@ -39,7 +42,9 @@ export interface FeedOptions {
   readonly form: EventForm;
   /** Signals new rows: the feed waits for them instead of ending. */
   readonly live: OutboxReader | null;
-  readonly signal: AbortSignal;
+  readonly asker: Asker;
+  /** Reads of pages of all streams. */
+  readonly reads: FairGate;
 }
 
 /**
@@ -47,13 +52,17 @@ export interface FeedOptions {
  * between pages. It ends at the end of the outbox, or, if live, when aborted.
  */
 export async function* feedEvents(options: FeedOptions): AsyncGenerator<string> {
-  const { pool, kind, network, form, live, signal } = options;
+  const { pool, kind, network, form, live, asker, reads } = options;
+  const { signal, client } = asker;
   const cursor = { ...options.from, left: options.limit };
   let sentAtMs = performance.now();
   while (!signal.aborted) {
     const mark = live?.mark() ?? 0;
-    const entries = await readOutboxPage(pool, kind, network, cursor.sequence);
+    const entries = await reads.run(asker, () =>
+      readOutboxPage(pool, kind, network, cursor.sequence, signal),
+    );
     for (const piece of inPieces(eventsOfPage(kind, entries, cursor), form)) {
+      await nextTurn(client);
       yield piece;
       sentAtMs = performance.now();
       if (signal.aborted) return;

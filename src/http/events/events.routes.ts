@@ -10,11 +10,15 @@ import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { plainText } from '#http/server/answer-schemas.ts';
 import { apiRoute } from '#http/server/api-route.ts';
 import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
+import { askerOf } from '#http/server/asker.ts';
+import { Shares } from '#http/server/budgets/shares.ts';
 import { open } from '#http/server/guard.ts';
 import { limits } from '#http/server/limits.ts';
 import { varyBy } from '#http/server/vary.ts';
+import type { Asker } from '#kernel/contracts/asker.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { type EventKindIdentity, inscriptionKind } from '#kernel/events/event-kind.ts';
+import { FairGate } from '#kernel/fair-gate.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { asHeight, maxHeight } from '#kernel/primitives/height.ts';
 import { type FeedOptions, feedEvents, ndjsonForm, serverSentForm } from './event-feed.ts';
@@ -95,10 +99,8 @@ export function eventsRoutes(app: App, deps: AppDependencies): void {
   const listener = new OutboxListener(pool);
   /** Streams being sent. */
   const open = new Set<FastifyReply>();
-  deps.operations.metrics.watchQueue('event streams', () => ({
-    length: open.size,
-    limit: limits.eventStreams,
-  }));
+  const [places, reads] = [streamPlaces(), pageReads()];
+  deps.operations.metrics.watchQueue('event streams', () => places.state);
   // a live stream never ends by itself, so the server could not close; it is cut off, so that no client takes it for
   // the end
   app.addHook('preClose', async () => {
@@ -119,11 +121,14 @@ export function eventsRoutes(app: App, deps: AppDependencies): void {
     config: { ...config, compression: 'stream' },
     handler: async (request, reply) => {
       const kind = kindNamed(kinds, request.query.kind);
-      await requireEventTexts(pool, kind);
+      const asker = askerOf(reply);
+      // before the first await: of many requests that are given up at once, none keeps its place
+      if (request.method !== 'HEAD') places.take(asker);
+      await requireEventTexts(pool, kind, asker.signal);
       const isLive = wantsServerSent(request);
       const lastEventId = isLive ? request.headers['last-event-id'] : undefined;
       const from = await startOf(kind, request.query, lastEventId, () =>
-        isLive ? lastSequence(pool) : Promise.resolve(0),
+        isLive ? lastSequence(pool, asker.signal) : Promise.resolve(0),
       );
       reply
         .type(isLive ? 'text/event-stream; charset=utf-8' : 'application/x-ndjson')
@@ -131,24 +136,20 @@ export function eventsRoutes(app: App, deps: AppDependencies): void {
         .headers({ 'cache-control': 'no-store', 'x-accel-buffering': 'no' });
       varyBy(reply, 'Accept');
       if (request.method === 'HEAD') return reply.send('');
-      if (open.size >= limits.eventStreams) {
-        throw new AppError('too_many_streams', `there are ${limits.eventStreams} streams of events already`);
-      }
-      return send(reply, { kind, from, limit: request.query.limit ?? Number.POSITIVE_INFINITY }, isLive);
+      const part = { kind, from, limit: request.query.limit ?? Number.POSITIVE_INFINITY };
+      return send(reply, asker, part, isLive);
     },
   });
 
   function send(
     reply: FastifyReply,
+    asker: Asker,
     part: Pick<FeedOptions, 'kind' | 'from' | 'limit'>,
     isLive: boolean,
   ): FastifyReply {
-    const controller = new AbortController();
     const live = isLive ? listener.join() : null;
     open.add(reply);
-    // also when the client disconnects before the first byte
-    reply.raw.once('close', () => {
-      controller.abort();
+    asker.whenOut(() => {
       open.delete(reply);
       live?.done();
     });
@@ -158,10 +159,34 @@ export function eventsRoutes(app: App, deps: AppDependencies): void {
       network: network.name,
       form: isLive ? serverSentForm : ndjsonForm,
       live,
-      signal: controller.signal,
+      asker,
+      reads,
     });
     return reply.send(Readable.from(isLive ? withRetry(events) : events, { objectMode: false }));
   }
+}
+
+function streamPlaces(): Shares {
+  return new Shares({
+    what: 'streams of events',
+    total: limits.eventStreams,
+    each: limits.eventStreamsEach,
+    full: (message) => new AppError('too_many_streams', message),
+  });
+}
+
+/**
+ * A page takes the database some ten milliseconds. A client with many streams gets them one after another while others
+ * read too; a stream waits as long as its client stays.
+ */
+function pageReads(): FairGate {
+  return new FairGate({
+    running: 4,
+    eachBesideOthers: 1,
+    waiting: limits.eventStreams,
+    waitMs: limits.requestTimeoutMs,
+    refusal: () => new AppError('too_many_streams', 'streams of events are read too slowly now'),
+  });
 }
 
 /** The kind that a query names. The schema refuses unknown names. */
@@ -187,23 +212,27 @@ function hashRoutes(app: App, { pool, network }: AppDependencies, kinds: readonl
     },
     config,
     handler: async (request, reply) =>
-      withSnapshot(pool, async ({ client, tip }) => {
-        const { limit } = request.query;
-        const kind = kindNamed(kinds, request.query.kind);
-        const from = asHeight(request.query.from ?? Math.max(0, (tip?.height ?? 0) - limit + 1));
-        const rows = await eventHashes(client, kind, from, limit);
-        if (tip !== null) reply.header('x-indexed-height', tip.height);
-        return reply.header('cache-control', 'no-cache').send({
-          version: kind.version,
-          kind: kind.name,
-          hashes: rows.map((row) => ({
-            height: row.height,
-            blockHash: displayHash(row.blockHash),
-            sha256: Buffer.from(row.sha256).toString('hex'),
-            cumulative: Buffer.from(row.cumulative).toString('hex'),
-          })),
-        });
-      }),
+      withSnapshot(
+        pool,
+        async ({ client, tip }) => {
+          const { limit } = request.query;
+          const kind = kindNamed(kinds, request.query.kind);
+          const from = asHeight(request.query.from ?? Math.max(0, (tip?.height ?? 0) - limit + 1));
+          const rows = await eventHashes(client, kind, from, limit);
+          if (tip !== null) reply.header('x-indexed-height', tip.height);
+          return reply.header('cache-control', 'no-cache').send({
+            version: kind.version,
+            kind: kind.name,
+            hashes: rows.map((row) => ({
+              height: row.height,
+              blockHash: displayHash(row.blockHash),
+              sha256: Buffer.from(row.sha256).toString('hex'),
+              cumulative: Buffer.from(row.cumulative).toString('hex'),
+            })),
+          });
+        },
+        askerOf(reply).signal,
+      ),
   });
 
   apiRoute(app, {
@@ -220,9 +249,12 @@ function hashRoutes(app: App, { pool, network }: AppDependencies, kinds: readonl
     config,
     handler: async (request, reply) => {
       const kind = kindNamed(kinds, request.query.kind);
-      await requireEventTexts(pool, kind);
-      const text = await withSnapshot(pool, ({ client }) =>
-        eventText(client, kind, network.name, asHeight(request.params.height)),
+      const { signal } = askerOf(reply);
+      await requireEventTexts(pool, kind, signal);
+      const text = await withSnapshot(
+        pool,
+        ({ client }) => eventText(client, kind, network.name, asHeight(request.params.height)),
+        signal,
       );
       if (text === null) throw new AppError('not_found', `block ${request.params.height} is not indexed`);
       return reply.header('cache-control', 'no-cache').type('text/plain; charset=us-ascii').send(text);

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ClientBase } from 'pg';
 import { Type } from 'typebox';
 import { chainCounts, inscriptionSummaries } from '#chain/blocks/block.queries.ts';
+import { requireNotBehind } from '#chain/derived/derived-tables.queries.ts';
 import { listInscriptions } from '#chain/inscriptions/inscription-list.queries.ts';
 import {
   type AddressOutput,
@@ -13,16 +14,21 @@ import {
   type OutputPosition,
   outpointBytes,
 } from '#chain/outputs/address.queries.ts';
+import { runesOfOutputs, runesOfScript } from '#chain/runes/rune-balances.queries.ts';
+import { runeStanding } from '#chain/runes/rune-standing.queries.ts';
+import { satRangesOf } from '#chain/sats/sat-ranges.queries.ts';
 import { readCursor, writeCursor } from '#chain/snapshot/cursor.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { output } from '#http/ord/ord.schemas.ts';
+import { held as heldIn, outputJson } from '#http/ord/outputs.ts';
+import { shownBalancesJson } from '#http/ord/runes/rune-json.ts';
 import { sendPage } from '#http/pages/send-page.ts';
 import { cardOf, siteOf } from '#http/pages/site.ts';
 import { prefersJson } from '#http/server/accept.ts';
-import { acceptedForms } from '#http/server/accepted-form.ts';
 import { jsonText, pageOrJson, unchanged } from '#http/server/answer-schemas.ts';
 import { apiRoute } from '#http/server/api-route.ts';
 import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
+import { askerOf } from '#http/server/asker.ts';
 import { answeredUnchanged, setMoment } from '#http/server/conditional.ts';
 import { open } from '#http/server/guard.ts';
 import { varyBy } from '#http/server/vary.ts';
@@ -32,7 +38,7 @@ import { asTxid, displayHash } from '#kernel/primitives/hash.ts';
 import { formatInscriptionId, type InscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { Sats } from '#kernel/primitives/sats.ts';
 import { inscriptionsPage } from '#web/inscriptions.page.ts';
-import { exampleAddress, pagingOf, pagingQuery, scriptOf } from './list-parameters.ts';
+import { addressPath, pagingOf, pagingQuery, scriptOf } from './list-parameters.ts';
 
 /** Outputs of one `/address`. ord lists them all; 100,000 are 8 MB. */
 const listedMax = 100_000;
@@ -44,16 +50,16 @@ const countedMax = 10_000;
 /** A cursor names the height and outpoint that it follows. */
 const positionBytes = 4 + 36;
 
-const addressPath = Type.Object({
-  address: Type.String({
-    description: 'an address of the network',
-    acceptedForm: acceptedForms.address,
-    examples: [exampleAddress],
-  }),
-});
 const addressAnswer = Type.Object({
   inscriptions: Type.Array(Type.String()),
   outputs: Type.Optional(Type.Array(Type.String({ description: 'with an index of addresses' }))),
+  runes_balances: Type.Union(
+    [
+      Type.Array(Type.Array(Type.Union([Type.String(), Type.Null()]), { minItems: 3, maxItems: 3 })),
+      Type.Null(),
+    ],
+    { description: 'name, amount in units of the rune, and symbol; null: not known' },
+  ),
   sat_balance: Type.Optional(Type.Integer({ description: 'with an index of addresses' })),
 });
 const outputTypes = ['any', 'cardinal', 'inscribed', 'runic'] as const;
@@ -94,8 +100,7 @@ export function addressRoutes(app: App, deps: AppDependencies): void {
         type: Type.Optional(
           Type.String({
             description: outputTypes.join(', '),
-            // the others need an index of runes
-            acceptedForm: { enum: ['any', 'inscribed'] },
+            acceptedForm: { enum: outputTypes },
             examples: ['inscribed'],
           }),
         ),
@@ -124,10 +129,14 @@ async function sendJson(
 ): Promise<FastifyReply> {
   varyBy(reply, 'Accept');
   if (await answeredUnchanged(pool, request, reply)) return reply;
-  const { tip, json } = await withSnapshot(pool, async (snapshot) => ({
-    tip: snapshot.tip,
-    json: await read(snapshot),
-  }));
+  const { tip, json } = await withSnapshot(
+    pool,
+    async (snapshot) => ({
+      tip: snapshot.tip,
+      json: await read(snapshot),
+    }),
+    askerOf(reply).signal,
+  );
   setMoment(request, reply, tip);
   return reply.type('application/json; charset=utf-8').send(json);
 }
@@ -161,14 +170,13 @@ async function addressJson(client: ClientBase, script: Uint8Array): Promise<stri
   refuseLarge(inscriptionsOf(held).length, listedMax);
   const inscriptions = inscriptionsOf(byOutpoint(held));
   // fields that the index cannot know are absent, as everywhere (docs/ord-api.md)
-  if (!isWhole) return JSON.stringify({ inscriptions });
+  const runes = shownBalancesJson(await runesOfScript(client, script));
+  if (!isWhole) return `{"inscriptions":${JSON.stringify(inscriptions)},"runes_balances":${runes}}`;
   const outputs = await addressOutputs(client, script, listedMax + 1);
   refuseLarge(outputs.length, listedMax);
-  return JSON.stringify({
-    inscriptions,
-    outputs: byOutpoint(outputs).map(outpointText),
-    sat_balance: outputs.reduce((sum, { value }) => sum + value, 0),
-  });
+  const fields = JSON.stringify({ inscriptions, outputs: byOutpoint(outputs).map(outpointText) });
+  const sats = outputs.reduce((sum, { value }) => sum + value, 0);
+  return `${fields.slice(0, -1)},"runes_balances":${runes},"sat_balance":${sats}}`;
 }
 
 function inscriptionsOf(outputs: readonly InscribedOutput[]): string[] {
@@ -181,12 +189,21 @@ function outputTypeOf(text: string | undefined): OutputType {
   if (type === undefined) {
     throw new AppError('request_invalid', `type must be one of ${outputTypes.join(', ')}`);
   }
-  // a wallet may spend an output that is reported free of runes, and lose the runes; ord answers the same without its
-  // rune index
-  if (type === 'cardinal' || type === 'runic') {
-    throw new AppError('request_invalid', `type ${type}: this server has no index of runes`);
-  }
   return type;
+}
+
+/**
+ * A wallet may spend an output that is reported free of runes, and lose the runes: where runes are not known, nothing
+ * is.
+ */
+async function requireRunesFor(client: ClientBase, type: OutputType): Promise<void> {
+  if (type !== 'cardinal' && type !== 'runic') return;
+  const { state } = await runeStanding(client);
+  if (state === 'filling') await requireNotBehind(client, 'runes');
+  if (state === 'known') return;
+  const words =
+    state === 'absent' ? 'this server has no index of runes' : 'runes are not known: blocks are missing';
+  throw new AppError('request_invalid', `type ${type}: ${words}`);
 }
 
 interface OutputsQuestion {
@@ -204,23 +221,35 @@ async function outputsJson(
 ): Promise<string> {
   const { client, tip } = snapshot;
   const { script, type } = question;
+  await requireRunesFor(client, type);
   const held = await inscribedOutputs(client, script, listedMax + 1);
   refuseLarge(inscriptionsOf(held).length, listedMax);
   const heldBy = new Map(held.map((output) => [outpointText(output), output.inscriptions]));
   const outputs = type === 'inscribed' ? inOrder(held) : await anyOutputs(client, reply, question);
-  const answers = outputs.map((output) => ({
-    address: question.address,
-    confirmations: (tip?.height ?? output.height) - output.height + 1,
-    indexed: true,
-    inscriptions: (heldBy.get(outpointText(output)) ?? []).map(idText),
-    outpoint: outpointText(output),
-    sat_ranges: null,
-    script_pubkey: Buffer.from(script).toString('hex'),
-    spent: false,
-    transaction: displayHash(output.txid),
-    value: output.value,
-  }));
-  return JSON.stringify(answers);
+  const runes = await runesOfOutputs(client, outputs);
+  const sats = await satRangesOf(client, outputs);
+  const answers = outputs.flatMap((output) => {
+    const inscriptions = (heldBy.get(outpointText(output)) ?? []).map(idText);
+    const balances = runes.of(output);
+    const isRunic = balances !== null && balances.length > 0;
+    if (type === 'runic' && !isRunic) return [];
+    if (type === 'cardinal' && (isRunic || inscriptions.length > 0)) return [];
+    const confirmations = (tip?.height ?? output.height) - output.height + 1;
+    const { value } = output;
+    const { address } = question;
+    const shown = {
+      outpoint: output,
+      address,
+      confirmations,
+      indexed: true,
+      inscriptions,
+      script,
+      spent: false,
+      value,
+    };
+    return outputJson(shown, heldIn(balances, sats.of(output)));
+  });
+  return `[${answers.join(',')}]`;
 }
 
 /** All outputs in ord's order; with a limit or a cursor, a page of them, oldest first. */
@@ -275,28 +304,32 @@ async function addressPage(
   address: string,
   script: Uint8Array,
 ): Promise<FastifyReply> {
-  return withSnapshot(pool, async ({ client, tip }) => {
-    const isWhole = await hasAddressIndex(client);
-    const balance = isWhole ? await addressBalance(client, script, countedMax) : null;
-    const listed = await listInscriptions(client, {
-      filter: { owner: script },
-      order: 'desc',
-      limit: cardsMax,
-      after: null,
-    });
-    const keys = listed.inscriptions.map(({ key }) => key);
-    const view = {
-      site: siteOf(network, tip),
-      heading: 'Address',
-      filters: [['address', address]] as const,
-      notes: balance === null ? await gapWords(client) : [balanceWords(balance)],
-      cards: (await inscriptionSummaries(client, keys)).map(cardOf),
-      page: 0,
-      first: null,
-      next: listed.endKey === null ? null : `/inscriptions?${new URLSearchParams({ address }).toString()}`,
-    };
-    return sendPage(reply, inscriptionsPage(view));
-  });
+  return withSnapshot(
+    pool,
+    async ({ client, tip }) => {
+      const isWhole = await hasAddressIndex(client);
+      const balance = isWhole ? await addressBalance(client, script, countedMax) : null;
+      const listed = await listInscriptions(client, {
+        filter: { owner: script },
+        order: 'desc',
+        limit: cardsMax,
+        after: null,
+      });
+      const keys = listed.inscriptions.map(({ key }) => key);
+      const view = {
+        site: siteOf(network, tip),
+        heading: 'Address',
+        filters: [['address', address]] as const,
+        notes: balance === null ? await gapWords(client) : [balanceWords(balance)],
+        cards: (await inscriptionSummaries(client, keys)).map(cardOf),
+        page: 0,
+        first: null,
+        next: listed.endKey === null ? null : `/inscriptions?${new URLSearchParams({ address }).toString()}`,
+      };
+      return sendPage(reply, inscriptionsPage(view));
+    },
+    askerOf(reply).signal,
+  );
 }
 
 /** With blocks missing, the outputs of an address in those blocks are unknown. */

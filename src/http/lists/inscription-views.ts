@@ -6,6 +6,7 @@ import { curseName } from '#kernel/primitives/curse.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { formatInscriptionId, type InscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
+import { formatSpacedRune } from '#kernel/runes/spaced-rune.ts';
 import type { InscriptionView } from '#web/inscription.page.ts';
 import type { Site } from '#web/layout.ts';
 
@@ -16,10 +17,29 @@ const idOrNull = (id: InscriptionId | null): string | null => (id === null ? nul
 const noProperties = '{"gallery":[],"attributes":{"title":null,"traits":{}}}';
 
 /**
- * The JSON text of ord's `/inscription`. `rune` has no source here and is absent; unknown fields are null
- * (docs/ord-api.md). It is a text because traits can be integers that a JavaScript number would round.
+ * The JSON text of ord's `/inscription`. Unknown fields are null (docs/ord-api.md). Properties are a text because
+ * traits can be integers that a JavaScript number would round; null: it has none.
  */
-export function inscriptionJson(detail: InscriptionDetail, network: NetworkParameters): string {
+export function inscriptionJson(
+  detail: InscriptionDetail,
+  properties: string | null,
+  network: NetworkParameters,
+): string {
+  return `${beforeProperties(detail, network)}${properties ?? noProperties}}`;
+}
+
+/** The same in pieces. */
+export async function* inscriptionPieces(
+  detail: InscriptionDetail,
+  properties: AsyncIterable<string | Buffer>,
+  network: NetworkParameters,
+): AsyncGenerator<string | Buffer> {
+  yield beforeProperties(detail, network);
+  yield* properties;
+  yield '}';
+}
+
+function beforeProperties(detail: InscriptionDetail, network: NetworkParameters): string {
   const fields = JSON.stringify({
     address: addressOf(detail, network),
     charms: detail.charms === null ? null : charmNames(detail.charms),
@@ -37,13 +57,13 @@ export function inscriptionJson(detail: InscriptionDetail, network: NetworkParam
     number: detail.number,
     parents: detail.parents?.map(idText) ?? null,
     previous: idOrNull(detail.previous),
-    // like an ord without a sat index
-    sat: null,
+    rune: detail.rune === null ? null : formatSpacedRune(detail.rune),
+    sat: detail.sat,
     satpoint: detail.location?.satpoint ?? null,
     timestamp: detail.timestamp,
     value: detail.location?.value ?? null,
   });
-  return `${fields.slice(0, -1)},"properties":${detail.propertiesJson ?? noProperties}}`;
+  return `${fields.slice(0, -1)},"properties":`;
 }
 
 function addressOf({ location }: InscriptionDetail, network: NetworkParameters): string | null {
@@ -51,9 +71,14 @@ function addressOf({ location }: InscriptionDetail, network: NetworkParameters):
   return scriptToAddress(location.script, network);
 }
 
-/** The data of an inscription's page. */
+/**
+ * The data of an inscription's page.
+ *
+ * @param propertiesJson their JSON, or its beginning
+ */
 export function inscriptionView(
   detail: InscriptionDetail,
+  propertiesJson: string | null,
   references: readonly Reference[],
   network: NetworkParameters,
   site: Site,
@@ -77,7 +102,7 @@ export function inscriptionView(
     delegate: idOrNull(detail.delegate),
     metaprotocol: detail.metaprotocol,
     metadataJson: detail.metadataJson,
-    propertiesJson: detail.propertiesJson,
+    propertiesJson,
     references: references.map(({ id, isMissing }) => ({ id: idText(id), isMissing })),
     charms: detail.charms === null ? null : charmNames(detail.charms),
     curse: curseName(detail.curse),

@@ -16,6 +16,7 @@ import { acceptedForms } from '#http/server/accepted-form.ts';
 import { pageOrJson, unchanged } from '#http/server/answer-schemas.ts';
 import { apiRoute } from '#http/server/api-route.ts';
 import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
+import { askerOf } from '#http/server/asker.ts';
 import { answeredUnchanged, setMoment } from '#http/server/conditional.ts';
 import { open } from '#http/server/guard.ts';
 import { varyBy } from '#http/server/vary.ts';
@@ -118,38 +119,42 @@ async function answer(
   }
   varyBy(reply, 'Accept');
   if (isJson && (await answeredUnchanged(pool, request, reply))) return reply;
-  return withSnapshot(pool, async (snapshot) => {
-    const listed = await readList(snapshot, { filter, paging, page });
-    const { tip, client } = snapshot;
-    if (isJson) {
-      setMoment(request, reply, tip);
-      return reply.type('application/json; charset=utf-8').send(
-        JSON.stringify({
-          ids: listed.inscriptions.map(({ txid, index }) => formatInscriptionId(txid, index)),
-          more: listed.endKey !== null,
-          page_index: listed.page,
-          next_cursor: listed.nextCursor,
-        }),
-      );
-    }
-    const keys = listed.inscriptions.map(({ key }) => key);
-    const { cursor: _cursor, ...own } = query;
-    const link = (more: Record<string, string>): string => {
-      const parameters = new URLSearchParams({ ...own, ...more }).toString();
-      return parameters === '' ? '/inscriptions' : `/inscriptions?${parameters}`;
-    };
-    const view = {
-      site: siteOf(network, tip),
-      heading: 'Inscriptions',
-      filters: Object.entries(own).filter(([name]) => name !== 'limit'),
-      notes: [],
-      cards: (await inscriptionSummaries(client, keys)).map(cardOf),
-      page: listed.page,
-      first: listed.page > 0 ? link({}) : null,
-      next: listed.nextCursor === null ? null : link({ cursor: listed.nextCursor }),
-    };
-    return sendPage(reply, inscriptionsPage(view));
-  });
+  return withSnapshot(
+    pool,
+    async (snapshot) => {
+      const listed = await readList(snapshot, { filter, paging, page });
+      const { tip, client } = snapshot;
+      if (isJson) {
+        setMoment(request, reply, tip);
+        return reply.type('application/json; charset=utf-8').send(
+          JSON.stringify({
+            ids: listed.inscriptions.map(({ txid, index }) => formatInscriptionId(txid, index)),
+            more: listed.endKey !== null,
+            page_index: listed.page,
+            next_cursor: listed.nextCursor,
+          }),
+        );
+      }
+      const keys = listed.inscriptions.map(({ key }) => key);
+      const { cursor: _cursor, ...own } = query;
+      const link = (more: Record<string, string>): string => {
+        const parameters = new URLSearchParams({ ...own, ...more }).toString();
+        return parameters === '' ? '/inscriptions' : `/inscriptions?${parameters}`;
+      };
+      const view = {
+        site: siteOf(network, tip),
+        heading: 'Inscriptions',
+        filters: Object.entries(own).filter(([name]) => name !== 'limit'),
+        notes: [],
+        cards: (await inscriptionSummaries(client, keys)).map(cardOf),
+        page: listed.page,
+        first: listed.page > 0 ? link({}) : null,
+        next: listed.nextCursor === null ? null : link({ cursor: listed.nextCursor }),
+      };
+      return sendPage(reply, inscriptionsPage(view));
+    },
+    askerOf(reply).signal,
+  );
 }
 
 async function readList({ client, tip }: Snapshot, { filter, paging, page }: List): Promise<Listed> {

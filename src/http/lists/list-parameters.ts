@@ -23,6 +23,15 @@ const optional = (description: string, acceptedForm: AcceptedForm, example?: str
 export const exampleId = '6fb976ab49dcec017f1e201e84395983204ae1a7c2abf7ced0a85d692e442799i0';
 export const exampleAddress = 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq';
 
+/** The path of what is told of an address. */
+export const addressPath = Type.Object({
+  address: Type.String({
+    description: 'an address of the network',
+    acceptedForm: acceptedForms.address,
+    examples: [exampleAddress],
+  }),
+});
+
 /** A whole number, parsed by its own reader. */
 const wholeNumberText = (description: string, acceptedForm: AcceptedForm, example: string) =>
   Type.Optional(Type.String({ description, pattern: wholeNumberPattern, acceptedForm, examples: [example] }));

@@ -6,6 +6,7 @@ import { pathParts } from '#http/ord/ord.schemas.ts';
 import { unchanged } from '#http/server/answer-schemas.ts';
 import { apiRoute } from '#http/server/api-route.ts';
 import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
+import { askerOf } from '#http/server/asker.ts';
 import { answeredUnchanged, setMoment } from '#http/server/conditional.ts';
 import { open } from '#http/server/guard.ts';
 import { scriptToAddress } from '#kernel/bitcoin/address.ts';
@@ -60,25 +61,29 @@ export function transfersRoutes(app: App, { pool, network }: AppDependencies): v
       }
       const { order, limit, cursor } = pagingOf(request.query, 'asc');
       if (await answeredUnchanged(pool, request, reply)) return reply;
-      return withSnapshot(pool, async ({ client, tip }) => {
-        const idText = formatInscriptionId(id.txid, id.index);
-        const list = `transfers ${idText} ${order}`;
-        const place = cursor === undefined ? null : await readCursor(client, list, cursor, placeBytes);
-        const after = place === null ? null : positionOf(place.position);
-        const page = await transfersOf(client, id, { order, limit, after });
-        if (page === null) throw new AppError('not_found', `inscription ${idText} not found`);
-        const last = page.transfers.at(-1);
-        const nextCursor =
-          page.more && last !== undefined
-            ? await writeCursor(client, list, last.height, {
-                page: (place?.page ?? 0) + 1,
-                position: positionBytes(last),
-              })
-            : null;
-        setMoment(request, reply, tip);
-        const transfers = page.transfers.map((transfer) => transferJson(transfer, network));
-        return { id: idText, transfers, more: page.more, nextCursor };
-      });
+      return withSnapshot(
+        pool,
+        async ({ client, tip }) => {
+          const idText = formatInscriptionId(id.txid, id.index);
+          const list = `transfers ${idText} ${order}`;
+          const place = cursor === undefined ? null : await readCursor(client, list, cursor, placeBytes);
+          const after = place === null ? null : positionOf(place.position);
+          const page = await transfersOf(client, id, { order, limit, after });
+          if (page === null) throw new AppError('not_found', `inscription ${idText} not found`);
+          const last = page.transfers.at(-1);
+          const nextCursor =
+            page.more && last !== undefined
+              ? await writeCursor(client, list, last.height, {
+                  page: (place?.page ?? 0) + 1,
+                  position: positionBytes(last),
+                })
+              : null;
+          setMoment(request, reply, tip);
+          const transfers = page.transfers.map((transfer) => transferJson(transfer, network));
+          return { id: idText, transfers, more: page.more, nextCursor };
+        },
+        askerOf(reply).signal,
+      );
     },
   });
 }

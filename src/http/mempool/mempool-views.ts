@@ -13,7 +13,7 @@ import type { InscriptionsAnswer, PlaceJson, TransfersAnswer } from './mempool.s
 /** The values of chain.mempool_transfers.place in words. */
 const placeKinds = ['output', 'fee', 'unbound', 'unknown'] as const;
 
-interface TransactionRow {
+export interface TransactionRow {
   readonly txid: Txid;
   readonly first_seen: Date;
   readonly fee: Sats | null;
@@ -21,7 +21,7 @@ interface TransactionRow {
   readonly replaces: Buffer;
 }
 
-interface TransactionJson {
+export interface TransactionJson {
   txid: string;
   firstSeen: string;
   fee: Sats | null;
@@ -30,7 +30,7 @@ interface TransactionJson {
   replaces: string[];
 }
 
-function transactionJson({
+export function transactionJson({
   txid,
   first_seen: firstSeen,
   fee,

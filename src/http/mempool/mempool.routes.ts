@@ -9,10 +9,15 @@ import {
   pendingTransfers,
   type TransferCursor,
 } from '#chain/pending/pending.queries.ts';
+import { pendingRunes } from '#chain/pending/pending-runes.queries.ts';
+import { requireRunes } from '#chain/runes/rune-standing.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
+import { runeQuestionOf } from '#http/ord/parameters.ts';
+import { foundRune } from '#http/runes/rune-moment.ts';
 import { unchanged } from '#http/server/answer-schemas.ts';
 import { apiRoute } from '#http/server/api-route.ts';
 import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
+import { askerOf } from '#http/server/asker.ts';
 import { answeredUnchanged, setMoment } from '#http/server/conditional.ts';
 import { open } from '#http/server/guard.ts';
 import { parseAddress } from '#kernel/bitcoin/parse-address.ts';
@@ -29,11 +34,14 @@ import {
   departuresAnswer,
   inscriptionsAnswer,
   listQuery,
+  runesAnswer,
+  runesQuery,
   summaryAnswer,
   transfersAnswer,
   transfersQuery,
 } from './mempool.schemas.ts';
 import { pendingInscriptionJson, pendingTransferJson } from './mempool-views.ts';
+import { pendingRunesJson } from './pending-runes-view.ts';
 
 const tags = ['mempool'] as const;
 const config = { errors: 'own', guard: open } as const;
@@ -43,6 +51,7 @@ export function mempoolRoutes(app: App, deps: AppDependencies): void {
   summaryRoute(app, deps);
   inscriptionsRoute(app, deps);
   transfersRoute(app, deps);
+  runesRoute(app, deps);
   departuresRoute(app, deps);
 }
 
@@ -71,14 +80,18 @@ function summaryRoute(app: App, { pool }: AppDependencies): void {
     },
     config,
     handler: async (_request, reply) =>
-      withSnapshot(pool, async ({ client, tip }) => {
-        if (tip !== null) reply.header('x-indexed-height', tip.height);
-        reply.header('cache-control', 'no-store');
-        const state = await mempoolState(client);
-        if (state === null) return neverFollowed;
-        const { isFollowed, since, ...shown } = state;
-        return { following: isFollowed, since: since.toISOString(), ...shown };
-      }),
+      withSnapshot(
+        pool,
+        async ({ client, tip }) => {
+          if (tip !== null) reply.header('x-indexed-height', tip.height);
+          reply.header('cache-control', 'no-store');
+          const state = await mempoolState(client);
+          if (state === null) return neverFollowed;
+          const { isFollowed, since, ...shown } = state;
+          return { following: isFollowed, since: since.toISOString(), ...shown };
+        },
+        askerOf(reply).signal,
+      ),
   });
 }
 
@@ -146,6 +159,39 @@ function transfersRoute(app: App, { pool, network }: AppDependencies): void {
   });
 }
 
+function runesRoute(app: App, { pool, network }: AppDependencies): void {
+  apiRoute(app, {
+    method: 'GET',
+    url: '/mempool/runes',
+    schema: {
+      operationId: 'pendingRunes',
+      summary: 'What pending transactions would do to runes: all, those of an address, or of a rune',
+      tags,
+      querystring: runesQuery,
+      response: { 200: runesAnswer, 304: unchanged },
+    },
+    config,
+    handler: async (request, reply) => {
+      const { address, rune, cursor, limit } = request.query;
+      const script = address === undefined ? null : scriptOfAddress(address, network);
+      if (rune !== undefined) runeQuestionOf(rune);
+      const after = cursor === undefined ? 0 : wholeNumber(cursor);
+      return read({ pool, request, reply }, async ({ client }, { revision }) => {
+        if (rune === undefined) await requireRunes(client);
+        const key = rune === undefined ? null : (await foundRune(client, rune)).key;
+        const rows = await pendingRunes(client, { script, key }, after, limit + 1);
+        const shown = rows.slice(0, limit);
+        const last = shown.at(-1);
+        return {
+          revision,
+          transactions: shown.map((row) => pendingRunesJson(row, network)),
+          nextCursor: rows.length > limit && last ? String(last.position) : null,
+        };
+      });
+    },
+  });
+}
+
 function departuresRoute(app: App, { pool }: AppDependencies): void {
   apiRoute(app, {
     method: 'GET',
@@ -192,16 +238,20 @@ async function read<Answer>(
   answer: (snapshot: Snapshot, state: MempoolState) => Promise<Answer>,
 ): Promise<Answer | FastifyReply> {
   if (await answeredUnchanged(pool, request, reply, true)) return reply;
-  return withSnapshot(pool, async (snapshot) => {
-    const state = await mempoolState(snapshot.client);
-    if (state === null || !state.isFollowed) {
-      const why =
-        state?.problem ?? (state === null ? 'no process follows a node' : `its follower is ${state.state}`);
-      throw new AppError('mempool_not_followed', `the mempool is not followed: ${why}`);
-    }
-    setMoment(request, reply, snapshot.tip, state.revision);
-    return answer(snapshot, state);
-  });
+  return withSnapshot(
+    pool,
+    async (snapshot) => {
+      const state = await mempoolState(snapshot.client);
+      if (state === null || !state.isFollowed) {
+        const why =
+          state?.problem ?? (state === null ? 'no process follows a node' : `its follower is ${state.state}`);
+        throw new AppError('mempool_not_followed', `the mempool is not followed: ${why}`);
+      }
+      setMoment(request, reply, snapshot.tip, state.revision);
+      return answer(snapshot, state);
+    },
+    askerOf(reply).signal,
+  );
 }
 
 function scriptOfAddress(text: string, network: NetworkParameters): Uint8Array {

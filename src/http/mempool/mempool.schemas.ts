@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { exampleAddress, exampleId } from '#http/lists/list-parameters.ts';
+import { amountParts, ownerParts, runeParts } from '#http/runes/rune-views.ts';
 import { acceptedForms } from '#http/server/accepted-form.ts';
 
 const nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
@@ -48,7 +49,7 @@ export const summaryAnswer = Type.Object({
 });
 
 /** Of the row's transaction. */
-const ofTransaction = {
+export const ofTransaction = {
   txid: Type.String(),
   firstSeen: Type.String(),
   fee: nullable(Type.Integer({ description: 'sats' })),
@@ -98,6 +99,62 @@ export const transfersAnswer = Type.Object({
   nextCursor: nullable(Type.String()),
 });
 
+export const runesQuery = Type.Object({
+  address: transfersQuery.properties.address,
+  rune: Type.Optional(
+    Type.String({
+      maxLength: 128,
+      description: 'name, id or number of a rune',
+      acceptedForm: acceptedForms.rune,
+      examples: ['UNCOMMON.GOODS'],
+    }),
+  ),
+  cursor,
+  limit,
+});
+
+/** A rune that has no id yet is named by its etching. */
+const pendingRune = {
+  rune: nullable(runeParts.rune),
+  id: nullable(runeParts.id),
+  etchedBy: nullable(Type.String({ description: 'the pending transaction that etches it' })),
+};
+const pendingAmount = { ...pendingRune, ...amountParts };
+const atOutput = { output: Type.String(), ...ownerParts, ...pendingAmount };
+export const runesAnswer = Type.Object({
+  revision: Type.Integer(),
+  transactions: Type.Array(
+    Type.Object({
+      ...ofTransaction,
+      etching: nullable(
+        Type.Object({
+          rune: nullable(
+            Type.String({ description: 'null: the name is given by the block and the place there' }),
+          ),
+          divisibility: Type.Integer(),
+          symbol: nullable(Type.String()),
+          premine: Type.String({ pattern: '^[0-9]+$' }),
+          state: Type.String({
+            description: 'open, taken, locked, reserved, uncommitted, immature, or unknown',
+          }),
+          matureHeight: nullable(
+            Type.Integer({ description: 'the lowest block in which its commitment counts' }),
+          ),
+          rivals: Type.Array(Type.String(), {
+            description: 'other pending etchings of the name, the first ten',
+          }),
+          warning: nullable(Type.String()),
+        }),
+      ),
+      minted: Type.Array(Type.Object(pendingAmount), { description: 'if it were in the next block' }),
+      sent: Type.Array(Type.Object(atOutput)),
+      received: Type.Array(Type.Object(atOutput)),
+      burned: Type.Array(Type.Object(pendingAmount)),
+    }),
+  ),
+  nextCursor: nullable(Type.String()),
+});
+
 export const departuresAnswer = Type.Object({
   revision: Type.Integer(),
   departures: Type.Array(
@@ -112,5 +169,6 @@ export const departuresAnswer = Type.Object({
 });
 
 export type InscriptionsAnswer = Type.Static<typeof inscriptionsAnswer>;
+export type RunesAnswer = Type.Static<typeof runesAnswer>;
 export type TransfersAnswer = Type.Static<typeof transfersAnswer>;
 export type PlaceJson = Type.Static<typeof place>;

@@ -21,8 +21,8 @@ export interface Standing extends FollowerReport {
   readonly behind: readonly DerivedTableReport[];
 }
 
-export function readStanding(pool: pg.Pool): Promise<Standing> {
-  return withSnapshot(pool, standingAt);
+export function readStanding(pool: pg.Pool, signal: AbortSignal | null): Promise<Standing> {
+  return withSnapshot(pool, standingAt, signal);
 }
 
 export async function standingAt({ client, tip }: Snapshot): Promise<Standing> {

@@ -2,6 +2,7 @@ import { plainText } from '#http/server/answer-schemas.ts';
 import { apiRoute } from '#http/server/api-route.ts';
 import type { App } from '#http/server/app-dependencies.ts';
 import { open } from '#http/server/guard.ts';
+import { SharedMaking } from '#kernel/shared-making.ts';
 import type { Operations } from './operations.ts';
 
 /** Labels must stay few, whatever clients send. */
@@ -31,6 +32,8 @@ export function measureRequests(app: App, { metrics }: Operations): void {
 
 /** `/metrics` in the text format of Prometheus. */
 export function metricsRoutes(app: App, { metrics }: Operations): void {
+  // readings of two at once would clear each other's gauges
+  const rendered = new SharedMaking(() => metrics.render());
   apiRoute(app, {
     method: 'GET',
     url: '/metrics',
@@ -42,7 +45,7 @@ export function metricsRoutes(app: App, { metrics }: Operations): void {
     },
     config: { errors: 'plain', guard: open, answersUnderPressure: true },
     handler: async (_request, reply) => {
-      const { contentType, text } = await metrics.render();
+      const { contentType, text } = await rendered.get();
       return reply.header('cache-control', 'no-store').type(contentType).send(text);
     },
   });

@@ -4,11 +4,15 @@ import { derivedTableReports } from '#chain/derived/derived-tables.queries.ts';
 import { latestEventHashes } from '#chain/events/events.queries.ts';
 import { hasAddressIndex } from '#chain/outputs/address.queries.ts';
 import { mempoolState } from '#chain/pending/pending.queries.ts';
+import { runeStanding } from '#chain/runes/rune-standing.queries.ts';
+import { hasSatIndex } from '#chain/sats/sat-ranges.queries.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import type { Snapshot } from '#kernel/contracts/search-engine.ts';
 import type { EventKindIdentity } from '#kernel/events/event-kind.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
+import { runeLetters } from '#kernel/runes/rune.ts';
+import { minimumRuneAt } from '#kernel/runes/unlock-schedule.ts';
 import { readPaymentsOffset } from '#payments/store/offset.store.ts';
 import { readSealState, type SegmentKind } from '#search/segments/segments.ts';
 import { type Standing, standingAt } from './chain-lag.ts';
@@ -125,8 +129,12 @@ const ordObject = Type.Object({
   inscriptions: Type.Integer(),
   json_api: Type.Literal(true),
   lost_sats: nullableInteger,
-  rune_index: Type.Literal(false),
-  sat_index: Type.Literal(false),
+  /** The lowest name that the next block may etch. */
+  minimum_rune_for_next_block: Type.String(),
+  rune_index: Type.Boolean(),
+  /** Null: not known yet, or never, where blocks are missing. */
+  runes: nullableInteger,
+  sat_index: Type.Boolean(),
   started: Type.String(),
   transaction_index: Type.Literal(false),
   unrecoverably_reorged: Type.Literal(false),
@@ -142,6 +150,7 @@ export async function ordStatus(
   network: NetworkParameters,
   startedAt: Date,
 ): Promise<Static<typeof ordObject>> {
+  const { state: runeState, count: runes } = await runeStanding(client);
   const uptimeMs = Math.max(0, Date.now() - startedAt.getTime());
   return {
     address_index: await hasAddressIndex(client),
@@ -154,8 +163,11 @@ export async function ordStatus(
     inscriptions,
     json_api: true,
     lost_sats: lostSats,
-    rune_index: false,
-    sat_index: false,
+    minimum_rune_for_next_block: runeLetters(minimumRuneAt(network, tip === null ? 0 : tip.height + 1)),
+    rune_index: runeState !== 'absent',
+    // ord has 0 of them without an index
+    runes: runeState === 'known' || runeState === 'absent' ? runes : null,
+    sat_index: await hasSatIndex(client),
     started: startedAt.toISOString(),
     transaction_index: false,
     // reorganisations of any depth are undone

@@ -8,6 +8,7 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { inscriptionKind } from '#kernel/events/event-kind.ts';
 import { postgresFailure } from '#kernel/pg/postgres-failure.ts';
 import { Repeats } from '#kernel/repeats.ts';
+import { SharedMaking } from '#kernel/shared-making.ts';
 import { readStanding, type Standing } from './chain-lag.ts';
 import type { Operations } from './operations.ts';
 import { followerState, type Reason, unreadyReasons } from './readiness.ts';
@@ -45,8 +46,25 @@ const config = { errors: 'plain', guard: open, answersUnderPressure: true } as c
 
 /** `/status` and the health of the process. */
 export function statusRoutes(app: App, deps: AppDependencies): void {
-  const { pool, network, operations, eventKinds = [inscriptionKind] } = deps;
+  const { network, operations, eventKinds = [inscriptionKind] } = deps;
   const tags = ['status'] as const;
+  // on the connections of operations: however many ask, look-ups of others do not wait for it
+  const status = new SharedMaking(() =>
+    withSnapshot(
+      operations.pool,
+      async (snapshot) => {
+        const counts = await chainCounts(snapshot.client);
+        return {
+          tip: snapshot.tip,
+          body: {
+            ...(await ordStatus(snapshot, counts, network, operations.startedAt)),
+            satscribe: await ownStatus(snapshot, counts, operations, eventKinds),
+          },
+        };
+      },
+      null,
+    ),
+  );
 
   apiRoute(app, {
     method: 'GET',
@@ -58,15 +76,11 @@ export function statusRoutes(app: App, deps: AppDependencies): void {
       response: { 200: statusAnswer },
     },
     config,
-    handler: async (_request, reply) =>
-      withSnapshot(pool, async (snapshot) => {
-        if (snapshot.tip !== null) reply.header('x-indexed-height', snapshot.tip.height);
-        const counts = await chainCounts(snapshot.client);
-        return reply.header('cache-control', 'no-cache').send({
-          ...(await ordStatus(snapshot, counts, network, operations.startedAt)),
-          satscribe: await ownStatus(snapshot, counts, operations, eventKinds),
-        });
-      }),
+    handler: async (_request, reply) => {
+      const { tip, body } = await status.get();
+      if (tip !== null) reply.header('x-indexed-height', tip.height);
+      return reply.header('cache-control', 'no-cache').send(body);
+    },
   });
 
   apiRoute(app, {
@@ -83,6 +97,7 @@ export function statusRoutes(app: App, deps: AppDependencies): void {
 function readyRoute(app: App, { operations }: AppDependencies): void {
   // health is polled every few seconds, also while a problem lasts
   const repeats = new Repeats();
+  const standings = new SharedMaking(() => readStanding(operations.pool, null));
   apiRoute(app, {
     method: 'GET',
     url: '/health/ready',
@@ -96,7 +111,7 @@ function readyRoute(app: App, { operations }: AppDependencies): void {
     handler: async (request, reply) => {
       reply.header('cache-control', 'no-store');
       let silence: Reason | null = null;
-      const standing = await readStanding(operations.pool).catch((error: unknown) => {
+      const standing = await standings.get().catch((error: unknown) => {
         silence = databaseReason(error);
         if (repeats.isDue(String(error))) {
           request.log.warn({ err: error }, 'not ready: the database does not answer');

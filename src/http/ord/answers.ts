@@ -1,8 +1,9 @@
-import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { inscribedHeaders } from '#http/content/content-headers.ts';
 import type { AppDependencies } from '#http/server/app-dependencies.ts';
+import { askerOf } from '#http/server/asker.ts';
+import { answerOfPieces, type PiecesOfAnswer } from '#http/server/budgets/answer-pieces.ts';
 import { answeredUnchanged, setMoment } from '#http/server/conditional.ts';
 import { varyBy } from '#http/server/vary.ts';
 import type { Snapshot, Tip } from '#kernel/contracts/search-engine.ts';
@@ -24,7 +25,7 @@ export interface AnswerForm {
 const contentTypes = { json: 'application/json; charset=utf-8', text: 'text/plain; charset=utf-8' };
 
 /** A body: one text, or, where it can be large, pieces; each is made after the one before it was sent. */
-export type AnswerBody = string | Iterable<string>;
+export type AnswerBody = string | PiecesOfAnswer;
 
 /** Sends an answer of ord's API as of `tip`. */
 export function sendOrd(
@@ -42,7 +43,7 @@ export function sendOrd(
   }
   if (form.recursive === true) reply.headers(inscribedHeaders);
   reply.header('content-type', contentTypes[form.type ?? 'json']);
-  return reply.send(typeof body === 'string' ? body : Readable.from(body, { objectMode: false }));
+  return reply.send(typeof body === 'string' ? body : answerOfPieces(body, askerOf(reply).client));
 }
 
 /** Answers from the index alone: 304 where the client has the answer of this tip, else from one snapshot. */
@@ -55,9 +56,13 @@ export async function answerFromIndex(
 ): Promise<FastifyReply> {
   if (form.page === true) varyBy(reply, 'Accept');
   if (await answeredUnchanged(pool, request, reply)) return reply;
-  const { tip, body } = await withSnapshot(pool, async (snapshot) => ({
-    tip: snapshot.tip,
-    body: await read(snapshot),
-  }));
+  const { tip, body } = await withSnapshot(
+    pool,
+    async (snapshot) => ({
+      tip: snapshot.tip,
+      body: await read(snapshot),
+    }),
+    askerOf(reply).signal,
+  );
   return sendOrd(request, reply, tip, body, form);
 }

@@ -1,29 +1,36 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import {
-  type InscriptionDetail,
-  inscriptionDetail,
+  type InscriptionName,
   inscriptionDetails,
   inscriptionKeys,
+  inscriptionName,
 } from '#chain/inscriptions/inscription.queries.ts';
-import { pageSize } from '#chain/inscriptions/relative.queries.ts';
+import {
+  galleryItem,
+  galleryPage,
+  piecesHeldBytes,
+  propertiesHeads,
+  propertiesTexts,
+} from '#chain/inscriptions/properties.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
+import type { TextList } from '#http/bodies/text-list.ts';
 import { inscriptionJson } from '#http/lists/inscription-views.ts';
 import { acceptedForms } from '#http/server/accepted-form.ts';
 import { apiRoute } from '#http/server/api-route.ts';
-import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
-import { clientGone } from '#http/server/client-gone.ts';
+import type { App, AppDependencies, PieceDependencies } from '#http/server/app-dependencies.ts';
+import { askerOf } from '#http/server/asker.ts';
 import { open } from '#http/server/guard.ts';
 import { bodyLimits } from '#http/server/limits.ts';
 import type { Snapshot } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { type InscriptionId, parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
-import { SearchGate } from '#search/service/search-gate.ts';
 import { type AnswerBody, answerFromIndex, idText, sendOrd } from './answers.ts';
-import { batchBody, batchOf, batchParts } from './batch.ts';
+import { type BatchGate, batchBody, batchList, batchOf, batchParts, listAnswer } from './batch.ts';
 import { ordAnswers, pathParts } from './ord.schemas.ts';
 import { inscriptionIdOf, inscriptionQuestionOf, placeOf, quoted } from './parameters.ts';
+import { requireSatIndex } from './sats/sat-answer.ts';
 
 const tags = ['ord'] as const;
 const config = { errors: 'plain', guard: open } as const;
@@ -31,21 +38,16 @@ const config = { errors: 'plain', guard: open } as const;
 const inscriptionsMax = 10_000;
 /** Inscriptions read by one set of statements. */
 const inscriptionsAtOnce = 250;
-/** Galleries can make an answer of any size, and this one is held in memory. */
-const answerCharsMax = 64 * 1024 * 1024;
+/**
+ * Galleries can make an answer of any size, and this one is held in memory until it is out: room for one of the
+ * largest galleries, which has 14 MB. Half of what a client may leave unread.
+ */
+const answerCharsMax = 16 * 1024 * 1024;
 /** The most ids that fit into a body. */
 const idsMax = 500_000;
 
-/**
- * Requests with this many ids hold a connection for a second or more each; most of the pool stays free for the
- * others.
- */
-const batchesAtOnce = 2;
-const batchesWaiting = 20;
-
 /** `POST /inscriptions`, `POST /missing`, and galleries. */
-export function inscriptionsRoutes(app: App, deps: AppDependencies): void {
-  const gate = new SearchGate({ running: batchesAtOnce, waiting: batchesWaiting });
+export function inscriptionsRoutes(app: App, deps: PieceDependencies, gate: BatchGate): void {
   apiRoute(app, {
     method: 'POST',
     url: '/inscriptions',
@@ -56,16 +58,18 @@ export function inscriptionsRoutes(app: App, deps: AppDependencies): void {
       body: batchBody(acceptedForms.inscriptionId, inscriptionsMax),
       response: ordAnswers.inscriptions,
     },
-    config: { ...config, body: 'texts' },
+    config: { ...config, body: 'texts', textsMax: inscriptionsMax, answersLarge: true },
     bodyLimit: bodyLimits.batch,
     handler: async (request, reply) => {
-      const ids = await batchOf(request.body, inscriptionsMax, inscriptionIdOf);
-      const { tip, body } = await gate.run(clientGone(reply), () =>
-        withSnapshot(deps.pool, async (snapshot) => ({
-          tip: snapshot.tip,
-          body: await detailsJson(snapshot, ids, deps),
-        })),
-      );
+      const asker = askerOf(reply);
+      const { tip, body } = await gate.run(asker, batchList(request.body).count, async () => {
+        const ids = await batchOf(request.body, inscriptionIdOf);
+        return withSnapshot(
+          deps.pool,
+          async (snapshot) => ({ tip: snapshot.tip, body: await details(snapshot, ids, deps) }),
+          asker.signal,
+        );
+      });
       return sendOrd(request, reply, tip, body, { live: true });
     },
   });
@@ -80,20 +84,19 @@ export function inscriptionsRoutes(app: App, deps: AppDependencies): void {
       body: batchBody(acceptedForms.inscriptionId, idsMax),
       response: ordAnswers.missing,
     },
-    config: { ...config, body: 'texts' },
+    config: { ...config, body: 'texts', textsMax: idsMax, answersLarge: true },
     bodyLimit: bodyLimits.batch,
     handler: async (request, reply) => {
-      const { tip, parts } = await gate.run(clientGone(reply), () =>
-        withSnapshot(deps.pool, async ({ client, tip: now }) => {
-          const missing: string[] = [];
-          for await (const ids of batchParts(request.body, idsMax, claimedId)) {
-            const part = await missingOf(client, ids);
-            if (part.length > 0) missing.push(JSON.stringify(part).slice(1, -1));
-          }
-          return { tip: now, parts: missing };
-        }),
+      const list = batchList(request.body);
+      const asker = askerOf(reply);
+      const { tip, isMissing } = await gate.run(asker, list.count, () =>
+        withSnapshot(
+          deps.pool,
+          async ({ client, tip: now }) => ({ tip: now, isMissing: await missingOf(client, list) }),
+          asker.signal,
+        ),
       );
-      const body = parts.length <= 1 ? `[${parts.join('')}]` : listPieces(parts);
+      const body = listAnswer(list.count, missingParts(list, isMissing), list.bytes);
       return sendOrd(request, reply, tip, body, { live: true });
     },
   });
@@ -101,21 +104,34 @@ export function inscriptionsRoutes(app: App, deps: AppDependencies): void {
   galleryRoutes(app, deps);
 }
 
-/** The texts of ids that are not indexed, in the order given. */
-async function missingOf(client: Snapshot['client'], ids: readonly ClaimedId[]): Promise<string[]> {
-  const keys = await inscriptionKeys(
-    client,
-    ids.flatMap(({ id }) => id ?? []),
-  );
-  const found = keys.values();
-  return ids.flatMap(({ text, id }) => (id === null || found.next().value === null ? [text] : []));
+/** Of each id whether it is not indexed: 1, else 0. Throws `request_invalid`. */
+async function missingOf(client: Snapshot['client'], list: TextList): Promise<Uint8Array> {
+  const isMissing = new Uint8Array(list.count).fill(1);
+  let first = 0;
+  for await (const part of batchParts(list, claimedId)) {
+    const places = part.flatMap(({ id }, place) => (id === null ? [] : [first + place]));
+    const keys = await inscriptionKeys(
+      client,
+      part.flatMap(({ id }) => id ?? []),
+    );
+    for (const [place, key] of keys.entries()) if (key !== null) isMissing[places[place] ?? 0] = 0;
+    first += part.length;
+  }
+  return isMissing;
 }
 
-/** A JSON list in pieces, one for each part of it. */
-function* listPieces(parts: readonly string[]): Generator<string> {
-  for (const [place, part] of parts.entries()) yield `${place === 0 ? '[' : ','}${part}`;
-  yield ']';
+/** The missing ids as JSON, read again from the list: half a million of them would be 60 MB of strings. */
+function* missingParts(list: TextList, isMissing: Uint8Array): Generator<string[]> {
+  let first = 0;
+  for (const part of list.parts(missingAtOnce)) {
+    yield part
+      .filter((_, place) => isMissing[first + place] === 1)
+      .map((text) => `"${claimedId(text).text}"`);
+    first += part.length;
+  }
 }
+/** Ids in a piece of an answer: 70 kB. */
+const missingAtOnce = 1_000;
 
 interface ClaimedId {
   readonly text: string;
@@ -132,11 +148,12 @@ function claimedId(given: string): ClaimedId {
   return { text, id: null };
 }
 
-async function detailsJson(
+/** The inscriptions as a JSON list. */
+async function details(
   { client }: Snapshot,
   ids: readonly InscriptionId[],
   { network }: AppDependencies,
-): Promise<string> {
+): Promise<AnswerBody> {
   const found = await inscriptionKeys(client, ids);
   const keys = ids.map((id, place) => {
     const key = found[place] ?? null;
@@ -149,25 +166,34 @@ async function detailsJson(
   let chars = 0;
   for (let from = 0; from < distinct.length; from += inscriptionsAtOnce) {
     const part = distinct.slice(from, from + inscriptionsAtOnce);
+    const heads = await propertiesHeads(client, part);
+    // before anything of them is read
+    const propertyBytes = [...heads.values()].reduce((sum, { jsonBytes }) => sum + jsonBytes, 0);
+    if (propertyBytes > answerCharsMax - chars) throw tooLarge();
+    const texts = await propertiesTexts(client, [...heads.values()]);
     for (const [key, detail] of await inscriptionDetails(client, part)) {
-      const json = inscriptionJson(detail, network);
+      const json = inscriptionJson(detail, texts.get(key) ?? null, network);
       chars += json.length;
       if (chars > answerCharsMax) throw tooLarge();
       answers.set(key, json);
     }
   }
-  const asked = keys.map((key) => answers.get(key) ?? '');
-  if (asked.reduce((sum, json) => sum + json.length, 0) > answerCharsMax) throw tooLarge();
-  return `[${asked.join(',')}]`;
+  const asked = keys.reduce((sum, key) => sum + (answers.get(key) ?? '').length, 0);
+  if (asked > answerCharsMax) throw tooLarge();
+  return listAnswer(keys.length, answerParts(keys, answers), asked);
+}
+
+function* answerParts(
+  keys: readonly InscriptionKey[],
+  answers: ReadonlyMap<InscriptionKey, string>,
+): Generator<string[]> {
+  for (let from = 0; from < keys.length; from += inscriptionsAtOnce) {
+    yield keys.slice(from, from + inscriptionsAtOnce).map((key) => answers.get(key) ?? '');
+  }
 }
 
 function tooLarge(): AppError {
   return new AppError('request_invalid', 'the answer would be too large: ask for fewer inscriptions');
-}
-
-interface GalleryItem {
-  readonly id: string;
-  readonly attributes: unknown;
 }
 
 /** An answer about an inscription's gallery. */
@@ -176,17 +202,18 @@ async function answerOf(
   request: FastifyRequest,
   reply: FastifyReply,
   id: string,
-  show: (detail: InscriptionDetail) => AnswerBody,
+  show: (client: Snapshot['client'], gallery: InscriptionName) => Promise<AnswerBody>,
 ): Promise<FastifyReply> {
   const question = inscriptionQuestionOf(id);
   return answerFromIndex(deps, request, reply, {}, async ({ client }) => {
-    const detail = await inscriptionDetail(client, question);
-    if (detail === null) throw new AppError('not_found', `inscription ${quoted(id)} not found`);
-    return show(detail);
+    if (question.kind === 'sat') await requireSatIndex(client);
+    const gallery = await inscriptionName(client, question);
+    if (gallery === null) throw new AppError('not_found', `inscription ${quoted(id)} not found`);
+    return show(client, gallery);
   });
 }
 
-function galleryRoutes(app: App, deps: AppDependencies): void {
+function galleryRoutes(app: App, deps: PieceDependencies): void {
   const page = async (
     request: FastifyRequest,
     reply: FastifyReply,
@@ -194,12 +221,9 @@ function galleryRoutes(app: App, deps: AppDependencies): void {
   ): Promise<FastifyReply> => {
     const place = placeOf(asked.page, 'page');
     inscriptionIdOf(asked.id);
-    return answerOf(deps, request, reply, asked.id, (detail) => {
-      const from = place * pageSize;
-      const items = galleryOf(detail);
-      const ids = items.slice(from, from + pageSize).map(({ id }) => id);
-      return JSON.stringify({ ids, more: items.length > from + pageSize, page: place });
-    });
+    return answerOf(deps, request, reply, asked.id, async (client, { key }) =>
+      JSON.stringify({ ...(await galleryPage(client, key, place)), page: place }),
+    );
   };
   const schema = {
     summary: 'The gallery of an inscription, 100 items per page',
@@ -237,19 +261,29 @@ function galleryRoutes(app: App, deps: AppDependencies): void {
     config,
     handler: async (request, reply) => {
       const place = placeOf(request.params.item, 'item');
-      return answerOf(deps, request, reply, request.params.id, (detail) => {
-        const item = galleryOf(detail)[place];
-        if (item === undefined)
-          throw new AppError('not_found', `gallery ${idText(detail.id)} item ${place} not found`);
-        const fields = { gallery_id: idText(detail.id), gallery_number: detail.number, i: place };
-        return JSON.stringify({ ...fields, item });
+      return answerOf(deps, request, reply, request.params.id, async (client, gallery) => {
+        const id = idText(gallery);
+        const asker = askerOf(reply);
+        const item = await galleryItem(client, gallery, place, (work) =>
+          deps.contents.readPiece(asker, work),
+        );
+        if (item === null) throw new AppError('not_found', `gallery ${id} item ${place} not found`);
+        const fields = JSON.stringify({ gallery_id: id, gallery_number: gallery.number, i: place });
+        const before = `${fields.slice(0, -1)},"item":`;
+        return typeof item === 'string'
+          ? `${before}${item}}`
+          : { pieces: within(before, item, '}'), bytes: piecesHeldBytes };
       });
     },
   });
 }
 
-/** Integers are read as doubles: only `/inscription` shows traits beyond 2^53 exactly. */
-function galleryOf({ propertiesJson }: InscriptionDetail): GalleryItem[] {
-  if (propertiesJson === null) return [];
-  return (JSON.parse(propertiesJson) as { readonly gallery: GalleryItem[] }).gallery;
+async function* within(
+  before: string,
+  pieces: AsyncIterable<string | Buffer>,
+  after: string,
+): AsyncGenerator<string | Buffer> {
+  yield before;
+  yield* pieces;
+  yield after;
 }

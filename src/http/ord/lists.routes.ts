@@ -7,6 +7,7 @@ import { type KeyPage, pageSize } from '#chain/inscriptions/relative.queries.ts'
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { apiRoute } from '#http/server/api-route.ts';
 import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
+import { askerOf } from '#http/server/asker.ts';
 import { answeredUnchanged } from '#http/server/conditional.ts';
 import { open } from '#http/server/guard.ts';
 import type { Snapshot } from '#kernel/contracts/search-engine.ts';
@@ -53,13 +54,17 @@ export function listsRoutes(app: App, deps: AppDependencies): void {
       const page = placeOf(pageText, 'page');
       if (await answeredUnchanged(deps.pool, request, reply)) return reply;
       for (let tries = 1; ; tries++) {
-        const answer = await withSnapshot(deps.pool, async (snapshot) =>
-          lists.areOf(snapshot.tip) || tries === triesMax
-            ? { tip: lists.ofTip, json: await idsJson(snapshot, read(page), page) }
-            : null,
+        const answer = await withSnapshot(
+          deps.pool,
+          async (snapshot) =>
+            lists.areOf(snapshot.tip) || tries === triesMax
+              ? { tip: lists.ofTip, json: await idsJson(snapshot, read(page), page) }
+              : null,
+          askerOf(reply).signal,
         );
         if (answer !== null) return sendOrd(request, reply, answer.tip, answer.json);
-        await lists.bringUpToDate(deps.pool);
+        // shared by all who wait for it, so it goes on where one of them leaves
+        await lists.bringUpToDate(deps.pool, closing.signal);
       }
     };
     const schema = { summary, tags, response };

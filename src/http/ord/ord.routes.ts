@@ -1,14 +1,18 @@
-import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
+import type { App, PieceDependencies } from '#http/server/app-dependencies.ts';
+import { BatchGate } from './batch.ts';
 import { BlockAnswers } from './blocks/block-answers.ts';
 import { BlockInfo } from './blocks/block-info.ts';
 import { heightsRoutes } from './blocks/heights.routes.ts';
 import { RawBlocks } from './blocks/raw-blocks.ts';
 import { inscriptionsRoutes } from './inscriptions.routes.ts';
 import { listsRoutes } from './lists.routes.ts';
+import { NodeCalls } from './node-calls.ts';
 import { outputsRoutes } from './outputs.routes.ts';
 import { Outputs } from './outputs.ts';
 import { recursiveBlockRoutes, recursiveRoutes } from './recursive.routes.ts';
 import { relativesRoutes } from './relatives.routes.ts';
+import { runesRoutes } from './runes/runes.routes.ts';
+import { satsRoutes } from './sats/sats.routes.ts';
 import { transactionsRoutes } from './transactions/transactions.routes.ts';
 import { Transactions } from './transactions/transactions.ts';
 
@@ -16,17 +20,23 @@ import { Transactions } from './transactions/transactions.ts';
  * The paths of ord's JSON API (docs/ord-api.md) that have no pages here. Returns the answers of `/block` and
  * `/blocks` as JSON, which the pages of these paths use.
  */
-export function ordRoutes(app: App, deps: AppDependencies): BlockAnswers {
+export function ordRoutes(app: App, deps: PieceDependencies): BlockAnswers {
   const rawBlocks = new RawBlocks(deps.blocks ?? null);
-  const transactions = new Transactions(deps, rawBlocks);
-  const blocks = new BlockAnswers(deps, rawBlocks);
-  heightsRoutes(app, deps);
-  inscriptionsRoutes(app, deps);
+  const node = deps.node == null ? null : new NodeCalls(deps.node);
+  if (node !== null) deps.operations.metrics.watchQueue('calls of the node', () => node.state);
+  const transactions = new Transactions(deps, node, rawBlocks);
+  const blocks = new BlockAnswers(deps, node, rawBlocks);
+  const batches = new BatchGate();
+  heightsRoutes(app, deps, node);
+  inscriptionsRoutes(app, deps, batches);
   listsRoutes(app, deps);
   relativesRoutes(app, deps);
   recursiveRoutes(app, deps);
-  recursiveBlockRoutes(app, deps, blocks, new BlockInfo(deps, rawBlocks));
+  recursiveBlockRoutes(app, deps, blocks, new BlockInfo(deps, node, rawBlocks));
   transactionsRoutes(app, deps, transactions, blocks);
-  outputsRoutes(app, new Outputs(deps, transactions));
+  const outputs = new Outputs(deps, node, transactions);
+  outputsRoutes(app, outputs, batches);
+  satsRoutes(app, deps, node, outputs);
+  runesRoutes(app, deps);
   return blocks;
 }

@@ -2,6 +2,7 @@ import { type TObject, type TSchema, Type } from 'typebox';
 import { exampleId } from '#http/lists/list-parameters.ts';
 import { type AcceptedForm, acceptedForms } from '#http/server/accepted-form.ts';
 import { type Answer, jsonText, pageOrJson, plainText, unchanged } from '#http/server/answer-schemas.ts';
+import { rarities } from '#kernel/sats/rarity.ts';
 
 /*
  * The answers of ord's paths (docs/ord-api.md). They are written as text, piece by piece; these are their shapes, for
@@ -14,9 +15,12 @@ const text = Type.String();
 const texts = Type.Array(text);
 const integerOrNull = nullable(integer);
 const textOrNull = nullable(text);
-const nothing = Type.Null({ description: 'this server has no sat index' });
+const satOrNull = Type.Union([Type.Integer(), Type.Null()], {
+  description: 'null: on none, or this server has no sat index',
+});
 const hash = Type.String({ pattern: '^[0-9a-f]{64}$' });
 const hex = Type.String({ pattern: '^([0-9a-f]{2})*$' });
+const spacedRune = Type.String({ pattern: '^[A-Z](•?[A-Z]){0,27}$' });
 const inscriptionId = Type.String({ pattern: '^[0-9a-f]{64}i[0-9]+$' });
 const ids = Type.Array(inscriptionId);
 
@@ -37,6 +41,15 @@ export const pathParts = {
   txid: part('64 hex digits', exampleId.slice(0, 64), acceptedForms.hash),
   outpoint: part('<txid>:<vout>', `${exampleId.slice(0, 64)}:0`, acceptedForms.outpoint),
   place: part('an index, from 0', '0', acceptedForms.count),
+  sat: part('a sat by number, name, degree, decimal or percentile', 'nvtdijuwxlp', acceptedForms.sat),
+  satNumber: part('the number of a sat', '45000000000', acceptedForms.count),
+  satpoint: part('<txid>:<vout>:<offset>', `${exampleId.slice(0, 64)}:0:0`, acceptedForms.satpoint),
+  rune: part(
+    'a rune by name, with • or . as spacers or without, by id or number',
+    'UNCOMMON.GOODS',
+    acceptedForms.rune,
+  ),
+  index: part('an index from 0, or from the end where negative', '-1', acceptedForms.fromEitherEnd),
 };
 
 const trait = Type.Union([Type.Null(), Type.Boolean(), Type.Number(), text]);
@@ -60,7 +73,8 @@ export const inscription = Type.Object({
   number: integerOrNull,
   parents: nullable(ids),
   previous: nullable(inscriptionId),
-  sat: nothing,
+  rune: nullable(spacedRune),
+  sat: satOrNull,
   satpoint: textOrNull,
   timestamp: integer,
   value: integerOrNull,
@@ -78,7 +92,7 @@ const inscriptionForInscriptions = Type.Object({
   id: inscriptionId,
   number: integerOrNull,
   output: textOrNull,
-  sat: nothing,
+  sat: satOrNull,
   satpoint: textOrNull,
   timestamp: integer,
   value: integerOrNull,
@@ -92,7 +106,7 @@ const relative = Type.Object({
   id: inscriptionId,
   number: integerOrNull,
   output: textOrNull,
-  sat: nothing,
+  sat: satOrNull,
   satpoint: textOrNull,
   timestamp: integer,
 });
@@ -135,17 +149,109 @@ const envelope = Type.Object({
   stutter: Type.Boolean(),
 });
 
+/** Up to 2^128 - 1. */
+const u128 = Type.Integer({ minimum: 0 });
+const u128OrNull = nullable(u128);
+// not a tuple: its `items` would be a list, which OpenAPI 3.1 does not know
+const range = Type.Array(u128OrNull, { minItems: 2, maxItems: 2 });
+const runeName = Type.String({ pattern: '^[A-Z]{1,28}$' });
+const runeId = Type.String({ pattern: '^[0-9]{1,20}:[0-9]{1,10}$' });
+const terms = Type.Object({ amount: u128OrNull, cap: u128OrNull, height: range, offset: range });
+const etching = Type.Object({
+  divisibility: integerOrNull,
+  premine: u128OrNull,
+  rune: nullable(runeName),
+  spacers: integerOrNull,
+  symbol: textOrNull,
+  terms: nullable(terms),
+  turbo: Type.Boolean(),
+});
+const runestone = Type.Object({
+  Runestone: Type.Object({
+    edicts: Type.Array(Type.Object({ id: runeId, amount: u128, output: integer })),
+    etching: nullable(etching),
+    mint: nullable(runeId),
+    pointer: integerOrNull,
+  }),
+});
+const flaws = [
+  'edict-output',
+  'edict-rune-id',
+  'invalid-script',
+  'opcode',
+  'supply-overflow',
+  'trailing-integers',
+  'truncated-field',
+  'unrecognized-even-tag',
+  'unrecognized-flag',
+  'varint',
+] as const;
+const cenotaph = Type.Object({
+  Cenotaph: Type.Object({
+    etching: nullable(runeName),
+    flaw: Type.Union(flaws.map((flaw) => Type.Literal(flaw))),
+    mint: nullable(runeId),
+  }),
+});
+
+const runeEntry = Type.Object({
+  block: integer,
+  burned: u128,
+  divisibility: integer,
+  etching: hash,
+  mints: integer,
+  number: integer,
+  premine: u128,
+  spaced_rune: spacedRune,
+  symbol: textOrNull,
+  terms: nullable(terms),
+  timestamp: integer,
+  turbo: Type.Boolean(),
+});
+// a pair, and not a tuple, as above
+const idAndEntry = Type.Array(Type.Union([runeId, runeEntry]), { minItems: 2, maxItems: 2 });
+
+/** By names with spacers. */
+const heldRunes = nullable(
+  Type.Record(spacedRune, Type.Object({ amount: u128, divisibility: integer, symbol: textOrNull })),
+);
+
+const satRanges = Type.Union(
+  [Type.Array(Type.Array(Type.Integer(), { minItems: 2, maxItems: 2 })), Type.Null()],
+  { description: 'first sat, and first sat after the range; null: it is spent, or there is no sat index' },
+);
+
 export const output = Type.Object({
   address: textOrNull,
   confirmations: integer,
   indexed: Type.Boolean(),
   inscriptions: ids,
   outpoint: text,
-  sat_ranges: nothing,
+  runes: heldRunes,
+  sat_ranges: satRanges,
   script_pubkey: hex,
   spent: Type.Boolean(),
   transaction: hash,
   value: integer,
+});
+
+const sat = Type.Object({
+  address: textOrNull,
+  block: integer,
+  charms: texts,
+  cycle: integer,
+  decimal: text,
+  degree: text,
+  epoch: integer,
+  inscriptions: ids,
+  name: text,
+  number: integer,
+  offset: integer,
+  percentile: text,
+  period: integer,
+  rarity: Type.Union(rarities.map((rarity) => Type.Literal(rarity))),
+  satpoint: textOrNull,
+  timestamp: integerOrNull,
 });
 
 const blockInfo = Type.Object({
@@ -211,18 +317,35 @@ export const ordAnswers = {
   ),
   transaction: {
     200: jsonText(
-      Type.Object({ chain: text, inscription_count: integer, transaction, txid: hash }),
+      Type.Object({
+        chain: text,
+        etching: nullable(spacedRune),
+        inscription_count: integer,
+        transaction,
+        txid: hash,
+      }),
       'the transaction',
     ),
   },
-  decode: { 200: jsonText(Type.Object({ inscriptions: Type.Array(envelope) }), 'its envelopes') },
+  decode: {
+    200: jsonText(
+      Type.Object({
+        inscriptions: Type.Array(envelope),
+        runestone: nullable(Type.Union([runestone, cenotaph])),
+      }),
+      'its envelopes and its runestone',
+    ),
+  },
   hex: indexed(jsonText(hex, 'bytes in hex')),
   liveHex: { 200: jsonText(hex, 'bytes in hex') },
   input: { 200: jsonText(Type.Object({ path: Type.Array(integer), input }), 'the input') },
   output: { 200: jsonText(output, 'the output') },
   outputs: { 200: jsonText(Type.Array(output), 'the outputs in the requested order') },
   utxo: {
-    200: jsonText(Type.Object({ inscriptions: ids, sat_ranges: nothing, value: integer }), 'the output'),
+    200: jsonText(
+      Type.Object({ inscriptions: ids, runes: heldRunes, sat_ranges: satRanges, value: integer }),
+      'the output',
+    ),
   },
   block: indexed(
     pageOrJson(
@@ -231,6 +354,7 @@ export const ordAnswers = {
         hash,
         height: integerOrNull,
         inscriptions: ids,
+        runes: nullable(Type.Array(spacedRune)),
         target: hash,
         transactions: Type.Array(transaction),
       }),
@@ -244,6 +368,31 @@ export const ordAnswers = {
       'the newest blocks',
     ),
   ),
+  rune: indexed(
+    jsonText(
+      Type.Object({
+        entry: runeEntry,
+        id: runeId,
+        mintable: Type.Boolean({ description: 'in the next block' }),
+        parent: nullable(inscriptionId),
+      }),
+      'the rune',
+    ),
+  ),
+  runes: indexed(
+    jsonText(
+      Type.Object({
+        entries: Type.Array(idAndEntry),
+        more: Type.Boolean(),
+        prev: integerOrNull,
+        next: integerOrNull,
+      }),
+      'a page of 50, and the first of the next one',
+    ),
+  ),
+  sat: indexed(jsonText(sat, 'the sat')),
+  rareSats: { 200: plainText('a line a sat') },
+  satInscription: { 200: jsonText(Type.Object({ id: nullable(inscriptionId) }), 'the inscription') },
   text: indexed(plainText('the value')),
   hash: indexed(jsonText(hash, 'the hash')),
 } as const satisfies Readonly<Record<string, { readonly 200: Answer; readonly 304?: TSchema }>>;

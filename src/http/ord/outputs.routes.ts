@@ -2,22 +2,25 @@ import { Type } from 'typebox';
 import { acceptedForms } from '#http/server/accepted-form.ts';
 import { apiRoute } from '#http/server/api-route.ts';
 import type { App } from '#http/server/app-dependencies.ts';
+import { askerOf } from '#http/server/asker.ts';
 import { open } from '#http/server/guard.ts';
 import { bodyLimits } from '#http/server/limits.ts';
 import { sendOrd } from './answers.ts';
-import { batchBody, batchOf } from './batch.ts';
+import { type BatchGate, batchBody, batchList, batchOf } from './batch.ts';
 import { ordAnswers, pathParts } from './ord.schemas.ts';
 import type { Outputs } from './outputs.ts';
 import { outpointOf } from './parameters.ts';
 
 const tags = ['ord'] as const;
 const config = { errors: 'plain', guard: open, failures: [422] } as const;
+/** What the index and the node do not tell is read from the transaction, as /tx does. */
+const ofOne = { ...config, isDear: true } as const;
 const path = Type.Object({ outpoint: pathParts.outpoint });
 /** Each may take two calls of the node. */
 const outputsMax = 10_000;
 
 /** One output, or many at once. */
-export function outputsRoutes(app: App, outputs: Outputs): void {
+export function outputsRoutes(app: App, outputs: Outputs, gate: BatchGate): void {
   apiRoute(app, {
     method: 'GET',
     url: '/output/:outpoint',
@@ -28,9 +31,9 @@ export function outputsRoutes(app: App, outputs: Outputs): void {
       params: path,
       response: ordAnswers.output,
     },
-    config,
+    config: ofOne,
     handler: async (request, reply) => {
-      const { tip, json } = await outputs.output(outpointOf(request.params.outpoint));
+      const { tip, json } = await outputs.output(outpointOf(request.params.outpoint), askerOf(reply));
       return sendOrd(request, reply, tip, json, { live: true });
     },
   });
@@ -45,9 +48,9 @@ export function outputsRoutes(app: App, outputs: Outputs): void {
       params: path,
       response: ordAnswers.utxo,
     },
-    config,
+    config: ofOne,
     handler: async (request, reply) => {
-      const { tip, json } = await outputs.utxo(outpointOf(request.params.outpoint));
+      const { tip, json } = await outputs.utxo(outpointOf(request.params.outpoint), askerOf(reply));
       return sendOrd(request, reply, tip, json, { live: true, recursive: true });
     },
   });
@@ -62,12 +65,14 @@ export function outputsRoutes(app: App, outputs: Outputs): void {
       body: batchBody(acceptedForms.outpoint, outputsMax),
       response: ordAnswers.outputs,
     },
-    config: { ...config, body: 'texts' },
+    config: { ...config, body: 'texts', textsMax: outputsMax, answersLarge: true },
     bodyLimit: bodyLimits.batch,
     handler: async (request, reply) => {
-      const outpoints = await batchOf(request.body, outputsMax, outpointOf);
-      const { tip, json } = await outputs.outputs(outpoints);
-      return sendOrd(request, reply, tip, json, { live: true });
+      const asker = askerOf(reply);
+      const { tip, body } = await gate.run(asker, batchList(request.body).count, async () =>
+        outputs.outputs(await batchOf(request.body, outpointOf), asker),
+      );
+      return sendOrd(request, reply, tip, body, { live: true });
     },
   });
 }

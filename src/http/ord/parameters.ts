@@ -1,10 +1,17 @@
 import type { BlockQuestion } from '#chain/blocks/block.queries.ts';
 import type { InscriptionQuestion } from '#chain/inscriptions/inscription.queries.ts';
 import type { Outpoint } from '#chain/outputs/output.queries.ts';
+import type { RuneQuestion } from '#chain/runes/rune.queries.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { parseBlockHash, parseTxid, type Txid } from '#kernel/primitives/hash.ts';
 import { type Height, parseHeight } from '#kernel/primitives/height.ts';
 import { type InscriptionId, parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
+import type { Rune } from '#kernel/runes/rune.ts';
+import { parseRuneId } from '#kernel/runes/rune-id.ts';
+import { parseSpacedRune } from '#kernel/runes/spaced-rune.ts';
+import { parseSat } from '#kernel/sats/parse-sat.ts';
+import { parseUnsigned } from '#kernel/sats/rust-numbers.ts';
+import type { Sat } from '#kernel/sats/sat.ts';
 
 /** The most characters of a parameter that an error quotes: valid ones are not longer. */
 const quotedMax = 80;
@@ -20,15 +27,37 @@ export function inscriptionIdOf(text: string): InscriptionId {
   return id;
 }
 
-/** An id or a number. Throws `request_invalid`; `not_found` for the name of a sat, which needs a sat index. */
+/** An id, a number, or the name of a sat. Throws `request_invalid`; messages about sats are ord's. */
 export function inscriptionQuestionOf(text: string): InscriptionQuestion {
   const id = parseInscriptionId(text);
   if (id !== null) return { kind: 'id', id };
   // as many digits as ord accepts
   const number = /^-?\d{1,63}$/u.test(text) ? Number(text) : Number.NaN;
   if (Math.abs(number) < 2 ** 31) return { kind: 'number', number };
-  if (/^[a-z]{1,11}$/u.test(text)) throw new AppError('not_found', 'this server has no sat index');
+  if (/^[a-z]{1,11}$/u.test(text)) return { kind: 'sat', sat: satOf(text) };
   throw invalid('an inscription is named by its id or its number');
+}
+
+/** The name of a rune, with spacers or without, its id or its number. Throws `request_invalid`. */
+export function runeQuestionOf(text: string): RuneQuestion {
+  const id = parseRuneId(text);
+  if (id !== null) return { kind: 'id', id };
+  const number = /^\d{1,63}$/u.test(text) ? parseUnsigned(text, 64) : null;
+  if (number !== null && 'value' in number) return { kind: 'number', number: number.value };
+  const spaced = parseSpacedRune(text);
+  if (spaced !== null) return { kind: 'rune', rune: spaced.rune };
+  throw invalid('a rune is named by its name in capital letters, its id <block>:<transaction> or its number');
+}
+
+/** The name of a rune, with spacers or without, whether it exists or not. Throws `request_invalid`. */
+export function runeNameOf(text: string): Rune {
+  const spaced = parseSpacedRune(text);
+  if (spaced !== null) return spaced.rune;
+  throw new AppError(
+    'request_invalid',
+    `${quoted(text)} is not the name of a rune: capital letters up to 2^128 - 1, with single • or . between them`,
+    { parameter: 'rune' },
+  );
 }
 
 /** A height or a hash. Throws `request_invalid`. */
@@ -69,6 +98,36 @@ export function outpointOf(text: string): Outpoint {
   const vout = Number(digits);
   if (txid === null || vout >= 2 ** 32) throw invalid('an output is named by <txid>:<vout>');
   return { txid, vout };
+}
+
+/** A sat in any notation. Throws `request_invalid` with ord's message. */
+export function satOf(text: string): Sat {
+  const parsed = parseSat(text);
+  if ('sat' in parsed) return parsed.sat;
+  throw invalid(`Invalid URL: ${parsed.fault}`);
+}
+
+/** What ord reads as 64 bits without a sign. Throws `request_invalid`. */
+export function u64Of(text: string, name: string): bigint {
+  const read = parseUnsigned(text, 64);
+  if ('fault' in read) throw invalid(`${name} is not a whole number`);
+  return read.value;
+}
+
+/** A place in a list that counts from 0, or, where it is negative, from -1 at the end. Throws `request_invalid`. */
+export function placeFromEitherEnd(text: string): bigint {
+  const place = /^[+-]?\d{1,63}$/u.test(text) ? BigInt(text.replace('+', '')) : null;
+  if (place === null || BigInt.asIntN(64, place) !== place) throw invalid('the index is not a whole number');
+  return place;
+}
+
+/** `<txid>:<vout>:<offset>`. Throws `request_invalid`. */
+export function satpointOf(text: string): { readonly outpoint: Outpoint; readonly offset: bigint } {
+  const [, outpoint, digits] = /^([0-9a-f]{64}:\d{1,10}):(\d{1,63})$/iu.exec(text) ?? [];
+  const offset = parseUnsigned(digits ?? '', 64);
+  if (outpoint === undefined || 'fault' in offset)
+    throw invalid('a satpoint is named by <txid>:<vout>:<offset>');
+  return { outpoint: outpointOf(outpoint), offset: offset.value };
 }
 
 /** A parameter, shortened for an error message. */

@@ -2,8 +2,10 @@ import { Type } from 'typebox';
 import { ownContent } from '#chain/inscriptions/content.queries.ts';
 import { inscriptionDetail, rawMetadata } from '#chain/inscriptions/inscription.queries.ts';
 import { contentAnswers, contentFailures, sendContent } from '#http/content/content.routes.ts';
+import type { ContentReads } from '#http/content/content-reads.ts';
 import { apiRoute } from '#http/server/api-route.ts';
 import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
+import { askerOf } from '#http/server/asker.ts';
 import { answeredUnchanged } from '#http/server/conditional.ts';
 import { open } from '#http/server/guard.ts';
 import { scriptToAddress } from '#kernel/bitcoin/address.ts';
@@ -53,7 +55,7 @@ export function recursiveRoutes(app: App, deps: AppDependencies): void {
           id: idText(detail.id),
           number: detail.number,
           output: location?.outpoint ?? null,
-          sat: null,
+          sat: detail.sat,
           satpoint: location?.satpoint ?? null,
           timestamp: detail.timestamp,
           value: location?.value ?? null,
@@ -73,7 +75,8 @@ export function recursiveRoutes(app: App, deps: AppDependencies): void {
       params: path,
       response: ordAnswers.metadata,
     },
-    config,
+    // half a megabyte as hex
+    config: { ...config, isDear: true },
     handler: async (request, reply) => {
       const id = inscriptionIdOf(request.params.id);
       return answerFromIndex(deps, request, reply, form, async ({ client }) => {
@@ -84,11 +87,10 @@ export function recursiveRoutes(app: App, deps: AppDependencies): void {
       });
     },
   });
-
-  undelegatedRoute(app, deps);
 }
 
-function undelegatedRoute(app: App, deps: AppDependencies): void {
+/** `/r/undelegated-content/<id>`: the body of the inscription itself. */
+export function undelegatedRoute(app: App, reads: ContentReads): void {
   apiRoute(app, {
     method: 'GET',
     url: '/r/undelegated-content/:id',
@@ -101,9 +103,11 @@ function undelegatedRoute(app: App, deps: AppDependencies): void {
     },
     config: { ...config, failures: contentFailures, compression: 'none' },
     handler: async (request, reply) => {
-      const content = await ownContent(deps.pool, inscriptionIdOf(request.params.id));
+      const asker = askerOf(reply);
+      const id = inscriptionIdOf(request.params.id);
+      const content = await reads.read(asker, (client) => ownContent(client, id));
       if (content === null) throw missing(request.params.id);
-      return sendContent(deps.pool, content, request, reply);
+      return sendContent(reads, asker, content, request, reply);
     },
   });
 }
@@ -126,7 +130,7 @@ export function recursiveBlockRoutes(
       params: blockPath,
       response: ordAnswers.hex,
     },
-    config,
+    config: { ...config, answersLarge: true },
     handler: async (request, reply) => blocks.blockHex(request, reply, request.params.query),
   });
 
@@ -140,11 +144,12 @@ export function recursiveBlockRoutes(
       params: blockPath,
       response: ordAnswers.blockInfo,
     },
-    config,
+    // fees of a block that is not indexed are those of all its transactions
+    config: { ...config, isDear: true },
     handler: async (request, reply) => {
       blockQuestionOf(request.params.query);
       if (await answeredUnchanged(deps.pool, request, reply)) return reply;
-      const { tip, json, live } = await info.answer(request.params.query);
+      const { tip, json, live } = await info.answer(request.params.query, askerOf(reply));
       return sendOrd(request, reply, tip, json, { ...form, live });
     },
   });

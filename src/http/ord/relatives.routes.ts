@@ -144,7 +144,16 @@ function entriesAs(name: 'children' | 'parents'): Shown {
   });
 }
 
-function entryFields({ id, charms, fee, height, number, location, timestamp }: InscriptionEntry): object {
+function entryFields({
+  id,
+  charms,
+  fee,
+  height,
+  number,
+  location,
+  sat,
+  timestamp,
+}: InscriptionEntry): object {
   return {
     charms: charms === null ? null : charmNames(charms),
     fee,
@@ -152,7 +161,7 @@ function entryFields({ id, charms, fee, height, number, location, timestamp }: I
     id: idText(id),
     number,
     output: location?.outpoint ?? null,
-    sat: null,
+    sat,
     satpoint: location?.satpoint ?? null,
     timestamp,
   };

@@ -15,25 +15,34 @@ import {
   inscriptionDetails,
   inscriptionKey,
 } from '#chain/inscriptions/inscription.queries.ts';
+import {
+  piecesHeldBytes,
+  propertiesHeads,
+  propertiesJson,
+  startOfJson,
+} from '#chain/inscriptions/properties.queries.ts';
 import { type Reference, referencesOf } from '#chain/inscriptions/recursion.queries.ts';
 import { childrenFrom } from '#chain/inscriptions/relative.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
-import { inscriptionJson, inscriptionView } from '#http/lists/inscription-views.ts';
-import { answerFromIndex } from '#http/ord/answers.ts';
+import { inscriptionJson, inscriptionPieces, inscriptionView } from '#http/lists/inscription-views.ts';
+import { type AnswerBody, answerFromIndex } from '#http/ord/answers.ts';
 import type { BlockAnswers } from '#http/ord/blocks/block-answers.ts';
 import { ordAnswers, pathParts } from '#http/ord/ord.schemas.ts';
 import { blockQuestionOf, inscriptionQuestionOf, placeOf, quoted } from '#http/ord/parameters.ts';
+import { requireSatIndex } from '#http/ord/sats/sat-answer.ts';
 import { prefersJson } from '#http/server/accept.ts';
 import { page as pageAnswer, seeOther, unchanged } from '#http/server/answer-schemas.ts';
 import { apiRoute } from '#http/server/api-route.ts';
-import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
+import type { App, AppDependencies, PieceDependencies } from '#http/server/app-dependencies.ts';
+import { askerOf } from '#http/server/asker.ts';
 import { open, pageSearches } from '#http/server/guard.ts';
+import type { Asker } from '#kernel/contracts/asker.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { asHeight, maxHeight } from '#kernel/primitives/height.ts';
 import { keysBetween } from '#kernel/primitives/inscription-key.ts';
 import { blockPage, blocksPage } from '#web/block.page.ts';
 import { homePage } from '#web/home.page.ts';
-import { inscriptionPage } from '#web/inscription.page.ts';
+import { inscriptionPage, jsonShownChars } from '#web/inscription.page.ts';
 import { mediaOf } from '#web/media.ts';
 import { resultsQuery, resultsRoute } from './results-route.ts';
 import { sendPage } from './send-page.ts';
@@ -51,9 +60,9 @@ const cardsPerPage = 60;
 const config = { errors: 'plain', guard: open } as const;
 
 /** The pages for people. */
-export function pageRoutes(app: App, deps: AppDependencies, blocks: BlockAnswers): void {
+export function pageRoutes(app: App, deps: PieceDependencies, blocks: BlockAnswers): void {
   const tags = ['pages'] as const;
-  const showcase = new Showcase();
+  const showcase = new Showcase(deps.operations.pool);
 
   apiRoute(app, {
     method: 'GET',
@@ -65,7 +74,12 @@ export function pageRoutes(app: App, deps: AppDependencies, blocks: BlockAnswers
       querystring: resultsQuery,
       response: { 200: pageAnswer('the page'), 303: seeOther, 304: unchanged },
     },
-    config: { errors: 'plain', guard: (query) => (isSearch(query) ? pageSearches : open), failures: [410] },
+    config: {
+      errors: 'plain',
+      guard: (query) => (isSearch(query) ? pageSearches : open),
+      failures: [410],
+      isDear: isSearch,
+    },
     handler: async (request, reply) =>
       isSearch(request.query) ? resultsRoute(deps, request.query, reply) : home(deps, showcase, reply),
   });
@@ -87,17 +101,21 @@ export function pageRoutes(app: App, deps: AppDependencies, blocks: BlockAnswers
     config,
     handler: async (request, reply) => {
       if (prefersJson(request.headers.accept)) return blocks.blocks(request, reply);
-      return withSnapshot(deps.pool, async ({ client, tip }) => {
-        const { from } = request.query;
-        const found = await blocksBelow(
-          client,
-          from === undefined ? null : asHeight(from),
-          blocksPerPage + 1,
-        );
-        const lines = found.slice(0, blocksPerPage).map(blockLine);
-        const below = found[blocksPerPage]?.height ?? null;
-        return sendPage(reply, blocksPage({ site: siteOf(deps.network, tip), blocks: lines, below }));
-      });
+      return withSnapshot(
+        deps.pool,
+        async ({ client, tip }) => {
+          const { from } = request.query;
+          const found = await blocksBelow(
+            client,
+            from === undefined ? null : asHeight(from),
+            blocksPerPage + 1,
+          );
+          const lines = found.slice(0, blocksPerPage).map(blockLine);
+          const below = found[blocksPerPage]?.height ?? null;
+          return sendPage(reply, blocksPage({ site: siteOf(deps.network, tip), blocks: lines, below }));
+        },
+        askerOf(reply).signal,
+      );
     },
   });
 
@@ -114,19 +132,22 @@ async function home(
   showcase: Showcase,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  return withSnapshot(pool, async (snapshot) => {
-    const { client, tip } = snapshot;
-    const counts = await chainCounts(client);
-    const latest = await blocksBelow(client, null, latestBlocks);
-    const summaries = await inscriptionSummaries(client, await showcase.keys(snapshot));
-    const view = {
-      site: siteOf(network, tip),
-      ...counts,
-      cards: summaries.map(cardOf),
-      latest: latest.map(blockLine),
-    };
-    return sendPage(reply, homePage(view));
-  });
+  return withSnapshot(
+    pool,
+    async ({ client, tip }) => {
+      const counts = await chainCounts(client);
+      const latest = await blocksBelow(client, null, latestBlocks);
+      const summaries = await inscriptionSummaries(client, await showcase.keys(tip));
+      const view = {
+        site: siteOf(network, tip),
+        ...counts,
+        cards: summaries.map(cardOf),
+        latest: latest.map(blockLine),
+      };
+      return sendPage(reply, homePage(view));
+    },
+    askerOf(reply).signal,
+  );
 }
 
 function blockRoute(app: App, { pool, network }: AppDependencies, blocks: BlockAnswers): void {
@@ -148,35 +169,40 @@ function blockRoute(app: App, { pool, network }: AppDependencies, blocks: BlockA
       }),
       response: ordAnswers.block,
     },
-    config,
+    // what the index lacks of a block is read from all its bytes
+    config: { ...config, isDear: true },
     handler: async (request, reply) => {
       const { query } = request.params;
       const { page } = request.query;
       if (prefersJson(request.headers.accept)) return blocks.block(request, reply, query);
-      return withSnapshot(pool, async ({ client, tip }) => {
-        const question = blockQuestionOf(query);
-        const block = await blockAt(client, question);
-        if (block === null) throw new AppError('not_found', `block ${query.slice(0, 64)} not found`);
-        const from = block.firstKey + (page - 1) * cardsPerPage;
-        const to = Math.min(from + cardsPerPage, block.firstKey + block.inscriptionCount);
-        const summaries = await inscriptionSummaries(client, keysBetween(from, to));
-        const totalPages = Math.ceil(block.inscriptionCount / cardsPerPage);
-        const line = blockLine(block);
-        const view = {
-          site: siteOf(network, tip),
-          block: line,
-          ...(await neighbourHeights(client, block.height)),
-          cards: summaries.map(cardOf),
-          page,
-          totalPages,
-        };
-        return sendPage(reply, blockPage(view));
-      });
+      return withSnapshot(
+        pool,
+        async ({ client, tip }) => {
+          const question = blockQuestionOf(query);
+          const block = await blockAt(client, question);
+          if (block === null) throw new AppError('not_found', `block ${query.slice(0, 64)} not found`);
+          const from = block.firstKey + (page - 1) * cardsPerPage;
+          const to = Math.min(from + cardsPerPage, block.firstKey + block.inscriptionCount);
+          const summaries = await inscriptionSummaries(client, keysBetween(from, to));
+          const totalPages = Math.ceil(block.inscriptionCount / cardsPerPage);
+          const line = blockLine(block);
+          const view = {
+            site: siteOf(network, tip),
+            block: line,
+            ...(await neighbourHeights(client, block.height)),
+            cards: summaries.map(cardOf),
+            page,
+            totalPages,
+          };
+          return sendPage(reply, blockPage(view));
+        },
+        askerOf(reply).signal,
+      );
     },
   });
 }
 
-function inscriptionRoute(app: App, deps: AppDependencies): void {
+function inscriptionRoute(app: App, deps: PieceDependencies): void {
   const { pool, network } = deps;
   const handler = async (
     request: FastifyRequest,
@@ -186,6 +212,7 @@ function inscriptionRoute(app: App, deps: AppDependencies): void {
     const question = inscriptionQuestionOf(query);
     const place = child === undefined ? null : placeOf(child, 'child');
     const find = async (client: ClientBase): Promise<InscriptionDetail> => {
+      if (question.kind === 'sat') await requireSatIndex(client);
       const detail = await asked(client, question, place);
       if (detail !== null) return detail;
       const words = place === null ? '' : ` child ${place}`;
@@ -193,17 +220,20 @@ function inscriptionRoute(app: App, deps: AppDependencies): void {
     };
     if (prefersJson(request.headers.accept)) {
       return answerFromIndex(deps, request, reply, { page: true }, async ({ client }) =>
-        inscriptionJson(await find(client), network),
+        inscriptionBody(client, await find(client), deps, askerOf(reply)),
       );
     }
-    return withSnapshot(pool, async ({ client, tip }) => {
-      const detail = await find(client);
-      const references = await shownReferences(client, detail);
-      return sendPage(
-        reply,
-        inscriptionPage(inscriptionView(detail, references, network, siteOf(network, tip))),
-      );
-    });
+    return withSnapshot(
+      pool,
+      async ({ client, tip }) => {
+        const detail = await find(client);
+        const references = await shownReferences(client, detail);
+        const properties = await shownProperties(client, detail);
+        const view = inscriptionView(detail, properties, references, network, siteOf(network, tip));
+        return sendPage(reply, inscriptionPage(view));
+      },
+      askerOf(reply).signal,
+    );
   };
   const schema = {
     summary: 'An inscription by id or number, or a child of one: a page, or ord’s JSON',
@@ -238,6 +268,26 @@ async function asked(
   if (parent === null) return null;
   const [key] = await childrenFrom(client, parent, child, 1);
   return key === undefined ? null : ((await inscriptionDetails(client, [key])).get(key) ?? null);
+}
+
+async function inscriptionBody(
+  client: ClientBase,
+  detail: InscriptionDetail,
+  { contents, network }: PieceDependencies,
+  asker: Asker,
+): Promise<AnswerBody> {
+  const head = (await propertiesHeads(client, [detail.key])).get(detail.key);
+  if (head === undefined) return inscriptionJson(detail, null, network);
+  const properties = await propertiesJson(client, head, (work) => contents.readPiece(asker, work));
+  return typeof properties === 'string'
+    ? inscriptionJson(detail, properties, network)
+    : { pieces: inscriptionPieces(detail, properties, network), bytes: piecesHeldBytes };
+}
+
+/** The JSON of the properties as far as the page shows it. */
+async function shownProperties(client: ClientBase, { key }: InscriptionDetail): Promise<string | null> {
+  const head = (await propertiesHeads(client, [key])).get(key);
+  return head === undefined ? null : startOfJson(client, head, jsonShownChars + 1);
 }
 
 /** The inscriptions that the content refers to, if browsers run its type. */

@@ -16,14 +16,20 @@ export async function overviewOf(
   pool: pg.Pool,
   facets: Omit<SearchFacets, 'tip'> | null,
   parameters: Parameters,
+  signal: AbortSignal,
 ): Promise<ResultsView['overview']> {
   if (facets === null) return null;
   const { types, otherTypes, days } = facets;
-  return { types, otherTypes, bars: await barsOf(pool, days, parameters) };
+  return { types, otherTypes, bars: await barsOf(pool, days, parameters, signal) };
 }
 
 /** Equal spans of days from the first to the last match, each with a link to its blocks. */
-async function barsOf(pool: pg.Pool, days: SearchFacets['days'], parameters: Parameters): Promise<Bar[]> {
+async function barsOf(
+  pool: pg.Pool,
+  days: SearchFacets['days'],
+  parameters: Parameters,
+  signal: AbortSignal,
+): Promise<Bar[]> {
   const [first, last] = [days[0]?.day, days.at(-1)?.day];
   if (first === undefined || last === undefined || first === last) return [];
   const span = Math.ceil((last - first + 1) / barsMax);
@@ -34,7 +40,7 @@ async function barsOf(pool: pg.Pool, days: SearchFacets['days'], parameters: Par
     counts[index] = (counts[index] ?? 0) + matches;
   }
   const starts = Array.from({ length: count + 1 }, (_, index) => first + index * span);
-  const heights = await withSnapshot(pool, ({ client }) => heightsOfDays(client, starts));
+  const heights = await withSnapshot(pool, ({ client }) => heightsOfDays(client, starts), signal);
   return counts.map((matches, index) => {
     const start = first + index * span;
     const end = Math.min(start + span - 1, last);

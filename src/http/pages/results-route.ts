@@ -18,12 +18,14 @@ import {
 } from '#http/search/search-parameters.ts';
 import { acceptedForms } from '#http/server/accepted-form.ts';
 import type { AppDependencies } from '#http/server/app-dependencies.ts';
-import { clientGone } from '#http/server/client-gone.ts';
+import { askerOf } from '#http/server/asker.ts';
 import { wholeNumberPattern } from '#http/server/validation.ts';
 import { parseAddress } from '#kernel/bitcoin/parse-address.ts';
+import type { Asker } from '#kernel/contracts/asker.ts';
 import type { SearchFilter, SearchSort } from '#kernel/contracts/search-engine.ts';
 import type { PendingAnswer, RecordPage, SearchRecord } from '#kernel/contracts/search-service.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
+import { withCutConnection } from '#kernel/pg/cut-connection.ts';
 import { asHeight, isHeight } from '#kernel/primitives/height.ts';
 import { formatInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { Card } from '#web/cards.ts';
@@ -81,7 +83,8 @@ export async function resultsRoute(
   query: ResultsQuery,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  if (query.q !== undefined) return reply.redirect(await typedTarget(deps, query.q, query), 303);
+  if (query.q !== undefined)
+    return reply.redirect(await typedTarget(deps, query.q, query, askerOf(reply)), 303);
   if (query.hash !== undefined && query.text !== undefined) {
     throw new AppError('request_invalid', 'only one of text and hash can be searched at once');
   }
@@ -90,13 +93,18 @@ export async function resultsRoute(
     : hashResults(deps, query, query.hash.toLowerCase(), reply);
 }
 
-async function typedTarget(deps: AppDependencies, typed: string, query: ResultsQuery): Promise<string> {
+async function typedTarget(
+  deps: AppDependencies,
+  typed: string,
+  query: ResultsQuery,
+  asker: Asker,
+): Promise<string> {
   const trimmed = typed.trim();
   if (trimmed === '') return '/';
   // a plain number is usually a text; with # it is an inscription's number
   if (/^#-?\d{1,10}$/u.test(trimmed)) return `/inscription/${trimmed.slice(1)}`;
   if (/^[0-9a-f]{64}(?:i\d+)?$/iu.test(trimmed) || parseAddress(trimmed, deps.network).kind === 'script') {
-    return findTarget(deps, trimmed, true);
+    return findTarget(deps, trimmed, asker, true);
   }
   const parameters = new URLSearchParams({ text: typed.toWellFormed() });
   if (query.in === 'metadata') parameters.set('in', 'metadata');
@@ -140,7 +148,7 @@ async function textResults(
   const { match } = matchOf({ words: query.words, fuzzy: query.fuzzy });
   const answer = await deps.search.textSearch({
     ...paging,
-    signal: clientGone(reply),
+    asker: askerOf(reply),
     corpus: where,
     text,
     match,
@@ -167,13 +175,11 @@ async function hashResults(
 ): Promise<FastifyReply> {
   const wanted = hashOf(hash, 'hash');
   const { paging, parameters } = narrowingOf(query);
-  const answer = await deps.search.hashSearch({
-    ...paging,
-    signal: clientGone(reply),
-    hash: wanted,
-    facets: true,
-  });
-  const coverage = await readCoverage(deps.pool, deps.network, answer.tip);
+  const asker = askerOf(reply);
+  const answer = await deps.search.hashSearch({ ...paging, asker, hash: wanted, facets: true });
+  const coverage = await withCutConnection(deps.pool, asker.signal, (client) =>
+    readCoverage(client, deps.network, answer.tip),
+  );
   const question = { kind: 'hash' as const, hash, coverage };
   return show(
     deps,
@@ -198,14 +204,17 @@ async function show(
 ): Promise<FastifyReply> {
   const { question, parameters } = asked;
   const where = question.kind === 'text' ? question.where : 'content';
+  const { signal } = askerOf(reply);
   const view = {
     ...asked,
     site: siteOf(deps.network, tip),
     cards: value.records.map((record) => recordCard(record, where)),
     totalItems: value.totalItems,
     totalPages: Math.ceil(value.totalItems / resultsPerPage),
-    overview: await overviewOf(deps.pool, value.facets ?? null, parameters),
-    ...(question.kind === 'text' ? await namedBy(deps, asked.query) : { numbered: null, height: null }),
+    overview: await overviewOf(deps.pool, value.facets ?? null, parameters, signal),
+    ...(question.kind === 'text'
+      ? await namedBy(deps, asked.query, signal)
+      : { numbered: null, height: null }),
   };
   return sendPage(reply, resultsPage(view));
 }
@@ -226,15 +235,20 @@ function recordCard(record: SearchRecord, where: 'content' | 'metadata'): Card {
 async function namedBy(
   { pool }: AppDependencies,
   text: string,
+  signal: AbortSignal,
 ): Promise<Pick<ResultsView, 'numbered' | 'height'>> {
   if (!/^-?\d{1,9}$/u.test(text)) return { numbered: null, height: null };
   const number = Number(text);
-  return withSnapshot(pool, async ({ client }) => {
-    const detail = await inscriptionDetail(client, { kind: 'number', number });
-    const block = isHeight(number) ? await blockAt(client, { kind: 'height', height: number }) : null;
-    return {
-      numbered: detail && { id: formatInscriptionId(detail.id.txid, detail.id.index), number },
-      height: block?.height ?? null,
-    };
-  });
+  return withSnapshot(
+    pool,
+    async ({ client }) => {
+      const detail = await inscriptionDetail(client, { kind: 'number', number });
+      const block = isHeight(number) ? await blockAt(client, { kind: 'height', height: number }) : null;
+      return {
+        numbered: detail && { id: formatInscriptionId(detail.id.txid, detail.id.index), number },
+        height: block?.height ?? null,
+      };
+    },
+    signal,
+  );
 }

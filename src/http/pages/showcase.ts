@@ -1,7 +1,8 @@
 import type pg from 'pg';
 import { newestInscriptions } from '#chain/blocks/block.queries.ts';
 import { referencesOf } from '#chain/inscriptions/recursion.queries.ts';
-import type { Snapshot } from '#kernel/contracts/search-engine.ts';
+import { withSnapshot } from '#chain/snapshot/snapshot.ts';
+import type { Tip } from '#kernel/contracts/search-engine.ts';
 import { asInscriptionKey, type InscriptionKey } from '#kernel/primitives/inscription-key.ts';
 import { type Media, mediaOf } from '#web/media.ts';
 
@@ -52,13 +53,23 @@ export function chooseShowcase(newest: readonly Candidate[]): InscriptionKey[] {
 
 /** The selection for the first page, made once per tip. */
 export class Showcase {
+  readonly #pool: pg.Pool;
   #tip: string | null = null;
   #keys: Promise<InscriptionKey[]> = Promise.resolve([]);
 
-  async keys({ client, tip }: Snapshot): Promise<readonly InscriptionKey[]> {
+  constructor(pool: pg.Pool) {
+    this.#pool = pool;
+  }
+
+  /**
+   * @param tip the one of the page. A selection of the block after it is as good: keys that the page's moment lacks are
+   *   not shown.
+   */
+  async keys(tip: Tip | null): Promise<readonly InscriptionKey[]> {
     const name = tip === null ? null : `${tip.height} ${Buffer.from(tip.hash).toString('hex')}`;
     if (name !== this.#tip) {
-      const keys = choose(client);
+      // on a connection of its own: that of its first visitor is cut when that visitor leaves, and others wait for it
+      const keys = withSnapshot(this.#pool, ({ client }) => choose(client), null);
       // a failed selection is tried again
       keys.catch(() => {
         if (this.#keys === keys) this.#tip = null;

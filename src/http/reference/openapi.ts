@@ -17,6 +17,8 @@ const tags = [
   { name: 'addresses', description: 'Contents of addresses' },
   { name: 'content', description: 'Inscribed content, unchanged' },
   { name: 'ord', description: 'ord’s JSON API' },
+  { name: 'runes', description: 'What ord does not tell about runes' },
+  { name: 'sats', description: 'Satributes, and the sats of outputs' },
   { name: 'events', description: 'Events of blocks' },
   { name: 'mempool', description: 'Unconfirmed inscriptions and transfers' },
   { name: 'status', description: 'Tip, health and metrics' },

@@ -2,54 +2,93 @@ import type { FastifyRequest } from 'fastify';
 import type pg from 'pg';
 import { blockAt } from '#chain/blocks/block.queries.ts';
 import { isReveal } from '#chain/inscriptions/inscription.queries.ts';
+import { isEtched } from '#chain/runes/rune.queries.ts';
 import type { AppDependencies } from '#http/server/app-dependencies.ts';
 import { parseAddress } from '#kernel/bitcoin/parse-address.ts';
+import type { Asker } from '#kernel/contracts/asker.ts';
+import { withCutConnection } from '#kernel/pg/cut-connection.ts';
 import { type BlockHash, parseBlockHash, parseTxid } from '#kernel/primitives/hash.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
+import { parseSpacedRune } from '#kernel/runes/spaced-rune.ts';
 
 type Chain = Pick<AppDependencies, 'pool' | 'network'>;
 
 /**
  * Where ord's `/search` leads (ord src/subcommand/server.rs), as far as the target exists here: blocks, transactions
- * that revealed, outputs, addresses, and inscriptions by id or number. Other 64 hex digits count as the hash of a
- * file, and anything else as a text; both become searches of the page.
+ * that revealed, outputs, addresses, inscriptions by id or number, satpoints, runes by id or, if they exist, by name,
+ * and sats by degree, decimal or percentile; a name of a sat is any word, so it is searched as a text. Other 64 hex
+ * digits count as the hash of a file, and anything else as a text; both become searches of the page.
  *
  * @param isTyped typed by a person, who is led to the inscription that a transaction revealed instead of the
  * transaction
  */
-export async function findTarget({ pool, network }: Chain, given: string, isTyped = false): Promise<string> {
+export async function findTarget(
+  { pool, network }: Chain,
+  given: string,
+  { signal }: Asker,
+  isTyped = false,
+): Promise<string> {
   const query = given.trim();
   const hash = parseBlockHash(query);
   const txid = parseTxid(query);
   if (hash === null || txid === null) {
-    const named = namedTarget(query, network);
+    const named = namedTarget(query, network) ?? satTarget(query) ?? (await runeTarget(pool, query, signal));
     return named ?? (query === '' ? '/' : `/?text=${encodeURIComponent(query.toWellFormed())}`);
   }
   const lower = query.toLowerCase();
-  if (await isBlock(pool, hash)) return `/block/${lower}`;
-  if (!(await isReveal(pool, txid))) return `/?hash=${lower}`;
-  return isTyped ? `/inscription/${lower}i0` : `/tx/${lower}`;
+  return withCutConnection(pool, signal, async (client) => {
+    if (await isBlock(client, hash)) return `/block/${lower}`;
+    if (!(await isReveal(client, txid))) return `/?hash=${lower}`;
+    return isTyped ? `/inscription/${lower}i0` : `/tx/${lower}`;
+  });
 }
 
 /** The redirect of ord's paths that are just an identifier; null for anything else. */
 export async function bareTarget(
   { pool, network }: Chain,
   { method, url }: FastifyRequest,
+  { signal }: Asker,
 ): Promise<string | null> {
   const query = /^\/+([^/?#]+)/u.exec(url)?.[1];
   if (query === undefined || /^\/+[^/?#]+\/+[^/?#]/u.test(url)) return null;
   if (method !== 'GET' && method !== 'HEAD') return null;
   const hash = parseBlockHash(query);
-  if (hash === null) return namedTarget(query, network);
-  return `/${(await isBlock(pool, hash)) ? 'block' : 'tx'}/${query.toLowerCase()}`;
+  if (hash === null) return namedTarget(query, network) ?? runeTarget(pool, nameIn(query), signal);
+  const isOfBlock = await withCutConnection(pool, signal, (client) => isBlock(client, hash));
+  return `/${isOfBlock ? 'block' : 'tx'}/${query.toLowerCase()}`;
+}
+
+/** A segment of a path as text: the spacers of a rune come percent-encoded. */
+function nameIn(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}
+
+/** A rune that exists. Any other word may be a text. */
+async function runeTarget(pool: pg.Pool, query: string, signal: AbortSignal): Promise<string | null> {
+  const spaced = parseSpacedRune(query);
+  if (spaced === null) return null;
+  const isRune = await withCutConnection(pool, signal, (client) => isEtched(client, spaced.rune));
+  return isRune ? `/rune/${encodeURIComponent(query)}` : null;
 }
 
 function namedTarget(query: string, network: NetworkParameters): string | null {
   if (/^[0-9a-f]{64}i\d+$/iu.test(query) || /^-?\d{1,63}$/u.test(query)) return `/inscription/${query}`;
   if (/^[0-9a-f]{64}:\d{1,10}$/iu.test(query)) return `/output/${query.toLowerCase()}`;
+  if (/^[0-9a-f]{64}:\d{1,10}:\d{1,20}$/iu.test(query)) return `/satpoint/${query.toLowerCase()}`;
+  if (/^\d{1,20}:\d{1,10}$/u.test(query)) return `/rune/${query}`;
   return parseAddress(query, network).kind === 'script' ? `/address/${query}` : null;
 }
 
-async function isBlock(pool: pg.Pool, hash: BlockHash): Promise<boolean> {
-  return (await blockAt(pool, { kind: 'hash', hash })) !== null;
+/** The notations of a sat, without the whole numbers, which are inscriptions, and the names, which are words. */
+function satTarget(query: string): string | null {
+  const isSat = /^(?:\d{1,10}°\d+′\d+″(?:\d+‴)?|\d{1,10}\.\d+|\d{1,3}(?:\.\d+)?%)$/u.test(query);
+  return isSat ? `/sat/${encodeURIComponent(query)}` : null;
+}
+
+async function isBlock(client: pg.ClientBase, hash: BlockHash): Promise<boolean> {
+  return (await blockAt(client, { kind: 'hash', hash })) !== null;
 }

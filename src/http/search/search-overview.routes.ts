@@ -3,7 +3,7 @@ import { choice } from '#http/lists/list-parameters.ts';
 import { unchanged } from '#http/server/answer-schemas.ts';
 import { apiRoute } from '#http/server/api-route.ts';
 import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
-import { clientGone } from '#http/server/client-gone.ts';
+import { askerOf } from '#http/server/asker.ts';
 import { answeredUnchanged, setMoment } from '#http/server/conditional.ts';
 import { searches } from '#http/server/guard.ts';
 import type { Corpus } from '#kernel/contracts/search-engine.ts';
@@ -45,7 +45,7 @@ export function searchOverviewRoutes(app: App, { pool, search, network }: AppDep
     handler: async (request, reply) => {
       const question = questionOf(request.query);
       if (await answeredUnchanged(pool, request, reply)) return reply;
-      const answer = await search.facets({ ...question, signal: clientGone(reply) });
+      const answer = await search.facets({ ...question, asker: askerOf(reply) });
       setMoment(request, reply, answer.tip);
       if (answer.value.needles.length > 0)
         reply.header('x-search-needles', needlesHeader(answer.value.needles));
@@ -69,8 +69,12 @@ export function searchOverviewRoutes(app: App, { pool, search, network }: AppDep
       if (text === undefined) throw invalid('text is missing', 'text');
       if (text.length > suggestedCharsMax || text.trim() === '')
         return { status: 'ok' as const, words: [], names: [] };
-      const { tip, value } = await search.suggest(text, clientGone(reply));
-      const names = await withSnapshot(pool, ({ client }) => namesOf(client, network, text));
+      const { tip, value } = await search.suggest(text, askerOf(reply));
+      const names = await withSnapshot(
+        pool,
+        ({ client }) => namesOf(client, network, text),
+        askerOf(reply).signal,
+      );
       setMoment(request, reply, tip);
       const words = value.words.map(({ word, contents }) => ({ text: value.before + word, word, contents }));
       return { status: 'ok' as const, words, names };

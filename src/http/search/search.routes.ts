@@ -3,7 +3,7 @@ import { readCoverage } from '#chain/blocks/coverage.queries.ts';
 import { seeOther, unchanged } from '#http/server/answer-schemas.ts';
 import { apiRoute } from '#http/server/api-route.ts';
 import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
-import { clientGone } from '#http/server/client-gone.ts';
+import { askerOf } from '#http/server/asker.ts';
 import { answeredUnchanged, setMoment } from '#http/server/conditional.ts';
 import { type Guard, redirects, searches } from '#http/server/guard.ts';
 import { roomRoutes } from '#http/server/room-routes.ts';
@@ -15,6 +15,7 @@ import type {
   TextSearch,
 } from '#kernel/contracts/search-service.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
+import { withCutConnection } from '#kernel/pg/cut-connection.ts';
 import { parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import { finds } from '#search/text/text-question.ts';
 import { needlesHeader } from './needles-header.ts';
@@ -38,6 +39,7 @@ import {
   searchQuery,
   withoutTextOptions,
 } from './search-parameters.ts';
+import { sendResults } from './send-results.ts';
 
 /** The searches of the interface (4.6), the bulk look-up of hashes, and ord's `/search` redirects. */
 export function searchRoutes(app: App, { pool, search, network }: AppDependencies): void {
@@ -54,11 +56,12 @@ export function searchRoutes(app: App, { pool, search, network }: AppDependencie
       querystring: searchQuery,
       response: { 200: { anyOf: [textAnswer, hashAnswer] }, 303: seeOther, 304: unchanged },
     },
-    config: { errors: 'search', guard: guardOf, failures: [410] },
+    config: { errors: 'search', guard: guardOf, failures: [410], answersLarge: true },
     handler: async (request, reply) => {
       const { text, hash, query } = request.query;
       oneOf({ text, hash, query });
-      if (query !== undefined) return reply.redirect(await findTarget({ pool, network }, query), 303);
+      if (query !== undefined)
+        return reply.redirect(await findTarget({ pool, network }, query, askerOf(reply)), 303);
       const { highlight, ...paging } = searchPagingOf(request.query);
       const asked = withFilter(paging, searchFilterOf(request.query));
       if (text !== undefined) {
@@ -69,9 +72,9 @@ export function searchRoutes(app: App, { pool, search, network }: AppDependencie
       withoutTextOptions(request.query, 'a search by hash');
       const wanted = hashOf(hash ?? '', 'hash');
       if (await answeredUnchanged(pool, request, reply, paging.pending)) return reply;
-      const answer = await search.hashSearch({ hash: wanted, ...asked, signal: clientGone(reply) });
+      const answer = await search.hashSearch({ hash: wanted, ...asked, asker: askerOf(reply) });
       setMoment(request, reply, answer.tip, answer.mempoolRevision);
-      return envelope(answer.value, paging, withoutTexts);
+      return sendResults(reply, envelope(answer.value, paging, withoutTexts));
     },
   });
 
@@ -87,7 +90,7 @@ export function searchRoutes(app: App, { pool, search, network }: AppDependencie
     },
     config: { errors: 'search', guard: redirects },
     handler: async (request, reply) =>
-      reply.redirect(await findTarget({ pool, network }, request.params.query), 303),
+      reply.redirect(await findTarget({ pool, network }, request.params.query, askerOf(reply)), 303),
   });
 
   metadataRoute(app, { pool, search });
@@ -105,7 +108,7 @@ function metadataRoute(app: App, { pool, search }: Pick<AppDependencies, 'pool' 
       querystring: metadataQuery,
       response: { 200: textAnswer, 304: unchanged },
     },
-    config: { errors: 'search', guard: searches('metadata'), failures: [410] },
+    config: { errors: 'search', guard: searches('metadata'), failures: [410], answersLarge: true },
     handler: async (request, reply) => {
       const { text } = request.query;
       const { highlight, ...paging } = searchPagingOf(request.query);
@@ -140,7 +143,8 @@ function lookupRoutes(
       querystring: lookupQuery,
       response: { 200: lookupAnswer, 304: unchanged },
     },
-    config: { errors: 'search', guard: searches('inscription') },
+    // a record has the content, which may be 4 MB
+    config: { errors: 'search', guard: searches('inscription'), answersLarge: true },
     handler: async (request, reply) => {
       const { id: text } = request.query;
       if (text === undefined || text === '') throw new AppError('request_invalid', 'id is missing');
@@ -148,9 +152,9 @@ function lookupRoutes(
       if (id === null) throw new AppError('request_invalid', 'id is not an inscription id');
       const pending = isSet(request.query.pending);
       if (await answeredUnchanged(pool, request, reply, pending)) return reply;
-      const answer = await search.inscription(id, pending);
+      const answer = await search.inscription(id, pending, askerOf(reply));
       setMoment(request, reply, answer.tip, answer.mempoolRevision);
-      return { status: 'ok' as const, results: answer.value === null ? [] : [answer.value] };
+      return sendResults(reply, { status: 'ok', results: answer.value === null ? [] : [answer.value] });
     },
   });
 
@@ -164,10 +168,11 @@ function lookupRoutes(
       body: hashesBody,
       response: { 200: hashesAnswer },
     },
-    config: { errors: 'own', guard: searches('hashes') },
+    config: { errors: 'own', guard: searches('hashes'), answersLarge: true },
     handler: async (request, reply) => {
       const hashes = request.body.hashes.map((hash, index) => hashOf(hash, `hashes[${index}]`));
-      const answer = await search.hashes(hashes, clientGone(reply));
+      const asker = askerOf(reply);
+      const answer = await search.hashes(hashes, asker);
       if (answer.tip !== null) reply.header('x-indexed-height', answer.tip.height);
       const results = answer.value.map(({ hash, first }) => ({
         hash: Buffer.from(hash).toString('hex'),
@@ -175,8 +180,10 @@ function lookupRoutes(
         first: first === null ? null : { ...withoutTexts(first), inscriptionnumber: first.inscriptionnumber },
       }));
       const newCount = results.filter((result) => result.new).length;
-      const coverage = await readCoverage(pool, network, answer.tip);
-      return { status: 'ok' as const, count: results.length, newCount, coverage, results };
+      const coverage = await withCutConnection(pool, asker.signal, (client) =>
+        readCoverage(client, network, answer.tip),
+      );
+      return sendResults(reply, { status: 'ok', count: results.length, newCount, coverage, results });
     },
   });
 }
@@ -191,11 +198,14 @@ async function textSearch(
   question: TextSearch,
   request: FastifyRequest,
   reply: FastifyReply,
-): Promise<Envelope<SearchRecord>> {
-  const answer = await search.textSearch({ ...question, signal: clientGone(reply) });
+): Promise<FastifyReply> {
+  const answer = await search.textSearch({ ...question, asker: askerOf(reply) });
   setMoment(request, reply, answer.tip, answer.mempoolRevision);
   reply.header('x-search-needles', needlesHeader(answer.value.needles));
-  return envelope(answer.value, question, (record) => record);
+  return sendResults(
+    reply,
+    envelope(answer.value, question, (record) => record),
+  );
 }
 
 const withFilter = <Asked extends object>(

@@ -24,6 +24,14 @@ export const acceptedForms = {
   count: whole(count),
   block: whole(`${count}|${hash}`),
   outpoint: whole(`${hash}:${count}`),
+  satpoint: whole(`${hash}:${count}:${count}`),
+  /** Number, name, decimal, percentile: those that the last sat and the subsidies allow without looking closer. */
+  sat: whole(String.raw`[0-9]{1,15}|[a-m][a-z]{0,10}|[0-9]{1,5}\.[0-9]{1,9}|[0-9]{1,2}(?:\.[0-9]{1,9})?%`),
+  /** Number, id, or name: 27 letters are always below the last name. */
+  rune: whole(`${count}|${count}:${count}|[A-Z](?:[•.]?[A-Z]){0,26}`),
+  /** The name alone. */
+  runeName: whole('[A-Z](?:[•.]?[A-Z]){0,26}'),
+  fromEitherEnd: whole(`-?${count}`),
   /** base58 and bech32 in either case; the checksum decides. */
   address: whole('[0-9A-Za-z]{14,90}'),
   /** Entries of a page. */

@@ -3,6 +3,7 @@ import type { Scope } from '#accounts/api-key.ts';
 import type { Admission, SearchAccess } from '#accounts/search-access.ts';
 import type { ErrorCode } from '#kernel/errors/error-codes.ts';
 import type { App } from './app-dependencies.ts';
+import { isFromProxy } from './client.ts';
 import { type Guard, open } from './guard.ts';
 import { varyBy } from './vary.ts';
 
@@ -27,15 +28,17 @@ export function guardRoutes(routes: App, access: SearchAccess): void {
     const admission = await access.decide({
       endpoints: guard.endpoints,
       scope,
-      needsRight: guard.kind === 'scope',
+      asker: guard.kind === 'scope' ? 'program' : guard.kind,
       bucket: guard.bucket,
       apiKey: one(headers['x-api-key']),
       authorization: headers.authorization,
+      cookie: headers.cookie,
       origin: headers.origin,
       referer: headers.referer,
       fetchSite: one(headers['sec-fetch-site']),
       host: request.host,
       address: request.ip,
+      isProxy: isFromProxy(request),
     });
     tell(reply, scope, admission);
     if (admission.refusal !== null) throw admission.refusal;
@@ -43,7 +46,7 @@ export function guardRoutes(routes: App, access: SearchAccess): void {
 }
 
 /** A key, or a different one, would help (RFC 9110, 11.6.1). */
-const keyFaults: ReadonlySet<ErrorCode> = new Set(['key_missing', 'key_refused', 'key_ambiguous']);
+export const keyFaults: ReadonlySet<ErrorCode> = new Set(['key_missing', 'key_refused', 'key_ambiguous']);
 const challengesOf = (scope: Scope): string[] => [
   `ApiKey realm="${scope}", header="x-api-key"`,
   `Bearer realm="${scope}"`,
@@ -56,7 +59,7 @@ function guardOf({ routeOptions, query }: FastifyRequest): Guard {
 
 function tell(reply: FastifyReply, scope: Scope, { refusal, rate }: Admission): void {
   // a cache between us must not give one client's answer to another client without access
-  varyBy(reply, 'Origin', 'Referer', 'Sec-Fetch-Site', 'x-api-key', 'Authorization');
+  varyBy(reply, 'Origin', 'Referer', 'Sec-Fetch-Site', 'x-api-key', 'Authorization', 'Cookie');
   if (refusal !== null && keyFaults.has(refusal.code)) reply.header('www-authenticate', challengesOf(scope));
   if (rate === null) return;
   reply

@@ -44,10 +44,15 @@ export const unchanged = noBody('unchanged since the answer whose ETag If-None-M
 export const seeOther = noBody('redirects to Location');
 
 /** Errors that are possible on every path. */
-const statusesOfAll = [400, 404, 414, 500, 503, 504];
+const statusesOfAll = [400, 404, 414, 429, 500, 503, 504];
 const statusesOfBodies = [413, 415];
-/** Pages need no key, so they refuse none. */
-const statusesOfGuards = { none: [], scope: [401, 403, 429], 'page-search': [429] } as const;
+/** Redirects need no key, so they refuse none. */
+const statusesOfGuards = {
+  none: [],
+  scope: [401, 403],
+  page: [401, 403],
+  redirect: [],
+} as const;
 
 interface ErrorSources {
   readonly guard: RouteGuard;

@@ -75,5 +75,5 @@ export function apiRoute<const Schema extends RouteSchema>(app: App, route: ApiR
 
 /** Where searches are open a key is optional, but its limits hold. */
 function needsKey(guard: RouteGuard): boolean {
-  return typeof guard === 'function' || guard.kind === 'scope';
+  return typeof guard === 'function' || guard.kind === 'scope' || guard.kind === 'page';
 }

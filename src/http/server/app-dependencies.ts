@@ -5,16 +5,28 @@ import type pg from 'pg';
 import type { SearchAccess } from '#accounts/search-access.ts';
 import type { StoredEventKind } from '#chain/events/stored-event-kind.ts';
 import type { BodyRoom } from '#http/bodies/body-room.ts';
+import type { ContentReads } from '#http/content/content-reads.ts';
 import type { Operations } from '#http/operations/operations.ts';
+import type { Inventory } from '#inventory/inventory.ts';
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import type { SearchService } from '#kernel/contracts/search-service.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
-import type { EventLoopLimits } from './pressure.ts';
+import type { SatTracer } from '#sat-ranges/sat-tracer.ts';
+import type { UtxoReader } from '#utxos/utxo-reader.ts';
+import type { Budgets } from './budgets/budget-bounds.ts';
+import type { EventLoopLimits } from './budgets/pressure.ts';
+
+/** For routes whose answers are read in pieces. */
+export interface PieceDependencies extends AppDependencies {
+  readonly contents: ContentReads;
+}
 
 export interface AppDependencies {
   /** Reads only. */
   readonly pool: pg.Pool;
+  /** Reads of contents. Absent: with the connections of `pool`. */
+  readonly contents?: ContentReads;
   readonly search: SearchService;
   readonly network: NetworkParameters;
   readonly logger: FastifyBaseLogger;
@@ -30,8 +42,16 @@ export interface AppDependencies {
   readonly trustedProxies?: readonly string[] | null;
   /** The node, for what the index lacks. Absent: those answers are 404 (docs/ord-api.md). */
   readonly node?: NodeRpc | null;
+  /** Sats of outputs on demand, through the node. Absent: those answers are 404. */
+  readonly satTracer?: SatTracer | null;
+  /** Unspent outputs of addresses. Absent: those answers are 404. */
+  readonly utxos?: UtxoReader | null;
+  /** The operator's special sats. Absent: there are none. */
+  readonly inventory?: Inventory | null;
   /** The maximum delay of the event loop. Absent: the one of `limits`. */
   readonly eventLoop?: EventLoopLimits;
+  /** What clients may have of the process. Absent ones: those of `limits`. */
+  readonly budgets?: Partial<Budgets>;
   /** Room for large bodies; left out: `limits` says how much. */
   readonly bodyRoom?: BodyRoom;
 }

@@ -4,19 +4,34 @@ import files from '@fastify/static';
 import fastify, { LogController } from 'fastify';
 import { readBodies } from '#http/bodies/read-bodies.ts';
 import { contentRoutes } from '#http/content/content.routes.ts';
+import { ContentReads } from '#http/content/content-reads.ts';
 import { previewRoutes } from '#http/content/preview.routes.ts';
 import { eventsRoutes } from '#http/events/events.routes.ts';
 import { addressRoutes } from '#http/lists/address.routes.ts';
 import { inscriptionsRoutes } from '#http/lists/inscriptions.routes.ts';
 import { transfersRoutes } from '#http/lists/transfers.routes.ts';
+import { addressUtxosRoutes } from '#http/mempool/address-utxos.routes.ts';
+import { feesRoutes } from '#http/mempool/fees.routes.ts';
 import { mempoolRoutes } from '#http/mempool/mempool.routes.ts';
 import { measureRequests, metricsRoutes } from '#http/operations/metrics.routes.ts';
 import { statusRoutes } from '#http/operations/status.routes.ts';
 import { ordRoutes } from '#http/ord/ord.routes.ts';
+import { undelegatedRoute } from '#http/ord/recursive.routes.ts';
+import { satReadsRoutes } from '#http/ord/sats/sats.routes.ts';
+import { keyRoutes } from '#http/pages/key.routes.ts';
 import { pageRoutes } from '#http/pages/page.routes.ts';
 import { siteFilesRoutes } from '#http/pages/site-files.routes.ts';
 import { describeRoutes } from '#http/reference/openapi.ts';
 import { referenceRoutes } from '#http/reference/reference.routes.ts';
+import { activityRoutes } from '#http/runes/activity.routes.ts';
+import { addressRunesRoutes } from '#http/runes/address-runes.routes.ts';
+import { holdersRoutes } from '#http/runes/holders.routes.ts';
+import { runeNameRoutes } from '#http/runes/name.routes.ts';
+import { inventoryRoutes } from '#http/sats/inventory.routes.ts';
+import { outputSatsRoutes } from '#http/sats/output-sats.routes.ts';
+import { satextractorRoutes } from '#http/sats/satextractor.routes.ts';
+import { satributesRoutes } from '#http/sats/satributes.routes.ts';
+import { satscannerRoutes } from '#http/sats/satscanner.routes.ts';
 import { bareTarget } from '#http/search/ord-search.ts';
 import { searchRoutes } from '#http/search/search.routes.ts';
 import { searchOverviewRoutes } from '#http/search/search-overview.routes.ts';
@@ -26,18 +41,24 @@ import { acceptedFormKeyword } from './accepted-form.ts';
 import { accessHeaders, guardRoutes } from './access.ts';
 import type { RouteSchema } from './api-route.ts';
 import type { App, AppDependencies } from './app-dependencies.ts';
+import { answerIsMade, askerOf } from './asker.ts';
+import { keepBudgets } from './budgets/budgets.ts';
+import { refuseUnderPressure } from './budgets/pressure.ts';
+import { RefusalPace } from './budgets/refusal-pace.ts';
+import { knowProxies } from './client.ts';
 import { compressAnswers } from './compression.ts';
 import { type ErrorForm, errorForms } from './error-forms.ts';
-import { handleClientError, handleError, handleNotFound } from './errors.ts';
-import { limits } from './limits.ts';
+import { handleClientError, handleError, handleNotFound, isTooMuchAtOnce } from './errors.ts';
+import { limits, serverOptions } from './limits.ts';
+import { dropLongLists } from './long-lists.ts';
 import { watchMethods } from './methods.ts';
-import { refuseUnderPressure } from './pressure.ts';
 import { roomRoutes } from './room-routes.ts';
 import {
   checkBody,
-  checkQueryEncoding,
+  checkQuery,
   checkWholeNumbers,
   faultsOf,
+  parseQuery,
   refuseUnknownParameters,
 } from './validation.ts';
 
@@ -75,15 +96,23 @@ export function buildApp(deps: AppDependencies): App {
     loggerInstance: deps.logger,
     // errors are logged where they are answered; a line per request would fill the log
     logController: new LogController({ disableRequestLogging: true }),
-    http: { maxHeaderSize: limits.headerBytes, headersTimeout: limits.headersTimeoutMs },
+    http: serverOptions,
     bodyLimit: limits.bodyBytes,
     trustProxy: [...(deps.trustedProxies ?? [])],
     connectionTimeout: limits.idleTimeoutMs,
     requestTimeout: limits.requestTimeoutMs,
     keepAliveTimeout: limits.keepAliveTimeoutMs,
     forceCloseConnections: 'idle',
-    routerOptions: { maxParamLength: limits.urlBytes, ignoreTrailingSlash: true },
-    rewriteUrl: (request) => routableTarget(request),
+    routerOptions: {
+      maxParamLength: limits.urlBytes,
+      ignoreTrailingSlash: true,
+      querystringParser: parseQuery,
+    },
+    rewriteUrl: (request) => {
+      // first: errors that no hook sees are shown in the form that these headers ask for
+      dropLongLists(request);
+      return routableTarget(request);
+    },
     clientErrorHandler: (error, socket) => {
       handleClientError(error, socket);
     },
@@ -106,17 +135,24 @@ export function buildApp(deps: AppDependencies): App {
   });
   // schemas describe the answers, and tsc checks them; stripping and converting are not needed
   app.setSerializerCompiler(() => (value) => JSON.stringify(value));
-  app.server.maxConnections = limits.connections;
-  app.setErrorHandler(handleError);
+  answerErrors(app);
   app.setNotFoundHandler(async (request, reply) => {
-    const target = await bareTarget(deps, request);
+    const target = await bareTarget(deps, request, askerOf(reply));
     return target === null ? handleNotFound(request, reply) : reply.redirect(target, 303);
   });
+  knowProxies(app, deps.trustedProxies ?? []);
   app.register(cors, corsOptions);
+  const { shutOut } = keepBudgets(app, {
+    metrics: deps.operations.metrics,
+    trustedProxies: deps.trustedProxies ?? [],
+    budgets: deps.budgets,
+  });
   compressAnswers(app);
   refuseUnderPressure(app, deps.eventLoop);
   checkRequests(app);
-  readBodies(app, deps.bodyRoom);
+  const bodies = readBodies(app, shutOut, deps.bodyRoom);
+  deps.operations.metrics.watchQueue('large bodies', () => bodies().large);
+  deps.operations.metrics.watchQueue('bytes of bodies', () => bodies().bytes);
   // pages link to assets by a hash of their bytes
   app.register(files, {
     root: assetsFolder,
@@ -129,6 +165,17 @@ export function buildApp(deps: AppDependencies): App {
   describeRoutes(app, deps.operations.version);
   addRoutes(app, deps);
   return app;
+}
+
+function answerErrors(app: App): void {
+  const refusals = new RefusalPace();
+  app.setErrorHandler(async (error, request, reply) => {
+    if (isTooMuchAtOnce(error)) {
+      answerIsMade(reply);
+      await refusals.wait(askerOf(reply));
+    }
+    return handleError(error, request, reply);
+  });
 }
 
 /** Checks each request against the limits and the schemas of its route. */
@@ -149,7 +196,7 @@ function checkRequests(app: App): void {
         );
       }
     }
-    checkQueryEncoding(request.url);
+    checkQuery(request.url);
   });
   app.addHook('preValidation', async (request) => {
     const { config, schema = {} } = request.routeOptions;
@@ -178,13 +225,29 @@ function addRoutes(app: App, deps: AppDependencies): void {
     searchRoutes(scope, deps);
     searchOverviewRoutes(scope, deps);
     mempoolRoutes(scope, deps);
-    contentRoutes(scope, deps);
-    previewRoutes(scope, deps);
+    feesRoutes(scope, deps);
+    addressUtxosRoutes(scope, deps);
+    const contents = deps.contents ?? new ContentReads(deps.pool);
+    contentRoutes(scope, contents);
+    previewRoutes(scope, contents);
+    undelegatedRoute(scope, contents);
+    satReadsRoutes(scope, deps, contents);
     inscriptionsRoutes(scope, deps);
     addressRoutes(scope, deps);
     transfersRoutes(scope, deps);
-    pageRoutes(scope, deps, ordRoutes(scope, deps));
+    const pieceDeps = { ...deps, contents };
+    pageRoutes(scope, pieceDeps, ordRoutes(scope, pieceDeps));
+    holdersRoutes(scope, deps);
+    activityRoutes(scope, deps);
+    addressRunesRoutes(scope, deps);
+    runeNameRoutes(scope, deps);
+    satributesRoutes(scope, deps);
+    outputSatsRoutes(scope, deps);
+    satscannerRoutes(scope, deps);
+    satextractorRoutes(scope, deps);
+    inventoryRoutes(scope, deps);
     siteFilesRoutes(scope);
+    keyRoutes(scope);
     referenceRoutes(scope);
   });
   app.register(async (routes) => {
@@ -220,7 +283,7 @@ function isDecodable(path: string): boolean {
 
 function originForm(url: string): string {
   if (url.startsWith('/')) return url;
-  const path = /^https?:\/\/[^/?#]*(.*)$/iu.exec(url)?.[1];
+  const path = /^https?:\/\/[^/?#]*([^]*)$/iu.exec(url)?.[1];
   if (path === undefined) return url;
   return path.startsWith('/') ? path : `/${path}`;
 }

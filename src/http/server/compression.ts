@@ -70,6 +70,8 @@ export function compressAnswers(app: App): void {
     if (compression === 'none') route.compress = false;
     if (compression === 'stream') route.compress = flushed;
     if (compression !== 'none' && route.method === 'HEAD') {
+      // compressing what nobody gets would cost as much as an answer
+      route.compress = false;
       route.onSend = [route.onSend ?? [], withoutPlainLength].flat();
     }
   });

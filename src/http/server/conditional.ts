@@ -2,11 +2,13 @@ import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type pg from 'pg';
 import type { Tip } from '#kernel/contracts/search-engine.ts';
+import { withCutConnection } from '#kernel/pg/cut-connection.ts';
 import type { BlockHash } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
+import { askerOf } from './asker.ts';
 
 /** Increase it when newer code answers the same tip and URL with other bytes. */
-const answerVersion = 3;
+const answerVersion = 6;
 
 /**
  * The entity tag of an answer. It changes with the tip, with undone blocks, with the question, and, where pending
@@ -52,16 +54,18 @@ export async function answeredUnchanged(
 ): Promise<boolean> {
   const header = request.headers['if-none-match'];
   if (header === undefined || header.trim() === '*') return false;
-  const { rows } = await pool.query<{
-    height: Height | null;
-    hash: BlockHash | null;
-    undo_epoch: number;
-    revision: number | null;
-  }>(
-    `SELECT tip_height AS height, tip_hash AS hash, undo_epoch,
-            CASE WHEN $1 THEN (SELECT revision FROM chain.pending_state) END AS revision
-       FROM chain.state`,
-    [pending],
+  const { rows } = await withCutConnection(pool, askerOf(reply).signal, (client) =>
+    client.query<{
+      height: Height | null;
+      hash: BlockHash | null;
+      undo_epoch: number;
+      revision: number | null;
+    }>(
+      `SELECT tip_height AS height, tip_hash AS hash, undo_epoch,
+              CASE WHEN $1 THEN (SELECT revision FROM chain.pending_state) END AS revision
+         FROM chain.state`,
+      [pending],
+    ),
   );
   const {
     height,

@@ -8,6 +8,7 @@ import { postgresFailure } from '#kernel/pg/postgres-failure.ts';
 import { retryAfterSeconds } from '#kernel/retry.ts';
 import { errorPage } from '#web/error.page.ts';
 import { prefersHtml } from './accept.ts';
+import { keyFaults } from './access.ts';
 import { type ErrorForm, errorForms, type Failure, kindOf, statusIn } from './error-forms.ts';
 import { faultsOf, InvalidRequest } from './validation.ts';
 import { varyBy } from './vary.ts';
@@ -20,6 +21,7 @@ const statusByCode: Readonly<Partial<Record<ErrorCode, number>>> = {
   key_ambiguous: 401,
   key_scope: 403,
   rate_limited: 429,
+  too_many_at_once: 429,
   search_text_invalid: 400,
   search_too_broad: 400,
   not_found: 404,
@@ -29,6 +31,7 @@ const statusByCode: Readonly<Partial<Record<ErrorCode, number>>> = {
   body_too_large: 413,
   media_type_unsupported: 415,
   no_node: 404,
+  utxo_source_missing: 404,
   method_not_allowed: 405,
   cursor_stale: 410,
   address_too_large: 422,
@@ -50,6 +53,12 @@ const statusByCode: Readonly<Partial<Record<ErrorCode, number>>> = {
   index_missing: 503,
   too_many_streams: 503,
   search_busy: 503,
+  contents_busy: 503,
+  answers_busy: 503,
+  sats_busy: 503,
+  utxo_source_unreachable: 503,
+  utxo_source_invalid: 503,
+  utxo_scan_busy: 503,
   mempool_not_followed: 503,
   search_engine_unreachable: 503,
   search_engine_refused: 503,
@@ -66,22 +75,31 @@ const statusByCode: Readonly<Partial<Record<ErrorCode, number>>> = {
 };
 
 /** Refusals because of other clients' load are not failures; the request metrics count them. */
+const refusals: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'search_busy',
+  'contents_busy',
+  'answers_busy',
+  'sats_busy',
+  'utxo_scan_busy',
+  'too_many_streams',
+  'derived_table_behind',
+  'index_missing',
+  'overloaded',
+  'bodies_busy',
+  // how the service was started, not what happens to it
+  'mempool_not_followed',
+]);
+
+/** Whether an error is expected, and not logged as a failure. */
 function isRefusal(error: unknown): boolean {
   if (!(error instanceof AppError)) return false;
-  const { code } = error;
   // an unreachable search server is logged once, when it becomes unreachable
-  return (
-    code === 'search_busy' ||
-    code === 'too_many_streams' ||
-    code === 'derived_table_behind' ||
-    code === 'index_missing' ||
-    code === 'overloaded' ||
-    code === 'bodies_busy' ||
-    // how the service was started, not what happens to it
-    code === 'mempool_not_followed' ||
-    code.startsWith('search_engine_')
-  );
+  return refusals.has(error.code) || error.code.startsWith('search_engine_');
 }
+
+/** A client has more open than its share. */
+export const isTooMuchAtOnce = (error: unknown): boolean =>
+  error instanceof AppError && error.code === 'too_many_at_once';
 
 /** The client's message for a failure of ours; its place and details go to the log only. */
 function toldOf({ code, message }: AppError): string {
@@ -106,7 +124,7 @@ function operatingFailureOf(error: AppError): Found {
   const { code, details } = error;
   const status = statusByCode[code];
   if (status === undefined) return internal;
-  const retryAfter = status === 503 ? retryAfterSeconds(code) : null;
+  const retryAfter = status === 503 || code === 'too_many_at_once' ? retryAfterSeconds(code) : null;
   if (error instanceof InvalidRequest) return { status, code, faults: error.faults };
   const { parameter } = details;
   const message = toldOf(error);
@@ -130,7 +148,7 @@ export function handleError(error: unknown, request: FastifyRequest, reply: Fast
   const failure = failureOf(postgresFailure(error));
   // the client disconnected, so its query was cancelled
   if (failure.status >= 500 && !isRefusal(error) && !request.raw.socket.destroyed) {
-    request.log.error({ err: error, method: request.method, url: request.url }, 'request failed');
+    request.log.error({ err: error, method: request.method, url: shownUrl(request.url) }, 'request failed');
   }
   return sendFailure(failure, request, reply);
 }
@@ -145,7 +163,8 @@ function sendFailure(found: Found, request: FastifyRequest, reply: FastifyReply)
   if (form.hasPages) {
     if (prefersHtml(request.headers.accept)) {
       const title = STATUS_CODES[status] ?? 'Error';
-      return sendPage(reply, errorPage({ status, title, message: failure.faults[0].message }));
+      const keyFor = request.method === 'GET' && keyFaults.has(failure.code) ? request.url : null;
+      return sendPage(reply, errorPage({ status, title, message: failure.faults[0].message, keyFor }));
     }
     varyBy(reply, 'Accept');
   }
@@ -170,15 +189,25 @@ export function handleNotFound(request: FastifyRequest, reply: FastifyReply): Fa
 
 /** A path, shortened for display. */
 function pathOf(request: FastifyRequest): string {
-  const path = request.url.split('?', 1)[0] ?? '';
-  return path.length <= 100 ? path : `${path.slice(0, 100)}…`;
+  return shortened(request.url.split('?', 1)[0] ?? '', 100);
 }
+
+/**
+ * A URL, shortened for the log. A URL has up to 32 kB, and a failing database fails every request: they must
+ * not fill the disk. The beginning of a search names it.
+ */
+const shownUrl = (url: string): string => shortened(url, 500);
+
+const shortened = (text: string, chars: number): string =>
+  text.length <= chars ? text : `${text.slice(0, chars)}…`;
 
 // The requests that Node's parser refuses, with our messages for them.
 const clientErrors: Readonly<Record<string, { status: number; message: string }>> = {
   HPE_HEADER_OVERFLOW: { status: 431, message: 'the URL and headers are too large' },
   HPE_CHUNK_EXTENSIONS_OVERFLOW: { status: 413, message: 'the chunk extensions are too large' },
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408, message: 'the request took too long' },
+  // of bodies/small-chunks.ts
+  SATSCRIBE_SMALL_CHUNKS: { status: 400, message: 'the chunks of the body are too small' },
 };
 
 /**

@@ -7,17 +7,35 @@ export const limits = {
   headerBytes: 64 * 1024,
   /** A URL, in bytes: two needles of the largest size, and room for additions of proxies and clients. */
   urlBytes: 32 * 1024,
+  /**
+   * A header that is a list (`accept`, `if-none-match`, and others); a longer one counts as not sent. Browsers send 150
+   * bytes, and a cache names a few entity tags of 33; 60 kB of commas take the event loop 10 ms wherever one is read.
+   */
+  listHeaderChars: 1024,
+  /** Parameters of a query. No path has more than 30, and 5,000 take the event loop 2 ms. */
+  queryParameters: 100,
   /** A body: 10,000 hashes of 64 digits as JSON take 670 kB. A route that takes more names one of `bodyLimits`. */
   bodyBytes: 1024 * 1024,
-  /** Larger bodies are bounded together, and parsed in a thread: 1 MiB takes the event loop 5 to 10 ms. */
+  /** Larger bodies need a place, and a thread parses them: 1 MiB takes the event loop 5 to 10 ms. */
   largeBodyBytes: 1024 * 1024,
-  /** All large bodies that are being read, parsed or answered: two of the largest, and some smaller ones. */
-  largeBodiesBytes: 256_000_000,
+  /** Of one client: a program sends the next list while the answer to the one before arrives. */
+  largeBodiesEach: 2,
+  /** Of all clients. Each holds a connection and looks up thousands of rows. */
+  largeBodies: 32,
+  /** What every body may hold without room: 64 MB for all connections. Most bodies are far smaller. */
+  freeBodyBytes: 64 * 1024,
+  /**
+   * What all bodies hold that are being read, parsed or answered, and those of one client: the largest one. Beside
+   * them the thread holds four times the body that it parses.
+   */
+  bodyRoom: { totalBytes: 256_000_000, eachBytes: 100_000_000 },
   /** Hashes in one request. */
   hashes: 10_000,
   /** Milliseconds until the headers are complete, and until the whole request is, however large. */
   headersTimeoutMs: 15_000,
   requestTimeoutMs: 600_000,
+  /** How often these are looked for: with Node's 30 s, headers could take 45 s. Each look walks the open requests. */
+  connectionsCheckMs: 5_000,
   /**
    * After this time a body must have arrived at this average rate (bytes per second). A body that is not large must
    * then be complete: 1 MiB takes less than 30 s at this rate.
@@ -26,13 +44,64 @@ export const limits = {
   bodyRate: 64_000,
   /** Milliseconds of silence on a connection, also of a slow reader. */
   idleTimeoutMs: 60_000,
-  /** Concurrent connections; each can hold a body in memory. Further ones are closed at once. */
+  /** Concurrent connections; each can hold a body in memory. CONNECTIONS sets another number. */
   connections: 1_000,
+  /**
+   * Of one address: some thirty browsers behind it, with six connections each. Five addresses take all places, and
+   * then their idle connections give way. CONNECTIONS_PER_ADDRESS sets another number.
+   */
+  connectionsEach: 200,
+  /** Closed connections that the operating system still counts: closing takes a turn of the event loop. */
+  connectionsClosing: 100,
+  /**
+   * Requests that are being answered, of all clients. Ten connections to the database serve them, four those for
+   * contents, and one event loop: more would only hold memory while they wait for each other.
+   */
+  requests: 32,
+  /** Of one client, so that two connections to the database are left for others: each takes one at a time. */
+  requestsEach: 8,
+  /**
+   * Of these, dear ones (each takes the event loop or the database tens of milliseconds) while others ask too: with
+   * two, one is made while the other waits for the database.
+   */
+  dearRequestsBesideOthers: 2,
+  /**
+   * Requests that begin in one turn of the event loop, each with half a millisecond of work: the 200 connections of one
+   * address may all ask at once.
+   */
+  requestsATurn: 4,
+  /** Requests that wait for this: each connection has one at most. */
+  requestsWaiting: 1_000,
+  /** The longest wait, as long as a statement may take: a client of many requests at once waits for itself. */
+  requestWaitMs: 30_000,
+  /**
+   * Bytes of answers that their clients have not taken, of all clients: an eighth of a heap of 1 GB. UNSENT_MEGABYTES
+   * sets another number.
+   */
+  unsentBytes: 128_000_000,
+  /** Of one client: two of the largest answers. Four clients take all room. */
+  unsentBytesEach: 32_000_000,
+  /**
+   * Smaller answers do not count: there is one at most for each connection, so 32 MB together. The operating system
+   * takes most of them at once.
+   */
+  smallAnswerBytes: 32 * 1024,
+  /**
+   * After this time a client must have taken bytes at this average rate (bytes per second). A slow mobile network has
+   * 8 kB/s, and the operating system buffers some megabytes on top. An answer of 4 MB then takes eight minutes.
+   */
+  readPatienceMs: 30_000,
+  readRate: 8_000,
+  /** The same while unsent answers take more than half of their room. */
+  pressedReadPatienceMs: 5_000,
+  pressedReadRate: 64_000,
   /**
    * Concurrent streams of events. Each holds one page in memory, usually 1 MB, and reads every block itself: a block
    * of 5,000 events costs some 10 ms a stream.
    */
   eventStreams: 100,
+  /** Of one client: a few programs behind one address. Five clients take all places. */
+  eventStreamsEach: 20,
   /**
    * Longer than the 60 s of common load balancers, so that they close first and never send a request to a closed
    * socket.
@@ -49,8 +118,30 @@ export const limits = {
   pathParameterChars: 4_000,
 } as const;
 
-/** Sizes of bodies in bytes, for routes that take more than `limits.bodyBytes`. */
+/** Those that Node's server takes. */
+export const serverOptions = {
+  maxHeaderSize: limits.headerBytes,
+  headersTimeout: limits.headersTimeoutMs,
+  connectionsCheckingInterval: limits.connectionsCheckMs,
+} as const;
+
+/** Brackets, commas and colons of a body, and levels, which parsing and copying take recursively. */
+export const bodyStructure = {
+  /**
+   * 10,000 hashes with what is around them. 4,000 objects that all differ take the event loop 5 ms, 100,000 a second.
+   */
+  small: { marks: 12_000, depth: 500 },
+  /**
+   * Of routes that take large bodies. If the parsed JSON outgrows the heap, V8 ends the process, not the thread: 100 MB
+   * of brackets would take gigabytes. 10,000 files with all their fields are 400,000.
+   */
+  large: { marks: 1_000_000, depth: 500 },
+} as const;
+
+/** Sizes of bodies in bytes, for routes that take more or less than `limits.bodyBytes`. */
 export const bodyLimits = {
+  /** A key, and a path of 32 kB of which each byte is percent-encoded. */
+  key: 128 * 1024,
   /** ord accepts posted JSON up to 32 MiB (server.rs): 460,000 ids. */
   batch: 32 * 1024 * 1024,
   /** A collection with its phases and their allow lists. */

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { parse } from 'node:querystring';
 import type { FastifyRequest } from 'fastify';
 import type { TSchema } from 'typebox';
 import { Compile, type Validator } from 'typebox/compile';
@@ -6,6 +7,7 @@ import { Settings } from 'typebox/system';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { nearestWord } from '#kernel/text/nearest-word.ts';
 import { type Fault, faultsMax } from './error-forms.ts';
+import { limits } from './limits.ts';
 
 // the default is 8, and lists of errors hold more
 Settings.Set({ maxErrors: faultsMax });
@@ -158,8 +160,12 @@ function wholeNumberFaults(schema: unknown, given: unknown): Fault[] {
   const values = given as Readonly<Record<string, unknown>>;
   return Object.entries(properties).flatMap(([name, { type }]) => {
     const value = values[name];
-    if (type !== 'integer' || typeof value !== 'string' || wholeNumber.test(value)) return [];
-    return [{ message: `${name} is not a whole number`, parameter: name }];
+    if (type !== 'integer' || typeof value !== 'string') return [];
+    if (!wholeNumber.test(value)) return [{ message: `${name} is not a whole number`, parameter: name }];
+    // the validator checks no bounds of what becomes infinite
+    return Number.isFinite(Number(value))
+      ? []
+      : [{ message: `${name} has too many digits`, parameter: name }];
   });
 }
 
@@ -230,10 +236,26 @@ function listed(names: unknown): string {
   return [names].flat().map(String).join(', ');
 }
 
-/** Percent-encoded bytes in a query must be UTF-8 (RFC 3986, 2.1 and 2.5). Throws `request_invalid`. */
-export function checkQueryEncoding(url: string): void {
+/** Parses a query as far as `checkQuery` lets it pass: a repeated parameter becomes a list. */
+export function parseQuery(text: string): Record<string, unknown> {
+  return parse(text, '&', '=', { maxKeys: limits.queryParameters });
+}
+
+/** Throws `request_invalid` for a query of too many parameters, and what `checkQueryEncoding` throws. */
+export function checkQuery(url: string): void {
   const start = url.indexOf('?');
-  if (start === -1 || !url.includes('%', start)) return;
+  if (start === -1) return;
+  let parameters = 1;
+  for (let place = url.indexOf('&', start); place !== -1; place = url.indexOf('&', place + 1)) parameters++;
+  if (parameters > limits.queryParameters) {
+    throw new AppError('request_invalid', `the query has more than ${limits.queryParameters} parameters`);
+  }
+  checkQueryEncoding(url, start);
+}
+
+/** Percent-encoded bytes in a query must be UTF-8 (RFC 3986, 2.1 and 2.5). Throws `request_invalid`. */
+function checkQueryEncoding(url: string, start: number): void {
+  if (!url.includes('%', start)) return;
   for (const pair of url.slice(start + 1).split('&')) {
     try {
       decodeURIComponent(pair);

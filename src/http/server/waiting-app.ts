@@ -7,7 +7,7 @@ import fastify, {
 import type { Problem } from '#kernel/health.ts';
 import { retryAfterSeconds } from '#kernel/retry.ts';
 import { handleClientError } from './errors.ts';
-import { limits } from './limits.ts';
+import { limits, serverOptions } from './limits.ts';
 
 export interface WaitingDependencies {
   readonly logger: FastifyBaseLogger;
@@ -27,7 +27,7 @@ export function buildWaitingApp({ logger, problems }: WaitingDependencies): Fast
   const app = fastify({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),
-    http: { maxHeaderSize: limits.headerBytes, headersTimeout: limits.headersTimeoutMs },
+    http: serverOptions,
     requestTimeout: limits.bodyPatienceMs,
     forceCloseConnections: true,
     clientErrorHandler: handleClientError,

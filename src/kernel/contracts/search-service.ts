@@ -1,4 +1,5 @@
 import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
+import type { Asker } from './asker.ts';
 import type { Corpus, SearchFacets, SearchFilter, SearchSort, TextMatch, Tip } from './search-engine.ts';
 
 /** A piece of a text around a match. */
@@ -87,8 +88,8 @@ export interface Paging {
   readonly pending?: boolean;
   /** Also counts the matches by type and day, without those of the mempool. */
   readonly facets?: boolean;
-  /** Aborted when the client no longer waits for the answer. */
-  readonly signal?: AbortSignal;
+  /** Absent: nobody who could leave, and of whom there are others. */
+  readonly asker?: Asker;
 }
 
 /** What a text is searched in, and how. */
@@ -115,7 +116,7 @@ export interface HashSearch extends Paging {
 /** The matches to count. */
 export type FacetsQuestion = (TextQuestion | Pick<HashSearch, 'hash'>) & {
   readonly filter?: SearchFilter;
-  readonly signal?: AbortSignal;
+  readonly asker?: Asker;
 };
 
 /** For a text: the searched needles or words, as in `TextPage`. */
@@ -154,9 +155,13 @@ export interface SearchService {
   hashSearch(search: HashSearch): Promise<PendingAnswer<RecordPage>>;
   facets(question: FacetsQuestion): Promise<Answer<CountedFacets>>;
   /** Words that continue the last word of a text. A sample; empty where it would take long (docs/search.md). */
-  suggest(text: string, signal?: AbortSignal): Promise<Answer<Suggestion>>;
+  suggest(text: string, asker?: Asker): Promise<Answer<Suggestion>>;
   /** One entry per hash, in the order asked for; up to 10,000. */
-  hashes(hashes: readonly Uint8Array[], signal?: AbortSignal): Promise<Answer<readonly FirstOfHash[]>>;
+  hashes(hashes: readonly Uint8Array[], asker?: Asker): Promise<Answer<readonly FirstOfHash[]>>;
   /** Null: not indexed, and not pending where pending was asked for. */
-  inscription(id: InscriptionId, pending?: boolean): Promise<PendingAnswer<LookupRecord | null>>;
+  inscription(
+    id: InscriptionId,
+    pending?: boolean,
+    asker?: Asker,
+  ): Promise<PendingAnswer<LookupRecord | null>>;
 }

@@ -1,4 +1,7 @@
+import { commandErrors } from './command-errors.ts';
+import { indexErrors } from './index-errors.ts';
 import { requestErrors } from './request-errors.ts';
+import { utxoErrors } from './utxo-errors.ts';
 
 /**
  * What is done after a failure, everywhere (src/kernel/retry.ts; docs/adr/0024-one-retry-policy.md).
@@ -188,7 +191,8 @@ const table = {
   },
   postgres_refused: {
     meaning: 'Postgres denies access or permissions: wrong account, password, database name or rights.',
-    action: 'Correct DATABASE_URL, or create the account and the database that it names.',
+    action:
+      'Correct DATABASE_URL or DATABASE_READER_URL, or create the account and the database that it names.',
     retry: 'never',
   },
   postgres_version: {
@@ -233,8 +237,14 @@ const table = {
     action: 'Run `satscribe migrate`, or start `satscribe serve`, which migrates it.',
     retry: 'never',
   },
+  database_reader_rights: {
+    meaning: 'The role that answers requests lacks rights in the database.',
+    action:
+      'Run the statements that the message shows, as the owner of the tables; or start a process with both DATABASE_URL and DATABASE_READER_URL, which runs them.',
+    retry: 'never',
+  },
   database_busy: {
-    meaning: 'Another process already writes to this database.',
+    meaning: 'Another process writes to this database, or serves what it has indexed there.',
     action: 'End the other process first; commands that only read may run beside it.',
     retry: 'never',
   },
@@ -285,18 +295,7 @@ const table = {
       'Read the reason in the message; the account must own the database or be allowed to create schemas in it.',
     retry: 'never',
   },
-  address_index_fixed: {
-    meaning:
-      'The index of addresses is fixed as on or off with the first block, and the setting differs now.',
-    action:
-      'Set --index-addresses (INDEX_ADDRESSES) to the original value, or fill an empty database with the new one: another DATA_DIR or DATABASE_URL.',
-    retry: 'never',
-  },
-  address_index_gap: {
-    meaning: 'The index of addresses needs every block from height 0 on, and the source lacks some.',
-    action: 'Leave --index-addresses out, or index a node that has all blocks, or a folder without gaps.',
-    retry: 'never',
-  },
+  ...indexErrors,
   derived_tables_changed: {
     meaning: 'A derived table caught up while blocks were being written without it.',
     action: 'Nothing: the blocks are prepared again.',
@@ -325,6 +324,17 @@ const table = {
     action: 'Try again after the seconds that Retry-After names.',
     retry: 'soon',
   },
+  contents_busy: {
+    meaning: 'More contents are being read or sent than the server accepts.',
+    action: 'Try again after the seconds that Retry-After names.',
+    retry: 'soon',
+  },
+  answers_busy: {
+    meaning: 'Answers that slow clients have not taken yet fill the memory that the server has for them.',
+    action:
+      'Try again after the seconds that Retry-After names. If it persists, raise UNSENT_MEGABYTES, or look for clients that do not read.',
+    retry: 'soon',
+  },
   mempool_not_followed: {
     meaning: 'Pending transactions were requested, but no process follows the mempool of a node.',
     action: 'Run `satscribe serve` with a node; `/mempool` says what delays it.',
@@ -342,6 +352,7 @@ const table = {
     retry: 'soon',
   },
   ...requestErrors,
+  ...utxoErrors,
   search_engine_unreachable: {
     meaning: 'No Elasticsearch answers at the address.',
     action:
@@ -425,9 +436,10 @@ const table = {
     retry: 'soon',
   },
   key_missing: {
-    meaning: 'Searches are restricted here, and the request has no key and comes from no listed domain.',
+    meaning:
+      'Searches are restricted here, and the request has no key and comes from no listed domain; or they need a key (SEARCH_ACCESS=keys).',
     action:
-      'Create a key (`satscribe keys create --account A`) and send it as x-api-key or as Authorization: Bearer; list the domain in SEARCH_ALLOWED_DOMAINS; or set SEARCH_ACCESS=open.',
+      'Create a key (`satscribe keys create --account A`) and send it as x-api-key or as Authorization: Bearer, or give it to the page that asks for it; list the domain in SEARCH_ALLOWED_DOMAINS; or set SEARCH_ACCESS=open.',
     retry: 'never',
   },
   key_refused: {
@@ -444,6 +456,11 @@ const table = {
     meaning: 'The key is valid, but none of its scopes allows the request.',
     action: 'Create a key with the needed scope: `satscribe keys create --scope search,orders`.',
     retry: 'never',
+  },
+  too_many_at_once: {
+    meaning: 'An address or a key has more open at once than its share: streams of events, for example.',
+    action: 'Wait until one of them has ended; docs/http.md, "Budgets", has the shares.',
+    retry: 'soon',
   },
   rate_limited: {
     meaning: 'More requests came with a key, or from an address, than its rate allows.',
@@ -462,26 +479,7 @@ const table = {
       'Nothing: clients try again. If it persists, start further processes with --role api; /metrics shows the requests.',
     retry: 'soon',
   },
-  account_exists: {
-    meaning: 'An account with that name already exists.',
-    action: 'Use it, or choose another name; `satscribe accounts list` shows all.',
-    retry: 'never',
-  },
-  account_unknown: {
-    meaning: 'There is no account with that name.',
-    action: 'Look at `satscribe accounts list`, or create it with `satscribe accounts create NAME`.',
-    retry: 'never',
-  },
-  key_not_found: {
-    meaning: 'The account has no such key, or it is already revoked.',
-    action: 'Look at `satscribe keys list --account A`.',
-    retry: 'never',
-  },
-  output_failed: {
-    meaning: 'The output of the command could not be written completely.',
-    action: 'Make room at the destination, and run the command again.',
-    retry: 'never',
-  },
+  ...commandErrors,
 } as const satisfies Record<string, ErrorCodeEntry>;
 
 export type ErrorCode = keyof typeof table;

@@ -65,4 +65,9 @@ export const requestErrors = {
     action: 'Use a method that the Allow header names.',
     retry: 'never',
   },
+  sats_busy: {
+    meaning: 'More outputs are being traced back to their sats than the server accepts.',
+    action: 'Try again after the seconds that Retry-After names.',
+    retry: 'soon',
+  },
 } as const;

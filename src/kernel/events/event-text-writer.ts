@@ -138,6 +138,33 @@ export class EventTextWriter {
     this.#integer(index);
   }
 
+  /** A txid. */
+  transaction(txids: Uint8Array, txidAt: number): void {
+    this.#hashHex(txids, txidAt);
+  }
+
+  /** `<txid>:<vout>` */
+  output(txids: Uint8Array, txidAt: number, vout: number): void {
+    this.#hashHex(txids, txidAt);
+    this.#byte(colon);
+    this.#integer(vout);
+  }
+
+  /** `<height>:<index of the transaction>` */
+  runeId(height: number, tx: number): void {
+    this.#reserve();
+    this.#integer(height);
+    this.#byte(colon);
+    this.#integer(tx);
+  }
+
+  /** An integer of up to 128 bits, in decimal digits. */
+  amount(value: number | bigint): void {
+    this.#reserve();
+    if (typeof value === 'number') this.#integer(value);
+    else this.word(Buffer.from(String(value), 'latin1'));
+  }
+
   /** ASCII words with the blanks between them, less than 128 bytes. */
   word(word: Uint8Array): void {
     assert(word.length < valueBytesMax, 'a word of a canonical text is too long');

@@ -17,6 +17,10 @@ export const advisoryLocks = {
   catchUp: 7_700_106,
   /** With the hash of its name: the one connection that builds a secondary index. */
   indexBuild: 7_700_107,
+  /** Shared by the processes that index and serve; exclusive for a command that takes blocks back. */
+  service: 7_700_108,
+  /** The one process that gives rights to the role that answers requests. */
+  readerRights: 7_700_109,
 } as const;
 export type AdvisoryLock = keyof typeof advisoryLocks;
 

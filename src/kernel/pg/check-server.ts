@@ -1,5 +1,5 @@
 import { AppError } from '#kernel/errors/app-error.ts';
-import { shownUrl } from './database-error.ts';
+import { shownAddress } from '#kernel/shown-address.ts';
 import { connectClient } from './pool.ts';
 import { postgresFailure } from './postgres-failure.ts';
 
@@ -19,11 +19,11 @@ export async function checkServer(url: string): Promise<void> {
     );
     const found = rows[0];
     if (found === undefined || Number(found.version) < oldestVersion) {
-      const message = `Postgres at ${shownUrl(url)} is version ${found?.name}; 15 or newer is needed.`;
+      const message = `Postgres at ${shownAddress(url)} is version ${found?.name}; 15 or newer is needed.`;
       throw new AppError('postgres_version', message, { version: found?.name });
     }
     if (found.encoding !== 'UTF8') {
-      const message = `The database ${shownUrl(url)} has encoding ${found.encoding}; UTF8 is needed.`;
+      const message = `The database at ${shownAddress(url)} has encoding ${found.encoding}; UTF8 is needed.`;
       throw new AppError('postgres_version', message, { encoding: found.encoding });
     }
   } catch (error) {

@@ -1,15 +1,6 @@
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { ErrorCode } from '#kernel/errors/error-codes.ts';
-
-/** A connection URL without its password, for messages and logs. */
-export function shownUrl(url: string): string {
-  try {
-    const parsed = new URL(url);
-    return `${parsed.protocol}//${parsed.username === '' ? '' : `${parsed.username}@`}${parsed.host}${parsed.pathname}`;
-  } catch {
-    return 'the database URL';
-  }
-}
+import { shownAddress } from '#kernel/shown-address.ts';
 
 // SQLSTATE classes of failed connections (PostgreSQL manual, appendix A).
 const codeBySqlState: Readonly<Record<string, ErrorCode>> = {
@@ -32,5 +23,5 @@ export function databaseError(error: unknown, url: string): AppError {
       : 'postgres_unreachable';
   const reason = error instanceof Error && error.message !== '' ? error.message : String(sqlState);
   const what = code === 'postgres_refused' ? 'refused the connection' : 'does not answer';
-  return new AppError(code, `Postgres at ${shownUrl(url)} ${what}: ${reason}`, {}, error);
+  return new AppError(code, `Postgres at ${shownAddress(url)} ${what}: ${reason}`, {}, error);
 }

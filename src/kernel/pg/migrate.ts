@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { runner } from 'node-pg-migrate';
 import type pg from 'pg';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { shownUrl } from './database-error.ts';
+import { shownAddress } from '#kernel/shown-address.ts';
 import { connectClient } from './pool.ts';
 
 /** The two histories: `chain` can be rebuilt from blocks at any time, `service` is only ever migrated. */
@@ -63,18 +63,25 @@ async function migrateSchema(client: pg.Client, schema: MigrationSchema, url: st
     log: () => undefined,
   }).catch((error: unknown) => {
     const reason = error instanceof Error ? error.message : String(error);
-    const message = `Migrating schema ${schema} of ${shownUrl(url)} failed, and was rolled back: ${reason}`;
+    const message = `Migrating schema ${schema} at ${shownAddress(url)} failed, and was rolled back: ${reason}`;
     throw new AppError('migration_failed', message, { schema }, error);
   });
   return ran.map(({ name }) => `${schema}/${name}`);
 }
 
-/** The names that the database has run. Throws where one of them is not a file of this version. */
+/**
+ * The names that the database has run, as far as this role may read them. Throws where one of them is not a file of
+ * this version.
+ */
 async function refuseNewer(client: pg.ClientBase, schema: MigrationSchema, url: string): Promise<string[]> {
-  const { rows } = await client.query<{ exists: boolean }>('SELECT to_regclass($1) IS NOT NULL AS exists', [
-    `${schema}.${historyTable}`,
-  ]);
-  if (rows[0]?.exists !== true) return [];
+  // from catalogs: the schema may have been made a moment ago, before its reader got the rights to it
+  const { rowCount } = await client.query(
+    `SELECT FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
+      WHERE nspname = $1 AND relname = $2
+        AND has_schema_privilege(relnamespace, 'USAGE') AND has_table_privilege(pg_class.oid, 'SELECT')`,
+    [schema, historyTable],
+  );
+  if (rowCount === 0) return [];
   const known = new Set(await migrationNames(schema));
   const history = await client.query<{ name: string }>(
     `SELECT name FROM ${schema}.${historyTable} ORDER BY id`,
@@ -82,7 +89,7 @@ async function refuseNewer(client: pg.ClientBase, schema: MigrationSchema, url: 
   const names = history.rows.map(({ name }) => name);
   const unknown = names.filter((name) => !known.has(name));
   if (unknown.length > 0) {
-    const message = `The database ${shownUrl(url)} has migrations that this version does not know: ${unknown.join(', ')}`;
+    const message = `The database at ${shownAddress(url)} has migrations that this version does not know: ${unknown.join(', ')}`;
     throw new AppError('database_newer', message, { schema, unknown });
   }
   return names;

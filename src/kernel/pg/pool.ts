@@ -9,6 +9,8 @@ export interface PoolOptions {
   readonly applicationName?: string;
   /** The server ends a statement that takes longer; absent: no limit (the writer's index builds take minutes). */
   readonly statementTimeoutMs?: number;
+  /** Its transactions cannot write, whatever its role may do. */
+  readonly readOnly?: boolean;
   /** Called with errors of idle connections (a restarted server); the pool replaces the connection by itself. */
   readonly onError?: (error: Error) => void;
 }
@@ -28,12 +30,12 @@ export function createPool(url: string, options: PoolOptions = {}): pg.Pool {
     application_name: options.applicationName ?? 'satscribe',
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
-    ...(options.statementTimeoutMs === undefined
+    ...(options.statementTimeoutMs === undefined ? {} : { statement_timeout: options.statementTimeoutMs }),
+    ...(options.statementTimeoutMs === undefined && options.readOnly !== true
       ? {}
       : {
-          statement_timeout: options.statementTimeoutMs,
           // oxlint-disable-next-line typescript/no-misused-promises -- the pool waits for it, which its types do not say
-          onConnect: checkConnections,
+          onConnect: (client: pg.ClientBase) => prepareReads(client, options),
         }),
   });
   // Without a listener an error on an idle connection would end the process. A server of ours may stop faster than a
@@ -50,7 +52,13 @@ export function createPool(url: string, options: PoolOptions = {}): pg.Pool {
  * A client that leaves must not keep a statement running; where the server cannot check, its time limit ends the
  * statement.
  */
-async function checkConnections(client: pg.ClientBase): Promise<void> {
+async function prepareReads(
+  client: pg.ClientBase,
+  { readOnly = false, statementTimeoutMs }: PoolOptions,
+): Promise<void> {
+  // not as a parameter of the connection, which the address may override
+  if (readOnly) await client.query('SET default_transaction_read_only = on');
+  if (statementTimeoutMs === undefined) return;
   await client.query(`SET client_connection_check_interval = ${connectionCheckMs}`).catch(() => undefined);
 }
 

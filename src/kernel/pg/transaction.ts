@@ -1,5 +1,6 @@
 import { strict as assert } from 'node:assert';
 import type pg from 'pg';
+import { seam } from '#kernel/failpoint.ts';
 
 /**
  * Runs `fn` in a transaction and commits; any error rolls back and is thrown on. With a pool the connection is
@@ -43,14 +44,23 @@ export async function pipelinedTransaction(
 ): Promise<void> {
   assert(client.pipeline, 'the connection sends each statement at once');
   const sent: Promise<unknown>[] = [];
+  let hasFailed = false;
   try {
     // awaited: after a refused BEGIN each statement would commit by itself
     await client.query(begin);
     const { decisive, rest } = send(client);
     sent.push(...decisive, ...rest);
-    for (const statement of sent) statement.catch(() => undefined);
+    for (const statement of sent) {
+      statement.catch(() => {
+        hasFailed = true;
+      });
+    }
     await Promise.all(decisive);
+    // the server knows nothing of a statement that could not be sent, and would commit without it
+    if (hasFailed) await allAnswers(sent);
     sent.push(client.query('COMMIT'));
+    const held = seam('commit');
+    if (held !== null) sent.push(held);
     await allAnswers(sent);
   } catch (error) {
     // no statement may follow the rollback: it would commit by itself

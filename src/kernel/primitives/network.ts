@@ -11,6 +11,8 @@ export interface NetworkParameters {
   readonly firstInscriptionHeight: Height;
   /** From this height on a curse vindicates (ord src/chain.rs `jubilee_height`). */
   readonly jubileeHeight: Height;
+  /** Blocks below have no runes for ord, and short names become free from here on (ord rune.rs `first_rune_height`). */
+  readonly firstRuneHeight: Height;
   /** Human-readable part of segwit addresses (BIP 173). */
   readonly bech32: string;
   readonly p2pkhVersion: number;
@@ -26,6 +28,7 @@ export const networks: Readonly<Record<NetworkName, NetworkParameters>> = {
     name: 'mainnet',
     firstInscriptionHeight: asHeight(767_430),
     jubileeHeight: asHeight(824_544),
+    firstRuneHeight: asHeight(840_000),
     bech32: 'bc',
     p2pkhVersion: 0x00,
     p2shVersion: 0x05,
@@ -35,6 +38,7 @@ export const networks: Readonly<Record<NetworkName, NetworkParameters>> = {
     name: 'testnet3',
     firstInscriptionHeight: asHeight(2_413_343),
     jubileeHeight: asHeight(2_544_192),
+    firstRuneHeight: asHeight(2_520_000),
     bech32: 'tb',
     ...testAddresses,
     genesisHash: asBlockHashHex('000000000933ea01ad0ee984209779baaec3ced90fa3f408719526f8d77f4943'),
@@ -43,6 +47,7 @@ export const networks: Readonly<Record<NetworkName, NetworkParameters>> = {
     name: 'testnet4',
     firstInscriptionHeight: genesisHeight,
     jubileeHeight: genesisHeight,
+    firstRuneHeight: genesisHeight,
     bech32: 'tb',
     ...testAddresses,
     genesisHash: asBlockHashHex('00000000da84f2bafbbc53dee25a72ae507ff4914b867c565be350b0da8bf043'),
@@ -51,6 +56,7 @@ export const networks: Readonly<Record<NetworkName, NetworkParameters>> = {
     name: 'signet',
     firstInscriptionHeight: asHeight(112_402),
     jubileeHeight: asHeight(175_392),
+    firstRuneHeight: genesisHeight,
     bech32: 'tb',
     ...testAddresses,
     genesisHash: asBlockHashHex('00000008819873e925422c1ff0f99f7cc9bbb232af63a077a480a3633bee1ef6'),
@@ -59,6 +65,7 @@ export const networks: Readonly<Record<NetworkName, NetworkParameters>> = {
     name: 'regtest',
     firstInscriptionHeight: genesisHeight,
     jubileeHeight: asHeight(110),
+    firstRuneHeight: genesisHeight,
     bech32: 'bcrt',
     ...testAddresses,
     genesisHash: asBlockHashHex('0f9188f13cb7b2c71f2a335e3a4fc328bf5beb436012afca590b1a11466e2206'),

@@ -27,49 +27,34 @@ function openOwnThread(): number | null {
   }
 }
 
-/**
- * Processor milliseconds of a process with one thread, as each of Postgres is, so far. Null where they are unknown:
- * only Linux tells.
- */
-export function processCpuMs(pid: number): number | null {
-  const [ns] = readProc(`${pid}/schedstat`)?.split(' ') ?? [];
-  return ns === undefined || ns === '' ? null : Number(ns) / nanoseconds;
-}
-
-export function parentOf(pid: number): number | null {
-  return statOf(pid)?.parent ?? null;
-}
-
-/** The same of the children of a process that have ended, and of theirs. In ticks of 10 ms. */
-export function endedChildrenCpuMs(pid: number): number | null {
-  return statOf(pid)?.endedChildrenMs ?? null;
-}
-
-/** The same of a process with all its threads, its children, and those of its children that have ended. */
-export function familyCpuMs(pid: number): number | null {
-  const own = statOf(pid);
-  if (own === null) return null;
-  let ms = own.cpuMs + own.endedChildrenMs;
-  for (const name of readdirSync('/proc')) {
-    const child = /^\d+$/u.test(name) ? statOf(Number(name)) : null;
-    if (child?.parent === pid) ms += child.cpuMs + child.endedChildrenMs;
-  }
-  return ms;
-}
-
-interface ProcessStat {
+/** Times are processor milliseconds so far, in ticks of 10 ms. */
+export interface ProcessStat {
   readonly parent: number;
+  /** Of all its threads. */
   readonly cpuMs: number;
+  /** Of its children that have ended, and of theirs. */
   readonly endedChildrenMs: number;
 }
 
-/** proc_pid_stat(5): the name stands in brackets, and may hold any character. */
-function statOf(pid: number): ProcessStat | null {
+/** Null where it is unknown: only Linux tells. proc_pid_stat(5): a name in brackets may hold any character. */
+export function processStat(pid: number): ProcessStat | null {
   const text = readProc(`${pid}/stat`);
   const fields = text?.slice(text.lastIndexOf(')') + 2).split(' ');
   if (fields === undefined || fields.length < 15) return null;
   const ticks = (first: number): number => (Number(fields[first]) + Number(fields[first + 1])) * tickMs;
   return { parent: Number(fields[1]), cpuMs: ticks(11), endedChildrenMs: ticks(13) };
+}
+
+/** Processor milliseconds of a process, its children, and those of its children that have ended. Null: unknown. */
+export function familyCpuMs(pid: number): number | null {
+  const own = processStat(pid);
+  if (own === null) return null;
+  let ms = own.cpuMs + own.endedChildrenMs;
+  for (const name of readdirSync('/proc')) {
+    const child = /^\d+$/u.test(name) ? processStat(Number(name)) : null;
+    if (child?.parent === pid) ms += child.cpuMs + child.endedChildrenMs;
+  }
+  return ms;
 }
 
 function readProc(name: string): string | null {

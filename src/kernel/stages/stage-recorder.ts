@@ -1,26 +1,12 @@
 import { type About, type IsMeant, type Laps, mainTrack, type Span, stageClock, type Wait } from './span.ts';
-
-/** Sums of a stage. Times are milliseconds; those of parallel spans add up. */
-export interface StageRow {
-  readonly stage: string;
-  readonly count: number;
-  /** Time between beginning and end. */
-  readonly ms: number;
-  /** Processor time; null: unknown. */
-  readonly cpuMs: number | null;
-  /** Time in which it could not go on. */
-  readonly waitMs: number;
-  readonly bytes: number;
-  readonly rows: number;
-  /** The stages that it waited for, and how long. */
-  readonly waitedFor: Readonly<Record<string, number>>;
-}
+import { byWay } from './stage-list.ts';
+import { otherRow, processCpu, type StageRow, type StageSums } from './stage-sums.ts';
 
 /** Receives everything that happens, as it happens. */
 export interface TraceSink {
   event(event: TraceEvent): void;
   /** The sums, once at the end. */
-  close(rows: readonly StageRow[]): void;
+  close(sums: StageSums): void;
 }
 
 export interface TraceEvent {
@@ -66,12 +52,12 @@ export class StageRecorder {
   readonly #critical = new Map<string, number>();
   #forgottenAt = stageClock();
   readonly #cpuOfTracks = new Map<string, number>();
-  readonly #before: ProcessCpu;
+  readonly #before = processCpu();
+  readonly #startedAt = stageClock();
   #serverCpuMs: () => number | null = () => null;
 
   constructor(sink: TraceSink | null = null) {
     this.#sink = sink;
-    this.#before = processCpu();
   }
 
   /** Someone looks at every stage. */
@@ -107,13 +93,13 @@ export class StageRecorder {
 
   /**
    * A statement has ended on a connection. What it did not compute it waited: for the main thread while that computed,
-   * and otherwise for round trips, the disk or locks.
+   * and otherwise for the disk, locks or a free processor.
    */
   statement(statement: Span): void {
     const { stage, from, to, cpuMs } = statement;
     this.#add(statement);
     const idleMs = cpuMs === null ? 0 : Math.max(0, to - from - cpuMs);
-    const parts = this.#divide({ ...statement, on: [isMain], otherwise: 'round trips, disk' });
+    const parts = this.#divide({ ...statement, on: [isMain], otherwise: 'disk, locks, processors' });
     const share = idleMs / (to - from);
     const charges = new Map([...sumsOf(parts)].map(([name, ms]) => [name, ms * share]));
     if (idleMs > 0) this.#charge(stage, charges, idleMs);
@@ -160,24 +146,32 @@ export class StageRecorder {
     this.#serverCpuMs = cpuMs;
   }
 
-  /** The sums so far: stages in the order in which they first ran, then processor time outside of them. */
-  rows(): StageRow[] {
+  /** The sums so far. Processor time outside of stages is known while there are details. */
+  sums(): StageSums {
+    const { mainMs, allMs } = processCpu();
+    const [main, all] = [mainMs - this.#before.mainMs, allMs - this.#before.allMs];
+    const processes = { satscribe: all, postgres: this.#serverCpuMs() };
     const rows = [...this.#sums].map(([stage, { waitedFor, ...sums }]) => ({
       stage,
       ...sums,
       waitedFor: Object.fromEntries(waitedFor),
     }));
-    return this.isDetailed ? [...rows, ...this.#otherRows()] : rows;
+    const others = this.isDetailed ? this.#otherRows(main, processes) : [];
+    return {
+      ms: stageClock() - this.#startedAt,
+      rows: [...rows.toSorted(byWay), ...others],
+      processes,
+    };
   }
 
-  /** Ends the details and closes the sink. Returns all rows; null: there were no details. */
-  end(): StageRow[] | null {
+  /** Ends the details and closes the sink. Returns the sums; null: there were no details. */
+  end(): StageSums | null {
     const sink = this.#sink;
     if (sink === null) return null;
-    const rows = this.rows();
+    const sums = this.sums();
     this.#sink = null;
-    sink.close(rows);
-    return rows;
+    sink.close(sums);
+    return sums;
   }
 
   #add(span: Span): void {
@@ -263,17 +257,16 @@ export class StageRecorder {
   }
 
   /** What the threads and processes used besides the recorded stages. */
-  #otherRows(): StageRow[] {
-    const { mainMs, allMs } = processCpu();
-    const main = mainMs - this.#before.mainMs;
-    const all = allMs - this.#before.allMs;
+  #otherRows(main: number, { satscribe, postgres }: StageSums['processes']): StageRow[] {
     const rows = [
       otherRow('main thread, other', main - this.#cpuOf((track) => track === mainTrack)),
-      otherRow('other threads (V8, libuv)', all - main - this.#cpuOf((track) => threadTrack.test(track))),
+      otherRow(
+        'other threads (V8, libuv)',
+        satscribe - main - this.#cpuOf((track) => threadTrack.test(track)),
+      ),
     ];
-    const server = this.#serverCpuMs();
-    if (server === null) return rows;
-    return [...rows, otherRow('Postgres, other', server - this.#cpuOf((track) => isConnection(track)))];
+    if (postgres === null) return rows;
+    return [...rows, otherRow('Postgres, other', postgres - this.#cpuOf((track) => isConnection(track)))];
   }
 
   #cpuOf(isMeant: (track: string) => boolean): number {
@@ -287,23 +280,6 @@ export function isConnection(track: string): boolean {
 }
 
 const threadTrack = /^(parser|sealer)\b/u;
-
-interface ProcessCpu {
-  readonly mainMs: number;
-  readonly allMs: number;
-}
-
-function processCpu(): ProcessCpu {
-  const main = process.threadCpuUsage();
-  const all = process.cpuUsage();
-  return { mainMs: (main.user + main.system) / 1000, allMs: (all.user + all.system) / 1000 };
-}
-
-function otherRow(stage: string, cpuMs: number): StageRow {
-  // the clocks of a process and of its threads differ by a tick
-  const sums = { count: 1, ms: 0, cpuMs: Math.max(0, cpuMs), waitMs: 0, bytes: 0, rows: 0 };
-  return { stage, ...sums, waitedFor: {} };
-}
 
 interface Gap {
   readonly from: number;

@@ -1,7 +1,8 @@
-import { closeSync, openSync, writeSync } from 'node:fs';
+import { closeSync, ftruncateSync, openSync, writeSync } from 'node:fs';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { stageClock } from './span.ts';
-import { isConnection, type StageRow, type TraceEvent, type TraceSink } from './stage-recorder.ts';
+import { isConnection, type TraceEvent, type TraceSink } from './stage-recorder.ts';
+import type { StageSums } from './stage-sums.ts';
 
 /** Events are some 200 bytes each: a write takes microseconds and happens a few times a second. */
 const chunkLengthMax = 64 * 1024;
@@ -12,7 +13,7 @@ const processes = { satscribe: 1, postgres: 2 } as const;
 /**
  * A file in Chrome's trace event format: a JSON array of complete events, one track for each thread and connection.
  * Events are written in chunks, and each write ends the array, so the file is valid JSON even after a kill. A failed
- * write (a full disk) ends the trace, not the sync.
+ * write (a full disk) ends the trace, not the sync: what was written before it stays, and is valid too.
  */
 export class TraceFile implements TraceSink {
   readonly #file: number;
@@ -50,9 +51,9 @@ export class TraceFile implements TraceSink {
   }
 
   /** The sums are an event too: programs read them from the end of the file. */
-  close(rows: readonly StageRow[]): void {
+  close(sums: StageSums): void {
     const ts = this.#microseconds(stageClock());
-    this.#add({ name: 'stages', ph: 'i', s: 'g', ts, pid: processes.satscribe, tid: 0, args: { rows } });
+    this.#add({ name: 'stages', ph: 'i', s: 'g', ts, pid: processes.satscribe, tid: 0, args: { ...sums } });
     this.#write();
     if (!this.#isOpen) return;
     this.#isOpen = false;
@@ -89,7 +90,20 @@ export class TraceFile implements TraceSink {
       this.#chunk = '';
     } catch (error) {
       this.#isOpen = false;
+      this.#endEarly();
       this.#onError(error);
+    }
+  }
+
+  /** The disk has room for an end: the previous write had one at the same place. */
+  #endEarly(): void {
+    try {
+      if (this.#at > 0) writeSync(this.#file, end, this.#at);
+      ftruncateSync(this.#file, this.#at === 0 ? 0 : this.#at + end.length);
+    } catch {
+      // the first error is the one to report
+    } finally {
+      closeSync(this.#file);
     }
   }
 }

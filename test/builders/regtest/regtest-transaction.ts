@@ -101,6 +101,24 @@ export function transaction(
   return describe(made, payments);
 }
 
+/** Signs what somebody else has made of coins, which are in the order of its inputs; each belongs to a key. */
+export function signed(
+  unsigned: string,
+  coins: readonly Coin[],
+): { readonly hex: string; readonly vsize: number } {
+  const made = Transaction.fromRaw(Buffer.from(unsigned, 'hex'), { allowUnknownOutputs: true });
+  for (const [index, { value, owner }] of coins.entries()) {
+    const witnessUtxo = { script: outputScriptOf(owner), amount: BigInt(value) };
+    made.updateInput(index, { witnessUtxo, tapInternalKey: publicKey(owner) });
+  }
+  // a signature commits to all of them
+  for (const [index, { owner }] of coins.entries()) {
+    made.signIdx(privateKey(owner), index);
+    made.finalizeIdx(index);
+  }
+  return { hex: made.hex, vsize: made.vsize };
+}
+
 function controlBlock(owner: number, script: Uint8Array): Uint8Array {
   const leaf = committed(owner, script).tapLeafScript?.[0];
   if (leaf === undefined) throw new Error('a commitment has a leaf');

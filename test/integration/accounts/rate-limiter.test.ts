@@ -139,11 +139,9 @@ describe('a bucket of several processes', () => {
     }
     const refused = await limiter.take(subject, aMinute(5));
     expect(refused).toMatchObject({ isAllowed: false, remaining: 0, retryAfterMs: 12_000, resetMs: 60_000 });
-    expect(limiter.refusal(subject, aMinute(5))).toMatchObject({ isAllowed: false });
     processes.pass(11_999);
     expect((await limiter.take(subject, aMinute(5))).isAllowed).toBe(false);
     processes.pass(1);
-    expect(limiter.refusal(subject, aMinute(5))).toBeNull();
     expect((await limiter.take(subject, aMinute(5))).isAllowed).toBe(true);
     expect((await limiter.take(subject, aMinute(5))).isAllowed).toBe(false);
     await processes.close();
@@ -168,18 +166,6 @@ describe('a bucket of 2 in 10 seconds', () => {
     expect(await allowed()).toBe(1);
     processes.pass(3_600_000);
     expect(await allowed()).toBe(2);
-    await processes.close();
-  });
-
-  test('knows nothing of a refusal by another rate', async () => {
-    const processes = new Processes(1);
-    const [limiter] = processes.limiters as [RateLimiter];
-    const subject = newSubject();
-    const rate = { burst: 1, perSeconds: 10 };
-    await limiter.take(subject, rate);
-    expect(await limiter.take(subject, rate)).toMatchObject({ isAllowed: false, retryAfterMs: 10_000 });
-    expect(limiter.refusal(subject, rate)).not.toBeNull();
-    expect(limiter.refusal(subject, { burst: 1, perSeconds: 20 })).toBeNull();
     await processes.close();
   });
 });

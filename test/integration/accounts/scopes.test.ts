@@ -24,16 +24,18 @@ afterAll(async () => {
 const ask = (scope: Scope, apiKey: string | undefined, origin?: string): Promise<Admission> =>
   given.access.decide({
     scope,
-    needsRight: true,
+    asker: 'program',
     endpoints: 'test',
     bucket: 'search',
     apiKey,
     authorization: undefined,
+    cookie: undefined,
     origin,
     referer: undefined,
     fetchSite: origin === undefined ? 'same-origin' : undefined,
     host: 'ord.example',
     address: '192.0.2.1',
+    isProxy: false,
   });
 
 test.each(scopes.filter((scope) => scope !== 'search'))(

@@ -20,18 +20,30 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 test('of the lost ones no more are read than are asked for', async () => {
-  const lost = await withSnapshot(database.pool, ({ client }) => inscriptionsOutside(client, 'lost', 1_000));
+  const lost = await withSnapshot(
+    database.pool,
+    ({ client }) => inscriptionsOutside(client, 'lost', 1_000),
+    null,
+  );
   expect(lost).toHaveLength(31);
-  const first = await withSnapshot(database.pool, ({ client }) => inscriptionsOutside(client, 'lost', 5));
+  const first = await withSnapshot(
+    database.pool,
+    ({ client }) => inscriptionsOutside(client, 'lost', 5),
+    null,
+  );
   expect(first).toEqual(lost.slice(0, 5));
 });
 
 test('an address is summed as its outputs say, and no further than it is asked for', async () => {
-  await withSnapshot(database.pool, async ({ client }) => {
-    const outputs = await addressOutputs(client, ownerScript(7), 1_000);
-    const sats = outputs.reduce((sum, { value }) => sum + value, 0);
-    expect(await addressBalance(client, ownerScript(7), 1_000)).toEqual({ outputs: 60, sats });
-    expect((await addressBalance(client, ownerScript(7), 10)).outputs).toBe(11);
-    expect(await addressBalance(client, ownerScript(8), 10)).toEqual({ outputs: 0, sats: 0 });
-  });
+  await withSnapshot(
+    database.pool,
+    async ({ client }) => {
+      const outputs = await addressOutputs(client, ownerScript(7), 1_000);
+      const sats = outputs.reduce((sum, { value }) => sum + value, 0);
+      expect(await addressBalance(client, ownerScript(7), 1_000)).toEqual({ outputs: 60, sats });
+      expect((await addressBalance(client, ownerScript(7), 10)).outputs).toBe(11);
+      expect(await addressBalance(client, ownerScript(8), 10)).toEqual({ outputs: 0, sats: 0 });
+    },
+    null,
+  );
 });

@@ -113,9 +113,9 @@ test('whatever comes and is taken back, children are counted and marked, and lis
           if (back < 3 && next > 0) await takeBack((next = Math.max(next - back, 0)));
           else await apply(next++, salt);
           await expectCounted();
-          await lists.bringUpToDate(pool);
+          await lists.bringUpToDate(pool, null);
           const anew = new OrdLists();
-          await anew.bringUpToDate(pool);
+          await anew.bringUpToDate(pool, null);
           expect(pagesOf(lists)).toEqual(pagesOf(anew));
         }
       })
@@ -127,12 +127,12 @@ test('whatever comes and is taken back, children are counted and marked, and lis
 test('after a reorganisation the lists are read as far as it went', async () => {
   for (let height = 0; height < 4; height++) await apply(height, 1);
   const lists = new OrdLists();
-  await lists.bringUpToDate(pool);
+  await lists.bringUpToDate(pool, null);
   await takeBack(3);
   // other children of the same parents
   await apply(3, 5);
   const asked = vi.spyOn(Object.getPrototypeOf(client) as pg.Client, 'query');
-  await lists.bringUpToDate(pool);
+  await lists.bringUpToDate(pool, null);
   // inscriptions whose contents were read
   const looked = (asked.mock.calls as unknown as [string, unknown[]?][]).flatMap(([sql, values]) =>
     String(sql).includes('chain.contents') ? (values?.[0] as number[]) : [],
@@ -151,21 +151,25 @@ test('any child and any page of children is found, and who has none has none', a
   );
   const children = rows.map(({ key }) => key);
   expect(children.length).toBeGreaterThan(3_000);
-  await withSnapshot(pool, async ({ client }) => {
-    for (const place of [0, 1, 999, 1_000, 1_001, 2_999, 3_000, children.length - 1])
-      expect(await childrenFrom(client, parent, place, 2)).toEqual(children.slice(place, place + 2));
-    for (const place of [children.length, 4_000, 999_999, 2 ** 32 - 1])
-      expect(await childrenFrom(client, parent, place, 1)).toEqual([]);
-    for (const page of [0, 9, 10, 29, 33, 34, 2 ** 32 - 1]) {
-      const keys = children.slice(page * 100, page * 100 + 100);
-      expect(await childPage(client, parent, page)).toEqual({
-        keys,
-        more: children.length > (page + 1) * 100,
-      });
-    }
-    expect((await inscriptionDetails(client, [parent])).get(parent)?.childCount).toBe(children.length);
-    expect((await inscriptionDetails(client, [childless])).get(childless)?.childCount).toBe(0);
-  });
+  await withSnapshot(
+    pool,
+    async ({ client }) => {
+      for (const place of [0, 1, 999, 1_000, 1_001, 2_999, 3_000, children.length - 1])
+        expect(await childrenFrom(client, parent, place, 2)).toEqual(children.slice(place, place + 2));
+      for (const place of [children.length, 4_000, 999_999, 2 ** 32 - 1])
+        expect(await childrenFrom(client, parent, place, 1)).toEqual([]);
+      for (const page of [0, 9, 10, 29, 33, 34, 2 ** 32 - 1]) {
+        const keys = children.slice(page * 100, page * 100 + 100);
+        expect(await childPage(client, parent, page)).toEqual({
+          keys,
+          more: children.length > (page + 1) * 100,
+        });
+      }
+      expect((await inscriptionDetails(client, [parent])).get(parent)?.childCount).toBe(children.length);
+      expect((await inscriptionDetails(client, [childless])).get(childless)?.childCount).toBe(0);
+    },
+    null,
+  );
 });
 
 test('a child that is written behind a newer one is refused', async () => {
@@ -186,14 +190,18 @@ test('while children are being counted, what comes of the counts alone is refuse
       code: 'derived_table_behind',
       details: { table: 'parent_children', height: 1, tipHeight: 2 },
     };
-    await expect(new OrdLists().bringUpToDate(pool)).rejects.toMatchObject(refused);
-    await withSnapshot(pool, async (snapshot) => {
-      await expect(childPage(snapshot.client, parent, 10)).rejects.toMatchObject(refused);
-      expect((await childPage(snapshot.client, parent, 0)).keys).toHaveLength(100);
-      const detail = (await inscriptionDetails(snapshot.client, [parent])).get(parent);
-      expect(detail?.childCount).toBeNull();
-      expect(detail?.children).not.toEqual([]);
-    });
+    await expect(new OrdLists().bringUpToDate(pool, null)).rejects.toMatchObject(refused);
+    await withSnapshot(
+      pool,
+      async (snapshot) => {
+        await expect(childPage(snapshot.client, parent, 10)).rejects.toMatchObject(refused);
+        expect((await childPage(snapshot.client, parent, 0)).keys).toHaveLength(100);
+        const detail = (await inscriptionDetails(snapshot.client, [parent])).get(parent);
+        expect(detail?.childCount).toBeNull();
+        expect(detail?.children).not.toEqual([]);
+      },
+      null,
+    );
   } finally {
     await pool.query('DELETE FROM chain.derived_tables');
   }

@@ -14,9 +14,13 @@ const hash = (text: string): Buffer => createHash('sha256').update(text).digest(
 
 async function pieces(): Promise<string[]> {
   const found: string[] = [];
-  await withSnapshot(database.pool, async ({ client }) => {
-    for await (const piece of exportInscriptions(client, {})) found.push(piece);
-  });
+  await withSnapshot(
+    database.pool,
+    async ({ client }) => {
+      for await (const piece of exportInscriptions(client, {})) found.push(piece);
+    },
+    null,
+  );
   return found;
 }
 

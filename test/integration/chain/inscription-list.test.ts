@@ -82,7 +82,7 @@ function meets(row: ListedRow, filter: PlainFilter): boolean {
 }
 
 const ask = (question: ListQuestion) =>
-  withSnapshot(database.pool, ({ client }) => listInscriptions(client, question));
+  withSnapshot(database.pool, ({ client }) => listInscriptions(client, question), null);
 
 /** Every key of a filter, page by page. */
 async function allKeys(filter: PlainFilter, order: 'asc' | 'desc', limit: number): Promise<number[]> {
@@ -157,26 +157,30 @@ describe('lists of inscriptions', () => {
 
   /** Plans of every statement that a question runs, with what they read. */
   async function plansOf(question: ListQuestion): Promise<string[]> {
-    return withSnapshot(database.pool, async ({ client }) => {
-      const plans: string[] = [];
-      const watched = new Proxy(client, {
-        get(target, name) {
-          if (name !== 'query') return Reflect.get(target, name) as unknown;
-          return async (sql: string, values: unknown[] = []) => {
-            if (!sql.includes('set_config')) {
-              const { rows: lines } = await target.query<Record<string, string>>(
-                `EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF) ${sql}`,
-                values,
-              );
-              plans.push(lines.map((line) => line['QUERY PLAN']).join('\n'));
-            }
-            return target.query(sql, values);
-          };
-        },
-      });
-      await listInscriptions(watched, question);
-      return plans;
-    });
+    return withSnapshot(
+      database.pool,
+      async ({ client }) => {
+        const plans: string[] = [];
+        const watched = new Proxy(client, {
+          get(target, name) {
+            if (name !== 'query') return Reflect.get(target, name) as unknown;
+            return async (sql: string, values: unknown[] = []) => {
+              if (!sql.includes('set_config')) {
+                const { rows: lines } = await target.query<Record<string, string>>(
+                  `EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF) ${sql}`,
+                  values,
+                );
+                plans.push(lines.map((line) => line['QUERY PLAN']).join('\n'));
+              }
+              return target.query(sql, values);
+            };
+          },
+        });
+        await listInscriptions(watched, question);
+        return plans;
+      },
+      null,
+    );
   }
 
   const pagesRead = (plan: string): number =>

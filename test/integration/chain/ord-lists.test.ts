@@ -18,10 +18,10 @@ test('who waits for lists that are being made holds no connection', async () => 
   const pool = createPool(database.url);
   const lists = new OrdLists();
   expect(lists.ofTip).toBeNull();
-  await Promise.all(Array.from({ length: 20 }, () => lists.bringUpToDate(pool)));
+  await Promise.all(Array.from({ length: 20 }, () => lists.bringUpToDate(pool, null)));
   expect(pool.totalCount).toBe(1);
   expect(lists.ofTip).toMatchObject({ height: 0 });
-  expect(await withSnapshot(pool, async ({ tip }) => lists.areOf(tip))).toBe(true);
+  expect(await withSnapshot(pool, async ({ tip }) => lists.areOf(tip), null)).toBe(true);
   await pool.end();
 });
 
@@ -29,7 +29,7 @@ test('lists that could not be made are made by the next question', async () => {
   const gone = createPool(database.url);
   await gone.end();
   const lists = new OrdLists();
-  await expect(lists.bringUpToDate(gone)).rejects.toThrow(Error);
-  await lists.bringUpToDate(database.pool);
+  await expect(lists.bringUpToDate(gone, null)).rejects.toThrow(Error);
+  await lists.bringUpToDate(database.pool, null);
   expect(lists.ofTip).toMatchObject({ height: 0 });
 });

@@ -22,31 +22,35 @@ async function setTip(height: number): Promise<void> {
 describe('withSnapshot', () => {
   test('has no tip while nothing is indexed', async () => {
     await database.pool.query('DELETE FROM chain.state');
-    expect(await withSnapshot(database.pool, ({ tip }) => Promise.resolve(tip))).toBeNull();
+    expect(await withSnapshot(database.pool, ({ tip }) => Promise.resolve(tip), null)).toBeNull();
   });
 
   test('sees one moment, whatever is committed meanwhile', async () => {
     await setTip(5);
-    await withSnapshot(database.pool, async ({ client, tip }) => {
-      expect(tip).toEqual({ height: 5, hash, undoEpoch: 0 });
-      await setTip(6);
-      const { rows } = await client.query('SELECT tip_height FROM chain.state');
-      expect(rows).toEqual([{ tip_height: 5 }]);
-    });
-    expect(await withSnapshot(database.pool, ({ tip }) => Promise.resolve(tip?.height))).toBe(6);
+    await withSnapshot(
+      database.pool,
+      async ({ client, tip }) => {
+        expect(tip).toEqual({ height: 5, hash, undoEpoch: 0 });
+        await setTip(6);
+        const { rows } = await client.query('SELECT tip_height FROM chain.state');
+        expect(rows).toEqual([{ tip_height: 5 }]);
+      },
+      null,
+    );
+    expect(await withSnapshot(database.pool, ({ tip }) => Promise.resolve(tip?.height), null)).toBe(6);
   });
 
   test('cannot write', async () => {
     await expect(
-      withSnapshot(database.pool, ({ client }) => client.query('DELETE FROM chain.state')),
+      withSnapshot(database.pool, ({ client }) => client.query('DELETE FROM chain.state'), null),
     ).rejects.toThrow(/read-only transaction/u);
   });
 
   test('gives the connection back after an error', async () => {
     for (let round = 0; round < 15; round++) {
-      await expect(withSnapshot(database.pool, () => Promise.reject(new Error('mine')))).rejects.toThrow(
-        'mine',
-      );
+      await expect(
+        withSnapshot(database.pool, () => Promise.reject(new Error('mine')), null),
+      ).rejects.toThrow('mine');
     }
     expect(database.pool.idleCount).toBe(database.pool.totalCount);
   });

@@ -70,6 +70,16 @@ describe('failures', () => {
     expect(stderr).not.toContain('hidden-word');
   });
 
+  test('of a Node that is too old are one sentence', () => {
+    const older = 'Object.defineProperty(process.versions, "node", { value: "22.23.3" })';
+    const words = ['--import', `data:text/javascript,${older}`, 'src/main.ts', '--version'];
+    const { status, stdout, stderr } = spawnSync(process.execPath, words, { encoding: 'utf8' });
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+    expect(stderr).toMatch(
+      /^satscribe: this is Node 22\.23\.3, and Node 24 is needed: npm ci brings it .*\n$/u,
+    );
+  });
+
   test.runIf(existsSync('/dev/full'))('tell that the output could not be written', () => {
     const full = openSync('/dev/full', 'w');
     const { status, stderr } = spawnSync(process.execPath, ['src/main.ts', '--help'], {
@@ -131,7 +141,7 @@ describe('a data folder with some blocks of a folder', () => {
     const unnamed = await runCli(['verify', '--data', data]);
     expect(unnamed.exitCode).toBe(2);
     expect(unnamed.stderr).toContain('--blocks');
-    expect(unnamed.stderr).toContain('samples/regtest');
+    expect(unnamed.stderr).toContain('a folder of blocks with the name regtest');
     expect(unnamed.stderr).not.toContain('node_unreachable');
     const none = await runCli(['verify', '--data', join(dataDir, 'none')]);
     expect(none.stderr).toContain('database_missing');

@@ -43,7 +43,7 @@ afterEach(async () => {
 
 /** With a database of its own, in the server that all tests share. */
 function start(words: readonly string[]): CliProcess {
-  const started = startCli(words, { DATABASE_URL: database.url });
+  const started = startCli(words, database.settings);
   processes.push(started);
   return started;
 }

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { cp, readdir, stat, truncate } from 'node:fs/promises';
+import { cp, readdir, rm, stat, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { makeDataDir } from '#test/support/data-dir.ts';
@@ -75,6 +75,33 @@ describe('an end in the middle', () => {
       await clean.drop();
     }
   });
+});
+
+describe('a folder without blocks to begin with', () => {
+  test.each([{ command: ['index'] }, { command: ['serve', '--port', '0'] }])(
+    'is refused by $command.0 before a database is made',
+    async ({ command }) => {
+      const folder = await makeDataDir();
+      try {
+        const dataDir = join(folder.path, 'data');
+        const copy = join(folder.path, 'blocks of the test');
+        await cp(sample, copy, { recursive: true });
+        for (const name of await readdir(join(copy, 'blocks'))) {
+          if (name.startsWith('0000000')) await rm(join(copy, 'blocks', name));
+        }
+        const words = [...command, '--data', dataDir, '--blocks'];
+        const none = await startCli([...words, join(folder.path, 'none')]).ended;
+        expect(none.exitCode).toBe(1);
+        expect(none.stderr).toContain('folder_invalid');
+        const first = await startCli([...words, copy]).ended;
+        expect(first.exitCode).toBe(1);
+        expect(first.stderr).toContain('block_unavailable');
+        await expect(stat(dataDir)).rejects.toThrow('ENOENT');
+      } finally {
+        await folder.remove();
+      }
+    },
+  );
 });
 
 describe('a block that is damaged', () => {

@@ -17,6 +17,7 @@ const readyLine = /^ready (http:\/\/127\.0\.0\.1:\d+)\n$/u;
 
 let bitcoind: Bitcoind;
 let databaseUrl: string;
+let readerUrl: string;
 let made = 0;
 const processes: CliProcess[] = [];
 
@@ -31,7 +32,12 @@ async function onServer(statement: string): Promise<void> {
 
 function start(role: string): CliProcess {
   const node = ['--node', bitcoind.rpcUrl, '--cookie-file', bitcoind.cookieFile];
-  const started = startCli(['serve', '--role', role, ...node, '--port', '0'], { DATABASE_URL: databaseUrl });
+  // what answers strangers has no address of the writer
+  const writer = role === 'api' ? {} : { DATABASE_URL: databaseUrl };
+  const started = startCli(['serve', '--role', role, ...node, '--port', '0'], {
+    ...writer,
+    DATABASE_READER_URL: readerUrl,
+  });
   processes.push(started);
   return started;
 }
@@ -79,10 +85,12 @@ describe.skipIf(bitcoindForTests() === null)('processes of one database', () => 
 
   beforeEach(async () => {
     const name = `roles_${process.pid}_${made++}`;
-    await onServer(`CREATE DATABASE ${name}`);
-    const url = new URL(inject('testServer').url);
-    url.pathname = `/${name}`;
-    databaseUrl = url.href;
+    const writer = new URL(inject('testServer').writerUrl);
+    const reader = new URL(inject('testServer').readerUrl);
+    await onServer(`CREATE DATABASE ${name} OWNER ${writer.username}`);
+    for (const url of [writer, reader]) url.pathname = `/${name}`;
+    databaseUrl = writer.href;
+    readerUrl = reader.href;
   });
   afterEach(async () => {
     for (const { child, ended } of processes.splice(0)) {
@@ -134,8 +142,43 @@ describe.skipIf(bitcoindForTests() === null)('processes of one database', () => 
     for (const role of ['api', 'indexer']) {
       const { exitCode, stderr } = await startCli(['serve', '--role', role]).ended;
       expect(exitCode).toBe(2);
-      expect(stderr).toContain(`ROLE ${role} needs DATABASE_URL`);
+      expect(stderr).toContain(
+        role === 'api' ? 'ROLE api needs DATABASE_READER_URL' : `ROLE ${role} needs DATABASE_URL`,
+      );
     }
+  });
+
+  test('that answer wait for the rights of their role, and say by which statements they are given', async () => {
+    // a process that indexes and knows nothing of the role
+    const node = ['--node', bitcoind.rpcUrl, '--cookie-file', bitcoind.cookieFile];
+    const indexer = startCli(['serve', '--role', 'indexer', ...node, '--port', '0'], {
+      DATABASE_URL: databaseUrl,
+    });
+    processes.push(indexer);
+    await addressOf(indexer);
+    expect(indexer.stderr()).toContain('DATABASE_READER_URL is not set');
+    const api = start('api');
+    await waitUntil(() => api.stderr().includes('database_reader_rights'));
+    const { reason } = JSON.parse(
+      api
+        .stderr()
+        .split('\n')
+        .find((line) => line.includes('database_reader_rights')) ?? '',
+    ) as { reason: string };
+    await databaseWith((client) => client.query(reason.slice(reason.indexOf('GRANT '))));
+    const at = await addressOf(api);
+    await until(() => height(at), await bitcoind.rpc.call('getblockcount', []));
+  });
+
+  test('warn of a role that may do more than answers need', async () => {
+    const name = new URL(databaseUrl).pathname.slice(1);
+    await onServer(`GRANT CREATE ON DATABASE ${name} TO ${new URL(readerUrl).username}`);
+    const indexer = start('indexer');
+    await addressOf(indexer);
+    expect(indexer.stderr()).toContain(
+      'may do more than answers need: it may create schemas in this database',
+    );
+    await onServer(`REVOKE CREATE ON DATABASE ${name} FROM ${new URL(readerUrl).username}`);
   });
 
   test('tell those that answer why nothing comes while the node is not there', async () => {

@@ -49,7 +49,7 @@ afterEach(async () => {
 /** With a database of its own, in the server that all tests share. */
 function serve(words: readonly string[] = [], env: Record<string, string> = {}): CliProcess {
   const node = ['--node', bitcoind.rpcUrl, '--cookie-file', bitcoind.cookieFile];
-  return start([...node, ...words], { DATABASE_URL: database.url, ...env });
+  return start([...node, ...words], { ...database.settings, ...env });
 }
 
 /** Without one: with the embedded server, in a folder that is not there yet. */
@@ -258,7 +258,7 @@ describe.skipIf(bitcoindForTests() === null)('serve beside a bitcoind', () => {
   test('serves what is indexed when the node refuses it, and says so', async () => {
     await beginIndexed();
     const wrong = start(['--node', bitcoind.rpcUrl], {
-      DATABASE_URL: database.url,
+      ...database.settings,
       BITCOIN_RPC_USER: 'someone',
       BITCOIN_RPC_PASSWORD: 'hidden-word',
     });
@@ -279,7 +279,7 @@ describe.skipIf(bitcoindForTests() === null)('serve beside a bitcoind', () => {
     const cookieFile = join(folder.path, 'cookie');
     await copyFile(bitcoind.cookieFile, cookieFile);
     const service = start(['--node', bitcoind.rpcUrl, '--cookie-file', cookieFile], {
-      DATABASE_URL: database.url,
+      ...database.settings,
     });
     const at = await addressOf(service);
     await until(

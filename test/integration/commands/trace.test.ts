@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { StageRow } from '#kernel/stages/stage-recorder.ts';
+import { partOf } from '#kernel/stages/stage-list.ts';
+import type { StageRow } from '#kernel/stages/stage-sums.ts';
 import { type DataDir, makeDataDir } from '#test/support/data-dir.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { startCli } from '#test/support/run-cli.ts';
@@ -34,7 +35,7 @@ describe('index --trace', () => {
     const stages = `fetch, check, parse, ledger, encode, write, COPY blocks, COPY contents, COPY inscriptions,
       COPY locations, outbox, other statements, commit, index inscriptions_id,
       index locations_outpoint, analyze, sealing`.split(/,\s+/u);
-    stages.push('outbox, texts', 'sealing, statements');
+    stages.push('outbox, texts', 'sealing, statements', 'send');
     expect(stages.filter((stage) => !names.has(stage))).toEqual([]);
     const tracks = [...trackNames(events).values()];
     for (const track of ['main thread', 'writer connection', 'reader connection', 'sealer']) {
@@ -42,6 +43,7 @@ describe('index --trace', () => {
     }
     const { rows } = events.at(-1)!.args as unknown as { rows: StageRow[] };
     const rowOf = (stage: string): StageRow | undefined => rows.find((row) => row.stage === stage);
+    expect(rows.filter(({ stage }) => partOf(stage) === null)).toEqual([]);
     expect(rowOf('parse')).toMatchObject({ count: 175 });
     expect(rowOf('COPY blocks')).toMatchObject({ rows: 175 });
     expect(rowOf('ledger')?.waitMs).toBeGreaterThan(0);
@@ -63,11 +65,36 @@ describe('index --trace', () => {
     await ended;
     expect(readTrace(path).at(-1)?.name).toBe('stages');
   });
+});
 
-  test('is refused where the file cannot be made', async () => {
-    const path = join(dataDir.path, 'none', 'trace.json');
-    const result = await start(['index', '--blocks', 'samples/regtest', '--trace', path]).ended;
-    expect(result).toMatchObject({ exitCode: 1 });
-    expect(result.stderr).toContain('output_failed');
+describe('--trace is refused', () => {
+  const refusal = async (...words: string[]): Promise<string> => {
+    const { exitCode, stderr } = await start(words).ended;
+    expect(exitCode).toBe(2);
+    return stderr;
+  };
+
+  test.each([
+    { command: ['index', '--blocks', 'samples/regtest'] },
+    { command: ['serve', '--port', '0', '--blocks', 'samples/regtest'] },
+  ])('by $command.0 where the file cannot be made, before anything is indexed', async ({ command }) => {
+    const folder = join(dataDir.path, 'none');
+    const inNone = await refusal(...command, '--trace', join(folder, 'trace.json'));
+    expect(inNone).toContain(`there is no folder ${folder}`);
+    expect(await refusal(...command, '--trace', dataDir.path)).toContain('this is a folder');
+    expect(await refusal(...command, '--trace', 'package.json/trace.json')).toContain(
+      'is a file, not a folder',
+    );
+    const { rows } = await database.pool.query('SELECT network FROM chain.state');
+    expect(rows).toEqual([]);
+  });
+
+  test.each(['api', 'search-sync'])('by role %s, which indexes nothing', async (role) => {
+    const path = join(dataDir.path, 'api.json');
+    const env = { DATABASE_URL: database.url, ELASTICSEARCH_URL: 'http://127.0.0.1:1' };
+    const { exitCode, stderr } = await startCli(['serve', '--role', role, '--trace', path], env).ended;
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain(`all and indexer do; this process has the role ${role}`);
+    expect(existsSync(path)).toBe(false);
   });
 });

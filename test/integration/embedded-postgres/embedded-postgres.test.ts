@@ -97,15 +97,16 @@ describe('a fresh embedded Postgres', () => {
     const wrong = new URL(server.url);
     wrong.password = 'wrong';
     await expect(connectClient(wrong.href)).rejects.toMatchObject({ code: 'postgres_refused' });
-    const { mode } = await stat(join(own.path, 'postgres/password'));
-    expect(mode & 0o777).toBe(0o600);
+    for (const file of ['password', 'password-satscribe_writer', 'password-satscribe_reader']) {
+      expect((await stat(join(own.path, 'postgres', file))).mode & 0o777).toBe(0o600);
+    }
     expect((await stat(join(own.path, 'postgres'))).mode & 0o777).toBe(0o700);
     expect((await stat(join(own.path, 'postgres-connection.json'))).mode & 0o777).toBe(0o600);
   });
 
   test('listens on 127.0.0.1 alone and keeps commits by default', async () => {
     expect(await ask(server.url, 'SHOW listen_addresses')).toBe('127.0.0.1');
-    expect(await ask(server.url, 'SHOW unix_socket_directories')).toBe('');
+    expect(await ask(server.superuserUrl, 'SHOW unix_socket_directories')).toBe('');
     expect(await ask(server.url, 'SHOW fsync')).toBe('on');
     expect(await ask(server.url, 'SHOW synchronous_commit')).toBe('on');
   });

@@ -6,7 +6,7 @@ import { lastSequence, readOutboxPage } from '#chain/events/events.queries.ts';
 import { storedInscriptionKind } from '#chain/events/inscription-texts.queries.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '#embedded-postgres/embedded-postgres.ts';
 import { migrate } from '#kernel/pg/migrate.ts';
-import { createPool } from '#kernel/pg/pool.ts';
+import { connectClient, createPool } from '#kernel/pg/pool.ts';
 import { readPosition } from '#search/sync/outbox.ts';
 import { pinFingerprintKey } from '#test/support/chain/chain-dump.ts';
 import { type DataDir, makeUsedDataDir } from '#test/support/data-dir.ts';
@@ -40,9 +40,11 @@ async function addRows(from: number, to: number): Promise<void> {
 
 /** The process that brings such commits to the disk a moment later: it stands still until the end of the server. */
 async function stopWalWriter(): Promise<number> {
-  const { rows } = await pool.query<{ pid: number }>(
+  const superuser = await connectClient(server.superuserUrl);
+  const { rows } = await superuser.query<{ pid: number }>(
     "SELECT pid FROM pg_stat_activity WHERE backend_type = 'walwriter'",
   );
+  await superuser.end();
   const pid = rows[0]!.pid;
   process.kill(pid, 'SIGSTOP');
   return pid;
@@ -74,7 +76,7 @@ test('rows of a bulk load that were handed on are there after the server was kil
   const walWriter = await stopWalWriter();
   await addRows(1, 5);
   expect(await isFlushed()).toBe(false);
-  expect(await lastSequence(pool)).toBe(5);
+  expect(await lastSequence(pool, null)).toBe(5);
   expect(await isFlushed()).toBe(true);
   await addRows(6, 8);
   expect(await isFlushed()).toBe(false);
@@ -84,7 +86,7 @@ test('rows of a bulk load that were handed on are there after the server was kil
   client.release();
   expect(await isFlushed()).toBe(true);
   await addRows(9, 15);
-  expect(await readOutboxPage(pool, storedInscriptionKind, 'regtest', 1)).toHaveLength(15);
+  expect(await readOutboxPage(pool, storedInscriptionKind, 'regtest', 1, null)).toHaveLength(15);
   await addRows(16, 20);
   await killServer(walWriter);
   // no reader saw the lost rows: without a reader the server had not flushed by itself

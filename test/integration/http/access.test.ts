@@ -1,4 +1,5 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { randomBytes } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { revokeKeys } from '#accounts/account.store.ts';
 import { newApiKey } from '#accounts/api-key.ts';
 import { keyMemoryMs } from '#accounts/key-directory.ts';
@@ -13,8 +14,8 @@ let now = 0;
 const unknownKeysMax = 60;
 
 async function open(options: AccessOptions = {}, trustedProxies: readonly string[] = []): Promise<void> {
-  const access = (database: { pool: HttpApp['database']['pool'] }): TestAccess['access'] => {
-    given = testAccess(database.pool, { now: () => now, ...options });
+  const access = ({ accessPool }: HttpApp['database']): TestAccess['access'] => {
+    given = testAccess(accessPool, { now: () => now, ...options });
     return given.access;
   };
   http = await createHttpApp([{ height: 0, rows: [{ name: 'a', body: 'text' }] }], {
@@ -366,19 +367,52 @@ describe('a rate', () => {
     expect((await ask({ 'x-forwarded-for': '203.0.113.2', forwarded: 'for=203.0.113.2' })).status).toBe(429);
   });
 
-  test('of unknown keys keeps those who guess from the database, and nobody else', async () => {
+  test('of unknown keys is that of a prefix from an address, and of no valid key', async () => {
     await open();
-    const { key } = await giveKey(http.database.pool);
-    expect((await ask({ 'x-api-key': key })).status).toBe(200);
+    const { key, prefix } = await giveKey(http.database.pool);
+    const like = keyLike(prefix);
     const statuses: number[] = [];
     for (let guess = 0; guess < unknownKeysMax + 5; guess++) {
-      statuses.push((await ask({ 'x-api-key': newApiKey().key })).status);
+      statuses.push((await ask({ 'x-api-key': like })).status);
+      now += keyMemoryMs / 100;
     }
     expect(new Set(statuses.slice(0, unknownKeysMax))).toEqual(new Set([401]));
     expect(statuses.at(-1)).toBe(429);
-    // a key in use there stays valid, even when it must be looked up again
-    now += keyMemoryMs;
+    const refusal = await ask({ 'x-api-key': like });
+    expect(refusal).toMatchObject({ status: 429, ...refused('an unknown key may make 60 a minute') });
+    expect(Number(refusal.headers['retry-after'])).toBe(1);
+    // a valid key of the same prefix and address, which this process has not seen yet
     expect((await ask({ 'x-api-key': key })).status).toBe(200);
-    expect((await ask({ 'x-api-key': newApiKey().key }, '/search?text=a', '192.0.2.2')).status).toBe(401);
+    expect((await ask({ 'x-api-key': newApiKey().key })).status).toBe(401);
+    expect((await ask({ 'x-api-key': like }, '/search?text=a', '192.0.2.2')).status).toBe(401);
+  });
+
+  test('of unknown keys of an address: many together cost one statement, and a valid key among them comes in', async () => {
+    await open();
+    const { key } = await giveKey(http.database.pool);
+    const guess = (): Promise<Asked> => ask({ 'x-api-key': newApiKey().key });
+    for (let count = 0; count < unknownKeysMax; count++) await guess();
+    const statements = vi.spyOn(http.database.pool, 'query');
+    const guesses = Array.from({ length: 400 }, guess);
+    const good = ask({ 'x-api-key': key });
+    expect((await good).status).toBe(200);
+    expect(new Set((await Promise.all(guesses)).map(({ status }) => status))).toEqual(new Set([401]));
+    const lookUps = statements.mock.calls.filter(([text]) => String(text).includes('service.keys'));
+    expect(lookUps.length).toBeLessThan(8);
+  });
+
+  test('of an address is not that of a trusted proxy that names nobody', async () => {
+    await open({ mode: 'open', addressRate: '1' }, ['192.0.2.0/24']);
+    for (let request = 0; request < 3; request++) {
+      const { status, headers } = await ask();
+      expect({ status, limit: headers['x-ratelimit-limit'] }).toEqual({ status: 200, limit: undefined });
+    }
+    expect((await ask({ 'x-forwarded-for': '203.0.113.1' })).headers['x-ratelimit-limit']).toBe('1');
   });
 });
+
+/** A key of this prefix that does not exist. */
+function keyLike(prefix: string): string {
+  const digits = Buffer.from(prefix.slice('satscribe_'.length), 'hex');
+  return newApiKey((bytes) => Buffer.concat([digits, randomBytes(bytes - digits.length)])).key;
+}

@@ -306,7 +306,7 @@ describe('a failure of ours', () => {
     });
     const searched = await broken.app.inject('/search?text=a');
     expect(searched.statusCode).toBe(500);
-    const { pool } = broken.database;
+    const { readers: pool } = broken.database;
     Object.assign(pool, {
       connect: () => Promise.reject(refused),
       query: () => Promise.reject(new Error('timeout exceeded when trying to connect')),
@@ -347,6 +347,14 @@ describe('a failure of ours', () => {
     expect((await broken.app.inject('/health/live')).json()).toEqual({ status: 'ok' });
     await broken.close();
   });
+});
+
+test('a query of more than a hundred parameters is refused; a path may have any number of ampersands', async () => {
+  const named = (count: number): string => Array.from({ length: count }, (_, place) => `&k${place}`).join('');
+  expect((await search(`text=ab${named(99)}`)).body).toMatchObject({ status: 'ok', totalItems: 1 });
+  const { body } = await search(`text=ab${named(100)}`);
+  expect(body).toMatchObject({ status: 'error', error: 'the query has more than 100 parameters' });
+  expect((await http.app.inject(`/search/${'&'.repeat(200)}`)).statusCode).toBe(303);
 });
 
 describe('numbers of pages', () => {

@@ -1,13 +1,15 @@
 import { createHash } from 'node:crypto';
-import { brotliCompressSync } from 'node:zlib';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { findContent, readBody } from '#chain/inscriptions/content.queries.ts';
+import { findContent, readBodyPart } from '#chain/inscriptions/content.queries.ts';
 import { asTxid } from '#kernel/primitives/hash.ts';
+import { jpeg, png as pngOf } from '#test/builders/images.ts';
 import { idOf, txidOf } from '#test/support/chain/chain-rows.ts';
 import { createHttpApp, type HttpApp } from '#test/support/http-app.ts';
 
 const png = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0xff, 0x00, 0x80]);
 const packed = brotliCompressSync('<p>packed</p>');
+const htmlBomb = brotliCompressSync(Buffer.alloc(100_000_000, '<p>a'));
 
 let http: HttpApp;
 
@@ -45,6 +47,35 @@ beforeAll(async () => {
         { name: 'mp4', type: 'video/mp4', body: 'x' },
         { name: 'woff2', type: 'font/woff2', body: 'x' },
         { name: 'pdf', type: 'application/pdf', body: 'x' },
+        { name: 'picture', type: 'image/png', body: pngOf(20, 10) },
+        {
+          name: 'packed picture',
+          type: 'image/png',
+          body: brotliCompressSync(pngOf(20, 10)),
+          encoding: 'br',
+        },
+        { name: 'text bomb', body: brotliCompressSync(Buffer.alloc(100_000_000, 'a')), encoding: 'br' },
+        { name: 'html bomb', type: 'text/html', body: htmlBomb, encoding: 'br' },
+        { name: 'delegating to a bomb', body: 'own', delegate: idOf('html bomb') },
+        {
+          name: '5 MB of html',
+          type: 'text/html',
+          body: brotliCompressSync(Buffer.alloc(5_000_000, 'a')),
+          encoding: 'br',
+        },
+        { name: 'odd html', type: 'text/html', body: deflateSync('x'), encoding: 'deflate' },
+        { name: 'broken html', type: 'text/html', body: 'x', encoding: 'zstd' },
+        { name: 'broken text', body: 'x', encoding: 'gzip' },
+        { name: 'pixel bomb', type: 'image/gif', body: pngOf(50_000, 50_000) },
+        {
+          name: 'packed picture bomb',
+          type: 'image/png',
+          body: gzipSync(pngOf(50_000, 50_000)),
+          encoding: 'gzip',
+        },
+        { name: 'late pixel bomb', type: 'image/jpeg', body: jpeg(60_000, 60_000, { profile: 1_000_000 }) },
+        { name: 'large picture', type: 'image/png', body: pngOf(8_000, 8_000) },
+        { name: 'no picture', type: 'image/png', body: 'this is a text that says that it is a picture' },
       ],
     },
   ]);
@@ -184,10 +215,16 @@ describe('GET /content/<id>', () => {
     const lookup = await findContent(pool, { txid: asTxid(txidOf('png')), index: 0 });
     if (lookup.kind !== 'found' || lookup.content.body === null) throw new Error('it has a body');
     const { body } = lookup.content;
-    expect(await readBody(pool, body)).toEqual(png);
-    expect(await readBody(pool, body, 2)).toEqual(png.subarray(0, 2));
-    expect(await readBody(pool, { ...body, sha256: Buffer.alloc(32) })).toBeNull();
-    expect(await readBody(pool, { ...body, sha256: Buffer.alloc(32) }, 2)).toBeNull();
+    const part = { from: 1, count: 2 };
+    const client = await pool.connect();
+    try {
+      expect(await readBodyPart(client, body, part)).toEqual(png.subarray(1, 3));
+      expect(await readBodyPart(client, body, { from: 0, count: 100 })).toEqual(png);
+      expect(await readBodyPart(client, body, { from: 7, count: 100 })).toEqual(Buffer.alloc(0));
+      expect(await readBodyPart(client, { ...body, sha256: Buffer.alloc(32) }, part)).toBeNull();
+    } finally {
+      client.release();
+    }
   });
 });
 
@@ -264,15 +301,79 @@ describe('GET /preview/<id>', () => {
     expect(body).toMatch(/<pre>é{32768}…<\/pre>/u);
   });
 
-  test('of an encoded text leaves the decoding to the browser', async () => {
-    const answer = await preview('packed text', { 'accept-encoding': 'br' });
+  test('of an encoded text is decoded and escaped, whatever the client accepts', async () => {
+    for (const accepted of ['br', 'identity']) {
+      const answer = await preview('packed text', { 'accept-encoding': accepted });
+      expect(answer.headers['content-encoding']).toBeUndefined();
+      expect(answer.body).toContain('<pre>&lt;p&gt;packed&lt;/p&gt;</pre>');
+    }
+  });
+
+  test('of encoded HTML is left to the browser', async () => {
+    const answer = await preview('packed', { 'accept-encoding': 'br' });
     expect(answer.headers['content-encoding']).toBe('br');
     expect(answer.rawPayload).toEqual(packed);
   });
 
+  test('of a text bomb is its beginning', async () => {
+    const { body } = await preview('text bomb');
+    expect(body).toMatch(/<pre>a{65536}…<\/pre>/u);
+  });
+
   test.each([
-    ['png', '<img src="/content/'],
-    ['delegating', '<img src="/content/'],
+    ['html bomb', 'full', 'decode to more than 16 MB: not shown here, but at /content/'],
+    ['html bomb', 'card', 'decode to more than 16 MB</p>'],
+    ['5 MB of html', 'card', 'decode to 5.0 MB</p>'],
+    ['odd html', 'full', 'in an encoding that is not decoded here: not shown here, but at /content/'],
+    ['broken html', 'full', 'that do not decode'],
+    ['broken text', 'full', 'text/plain that does not decode'],
+    ['packed picture bomb', 'full', '50,000 × 50,000 pixels: not shown here, but at /content/'],
+    ['pixel bomb', 'full', '50,000 × 50,000 pixels: not shown here, but at /content/'],
+    ['pixel bomb', 'card', '50,000 × 50,000 pixels</p>'],
+    ['late pixel bomb', 'card', '60,000 × 60,000 pixels</p>'],
+    ['large picture', 'card', '8,000 × 8,000 pixels</p>'],
+    ['no picture', 'full', 'image/png: not shown here, but at /content/'],
+    ['delegating to a bomb', 'card', 'decode to more than 16 MB</p>'],
+  ])('of %s (%s) is words', async (name, size, words) => {
+    const answer = await http.app.inject({
+      url: `/preview/${idOf(name)}?size=${size}`,
+      headers: { 'accept-encoding': 'gzip, deflate, br, zstd' },
+    });
+    expect(answer.statusCode).toBe(200);
+    expect(answer.headers['content-security-policy']).toContain('sandbox allow-scripts');
+    expect(answer.headers['content-encoding']).toBeUndefined();
+    expect(answer.body).toContain(words);
+    expect(answer.body).not.toContain('<img');
+    // asked again it is known
+    expect((await http.app.inject(`/preview/${idOf(name)}?size=${size}`)).body).toBe(answer.body);
+  });
+
+  test('of what is within the bounds of a page, but not of a card, is shown alone', async () => {
+    expect((await preview('large picture')).body).toContain('<img');
+    const html = await preview('5 MB of html', { 'accept-encoding': 'br' });
+    expect(html.headers['content-encoding']).toBe('br');
+  });
+
+  test('in a list plays nothing by itself', async () => {
+    const card = await http.app.inject(`/preview/${idOf('mp4')}?size=card`);
+    expect(card.body).toContain('<video muted playsinline preload="metadata"');
+    const sound = await http.app.inject(`/preview/${idOf('mp3')}?size=card`);
+    expect(sound.body).toContain('preload="none"');
+  });
+
+  test('of any other size is refused', async () => {
+    expect((await http.app.inject(`/preview/${idOf('mp4')}?size=huge`)).statusCode).toBe(400);
+  });
+
+  test('leaves what /content sends as it was inscribed', async () => {
+    const answer = await content('html bomb', { 'accept-encoding': 'br' });
+    expect(answer.headers['content-encoding']).toBe('br');
+    expect(answer.rawPayload).toEqual(htmlBomb);
+  });
+
+  test.each([
+    ['picture', '<img src="/content/'],
+    ['packed picture', '<img src="/content/'],
     ['mp3', '<audio controls'],
     ['mp4', '<video controls'],
     ['woff2', '@font-face'],

@@ -11,7 +11,7 @@ let key: string;
 
 beforeAll(async () => {
   http = await createHttpApp([{ height: 0, rows: [{ name: 'a', body: 'text' }] }], {
-    access: ({ pool }) => (given = testAccess(pool)).access,
+    access: ({ accessPool }) => (given = testAccess(accessPool)).access,
   });
   ({ key } = await giveKey(http.database.pool));
   port = Number(new URL(await http.app.listen({ host: '127.0.0.1', port: 0 })).port);

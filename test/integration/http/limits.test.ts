@@ -84,13 +84,42 @@ describe('on the wire', () => {
     expect(JSON.parse(body)).toHaveProperty('status');
   });
 
+  test('lists in headers that are far longer than any that clients send count as not sent', async () => {
+    const commas = ','.repeat(2_000);
+    const ask = (url: string, headers: Record<string, string>) => http.app.inject({ url, headers });
+    const { headers, payload } = await ask('/', { accept: 'text/html' });
+    const tag = String(headers['etag']);
+    const known = await ask('/', { 'if-none-match': tag });
+    expect(known.statusCode).toBe(304);
+    const long = {
+      'if-none-match': tag + commas,
+      'accept-encoding': `br${commas}`,
+      range: `bytes=0-0${commas}`,
+    };
+    const whole = await ask('/', long);
+    expect([whole.statusCode, whole.payload]).toEqual([200, payload]);
+    expect(whole.headers['content-encoding']).toBeUndefined();
+    const asset = await ask('/docs/static/index.css', long);
+    expect([asset.statusCode, asset.headers['content-encoding']]).toEqual([200, undefined]);
+    // the error of a path that cannot be decoded is made before any hook
+    for (const url of ['/nothing', '/%ff']) {
+      const page = await ask(url, { accept: 'text/html' });
+      const text = await ask(url, { accept: `text/html${commas}` });
+      const types = [page, text].map((answer) => answer.headers['content-type']);
+      expect(types).toEqual(['text/html; charset=utf-8', 'application/json; charset=utf-8']);
+    }
+  });
+
   test('timeouts and sizes are set on purpose', () => {
     const { server } = http.app;
     expect(server.headersTimeout).toBe(15_000);
+    // not in the types of Node: how often the two time limits are looked at
+    expect(server).toHaveProperty('connectionsCheckingInterval', 5_000);
     expect(server.requestTimeout).toBe(600_000);
     expect(server.timeout).toBe(60_000);
     expect(server.keepAliveTimeout).toBe(72_000);
-    expect(server.maxConnections).toBe(1_000);
+    // and what is refused or being closed
+    expect(server.maxConnections).toBe(2_100);
   });
 
   test('content types go over the wire as they are stored', async () => {

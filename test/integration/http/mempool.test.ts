@@ -33,6 +33,8 @@ describe('/mempool', () => {
         code: 'mempool_not_followed',
       });
     }
+    // how the service was started is no failure to log
+    expect(http.logged.filter(({ level }) => level === 'error' || Number(level) >= 50)).toEqual([]);
     const search = await get('/search?text=pending&pending=1');
     expect(search.json()).toMatchObject({ status: 'ok', totalItems: 0 });
     expect(search.headers['x-mempool-revision']).toBeUndefined();

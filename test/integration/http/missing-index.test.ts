@@ -16,14 +16,14 @@ let app: App;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  const { pool } = database;
+  const { pool, readers } = database;
   await writeListedRows(pool, { count: 24_000, perBlock: 100 });
   app = buildCheckedApp({
-    pool,
-    search: createSearchService({ pool, engine: createPostgresEngine() }),
+    pool: readers,
+    search: createSearchService({ pool: readers, engine: createPostgresEngine() }),
     network: networks.regtest,
     logger: silentLogger(),
-    operations: testOperations(pool),
+    operations: testOperations(readers),
   });
   await app.ready();
 }, 60_000);

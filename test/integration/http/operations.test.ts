@@ -308,3 +308,19 @@ describe('a process that is behind with its work', () => {
       .toBe(200);
   });
 });
+
+test('however many ask for the status at once, it is read once after another', async () => {
+  const { app, database } = await open();
+  let taken = 0;
+  database.readers.on('acquire', () => taken++);
+  for (const path of ['/status', '/health/ready', '/metrics']) {
+    taken = 0;
+    const alone = await app.inject(path);
+    const once = taken;
+    taken = 0;
+    const answers = await Promise.all(Array.from({ length: 50 }, () => app.inject(path)));
+    expect(new Set(answers.map(({ statusCode }) => statusCode)), path).toEqual(new Set([alone.statusCode]));
+    // they arrive over a dozen turns of the event loop
+    expect(taken, path).toBeLessThanOrEqual(12 * once);
+  }
+});

@@ -100,6 +100,8 @@ describe('GET /inscription/<id> as JSON', () => {
       parents: [],
       previous: null,
       properties: { gallery: [], attributes: { title: null, traits: {} } },
+      // the first blocks with runes are missing
+      rune: null,
       sat: null,
       satpoint: `${idOf('parent').slice(0, 64)}:0:0`,
       timestamp: 1_700_000_000 + 767_430 * 600,

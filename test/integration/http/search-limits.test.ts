@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { SearchEngine } from '#kernel/contracts/search-engine.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { FairGate } from '#kernel/fair-gate.ts';
 import { createPool } from '#kernel/pg/pool.ts';
-import { SearchGate } from '#search/service/search-gate.ts';
 import { createSearchService } from '#search/service/search-service.ts';
 import { createHttpApp, type HttpApp } from '#test/support/http-app.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
@@ -23,12 +24,20 @@ let plain: HttpApp;
 let slow: HttpApp;
 let pool: ReturnType<typeof createPool>;
 let address: string;
-let gate: SearchGate;
+let gate: FairGate;
 
 beforeAll(async () => {
   plain = await createHttpApp([{ height: 0, rows: [{ name: 'a', body: 'one of 3000' }] }]);
-  pool = createPool(plain.database.url, { statementTimeoutMs: 20_000, applicationName: 'slow searches' });
-  gate = new SearchGate({ running: 2, waiting: 1, waitMs: 5_000 });
+  pool = createPool(plain.database.readerUrl, {
+    statementTimeoutMs: 20_000,
+    applicationName: 'slow searches',
+  });
+  gate = new FairGate({
+    running: 2,
+    waiting: 1,
+    waitMs: 5_000,
+    refusal: () => new AppError('search_busy', 'too many questions like this are under way'),
+  });
   slow = await createHttpApp([], { search: createSearchService({ pool, engine: slowEngine, gate }) });
   address = await slow.app.listen({ port: 0, host: '127.0.0.1' });
 });
@@ -42,7 +51,7 @@ const search = (seconds: string, signal?: AbortSignal): Promise<Response> =>
   fetch(`${address}/search?text=${seconds}`, signal === undefined ? {} : { signal });
 
 async function running(): Promise<number> {
-  const { rows } = await plain.database.pool.query<{ count: number }>(
+  const { rows } = await plain.database.readers.query<{ count: number }>(
     `SELECT count(*) AS count FROM pg_stat_activity
      WHERE application_name = 'slow searches' AND state = 'active' AND query LIKE '%pg_sleep%'`,
   );
@@ -60,7 +69,7 @@ describe('slow searches', () => {
     expect(refused.headers.get('retry-after')).toBe('2');
     expect(await refused.json()).toEqual({
       status: 'error',
-      reason: 'too many questions like this are under way: try again in a few seconds',
+      reason: 'too many questions like this are under way',
     });
     for (const answer of [...taken, waiting])
       expect(await (await answer).json()).toMatchObject({ status: 'ok' });

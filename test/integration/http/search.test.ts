@@ -332,7 +332,7 @@ describe('a path that is nothing but an identifier', () => {
   });
 
   test('is 404 where it is none', async () => {
-    for (const query of ['nothing', '0:0', '7/8', '%2Fetc', '//evil.example']) {
+    for (const query of ['nothing', '0:', '7/8', '%2Fetc', '//evil.example']) {
       expect((await http.app.inject(`/${query}`)).statusCode).toBe(404);
     }
   });

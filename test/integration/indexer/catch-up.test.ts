@@ -48,6 +48,43 @@ describe('a derived table that is added to an index', () => {
     await chains.expectClean(database);
   });
 
+  test('has the properties that were a text before, each in one place at any moment', async () => {
+    const database = await chains.indexedBefore();
+    await chains.index(database);
+    const places = async (): Promise<{ texts: number; rows: number; both: number }> => {
+      const { rows } = await database.pool.query<{ texts: number; rows: number; both: number }>(
+        `SELECT count(properties_json)::integer AS texts, count(p.key)::integer AS rows,
+           (count(*) FILTER (WHERE properties_json IS NOT NULL AND p.key IS NOT NULL))::integer AS both
+         FROM chain.inscription_details d FULL JOIN chain.properties p USING (key)`,
+      );
+      return rows[0]!;
+    };
+    const { texts } = await places();
+    expect(texts).toBeGreaterThan(0);
+    expect(await places()).toEqual({ texts, rows: 0, both: 0 });
+    // half of them, as where the process ends then
+    const stop = new AbortController();
+    const { pool } = database;
+    const { rows: middle } = await pool.query<{ height: number }>(
+      `SELECT height FROM chain.inscriptions JOIN chain.inscription_details USING (key)
+       WHERE properties_json IS NOT NULL ORDER BY key OFFSET ${Math.floor(texts / 2)} LIMIT 1`,
+    );
+    await chains.makeTables(database, best, {
+      signal: stop.signal,
+      onProgress: ({ tables, height }) => {
+        if (tables.includes('properties') && height >= middle[0]!.height) stop.abort();
+      },
+    });
+    const half = await places();
+    expect(half.both).toBe(0);
+    expect(half.rows).toBeGreaterThan(0);
+    expect(half.rows + half.texts).toBe(texts);
+    expect(await chains.verified(database)).toEqual([]);
+    await chains.makeTables(database, best);
+    expect(await places()).toEqual({ texts: 0, rows: texts, both: 0 });
+    await chains.expectClean(database);
+  }, 180_000);
+
   test('goes back with the chain, and goes on with it', async () => {
     const database = await chains.indexedBefore();
     await chains.index(database);

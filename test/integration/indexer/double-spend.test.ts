@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { follow } from '#indexer/follow/follow.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
+import { armSeam, disarmFailpoint } from '#kernel/failpoint.ts';
 import { asHeight } from '#kernel/primitives/height.ts';
 import { BlockBuilder, type RawBlock, regtestGenesis } from '#test/builders/block.ts';
 import { BlockFolder, SpentWriter } from '#test/builders/block-folder.ts';
@@ -19,6 +20,7 @@ beforeAll(async () => {
   root = await mkdtemp(join(tmpdir(), 'satscribe-double-'));
 });
 afterEach(async () => {
+  disarmFailpoint();
   for (const database of databases.splice(0)) await database.drop();
 });
 afterAll(() => rm(root, { recursive: true, force: true }));
@@ -98,6 +100,25 @@ describe('an output with an inscription that a folder spends twice', () => {
       );
       expect(rows).toEqual([{ tip_height: second - 1, moves: second === 3 ? 1 : 2 }]);
     }
+  });
+
+  test('is found while the block that spends it first is decided, and not written', async () => {
+    const dir = doubleSpend(4);
+    const database = await createTestDatabase();
+    databases.push(database);
+    const { pool } = database;
+    const { signal } = new AbortController();
+    const source = await openFolderSource(dir);
+    const seen: number[][] = [];
+    armSeam('deflated', 4, ({ decided, committed }) => {
+      seen.push([decided, committed]);
+    });
+    const run = follow({ source, pool, signal, threads: parseThreads(), bounds: { blocksMax: 1 } });
+    await expect(run).rejects.toMatchObject({ code: 'block_corrupt', details: { height: 4 } });
+    // the refused block ended the batch that it would have begun
+    expect(seen).toEqual([[5, 3]]);
+    const { rows } = await pool.query<{ tip_height: number }>('SELECT tip_height FROM chain.state');
+    expect(rows).toEqual([{ tip_height: 3 }]);
   });
 
   test('is found after a restart too', async () => {

@@ -160,7 +160,7 @@ describe.skipIf(!hasBitcoind)('a follower of a real node', () => {
     await mineReveals(1);
     await database.pool.query(
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-       WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+       WHERE datname = current_database() AND usename = current_user AND pid <> pg_backend_pid()`,
     );
     await mineReveals(1);
     await running.atTip();

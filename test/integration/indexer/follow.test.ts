@@ -295,7 +295,7 @@ describe('what may pass', () => {
       await sleep(80);
       await database.pool.query(
         `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-         WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+         WHERE datname = current_database() AND usename = current_user AND pid <> pg_backend_pid()`,
       );
     }
     await running.until(best);
@@ -337,7 +337,8 @@ describe('what may pass', () => {
     node.setTip(best, 60);
     const running = start(node, pool);
     await running.until(displayHash(node.best.at(-1)!.hash));
-    const others = 'FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()';
+    const others =
+      'FROM pg_stat_activity WHERE datname = current_database() AND usename = current_user AND pid <> pg_backend_pid()';
     const client = await connectClient(url);
     const alter = async (change: string): Promise<void> => {
       const { pathname } = new URL(url);

@@ -94,7 +94,10 @@ describe('the table of outputs', () => {
             await index(folders[branch] as string, { blocksMax });
             expect(await storedOutputs(database.pool)).toEqual(naive(branches[branch] as PaymentBlock[]));
           }
-          await database.pool.query('TRUNCATE chain.outputs, chain.blocks, chain.outbox, chain.event_hashes');
+          await database.pool.query(
+            `TRUNCATE chain.outputs, chain.rune_blocks, chain.blocks, chain.outbox, chain.outbox_texts,
+               chain.event_hashes`,
+          );
           await database.pool.query('UPDATE chain.state SET tip_height = NULL, tip_hash = NULL');
         },
       ),

@@ -1,6 +1,7 @@
 import { copyFileSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { DerivedTable } from '#indexer/derived/derived-table.ts';
 import { asHeight } from '#kernel/primitives/height.ts';
 import { BlockBuilder, mineHeader, regtestGenesis } from '#test/builders/block.ts';
 import { BlockFolder } from '#test/builders/block-folder.ts';
@@ -162,6 +163,32 @@ describe('what is refused', () => {
     });
     const { rows } = await pool.query('SELECT height FROM chain.blocks');
     expect(rows).toEqual([{ height: 0 }]);
+  });
+
+  test('a block at which our own code fails halfway: no row of it is written', async () => {
+    const { pool } = await freshDatabase();
+    const failing: DerivedTable = {
+      name: 'test_failing',
+      facts: [],
+      targets: [],
+      indexes: {},
+      firstHeight: () => 0,
+      isWanted: () => true,
+      begin: () => ({
+        add: ({ block }) => {
+          if (block.ref.height === 150) throw new RangeError('a broken invariant');
+        },
+      }),
+      undo: () => Promise.resolve(),
+    };
+    const run = indexFolder(pool, goodDir, { bounds: { blocksMax: 4 }, derivedTables: [failing] });
+    await expect(run).rejects.toThrow('a broken invariant');
+    const { rows } = await pool.query<{ tip: number; top: number; outbox: number }>(
+      `SELECT tip_height AS tip, (SELECT max(height) FROM chain.blocks) AS top,
+         (SELECT max(height) FROM chain.outbox) AS outbox FROM chain.state`,
+    );
+    // the blocks before it in its batch are not written either
+    expect(rows).toEqual([{ tip: 147, top: 147, outbox: 147 }]);
   });
 
   test('a folder of another network than the database', async () => {

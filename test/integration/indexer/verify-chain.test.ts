@@ -96,7 +96,7 @@ describe('verifying', () => {
       ['inscriptions', 'charms', 'key = 5', 'charms # 1', 'charms # 1'],
       ['locations', 'sat_offset', location, 'sat_offset + 1', 'sat_offset - 1'],
       ['outputs', 'value', output, 'value + 1', 'value - 1'],
-      ['event_hashes', 'sha256', 'height = 60', flipped, flipped],
+      ['event_hashes', 'sha256', 'height = 60 AND kind = 0', flipped, flipped],
     ] as const;
     const { pool } = database;
     const { rows } = await pool.query<{ header: Buffer }>(
@@ -178,6 +178,7 @@ describe('verifying', () => {
       const found = await tampered(
         `UPDATE chain.locations SET spent_height = ${other} WHERE ${where}`,
         `UPDATE chain.locations SET spent_height = ${spent} WHERE ${where}`,
+        { from: asHeight(height), to: asHeight(spent + 1) },
       );
       expect(found.differences.map((difference) => difference.table)).toContain('chain.locations');
     }

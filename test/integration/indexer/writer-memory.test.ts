@@ -8,6 +8,7 @@ import { BlockWriter } from '#indexer/apply/block-writer.ts';
 import { type ChainSession, openChainSession } from '#indexer/apply/chain-session.ts';
 import { loadWriterMemory, type WriterMemory } from '#indexer/apply/memory/writer-memory.ts';
 import { eventKinds } from '#indexer/events/event-kinds.ts';
+import { blockReader } from '#indexer/source/block-reader.ts';
 import { createBufferPool } from '#indexer/source/buffer-pool.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
 import { createParsePool, type ParsePool } from '#indexer/workers/parse-pool.ts';
@@ -110,7 +111,12 @@ test('memory after any blocks were applied and taken back is what would be read 
   });
   await fc.assert(
     fc.asyncProperty(walks, async ({ heights, cacheEntries, batchBlocks }) => {
-      const facts = { network: networks.regtest, islands: await source.islands(), eventKinds };
+      const facts = {
+        network: networks.regtest,
+        islands: await source.islands(),
+        eventKinds,
+        readBlock: blockReader(source),
+      };
       const writer = await BlockWriter.open({ session, facts, cacheEntries });
       for (const height of heights) {
         if (height < (writer.tip?.height ?? -1)) await writer.undo(asHeight(height), []);

@@ -157,7 +157,7 @@ describe.skipIf(!hasBitcoind)('a node with all that it can have', () => {
     const nowhere = join(bitcoind.dataDir, 'nowhere');
     const wrong = [
       [{ kind: 'cookie', file }, 'the user, password or cookie is wrong'],
-      [{ kind: 'cookie', file: nowhere }, `there is no cookie file ${nowhere}`],
+      [{ kind: 'cookie', file: nowhere }, 'there is no cookie file nowhere'],
       [{ kind: 'password', ...password }, 'the user, password or cookie is wrong'],
       [{ kind: 'none' }, 'neither a cookie file nor a user and password are set'],
     ] as const;

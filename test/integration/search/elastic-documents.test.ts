@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { charms } from '#kernel/primitives/charm.ts';
 import { parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
+import { indexPair } from '#kernel/text/index-pair.ts';
 import { bulkDocuments } from '#search/elastic/documents/bulk-documents.ts';
 import { readGroups } from '#search/elastic/documents/document-rows.ts';
 import { documentsOf, type SearchDocument, tombstone } from '#search/elastic/documents/group-document.ts';
@@ -15,7 +16,7 @@ import {
   refreshIndex,
 } from '#search/elastic/server/search-index.ts';
 import { hashTerm, needleClauses } from '#search/elastic/text-query.ts';
-import { galleryTerm, indexPair } from '#search/text/index-term.ts';
+import { galleryTerm } from '#search/text/index-term.ts';
 import { idOf, insertChain } from '#test/support/chain/chain-rows.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { hasElasticsearch } from '#test/support/elasticsearch/elasticsearch.ts';
@@ -42,10 +43,14 @@ describe.skipIf(!hasElasticsearch())('documents of the rows of a chain', () => {
 
   async function* documents(from: number, to: number): AsyncGenerator<SearchDocument> {
     const made: SearchDocument[] = [];
-    await withSnapshot(database.pool, async ({ client: postgres }) => {
-      for await (const group of readGroups(postgres, from, to))
-        made.push(...documentsOf(group, 5, noPhrases));
-    });
+    await withSnapshot(
+      database.pool,
+      async ({ client: postgres }) => {
+        for await (const group of readGroups(postgres, from, to))
+          made.push(...documentsOf(group, 5, noPhrases));
+      },
+      null,
+    );
     yield* made;
   }
 

@@ -92,8 +92,10 @@ describe.skipIf(!hasElasticsearch())('the moment that an answer speaks of', () =
     });
   };
   const search = (page = 1, itemsPerPage = 10): Promise<SearchHits> =>
-    withSnapshot(database.pool, (snapshot) =>
-      engine.searchText(snapshot, { corpus: 'content', needles: ['word'], page, itemsPerPage }),
+    withSnapshot(
+      database.pool,
+      (snapshot) => engine.searchText(snapshot, { corpus: 'content', needles: ['word'], page, itemsPerPage }),
+      null,
     );
   const outcome = async (): Promise<unknown> =>
     search().then(

@@ -37,10 +37,14 @@ describe.skipIf(!hasElasticsearch())('needles as long as they may be', () => {
   });
 
   const found = (engine: SearchEngine, needles: readonly string[]): Promise<readonly number[]> =>
-    withSnapshot(database.pool, async (snapshot) => {
-      const page = { page: 1, itemsPerPage: 10 };
-      return (await engine.searchText(snapshot, { corpus: 'content', needles, ...page })).keys;
-    });
+    withSnapshot(
+      database.pool,
+      async (snapshot) => {
+        const page = { page: 1, itemsPerPage: 10 };
+        return (await engine.searchText(snapshot, { corpus: 'content', needles, ...page })).keys;
+      },
+      null,
+    );
 
   test('are found, one and two at a time', async () => {
     expect(await found(index.engine, [long(1)])).toEqual([0, 1]);

@@ -5,8 +5,9 @@ import type { SearchFilter } from '#kernel/contracts/search-engine.ts';
 import type { SearchService, TextSearch } from '#kernel/contracts/search-service.ts';
 import { asTxid } from '#kernel/primitives/hash.ts';
 import { asHeight, genesisHeight } from '#kernel/primitives/height.ts';
-import { formatInscriptionId, inscriptionIdBytes } from '#kernel/primitives/inscription-id.ts';
+import { inscriptionIdBytes } from '#kernel/primitives/inscription-id.ts';
 import { asSats } from '#kernel/primitives/sats.ts';
+import { textsOfAttributes } from '#kernel/text/property-texts.ts';
 import { createPostgresEngine } from '#search/postgres/postgres-engine.ts';
 import { createSearchService } from '#search/service/search-service.ts';
 import { pendingRows, setPending } from '#test/support/chain/pending-rows.ts';
@@ -29,6 +30,14 @@ const of = (content: TestInscription['content'], metadata: string | null = null)
   metadata,
 });
 
+function texts(attributes: string): Pick<PendingInscription, 'title' | 'traits'> {
+  const { title, traits } = textsOfAttributes(attributes);
+  return {
+    title: title === null ? null : Buffer.from(title),
+    traits: traits === null ? null : Buffer.from(traits),
+  };
+}
+
 const pending: readonly Pending[] = [
   { inscription: of(text('zero: deploy and more')) },
   { inscription: of(text('one: deployed', 'image/svg+xml')), more: { metaprotocol: Buffer.from('brc-20') } },
@@ -39,15 +48,21 @@ const pending: readonly Pending[] = [
   {
     inscription: of(text('five'), '{"Name":"Foo","list":[{"deep":12.50}]}'),
     more: {
-      propertiesJson: Buffer.from(
-        `{"gallery":[{"id":"${formatInscriptionId(other.txid, other.index)}","attributes":{"traits":{}}}],"attributes":{"title":"My Genesis","traits":{"Hat":"Red","Size":12.50}}}`,
-      ),
+      ...texts('{"title":"My Genesis","traits":{"Hat":"Red","Size":12.50}}'),
+      // bytes of two ids look like a third, which is none of them
+      gallery: Buffer.concat([
+        Buffer.alloc(36, 1),
+        Buffer.from(inscriptionIdBytes(other)),
+        Buffer.alloc(30, 2),
+        Buffer.from(inscriptionIdBytes(parent)),
+        Buffer.alloc(6, 3),
+      ]),
     },
   },
   // without metadata
   {
     inscription: of(text('six')),
-    more: { propertiesJson: Buffer.from('{"gallery":[],"attributes":{"title":"Encore","traits":{}}}') },
+    more: texts('{"title":"Encore","traits":{}}'),
   },
 ];
 

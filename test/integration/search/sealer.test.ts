@@ -50,8 +50,10 @@ describe('the sealer', () => {
     for (const corpus of ['content', 'metadata'] as const) {
       for (const needle of needles) {
         const page = { page: 1, itemsPerPage: 1000 };
-        const { keys, totalItems } = await withSnapshot(database.pool, (snapshot) =>
-          engine.searchText(snapshot, { corpus, needles: [needle], ...page }),
+        const { keys, totalItems } = await withSnapshot(
+          database.pool,
+          (snapshot) => engine.searchText(snapshot, { corpus, needles: [needle], ...page }),
+          null,
         );
         expect({ keys, totalItems }).toEqual(naiveTextSearch(rows.inscriptions, corpus, [needle], page));
       }
@@ -83,7 +85,7 @@ describe('the sealer', () => {
     const outcome = await sealTexts(
       database.pool,
       async (task) => {
-        const { rows: made } = await workers.run(task);
+        const made = await workers.run(task);
         await rows.undoAbove(0, forgetAbove);
         await rows.addBlock(block(10, 10, 'fresh'));
         return made;
@@ -184,12 +186,35 @@ describe('the sealer', () => {
     expect(await segmentsOf(wide)).toBe(14);
   });
 
+  test('leaves a segment as it is where its texts leave no room for the next one', async () => {
+    const sealer = createSealer({
+      pool: database.pool,
+      bounds: { windowIds: 64, segmentTextBytesMax: 1000 },
+    });
+    const texts = (count: number, value: (index: number) => string): Promise<unknown> =>
+      rows.addBlock(
+        Array.from({ length: count }, (_, index) => ({ content: text(value(index)), metadata: null })),
+      );
+    await texts(10, (index) => `latin ${index}${'x'.repeat(90)}`);
+    await sealer.sealPending(forever);
+    // 30 bytes fit, but a Chinese character weighs as much as 35 latin ones
+    await texts(10, (index) => String.fromCodePoint(0x4e00 + index));
+    await sealer.sealPending(forever);
+    await sealer.close();
+    const { segments } = await readSealState(database.pool);
+    expect(segments.content.map(({ nextId, textBytes }) => [nextId, textBytes])).toEqual([
+      [10, 970],
+      [20, 350],
+    ]);
+    await expectExact('latin', '丂');
+  });
+
   test('while much comes in, seals as much text as a segment takes before its window is complete', async () => {
     const bulk = { partial: false, idsAbove: 0, bytesAbove: 0 };
     const seal = (segmentTextBytesMax: number): Promise<string> =>
       sealTexts(
         database.pool,
-        async (task) => (await workers.run(task)).rows,
+        (task) => workers.run(task),
         'content',
         { windowIds: 64, segmentTextBytesMax },
         bulk,

@@ -7,6 +7,7 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { asTxid, displayHash } from '#kernel/primitives/hash.ts';
 import { createPostgresEngine } from '#search/postgres/postgres-engine.ts';
 import { createSearchService } from '#search/service/search-service.ts';
+import { testAsker } from '#test/support/asker.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import {
   createSearchRows,
@@ -222,7 +223,9 @@ describe('the search service', () => {
     const hanging = createSearchService({ pool: database.pool, engine });
     const { value } = await hanging.suggest('decod');
     expect(value.words.map(({ word }) => word)).toEqual(['decoded']);
-    await expect(hanging.suggest('decod', AbortSignal.abort(new Error('gone')))).rejects.toThrow('gone');
+    await expect(
+      hanging.suggest('decod', testAsker('gone', AbortSignal.abort(new Error('gone')))),
+    ).rejects.toThrow('gone');
   });
 
   test('leaves the number null where it is not known', async () => {

@@ -22,6 +22,9 @@ import { type Rows, rowsOf } from './derived-states.ts';
 import { GoldenChain } from './golden-chain.ts';
 import { createDerivedTestTables, testDerivedTables } from './test-derived-tables.ts';
 
+const laterTables = ['properties', 'runes'];
+const earlierTables = derivedTables.filter(({ name }) => !laterTables.includes(name));
+
 type Index = Partial<FollowOptions> & { readonly at?: string };
 type Reach = { readonly at?: string; readonly until?: Height };
 const forever = new AbortController().signal;
@@ -77,14 +80,21 @@ export class CatchUpTests {
     });
   }
 
-  /** An index that had no derived tables of tests, up to a height. */
+  /**
+   * An index of a version that had neither the derived tables of tests nor rows of properties or runes, up to a
+   * height.
+   */
   async indexedBefore({ at = this.best, until }: Reach = {}): Promise<TestDatabase> {
     const name = `${at} ${until}`;
     const filled =
       this.#indexedBefores.get(name) ??
       createFilledDatabase(async (database) => {
         await prepare(database);
-        await this.index(database, { derivedTables, at, ...(until === undefined ? {} : { until }) });
+        await this.index(database, {
+          derivedTables: earlierTables,
+          at,
+          ...(until === undefined ? {} : { until }),
+        });
       });
     this.#indexedBefores.set(name, filled);
     const made = await (await filled).clone();
@@ -101,7 +111,7 @@ export class CatchUpTests {
       source,
       pool,
       signal: forever,
-      settings: { indexAddresses: false },
+      settings: { indexAddresses: false, indexRunes: true, indexSats: false },
       writer: new WriterActivity(),
       endsCaughtUp: true,
       derivedTables: testDerivedTables,

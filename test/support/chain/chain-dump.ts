@@ -21,7 +21,20 @@ const tables = [
   'chain.parents',
   'chain.parent_children',
   'chain.child_marks',
+  'chain.properties',
+  'chain.gallery_pages',
+  'chain.gallery_attributes',
   'chain.locations',
+  'chain.rune_blocks',
+  'chain.runes',
+  'chain.rune_balances',
+  'chain.rune_mints',
+  'chain.rune_burns',
+  'chain.sat_ranges',
+  'chain.sats',
+  'chain.rare_sats',
+  'chain.lost_sats',
+  'chain.spent_sats',
 ] as const;
 
 /** This much of a differing row is shown; the rest counts by its hash. */
@@ -44,6 +57,60 @@ export async function dumpChain(pool: pg.Pool): Promise<Record<string, string[]>
   );
   dump['chain.state'] = state.rows.map(({ line }) => line);
   return dump;
+}
+
+/** Tables and columns that differ between databases that applied the same blocks. */
+const tablesOfRun = ['migrations', 'follower_status'];
+const columnsOfRun = ['parsed_at', 'written_at', 'undo_epoch', 'derived_epoch'];
+
+/** Queries of the rows of all tables of the chain, the outbox too, as texts without what depends on the run. */
+async function rowQueries(pool: pg.Pool): Promise<{ name: string; query: string }[]> {
+  const { rows } = await pool.query<{ name: string; columns: string }>(
+    `SELECT relname AS name, string_agg(quote_ident(attname), ', ' ORDER BY attnum) AS columns
+     FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid
+     WHERE relnamespace = 'chain'::regnamespace AND relkind = 'r' AND attnum > 0 AND NOT attisdropped
+       AND relname <> ALL ($1) AND attname <> ALL ($2)
+     GROUP BY relname ORDER BY relname`,
+    [tablesOfRun, columnsOfRun],
+  );
+  return rows.map(({ name, columns }) => ({
+    name,
+    query: `SELECT ROW(${columns})::text AS whole FROM chain.${name}`,
+  }));
+}
+
+/** The number of rows of every table of the chain, and a hash of them all. */
+async function hashTables(pool: pg.Pool): Promise<Map<string, string>> {
+  const hashes = (await rowQueries(pool)).map(
+    ({ name, query }) =>
+      `SELECT '${name}' AS name, count(*) || ' rows ' || coalesce(sum(hashtextextended(whole, 0)::numeric), 0) AS hash
+       FROM (${query}) AS lines`,
+  );
+  const { rows } = await pool.query<{ name: string; hash: string }>(hashes.join(' UNION ALL '));
+  return new Map(rows.map(({ name, hash }) => [name, hash]));
+}
+
+/** Returns the rows of all tables of the chain that only one of two databases has, the given or the compared one. */
+export async function comparisonWith(pool: pg.Pool): Promise<(other: pg.Pool) => Promise<string[]>> {
+  const expected = await hashTables(pool);
+  const tables: { name: string; query: string; lines: ReadonlySet<string> }[] = [];
+  for (const table of await rowQueries(pool)) {
+    tables.push({ ...table, lines: await linesOf(pool, table.query) });
+  }
+  return async (other) => {
+    const found = await hashTables(other);
+    const differences: string[] = [];
+    for (const { name, query, lines } of tables) {
+      if (found.get(name) === expected.get(name)) continue;
+      differences.push(`${name}: ${found.get(name)} and not ${expected.get(name)}`);
+      differences.push(...(await linesOf(other, query)).symmetricDifference(lines));
+    }
+    return differences.map((line) => line.slice(0, shownLength));
+  };
+}
+
+async function linesOf(pool: pg.Pool, query: string): Promise<Set<string>> {
+  return new Set((await pool.query<{ whole: string }>(query)).rows.map(({ whole }) => whole));
 }
 
 /** Holds the writer's lock on a separate connection until released. */

@@ -104,10 +104,15 @@ export class GoldenChain {
   readonly name: string;
   readonly chain: ChainFile;
   readonly #files: ReadonlyMap<string, Uint8Array<ArrayBuffer>>;
+  readonly #runes: ReadonlyMap<string, Uint8Array<ArrayBuffer>>;
+  readonly #sats: ReadonlyMap<string, Uint8Array<ArrayBuffer>>;
 
   constructor(name: string) {
     this.name = name;
     this.#files = unpack(readFileSync(join(folder, `${name}.br`)));
+    // packs of their own: they came later
+    this.#runes = unpack(readFileSync(join(folder, 'runes', `${name}.br`)));
+    this.#sats = unpack(readFileSync(join(folder, 'sats', `${name}.br`)));
     this.chain = JSON.parse(text(this.#file('chain.json'))) as ChainFile;
   }
 
@@ -153,10 +158,24 @@ export class GoldenChain {
 
   /** The same lines as recorded: one line of JSON each. */
   answerLines(tip: GoldenTip, question: string): string[] {
-    const lines = text(
-      this.#answerFile(tip, question) ?? this.#file(`${tip.answers}/${question}.ndjson`),
-    ).split('\n');
-    return lines.filter((line) => line !== '');
+    return linesOf(this.#answerFile(tip, question) ?? this.#file(`${tip.answers}/${question}.ndjson`));
+  }
+
+  /**
+   * Lines of a file of ord's answers about runes; none where a chain has no runes. They are of an ord with a sat index,
+   * which does not matter to them.
+   */
+  runeAnswers(tip: GoldenTip, name: string): string[] {
+    return linesOf(this.#runes.get(`${tip.answers}/${name}`));
+  }
+
+  /**
+   * Answers of an ord with a sat index: `sat`, `r-sat`, `sat-unmined`, and the sat ranges of outputs,
+   * `output-ranges`.
+   */
+  satAnswers<T>(tip: GoldenTip, question: string): Answer<T>[] {
+    const lines = linesOf(this.#sats.get(`${tip.answers}/${question}.ndjson`));
+    return lines.map((line) => JSON.parse(line) as Answer<T>);
   }
 
   /** ord's `/inscription` of every inscription, by id, with all of its parents instead of the first four. */
@@ -197,6 +216,13 @@ export class GoldenChain {
     if (bytes === undefined) throw new Error(`${this.name} has no ${name}`);
     return bytes;
   }
+}
+
+function linesOf(file: Uint8Array | undefined): string[] {
+  if (file === undefined) return [];
+  return text(file)
+    .split('\n')
+    .filter((line) => line !== '');
 }
 
 const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);

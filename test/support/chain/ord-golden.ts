@@ -34,14 +34,14 @@ const urls: Readonly<Record<string, (key: string) => string>> = {
 /** Requests that the index and the blocks alone can answer. */
 export const indexQuestions = Object.keys(urls).filter((question) => question !== 'output-empty');
 
-const nullOutpoint = `${'0'.repeat(64)}:4294967295`;
+export const nullOutpoint = `${'0'.repeat(64)}:4294967295`;
 
-/** ord's answer without the parts that have no source here: runes and, at stale tips, additions of its sat index. */
+/** ord's answer without the parts that have no source here: at stale tips, the additions of its sat index. */
 function expectedOf(question: string, value: unknown, { hasSatCharms }: GoldenTip): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value))
     return value.map((item) => expectedOf(question, item, { hasSatCharms } as GoldenTip));
-  const { rune: _rune, runes: _runes, runestone: _runestone, ...fields } = value as Fields;
+  const fields = { ...(value as Fields) };
   if (!hasSatCharms) return fields;
   if ('sat' in fields) fields['sat'] = null;
   if ('sat_ranges' in fields) {
@@ -92,6 +92,15 @@ function isSpentByRecordedMempool(
   );
 }
 
+/** Which of the recorded requests are sent. */
+interface Part {
+  readonly step?: number;
+  readonly first?: number;
+  readonly only?: (line: string) => boolean;
+  /** ord's answer in place of the recorded one; absent: without the additions of its sat index. */
+  readonly expected?: (key: string, value: unknown) => unknown;
+}
+
 /** This many show the fault; a hundred would only fill the screen. */
 const shownMax = 3;
 
@@ -104,9 +113,17 @@ export async function differences(
   golden: GoldenChain,
   tip: GoldenTip,
   question: string,
-  { step = 1, first = 0 }: { readonly step?: number; readonly first?: number } = {},
+  {
+    step = 1,
+    first = 0,
+    only = () => true,
+    expected: expectedAt = (_key, value) => expectedOf(question, value, tip),
+  }: Part = {},
 ): Promise<{ asked: number; different: Difference[] }> {
-  const lines = golden.answerLines(tip, question).filter((_, place) => place % step === first);
+  const lines = golden
+    .answerLines(tip, question)
+    .filter(only)
+    .filter((_, place) => place % step === first);
   const different: Difference[] = [];
   const queue = lines.values();
   const lane = async (): Promise<void> => {
@@ -121,7 +138,7 @@ export async function differences(
         if (status >= 500) different.push({ key, status, expected: 'an error', given: answer.body });
         continue;
       }
-      const expected = expectedOf(question, value, tip);
+      const expected = expectedAt(key, value);
       const given = status === 200 ? shownOf(question, exactJson(answer.body)) : answer.body;
       if (isSpentByRecordedMempool(question, (expected ?? {}) as Fields)) {
         delete (expected as Fields)['spent'];

@@ -1,9 +1,11 @@
 import type pg from 'pg';
 import type { DerivedBlock } from '#indexer/derived/derived-table.ts';
 import { parentChildren } from '#indexer/derived/parent-children/parent-children.ts';
+import { expandFingerprintKey } from '#indexer/transaction/outpoint-fingerprint.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { asBlockHash } from '#kernel/primitives/hash.ts';
 import { genesisHeight } from '#kernel/primitives/height.ts';
+import { networks } from '#kernel/primitives/network.ts';
 
 /** A child and its parent, by their keys. */
 export interface Child {
@@ -13,7 +15,12 @@ export interface Child {
 
 /** Counts children as the writer does after the rows of `chain.parents`, in one batch. Ascending by child. */
 export async function countChildren(pool: pg.Pool, children: readonly Child[]): Promise<void> {
-  const rows = parentChildren.begin([]);
+  const chain = {
+    network: networks.regtest,
+    fingerprintKey: expandFingerprintKey(new Uint8Array(32)),
+    readBlock: () => Promise.reject(new Error('it reads no block')),
+  };
+  const rows = parentChildren.begin([], { chain, memory: null });
   rows.add(blockOf(children));
   const client = await pool.connect();
   try {

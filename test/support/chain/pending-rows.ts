@@ -25,12 +25,14 @@ export function pendingRows(txid: Uint8Array, position: number, inscription: Tes
       vsize: 200,
       outpoints: new Uint8Array(36),
       made: [],
+      runes: null,
       sizeBytes: inscription.content?.body.length ?? 0,
       replaces: [],
       entry: { fee: asSats(1000), firstSeen: 1_767_323_045_678 },
       block: null,
     },
     moves: { inscriptions: [rowOf(inscription)], transfers: [], made: [] },
+    runes: null,
     seenAt: 0,
   };
 }
@@ -49,7 +51,9 @@ function rowOf({ content, metadata }: TestInscription): PendingInscription {
     metaprotocol: null,
     delegate: null,
     claimedParents: null,
-    propertiesJson: null,
+    title: null,
+    traits: null,
+    gallery: null,
     placed: { place: pendingPlaces.unknown, output: null, satOffset: null },
   };
 }

@@ -77,32 +77,36 @@ export async function followerUnderTest(
   };
 
   const takeUp = (): Promise<void> =>
-    withSnapshot(pool, async ({ client: postgres, tip }) => {
-      if (tip === null) return;
-      if (marker === null || marker.epoch !== tip.undoEpoch) {
-        marker = await newIndex(tip.undoEpoch, await anyPhrases(postgres));
-      }
-      const book = new PhraseBook(marker.phrases);
-      const { rows } = await postgres.query<{ next_key: number }>(
-        'SELECT next_key FROM chain.blocks WHERE height = $1',
-        [tip.height],
-      );
-      const { next_key: nextKey } = rows[0]!;
-      const next: Marker = {
-        ...marker,
-        sequence: marker.sequence + 1,
-        tip: { height: tip.height, hash: displayHash(tip.hash) },
-        nextKey,
-      };
-      const documents = async function* (fromKey: number): AsyncGenerator<SearchDocument> {
-        for await (const group of readGroups(postgres, fromKey, nextKey))
-          yield* documentsOf(group, next.sequence, book, bounds);
-      };
-      await bulkDocuments(client, indexAt(made), documents(marker.nextKey), { bytesMax: 100_000 });
-      await refreshIndex(client, indexAt(made));
-      await writeMarker(client, indexAt(made), next);
-      marker = next;
-    });
+    withSnapshot(
+      pool,
+      async ({ client: postgres, tip }) => {
+        if (tip === null) return;
+        if (marker === null || marker.epoch !== tip.undoEpoch) {
+          marker = await newIndex(tip.undoEpoch, await anyPhrases(postgres));
+        }
+        const book = new PhraseBook(marker.phrases);
+        const { rows } = await postgres.query<{ next_key: number }>(
+          'SELECT next_key FROM chain.blocks WHERE height = $1',
+          [tip.height],
+        );
+        const { next_key: nextKey } = rows[0]!;
+        const next: Marker = {
+          ...marker,
+          sequence: marker.sequence + 1,
+          tip: { height: tip.height, hash: displayHash(tip.hash) },
+          nextKey,
+        };
+        const documents = async function* (fromKey: number): AsyncGenerator<SearchDocument> {
+          for await (const group of readGroups(postgres, fromKey, nextKey))
+            yield* documentsOf(group, next.sequence, book, bounds);
+        };
+        await bulkDocuments(client, indexAt(made), documents(marker.nextKey), { bytesMax: 100_000 });
+        await refreshIndex(client, indexAt(made));
+        await writeMarker(client, indexAt(made), next);
+        marker = next;
+      },
+      null,
+    );
 
   // searches before the first update
   marker = await newIndex(0, []);

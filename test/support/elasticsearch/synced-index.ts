@@ -133,41 +133,45 @@ export function createSyncedIndex(
         content === null ? [] : [[Buffer.from(content.body).toString('hex'), content]],
       ),
     );
-    await withSnapshot(pool, async (snapshot) => {
-      if (snapshot.tip === null) return;
-      for (const { body, text } of sampleOf([...bodies.values()])) {
-        const hash = createHash('sha256').update(body).digest();
-        const found = await engine.searchHash(snapshot, { hash, ...page });
-        expect({ keys: found.keys, totalItems: found.totalItems }).toEqual(
-          naiveHashSearch(inscriptions, hash, page),
-        );
-        expect({ ...found.tip, hash: displayHash(found.tip!.hash) }).toEqual({
-          ...snapshot.tip,
-          hash: displayHash(snapshot.tip.hash),
-        });
-        if (text === null || text === '') continue;
-        const needle = text.slice(0, 20);
-        const byText = await engine.searchText(snapshot, {
-          corpus: 'content',
-          needles: [foldText(needle)],
-          ...page,
-        });
-        expect({ keys: byText.keys, totalItems: byText.totalItems }).toEqual(
-          naiveTextSearch(inscriptions, 'content', [needle], page),
-        );
-      }
-      const jsons = new Set(findable.flatMap(({ metadata }) => metadata ?? []));
-      for (const json of sampleOf([...jsons])) {
-        const found = await engine.searchText(snapshot, {
-          corpus: 'metadata',
-          needles: [foldText(json)],
-          ...page,
-        });
-        expect({ keys: found.keys, totalItems: found.totalItems }).toEqual(
-          naiveTextSearch(inscriptions, 'metadata', [json], page),
-        );
-      }
-    });
+    await withSnapshot(
+      pool,
+      async (snapshot) => {
+        if (snapshot.tip === null) return;
+        for (const { body, text } of sampleOf([...bodies.values()])) {
+          const hash = createHash('sha256').update(body).digest();
+          const found = await engine.searchHash(snapshot, { hash, ...page });
+          expect({ keys: found.keys, totalItems: found.totalItems }).toEqual(
+            naiveHashSearch(inscriptions, hash, page),
+          );
+          expect({ ...found.tip, hash: displayHash(found.tip!.hash) }).toEqual({
+            ...snapshot.tip,
+            hash: displayHash(snapshot.tip.hash),
+          });
+          if (text === null || text === '') continue;
+          const needle = text.slice(0, 20);
+          const byText = await engine.searchText(snapshot, {
+            corpus: 'content',
+            needles: [foldText(needle)],
+            ...page,
+          });
+          expect({ keys: byText.keys, totalItems: byText.totalItems }).toEqual(
+            naiveTextSearch(inscriptions, 'content', [needle], page),
+          );
+        }
+        const jsons = new Set(findable.flatMap(({ metadata }) => metadata ?? []));
+        for (const json of sampleOf([...jsons])) {
+          const found = await engine.searchText(snapshot, {
+            corpus: 'metadata',
+            needles: [foldText(json)],
+            ...page,
+          });
+          expect({ keys: found.keys, totalItems: found.totalItems }).toEqual(
+            naiveTextSearch(inscriptions, 'metadata', [json], page),
+          );
+        }
+      },
+      null,
+    );
   };
 
   return {

@@ -50,13 +50,13 @@ export class LiveMempool {
     const bitcoind = await startBitcoind(options);
     const chain = await RegtestChain.start(bitcoind.rpc, 130);
     const database = await createTestDatabase();
-    const { pool } = database;
+    const { readers } = database;
     const app = buildCheckedApp({
-      pool,
-      search: createSearchService({ pool, engine: createPostgresEngine() }),
+      pool: readers,
+      search: createSearchService({ pool: readers, engine: createPostgresEngine() }),
       network: networks.regtest,
       logger: silentLogger(),
-      operations: testOperations(pool),
+      operations: testOperations(readers),
     } as Parameters<typeof buildCheckedApp>[0]);
     await app.ready();
     const node = await connectNode(bitcoind.settings);

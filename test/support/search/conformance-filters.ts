@@ -12,6 +12,14 @@ const day = 86_400;
 
 const properties = (title: string, edition: number): string =>
   `{"gallery":[],"attributes":{"title":${JSON.stringify(title)},"traits":{"Edition":${edition},"big":9223372036854775807}}}`;
+
+/** Titles and traits at what searches read of them, and beyond. */
+function longProperties(key: number): string {
+  const title = `${'x'.repeat(996 + (key % 4))}\u{1f600}end`;
+  const traits = Array.from({ length: 255 + (key % 3) }, (_, at) => `"T${at}":"V"`);
+  return `{"gallery":[],"attributes":{"title":"${title}","traits":{${traits.join(',')}}}}`;
+}
+
 /** Filters in many combinations. */
 function manySided(key: number): TestInscription {
   return {
@@ -21,7 +29,8 @@ function manySided(key: number): TestInscription {
     numbered: key % 7 === 0 ? 'cursed' : key % 11 === 0 ? 'unknown' : 'blessed',
     metaprotocol: key % 6 === 0 ? 'brc-20' : null,
     parents: key % 5 === 0 ? [2] : [],
-    properties: key % 9 === 0 ? properties(`Título ${key % 2}`, key % 4) : null,
+    properties:
+      key % 9 === 0 ? properties(`Título ${key % 2}`, key % 4) : key % 31 === 0 ? longProperties(key) : null,
   };
 }
 
@@ -52,6 +61,14 @@ const filters: SearchFilter[] = [
   { parent: { txid: asTxid(Buffer.alloc(32, 7)), index: 0 } },
   { title: 'TÍTULO 1' },
   { title: 'ulo' },
+  { title: 'xx' },
+  { title: '\u{1f600}' },
+  { title: '\u{1f600}e' },
+  { title: 'end' },
+  { title: '\ud83d' },
+  { traits: [{ name: 't254', value: 'v' }] },
+  { traits: [{ name: 't255', value: 'v' }] },
+  { traits: [{ name: 't1', value: '\ud83d' }] },
   { traits: [{ name: 'edition', value: '3' }] },
   {
     traits: [

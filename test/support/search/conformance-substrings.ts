@@ -111,13 +111,16 @@ export function testSubstrings(subject: () => ConformanceSubject): void {
     await subject().addBlock([{ content: text('😀 \ufffd'), metadata: null }]);
     await subject().takeUp();
     for (const needle of ['\ud83d', '\ude00', '\ud83d ', 'a\ud83d']) {
-      const found = await withSnapshot(subject().pool, (snapshot) =>
-        subject().engine.searchText(snapshot, {
-          corpus: 'content',
-          needles: [needle],
-          page: 1,
-          itemsPerPage: 10,
-        }),
+      const found = await withSnapshot(
+        subject().pool,
+        (snapshot) =>
+          subject().engine.searchText(snapshot, {
+            corpus: 'content',
+            needles: [needle],
+            page: 1,
+            itemsPerPage: 10,
+          }),
+        null,
       );
       expect(found.totalItems).toBe(0);
     }

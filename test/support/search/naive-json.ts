@@ -68,7 +68,7 @@ export function jsonTerms(json: string): { names: string[]; values: JsonValue[] 
   return { names, values };
 }
 
-/** The content of tag 17 for an inscription: chain.inscription_details.properties_json. */
+/** What searches read of tag 17 of an inscription: docs/search.md, "Filters". */
 export interface NaiveProperties {
   readonly title: string | null;
   readonly traits: readonly (readonly [name: string, value: string])[];
@@ -84,9 +84,10 @@ export function readProperties(json: string): NaiveProperties {
   const gallery = member(root, 'gallery');
   const traits = member(attributes, 'traits');
   const plain = JSON.parse(json) as { attributes: { title: string | null } };
+  const all = traits?.kind === 'object' ? traits.members : [];
   return {
-    title: plain.attributes.title,
-    traits: traits?.kind === 'object' ? traits.members.map(([name, value]) => [name, scalar(value)]) : [],
+    title: plain.attributes.title?.slice(0, 1000).replace(/[\ud800-\udbff]$/u, '') ?? null,
+    traits: all.length > 256 ? [] : all.map(([name, value]) => [name, scalar(value)]),
     gallery: gallery?.kind === 'list' ? gallery.items.map((item) => scalar(member(item, 'id'))) : [],
   };
 }

@@ -4,6 +4,7 @@ import { withTransaction } from '#kernel/pg/transaction.ts';
 import { asTxid } from '#kernel/primitives/hash.ts';
 import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
 import { foldUtf8 } from '#kernel/text/fold.ts';
+import { dropProperties, fillPropertyRows } from '#test/support/chain/property-rows.ts';
 
 /** A body in the form in which it is to be stored. */
 export interface TestContent {
@@ -29,7 +30,10 @@ export interface TestInscription {
   readonly metaprotocol?: string | null;
   /** For each parent the index of an earlier inscription, counted modulo their number. */
   readonly parents?: readonly number[];
-  /** In the form of indexer/parse/properties-json.ts. */
+  /**
+   * As ord shows them (indexer/parse/property-fields.ts). Those of every second block are stored as an earlier version
+   * did: as one text.
+   */
   readonly properties?: string | null;
 }
 
@@ -184,6 +188,7 @@ class SqlRows implements SearchRows {
         this.#stored(inscription, firstKey + index, height, time),
       );
       await this.#insert(tx, stored);
+      if (height % 2 === 0) await fillPropertyRows(tx, { firstKey, nextKey: firstKey + inscriptions.length });
       const sequence = this.#sequence + 1;
       const hash = testTxid(-sequence);
       const block = {
@@ -323,6 +328,7 @@ class SqlRows implements SearchRows {
     const left = kept.at(-1) ?? { nextKey: 0, nextContentId: 0, nextMetadataId: 0 };
     const undone = this.#blocks.slice(height + 1).toReversed();
     await withTransaction(this.#pool, async (tx) => {
+      await dropProperties(tx, left.nextKey);
       await tx.query('DELETE FROM chain.inscriptions WHERE key >= $1', [left.nextKey]);
       await tx.query('DELETE FROM chain.inscription_details WHERE key >= $1', [left.nextKey]);
       await tx.query('DELETE FROM chain.parents WHERE child_key >= $1', [left.nextKey]);

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { BodyRoom } from '#http/bodies/body-room.ts';
 import { parseBody } from '#http/bodies/parse-body.ts';
 import { cutSlowBodies } from '#http/bodies/slow-bodies.ts';
+import { batchBody, batchList } from '#http/ord/batch.ts';
 import { apiRoute } from '#http/server/api-route.ts';
 import type { App } from '#http/server/app-dependencies.ts';
 import { open } from '#http/server/guard.ts';
@@ -14,15 +15,34 @@ import { createRoutesApp } from '#test/support/routes-app.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
 const roomBytes = 6_000_000;
-const room = new BodyRoom(roomBytes);
+const room = new BodyRoom({ totalBytes: roomBytes, eachBytes: roomBytes });
 let app: App;
 let port: number;
 /** Requests to `/test/order` are answered after this. */
 let held: Promise<void> = Promise.resolve();
 let handled = 0;
 
+/** A path that takes large lists of texts. */
+function takeLists(scope: App): void {
+  apiRoute(scope, {
+    method: 'POST',
+    url: '/test/list',
+    schema: {
+      operationId: 'testList',
+      summary: 'A path of a test',
+      tags: ['test'],
+      body: batchBody({}, 1000),
+      response: { 200: Type.Object({ count: Type.Integer() }) },
+    },
+    config: { errors: 'plain', guard: open, body: 'texts', textsMax: 1000 },
+    bodyLimit: bodyLimits.batch,
+    handler: async ({ body }) => ({ count: batchList(body).count }),
+  });
+}
+
 beforeAll(async () => {
   app = createRoutesApp({ bodyRoom: room });
+  app.register(async (scope) => takeLists(scope as App));
   app.register(async (scope) => {
     const response = { 200: Type.Object({ keys: Type.Array(Type.String()), body: Type.Unknown() }) };
     const schema = { summary: 'A path of a test', tags: ['test'], response } as const;
@@ -48,6 +68,13 @@ beforeAll(async () => {
     });
     apiRoute(scope as App, {
       method: 'POST',
+      url: '/test/small-form',
+      schema: { ...schema, operationId: 'testSmallForm', body },
+      config: { errors: 'own', guard: open, body: 'form' },
+      handler: async (request) => ({ keys: Object.keys(request.body), body: request.body }),
+    });
+    apiRoute(scope as App, {
+      method: 'POST',
       url: '/test/form',
       schema: { ...schema, operationId: 'testForm', body },
       config: { errors: 'orderWrite', guard: open, body: 'form' },
@@ -66,6 +93,12 @@ beforeEach(() => {
 afterAll(async () => {
   await app.close();
 });
+
+/** Large bodies under way, as the metrics tell. */
+async function largeBodies(): Promise<number> {
+  const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  return Number(/^satscribe_queue_length\{queue="large bodies"\} (\d+)$/mu.exec(text)?.[1]);
+}
 
 const jsonOf = (bytes: number): string => JSON.stringify({ file: 'a'.repeat(bytes) });
 
@@ -95,8 +128,8 @@ function inChunks(text: string, chunkBytes = 100_000): ReadableStream<Uint8Array
 }
 
 /** Sends the head of a request, and what of the body is given; the answer is up to the test. */
-function begin(path: string, header: string, body = ''): Socket {
-  const socket = connect(port, '127.0.0.1');
+function begin(path: string, header: string, body = '', localAddress = '127.0.0.1'): Socket {
+  const socket = connect({ port, host: '127.0.0.1', localAddress });
   socket.write(
     `POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n${header}\r\n\r\n${body}`,
   );
@@ -167,6 +200,96 @@ describe('a body', () => {
       expect(await answer.json()).toEqual({ error: [{ msg: 'the body is not JSON' }] });
     }
     await waitUntil(() => room.usedBytes === 0);
+  });
+
+  test('that is the third large one of a client is refused before a byte of it comes', async () => {
+    const first = begin('/test/order', 'Content-Length: 1500000', '{');
+    const second = begin('/test/order', 'Content-Length: 1500000', '{');
+    await waitUntil(async () => (await largeBodies()) === 2);
+    const text = await answerOf(begin('/test/order', 'Content-Length: 1500000'));
+    expect(text).toMatch(/^HTTP\/1.1 429 .*connection: close.*retry-after: /isu);
+    const chunked = begin(
+      '/test/order',
+      'Transfer-Encoding: chunked',
+      `12d688\r\n${'a'.repeat(1_234_568)}\r\n`,
+    );
+    expect(await answerOf(chunked)).toMatch(/^HTTP\/1.1 429 .*connection: close/isu);
+    expect((await post('/test/small', jsonOf(1000))).status).toBe(200);
+    first.destroy();
+    second.destroy();
+    await waitUntil(async () => (await largeBodies()) === 0);
+    expect((await post('/test/order', jsonOf(1_500_000))).status).toBe(200);
+  });
+
+  test('of a trusted proxy that names nobody has the share of nobody; of whom it names, theirs', async () => {
+    const behind = createRoutesApp({ trustedProxies: ['loopback'] });
+    behind.register(async (scope) => takeLists(scope as App));
+    const usual = port;
+    try {
+      port = Number(new URL(await behind.listen({ host: '127.0.0.1', port: 0 })).port);
+      const large = (named: string): Socket => begin('/test/list', `${named}Content-Length: 1500000`, '["');
+      for (const named of ['', 'X-Forwarded-For: 203.0.113.1\r\n']) {
+        const open = [large(named), large(named)];
+        await waitUntil(async () => (await largeBodies()) === 2);
+        const third = large(named);
+        if (named === '') await waitUntil(async () => (await largeBodies()) === 3);
+        else expect(await answerOf(third)).toMatch(/^HTTP\/1.1 429 /u);
+        for (const socket of [...open, third]) socket.destroy();
+        await waitUntil(async () => (await largeBodies()) === 0);
+      }
+    } finally {
+      port = usual;
+      await behind.close();
+    }
+  });
+
+  test('holds what its client has sent, not what it has announced', async () => {
+    const sockets = Array.from({ length: 8 }, () =>
+      begin('/test/order', 'Content-Length: 1000000', 'a'.repeat(70_000)),
+    );
+    await waitUntil(() => room.usedBytes > 0);
+    await wait(50);
+    expect(room.usedBytes).toBeLessThan(8 * 140_000);
+    for (const socket of sockets) socket.destroy();
+    await waitUntil(() => room.usedBytes === 0);
+  });
+
+  test('that is a wrong list is dropped to its end, so that its client reads the answer', async () => {
+    const wrong = `[1,${'"a",'.repeat(700_000)}"a"]`;
+    for (const body of [wrong, inChunks(wrong)]) {
+      const answer = await post('/test/list', body);
+      expect([answer.status, await answer.text()]).toEqual([
+        400,
+        expect.stringContaining('an item of the body is not a string'),
+      ]);
+    }
+    expect(room.usedBytes).toBe(0);
+  });
+
+  test('in ever so small chunks is refused', async () => {
+    // its client is shut out for a second, so it is not that of the other tests
+    const chunks = '1\r\n \r\n'.repeat(20_000);
+    const socket = begin('/test/order', 'Transfer-Encoding: chunked', chunks, '127.0.0.9');
+    expect(await answerOf(socket)).toMatch(
+      /^HTTP\/1.1 400 .*connection: close.*the chunks of the body are too small/isu,
+    );
+  });
+
+  test.each([
+    ['values', `[${'{"a":1},'.repeat(5000)}0]`, 'more than 12000 brackets, commas and colons'],
+    ['levels', '['.repeat(1000), 'nested deeper than 500 levels'],
+  ])(
+    'of a route for small ones is refused with more %s than the event loop takes at once',
+    async (_name, text, words) => {
+      const answer = await post('/test/small', text);
+      expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining(words)]);
+    },
+  );
+
+  test('of many values is parsed in the thread where its route takes large ones', async () => {
+    const value = Array.from({ length: 10_000 }, (_, place) => ({ [`k${place}`]: place }));
+    const answer = await post('/test/order', JSON.stringify({ value }));
+    expect(await answer.json()).toEqual({ keys: ['value'], body: null });
   });
 
   test.each([
@@ -265,6 +388,15 @@ describe('a form', () => {
     const answer = await post('/test/form', text, form);
     expect(answer.status).toBe(400);
     expect(await answer.json()).toEqual({ error: [{ msg }] });
+  });
+
+  test('of a route for small ones has fewer fields and brackets', async () => {
+    const text = Array.from({ length: 5000 }, (_, place) => `k[${place}][a]=1`).join('&');
+    const answer = await post('/test/small-form', text, form);
+    expect([answer.status, await answer.text()]).toEqual([
+      400,
+      expect.stringContaining('more than 12000 fields and brackets'),
+    ]);
   });
 
   test('changes nothing that objects inherit', () => {

@@ -4,6 +4,7 @@ import { parseAllowedDomains } from '#accounts/allowed-domains.ts';
 import { KeyDirectory } from '#accounts/key-directory.ts';
 import { RateLimiter } from '#accounts/rate-limiter.ts';
 import { SearchAccess } from '#accounts/search-access.ts';
+import { UnknownKeys } from '#accounts/unknown-keys.ts';
 import { UsageCounter } from '#accounts/usage-counter.ts';
 import { guardRoutes } from '#http/server/access.ts';
 import { noBody } from '#http/server/answer-schemas.ts';
@@ -26,8 +27,9 @@ const access = new SearchAccess({
   mode: 'open',
   domains: parseAllowedDomains('').domains,
   ownHost: null,
-  buckets: { search: { burst: 10, perSeconds: 60 }, 'unknown-keys': { burst: 2, perSeconds: 10 } },
+  buckets: { search: { burst: 10, perSeconds: 60 } },
   keys: new KeyDirectory(pool),
+  unknownKeys: new UnknownKeys(null),
   limiter,
   usage,
 });
@@ -38,20 +40,18 @@ beforeAll(async () => {
   app.register(async (routes) => {
     const scope = routes as App;
     guardRoutes(scope, access);
-    for (const bucket of ['search', 'unknown-keys'] as const) {
-      apiRoute(scope, {
-        method: 'GET',
-        url: `/test/${bucket}`,
-        schema: {
-          operationId: `test ${bucket}`,
-          summary: 'A path of a test',
-          tags: ['test'],
-          response: { 204: noBody('nothing') },
-        },
-        config: { errors: 'plain', guard: { kind: 'page-search', endpoints: 'test', bucket } },
-        handler: async (_request, reply) => reply.code(204).send(),
-      });
-    }
+    apiRoute(scope, {
+      method: 'GET',
+      url: '/test/search',
+      schema: {
+        operationId: 'testSearch',
+        summary: 'A path of a test',
+        tags: ['test'],
+        response: { 204: noBody('nothing') },
+      },
+      config: { errors: 'plain', guard: { kind: 'page', endpoints: 'test', bucket: 'search' } },
+      handler: async (_request, reply) => reply.code(204).send(),
+    });
   });
   await app.ready();
 }, 120_000);
@@ -66,7 +66,5 @@ afterAll(async () => {
 test('a route is limited by the bucket that it names', async () => {
   const first = await app.inject('/test/search');
   expect([first.statusCode, first.headers['x-ratelimit-limit']]).toEqual([429, '10']);
-  const second = await app.inject('/test/unknown-keys');
-  expect([second.statusCode, second.headers['x-ratelimit-limit']]).toEqual([429, '2']);
-  expect(subjects).toEqual(['search 127.0.0.1', 'unknown-keys 127.0.0.1']);
+  expect(subjects).toEqual(['search 127.0.0.1']);
 });

@@ -3,8 +3,8 @@ import { Type } from 'typebox';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { BodyBlocks, joinBlocks } from '#http/bodies/body-blocks.ts';
 import { bodyText, liftLongTexts, longTextBytes, textBytes } from '#http/bodies/long-texts.ts';
-import { parseBody } from '#http/bodies/parse-body.ts';
-import { packTexts, textParts } from '#http/bodies/text-list.ts';
+import type { TextList } from '#http/bodies/text-list.ts';
+import { TextListReader } from '#http/bodies/text-list-reader.ts';
 import { batchBody, batchOf } from '#http/ord/batch.ts';
 import { apiRoute } from '#http/server/api-route.ts';
 import type { App } from '#http/server/app-dependencies.ts';
@@ -38,17 +38,62 @@ describe('the blocks of a body', () => {
 });
 
 describe('a list of strings', () => {
-  test('is given back in parts, with any characters', () => {
-    fc.assert(
-      fc.property(
-        fc.array(fc.string({ unit: 'grapheme' })),
-        fc.integer({ min: 1, max: 7 }),
-        (texts, size) => {
-          const parts = [...textParts(packTexts(texts), size)];
-          expect(parts.flat()).toEqual(texts);
-          for (const part of parts.slice(0, -1)) expect(part).toHaveLength(size);
+  const max = 1000;
+  /** What a reader makes of bytes that come in chunks of these sizes: the texts, or the fault. */
+  async function read(bytes: Buffer, sizes: readonly number[] = [], most = max): Promise<unknown> {
+    const reader = new TextListReader(most, () => undefined);
+    let start = 0;
+    for (const size of sizes) reader.append(bytes.subarray(start, (start += size)));
+    reader.append(bytes.subarray(start));
+    const parsed = await reader.end();
+    return parsed.ok ? [...(parsed.value as TextList).parts(7)].flat() : parsed.message;
+  }
+  const sizes = fc.array(fc.nat(40), { maxLength: 30 });
+  const text = fc.oneof(fc.string({ unit: 'grapheme' }), fc.string({ unit: 'binary', maxLength: 500 }));
+
+  test('is given back in parts, with any characters, whatever the chunks', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(text), sizes, fc.boolean(), async (texts, chunks, isSpaced) => {
+        const json = JSON.stringify(texts, null, isSpaced ? '\t\r\n ' : '');
+        expect(await read(Buffer.from(json), chunks)).toEqual(
+          texts.map((each) => Buffer.from(each).toString()),
+        );
+      }),
+    );
+  });
+
+  test('is what JSON says it is, with any bytes changed', async () => {
+    const expected = (bytes: Buffer): unknown => {
+      try {
+        const value: unknown = JSON.parse(new TextDecoder().decode(bytes));
+        if (!Array.isArray(value)) return 'the body is not an array';
+        return value.every((item) => typeof item === 'string')
+          ? value.map((item: string) => Buffer.from(item).toString())
+          : 'an item of the body is not a string';
+      } catch {
+        return null;
+      }
+    };
+    const change = fc.tuple(
+      fc.nat(200),
+      fc.oneof(fc.constantFrom(...Buffer.from('"\\[]{},u0 n')), fc.nat(255)),
+    );
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(text, { maxLength: 8 }),
+        fc.array(change, { maxLength: 3 }),
+        sizes,
+        async (texts, changes, chunks) => {
+          const bytes = Buffer.from(JSON.stringify(texts));
+          for (const [place, byte] of changes) bytes[place % bytes.length] = byte;
+          const got = await read(bytes, chunks);
+          const wanted = expected(bytes);
+          // what is no JSON may have been refused for what came before its fault
+          if (wanted === null) expect(typeof got).toBe('string');
+          else expect(got).toEqual(wanted);
         },
       ),
+      { numRuns: 500 },
     );
   });
 
@@ -56,8 +101,41 @@ describe('a list of strings', () => {
     ['{}', 'the body is not an array'],
     ['["a",1]', 'an item of the body is not a string'],
     ['["a"', 'the body is not JSON'],
-  ])('is nothing else: %s', (text, message) => {
-    expect(parseBody('texts', Buffer.from(text))).toEqual({ ok: false, message });
+    ['', 'the body is not JSON'],
+    ['["a",]', 'the body is not JSON'],
+    ['["a"]]', 'the body is not JSON'],
+    ['["a\n"]', 'the body is not JSON'],
+    [String.raw`["\x"]`, 'the body is not JSON'],
+    [`["${'a'.repeat(513)}"]`, 'an item of the body is longer than 512 bytes'],
+    ['\ufeff ["a"]', ['a']],
+    [`["${'a'.repeat(512)}"]`, ['a'.repeat(512)]],
+  ])('is nothing else: %s', async (json, outcome) => {
+    expect(await read(Buffer.from(json))).toEqual(outcome);
+  });
+
+  test('that is too long is counted to its end, and its texts take no room', async () => {
+    let taken = 0;
+    const reader = new TextListReader(10, (bytes) => {
+      taken += bytes;
+    });
+    reader.append(Buffer.from(JSON.stringify(Array.from({ length: 100_000 }, () => 'a'.repeat(64)))));
+    expect(await reader.end()).toEqual({
+      ok: false,
+      message: 'request for 100000 items exceeds batch limit of 10',
+    });
+    expect(taken).toBeLessThan(40_000);
+  });
+
+  test('is looked at up to its first wrong byte', async () => {
+    let taken = 0;
+    const reader = new TextListReader(500_000, (bytes) => {
+      taken += bytes;
+    });
+    reader.append(Buffer.from(`[{"k":1},${'"a",'.repeat(100_000)}"a"]`));
+    expect([await reader.end(), taken]).toEqual([
+      { ok: false, message: 'an item of the body is not a string' },
+      0,
+    ]);
   });
 });
 
@@ -119,10 +197,10 @@ describe('a route', () => {
           body: batchBody({}, 100_000),
           response: { 200: Type.Object({ count: Type.Integer(), last: Type.String() }) },
         },
-        config: { errors: 'plain', guard: open, body: 'texts' },
+        config: { errors: 'plain', guard: open, body: 'texts', textsMax: 100_000 },
         bodyLimit: bodyLimits.batch,
         handler: async ({ body }) => {
-          const texts = await batchOf(body, 100_000, (text) => text);
+          const texts = await batchOf(body, (text) => text);
           return { count: texts.length, last: texts.at(-1) ?? '' };
         },
       });

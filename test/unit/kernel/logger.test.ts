@@ -60,8 +60,12 @@ describe('secrets', () => {
     const url = 'postgres://user:hidden-word@db:5432/x';
     logger.info({ url, err: new Error(`no answer from ${url}`) }, `trying ${url}`);
     expect(lines[0]).not.toContain('hidden-word');
-    expect(lines[0]).toContain('postgres://user:***@db:5432/x');
-    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ msg: 'trying postgres://user:***@db:5432/x' });
+    expect(lines[0]).toContain('postgres://***@db:5432/x');
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ msg: 'trying postgres://***@db:5432/x' });
+    for (const secret of ['hidden-word', 'hidden-word:', 'user:with@hidden-word']) {
+      logger.info(`trying https://${secret}@node.example/path`);
+      expect(lines.at(-1)).toContain('trying https://***@node.example/path');
+    }
   });
 
   test('are hidden by their keys', () => {

@@ -2,21 +2,29 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { blocksBelow } from '#chain/blocks/block.queries.ts';
 import { featuredInBlocks, type HeaderFacts, headerFacts } from '#chain/blocks/header.queries.ts';
 import { inscriptionIds } from '#chain/inscriptions/inscription.queries.ts';
+import { runesEtchedAt } from '#chain/runes/rune.queries.ts';
+import { knowsRunesAt } from '#chain/runes/rune-standing.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { answerFromIndex, idText, sendOrd } from '#http/ord/answers.ts';
+import type { NodeCalls } from '#http/ord/node-calls.ts';
 import { nodeBlock, nodeBlockHash } from '#http/ord/node-questions.ts';
 import { blockQuestionOf, quoted } from '#http/ord/parameters.ts';
 import { hexPieces, joined, transactionJson } from '#http/ord/transactions/transaction-json.ts';
 import type { AppDependencies } from '#http/server/app-dependencies.ts';
+import { askerOf } from '#http/server/asker.ts';
+import type { PiecesOfAnswer } from '#http/server/budgets/answer-pieces.ts';
 import { answeredUnchanged } from '#http/server/conditional.ts';
 import { varyBy } from '#http/server/vary.ts';
 import { doubleSha256 } from '#indexer/transaction/double-sha256.ts';
 import { RawTransactions } from '#indexer/transaction/raw-transaction.ts';
+import type { Asker } from '#kernel/contracts/asker.ts';
+import type { NodeRpc } from '#kernel/contracts/node.ts';
 import type { Tip } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { type BlockHashHex, displayHash } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import { keysBetween } from '#kernel/primitives/inscription-key.ts';
+import { formatSpacedRune } from '#kernel/runes/spaced-rune.ts';
 import { targetHex } from './block-stats.ts';
 import type { RawBlocks } from './raw-blocks.ts';
 
@@ -33,15 +41,19 @@ interface FoundBlock {
   readonly height: Height | null;
   /** Ids of its inscriptions in the order of application, where requested. */
   readonly inscriptions: readonly string[];
+  /** Names of the runes that it etched, where requested. Null: not known. */
+  readonly runes: readonly string[] | null;
 }
 
 /** Answers with whole blocks, and the list of blocks. */
 export class BlockAnswers {
   readonly #deps: AppDependencies;
+  readonly #node: NodeCalls | null;
   readonly #rawBlocks: RawBlocks;
 
-  constructor(deps: AppDependencies, rawBlocks: RawBlocks) {
+  constructor(deps: AppDependencies, node: NodeCalls | null, rawBlocks: RawBlocks) {
     this.#deps = deps;
+    this.#node = node;
     this.#rawBlocks = rawBlocks;
   }
 
@@ -50,19 +62,25 @@ export class BlockAnswers {
     blockQuestionOf(query);
     varyBy(reply, 'Accept');
     if (await answeredUnchanged(this.#deps.pool, request, reply)) return reply;
-    const found = await this.find(query, true);
+    const found = await this.find(query, true, askerOf(reply));
     const live = found.facts === null;
-    return sendOrd(request, reply, found.tip, joined(blockJson(found)), {
-      recursive: true,
-      live,
-    });
+    return sendOrd(
+      request,
+      reply,
+      found.tip,
+      { pieces: joined(blockJson(found)), bytes: bytesBehind(found.bytes) },
+      {
+        recursive: true,
+        live,
+      },
+    );
   }
 
   /** `/r/block/<height or hash>`: the raw block in hex, as a JSON string. */
   async blockHex(request: FastifyRequest, reply: FastifyReply, query: string): Promise<FastifyReply> {
     blockQuestionOf(query);
     if (await answeredUnchanged(this.#deps.pool, request, reply)) return reply;
-    const { tip, facts, bytes } = await this.find(query, false);
+    const { tip, facts, bytes } = await this.find(query, false, askerOf(reply));
     return sendOrd(request, reply, tip, quotedHex(bytes), { recursive: true, live: facts === null });
   }
 
@@ -91,48 +109,57 @@ export class BlockAnswers {
   }
 
   /** The bytes of a block, from the source of blocks or else the node. Throws `not_found` and `no_node`. */
-  async find(query: string, withInscriptions: boolean): Promise<FoundBlock> {
+  async find(query: string, withContents: boolean, asker: Asker): Promise<FoundBlock> {
     const question = blockQuestionOf(query);
-    const { tip, facts, inscriptions } = await withSnapshot(this.#deps.pool, async (snapshot) => {
-      const found = await headerFacts(snapshot.client, question);
-      if (found === null || !withInscriptions) return { tip: snapshot.tip, facts: found, inscriptions: [] };
-      const { firstKey, nextKey } = found;
-      const keys = keysBetween(firstKey, nextKey);
-      const ids = await inscriptionIds(snapshot.client, keys);
-      return { tip: snapshot.tip, facts: found, inscriptions: ids.map(idText) };
-    });
+    const indexed = await withSnapshot(
+      this.#deps.pool,
+      async ({ client, tip: now }) => {
+        const found = await headerFacts(client, question);
+        if (found === null || !withContents) return { tip: now, facts: found, inscriptions: [], runes: null };
+        const { firstKey, nextKey } = found;
+        const keys = keysBetween(firstKey, nextKey);
+        const ids = await inscriptionIds(client, keys);
+        const etched = (await knowsRunesAt(client, found.height))
+          ? await runesEtchedAt(client, found.height)
+          : null;
+        const names = etched?.map(formatSpacedRune) ?? null;
+        return { tip: now, facts: found, inscriptions: ids.map(idText), runes: names };
+      },
+      asker.signal,
+    );
+    const { facts } = indexed;
+    const node = this.#node?.of(asker) ?? null;
     if (facts !== null) {
-      const block = await this.#rawBlocks.read({ height: facts.height, hash: facts.hash });
-      const bytes = block?.bytes ?? (await this.#fromNode(displayHash(facts.hash)));
-      return { tip, facts, bytes, height: facts.height, inscriptions };
+      const block = await this.#rawBlocks.read({ height: facts.height, hash: facts.hash }, asker);
+      const bytes = block?.bytes ?? (await fromNode(node, displayHash(facts.hash)));
+      return { ...indexed, bytes, height: facts.height };
     }
     const missing = new AppError('not_found', `block ${quoted(query)} not found`);
-    const { node } = this.#deps;
-    if (node == null) throw missing;
+    if (node === null) throw missing;
     const isHash = question.kind === 'hash';
     const hash = isHash ? displayHash(question.hash) : await nodeBlockHash(node, question.height);
     const bytes = hash === null ? null : await nodeBlock(node, hash);
     if (bytes === null) throw missing;
-    return { tip, facts, bytes, height: isHash ? null : question.height, inscriptions };
-  }
-
-  async #fromNode(hash: BlockHashHex): Promise<Uint8Array> {
-    const { node } = this.#deps;
-    if (node == null)
-      throw new AppError('no_node', 'this server has neither the bytes of this block nor a node to ask');
-    const bytes = await nodeBlock(node, hash);
-    if (bytes === null) throw new AppError('no_node', `the node no longer has the bytes of block ${hash}`);
-    return bytes;
+    return { ...indexed, bytes, height: isHash ? null : question.height };
   }
 }
 
-function* blockJson({ tip, height, bytes, inscriptions }: FoundBlock): Generator<string> {
+async function fromNode(node: NodeRpc | null, hash: BlockHashHex): Promise<Uint8Array> {
+  if (node === null)
+    throw new AppError('no_node', 'this server has neither the bytes of this block nor a node to ask');
+  const bytes = await nodeBlock(node, hash);
+  if (bytes === null) throw new AppError('no_node', `the node no longer has the bytes of block ${hash}`);
+  return bytes;
+}
+
+function* blockJson({ tip, height, bytes, inscriptions, runes }: FoundBlock): Generator<string> {
   const header = Buffer.from(bytes.buffer, bytes.byteOffset, 80);
   const fields = JSON.stringify({
     best_height: tip?.height ?? null,
     hash: displayHash(doubleSha256(header)),
     height,
     inscriptions,
+    runes,
     target: targetHex(header.readUInt32LE(72)),
   });
   yield `${fields.slice(0, -1)},"transactions":[`;
@@ -144,7 +171,16 @@ function* blockJson({ tip, height, bytes, inscriptions }: FoundBlock): Generator
   yield ']}';
 }
 
-export function* quotedHex(bytes: Uint8Array): Generator<string> {
+/** What a part of a block keeps in memory: the buffer of the whole block. */
+export const bytesBehind = ({ buffer }: Uint8Array): number => buffer.byteLength;
+
+/** Bytes in hex as a JSON string. */
+export const quotedHex = (bytes: Uint8Array): PiecesOfAnswer => ({
+  pieces: hexInQuotes(bytes),
+  bytes: bytesBehind(bytes),
+});
+
+function* hexInQuotes(bytes: Uint8Array): Generator<string> {
   yield '"';
   yield* hexPieces(bytes);
   yield '"';

@@ -2,9 +2,12 @@ import { LRUCache } from 'lru-cache';
 import type { ClientBase } from 'pg';
 import { type HeaderFacts, headerFacts, timesBefore } from '#chain/blocks/header.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
+import type { NodeCalls } from '#http/ord/node-calls.ts';
 import { type NodeHeader, nodeBlockHash, nodeHeader, nodeStats } from '#http/ord/node-questions.ts';
 import { blockQuestionOf, quoted } from '#http/ord/parameters.ts';
 import type { AppDependencies } from '#http/server/app-dependencies.ts';
+import type { Asker } from '#kernel/contracts/asker.ts';
+import type { NodeRpc } from '#kernel/contracts/node.ts';
 import type { Snapshot, Tip } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { asBlockHash, type BlockHashHex, displayHash, parseBlockHashHex } from '#kernel/primitives/hash.ts';
@@ -29,24 +32,30 @@ interface OwnFacts {
 /** Answers `/r/blockinfo/<height or hash>`. */
 export class BlockInfo {
   readonly #deps: AppDependencies;
+  readonly #node: NodeCalls | null;
   readonly #rawBlocks: RawBlocks;
   readonly #work = new ChainWork();
   readonly #stats = new LRUCache<string, BlockStats>({ max: statsKeptMax });
 
-  constructor(deps: AppDependencies, rawBlocks: RawBlocks) {
+  constructor(deps: AppDependencies, node: NodeCalls | null, rawBlocks: RawBlocks) {
     this.#deps = deps;
+    this.#node = node;
     this.#rawBlocks = rawBlocks;
   }
 
   /** JSON text, and the tip that it describes. Throws `not_found` and `no_node`. */
-  async answer(query: string): Promise<{ tip: Tip | null; json: string; live: boolean }> {
+  async answer(query: string, asker: Asker): Promise<{ tip: Tip | null; json: string; live: boolean }> {
     const question = blockQuestionOf(query);
-    const { tip, own } = await withSnapshot(this.#deps.pool, async (snapshot) => ({
-      tip: snapshot.tip,
-      own: await this.#ownFacts(snapshot, await headerFacts(snapshot.client, question)),
-    }));
-    if (own !== null) return { tip, json: await this.#ownInfo(own), live: false };
-    return { tip, json: await this.#nodeInfo(query), live: true };
+    const { tip, own } = await withSnapshot(
+      this.#deps.pool,
+      async (snapshot) => ({
+        tip: snapshot.tip,
+        own: await this.#ownFacts(snapshot, await headerFacts(snapshot.client, question)),
+      }),
+      asker.signal,
+    );
+    if (own !== null) return { tip, json: await this.#ownInfo(own, asker), live: false };
+    return { tip, json: await nodeInfo(this.#node?.of(asker) ?? null, query), live: true };
   }
 
   async #ownFacts({ client, tip }: Snapshot, facts: HeaderFacts | null): Promise<OwnFacts | null> {
@@ -60,11 +69,12 @@ export class BlockInfo {
     return isWhole ? this.#work.at(client, height) : null;
   }
 
-  async #ownInfo({ tip, facts, medianTime, work }: OwnFacts): Promise<string> {
+  async #ownInfo({ tip, facts, medianTime, work }: OwnFacts, asker: Asker): Promise<string> {
     const hash = displayHash(facts.hash);
-    const stats = await this.#statsOf(facts, hash);
+    const node = this.#node?.of(asker) ?? null;
+    const stats = await this.#statsOf(facts, hash, node, asker);
     const chainwork =
-      work === null ? (await this.#headerOfNode(hash)).chainwork : work.toString(16).padStart(64, '0');
+      work === null ? (await headerOfNode(node, hash)).chainwork : work.toString(16).padStart(64, '0');
     const info = {
       chainwork,
       confirmations: tip.height - facts.height + 1,
@@ -76,52 +86,54 @@ export class BlockInfo {
     return infoJson(facts.header, hash, stats, info);
   }
 
-  async #statsOf(facts: HeaderFacts, hash: BlockHashHex): Promise<BlockStats> {
+  async #statsOf(
+    facts: HeaderFacts,
+    hash: BlockHashHex,
+    node: NodeRpc | null,
+    asker: Asker,
+  ): Promise<BlockStats> {
     const known = this.#stats.get(hash);
     if (known !== undefined) return known;
-    const block = await this.#rawBlocks.read({ height: facts.height, hash: facts.hash });
+    const block = await this.#rawBlocks.read({ height: facts.height, hash: facts.hash }, asker);
     const stats =
       (block === null ? null : blockStats(block, facts.height, this.#deps.network.name)) ??
-      (await this.#statsOfNode(hash));
+      (await statsOfNode(node, hash));
     this.#stats.set(hash, stats);
     return stats;
   }
+}
 
-  async #statsOfNode(hash: BlockHashHex): Promise<BlockStats> {
-    const { node } = this.#deps;
-    if (node == null)
-      throw new AppError('no_node', 'the fees of a block need its bytes and its spent outputs, or a node');
-    const stats = await nodeStats(node, hash);
-    if (stats === null) throw new AppError('not_found', `block ${hash} not found`);
-    return stats;
-  }
+async function statsOfNode(node: NodeRpc | null, hash: BlockHashHex): Promise<BlockStats> {
+  if (node === null)
+    throw new AppError('no_node', 'the fees of a block need its bytes and its spent outputs, or a node');
+  const stats = await nodeStats(node, hash);
+  if (stats === null) throw new AppError('not_found', `block ${hash} not found`);
+  return stats;
+}
 
-  async #headerOfNode(hash: BlockHashHex): Promise<NodeHeader> {
-    const { node } = this.#deps;
-    if (node == null) throw new AppError('no_node', 'the work of a chain with gaps needs a node');
-    const header = await nodeHeader(node, hash);
-    if (header === null) throw new AppError('not_found', `block ${hash} not found`);
-    return header;
-  }
+async function headerOfNode(node: NodeRpc | null, hash: BlockHashHex): Promise<NodeHeader> {
+  if (node === null) throw new AppError('no_node', 'the work of a chain with gaps needs a node');
+  const header = await nodeHeader(node, hash);
+  if (header === null) throw new AppError('not_found', `block ${hash} not found`);
+  return header;
+}
 
-  /** A block that is not indexed, described by the node. */
-  async #nodeInfo(query: string): Promise<string> {
-    const { node } = this.#deps;
-    if (node == null) throw new AppError('not_found', `block ${quoted(query)} not found`);
-    const hash = parseBlockHashHex(query) ?? (await nodeBlockHash(node, asHeight(Number(query))));
-    const header = hash === null ? null : await nodeHeader(node, hash);
-    if (hash === null || header === null) throw new AppError('not_found', `block ${quoted(query)} not found`);
-    const stats = await this.#statsOfNode(hash);
-    const info = {
-      chainwork: header.chainwork,
-      confirmations: header.confirmations,
-      height: header.height,
-      medianTime: header.mediantime,
-      nextBlock: header.nextblockhash ?? null,
-      transactionCount: header.nTx,
-    };
-    return infoJson(headerBytes(header), hash, stats, info);
-  }
+/** A block that is not indexed, described by the node. */
+async function nodeInfo(node: NodeRpc | null, query: string): Promise<string> {
+  if (node === null) throw new AppError('not_found', `block ${quoted(query)} not found`);
+  const hash = parseBlockHashHex(query) ?? (await nodeBlockHash(node, asHeight(Number(query))));
+  const header = hash === null ? null : await nodeHeader(node, hash);
+  if (hash === null || header === null) throw new AppError('not_found', `block ${quoted(query)} not found`);
+  const stats = await statsOfNode(node, hash);
+  const info = {
+    chainwork: header.chainwork,
+    confirmations: header.confirmations,
+    height: header.height,
+    medianTime: header.mediantime,
+    nextBlock: header.nextblockhash ?? null,
+    transactionCount: header.nTx,
+  };
+  return infoJson(headerBytes(header), hash, stats, info);
 }
 
 /** The 80 header bytes, rebuilt from the node's fields. */

@@ -137,7 +137,7 @@ export function difficultyOf(bits: number): number {
   for (; shift < 29; shift++) difficulty *= 256;
   for (; shift > 29; shift--) difficulty /= 256;
   const [mantissa = '', exponent = ''] = difficulty.toExponential(15).split('e');
-  const digits = mantissa.replace('.', '').replace(/0+$/u, '');
+  const digits = mantissa.replace('.', '').replace(/(?<!0)0+$/u, '');
   const scale = Number(exponent) - (digits.length - 1);
   const power = Number(`1e${Math.abs(scale)}`);
   return scale < 0 ? Number(digits) / power : Number(digits) * power;

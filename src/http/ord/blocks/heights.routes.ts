@@ -3,11 +3,13 @@ import { Type } from 'typebox';
 import { blockAt } from '#chain/blocks/block.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { type AnswerForm, answerFromIndex, sendOrd } from '#http/ord/answers.ts';
+import type { NodeCalls } from '#http/ord/node-calls.ts';
 import { nodeBlockHash } from '#http/ord/node-questions.ts';
 import { ordAnswers, pathParts } from '#http/ord/ord.schemas.ts';
 import { heightOf } from '#http/ord/parameters.ts';
 import { apiRoute } from '#http/server/api-route.ts';
 import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
+import { askerOf } from '#http/server/asker.ts';
 import { answeredUnchanged } from '#http/server/conditional.ts';
 import { open } from '#http/server/guard.ts';
 import type { Snapshot, Tip } from '#kernel/contracts/search-engine.ts';
@@ -20,7 +22,7 @@ const tags = ['ord'] as const;
 const config = { errors: 'plain', guard: open } as const;
 
 /** Height, hash and time of the tip, the number of blocks, and hashes by height. */
-export function heightsRoutes(app: App, deps: AppDependencies): void {
+export function heightsRoutes(app: App, deps: AppDependencies, node: NodeCalls | null): void {
   const route = (
     paths: Readonly<Record<string, string>>,
     summary: string,
@@ -79,7 +81,7 @@ export function heightsRoutes(app: App, deps: AppDependencies): void {
       },
       config,
       handler: async (request, reply) =>
-        sendHashAt(deps, request, reply, { form, show, height: heightOf(request.params.height) }),
+        sendHashAt(deps, request, reply, { node, form, show, height: heightOf(request.params.height) }),
     });
   };
   hashAt('/blockhash/:height', 'blockHashAt', text, (hash) => hash);
@@ -87,6 +89,7 @@ export function heightsRoutes(app: App, deps: AppDependencies): void {
 }
 
 interface HashQuestion {
+  readonly node: NodeCalls | null;
   readonly form: AnswerForm;
   readonly show: (hash: BlockHashHex) => string;
   readonly height: Height;
@@ -97,19 +100,23 @@ async function sendHashAt(
   deps: AppDependencies,
   request: FastifyRequest,
   reply: FastifyReply,
-  { form, show, height }: HashQuestion,
+  { node, form, show, height }: HashQuestion,
 ): Promise<FastifyReply> {
   if (await answeredUnchanged(deps.pool, request, reply)) return reply;
-  const { tip, block } = await withSnapshot(deps.pool, async (snapshot) => ({
-    tip: snapshot.tip,
-    block: await blockAt(snapshot.client, { kind: 'height', height }),
-  }));
+  const asker = askerOf(reply);
+  const { tip, block } = await withSnapshot(
+    deps.pool,
+    async (snapshot) => ({
+      tip: snapshot.tip,
+      block: await blockAt(snapshot.client, { kind: 'height', height }),
+    }),
+    asker.signal,
+  );
   if (block !== null) return sendOrd(request, reply, tip, show(displayHash(block.hash)), form);
-  const { node } = deps;
   const isBelow = tip !== null && height < tip.height;
-  if (isBelow && node == null)
+  if (isBelow && node === null)
     throw new AppError('no_node', `block ${height} is not indexed, and there is no node to ask`);
-  const hash = isBelow && node != null ? await nodeBlockHash(node, height) : null;
+  const hash = isBelow && node !== null ? await nodeBlockHash(node.of(asker), height) : null;
   if (hash === null) throw new AppError('not_found', `block ${height} not found`);
   return sendOrd(request, reply, tip, show(hash), { ...form, live: true });
 }

@@ -1,7 +1,9 @@
 import { LRUCache } from 'lru-cache';
 import { doubleSha256 } from '#indexer/transaction/double-sha256.ts';
+import type { Asker } from '#kernel/contracts/asker.ts';
 import type { BlockRef, BlockSource } from '#kernel/contracts/block-source.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
+import { FairGate } from '#kernel/fair-gate.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 
 /** A raw block, with the outputs that it spends where the source has them. */
@@ -17,6 +19,10 @@ export interface RawBlock {
 const cachedBytesMax = 64 * 1024 * 1024;
 /** Each read holds a block of up to 4 MB and its spent outputs, and the indexer uses the same source. */
 const readsMax = 4;
+/** More than there are requests being answered. */
+const waitingMax = 100;
+/** As long as a request waits for its own place. */
+const waitMs = 30_000;
 
 /** Raw blocks of the index: concurrent requests share one read, few reads run at once, and the cache is bounded. */
 export class RawBlocks {
@@ -27,8 +33,12 @@ export class RawBlocks {
     sizeCalculation: sizeOf,
   });
   readonly #reading = new Map<string, Promise<RawBlock | null>>();
-  readonly #waiting: (() => void)[] = [];
-  #reads = 0;
+  readonly #gate = new FairGate({
+    running: readsMax,
+    waiting: waitingMax,
+    waitMs,
+    refusal: () => new AppError('overloaded', 'too many blocks are read at once: try again in a few seconds'),
+  });
 
   constructor(source: BlockSource | null) {
     this.#source = source;
@@ -38,21 +48,27 @@ export class RawBlocks {
    * The block; null without a source, or where the source does not have it. Throws `block_corrupt` and codes of the
    * source.
    */
-  async read(ref: BlockRef): Promise<RawBlock | null> {
-    if (this.#source === null) return null;
+  async read(ref: BlockRef, asker: Asker): Promise<RawBlock | null> {
+    const source = this.#source;
+    if (source === null) return null;
     const name = displayHash(ref.hash);
-    const cached = this.#cached.get(name);
-    if (cached !== undefined) return cached;
-    const running = this.#reading.get(name);
-    if (running !== undefined) return running;
-    const read = this.#fetch(this.#source, ref, name).finally(() => this.#reading.delete(name));
+    const known = this.#known(name);
+    if (known !== undefined) return known;
+    // who waits may find that another one has read it meanwhile; a read that has begun is for all of them
+    return this.#gate.run(asker, async () => this.#known(name) ?? this.#begin(source, ref, name));
+  }
+
+  #known(name: string): RawBlock | Promise<RawBlock | null> | undefined {
+    return this.#cached.get(name) ?? this.#reading.get(name);
+  }
+
+  #begin(source: BlockSource, ref: BlockRef, name: string): Promise<RawBlock | null> {
+    const read = this.#fetch(source, ref, name).finally(() => this.#reading.delete(name));
     this.#reading.set(name, read);
     return read;
   }
 
   async #fetch(source: BlockSource, ref: BlockRef, name: string): Promise<RawBlock | null> {
-    if (this.#reads >= readsMax) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    else this.#reads++;
     try {
       const { bytes, spentOutputs } = await source.read(ref);
       if (!doubleSha256(bytes.subarray(0, 80)).equals(ref.hash))
@@ -63,11 +79,6 @@ export class RawBlocks {
     } catch (error) {
       if (error instanceof AppError && error.code === 'block_unavailable') return null;
       throw error;
-    } finally {
-      // the next waiting reader takes over the place
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#reads--;
-      else next();
     }
   }
 }

@@ -1,7 +1,7 @@
 import { pushedNumber, ScriptScan, scanBits, scanScript } from '#indexer/parse/witness-script.ts';
+import { annexPrefix } from '#indexer/transaction/block-layout.ts';
 import type { RawTransaction } from '#indexer/transaction/raw-transaction.ts';
-
-const annexPrefix = 0x50;
+import { runestoneJson } from './runestone-json.ts';
 
 /**
  * The script that ord searches: the last item but one, without the annex, for any kind of spent output (docs of
@@ -68,7 +68,19 @@ function itemOf({ scan, script }: Envelope, item: number): Uint8Array {
   return length < 0 ? Uint8Array.of(pushedNumber(script[start]!)) : script.subarray(start, start + length);
 }
 
-/** The body of ord's `/decode/<txid>`, without the runestone, in pieces. Bytes are arrays of numbers, as in ord. */
+/** The byte of an item that is one byte; null for any other. */
+function byteOf({ scan, script }: Envelope, item: number): number | null {
+  const length = scan.itemLength[item]!;
+  const byte = script[scan.itemStart[item]!]!;
+  if (length < 0) return pushedNumber(byte);
+  return length === 1 ? byte : null;
+}
+
+/** Items that are read in one step: a millisecond. */
+const itemsAtOnce = 8 * 1024;
+const isStepEnd = (count: number): boolean => count > 0 && count % itemsAtOnce === 0;
+
+/** The body of ord's `/decode/<txid>`, in pieces (`joined`). Bytes are arrays of numbers, as in ord. */
 export function* decodeJson(transaction: RawTransaction): Generator<string> {
   yield '{"inscriptions":[';
   let isFirst = true;
@@ -77,66 +89,98 @@ export function* decodeJson(transaction: RawTransaction): Generator<string> {
     isFirst = false;
     yield* envelopeJson(envelope);
   }
-  yield ']}';
+  yield '],"runestone":';
+  yield* runestoneJson(transaction.outputs);
+  yield '}';
 }
 
 function* envelopeJson(envelope: Envelope): Generator<string> {
   const { scan, input, offset, end } = envelope;
-  const pairsEnd = bodyPlace(envelope);
-  const fields = fieldsOf(envelope, pairsEnd);
+  const fields = yield* readFields(envelope);
+  const { bodyAt, values } = fields;
   const bits = scan.envelopeBits[offset]!;
-  const field = function* field(name: string, items: readonly number[] | undefined): Generator<string> {
+  const field = function* field(name: string, tag: number): Generator<string> {
     yield `,"${name}":`;
-    yield* numbersOrNull(envelope, items ?? null);
+    yield* numbersOrNull(envelope, values.get(tag) ?? null);
   };
   yield `{"input":${input},"offset":${offset},"payload":{"body":`;
-  yield* numbersOrNull(envelope, pairsEnd === end ? null : itemsBetween(pairsEnd + 1, end));
-  for (const [name, tag] of firstValues) yield* field(name, fields.get(tagKey(tag))?.slice(0, 1));
-  yield `,"duplicate_field":${[...fields.values()].some((values) => values.length > 1)}`;
-  yield `,"incomplete_field":${(pairsEnd - envelope.first) % 2 === 1}`;
-  yield* field('metadata', fields.get(tagKey(wholeValues.metadata)));
+  yield* numbersOrNull(envelope, bodyAt === end ? null : itemsBetween(bodyAt + 1, end));
+  for (const [name, tag] of firstValues) yield* field(name, tag);
+  yield `,"duplicate_field":${fields.hasDuplicate}`;
+  yield `,"incomplete_field":${(bodyAt - envelope.first) % 2 === 1}`;
+  yield* field('metadata', wholeValues.metadata);
   yield ',"parents":[';
-  for (const [place, parent] of (fields.get(tagKey(parentTag)) ?? []).entries()) {
+  for (const [place, parent] of (values.get(parentTag) ?? []).entries()) {
     if (place > 0) yield ',';
+    if (isStepEnd(place)) yield '';
     yield* numbersOrNull(envelope, [parent]);
   }
   yield ']';
-  yield* field('properties', fields.get(tagKey(wholeValues.properties)));
-  for (const [name, tag] of laterValues) yield* field(name, fields.get(tagKey(tag))?.slice(0, 1));
-  yield `,"unrecognized_even_field":${hasUnrecognizedEven(fields)}}`;
+  yield* field('properties', wholeValues.properties);
+  for (const [name, tag] of laterValues) yield* field(name, tag);
+  yield `,"unrecognized_even_field":${fields.hasUnrecognizedEven}}`;
   yield `,"pushnum":${(bits & scanBits.pushnum) !== 0},"stutter":${(bits & scanBits.stutter) !== 0}}`;
-}
-
-/** The item that opens the body: the first empty one at an even position; the end where there is no body. */
-function bodyPlace({ scan, first, end }: Envelope): number {
-  for (let item = first; item < end; item += 2) if (scan.itemLength[item] === 0) return item;
-  return end;
 }
 
 function* itemsBetween(first: number, end: number): Generator<number> {
   for (let item = first; item < end; item++) yield item;
 }
 
-const tagKey = (tag: number): string => String.fromCharCode(tag);
-
-/** Positions of values by key, with keys as latin-1. */
-function fieldsOf(envelope: Envelope, pairsEnd: number): Map<string, number[]> {
-  const fields = new Map<string, number[]>();
-  for (let item = envelope.first; item + 1 < pairsEnd; item += 2) {
-    const key = Buffer.from(itemOf(envelope, item)).toString('latin1');
-    const values = fields.get(key);
-    if (values === undefined) fields.set(key, [item + 1]);
-    else values.push(item + 1);
-  }
-  return fields;
+/** What is told of the fields of an envelope. */
+interface Fields {
+  /** The item that opens the body: the first empty one at an even position; the end where there is no body. */
+  readonly bodyAt: number;
+  /** Positions of the values of the tags that are shown, by tag: all of them, or the first. */
+  readonly values: ReadonlyMap<number, readonly number[]>;
+  readonly hasDuplicate: boolean;
+  readonly hasUnrecognizedEven: boolean;
 }
 
-/** Of the tags with fields, only the pointer is even; its first value counts. */
-function hasUnrecognizedEven(fields: ReadonlyMap<string, readonly number[]>): boolean {
-  return [...fields].some(([key, values]) => {
-    if (key.charCodeAt(0) % 2 !== 0) return false;
-    return key !== tagKey(pointerTag) || values.length > 1;
-  });
+/** Of these tags the first value is shown, or all are. */
+const shownOnce = new Set<number>([...firstValues, ...laterValues].map(([, tag]) => tag));
+const shownWhole = new Set<number>([...Object.values(wholeValues), parentTag]);
+
+/** Reads the fields, and yields an empty piece after each step: there may be two million, of two bytes each. */
+function* readFields(envelope: Envelope): Generator<string, Fields> {
+  const { scan, first, end } = envelope;
+  const values = new Map<number, number[]>();
+  const keys = new KeysSeen();
+  let hasUnrecognizedEven = false;
+  let item = first;
+  // the last item may be a key without a value
+  for (; item + 1 < end && scan.itemLength[item] !== 0; item += 2) {
+    if (isStepEnd(item - first)) yield '';
+    const tag = byteOf(envelope, item);
+    keys.see(tag ?? Buffer.from(itemOf(envelope, item)).toString('latin1'));
+    const isEven = (tag ?? envelope.script[scan.itemStart[item]!]!) % 2 === 0;
+    // of the tags with fields only the pointer is even, and its first value counts
+    if (isEven && (tag !== pointerTag || values.has(tag))) hasUnrecognizedEven = true;
+    if (tag !== null) keepValue(values, tag, item + 1);
+  }
+  const bodyAt = item < end && scan.itemLength[item] === 0 ? item : end;
+  return { bodyAt, values, hasDuplicate: keys.hasTwins, hasUnrecognizedEven };
+}
+
+/** Keys of fields, kept until the first twin, which with keys of one or two bytes comes soon. */
+class KeysSeen {
+  readonly #keys = new Set<number | string>();
+  hasTwins = false;
+
+  see(key: number | string): void {
+    if (this.hasTwins) return;
+    this.hasTwins = this.#keys.has(key);
+    if (this.hasTwins) this.#keys.clear();
+    else this.#keys.add(key);
+  }
+}
+
+function keepValue(values: Map<number, number[]>, tag: number, item: number): void {
+  const known = values.get(tag);
+  if (known === undefined) {
+    if (shownOnce.has(tag) || shownWhole.has(tag)) values.set(tag, [item]);
+  } else if (shownWhole.has(tag)) {
+    known.push(item);
+  }
 }
 
 /** Numbers converted to text in one piece. */
@@ -148,14 +192,27 @@ function* numbersOrNull(envelope: Envelope, items: Iterable<number> | null): Gen
     yield 'null';
     return;
   }
-  yield '[';
-  let isFirst = true;
+  let text = '[';
+  let comma = '';
+  let count = 0;
   for (const item of items) {
-    const bytes = itemOf(envelope, item);
-    for (let at = 0; at < bytes.length; at += numbersAtOnce) {
-      yield `${isFirst ? '' : ','}${bytes.subarray(at, at + numbersAtOnce).join(',')}`;
-      isFirst = false;
+    const byte = byteOf(envelope, item);
+    if (byte === null) {
+      const bytes = itemOf(envelope, item);
+      for (let at = 0; at < bytes.length; at += numbersAtOnce) {
+        yield `${text}${comma}${bytes.subarray(at, at + numbersAtOnce).join(',')}`;
+        text = '';
+        comma = ',';
+      }
+    } else {
+      text += `${comma}${byte}`;
+      comma = ',';
     }
+    // items may be empty, and then there is no text
+    if (!isStepEnd(++count)) continue;
+    yield text;
+    yield '';
+    text = '';
   }
-  yield ']';
+  yield `${text}]`;
 }

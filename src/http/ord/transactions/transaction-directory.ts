@@ -4,8 +4,11 @@ import type { TransactionPlace } from '#chain/outputs/output.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import type { RawBlocks } from '#http/ord/blocks/raw-blocks.ts';
 import { RawTransactions } from '#indexer/transaction/raw-transaction.ts';
+import type { Asker } from '#kernel/contracts/asker.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import type { Tip } from '#kernel/contracts/search-engine.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { FairGate } from '#kernel/fair-gate.ts';
 import type { BlockHash, Txid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 
@@ -14,6 +17,10 @@ import type { Height } from '#kernel/primitives/height.ts';
  * passes over at most this many blocks, in milliseconds.
  */
 const max = { bytes: 256 * 1024 * 1024, blocks: 20_000 };
+/** More than there are requests being answered. */
+const waitingMax = 100;
+/** As long as a request waits for its own place. */
+const waitMs = 30_000;
 
 /**
  * Finds the transactions of a small chain, for servers without a node: the first 4 bytes of all txids, read from the
@@ -25,26 +32,30 @@ export class TransactionDirectory {
   readonly #known = new Map<string, Uint32Array>();
   /** The blocks of the chain at a tip; null where there are too many. */
   #listed: { readonly tip: Tip; readonly blocks: readonly BlockRef[] | null } | null = null;
-  #working: Promise<unknown> = Promise.resolve();
+  /** One search at a time: the first one reads the blocks, and the others find them read. */
+  readonly #gate = new FairGate({
+    running: 1,
+    waiting: waitingMax,
+    waitMs,
+    refusal: () => new AppError('overloaded', 'the blocks are being read: try again in a few seconds'),
+  });
 
   constructor(rawBlocks: RawBlocks) {
     this.#rawBlocks = rawBlocks;
   }
 
   /** Blocks and positions where a transaction may be, to be checked; null where the chain is too large to read. */
-  async candidates(pool: pg.Pool, txid: Txid): Promise<TransactionPlace[] | null> {
-    const work = this.#working.then(() => this.#search(pool, txid));
-    this.#working = work.catch(() => undefined);
-    return work;
+  async candidates(pool: pg.Pool, txid: Txid, asker: Asker): Promise<TransactionPlace[] | null> {
+    return this.#gate.run(asker, () => this.#search(pool, txid, asker));
   }
 
-  async #search(pool: pg.Pool, txid: Txid): Promise<TransactionPlace[] | null> {
-    const blocks = await this.#blocks(pool);
+  async #search(pool: pg.Pool, txid: Txid, asker: Asker): Promise<TransactionPlace[] | null> {
+    const blocks = await this.#blocks(pool, asker.signal);
     if (blocks === null) return null;
     const wanted = beginning(txid);
     const places: TransactionPlace[] = [];
     for (const { height, hash } of blocks) {
-      const beginnings = await this.#beginningsOf(height, hash);
+      const beginnings = await this.#beginningsOf(height, hash, asker);
       if (beginnings === null) return null;
       for (let index = beginnings.indexOf(wanted); index >= 0; index = beginnings.indexOf(wanted, index + 1))
         places.push({ height, blockHash: hash, index });
@@ -52,23 +63,28 @@ export class TransactionDirectory {
     return places;
   }
 
-  async #blocks(pool: pg.Pool): Promise<readonly BlockRef[] | null> {
-    return withSnapshot(pool, async ({ client, tip }) => {
-      if (tip === null) return null;
-      const listed = this.#listed;
-      if (listed?.tip.undoEpoch === tip.undoEpoch && Buffer.compare(listed.tip.hash, tip.hash) === 0)
-        return listed.blocks;
-      const blocks = await blocksOf(client, max);
-      this.#listed = { tip, blocks };
-      return blocks;
-    });
+  async #blocks(pool: pg.Pool, signal: AbortSignal): Promise<readonly BlockRef[] | null> {
+    return withSnapshot(
+      pool,
+      async ({ client, tip }) => {
+        if (tip === null) return null;
+        const listed = this.#listed;
+        if (listed?.tip.undoEpoch === tip.undoEpoch && Buffer.compare(listed.tip.hash, tip.hash) === 0)
+          return listed.blocks;
+        const blocks = await blocksOf(client, max);
+        this.#listed = { tip, blocks };
+        return blocks;
+      },
+      signal,
+    );
   }
 
-  async #beginningsOf(height: Height, hash: BlockHash): Promise<Uint32Array | null> {
+  async #beginningsOf(height: Height, hash: BlockHash, asker: Asker): Promise<Uint32Array | null> {
     const name = Buffer.from(hash).toString('hex');
     const known = this.#known.get(name);
     if (known !== undefined) return known;
-    const block = await this.#rawBlocks.read({ height, hash });
+    // what was read for a client that is gone by now is there for the next one
+    const block = await this.#rawBlocks.read({ height, hash }, asker);
     if (block === null) return null;
     const transactions = RawTransactions.ofBlock(block.bytes);
     const beginnings = Uint32Array.from({ length: transactions.count }, (_, place) =>

@@ -34,8 +34,10 @@ export function* inputJson({
   yield ']}';
 }
 
-function outputJson({ value, script }: RawOutput): string {
-  return `{"value":${value},"script_pubkey":"${hex(script)}"}`;
+function* outputJson({ value, script }: RawOutput): Generator<string> {
+  yield `{"value":${value},"script_pubkey":"`;
+  yield* hexPieces(script);
+  yield '"}';
 }
 
 export function* transactionJson({ version, lockTime, inputs, outputs }: RawTransaction): Generator<string> {
@@ -44,15 +46,23 @@ export function* transactionJson({ version, lockTime, inputs, outputs }: RawTran
     if (place > 0) yield ',';
     yield* inputJson(input);
   }
-  yield `],"output":[${outputs.map(outputJson).join(',')}]}`;
+  yield '],"output":[';
+  for (const [place, output] of outputs.entries()) {
+    if (place > 0) yield ',';
+    yield* outputJson(output);
+  }
+  yield ']}';
 }
 
-/** Joins pieces into larger ones: each piece of a stream costs a turn of the event loop. */
+/**
+ * Joins pieces into larger ones: each piece of a stream costs a turn of the event loop. After an empty piece the turn
+ * ends too: so much was read for it, without any text.
+ */
 export function* joined(pieces: Iterable<string>): Generator<string> {
   let text = '';
   for (const piece of pieces) {
     text += piece;
-    if (text.length < 2 * hexPieceBytes) continue;
+    if (piece !== '' && text.length < 2 * hexPieceBytes) continue;
     yield text;
     text = '';
   }

@@ -1,22 +1,28 @@
 import { Type } from 'typebox';
 import { inscriptionCount } from '#chain/outputs/output.queries.ts';
+import { runeEtchedBy } from '#chain/runes/rune.queries.ts';
+import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { sendOrd } from '#http/ord/answers.ts';
-import { type BlockAnswers, quotedHex } from '#http/ord/blocks/block-answers.ts';
+import { type BlockAnswers, bytesBehind, quotedHex } from '#http/ord/blocks/block-answers.ts';
 import { ordAnswers, pathParts } from '#http/ord/ord.schemas.ts';
 import { heightOf, placeOf, txidOf } from '#http/ord/parameters.ts';
 import { apiRoute, type RouteSchema } from '#http/server/api-route.ts';
 import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
+import { askerOf } from '#http/server/asker.ts';
+import type { PiecesOfAnswer } from '#http/server/budgets/answer-pieces.ts';
 import { open } from '#http/server/guard.ts';
 import { type RawTransaction, RawTransactions } from '#indexer/transaction/raw-transaction.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { displayHash, type TxidHex } from '#kernel/primitives/hash.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
+import { formatSpacedRune, type SpacedRune } from '#kernel/runes/spaced-rune.ts';
 import { decodeJson } from './decode.ts';
 import { inputJson, joined, transactionJson } from './transaction-json.ts';
 import type { Transactions } from './transactions.ts';
 
 const tags = ['ord'] as const;
-const config = { errors: 'plain', guard: open } as const;
+// whole transactions are decoded, and some are only found in blocks of 4 MB
+const config = { errors: 'plain', guard: open, isDear: true } as const;
 const path = Type.Object({ txid: pathParts.txid });
 
 /** ord keeps the old name of testnet3, from when it was the only test network. */
@@ -42,7 +48,7 @@ export function transactionsRoutes(
   const route = (
     { url, operationId, summary, response }: TransactionPath,
     isRecursive: boolean,
-    show: (transaction: RawTransaction, text: string) => Promise<Iterable<string>>,
+    show: (transaction: RawTransaction, text: string, signal: AbortSignal) => Promise<PiecesOfAnswer>,
   ): void => {
     apiRoute(app, {
       method: 'GET',
@@ -51,8 +57,9 @@ export function transactionsRoutes(
       config,
       handler: async (request, reply) => {
         const txid = txidOf(request.params.txid);
-        const { tip, transaction } = await transactions.find(txid);
-        const body = await show(transaction, request.params.txid.toLowerCase());
+        const asker = askerOf(reply);
+        const { tip, transaction } = await transactions.find(txid, asker);
+        const body = await show(transaction, request.params.txid.toLowerCase(), asker.signal);
         return sendOrd(request, reply, tip, body, { recursive: isRecursive, live: true });
       },
     });
@@ -60,18 +67,29 @@ export function transactionsRoutes(
 
   const { transaction: whole, decode, liveHex } = ordAnswers;
   const tx = { url: '/tx/:txid', operationId: 'transaction', summary: 'A transaction', response: whole };
-  route(tx, false, async (transaction, name) => {
+  route(tx, false, async (transaction, name, signal) => {
     const txid = txidOf(name);
-    const count = await inscriptionCount(deps.pool, txid);
-    return joined(answerJson(transaction, displayHash(txid), count, deps.network.name));
+    const facts = await withSnapshot(
+      deps.pool,
+      async ({ client }) => ({
+        count: await inscriptionCount(client, txid),
+        etched: await runeEtchedBy(client, txid),
+      }),
+      signal,
+    );
+    const pieces = joined(answerJson(transaction, displayHash(txid), facts, deps.network.name));
+    return { pieces, bytes: bytesBehind(transaction.bytes) };
   });
   const envelopes = {
     url: '/decode/:txid',
     operationId: 'decode',
-    summary: 'The envelopes of a transaction',
+    summary: 'The envelopes and the runestone of a transaction',
     response: decode,
   };
-  route(envelopes, false, async (transaction) => joined(decodeJson(transaction)));
+  route(envelopes, false, async (transaction) => ({
+    pieces: joined(decodeJson(transaction)),
+    bytes: bytesBehind(transaction.bytes),
+  }));
   const inHex = {
     url: '/r/tx/:txid',
     operationId: 'recursiveTransaction',
@@ -79,7 +97,10 @@ export function transactionsRoutes(
     response: liveHex,
   };
   route(inHex, true, async ({ bytes }) => quotedHex(bytes));
+  inputRoute(app, blocks);
+}
 
+function inputRoute(app: App, blocks: BlockAnswers): void {
   apiRoute(app, {
     method: 'GET',
     url: '/input/:block/:transaction/:input',
@@ -97,10 +118,11 @@ export function transactionsRoutes(
         placeOf(request.params.transaction, 'transaction'),
         placeOf(request.params.input, 'input'),
       ] as const;
-      const { tip, bytes } = await blocks.find(request.params.block, false);
+      const { tip, bytes } = await blocks.find(request.params.block, false, askerOf(reply));
       const input = transactionAt(bytes, places[1])?.inputs[places[2]];
       if (input === undefined) throw new AppError('not_found', `input /${places.join('/')} not found`);
-      return sendOrd(request, reply, tip, pathAndInput(places, inputJson(input)), { live: true });
+      const body = { pieces: pathAndInput(places, inputJson(input)), bytes: bytesBehind(bytes) };
+      return sendOrd(request, reply, tip, body, { live: true });
     },
   });
 }
@@ -108,10 +130,11 @@ export function transactionsRoutes(
 function* answerJson(
   transaction: RawTransaction,
   txid: TxidHex,
-  inscriptions: number,
+  { count, etched }: { readonly count: number; readonly etched: SpacedRune | null },
   network: NetworkName,
 ): Generator<string> {
-  yield `{"chain":"${ordChain(network)}","inscription_count":${inscriptions},"transaction":`;
+  const etching = etched === null ? 'null' : `"${formatSpacedRune(etched)}"`;
+  yield `{"chain":"${ordChain(network)}","etching":${etching},"inscription_count":${count},"transaction":`;
   yield* transactionJson(transaction);
   yield `,"txid":"${txid}"}`;
 }

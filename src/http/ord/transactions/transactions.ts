@@ -1,20 +1,24 @@
 import { strict as assert } from 'node:assert';
 import {
+  type AskedTransaction,
   fingerprintKey,
   type Outpoint,
   type TransactionPlace,
-  transactionPlace,
+  transactionPlaces,
 } from '#chain/outputs/output.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import type { RawBlocks } from '#http/ord/blocks/raw-blocks.ts';
-import { nodeBlock, nodeTransaction } from '#http/ord/node-questions.ts';
+import type { NodeCalls } from '#http/ord/node-calls.ts';
+import { nodeBlock, nodeTransaction, nodeTransactionIn } from '#http/ord/node-questions.ts';
 import type { AppDependencies } from '#http/server/app-dependencies.ts';
+import { fingerprintsOf } from '#indexer/transaction/outpoint-candidates.ts';
 import { type RawTransaction, RawTransactions } from '#indexer/transaction/raw-transaction.ts';
+import type { Asker } from '#kernel/contracts/asker.ts';
+import type { NodeRpc } from '#kernel/contracts/node.ts';
 import type { Tip } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { displayHash, parseBlockHash, type Txid } from '#kernel/primitives/hash.ts';
 import { genesisHeight } from '#kernel/primitives/height.ts';
-import { fingerprintsOf } from './outpoint-candidates.ts';
 import { TransactionDirectory } from './transaction-directory.ts';
 
 /** The coinbase of block 0, which a node does not give by its txid. */
@@ -34,6 +38,13 @@ export function isGenesisCoinbase(txid: Txid): boolean {
  */
 const probedOutputs = 64;
 
+/** What the index tells of the places of transactions, at one tip. */
+export interface ToldPlaces {
+  readonly tip: Tip | null;
+  /** By position in the question; null where they do not tell. */
+  readonly places: readonly (TransactionPlace | null)[];
+}
+
 export interface FoundTransaction {
   readonly tip: Tip | null;
   readonly transaction: RawTransaction;
@@ -41,45 +52,75 @@ export interface FoundTransaction {
   readonly confirmations: number;
 }
 
-/** Finds transactions: by the inscriptions in them, in the blocks of the index, else at the node. */
+/** Finds transactions: by the inscriptions and sats in their outputs, in the blocks of the index, else at the node. */
 export class Transactions {
   readonly #deps: AppDependencies;
+  readonly #node: NodeCalls | null;
   readonly #rawBlocks: RawBlocks;
   readonly #directory: TransactionDirectory;
 
-  constructor(deps: AppDependencies, rawBlocks: RawBlocks) {
+  constructor(deps: AppDependencies, node: NodeCalls | null, rawBlocks: RawBlocks) {
     this.#deps = deps;
+    this.#node = node;
     this.#rawBlocks = rawBlocks;
     this.#directory = new TransactionDirectory(rawBlocks);
   }
 
   /** Throws `not_found`, and `no_node` where only a node has the answer. */
-  async find(txid: Txid): Promise<FoundTransaction> {
-    const { tip, place } = await withSnapshot(this.#deps.pool, async ({ client, tip: now }) => {
-      const key = await fingerprintKey(client);
-      const outpoints = Array.from({ length: probedOutputs }, (_, vout): Outpoint => ({ txid, vout }));
-      const fingerprints = key === null ? [] : fingerprintsOf(key, outpoints);
-      return { tip: now, place: await transactionPlace(client, txid, fingerprints) };
-    });
+  async find(txid: Txid, asker: Asker): Promise<FoundTransaction> {
+    const { tip, places } = await this.places([{ txid, vouts: [] }], asker);
+    return this.findAt(txid, { tip, place: places[0] ?? null }, asker);
+  }
+
+  /**
+   * What the index tells of the places of some transactions: one connection, and a millisecond for ten. `vouts` may lead
+   * to their blocks, besides the first outputs.
+   */
+  async places(
+    asked: readonly Pick<AskedTransaction, 'txid' | 'vouts'>[],
+    { signal }: Asker,
+  ): Promise<ToldPlaces> {
+    return withSnapshot(
+      this.#deps.pool,
+      async ({ client, tip }) => {
+        const key = await fingerprintKey(client);
+        const probed = asked.map(({ txid, vouts: given }): AskedTransaction => {
+          const vouts = [...new Set([...given, ...Array.from({ length: probedOutputs }, (_, vout) => vout)])];
+          const outpoints = vouts.map((vout): Outpoint => ({ txid, vout }));
+          return { txid, vouts, fingerprints: key === null ? [] : fingerprintsOf(key, outpoints) };
+        });
+        const told = await transactionPlaces(client, probed);
+        return { tip, places: asked.map((_, index) => told.get(index) ?? null) };
+      },
+      signal,
+    );
+  }
+
+  /** As `find`, where it is known what the index tells. */
+  async findAt(
+    txid: Txid,
+    { tip, place }: { readonly tip: Tip | null; readonly place: TransactionPlace | null },
+    asker: Asker,
+  ): Promise<FoundTransaction> {
+    const node = this.#node?.of(asker) ?? null;
     const known = isGenesisCoinbase(txid) ? this.#genesisPlace() : place;
-    const transaction = known === null ? null : await this.#inBlock(txid, known);
+    const transaction = known === null ? null : await this.#inBlock(txid, known, node, asker);
     if (transaction !== null && known !== null && tip !== null)
       return { tip, transaction, confirmations: tip.height - known.height + 1 };
-    const { node } = this.#deps;
     const name = `transaction ${displayHash(txid)}`;
-    if (node == null) return this.#inSmallChain(txid, tip, name);
-    const found = await nodeTransaction(node, txid, null);
+    if (node === null) return this.#inSmallChain(txid, tip, name, asker);
+    const found = await nodeTransaction(node, txid);
     if (found === null) throw new AppError('not_found', `${name} not found`);
     return { tip, ...found };
   }
 
   /** Without a node, a small enough chain is read through. */
-  async #inSmallChain(txid: Txid, tip: Tip | null, name: string): Promise<FoundTransaction> {
-    const places = await this.#directory.candidates(this.#deps.pool, txid);
+  async #inSmallChain(txid: Txid, tip: Tip | null, name: string, asker: Asker): Promise<FoundTransaction> {
+    const places = await this.#directory.candidates(this.#deps.pool, txid, asker);
     if (places === null || tip === null)
       throw new AppError('no_node', `no inscription leads to ${name}, and there is no node to ask`);
     for (const place of places) {
-      const transaction = await this.#inBlock(txid, place);
+      const transaction = await this.#inBlock(txid, place, null, asker);
       if (transaction !== null)
         return { tip, transaction, confirmations: Math.max(tip.height - place.height + 1, 1) };
     }
@@ -93,14 +134,19 @@ export class Transactions {
   }
 
   /** A transaction of a known block: alone from the node where there is one, else out of the block. */
-  async #inBlock(txid: Txid, place: TransactionPlace): Promise<RawTransaction | null> {
-    const { node } = this.#deps;
-    if (node != null && !isGenesisCoinbase(txid)) {
-      const found = await nodeTransaction(node, txid, place.blockHash);
-      if (found !== null) return found.transaction;
+  async #inBlock(
+    txid: Txid,
+    place: TransactionPlace,
+    node: NodeRpc | null,
+    asker: Asker,
+  ): Promise<RawTransaction | null> {
+    if (node !== null && !isGenesisCoinbase(txid)) {
+      const found = await nodeTransactionIn(node, txid, place.blockHash);
+      if (found !== null) return found;
     }
-    const block = await this.#rawBlocks.read({ height: place.height, hash: place.blockHash });
-    const bytes = block?.bytes ?? (node == null ? null : await nodeBlock(node, displayHash(place.blockHash)));
+    const block = await this.#rawBlocks.read({ height: place.height, hash: place.blockHash }, asker);
+    const bytes =
+      block?.bytes ?? (node === null ? null : await nodeBlock(node, displayHash(place.blockHash)));
     return bytes === null ? null : transactionIn(bytes, txid, place.index);
   }
 }

@@ -190,11 +190,15 @@ describe('hashes', () => {
     expect((await ask('?limit=4')).hashes).toEqual(hashes.slice(-4));
     expect((await ask('?from=5000')).hashes).toEqual([]);
     const outbox = await readOutbox(http.database.pool);
-    for (const height of [0, 104, 130]) {
+    const [first, last] = [0, golden.chain.headers.length - 1];
+    // the newest texts are stored, older ones are made from the tables
+    expect([outbox[first]?.text, outbox[last]?.text]).toEqual([null, expect.any(String)]);
+    for (const height of [first, 104, 130, last]) {
       const answer = await fetch(`${address}/events/text/${height}`);
       expect(answer.headers.get('content-type')).toBe('text/plain; charset=us-ascii');
       const text = await answer.text();
-      expect(text).toBe(outbox[height]?.text);
+      const kept = outbox[height]?.text ?? null;
+      if (kept !== null) expect(text).toBe(kept);
       expect(createHash('sha256').update(text).digest('hex')).toBe(hashes[height]?.sha256);
     }
     expect((await fetch(`${address}/events/text/9999`)).status).toBe(404);

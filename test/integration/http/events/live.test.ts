@@ -73,13 +73,13 @@ class ServerSentStream {
   #text = '';
   readonly #request;
 
-  constructor(query: string, lastEventId?: string) {
+  constructor(query: string, lastEventId?: string, localAddress = '127.0.0.1') {
     streams.push(this);
     const headers = {
       accept: 'text/event-stream',
       ...(lastEventId === undefined ? {} : { 'last-event-id': lastEventId }),
     };
-    this.#request = httpRequest(`${address}/events${query}`, { headers });
+    this.#request = httpRequest(`${address}/events${query}`, { headers, localAddress });
     this.#request.on('error', () => {
       this.ended = true;
     });
@@ -126,8 +126,20 @@ class ServerSentStream {
   }
 }
 
+/** A client of its own for each 20 streams. */
+const clientAddress = (at: number): string => `127.0.0.${2 + Math.floor(at / 20)}`;
+
+/** How many streams one client can open now. */
+async function openStreams(): Promise<number> {
+  const opened = await Promise.all(
+    Array.from({ length: 25 }, () => new ServerSentStream('', undefined, '127.0.0.1').head),
+  );
+  return opened.filter(({ status }) => status === 200).length;
+}
+
 async function listeners(): Promise<number> {
-  const { rows } = await http.database.pool.query<{ count: number }>(
+  // a role sees its own statements
+  const { rows } = await http.database.readers.query<{ count: number }>(
     "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND query = 'LISTEN satscribe_outbox'",
   );
   return rows[0]!.count;
@@ -195,7 +207,7 @@ describe('server-sent events', () => {
     await goTo(best, 50);
     const stream = new ServerSentStream('');
     await until(async () => expect(await listeners()).toBe(1));
-    await http.database.pool.query(
+    await http.database.readers.query(
       "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query = 'LISTEN satscribe_outbox'",
     );
     await goTo(best, 55);
@@ -204,9 +216,12 @@ describe('server-sent events', () => {
   });
 
   test('are refused with 503 where there are too many, and a place that is left is given again', async () => {
-    const many = Array.from({ length: 100 }, () => new ServerSentStream(''));
+    const many = Array.from(
+      { length: 100 },
+      (_, at) => new ServerSentStream('', undefined, clientAddress(at)),
+    );
     for (const { head } of many) expect((await head).status).toBe(200);
-    const refused = new ServerSentStream('');
+    const refused = new ServerSentStream('', undefined, '127.0.0.9');
     const { status, retryAfter, body } = await refused.head;
     expect(status).toBe(503);
     expect(Number(retryAfter)).toBeGreaterThan(0);
@@ -216,9 +231,46 @@ describe('server-sent events', () => {
       reason: 'there are 100 streams of events already',
       code: 'too_many_streams',
     });
-    expect((await fetch(`${address}/events`)).status).toBe(503);
     many[7]!.close();
     await until(async () => expect((await fetch(`${address}/events`)).status).toBe(200));
+  });
+
+  test('of one client take no more than its share', async () => {
+    const share = Array.from({ length: 20 }, () => new ServerSentStream(''));
+    for (const { head } of share) expect((await head).status).toBe(200);
+    const refused = new ServerSentStream('');
+    const { status, retryAfter, body } = await refused.head;
+    expect(status).toBe(429);
+    expect(Number(retryAfter)).toBeGreaterThan(0);
+    await until(() => expect(refused.ended).toBe(true));
+    expect(JSON.parse(body())).toMatchObject({ status: 'error', code: 'too_many_at_once' });
+    const other = new ServerSentStream('', undefined, '127.0.0.2');
+    expect((await other.head).status).toBe(200);
+    share[3]!.close();
+    await until(async () => expect((await fetch(`${address}/events`)).status).toBe(200));
+  });
+
+  test.each([
+    ['at once', 0],
+    ['while the database is asked', 3],
+  ])('that are given up %s leave no place taken', async (_name, laterMs) => {
+    const port = Number(new URL(address).port);
+    for (let round = 0; round < 5; round++) {
+      const sockets = Array.from({ length: 50 }, () => connect(port, '127.0.0.1'));
+      for (const socket of sockets) {
+        socket.on('error', () => undefined);
+        // one that waits for the answer of another as well: it has no connection of its own
+        const request = `GET /events HTTP/1.1\r\nHost: a\r\nAccept: text/event-stream\r\n\r\n`;
+        socket.write(request + request);
+      }
+      await sleep(laterMs);
+      for (const socket of sockets) socket.resetAndDestroy();
+    }
+    await until(async () => {
+      const { body } = await http.app.inject('/metrics');
+      expect(body).toContain('satscribe_queue_length{queue="event streams"} 0');
+    });
+    expect(await openStreams()).toBe(20);
   });
 
   test('end when the server closes', async () => {
@@ -243,7 +295,7 @@ describe('server-sent events', () => {
 describe('a client that does not read', () => {
   test('is not read ahead for, and one that goes away is forgotten', async () => {
     await goTo(best);
-    const { pool } = http.database;
+    const { pool, readers } = http.database;
     // the best chain again and again: some 100 MB of events
     await pool.query(
       `INSERT INTO chain.outbox (sequence, height, block_hash, event_count, events)
@@ -251,7 +303,7 @@ describe('a client that does not read', () => {
        FROM chain.outbox, generate_series(1, 600) WHERE height > 100`,
     );
     let pages = 0;
-    pool.on('acquire', () => {
+    readers.on('acquire', () => {
       pages++;
     });
     const socket = connect(Number(new URL(address).port), '127.0.0.1');

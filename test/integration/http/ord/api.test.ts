@@ -27,13 +27,13 @@ let blocks: BlockSource;
 let app: App;
 
 async function appWith(extra: Partial<AppDependencies>): Promise<App> {
-  const { pool } = database;
+  const { readers } = database;
   const made = buildCheckedApp({
-    pool,
-    search: createSearchService({ pool, engine: createPostgresEngine() }),
+    pool: readers,
+    search: createSearchService({ pool: readers, engine: createPostgresEngine() }),
     network: networks[golden.chain.network],
     logger: silentLogger(),
-    operations: testOperations(pool),
+    operations: testOperations(readers),
     ...extra,
   });
   apps.push(made);
@@ -264,6 +264,19 @@ describe('many at once', () => {
     const beyond = `${'cd'.repeat(32)}i4294967295`;
     expect((await post('/missing', [ids[0], unknownId, ids[1], beyond])).json()).toEqual([unknownId, beyond]);
     expect((await post('/missing', [])).json()).toEqual([]);
+  });
+
+  test('POST /missing and /inscriptions answer long lists piece by piece as short ones', async () => {
+    const made = Array.from(
+      { length: 7000 },
+      (_, place) => `${place.toString(16).padStart(64, '0')}i${place}`,
+    );
+    const asked = made.flatMap((id, place) => [id, ids[place % ids.length]!]);
+    expect((await post('/missing', asked)).json()).toEqual(made);
+    expect((await post('/missing', ids)).json()).toEqual([]);
+    const repeated = Array.from({ length: 1200 }, (_, place) => ids[place % 7]!);
+    const answer = await post('/inscriptions', repeated);
+    expect(answer.json<{ id: string }[]>().map(({ id }) => id)).toEqual(repeated);
   });
 
   test('POST /outputs answers each as /output does', async () => {

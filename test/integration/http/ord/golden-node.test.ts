@@ -41,16 +41,16 @@ describe.skipIf(bitcoindForTests() === null)('with a node and no blocks of its o
         expect(await node.rpc.call('submitblock', [block])).toBeNull();
       }
       database = await createTestDatabase();
-      const { pool } = database;
+      const { pool, readers } = database;
       const source = await openFolderSource(folder);
       await follow({ source, pool, signal: new AbortController().signal, threads: parseThreads() });
       await source.close();
       app = buildCheckedApp({
-        pool,
-        search: createSearchService({ pool, engine: createPostgresEngine() }),
+        pool: readers,
+        search: createSearchService({ pool: readers, engine: createPostgresEngine() }),
         network: networks[golden.chain.network],
         logger: silentLogger(),
-        operations: testOperations(pool),
+        operations: testOperations(readers),
         node: node.rpc,
       });
       await app.ready();

@@ -14,35 +14,37 @@ import { GoldenChain, goldenChainNames } from '#test/support/chain/golden-chain.
 import { differences, indexQuestions } from '#test/support/chain/ord-golden.ts';
 import { buildCheckedApp } from '#test/support/checked-app.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { exactJson } from '#test/support/exact-json.ts';
 import { silentLogger } from '#test/support/http-app.ts';
 import { testOperations } from '#test/support/operations.ts';
 import { parseThreads } from '#test/support/parse-threads.ts';
 import { sampleStep } from '#test/support/property-runs.ts';
 
-/**
- * Every inscription of every chain is requested: every second one as itself, the others in the nearly equal form for
- * scripts. Other similar requests are sampled. A long run sends all of them.
- */
+/** Similar requests are sampled, a quarter of the inscriptions among them. A long run sends all of them. */
 const sampled: Readonly<Record<string, number>> = {
-  inscription: 2,
-  'inscription-number': 10,
-  'inscriptions-block': 2,
-  'r-inscription': 2,
-  'r-metadata': 3,
-  'r-children': 3,
-  'r-parents': 3,
-  'r-undelegated-content': 5,
-  decode: 6,
-  block: 3,
-  'r-blockinfo': 3,
-  'output-empty': 100,
-  record: 5,
+  inscription: 4,
+  'inscription-number': 20,
+  'inscriptions-block': 4,
+  'r-inscription': 4,
+  'r-metadata': 6,
+  'r-children': 6,
+  'r-parents': 6,
+  'r-undelegated-content': 10,
+  decode: 12,
+  block: 6,
+  'r-blockinfo': 6,
+  'output-empty': 200,
+  record: 10,
+  sat: 20,
 };
 /** Most blocks of deep-1 are alike. */
 const ofBlocks = new Set(['block', 'r-blockinfo', 'inscriptions-block']);
 
 const stepOf = (chain: string, question: string): number =>
   sampleStep(chain === 'deep-1' && ofBlocks.has(question) ? 30 : (sampled[question] ?? 1));
+
+/** The fields of `/sat` that ord has nothing for without a sat index. */
+const withoutSatIndex = { address: null, inscriptions: [], satpoint: null };
 
 /** `/content` as it was recorded: header bytes as latin-1. */
 interface RecordedContent {
@@ -51,6 +53,15 @@ interface RecordedContent {
   readonly contentEncoding?: string | null;
   readonly length?: number;
   readonly sha256?: string;
+}
+
+/** ord's `/rune`. */
+interface RecordedRune {
+  readonly key: string;
+  readonly value: {
+    readonly id: string;
+    readonly entry: { readonly number: number; readonly etching: string; readonly spaced_rune: string };
+  };
 }
 
 /** Asks about every `step`-th item, as many at once as the pool has connections. */
@@ -73,14 +84,14 @@ describe.each(goldenChainNames)('ord’s API over the golden chain %s, from its 
   beforeAll(async () => {
     golden.writeFolder(folder);
     database = await createTestDatabase();
-    const { pool } = database;
+    const { readers } = database;
     blocks = await openFolderSource(folder);
     app = buildCheckedApp({
-      pool,
-      search: createSearchService({ pool, engine: createPostgresEngine() }),
+      pool: readers,
+      search: createSearchService({ pool: readers, engine: createPostgresEngine() }),
       network: networks[golden.chain.network],
       logger: silentLogger(),
-      operations: testOperations(pool),
+      operations: testOperations(readers),
       blocks,
     });
     await app.ready();
@@ -120,6 +131,83 @@ describe.each(goldenChainNames)('ord’s API over the golden chain %s, from its 
       });
       expect(different).toEqual([]);
       expect(asked).toBeGreaterThan(0);
+    });
+
+    test('sats, except for what takes a sat index', async () => {
+      const recorded = golden.satAnswers<Record<string, unknown>>(tip, 'sat');
+      expect(recorded.length).toBeGreaterThan(0);
+      await inLanes(recorded, stepOf(name, 'sat'), async ({ key, value }) => {
+        const answer = await app.inject({ url: `/sat/${key}`, headers: { accept: 'application/json' } });
+        // ord fails on sats that it finds at the lost outpoint; without an index it would not look for them
+        expect(answer.statusCode).toBe(200);
+        if (value === undefined) expect(answer.json()).toMatchObject({ number: Number(key) });
+        else expect(answer.json()).toEqual({ ...value, ...withoutSatIndex });
+      });
+    });
+
+    const isRunic = (line: string): boolean => line.includes('"runes":{"');
+    test.runIf(golden.answerLines(tip, 'output-empty').some(isRunic))('outputs that hold runes', async () => {
+      const only = isRunic;
+      const { asked, different } = await differences(app, golden, tip, 'output-empty', { only });
+      expect(different).toEqual([]);
+      expect(asked).toBeGreaterThan(0);
+    });
+
+    const recordedRunes = golden
+      .runeAnswers(tip, 'rune.ndjson')
+      .map((line) => exactJson(line) as RecordedRune);
+
+    test.runIf(recordedRunes.length > 0)('runes, by every name that they have', async () => {
+      const lines = golden.runeAnswers(tip, 'rune.ndjson');
+      await inLanes(lines, 1, async (line) => {
+        const { key, value } = exactJson(line) as RecordedRune;
+        const { id, entry } = value;
+        // text, so that the order of keys and integers of 128 bits count
+        const said = `{"key":${JSON.stringify(key)},"value":`;
+        expect(line.startsWith(said)).toBe(true);
+        const plain = key.replaceAll('•', '');
+        for (const name of [key, key.replaceAll('•', '.'), plain, id, String(entry.number)]) {
+          const answer = await app.inject(`/rune/${encodeURIComponent(name)}`);
+          expect(answer.statusCode).toBe(200);
+          expect(`${said}${answer.body}}`).toBe(line);
+        }
+      });
+    });
+
+    test.runIf(recordedRunes.length > 0)('pages of runes', async () => {
+      const pages = golden.runeAnswers(tip, 'runes.ndjson');
+      expect(pages.length).toBeGreaterThan(0);
+      for (const [page, line] of pages.entries()) {
+        const answer = await app.inject(`/runes/${page}`);
+        expect(`{"key":"${page}","value":${answer.body}}`).toBe(line);
+        if (page === 0) expect((await app.inject('/runes')).body).toBe(answer.body);
+      }
+      const beyond = await app.inject(`/runes/${pages.length + 9}`);
+      expect(beyond.json()).toEqual({ entries: [], more: false, next: null, prev: pages.length + 8 });
+    });
+
+    test('the status of runes', async () => {
+      const [line] = golden.runeAnswers(tip, 'status.ndjson');
+      const { value } = exactJson(line ?? '') as { value: Record<string, unknown> };
+      const { minimum_rune_for_next_block: minimum, rune_index: isIndexed, runes } = value;
+      const status = (await app.inject('/status')).json<Record<string, unknown>>();
+      expect(status).toMatchObject({ minimum_rune_for_next_block: minimum, rune_index: isIndexed, runes });
+    });
+
+    test('sats of blocks that are far away, in all notations', async () => {
+      const recorded = golden.satAnswers<Record<string, unknown>>(tip, 'sat-unmined');
+      expect(recorded.length).toBeGreaterThan(0);
+      await inLanes(recorded, 1, async ({ key, value, status, error }) => {
+        const url = `/sat/${encodeURIComponent(key)}`;
+        const answer = await app.inject({ url, headers: { accept: 'application/json' } });
+        if (value === undefined) {
+          expect(answer.statusCode).toBe(status);
+          expect(answer.json()).toEqual({ status: 'error', error });
+          return;
+        }
+        const { timestamp: _timestamp, ...said } = answer.json<Record<string, unknown>>();
+        expect(said).toEqual({ ...value, ...withoutSatIndex });
+      });
     });
 
     // what follows is compared at the best tip of a chain alone

@@ -127,10 +127,14 @@ describe.skipIf(!hasBitcoind)('a node whose chain changes', () => {
   });
 
   test('lets go of one who waits when the time is over or he gives up', async () => {
-    await source.news(500, none);
-    const before = performance.now();
-    await source.news(200, none);
-    expect(performance.now() - before).toBeGreaterThan(150);
+    // news of earlier tests may still come, one after another
+    let waited = 0;
+    for (let turn = 0; turn < 10 && waited <= 150; turn++) {
+      const before = performance.now();
+      await source.news(200, none);
+      waited = performance.now() - before;
+    }
+    expect(waited).toBeGreaterThan(150);
     const controller = new AbortController();
     const waiting = source.news(60_000, controller.signal);
     controller.abort();

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { CopyEncoder, copyBinary } from '#kernel/pg/copy-binary.ts';
-import { readCopy } from '#kernel/pg/copy-read.ts';
+import { type CopyEncoder, copyBinary, encoderOf } from '#kernel/pg/copy-binary.ts';
+import { readCopy, readCopyBytes } from '#kernel/pg/copy-read.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
 
@@ -28,7 +28,9 @@ interface Row {
   readonly nulls: number;
 }
 
-const columns = 'b, i2, i4, i8, halves, bytes, words, at';
+const target = { table: 'public.copied', columns: 'b, i2, i4, i8, halves, bytes, words, at' };
+const bytesTarget = { table: 'public.copied', columns: 'bytes' };
+const int2Target = { table: 'public.copied', columns: 'i2' };
 const row: fc.Arbitrary<Row> = fc.record({
   b: fc.boolean(),
   i2: fc.integer({ min: -(2 ** 15), max: 2 ** 15 - 1 }),
@@ -73,7 +75,7 @@ function expected({ b, i2, i4, i8, halves, bytes, words, at, nulls }: Row): unkn
 
 describe('binary COPY', () => {
   // kept for all cases, as a writer keeps it
-  const encoder = new CopyEncoder(8);
+  const encoder = encoderOf(target);
 
   test('brings in what is then selected', async () => {
     const client = await database.pool.connect();
@@ -84,7 +86,7 @@ describe('binary COPY', () => {
           encoder.reset();
           for (const each of rows) encode(encoder, each);
           expect(encoder.rows).toBe(rows.length);
-          expect(await copyBinary(client, `public.copied (${columns})`, encoder)).toBe(rows.length);
+          expect(await copyBinary(client, target, encoder)).toBe(rows.length);
           const found = await client.query<unknown[]>({
             text: `SELECT b, i2, i4, i8, halves::text, bytes, words, at FROM public.copied ORDER BY row_number`,
             rowMode: 'array',
@@ -100,7 +102,7 @@ describe('binary COPY', () => {
 
   test('brings in more than the socket takes at once', async () => {
     const client = await database.pool.connect();
-    const large = new CopyEncoder(1);
+    const large = encoderOf(bytesTarget);
     const body = new Uint8Array(3_000_000).fill(0x61);
     for (let count = 0; count < 10; count++) {
       large.row();
@@ -108,7 +110,7 @@ describe('binary COPY', () => {
     }
     expect(large.byteLength).toBeGreaterThan(29_000_000);
     await client.query('TRUNCATE public.copied');
-    await copyBinary(client, 'public.copied (bytes)', large);
+    await copyBinary(client, bytesTarget, large);
     const { rows } = await client.query<{ length: number }>(
       'SELECT length(bytes) AS length FROM public.copied ORDER BY length DESC',
     );
@@ -121,12 +123,12 @@ describe('binary COPY', () => {
   test('that the server refuses fails, brings nothing in, and leaves the connection of use', async () => {
     const client = await database.pool.connect();
     await client.query('TRUNCATE public.copied');
-    const wrong = new CopyEncoder(1);
+    const wrong = encoderOf(int2Target);
     for (let count = 0; count < 100_000; count++) {
       wrong.row();
       wrong.int4(count);
     }
-    await expect(copyBinary(client, 'public.copied (i2)', wrong)).rejects.toMatchObject({ code: '22P03' });
+    await expect(copyBinary(client, int2Target, wrong)).rejects.toMatchObject({ code: '22P03' });
     const { rows } = await client.query<{ count: number }>(
       'SELECT count(*)::integer AS count FROM public.copied',
     );
@@ -150,4 +152,25 @@ describe('binary COPY', () => {
     expect(seen).toEqual(Array.from({ length: 100_000 }, (_, index) => index + 1));
     client.release();
   });
+});
+
+test('the bytes of one value are read as they are stored, whatever their number', async () => {
+  const client = await database.pool.connect();
+  try {
+    await client.query('CREATE TEMPORARY TABLE stored (bytes bytea NOT NULL)');
+    const none = await readCopyBytes(client, 'SELECT bytes FROM stored');
+    expect(none).toBeNull();
+    await fc.assert(
+      fc.asyncProperty(fc.nat(300_000), fc.uint8Array({ maxLength: 50 }), async (zeros, end) => {
+        const bytes = Buffer.concat([Buffer.alloc(zeros, 0xff), end]);
+        await client.query('DELETE FROM stored');
+        await client.query('INSERT INTO stored VALUES ($1)', [bytes]);
+        const read = await readCopyBytes(client, 'SELECT bytes FROM stored');
+        expect(read?.equals(bytes)).toBe(true);
+      }),
+      { numRuns: propertyRuns(30), examples: [[0, new Uint8Array()]] },
+    );
+  } finally {
+    client.release(true);
+  }
 });

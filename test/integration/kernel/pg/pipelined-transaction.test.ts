@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { CopyEncoder, copyBinary } from '#kernel/pg/copy-binary.ts';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { copyBinary, encoderOf } from '#kernel/pg/copy-binary.ts';
 import { connectPipelined } from '#kernel/pg/pool.ts';
 import { pipelinedTransaction } from '#kernel/pg/transaction.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
@@ -29,12 +29,13 @@ describe('a pipelined transaction', () => {
   const insert = (tx: pg.ClientBase, x: number): Promise<unknown> =>
     tx.query(`INSERT INTO ${table} SELECT $1::integer`, [x]);
   const copy = (tx: pg.ClientBase, ...rows: number[]): Promise<number> => {
-    const encoder = new CopyEncoder(1);
+    const target = { table, columns: 'x' };
+    const encoder = encoderOf(target);
     for (const x of rows) {
       encoder.row();
       encoder.int4(x);
     }
-    return copyBinary(tx, `${table} (x)`, encoder);
+    return copyBinary(tx, target, encoder);
   };
   const stored = async (): Promise<number[]> => {
     const { rows } = await database.pool.query<{ x: number }>(`SELECT x FROM ${table} ORDER BY x`);
@@ -70,6 +71,22 @@ describe('a pipelined transaction', () => {
       rest: [fail(tx), copy(tx, 2), insert(tx, 3)],
     }));
     await expect(run).rejects.toMatchObject({ code: '23514' });
+    expect(await stored()).toEqual([]);
+    await pipelinedTransaction(client, (tx) => ({ decisive: [], rest: [insert(tx, 7)] }));
+    expect(await stored()).toEqual([7]);
+  });
+
+  test('leaves nothing when a copy cannot be sent: the server would commit the others', async () => {
+    const target = { table, columns: 'x' };
+    const encoder = encoderOf(target);
+    vi.spyOn(encoder, 'chunks').mockImplementation(() => {
+      throw new RangeError('Array buffer allocation failed');
+    });
+    const run = pipelinedTransaction(client, (tx) => ({
+      decisive: [insert(tx, 1)],
+      rest: [copyBinary(tx, target, encoder), copy(tx, 2)],
+    }));
+    await expect(run).rejects.toThrow('allocation failed');
     expect(await stored()).toEqual([]);
     await pipelinedTransaction(client, (tx) => ({ decisive: [], rest: [insert(tx, 7)] }));
     expect(await stored()).toEqual([7]);

@@ -1,7 +1,9 @@
 import { Block } from 'bitcoinjs-lib';
 import { describe, expect, test } from 'vitest';
+import { hashTransactions } from '#indexer/facts/hash-transactions.ts';
 import { decodeOutputColumns, type OutputColumns } from '#indexer/facts/output-columns.ts';
 import { OutputReader } from '#indexer/facts/read-outputs.ts';
+import { HashTree } from '#indexer/source/hash-tree.ts';
 import { BlockLayout } from '#indexer/transaction/block-layout.ts';
 import { expandFingerprintKey } from '#indexer/transaction/outpoint-fingerprint.ts';
 import { readLayout } from '#indexer/transaction/read-layout.ts';
@@ -17,7 +19,10 @@ const header = Buffer.alloc(80);
 function read(block: Uint8Array, height = 200, network: 'mainnet' | 'regtest' = 'regtest'): OutputColumns {
   const layout = new BlockLayout();
   expect(readLayout(block, layout)).toBeNull();
-  return decodeOutputColumns(reader.read(block, layout, { height: asHeight(height), network, key }));
+  const tree = new HashTree();
+  hashTransactions(tree, block, layout);
+  const of = { height: asHeight(height), network, key, txids: tree.leaves };
+  return decodeOutputColumns(reader.read(block, layout, of));
 }
 
 /** `txid:vout value script spent` of each output, and the outpoints that it spends of earlier blocks. */

@@ -151,6 +151,7 @@ describe('KeptTransactions', () => {
     vsize: 100,
     outpoints: new Uint8Array(),
     made: [],
+    runes: null,
     sizeBytes,
     replaces: [],
     entry: fee === null ? null : { fee: asSats(fee), firstSeen: 0 },

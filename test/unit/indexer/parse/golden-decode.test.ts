@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { envelopeFlags } from '#indexer/parse/envelope-flags.ts';
 import { GoldenChain, goldenChainNames } from '#test/support/chain/golden-chain.ts';
 import { fixtureLines } from './fixtures.ts';
-import { columnsOf, type ReadEnvelope, readEnvelopes } from './synthetic-block.ts';
+import { columnsOf, type ReadEnvelope, readEnvelopes, shownProperties } from './synthetic-block.ts';
 
 /** What ord's /decode and /inscription say of an envelope; absent: null, false, 0 or empty. */
 interface OrdEnvelope {
@@ -72,7 +72,7 @@ function ours(envelope: ReadEnvelope): Record<string, unknown> {
     properties: hex(fields.properties),
     propertyEncoding: hex(fields.propertyEncoding),
     rune: hex(fields.rune),
-    shownProperties: fields.propertiesJson?.toString(),
+    shownProperties: shownProperties(envelope),
   };
 }
 

@@ -2,11 +2,27 @@ import { brotliCompressSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { DerivedBudget, propertiesBytesMax, wastedBytesMax } from '#indexer/parse/derived-budget.ts';
-import { propertiesJson } from '#indexer/parse/properties-json.ts';
+import { propertyParts } from '#indexer/parse/properties.ts';
+import {
+  jsonBytesOf,
+  propertiesJson as jsonOfFields,
+  propertyFields,
+} from '#indexer/parse/property-fields.ts';
 import { propertyRuns, sampleStep } from '#test/support/property-runs.ts';
 import { blockOf, columnsOf, envelopeScript, readEnvelopes, reveal, tag } from './synthetic-block.ts';
 
 const br = Buffer.from('br');
+
+/** The JSON that ord shows, composed of what is stored. */
+function propertiesJson(...given: Parameters<typeof propertyParts>): string | null {
+  const parts = propertyParts(...given);
+  if (parts === null) return null;
+  const fields = propertyFields(parts);
+  const json = jsonOfFields(fields);
+  expect(jsonBytesOf(fields)).toBe(Buffer.byteLength(json));
+  return json;
+}
+
 const shown = (hex: string): string | null => propertiesJson(Buffer.from(hex, 'hex'), null);
 const title = (hex: string): string => `a101a100${hex}`;
 const trait = (hex: string): string => `a101a101a16161${hex}`;
@@ -155,7 +171,7 @@ describe('propertiesJson', () => {
     };
     const areShown = (scripts: Uint8Array[]): boolean[] =>
       readEnvelopes(columnsOf(blockOf(scripts.map((one) => reveal(one))))).map(
-        ({ fields }) => fields.propertiesJson?.toString().includes('"title":"T"') === true,
+        ({ fields }) => fields.attributes?.toString().includes('"title":"T"') === true,
       );
     const order = Array.from({ length: 25 }, (_, index) => index);
     expect(areShown(order.map(() => script(0)))).toEqual(order.map(() => true));

@@ -5,6 +5,7 @@ import {
   fieldKinds,
 } from '#indexer/parse/block-columns.ts';
 import { type ParseOptions, type ParseResult, parseBlock } from '#indexer/parse/parse-block.ts';
+import { propertiesJson } from '#indexer/parse/property-fields.ts';
 
 /** Blocks made for tests, and a block's columns as objects. */
 
@@ -203,4 +204,13 @@ export function readEnvelopes(columns: BlockColumns): ReadEnvelope[] {
     }
   });
   return envelopes;
+}
+
+/** The properties of an envelope as ord shows them. Undefined: it has none. */
+export function shownProperties({ fields }: Pick<ReadEnvelope, 'fields'>): string | undefined {
+  const { attributes, galleryIds, galleryAttributes } = fields;
+  const none = Buffer.alloc(0);
+  return attributes === undefined
+    ? undefined
+    : propertiesJson({ attributes, ids: galleryIds ?? none, itemAttributes: galleryAttributes ?? none });
 }

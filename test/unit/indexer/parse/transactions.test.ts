@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { envelopeFlags } from '#indexer/parse/envelope-flags.ts';
 import { fixtureLines } from './fixtures.ts';
-import { blockOf, columnsOf, type ReadEnvelope, readEnvelopes } from './synthetic-block.ts';
+import { blockOf, columnsOf, type ReadEnvelope, readEnvelopes, shownProperties } from './synthetic-block.ts';
 
 interface RealTransaction {
   readonly source: string;
@@ -59,11 +59,11 @@ describe('real transactions', () => {
   );
 
   test('galleries are shown', () => {
-    const shown = JSON.parse(onlyEnvelope('47311be0').fields.propertiesJson!.toString()) as {
+    const shown = JSON.parse(shownProperties(onlyEnvelope('47311be0')) ?? '') as {
       gallery: unknown[];
     };
     expect(shown.gallery.length).toBeGreaterThan(0);
-    expect(onlyEnvelope('9936fce2').fields.propertiesJson).toBeDefined();
+    expect(shownProperties(onlyEnvelope('9936fce2'))).toBeDefined();
   });
 
   test.each(['98316dcb', '5972bbca', '054cc18a', '0476e678', '2c01d2a0'])(

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { mainTrack, type Span, stageClock } from '#kernel/stages/span.ts';
 import { StageRecorder, type TraceEvent } from '#kernel/stages/stage-recorder.ts';
-import { stageTable } from '#kernel/stages/stage-table.ts';
+import type { StageRow } from '#kernel/stages/stage-sums.ts';
 
 const start = stageClock();
 const span = (stage: string, track: string, from: number, to: number, rest: Partial<Span> = {}): Span => ({
@@ -12,11 +12,8 @@ const span = (stage: string, track: string, from: number, to: number, rest: Part
   cpuMs: null,
   ...rest,
 });
-const rowOf = (
-  recorder: StageRecorder,
-  stage: string,
-): ReturnType<StageRecorder['rows']>[number] | undefined =>
-  recorder.rows().find((row) => row.stage === stage);
+const rowOf = (recorder: StageRecorder, stage: string): StageRow | undefined =>
+  recorder.sums().rows.find((row) => row.stage === stage);
 const roundedWaits = (recorder: StageRecorder, stage: string): [string, number][] =>
   Object.entries(rowOf(recorder, stage)?.waitedFor ?? {}).map(([name, ms]) => [name, Math.round(ms)]);
 
@@ -33,6 +30,16 @@ describe('the recorder of stages', () => {
       bytes: 150,
       rows: 3,
     });
+  });
+
+  test('gives the stages in the order in which data passes them', () => {
+    const recorder = new StageRecorder();
+    for (const stage of ['commit', 'COPY b', 'fetch', 'COPY a', 'ledger']) {
+      recorder.span(span(stage, 'track', 0, 10));
+    }
+    const { rows, processes } = recorder.sums();
+    expect(rows.map(({ stage }) => stage)).toEqual(['fetch', 'ledger', 'COPY b', 'COPY a', 'commit']);
+    expect(processes).toEqual({ satscribe: expect.any(Number) as number, postgres: null });
   });
 
   test('charges a wait to what ran meanwhile, and each moment once', () => {
@@ -92,7 +99,7 @@ describe('the recorder of stages', () => {
     expect(Math.round(rowOf(recorder, 'COPY blocks')!.waitMs)).toBe(30);
     expect(roundedWaits(recorder, 'COPY blocks')).toEqual([
       ['ledger', 15],
-      ['round trips, disk', 15],
+      ['disk, locks, processors', 15],
     ]);
   });
 
@@ -126,12 +133,12 @@ describe('the recorder of stages', () => {
     const closed: string[][] = [];
     const recorder = new StageRecorder({
       event: (event) => events.push(event),
-      close: (rows) => closed.push(rows.map(({ stage }) => stage)),
+      close: ({ rows }) => closed.push(rows.map(({ stage }) => stage)),
     });
     recorder.span(span('ledger', mainTrack, 0, 20, { cpuMs: 0 }));
     expect(recorder.isDetailed).toBe(true);
-    const rows = recorder.end();
-    expect(rows?.map(({ stage }) => stage)).toEqual([
+    const sums = recorder.end();
+    expect(sums?.rows.map(({ stage }) => stage)).toEqual([
       'ledger',
       'main thread, other',
       'other threads (V8, libuv)',
@@ -141,20 +148,4 @@ describe('the recorder of stages', () => {
     expect(events.map(({ name }) => name)).toEqual(['ledger']);
     expect(closed).toHaveLength(1);
   });
-});
-
-test('the table shows seconds, megabytes and the longest waits', () => {
-  const recorder = new StageRecorder();
-  recorder.span(span('fetch', 'fetch 1', 0, 1500, { bytes: 2_000_000 }));
-  recorder.span(span('ledger', mainTrack, 1500, 2000, { cpuMs: 250, rows: 7 }));
-  recorder.waited({
-    ...span('ledger', mainTrack, 0, 1500),
-    on: [({ stage }) => stage === 'fetch'],
-    otherwise: 'workers',
-  });
-  expect(stageTable(recorder.rows()).split('\n')).toEqual([
-    'stage   times  seconds  processor  waiting   MB  rows  waited for',
-    'fetch       1     1.50                      2.0',
-    'ledger      1     0.50       0.25     1.50          7  fetch 1.50',
-  ]);
 });

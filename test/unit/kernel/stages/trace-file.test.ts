@@ -1,6 +1,7 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { stageClock } from '#kernel/stages/span.ts';
@@ -13,6 +14,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
+const noSums = { ms: 0, rows: [], processes: { satscribe: 0, postgres: null } };
 const noError = (error: unknown): never => {
   throw error;
 };
@@ -25,7 +27,7 @@ describe('a trace file', () => {
     const event = { kind: 'stage', from, to: from + 1.5, details: { heights: '7-9' } } as const;
     trace.event({ ...event, name: 'ledger', track: 'main thread' });
     trace.event({ ...event, name: 'COPY blocks', track: 'writer connection' });
-    trace.close([]);
+    trace.close(noSums);
     const events = readTrace(path);
     expect(completeEvents(events).map(({ name, pid, args }) => [name, pid, args])).toEqual([
       ['ledger', 1, { heights: '7-9' }],
@@ -50,6 +52,27 @@ describe('a trace file', () => {
     expect(readTrace(path).length).toBeGreaterThan(1000);
   });
 
+  test('is valid JSON where a write fails in its middle', () => {
+    const path = join(folder, 'full.json');
+    // a limit of 98 kB: the system then writes as much as fits, as on a full disk
+    const program = `
+      import { TraceFile } from ${JSON.stringify(resolve('src/kernel/stages/trace-file.ts'))};
+      const failures = [];
+      const trace = TraceFile.open(process.argv[1], (error) => failures.push(error.code));
+      const event = { kind: 'stage', name: 'parse', track: 'parser 1', from: 0, to: 1, details: {} };
+      for (let count = 0; count < 2000; count++) trace.event(event);
+      trace.close({ rows: [] });
+      console.log(failures.join());`;
+    const node = [process.execPath, '--input-type=module', '--eval', program, path];
+    const failures = execFileSync('bash', ['-c', 'ulimit -f 98 && exec "$@"', 'limited', ...node], {
+      encoding: 'utf8',
+    });
+    expect(failures.trim()).toBe('EFBIG');
+    const { size } = statSync(path);
+    expect(size).toBeGreaterThan(60_000);
+    expect(readTrace(path)).toHaveLength(readFileSync(path, 'utf8').trim().split('\n').length - 2);
+  });
+
   test('keeps spans that touch or nest so after rounding', () => {
     const path = join(folder, 'nested.json');
     fc.assert(
@@ -65,7 +88,7 @@ describe('a trace file', () => {
             from += part;
           }
           trace.event({ ...about, name: 'write', from: first, to: from });
-          trace.close([]);
+          trace.close(noSums);
           expect(unnested(readTrace(path))).toEqual([]);
         },
       ),

@@ -1,13 +1,15 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
+import { inscriptionIdBytes, parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import { asInscriptionKey } from '#kernel/primitives/inscription-key.ts';
 import { foldText } from '#kernel/text/fold.ts';
+import { indexPair } from '#kernel/text/index-pair.ts';
+import { propertyTexts, textsOfAttributes } from '#kernel/text/property-texts.ts';
 import { documentsOf, type Group, tombstone } from '#search/elastic/documents/group-document.ts';
 import { PhraseBook } from '#search/elastic/phrases/phrase-book.ts';
 import { mappings } from '#search/elastic/server/search-index.ts';
 import { gramNeedle, gramText } from '#search/text/gram-text.ts';
-import { galleryTerm, indexPair, indexTermOfBytes } from '#search/text/index-term.ts';
+import { galleryTerm, indexTermOfBytes } from '#search/text/index-term.ts';
 
 const noPhrases = new PhraseBook([]);
 
@@ -73,16 +75,17 @@ test('fields that are not there are left out, and all others are in the mapping'
     'member',
     'size',
   ]);
-  const id = `${'ab'.repeat(32)}i0`;
+  const id = parseInscriptionId(`${'ab'.repeat(32)}i0`)!;
+  const idBytes = inscriptionIdBytes(id);
   const full = group({
     metaprotocol: 'cbrc-20:deploy',
     parents: [3, 4].map(asInscriptionKey),
     content: { sha256: 'aa', decodedSha256: 'bb', sizeBytes: 5, folded: 'hello' },
     metadata: { json: '{"K":"V"}', folded: '{"k":"v"}' },
-    properties: JSON.stringify({
-      gallery: [{ id }, { id }],
-      attributes: { title: 'TITLE', traits: { Eyes: 'Blue', n: 1 } },
-    }).replace('"n":1', '"n":9223372036854775807'),
+    properties: {
+      ...textsOfAttributes('{"title":"TITLE","traits":{"Eyes":"Blue","n":9223372036854775807}}'),
+      ids: Buffer.concat([idBytes, idBytes]),
+    },
   });
   const { source } = [...documentsOf(full, 9, noPhrases)][0]!;
   for (const field of Object.keys(source)) expect(mappings.properties).toHaveProperty(field);
@@ -93,7 +96,7 @@ test('fields that are not there are left out, and all others are in the mapping'
     hashes: ['aa', 'bb'],
     metadataKeys: ['k'],
     traits: [indexPair('eyes', 'blue'), indexPair('n', '9223372036854775807')],
-    gallery: [galleryTerm(parseInscriptionId(id)!)],
+    gallery: [galleryTerm(id)],
     class: 'text/',
     size: 5,
     words: 'hello',
@@ -128,7 +131,7 @@ test('no value, however long a miner lets it be, makes a term that the server re
         contentClass: indexTermOfBytes(Buffer.from(long)),
         metaprotocol: indexTermOfBytes(Buffer.from(long)),
         metadata: { json: JSON.stringify({ [long]: long }), folded: long },
-        properties: JSON.stringify({ gallery: [], attributes: { title: long, traits: { [long]: long } } }),
+        properties: { ...propertyTexts(long, [[long, long]]), ids: Buffer.alloc(0) },
       }),
       1,
       noPhrases,

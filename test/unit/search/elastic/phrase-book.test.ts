@@ -2,9 +2,10 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { foldText } from '#kernel/text/fold.ts';
+import { termBorder } from '#kernel/text/index-pair.ts';
 import { learnPhrases } from '#search/elastic/phrases/learn-phrases.ts';
 import { PhraseBook, waysMax } from '#search/elastic/phrases/phrase-book.ts';
-import { foldedOfGram, gramNeedle, gramText, phraseLetters, termBorder } from '#search/text/gram-text.ts';
+import { foldedOfGram, gramNeedle, gramText, phraseLetters } from '#search/text/gram-text.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
 
 const isIn = (book: PhraseBook, needle: string, folded: string): boolean => {

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { foldText } from '#kernel/text/fold.ts';
+import { indexPair } from '#kernel/text/index-pair.ts';
 import { metadataMembersLengthMax } from '#kernel/text/searchable.ts';
-import { indexPair, indexTerm, indexTermOfBytes, valueOfTerm } from '#search/text/index-term.ts';
+import { indexTerm, indexTermOfBytes, valueOfTerm } from '#search/text/index-term.ts';
 import { metadataTerms } from '#search/text/metadata-terms.ts';
 
 test('keys, values and pairs of every depth are found, folded', () => {

@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isWithinEdits } from '#kernel/text/edit-distance.ts';
+import { foldText } from '#kernel/text/fold.ts';
 import { fuzzyPieces } from '#search/postgres/text-plan.ts';
 import { exactWordCheck, fuzzyWordCheck } from '#search/text/word-check.ts';
-import { editsOf, wordsOf, wordsOfFolded } from '#search/text/words.ts';
+import { editsOf, wordsBeginningWith, wordsOf, wordsOfFolded } from '#search/text/words.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
 import { hasWords, naiveEdits } from '#test/support/search/naive-words.ts';
 
@@ -39,6 +40,11 @@ const edits = fc.array(
   { maxLength: 2 },
 );
 
+/** The outcome of a check that is not interrupted. */
+function outcomeOf(parts: Generator<void, boolean>): boolean {
+  for (let step = parts.next(); ; step = parts.next()) if (step.done === true) return step.value;
+}
+
 describe('words of a text', () => {
   test('are runs of letters, marks and digits of up to 64 code points, folded, each once', () => {
     expect(wordsOf('One, TWO-one "e\u0301t\u00e9" 漢字😀1a')).toEqual([
@@ -50,6 +56,27 @@ describe('words of a text', () => {
     ]);
     expect(wordsOf(`${'𐐀'.repeat(64)} ${'a'.repeat(65)} \0b`)).toEqual(['𐐨'.repeat(64), 'b']);
     expect(wordsOf(' \u2400.,')).toEqual([]);
+  });
+
+  test('that begin with some letters are those of all words', () => {
+    fc.assert(
+      fc.property(text, word, fc.nat(3), (value, drawn, length) => {
+        const folded = foldText(value);
+        const own = wordsOfFolded(folded)[0] ?? '';
+        for (const from of [
+          drawn.join(''),
+          Array.from(own)
+            .slice(0, length + 1)
+            .join(''),
+        ]) {
+          const beginning = foldText(from);
+          if (beginning === '') continue;
+          const expected = wordsOfFolded(folded).filter((one) => one.startsWith(beginning));
+          expect([...wordsBeginningWith(beginning, folded)]).toEqual(expected);
+        }
+      }),
+      { numRuns: propertyRuns(300), examples: [[`${'a'.repeat(65)} ab ba`, ['a'], 0]] },
+    );
   });
 
   test('may be further away the longer they are', () => {
@@ -66,20 +93,38 @@ describe('words of a text', () => {
         const near = [...asked, ...own.slice(0, 1).map((one) => edited(Array.from(one), seeds).join(''))];
         const wanted = wordsOfFolded(near.join(' '));
         const bytes = Buffer.from(value);
-        expect(exactWordCheck(wanted)(bytes)).toBe(hasWords(value, wanted.join(' '), false));
-        expect(fuzzyWordCheck(wanted)(bytes)).toBe(hasWords(value, wanted.join(' '), true));
+        expect(outcomeOf(exactWordCheck(wanted)(bytes))).toBe(hasWords(value, wanted.join(' '), false));
+        expect(outcomeOf(fuzzyWordCheck(wanted)(bytes))).toBe(hasWords(value, wanted.join(' '), true));
       }),
       { numRuns: propertyRuns(200) },
     );
   });
 
+  test('of a long text are looked for in parts, which no word is cut by', () => {
+    const words = Array.from(
+      { length: 40 },
+      (_, index) => `${'wort'.repeat(3)}${String(index).padStart(2, '0')}漢`,
+    );
+    // words at every distance from the borders of parts
+    const text = Buffer.from(Array.from({ length: 60_000 }, (_, index) => `${words[index % 39]!} `).join(''));
+    const wanted = words.slice(0, 39);
+    for (const checkOf of [exactWordCheck, fuzzyWordCheck]) {
+      expect(outcomeOf(checkOf(wanted)(text))).toBe(true);
+      const last = Buffer.concat([text, Buffer.from('zuletzt')]);
+      expect(outcomeOf(checkOf([...wanted, 'zuletzt'])(last))).toBe(true);
+      expect(outcomeOf(checkOf([...wanted, 'niemals'])(last))).toBe(false);
+      const parts = [...checkOf([...wanted, 'niemals'])(last)].length;
+      expect(parts).toBeGreaterThan(checkOf === exactWordCheck ? 5 : 100);
+    }
+  });
+
   test('that are too long for one are none, wherever their ends are', () => {
     const long = 'a'.repeat(65);
     for (const value of [long, `${long} `, ` ${long}`, `${'𐐨'.repeat(65)}`, `${long}b c`]) {
-      expect(exactWordCheck(['a'])(Buffer.from(value))).toBe(false);
-      expect(fuzzyWordCheck(['a'.repeat(64)])(Buffer.from(value))).toBe(false);
+      expect(outcomeOf(exactWordCheck(['a'])(Buffer.from(value)))).toBe(false);
+      expect(outcomeOf(fuzzyWordCheck(['a'.repeat(64)])(Buffer.from(value)))).toBe(false);
     }
-    expect(exactWordCheck(['a'.repeat(64), 'c'])(Buffer.from(`${'a'.repeat(64)}.c`))).toBe(true);
+    expect(outcomeOf(exactWordCheck(['a'.repeat(64), 'c'])(Buffer.from(`${'a'.repeat(64)}.c`)))).toBe(true);
   });
 });
 

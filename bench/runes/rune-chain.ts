@@ -1,0 +1,235 @@
+import { join } from 'node:path';
+import type { Runestone } from '#indexer/runes/artifact.ts';
+import { encipher } from '#indexer/runes/encipher.ts';
+import { smallU128 } from '#kernel/runes/u128.ts';
+import { BlockBuilder, type RawBlock, regtestGenesis } from '#test/builders/block.ts';
+import {
+  type BlockFolder,
+  cachedFolder,
+  type Description,
+  SpentWriter,
+} from '#test/builders/block-folder.ts';
+import { ByteWriter } from '#test/builders/byte-writer.ts';
+import { type Random, seededRandom } from '#test/builders/random.ts';
+import { TextSource } from '#test/builders/texts.ts';
+import { type Output, writeRevealScript } from '#test/builders/transaction.ts';
+import { benchData, parametersName } from '../index/generated-chain.ts';
+
+export interface RuneChainOptions {
+  readonly seed: string;
+  readonly blocks: number;
+  /** 0 … 1: of the transactions, those with a runestone. The others are as mainnet's: payments, reveals, moves. */
+  readonly share: number;
+}
+
+export interface MadeRuneChain {
+  readonly dir: string;
+  readonly description: Description;
+}
+
+/** Of the transactions without a runestone (test/builders/mainnet-shape.ts). */
+const others = { reveal: 0.117, move: 0.086 } as const;
+/** Of those with one: mints as in 2024, the rest move what was minted. */
+const mintShare = 0.7;
+const transactionsPerBlock = 2000;
+/** Mints are of few runes at a time. */
+const runeCount = 60;
+const ownerCount = 20_000;
+const version = 1;
+const postage = 546;
+const noBytes = new Uint8Array(0);
+
+interface Coin extends Output {
+  readonly txid: Uint8Array;
+  readonly vout: number;
+}
+
+interface RunicCoin extends Coin {
+  readonly rune: number;
+}
+
+/** A chain whose headers, roots and witness commitments are valid; what pays for it comes from nowhere. */
+class RuneChainWriter {
+  height = 0;
+  runicOutputs = 0;
+  #previous: RawBlock = regtestGenesis;
+  readonly #builder = new BlockBuilder();
+  readonly #spent = new SpentWriter();
+  readonly #script = new ByteWriter();
+  readonly #folder: BlockFolder;
+  readonly #random: Random;
+  readonly #texts: TextSource;
+  readonly #runic: RunicCoin[] = [];
+  readonly #inscribed: Coin[] = [];
+
+  constructor(folder: BlockFolder, seed: string) {
+    this.#folder = folder;
+    this.#random = seededRandom(`runes ${seed}`);
+    this.#texts = new TextSource(seededRandom(`texts ${seed}`), 0.26);
+    folder.add(0, regtestGenesis, this.#spent.finish());
+  }
+
+  etchAll(): void {
+    const terms = {
+      amount: smallU128(1000),
+      cap: smallU128(2 ** 40),
+      heightStart: null,
+      heightEnd: null,
+      offsetStart: null,
+      offsetEnd: null,
+    };
+    for (let rune = 0; rune < runeCount; rune++) {
+      const etching = {
+        divisibility: 2,
+        premine: null,
+        rune: null,
+        spacers: null,
+        symbol: 0x24,
+        terms,
+        turbo: false,
+      };
+      this.#spend([this.#foreign()], [this.#stone({ etching })]);
+    }
+    this.finishBlock();
+  }
+
+  fill(share: number): void {
+    for (let transaction = 0; transaction < transactionsPerBlock; transaction++) {
+      if (this.#random.unit() < share) this.#runicTransaction();
+      else this.#other();
+    }
+    this.finishBlock();
+  }
+
+  finishBlock(): void {
+    this.height++;
+    const output = { value: 5_000_000_000, script: this.#owner() };
+    const block = this.#builder.finish(this.height, this.#previous.hash, 1_300_000_000 + this.height * 600, [
+      output,
+    ]);
+    this.#folder.add(this.height, block, this.#spent.finish());
+    this.#previous = block;
+  }
+
+  #runicTransaction(): void {
+    const coin = this.#random.unit() < mintShare ? null : this.#take(this.#runic);
+    if (coin === null) {
+      const rune = this.#random.below(runeCount);
+      const mint = { block: smallU128(1), tx: rune + 1 };
+      const outputs = [this.#stone({ mint, pointer: 1 }), this.#payment(), this.#payment()];
+      const made = this.#spend([this.#foreign()], outputs);
+      this.#keep(made[1]!, rune);
+      return;
+    }
+    const id = { block: smallU128(1), tx: coin.rune + 1 };
+    const edicts = [{ id, amount: smallU128(1 + this.#random.below(400)), output: 1 }];
+    const outputs = [this.#stone({ edicts, pointer: 2 }), this.#payment(), this.#payment(), this.#payment()];
+    const made = this.#spend([coin, this.#foreign()], outputs);
+    this.#keep(made[1]!, coin.rune);
+    this.#keep(made[2]!, coin.rune);
+  }
+
+  #keep(coin: Coin, rune: number): void {
+    this.runicOutputs++;
+    this.#runic.push({ ...coin, rune });
+  }
+
+  #other(): void {
+    const way = this.#random.unit();
+    if (way < others.reveal) this.#reveal();
+    else if (way < others.reveal + others.move) this.#move();
+    else {
+      const inputs = Array.from({ length: 1 + this.#random.below(3) }, () => this.#foreign());
+      this.#spend(
+        inputs,
+        Array.from({ length: 1 + this.#random.below(4) }, () => this.#payment()),
+      );
+    }
+  }
+
+  #reveal(): void {
+    const text = this.#texts.next();
+    this.#script.clear();
+    writeRevealScript(this.#script, this.#bytes(32), text.contentType, text.body);
+    const control = this.#bytes(33);
+    control[0] = 0xc0;
+    const witness = [this.#bytes(64), this.#script.copy(), control];
+    this.#inscribed.push(...this.#spend([this.#foreign()], [this.#payment()], witness));
+  }
+
+  #move(): void {
+    const coin = this.#take(this.#inscribed);
+    if (coin !== null) this.#inscribed.push(...this.#spend([coin], [this.#payment()]));
+  }
+
+  /** Half of them among the newest. */
+  #take<C>(coins: C[]): C | null {
+    if (coins.length === 0) return null;
+    const newest = Math.min(coins.length, 10_000);
+    const back = this.#random.unit() < 0.5 ? newest : coins.length;
+    const at = coins.length - 1 - this.#random.below(back);
+    const coin = coins[at]!;
+    coins[at] = coins.at(-1)!;
+    coins.pop();
+    return coin;
+  }
+
+  #stone(stone: Partial<Omit<Runestone, 'kind'>>): Output {
+    const whole = {
+      kind: 'runestone',
+      edicts: [],
+      etching: null,
+      mint: null,
+      pointer: null,
+      ...stone,
+    } as const;
+    return { value: 0, script: encipher(whole) };
+  }
+
+  #payment(): Output {
+    return { value: postage, script: this.#owner() };
+  }
+
+  /** P2TR, of one of many owners: few of them have much. */
+  #owner(): Uint8Array {
+    const script = Buffer.alloc(34);
+    const owner = Math.floor(this.#random.unit() ** 3 * ownerCount);
+    script.writeUInt32LE(owner, 2);
+    script[0] = 0x51;
+    script[1] = 0x20;
+    return script;
+  }
+
+  #foreign(): Coin {
+    return { value: 10_000, script: this.#owner(), txid: this.#bytes(32), vout: this.#random.below(3) };
+  }
+
+  #bytes(length: number): Buffer {
+    const bytes = Buffer.allocUnsafe(length);
+    this.#random.fill(bytes, 0, length);
+    return bytes;
+  }
+
+  #spend(
+    coins: readonly Coin[],
+    outputs: readonly Output[],
+    witness: readonly Uint8Array[] = [this.#bytes(64)],
+  ): Coin[] {
+    const inputs = coins.map(({ txid, vout }) => ({ txid, vout, scriptSig: noBytes, witness }));
+    const txid = this.#builder.add({ inputs, outputs });
+    this.#spent.add(coins);
+    return outputs.map((output, vout) => ({ ...output, txid, vout }));
+  }
+}
+
+/** A chain of full blocks of that share, made on first use. */
+export function runeChain(options: RuneChainOptions): MadeRuneChain {
+  const dir = join(benchData, `runes-${parametersName([version, options])}`);
+  const description = cachedFolder(dir, (folder) => {
+    const chain = new RuneChainWriter(folder, options.seed);
+    chain.etchAll();
+    while (chain.height < options.blocks) chain.fill(options.share);
+    folder.finish(false, { blocks: chain.height, share: options.share, runicOutputs: chain.runicOutputs });
+  });
+  return { dir, description };
+}

@@ -1,0 +1,113 @@
+import { rmSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { startEmbeddedPostgres } from '#embedded-postgres/embedded-postgres.ts';
+import { createPool } from '#kernel/pg/pool.ts';
+import { startBitcoind } from '#test/support/node/bitcoind.ts';
+import { fedNode } from '../follow/fed-node.ts';
+import { bitcoind } from '../follow/follow-bench.ts';
+import { type FirstSync, firstSync, firstSyncFolder, ordSync } from '../follow/sync.ts';
+import { numberOption } from '../options.ts';
+import type { Figure, Report } from '../report.ts';
+import { median } from '../statistics.ts';
+
+/** What the tables of sats take on disk. */
+interface SatsOnDisk {
+  readonly outputs: number;
+  readonly ranges: number;
+  /** Of `sat_ranges` with its indexes. */
+  readonly bytes: number;
+  /** Of all tables of sats. */
+  readonly allBytes: number;
+}
+
+async function onDisk(): Promise<SatsOnDisk> {
+  const server = await startEmbeddedPostgres({ dataDir: firstSyncFolder });
+  const pool = createPool(server.url, { applicationName: 'satscribe bench' });
+  try {
+    const { rows } = await pool.query<SatsOnDisk>(
+      `SELECT count(*)::integer AS outputs, sum(length(ranges) / 11)::integer AS ranges,
+         pg_total_relation_size('chain.sat_ranges')::float8 AS bytes,
+         (SELECT sum(pg_total_relation_size(oid)) FROM pg_class WHERE relnamespace = 'chain'::regnamespace
+           AND relname IN ('sat_ranges', 'sats', 'rare_sats', 'lost_sats', 'spent_sats'))::float8 AS "allBytes"
+       FROM chain.sat_ranges`,
+    );
+    const [row] = rows;
+    if (row === undefined) throw new Error('an aggregate has one row');
+    return row;
+  } finally {
+    await pool.end();
+    await server.stop();
+  }
+}
+
+/** As far as an ord of default settings can go back: all blocks of so short a chain would be kept otherwise. */
+const settings = { SATS_KEEP_BLOCKS: '18' };
+
+const secondsOf = (syncs: readonly FirstSync[], of: (sync: FirstSync) => number): number =>
+  median(syncs.map(of));
+
+/** `npm run bench -- sats`: a first sync with an index of sats. */
+export async function satsBench(args: string[]): Promise<Report> {
+  const { values } = parseArgs({
+    args,
+    options: {
+      ord: { type: 'string' },
+      megabytes: { type: 'string', default: '300' },
+      rounds: { type: 'string', default: '3' },
+      seed: { type: 'string', default: '1' },
+    },
+  });
+  const rounds = numberOption('rounds', values.rounds, 1);
+  const leastBytes = numberOption('megabytes', values.megabytes, 1) * 1e6;
+  const executable = bitcoind();
+  const { dataDir, chain } = await fedNode(executable, { seed: values.seed, leastBytes });
+  const [withSats, without]: [FirstSync[], FirstSync[]] = [[], []];
+  const ords: number[] = [];
+  const node = await startBitcoind({ executable, dataDir });
+  try {
+    for (let round = 0; round < rounds; round++) {
+      without.push(await firstSync(node, chain));
+      if (values.ord !== undefined) ords.push(await ordSync(values.ord, node, ['--index-sats']));
+      withSats.push(await firstSync(node, chain, ['--index-sats'], settings));
+    }
+  } finally {
+    await node.stop();
+  }
+  const disk = await onDisk();
+  rmSync(firstSyncFolder, { recursive: true, force: true });
+  const megabytes = chain.bytes / 1e6;
+  const rate = megabytes / secondsOf(withSats, ({ seconds }) => seconds);
+  const ordRate = ords.length === 0 ? null : megabytes / median(ords);
+  const cpu = (syncs: readonly FirstSync[]): number =>
+    secondsOf(syncs, ({ oursSeconds, postgresSeconds }) => oursSeconds + postgresSeconds);
+  const ofOrd: Figure[] =
+    ordRate === null
+      ? []
+      : [
+          { name: 'ordSatsMBps', value: ordRate, unit: 'MB/s' },
+          { name: 'satsOverOrd', value: rate / ordRate, unit: 'x', target: { least: 3 } },
+        ];
+  return {
+    bench: 'sats',
+    notes: [
+      `${megabytes.toFixed(0)} MB in ${chain.blocks} blocks of mainnet's shape from a node; medians of ${rounds} runs in turns: \`satscribe index\`, ${values.ord === undefined ? '' : '`ord --index-sats index update`, '}\`satscribe index --index-sats\`, each from an empty folder to its end`,
+    ],
+    figures: [
+      { name: 'satsMBps', value: rate, unit: 'MB/s' },
+      ...ofOrd,
+      { name: 'bytesPerOutput', value: disk.bytes / disk.outputs, unit: 'bytes' },
+    ],
+    details: [
+      { name: 'without sats', value: megabytes / secondsOf(without, ({ seconds }) => seconds), unit: 'MB/s' },
+      { name: 'processor time with sats', value: cpu(withSats), unit: 's' },
+      { name: 'processor time without', value: cpu(without), unit: 's' },
+      { name: 'unspent outputs', value: disk.outputs, unit: '' },
+      { name: 'ranges of an output', value: disk.ranges / disk.outputs, unit: '' },
+      {
+        name: 'all tables of sats, for a megabyte of blocks',
+        value: disk.allBytes / 1e3 / megabytes,
+        unit: 'kB',
+      },
+    ],
+  };
+}

@@ -1,0 +1,238 @@
+import { strict as assert } from 'node:assert';
+import type { RecentTransactions } from '#indexer/ledger/runes/commitment.ts';
+import { outpointLength, outpointName } from '#indexer/ledger/runes/outpoint-name.ts';
+import {
+  type RuneMessage,
+  type RuneQuestion,
+  runeMessages,
+  runeQuestion,
+  type TrackedFingerprints,
+} from '#indexer/ledger/runes/rune-block.ts';
+import { RuneState } from '#indexer/ledger/runes/rune-state.ts';
+import type { ParsedBlock } from '#indexer/workers/parse-pool.ts';
+import { isReservedRune, type Rune } from '#kernel/runes/rune.ts';
+import { smallU128 } from '#kernel/runes/u128.ts';
+import { minimumRuneAt } from '#kernel/runes/unlock-schedule.ts';
+import type { DerivedChain, DerivedQuestion } from '../derived-table.ts';
+import { BatchTxids } from './recent-blocks.ts';
+import type { RecentRunes } from './recent-runes.ts';
+import { ensureAskedIndexes } from './rune-indexes.ts';
+import { type RuneMemory, type RunePosition, readRunePosition } from './rune-memory.ts';
+import { type AskedRunes, askRunes } from './rune-question.ts';
+
+/** A block that was read before it is applied. */
+export interface ReadRunes {
+  readonly block: ParsedBlock;
+  readonly messages: readonly RuneMessage[];
+  readonly question: RuneQuestion;
+  /** Names that it etches, if they are free and committed to. */
+  readonly names: readonly Rune[];
+}
+
+/** What is known before the blocks of a batch are applied. */
+export interface RuneBatch {
+  readonly start: RunePosition;
+  readonly state: RuneState;
+  /** The anchored blocks, by height. */
+  readonly read: ReadonlyMap<number, ReadRunes>;
+  /** Transactions that are too young for commitments, by the height of the block that etches a name. */
+  readonly recent: ReadonlyMap<number, RecentTransactions>;
+  readonly txids: BatchTxids;
+}
+
+export interface EarlierBatch {
+  readonly position: RunePosition;
+  readonly state: RuneState;
+}
+
+/** `verify` remembers nothing: any output may hold runes. */
+const everything: TrackedFingerprints = { has: () => true };
+
+type Question = Pick<DerivedQuestion, 'client' | 'blocks' | 'below'>;
+
+/** The tables, and who knows something of them. */
+export interface RuneKnowledge {
+  readonly chain: DerivedChain;
+  readonly memory: RuneMemory | null;
+  /** The batch that is being committed. */
+  readonly earlier: EarlierBatch | null;
+}
+
+/**
+ * Reads the messages of a batch, and finds out what its blocks must know of earlier ones: from memory, from the batch
+ * that is being committed, and from the database in one question. None where the blocks name no rune.
+ */
+export async function readRunes(question: Question, knowledge: RuneKnowledge): Promise<RuneBatch> {
+  const { chain, memory, earlier } = knowledge;
+  const { client, blocks, below } = question;
+  const { network } = chain;
+  const start = earlier?.position ?? memory?.position ?? (await readRunePosition(client, below, network));
+  const tracked = trackedBy(memory, earlier?.state ?? null);
+  const read = new Map<number, ReadRunes>();
+  for (const block of anchoredOf(blocks, start, network.firstRuneHeight))
+    read.set(block.ref.height, readBlock(block, chain, tracked));
+  const state = await askedState(question, knowledge, start, [...read.values()]);
+  const txids = new BatchTxids(blocks, {
+    recent: memory?.recent ?? null,
+    readBlock: chain.readBlock,
+    firstHeight: network.firstRuneHeight,
+  });
+  const recent = new Map<number, RecentTransactions>();
+  for (const [height, { block, names }] of read)
+    if (names.length > 0) recent.set(height, await txids.recentOf(block.ref));
+  return { start, state, read, recent, txids };
+}
+
+async function askedState(
+  { client, blocks, below }: Question,
+  { memory, earlier }: RuneKnowledge,
+  { nextKey }: RunePosition,
+  read: readonly ReadRunes[],
+): Promise<RuneState> {
+  const state = new RuneState(nextKey);
+  const before = earlier?.state ?? null;
+  const asked = tell(read, { before, newest: memory?.newest ?? null }, state);
+  if (Object.values(asked).every(({ length }) => length === 0)) return state;
+  if (memory?.hasAskedIndexes === false) {
+    await ensureAskedIndexes(client);
+    memory.hasAskedIndexes = true;
+  }
+  const spentUpTo = memory === null ? (blocks.at(-1)?.ref.height ?? null) : null;
+  const keys = await askRunes(client, asked, { below, spentUpTo }, state);
+  // the database told what was before that batch
+  for (const key of keys) tellRune(before, key, state);
+  return state;
+}
+
+/** The anchored ones among the next blocks. One that is not ends the line: nothing after it is known. */
+function anchoredOf(
+  blocks: readonly ParsedBlock[],
+  start: RunePosition,
+  firstRuneHeight: number,
+): ParsedBlock[] {
+  const anchored: ParsedBlock[] = [];
+  let before = start;
+  for (const block of blocks) {
+    const position = nextPosition(before, block, firstRuneHeight);
+    if (!position.anchored) break;
+    anchored.push(block);
+    before = position;
+  }
+  return anchored;
+}
+
+/** Whether runes are known after a block: it has all before it since the first, and the outputs that it spends. */
+export function nextPosition(
+  { height: before, anchored, nextKey }: RunePosition,
+  { ref: { height }, hasSpent, columns }: ParsedBlock,
+  firstRuneHeight: number,
+): RunePosition {
+  const follows = height === firstRuneHeight || (anchored && height === before + 1);
+  return { height, nextKey, anchored: follows && (hasSpent || columns.txOutputs.length <= 1) };
+}
+
+/** Outputs that may hold runes: the committed ones, and those of the batch that is being committed. */
+function trackedBy(memory: RuneMemory | null, earlier: RuneState | null): TrackedFingerprints {
+  if (memory === null) return everything;
+  const { tracked } = memory;
+  if (earlier === null) return tracked;
+  return { has: (low, high) => earlier.mayHold(low, high) || tracked.has(low, high) };
+}
+
+function readBlock(block: ParsedBlock, { network }: DerivedChain, tracked: TrackedFingerprints): ReadRunes {
+  const { bytes, columns, facts, ref } = block;
+  assert(facts.runestoneCandidates !== undefined, 'the candidates of a block were not read');
+  const messages = runeMessages(bytes, columns, facts.runestoneCandidates);
+  const question = runeQuestion({ bytes, columns, messages }, tracked);
+  const minimum = minimumRuneAt(network, ref.height);
+  const names = question.names.filter((name) => name >= minimum && !isReservedRune(name));
+  return { block, messages, question, names };
+}
+
+/** What needs no question: the batch that is being committed, and what is remembered of those before it. */
+interface Remembered {
+  readonly before: RuneState | null;
+  readonly newest: RecentRunes | null;
+}
+
+/** Tells the state what is remembered, and returns what is left to ask. All of it is probed before the first wait. */
+function tell(read: readonly ReadRunes[], remembered: Remembered, state: RuneState): AskedRunes {
+  const asked: AskedRunes = { outpoints: [], ids: [], names: [], keys: [] };
+  const keys = new Set<number>();
+  for (const each of read) tellHeld(each, remembered, state, asked, keys);
+  const first = read[0]?.block.ref.height ?? 0;
+  tellMinted(mintsOf(read, first), remembered, state, asked);
+  for (const key of keys) if (!tellRemembered(remembered, key, state)) asked.keys.push(key);
+  for (const name of read.flatMap(({ names }) => names)) {
+    if (remembered.before?.isTaken(name) === true) state.learnTaken(name);
+    else asked.names.push(name);
+  }
+  return asked;
+}
+
+/** @param keys gets the runes of the outputs that are remembered */
+function tellHeld(
+  { block: { bytes, columns }, question }: ReadRunes,
+  { before, newest }: Remembered,
+  state: RuneState,
+  asked: AskedRunes,
+  keys: Set<number>,
+): void {
+  question.outpointsAt.forEach((at, place) => {
+    const input = question.inputs[place] ?? 0;
+    const low = columns.inputFingerprintLow[input]!;
+    const high = columns.inputFingerprintHigh[input]!;
+    const earlier = before?.look(bytes, at, low, high);
+    // that batch has spent it
+    if (earlier === null) return;
+    const held = earlier ?? newest?.held(low, high, bytes, at) ?? null;
+    if (held === null) {
+      asked.outpoints.push(bytes.subarray(at, at + outpointLength));
+      return;
+    }
+    const { height, tx, balances } = held;
+    state.learnHeld(outpointName(bytes, at), { height, tx, balances });
+    for (const { key } of balances) keys.add(key);
+  });
+}
+
+/** The runes that the blocks mint, each once: not those of their own etchings, and no ids that no rune can have. */
+function mintsOf(read: readonly ReadRunes[], first: number): { block: number; tx: number }[] {
+  const ids = new Map<string, { block: number; tx: number }>();
+  for (const { question } of read) {
+    for (const { block, tx } of question.mints)
+      if (typeof block === 'number' && block < first && tx < transactionsMax)
+        ids.set(`${block}:${tx}`, { block, tx });
+  }
+  return [...ids.values()];
+}
+
+function tellMinted(
+  ids: readonly { block: number; tx: number }[],
+  remembered: Remembered,
+  state: RuneState,
+  asked: AskedRunes,
+): void {
+  const { before, newest } = remembered;
+  for (const { block, tx } of ids) {
+    const known = before?.byId({ block: smallU128(block), tx }) ?? newest?.byId(block, tx);
+    if (known === undefined) asked.ids.push({ block, tx });
+    else tellRemembered(remembered, known.entry.key, state);
+  }
+}
+
+/** Returns false where the rune is not remembered. */
+function tellRemembered({ before, newest }: Remembered, key: number, state: RuneState): boolean {
+  const known = before?.find(key) ?? newest?.byKey(key);
+  if (known === undefined) return false;
+  state.learnRune(known.entry, known.mints, known.burned);
+  return true;
+}
+
+/** More than a block has, and less than what fits a column. */
+const transactionsMax = 2 ** 31;
+
+function tellRune(earlier: RuneState | null, key: number, state: RuneState): void {
+  const known = earlier?.find(key);
+  if (known !== undefined) state.learnRune(known.entry, known.mints, known.burned);
+}

@@ -1,0 +1,145 @@
+import { strict as assert } from 'node:assert';
+import { hashTransactions } from '#indexer/facts/hash-transactions.ts';
+import type { RecentTransactions } from '#indexer/ledger/runes/commitment.ts';
+import { HashTree } from '#indexer/source/hash-tree.ts';
+import { BlockLayout } from '#indexer/transaction/block-layout.ts';
+import { readLayout } from '#indexer/transaction/read-layout.ts';
+import type { BlockRef } from '#kernel/contracts/block-source.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { asBlockHash, type BlockHash } from '#kernel/primitives/hash.ts';
+import { asHeight, type Height } from '#kernel/primitives/height.ts';
+
+/** A commitment needs six confirmations: one in the block or in the four before it has too few. */
+const blocksBefore = 4;
+const hashLength = 32;
+const previousAt = 4;
+
+const layout = new BlockLayout();
+const hashes = new HashTree();
+
+const hashName = (bytes: Uint8Array, at: number): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset + at, hashLength).toString('latin1');
+
+/** A block whose txids are hashed when somebody asks for one. */
+class TxidBlock {
+  /** The hash of the block before it. */
+  readonly previous: BlockHash;
+  #bytes: Uint8Array | null;
+  #txids: ReadonlySet<string> | null = null;
+
+  constructor(bytes: Uint8Array) {
+    this.previous = asBlockHash(Uint8Array.from(bytes.subarray(previousAt, previousAt + hashLength)));
+    this.#bytes = bytes;
+  }
+
+  has(bytes: Uint8Array, at: number): boolean {
+    this.#txids ??= this.#hash();
+    return this.#txids.has(hashName(bytes, at));
+  }
+
+  /** Makes it last longer than the bytes that it was made of. */
+  detach(): void {
+    if (this.#bytes !== null) this.#bytes = Uint8Array.from(this.#bytes);
+  }
+
+  #hash(): Set<string> {
+    const bytes = this.#bytes;
+    assert(bytes !== null, 'a block has bytes until its txids are known');
+    assert(readLayout(bytes, layout) === null, 'a block of the chain can be read');
+    hashTransactions(hashes, bytes, layout);
+    const txids = new Set<string>();
+    for (let tx = 0; tx < layout.transactionCount; tx++) txids.add(hashName(hashes.leaves, tx * hashLength));
+    this.#bytes = null;
+    return txids;
+  }
+}
+
+/**
+ * The newest blocks that the writer has decided, by hash, so that it holds on any branch and needs no undo. Four
+ * blocks of 4 MB at most.
+ */
+export class RecentBlocks {
+  readonly #blocks = new Map<string, TxidBlock>();
+
+  get(name: string): TxidBlock | undefined {
+    return this.#blocks.get(name);
+  }
+
+  keep(name: string, block: TxidBlock): void {
+    this.#blocks.set(name, block);
+    for (const oldest of this.#blocks.keys()) {
+      if (this.#blocks.size <= blocksBefore) break;
+      this.#blocks.delete(oldest);
+    }
+  }
+}
+
+export interface BlocksOfBatch {
+  readonly ref: BlockRef;
+  readonly bytes: Uint8Array;
+}
+
+export interface EarlierBlocks {
+  /** Those that the writer remembers; null: none. */
+  readonly recent: RecentBlocks | null;
+  readonly readBlock: (ref: BlockRef) => Promise<Uint8Array>;
+  /** Blocks below may be missing: a folder may begin with this one. */
+  readonly firstHeight: Height;
+}
+
+/** The txids of the blocks of a batch and of those just before it. */
+export class BatchTxids {
+  readonly #earlier: EarlierBlocks;
+  readonly #blocks = new Map<string, TxidBlock>();
+  readonly #newest: string[];
+
+  constructor(blocks: readonly BlocksOfBatch[], earlier: EarlierBlocks) {
+    this.#earlier = earlier;
+    for (const { ref, bytes } of blocks) this.#blocks.set(hashName(ref.hash, 0), new TxidBlock(bytes));
+    this.#newest = [...this.#blocks.keys()].slice(-blocksBefore);
+  }
+
+  /** The transactions that are too young for a commitment of a block. Reads blocks that nobody remembers. */
+  async recentOf({ height, hash }: BlockRef): Promise<RecentTransactions> {
+    const blocks: TxidBlock[] = [];
+    let next = hash;
+    for (let at: number = height; at >= Math.max(0, height - blocksBefore); at--) {
+      const block = await this.#find({ height: asHeight(at), hash: next });
+      if (block === null) break;
+      blocks.push(block);
+      next = block.previous;
+    }
+    return { has: (bytes, at) => blocks.some((block) => block.has(bytes, at)) };
+  }
+
+  async #find(ref: BlockRef): Promise<TxidBlock | null> {
+    const name = hashName(ref.hash, 0);
+    const known = this.#blocks.get(name) ?? this.#earlier.recent?.get(name);
+    if (known !== undefined) return known;
+    const bytes = await this.#read(ref);
+    if (bytes === null) return null;
+    const block = new TxidBlock(bytes);
+    this.#blocks.set(name, block);
+    return block;
+  }
+
+  async #read(ref: BlockRef): Promise<Uint8Array | null> {
+    try {
+      return await this.#earlier.readBlock(ref);
+    } catch (error) {
+      const isMissing = error instanceof AppError && error.code === 'block_unavailable';
+      if (isMissing && ref.height < this.#earlier.firstHeight) return null;
+      throw error;
+    }
+  }
+
+  /** Remembers the last blocks of the batch, whose bytes are about to be given back. */
+  remember(): void {
+    for (const name of this.#newest) {
+      const block = this.#blocks.get(name);
+      assert(block !== undefined, 'a block of the batch');
+      block.detach();
+      this.#earlier.recent?.keep(name, block);
+    }
+  }
+}

@@ -1,0 +1,145 @@
+import { hash } from 'node:crypto';
+import type { RuneEvent, RunicOutput } from '#indexer/ledger/runes/apply-runes.ts';
+import type { RuneEntry } from '#indexer/ledger/runes/rune-entry.ts';
+import type { CopyEncoder } from '#kernel/pg/copy-binary.ts';
+import type { U128 } from '#kernel/runes/u128.ts';
+import type { DerivedTarget } from '../derived-table.ts';
+import type { RunePosition } from './rune-memory.ts';
+
+/** The tables of runes, in the order of their encoders. */
+export const runeTargets = {
+  blocks: { table: 'chain.rune_blocks', columns: 'height, anchored, next_key', keyColumns: 1 },
+  etched: {
+    table: 'chain.runes',
+    columns:
+      'key, height, tx_index, txid, rune, spacers, divisibility, symbol, turbo, timestamp, premine, has_terms, amount, cap, height_start, height_end, offset_start, offset_end',
+    keyColumns: 1,
+  },
+  balances: {
+    table: 'chain.rune_balances',
+    columns: 'height, tx_index, vout, rune_key, spent_height, spent_tx_index, amount, txid, script',
+    keyColumns: 4,
+  },
+  mints: { table: 'chain.rune_mints', columns: 'rune_key, height, tx_index, mints, txid', keyColumns: 3 },
+  burns: {
+    table: 'chain.rune_burns',
+    columns: 'rune_key, height, tx_index, amount, total, txid',
+    keyColumns: 3,
+  },
+} as const satisfies Readonly<Record<string, DerivedTarget>>;
+
+const hashLength = 32;
+
+export function encodeRuneBlock(out: CopyEncoder, { height, anchored, nextKey }: RunePosition): void {
+  out.row();
+  out.int4(height);
+  out.boolean(anchored);
+  out.int4(nextKey);
+}
+
+export function encodeRune(out: CopyEncoder, entry: RuneEntry): void {
+  const { terms } = entry;
+  out.row();
+  out.int4(entry.key);
+  out.int4(entry.block);
+  out.int4(entry.tx);
+  out.range(entry.etching, 0, hashLength);
+  out.numeric(entry.rune);
+  out.int4(entry.spacers);
+  out.int2(entry.divisibility);
+  if (entry.symbol === null) out.null();
+  else out.int4(entry.symbol);
+  out.boolean(entry.turbo);
+  out.int8(entry.timestamp);
+  out.numeric(entry.premine);
+  out.boolean(terms !== null);
+  numericOrNull(out, terms?.amount);
+  numericOrNull(out, terms?.cap);
+  numericOrNull(out, terms?.heightStart);
+  numericOrNull(out, terms?.heightEnd);
+  numericOrNull(out, terms?.offsetStart);
+  numericOrNull(out, terms?.offsetEnd);
+}
+
+function numericOrNull(out: CopyEncoder, value: U128 | null | undefined): void {
+  if (value === null || value === undefined) out.null();
+  else out.numeric(value);
+}
+
+/** The rows of an output: one for each rune that it holds. */
+export function encodeBalances(out: CopyEncoder, block: Uint8Array, output: RunicOutput): void {
+  const { height, tx, vout, txid, spentHeight, spentTx } = output;
+  for (const { key, amount } of output.balances) {
+    out.row();
+    out.int4(height);
+    out.int4(tx);
+    out.int4(vout);
+    out.int4(key);
+    if (spentHeight === null || spentTx === null) {
+      out.null();
+      out.null();
+    } else {
+      out.int4(spentHeight);
+      out.int4(spentTx);
+    }
+    out.numeric(amount);
+    out.range(txid, 0, hashLength);
+    encodeScript(out, block, output);
+  }
+}
+
+/**
+ * Scripts are stored whole up to here: that is every script with an address. A longer one would be repeated for each
+ * rune in its output; its sha256 keeps owners apart, and the beginning shows what it is.
+ */
+const wholeScriptMax = 128;
+const shownScriptBytes = wholeScriptMax + 1 - hashLength;
+
+function encodeScript(
+  out: CopyEncoder,
+  block: Uint8Array,
+  { scriptStart: start, scriptLength: length }: RunicOutput,
+): void {
+  if (length <= wholeScriptMax) {
+    out.range(block, start, length);
+    return;
+  }
+  const cut = ownerScript(block, start, length);
+  out.range(cut, 0, cut.length);
+}
+
+/** The script of an output as the rows have it: whole, or its beginning and sha256. A copy. */
+export function ownerScript(bytes: Uint8Array, start: number, length: number): Buffer {
+  const script = bytes.subarray(start, start + length);
+  if (length <= wholeScriptMax) return Buffer.from(script);
+  return Buffer.concat([script.subarray(0, shownScriptBytes), hash('sha256', script, 'buffer')]);
+}
+
+/** A mint of nothing leaves no other row with its txid. */
+export function encodeMint(
+  out: CopyEncoder,
+  height: number,
+  { key, tx, mints, amount, txid }: RuneEvent & { readonly kind: 'minted' },
+): void {
+  out.row();
+  out.int4(key);
+  out.int4(height);
+  out.int4(tx);
+  out.int4(mints);
+  if (amount === 0) out.range(txid, 0, hashLength);
+  else out.null();
+}
+
+export function encodeBurn(
+  out: CopyEncoder,
+  height: number,
+  { key, tx, amount, total, txid }: RuneEvent & { readonly kind: 'burned' },
+): void {
+  out.row();
+  out.int4(key);
+  out.int4(height);
+  out.int4(tx);
+  out.numeric(amount);
+  out.numeric(total);
+  out.range(txid, 0, hashLength);
+}

@@ -1,0 +1,65 @@
+import type pg from 'pg';
+import type { SecondaryIndex } from '../derived-table.ts';
+
+const balances = 'chain.rune_balances';
+
+/** What the writer itself asks by: the rows of an outpoint, and the newest mint of a rune. */
+const askedIndexes = {
+  rune_balances_outpoint: {
+    table: balances,
+    columns: 'chain.hash64(txid, vout)',
+    where: 'spent_height IS NULL',
+  },
+  rune_mints_rune: { table: 'chain.rune_mints', columns: 'rune_key, height, tx_index' },
+} as const satisfies Readonly<Record<string, SecondaryIndex>>;
+
+/** The secondary indexes of the tables of runes. */
+export const runeIndexes: Readonly<Record<string, SecondaryIndex>> = {
+  ...askedIndexes,
+  // the etching of a transaction, and of the inscription that it reveals
+  runes_etching: { table: 'chain.runes', columns: 'txid' },
+  rune_balances_spent: {
+    table: balances,
+    columns: 'spent_height, spent_tx_index',
+    where: 'spent_height IS NOT NULL',
+    isForUndo: true,
+  },
+  // holders of a rune, without the table
+  rune_balances_holder: {
+    table: balances,
+    columns: 'rune_key, script, amount, height',
+    where: 'spent_height IS NULL',
+  },
+  // holders at a height: what was spent since
+  rune_balances_rune_spent: {
+    table: balances,
+    columns: 'rune_key, spent_height',
+    where: 'spent_height IS NOT NULL',
+  },
+  // what became of a rune
+  rune_balances_rune: { table: balances, columns: 'rune_key, height, tx_index' },
+  // runes of an address: now, and what it got and sent
+  rune_balances_owner: {
+    table: balances,
+    columns: 'chain.hash32(script), rune_key',
+    where: 'spent_height IS NULL',
+  },
+  rune_balances_received: { table: balances, columns: 'chain.hash32(script), height' },
+  rune_balances_sent: {
+    table: balances,
+    columns: 'chain.hash32(script), spent_height',
+    where: 'spent_height IS NOT NULL',
+  },
+  rune_burns_height: { table: 'chain.rune_burns', columns: 'height, tx_index', isForUndo: true },
+};
+
+/**
+ * Makes the indexes that questions need, if they are not there: a first load has them from its first question on. Where
+ * memory knows all that its blocks name, they are built at its end, which costs a fifth.
+ */
+export async function ensureAskedIndexes(client: pg.ClientBase): Promise<void> {
+  for (const [name, index] of Object.entries(askedIndexes)) {
+    const where = 'where' in index ? `WHERE ${index.where}` : '';
+    await client.query(`CREATE INDEX IF NOT EXISTS ${name} ON ${index.table} (${index.columns}) ${where}`);
+  }
+}

@@ -1,0 +1,55 @@
+import { strict as assert } from 'node:assert';
+import type pg from 'pg';
+import type { SpentRunes } from '#indexer/ledger/runes/apply-runes.ts';
+import { int4Array } from '#kernel/pg/int4-array.ts';
+
+const hashLength = 32;
+
+/** Outputs of earlier batches that a batch of blocks spends, as columns of an UPDATE. */
+export class RuneSpends {
+  readonly #height: number[] = [];
+  readonly #tx: number[] = [];
+  readonly #vout: number[] = [];
+  readonly #spentHeight: number[] = [];
+  readonly #spentTx: number[] = [];
+  /** Rows: one for each rune in an output. */
+  #rows = 0;
+
+  /** @param block the bytes of the spending block */
+  add(block: Uint8Array, height: number, { at, held, tx }: SpentRunes): void {
+    this.#height.push(held.height);
+    this.#tx.push(held.tx);
+    this.#vout.push(new DataView(block.buffer, block.byteOffset).getInt32(at + hashLength, true));
+    this.#spentHeight.push(height);
+    this.#spentTx.push(tx);
+    this.#rows += held.balances.length;
+  }
+
+  /** The rows of the last block, as texts. */
+  shown(): string[] {
+    return this.#height.map((height, at) => {
+      const made = `height ${height}, tx_index ${this.#tx[at]}, vout ${this.#vout[at]}`;
+      return `${made}, spent_tx_index ${this.#spentTx[at]}`;
+    });
+  }
+
+  /** Marks them as spent, in one statement. The state was read from these rows. */
+  async write(tx: pg.ClientBase): Promise<void> {
+    if (this.#rows === 0) return;
+    // in key order, so that each page of the index is read once
+    const order = Uint32Array.from(this.#height.keys()).sort(
+      (a, b) =>
+        this.#height[a]! - this.#height[b]! || this.#tx[a]! - this.#tx[b]! || this.#vout[a]! - this.#vout[b]!,
+    );
+    const { rowCount } = await tx.query(
+      `UPDATE chain.rune_balances b SET spent_height = s.spent_height, spent_tx_index = s.spent_tx_index
+       FROM unnest($1::integer[], $2::integer[], $3::integer[], $4::integer[], $5::integer[])
+         AS s(height, tx_index, vout, spent_height, spent_tx_index)
+       WHERE b.height = s.height AND b.tx_index = s.tx_index AND b.vout = s.vout AND b.spent_height IS NULL`,
+      [this.#height, this.#tx, this.#vout, this.#spentHeight, this.#spentTx].map((column) =>
+        int4Array(column, order),
+      ),
+    );
+    assert(rowCount === this.#rows, 'an output with runes that is spent is not there');
+  }
+}

@@ -1,0 +1,60 @@
+import { strict as assert } from 'node:assert';
+import { type LedgerBlock, places } from '#indexer/ledger/ledger-block.ts';
+import { type SatBlock, type SatChanges, satAt } from '#indexer/ledger/sats/apply-sats.ts';
+import { outpointsAsked } from '#indexer/ledger/sats/outpoint-name.ts';
+import type { HeldSats } from '#indexer/ledger/sats/sat-state.ts';
+import type { ParsedBlock } from '#indexer/workers/parse-pool.ts';
+import type { Sat } from '#kernel/sats/sat.ts';
+
+/** The sat of a new inscription. */
+export interface InscribedSat {
+  readonly key: number;
+  readonly sat: Sat;
+}
+
+/** What the ledger did with a block. */
+export interface AppliedSats {
+  readonly block: SatBlock;
+  readonly changes: SatChanges;
+  readonly inscribed: readonly InscribedSat[];
+}
+
+/** The ranges that a block left to nobody. */
+export function lostRangesOf({ pairs, firstLost, lostCount }: SatChanges): Omit<HeldSats, 'height'> {
+  return { pairs, first: firstLost, count: lostCount };
+}
+
+export function satBlockOf({ ref, bytes, columns, facts }: ParsedBlock): SatBlock {
+  assert(facts.flow !== undefined, 'the flow of a block was not read');
+  const { flow } = facts;
+  const asked = outpointsAsked(bytes, flow, columns.txFirstInput[1]!);
+  return { height: ref.height, columns, flow, asked, isUnchecked: false };
+}
+
+/** The sats of the new inscriptions: where each was first, the ranges of that output have it. Unbound ones have none. */
+export function inscribedSats(
+  { inscriptions, locations: rows }: LedgerBlock,
+  { flow: { txFirstOutput } }: SatBlock,
+  { pairs, firstRange, rangeCount, firstLost, lostCount, before }: SatChanges,
+): InscribedSat[] {
+  const inscribed: InscribedSat[] = [];
+  const txCount = txFirstOutput.length - 1;
+  const seen = new Set<number>();
+  for (let row = 0; row < rows.count; row++) {
+    const key = rows.key[row]!;
+    if (key < inscriptions.firstKey || seen.has(key)) continue;
+    seen.add(key);
+    const offset = rows.satOffset[row]!;
+    const place = rows.place[row];
+    if (place === places.unbound) continue;
+    // the coinbase counts as the last transaction
+    const output = txFirstOutput[rows.step[row]! % txCount]! + rows.vout[row]!;
+    const sat =
+      place === places.lost
+        ? satAt(pairs, firstLost, lostCount, offset - before.lostSats)
+        : satAt(pairs, firstRange[output]!, rangeCount[output]!, offset);
+    assert(sat !== null, 'an inscription that is bound is on a sat');
+    inscribed.push({ key, sat });
+  }
+  return inscribed;
+}

@@ -1,0 +1,128 @@
+import { type BlockLayout, outpointLength } from '#indexer/transaction/block-layout.ts';
+import {
+  type FingerprintKey,
+  fingerprint,
+  fingerprintOutpoint,
+} from '#indexer/transaction/outpoint-fingerprint.ts';
+import { OutputWalk } from '#indexer/transaction/transaction-parts.ts';
+import { withRoom } from '#kernel/growable.ts';
+import { encodeFlowColumns } from './flow-columns.ts';
+
+const hashLength = 32;
+
+/**
+ * Reads which output each input of a block spends, by its layout and the txids of its transactions. Reusable: it keeps
+ * the memory of the largest block. Cost: one step per output, and one probe per transaction and input.
+ */
+export class FlowReader {
+  #value = new Float64Array(4096);
+  #txFirstOutput = new Uint32Array(4096);
+  #source = new Int32Array(4096);
+  /** Transaction plus one by its txid, 0 in a free slot; open addressing, at most half full. */
+  #slots = new Int32Array(8192);
+  readonly #outpoint = new Uint8Array(outpointLength);
+  readonly #outpointView = new DataView(this.#outpoint.buffer);
+
+  /**
+   * Encoded FlowColumns.
+   *
+   * @param txids of all transactions, 32 bytes each
+   */
+  read(
+    block: Uint8Array,
+    layout: BlockLayout,
+    txids: Uint8Array<ArrayBuffer>,
+    key: FingerprintKey,
+  ): ArrayBuffer {
+    const { transactionCount, inputCount } = layout;
+    const outputs = this.#readOutputs(block, layout);
+    this.#fillSlots(txids, transactionCount, key);
+    this.#readSources(block, layout, txids, key);
+    return encodeFlowColumns({
+      value: this.#value.subarray(0, outputs),
+      txFirstOutput: this.#txFirstOutput.subarray(0, transactionCount + 1),
+      source: this.#source.subarray(0, inputCount),
+      outpointAt: layout.inputAt.subarray(0, inputCount),
+      txid: txids.subarray(0, transactionCount * hashLength),
+    });
+  }
+
+  #readOutputs(block: Uint8Array, { transactionCount, outputsAt }: BlockLayout): number {
+    const walk = new OutputWalk(block);
+    let outputs = 0;
+    this.#txFirstOutput = withRoom(this.#txFirstOutput, transactionCount + 1);
+    for (let tx = 0; tx < transactionCount; tx++) {
+      this.#txFirstOutput[tx] = outputs;
+      walk.open(outputsAt[tx]!);
+      while (walk.next()) {
+        if (outputs === this.#value.length) this.#value = withRoom(this.#value, outputs + 1);
+        this.#value[outputs++] = walk.value;
+      }
+    }
+    this.#txFirstOutput[transactionCount] = outputs;
+    return outputs;
+  }
+
+  /** The slot of a txid is keyed, so a block cannot be crafted to put its transactions into one. */
+  #fillSlots(txids: Uint8Array, count: number, key: FingerprintKey): void {
+    let size = 8192;
+    while (size < count * 2) size *= 2;
+    if (size > this.#slots.length) this.#slots = new Int32Array(size);
+    else this.#slots.fill(0);
+    const mask = this.#slots.length - 1;
+    for (let tx = 0; tx < count; tx++) {
+      let slot = this.#slotOf(txids, tx * hashLength, key) & mask;
+      while (this.#slots[slot] !== 0) slot = (slot + 1) & mask;
+      this.#slots[slot] = tx + 1;
+    }
+  }
+
+  #slotOf(bytes: Uint8Array, at: number, key: FingerprintKey): number {
+    for (let index = 0; index < hashLength; index++) this.#outpoint[index] = bytes[at + index]!;
+    fingerprintOutpoint(this.#outpointView, 0, key);
+    return fingerprint.low;
+  }
+
+  #readSources(
+    block: Uint8Array,
+    layout: BlockLayout,
+    txids: Uint8Array<ArrayBuffer>,
+    key: FingerprintKey,
+  ): void {
+    const { inputAt, inputCount, firstInput, transactionCount } = layout;
+    this.#source = withRoom(this.#source, inputCount);
+    const view = new DataView(block.buffer, block.byteOffset, block.byteLength);
+    // a coinbase spends nothing
+    this.#source.fill(-1, 0, firstInput[1] ?? 0);
+    for (let spender = 1; spender < transactionCount; spender++) {
+      for (let input = firstInput[spender]!; input < firstInput[spender + 1]!; input++) {
+        const at = inputAt[input]!;
+        const tx = this.#transactionOf(block, at, txids, this.#slotOf(block, at, key));
+        this.#source[input] = this.#rowOf(tx, view.getUint32(at + hashLength, true), spender);
+      }
+    }
+  }
+
+  /** The transaction of this block whose txid is at `at`; -1: there is none. */
+  #transactionOf(block: Uint8Array, at: number, txids: Uint8Array, first: number): number {
+    const mask = this.#slots.length - 1;
+    for (let slot = first & mask; this.#slots[slot] !== 0; slot = (slot + 1) & mask) {
+      const tx = this.#slots[slot]! - 1;
+      const from = tx * hashLength;
+      let same = 0;
+      while (same < hashLength && txids[from + same] === block[at + same]) same++;
+      if (same === hashLength) return tx;
+    }
+    return -1;
+  }
+
+  /**
+   * An output must come before its spend; others are looked up, and not found. What a block's own coinbase gives cannot
+   * be spent in it: an earlier coinbase with the same txid is meant (BIP 30).
+   */
+  #rowOf(tx: number, vout: number, spender: number): number {
+    if (tx <= 0 || tx >= spender) return -1;
+    const row = this.#txFirstOutput[tx]! + vout;
+    return row < this.#txFirstOutput[tx + 1]! ? row : -1;
+  }
+}

@@ -1,0 +1,116 @@
+import type { RunestoneCandidates } from '#indexer/facts/runestone-candidates.ts';
+import type { SpentScripts } from '#indexer/facts/spent-scripts.ts';
+import type { BlockColumns } from '#indexer/parse/block-columns.ts';
+import type { Artifact } from '#indexer/runes/artifact.ts';
+import { decipher } from '#indexer/runes/decipher.ts';
+import { knownCompactSize } from '#indexer/transaction/compact-size.ts';
+import type { FingerprintKey } from '#indexer/transaction/outpoint-fingerprint.ts';
+import { InputWalk } from '#indexer/transaction/transaction-parts.ts';
+import { type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
+import type { Height } from '#kernel/primitives/height.ts';
+import type { NetworkParameters } from '#kernel/primitives/network.ts';
+import type { Rune } from '#kernel/runes/rune.ts';
+import type { RuneId } from '#kernel/runes/rune-id.ts';
+import type { RecentTransactions } from './commitment.ts';
+
+const hashLength = 32;
+
+/** The runestone or cenotaph of a transaction. */
+export interface RuneMessage {
+  readonly tx: number;
+  readonly artifact: Artifact;
+  readonly txid: Txid;
+}
+
+type TransactionColumns = Pick<
+  BlockColumns,
+  'txStart' | 'txOutputs' | 'txFirstInput' | 'inputFingerprintLow' | 'inputFingerprintHigh'
+>;
+
+/** A set of fingerprints of outpoints that may hold runes. */
+export interface TrackedFingerprints {
+  has(low: number, high: number): boolean;
+}
+
+/** A block, as far as runes care. */
+export interface RuneBlock {
+  readonly height: Height;
+  /** Seconds. */
+  readonly timestamp: number;
+  readonly network: NetworkParameters;
+  readonly bytes: Uint8Array;
+  readonly columns: TransactionColumns;
+  /** One for each transaction that has one, in block order. */
+  readonly messages: readonly RuneMessage[];
+  /** Null where the source has none: no name can be etched then. */
+  readonly spentScripts: SpentScripts | null;
+  readonly fingerprintKey: FingerprintKey;
+  /** The inputs that may spend runes of outputs that the state's own blocks did not make (`runeQuestion`). */
+  readonly inputs: readonly number[];
+  readonly recent: RecentTransactions;
+}
+
+/** Reads the first candidate of each transaction: it alone is the runestone, well formed or not. */
+export function runeMessages(
+  bytes: Uint8Array,
+  { txOutputs }: Pick<BlockColumns, 'txOutputs'>,
+  { tx, scriptStart, scriptLength, txid }: RunestoneCandidates,
+): RuneMessage[] {
+  const messages: RuneMessage[] = [];
+  for (let candidate = 0; candidate < tx.length; candidate++) {
+    const place = tx[candidate]!;
+    if (candidate > 0 && tx[candidate - 1] === place) continue;
+    const start = scriptStart[candidate]!;
+    const outputs = knownCompactSize(bytes, txOutputs[place]!);
+    messages.push({
+      tx: place,
+      artifact: decipher(bytes, start, start + scriptLength[candidate]!, outputs),
+      txid: trustedTxid(txid.subarray(candidate * hashLength, (candidate + 1) * hashLength)),
+    });
+  }
+  return messages;
+}
+
+/** What a block must know of earlier ones before it is applied. */
+export interface RuneQuestion {
+  /** The inputs that may spend runes, as indexes into the block's columns, ascending. */
+  readonly inputs: readonly number[];
+  /** Offsets in the block of their outpoints. */
+  readonly outpointsAt: readonly number[];
+  /** The runes that it mints. */
+  readonly mints: readonly RuneId[];
+  /** The names that it etches. */
+  readonly names: readonly Rune[];
+}
+
+/** Cost: one probe for each input. */
+export function runeQuestion(
+  { bytes, columns, messages }: Pick<RuneBlock, 'bytes' | 'columns' | 'messages'>,
+  tracked: TrackedFingerprints,
+): RuneQuestion {
+  const { txStart, txOutputs, txFirstInput, inputFingerprintLow, inputFingerprintHigh } = columns;
+  const inputs: number[] = [];
+  const outpointsAt: number[] = [];
+  for (let tx = 0; tx < txOutputs.length; tx++) {
+    const first = txFirstInput[tx]!;
+    const end = txFirstInput[tx + 1]!;
+    let walk: InputWalk | null = null;
+    for (let input = first; input < end; input++) {
+      if (!tracked.has(inputFingerprintLow[input]!, inputFingerprintHigh[input]!)) continue;
+      if (walk === null) {
+        walk = new InputWalk(bytes);
+        walk.open(txStart[tx]!);
+      }
+      inputs.push(input);
+      outpointsAt.push(walk.outpointOf(input - first));
+    }
+  }
+  const mints = messages.flatMap(({ artifact: { mint } }) => mint ?? []);
+  const names = messages.flatMap(({ artifact }) => etchedName(artifact) ?? []);
+  return { inputs, outpointsAt, mints, names };
+}
+
+/** The name that an artifact would etch; null where it etches a rune without one, or none. */
+export function etchedName(artifact: Artifact): Rune | null {
+  return artifact.kind === 'cenotaph' ? artifact.etching : (artifact.etching?.rune ?? null);
+}

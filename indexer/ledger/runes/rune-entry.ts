@@ -1,0 +1,89 @@
+import type { Artifact, Etching } from '#indexer/runes/artifact.ts';
+import type { Txid } from '#kernel/primitives/hash.ts';
+import { asTxid } from '#kernel/primitives/hash.ts';
+import type { Height } from '#kernel/primitives/height.ts';
+import { asHeight } from '#kernel/primitives/height.ts';
+import type { NetworkName } from '#kernel/primitives/network.ts';
+import { asRune, type Rune } from '#kernel/runes/rune.ts';
+import type { Terms } from '#kernel/runes/terms.ts';
+import { asU128, maxU128, smallU128, type U128, zeroU128 } from '#kernel/runes/u128.ts';
+
+/** A rune as its etching made it. It never changes. */
+export interface RuneEntry {
+  /** Dense, in the order of etching, which is that of ids: ord's number where the index has all runes. */
+  readonly key: number;
+  /** Its id: the block, and the index of the transaction in it. */
+  readonly block: Height;
+  readonly tx: number;
+  readonly etching: Txid;
+  readonly rune: Rune;
+  readonly spacers: number;
+  readonly divisibility: number;
+  /** A code point. */
+  readonly symbol: number | null;
+  readonly premine: U128;
+  readonly terms: Terms | null;
+  readonly turbo: boolean;
+  /** Of the block, in seconds. */
+  readonly timestamp: number;
+}
+
+/** Where and when a rune is etched. */
+type EtchingPlace = Pick<RuneEntry, 'key' | 'block' | 'tx' | 'etching' | 'rune' | 'timestamp'>;
+
+const nameAlone: Etching = {
+  divisibility: null,
+  premine: null,
+  rune: null,
+  spacers: null,
+  symbol: null,
+  terms: null,
+  turbo: false,
+};
+
+/** The entry of a rune: a cenotaph gives it the name alone. */
+export function entryOf(place: EtchingPlace, artifact: Artifact): RuneEntry {
+  const etching = artifact.kind === 'cenotaph' ? nameAlone : (artifact.etching ?? nameAlone);
+  const { spacers, divisibility, symbol, premine, terms, turbo } = etching;
+  return {
+    ...place,
+    spacers: spacers ?? 0,
+    divisibility: divisibility ?? 0,
+    symbol,
+    premine: premine ?? zeroU128,
+    terms,
+    turbo,
+  };
+}
+
+/**
+ * The rune 1:0 of mainnet, UNCOMMON•GOODS, which nobody etched: it is there from the creation of an index (ord
+ * src/index.rs). Other networks have none.
+ */
+export function hardcodedRunes(network: NetworkName): RuneEntry[] {
+  if (network !== 'mainnet') return [];
+  const terms: Terms = {
+    amount: smallU128(1),
+    cap: asU128(maxU128),
+    heightStart: smallU128(840_000),
+    heightEnd: smallU128(1_050_000),
+    offsetStart: null,
+    offsetEnd: null,
+  };
+  return [
+    {
+      key: 0,
+      block: asHeight(1),
+      tx: 0,
+      etching: asTxid(new Uint8Array(32)),
+      rune: asRune(2_055_900_680_524_219_742n),
+      spacers: 128,
+      divisibility: 0,
+      symbol: 0x29c9,
+      premine: zeroU128,
+      terms,
+      turbo: true,
+      timestamp: 0,
+    },
+  ];
+}

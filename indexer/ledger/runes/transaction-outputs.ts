@@ -1,0 +1,52 @@
+import { knownCompactSize } from '#indexer/transaction/compact-size.ts';
+import { OutputWalk } from '#indexer/transaction/transaction-parts.ts';
+
+const opReturn = 0x6a;
+
+/** The outputs of one transaction after another of a block, in memory that is used again. */
+export class TransactionOutputs {
+  count = 0;
+  /** The first one that is no OP_RETURN; null: all are. */
+  firstSpendable: number | null = null;
+  /** Offset after the last one. */
+  end = 0;
+  /** Ranges of the scripts in the block. */
+  scriptStart = new Uint32Array(64);
+  scriptLength = new Uint32Array(64);
+  readonly #bytes: Uint8Array;
+  readonly #walk: OutputWalk;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+    this.#walk = new OutputWalk(bytes);
+  }
+
+  /** Moves to the transaction whose output count is at `outputsAt`. */
+  read(outputsAt: number): void {
+    const walk = this.#walk;
+    this.count = knownCompactSize(this.#bytes, outputsAt);
+    if (this.count > this.scriptStart.length) {
+      this.scriptStart = new Uint32Array(this.count * 2);
+      this.scriptLength = new Uint32Array(this.count * 2);
+    }
+    this.firstSpendable = null;
+    walk.open(outputsAt);
+    while (walk.next()) {
+      this.scriptStart[walk.vout] = walk.scriptStart;
+      this.scriptLength[walk.vout] = walk.scriptLength;
+      if (this.firstSpendable === null && !this.isReturn(walk.vout)) this.firstSpendable = walk.vout;
+    }
+    this.end = walk.end();
+  }
+
+  isReturn(vout: number): boolean {
+    return this.scriptLength[vout]! > 0 && this.#bytes[this.scriptStart[vout]!] === opReturn;
+  }
+
+  /** Those that are no OP_RETURN, ascending. */
+  spendable(): number[] {
+    const spendable: number[] = [];
+    for (let vout = 0; vout < this.count; vout++) if (!this.isReturn(vout)) spendable.push(vout);
+    return spendable;
+  }
+}

@@ -1,0 +1,256 @@
+import { strict as assert } from 'node:assert';
+import type { FlowColumns } from '#indexer/facts/flow-columns.ts';
+import type { BlockColumns } from '#indexer/parse/block-columns.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { withRoom } from '#kernel/growable.ts';
+import type { Height } from '#kernel/primitives/height.ts';
+import { subsidyAt } from '#kernel/primitives/network.ts';
+import { firstSatAt, isFirstOfBlock } from '#kernel/sats/epoch.ts';
+import { type Sat, trustedSat } from '#kernel/sats/sat.ts';
+import { type AskedOutpoints, OutputNames } from './outpoint-name.ts';
+import { RangeQueue } from './range-queue.ts';
+import type { HeldSats, SatState, SatTotals } from './sat-state.ts';
+
+const hashLength = 32;
+
+/** A block, as far as sats care. */
+export interface SatBlock {
+  readonly height: Height;
+  readonly flow: FlowColumns;
+  readonly asked: AskedOutpoints;
+  readonly columns: Pick<BlockColumns, 'txFirstInput' | 'txInputValue' | 'txOutputValue'>;
+  /** The source has not checked the block's spends: a missing output is then the block's fault, otherwise ours. */
+  readonly isUnchecked: boolean;
+}
+
+/** An output of an earlier block that is spent, or whose place another one takes. */
+export interface SpentSats {
+  /** The 36 bytes of its outpoint as text. */
+  readonly name: string;
+  readonly held: HeldSats;
+}
+
+/** Where a sat that is not common lies after the block that moved it. */
+export interface RarePlace {
+  readonly sat: Sat;
+  /** Index of the transaction; null: it is lost. */
+  readonly tx: number | null;
+  readonly vout: number;
+  readonly offset: number;
+}
+
+/** What a block does to sats. */
+export interface SatChanges {
+  readonly height: Height;
+  /** All ranges that it gives, as pairs. */
+  readonly pairs: Float64Array;
+  /** Per output: its first range, and how many it has. */
+  readonly firstRange: Uint32Array;
+  readonly rangeCount: Uint32Array;
+  /** 1: spent within the block. */
+  readonly spentHere: Uint8Array;
+  readonly spent: readonly SpentSats[];
+  readonly rare: readonly RarePlace[];
+  /** What its coinbase left to nobody: the ranges from this one on. */
+  readonly firstLost: number;
+  readonly lostCount: number;
+  /** The totals before the block, and after it. */
+  readonly before: SatTotals;
+  readonly after: SatTotals;
+}
+
+/**
+ * Applies a block to the sats: which ranges each output gets, as ord --index-sats has them (ord src/index/updater.rs).
+ * Sats flow first in, first out. The coinbase comes last: it takes the subsidy and then what each transaction leaves,
+ * in block order; what it leaves is lost. Every output gets its ranges, whether anybody can spend it or not. A coinbase
+ * with the txid of an earlier one takes its place (BIP 30).
+ *
+ * Ranges are cut where outputs cut them, and never joined again. A sat that is not common is the first of a subsidy, so
+ * it is always the first of its range.
+ *
+ * Pure. The state must know every earlier output that the block spends, and the unspent outputs that have the outpoints
+ * of its coinbase. Throws `block_corrupt` where an unchecked block spends what is not there.
+ */
+export function applySats(block: SatBlock, state: SatState): SatChanges {
+  const pass = new SatPass(block, state);
+  const { txFirstOutput } = block.flow;
+  for (let tx = 1; tx + 1 < txFirstOutput.length; tx++) pass.transaction(tx);
+  return pass.coinbase();
+}
+
+/** One block after the other: what is in flight. */
+const moving = new RangeQueue();
+const fees = new RangeQueue();
+const names = new OutputNames();
+
+class SatPass {
+  readonly #block: SatBlock;
+  readonly #state: SatState;
+  #pairs: Float64Array;
+  #used = 0;
+  readonly #firstRange: Uint32Array;
+  readonly #rangeCount: Uint32Array;
+  readonly #spentHere: Uint8Array;
+  readonly #spent: SpentSats[] = [];
+  /** Inputs so far that spend outputs of earlier blocks. */
+  #inputs = 0;
+  readonly #rare = new Map<number, RarePlace>();
+
+  constructor(block: SatBlock, state: SatState) {
+    const outputs = block.flow.value.length;
+    this.#block = block;
+    this.#state = state;
+    this.#pairs = new Float64Array(outputs * 4 + 2);
+    this.#firstRange = new Uint32Array(outputs);
+    this.#rangeCount = new Uint32Array(outputs);
+    this.#spentHere = new Uint8Array(outputs);
+    moving.clear();
+    fees.clear();
+  }
+
+  transaction(tx: number): void {
+    const { txFirstInput, txInputValue, txOutputValue } = this.#block.columns;
+    for (let input = txFirstInput[tx]!; input < txFirstInput[tx + 1]!; input++) this.#take(input);
+    this.#fillOutputs(tx);
+    const fee = txInputValue[tx]! - txOutputValue[tx]!;
+    // where the source gives what is spent: no output was missed
+    if (!Number.isNaN(fee) && moving.size !== fee) this.#refuse();
+    moving.drainInto(fees);
+  }
+
+  #take(input: number): void {
+    const { flow, asked } = this.#block;
+    const row = flow.source[input]!;
+    if (row >= 0) {
+      if (this.#spentHere[row] === 1) this.#refuse();
+      this.#spentHere[row] = 1;
+      moving.pushAll(this.#pairs, this.#firstRange[row]!, this.#rangeCount[row]!);
+      return;
+    }
+    const name = asked.spent[this.#inputs++]!;
+    const held = this.#state.spend(name);
+    // an output without value is not kept; any other makes the sums differ
+    if (held === null) return;
+    this.#spent.push({ name, held });
+    moving.pushAll(held.pairs, held.first, held.count);
+  }
+
+  #fillOutputs(tx: number): void {
+    const { value, txFirstOutput } = this.#block.flow;
+    const first = txFirstOutput[tx]!;
+    for (let row = first; row < txFirstOutput[tx + 1]!; row++) this.#fill(row, value[row]!, tx, row - first);
+  }
+
+  #fill(row: number, value: number, tx: number, vout: number): void {
+    this.#firstRange[row] = this.#used / 2;
+    for (let open = value; open > 0; ) {
+      if (moving.isEmpty) this.#refuse();
+      const { pairs, head } = moving;
+      const start = pairs[head]!;
+      let end = pairs[head + 1]!;
+      if (end - start > open) {
+        end = start + open;
+        pairs[head] = end;
+      } else {
+        moving.head += 2;
+      }
+      this.#give(start, end);
+      if (isFirstOfBlock(trustedSat(start)))
+        this.#rare.set(start, { sat: trustedSat(start), tx, vout, offset: value - open });
+      open -= end - start;
+    }
+    this.#rangeCount[row] = this.#used / 2 - this.#firstRange[row]!;
+  }
+
+  #give(start: number, end: number): void {
+    if (this.#used + 2 > this.#pairs.length) this.#pairs = withRoom(this.#pairs, this.#used + 2);
+    this.#pairs[this.#used++] = start;
+    this.#pairs[this.#used++] = end;
+  }
+
+  coinbase(): SatChanges {
+    const { height } = this.#block;
+    const subsidy = subsidyAt(height);
+    const first = firstSatAt(height);
+    if (subsidy > 0) moving.push(first, first + subsidy);
+    fees.drainInto(moving);
+    this.#fillOutputs(0);
+    const state = this.#state;
+    const before = { lostSats: state.lostSats, replacedSats: state.replacedSats };
+    const firstLost = this.#used / 2;
+    this.#lose();
+    this.#replaceTwins();
+    // nothing is added any more: the state may keep the list
+    this.#keepOutputs();
+    return {
+      height,
+      pairs: this.#pairs,
+      firstRange: this.#firstRange,
+      rangeCount: this.#rangeCount,
+      spentHere: this.#spentHere,
+      spent: this.#spent,
+      rare: [...this.#rare.values()],
+      firstLost,
+      lostCount: this.#used / 2 - firstLost,
+      before,
+      after: { lostSats: state.lostSats, replacedSats: state.replacedSats },
+    };
+  }
+
+  #lose(): void {
+    const state = this.#state;
+    for (; !moving.isEmpty; moving.head += 2) {
+      const start = moving.pairs[moving.head]!;
+      const end = moving.pairs[moving.head + 1]!;
+      this.#give(start, end);
+      if (isFirstOfBlock(trustedSat(start)))
+        this.#rare.set(start, { sat: trustedSat(start), tx: null, vout: 0, offset: state.lostSats });
+      state.lostSats += end - start;
+    }
+  }
+
+  /** The outputs of a coinbase with the txid of an earlier one take the place of those, whose sats are gone. */
+  #replaceTwins(): void {
+    for (const name of this.#block.asked.replaced) {
+      const held = this.#state.spend(name);
+      if (held === null) continue;
+      this.#spent.push({ name, held });
+      for (let at = held.first * 2; at < (held.first + held.count) * 2; at += 2)
+        this.#state.replacedSats += held.pairs[at + 1]! - held.pairs[at]!;
+    }
+  }
+
+  #keepOutputs(): void {
+    const pairs = this.#pairs;
+    const { height, flow } = this.#block;
+    const { txFirstOutput, txid } = flow;
+    for (let tx = 0; tx + 1 < txFirstOutput.length; tx++) {
+      const firstRow = txFirstOutput[tx]!;
+      names.enter(txid, tx * hashLength);
+      for (let row = firstRow; row < txFirstOutput[tx + 1]!; row++) {
+        const count = this.#rangeCount[row]!;
+        if (count === 0 || this.#spentHere[row] === 1) continue;
+        const held = { height, pairs, first: this.#firstRange[row]!, count };
+        this.#state.make(names.of(row - firstRow), held);
+      }
+    }
+  }
+
+  /** The block spends what is not there, or more than it has. */
+  #refuse(): never {
+    const { height, isUnchecked } = this.#block;
+    assert(isUnchecked, `the sats that block ${height} spends are there`);
+    throw new AppError('block_corrupt', `Block ${height} spends sats that it does not have.`, { height });
+  }
+}
+
+/** The number of the sat at an offset of some ranges; null: they have fewer. */
+export function satAt(pairs: Float64Array, first: number, count: number, offset: number): Sat | null {
+  let left = offset;
+  for (let at = first * 2; at < (first + count) * 2; at += 2) {
+    const size = pairs[at + 1]! - pairs[at]!;
+    if (left < size) return trustedSat(pairs[at]! + left);
+    left -= size;
+  }
+  return null;
+}

@@ -1,0 +1,24 @@
+import { type HashKey, hashKey } from '#indexer/mempool/stream/membership.ts';
+import type { Txid } from '#kernel/primitives/hash.ts';
+
+/**
+ * Numbers below 0 that stand for the runes of pending etchings, which have no key yet. They last as long as a session:
+ * some 200 bytes for each etching that it saw, of which a busy day has some thousands.
+ */
+export class EtchingKeys {
+  readonly #keys = new Map<HashKey, number>();
+  readonly #etchings: Txid[] = [];
+
+  /** Always the same for one transaction. */
+  readonly keyOf = (etching: Txid): number => {
+    const name = hashKey(etching);
+    const known = this.#keys.get(name);
+    if (known !== undefined) return known;
+    const key = -this.#etchings.push(etching);
+    this.#keys.set(name, key);
+    return key;
+  };
+
+  /** Null: the key of an indexed rune. */
+  readonly etchingOf = (key: number): Txid | null => (key < 0 ? (this.#etchings[-key - 1] ?? null) : null);
+}

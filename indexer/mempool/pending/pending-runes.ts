@@ -1,0 +1,390 @@
+import { ownerScript } from '#indexer/derived/runes/rune-encoding.ts';
+import type { SpentScripts } from '#indexer/facts/spent-scripts.ts';
+import { applyRunes, type RuneChanges, type RuneEvent } from '#indexer/ledger/runes/apply-runes.ts';
+import { commitsTo } from '#indexer/ledger/runes/commitment.ts';
+import { outpointLength, outpointName } from '#indexer/ledger/runes/outpoint-name.ts';
+import { etchedName } from '#indexer/ledger/runes/rune-block.ts';
+import { type Balance, type KnownRune, RuneState } from '#indexer/ledger/runes/rune-state.ts';
+import type { Artifact } from '#indexer/runes/artifact.ts';
+import { decipher } from '#indexer/runes/decipher.ts';
+import { knownCompactSize } from '#indexer/transaction/compact-size.ts';
+import type { FingerprintKey } from '#indexer/transaction/outpoint-fingerprint.ts';
+import { OutputWalk } from '#indexer/transaction/transaction-parts.ts';
+import type { Txid } from '#kernel/primitives/hash.ts';
+import { type Height, trustedHeight } from '#kernel/primitives/height.ts';
+import type { NetworkParameters } from '#kernel/primitives/network.ts';
+import { isReservedRune, type Rune, runeCommitment } from '#kernel/runes/rune.ts';
+import type { RuneId } from '#kernel/runes/rune-id.ts';
+import { mintable } from '#kernel/runes/terms.ts';
+import { smallU128, type U128, zeroU128 } from '#kernel/runes/u128.ts';
+import { minimumRuneAt } from '#kernel/runes/unlock-schedule.ts';
+import { unreachable } from '#kernel/unreachable.ts';
+import { type ShortFingerprint, shortFingerprint } from './outpoint-fingerprints.ts';
+import type { TransactionBatch } from './transaction-batch.ts';
+
+/*
+ * What a pending transaction would do to runes in the next block, by the ledger of blocks: it is applied alone, as the
+ * only transaction of a block, to what is indexed and to the outputs of its pending parents. A mint may come too late
+ * then, and a name may be taken first: nothing of it is certain.
+ */
+
+/** A rune that is etched by a pending transaction has no key: this stands for it, below 0. */
+type RuneKey = number;
+
+/** An output that holds runes, and who owns it. */
+export interface RunicHolding {
+  /** 36 bytes: txid, index little endian. */
+  readonly outpoint: Uint8Array;
+  /** As in chain.rune_balances. */
+  readonly script: Uint8Array;
+  readonly balances: readonly Balance[];
+  /** Where it is indexed: height and index of its transaction; null: it is pending. */
+  readonly place: { readonly height: number; readonly tx: number } | null;
+}
+
+/** The same, of a pending transaction. */
+export interface MadeHolding extends RunicHolding {
+  readonly fingerprint: ShortFingerprint;
+}
+
+/** What the node tells of an output that a transaction spends. */
+export interface SpentOutput {
+  readonly script: Uint8Array;
+  /** 0: its transaction is pending. */
+  readonly confirmations: number;
+}
+
+/** Why an etching makes a rune or none. `unknown`: the node does not tell what its inputs spend. */
+export type EtchingState = 'open' | 'taken' | 'locked' | 'reserved' | 'uncommitted' | 'immature' | 'unknown';
+
+export interface PendingEtching {
+  /** Null: it is given by the block and the place there. */
+  readonly rune: Rune | null;
+  readonly spacers: number;
+  readonly divisibility: number;
+  /** A code point. */
+  readonly symbol: number | null;
+  readonly premine: U128;
+  readonly state: EtchingState;
+  /** The lowest block in which its commitment counts; null: it has none in a block, or needs none. */
+  readonly matureHeight: number | null;
+}
+
+/** An amount that comes or goes. */
+export interface RuneMove {
+  readonly step: 'minted' | 'given' | 'burned' | 'taken';
+  readonly key: RuneKey;
+  /** The etching, where it is pending; null: the rune is indexed. */
+  readonly etchedBy: Txid | null;
+  readonly amount: U128;
+  /** Of the output that gets the units. */
+  readonly vout: number;
+  /** Of that output. Null: there is none. */
+  readonly script: Uint8Array | null;
+  /** The output that the units are taken from. Null: there is none. */
+  readonly from: RunicHolding | null;
+}
+
+/** What a pending transaction does to runes. */
+export interface PendingRunes {
+  readonly moves: readonly RuneMove[];
+  readonly etching: PendingEtching | null;
+  /** The rune that it tries to mint, and whether the next block may. */
+  readonly mint: { readonly id: RuneId; readonly isOpen: boolean } | null;
+  /** Outputs that now hold runes: a later transaction may spend them. */
+  readonly made: readonly MadeHolding[];
+}
+
+/** The runes that are indexed, as far as some transactions have to do with them. */
+export interface RuneContext {
+  readonly network: NetworkParameters;
+  readonly fingerprintKey: FingerprintKey;
+  /** Of the next block. */
+  readonly height: Height;
+  /** Runes and taken names. */
+  readonly state: RuneState;
+  /** A number below 0 that stands for the rune of an etching, and the etching that it stands for. */
+  readonly keyOf: (etching: Txid) => RuneKey;
+  readonly etchingOf: (key: RuneKey) => Txid | null;
+}
+
+/** More inputs of an etching are not looked at: the node is asked about each. */
+export const committingInputsMax = 50;
+/** A commitment has six confirmations with the block of the etching. */
+const confirmationsBefore = 5;
+const opReturn = 0x6a;
+const op13 = 0x5d;
+const hashLength = 32;
+/** No rune has an id in a block of this height or above: those of pending etchings do not clash with any. */
+const noHeight = 2 ** 31;
+
+/** The runestone or cenotaph of a transaction; null: it has none. */
+export function artifactOf({ bytes, columns }: TransactionBatch, tx: number): Artifact | null {
+  const outputsAt = columns.txOutputs[tx]!;
+  const walk = new OutputWalk(bytes);
+  walk.open(outputsAt);
+  while (walk.next()) {
+    const { scriptStart: start, scriptLength: length } = walk;
+    if (length > 1 && bytes[start] === opReturn && bytes[start + 1] === op13)
+      return decipher(bytes, start, start + length, knownCompactSize(bytes, outputsAt));
+  }
+  return null;
+}
+
+/** Whether the node must be asked what the inputs of a transaction spend: it etches a name that it may have. */
+export function needsSpentOutputs(artifact: Artifact, context: RuneContext): boolean {
+  const name = etchedName(artifact);
+  return name !== null && refusedName(name, context) === null;
+}
+
+/**
+ * Applies a transaction to what its inputs hold. Pure.
+ *
+ * @param held by input; null: no runes
+ * @param spent by input, where the node was asked; null: it was not
+ */
+export function runesOf(
+  batch: TransactionBatch,
+  tx: number,
+  artifact: Artifact | null,
+  held: readonly (RunicHolding | null)[],
+  spent: readonly (SpentOutput | null)[] | null,
+  context: RuneContext,
+): PendingRunes {
+  const { bytes, columns } = batch;
+  const txid = batch.txid(tx);
+  const first = columns.txFirstInput[tx]!;
+  const end = columns.txFirstInput[tx + 1]!;
+  const committing = spent === null ? null : spentScriptsOf(spent);
+  const young = spent === null ? [] : youngOutpoints(batch, tx, spent);
+  // without an etching no key is given
+  const etchedKey = artifact === null || artifact.etching === null ? 0 : context.keyOf(txid);
+  const { network, height, fingerprintKey } = context;
+  const changes = applyRunes(
+    {
+      height,
+      timestamp: 0,
+      network,
+      bytes,
+      columns: {
+        txStart: columns.txStart.slice(tx, tx + 2),
+        txOutputs: columns.txOutputs.slice(tx, tx + 1),
+        txFirstInput: Uint32Array.of(0, end - first),
+        inputFingerprintLow: columns.inputFingerprintLow.subarray(first, end),
+        inputFingerprintHigh: columns.inputFingerprintHigh.subarray(first, end),
+      },
+      messages: artifact === null ? [] : [{ tx: 0, artifact, txid }],
+      spentScripts: committing,
+      fingerprintKey,
+      inputs: held.flatMap((holding, input) => (holding === null ? [] : input)),
+      recent: { has: (from, at) => young.includes(txidName(from, at)) },
+    },
+    stateFor(artifact, held, etchedKey, context),
+  );
+  const artifactMint = artifact?.mint ?? null;
+  return {
+    moves: movesOf(changes, held, bytes).map((move) => ({ ...move, etchedBy: context.etchingOf(move.key) })),
+    etching: artifact === null ? null : etchingOf(batch, tx, artifact, changes, spent, context),
+    mint:
+      artifactMint === null
+        ? null
+        : { id: artifactMint, isOpen: isMintOpen(context.state.byId(artifactMint), height) },
+    made: changes.outputs.map((output) => ({
+      outpoint: outpointOf(txid, output.vout),
+      script: ownerScript(bytes, output.scriptStart, output.scriptLength),
+      balances: output.balances,
+      place: null,
+      fingerprint: shortFingerprint(output.fingerprintHigh, output.fingerprintLow),
+    })),
+  };
+}
+
+/** Whether a block may mint a rune. */
+export function isMintOpen(known: KnownRune | undefined, height: Height): boolean {
+  if (known === undefined) return false;
+  const { terms, block } = known.entry;
+  return mintable(terms, smallU128(block), height, known.mints) !== null;
+}
+
+/** Of outputs that are pending: the ledger takes it for the place where they were made. */
+const nowhere = { height: 0, tx: 0 };
+
+/** What a transaction needs to know, and nothing that others of the mempool did. */
+function stateFor(
+  artifact: Artifact | null,
+  held: readonly (RunicHolding | null)[],
+  etchedKey: RuneKey,
+  { state: indexed }: RuneContext,
+): RuneState {
+  const state = new RuneState(etchedKey);
+  const learn = (known: KnownRune | undefined): void => {
+    if (known !== undefined) state.learnRune(known.entry, known.mints, known.burned);
+  };
+  for (const { outpoint, balances, place } of held.filter((holding) => holding !== null)) {
+    const { height, tx } = place ?? nowhere;
+    state.learnHeld(outpointName(outpoint, 0), { height, tx, balances });
+    for (const { key } of balances) {
+      if (key >= 0) learn(indexed.find(key));
+      else state.learnRune({ key, block: trustedHeight(noHeight - key), tx: 0, terms: null });
+    }
+  }
+  if (artifact === null) return state;
+  if (artifact.mint !== null) learn(indexed.byId(artifact.mint));
+  const name = etchedName(artifact);
+  if (name !== null && indexed.isTaken(name)) state.learnTaken(name);
+  return state;
+}
+
+/** Why a name cannot be etched, whoever commits to it; null: it can. */
+function refusedName(name: Rune, { state, network, height }: RuneContext): EtchingState | null {
+  if (isReservedRune(name)) return 'reserved';
+  if (state.isTaken(name)) return 'taken';
+  return name < minimumRuneAt(network, height) ? 'locked' : null;
+}
+
+function etchingOf(
+  batch: TransactionBatch,
+  tx: number,
+  artifact: Artifact,
+  { etched: [entry] }: RuneChanges,
+  spent: readonly (SpentOutput | null)[] | null,
+  context: RuneContext,
+): PendingEtching | null {
+  if (artifact.etching === null) return null;
+  const rune = etchedName(artifact);
+  const shown = { rune, ...shownEtching(artifact) };
+  const refused = rune === null ? null : refusedName(rune, context);
+  if (rune === null || refused !== null) return { ...shown, state: refused ?? 'open', matureHeight: null };
+  const matureHeight = spent === null ? null : maturityOf(batch, tx, rune, spent, context);
+  if (entry !== undefined) return { ...shown, state: 'open', matureHeight };
+  if (spent === null || spent.includes(null)) return { ...shown, state: 'unknown', matureHeight };
+  const state = isCommitted(batch, tx, rune, spent) ? 'immature' : 'uncommitted';
+  return { ...shown, state, matureHeight };
+}
+
+/** What is asked for; a cenotaph gives its rune a name alone. */
+function shownEtching(
+  artifact: Artifact,
+): Pick<PendingEtching, 'spacers' | 'divisibility' | 'symbol' | 'premine'> {
+  const asked = artifact.kind === 'cenotaph' ? null : artifact.etching;
+  if (asked === null) return { spacers: 0, divisibility: 0, symbol: null, premine: zeroU128 };
+  const { spacers, divisibility, symbol, premine } = asked;
+  return { spacers: spacers ?? 0, divisibility: divisibility ?? 0, symbol, premine: premine ?? zeroU128 };
+}
+
+/** Whether an input commits to a name, however young its commitment is. */
+function isCommitted(
+  batch: TransactionBatch,
+  tx: number,
+  rune: Rune,
+  spent: readonly (SpentOutput | null)[],
+): boolean {
+  const { bytes, columns } = batch;
+  const walk = new OutputWalk(bytes);
+  walk.open(columns.txOutputs[tx]!);
+  const outputsEnd = walk.end();
+  const transaction = {
+    bytes,
+    start: columns.txStart[tx]!,
+    outputsEnd,
+    firstInput: 0,
+    spentScripts: spentScriptsOf(spent),
+  };
+  return commitsTo(runeCommitment(rune), transaction, { has: () => false });
+}
+
+/** The lowest block in which one of its commitments counts. */
+function maturityOf(
+  batch: TransactionBatch,
+  tx: number,
+  rune: Rune,
+  spent: readonly (SpentOutput | null)[],
+  { height }: RuneContext,
+): number | null {
+  const heights = spent.flatMap((output, input) => {
+    if (output === null || output.confirmations === 0) return [];
+    const alone = spent.map((each, at) => (at === input ? each : null));
+    return isCommitted(batch, tx, rune, alone) ? height - output.confirmations + confirmationsBefore : [];
+  });
+  return heights.length === 0 ? null : Math.min(...heights);
+}
+
+const noScript = { script: new Uint8Array(0) };
+
+/** In the form of a block with this transaction alone. */
+function spentScriptsOf(spent: readonly (SpentOutput | null)[]): SpentScripts {
+  const scripts = spent.map((output) => (output ?? noScript).script);
+  const scriptStart = new Uint32Array(scripts.length);
+  const scriptLength = new Uint32Array(scripts.length);
+  let at = 0;
+  for (const [input, script] of scripts.entries()) {
+    scriptStart[input] = at;
+    scriptLength[input] = script.length;
+    at += script.length;
+  }
+  const bytes = new Uint8Array(Buffer.concat(scripts));
+  return { bytes, scriptStart, scriptLength, value: new Float64Array(scripts.length) };
+}
+
+/** Txids of the outputs that are too young for a commitment. */
+function youngOutpoints(
+  batch: TransactionBatch,
+  tx: number,
+  spent: readonly (SpentOutput | null)[],
+): string[] {
+  const outpoints = batch.outpoints(tx);
+  return spent.flatMap((output, input) =>
+    output === null || output.confirmations >= confirmationsBefore
+      ? []
+      : txidName(outpoints, input * outpointLength),
+  );
+}
+
+const txidName = (bytes: Uint8Array, at: number): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset + at, hashLength).toString('latin1');
+
+function outpointOf(txid: Txid, vout: number): Buffer {
+  const outpoint = Buffer.alloc(outpointLength);
+  outpoint.set(txid);
+  outpoint.writeUInt32LE(vout, hashLength);
+  return outpoint;
+}
+
+function movesOf(
+  { events, outputs }: RuneChanges,
+  held: readonly (RunicHolding | null)[],
+  bytes: Uint8Array,
+): Omit<RuneMove, 'etchedBy'>[] {
+  const scripts = new Map(
+    outputs.map(({ vout, scriptStart, scriptLength }) => [
+      vout,
+      ownerScript(bytes, scriptStart, scriptLength),
+    ]),
+  );
+  const taken = held.flatMap((from) =>
+    (from?.balances ?? []).map(({ key, amount }): Omit<RuneMove, 'etchedBy'> => {
+      return { step: 'taken', key, amount, vout: 0, script: null, from };
+    }),
+  );
+  return [...taken, ...events.flatMap((event) => moveOf(event, scripts) ?? [])];
+}
+
+function moveOf(
+  event: RuneEvent,
+  scripts: ReadonlyMap<number, Uint8Array>,
+): Omit<RuneMove, 'etchedBy'> | null {
+  switch (event.kind) {
+    case 'minted':
+      return { step: 'minted', key: event.key, amount: event.amount, vout: 0, script: null, from: null };
+    case 'transferred': {
+      const { key, amount, vout } = event;
+      return { step: 'given', key, amount, vout, script: scripts.get(vout) ?? null, from: null };
+    }
+    case 'burned':
+      return { step: 'burned', key: event.key, amount: event.amount, vout: 0, script: null, from: null };
+    case 'etched':
+      return null;
+    default:
+      return unreachable(event);
+  }
+}

@@ -1,0 +1,55 @@
+import type { Rune } from '#kernel/runes/rune.ts';
+import type { RuneId } from '#kernel/runes/rune-id.ts';
+import type { Terms } from '#kernel/runes/terms.ts';
+import type { U128 } from '#kernel/runes/u128.ts';
+
+/** Moves an amount to an output; 0 is all. The output after the last one means all outputs that are no OP_RETURN. */
+export interface Edict {
+  /** 0:0 is the rune that is etched here. */
+  readonly id: RuneId;
+  readonly amount: U128;
+  readonly output: number;
+}
+
+/** Creates a rune. Absent fields are null. */
+export interface Etching {
+  readonly divisibility: number | null;
+  readonly premine: U128 | null;
+  readonly rune: Rune | null;
+  readonly spacers: number | null;
+  /** A code point, because U+0000 is legal and Postgres refuses it in a text. */
+  readonly symbol: number | null;
+  readonly terms: Terms | null;
+  readonly turbo: boolean;
+}
+
+export interface Runestone {
+  readonly kind: 'runestone';
+  readonly edicts: readonly Edict[];
+  readonly etching: Etching | null;
+  readonly mint: RuneId | null;
+  readonly pointer: number | null;
+}
+
+/** What is wrong with a runestone, by ord's names (crates/ordinals/src/flaw.rs). The first one found counts. */
+export type Flaw =
+  | 'edict-output'
+  | 'edict-rune-id'
+  | 'invalid-script'
+  | 'opcode'
+  | 'supply-overflow'
+  | 'trailing-integers'
+  | 'truncated-field'
+  | 'unrecognized-even-tag'
+  | 'unrecognized-flag'
+  | 'varint';
+
+/** A malformed runestone. It burns what the transaction spends; its mint counts, and so does the name it etches. */
+export interface Cenotaph {
+  readonly kind: 'cenotaph';
+  readonly etching: Rune | null;
+  readonly flaw: Flaw;
+  readonly mint: RuneId | null;
+}
+
+export type Artifact = Runestone | Cenotaph;

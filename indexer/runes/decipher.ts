@@ -1,0 +1,157 @@
+import { asRune } from '#kernel/runes/rune.ts';
+import { isRuneId, maxU32, type RuneId } from '#kernel/runes/rune-id.ts';
+import type { Terms } from '#kernel/runes/terms.ts';
+import {
+  checkedProductU128,
+  checkedSumU128,
+  maxU64,
+  maxU128,
+  sumU128,
+  type U128,
+  zeroU128,
+} from '#kernel/runes/u128.ts';
+import type { Artifact, Cenotaph, Edict, Etching, Flaw } from './artifact.ts';
+import { Fields } from './fields.ts';
+import { payloadOf } from './runestone-script.ts';
+import { divisibilityMax, flags, spacersMax, tags } from './tags.ts';
+import { readIntegers } from './varint.ts';
+
+/*
+ * A runestone as ord's `Runestone::decipher` reads it (crates/ordinals/src/runestone.rs). Total: any bytes give a
+ * runestone or a cenotaph.
+ */
+
+const surrogatesStart = 0xd800;
+const surrogatesEnd = 0xe000;
+const codePointMax = 0x10ffff;
+const integersOfEdict = 4;
+
+/**
+ * Reads the script between `start` and `end`, which begins with OP_RETURN OP_13, of a transaction with `outputCount`
+ * outputs. Time is linear in the script.
+ */
+export function decipher(bytes: Uint8Array, start: number, end: number, outputCount: number): Artifact {
+  const payload = payloadOf(bytes, start, end);
+  if (typeof payload === 'string') return flawed(payload);
+  const integers = readIntegers(payload.bytes, payload.start, payload.end);
+  if (integers === null) return flawed('varint');
+
+  const fieldsEnd = endOfFields(integers);
+  const edicts: Edict[] = [];
+  const bodyFlaw = readBody(integers, fieldsEnd, outputCount, edicts);
+  const fields = new Fields(integers, fieldsEnd);
+  const bits = fields.take(tags.flags, maxU128) ?? zeroU128;
+  const etching = hasFlag(bits, flags.etching) ? takeEtching(fields, bits) : null;
+  const mint = takeMint(fields);
+  const pointer = fields.takeSmall(tags.pointer, outputCount - 1);
+  const flaw =
+    bodyFlaw ?? etchingFlaw(bits, etching) ?? (fields.hasEvenLeft() ? 'unrecognized-even-tag' : null);
+  if (flaw !== null) return { kind: 'cenotaph', etching: etching?.rune ?? null, flaw, mint };
+  return { kind: 'runestone', edicts, etching, mint, pointer };
+}
+
+const flawed = (flaw: Flaw): Cenotaph => ({ kind: 'cenotaph', etching: null, flaw, mint: null });
+
+/** The place of the body's tag, or of a last tag without a value, or the end. */
+function endOfFields(integers: readonly U128[]): number {
+  for (let place = 0; place < integers.length; place += 2)
+    if (integers[place] === tags.body || place + 1 === integers.length) return place;
+  return integers.length;
+}
+
+/** Reads what follows the fields: nothing, the body's tag with edicts, or a tag without its value. */
+function readBody(
+  integers: readonly U128[],
+  fieldsEnd: number,
+  outputCount: number,
+  edicts: Edict[],
+): Flaw | null {
+  if (fieldsEnd === integers.length) return null;
+  if (integers[fieldsEnd] !== tags.body) return 'truncated-field';
+  return readEdicts(integers, fieldsEnd + 1, outputCount, edicts);
+}
+
+/** Appends the edicts of a body. Ids are differences to the one before. Returns the first flaw. */
+function readEdicts(
+  integers: readonly U128[],
+  start: number,
+  outputCount: number,
+  edicts: Edict[],
+): Flaw | null {
+  let id: RuneId = { block: zeroU128, tx: 0 };
+  for (let place = start; place < integers.length; place += integersOfEdict) {
+    if (place + integersOfEdict > integers.length) return 'trailing-integers';
+    const next = nextId(id, integers[place]!, integers[place + 1]!);
+    if (next === null) return 'edict-rune-id';
+    const output = integers[place + 3]!;
+    if (typeof output !== 'number' || output > outputCount) return 'edict-output';
+    id = next;
+    edicts.push({ id, amount: integers[place + 2]!, output });
+  }
+  return null;
+}
+
+function nextId(id: RuneId, blockStep: U128, txStep: U128): RuneId | null {
+  if (typeof txStep !== 'number') return null;
+  if (blockStep === 0 && txStep === 0) return id;
+  if (blockStep > maxU64) return null;
+  const block = sumU128(id.block, blockStep);
+  const tx = blockStep === 0 ? id.tx + txStep : txStep;
+  if (block > maxU64 || tx > maxU32 || !isRuneId(block, tx)) return null;
+  return { block, tx };
+}
+
+const hasFlag = (bits: U128, flag: number): boolean =>
+  typeof bits === 'number' ? Math.floor(bits / flag) % 2 === 1 : (bits & BigInt(flag)) !== 0n;
+
+/** The flags besides `etching` count with an etching only. */
+function etchingFlaw(bits: U128, etching: Etching | null): Flaw | null {
+  if (etching !== null && !isSupplyInRange(etching)) return 'supply-overflow';
+  const known = etching === null ? 0 : flags.etching | flags.terms | flags.turbo;
+  return bits > known ? 'unrecognized-flag' : null;
+}
+
+function takeEtching(fields: Fields, bits: U128): Etching {
+  const rune = fields.take(tags.rune, maxU128);
+  return {
+    divisibility: fields.takeSmall(tags.divisibility, divisibilityMax),
+    premine: fields.take(tags.premine, maxU128),
+    rune: rune === null ? null : asRune(BigInt(rune)),
+    spacers: fields.takeSmall(tags.spacers, spacersMax),
+    symbol: takeSymbol(fields),
+    terms: hasFlag(bits, flags.terms) ? takeTerms(fields) : null,
+    turbo: hasFlag(bits, flags.turbo),
+  };
+}
+
+function takeSymbol(fields: Fields): number | null {
+  const symbol = fields.takeSmall(tags.symbol, codePointMax);
+  // a surrogate is no character; its tag is odd, so it may be taken and dropped
+  return symbol !== null && symbol >= surrogatesStart && symbol < surrogatesEnd ? null : symbol;
+}
+
+function takeTerms(fields: Fields): Terms {
+  return {
+    cap: fields.take(tags.cap, maxU128),
+    heightStart: fields.take(tags.heightStart, maxU64),
+    heightEnd: fields.take(tags.heightEnd, maxU64),
+    amount: fields.take(tags.amount, maxU128),
+    offsetStart: fields.take(tags.offsetStart, maxU64),
+    offsetEnd: fields.take(tags.offsetEnd, maxU64),
+  };
+}
+
+/** Its two values are the block and the index of the rune's id. */
+function takeMint(fields: Fields): RuneId | null {
+  const block = fields.value(tags.mint, 0);
+  const tx = fields.value(tags.mint, 1);
+  if (block === null || typeof tx !== 'number' || block > maxU64 || tx > maxU32 || !isRuneId(block, tx))
+    return null;
+  fields.markTaken(tags.mint);
+  return { block, tx };
+}
+
+function isSupplyInRange({ premine, terms }: Etching): boolean {
+  const minted = checkedProductU128(terms?.cap ?? zeroU128, terms?.amount ?? zeroU128);
+  return minted !== null && checkedSumU128(premine ?? zeroU128, minted) !== null;
+}

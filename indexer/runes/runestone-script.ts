@@ -1,0 +1,46 @@
+import { opPushData4, pushAt, pushPrefix } from '#kernel/bitcoin/script-push.ts';
+import type { Flaw } from './artifact.ts';
+
+const opReturn = 0x6a;
+const op13 = 0x5d;
+const prefixLength = 2;
+
+/** Whether a script is a runestone, well formed or not. The first such output of a transaction counts. */
+export function isRunestoneScript(script: Uint8Array): boolean {
+  return script[0] === opReturn && script[1] === op13;
+}
+
+/** A range of bytes. */
+export interface Payload {
+  readonly bytes: Uint8Array;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The data after OP_RETURN OP_13, of all pushes together; a flaw where the script has anything else. */
+export function payloadOf(bytes: Uint8Array, start: number, end: number): Payload | Flaw {
+  let at = start + prefixLength;
+  const pushes: Uint8Array[] = [];
+  let only: Payload | null = null;
+  while (at < end) {
+    if (bytes[at]! > opPushData4) return 'opcode';
+    const push = pushAt(bytes, at, end);
+    if (push === null) return 'invalid-script';
+    // nearly every runestone is one push, and is read in place
+    if (only === null && push.end === end && pushes.length === 0) only = { bytes, start: push.start, end };
+    else if (push.end > push.start) pushes.push(bytes.subarray(push.start, push.end));
+    at = push.end;
+  }
+  if (only !== null) return only;
+  const joined = Buffer.concat(pushes);
+  return { bytes: joined, start: 0, end: joined.length };
+}
+
+/** OP_RETURN OP_13 and the payload in one push; none where it is empty. */
+export function runestoneScript(payload: readonly number[]): Uint8Array {
+  const prefix = [opReturn, op13, ...pushPrefix(payload.length)];
+  const script = new Uint8Array(prefix.length + payload.length);
+  script.set(prefix);
+  script.set(payload, prefix.length);
+  return script;
+}

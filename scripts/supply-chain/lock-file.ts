@@ -1,0 +1,99 @@
+import { readFileSync } from 'node:fs';
+
+/** A package of package-lock.json. */
+export interface LockedPackage {
+  /** Its folder, below the root of the project. */
+  readonly path: string;
+  readonly name: string;
+  readonly version: string;
+  readonly integrity: string | null;
+  readonly license: string | null;
+  /** Where it is loaded from, if not from the registry by name and version. */
+  readonly resolved: string | null;
+  readonly isLink: boolean;
+  /** Not needed by the product (`npm ci --omit=dev` leaves it out). */
+  readonly isDevelopment: boolean;
+  readonly isOptional: boolean;
+  readonly hasInstallScript: boolean;
+}
+
+interface Entry {
+  readonly name?: string;
+  readonly version?: string;
+  readonly integrity?: string;
+  readonly license?: string;
+  readonly resolved?: string;
+  readonly link?: boolean;
+  readonly dev?: boolean;
+  readonly optional?: boolean;
+  readonly devOptional?: boolean;
+  readonly hasInstallScript?: boolean;
+}
+
+/** The packages of a lock file, without the project itself. */
+export function lockedPackages(text: string): LockedPackage[] {
+  const { packages } = JSON.parse(text) as { packages: Readonly<Record<string, Entry>> };
+  return Object.entries(packages)
+    .filter(([path]) => path !== '')
+    .map(([path, entry]) => ({
+      path,
+      // an alias names the real package
+      name: entry.name ?? path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length),
+      version: entry.version ?? '',
+      integrity: entry.integrity ?? null,
+      license: entry.license ?? null,
+      resolved: entry.resolved ?? null,
+      isLink: entry.link ?? false,
+      isDevelopment: entry.dev ?? false,
+      isOptional: (entry.optional ?? false) || (entry.devOptional ?? false),
+      hasInstallScript: entry.hasInstallScript ?? false,
+    }));
+}
+
+export const readLock = (root: string): string => readFileSync(`${root}/package-lock.json`, 'utf8');
+
+/**
+ * Packages without a hash: a registry that lacked them was asked when they were locked. Each is a part of a tool of
+ * development, for another platform than those that CI and the image run on, and none is part of the product. A new
+ * version of the tool needs its hashes: `npm run lock:integrity` reads them.
+ */
+const withoutHash: readonly { readonly family: RegExp; readonly version: string }[] = [
+  {
+    family:
+      /^@biomejs\/cli-(?:android|darwin|win32)-(?:arm64|x64)$|^@biomejs\/cli-linux-(?:arm64|x64)-musl$/u,
+    version: '2.6.7',
+  },
+  { family: /^@oxc-parser\/binding-(?!linux-(?:arm64|x64)-)/u, version: '0.156.0' },
+  { family: /^@oxlint\/binding-(?!linux-(?:arm64|x64)-)/u, version: '1.93.0' },
+  { family: /^@oxlint-tsgolint\/(?:darwin|win32)-(?:arm64|x64)$/u, version: '7.0.2007' },
+];
+
+export function mayLackHash({ name, version, isDevelopment, isOptional }: LockedPackage): boolean {
+  const isListed = withoutHash.some(
+    (exception) => exception.family.test(name) && exception.version === version,
+  );
+  return isListed && isDevelopment && isOptional;
+}
+
+/** SHA-512 in base64: 64 bytes. npm takes weaker hashes too; the registry gives this one for every package. */
+const strongHash = /^sha512-[A-Za-z0-9+/]{86}==$/u;
+
+/**
+ * What is wrong with a lock file: packages that are not held to their bytes, that come from elsewhere than the
+ * registry, or that run a script at installation without approval.
+ *
+ * @param approved the names in `allowScripts` of package.json, whether they may run theirs or not
+ */
+export function lockFaults(packages: readonly LockedPackage[], approved: ReadonlySet<string>): string[] {
+  return packages.flatMap((found) => {
+    const { name, version, integrity, resolved, isLink, hasInstallScript } = found;
+    const faults: string[] = [];
+    const fault = (words: string): void => void faults.push(`${name}@${version}: ${words}`);
+    if (integrity === null && !mayLackHash(found)) fault('no integrity');
+    if (integrity !== null && !strongHash.test(integrity)) fault(`weak integrity ${integrity}`);
+    // the lock file names no host: each package comes from the registry that is set, and is held to its hash
+    if (resolved !== null || isLink) fault(`not from the registry: ${resolved ?? 'a link'}`);
+    if (hasInstallScript && !approved.has(name)) fault('an install script that allowScripts does not name');
+    return faults;
+  });
+}

@@ -1,0 +1,41 @@
+import { nextTurn } from '#kernel/turns.ts';
+
+/** A check that yields after each part of it that takes about a millisecond. */
+export type CheckInParts<Value> = (value: Value) => Generator<void, boolean>;
+
+/** A check of which each value takes a millisecond at most, or one in parts. */
+export type Check<Value> = CheckInParts<Value> | ((value: Value) => boolean);
+
+/** Checks of one turn of the event loop, in milliseconds. */
+const turnMs = 4;
+
+/** Runs checks in turns of the event loop. */
+export class ChecksInTurns {
+  #endsAtMs = performance.now() + turnMs;
+
+  /** Waits for the next turn where this one is over. */
+  async pause(): Promise<void> {
+    if (performance.now() < this.#endsAtMs) return;
+    await nextTurn();
+    this.#endsAtMs = performance.now() + turnMs;
+  }
+
+  /** The outcome of a check. Most checks have one part, and cost no promise. */
+  outcomeOf(parts: Generator<void, boolean> | boolean): boolean | Promise<boolean> {
+    if (typeof parts === 'boolean') return performance.now() < this.#endsAtMs ? parts : this.#later(parts);
+    const first = parts.next();
+    return first.done === true && performance.now() < this.#endsAtMs ? first.value : this.#rest(parts, first);
+  }
+
+  async #later(outcome: boolean): Promise<boolean> {
+    await this.pause();
+    return outcome;
+  }
+
+  async #rest(parts: Generator<void, boolean>, first: IteratorResult<void, boolean>): Promise<boolean> {
+    for (let step = first; ; step = parts.next()) {
+      await this.pause();
+      if (step.done === true) return step.value;
+    }
+  }
+}

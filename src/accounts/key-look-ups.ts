@@ -1,0 +1,94 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type pg from 'pg';
+import { AppError } from '#kernel/errors/app-error.ts';
+import type { Scope } from './api-key.ts';
+import type { Rate } from './rate.ts';
+
+/** What a request needs to know of its key. */
+export interface KeyFacts {
+  readonly id: number;
+  readonly scopes: readonly Scope[];
+  /** Null: no limit. */
+  readonly rate: Rate | null;
+}
+
+/** Keys in one statement: it takes a millisecond or two. */
+const keysAtOnce = 500;
+/** Ten statements. More wait only where somebody pipelines thousands of requests. */
+const waitingMax = 5_000;
+
+interface Waiting {
+  readonly hash: Buffer;
+  readonly resolve: (found: KeyFacts | null) => void;
+  readonly reject: (error: AppError) => void;
+}
+
+/** Looks keys up in the database: one statement at a time for all that wait, however many they are. */
+export class KeyLookUps {
+  readonly #pool: pg.Pool;
+  readonly #pauseMs: number;
+  readonly #waiting: Waiting[] = [];
+  #isRunning = false;
+
+  /** @param pauseMs between two statements, during which keys gather */
+  constructor(pool: pg.Pool, pauseMs: number) {
+    this.#pool = pool;
+    this.#pauseMs = pauseMs;
+  }
+
+  /** The key with this hash; null where it does not exist or was revoked. Throws `access_unavailable`. */
+  find(hash: Buffer): Promise<KeyFacts | null> {
+    return new Promise((resolve, reject) => {
+      if (this.#waiting.length >= waitingMax) {
+        reject(new AppError('access_unavailable', 'Too many keys wait to be checked.'));
+        return;
+      }
+      this.#waiting.push({ hash, resolve, reject });
+      if (!this.#isRunning) void this.#run();
+    });
+  }
+
+  async #run(): Promise<void> {
+    this.#isRunning = true;
+    // all requests of this turn of the event loop share the statement
+    await Promise.resolve();
+    while (this.#waiting.length > 0) {
+      await this.#lookUp(this.#waiting.splice(0, keysAtOnce));
+      if (this.#pauseMs > 0) await delay(this.#pauseMs, undefined, { ref: false });
+    }
+    this.#isRunning = false;
+  }
+
+  async #lookUp(asked: readonly Waiting[]): Promise<void> {
+    try {
+      const found = await keysByHash(
+        this.#pool,
+        asked.map(({ hash }) => hash),
+      );
+      for (const { hash, resolve } of asked) resolve(found.get(hash.toString('hex')) ?? null);
+    } catch (error) {
+      const reason = new AppError('access_unavailable', 'The key cannot be checked now.', {}, error);
+      for (const { reject } of asked) reject(reason);
+    }
+  }
+}
+
+interface KeyRow extends Rate {
+  readonly id: number;
+  readonly hash: Buffer;
+  readonly scopes: readonly Scope[];
+}
+
+async function keysByHash(pool: pg.Pool, hashes: readonly Buffer[]): Promise<ReadonlyMap<string, KeyFacts>> {
+  const { rows } = await pool.query<KeyRow>(
+    `SELECT id, hash, scopes, burst, per_seconds AS "perSeconds" FROM service.keys
+      WHERE hash = ANY($1::bytea[]) AND revoked_at IS NULL`,
+    [hashes],
+  );
+  return new Map(
+    rows.map(({ id, hash, scopes, burst, perSeconds }) => [
+      Buffer.from(hash).toString('hex'),
+      { id, scopes, rate: burst === 0 ? null : { burst, perSeconds } },
+    ]),
+  );
+}

@@ -1,0 +1,114 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { AppError } from '#kernel/errors/app-error.ts';
+import type { EventKindIdentity } from '#kernel/events/event-kind.ts';
+
+/** The hashes of a block's events, in hex. */
+export interface OtherHashes {
+  readonly height: number;
+  readonly blockHash: string;
+  readonly sha256: string;
+  readonly cumulative: string;
+}
+
+/** An answer takes the other side some milliseconds; a text of a block up to seconds. */
+const answerMs = 30_000;
+/** The text of a block with 150,000 events has 32 MB. */
+const answerBytesMax = 64 * 1024 * 1024;
+/** An instance that is busy or limits its clients is asked again. */
+const tries = 4;
+const busyStatuses = new Set([429, 503]);
+
+const hashPattern = /^[0-9a-f]{64}$/u;
+
+/** Another instance, through its public paths (docs/events.md). Throws `instance_unusable`. */
+export class OtherInstance {
+  readonly #address: URL;
+  readonly #signal: AbortSignal;
+
+  constructor(address: URL, signal: AbortSignal) {
+    this.#address = address;
+    this.#signal = signal;
+  }
+
+  /** The hashes of the block at a height; without a height, of the newest that has any. Null: there are none. */
+  async hashes(kind: EventKindIdentity, height: number | null): Promise<OtherHashes | null> {
+    const place = height === null ? 'limit=1' : `from=${height}&limit=1`;
+    const text = await this.#get(`events/hashes?kind=${kind.name}&${place}`);
+    const answer = parsed(text) as { version?: unknown; kind?: unknown; hashes?: unknown } | null;
+    if (answer?.kind !== kind.name || !Array.isArray(answer.hashes))
+      throw this.#unusable('its answer about hashes has another form');
+    if (answer.version !== kind.version)
+      throw this.#unusable(
+        `its texts of ${kind.name} have version ${String(answer.version)}, not ${kind.version}`,
+      );
+    const [first] = answer.hashes as unknown[];
+    if (first === undefined) return null;
+    if (!isHashes(first)) throw this.#unusable('its answer about hashes has another form');
+    return height === null || first.height === height ? first : null;
+  }
+
+  /** The canonical text of a block's events; null: it gives none. */
+  async text(kind: EventKindIdentity, height: number): Promise<string | null> {
+    try {
+      return await this.#get(`events/text/${height}?kind=${kind.name}`);
+    } catch (error) {
+      this.#signal.throwIfAborted();
+      if (error instanceof AppError) return null;
+      throw error;
+    }
+  }
+
+  async #get(path: string): Promise<string> {
+    for (let attempt = 1; ; attempt++) {
+      const { status, text } = await this.#ask(path);
+      if (status === 200) return text;
+      if (!busyStatuses.has(status) || attempt === tries)
+        throw this.#unusable(`it answers ${status} to /${path}`);
+      await delay(attempt * 1000, undefined, { signal: this.#signal });
+    }
+  }
+
+  async #ask(path: string): Promise<{ status: number; text: string }> {
+    const signal = AbortSignal.any([this.#signal, AbortSignal.timeout(answerMs)]);
+    try {
+      const answer = await fetch(new URL(path, this.#address), { signal });
+      return { status: answer.status, text: await boundedText(answer) };
+    } catch (error) {
+      this.#signal.throwIfAborted();
+      throw this.#unusable((error as Error).message, error);
+    }
+  }
+
+  #unusable(why: string, cause?: unknown): AppError {
+    const { origin, pathname } = this.#address;
+    return new AppError('instance_unusable', `${origin}${pathname}: ${why}`, {}, cause);
+  }
+}
+
+async function boundedText(answer: Response): Promise<string> {
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  const body: AsyncIterable<Uint8Array> | null = answer.body;
+  if (body === null) return '';
+  for await (const part of body) {
+    size += part.length;
+    if (size > answerBytesMax) throw new Error(`an answer has more than ${answerBytesMax} bytes`);
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString('utf8');
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+function isHashes(value: unknown): value is OtherHashes {
+  if (typeof value !== 'object' || value === null) return false;
+  const { height, blockHash, sha256, cumulative } = value as Record<string, unknown>;
+  const isHash = (text: unknown): boolean => typeof text === 'string' && hashPattern.test(text);
+  return Number.isSafeInteger(height) && isHash(blockHash) && isHash(sha256) && isHash(cumulative);
+}

@@ -1,0 +1,269 @@
+import type { ClientBase } from 'pg';
+import type { NamedRune } from '#chain/runes/address-runes.queries.ts';
+import type { Txid } from '#kernel/primitives/hash.ts';
+import type { Height } from '#kernel/primitives/height.ts';
+import type { Sats } from '#kernel/primitives/sats.ts';
+import { asRune, type Rune } from '#kernel/runes/rune.ts';
+import { type U128, u128OfText } from '#kernel/runes/u128.ts';
+
+/** The values of chain.mempool_runes.step. */
+export const pendingSteps = ['minted', 'given', 'burned', 'taken'] as const;
+export type PendingStep = (typeof pendingSteps)[number];
+
+/** An amount that comes or goes in a pending transaction. */
+export interface PendingMove {
+  readonly step: PendingStep;
+  /** Null: the rune is etched by a pending transaction. */
+  readonly rune: NamedRune | null;
+  /** That transaction. */
+  readonly etchedBy: Txid | null;
+  readonly amount: U128;
+  /** The output that gets the units, or that they are taken from. */
+  readonly vout: number;
+  readonly fromTxid: Txid | null;
+  readonly script: Uint8Array | null;
+}
+
+export interface PendingEtchingRow {
+  /** Null: the name is given by the block and the place there. */
+  readonly rune: Rune | null;
+  readonly spacers: number;
+  readonly divisibility: number;
+  /** A code point. */
+  readonly symbol: number | null;
+  readonly premine: U128;
+  readonly state: string;
+  readonly matureHeight: number | null;
+  /** Other pending transactions that etch the same name: the first ones, and how many there are. */
+  readonly rivals: readonly Txid[];
+  readonly rivalCount: number;
+}
+
+/** A pending transaction that has to do with runes. */
+export interface PendingRuneTransaction {
+  readonly position: number;
+  readonly txid: Txid;
+  readonly first_seen: Date;
+  readonly fee: Sats | null;
+  readonly vsize: number;
+  readonly replaces: Buffer;
+  readonly etching: PendingEtchingRow | null;
+  readonly moves: readonly PendingMove[];
+}
+
+export interface PendingRunesFilter {
+  /** Script of an owner whose units come or go. */
+  readonly script: Uint8Array | null;
+  /** The key of a rune. */
+  readonly key: number | null;
+}
+
+interface TransactionRow {
+  position: number;
+  txid: Txid;
+  first_seen: Date;
+  fee: Sats | null;
+  vsize: number;
+  replaces: Buffer;
+  state: string | null;
+  rune: string | null;
+  spacers: number;
+  divisibility: number;
+  symbol: number | null;
+  premine: string;
+  mature_height: number | null;
+  rivals: Txid[] | null;
+  rival_count: number;
+}
+
+/** Txids of rivals in one answer. */
+const rivalsMax = 10;
+
+/** Pending transactions with runes in the order in which they were seen, after a position. Two reads. */
+export async function pendingRunes(
+  client: ClientBase,
+  { script, key }: PendingRunesFilter,
+  after: number,
+  limit: number,
+): Promise<PendingRuneTransaction[]> {
+  const { rows } = await client.query<TransactionRow>(
+    `SELECT t.position, t.txid, t.first_seen, t.fee, t.vsize, t.replaces, e.state, e.rune::text, e.spacers, e.divisibility,
+       e.symbol, e.premine::text, e.mature_height, coalesce(r.count, 0)::integer AS rival_count, r.rivals
+     FROM chain.pending_rune_transactions t
+     LEFT JOIN chain.mempool_etchings e ON e.position = t.position
+     LEFT JOIN LATERAL (
+       SELECT count(*) AS count, (array_agg(o.txid ORDER BY o.position))[1:${rivalsMax}] AS rivals
+       FROM chain.mempool_etchings x JOIN chain.pending_rune_transactions o ON o.position = x.position
+       WHERE x.rune = e.rune AND x.position <> e.position
+     ) AS r ON e.rune IS NOT NULL
+     WHERE t.position > $1
+       AND (e.position IS NOT NULL OR EXISTS (SELECT FROM chain.mempool_runes m WHERE m.position = t.position))
+       AND ($2::bytea IS NULL OR t.position IN (
+         SELECT m.position FROM chain.mempool_runes m
+         WHERE chain.hash32(m.script) = chain.hash32($2::bytea) AND m.script = $2))
+       AND ($3::integer IS NULL OR t.position IN (
+         SELECT m.position FROM chain.mempool_runes m WHERE m.rune_key = $3))
+     ORDER BY t.position LIMIT $4`,
+    [after, script === null ? null : Buffer.from(script), key, limit],
+  );
+  const moves = await movesOf(
+    client,
+    rows.map(({ position }) => position),
+  );
+  return rows.map(({ position, txid, first_seen, fee, vsize, replaces, ...row }) => ({
+    position,
+    txid,
+    first_seen,
+    fee,
+    vsize,
+    replaces,
+    etching: etchingOf(row),
+    moves: moves.get(position) ?? [],
+  }));
+}
+
+function etchingOf(
+  row: Omit<TransactionRow, 'position' | 'txid' | 'first_seen' | 'fee' | 'vsize' | 'replaces'>,
+): PendingEtchingRow | null {
+  const { state, rune, spacers, divisibility, symbol, premine, mature_height: matureHeight } = row;
+  if (state === null) return null;
+  return {
+    rune: rune === null ? null : asRune(BigInt(rune)),
+    spacers,
+    divisibility,
+    symbol,
+    premine: u128OfText(premine),
+    state,
+    matureHeight,
+    rivals: row.rivals ?? [],
+    rivalCount: row.rival_count,
+  };
+}
+
+interface MoveRow {
+  position: number;
+  step: number;
+  vout: number;
+  amount: string;
+  script: Buffer | null;
+  from_txid: Txid | null;
+  etched_by: Txid | null;
+  key: number | null;
+  height: Height;
+  tx_index: number;
+  rune: string;
+  spacers: number;
+  divisibility: number;
+  symbol: number | null;
+}
+
+async function movesOf(
+  client: ClientBase,
+  positions: readonly number[],
+): Promise<Map<number, PendingMove[]>> {
+  const { rows } = await client.query<MoveRow>(
+    `SELECT m.position, m.step, m.vout, m.amount::text, m.script, m.from_txid, m.etched_by, r.key, r.height, r.tx_index,
+       r.rune::text, r.spacers, r.divisibility, r.symbol
+     FROM chain.mempool_runes m LEFT JOIN chain.runes r ON r.key = m.rune_key
+     WHERE m.position = ANY($1) ORDER BY m.position, m.step, m.vout, m.rune_key`,
+    [positions],
+  );
+  const moves = new Map<number, PendingMove[]>();
+  for (const row of rows) {
+    const move = {
+      step: pendingSteps[row.step] ?? 'given',
+      rune: row.key === null ? null : namedRune(row, row.key),
+      etchedBy: row.etched_by,
+      amount: u128OfText(row.amount),
+      vout: row.vout,
+      fromTxid: row.from_txid,
+      script: row.script,
+    };
+    const there = moves.get(row.position);
+    if (there === undefined) moves.set(row.position, [move]);
+    else there.push(move);
+  }
+  return moves;
+}
+
+const namedRune = (row: MoveRow, key: number): NamedRune => ({
+  key,
+  height: row.height,
+  txIndex: row.tx_index,
+  rune: asRune(BigInt(row.rune)),
+  spacers: row.spacers,
+  divisibility: row.divisibility,
+  symbol: row.symbol,
+});
+
+/** What pending transactions would change of the balances of a script. */
+export interface PendingBalance {
+  readonly rune: NamedRune;
+  readonly received: U128;
+  readonly sent: U128;
+}
+
+/** By id of the rune. Runes that are etched by pending transactions are not among them: they have no id yet. */
+export async function pendingBalances(client: ClientBase, script: Uint8Array): Promise<PendingBalance[]> {
+  const { rows } = await client.query<Omit<MoveRow, 'key'> & { key: number; received: string; sent: string }>(
+    `SELECT r.key, r.height, r.tx_index, r.rune::text, r.spacers, r.divisibility, r.symbol,
+       m.received::text, m.sent::text
+     FROM (
+       SELECT m.rune_key, coalesce(sum(m.amount) FILTER (WHERE m.step = 1), 0) AS received,
+         coalesce(sum(m.amount) FILTER (WHERE m.step = 3), 0) AS sent
+       FROM chain.mempool_runes m JOIN chain.pending_rune_transactions t USING (position)
+       WHERE chain.hash32(m.script) = chain.hash32($1::bytea) AND m.script = $1 GROUP BY m.rune_key
+     ) AS m JOIN chain.runes r ON r.key = m.rune_key ORDER BY r.key`,
+    [Buffer.from(script)],
+  );
+  return rows.map((row) => ({
+    rune: namedRune(row, row.key),
+    received: u128OfText(row.received),
+    sent: u128OfText(row.sent),
+  }));
+}
+
+/** A pending transaction that etches a name. */
+export interface PendingClaim {
+  readonly txid: Txid;
+  readonly state: string;
+  readonly spacers: number;
+  readonly matureHeight: number | null;
+  readonly firstSeen: Date;
+}
+
+/** Claims in one answer. */
+const claimsMax = 100;
+
+/** The first pending transactions that etch a name. */
+export async function pendingClaims(client: ClientBase, rune: Rune): Promise<PendingClaim[]> {
+  const { rows } = await client.query<{
+    txid: Txid;
+    state: string;
+    spacers: number;
+    mature_height: number | null;
+    first_seen: Date;
+  }>(
+    `SELECT t.txid, e.state, e.spacers, e.mature_height, t.first_seen
+     FROM chain.mempool_etchings e JOIN chain.pending_rune_transactions t USING (position)
+     WHERE e.rune = $1::numeric ORDER BY e.position LIMIT ${claimsMax}`,
+    [rune.toString()],
+  );
+  return rows.map((row) => ({
+    txid: row.txid,
+    state: row.state,
+    spacers: row.spacers,
+    matureHeight: row.mature_height,
+    firstSeen: row.first_seen,
+  }));
+}
+
+/** How many pending transactions would mint a rune, each if it were the next. */
+export async function pendingMints(client: ClientBase, key: number): Promise<number> {
+  const { rows } = await client.query<{ count: number }>(
+    `SELECT count(*)::integer AS count FROM chain.mempool_runes m JOIN chain.pending_rune_transactions t USING (position)
+     WHERE m.rune_key = $1 AND m.step = 0`,
+    [key],
+  );
+  return rows[0]?.count ?? 0;
+}

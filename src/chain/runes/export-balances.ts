@@ -1,0 +1,100 @@
+import type { ClientBase } from 'pg';
+import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
+import { asRune } from '#kernel/runes/rune.ts';
+import { formatSpacedRune } from '#kernel/runes/spaced-rune.ts';
+
+/** Runes that are read at once: the balances of so many are sorted by the server, mostly in memory. */
+const runesPerPage = 500;
+/** Balances in memory. */
+const rowsPerPage = 5000;
+
+interface RuneRow {
+  key: number;
+  rune: string;
+}
+
+interface BalanceRow {
+  key: number;
+  rune: string;
+  spacers: number;
+  divisibility: number;
+  symbol: number | null;
+  txid: Txid;
+  vout: number;
+  amount: string;
+}
+
+/**
+ * What `ord balances` prints, byte for byte: the unspent balances of each rune by output, as one JSON object in pieces.
+ * Runes ascend by the numbers of their names, outputs by txid as bytes and index. `client` must be in a snapshot.
+ */
+export async function* exportBalances(client: ClientBase): AsyncGenerator<string> {
+  let isFirst = true;
+  let rune: number | null = null;
+  for await (const rows of balancePages(client)) {
+    let text = isFirst ? '{\n  "runes": {' : '';
+    for (const row of rows) {
+      if (rune === row.key) text += ',';
+      else text += `${rune === null ? '' : '\n    },'}\n    ${nameOf(row)}: {`;
+      text += balanceText(row);
+      rune = row.key;
+    }
+    isFirst = false;
+    yield text;
+  }
+  if (isFirst) yield '{\n  "runes": {}\n}\n';
+  else yield '\n    }\n  }\n}\n';
+}
+
+const nameOf = ({ rune, spacers }: BalanceRow): string =>
+  JSON.stringify(formatSpacedRune({ rune: asRune(BigInt(rune)), spacers }));
+
+function balanceText({ txid, vout, amount, divisibility, symbol }: BalanceRow): string {
+  const shown = symbol === null ? 'null' : JSON.stringify(String.fromCodePoint(symbol));
+  return `
+      "${displayHash(txid)}:${vout}": {
+        "amount": ${amount},
+        "divisibility": ${divisibility},
+        "symbol": ${shown}
+      }`;
+}
+
+/** All unspent balances in order. */
+async function* balancePages(client: ClientBase): AsyncGenerator<BalanceRow[]> {
+  let after = '-1';
+  for (;;) {
+    const { rows: runes } = await client.query<RuneRow>(
+      // by number, not by its text
+      'SELECT key, rune::text FROM chain.runes AS r WHERE rune > $1::numeric ORDER BY r.rune LIMIT $2',
+      [after, runesPerPage],
+    );
+    const last = runes.at(-1);
+    if (last === undefined) return;
+    after = last.rune;
+    await client.query(
+      // keys are numbers of ours
+      `DECLARE balances NO SCROLL CURSOR FOR
+       SELECT r.key, r.rune::text, r.spacers, r.divisibility, r.symbol, b.txid, b.vout, b.amount::text
+       FROM chain.rune_balances b JOIN chain.runes r ON r.key = b.rune_key
+       WHERE b.rune_key = ANY('{${runes.map(({ key }) => key).join(',')}}') AND b.spent_height IS NULL
+       ORDER BY r.rune, b.txid, b.vout`,
+    );
+    for (;;) {
+      const { rows } = await client.query<BalanceRow>(`FETCH ${rowsPerPage} FROM balances`);
+      if (rows.length > 0) yield rows;
+      if (rows.length < rowsPerPage) break;
+    }
+    await client.query('CLOSE balances');
+  }
+}
+
+/** Why the balances of the tip cannot be told, in words; null: they can. */
+export async function whyNoBalances(client: ClientBase): Promise<string | null> {
+  const { rows } = await client.query<{ is_wanted: boolean; is_anchored: boolean }>(
+    `SELECT EXISTS (SELECT FROM chain.derived_tables WHERE name = 'runes') AS is_wanted,
+       coalesce((SELECT anchored FROM chain.rune_blocks ORDER BY height DESC LIMIT 1), true) AS is_anchored`,
+  );
+  const [row] = rows;
+  if (row?.is_wanted !== true) return 'runes are not indexed (INDEX_RUNES).';
+  return row.is_anchored ? null : 'blocks since the first rune height are missing.';
+}

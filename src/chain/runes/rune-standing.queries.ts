@@ -1,0 +1,57 @@
+import type pg from 'pg';
+import type { ClientBase } from 'pg';
+import { requireNotBehind } from '#chain/derived/derived-tables.queries.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import type { Height } from '#kernel/primitives/height.ts';
+
+/** What the index knows of runes at its tip. */
+export interface RuneStanding {
+  /**
+   * `known`: all of them. `filling`: the table lacks indexed blocks. `gap`: blocks since the first rune height are
+   * missing. `absent`: runes are not indexed.
+   */
+  readonly state: 'known' | 'filling' | 'gap' | 'absent';
+  /** How many runes there are; 0 where they are not known. */
+  readonly count: number;
+}
+
+interface Row {
+  is_followed: boolean;
+  anchored: boolean;
+  count: number;
+}
+
+export async function runeStanding(db: ClientBase | pg.Pool): Promise<RuneStanding> {
+  // keys are dense; before the first rune height there is at most the one that nobody etched
+  const { rows } = await db.query<Row>(
+    `SELECT d.is_followed, coalesce(last.anchored, true) AS anchored,
+       coalesce(last.next_key, (SELECT max(key) + 1 FROM chain.runes), 0) AS count
+     FROM chain.derived_tables d
+     LEFT JOIN (SELECT anchored, next_key FROM chain.rune_blocks ORDER BY height DESC LIMIT 1) AS last ON true
+     WHERE d.name = 'runes'`,
+  );
+  const [row] = rows;
+  if (row === undefined) return { state: 'absent', count: 0 };
+  if (!row.is_followed) return { state: 'filling', count: 0 };
+  return row.anchored ? { state: 'known', count: row.count } : { state: 'gap', count: 0 };
+}
+
+/** For answers about runes alone. Throws `derived_table_behind`, and `not_found` where runes are never known. */
+export async function requireRunes(client: ClientBase): Promise<RuneStanding> {
+  const standing = await runeStanding(client);
+  if (standing.state === 'filling') await requireNotBehind(client, 'runes');
+  if (standing.state === 'gap')
+    throw new AppError('not_found', 'runes are unknown here: blocks since the first rune height are missing');
+  if (standing.state === 'absent') throw new AppError('not_found', 'this server has no rune index');
+  return standing;
+}
+
+/** Whether it is known which runes a block etched: none before the first rune height. */
+export async function knowsRunesAt(client: ClientBase, height: Height): Promise<boolean> {
+  const { rows } = await client.query<{ is_known: boolean }>(
+    `SELECT coalesce((SELECT anchored FROM chain.rune_blocks WHERE height = $1), from_height > $1) AS is_known
+     FROM chain.derived_tables WHERE name = 'runes'`,
+    [height],
+  );
+  return rows[0]?.is_known ?? false;
+}

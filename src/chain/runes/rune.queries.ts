@@ -1,0 +1,163 @@
+import type pg from 'pg';
+import type { ClientBase } from 'pg';
+import { builtIndexes, requireIndexes } from '#chain/snapshot/built-indexes.ts';
+import { type Txid } from '#kernel/primitives/hash.ts';
+import type { Height } from '#kernel/primitives/height.ts';
+import { asRune, type Rune } from '#kernel/runes/rune.ts';
+import type { RuneId } from '#kernel/runes/rune-id.ts';
+import type { SpacedRune } from '#kernel/runes/spaced-rune.ts';
+import { type Terms, termsOfTexts } from '#kernel/runes/terms.ts';
+import { type U128, u128OfText } from '#kernel/runes/u128.ts';
+
+/** A rune at the tip. */
+export interface RuneDetail extends SpacedRune {
+  /** ord's number. */
+  readonly key: number;
+  /** The id: the block, and the index of the transaction in it. */
+  readonly height: Height;
+  readonly txIndex: number;
+  /** Zeros for the rune that nobody etched. */
+  readonly etching: Txid;
+  readonly divisibility: number;
+  /** A code point. */
+  readonly symbol: number | null;
+  readonly premine: U128;
+  readonly terms: Terms | null;
+  readonly turbo: boolean;
+  /** Unix seconds of the block of the etching. */
+  readonly timestamp: number;
+  readonly mints: number;
+  readonly burned: U128;
+}
+
+export type RuneQuestion =
+  | { readonly kind: 'rune'; readonly rune: Rune }
+  | { readonly kind: 'id'; readonly id: RuneId }
+  | { readonly kind: 'number'; readonly number: bigint };
+
+interface DetailRow {
+  key: number;
+  height: Height;
+  tx_index: number;
+  txid: Txid;
+  rune: string;
+  spacers: number;
+  divisibility: number;
+  symbol: number | null;
+  turbo: boolean;
+  timestamp: number;
+  premine: string;
+  has_terms: boolean;
+  amount: string | null;
+  cap: string | null;
+  height_start: string | null;
+  height_end: string | null;
+  offset_start: string | null;
+  offset_end: string | null;
+  mints: number;
+  burned: string;
+}
+
+const details = `
+  SELECT r.key, r.height, r.tx_index, r.txid, r.rune::text, r.spacers, r.divisibility, r.symbol, r.turbo, r.timestamp,
+    r.premine::text, r.has_terms, r.amount::text, r.cap::text, r.height_start::text, r.height_end::text,
+    r.offset_start::text, r.offset_end::text, coalesce(m.mints, 0) AS mints, coalesce(b.total, 0)::text AS burned
+  FROM chain.runes r
+  LEFT JOIN LATERAL (
+    SELECT mints FROM chain.rune_mints WHERE rune_key = r.key ORDER BY height DESC, tx_index DESC LIMIT 1
+  ) AS m ON true
+  LEFT JOIN LATERAL (
+    SELECT total FROM chain.rune_burns WHERE rune_key = r.key ORDER BY height DESC, tx_index DESC LIMIT 1
+  ) AS b ON true`;
+
+/** During a first load, each rune would read all mints. */
+const mintIndexes = ['rune_mints_rune'];
+
+/** Keys, heights and indexes are integers: larger ones name nothing. */
+const integerMax = 2 ** 31 - 1;
+
+/** A rune by its name, id or number. Null where there is none. Throws `index_missing` during a first sync. */
+export async function runeDetail(client: ClientBase, question: RuneQuestion): Promise<RuneDetail | null> {
+  const asked = askedBy(question);
+  if (asked === null) return null;
+  await requireIndexes(client, mintIndexes, 'mints of runes');
+  const { rows } = await client.query<DetailRow>(`${details} WHERE ${asked.where}`, asked.values);
+  return rows[0] === undefined ? null : detailOf(rows[0]);
+}
+
+function askedBy(question: RuneQuestion): { where: string; values: unknown[] } | null {
+  if (question.kind === 'rune') return { where: 'r.rune = $1::numeric', values: [question.rune.toString()] };
+  if (question.kind === 'number')
+    return question.number > integerMax ? null : { where: 'r.key = $1', values: [Number(question.number)] };
+  const { block, tx } = question.id;
+  if (block > integerMax || tx > integerMax) return null;
+  return { where: 'r.height = $1 AND r.tx_index = $2', values: [Number(block), tx] };
+}
+
+/** The runes with the key `last` and lower ones, newest first. Throws `index_missing` during a first sync. */
+export async function runesDownFrom(client: ClientBase, last: number, limit: number): Promise<RuneDetail[]> {
+  if (last < 0) return [];
+  await requireIndexes(client, mintIndexes, 'mints of runes');
+  const { rows } = await client.query<DetailRow>(
+    `${details} WHERE r.key <= $1 ORDER BY r.key DESC LIMIT $2`,
+    [last, limit],
+  );
+  return rows.map(detailOf);
+}
+
+/** Names of the runes that a block etched, in order. */
+export async function runesEtchedAt(client: ClientBase, height: Height): Promise<SpacedRune[]> {
+  const { rows } = await client.query<NameRow>(
+    'SELECT rune::text, spacers FROM chain.runes WHERE height = $1 ORDER BY tx_index',
+    [height],
+  );
+  return rows.map(spacedRuneOf);
+}
+
+/** The rune that a transaction etched. Null: none, or not known. */
+export async function runeEtchedBy(client: ClientBase, txid: Txid): Promise<SpacedRune | null> {
+  // without it, all runes would be read: during a first sync it is not there yet
+  if (!(await builtIndexes(client, ['runes_etching'])).has('runes_etching')) return null;
+  const { rows } = await client.query<NameRow>(
+    'SELECT rune::text, spacers FROM chain.runes WHERE txid = $1',
+    [Buffer.from(txid)],
+  );
+  return rows[0] === undefined ? null : spacedRuneOf(rows[0]);
+}
+
+/** Whether there is a rune of a name. */
+export async function isEtched(db: ClientBase | pg.Pool, rune: Rune): Promise<boolean> {
+  const { rowCount } = await db.query('SELECT FROM chain.runes WHERE rune = $1::numeric', [rune.toString()]);
+  return rowCount === 1;
+}
+
+function detailOf(row: DetailRow): RuneDetail {
+  const { amount, cap, height_start, height_end, offset_start, offset_end } = row;
+  const terms = [amount, cap, height_start, height_end, offset_start, offset_end];
+  return {
+    key: row.key,
+    height: row.height,
+    txIndex: row.tx_index,
+    etching: row.txid,
+    ...spacedRuneOf(row),
+    divisibility: row.divisibility,
+    symbol: row.symbol,
+    premine: u128OfText(row.premine),
+    terms: row.has_terms ? termsOfTexts(terms) : null,
+    turbo: row.turbo,
+    timestamp: row.timestamp,
+    mints: row.mints,
+    burned: u128OfText(row.burned),
+  };
+}
+
+/** The two columns of a name. */
+export interface NameRow {
+  rune: string;
+  spacers: number;
+}
+
+export const spacedRuneOf = ({ rune, spacers }: NameRow): SpacedRune => ({
+  rune: asRune(BigInt(rune)),
+  spacers,
+});

@@ -1,0 +1,75 @@
+import type { ClientBase } from 'pg';
+import { isComplete } from '#chain/derived/derived-tables.queries.ts';
+import type { Outpoint } from '#chain/outputs/output.queries.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import type { Txid } from '#kernel/primitives/hash.ts';
+import type { SatRange } from '#kernel/satributes/satribute.ts';
+import { packedRangeLength, unpackRanges } from '#kernel/sats/packed-ranges.ts';
+
+/** Whether this server has the index of sats. It has every indexed block then. */
+export async function hasSatIndex(client: ClientBase): Promise<boolean> {
+  return isComplete(client, 'sats');
+}
+
+/** Ranges in one answer: 17 MB of JSON. An output of mainnet has tens of thousands at most. */
+const rangesMax = 500_000;
+
+function requireFew(bytes: number): void {
+  if (bytes <= rangesMax * packedRangeLength) return;
+  throw new AppError('request_invalid', 'the answer would be too large: ask for fewer outputs');
+}
+
+/** The ranges of some outputs. */
+export interface SatRangesOfOutputs {
+  /** Those of an unspent output of the chain: none where it has no value. Null: this server has no index of sats. */
+  of(outpoint: Outpoint): readonly SatRange[] | null;
+}
+
+const nameOf = ({ txid, vout }: Outpoint): string => `${Buffer.from(txid).toString('latin1')}${vout}`;
+
+/** Two or three reads for any number of outputs: run it in a snapshot. Throws `request_invalid` where they have too many. */
+export async function satRangesOf(
+  client: ClientBase,
+  outpoints: readonly Outpoint[],
+): Promise<SatRangesOfOutputs> {
+  if (!(await hasSatIndex(client))) return { of: () => null };
+  if (outpoints.length === 0) return { of: () => [] };
+  const asked = [
+    outpoints.map(({ txid }) => Buffer.from(txid)),
+    outpoints.map(({ vout }) => vout),
+    rangesMax * packedRangeLength,
+  ];
+  const { rows } = await client.query<{ txid: Txid; vout: number; ranges: Buffer | null; total: number }>(
+    `SELECT txid, vout, CASE WHEN total <= $3 THEN ranges END AS ranges, total FROM (
+       SELECT r.txid, asked.vout, r.ranges, sum(length(r.ranges)) OVER ()::bigint AS total
+       FROM (SELECT DISTINCT txid, vout FROM unnest($1::bytea[], $2::bigint[]) AS given(txid, vout)) AS asked
+       JOIN chain.sat_ranges r ON chain.hash64(r.txid, r.vout) = chain.hash64(asked.txid, asked.vout)
+         AND r.txid = asked.txid AND r.vout = asked.vout
+     ) AS found`,
+    asked,
+  );
+  requireFew(rows[0]?.total ?? 0);
+  const ranges = new Map(
+    rows.map(({ ranges: packed, ...outpoint }) => [
+      nameOf(outpoint),
+      unpackRanges(packed ?? Buffer.alloc(0)),
+    ]),
+  );
+  return { of: (outpoint) => ranges.get(nameOf(outpoint)) ?? [] };
+}
+
+/** The sats that no output has, in the order in which they were lost. Null: this server has no index of sats. */
+export async function lostSats(client: ClientBase): Promise<readonly SatRange[] | null> {
+  if (!(await hasSatIndex(client))) return null;
+  const { rows } = await client.query<{ bytes: number }>(
+    'SELECT coalesce(sum(length(ranges)), 0) AS bytes FROM chain.lost_sats',
+  );
+  requireFew(rows[0]?.bytes ?? 0);
+  const lost = await client.query<{ ranges: Buffer }>('SELECT ranges FROM chain.lost_sats ORDER BY height');
+  return lost.rows.flatMap(({ ranges }) => unpackRanges(ranges));
+}
+
+/** As ord writes them. */
+export function rangesJson(ranges: readonly SatRange[] | null): string {
+  return ranges === null ? 'null' : JSON.stringify(ranges.map(({ start, end }) => [start, end]));
+}

@@ -1,0 +1,98 @@
+import type { ListedInventory, ScannedOutput } from '#inventory/inventory.ts';
+import { displayHash, parseTxid } from '#kernel/primitives/hash.ts';
+import { type Command, type CommandContext, UsageError } from '#src/app/command-context.ts';
+import { settingFlag } from './flags.ts';
+import { jsonFlag } from './service-database.ts';
+
+export const inventoryCommand: Command = {
+  name: 'inventory',
+  object: null,
+  operands: 'add|list|scan|remove',
+  summary: 'add, list, scan for and remove outputs with special sats of your own',
+  details: `What orders may use of special sats, and GET /inventory counts. INVENTORY_DESCRIPTOR says which
+addresses are yours. add notes an output, if it is unspent, yours, of age, free of inscriptions and runes,
+and holds sats of the types of the inventory. scan does so for all your outputs, and removes those that
+are spent. list says which of them count now, or why not. remove forgets one; the output stays where it
+is. All of them need the node, and may run beside a service.
+
+  satscribe inventory scan --cookie-file ~/.bitcoin/.cookie
+  satscribe inventory add f4184fc596403b9d638783cf57adfe4c75c605f6356fbc91338530e9831e9e16:1
+  satscribe inventory list --json`,
+  flags: [
+    jsonFlag,
+    settingFlag('bitcoinRpcUrl', 'URL'),
+    settingFlag('bitcoinCookieFile', 'FILE'),
+    settingFlag('network', 'NAME'),
+    settingFlag('dataDir', 'DIR'),
+    settingFlag('logLevel', 'LEVEL', 'warn'),
+  ],
+  prepare: ({ settings }) => ({ settings, defaults: { logLevel: 'warn' } }),
+  run: runInventory,
+};
+
+/** How many outputs each action names. */
+const operandsOf: Readonly<Record<string, number>> = { add: 1, list: 0, scan: 0, remove: 1 };
+
+async function runInventory(context: CommandContext): Promise<void> {
+  const { flags, words, print } = context;
+  const [action = '', output = '', extra] = words;
+  const operands = Object.hasOwn(operandsOf, action) ? operandsOf[action] : undefined;
+  if (operands === undefined) {
+    throw new UsageError(
+      `${action === '' ? 'what' : action}? The command is satscribe inventory add, list, scan or remove`,
+    );
+  }
+  const unexpected = operands === 0 && output !== '' ? output : extra;
+  if (unexpected !== undefined)
+    throw new UsageError(`unexpected word ${unexpected}; satscribe inventory --help shows the usage`);
+  const outpoint = operands === 0 ? null : outpointOf(action, output);
+  const isJson = flags['json'] !== undefined;
+  // loaded here, so that help and usage errors do not load all of it
+  const { withInventory } = await import('#src/app/inventory.ts');
+  await withInventory(context, async (inventory, asker) => {
+    if (outpoint !== null && action === 'add') {
+      const added = await inventory.add(outpoint, asker);
+      await print(isJson ? `${JSON.stringify(listedJson(added))}\n` : `added ${listedText(added)}`);
+    } else if (outpoint !== null) {
+      await inventory.remove(outpoint);
+      await print(isJson ? `${JSON.stringify({ removed: output })}\n` : `removed ${output}\n`);
+    } else if (action === 'list') {
+      const listed = await inventory.list(asker);
+      await print(isJson ? `${JSON.stringify(listed.map(listedJson))}\n` : listed.map(listedText).join(''));
+    } else {
+      const scanned = await inventory.scan(asker);
+      await print(isJson ? `${JSON.stringify(scanned)}\n` : scanned.map(scannedText).join(''));
+    }
+  });
+}
+
+function outpointOf(action: string, text: string): { txid: ReturnType<typeof requireTxid>; vout: number } {
+  const [, txid = '', vout = ''] = /^([0-9a-fA-F]{64}):(\d{1,10})$/u.exec(text) ?? [];
+  const index = Number(vout);
+  if (txid === '' || index > 0xffff_ffff)
+    throw new UsageError(
+      `${text === '' ? 'which output' : text}? satscribe inventory ${action} <txid>:<index>`,
+    );
+  return { txid: requireTxid(txid), vout: index };
+}
+
+function requireTxid(text: string) {
+  const txid = parseTxid(text);
+  if (txid === null) throw new UsageError(`${text} is not the id of a transaction`);
+  return txid;
+}
+
+function listedJson({ output, problem, sats }: ListedInventory) {
+  const { txid, vout, value, height, ranges, addedAt } = output;
+  const outpoint = `${displayHash(txid)}:${vout}`;
+  return { outpoint, value, height, counts: problem === null, problem, sats, ranges, addedAt };
+}
+
+function listedText({ output: { txid, vout, value, height }, problem, sats }: ListedInventory): string {
+  const held = Object.entries(sats).map(([type, count]) => `${type} ${count}`);
+  const state = problem === null ? '' : `  does not count: ${problem}`;
+  return `${displayHash(txid)}:${vout}  ${value} sats  block ${height}  ${held.join(', ')}${state}\n`;
+}
+
+const scannedText = ({ outpoint, result, reason }: ScannedOutput): string =>
+  `${result} ${outpoint}${reason === null ? '' : `: ${reason}`}\n`;

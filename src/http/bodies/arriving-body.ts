@@ -1,0 +1,81 @@
+import type { IncomingMessage } from 'node:http';
+import type { Shares } from '#http/server/budgets/shares.ts';
+import { limits } from '#http/server/limits.ts';
+import type { Asker } from '#kernel/contracts/asker.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import type { BodyReader } from './body-reader.ts';
+import type { BodyRoom, HeldRoom } from './body-room.ts';
+import { readChunks } from './read-chunks.ts';
+
+/** What all bodies of the process share. */
+export interface BodiesShared {
+  readonly room: BodyRoom;
+  /** Of large bodies. */
+  readonly places: Shares;
+}
+
+/** The body of one request: what it takes of what is shared, from its announcement until the answer is out. */
+export class ArrivingBody {
+  readonly #asker: Asker;
+  readonly #shared: BodiesShared;
+  readonly #held: HeldRoom;
+  /** Bytes that it may hold without room. */
+  #freeBytes: number = limits.freeBodyBytes;
+  #hasPlace = false;
+  /** Resolves when the body is no longer being parsed. */
+  #parsing: Promise<unknown> = Promise.resolve();
+
+  constructor(asker: Asker, shared: BodiesShared) {
+    this.#asker = asker;
+    this.#shared = shared;
+    this.#held = shared.room.hold(asker.client);
+    // the answer is out in every case: sent, cut or failed. A thread may keep the bytes longer
+    asker.whenOut(() => void this.#parsing.finally(() => this.#held.release()));
+  }
+
+  /**
+   * Checks a body before it comes. Throws `body_too_large`, and where a large one may not come now `too_many_at_once`
+   * and `bodies_busy`. It takes room when it comes: a client may announce what it never sends.
+   */
+  announce(bytes: number, bodyLimit: number): void {
+    if (bytes > bodyLimit) throw tooLarge();
+    if (bytes <= limits.largeBodyBytes) return;
+    this.#shared.room.check(this.#asker.client, bytes);
+    this.#takePlace();
+  }
+
+  /** Reads the body. Throws what `announce` throws for a body of this length, and `request_invalid`. */
+  async read(payload: IncomingMessage, reader: BodyReader, bodyLimit: number): Promise<void> {
+    let bytes = 0;
+    await readChunks(payload, this.#asker.client, (chunk) => {
+      bytes += chunk.byteLength;
+      if (bytes > bodyLimit) throw tooLarge();
+      if (bytes > limits.largeBodyBytes) this.#takePlace();
+      reader.append(chunk);
+    });
+  }
+
+  /** The value of the body. Throws `request_invalid`. */
+  async parse(reader: BodyReader): Promise<unknown> {
+    const parsing = reader.end();
+    this.#parsing = parsing.catch(() => undefined);
+    const parsed = await parsing;
+    if (!parsed.ok) throw new AppError('request_invalid', parsed.message);
+    return parsed.value;
+  }
+
+  /** Takes room for bytes that are about to be held. Throws `bodies_busy`. */
+  takeRoom(bytes: number): void {
+    const free = Math.min(bytes, this.#freeBytes);
+    this.#freeBytes -= free;
+    if (bytes > free) this.#held.grow(bytes - free);
+  }
+
+  #takePlace(): void {
+    if (this.#hasPlace) return;
+    this.#shared.places.take(this.#asker);
+    this.#hasPlace = true;
+  }
+}
+
+const tooLarge = (): AppError => new AppError('body_too_large', 'the body is larger than this path accepts');

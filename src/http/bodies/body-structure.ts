@@ -1,0 +1,93 @@
+import type { WholeBodyKind } from './parse-body.ts';
+
+/** What a body may hold beside plain texts. */
+export interface StructureBounds {
+  /** Of JSON: brackets, commas and colons. Of a form: fields, and brackets in their names. */
+  readonly marks: number;
+  /** Levels of JSON. */
+  readonly depth: number;
+}
+
+export interface StructureFault {
+  /** The bound that is exceeded. */
+  readonly bound: keyof StructureBounds;
+  readonly message: string;
+}
+
+/** How a body exceeds the bounds, found before it is parsed; null: it does not. */
+export function structureFault(
+  kind: WholeBodyKind,
+  bytes: Uint8Array,
+  bounds: StructureBounds,
+): StructureFault | null {
+  return kind === 'json' ? jsonFault(bytes, bounds) : formFault(bytes, bounds);
+}
+
+const quote = 0x22;
+const backslash = 0x5c;
+
+/**
+ * How a JSON text exceeds the bounds, found before it is parsed; null: it does not. Skips strings, and stops at the
+ * first mark beyond.
+ */
+function jsonFault(given: Uint8Array, bounds: StructureBounds): StructureFault | null {
+  const bytes = Buffer.from(given.buffer, given.byteOffset, given.byteLength);
+  let marks = 0;
+  let depth = 0;
+  for (let place = 0; place < bytes.length; place++) {
+    switch (bytes[place] ?? 0) {
+      case quote:
+        place = endOfString(bytes, place);
+        break;
+      case 0x5b: // [
+      case 0x7b: // {
+        marks++;
+        if (++depth > bounds.depth) {
+          return { bound: 'depth', message: `the body is nested deeper than ${bounds.depth} levels` };
+        }
+        break;
+      case 0x5d: // ]
+      case 0x7d: // }
+        depth--;
+        break;
+      case 0x2c: // ,
+      case 0x3a: // :
+        marks++;
+        break;
+      default:
+    }
+    if (marks > bounds.marks) {
+      const message = `the body has more than ${bounds.marks} brackets, commas and colons`;
+      return { bound: 'marks', message };
+    }
+  }
+  return null;
+}
+
+/** The position of the quote that ends a string; the length of the bytes if there is none. */
+function endOfString(bytes: Buffer, start: number): number {
+  for (let end = bytes.indexOf(quote, start + 1); end !== -1; end = bytes.indexOf(quote, end + 1)) {
+    let first = end;
+    while (bytes[first - 1] === backslash) first--;
+    if ((end - first) % 2 === 0) return end;
+  }
+  return bytes.length;
+}
+
+function formFault(bytes: Uint8Array, bounds: Pick<StructureBounds, 'marks'>): StructureFault | null {
+  let marks = 0;
+  for (let place = 0; place < bytes.length; place++) {
+    const byte = bytes[place];
+    if (byte === 0x26 || byte === 0x5b || (byte === 0x25 && isBracket(bytes, place))) marks++;
+    if (marks > bounds.marks) {
+      return { bound: 'marks', message: `the form has more than ${bounds.marks} fields and brackets` };
+    }
+  }
+  return null;
+}
+
+/** Whether a `%` begins an encoded opening bracket. */
+function isBracket(bytes: Uint8Array, place: number): boolean {
+  const digit = bytes[place + 2];
+  return bytes[place + 1] === 0x35 && (digit === 0x42 || digit === 0x62);
+}

@@ -1,0 +1,54 @@
+import type { IncomingMessage } from 'node:http';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { nextTurn } from '#kernel/turns.ts';
+
+/** Nearly all bodies are complete by then; of longer ones each chunk is a turn of the event loop of its own. */
+const freeBytes = 64 * 1024;
+
+/**
+ * Passes each chunk of a body on as it arrives, those of a long body in the turns of `client`. Throws
+ * `request_invalid` for a body that ends early, and what `take` throws; the rest of the body is then not read.
+ */
+export function readChunks(
+  payload: IncomingMessage,
+  client: string,
+  take: (chunk: Uint8Array) => void,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let isSettled = false;
+    let bytes = 0;
+    const settle = (outcome: () => void): void => {
+      isSettled = true;
+      payload.off('data', onData).off('end', onEnd).off('close', onCut);
+      outcome();
+    };
+    const onData = (chunk: Buffer): void => {
+      try {
+        take(chunk);
+      } catch (error) {
+        payload.pause();
+        settle(() => reject(error as Error));
+        return;
+      }
+      bytes += chunk.byteLength;
+      if (bytes <= freeBytes) return;
+      payload.pause();
+      void nextTurn(client).then(() => {
+        if (!isSettled) payload.resume();
+      });
+    };
+    const onEnd = (): void => {
+      settle(resolve);
+    };
+    const onCut = (): void => {
+      settle(() => reject(new AppError('request_invalid', 'the body ended before it was complete')));
+    };
+    if (payload.destroyed) {
+      onCut();
+      return;
+    }
+    payload.on('data', onData).once('end', onEnd).once('close', onCut);
+    // the cut of a connection is told by `close` too
+    payload.on('error', () => undefined);
+  });
+}

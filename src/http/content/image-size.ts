@@ -1,0 +1,144 @@
+export interface ImageSize {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** `more`: the given beginning does not tell. Null: no format that is read here. */
+export type ImageSizeAnswer = ImageSize | 'more' | null;
+
+/**
+ * The size that an image claims, in pixels: what a browser makes room for before it decodes anything. Formats are
+ * told by their bytes, as browsers do, whatever the content type says: PNG, GIF, WebP, JPEG, BMP, AVIF and HEIF.
+ *
+ * Total: any bytes give an answer, in time linear in their number.
+ *
+ * @param bytes the beginning of an image
+ * @param isWhole whether they are all of it
+ */
+export function imageSize(bytes: Buffer, isWhole: boolean): ImageSizeAnswer {
+  if (bytes.length < headerBytes && !isWhole) return 'more';
+  // the smallest images end within a header
+  const size = sizeByFormat(
+    bytes.length < headerBytes ? Buffer.concat([bytes, Buffer.alloc(headerBytes)]) : bytes,
+  );
+  return size === 'more' && isWhole ? null : size;
+}
+
+/** The longest header that is read at fixed places (WebP, 30 bytes). */
+const headerBytes = 32;
+
+function sizeByFormat(bytes: Buffer): ImageSizeAnswer {
+  const first = bytes.toString('latin1', 0, 12);
+  if (first.startsWith('\x89PNG\r\n\x1a\n')) return pngSize(bytes);
+  if (/^GIF8[79]a/u.test(first)) return gifSize(bytes);
+  if (first.startsWith('RIFF') && first.endsWith('WEBP')) return webpSize(bytes);
+  if (first.startsWith('\xff\xd8')) return jpegSize(bytes);
+  if (first.startsWith('BM')) return bmpSize(bytes);
+  if (first.startsWith('ftyp', 4)) return heifSize(bytes);
+  return null;
+}
+
+/** The first chunk is IHDR, or browsers show nothing (PNG 3, 5.6). Frames of an APNG lie within it. */
+function pngSize(bytes: Buffer): ImageSize | null {
+  if (bytes.toString('latin1', 12, 16) !== 'IHDR') return null;
+  return { width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20) };
+}
+
+/** The screen, or the first frame where that is larger: decoders widen the screen to it (GIF89a, 18 and 20). */
+function gifSize(bytes: Buffer): ImageSizeAnswer {
+  const screen = { width: bytes.readUInt16LE(6), height: bytes.readUInt16LE(8) };
+  const flags = bytes.readUInt8(10);
+  let at = 13 + ((flags & 0x80) === 0 ? 0 : 3 * 2 ** ((flags & 7) + 1));
+  // extensions stand before the first frame
+  while (bytes[at] === 0x21) {
+    at += 2;
+    while (bytes[at] !== 0) {
+      const length = bytes[at];
+      if (length === undefined) return 'more';
+      at += 1 + length;
+    }
+    at += 1;
+  }
+  // 0x2c begins a frame; anything else ends the image without one
+  if (bytes[at] !== undefined && bytes[at] !== 0x2c) return screen;
+  if (at + 9 > bytes.length) return 'more';
+  return {
+    width: Math.max(screen.width, bytes.readUInt16LE(at + 1) + bytes.readUInt16LE(at + 5)),
+    height: Math.max(screen.height, bytes.readUInt16LE(at + 3) + bytes.readUInt16LE(at + 7)),
+  };
+}
+
+/** By the kind of the first chunk (RFC 9649, 2). */
+function webpSize(bytes: Buffer): ImageSize | null {
+  switch (bytes.toString('latin1', 12, 16)) {
+    case 'VP8X':
+      return { width: bytes.readUIntLE(24, 3) + 1, height: bytes.readUIntLE(27, 3) + 1 };
+    case 'VP8L': {
+      const packed = bytes.readUInt32LE(21);
+      return { width: (packed & 0x3fff) + 1, height: ((packed >>> 14) & 0x3fff) + 1 };
+    }
+    case 'VP8 ':
+      return { width: bytes.readUInt16LE(26) & 0x3fff, height: bytes.readUInt16LE(28) & 0x3fff };
+    default:
+      return null;
+  }
+}
+
+/** The header of the frame, behind segments of any length such as an ICC profile (T.81, B.2.2). */
+function jpegSize(bytes: Buffer): ImageSizeAnswer {
+  let at = 2;
+  for (;;) {
+    // decoders skip what is between segments
+    at = bytes.indexOf(0xff, at);
+    if (at === -1) return 'more';
+    while (bytes[at] === 0xff) at++;
+    const marker = bytes[at++];
+    if (marker === undefined || at + 7 > bytes.length) return 'more';
+    const kind = jpegMarker(marker);
+    if (kind === 'alone') continue;
+    if (kind === 'end') return null;
+    if (kind === 'frame') {
+      // a height of 0 is told after the first scan (B.2.5): the largest
+      const height = bytes.readUInt16BE(at + 3);
+      return { width: bytes.readUInt16BE(at + 5), height: height === 0 ? 65_535 : height };
+    }
+    at += Math.max(2, bytes.readUInt16BE(at));
+  }
+}
+
+/** `alone`: without a length. `end`: the data, or the end of the image. */
+function jpegMarker(marker: number): 'alone' | 'end' | 'frame' | 'segment' {
+  // escaped data, restarts, the start of an image
+  if (marker <= 1 || (marker >= 0xd0 && marker <= 0xd8)) return 'alone';
+  if (marker === 0xd9 || marker === 0xda) return 'end';
+  // among them are tables (0xc4, 0xcc), and one that is reserved
+  const isFrame = marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
+  return isFrame ? 'frame' : 'segment';
+}
+
+function bmpSize(bytes: Buffer): ImageSize {
+  // the oldest header has 16 bits for each
+  if (bytes.readUInt32LE(14) === 12) return { width: bytes.readUInt16LE(18), height: bytes.readUInt16LE(20) };
+  // a negative height: rows from the top
+  return { width: Math.abs(bytes.readInt32LE(18)), height: Math.abs(bytes.readInt32LE(22)) };
+}
+
+/**
+ * The largest of the sizes that are named: of items (`ispe`, ISO/IEC 23008-12, 6.5.3) and of sequences (`av01` in
+ * `stsd`). They may stand at the end.
+ */
+function heifSize(bytes: Buffer): ImageSizeAnswer {
+  let largest: ImageSize = { width: 0, height: 0 };
+  const take = (width: number, height: number): void => {
+    if (width * height > largest.width * largest.height) largest = { width, height };
+  };
+  for (let at = bytes.indexOf('ispe'); at !== -1; at = bytes.indexOf('ispe', at + 4)) {
+    if (at + 16 <= bytes.length) take(bytes.readUInt32BE(at + 8), bytes.readUInt32BE(at + 12));
+  }
+  for (let at = bytes.indexOf('stsd'); at !== -1; at = bytes.indexOf('stsd', at + 4)) {
+    // after its version, its count and the size of the entry; two bytes each after 28 of the entry
+    if (at + 48 <= bytes.length && bytes.toString('latin1', at + 16, at + 20) === 'av01')
+      take(bytes.readUInt16BE(at + 44), bytes.readUInt16BE(at + 46));
+  }
+  return largest.width === 0 ? 'more' : largest;
+}

@@ -1,0 +1,36 @@
+import { Type } from 'typebox';
+import { apiRoute } from '#http/server/api-route.ts';
+import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
+import { open } from '#http/server/guard.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { FeeEstimates } from './recommended-fees.ts';
+
+const satsPerVbyte = Type.Integer({ minimum: 1, description: 'sats per virtual byte' });
+const feesAnswer = Type.Object({
+  fastestFee: satsPerVbyte,
+  halfHourFee: satsPerVbyte,
+  hourFee: satsPerVbyte,
+  economyFee: satsPerVbyte,
+  minimumFee: satsPerVbyte,
+});
+
+/** Fees in the form of public clients (docs/mempool.md, "Fees"). */
+export function feesRoutes(app: App, { node }: AppDependencies): void {
+  const estimates = node == null ? null : new FeeEstimates(node);
+  apiRoute(app, {
+    method: 'GET',
+    url: '/mempool/api/v1/fees/recommended',
+    schema: {
+      operationId: 'recommendedFees',
+      summary: 'Fees by the node’s estimates',
+      tags: ['mempool'],
+      response: { 200: feesAnswer },
+    },
+    config: { errors: 'serviceRead', guard: open },
+    handler: async (_request, reply) => {
+      if (estimates === null) throw new AppError('no_node', 'fees are asked of a node, and there is none');
+      reply.header('cache-control', 'no-cache');
+      return estimates.recommended();
+    },
+  });
+}

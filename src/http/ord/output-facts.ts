@@ -1,0 +1,216 @@
+import type { KnownOutput, KnownOutputs, Outpoint } from '#chain/outputs/output.queries.ts';
+import type { AppDependencies } from '#http/server/app-dependencies.ts';
+import type { RawOutput, RawTransaction } from '#indexer/transaction/raw-transaction.ts';
+import type { Asker } from '#kernel/contracts/asker.ts';
+import type { NodeRpc } from '#kernel/contracts/node.ts';
+import type { Tip } from '#kernel/contracts/search-engine.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { inLanes } from '#kernel/in-lanes.ts';
+import { displayHash } from '#kernel/primitives/hash.ts';
+import type { Sats } from '#kernel/primitives/sats.ts';
+import { nextTurn } from '#kernel/turns.ts';
+import { idText } from './answers.ts';
+import { callsAtOnce, type NodeCalls } from './node-calls.ts';
+import { nodeOutput } from './node-questions.ts';
+import { type FoundTransaction, isGenesisCoinbase, type Transactions } from './transactions/transactions.ts';
+
+/** The fields of ord's `/output`, except those that follow from the outpoint. */
+export interface OutputFacts {
+  readonly confirmations: number;
+  readonly indexed: boolean;
+  readonly inscriptions: readonly string[];
+  readonly script: Uint8Array;
+  readonly spent: boolean;
+  readonly value: Sats;
+}
+
+/** Distinct outputs, and what the index knows of them. */
+export interface AskedOutputs {
+  readonly outpoints: readonly Outpoint[];
+  readonly tip: Tip | null;
+  readonly known: KnownOutputs;
+}
+
+/** Takes the facts of an output, by its position in the question, as soon as they are found. */
+type TakeFacts = (place: number, facts: OutputFacts) => void;
+
+/** Outputs per turn of the event loop where nothing is waited for, and transactions looked up at once. */
+const partSize = 250;
+/**
+ * Transactions that one request reads, in bytes: four of the largest, or 10,000 of usual ones. The node's answer about
+ * one has four times as many, and takes the event loop 20 ms for each megabyte of the transaction.
+ */
+const transactionBytesMax = 16_000_000;
+const opReturn = 0x6a;
+/** Longer scripts are unspendable (Bitcoin Core script/script.h, `MAX_SCRIPT_SIZE`). */
+const spendableScriptMax = 10_000;
+
+export const outpointText = ({ txid, vout }: Outpoint): string => `${displayHash(txid)}:${vout}`;
+
+/** Unspendable outputs are never in a node's UTXO set, so ord reports them as spent. */
+function isUnspendable(script: Uint8Array): boolean {
+  return script[0] === opReturn || script.length > spendableScriptMax;
+}
+
+function outputAt({ outputs }: RawTransaction, outpoint: Outpoint): RawOutput {
+  const output = outputs[outpoint.vout];
+  if (output === undefined) throw new AppError('not_found', `output ${outpointText(outpoint)} not found`);
+  return output;
+}
+
+/** Finds what is true of outputs: from the index, from the node, and from their transactions, each read once. */
+export class OutputSearch {
+  readonly #logger: AppDependencies['logger'];
+  readonly #node: NodeCalls | null;
+  readonly #transactions: Transactions;
+
+  constructor(logger: AppDependencies['logger'], node: NodeCalls | null, transactions: Transactions) {
+    this.#logger = logger;
+    this.#node = node;
+    this.#transactions = transactions;
+  }
+
+  /** Throws `not_found`, `no_node` where only a node has the answer, and `request_invalid` for too large ones. */
+  async find(asked: AskedOutputs, asker: Asker, take: TakeFacts): Promise<void> {
+    const node = this.#node?.of(asker) ?? null;
+    /** Positions of outputs whose transaction tells the rest. */
+    const untold: number[] = [];
+    await inLanes(asked.outpoints, callsAtOnce, async (outpoint, place) => {
+      if (place % partSize === partSize - 1) await nextTurn(asker.client);
+      const facts = await this.#factsWithout(asked, place, outpoint, node, asker);
+      if (facts === null) untold.push(place);
+      else take(place, facts);
+    });
+    await this.#findInTransactions(asked, untold, asker, async (place, outpoint, found) =>
+      take(place, await this.#factsWith(asked, place, outpoint, found, node, asker)),
+    );
+  }
+
+  /** The script of an output. Throws as `find`. */
+  async scriptOf(outpoint: Outpoint, asker: Asker): Promise<Uint8Array> {
+    const { txid, vout } = outpoint;
+    const { tip, places } = await this.#transactions.places([{ txid, vouts: [vout] }], asker);
+    const { transaction } = await this.#transactions.findAt(txid, { tip, place: places[0] ?? null }, asker);
+    return outputAt(transaction, outpoint).script;
+  }
+
+  async #findInTransactions(
+    { outpoints }: AskedOutputs,
+    untold: readonly number[],
+    asker: Asker,
+    show: (place: number, outpoint: Outpoint, found: FoundTransaction) => Promise<void>,
+  ): Promise<void> {
+    const placesOf = Map.groupBy(
+      untold.flatMap((place) => {
+        const outpoint = outpoints[place];
+        return outpoint === undefined ? [] : [{ place, outpoint }];
+      }),
+      ({ outpoint }) => displayHash(outpoint.txid),
+    );
+    const groups = [...placesOf.values()];
+    let readBytes = 0;
+    for (let from = 0; from < groups.length; from += partSize) {
+      const part = groups.slice(from, from + partSize);
+      const asked = part.flatMap((group) => {
+        const txid = group[0]?.outpoint.txid;
+        return txid === undefined ? [] : [{ txid, vouts: group.map(({ outpoint }) => outpoint.vout), group }];
+      });
+      const { tip, places } = await this.#transactions.places(asked, asker);
+      await inLanes(asked, callsAtOnce, async ({ txid, group }, index) => {
+        await nextTurn(asker.client);
+        const told = { tip, place: places[index] ?? null };
+        const found = await this.#transactions.findAt(txid, told, asker);
+        readBytes += found.transaction.bytes.length;
+        if (readBytes > transactionBytesMax)
+          throw new AppError(
+            'request_invalid',
+            `the transactions of these outputs have more than ${transactionBytesMax} bytes: ask for fewer outputs`,
+          );
+        for (const { place, outpoint } of group) await show(place, outpoint, found);
+      });
+    }
+  }
+
+  /** What is known without the transaction; null where it is needed. */
+  async #factsWithout(
+    { tip, known: { byPlace } }: AskedOutputs,
+    place: number,
+    outpoint: Outpoint,
+    node: NodeRpc | null,
+    asker: Asker,
+  ): Promise<OutputFacts | null> {
+    const known = byPlace.get(place);
+    if (known !== undefined && tip !== null) {
+      const { script } = known;
+      return script === null ? null : this.#knownFacts(outpoint, { ...known, script }, tip, node, asker);
+    }
+    if (node === null || isGenesisCoinbase(outpoint.txid)) return null;
+    const unspent = await nodeOutput(node, outpoint, true);
+    if (unspent === null) return null;
+    const { confirmations, value, script } = unspent;
+    return { confirmations, indexed: confirmations > 0, inscriptions: [], script, spent: false, value };
+  }
+
+  async #factsWith(
+    { tip, known: { byPlace, hasAll, hasAllWithValue } }: AskedOutputs,
+    place: number,
+    outpoint: Outpoint,
+    { transaction, confirmations }: FoundTransaction,
+    node: NodeRpc | null,
+    asker: Asker,
+  ): Promise<OutputFacts> {
+    const output = outputAt(transaction, outpoint);
+    const known = byPlace.get(place);
+    if (known !== undefined && tip !== null)
+      return this.#knownFacts(outpoint, { ...known, script: output.script }, tip, node, asker);
+    const isGenesis = isGenesisCoinbase(outpoint.txid);
+    const facts = { ...output, confirmations, inscriptions: [] };
+    if (node === null || isGenesis) {
+      // the index and the transaction alone tell of unspendable outputs, of the one that counts as never spent, and,
+      // where all unspent outputs are indexed, of all others, which are then spent
+      const isInChain = isGenesis || isUnspendable(output.script);
+      if (isInChain || hasAll || (hasAllWithValue && output.value > 0))
+        return { ...facts, indexed: isInChain, spent: !isGenesis };
+      const why = 'whether it is spent needs a node or --index-addresses';
+      throw new AppError('no_node', `output ${outpointText(outpoint)} holds no inscription: ${why}`);
+    }
+    // spent only in the mempool, so still an output of the chain
+    const isInChain =
+      confirmations > 0 &&
+      (isUnspendable(output.script) || (await nodeOutput(node, outpoint, false)) !== null);
+    return { ...facts, indexed: isInChain, spent: true };
+  }
+
+  /**
+   * An unspent output of the index. The node says whether the mempool spends it; without its answer it counts as
+   * unspent.
+   */
+  async #knownFacts(
+    outpoint: Outpoint,
+    known: KnownOutput & { readonly script: Uint8Array },
+    tip: Tip,
+    node: NodeRpc | null,
+    { signal }: Asker,
+  ): Promise<OutputFacts> {
+    const { script, value } = known;
+    const isSpentAtNode = async (): Promise<boolean> => {
+      // the node does not know the first coinbase's output
+      if (node === null || isGenesisCoinbase(outpoint.txid)) return false;
+      try {
+        return (await nodeOutput(node, outpoint, true)) === null;
+      } catch (error) {
+        signal.throwIfAborted();
+        this.#logger.warn({ err: error }, 'the node did not say whether an output is spent in the mempool');
+        return false;
+      }
+    };
+    return {
+      confirmations: tip.height - known.height + 1,
+      indexed: true,
+      inscriptions: known.inscriptions.map(idText),
+      script,
+      spent: isUnspendable(script) || (await isSpentAtNode()),
+      value,
+    };
+  }
+}

@@ -1,0 +1,82 @@
+import type { RuneDetail } from '#chain/runes/rune.queries.ts';
+import type { RuneBalance } from '#chain/runes/rune-balances.queries.ts';
+import { displayHash } from '#kernel/primitives/hash.ts';
+import { formatRuneId } from '#kernel/runes/rune-id.ts';
+import { shownAmount } from '#kernel/runes/shown-amount.ts';
+import { formatSpacedRune } from '#kernel/runes/spaced-rune.ts';
+import { mintable, type Terms } from '#kernel/runes/terms.ts';
+import { smallU128 } from '#kernel/runes/u128.ts';
+
+/*
+ * Written as text: integers are up to 2^128 - 1, which JSON.stringify refuses. Numbers and bigints are their own JSON.
+ */
+
+/** Letters and `•` need no escapes. */
+const nameText = (rune: Parameters<typeof formatSpacedRune>[0]): string => `"${formatSpacedRune(rune)}"`;
+
+const symbolText = (symbol: number | null): string =>
+  symbol === null ? 'null' : JSON.stringify(String.fromCodePoint(symbol));
+
+export const runeIdText = ({ height, txIndex }: Pick<RuneDetail, 'height' | 'txIndex'>): string =>
+  formatRuneId({ block: smallU128(height), tx: txIndex });
+
+/** The `entry` of ord's `/rune`. */
+function entryJson(rune: RuneDetail): string {
+  const { terms } = rune;
+  return (
+    `{"block":${rune.height},"burned":${rune.burned},"divisibility":${rune.divisibility},` +
+    `"etching":"${displayHash(rune.etching)}","mints":${rune.mints},"number":${rune.key},` +
+    `"premine":${rune.premine},"spaced_rune":${nameText(rune)},"symbol":${symbolText(rune.symbol)},` +
+    `"terms":${terms === null ? 'null' : termsJson(terms)},"timestamp":${rune.timestamp},"turbo":${rune.turbo}}`
+  );
+}
+
+export function termsJson(terms: Terms): string {
+  return (
+    `{"amount":${terms.amount},"cap":${terms.cap},"height":[${terms.heightStart},${terms.heightEnd}],` +
+    `"offset":[${terms.offsetStart},${terms.offsetEnd}]}`
+  );
+}
+
+/**
+ * ord's `/rune`.
+ *
+ * @param height that of the next block
+ * @param parent the inscription that the etching revealed
+ */
+export function runeJson(rune: RuneDetail, height: number, parent: string | null): string {
+  const isMintable = mintable(rune.terms, smallU128(rune.height), height, rune.mints) !== null;
+  return (
+    `{"entry":${entryJson(rune)},"id":"${runeIdText(rune)}","mintable":${isMintable},` +
+    `"parent":${parent === null ? 'null' : `"${parent}"`}}`
+  );
+}
+
+/** ord's `/runes`. */
+export function runesPageJson(runes: readonly RuneDetail[], page: number, more: boolean): string {
+  const entries = runes.map((rune) => `["${runeIdText(rune)}",${entryJson(rune)}]`);
+  const next = more ? page + 1 : null;
+  const prev = page === 0 ? null : page - 1;
+  return `{"entries":[${entries.join(',')}],"more":${more},"prev":${prev},"next":${next}}`;
+}
+
+/** The `runes` of ord's outputs. Null: not known. */
+export function heldRunesJson(balances: readonly RuneBalance[] | null): string {
+  if (balances === null) return 'null';
+  const held = balances.map(
+    (balance) =>
+      `${nameText(balance)}:{"amount":${balance.amount},"divisibility":${balance.divisibility},` +
+      `"symbol":${symbolText(balance.symbol)}}`,
+  );
+  return `{${held.join(',')}}`;
+}
+
+/** The `runes_balances` of ord's `/address`: amounts in units of the rune. Null: not known. */
+export function shownBalancesJson(balances: readonly RuneBalance[] | null): string {
+  if (balances === null) return 'null';
+  const held = balances.map(
+    (balance) =>
+      `[${nameText(balance)},"${shownAmount(balance.amount, balance.divisibility)}",${symbolText(balance.symbol)}]`,
+  );
+  return `[${held.join(',')}]`;
+}

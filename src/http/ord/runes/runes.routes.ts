@@ -1,0 +1,87 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import { isReveal } from '#chain/inscriptions/inscription.queries.ts';
+import { type RuneQuestion, runeDetail, runesDownFrom } from '#chain/runes/rune.queries.ts';
+import { requireRunes } from '#chain/runes/rune-standing.queries.ts';
+import { answerFromIndex } from '#http/ord/answers.ts';
+import { ordAnswers, pathParts } from '#http/ord/ord.schemas.ts';
+import { placeOf, runeQuestionOf } from '#http/ord/parameters.ts';
+import { apiRoute } from '#http/server/api-route.ts';
+import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
+import { open } from '#http/server/guard.ts';
+import type { Snapshot } from '#kernel/contracts/search-engine.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { formatInscriptionId } from '#kernel/primitives/inscription-id.ts';
+import { runeLetters } from '#kernel/runes/rune.ts';
+import { formatRuneId } from '#kernel/runes/rune-id.ts';
+import { runeJson, runesPageJson } from './rune-json.ts';
+
+const tags = ['ord'] as const;
+const config = { errors: 'plain', guard: open } as const;
+/** As in ord. */
+const runesPerPage = 50;
+
+/** Runes (docs/ord-api.md, "Runes"). */
+export function runesRoutes(app: App, deps: AppDependencies): void {
+  apiRoute(app, {
+    method: 'GET',
+    url: '/rune/:rune',
+    schema: {
+      operationId: 'rune',
+      summary: 'A rune by its name, id or number',
+      tags,
+      params: Type.Object({ rune: pathParts.rune }),
+      response: ordAnswers.rune,
+    },
+    config,
+    handler: async (request, reply) => {
+      const question = runeQuestionOf(request.params.rune);
+      return answerFromIndex(deps, request, reply, {}, (snapshot) => runeAnswer(snapshot, question));
+    },
+  });
+
+  const list = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    pageText?: string,
+  ): Promise<FastifyReply> => {
+    const page = placeOf(pageText, 'page');
+    return answerFromIndex(deps, request, reply, {}, (snapshot) => pageAnswer(snapshot, page));
+  };
+  const schema = { summary: 'Runes, newest first', tags, response: ordAnswers.runes };
+  apiRoute(app, {
+    method: 'GET',
+    url: '/runes',
+    schema: { ...schema, operationId: 'runes' },
+    config,
+    handler: async (request, reply) => list(request, reply),
+  });
+  apiRoute(app, {
+    method: 'GET',
+    url: '/runes/:page',
+    schema: { ...schema, operationId: 'runesPage', params: Type.Object({ page: pathParts.page }) },
+    config,
+    handler: async (request, reply) => list(request, reply, request.params.page),
+  });
+}
+
+async function runeAnswer({ client, tip }: Snapshot, question: RuneQuestion): Promise<string> {
+  await requireRunes(client);
+  const rune = await runeDetail(client, question);
+  if (rune === null) throw new AppError('not_found', `rune ${nameOf(question)} not found`);
+  const parent = (await isReveal(client, rune.etching)) ? formatInscriptionId(rune.etching, 0) : null;
+  return runeJson(rune, tip === null ? 0 : tip.height + 1, parent);
+}
+
+/** As ord's messages name it. */
+function nameOf(question: RuneQuestion): string {
+  if (question.kind === 'id') return formatRuneId(question.id);
+  return question.kind === 'number' ? `number ${question.number}` : runeLetters(question.rune);
+}
+
+/** Where there are more, ord's page ends with the first of the next one. */
+async function pageAnswer({ client }: Snapshot, page: number): Promise<string> {
+  const { count } = await requireRunes(client);
+  const runes = await runesDownFrom(client, count - 1 - page * runesPerPage, runesPerPage + 1);
+  return runesPageJson(runes, page, runes.length > runesPerPage);
+}

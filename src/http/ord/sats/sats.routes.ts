@@ -1,0 +1,276 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { ClientBase } from 'pg';
+import { Type } from 'typebox';
+import { inscriptionIds } from '#chain/inscriptions/inscription.queries.ts';
+import { inscriptionsOnSat, rareSatsAfter } from '#chain/sats/sat.queries.ts';
+import { hasSatIndex } from '#chain/sats/sat-ranges.queries.ts';
+import { withSnapshot } from '#chain/snapshot/snapshot.ts';
+import { contentAnswers, contentFailures, contentOf, sendContent } from '#http/content/content.routes.ts';
+import type { ContentReads } from '#http/content/content-reads.ts';
+import { answerFromIndex, idText, sendOrd } from '#http/ord/answers.ts';
+import type { NodeCalls } from '#http/ord/node-calls.ts';
+import { ordAnswers, pathParts } from '#http/ord/ord.schemas.ts';
+import type { Outputs } from '#http/ord/outputs.ts';
+import { placeFromEitherEnd, satOf, satpointOf, u64Of } from '#http/ord/parameters.ts';
+import { seeOther } from '#http/server/answer-schemas.ts';
+import { apiRoute } from '#http/server/api-route.ts';
+import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
+import { askerOf } from '#http/server/asker.ts';
+import { answeredUnchanged } from '#http/server/conditional.ts';
+import { open } from '#http/server/guard.ts';
+import type { Asker } from '#kernel/contracts/asker.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import type { Height } from '#kernel/primitives/height.ts';
+import { type Sat, satSupply } from '#kernel/sats/sat.ts';
+import { satAnswer } from './sat-answer.ts';
+
+const tags = ['ord'] as const;
+const config = { errors: 'plain', guard: open } as const;
+/** Inscriptions in a page, as in ord. */
+const pageSize = 100;
+/** Rare sats read at once: 40 ms, and 100 kB of lines. */
+const rareAtOnce = 1000;
+/** What a list of rare sats holds in memory: some pieces of it. */
+const rareHeldBytes = 1_000_000;
+
+/** ord's paths about sats: with an index of sats, and as an ord answers without one (docs/ord-api.md). */
+export function satsRoutes(app: App, deps: AppDependencies, node: NodeCalls | null, outputs: Outputs): void {
+  satRoutes(app, deps, node, outputs);
+  satpointRoute(app, outputs);
+  recursiveSatRoutes(app, deps);
+}
+
+function satRoutes(app: App, deps: AppDependencies, node: NodeCalls | null, outputs: Outputs): void {
+  const params = Type.Object({ sat: pathParts.sat });
+  apiRoute(app, {
+    method: 'GET',
+    url: '/sat/:sat',
+    schema: {
+      operationId: 'sat',
+      summary: 'A sat by its number, name, degree, decimal or percentile',
+      tags,
+      params,
+      response: ordAnswers.sat,
+    },
+    config,
+    handler: async (request, reply) => {
+      const sat = satOf(request.params.sat);
+      if (await answeredUnchanged(deps.pool, request, reply)) return reply;
+      const { tip, json, live } = await satAnswer(deps, node, outputs, sat, askerOf(reply));
+      return sendOrd(request, reply, tip, json, { live });
+    },
+  });
+
+  apiRoute(app, {
+    method: 'GET',
+    url: '/ordinal/:sat',
+    schema: {
+      operationId: 'ordinal',
+      summary: 'Redirects to /sat',
+      tags,
+      params,
+      response: { 303: seeOther },
+    },
+    config,
+    handler: async (request, reply) =>
+      reply.redirect(`/sat/${encodeURIComponent(request.params.sat.toWellFormed())}`, 303),
+  });
+}
+
+/** ord's list of sats that are not common, as blocks up to a height left them; null: its heading alone. */
+async function* rareLines(reads: ContentReads, asker: Asker, upTo: Height | null): AsyncGenerator<string> {
+  yield 'sat\tsatpoint\n';
+  if (upTo === null) return;
+  for (let after = -1; ; ) {
+    const from = after;
+    const places = await reads.read(asker, (client) =>
+      rareSatsAfter(client, { after: from, upTo, limit: rareAtOnce }),
+    );
+    const last = places.at(-1);
+    if (last === undefined) return;
+    yield places.map(({ sat, satpoint }) => `${sat}\t${satpoint}\n`).join('');
+    after = last.sat;
+  }
+}
+
+function satpointRoute(app: App, outputs: Outputs): void {
+  apiRoute(app, {
+    method: 'GET',
+    url: '/satpoint/:satpoint',
+    schema: {
+      operationId: 'satpoint',
+      summary: 'Redirects to the sat at a place, with a sat index',
+      tags,
+      params: Type.Object({ satpoint: pathParts.satpoint }),
+      response: { 303: seeOther },
+    },
+    // the output is looked up as /output does
+    config: { ...config, isDear: true },
+    handler: async (request, reply) => {
+      const { satpoint } = request.params;
+      const { outpoint, offset } = satpointOf(satpoint);
+      const missing = new AppError('not_found', `satpoint ${satpoint} not found`);
+      const ranges = await outputs.satRanges(outpoint, askerOf(reply)).catch((error: unknown) => {
+        if (!(error instanceof AppError)) throw error;
+        // an output that exists, but not in this index
+        if (error.code === 'no_node') return null;
+        if (error.code !== 'not_found') throw error;
+        throw missing;
+      });
+      // ord has the same words for an output that is spent
+      if (ranges === null) throw new AppError('not_found', 'sat index required');
+      let left = offset;
+      for (const { start, end } of ranges) {
+        if (left < end - start) return reply.redirect(`/sat/${start + Number(left)}`, 303);
+        left -= BigInt(end - start);
+      }
+      throw missing;
+    },
+  });
+}
+
+async function requireIndexForInscriptions(client: ClientBase): Promise<void> {
+  if (!(await hasSatIndex(client))) throw new AppError('not_found', 'this server has no sat index');
+}
+
+/** What inscriptions ask about the sat that they are on. */
+function recursiveSatRoutes(app: App, deps: AppDependencies): void {
+  const { satNumber, sat, page, index } = pathParts;
+  const ids = { tags, response: ordAnswers.pageOfIds } as const;
+  const list = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    asked: { readonly sat: string; readonly page?: string },
+  ): Promise<FastifyReply> => {
+    const number = u64Of(asked.sat, 'sat');
+    const place = asked.page === undefined ? 0n : u64Of(asked.page, 'page');
+    return answerFromIndex(deps, request, reply, recursive, async ({ client }) => {
+      await requireIndexForInscriptions(client);
+      // no sat has more inscriptions than there are
+      const isFar = number >= satSupply || place >= 2 ** 31 / pageSize;
+      const first = Number(place) * pageSize;
+      const keys = isFar
+        ? []
+        : await inscriptionsOnSat(client, Number(number), { first, limit: pageSize + 1 });
+      const shown = (await inscriptionIds(client, keys.slice(0, pageSize))).map(idText);
+      return `{"ids":${JSON.stringify(shown)},"more":${keys.length > pageSize},"page":${place}}`;
+    });
+  };
+  apiRoute(app, {
+    method: 'GET',
+    url: '/r/sat/:sat',
+    schema: {
+      ...ids,
+      operationId: 'satInscriptions',
+      summary: 'The inscriptions on a sat: 404 without a sat index',
+      params: Type.Object({ sat: satNumber }),
+    },
+    config,
+    handler: async (request, reply) => list(request, reply, request.params),
+  });
+  apiRoute(app, {
+    method: 'GET',
+    url: '/r/sat/:sat/:page',
+    schema: {
+      ...ids,
+      operationId: 'satInscriptionsPage',
+      summary: 'A page of the inscriptions on a sat: 404 without a sat index',
+      params: Type.Object({ sat: satNumber, page }),
+    },
+    config,
+    handler: async (request, reply) => list(request, reply, request.params),
+  });
+  apiRoute(app, {
+    method: 'GET',
+    url: '/r/sat/:sat/at/:index',
+    schema: {
+      operationId: 'satInscription',
+      summary: 'One inscription on a sat: 404 without a sat index',
+      tags,
+      params: Type.Object({ sat, index }),
+      response: ordAnswers.satInscription,
+    },
+    config,
+    handler: async (request, reply) => {
+      const asked = nthOf(request.params);
+      return answerFromIndex(deps, request, reply, recursive, async ({ client }) => {
+        const id = await nthInscription(client, asked);
+        return JSON.stringify({ id });
+      });
+    },
+  });
+}
+
+const recursive = { recursive: true } as const;
+
+interface NthOnSat {
+  readonly sat: Sat;
+  readonly place: bigint;
+}
+
+function nthOf(asked: { readonly sat: string; readonly index: string }): NthOnSat {
+  return { sat: satOf(asked.sat), place: placeFromEitherEnd(asked.index) };
+}
+
+/** The id of an inscription on a sat. Null: there are fewer. */
+async function nthInscription(client: ClientBase, { sat, place }: NthOnSat): Promise<string | null> {
+  await requireIndexForInscriptions(client);
+  const fromEnd = place < 0n;
+  const first = fromEnd ? -place - 1n : place;
+  if (first >= 2 ** 31) return null;
+  const keys = await inscriptionsOnSat(client, sat, { first: Number(first), limit: 1, fromEnd });
+  const [id] = await inscriptionIds(client, keys);
+  return id === undefined ? null : idText(id);
+}
+
+/**
+ * The answers that are read for as long as a client takes them: the list of sats that are not common, and the content of
+ * an inscription on a sat, which is another one some day where it is named from the end.
+ */
+export function satReadsRoutes(app: App, { pool }: Pick<AppDependencies, 'pool'>, reads: ContentReads): void {
+  apiRoute(app, {
+    method: 'GET',
+    url: '/rare.txt',
+    schema: {
+      operationId: 'rareSats',
+      summary: 'The sats that are not common and where they are: only the heading without a sat index',
+      tags,
+      response: ordAnswers.rareSats,
+    },
+    config: { ...config, answersLarge: true },
+    handler: async (request, reply) => {
+      const asker = askerOf(reply);
+      const tip = await withSnapshot(
+        pool,
+        async (snapshot) => ((await hasSatIndex(snapshot.client)) ? snapshot.tip : null),
+        asker.signal,
+      );
+      const body = { pieces: rareLines(reads, asker, tip?.height ?? null), bytes: rareHeldBytes };
+      return sendOrd(request, reply, tip, body, { type: 'text', live: true });
+    },
+  });
+
+  const { sat, index } = pathParts;
+  apiRoute(app, {
+    method: 'GET',
+    url: '/r/sat/:sat/at/:index/content',
+    schema: {
+      operationId: 'satContent',
+      summary: 'The content of an inscription on a sat: 404 without a sat index',
+      tags,
+      params: Type.Object({ sat, index }),
+      response: contentAnswers,
+    },
+    config: { ...config, failures: contentFailures, compression: 'none' },
+    handler: async (request, reply) => {
+      const asker = askerOf(reply);
+      const asked = nthOf(request.params);
+      const id = await withSnapshot(pool, ({ client }) => nthInscription(client, asked), asker.signal);
+      if (id === null) throw new AppError('not_found', `inscription on sat ${request.params.sat} not found`);
+      const content = await contentOf(reads, asker, id);
+      return asked.place < 0n
+        ? sendContent(reads, asker, content, request, reply, 'no-store')
+        : sendContent(reads, asker, content, request, reply);
+    },
+  });
+}

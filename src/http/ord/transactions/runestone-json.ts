@@ -1,0 +1,46 @@
+import { termsJson } from '#http/ord/runes/rune-json.ts';
+import type { Artifact, Etching } from '#indexer/runes/artifact.ts';
+import { decipher } from '#indexer/runes/decipher.ts';
+import { isRunestoneScript } from '#indexer/runes/runestone-script.ts';
+import type { RawOutput } from '#indexer/transaction/raw-transaction.ts';
+import { runeLetters } from '#kernel/runes/rune.ts';
+import { formatRuneId, type RuneId } from '#kernel/runes/rune-id.ts';
+
+/*
+ * Written as text: integers are up to 2^128, and the edicts of one transaction can be 250,000. Numbers and bigints of
+ * a runestone are their own JSON.
+ */
+
+/** The `runestone` of ord's `/decode/<txid>`, in pieces: null where the transaction has none. */
+export function* runestoneJson(outputs: readonly RawOutput[]): Generator<string> {
+  const script = outputs.find((output) => isRunestoneScript(output.script))?.script;
+  if (script === undefined) yield 'null';
+  else yield* artifactJson(decipher(script, 0, script.length, outputs.length));
+}
+
+function* artifactJson(artifact: Artifact): Generator<string> {
+  const { mint } = artifact;
+  if (artifact.kind === 'cenotaph') {
+    const { etching, flaw } = artifact;
+    yield `{"Cenotaph":{"etching":${etching === null ? null : `"${runeLetters(etching)}"`},"flaw":"${flaw}",`;
+    yield `"mint":${idJson(mint)}}}`;
+    return;
+  }
+  yield '{"Runestone":{"edicts":[';
+  for (const [place, { id, amount, output }] of artifact.edicts.entries())
+    yield `${place === 0 ? '' : ','}{"id":${idJson(id)},"amount":${amount},"output":${output}}`;
+  yield `],"etching":${artifact.etching === null ? null : etchingJson(artifact.etching)},`;
+  yield `"mint":${idJson(mint)},"pointer":${artifact.pointer}}}`;
+}
+
+const idJson = (id: RuneId | null): string => (id === null ? 'null' : `"${formatRuneId(id)}"`);
+
+function etchingJson({ divisibility, premine, rune, spacers, symbol, terms, turbo }: Etching): string {
+  const name = rune === null ? null : `"${runeLetters(rune)}"`;
+  const character = symbol === null ? null : JSON.stringify(String.fromCodePoint(symbol));
+  const limits = terms === null ? null : termsJson(terms);
+  return (
+    `{"divisibility":${divisibility},"premine":${premine},"rune":${name},"spacers":${spacers},` +
+    `"symbol":${character},"terms":${limits},"turbo":${turbo}}`
+  );
+}

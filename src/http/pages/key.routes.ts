@@ -1,0 +1,58 @@
+import { Type } from 'typebox';
+import { apiKeyHash } from '#accounts/api-key.ts';
+import { keyCookie } from '#accounts/given-key.ts';
+import { seeOther } from '#http/server/answer-schemas.ts';
+import { apiRoute } from '#http/server/api-route.ts';
+import type { App } from '#http/server/app-dependencies.ts';
+import { open } from '#http/server/guard.ts';
+import { bodyLimits, limits } from '#http/server/limits.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+
+/** A path of ours, in the characters that a header may hold. `//` and `/\` begin a host for browsers. */
+const ownPath = '^/(?![/\\\\])[!-~]*$';
+
+const body = Type.Object({
+  key: Type.String({ description: 'the key', maxLength: 200 }),
+  to: Type.Optional(
+    Type.String({
+      pattern: ownPath,
+      maxLength: limits.urlBytes,
+      description: 'a path of this server that is shown next',
+    }),
+  ),
+});
+
+/**
+ * People give their key in a form, and a cookie keeps it: pages cannot send headers. The cookie is read for searches
+ * alone (`SearchAccess`), is hidden from scripts, and is never sent with a request that another site makes.
+ */
+export function keyRoutes(app: App): void {
+  apiRoute(app, {
+    method: 'POST',
+    url: '/key',
+    schema: {
+      operationId: 'keepKey',
+      summary: 'Keeps a key in a cookie, for searches with our pages',
+      tags: ['pages'],
+      body,
+      response: { 303: seeOther },
+    },
+    config: { errors: 'plain', guard: open, body: 'form', failures: [401, 403] },
+    bodyLimit: bodyLimits.key,
+    handler: async (request, reply) => {
+      const { key, to = '/' } = request.body;
+      const site = request.headers['sec-fetch-site'];
+      if (site !== undefined && site !== 'same-origin' && site !== 'none') {
+        throw new AppError('key_scope', 'another site may not give a key');
+      }
+      // what is no key never becomes a header; whether it is valid, each search decides
+      const given = key.trim();
+      if (apiKeyHash(given) === null) throw new AppError('key_refused', 'this key is not valid here');
+      const secure = request.protocol === 'https' ? '; Secure' : '';
+      return reply
+        .header('set-cookie', `${keyCookie}=${given}; Path=/; HttpOnly; SameSite=Strict${secure}`)
+        .header('cache-control', 'no-store')
+        .redirect(to, 303);
+    },
+  });
+}

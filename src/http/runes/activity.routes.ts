@@ -1,0 +1,129 @@
+import { Type } from 'typebox';
+import {
+  type ActivityPlace,
+  activityKinds,
+  type RuneActivity,
+  runeActivity,
+} from '#chain/runes/rune-activity.queries.ts';
+import { readCursor, writeCursor } from '#chain/snapshot/cursor.ts';
+import { withSnapshot } from '#chain/snapshot/snapshot.ts';
+import { pagingOf, pagingQuery } from '#http/lists/list-parameters.ts';
+import { pathParts } from '#http/ord/ord.schemas.ts';
+import { runeQuestionOf } from '#http/ord/parameters.ts';
+import { unchanged } from '#http/server/answer-schemas.ts';
+import { apiRoute } from '#http/server/api-route.ts';
+import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
+import { askerOf } from '#http/server/asker.ts';
+import { answeredUnchanged, setMoment } from '#http/server/conditional.ts';
+import { open } from '#http/server/guard.ts';
+import { displayHash } from '#kernel/primitives/hash.ts';
+import type { NetworkParameters } from '#kernel/primitives/network.ts';
+import { foundRune } from './rune-moment.ts';
+import {
+  amountParts,
+  amountView,
+  ownerParts,
+  ownerView,
+  runeParts,
+  runeView,
+  textOrNull,
+} from './rune-views.ts';
+
+/** A cursor names the event that it follows: height, transaction, kind and output. */
+const positionBytes = 16;
+
+const activitySchema = Type.Object({
+  kind: Type.String({ description: activityKinds.join(', ') }),
+  blockHeight: Type.Integer(),
+  blockHash: Type.String(),
+  timestamp: Type.Integer({ description: 'Unix seconds of the block’s header' }),
+  txid: Type.String(),
+  output: Type.Union([Type.String(), Type.Null()], { description: 'that got the units of a transfer' }),
+  ...ownerParts,
+  ...amountParts,
+});
+const activityAnswer = Type.Object({
+  ...runeParts,
+  activity: Type.Array(activitySchema),
+  nextCursor: textOrNull,
+});
+
+const nobody = { address: null, script: null, scriptSha256: null };
+
+/** What happened to a rune. ord does not tell. */
+export function activityRoutes(app: App, { pool, network }: AppDependencies): void {
+  apiRoute(app, {
+    method: 'GET',
+    url: '/rune/:rune/activity',
+    schema: {
+      operationId: 'runeActivity',
+      summary: 'What happened to a rune: etching, mints, transfers and burns',
+      tags: ['runes'],
+      params: Type.Object({ rune: pathParts.rune }),
+      querystring: Type.Object(pagingQuery),
+      response: { 200: activityAnswer, 304: unchanged },
+    },
+    config: { errors: 'own', guard: open, failures: [410] },
+    handler: async (request, reply) => {
+      runeQuestionOf(request.params.rune);
+      const { order, limit, cursor } = pagingOf(request.query, 'desc');
+      if (await answeredUnchanged(pool, request, reply)) return reply;
+      return withSnapshot(
+        pool,
+        async ({ client, tip }) => {
+          const rune = await foundRune(client, request.params.rune);
+          const { id, ...named } = runeView(rune);
+          const list = `activity ${id} ${order}`;
+          const place = cursor === undefined ? null : await readCursor(client, list, cursor, positionBytes);
+          const after = place === null ? null : placeOf(place.position);
+          const events = await runeActivity(client, rune.key, { order, limit: limit + 1, after });
+          const shown = events.slice(0, limit);
+          const last = shown.at(-1);
+          const nextCursor =
+            events.length > limit && last !== undefined
+              ? await writeCursor(client, list, last.height, {
+                  page: (place?.page ?? 0) + 1,
+                  position: bytesOf(last),
+                })
+              : null;
+          setMoment(request, reply, tip);
+          const activity = shown.map((event) => eventView(event, rune.divisibility, network));
+          return { id, ...named, activity, nextCursor };
+        },
+        askerOf(reply).signal,
+      );
+    },
+  });
+}
+
+function eventView(
+  event: RuneActivity,
+  divisibility: number,
+  network: NetworkParameters,
+): Type.Static<typeof activitySchema> {
+  const { kind, height, blockHash, timestamp, vout, script, amount } = event;
+  const txid = displayHash(event.txid);
+  return {
+    kind,
+    blockHeight: height,
+    blockHash: displayHash(blockHash),
+    timestamp,
+    txid,
+    output: script === null ? null : `${txid}:${vout}`,
+    ...(script === null ? nobody : ownerView(script, network)),
+    ...amountView(amount, divisibility),
+  };
+}
+
+function bytesOf({ height, txIndex, step, vout }: ActivityPlace): Buffer {
+  const bytes = Buffer.alloc(positionBytes);
+  [height, txIndex, step, vout].forEach((part, at) => bytes.writeInt32BE(part, at * 4));
+  return bytes;
+}
+
+/** Cursors can be forged: any numbers that the columns can hold. */
+function placeOf(bytes: Uint8Array): ActivityPlace {
+  const position = Buffer.from(bytes);
+  const [height = 0, txIndex = 0, step = 0, vout = 0] = [0, 4, 8, 12].map((at) => position.readInt32BE(at));
+  return { height, txIndex, step, vout };
+}

@@ -1,0 +1,152 @@
+import type { ClientBase } from 'pg';
+import { Type } from 'typebox';
+import type { RuneDetail } from '#chain/runes/rune.queries.ts';
+import { type HoldersQuestion, runeHolders, runeTotals } from '#chain/runes/rune-holders.queries.ts';
+import { readCursor, writeCursor } from '#chain/snapshot/cursor.ts';
+import { withSnapshot } from '#chain/snapshot/snapshot.ts';
+import { pagingOf, pagingQuery, text } from '#http/lists/list-parameters.ts';
+import { pathParts } from '#http/ord/ord.schemas.ts';
+import { heightOf, runeQuestionOf } from '#http/ord/parameters.ts';
+import { runeIdText } from '#http/ord/runes/rune-json.ts';
+import { acceptedForms } from '#http/server/accepted-form.ts';
+import { unchanged } from '#http/server/answer-schemas.ts';
+import { apiRoute } from '#http/server/api-route.ts';
+import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
+import { askerOf } from '#http/server/asker.ts';
+import { answeredUnchanged, setMoment } from '#http/server/conditional.ts';
+import { open } from '#http/server/guard.ts';
+import type { Tip } from '#kernel/contracts/search-engine.ts';
+import { asHeight, type Height, maxHeight } from '#kernel/primitives/height.ts';
+import type { NetworkParameters } from '#kernel/primitives/network.ts';
+import { formatSpacedRune } from '#kernel/runes/spaced-rune.ts';
+import { zeroU128 } from '#kernel/runes/u128.ts';
+import { foundRune, heightAt, knownHeight } from './rune-moment.ts';
+import { amountParts, amountView, ownerParts, ownerView, textOrNull, units } from './rune-views.ts';
+
+/** A cursor names the height of its list, so that all pages are of one moment, and the position in it. */
+const positionBytes = 8;
+
+const holdersAnswer = Type.Object({
+  rune: Type.String(),
+  id: Type.String(),
+  height: Type.Integer({ description: 'after the block at this height' }),
+  divisibility: Type.Integer(),
+  held: units,
+  burned: units,
+  minted: units,
+  premine: units,
+  proven: Type.Boolean({ description: 'held + burned = minted + premine' }),
+  count: Type.Integer({ description: 'of all holders' }),
+  holders: Type.Array(
+    Type.Object({
+      ...ownerParts,
+      ...amountParts,
+      outputs: Type.Integer(),
+    }),
+  ),
+  nextCursor: textOrNull,
+});
+
+/** Who holds a rune, at any height. ord does not tell. */
+export function holdersRoutes(app: App, { pool, network }: AppDependencies): void {
+  apiRoute(app, {
+    method: 'GET',
+    url: '/rune/:rune/holders',
+    schema: {
+      operationId: 'runeHolders',
+      summary: 'The holders of a rune, largest first, with the proof of their sum',
+      tags: ['runes'],
+      params: Type.Object({ rune: pathParts.rune }),
+      querystring: Type.Object({
+        at: text('a height: the holders after that block', acceptedForms.count, '840100'),
+        limit: pagingQuery.limit,
+        cursor: pagingQuery.cursor,
+      }),
+      response: { 200: holdersAnswer, 304: unchanged },
+    },
+    config: { errors: 'own', guard: open, failures: [410], isDear: true },
+    handler: async (request, reply) => {
+      runeQuestionOf(request.params.rune);
+      const { at, limit: limitText, cursor } = request.query;
+      const asked = at === undefined ? null : heightOf(at);
+      const { limit } = pagingOf({ limit: limitText }, 'asc');
+      if (await answeredUnchanged(pool, request, reply)) return reply;
+      return withSnapshot(
+        pool,
+        async ({ client, tip }) => {
+          const rune = await foundRune(client, request.params.rune);
+          const list = `holders ${runeIdText(rune)} ${asked ?? 'tip'}`;
+          const place = cursor === undefined ? null : await readCursor(client, list, cursor, positionBytes);
+          const position = place === null ? null : positionOf(place.position);
+          const height = await knownHeight(client, position?.height ?? heightAt(asked, tip));
+          const offset = position?.offset ?? 0;
+          const answer = await holdersView(
+            client,
+            rune,
+            { height, isTip: isTipAt(tip, height), offset, limit },
+            network,
+          );
+          const end = offset + answer.holders.length;
+          const nextCursor =
+            answer.holders.length > 0 && end < answer.count
+              ? await writeCursor(client, list, height, {
+                  page: (place?.page ?? 0) + 1,
+                  position: bytesOf(height, end),
+                })
+              : null;
+          setMoment(request, reply, tip);
+          return { ...answer, nextCursor };
+        },
+        askerOf(reply).signal,
+      );
+    },
+  });
+}
+
+const isTipAt = (tip: Tip | null, height: Height): boolean => tip !== null && tip.height === height;
+
+async function holdersView(
+  client: ClientBase,
+  rune: RuneDetail,
+  part: HoldersQuestion,
+  network: NetworkParameters,
+): Promise<Omit<Type.Static<typeof holdersAnswer>, 'nextCursor'>> {
+  const { holders, count, held } = await runeHolders(client, rune.key, part);
+  const { mints, burned } = await runeTotals(client, rune.key, part.height);
+  // not there before its etching
+  const premine = rune.height > part.height ? zeroU128 : rune.premine;
+  const minted = BigInt(mints) * BigInt(rune.terms?.amount ?? zeroU128);
+  return {
+    rune: formatSpacedRune(rune),
+    id: runeIdText(rune),
+    height: part.height,
+    divisibility: rune.divisibility,
+    held: String(held),
+    burned: String(burned),
+    minted: String(minted),
+    premine: String(premine),
+    proven: BigInt(held) + BigInt(burned) === minted + BigInt(premine),
+    count,
+    holders: holders.map(({ script, amount, outputs }) => ({
+      ...ownerView(script, network),
+      ...amountView(amount, rune.divisibility),
+      outputs,
+    })),
+  };
+}
+
+function bytesOf(height: Height, offset: number): Buffer {
+  const bytes = Buffer.alloc(positionBytes);
+  bytes.writeUInt32BE(height);
+  bytes.writeUInt32BE(offset, 4);
+  return bytes;
+}
+
+/** Cursors can be forged: any numbers. */
+function positionOf(bytes: Uint8Array): { height: Height; offset: number } {
+  const position = Buffer.from(bytes);
+  return {
+    height: asHeight(Math.min(position.readUInt32BE(), maxHeight)),
+    offset: position.readUInt32BE(4),
+  };
+}

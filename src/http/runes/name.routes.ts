@@ -1,0 +1,300 @@
+import type { ClientBase } from 'pg';
+import { Type } from 'typebox';
+import { blockAt } from '#chain/blocks/block.queries.ts';
+import { mempoolState } from '#chain/pending/pending.queries.ts';
+import { type PendingClaim, pendingClaims, pendingMints } from '#chain/pending/pending-runes.queries.ts';
+import { type RuneDetail, runeDetail } from '#chain/runes/rune.queries.ts';
+import { requireRunes } from '#chain/runes/rune-standing.queries.ts';
+import { withSnapshot } from '#chain/snapshot/snapshot.ts';
+import { pathParts } from '#http/ord/ord.schemas.ts';
+import { runeNameOf, runeQuestionOf } from '#http/ord/parameters.ts';
+import { acceptedForms } from '#http/server/accepted-form.ts';
+import { unchanged } from '#http/server/answer-schemas.ts';
+import { apiRoute } from '#http/server/api-route.ts';
+import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
+import { askerOf } from '#http/server/asker.ts';
+import { answeredUnchanged, setMoment } from '#http/server/conditional.ts';
+import { open } from '#http/server/guard.ts';
+import type { Tip } from '#kernel/contracts/search-engine.ts';
+import { displayHash } from '#kernel/primitives/hash.ts';
+import type { NetworkParameters } from '#kernel/primitives/network.ts';
+import { isReservedRune, type Rune, runeCommitment, runeLetters } from '#kernel/runes/rune.ts';
+import { formatSpacedRune } from '#kernel/runes/spaced-rune.ts';
+import { mintable, mintEnd, mintStart, type Terms } from '#kernel/runes/terms.ts';
+import { asU128, smallU128, type U128, zeroU128 } from '#kernel/runes/u128.ts';
+import { minimumRuneAt, unlockHeight } from '#kernel/runes/unlock-schedule.ts';
+import { foundRune } from './rune-moment.ts';
+import { amountSchema, amountView, runeParts, runeView, units } from './rune-views.ts';
+
+/** A commitment in a block counts from this many blocks later on: the reveal is then its sixth confirmation. */
+const commitmentBlocks = 5;
+/** What a block takes on average: the dates of coming heights are estimates. */
+const blockSeconds = 600;
+
+const integerOrNull = Type.Union([Type.Integer(), Type.Null()]);
+const heightOrNull = (description: string) =>
+  Type.Union([Type.Integer(), Type.String(), Type.Null()], { description });
+
+const mintingAnswer = Type.Object({
+  ...runeParts,
+  height: Type.Integer({ description: 'the next block, in which a mint would be' }),
+  state: Type.String({ description: 'open, not-begun, ended, used-up, or none: nobody can mint it' }),
+  amount: Type.Union([amountSchema, Type.Null()], { description: 'of one mint' }),
+  mints: Type.Integer(),
+  pendingMints: Type.Union([Type.Integer(), Type.Null()], {
+    description: 'pending transactions that mint it, if each were the next; null: no mempool is followed',
+  }),
+  cap: Type.Union([units, Type.Null()], { description: 'how many mints there can be' }),
+  left: Type.Union([units, Type.Null()], { description: 'mints up to the cap' }),
+  progress: Type.Union([Type.Number(), Type.Null()], { description: 'mints / cap, 0 to 1' }),
+  start: heightOrNull('the first block that may mint; null: any'),
+  end: heightOrNull('the first block that may mint no more; null: never'),
+  blocksToStart: integerOrNull,
+  blocksToEnd: integerOrNull,
+  minted: amountSchema,
+  premine: amountSchema,
+  burned: amountSchema,
+});
+
+const takenSchema = Type.Object({ ...runeParts, etching: Type.String() });
+const nameAnswer = Type.Object({
+  name: Type.String({ description: 'its letters: spacers make no other name' }),
+  state: Type.String({ description: 'free, locked, taken or reserved' }),
+  height: Type.Integer({ description: 'the next block' }),
+  takenBy: Type.Union([takenSchema, Type.Null()]),
+  unlock: Type.Union(
+    [
+      Type.Object({
+        height: Type.Integer({ description: 'the first block that may etch it' }),
+        blocksLeft: Type.Integer({ description: 'blocks before that one; 0: the next block may' }),
+        estimatedAt: Type.Union([Type.String(), Type.Null()], {
+          description: 'of ten minutes a block; null: no block is missing',
+        }),
+      }),
+      Type.Null(),
+    ],
+    { description: 'null: never' },
+  ),
+  commitment: Type.Union(
+    [
+      Type.Object({
+        push: Type.String({ description: 'in hex: the data push of a tapscript that commits to the name' }),
+        blocks: Type.Integer({ description: 'the reveal may be mined so many blocks after the commitment' }),
+        earliestReveal: Type.Integer({ description: 'where the commitment is in the next block' }),
+      }),
+      Type.Null(),
+    ],
+    { description: 'null: nobody can etch the name' },
+  ),
+  pending: Type.Union(
+    [
+      Type.Array(
+        Type.Object({
+          txid: Type.String(),
+          firstSeen: Type.String(),
+          rune: Type.String(),
+          state: Type.String({ description: 'as in /mempool/runes' }),
+          matureHeight: integerOrNull,
+        }),
+      ),
+      Type.Null(),
+    ],
+    { description: 'pending transactions that etch it, the first hundred; null: no mempool is followed' },
+  ),
+});
+
+/** Whether a rune can be minted, and a name etched. */
+export function runeNameRoutes(app: App, deps: AppDependencies): void {
+  mintingRoute(app, deps);
+  nameRoute(app, deps);
+}
+
+function mintingRoute(app: App, { pool }: AppDependencies): void {
+  apiRoute(app, {
+    method: 'GET',
+    url: '/rune/:rune/minting',
+    schema: {
+      operationId: 'runeMinting',
+      summary: 'How far the mint of a rune is',
+      tags: ['runes'],
+      params: Type.Object({ rune: pathParts.rune }),
+      response: { 200: mintingAnswer, 304: unchanged },
+    },
+    config: { errors: 'own', guard: open },
+    handler: async (request, reply) => {
+      runeQuestionOf(request.params.rune);
+      if (await answeredUnchanged(pool, request, reply, true)) return reply;
+      return withSnapshot(
+        pool,
+        async ({ client, tip }) => {
+          const rune = await foundRune(client, request.params.rune);
+          const revision = await followedRevision(client);
+          const pending = revision === null ? null : await pendingMints(client, rune.key);
+          setMoment(request, reply, tip, revision);
+          return mintingView(rune, nextHeight(tip), pending);
+        },
+        askerOf(reply).signal,
+      );
+    },
+  });
+}
+
+function nameRoute(app: App, { pool, network }: AppDependencies): void {
+  apiRoute(app, {
+    method: 'GET',
+    url: '/rune/:rune/name',
+    schema: {
+      operationId: 'runeName',
+      summary: 'Whether a name can be etched',
+      tags: ['runes'],
+      params: Type.Object({
+        rune: Type.String({
+          description: 'a name, with • or . as spacers or without',
+          acceptedForm: acceptedForms.runeName,
+          examples: ['UNCOMMON.GOODS'],
+        }),
+      }),
+      response: { 200: nameAnswer, 304: unchanged },
+    },
+    config: { errors: 'own', guard: open },
+    handler: async (request, reply) => {
+      const name = runeNameOf(request.params.rune);
+      if (await answeredUnchanged(pool, request, reply, true)) return reply;
+      return withSnapshot(
+        pool,
+        async ({ client, tip }) => {
+          await requireRunes(client);
+          const view = await nameView(client, name, tip, network);
+          const revision = await followedRevision(client);
+          const claims = revision === null ? null : await pendingClaims(client, name);
+          setMoment(request, reply, tip, revision);
+          return { ...view, pending: claims === null ? null : claims.map((claim) => claimView(claim, name)) };
+        },
+        askerOf(reply).signal,
+      );
+    },
+  });
+}
+
+/** The revision of the mempool; null: none is followed. */
+async function followedRevision(client: ClientBase): Promise<number | null> {
+  const state = await mempoolState(client);
+  return state?.isFollowed === true ? state.revision : null;
+}
+
+function claimView({ txid, firstSeen, spacers, state, matureHeight }: PendingClaim, rune: Rune) {
+  return {
+    txid: displayHash(txid),
+    firstSeen: firstSeen.toISOString(),
+    rune: formatSpacedRune({ rune, spacers }),
+    state,
+    matureHeight,
+  };
+}
+
+const nextHeight = (tip: Tip | null): number => (tip === null ? 0 : tip.height + 1);
+
+type MintState = 'open' | 'not-begun' | 'ended' | 'used-up' | 'none';
+
+function mintStateOf(rune: RuneDetail, height: number): MintState {
+  const block = smallU128(rune.height);
+  const { terms, mints } = rune;
+  if (terms === null) return 'none';
+  if (mintable(terms, block, height, mints) !== null) return 'open';
+  const start = mintStart(terms, block);
+  const end = mintEnd(terms, block);
+  if (mints >= (terms.cap ?? zeroU128)) return 'used-up';
+  return end !== null && (height >= end || (start !== null && start >= end)) ? 'ended' : 'not-begun';
+}
+
+function mintingView(
+  rune: RuneDetail,
+  height: number,
+  pendingCount: number | null,
+): Type.Static<typeof mintingAnswer> {
+  const { terms, mints, divisibility, premine, burned } = rune;
+  const amount = terms?.amount ?? zeroU128;
+  const minted = asU128(BigInt(mints) * BigInt(amount));
+  return {
+    ...runeView(rune),
+    height,
+    state: mintStateOf(rune, height),
+    amount: terms === null ? null : amountView(amount, divisibility),
+    mints,
+    pendingMints: pendingCount,
+    ...capView(terms, mints),
+    ...windowView(terms, smallU128(rune.height), height),
+    minted: amountView(minted, divisibility),
+    premine: amountView(premine, divisibility),
+    burned: amountView(burned, divisibility),
+  };
+}
+
+function capView(terms: Terms | null, mints: number) {
+  if (terms === null) return { cap: null, left: null, progress: null };
+  const cap = terms.cap ?? zeroU128;
+  const left = BigInt(cap) - BigInt(mints);
+  return { cap: String(cap), left: String(left), progress: cap === 0 ? null : mints / Number(cap) };
+}
+
+/** Heights go up to 2^64 - 1: those that no double holds are texts. */
+const heightView = (height: U128 | null): number | string | null =>
+  typeof height === 'bigint' ? String(height) : height;
+
+function windowView(terms: Terms | null, block: U128, height: number) {
+  const start = terms === null ? null : mintStart(terms, block);
+  const end = terms === null ? null : mintEnd(terms, block);
+  const blocksTo = (at: U128 | null): number | null =>
+    typeof at === 'number' ? Math.max(0, at - height) : null;
+  return {
+    start: heightView(start),
+    end: heightView(end),
+    blocksToStart: start === null ? null : blocksTo(start),
+    blocksToEnd: blocksTo(end),
+  };
+}
+
+async function nameView(
+  client: ClientBase,
+  name: Rune,
+  tip: Tip | null,
+  network: NetworkParameters,
+): Promise<Omit<Type.Static<typeof nameAnswer>, 'pending'>> {
+  const height = nextHeight(tip);
+  const rune = await runeDetail(client, { kind: 'rune', rune: name });
+  const unlock = unlockHeight(network, name);
+  const first = unlock === null ? null : Math.max(unlock, network.firstRuneHeight);
+  const isFree = first !== null && rune === null;
+  const block = tip === null ? null : await blockAt(client, { kind: 'height', height: tip.height });
+  return {
+    name: runeLetters(name),
+    state: nameState(name, rune, first !== null && height >= first && name >= minimumRuneAt(network, height)),
+    height,
+    takenBy: rune === null ? null : { ...runeView(rune), etching: displayHash(rune.etching) },
+    unlock: first === null ? null : unlockView(first, height, block?.time ?? null),
+    commitment: isFree
+      ? {
+          push: Buffer.from(runeCommitment(name)).toString('hex'),
+          blocks: commitmentBlocks,
+          earliestReveal: Math.max(height + commitmentBlocks, first),
+        }
+      : null,
+  };
+}
+
+function nameState(name: Rune, rune: RuneDetail | null, isUnlocked: boolean): string {
+  if (rune !== null) return 'taken';
+  if (isReservedRune(name)) return 'reserved';
+  return isUnlocked ? 'free' : 'locked';
+}
+
+/** @param time Unix seconds of the tip */
+function unlockView(first: number, height: number, time: number | null) {
+  const blocksLeft = Math.max(0, first - height);
+  const isComing = blocksLeft > 0 && time !== null;
+  return {
+    height: first,
+    blocksLeft,
+    estimatedAt: isComing ? new Date((time + (blocksLeft + 1) * blockSeconds) * 1000).toISOString() : null,
+  };
+}

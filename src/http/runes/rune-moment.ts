@@ -1,0 +1,29 @@
+import type { ClientBase } from 'pg';
+import { type RuneDetail, runeDetail } from '#chain/runes/rune.queries.ts';
+import { knowsRunesAt, requireRunes } from '#chain/runes/rune-standing.queries.ts';
+import { quoted, runeQuestionOf } from '#http/ord/parameters.ts';
+import type { Tip } from '#kernel/contracts/search-engine.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import type { Height } from '#kernel/primitives/height.ts';
+
+/** Throws `not_found`, and `derived_table_behind` while the table is being filled. */
+export async function foundRune(client: ClientBase, name: string): Promise<RuneDetail> {
+  await requireRunes(client);
+  const rune = await runeDetail(client, runeQuestionOf(name));
+  if (rune === null) throw new AppError('not_found', `rune ${quoted(name)} not found`);
+  return rune;
+}
+
+/** Throws `not_found` where runes are unknown at a height. */
+export async function knownHeight(client: ClientBase, height: Height): Promise<Height> {
+  if (await knowsRunesAt(client, height)) return height;
+  throw new AppError('not_found', `runes are unknown at height ${height}`);
+}
+
+/** The height that `at` names, or that of the tip. Throws `request_invalid` above the tip. */
+export function heightAt(asked: Height | null, tip: Tip | null): Height {
+  if (tip === null) throw new AppError('not_found', 'no block is indexed');
+  if (asked === null) return tip.height;
+  if (asked <= tip.height) return asked;
+  throw new AppError('request_invalid', `at is above the tip, ${tip.height}`, { parameter: 'at' });
+}

@@ -1,0 +1,72 @@
+import { Type } from 'typebox';
+import type { NamedRune } from '#chain/runes/address-runes.queries.ts';
+import { runeIdText } from '#http/ord/runes/rune-json.ts';
+import { scriptToAddress } from '#kernel/bitcoin/address.ts';
+import type { NetworkParameters } from '#kernel/primitives/network.ts';
+import { shownAmount } from '#kernel/runes/shown-amount.ts';
+import { formatSpacedRune } from '#kernel/runes/spaced-rune.ts';
+import type { U128 } from '#kernel/runes/u128.ts';
+
+/** Parts of the answers about runes on our own paths. */
+
+/** Longer scripts are kept as their beginning and a sha256. */
+const wholeScriptMax = 128;
+const sha256Bytes = 32;
+
+export const textOrNull = Type.Union([Type.String(), Type.Null()]);
+export const units = Type.String({ pattern: '^[0-9]+$', description: 'in base units' });
+
+/** An amount of a rune. */
+export const amountParts = {
+  amount: units,
+  amountNumber: Type.Union([Type.Integer(), Type.Null()], {
+    description: 'the same as a number; null where a double cannot hold it',
+  }),
+  display: Type.String({ description: 'the amount in units of the rune' }),
+};
+export const amountSchema = Type.Object(amountParts);
+
+export function amountView(amount: U128, divisibility: number): Type.Static<typeof amountSchema> {
+  return {
+    amount: String(amount),
+    amountNumber: typeof amount === 'number' ? amount : null,
+    display: shownAmount(amount, divisibility),
+  };
+}
+
+/** The owner of an output. */
+export const ownerParts = {
+  address: textOrNull,
+  script: Type.Union([Type.String(), Type.Null()], {
+    description: 'in hex; null where it is longer than 128 bytes',
+  }),
+  scriptSha256: Type.Union([Type.String(), Type.Null()], { description: 'of a longer one' }),
+};
+const ownerSchema = Type.Object(ownerParts);
+
+export function ownerView(script: Uint8Array, network: NetworkParameters): Type.Static<typeof ownerSchema> {
+  const isWhole = script.length <= wholeScriptMax;
+  return {
+    address: isWhole ? scriptToAddress(script, network) : null,
+    script: isWhole ? Buffer.from(script).toString('hex') : null,
+    scriptSha256: isWhole ? null : Buffer.from(script.subarray(-sha256Bytes)).toString('hex'),
+  };
+}
+
+/** A rune, as lists name it. */
+export const runeParts = {
+  rune: Type.String({ description: 'its name with spacers' }),
+  id: Type.String({ description: '<block>:<transaction>' }),
+  divisibility: Type.Integer(),
+  symbol: textOrNull,
+};
+const runeSchema = Type.Object(runeParts);
+
+export function runeView(rune: Omit<NamedRune, 'key'>): Type.Static<typeof runeSchema> {
+  return {
+    rune: formatSpacedRune(rune),
+    id: runeIdText(rune),
+    divisibility: rune.divisibility,
+    symbol: rune.symbol === null ? null : String.fromCodePoint(rune.symbol),
+  };
+}

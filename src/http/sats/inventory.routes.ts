@@ -1,0 +1,37 @@
+import { Type } from 'typebox';
+import { apiRoute } from '#http/server/api-route.ts';
+import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
+import { open } from '#http/server/guard.ts';
+import { standingOf } from '#inventory/inventory-standing.ts';
+import { defaultBaseFees, inventoryTypes } from '#inventory/inventory-types.ts';
+
+const integer = Type.Integer({ minimum: 0 });
+const typeAnswer = Type.Object({
+  amount: Type.Integer({ minimum: 0, description: 'sats of the type' }),
+  baseFee: Type.Integer({ minimum: 0, description: 'price of an inscription on one, in sats' }),
+  commonCount: Type.Integer({ minimum: 0, description: 'outputs that hold some' }),
+  count: Type.Integer({ minimum: 0, description: 'how many can be ordered now' }),
+  maxSize: integer,
+  minSize: integer,
+});
+
+/** What the operator has of special sats, in the public interface's form (docs/inventory.md). */
+export function inventoryRoutes(app: App, { inventory = null, network }: AppDependencies): void {
+  apiRoute(app, {
+    method: 'GET',
+    url: '/inventory',
+    schema: {
+      operationId: 'inventory',
+      summary: 'Special sats that orders can name, by type',
+      tags: ['sats'],
+      response: { 200: Type.Object(Object.fromEntries(inventoryTypes.map((type) => [type, typeAnswer]))) },
+    },
+    config: { errors: 'serviceRead', guard: open },
+    handler: async (_request, reply) => {
+      const standing =
+        inventory === null ? standingOf([], defaultBaseFees, network.name) : await inventory.standing();
+      reply.header('cache-control', 'no-cache');
+      return standing;
+    },
+  });
+}

@@ -1,0 +1,42 @@
+import { Type } from 'typebox';
+import { pathParts } from '#http/ord/ord.schemas.ts';
+import { outpointOf } from '#http/ord/parameters.ts';
+import { apiRoute } from '#http/server/api-route.ts';
+import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
+import { askerOf } from '#http/server/asker.ts';
+import { sendJsonInTurns } from '#http/server/budgets/json-in-turns.ts';
+import { open } from '#http/server/guard.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { displayHash } from '#kernel/primitives/hash.ts';
+import { WorkInTurns } from '#kernel/turns.ts';
+import { outputSatsAnswer, outputSatsView, rangesATurn } from './output-sats.ts';
+
+/** The sats of an output on demand, which needs a node and no index (docs/satributes.md). */
+export function outputSatsRoutes(app: App, { satTracer = null, network }: AppDependencies): void {
+  apiRoute(app, {
+    method: 'GET',
+    url: '/outputs/:outpoint/sats',
+    schema: {
+      operationId: 'outputSats',
+      summary: 'The sats of an unspent output, traced back to the blocks that mined them',
+      tags: ['sats'],
+      params: Type.Object({ outpoint: pathParts.outpoint }),
+      response: { 200: outputSatsAnswer },
+    },
+    config: { errors: 'own', guard: open, answersLarge: true },
+    handler: async (request, reply) => {
+      const { txid, vout } = outpointOf(request.params.outpoint);
+      if (satTracer === null)
+        throw new AppError('no_node', 'the sats of an output are asked of a node, and there is none');
+      const outpoint = { txid: displayHash(txid), vout };
+      const asker = askerOf(reply);
+      const traced = await satTracer.trace(outpoint, asker);
+      if (traced === null)
+        throw new AppError('not_found', `${outpoint.txid}:${vout} is not an unspent output of the chain`);
+      reply.header('cache-control', 'no-cache');
+      const work = new WorkInTurns(asker.client, rangesATurn);
+      const view = await outputSatsView(traced, network.name, work);
+      return sendJsonInTurns(reply, view);
+    },
+  });
+}

@@ -1,0 +1,98 @@
+import { type Static, Type } from 'typebox';
+import type { NetworkName } from '#kernel/primitives/network.ts';
+import { findableOn } from '#kernel/satributes/definitions.ts';
+import { countWithin } from '#kernel/satributes/rule-ranges.ts';
+import type { SatRange } from '#kernel/satributes/satribute.ts';
+import { type SpecialRange, type SpecialSats, specialSats } from '#kernel/satributes/special-ranges.ts';
+import { type Rarity, rarities } from '#kernel/sats/rarity.ts';
+import type { WorkInTurns } from '#kernel/turns.ts';
+import type { TracedSats } from '#sat-ranges/sat-tracer.ts';
+
+/** Special ranges of one output: a megabyte of an answer. Counts are exact beyond it. */
+const specialMax = 10_000;
+
+const integer = Type.Integer();
+const text = Type.String();
+const nullable = <Schema extends Type.TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
+const end = Type.Integer({ description: 'not in the range' });
+
+export const outputSatsAnswer = Type.Object({
+  outpoint: text,
+  value: integer,
+  height: integer,
+  blockHash: text,
+  state: Type.Union([Type.Literal('known'), Type.Literal('unknown')]),
+  reason: nullable(Type.String({ description: 'why the sats are unknown' })),
+  steps: Type.Integer({ description: 'transactions and lists of fees that were read' }),
+  ranges: nullable(
+    Type.Array(Type.Object({ start: integer, end }), { description: 'in the order of the output' }),
+  ),
+  special: nullable(
+    Type.Array(Type.Object({ start: integer, end, offset: integer, satributes: Type.Array(text) })),
+  ),
+  specialComplete: nullable(Type.Boolean({ description: 'false: special ranges are left out' })),
+  counts: nullable(
+    Type.Record(text, integer, { description: 'sats of each satribute that there are some of' }),
+  ),
+});
+
+/** Ranges compared with all satributes in one turn of the event loop: some milliseconds. */
+export const rangesATurn = 250;
+
+/** What an output holds. Unknown sats are said to be unknown: nothing is said about what they are not. */
+export async function outputSatsView(
+  traced: TracedSats,
+  network: NetworkName,
+  work: WorkInTurns,
+): Promise<Static<typeof outputSatsAnswer>> {
+  const { txid, vout, value, height, blockHash } = traced.output;
+  const { state, steps } = traced;
+  const output = { outpoint: `${txid}:${vout}`, value, height, blockHash, state, steps };
+  if (traced.state === 'unknown') {
+    const nothing = { ranges: null, special: null, specialComplete: null, counts: null };
+    return { ...output, reason: traced.reason, ...nothing };
+  }
+  const special = await specialOf(traced.ranges, network, work);
+  return {
+    ...output,
+    reason: null,
+    ranges: [...traced.ranges],
+    special: special.ranges.map((range) => ({ ...range, satributes: [...range.satributes] })),
+    specialComplete: special.isComplete,
+    counts: Object.fromEntries(special.counts),
+  };
+}
+
+/** The special sats of an output; at most `limit` ranges of them. */
+export async function specialOf(
+  ranges: readonly SatRange[],
+  network: NetworkName,
+  work: WorkInTurns,
+  limit = specialMax,
+): Promise<SpecialSats> {
+  const most = Math.min(limit, specialMax);
+  const satributesHere = findableOn(network);
+  const found: SpecialRange[] = [];
+  const counts = new Map<string, number>();
+  let isComplete = true;
+  let offset = 0;
+  for (let at = 0; at < ranges.length; at += rangesATurn) {
+    const part = ranges.slice(at, at + rangesATurn);
+    const special = specialSats(part, satributesHere, isComplete ? most - found.length : 0);
+    for (const [id, count] of special.counts) counts.set(id, (counts.get(id) ?? 0) + count);
+    if (isComplete) {
+      for (const range of special.ranges) found.push({ ...range, offset: offset + range.offset });
+      isComplete = special.isComplete;
+    }
+    offset += part.reduce((sum, { start, end: behind }) => sum + behind - start, 0);
+    await work.did(part.length);
+  }
+  return { ranges: found, isComplete, counts };
+}
+
+/** The rarest sat of a range. */
+export function rarestIn(range: SatRange): Rarity {
+  for (const rarity of rarities.toReversed())
+    if (rarity !== 'common' && countWithin({ kind: 'firsts', rarity }, range) > 0) return rarity;
+  return 'common';
+}

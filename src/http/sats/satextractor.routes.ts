@@ -1,0 +1,202 @@
+import { type Static, Type } from 'typebox';
+import { exampleAddress, scriptOf } from '#http/lists/list-parameters.ts';
+import { utxosOf } from '#http/mempool/address-utxos.routes.ts';
+import { acceptedForms } from '#http/server/accepted-form.ts';
+import { apiRoute } from '#http/server/api-route.ts';
+import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
+import { askerOf } from '#http/server/asker.ts';
+import { open } from '#http/server/guard.ts';
+import type { Asker } from '#kernel/contracts/asker.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { displayHash } from '#kernel/primitives/hash.ts';
+import { findableOn, findSatribute, satributeSpellings } from '#kernel/satributes/definitions.ts';
+import type { Satribute } from '#kernel/satributes/satribute.ts';
+import type { SpecialRange } from '#kernel/satributes/special-ranges.ts';
+import { unreachable } from '#kernel/unreachable.ts';
+import { type Coin, type ExtractionTerms, planExtraction, type Refusal } from '#utxos/plan-extraction.ts';
+import { unsignedTransaction } from '#utxos/unsigned-transaction.ts';
+import { outpointText, type Utxo } from '#utxos/utxo.ts';
+import { whyNotSpendable } from '#utxos/why-not-spendable.ts';
+import { specialRangeJson, specialRangeSchema } from './scan-outputs.ts';
+
+/** Sats per virtual byte: nodes relay nothing below, and nobody has ever paid more. */
+const feeRateLeast = 0.1;
+const feeRateMost = 10_000;
+const feeText = '^[0-9]{1,5}(\\.[0-9]{1,8})?$';
+
+const address = (description: string) =>
+  Type.String({ description, acceptedForm: acceptedForms.address, examples: [exampleAddress] });
+
+const extractBody = Type.Object({
+  scanAddress: address('whose outputs are looked at and spent'),
+  addressToSendSpecialSats: address('gets the special sats'),
+  addressToSendCommonSats: address('gets all other sats but the fee'),
+  feePerByte: Type.Union([Type.Number(), Type.String({ pattern: feeText })], {
+    description: `sats per virtual byte, ${feeRateLeast} to ${feeRateMost}`,
+    acceptedForm: { type: 'number', minimum: feeRateLeast, maximum: feeRateMost },
+    examples: [5],
+  }),
+  filterSatributes: Type.Optional(
+    Type.Array(Type.String(), {
+      maxItems: 100,
+      description: 'ids of satributes; absent or empty: all that can be found',
+      acceptedForm: { type: 'array', items: { enum: satributeSpellings }, maxItems: 100 },
+    }),
+  ),
+});
+
+const extractAnswer = Type.Object({
+  specialRanges: Type.Array(specialRangeSchema),
+  tx: Type.String({ description: 'an unsigned transaction in hex' }),
+  leftOut: Type.Array(Type.Object({ output: Type.String(), reason: Type.String() }), {
+    description: 'outputs of the address that it does not spend though they may hold special sats',
+  }),
+});
+
+/** The extractor of the public interface: special sats into outputs of their own (docs/satributes.md). */
+export function satextractorRoutes(app: App, deps: AppDependencies): void {
+  apiRoute(app, {
+    method: 'POST',
+    url: '/satextractor/extract',
+    schema: {
+      operationId: 'extractSats',
+      summary:
+        'An unsigned transaction that takes the special sats out of an address’s outputs; needs a node',
+      tags: ['sats'],
+      body: extractBody,
+      response: { 200: extractAnswer },
+    },
+    config: { errors: 'serviceRead', guard: open, failures: [422], answersLarge: true },
+    handler: (request, reply) => extract(deps, request.body, askerOf(reply)),
+  });
+}
+
+/** An output with its wanted sats. */
+interface Candidate extends Coin {
+  readonly utxo: Utxo;
+  readonly special: readonly SpecialRange[];
+}
+
+async function extract(
+  deps: AppDependencies,
+  body: Static<typeof extractBody>,
+  asker: Asker,
+): Promise<Static<typeof extractAnswer>> {
+  const terms: ExtractionTerms = {
+    fromScript: scriptOf(body.scanAddress, 'scanAddress', deps.network),
+    specialScript: scriptOf(body.addressToSendSpecialSats, 'addressToSendSpecialSats', deps.network),
+    commonScript: scriptOf(body.addressToSendCommonSats, 'addressToSendCommonSats', deps.network),
+    feeRate: feeRateOf(body.feePerByte),
+  };
+  const satributes = satributesOf(body.filterSatributes ?? [], deps);
+  const { candidates, leftOut } = await candidatesOf(deps, body.scanAddress, terms, satributes, asker);
+  if (candidates.every(({ wanted }) => wanted.length === 0))
+    throw new AppError('not_found', nothingWanted(leftOut.length));
+  const plan = planExtraction(candidates, terms);
+  if ('kind' in plan) throw refusal(plan);
+  const outputs = plan.outputs.map(({ kind, value }) => ({
+    value,
+    script: kind === 'special' ? terms.specialScript : terms.commonScript,
+  }));
+  const bytes = unsignedTransaction(
+    plan.inputs.map(({ utxo }) => utxo),
+    outputs,
+  );
+  return {
+    specialRanges: plan.inputs.flatMap(({ utxo, special }) =>
+      special.map((range) => specialRangeJson(nameOf(utxo), range)),
+    ),
+    tx: Buffer.from(bytes).toString('hex'),
+    leftOut,
+  };
+}
+
+const nothingWanted = (leftOut: number): string =>
+  leftOut === 0
+    ? 'the address holds no such special sats'
+    : `no such special sats are known to be in outputs of the address that may be spent; ${leftOut} others are left out`;
+
+const nameOf = ({ txid, vout }: Utxo): string => outpointText(displayHash(txid), vout);
+
+/** The outputs that may be spent with what is wanted of them, and the others with the reason. */
+async function candidatesOf(
+  deps: AppDependencies,
+  scanAddress: string,
+  { fromScript: script }: ExtractionTerms,
+  satributes: readonly Satribute[],
+  asker: Asker,
+): Promise<{ candidates: Candidate[]; leftOut: { output: string; reason: string }[] }> {
+  const reader = utxosOf(deps);
+  if (deps.satTracer == null)
+    throw new AppError('no_node', 'the sats of outputs are asked of a node, and there is none');
+  const { utxos } = await reader.unspent([{ script, address: scanAddress }], asker);
+  const holdings = await reader.holdings(utxos, asker);
+  const leftOut: { output: string; reason: string }[] = [];
+  const spendable = utxos.filter((utxo, place) => {
+    const reason = whyNotSpendable(utxo, holdings[place]);
+    if (reason !== null) leftOut.push({ output: nameOf(utxo), reason: `it ${reason}` });
+    return reason === null;
+  });
+  const sats = await reader.sats(spendable, asker, satributes);
+  const candidates = spendable.flatMap((utxo, place): Candidate[] => {
+    const held = sats[place];
+    if (held?.state === 'known' && held.special.isComplete) {
+      const special = held.special.ranges;
+      const wanted = special.map(({ offset, start, end }) => ({ offset, size: end - start }));
+      return [{ utxo, value: utxo.value, wanted, special }];
+    }
+    const reason = held?.state === 'unknown' ? held.reason : 'it has too many special ranges';
+    leftOut.push({ output: nameOf(utxo), reason });
+    return [];
+  });
+  return { candidates, leftOut };
+}
+
+/** Throws `request_invalid`. */
+function feeRateOf(given: number | string): number {
+  const rate = Number(given);
+  if (rate >= feeRateLeast && rate <= feeRateMost) return rate;
+  throw new AppError('request_invalid', `feePerByte must be from ${feeRateLeast} to ${feeRateMost}`, {
+    parameter: 'feePerByte',
+  });
+}
+
+/** Throws `request_invalid` for a name that is none, and for one whose sats are not known. */
+function satributesOf(names: readonly string[], { network }: AppDependencies): readonly Satribute[] {
+  const findable = findableOn(network.name);
+  if (names.length === 0) return findable;
+  const wanted = new Set(
+    names.map((name) => {
+      const satribute = findSatribute(name);
+      const why =
+        satribute === null
+          ? 'is not a satribute'
+          : findable.includes(satribute)
+            ? null
+            : 'is a satribute whose sats are not known here';
+      if (satribute !== null && why === null) return satribute.id;
+      const shown = name.length <= 50 ? name : `${name.slice(0, 50)}…`;
+      throw new AppError('request_invalid', `filterSatributes: ${shown} ${why}; /satributes lists them`, {
+        parameter: 'filterSatributes',
+      });
+    }),
+  );
+  return findable.filter(({ id }) => wanted.has(id));
+}
+
+function refusal(plan: Refusal): AppError {
+  const invalid = (message: string): AppError => new AppError('request_invalid', message);
+  switch (plan.kind) {
+    case 'size-unknown':
+      return invalid('scanAddress: how large a spend of its outputs is cannot be told from such an address');
+    case 'too-large':
+      return invalid('no transaction can hold that many special ranges: name fewer in filterSatributes');
+    case 'fee-unpaid':
+      // the words that public clients show
+      return invalid(
+        `Not enough cardinal spendable funds.\nAddress has: ${plan.there} sats\nNeeded: ${plan.needed} sats`,
+      );
+    default:
+      return unreachable(plan);
+  }
+}

@@ -1,0 +1,119 @@
+import { type Static, Type } from 'typebox';
+import type { NetworkName } from '#kernel/primitives/network.ts';
+import { findableOn, isFindable, satributes } from '#kernel/satributes/definitions.ts';
+import { countWithin, rangesWithin } from '#kernel/satributes/rule-ranges.ts';
+import type { SatRange, Satribute } from '#kernel/satributes/satribute.ts';
+import { type Sat, satSupply } from '#kernel/sats/sat.ts';
+
+/** Ranges shown of a satribute. The longest list of blocks has 19. */
+const rangesMax = 100;
+const allSats: SatRange = { start: 0, end: satSupply };
+
+const integer = Type.Integer();
+const text = Type.String();
+const range = Type.Object({ start: integer, end: Type.Integer({ description: 'not in the range' }) });
+
+const summary = Type.Object({
+  id: text,
+  version: Type.Integer({ description: 'another rule under the same id is another version' }),
+  title: text,
+  about: text,
+  origin: text,
+  spellings: Type.Array(text, { description: 'the id, and what public interfaces call it' }),
+  networks: Type.Union([Type.Literal('all'), Type.Literal('mainnet')]),
+  findable: Type.Boolean({ description: 'its sats are known, and it means something on this network' }),
+  sats: Type.Union([integer, Type.Null()], { description: 'of all that will ever be mined; null: unknown' }),
+});
+
+export const satributesAnswer = Type.Object({ network: text, satributes: Type.Array(summary) });
+
+const explanation = Type.Object({
+  sat: integer,
+  has: Type.Boolean(),
+  range: Type.Union([range, Type.Null()], { description: 'the sats of the rule that it is among' }),
+});
+
+export const satributeAnswer = Type.Object({
+  ...summary.properties,
+  rule: Type.Object({ kind: text }, { description: 'the definition as data', additionalProperties: true }),
+  ranges: Type.Array(range, { description: 'the first of its sats' }),
+  more: Type.Boolean(),
+  explain: Type.Optional(explanation),
+});
+
+export const satExplainAnswer = Type.Object({
+  sat: integer,
+  satributes: Type.Array(Type.Object({ id: text, version: integer, about: text, range })),
+  unknown: Type.Array(Type.Object({ id: text, why: text }), {
+    description: 'satributes whose sats no published list names: the sat may have them',
+  }),
+});
+
+type Summary = Static<typeof summary>;
+
+function summaryOf(satribute: Satribute, network: NetworkName): Summary {
+  const { id, version, title, about, origin, networks, rule, inventory, scanner } = satribute;
+  return {
+    id,
+    version,
+    title,
+    about,
+    origin,
+    spellings: [id, ...[inventory, scanner].filter((spelling) => spelling !== undefined)],
+    networks,
+    findable: isFindable(satribute, network),
+    sats: rule.kind === 'unknown' ? null : countWithin(rule, allSats),
+  };
+}
+
+export function satributesView(network: NetworkName): Static<typeof satributesAnswer> {
+  return { network, satributes: satributes.map((satribute) => summaryOf(satribute, network)) };
+}
+
+export function satributeView(
+  satribute: Satribute,
+  network: NetworkName,
+  sat: Sat | null,
+): Static<typeof satributeAnswer> {
+  const ranges: SatRange[] = [];
+  let more = false;
+  for (const found of rangesWithin(satribute.rule, allSats)) {
+    more = ranges.length === rangesMax;
+    if (more) break;
+    ranges.push(found);
+  }
+  const view = { ...summaryOf(satribute, network), rule: satribute.rule, ranges, more };
+  return sat === null ? view : { ...view, explain: explanationOf(satribute, sat) };
+}
+
+/** What a sat is, by every definition that means something on the network. */
+export function satExplainView(sat: Sat, network: NetworkName): Static<typeof satExplainAnswer> {
+  const meant = satributes.filter(({ networks }) => networks === 'all' || networks === network);
+  return {
+    sat,
+    satributes: meant.flatMap((satribute) => {
+      const { id, version, about } = satribute;
+      const { range: found } = explanationOf(satribute, sat);
+      return found === null ? [] : [{ id, version, about, range: found }];
+    }),
+    unknown: meant.flatMap(({ id, rule }) => (rule.kind === 'unknown' ? [{ id, why: rule.why }] : [])),
+  };
+}
+
+function explanationOf({ rule }: Satribute, sat: Sat): Static<typeof explanation> {
+  const has = countWithin(rule, { start: sat, end: sat + 1 }) > 0;
+  return { sat, has, range: has ? rangeAround(rule, sat) : null };
+}
+
+/** The range of a rule that has a sat: whole where the rule is a list, the sat alone otherwise. */
+function rangeAround(rule: Satribute['rule'], sat: Sat): SatRange {
+  if (rule.kind === 'blocks' || rule.kind === 'ranges') {
+    for (const found of rangesWithin(rule, allSats)) if (found.start <= sat && sat < found.end) return found;
+  }
+  return { start: sat, end: sat + 1 };
+}
+
+/** Ids of the satributes that can be found on a network, in the scanner's spelling. */
+export function scannerNames(network: NetworkName): string[] {
+  return findableOn(network).map(({ id, scanner = id }) => scanner);
+}

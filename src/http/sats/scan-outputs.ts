@@ -1,0 +1,171 @@
+import { type Static, Type } from 'typebox';
+import { fingerprintKey, knownOutputs, type Outpoint } from '#chain/outputs/output.queries.ts';
+import { withSnapshot } from '#chain/snapshot/snapshot.ts';
+import { idText } from '#http/ord/answers.ts';
+import type { AppDependencies } from '#http/server/app-dependencies.ts';
+import { fingerprintsOf } from '#indexer/transaction/outpoint-candidates.ts';
+import type { Asker } from '#kernel/contracts/asker.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { displayHash } from '#kernel/primitives/hash.ts';
+import type { NetworkName } from '#kernel/primitives/network.ts';
+import { findSatribute } from '#kernel/satributes/definitions.ts';
+import type { SpecialRange } from '#kernel/satributes/special-ranges.ts';
+import { WorkInTurns } from '#kernel/turns.ts';
+import type { SatTracer, TracedSats } from '#sat-ranges/sat-tracer.ts';
+import { traceOutputs } from '#sat-ranges/trace-outputs.ts';
+import { rangesATurn, rarestIn, specialOf } from './output-sats.ts';
+
+/** Ranges and special ranges in one answer: 8 MB. */
+const rangesMax = 50_000;
+
+const integer = Type.Integer();
+const text = Type.String();
+
+/** The public form of a special range. */
+export const specialRangeSchema = Type.Object({
+  start: integer,
+  output: text,
+  size: integer,
+  offset: integer,
+  satributes: Type.Array(text),
+});
+
+/** The public scanner's answer, and `unknown`, which it does not have. */
+export const scanAnswer = Type.Object({
+  result: Type.Object({
+    inscriptions: Type.Array(Type.Object({ output: text, inscriptions: Type.Array(text) })),
+    ranges: Type.Array(
+      Type.Object({
+        output: text,
+        start: integer,
+        end: Type.Integer({ description: 'not in the range' }),
+        size: integer,
+        offset: integer,
+        rarity: Type.String({ description: 'of its rarest sat' }),
+      }),
+    ),
+    specialRanges: Type.Array(specialRangeSchema),
+    unknown: Type.Array(Type.Object({ output: text, reason: text }), {
+      description: 'outputs whose sats are not all known or listed: others of them may be special',
+    }),
+  }),
+});
+type Scan = Static<typeof scanAnswer>['result'];
+
+const outpointText = ({ txid, vout }: Outpoint): string => `${displayHash(txid)}:${vout}`;
+
+/**
+ * What some outputs hold, in their order. Within the time of one walk; what is not reached is unknown.
+ *
+ * @param isGone what to do about an output that the node does not have as an unspent one
+ */
+export async function scanOutputs(
+  deps: AppDependencies,
+  tracer: SatTracer,
+  outpoints: readonly Outpoint[],
+  asker: Asker,
+  isGone: (output: string) => Error | string,
+): Promise<Scan> {
+  const held = await heldBy(deps, outpoints, asker);
+  const shown = outpoints.map(({ txid, vout }) => ({ txid: displayHash(txid), vout }));
+  const found = await traceOutputs(tracer, shown, asker);
+  return scanOf({ outpoints, held, found }, deps.network.name, asker.client, isGone);
+}
+
+/** Outputs, and what is known of each by its place. */
+interface Known {
+  readonly outpoints: readonly Outpoint[];
+  /** Ids of inscriptions. */
+  readonly held: ReadonlyMap<number, string[]>;
+  readonly found: Awaited<ReturnType<typeof traceOutputs>>;
+}
+
+/** The answer about outputs, made in turns of a client. */
+export async function scanOf(
+  { outpoints, held, found }: Known,
+  network: NetworkName,
+  client: string,
+  isGone: (output: string) => Error | string,
+): Promise<Scan> {
+  const work = new WorkInTurns(client, rangesATurn);
+  const scan: Scan = { inscriptions: [], ranges: [], specialRanges: [], unknown: [] };
+  for (const [place, outpoint] of outpoints.entries()) {
+    const output = outpointText(outpoint);
+    const inscriptions = held.get(place) ?? [];
+    if (inscriptions.length > 0) scan.inscriptions.push({ output, inscriptions });
+    const sats = found[place] ?? null;
+    if (sats === null) {
+      const gone = isGone(output);
+      if (typeof gone !== 'string') throw gone;
+      scan.unknown.push({ output, reason: gone });
+    } else if (sats.state === 'unknown') scan.unknown.push({ output, reason: sats.reason });
+    else await addKnown(scan, output, sats, network, work);
+    await work.did(1);
+  }
+  return scan;
+}
+
+async function addKnown(
+  scan: Scan,
+  output: string,
+  { ranges }: Extract<TracedSats, { state: 'known' }>,
+  network: NetworkName,
+  work: WorkInTurns,
+): Promise<void> {
+  const left = rangesMax - scan.ranges.length - scan.specialRanges.length - ranges.length;
+  if (left < 0) {
+    scan.unknown.push({ output, reason: 'the answer would be too large: ask for fewer outputs' });
+    return;
+  }
+  const special = await specialOf(ranges, network, work, left);
+  // a list that just ended would say of the rest that it is common
+  if (!special.isComplete)
+    scan.unknown.push({
+      output,
+      reason: 'not all of its special ranges are listed: /outputs/<outpoint>/sats counts them',
+    });
+  let offset = 0;
+  for (const { start, end } of ranges) {
+    const size = end - start;
+    scan.ranges.push({ output, start, end, size, offset, rarity: rarestIn({ start, end }) });
+    offset += size;
+  }
+  for (const range of special.ranges) scan.specialRanges.push(specialRangeJson(output, range));
+}
+
+/** A special range of an output, with satributes as the public scanner spells them. */
+export function specialRangeJson(
+  output: string,
+  { start, end, offset, satributes }: SpecialRange,
+): Static<typeof specialRangeSchema> {
+  const names = satributes.map((id) => findSatribute(id)?.scanner ?? id);
+  return { start, output, size: end - start, offset, satributes: names };
+}
+
+/** The inscriptions in each output, by its place in the list. */
+async function heldBy(
+  { pool }: AppDependencies,
+  outpoints: readonly Outpoint[],
+  { signal }: Asker,
+): Promise<ReadonlyMap<number, string[]>> {
+  return withSnapshot(
+    pool,
+    async ({ client }) => {
+      const key = await fingerprintKey(client);
+      if (key === null) return new Map();
+      const { byPlace } = await knownOutputs(client, outpoints, fingerprintsOf(key, outpoints));
+      return new Map([...byPlace].map(([place, { inscriptions }]) => [place, inscriptions.map(idText)]));
+    },
+    signal,
+  );
+}
+
+/** Throws `request_invalid` where an output is named twice. */
+export function refuseTwins(outpoints: readonly Outpoint[], name: string): void {
+  const seen = new Set<string>();
+  for (const outpoint of outpoints) {
+    const output = outpointText(outpoint);
+    if (seen.has(output)) throw new AppError('request_invalid', `${name} names ${output} twice`);
+    seen.add(output);
+  }
+}

@@ -1,0 +1,78 @@
+import { Readable } from 'node:stream';
+import { nextTurn } from '#kernel/turns.ts';
+
+/**
+ * Characters of a piece: large enough to be cheap (a turn of the event loop each), and what a connection buffers of an
+ * answer besides the answer itself.
+ */
+const pieceChars = 64 * 1024;
+
+/** Bytes of memory behind an answer that is sent in pieces. */
+const bytesBehind = new WeakMap<object, number>();
+
+/**
+ * An answer in pieces, each made when its client has taken the one before, in a turn of that client. An empty one ends
+ * the turn: work was done, and there is no text yet.
+ */
+export interface PiecesOfAnswer {
+  readonly pieces: Iterable<string> | AsyncIterable<string | Buffer>;
+  /** What they are made of, in memory until the answer is out. */
+  readonly bytes: number;
+}
+
+export function answerOfPieces({ pieces, bytes }: PiecesOfAnswer, client: string): Readable {
+  const answer = Readable.from(inTurns(pieces, client), { objectMode: false });
+  bytesBehind.set(answer, bytes);
+  return answer;
+}
+
+/** A text as an answer of pieces. */
+export const textInPieces = (text: string, client: string): Readable =>
+  answerOfPieces({ pieces: textSlices(text, pieceChars), bytes: bytesOfText(text) }, client);
+
+const bytesOfText = (text: string): number =>
+  Buffer.byteLength(text) === text.length ? text.length : 2 * text.length;
+
+async function* inTurns(
+  pieces: Iterable<string> | AsyncIterable<string | Buffer>,
+  client: string,
+): AsyncGenerator<string | Buffer> {
+  for await (const piece of pieces) {
+    if (piece.length > 0) yield piece;
+    // the next one is made in the next turn
+    await nextTurn(client);
+  }
+}
+
+/**
+ * An answer to HEAD: pieces are not made, as nobody gets them. (Fastify reads a stream to its end, after the request
+ * has given its place back.)
+ */
+export function withoutBody(payload: unknown): unknown {
+  if (!(payload instanceof Readable)) return payload;
+  payload.destroy();
+  return Readable.from([]);
+}
+
+/**
+ * What an answer holds in memory until it is out; of a stream of unknown size nothing. A text counts as two bytes a
+ * unit, which V8 keeps for one that has a character beyond Latin-1, unless it is ASCII.
+ */
+export function bytesOfAnswer(payload: unknown): number {
+  if (typeof payload === 'string') return bytesOfText(payload);
+  if (Buffer.isBuffer(payload)) return payload.byteLength;
+  return typeof payload === 'object' && payload !== null ? (bytesBehind.get(payload) ?? 0) : 0;
+}
+
+/** A text in slices of at most `chars` UTF-16 units. */
+export function* textSlices(text: string, chars: number): Generator<string> {
+  for (let from = 0; from < text.length; ) {
+    let to = Math.min(from + chars, text.length);
+    // both halves of a character beyond U+FFFF go into one slice: alone they are no UTF-8
+    if (to < text.length && isFirstHalf(text.charCodeAt(to - 1))) to--;
+    yield text.slice(from, to);
+    from = to;
+  }
+}
+
+const isFirstHalf = (unit: number): boolean => unit >= 0xd8_00 && unit <= 0xdb_ff;

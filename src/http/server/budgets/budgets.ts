@@ -1,0 +1,188 @@
+import type { RequestListener } from 'node:http';
+import type { Socket } from 'node:net';
+import { proxyTest } from '#accounts/trusted-proxies.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { FairGate } from '#kernel/fair-gate.ts';
+import type { Metrics } from '#kernel/metrics.ts';
+import { Turns } from '#kernel/turns.ts';
+import type { App } from '../app-dependencies.ts';
+import { answerIsMade, askerOf } from '../asker.ts';
+import { limits } from '../limits.ts';
+import { bytesOfAnswer, textInPieces, withoutBody } from './answer-pieces.ts';
+import { type Budgets, usualBudgets } from './budget-bounds.ts';
+import { Connections, closingMax } from './connections.ts';
+import { inTurn } from './pipelining.ts';
+import { type ReadingPace, SlowReaders } from './slow-readers.ts';
+import { UnsentBytes } from './unsent-bytes.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Its answers can have megabytes: they are not begun while unsent answers take much memory. */
+    readonly answersLarge?: boolean;
+    /**
+     * It takes the event loop or the database tens of milliseconds, always or with such a query. Large answers always
+     * do.
+     */
+    readonly isDear?: boolean | ((query: Readonly<Record<string, unknown>>) => boolean);
+  }
+}
+
+/** How often slow readers are looked for, in milliseconds: often enough for paces of seconds. */
+const lookEveryMs = 1_000;
+
+interface BudgetParts {
+  readonly metrics: Metrics;
+  /** Proxies that speak for many clients: their connections are not bounded by address. */
+  readonly trustedProxies: readonly string[];
+  readonly budgets?: Partial<Budgets> | undefined;
+}
+
+/** What other rules of requests need of the budgets. */
+export interface KeptBudgets {
+  /** Gives the client of a connection no new ones for a second. */
+  readonly shutOut: (socket: Socket) => void;
+}
+
+/**
+ * Keeps every client within its share of the process: connections, requests being answered, and bytes of answers that
+ * it has not taken (docs/http.md, "Budgets"). Call it before what compresses answers, and before the routes.
+ */
+export function keepBudgets(app: App, { metrics, trustedProxies, budgets }: BudgetParts): KeptBudgets {
+  const bounds = { ...usualBudgets, ...budgets };
+  const unsent = new UnsentBytes({ total: bounds.unsentBytes, each: bounds.unsentBytesEach });
+  metrics.watchQueue('unsent bytes', () => unsent.state);
+  boundRequests(app, bounds, metrics);
+  boundAnswers(app, unsent);
+  const connections = boundConnections(app, bounds, proxyTest(trustedProxies));
+  const slowReaders = cutSlowReaders(app, connections, () =>
+    unsent.isPressed ? bounds.pressedPace : bounds.pace,
+  );
+  watchConnections(metrics, connections, slowReaders);
+  return { shutOut: (socket) => connections.shutOut(socket) };
+}
+
+/**
+ * Requests of a client beyond its share wait for each other, so that the event loop and the database have time for
+ * other clients. A request takes part once its body is read: a slow upload keeps nobody waiting.
+ */
+function boundRequests(app: App, bounds: Budgets, metrics: Metrics): void {
+  const { requests: running, requestsEach: each, requestWaitMs: waitMs } = bounds;
+  const { dearRequestsBesideOthers: eachBesideOthers, requestsWaiting: waiting } = limits;
+  const bound = { running, each, waiting, waitMs, refusal: tooMany };
+  const gate = new FairGate(bound);
+  const dear = new FairGate({ ...bound, eachBesideOthers });
+  metrics.watchQueue('requests', () => gate.state);
+  metrics.watchQueue('requests being answered', () => gate.places);
+  metrics.watchQueue('dear requests', () => dear.state);
+  const turns = new Turns(limits.requestsATurn);
+  app.addHook('onRequest', async (_request, reply) => {
+    await turns.enter(askerOf(reply).client);
+  });
+  app.addHook('preValidation', async (request, reply) => {
+    const { answersUnderPressure, answersLarge = false, isDear = answersLarge } = request.routeOptions.config;
+    if (answersUnderPressure === true) return;
+    const asker = askerOf(reply);
+    // who only looks up is disturbed by the dear requests of others
+    dear.sees(asker.client);
+    const query = request.query as Readonly<Record<string, unknown>>;
+    // first: what waits for this takes no place from the cheap requests of its client
+    if (typeof isDear === 'function' ? isDear(query) : isDear) asker.whenMade(await dear.enter(asker));
+    asker.whenMade(await gate.enter(asker));
+  });
+}
+
+function tooMany(): AppError {
+  return new AppError('overloaded', 'there are too many requests at once: try again in a few seconds');
+}
+
+/**
+ * Counts large answers from the moment that they are made until they are out, and sends large texts in pieces: what a
+ * client does not take is in memory once, and not again in the buffers of its connection.
+ */
+function boundAnswers(app: App, unsent: UnsentBytes): void {
+  app.addHook('preHandler', async (request, reply) => {
+    const { answersUnderPressure = false, answersLarge = false } = request.routeOptions.config;
+    if (!answersUnderPressure) unsent.check(askerOf(reply), answersLarge);
+  });
+  app.addHook('onSend', async (request, reply, payload) => {
+    try {
+      if (request.method === 'HEAD') return withoutBody(payload);
+      const bytes = bytesOfAnswer(payload);
+      if (bytes <= limits.smallAnswerBytes) return payload;
+      const asker = askerOf(reply);
+      unsent.hold(asker, bytes);
+      if (typeof payload !== 'string') return payload;
+      reply.header('content-length', Buffer.byteLength(payload));
+      return textInPieces(payload, asker.client);
+    } finally {
+      answerIsMade(reply);
+    }
+  });
+}
+
+function boundConnections(
+  app: App,
+  { connections: total, connectionsEach: each }: Budgets,
+  isProxy: (address: string) => boolean,
+): Connections {
+  const { server } = app;
+  const connections = new Connections({ total, each, isProxy });
+  // Node also counts those that are refused or being closed; it closes what comes beyond that
+  server.maxConnections = total + closingMax + limits.connectionsClosing;
+  const openers = server.listeners('connection') as ((socket: Socket) => void)[];
+  server.removeAllListeners('connection');
+  server.on('connection', (socket: Socket) => {
+    if (connections.accept(socket)) for (const opener of openers) opener.call(server, socket);
+  });
+  const handlers = server.listeners('request') as RequestListener[];
+  server.removeAllListeners('request');
+  const refuse = (socket: Socket): void => {
+    connections.shutOut(socket);
+    socket.destroy();
+  };
+  for (const handle of handlers) server.on('request', inTurn(handle, refuse));
+  server.prependListener('request', (request, response) => connections.begin(request, response));
+  return connections;
+}
+
+/** Connections that were closed because their clients did not take their answers. */
+interface SlowCounts {
+  cut: number;
+}
+
+function cutSlowReaders(app: App, connections: Connections, paceNow: () => ReadingPace): SlowCounts {
+  const readers = new SlowReaders();
+  const counts: SlowCounts = { cut: 0 };
+  const timer = setInterval(() => {
+    for (const socket of readers.find(connections.sockets(), paceNow())) {
+      counts.cut++;
+      socket.destroy();
+    }
+  }, lookEveryMs);
+  timer.unref();
+  app.addHook('onClose', async () => clearInterval(timer));
+  return counts;
+}
+
+function watchConnections(metrics: Metrics, connections: Connections, slowReaders: SlowCounts): void {
+  metrics.read({
+    name: 'satscribe_http_connections',
+    help: 'Open connections of clients',
+    values: () => [{ value: connections.length }],
+  });
+  metrics.read({
+    name: 'satscribe_http_connections_limit',
+    help: 'Most connections that are accepted',
+    values: () => [{ value: connections.limit }],
+  });
+  metrics.read({
+    name: 'satscribe_http_connections_ended',
+    help: 'Connections since the start that were refused, gave way while idle, or did not take their answers',
+    labels: ['why'],
+    values: () => [
+      { labels: { why: 'refused' }, value: connections.counts.refused },
+      { labels: { why: 'idle' }, value: connections.counts.closedIdle },
+      { labels: { why: 'slow' }, value: slowReaders.cut },
+    ],
+  });
+}

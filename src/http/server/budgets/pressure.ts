@@ -1,0 +1,32 @@
+import underPressure from '@fastify/under-pressure';
+import type { FastifyInstance } from 'fastify';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { limits } from '../limits.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Whether the route answers under any load: health, and the paths that operators look at. */
+    readonly answersUnderPressure?: boolean;
+  }
+}
+
+/** Milliseconds: the mean delay above which requests are refused, and the span of the mean. */
+export type EventLoopLimits = Readonly<Record<'eventLoopDelayMs' | 'eventLoopSampleMs', number>>;
+
+/**
+ * Refuses requests while the event loop is so late that each would wait for seconds: 503 `overloaded`, in the form of
+ * the route. Call it after CORS, so that pages of other origins can read the refusal, and before the routes.
+ */
+export function refuseUnderPressure(
+  app: FastifyInstance,
+  { eventLoopDelayMs, eventLoopSampleMs }: EventLoopLimits = limits,
+): void {
+  app.register(underPressure, {
+    maxEventLoopDelay: eventLoopDelayMs,
+    sampleInterval: eventLoopSampleMs,
+    pressureHandler: (request) => {
+      if (request.routeOptions.config.answersUnderPressure === true) return;
+      throw new AppError('overloaded', 'there are too many requests at once: try again in a few seconds');
+    },
+  });
+}

@@ -1,0 +1,58 @@
+import { findSatribute } from '#kernel/satributes/definitions.ts';
+import type { Satribute } from '#kernel/satributes/satribute.ts';
+
+/**
+ * The types of sats that orders can name, by the names of the public interface, and what one inscription on such a sat
+ * costs, in sats. The prices are those that the interface's documentation shows, where it shows one.
+ */
+const defaults = {
+  black: 40_000,
+  block286: 1_000,
+  block78: 5_000,
+  block9: 10_000,
+  block9450x: 10_000,
+  block999: 10_000,
+  hitman: 5_000,
+  jpeg: 5_000,
+  legacy: 5_000,
+  // not shown: those of the nearest in kind
+  nakamoto: 10_000,
+  pizza: 5_000,
+  silkroad: 5_000,
+  uncommon: 40_000,
+  vintage: 5_000,
+} as const;
+
+export type InventoryType = keyof typeof defaults;
+export type BaseFees = Readonly<Record<InventoryType, number>>;
+
+/** In the order of answers. */
+export const inventoryTypes = Object.keys(defaults) as readonly InventoryType[];
+
+/** A bitcoin: nobody sells a place for more, and a slip of a digit or two is noticed. */
+const baseFeeMost = 100_000_000;
+
+/**
+ * Prices from a text such as `black:40000,uncommon:20000`; types that it leaves out keep their default. Null: it is no
+ * such text.
+ */
+export function parseBaseFees(text: string): BaseFees | null {
+  const fees: Record<InventoryType, number> = { ...defaults };
+  for (const part of text.split(',')) {
+    const [, name = '', sats = ''] = /^\s*([a-z0-9]+):(\d{1,9})\s*$/u.exec(part) ?? [];
+    const type = inventoryTypes.find((known) => known === name);
+    if (type === undefined || Number(sats) > baseFeeMost) return null;
+    fees[type] = Number(sats);
+  }
+  return fees;
+}
+
+export const defaultBaseFees: BaseFees = defaults;
+
+/** The satribute of each type. */
+export const satributeOf: ReadonlyMap<InventoryType, Satribute> = new Map(
+  inventoryTypes.flatMap((type) => {
+    const satribute = findSatribute(type);
+    return satribute === null ? [] : [[type, satribute] as const];
+  }),
+);

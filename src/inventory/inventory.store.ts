@@ -1,0 +1,85 @@
+import type pg from 'pg';
+import { asBlockHash, displayHash, parseBlockHash, trustedTxid } from '#kernel/primitives/hash.ts';
+import type { Height } from '#kernel/primitives/height.ts';
+import type { Sats } from '#kernel/primitives/sats.ts';
+import type { SatRange } from '#kernel/satributes/satribute.ts';
+import type { ListedOutput } from '#utxos/utxo.ts';
+
+/** An output of the inventory, as it was when it was last looked at. */
+export interface InventoryOutput extends Omit<ListedOutput, 'blockTime'> {
+  readonly ranges: readonly SatRange[];
+  readonly addedAt: Date;
+}
+
+interface Row {
+  readonly txid: Buffer;
+  readonly vout: number;
+  readonly value: Sats;
+  readonly script: Buffer;
+  readonly height: Height;
+  readonly block_hash: Buffer;
+  readonly ranges: number[];
+  readonly added_at: Date;
+}
+
+/** All of the inventory, by outpoint; at most `limit` rows. */
+export async function inventoryOutputs(db: pg.Pool, limit: number): Promise<InventoryOutput[]> {
+  const { rows } = await db.query<Row>(
+    `SELECT txid, vout, value, script, height, block_hash, ranges::text[] AS ranges, added_at
+       FROM service.inventory_outputs ORDER BY txid, vout LIMIT $1`,
+    [limit],
+  );
+  return rows.map((row) => ({
+    txid: trustedTxid(row.txid),
+    vout: row.vout,
+    value: row.value,
+    script: row.script,
+    height: row.height,
+    blockHash: displayHash(asBlockHash(row.block_hash)),
+    ranges: pairsOf(row.ranges.map(Number)),
+    addedAt: row.added_at,
+  }));
+}
+
+/** Adds an output, or what is known of it now. Whether it is new. */
+export async function putInventoryOutput(
+  db: pg.Pool,
+  { txid, vout, value, script, height, blockHash, ranges }: Omit<InventoryOutput, 'addedAt'>,
+): Promise<boolean> {
+  const { rows } = await db.query<{ is_new: boolean }>(
+    `INSERT INTO service.inventory_outputs (txid, vout, value, script, height, block_hash, ranges)
+     VALUES ($1, $2, $3, $4, $5, $6, $7::bigint[])
+     ON CONFLICT (txid, vout) DO UPDATE SET height = excluded.height, block_hash = excluded.block_hash,
+       ranges = excluded.ranges
+     RETURNING xmax = 0 AS is_new`,
+    [
+      Buffer.from(txid),
+      vout,
+      value,
+      Buffer.from(script),
+      height,
+      Buffer.from(parseBlockHash(blockHash) ?? []),
+      ranges.flatMap(({ start, end }) => [start, end]),
+    ],
+  );
+  return rows[0]?.is_new ?? false;
+}
+
+/** Whether it was there. */
+export async function removeInventoryOutput(
+  db: pg.Pool,
+  { txid, vout }: Pick<InventoryOutput, 'txid' | 'vout'>,
+): Promise<boolean> {
+  const { rowCount } = await db.query('DELETE FROM service.inventory_outputs WHERE txid = $1 AND vout = $2', [
+    Buffer.from(txid),
+    vout,
+  ]);
+  return rowCount === 1;
+}
+
+function pairsOf(edges: readonly number[]): SatRange[] {
+  const ranges: SatRange[] = [];
+  for (let place = 0; place + 1 < edges.length; place += 2)
+    ranges.push({ start: edges[place] ?? 0, end: edges[place + 1] ?? 0 });
+  return ranges;
+}

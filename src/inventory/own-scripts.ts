@@ -1,0 +1,60 @@
+import { parseAddress } from '#kernel/bitcoin/parse-address.ts';
+import type { NodeRpc } from '#kernel/contracts/node.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { type NetworkName, networks } from '#kernel/primitives/network.ts';
+import type { Owner } from '#utxos/utxo.ts';
+
+/** Addresses of a descriptor with a range that count as the operator's: wallets give out far fewer unused ones. */
+export const ownAddressesMax = 1_000;
+
+/** What is the operator's own. */
+export interface OwnScripts {
+  readonly owners: readonly Owner[];
+  has(script: Uint8Array): boolean;
+}
+
+const hex = (script: Uint8Array): string => Buffer.from(script).toString('hex');
+
+/**
+ * The scripts of a descriptor, as the node derives them. Throws `inventory_descriptor_invalid`, also for one with
+ * private keys: they have no business here.
+ */
+export async function ownScriptsOf(
+  node: NodeRpc,
+  descriptor: string,
+  network: NetworkName,
+): Promise<OwnScripts> {
+  const { checksum, isrange, hasprivatekeys } = await ask<{
+    readonly checksum: string;
+    readonly isrange: boolean;
+    readonly hasprivatekeys: boolean;
+  }>(node, 'getdescriptorinfo', [descriptor]);
+  if (hasprivatekeys) throw invalid('it holds private keys: give the one with public keys');
+  const checked = descriptor.includes('#') ? descriptor : `${descriptor}#${checksum}`;
+  const range = isrange ? [[0, ownAddressesMax - 1]] : [];
+  // one with several paths has a list of addresses for each
+  const derived = await ask<readonly (string | readonly string[])[]>(node, 'deriveaddresses', [
+    checked,
+    ...range,
+  ]);
+  const owners = derived.flat().flatMap((address): Owner[] => {
+    const parsed = parseAddress(address, networks[network]);
+    return parsed.kind === 'script' ? [{ script: parsed.script, address }] : [];
+  });
+  const scripts = new Set(owners.map(({ script }) => hex(script)));
+  return { owners, has: (script) => scripts.has(hex(script)) };
+}
+
+async function ask<Result>(node: NodeRpc, method: string, parameters: readonly unknown[]): Promise<Result> {
+  try {
+    return await node.call<Result>(method, parameters);
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'node_call_failed')
+      throw invalid('the node does not understand it, or derives no addresses from it');
+    throw error;
+  }
+}
+
+// without the descriptor, which tells all addresses of a wallet, and without the node's words, which may hold it
+const invalid = (why: string): AppError =>
+  new AppError('inventory_descriptor_invalid', `INVENTORY_DESCRIPTOR: ${why}.`);

@@ -1,0 +1,11 @@
+/** Who asks a question, for what bounds and ends the work for it. */
+export interface Asker {
+  /** Whose share the work counts towards: an address, or a key. */
+  readonly client: string;
+  /** Aborted when nobody waits for the answer any more. */
+  readonly signal: AbortSignal;
+  /** Calls `free` once the answer is made, and its bytes are counted, or it is given up; at once if it is already. */
+  readonly whenMade: (free: () => void) => void;
+  /** Calls `free` once the answer is out or given up; at once if it is already. */
+  readonly whenOut: (free: () => void) => void;
+}

@@ -1,0 +1,65 @@
+/** What may be wrong with unspent outputs: where they come from, and what the inventory may hold. */
+export const utxoErrors = {
+  url_refused: {
+    meaning:
+      'A URL that others name must not be asked: it is no http or https, holds a password, names a port of another protocol, or leads to an address that is not public.',
+    action: 'Name a URL of a public server.',
+    retry: 'never',
+  },
+  url_unreachable: {
+    meaning: 'The server of a URL gave no complete answer in time.',
+    action: 'Start that server, or correct the URL.',
+    retry: 'soon',
+  },
+  url_answer_too_long: {
+    meaning: 'The server of a URL sends more than is read of an answer.',
+    action: 'Name a URL with a shorter answer.',
+    retry: 'never',
+  },
+  utxo_source_missing: {
+    meaning: 'Nothing tells which outputs of an address are unspent.',
+    action:
+      'Start the server with a node, with --index-addresses, or with ESPLORA_URL; UTXO_SOURCE says which one is used (docs/utxos.md).',
+    retry: 'never',
+  },
+  utxo_source_unreachable: {
+    meaning: 'The server of ESPLORA_URL gives no answer, or says that it is overloaded.',
+    action: 'Start it, or correct ESPLORA_URL; or name another source with UTXO_SOURCE.',
+    retry: 'soon',
+  },
+  utxo_source_invalid: {
+    meaning: 'The server of ESPLORA_URL gives an answer of another form, or refuses the question.',
+    action:
+      'Check that ESPLORA_URL leads to the API of an Esplora, without its paths (https://mempool.example.com/api), and of this network.',
+    retry: 'minute',
+  },
+  utxo_scan_busy: {
+    meaning:
+      'The node reads all unspent outputs for an address, which takes minutes on mainnet, and does so for one at a time.',
+    action:
+      'Try again: the scan goes on, and its result is kept. With --index-addresses or ESPLORA_URL nothing is scanned.',
+    retry: 'soon',
+  },
+  inventory_descriptor_missing: {
+    meaning: 'Which outputs are the operator’s own is not known.',
+    action: 'Set INVENTORY_DESCRIPTOR to a descriptor of your wallet with public keys (docs/inventory.md).',
+    retry: 'never',
+  },
+  inventory_descriptor_invalid: {
+    meaning: 'The node derives no addresses from INVENTORY_DESCRIPTOR, or it holds private keys.',
+    action:
+      'Take it from `listdescriptors` of your wallet, without `true`: `bitcoin-cli getdescriptorinfo` says what is wrong with it.',
+    retry: 'never',
+  },
+  inventory_output_refused: {
+    meaning:
+      'An output cannot be in the inventory: it is spent, not the operator’s, too young, holds inscriptions or runes, or no sats of the types of the inventory; or that cannot be proven here.',
+    action: 'Read the reason in the message; `satscribe inventory scan` says it of every output.',
+    retry: 'never',
+  },
+  inventory_output_unknown: {
+    meaning: 'The output is not in the inventory.',
+    action: 'Look at `satscribe inventory list`.',
+    retry: 'never',
+  },
+} as const;

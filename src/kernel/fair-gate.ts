@@ -1,0 +1,167 @@
+import type { Asker } from '#kernel/contracts/asker.ts';
+import type { AppError } from '#kernel/errors/app-error.ts';
+import { HeldByClient } from './held-by-client.ts';
+import type { QueueState } from './metrics.ts';
+import { inTurnsOf } from './turns.ts';
+
+export interface FairGateOptions {
+  /** Places: what runs at once. */
+  readonly running: number;
+  /** Places that one client may have. Absent: all. */
+  readonly each?: number;
+  /** The same while others ask too. Absent: as many. */
+  readonly eachBesideOthers?: number;
+  /** How many wait for a place. */
+  readonly waiting: number;
+  /** The longest wait, in milliseconds. */
+  readonly waitMs: number;
+  /** The error of a refusal. */
+  readonly refusal: () => AppError;
+}
+
+interface Waiting {
+  /** In the order of arrival. */
+  readonly turn: number;
+  readonly enter: () => void;
+}
+
+/** Who has no asker shares one client's part. */
+const nobody = '';
+
+/** Two clients ask at the same time where their requests are less apart than this: a person's next click counts. */
+const besideMs = 5_000;
+
+/**
+ * Lets a bounded number of works run at once and a bounded number wait; others are refused at once. A free place goes
+ * to the client that has the fewest places, and of these to who has waited longest: a client that asks for much waits
+ * for itself, and others hardly wait for it.
+ */
+export class FairGate {
+  readonly #options: FairGateOptions;
+  /** Null: nobody has asked yet. */
+  #lastClient: string | null = null;
+  /** When a request last came from another client than the one before it. */
+  #otherAtMs = Number.NEGATIVE_INFINITY;
+  readonly #running = new HeldByClient();
+  #waiting = 0;
+  #turns = 0;
+  /** By client, in the order of arrival. */
+  readonly #waitingOf = new Map<string, Set<Waiting>>();
+
+  constructor(options: FairGateOptions) {
+    this.#options = options;
+  }
+
+  /** How many wait now, and how many may. */
+  get state(): QueueState {
+    return { length: this.#waiting, limit: this.#options.waiting };
+  }
+
+  /** Places that are taken, and all. */
+  get places(): QueueState {
+    return { length: this.#running.total, limit: this.#options.running };
+  }
+
+  /** Runs `work` in a place, in turns of its client. Throws as `enter`. */
+  async run<T>(asker: Asker | undefined, work: () => Promise<T>): Promise<T> {
+    const leave = await this.enter(asker);
+    try {
+      return await inTurnsOf(asker?.client ?? nobody, work);
+    } finally {
+      leave();
+    }
+  }
+
+  /**
+   * Takes a place when one is free, and returns what frees it, which may be called several times. Throws the refusal
+   * where too many wait already or the wait was too long, and the signal's reason where it was aborted before.
+   */
+  async enter(asker: Asker | undefined): Promise<() => void> {
+    asker?.signal.throwIfAborted();
+    const client = asker?.client ?? nobody;
+    this.sees(client);
+    if (this.#mayEnter(client)) this.#running.add(client, 1);
+    else await this.#wait(client, asker?.signal);
+    let isIn = true;
+    return () => {
+      if (isIn) this.#leave(client);
+      isIn = false;
+    };
+  }
+
+  /** Tells of a client that asks for something that needs no place here: it counts among the others. */
+  sees(client: string): void {
+    if (this.#lastClient !== null && client !== this.#lastClient) this.#otherAtMs = performance.now();
+    this.#lastClient = client;
+  }
+
+  get #each(): number {
+    const { running, each = running, eachBesideOthers = each } = this.#options;
+    return performance.now() - this.#otherAtMs < besideMs ? eachBesideOthers : each;
+  }
+
+  #mayEnter(client: string): boolean {
+    // a client may have more places again: those of its requests that wait come first
+    if (this.#waitingOf.has(client)) return false;
+    return this.#running.total < this.#options.running && this.#running.of(client) < this.#each;
+  }
+
+  #leave(client: string): void {
+    this.#running.add(client, -1);
+    // several where a client may have more places again
+    for (let next = this.#next(); next !== null; next = this.#next()) {
+      // counted here, so that nobody takes the place before the one that waited goes on
+      this.#running.add(next.client, 1);
+      next.waiting.enter();
+    }
+  }
+
+  #next(): { readonly client: string; readonly waiting: Waiting } | null {
+    if (this.#running.total >= this.#options.running) return null;
+    const each = this.#each;
+    let best: { readonly client: string; readonly waiting: Waiting; readonly has: number } | null = null;
+    for (const [client, queue] of this.#waitingOf) {
+      const [waiting] = queue;
+      const has = this.#running.of(client);
+      if (waiting === undefined || has >= each) continue;
+      const isBefore =
+        best === null || has < best.has || (has === best.has && waiting.turn < best.waiting.turn);
+      if (isBefore) best = { client, waiting, has };
+    }
+    return best;
+  }
+
+  #wait(client: string, signal: AbortSignal | undefined): Promise<void> {
+    const { waiting: most, waitMs, refusal } = this.#options;
+    if (this.#waiting >= most) throw refusal();
+    const queue = this.#waitingOf.get(client) ?? new Set();
+    this.#waitingOf.set(client, queue);
+    this.#waiting++;
+    return new Promise((resolve, reject) => {
+      const settle = (): void => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', onAbort);
+        queue.delete(waiting);
+        this.#waiting--;
+        if (queue.size === 0 && this.#waitingOf.get(client) === queue) this.#waitingOf.delete(client);
+      };
+      const waiting: Waiting = {
+        turn: this.#turns++,
+        enter: () => {
+          settle();
+          resolve();
+        },
+      };
+      const onAbort = (): void => {
+        settle();
+        reject(signal?.reason as Error);
+      };
+      const timer = setTimeout(() => {
+        settle();
+        reject(refusal());
+      }, waitMs);
+      signal?.addEventListener('abort', onAbort, { once: true });
+      queue.add(waiting);
+    });
+  }
+}

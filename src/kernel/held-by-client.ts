@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict';
+
+/** What all clients of a process hold of something, places or bytes, and each of them. */
+export class HeldByClient {
+  #total = 0;
+  /** Clients that hold nothing are absent. */
+  readonly #of = new Map<string, number>();
+
+  get total(): number {
+    return this.#total;
+  }
+
+  of(client: string): number {
+    return this.#of.get(client) ?? 0;
+  }
+
+  /** @param amount below 0: given back */
+  add(client: string, amount: number): void {
+    const held = this.of(client) + amount;
+    assert(held >= 0, 'no more is given back than was taken');
+    this.#total += amount;
+    if (held === 0) this.#of.delete(client);
+    else this.#of.set(client, held);
+  }
+}

@@ -1,0 +1,247 @@
+import pg from 'pg';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { shownAddress } from '#kernel/shown-address.ts';
+import { advisoryLocks } from './advisory-lock.ts';
+import { connectClient } from './pool.ts';
+import { postgresFailure } from './postgres-failure.ts';
+import { storedPassword } from './scram.ts';
+import { withTransaction } from './transaction.ts';
+
+/**
+ * The role that answers requests (ADR 29): it reads all of `chain`, and of `service` it has these rights alone. Each is
+ * needed by a statement that a request or `/metrics` leads to.
+ */
+interface ServiceRight {
+  readonly table: string;
+  readonly privilege: 'SELECT' | 'INSERT' | 'UPDATE' | 'DELETE';
+  /** Absent: all columns. */
+  readonly columns?: readonly string[];
+}
+
+const serviceRights: readonly ServiceRight[] = [
+  // whether the database is of this version
+  { table: 'migrations', privilege: 'SELECT' },
+  // a key by its hash; neither account nor prefix
+  {
+    table: 'keys',
+    privilege: 'SELECT',
+    columns: ['id', 'hash', 'scopes', 'burst', 'per_seconds', 'last_used_at', 'revoked_at'],
+  },
+  // no new key, no other scope or rate, and a revoked key stays revoked
+  { table: 'keys', privilege: 'UPDATE', columns: ['last_used_at'] },
+  { table: 'key_usage', privilege: 'SELECT' },
+  { table: 'key_usage', privilege: 'INSERT' },
+  { table: 'key_usage', privilege: 'UPDATE', columns: ['requests', 'refused'] },
+  { table: 'rate_limits', privilege: 'SELECT' },
+  { table: 'rate_limits', privilege: 'INSERT' },
+  { table: 'rate_limits', privilege: 'UPDATE' },
+  { table: 'rate_limits', privilege: 'DELETE' },
+  // what can be ordered of special sats
+  { table: 'inventory_outputs', privilege: 'SELECT' },
+  // figures of /metrics
+  { table: 'payments_offset', privilege: 'SELECT' },
+  { table: 'watched_scripts', privilege: 'SELECT', columns: ['next_height'] },
+];
+
+/** All rights as statements for a role. They can be given again. */
+function grantsFor(role: string): readonly string[] {
+  const to = `TO ${pg.escapeIdentifier(role)}`;
+  return [
+    `GRANT USAGE ON SCHEMA chain, service ${to}`,
+    `GRANT SELECT ON ALL TABLES IN SCHEMA chain ${to}`,
+    `GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA chain ${to}`,
+    // for tables of later migrations
+    `ALTER DEFAULT PRIVILEGES IN SCHEMA chain GRANT SELECT ON TABLES ${to}`,
+    ...serviceRights.map(({ table, privilege, columns }) => {
+      const of = columns === undefined ? '' : ` (${columns.join(', ')})`;
+      return `GRANT ${privilege}${of} ON service.${table} ${to}`;
+    }),
+  ];
+}
+
+const rightsParameters = [
+  serviceRights.map(({ table }) => table),
+  serviceRights.map(({ privilege }) => privilege),
+  serviceRights.map(({ columns }) => columns?.join(',') ?? ''),
+];
+
+/** From catalogs alone, which every role reads. What a later migration makes is not missing yet. */
+const missingSql = `
+  SELECT 'schema ' || nspname AS missing FROM pg_namespace
+   WHERE nspname IN ('chain', 'service') AND NOT has_schema_privilege(oid, 'USAGE')
+  UNION ALL
+  SELECT 'SELECT on ' || relname FROM pg_class
+   WHERE relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = 'chain')
+     AND relkind IN ('r', 'p', 'v', 'm') AND NOT has_table_privilege(oid, 'SELECT')
+  UNION ALL
+  SELECT 'EXECUTE on ' || proname FROM pg_proc
+   WHERE pronamespace = (SELECT oid FROM pg_namespace WHERE nspname = 'chain') AND NOT has_function_privilege(oid, 'EXECUTE')
+  UNION ALL
+  SELECT privilege || ' on ' || relname
+    FROM unnest($1::text[], $2::text[], $3::text[]) AS needed (name, privilege, columns)
+    JOIN pg_class ON relname = name AND relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = 'service')
+   WHERE CASE columns WHEN '' THEN NOT has_table_privilege(pg_class.oid, privilege)
+     ELSE EXISTS (SELECT FROM pg_attribute WHERE attrelid = pg_class.oid AND attname = ANY(string_to_array(columns, ','))
+                   AND NOT has_column_privilege(pg_class.oid, attnum, privilege)) END`;
+
+/**
+ * Makes sure that the reader may do what answers need. With the address of the writer (another one than the
+ * reader's), which owns the tables, it is given the rights that it lacks; and it is made, if it does not exist and the
+ * writer may make roles. Returns its name if it was made. Throws `database_reader_rights` where it still lacks some,
+ * `config_invalid` where both addresses lead to different databases.
+ */
+export async function ensureReaderRights(
+  writerUrl: string | null,
+  readerUrl: string,
+): Promise<string | null> {
+  let made: string | null = null;
+  const reader = await connectClient(readerUrl, applicationName).catch(async (error: unknown) => {
+    if (writerUrl === null || !(error instanceof AppError) || error.code !== 'postgres_refused') throw error;
+    made = await makeReader(writerUrl, readerUrl);
+    if (made === null) throw error;
+    return connectClient(readerUrl, applicationName);
+  });
+  try {
+    const role = await roleOf(reader);
+    if (writerUrl !== null) await giveRights(writerUrl, readerUrl, reader, role);
+    const missing = await missingRights(reader);
+    if (missing.length === 0) return made;
+    const message = `The role ${role} at ${shownAddress(readerUrl)} may not do what answers need (${missing.join(', ')}). The owner of the tables gives it the rights with:\n${grantsFor(role).join(';\n')};`;
+    throw new AppError('database_reader_rights', message, { role, missing });
+  } catch (error) {
+    throw postgresFailure(error);
+  } finally {
+    await reader.end();
+  }
+}
+
+const applicationName = 'satscribe roles';
+
+/** Makes the role that the address names. Null: it exists, or the writer may not. */
+async function makeReader(writerUrl: string, readerUrl: string): Promise<string | null> {
+  const { username, password } = new URL(readerUrl);
+  const role = decodeURIComponent(username);
+  if (role === '' || password === '') return null;
+  const writer = await connectClient(writerUrl, applicationName);
+  try {
+    return await withTransaction(writer, async (tx) => {
+      await tx.query('SELECT pg_advisory_xact_lock($1)', [advisoryLocks.readerRights]);
+      const { rowCount } = await tx.query(
+        `SELECT FROM pg_roles WHERE rolname = current_user AND (rolsuper OR rolcreaterole)
+            AND NOT EXISTS (SELECT FROM pg_roles WHERE rolname = $1)`,
+        [role],
+      );
+      if (rowCount === 0) return null;
+      const name = pg.escapeIdentifier(role);
+      const stored = pg.escapeLiteral(storedPassword(decodeURIComponent(password)));
+      await tx.query(`CREATE ROLE ${name} LOGIN PASSWORD ${stored}`);
+      const { rows } = await tx.query<{ database: string }>('SELECT current_database() AS database');
+      for (const { database } of rows)
+        await tx.query(`GRANT CONNECT ON DATABASE ${pg.escapeIdentifier(database)} TO ${name}`);
+      return role;
+    });
+  } finally {
+    await writer.end();
+  }
+}
+
+async function giveRights(
+  writerUrl: string,
+  readerUrl: string,
+  reader: pg.ClientBase,
+  role: string,
+): Promise<void> {
+  const writer = await connectClient(writerUrl, applicationName);
+  try {
+    const [one, other] = await Promise.all([identityOf(writer), identityOf(reader)]);
+    if (one !== other) {
+      const message = `DATABASE_READER_URL (${shownAddress(readerUrl)}) leads to another database than DATABASE_URL (${shownAddress(writerUrl)}). A standby cannot take its place: answers count the use of keys.`;
+      throw new AppError('config_invalid', message);
+    }
+    await withTransaction(writer, async (tx) => {
+      // of two processes that give rights at once, Postgres would refuse one
+      await tx.query('SELECT pg_advisory_xact_lock($1)', [advisoryLocks.readerRights]);
+      if ((await missingRights(reader)).length === 0) return;
+      for (const grant of grantsFor(role)) await tx.query(grant);
+    });
+  } catch (error) {
+    // a writer that does not own the tables: an administrator gives the rights, and the caller says which
+    if ((error as { code?: unknown }).code !== insufficientPrivilege) throw error;
+  } finally {
+    await writer.end();
+  }
+}
+
+const insufficientPrivilege = '42501';
+
+async function missingRights(reader: pg.ClientBase): Promise<readonly string[]> {
+  const { rows } = await reader.query<{ missing: string }>(missingSql, rightsParameters);
+  return rows.map(({ missing }) => missing);
+}
+
+async function roleOf(client: pg.ClientBase): Promise<string> {
+  const { rows } = await client.query<{ role: string }>('SELECT current_user::text AS role');
+  return rows[0]?.role ?? '';
+}
+
+/** Equal for two connections to one database of one running server. */
+async function identityOf(client: pg.ClientBase): Promise<string> {
+  const { rows } = await client.query<{ identity: string }>(
+    `SELECT concat(oid, ' ', pg_postmaster_start_time()) AS identity FROM pg_database WHERE datname = current_database()`,
+  );
+  return rows[0]?.identity ?? '';
+}
+
+/** Each line names a right that answers never need. */
+const excessSql = `
+  WITH me AS (SELECT * FROM pg_roles WHERE rolname = current_user),
+  tables AS (
+    SELECT c.oid, n.nspname, c.relname, c.relowner FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+     WHERE n.nspname IN ('chain', 'service') AND c.relkind IN ('r', 'p', 'v', 'm'))
+  SELECT 'is a superuser' AS excess FROM me WHERE rolsuper
+  UNION ALL
+  SELECT excess FROM me, (
+    SELECT 'may create roles' AS excess FROM me WHERE rolcreaterole
+    UNION ALL SELECT 'may create databases' FROM me WHERE rolcreatedb
+    UNION ALL SELECT 'may replicate' FROM me WHERE rolreplication
+    UNION ALL
+    SELECT 'is a member of ' || rolname FROM pg_roles
+     WHERE rolname IN ('pg_read_server_files', 'pg_write_server_files', 'pg_execute_server_program', 'pg_write_all_data',
+                       'pg_maintain', 'pg_signal_backend', 'pg_create_subscription')
+       AND pg_has_role(oid, 'MEMBER')
+    UNION ALL
+    SELECT 'may create in schema ' || nspname FROM pg_namespace
+     WHERE nspname !~ '^pg_' AND has_schema_privilege(oid, 'CREATE')
+    UNION ALL
+    SELECT 'may create schemas in this database' WHERE has_database_privilege(current_database(), 'CREATE')
+    UNION ALL
+    SELECT 'owns tables of schema ' || nspname FROM tables WHERE pg_has_role(relowner, 'MEMBER') GROUP BY nspname
+    UNION ALL
+    SELECT format('may %s %s.%s', privilege, nspname, relname)
+      FROM tables, unnest(ARRAY['INSERT', 'UPDATE', 'DELETE', 'TRUNCATE']) AS privilege
+     WHERE NOT pg_has_role(relowner, 'MEMBER')
+       AND (has_table_privilege(oid, privilege)
+            OR privilege IN ('INSERT', 'UPDATE') AND EXISTS (
+              SELECT FROM pg_attribute WHERE attrelid = tables.oid AND attnum > 0 AND NOT attisdropped
+                 AND has_column_privilege(tables.oid, attnum, privilege)
+                 AND NOT EXISTS (SELECT FROM unnest($1::text[], $2::text[], $3::text[]) AS given (name, of, columns)
+                                  WHERE nspname = 'service' AND name = relname AND of = privilege
+                                    AND attname = ANY(string_to_array(columns, ',')))))
+       AND NOT EXISTS (SELECT FROM unnest($1::text[], $2::text[], $3::text[]) AS given (name, of, columns)
+                        WHERE nspname = 'service' AND name = relname AND of = privilege AND columns = '')
+  ) AS others WHERE NOT rolsuper`;
+
+/** What the role of an address may do beyond what answers need: a fault in a query could do it too. */
+export async function excessReaderRights(
+  readerUrl: string,
+): Promise<{ role: string; excess: readonly string[] }> {
+  const reader = await connectClient(readerUrl, applicationName);
+  try {
+    const { rows } = await reader.query<{ excess: string }>(excessSql, rightsParameters);
+    return { role: await roleOf(reader), excess: rows.map(({ excess }) => excess) };
+  } catch (error) {
+    throw postgresFailure(error);
+  } finally {
+    await reader.end();
+  }
+}

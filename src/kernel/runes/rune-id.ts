@@ -1,0 +1,28 @@
+import { asU128, maxU64, type U128 } from './u128.ts';
+
+/** Where a rune was etched: the height of the block, and the index of the transaction in it. */
+export interface RuneId {
+  /** Up to 2^64 - 1: a runestone can name ids that no rune will ever have. */
+  readonly block: U128;
+  readonly tx: number;
+}
+
+export const maxU32 = 2 ** 32 - 1;
+
+/** Block 0 has one id, 0:0, which means "the rune that is etched here". */
+export function isRuneId(block: U128, tx: number): boolean {
+  return block !== 0 || tx === 0;
+}
+
+export function formatRuneId({ block, tx }: RuneId): string {
+  return `${block}:${tx}`;
+}
+
+/** `<block>:<tx>` in decimal digits; null for anything else. */
+export function parseRuneId(text: string): RuneId | null {
+  const match = /^(\d{1,20}):(\d{1,10})$/u.exec(text);
+  if (match === null) return null;
+  const block = BigInt(match[1] ?? '');
+  const tx = Number(match[2]);
+  return block > maxU64 || tx > maxU32 ? null : { block: asU128(block), tx };
+}

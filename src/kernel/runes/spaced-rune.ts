@@ -1,0 +1,36 @@
+import { parseRune, type Rune, runeLetters } from './rune.ts';
+
+/** A name with the places of its spacers: bit n is a spacer after letter n. */
+export interface SpacedRune {
+  readonly rune: Rune;
+  readonly spacers: number;
+}
+
+const spacer = '•';
+
+/** Letters and spacers. Spacers after the last letter are legal and not shown, as in ord. */
+export function formatSpacedRune({ rune, spacers }: SpacedRune): string {
+  const letters = runeLetters(rune);
+  if (spacers === 0) return letters;
+  let text = '';
+  for (let place = 0; place < letters.length; place++) {
+    text += letters.charAt(place);
+    if (place < letters.length - 1 && (spacers & (1 << place)) !== 0) text += spacer;
+  }
+  return text;
+}
+
+/** Letters with `•` or `.` between them; null where a spacer is first, last or doubled, and for anything else. */
+export function parseSpacedRune(text: string): SpacedRune | null {
+  if (!/^[A-Z]+(?:[•.][A-Z]+)*$/u.test(text)) return null;
+  const words = text.split(/[•.]/u);
+  const rune = parseRune(words.join(''));
+  if (rune === null) return null;
+  let spacers = 0;
+  let place = 0;
+  for (const word of words.slice(0, -1)) {
+    place += word.length;
+    spacers |= 1 << (place - 1);
+  }
+  return { rune, spacers };
+}

@@ -1,0 +1,60 @@
+import { asU128, maxU64, sumU128, type U128, u128OrNull, zeroU128 } from './u128.ts';
+
+/** How a rune may be minted. Absent fields are null; heights and offsets go up to 2^64 - 1. */
+export interface Terms {
+  /** Base units of one mint. */
+  readonly amount: U128 | null;
+  /** How many mints there may be. */
+  readonly cap: U128 | null;
+  /** Heights: first, and first that is too late. */
+  readonly heightStart: U128 | null;
+  readonly heightEnd: U128 | null;
+  /** The same, counted from the block of the etching. */
+  readonly offsetStart: U128 | null;
+  readonly offsetEnd: U128 | null;
+}
+
+/** Terms from texts of their fields, in this order: amount, cap, heights, offsets. */
+export function termsOfTexts(texts: readonly (string | null)[]): Terms {
+  const [amount, cap, heightStart, heightEnd, offsetStart, offsetEnd] = texts;
+  return {
+    amount: u128OrNull(amount),
+    cap: u128OrNull(cap),
+    heightStart: u128OrNull(heightStart),
+    heightEnd: u128OrNull(heightEnd),
+    offsetStart: u128OrNull(offsetStart),
+    offsetEnd: u128OrNull(offsetEnd),
+  };
+}
+
+/** The first height that may mint; null: any. `block` is that of the etching. */
+export function mintStart(terms: Terms, block: U128): U128 | null {
+  const { heightStart, offsetStart } = terms;
+  if (offsetStart === null) return heightStart;
+  const relative = saturated(block, offsetStart);
+  return heightStart !== null && heightStart > relative ? heightStart : relative;
+}
+
+/** The first height that may mint no more; null: none. */
+export function mintEnd(terms: Terms, block: U128): U128 | null {
+  const { heightEnd, offsetEnd } = terms;
+  if (offsetEnd === null) return heightEnd;
+  const relative = saturated(block, offsetEnd);
+  return heightEnd !== null && heightEnd < relative ? heightEnd : relative;
+}
+
+/** What a mint at `height` gives after `mints` earlier ones; null where it gives nothing (ord's `mintable`). */
+export function mintable(terms: Terms | null, block: U128, height: number, mints: number): U128 | null {
+  if (terms === null) return null;
+  const start = mintStart(terms, block);
+  const end = mintEnd(terms, block);
+  if (start !== null && height < start) return null;
+  if (end !== null && height >= end) return null;
+  return mints < (terms.cap ?? zeroU128) ? (terms.amount ?? zeroU128) : null;
+}
+
+/** ord adds in 64 bits, and stops at the largest. */
+function saturated(block: U128, offset: U128): U128 {
+  const sum = sumU128(block, offset);
+  return sum > maxU64 ? asU128(maxU64) : sum;
+}

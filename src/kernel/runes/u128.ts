@@ -1,0 +1,85 @@
+import { strict as assert } from 'node:assert';
+import type { Brand } from '#kernel/primitives/brand.ts';
+
+/**
+ * An integer from 0 to 2^128 - 1: amounts of runes, and what a runestone is made of. A safe integer is always a number
+ * and a larger one always a bigint, so `===` and `<` compare any two of them, and the common case allocates nothing.
+ */
+export type U128 = Brand<number | bigint, 'U128'>;
+
+export const maxU128 = (1n << 128n) - 1n;
+export const maxU64 = (1n << 64n) - 1n;
+export const zeroU128 = 0 as U128;
+
+const maxSafe = BigInt(Number.MAX_SAFE_INTEGER);
+
+/** The value of a bigint in range. Not checked. */
+export function trustedU128(value: bigint): U128 {
+  return (value <= maxSafe ? Number(value) : value) as U128;
+}
+
+/** A safe integer from 0. Not checked. */
+export function smallU128(value: number): U128 {
+  return value as U128;
+}
+
+/** Asserts that an integer is in range. */
+export function asU128(value: number | bigint): U128 {
+  if (typeof value === 'number') {
+    assert(Number.isSafeInteger(value) && value >= 0, `${value} is not an exact integer from 0`);
+    return value as U128;
+  }
+  assert(value >= 0n && value <= maxU128, `${value} does not fit 128 bits`);
+  return trustedU128(value);
+}
+
+/** The value of decimal digits, as the database writes a numeric. 15 of them are a safe integer. */
+export function u128OfText(digits: string): U128 {
+  return asU128(digits.length <= 15 ? Number(digits) : BigInt(digits));
+}
+
+export function u128OrNull(digits: string | null | undefined): U128 | null {
+  return digits === null || digits === undefined ? null : u128OfText(digits);
+}
+
+/** The sum. It fits: what exists of a rune is bounded by 2^128 - 1 (a larger supply makes a cenotaph). */
+export function sumU128(a: U128, b: U128): U128 {
+  if (typeof a === 'number' && typeof b === 'number') {
+    const sum = a + b;
+    if (sum <= Number.MAX_SAFE_INTEGER) return sum as U128;
+  }
+  return asU128(BigInt(a) + BigInt(b));
+}
+
+/** The sum, and null above 2^128 - 1. */
+export function checkedSumU128(a: U128, b: U128): U128 | null {
+  if (typeof a === 'number' && typeof b === 'number') return sumU128(a, b);
+  const sum = BigInt(a) + BigInt(b);
+  return sum > maxU128 ? null : trustedU128(sum);
+}
+
+/** The product, and null above 2^128 - 1. */
+export function checkedProductU128(a: U128, b: U128): U128 | null {
+  if (typeof a === 'number' && typeof b === 'number') {
+    const product = a * b;
+    if (product <= Number.MAX_SAFE_INTEGER) return product as U128;
+  }
+  const product = BigInt(a) * BigInt(b);
+  return product > maxU128 ? null : trustedU128(product);
+}
+
+/** The difference. Asserts that it is not negative. */
+export function differenceU128(a: U128, b: U128): U128 {
+  if (typeof a === 'number' && typeof b === 'number') {
+    assert(a >= b, `${a} is less than ${b}`);
+    return (a - b) as U128;
+  }
+  return asU128(BigInt(a) - BigInt(b));
+}
+
+/** A value divided by a count, rounded down, and what is left. */
+export function shareU128(value: U128, count: number): { readonly share: U128; readonly left: number } {
+  if (typeof value === 'number') return { share: Math.floor(value / count) as U128, left: value % count };
+  const divisor = BigInt(count);
+  return { share: trustedU128(value / divisor), left: Number(value % divisor) };
+}

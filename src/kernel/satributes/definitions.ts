@@ -1,0 +1,276 @@
+import type { NetworkName } from '#kernel/primitives/network.ts';
+import type { Satribute } from './satribute.ts';
+
+/*
+ * The satributes as data. A changed rule is a new version: results name it, so that they can be compared. Vendors
+ * differ about several; the origin says whose definition this is.
+ */
+
+const byOrd = 'ord, crates/ordinals/src/rarity.rs';
+const coinSats = 100_000_000;
+
+/** Coinbases that are held to be Satoshi Nakamoto's because their rewards were moved or signed for. */
+const nakamotoHeights = [
+  9, 286, 688, 877, 1760, 2459, 2485, 3479, 5326, 9443, 9925, 10645, 14450, 15625, 15817, 19093, 23014, 28593,
+  29097,
+];
+
+const noList = (words: string) => ({ kind: 'unknown', why: words }) as const;
+const ofBlock = (height: number, about: string, scanner?: string): Satribute => ({
+  id: `block${height}`,
+  version: 1,
+  title: `Block ${height}`,
+  about,
+  origin: 'Sating.io: the whole subsidy of the block',
+  networks: 'all',
+  ...(scanner === undefined ? {} : { scanner }),
+  rule: { kind: 'blocks', heights: [[height, height]] },
+});
+
+export const satributes: readonly Satribute[] = [
+  {
+    id: 'uncommon',
+    version: 1,
+    title: 'Uncommon',
+    about: 'The first sat of a block that begins neither a difficulty period nor an epoch.',
+    origin: byOrd,
+    networks: 'all',
+    rule: { kind: 'firsts', rarity: 'uncommon' },
+  },
+  {
+    id: 'rare',
+    version: 1,
+    title: 'Rare',
+    about: 'The first sat of a difficulty period, every 2,016 blocks.',
+    origin: byOrd,
+    networks: 'all',
+    rule: { kind: 'firsts', rarity: 'rare' },
+  },
+  {
+    id: 'epic',
+    version: 1,
+    title: 'Epic',
+    about: 'The first sat after a halving, every 210,000 blocks.',
+    origin: byOrd,
+    networks: 'all',
+    rule: { kind: 'firsts', rarity: 'epic' },
+  },
+  {
+    id: 'legendary',
+    version: 1,
+    title: 'Legendary',
+    about: 'The first sat of a cycle: a halving and an adjustment of the difficulty in one block.',
+    origin: byOrd,
+    networks: 'all',
+    rule: { kind: 'firsts', rarity: 'legendary' },
+  },
+  {
+    id: 'mythic',
+    version: 1,
+    title: 'Mythic',
+    about: 'The first sat of all.',
+    origin: byOrd,
+    networks: 'all',
+    rule: { kind: 'firsts', rarity: 'mythic' },
+  },
+  ofBlock(
+    9,
+    'The oldest sats that ever moved: Satoshi Nakamoto paid Hal Finney with some of them.',
+    'block-9',
+  ),
+  ofBlock(
+    78,
+    'The first block known to be mined by somebody else than Satoshi Nakamoto: Hal Finney.',
+    'block-78',
+  ),
+  ofBlock(666, 'The subsidy of block 666.', 'block-666'),
+  ofBlock(999, 'The subsidy of block 999, the last vintage one.', 'block-999'),
+  {
+    id: 'vintage',
+    version: 1,
+    title: 'Vintage',
+    about: 'The sats of the first 1,000 blocks.',
+    origin: 'Sating.io: blocks 0 to 999',
+    networks: 'all',
+    rule: { kind: 'blocks', heights: [[0, 999]] },
+  },
+  {
+    id: 'number-palindrome',
+    version: 1,
+    title: 'Palindrome',
+    about: 'The number reads the same from both ends, however long it is.',
+    origin: 'ord, crates/ordinals/src/sat.rs, the charm palindrome',
+    networks: 'all',
+    rule: { kind: 'palindromes' },
+  },
+  {
+    id: 'pizza',
+    version: 1,
+    title: 'Pizza',
+    about: 'The sats of the 10,000 bitcoins that paid two pizzas on 22 May 2010.',
+    origin: 'Sating.io; also in cideight/ordinals-satribute-check, historical_satributes.json',
+    networks: 'mainnet',
+    rule: noList('the published list of ranges is not part of this version'),
+  },
+  {
+    id: 'first-transaction',
+    version: 1,
+    title: 'First transaction',
+    about: 'The 10 bitcoins that Satoshi Nakamoto sent to Hal Finney in block 170.',
+    origin: 'Sating.io',
+    networks: 'mainnet',
+    rule: { kind: 'ranges', ranges: [{ start: 45_000_000_000, end: 46_000_000_000 }] },
+  },
+  {
+    id: 'nakamoto',
+    version: 1,
+    title: 'Nakamoto',
+    about: 'The subsidies of 19 blocks that are held to be mined by Satoshi Nakamoto.',
+    origin: 'Sating.io: a list of blocks',
+    networks: 'mainnet',
+    rule: { kind: 'blocks', heights: nakamotoHeights.map((height) => [height, height] as const) },
+  },
+  {
+    id: 'black',
+    version: 1,
+    title: 'Black',
+    about: 'The last sat of a block, before the first of the next one.',
+    origin: 'Sating.io',
+    networks: 'all',
+    rule: { kind: 'lasts', before: ['uncommon', 'rare', 'epic', 'legendary'] },
+  },
+  {
+    id: 'black-uncommon',
+    version: 1,
+    title: 'Black uncommon',
+    about: 'The sat before an uncommon one.',
+    origin: 'Xverse: black forms of each rarity',
+    networks: 'all',
+    rule: { kind: 'lasts', before: ['uncommon'] },
+  },
+  {
+    id: 'black-rare',
+    version: 1,
+    title: 'Black rare',
+    about: 'The sat before a rare one: the last of a difficulty period.',
+    origin: 'Xverse: black forms of each rarity',
+    networks: 'all',
+    rule: { kind: 'lasts', before: ['rare'] },
+  },
+  {
+    id: 'black-epic',
+    version: 1,
+    title: 'Black epic',
+    about: 'The sat before an epic one: the last before a halving.',
+    origin: 'Xverse: black forms of each rarity',
+    networks: 'all',
+    rule: { kind: 'lasts', before: ['epic'] },
+  },
+  {
+    id: 'black-legendary',
+    version: 1,
+    title: 'Black legendary',
+    about: 'The sat before a legendary one: the last of a cycle.',
+    origin: 'Xverse: black forms of each rarity',
+    networks: 'all',
+    rule: { kind: 'lasts', before: ['legendary'] },
+  },
+  ofBlock(286, 'The subsidy of block 286, one of the blocks in the nakamoto list.'),
+  {
+    id: 'block9_450x',
+    version: 1,
+    title: 'Block 9 450x',
+    about: 'The first bitcoin of block 9: numbers that begin with 450.',
+    origin: 'Deezy sat-hunter, satributes.js; other vendors take more of block 9',
+    networks: 'all',
+    inventory: 'block9450x',
+    rule: { kind: 'ranges', ranges: [{ start: 45_000_000_000, end: 45_100_000_000 }] },
+  },
+  {
+    id: 'coin',
+    version: 1,
+    title: 'Coin',
+    about: 'The first sat of a whole bitcoin: its number ends in eight zeros.',
+    origin: 'ord, crates/ordinals/src/sat.rs, the charm coin',
+    networks: 'all',
+    rule: { kind: 'every', step: coinSats, remainder: 0 },
+  },
+  {
+    id: 'alpha',
+    version: 1,
+    title: 'Alpha',
+    about: 'The first sat of a whole bitcoin, as collectors call a coin.',
+    origin: 'Sating.io',
+    networks: 'all',
+    rule: { kind: 'every', step: coinSats, remainder: 0 },
+  },
+  {
+    id: 'omega',
+    version: 1,
+    title: 'Omega',
+    about: 'The last sat of a whole bitcoin: its number ends in eight nines.',
+    origin: 'Sating.io',
+    networks: 'all',
+    rule: { kind: 'every', step: coinSats, remainder: coinSats - 1 },
+  },
+  {
+    id: 'hitman',
+    version: 1,
+    title: 'Hitman',
+    about: 'Sats said to come from a payment for a murder that never happened.',
+    origin: 'Sating.io; also in cideight/ordinals-satribute-check, historical_satributes.json',
+    networks: 'mainnet',
+    rule: noList('the published list of ranges is not part of this version'),
+  },
+  {
+    id: 'jpeg',
+    version: 1,
+    title: 'JPEG',
+    about: 'Sats said to have paid for the first picture that was sold for bitcoins.',
+    origin: 'vendors, who publish no list',
+    networks: 'mainnet',
+    rule: noList('no list of its sats, nor of the transactions that they went through, is published'),
+  },
+  {
+    id: 'silkroad',
+    version: 1,
+    title: 'Silk Road',
+    about: 'Sats said to come from the seized coins of the Silk Road.',
+    origin: 'vendors, who publish no list',
+    networks: 'mainnet',
+    rule: noList('no list of its sats, nor of the transactions that they went through, is published'),
+  },
+  {
+    id: 'legacy',
+    version: 1,
+    title: 'Legacy',
+    about: 'A type of sat of one vendor, who publishes no definition.',
+    origin: 'vendors, who publish no list',
+    networks: 'mainnet',
+    rule: noList('no definition is published'),
+  },
+];
+
+const bySpelling: ReadonlyMap<string, Satribute> = new Map(
+  satributes.flatMap((satribute) => {
+    const { id, inventory = id, scanner = id } = satribute;
+    return [id, inventory, scanner].map((spelling) => [spelling, satribute] as const);
+  }),
+);
+
+/** Every name that `findSatribute` knows. */
+export const satributeSpellings: readonly string[] = [...bySpelling.keys()];
+
+/** The satribute with this id, or with this spelling in a public interface. Null: there is none. */
+export function findSatribute(spelling: string): Satribute | null {
+  return bySpelling.get(spelling) ?? null;
+}
+
+/** Whether sats of a network can have it: its sats are known, and it means something there. */
+export function isFindable({ networks, rule }: Satribute, network: NetworkName): boolean {
+  return rule.kind !== 'unknown' && (networks === 'all' || network === networks);
+}
+
+/** The satributes that can be found on a network, in their order. */
+export const findableOn = (network: NetworkName): readonly Satribute[] =>
+  satributes.filter((satribute) => isFindable(satribute, network));

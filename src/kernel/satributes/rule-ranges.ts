@@ -1,0 +1,139 @@
+import { asHeight } from '#kernel/primitives/height.ts';
+import { epochBlocks, epochsMax, firstSatAt, minedAt, periodBlocks } from '#kernel/sats/epoch.ts';
+import { blockRarity, cycleBlocks } from '#kernel/sats/rarity.ts';
+import { asSat, satSupply } from '#kernel/sats/sat.ts';
+import { unreachable } from '#kernel/unreachable.ts';
+import { palindromeFrom, palindromesBelow } from './palindromes.ts';
+import type { BlockRarity, SatRange, SatributeRule } from './satribute.ts';
+
+/*
+ * The sats of a rule within a range. Neither counting nor finding walks over sats: counting takes a step an epoch or
+ * an entry of a list, finding a step for what is found.
+ */
+
+const endOfMining = epochsMax * epochBlocks;
+
+/** How many sats of a rule there are within a range. Exact. */
+export function countWithin(rule: SatributeRule, { start, end }: SatRange): number {
+  switch (rule.kind) {
+    case 'firsts':
+      return blocksWith(rule.rarity, firstBlockFrom(start), firstBlockFrom(end));
+    case 'lasts': {
+      const [from, to] = [firstBlockFrom(start + 1), firstBlockFrom(end + 1)];
+      return sum(rule.before.map((rarity) => blocksWith(rarity, from, to)));
+    }
+    case 'blocks':
+    case 'ranges': {
+      // the longest list has 19 entries
+      let count = 0;
+      for (const range of rangesWithin(rule, { start, end })) count += range.end - range.start;
+      return count;
+    }
+    case 'every':
+      return Math.ceil((end - rule.remainder) / rule.step) - Math.ceil((start - rule.remainder) / rule.step);
+    case 'palindromes':
+      return palindromesBelow(end) - palindromesBelow(start);
+    case 'unknown':
+      return 0;
+    default:
+      return unreachable(rule);
+  }
+}
+
+/** The sats of a rule within a range, ascending. Ranges may touch. */
+export function* rangesWithin(rule: SatributeRule, { start, end }: SatRange): Generator<SatRange> {
+  switch (rule.kind) {
+    case 'firsts':
+      yield* points(firstsOf([rule.rarity], start, end), 0);
+      return;
+    case 'lasts':
+      yield* points(firstsOf(rule.before, start + 1, end + 1), -1);
+      return;
+    case 'blocks':
+      for (const [from, to] of rule.heights)
+        yield* overlap({ start: firstSatAt(asHeight(from)), end: firstSatAt(asHeight(to + 1)) }, start, end);
+      return;
+    case 'ranges':
+      for (const range of rule.ranges) yield* overlap(range, start, end);
+      return;
+    case 'every':
+      for (
+        let sat = rule.remainder + Math.ceil((start - rule.remainder) / rule.step) * rule.step;
+        sat < end;
+        sat += rule.step
+      )
+        yield { start: sat, end: sat + 1 };
+      return;
+    case 'palindromes':
+      for (let sat = palindromeFrom(start); sat < end; sat = palindromeFrom(sat + 1))
+        yield { start: sat, end: sat + 1 };
+      return;
+    case 'unknown':
+      return;
+    default:
+      unreachable(rule);
+  }
+}
+
+function* points(sats: Iterable<number>, shift: number): Generator<SatRange> {
+  for (const sat of sats) yield { start: sat + shift, end: sat + shift + 1 };
+}
+
+function* overlap(range: SatRange, start: number, end: number): Generator<SatRange> {
+  const from = Math.max(range.start, start);
+  const to = Math.min(range.end, end);
+  if (from < to) yield { start: from, end: to };
+}
+
+/** The first sats of blocks of some rarities. */
+function* firstsOf(rarities: readonly BlockRarity[], start: number, end: number): Generator<number> {
+  const to = firstBlockFrom(end);
+  const step = rarities.map((rarity) => spacing[rarity]).reduce(greatestCommonDivisor);
+  const wanted: ReadonlySet<string> = new Set(rarities);
+  for (let height = Math.ceil(firstBlockFrom(start) / step) * step; height < to; height += step)
+    if (wanted.has(blockRarity(asHeight(height)))) yield firstSatAt(asHeight(height));
+}
+
+/** Blocks of a rarity are at multiples of these. At most every 104th of them has another rarity. */
+const spacing: Readonly<Record<BlockRarity, number>> = {
+  uncommon: 1,
+  rare: periodBlocks,
+  epic: epochBlocks,
+  legendary: cycleBlocks,
+  mythic: endOfMining,
+};
+
+function greatestCommonDivisor(a: number, b: number): number {
+  return b === 0 ? a : greatestCommonDivisor(b, a % b);
+}
+
+/** The first block whose first sat is not below a number; `endOfMining` where none is. */
+function firstBlockFrom(sat: number): number {
+  if (sat >= satSupply) return endOfMining;
+  const { height, offset } = minedAt(asSat(sat));
+  return offset === 0 ? height : height + 1;
+}
+
+/** How many blocks from one height to below another have a rarity. */
+function blocksWith(rarity: BlockRarity, from: number, to: number): number {
+  const multiples = (of: number): number => Math.max(Math.ceil(to / of) - Math.ceil(from / of), 0);
+  switch (rarity) {
+    case 'uncommon':
+      // what is a multiple of both is one of a cycle
+      return multiples(1) - multiples(periodBlocks) - multiples(epochBlocks) + multiples(cycleBlocks);
+    case 'rare':
+      return multiples(periodBlocks) - multiples(cycleBlocks);
+    case 'epic':
+      return multiples(epochBlocks) - multiples(cycleBlocks);
+    case 'legendary':
+      return multiples(cycleBlocks) - blocksWith('mythic', from, to);
+    case 'mythic':
+      return from === 0 && to > 0 ? 1 : 0;
+    default:
+      return unreachable(rarity);
+  }
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}

@@ -1,0 +1,116 @@
+import { countWithin, rangesWithin } from './rule-ranges.ts';
+import type { SatRange, Satribute } from './satribute.ts';
+
+/** Sats that all have the same satributes; those beside them in the same given range have others. */
+export interface SpecialRange extends SatRange {
+  /** Sats before it in the given ranges: its place in the output that has them. */
+  readonly offset: number;
+  /** Ids, in the order of the given satributes. */
+  readonly satributes: readonly string[];
+}
+
+export interface SpecialSats {
+  /** In the order of the given ranges. */
+  readonly ranges: readonly SpecialRange[];
+  /** All special ranges are there; false: only the first ones, as many as were asked for. */
+  readonly isComplete: boolean;
+  /** Sats of each satribute by its id, exact in either case. Those without any are left out. */
+  readonly counts: ReadonlyMap<string, number>;
+}
+
+/**
+ * The sats with satributes within ranges. It takes time by what is found, up to `limit` special ranges, and not by
+ * how many sats there are.
+ */
+export function specialSats(
+  ranges: readonly SatRange[],
+  satributes: readonly Satribute[],
+  limit: number,
+): SpecialSats {
+  const counts = new Map<string, number>();
+  const found: SpecialRange[] = [];
+  let isComplete = true;
+  let offset = 0;
+  for (const range of ranges) {
+    for (const { id, rule } of satributes) {
+      const count = countWithin(rule, range);
+      if (count > 0) counts.set(id, (counts.get(id) ?? 0) + count);
+    }
+    if (isComplete) {
+      const part = specialWithin(range, satributes, limit - found.length);
+      for (const special of part.ranges)
+        found.push({ ...special, offset: offset + special.start - range.start });
+      isComplete = part.isComplete;
+    }
+    offset += range.end - range.start;
+  }
+  return { ranges: found, isComplete, counts };
+}
+
+interface Part {
+  readonly ranges: readonly Omit<SpecialRange, 'offset'>[];
+  readonly isComplete: boolean;
+}
+
+/** The first special ranges within one range. */
+function specialWithin(range: SatRange, satributes: readonly Satribute[], limit: number): Part {
+  // a special range ends where one of a rule begins or ends, so the first `limit` need at most as many of each rule
+  const rules = satributes.map((satribute) => new FirstRanges(satribute, range, limit + 1));
+  const known = Math.min(...rules.map(({ completeTo }) => completeTo), range.end);
+  const found: { start: number; end: number; satributes: readonly string[] }[] = [];
+  for (const [start, end] of between(edgesOf(rules, range.start, known))) {
+    const ids = rules.flatMap((rule) => (rule.has(start) ? [rule.id] : []));
+    if (ids.length === 0) continue;
+    const before = found.at(-1);
+    if (before?.end === start && before.satributes.join() === ids.join()) before.end = end;
+    else if (found.length === limit) return { ranges: found, isComplete: false };
+    else found.push({ start, end, satributes: ids });
+  }
+  return { ranges: found, isComplete: known === range.end };
+}
+
+/** The first ranges of a satribute within a range. */
+class FirstRanges {
+  readonly id: string;
+  readonly ranges: readonly SatRange[];
+  /** Up to here they are all. */
+  readonly completeTo: number;
+  #place = 0;
+
+  constructor({ id, rule }: Satribute, within: SatRange, limit: number) {
+    this.id = id;
+    const ranges: SatRange[] = [];
+    let completeTo = within.end;
+    for (const range of rangesWithin(rule, within)) {
+      if (ranges.length === limit) {
+        completeTo = range.start;
+        break;
+      }
+      ranges.push(range);
+    }
+    this.ranges = ranges;
+    this.completeTo = completeTo;
+  }
+
+  /** Whether the sat is among them. Ask for sats in ascending order. */
+  has(sat: number): boolean {
+    while ((this.ranges[this.#place]?.end ?? Number.POSITIVE_INFINITY) <= sat) this.#place++;
+    return (this.ranges[this.#place]?.start ?? Number.POSITIVE_INFINITY) <= sat;
+  }
+}
+
+/** Where ranges begin and end from one sat to another, both included, ascending. */
+function edgesOf(rules: readonly FirstRanges[], first: number, last: number): number[] {
+  const edges = new Set<number>([first, last]);
+  for (const { ranges } of rules) {
+    for (const { start, end } of ranges) {
+      if (start < last) edges.add(start);
+      if (end < last) edges.add(end);
+    }
+  }
+  return [...edges].sort((a, b) => a - b);
+}
+
+function* between(edges: readonly number[]): Generator<readonly [number, number]> {
+  for (let edge = 1; edge < edges.length; edge++) yield [edges[edge - 1] ?? 0, edges[edge] ?? 0];
+}

@@ -1,0 +1,33 @@
+/** What the server used for a statement, in milliseconds of its own clocks. */
+export interface StatementUsage {
+  /** Of the connection's process, not of parallel workers. */
+  readonly cpuMs: number;
+  /** From the statement's arrival at the server to its end; of a COPY with the arrival of its rows. */
+  readonly ms: number;
+}
+
+/**
+ * Makes a session tell its client what each statement used, before the answer ends. Only superusers may. The server
+ * writes the same to its log, unless the log of the session begins at `fatal`: then its errors are missing there too,
+ * and only the client reports them. One text is one transaction: all of it holds, or nothing.
+ */
+export const tellUsage =
+  'SET log_statement_stats = on; SET client_min_messages = log; SET log_min_messages = fatal';
+export const tellNothing = 'RESET log_statement_stats; RESET client_min_messages; RESET log_min_messages';
+
+/** Notices of Postgres' `ShowUsage`. They are not translated. */
+const title = /^(?:QUERY|PARSE MESSAGE|BIND MESSAGE|EXECUTE MESSAGE) STATISTICS$/u;
+const times = /!\t(\d+\.\d+) s user, (\d+\.\d+) s system, (\d+\.\d+) s elapsed/u;
+
+export interface Notice {
+  readonly message?: string | undefined;
+  readonly detail?: string | undefined;
+}
+
+/** A statement with parameters has three of these, one for each of its messages. Null: another notice. */
+export function usageOf({ message, detail }: Notice): StatementUsage | null {
+  const match = title.test(message ?? '') ? times.exec(detail ?? '') : null;
+  if (match === null) return null;
+  const [user = 0, system = 0, elapsed = 0] = match.slice(1).map((seconds) => Number(seconds) * 1000);
+  return { cpuMs: user + system, ms: elapsed };
+}

@@ -1,0 +1,194 @@
+import type { Socket } from 'node:net';
+import { Stream } from 'node:stream';
+import type pg from 'pg';
+import { type IsMeant, Laps, mainTrack, stageClock } from './span.ts';
+import type { StageRecorder } from './stage-recorder.ts';
+import { type Notice, type StatementUsage, tellNothing, tellUsage, usageOf } from './statement-usage.ts';
+
+/** Stages of statements, by their beginning. `$1` is the name of a table or index. */
+const stages: readonly (readonly [pattern: RegExp, stage: string])[] = [
+  [/^CREATE (?:UNIQUE )?INDEX (?:CONCURRENTLY )?(?:IF NOT EXISTS )?(\w+)/u, 'index $1'],
+  [/^ANALYZE\b/u, 'analyze'],
+];
+const writerStages: readonly (readonly [pattern: RegExp, stage: string])[] = [
+  [/^COPY (?:chain\.)?(\w+) \(/u, 'COPY $1'],
+  [/^UPDATE chain\.locations\b/u, 'ends of locations'],
+  [/^COMMIT\b/u, 'commit'],
+  [/\bchain\.outbox/u, 'outbox'],
+];
+/** Statements of other connections of the indexer's pool: the sealer's, but for a row of status every few seconds. */
+const backgroundStage = 'sealing, statements';
+
+/** Its work. It may wait for the connection itself. */
+const isMainsWork: IsMeant = ({ track, cpuMs }) => track === mainTrack && cpuMs !== null;
+
+interface Statement {
+  readonly text: string;
+  readonly from: number;
+  /** Handed to the socket with it. */
+  bytes: number;
+  rows: number;
+  /** What the server has told so far. */
+  usage: StatementUsage | null;
+  /** Its rows are sent, or come, after it. */
+  isStream: boolean;
+}
+
+/** What of pg's connection is used: its events are the messages of the server. */
+interface Messages {
+  readonly stream: Pick<Socket, 'bytesRead' | 'bytesWritten'>;
+  on(event: 'notice', listener: (notice: Notice) => void): void;
+  on(event: 'commandComplete', listener: (message: { readonly text: string }) => void): void;
+  on(event: 'readyForQuery', listener: () => void): void;
+}
+type Query = (this: unknown, ...args: unknown[]) => unknown;
+
+/**
+ * Records the statements of a connection. How long the server took for each, and its processor time, the server tells
+ * itself: answers are read late where the main thread is busy, and then several at once. A statement begins when it is
+ * sent and the one before has ended.
+ *
+ * A server that refuses to tell (`tellUsage`) is asked nothing more: the time until answers are read, since those
+ * before were, is then divided among them by the bytes that they sent, and their processor time is unknown.
+ */
+export class WatchedConnection {
+  track: string;
+  /** It is one of the two connections of the writer. */
+  isWriter = false;
+  readonly #recorder: StageRecorder;
+  readonly #stream: Pick<Socket, 'bytesRead' | 'bytesWritten'>;
+  /** Statements that are not answered, in the order of their answers; null: one of this class. */
+  readonly #sent: (Statement | null)[] = [];
+  /** Answers of one read. */
+  #answered: Statement[] = [];
+  #readAt = 0;
+  #endedAt = 0;
+  #isInTransaction = false;
+  #isEnding = false;
+
+  constructor(recorder: StageRecorder, client: pg.ClientBase, track: string) {
+    const { connection } = client as unknown as { readonly connection: Messages };
+    this.#recorder = recorder;
+    this.track = track;
+    this.#stream = connection.stream;
+    connection.on('notice', (notice) => this.#told(usageOf(notice)));
+    connection.on('commandComplete', ({ text }) => this.#completed(text));
+    connection.on('readyForQuery', () => this.#answer());
+    this.#hook(client as unknown as { query: Query });
+  }
+
+  #hook(client: { query: Query }): void {
+    const { query } = client;
+    const own = (text: string): Promise<unknown> => {
+      this.#sent.push(null);
+      return query.call(client, text) as Promise<unknown>;
+    };
+    own(tellUsage).catch(() => undefined);
+    const timed = (args: unknown[]): unknown => {
+      const [first] = args;
+      const before = this.#bytes;
+      const text = textOf(first).trimStart();
+      const statement: Statement = {
+        text,
+        from: stageClock(),
+        bytes: 0,
+        rows: 0,
+        usage: null,
+        isStream: false,
+      };
+      this.#sent.push(statement);
+      // rows are copied to the socket meanwhile
+      const laps = new Laps(this.isWriter);
+      const result = query.apply(client, args);
+      if (this.isWriter) {
+        laps.lap('send', { bytes: this.#bytes - before });
+        this.#recorder.laps(laps, mainTrack);
+      }
+      // what a statement sends it sends at once, where the connection is free or pipelined
+      statement.isStream = result instanceof Stream;
+      statement.bytes = statement.isStream ? -before : this.#bytes - before;
+      return result;
+    };
+    client.query = (...args): unknown => {
+      if (this.#recorder.isDetailed) return timed(args);
+      if (!this.#isEnding) {
+        this.#isEnding = true;
+        own(tellNothing).catch(() => undefined);
+      }
+      return query.apply(client, args);
+    };
+  }
+
+  /** Bytes handed to the socket so far, and those that came. */
+  get #bytes(): number {
+    return this.#stream.bytesWritten + this.#stream.bytesRead;
+  }
+
+  #told(usage: StatementUsage | null): void {
+    const [statement] = this.#sent;
+    if (usage === null || !statement) return;
+    const { cpuMs, ms } = statement.usage ?? { cpuMs: 0, ms: 0 };
+    statement.usage = { cpuMs: cpuMs + usage.cpuMs, ms: ms + usage.ms };
+  }
+
+  /** The tag of a command ends with the number of its rows, if it has any. */
+  #completed(tag: string): void {
+    const [statement] = this.#sent;
+    if (statement) statement.rows = Number(/(?<!\d)\d+$/u.exec(tag)?.[0] ?? 0);
+  }
+
+  #answer(): void {
+    const statement = this.#sent.shift();
+    if (!statement) return;
+    if (statement.isStream) statement.bytes += this.#bytes;
+    this.#answered.push(statement);
+    if (this.#answered.length > 1) return;
+    this.#readAt = stageClock();
+    // runs when all answers of this read are handled
+    queueMicrotask(() => this.#record());
+  }
+
+  #record(): void {
+    const [answered, readAt] = [this.#answered, this.#readAt];
+    this.#answered = [];
+    const from = Math.max(answered[0]?.from ?? 0, this.#endedAt);
+    const untold = answered.filter(({ usage }) => usage === null);
+    const toldMs = answered.reduce((sum, { usage }) => sum + (usage?.ms ?? 0), 0);
+    const untoldBytes = untold.reduce((sum, { bytes }) => sum + bytes + 1, 0);
+    const msPerByte = Math.max(0, readAt - from - toldMs) / untoldBytes;
+    for (const { text, bytes, rows, usage, ...statement } of answered) {
+      const start = Math.max(statement.from, this.#endedAt);
+      const to = Math.min(readAt, start + (usage?.ms ?? (bytes + 1) * msPerByte));
+      this.#idleUntil(start);
+      const [stage, track] = [stageOf(text, this.isWriter), this.track];
+      this.#recorder.statement({ stage, track, from: start, to, cpuMs: usage?.cpuMs ?? null, rows, bytes });
+      this.#endedAt = to;
+      if (/^BEGIN\b/u.test(text)) this.#isInTransaction = true;
+      if (/^(?:COMMIT|ROLLBACK)\b/u.test(text)) {
+        this.#idleUntil(readAt);
+        this.#isInTransaction = false;
+      }
+    }
+  }
+
+  /** Within a transaction the server waited for the next statement, or its last answer to be read. */
+  #idleUntil(to: number): void {
+    if (!this.isWriter || !this.#isInTransaction) return;
+    const wait = { stage: 'write', track: this.track, from: this.#endedAt, to };
+    this.#recorder.waited({ ...wait, on: [isMainsWork], otherwise: 'round trips, processors' });
+  }
+}
+
+function stageOf(text: string, isWriter: boolean): string {
+  const known = isWriter ? [...stages, ...writerStages] : stages;
+  for (const [pattern, stage] of known) {
+    const match = pattern.exec(text);
+    if (match !== null) return stage.replace('$1', match[1] ?? '');
+  }
+  return isWriter ? 'other statements' : backgroundStage;
+}
+
+function textOf(query: unknown): string {
+  if (typeof query === 'string') return query;
+  return (query as { readonly text?: string } | null)?.text ?? '';
+}

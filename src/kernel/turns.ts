@@ -1,0 +1,99 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+
+type Begin = () => void;
+
+/**
+ * Turns of the event loop, for work that many clients ask for. A number of pieces of work begin in each turn of the
+ * loop, and clients take turns among themselves: so a turn of the loop is as long as these pieces, however many wait,
+ * and a client with a hundred pieces waits for itself.
+ */
+export class Turns {
+  readonly #perTurn: number;
+  /** Who waits, by client; the client that comes next is first. None is empty. */
+  readonly #waiting = new Map<string, Begin[]>();
+  /** Pieces that began in this turn of the loop. */
+  #begun = 0;
+  #isEndAwaited = false;
+
+  constructor(perTurn: number) {
+    this.#perTurn = perTurn;
+  }
+
+  /** Begins in this turn of the loop where there is room, else in one of the next. */
+  enter(client: string): Promise<void> | void {
+    if (this.#waiting.size > 0 || this.#begun === this.#perTurn) return this.next(client);
+    this.#begun++;
+    this.#awaitEnd();
+  }
+
+  /** Begins in one of the next turns of the loop. */
+  next(client: string): Promise<void> {
+    return new Promise((begin) => {
+      const own = this.#waiting.get(client);
+      if (own === undefined) this.#waiting.set(client, [begin]);
+      else own.push(begin);
+      this.#awaitEnd();
+    });
+  }
+
+  #awaitEnd(): void {
+    if (this.#isEndAwaited) return;
+    this.#isEndAwaited = true;
+    setImmediate(() => {
+      this.#isEndAwaited = false;
+      this.#begun = 0;
+      const begins: Begin[] = [];
+      while (begins.length < this.#perTurn && this.#waiting.size > 0) begins.push(this.#take());
+      this.#begun = begins.length;
+      if (this.#begun > 0) this.#awaitEnd();
+      for (const begin of begins) begin();
+    });
+  }
+
+  #take(): Begin {
+    const [[client, own]] = this.#waiting as unknown as readonly [readonly [string, Begin[]]];
+    const begin = own.shift() as Begin;
+    // behind all other clients
+    this.#waiting.delete(client);
+    if (own.length > 0) this.#waiting.set(client, own);
+    return begin;
+  }
+}
+
+/** Pieces of some milliseconds. */
+const pieces = new Turns(1);
+
+/** The client for which the running work is done. */
+const clientOfWork = new AsyncLocalStorage<string>();
+
+/** Runs work whose turns are those of a client. */
+export const inTurnsOf = <T>(client: string, work: () => T): T => clientOfWork.run(client, work);
+
+/**
+ * Waits for a turn of the event loop to do a few milliseconds of work in: one piece in each turn, clients one after the
+ * other.
+ *
+ * @param client absent: the one of `inTurnsOf`, or nobody in particular
+ */
+export const nextTurn = (client = clientOfWork.getStore() ?? ''): Promise<void> => pieces.next(client);
+
+/** Work of a client in pieces of a bounded size, with a turn between two of them. */
+export class WorkInTurns {
+  readonly #client: string;
+  readonly #most: number;
+  #done = 0;
+
+  /** @param most units of work in one turn */
+  constructor(client: string, most: number) {
+    this.#client = client;
+    this.#most = most;
+  }
+
+  /** Call it after some units of work. It waits where the turn has its measure. */
+  async did(units: number): Promise<void> {
+    this.#done += units;
+    if (this.#done < this.#most) return;
+    this.#done = 0;
+    await nextTurn(this.#client);
+  }
+}

@@ -1,0 +1,202 @@
+import { LRUCache } from 'lru-cache';
+import { SpentReader } from '#indexer/parse/spent-outputs.ts';
+import { RawTransactions } from '#indexer/transaction/raw-transaction.ts';
+import { satsOfBitcoins } from '#kernel/bitcoin/amount.ts';
+import type { BlockSource } from '#kernel/contracts/block-source.ts';
+import type { NodeRpc } from '#kernel/contracts/node.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { type BlockHashHex, displayHash, parseBlockHash, type TxidHex } from '#kernel/primitives/hash.ts';
+import { asHeight, genesisHeight, type Height } from '#kernel/primitives/height.ts';
+import { subsidyAt } from '#kernel/primitives/network.ts';
+import type {
+  FeePayer,
+  Missing,
+  TracedInput,
+  TracedOutpoint,
+  TracedOutput,
+  TracedTransaction,
+  TraceSource,
+} from './trace-source.ts';
+
+/** Inputs and outputs in memory, 150 bytes each. Outputs of one wallet share much of their past. */
+const cachedPartsMax = 200_000;
+/** Hashes of blocks by height, in memory. */
+const cachedHashesMax = 100_000;
+/** Bitcoin Core's codes for what it does not have: not found, pruned, or out of range (rpc/protocol.h). */
+const absentCodes: ReadonlySet<unknown> = new Set([-1, -5, -8]);
+
+const firstSubsidy: number = subsidyAt(genesisHeight);
+const opReturn = '6a';
+
+interface NodeInput {
+  readonly coinbase?: string;
+  readonly txid: TxidHex;
+  readonly vout: number;
+  readonly prevout?: { readonly height: number; readonly value: number };
+}
+
+interface NodeTransaction {
+  readonly in_active_chain?: boolean;
+  readonly blockhash?: BlockHashHex;
+  readonly vin: readonly NodeInput[];
+  readonly vout: readonly { readonly value: number; readonly scriptPubKey: { readonly hex: string } }[];
+}
+
+/**
+ * Transactions from a node, which needs no txindex: the block of each is known by its height. The node reads the block
+ * and what it spends for every one of them; fees are read from the raw block.
+ */
+export class NodeTraceSource implements TraceSource {
+  readonly #node: NodeRpc;
+  readonly #blocks: BlockSource;
+  readonly #hashes = new LRUCache<Height, BlockHashHex>({ max: cachedHashesMax });
+  /** By the hash of the block and the id. */
+  readonly #transactions = new LRUCache<string, TracedTransaction>({
+    maxSize: cachedPartsMax,
+    sizeCalculation: ({ inputs, outputs }) => outputs.length + (inputs?.length ?? 0) + 1,
+  });
+
+  constructor(node: NodeRpc, blocks: BlockSource) {
+    this.#node = node;
+    this.#blocks = blocks;
+  }
+
+  async output({ txid, vout }: TracedOutpoint): Promise<TracedOutput | null> {
+    const found = await this.#ask<{ bestblock: BlockHashHex; confirmations: number; value: number } | null>(
+      'gettxout',
+      [txid, vout, false],
+    );
+    if (found === null) return (await this.#firstOutput(txid, vout)) ?? this.#unspendable(txid, vout);
+    const tip = await this.#ask<{ height: number }>('getblockheader', [found.bestblock]);
+    if (tip === null) return null;
+    const height = asHeight(tip.height - found.confirmations + 1);
+    const blockHash = await this.#hashAt(height, true);
+    return blockHash === null ? null : { txid, vout, value: satsOfBitcoins(found.value), height, blockHash };
+  }
+
+  /** The output of block 0, which a node does not count as unspent, though nobody can have spent it. */
+  async #firstOutput(txid: TxidHex, vout: number): Promise<TracedOutput | null> {
+    const blockHash = await this.#hashAt(genesisHeight, false);
+    if (blockHash === null || vout !== 0) return null;
+    const block = await this.#ask<{ readonly tx: readonly TxidHex[] }>('getblock', [blockHash, 1]);
+    if (block?.tx[0] !== txid) return null;
+    return { txid, vout, value: firstSubsidy, height: genesisHeight, blockHash };
+  }
+
+  /** An output that can never be spent is not among the unspent ones either. Only a node with txindex finds it. */
+  async #unspendable(txid: TxidHex, vout: number): Promise<TracedOutput | null> {
+    const found = await this.#ask<NodeTransaction>('getrawtransaction', [txid, 1]);
+    const output = found?.vout[vout];
+    if (found?.blockhash === undefined || output === undefined) return null;
+    if (!output.scriptPubKey.hex.startsWith(opReturn)) return null;
+    const block = await this.#ask<{ height: number }>('getblockheader', [found.blockhash]);
+    if (block === null) return null;
+    const height = asHeight(block.height);
+    return { txid, vout, value: satsOfBitcoins(output.value), height, blockHash: found.blockhash };
+  }
+
+  async transaction(txid: TxidHex, height: Height): Promise<TracedTransaction | Missing> {
+    if (height === genesisHeight) return { outputs: [firstSubsidy], inputs: null };
+    // a hash from before a reorganisation does not lead to the transaction, or to a block that no longer counts
+    return (await this.#transactionIn(txid, height, false)) ?? (await this.#transactionAgain(txid, height));
+  }
+
+  async #transactionAgain(txid: TxidHex, height: Height): Promise<TracedTransaction | Missing> {
+    const found = await this.#transactionIn(txid, height, true);
+    return found ?? { missing: `the node has no transaction ${txid} in its block at height ${height}` };
+  }
+
+  async #transactionIn(
+    txid: TxidHex,
+    height: Height,
+    fresh: boolean,
+  ): Promise<TracedTransaction | Missing | null> {
+    const blockHash = await this.#hashAt(height, fresh);
+    if (blockHash === null) return null;
+    const key = `${blockHash} ${txid}`;
+    const cached = this.#transactions.get(key);
+    if (cached !== undefined) return cached;
+    const found = await this.#ask<NodeTransaction>('getrawtransaction', [txid, 2, blockHash]);
+    if (found === null || found.in_active_chain === false) return null;
+    const outputs = found.vout.map(({ value }): number => satsOfBitcoins(value));
+    const isCoinbase = found.vin[0]?.coinbase !== undefined;
+    const inputs = isCoinbase ? null : inputsOf(found.vin);
+    if (inputs === undefined) return { missing: `the node no longer knows what block ${height} spends` };
+    const transaction = { outputs, inputs };
+    this.#transactions.set(key, transaction);
+    return transaction;
+  }
+
+  async feePayers(height: Height): Promise<readonly FeePayer[] | Missing> {
+    const missing = {
+      missing: `the fees of block ${height} are not known: it cannot be read with what it spends`,
+    };
+    const hash = parseBlockHash((await this.#hashAt(height, true)) ?? '');
+    if (hash === null) return missing;
+    try {
+      const { bytes, spentOutputs } = await this.#blocks.read({ height, hash });
+      return spentOutputs === null ? missing : feePayersOf(bytes, spentOutputs);
+    } catch (error) {
+      if (error instanceof AppError && unreadable.has(error.code)) return missing;
+      throw error;
+    }
+  }
+
+  async isOnChain(height: Height, blockHash: BlockHashHex): Promise<boolean> {
+    return (await this.#hashAt(height, true)) === blockHash;
+  }
+
+  async #hashAt(height: Height, fresh: boolean): Promise<BlockHashHex | null> {
+    const cached = fresh ? undefined : this.#hashes.get(height);
+    if (cached !== undefined) return cached;
+    const hash = await this.#ask<BlockHashHex>('getblockhash', [height]);
+    if (hash !== null) this.#hashes.set(height, hash);
+    return hash;
+  }
+
+  /** Null where the node does not have it. */
+  async #ask<Result>(method: string, parameters: readonly unknown[]): Promise<Result | null> {
+    try {
+      return await this.#node.call<Result>(method, parameters);
+    } catch (error) {
+      const isAbsent = error instanceof AppError && error.code === 'node_call_failed';
+      if (isAbsent && absentCodes.has(error.details['rpcCode'])) return null;
+      throw error;
+    }
+  }
+}
+
+const unreadable: ReadonlySet<string> = new Set(['block_unavailable', 'node_pruned']);
+
+/** Undefined where the node does not say what they spend. */
+function inputsOf(inputs: readonly NodeInput[]): readonly TracedInput[] | undefined {
+  const traced: TracedInput[] = [];
+  for (const { txid, vout, prevout } of inputs) {
+    if (prevout === undefined) return undefined;
+    traced.push({ txid, vout, value: satsOfBitcoins(prevout.value), height: asHeight(prevout.height) });
+  }
+  return traced;
+}
+
+/** Throws `spent_outputs_mismatch` where the spent outputs do not fit the block. */
+function feePayersOf(block: Uint8Array, spentOutputs: Uint8Array): FeePayer[] {
+  const transactions = RawTransactions.ofBlock(block);
+  const spent = new SpentReader(spentOutputs);
+  const payers: FeePayer[] = [];
+  const count = spent.compactSize();
+  for (let place = 0; place < count && !spent.isBroken; place++) {
+    let inputsTotal = 0;
+    for (let left = spent.compactSize(); left > 0 && !spent.isBroken; left--) inputsTotal += spent.output();
+    if (place === 0) continue;
+    const outputsTotal = transactions.outputValue(place);
+    const fee = inputsTotal - outputsTotal;
+    if (fee < 0) throw mismatch();
+    if (fee > 0) payers.push({ txid: displayHash(transactions.txid(place)), outputsTotal, fee });
+  }
+  if (count !== transactions.count || spent.isBroken) throw mismatch();
+  return payers;
+}
+
+function mismatch(): AppError {
+  return new AppError('spent_outputs_mismatch', 'the spent outputs do not fit the block');
+}

@@ -1,0 +1,179 @@
+import { LRUCache } from 'lru-cache';
+import type { Asker } from '#kernel/contracts/asker.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { FairGate } from '#kernel/fair-gate.ts';
+import type { QueueState } from '#kernel/metrics.ts';
+import type { SatRange } from '#kernel/satributes/satribute.ts';
+import type { Missing, TracedOutpoint, TracedOutput, TraceSource } from './trace-source.ts';
+import { type Step, Walk } from './walk.ts';
+
+/** How far a walk goes. */
+export interface TraceBounds {
+  /** Transactions and lists of fees, over all requests for one output. A step makes the node read a block. */
+  readonly steps: number;
+  /** Milliseconds of one request. */
+  readonly timeMs: number;
+  /** Parts that sats of an output came from: 6 MB of memory. */
+  readonly ranges: number;
+}
+
+export const traceBounds: TraceBounds = { steps: 50_000, timeMs: 20_000, ranges: 50_000 };
+
+/** The sats of an unspent output, or why they are unknown. */
+export type TracedSats = { readonly output: TracedOutput; readonly steps: number } & (
+  | { readonly state: 'known'; readonly ranges: readonly SatRange[] }
+  | { readonly state: 'unknown'; readonly reason: string }
+);
+
+/** bitcoind works on four calls at once, and the indexer and other answers need it too. */
+const walksMax = 2;
+const callsMax = 2;
+const waitingMax = 64;
+/** Ranges in memory: 64 bytes each. */
+const knownRangesMax = 200_000;
+/** Walks that ran out of time, to be continued: at most 6 MB each. */
+const pausedMax = 8;
+
+/** A walk in progress, and how many wait for it: it ends where nobody does. */
+interface RunningWalk {
+  readonly result: Promise<TracedSats>;
+  readonly stop: AbortController;
+  askers: number;
+}
+
+type KnownSats = Extract<TracedSats, { state: 'known' }>;
+
+/**
+ * Ranges of sats of unspent outputs on demand, without an index: traced back through the node. One walk serves all who
+ * ask for its output; one that ran out of time goes on when it is asked for again. What a walk found holds as long as
+ * the output is in the same block, so results are kept by both.
+ */
+export class SatTracer {
+  readonly #source: TraceSource;
+  readonly #bounds: TraceBounds;
+  readonly #now: () => number;
+  readonly #known = new LRUCache<string, KnownSats>({
+    maxSize: knownRangesMax,
+    sizeCalculation: ({ ranges }) => ranges.length + 1,
+  });
+  readonly #paused = new LRUCache<string, Walk>({ max: pausedMax });
+  readonly #running = new Map<string, RunningWalk>();
+  readonly #gate = new FairGate({
+    running: walksMax,
+    each: 1,
+    waiting: waitingMax,
+    waitMs: traceBounds.timeMs,
+    refusal: () => new AppError('sats_busy', 'too many outputs are being traced: try again in a few seconds'),
+  });
+
+  /** @param now a clock in milliseconds, for tests */
+  constructor(
+    source: TraceSource,
+    bounds: TraceBounds = traceBounds,
+    now: () => number = () => performance.now(),
+  ) {
+    this.#source = source;
+    this.#bounds = bounds;
+    this.#now = now;
+  }
+
+  /** For metrics: requests that wait for a walk. */
+  get waiting(): QueueState {
+    return this.#gate.state;
+  }
+
+  /**
+   * The sats of an output; null: the chain has no such unspent output. Throws `sats_busy`, and the codes of NodeRpc.
+   *
+   * @param until when to give up, by `performance.now()`; absent: the time of one request from now
+   */
+  async trace(outpoint: TracedOutpoint, asker?: Asker, until?: number): Promise<TracedSats | null> {
+    const output = await this.#source.output(outpoint);
+    if (output === null) return null;
+    const key = `${output.txid}:${output.vout} ${output.blockHash}`;
+    const known = this.#known.get(key);
+    if (known !== undefined) return known;
+    // in the asker's own place, also where another client's walk for the same output still waits for one
+    return this.#gate.run(asker, () => this.#join(key, output, asker, until));
+  }
+
+  /** Waits for the walk of an output, which all who ask for it share. */
+  async #join(
+    key: string,
+    output: TracedOutput,
+    asker: Asker | undefined,
+    until = this.#now() + this.#bounds.timeMs,
+  ): Promise<TracedSats> {
+    const known = this.#known.get(key);
+    if (known !== undefined) return known;
+    const running = this.#running.get(key) ?? this.#start(key, output, until);
+    running.askers++;
+    const leave = (): void => {
+      running.askers--;
+      if (running.askers > 0) return;
+      if (this.#running.get(key) === running) this.#running.delete(key);
+      running.stop.abort();
+    };
+    asker?.signal.addEventListener('abort', leave, { once: true });
+    try {
+      return await running.result;
+    } finally {
+      asker?.signal.removeEventListener('abort', leave);
+    }
+  }
+
+  #start(key: string, output: TracedOutput, until: number): RunningWalk {
+    const stop = new AbortController();
+    const result = this.#walk(key, output, until, stop.signal).finally(() => {
+      if (this.#running.get(key) === running) this.#running.delete(key);
+    });
+    const running = { result, stop, askers: 0 };
+    this.#running.set(key, running);
+    return running;
+  }
+
+  async #walk(key: string, output: TracedOutput, until: number, signal: AbortSignal): Promise<TracedSats> {
+    const walk = this.#paused.get(key) ?? new Walk(output);
+    const unknown = (reason: string): TracedSats => ({ output, state: 'unknown', steps: walk.steps, reason });
+    const { steps: stepsMax, ranges: rangesMax } = this.#bounds;
+    for (let steps = walk.next(); steps.length > 0; steps = walk.next()) {
+      if (walk.steps >= stepsMax) return unknown(`its sats went through more than ${stepsMax} transactions`);
+      if (walk.segments > rangesMax) return unknown(`it has more than ${rangesMax} ranges of sats`);
+      if (signal.aborted || this.#now() >= until) {
+        this.#paused.set(key, walk);
+        signal.throwIfAborted();
+        return unknown(
+          `the time is over after ${walk.steps} transactions: asked again, it goes on from there`,
+        );
+      }
+      // not more than what is left of the bound, and a few at once, so that the time is looked at often
+      const missing = await this.#take(walk, steps.slice(0, Math.min(callsMax, stepsMax - walk.steps)));
+      if (missing !== null) return unknown(missing.missing);
+    }
+    if (!(await this.#source.isOnChain(output.height, output.blockHash)))
+      return unknown('the chain was reorganised meanwhile');
+    this.#paused.delete(key);
+    const found: KnownSats = { output, state: 'known', steps: walk.steps, ranges: walk.ranges() };
+    this.#known.set(key, found);
+    return found;
+  }
+
+  async #take(walk: Walk, steps: readonly Step[]): Promise<Missing | null> {
+    const taken = await Promise.all(
+      steps.map(async (step) => {
+        if (step.kind === 'fees') {
+          const payers = await this.#source.feePayers(step.height);
+          return 'missing' in payers ? payers : () => walk.learnFees(step.height, payers);
+        }
+        const { txid, height } = step;
+        const transaction = await this.#source.transaction(txid, height);
+        return 'missing' in transaction ? transaction : () => walk.learn(txid, height, transaction);
+      }),
+    );
+    for (const each of taken) {
+      if (typeof each !== 'function') return each;
+      each();
+    }
+    return null;
+  }
+}

@@ -1,0 +1,54 @@
+import type { BlockHashHex, TxidHex } from '#kernel/primitives/hash.ts';
+import type { Height } from '#kernel/primitives/height.ts';
+
+/** An output by its transaction and index, as shown. */
+export interface TracedOutpoint {
+  readonly txid: TxidHex;
+  readonly vout: number;
+}
+
+/** An unspent output of the chain. */
+export interface TracedOutput extends TracedOutpoint {
+  /** In sats, like all values here. */
+  readonly value: number;
+  readonly height: Height;
+  readonly blockHash: BlockHashHex;
+}
+
+/** What an input spends. */
+export interface TracedInput extends TracedOutpoint {
+  readonly value: number;
+  /** Of the block that made it. */
+  readonly height: Height;
+}
+
+/** The part of a transaction that says which way its sats went. */
+export interface TracedTransaction {
+  /** Values, in order. */
+  readonly outputs: readonly number[];
+  /** Null: the coinbase, which takes the subsidy and then the fees. */
+  readonly inputs: readonly TracedInput[] | null;
+}
+
+/** A transaction that pays a fee: its inputs' sats behind those of its outputs. */
+export interface FeePayer {
+  readonly txid: TxidHex;
+  readonly outputsTotal: number;
+  readonly fee: number;
+}
+
+/** Why something cannot be had, in words for people. */
+export interface Missing {
+  readonly missing: string;
+}
+
+/** Where transactions come from. Everything throws the codes of NodeRpc where the node does not answer. */
+export interface TraceSource {
+  /** Null: the chain has no such unspent output. */
+  output(outpoint: TracedOutpoint): Promise<TracedOutput | null>;
+  transaction(txid: TxidHex, height: Height): Promise<TracedTransaction | Missing>;
+  /** The transactions of a block that pay fees, in its order. */
+  feePayers(height: Height): Promise<readonly FeePayer[] | Missing>;
+  /** Whether the block is still the one of the chain at its height. */
+  isOnChain(height: Height, blockHash: BlockHashHex): Promise<boolean>;
+}

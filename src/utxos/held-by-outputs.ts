@@ -1,0 +1,72 @@
+import type { ClientBase } from 'pg';
+import { blockMoments } from '#chain/blocks/header.queries.ts';
+import { fingerprintKey, knownOutputs } from '#chain/outputs/output.queries.ts';
+import { type RuneBalance, runesOfOutputs } from '#chain/runes/rune-balances.queries.ts';
+import { fingerprintsOf } from '#indexer/transaction/outpoint-candidates.ts';
+import type { Snapshot } from '#kernel/contracts/search-engine.ts';
+import { displayHash } from '#kernel/primitives/hash.ts';
+import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
+import type { SatRange } from '#kernel/satributes/satribute.ts';
+import type { SpecialSats } from '#kernel/satributes/special-ranges.ts';
+import type { ListedOutput } from './utxo.ts';
+
+/** What an output holds besides its value. Null: it cannot be proven here, and nothing is said of what it is not. */
+export interface Holdings {
+  readonly inscriptions: readonly InscriptionId[] | null;
+  readonly runes: readonly RuneBalance[] | null;
+  /** Why something is null. Empty: all is proven. */
+  readonly unproven: readonly string[];
+}
+
+/** The sats of an output, or why they are unknown. */
+export type HeldSats =
+  | { readonly state: 'known'; readonly ranges: readonly SatRange[]; readonly special: SpecialSats }
+  | { readonly state: 'unknown'; readonly reason: string };
+
+/** Whether it is proven that an output holds neither inscriptions nor runes. */
+export const isFree = ({ inscriptions, runes }: Holdings): boolean =>
+  inscriptions?.length === 0 && runes?.length === 0;
+
+/**
+ * The inscriptions and runes of some outputs, in their order, as far as the index proves them: it must have every block
+ * that can matter, and the block of the output, on the same chain. Run it in a snapshot; a few reads for any number.
+ */
+export async function heldByOutputs(
+  { client, tip }: Snapshot,
+  outputs: readonly ListedOutput[],
+): Promise<Holdings[]> {
+  const key = await fingerprintKey(client);
+  const isWhole = await knowsInscriptions(client);
+  const runes = await runesOfOutputs(client, outputs);
+  const { byPlace } =
+    key === null
+      ? { byPlace: new Map<number, { readonly inscriptions: readonly InscriptionId[] }>() }
+      : await knownOutputs(client, outputs, fingerprintsOf(key, outputs));
+  const blocks = await blockMoments(client, [...new Set(outputs.map(({ height }) => height))]);
+  return outputs.map((output, place) => {
+    const block = blocks.get(output.height);
+    const isOther = block !== undefined && displayHash(block.hash) !== output.blockHash;
+    if (tip === null || output.height > tip.height || isOther)
+      return { inscriptions: null, runes: null, unproven: [isOther ? onOtherChain : notIndexed] };
+    const balances = runes.of(output);
+    return {
+      inscriptions: isWhole ? (byPlace.get(place)?.inscriptions ?? []) : null,
+      runes: balances,
+      unproven: [...(isWhole ? [] : [noInscriptions]), ...(balances === null ? [noRunes] : [])],
+    };
+  });
+}
+
+const notIndexed = 'its block is not indexed yet';
+const onOtherChain = 'its block is not on the indexed chain';
+const noInscriptions = 'not every block that can hold inscriptions is indexed';
+const noRunes = 'runes are not indexed, or not yet for every block';
+
+/** Whether the index knows every inscription and its place: no block that matters was missing or lacked its inputs. */
+async function knowsInscriptions(client: ClientBase): Promise<boolean> {
+  const { rows } = await client.query<{ is_whole: boolean }>(
+    `SELECT anchored AND (has_spent OR tx_count <= 1) AS is_whole
+     FROM chain.blocks ORDER BY height DESC LIMIT 1`,
+  );
+  return rows[0]?.is_whole ?? false;
+}

@@ -1,0 +1,59 @@
+import type pg from 'pg';
+import { blockMoments } from '#chain/blocks/header.queries.ts';
+import { addressOutputs, hasAddressIndex } from '#chain/outputs/address.queries.ts';
+import { withSnapshot } from '#chain/snapshot/snapshot.ts';
+import type { Asker } from '#kernel/contracts/asker.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { displayHash } from '#kernel/primitives/hash.ts';
+import { genesisHeight } from '#kernel/primitives/height.ts';
+import {
+  inChainOrder,
+  type ListedOutput,
+  type Listing,
+  type Owner,
+  outputsMax,
+  tooManyOutputs,
+  type UtxoSource,
+} from './utxo.ts';
+
+/** The index of addresses (--index-addresses): milliseconds, and all of one moment. */
+export class IndexSource implements UtxoSource {
+  readonly name = 'index';
+  readonly #pool: pg.Pool;
+
+  constructor(pool: pg.Pool) {
+    this.#pool = pool;
+  }
+
+  /** Whether every output of every block is indexed. */
+  isThere({ signal }: Asker): Promise<boolean> {
+    return withSnapshot(this.#pool, ({ client }) => hasAddressIndex(client), signal);
+  }
+
+  /** Throws `utxo_source_missing` without the index, and `index_missing` during a first sync. */
+  async list(owners: readonly Owner[], { signal }: Asker): Promise<Listing> {
+    return withSnapshot(
+      this.#pool,
+      async ({ client, tip }) => {
+        if (!(await hasAddressIndex(client)))
+          throw new AppError('utxo_source_missing', 'this server has no index of addresses');
+        const found: Omit<ListedOutput, 'blockHash' | 'blockTime'>[] = [];
+        for (const { script } of owners) {
+          const outputs = await addressOutputs(client, script, outputsMax + 1 - found.length);
+          for (const output of outputs) found.push({ ...output, script });
+          if (found.length > outputsMax) throw tooManyOutputs();
+        }
+        const moments = await blockMoments(client, [...new Set(found.map(({ height }) => height))]);
+        const outputs = found.flatMap((output): ListedOutput[] => {
+          const block = moments.get(output.height);
+          // every output of the index is in an indexed block
+          return block === undefined
+            ? []
+            : [{ ...output, blockHash: displayHash(block.hash), blockTime: block.time }];
+        });
+        return { tipHeight: tip?.height ?? genesisHeight, outputs: inChainOrder(outputs) };
+      },
+      signal,
+    );
+  }
+}

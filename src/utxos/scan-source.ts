@@ -1,0 +1,165 @@
+import { LRUCache } from 'lru-cache';
+import { satsOfBitcoins } from '#kernel/bitcoin/amount.ts';
+import type { Asker } from '#kernel/contracts/asker.ts';
+import type { NodeRpc } from '#kernel/contracts/node.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { inLanes } from '#kernel/in-lanes.ts';
+import type { QueueState } from '#kernel/metrics.ts';
+import { type BlockHashHex, parseTxid } from '#kernel/primitives/hash.ts';
+import { asHeight, type Height } from '#kernel/primitives/height.ts';
+import { type BlockOfOutput, blockAt } from './node-blocks.ts';
+import {
+  inChainOrder,
+  type ListedOutput,
+  type Listing,
+  type Owner,
+  outputsMax,
+  tooManyOutputs,
+  type UtxoSource,
+} from './utxo.ts';
+
+/** On mainnet a scan reads 10 GB: two minutes from a disk that is quick. */
+const scanMaxMs = 900_000;
+/** How long an answer waits for a scan. It goes on: whoever asks again finds its result. */
+const waitMaxMs = 20_000;
+/** Results in memory, at most 10,000 outputs of 200 bytes each. */
+const keptMax = 8;
+/** A result that is older than the last block still tells what was unspent when its scan began. */
+const freshMs = 120_000;
+/** Calls for blocks at once: bitcoind works on four, and others need it too. */
+const callsMax = 2;
+/** Bitcoin Core's code where another scan runs: RPC_INVALID_PARAMETER. */
+const scanRunsCode = -8;
+
+interface ScanAnswer {
+  readonly success: boolean;
+  readonly height: number;
+  readonly bestblock: BlockHashHex;
+  readonly unspents: readonly {
+    readonly txid: string;
+    readonly vout: number;
+    readonly scriptPubKey: string;
+    readonly amount: number;
+    readonly height: number;
+  }[];
+}
+
+interface Scan {
+  readonly key: string;
+  readonly listing: Promise<Listing>;
+}
+
+interface Kept {
+  readonly listing: Listing;
+  readonly bestBlock: BlockHashHex;
+  readonly madeAt: number;
+}
+
+/**
+ * The node's set of all unspent outputs, read from its beginning to its end: no index is needed. A node scans once at
+ * a time, and so does this: who asks for other scripts meanwhile is refused, who asks for the same ones shares it.
+ */
+export class ScanSource implements UtxoSource {
+  readonly name = 'node';
+  readonly #node: NodeRpc;
+  readonly #waitMs: number;
+  readonly #kept = new LRUCache<string, Kept>({ max: keptMax });
+  #running: Scan | null = null;
+
+  /** @param waitMs how long an answer waits, for tests */
+  constructor(node: NodeRpc, waitMs: number = waitMaxMs) {
+    this.#node = node;
+    this.#waitMs = waitMs;
+  }
+
+  /** For metrics: whether a scan runs. */
+  get scanning(): QueueState {
+    return { length: this.#running === null ? 0 : 1, limit: 1 };
+  }
+
+  /** Throws `utxo_scan_busy`, and the codes of NodeRpc. */
+  async list(owners: readonly Owner[], { signal }: Asker): Promise<Listing> {
+    const scripts = owners.map(({ script }) => Buffer.from(script).toString('hex'));
+    const key = scripts.join();
+    const kept = await this.#fresh(key);
+    if (kept !== null) return kept;
+    if (this.#running !== null && this.#running.key !== key) throw busy('another one is being scanned for');
+    this.#running ??= this.#start(key, scripts);
+    return this.#within(this.#running.listing, signal);
+  }
+
+  async #fresh(key: string): Promise<Listing | null> {
+    const kept = this.#kept.get(key);
+    if (kept === undefined) return null;
+    if (performance.now() - kept.madeAt < freshMs) return kept.listing;
+    return (await this.#node.call<string>('getbestblockhash')) === kept.bestBlock ? kept.listing : null;
+  }
+
+  #start(key: string, scripts: readonly string[]): Scan {
+    const listing = this.#scan(key, scripts).finally(() => {
+      this.#running = null;
+    });
+    // whoever waited may be gone
+    listing.catch(() => undefined);
+    return { key, listing };
+  }
+
+  async #scan(key: string, scripts: readonly string[]): Promise<Listing> {
+    const descriptors = scripts.map((script) => `raw(${script})`);
+    const found = await this.#call(descriptors);
+    if (found.unspents.length > outputsMax) throw tooManyOutputs();
+    const heights = [...new Set(found.unspents.map(({ height }) => height))].map(asHeight);
+    const blocks = await this.#blocks(heights);
+    if ((await this.#node.call<string>('getblockhash', [found.height])) !== found.bestblock)
+      throw busy('the chain was reorganised meanwhile');
+    const outputs = found.unspents.map(({ txid, vout, scriptPubKey, amount, height }): ListedOutput => {
+      const id = parseTxid(txid);
+      const block = blocks.get(asHeight(height));
+      if (id === null || block === undefined)
+        throw new AppError('node_answer_invalid', 'The node gives outputs that are none.');
+      const script = Buffer.from(scriptPubKey, 'hex');
+      return { txid: id, vout, value: satsOfBitcoins(amount), script, height: asHeight(height), ...block };
+    });
+    const listing = { tipHeight: asHeight(found.height), outputs: inChainOrder(outputs) };
+    this.#kept.set(key, { listing, bestBlock: found.bestblock, madeAt: performance.now() });
+    return listing;
+  }
+
+  async #call(descriptors: readonly string[]): Promise<ScanAnswer> {
+    try {
+      const options = { timeoutMs: scanMaxMs };
+      const found = await this.#node.call<ScanAnswer>('scantxoutset', ['start', descriptors], options);
+      if (found.success) return found;
+    } catch (error) {
+      const isBusy = error instanceof AppError && error.details['rpcCode'] === scanRunsCode;
+      throw isBusy ? busy('the node is scanning for somebody else') : error;
+    }
+    throw busy('somebody ended the scan of the node');
+  }
+
+  async #blocks(heights: readonly Height[]): Promise<ReadonlyMap<Height, BlockOfOutput>> {
+    const blocks = await inLanes(
+      heights,
+      callsMax,
+      async (height) => [height, await blockAt(this.#node, height)] as const,
+    );
+    return new Map(blocks);
+  }
+
+  /** Waits for a scan as long as an answer may; an asker that is gone does not wait. */
+  #within(listing: Promise<Listing>, signal: AbortSignal): Promise<Listing> {
+    const { promise, resolve, reject } = Promise.withResolvers<Listing>();
+    const onAbort = (): void => reject(signal.reason as Error);
+    const timer = setTimeout(() => reject(busy('it takes minutes, and goes on')), this.#waitMs);
+    signal.addEventListener('abort', onAbort, { once: true });
+    if (signal.aborted) onAbort();
+    listing.then(resolve, reject);
+    return promise.finally(() => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', onAbort);
+    });
+  }
+}
+
+const busy = (why: string): AppError =>
+  new AppError('utxo_scan_busy', `the node scans all unspent outputs for one address at a time: ${why}`);

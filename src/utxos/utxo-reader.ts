@@ -1,0 +1,199 @@
+import type pg from 'pg';
+import type { Outpoint } from '#chain/outputs/output.queries.ts';
+import { withSnapshot } from '#chain/snapshot/snapshot.ts';
+import { satsOfBitcoins } from '#kernel/bitcoin/amount.ts';
+import type { Asker } from '#kernel/contracts/asker.ts';
+import type { NodeRpc } from '#kernel/contracts/node.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { inLanes } from '#kernel/in-lanes.ts';
+import { displayHash, type TxidHex } from '#kernel/primitives/hash.ts';
+import { asHeight } from '#kernel/primitives/height.ts';
+import type { NetworkName } from '#kernel/primitives/network.ts';
+import { findableOn } from '#kernel/satributes/definitions.ts';
+import type { Satribute } from '#kernel/satributes/satribute.ts';
+import { specialSats } from '#kernel/satributes/special-ranges.ts';
+import type { SatTracer } from '#sat-ranges/sat-tracer.ts';
+import { traceOutputs } from '#sat-ranges/trace-outputs.ts';
+import { type HeldSats, type Holdings, heldByOutputs } from './held-by-outputs.ts';
+import type { IndexSource } from './index-source.ts';
+import { type BlockOfOutput, blockAt } from './node-blocks.ts';
+import {
+  type ListedOutput,
+  type Owner,
+  outpointText,
+  type Utxo,
+  type UtxoSet,
+  type UtxoSource,
+} from './utxo.ts';
+
+/** Blocks on top of a coinbase before it may be spent (Bitcoin Core's COINBASE_MATURITY). */
+const coinbaseMaturity = 100;
+/** Calls about outputs at once: bitcoind works on four, and others need it too. */
+const callsMax = 2;
+/** Special ranges of one output: early blocks have tens of thousands of palindromes. */
+const specialMax = 10_000;
+
+interface NodeOutput {
+  readonly bestblock: string;
+  readonly confirmations: number;
+  readonly value: number;
+  readonly scriptPubKey: { readonly hex: string };
+  readonly coinbase: boolean;
+}
+
+export interface UtxoParts {
+  readonly pool: pg.Pool;
+  readonly network: NetworkName;
+  readonly index: IndexSource;
+  /** The others that there are, the first of them first. */
+  readonly others: readonly UtxoSource[];
+  /** Which source to use. `auto`: the index if there is one, else the first other one. */
+  readonly choice: 'auto' | UtxoSource['name'];
+  readonly node: NodeRpc | null;
+  readonly tracer: SatTracer | null;
+}
+
+/**
+ * Unspent outputs of scripts, from whichever source there is, and what they hold (docs/utxos.md). What orders, token
+ * payments and the inventory spend comes from here.
+ */
+export class UtxoReader {
+  readonly #parts: UtxoParts;
+
+  constructor(parts: UtxoParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * The confirmed outputs of some scripts that no block spends, and whether the mempool does. Throws
+   * `utxo_source_missing`, the codes of the source, and those of NodeRpc.
+   */
+  async unspent(owners: readonly Owner[], asker: Asker): Promise<UtxoSet> {
+    const source = await this.#source(asker);
+    const { tipHeight, outputs } = await source.list(owners, asker);
+    const spenders = await this.#spenders(outputs);
+    const immature = await this.#immature(outputs, tipHeight);
+    const isAsked = this.#parts.node !== null;
+    const utxos = outputs.map((output): Utxo => {
+      const name = nameOf(output);
+      return {
+        ...output,
+        spender: isAsked ? (spenders.get(name) ?? 'none') : 'unknown',
+        isImmature: isAsked ? immature.has(name) : null,
+      };
+    });
+    return { source: source.name, tipHeight, utxos };
+  }
+
+  /**
+   * Outputs of the chain, as the node has them, whoever owns them; null for one that is spent, unconfirmed or none.
+   * Throws `no_node`, and the codes of NodeRpc.
+   */
+  async outputs(outpoints: readonly Outpoint[]): Promise<(Utxo | null)[]> {
+    const { node } = this.#parts;
+    if (node === null) throw new AppError('no_node', 'outputs are asked of a node, and there is none');
+    const blocks = new Map<number, Promise<BlockOfOutput>>();
+    const tips = new Map<string, Promise<{ readonly height: number }>>();
+    const found = await inLanes(outpoints, callsMax, async ({ txid, vout }) => {
+      const output = await node.call<NodeOutput | null>('gettxout', [displayHash(txid), vout, false]);
+      if (output === null) return null;
+      const { bestblock, confirmations, coinbase } = output;
+      const { height: tipHeight } = await known(tips, bestblock, () =>
+        node.call<{ readonly height: number }>('getblockheader', [bestblock]),
+      );
+      const height = asHeight(tipHeight - confirmations + 1);
+      const block = await known(blocks, height, () => blockAt(node, height));
+      const script = Buffer.from(output.scriptPubKey.hex, 'hex');
+      const listed = { txid, vout, value: satsOfBitcoins(output.value), script, height, ...block };
+      return { ...listed, isImmature: coinbase && isYoung(height, tipHeight) };
+    });
+    const spenders = await this.#spenders(found.filter((output) => output !== null));
+    return found.map((output) =>
+      output === null ? null : { ...output, spender: spenders.get(nameOf(output)) ?? 'none' },
+    );
+  }
+
+  /** The inscriptions and runes of outputs, in their order. */
+  holdings(outputs: readonly ListedOutput[], { signal }: Asker): Promise<Holdings[]> {
+    return withSnapshot(this.#parts.pool, (snapshot) => heldByOutputs(snapshot, outputs), signal);
+  }
+
+  /**
+   * The sats of outputs, in their order, within the time of one walk, and which of them have one of these satributes.
+   * Throws the codes of SatTracer.
+   */
+  async sats(
+    outputs: readonly ListedOutput[],
+    asker: Asker,
+    satributes: readonly Satribute[] = findableOn(this.#parts.network),
+  ): Promise<HeldSats[]> {
+    const { tracer } = this.#parts;
+    const nobody: HeldSats = { state: 'unknown', reason: 'there is no node to trace sats with' };
+    if (tracer === null) return outputs.map(() => nobody);
+    const outpoints = outputs.map(({ txid, vout }) => ({ txid: displayHash(txid), vout }));
+    const traced = await traceOutputs(tracer, outpoints, asker);
+    return traced.map((sats): HeldSats => {
+      if (sats === null)
+        return { state: 'unknown', reason: 'the node does not have it as an unspent output' };
+      if (sats.state === 'unknown') return { state: 'unknown', reason: sats.reason };
+      const special = specialSats(sats.ranges, satributes, specialMax);
+      return { state: 'known', ranges: sats.ranges, special };
+    });
+  }
+
+  async #source(asker: Asker): Promise<UtxoSource> {
+    const { index, others, choice } = this.#parts;
+    if (choice === 'index') return index;
+    if (choice === 'auto' && (await index.isThere(asker))) return index;
+    const other = choice === 'auto' ? others[0] : others.find(({ name }) => name === choice);
+    if (other !== undefined) return other;
+    throw new AppError(
+      'utxo_source_missing',
+      'unspent outputs are asked of an index of addresses, of ESPLORA_URL or of a node, and there is none',
+    );
+  }
+
+  async #spenders(outputs: readonly ListedOutput[]): Promise<ReadonlyMap<string, TxidHex>> {
+    const { node } = this.#parts;
+    if (node === null || outputs.length === 0) return new Map();
+    const asked = outputs.map(({ txid, vout }) => ({ txid: displayHash(txid), vout }));
+    const found = await node.call<
+      readonly { readonly txid: TxidHex; readonly vout: number; readonly spendingtxid?: TxidHex }[]
+    >('gettxspendingprevout', [asked]);
+    return new Map(
+      found.flatMap(({ txid, vout, spendingtxid }) =>
+        spendingtxid === undefined ? [] : [[outpointText(txid, vout), spendingtxid] as const],
+      ),
+    );
+  }
+
+  /** Outputs of coinbases that the block after the tip must not spend. Only young outputs can be. */
+  async #immature(outputs: readonly ListedOutput[], tipHeight: number): Promise<ReadonlySet<string>> {
+    const { node } = this.#parts;
+    const immature = new Set<string>();
+    if (node === null) return immature;
+    const young = outputs.filter(({ height }) => isYoung(height, tipHeight));
+    await inLanes(young, callsMax, async (output) => {
+      const parameters = [displayHash(output.txid), output.vout, false];
+      const found = await node.call<NodeOutput | null>('gettxout', parameters);
+      if (found?.coinbase === true) immature.add(nameOf(output));
+    });
+    return immature;
+  }
+}
+
+/** Whether a coinbase of this height is too young for the block after the tip. */
+const isYoung = (height: number, tipHeight: number): boolean => tipHeight + 1 - height < coinbaseMaturity;
+
+/** What was asked for already, or is now. */
+function known<Key, Value>(
+  answers: Map<Key, Promise<Value>>,
+  key: Key,
+  ask: () => Promise<Value>,
+): Promise<Value> {
+  const answer = answers.get(key) ?? ask();
+  answers.set(key, answer);
+  return answer;
+}
+
+const nameOf = ({ txid, vout }: ListedOutput): string => outpointText(displayHash(txid), vout);

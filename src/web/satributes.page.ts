@@ -1,0 +1,115 @@
+import { grouped, plural } from './format.ts';
+import { type HtmlValue, html, type Markup } from './html.ts';
+import { layout, type Site } from './layout.ts';
+
+interface SatributeLine {
+  readonly id: string;
+  readonly version: number;
+  readonly title: string;
+  readonly about: string;
+  readonly origin: string;
+  readonly spellings: readonly string[];
+  readonly networks: 'all' | 'mainnet';
+  readonly findable: boolean;
+  readonly sats: number | null;
+}
+
+interface Range {
+  readonly start: number;
+  readonly end: number;
+}
+
+export interface SatributesView {
+  readonly site: Site;
+  readonly network: string;
+  readonly satributes: readonly SatributeLine[];
+}
+
+export interface SatributeView extends SatributeLine {
+  readonly site: Site;
+  readonly rule: { readonly kind: string; readonly why?: string };
+  readonly ranges: readonly Range[];
+  readonly more: boolean;
+  readonly explain?: { readonly sat: number; readonly has: boolean; readonly range: Range | null };
+}
+
+export function satributesPage({ site, network, satributes }: SatributesView): Markup {
+  return layout({
+    title: 'Satributes · Satscribe',
+    site,
+    main: html`<section>
+<h1>Satributes</h1>
+<p>What makes a sat special, and who said so. Each definition has a version: a changed rule is another one.</p>
+<div class="scroll"><table>
+<thead><tr><th scope="col">Satribute</th><th scope="col">What it is</th><th scope="col" class="num">Sats</th></tr></thead>
+<tbody>
+${satributes.map(
+  (satribute) => html`<tr>
+  <th scope="row"><a href="/satributes/${satribute.id}">${satribute.title}</a></th>
+  <td>${satribute.about}${!satribute.findable && html` <span class="faint">Not found here: ${reason(satribute, network)}.</span>`}</td>
+  <td class="num nowrap">${satWords(satribute.sats)}</td>
+</tr>
+`,
+)}
+</tbody>
+</table></div>
+</section>`,
+  });
+}
+
+function reason({ sats }: SatributeLine, network: string): string {
+  return sats === null ? 'no list of its sats is known' : `it means nothing on ${network}`;
+}
+
+const satWords = (sats: number | null): HtmlValue =>
+  sats === null ? html`<span class="faint">not known</span>` : grouped(sats);
+
+export function satributePage(view: SatributeView): Markup {
+  const { site, id, version, title, about, origin, spellings, rule, ranges, more, sats, explain } = view;
+  const row = (name: string, value: HtmlValue): Markup =>
+    html`<div><dt>${name}</dt><dd>${value}</dd></div>\n`;
+  return layout({
+    title: `${title} · Satribute · Satscribe`,
+    site,
+    main: html`<section>
+<h1>${title}</h1>
+<p>${about}</p>
+<dl class="table">
+${row('Id', html`<span class="mono">${id}</span>, version ${version}`)}
+${row('Also spelled', spellings.slice(1).join(', ') || html`<span class="faint">no other way</span>`)}
+${row('Origin', origin)}
+${row('Networks', view.networks === 'all' ? 'all' : 'mainnet, where it happened')}
+${row('Sats', satWords(sats))}
+${rule.why !== undefined && row('Unknown because', rule.why)}
+</dl>
+<form action="/satributes/${id}" method="get"><p><label>Does a sat have it?
+<input name="sat" required maxlength="80" autocomplete="off" spellcheck="false" value="${explain?.sat ?? ''}" placeholder="number, name, degree, decimal or percentile"></label>
+<button type="submit">Explain</button></p></form>
+${explain !== undefined && explanation(view, explain)}
+${ranges.length > 0 && rangesTable(ranges, more)}
+<p class="more"><a href="/satributes">All satributes ›</a></p>
+</section>`,
+  });
+}
+
+function explanation({ title, sats }: SatributeView, explain: NonNullable<SatributeView['explain']>): Markup {
+  const { sat, has, range } = explain;
+  if (has && range !== null)
+    return html`<p><span class="chip yes">yes</span> Sat ${grouped(sat)} is ${title}: it is among the ${plural(range.end - range.start, 'sat')} from ${grouped(range.start)} on.</p>`;
+  return sats === null
+    ? html`<p><span class="chip part">unknown</span> Whether sat ${grouped(sat)} is ${title} cannot be told.</p>`
+    : html`<p><span class="chip">no</span> Sat ${grouped(sat)} is not ${title}.</p>`;
+}
+
+function rangesTable(ranges: readonly Range[], more: boolean): Markup {
+  return html`<h2>${more ? 'The first of its sats' : 'Its sats'}</h2>
+<div class="scroll"><table>
+<thead><tr><th scope="col" class="num">First</th><th scope="col" class="num">Last</th><th scope="col" class="num">Sats</th></tr></thead>
+<tbody>
+${ranges.map(
+  ({ start, end }) =>
+    html`<tr><td class="num"><a href="/sat/${start}">${grouped(start)}</a></td><td class="num">${grouped(end - 1)}</td><td class="num">${grouped(end - start)}</td></tr>\n`,
+)}
+</tbody>
+</table></div>`;
+}

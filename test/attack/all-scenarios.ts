@@ -1,0 +1,31 @@
+import type { Scenario } from './scenario.ts';
+import { bodyScenarios } from './scenarios/bodies.ts';
+import { connectionScenarios } from './scenarios/connections.ts';
+import { contentScenarios } from './scenarios/contents.ts';
+import { galleryScenarios } from './scenarios/galleries.ts';
+import { keyScenarios } from './scenarios/keys.ts';
+import { mixedScenarios } from './scenarios/mixed.ts';
+import { readerScenarios } from './scenarios/readers.ts';
+import { requestScenarios } from './scenarios/requests.ts';
+import { searchScenarios } from './scenarios/searches.ts';
+import { streamScenarios } from './scenarios/streams.ts';
+
+export const allScenarios: readonly Scenario[] = [
+  ...streamScenarios,
+  ...bodyScenarios,
+  ...readerScenarios,
+  ...connectionScenarios,
+  ...galleryScenarios,
+  ...searchScenarios,
+  ...contentScenarios,
+  ...requestScenarios,
+  ...keyScenarios,
+  ...mixedScenarios,
+];
+
+/** Throws a RangeError for a name that is none. */
+export function scenarioNamed(name: string): Scenario {
+  const found = allScenarios.find((scenario) => scenario.name === name);
+  if (found === undefined) throw new RangeError(`there is no scenario ${name}`);
+  return found;
+}

@@ -1,0 +1,44 @@
+import type { Targets } from '#test/attack/chain/hurtful-chain.ts';
+
+/** What a client process is told at its start. */
+export interface ClientOrder {
+  readonly port: number;
+  /** The address that it asks from. */
+  readonly address: string;
+  readonly targets: Targets;
+}
+
+export interface AttackOrder extends ClientOrder {
+  readonly scenario: string;
+  readonly seconds: number;
+  /** On a busy machine the attack lasts longer, until so many of its requests were answered or cut; 0: it does not. */
+  readonly answersLeast: number;
+}
+
+/** The most that an attack lasts longer, in milliseconds. */
+export const prolongedMs = 20_000;
+
+/** Answers of an attack, counted by status; `cut`: connections that ended without any. */
+export type AttackTally = Readonly<Record<string, number>>;
+
+export interface GoodOrder extends ClientOrder {
+  /** Each search takes the next one. */
+  readonly keys: readonly string[];
+}
+
+export const questionKinds = ['lookup', 'search', 'page', 'stream'] as const;
+export type QuestionKind = (typeof questionKinds)[number];
+
+/** What the good client felt of one question. */
+export interface GoodAnswer {
+  readonly kind: QuestionKind;
+  readonly path: string;
+  /** By the clock of the machine, in milliseconds. */
+  readonly startedAt: number;
+  readonly milliseconds: number;
+  /** The HTTP status, or the error's code. */
+  readonly outcome: number | string;
+}
+
+/** The good client gives up after this time. */
+export const patienceMs = 10_000;

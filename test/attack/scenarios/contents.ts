@@ -1,0 +1,54 @@
+import { get, pick, type Scenario } from '#test/attack/scenario.ts';
+
+/** Bodies of 4 MB: asked for in bytes, in part, and not at all. */
+export const contentScenarios: readonly Scenario[] = [
+  {
+    name: 'content-ranges',
+    what: 'ranges of one byte of bodies of 4 MB, by 30 clients',
+    run: (attack) =>
+      attack.loops(30, async () => {
+        const at = attack.random.below(3_000_000);
+        await attack.exchange(
+          get(`/content/${pick(attack, attack.targets.bodies)}`, { range: `bytes=${at}-${at}` }),
+        );
+      }),
+  },
+  {
+    name: 'content-ranges-many',
+    what: 'a thousand ranges of a body in one request, by 30 clients',
+    run: async (attack) => {
+      const range = `bytes=${Array.from({ length: 1000 }, (_, index) => `${index}-${index}`).join(',')}`;
+      await attack.loops(30, async () =>
+        attack.exchange(get(`/content/${pick(attack, attack.targets.bodies)}`, { range })),
+      );
+    },
+  },
+  {
+    name: 'content-aborted',
+    what: 'bodies of 4 MB, reset before they arrive, by 30 clients',
+    run: (attack) =>
+      attack.loops(30, async () =>
+        attack.exchange(get(`/content/${pick(attack, attack.targets.bodies)}`), {
+          abortAfterMs: attack.random.below(10),
+        }),
+      ),
+  },
+  {
+    name: 'content-whole',
+    what: 'bodies of 4 MB, read whole, by 20 clients',
+    run: (attack) =>
+      attack.loops(20, async () => attack.exchange(get(`/content/${pick(attack, attack.targets.bodies)}`))),
+  },
+  {
+    name: 'previews',
+    what: 'previews of hostile pages, bombs and long texts, by 20 clients',
+    run: (attack) => {
+      const { hostile, longTexts } = attack.targets;
+      return attack.loops(20, async () =>
+        attack.exchange(
+          get(`/preview/${pick(attack, [...hostile, ...longTexts])}`, { 'accept-encoding': 'br, gzip' }),
+        ),
+      );
+    },
+  },
+];

@@ -1,0 +1,16 @@
+import { newApiKey } from '#accounts/api-key.ts';
+import { get, type Scenario } from '#test/attack/scenario.ts';
+
+/** Keys: who guesses them must not lock out who has one. */
+export const keyScenarios: readonly Scenario[] = [
+  {
+    name: 'keys-unknown',
+    what: 'unknown keys in the right form, from the address of the good client, by 20 clients',
+    sharesAddress: true,
+    run: (attack) =>
+      attack.loops(20, async () => {
+        const { key } = newApiKey();
+        await attack.exchange(get('/search?text=a', { 'x-api-key': key, 'sec-fetch-site': 'cross-site' }));
+      }),
+  },
+];

@@ -1,0 +1,170 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, closeSync, mkdirSync, mkdtempSync, openSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { type ChainSize, makeHurtfulChain, type Targets } from '#test/attack/chain/hurtful-chain.ts';
+import { databaseFolder } from '#test/support/database-folder.ts';
+import { machineEnvironment } from '#test/support/run-cli.ts';
+import { makeKeys } from './make-keys.ts';
+import type { ProbeSample } from './probe.ts';
+
+const root = join(import.meta.dirname, '../../..');
+/** The heap of a process on a small server. */
+const heapMegabytes = 1024;
+/** A process whose event loop stands still answers late, or never. */
+const probeWaitMs = 20_000;
+const startWaitMs = 120_000;
+const stopWaitMs = 30_000;
+
+/**
+ * As on the internet, except that no proxy is in between: programs search with a key or the claim to be our page, and
+ * the limits by address are the defaults.
+ */
+const settings = { SEARCH_ACCESS: 'restricted', LOG_LEVEL: 'warn' } as const;
+
+/** `satscribe serve` in its own process with its own Postgres, over a chain made to hurt. */
+export class ServiceUnderAttack {
+  readonly targets: Targets;
+  readonly #folder: string;
+  #running: { readonly child: ChildProcess; readonly port: number } | null = null;
+
+  private constructor(folder: string, targets: Targets) {
+    this.#folder = folder;
+    this.targets = targets;
+  }
+
+  /** Makes the chain. Nothing runs yet: the first start indexes it. */
+  static prepare(size: ChainSize): ServiceUnderAttack {
+    const folder = mkdtempSync(join(databaseFolder(), 'satscribe-attack-'));
+    // as root the database runs as an ordinary account, which must be able to reach the folder
+    chmodSync(folder, 0o755);
+    mkdirSync(join(folder, 'data'), { mode: 0o755 });
+    return new ServiceUnderAttack(folder, makeHurtfulChain(join(folder, 'chain'), size));
+  }
+
+  get pid(): number {
+    return this.#child.pid!;
+  }
+
+  get port(): number {
+    return this.#started.port;
+  }
+
+  /** False once the process has ended, by itself or by `kill`. */
+  get isAlive(): boolean {
+    return (
+      this.#running !== null &&
+      this.#running.child.exitCode === null &&
+      this.#running.child.signalCode === null
+    );
+  }
+
+  get logFile(): string {
+    return join(this.#folder, 'service.log');
+  }
+
+  async start(): Promise<void> {
+    const log = openSync(this.logFile, 'a');
+    const child = spawn(
+      process.execPath,
+      [
+        `--max-old-space-size=${heapMegabytes}`,
+        '--expose-gc',
+        '--import',
+        join(import.meta.dirname, 'probe.ts'),
+        'src/main.ts',
+        'serve',
+        '--blocks',
+        join(this.#folder, 'chain'),
+        '--data',
+        join(this.#folder, 'data'),
+        '--port',
+        '0',
+      ],
+      { cwd: root, env: { ...machineEnvironment(), ...settings }, stdio: ['ignore', 'pipe', log, 'ipc'] },
+    );
+    closeSync(log);
+    this.#running = { child, port: await portOf(child, this.logFile) };
+  }
+
+  /** Keys that may search, as often as they like. Only while the service runs. */
+  makeKeys(count: number): Promise<string[]> {
+    return makeKeys(join(this.#folder, 'data'), count);
+  }
+
+  /** Collects garbage and forgets the delays of the event loop so far. */
+  async collect(): Promise<void> {
+    await this.#ask('collect');
+  }
+
+  /** Null where the process does not answer in time. */
+  async sample(): Promise<ProbeSample | null> {
+    return (await this.#ask('sample')) as ProbeSample | null;
+  }
+
+  /** Ends the process at once; Postgres runs on, and the next start takes it over. */
+  async kill(): Promise<void> {
+    if (!this.isAlive) return;
+    const ended = once(this.#child, 'exit');
+    this.#child.kill('SIGKILL');
+    await ended;
+  }
+
+  /** Ends everything and removes all files. */
+  async remove(): Promise<void> {
+    if (this.#running !== null && !(await this.#stop())) {
+      // Postgres runs on without it: only a start and an end in order stop that too
+      await this.kill();
+      await this.start();
+      await this.#stop();
+    }
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  /** Ends the process in order. False where it was dead, or takes too long. */
+  async #stop(): Promise<boolean> {
+    if (!this.isAlive) return false;
+    const ended = once(this.#child, 'exit', { signal: AbortSignal.timeout(stopWaitMs) });
+    this.#child.kill('SIGTERM');
+    return ended.then(
+      () => true,
+      () => false,
+    );
+  }
+
+  get #started(): { readonly child: ChildProcess; readonly port: number } {
+    if (this.#running === null) throw new Error('the service was never started');
+    return this.#running;
+  }
+
+  get #child(): ChildProcess {
+    return this.#started.child;
+  }
+
+  async #ask(question: 'collect' | 'sample'): Promise<unknown> {
+    if (!this.isAlive) return null;
+    const answer = once(this.#child, 'message', { signal: AbortSignal.timeout(probeWaitMs) });
+    this.#child.send(question);
+    try {
+      return ((await answer) as unknown[])[0];
+    } catch {
+      return null;
+    }
+  }
+}
+
+/** The port of the line `ready http://…`. */
+async function portOf(child: ChildProcess, logFile: string): Promise<number> {
+  let said = '';
+  const signal = AbortSignal.timeout(startWaitMs);
+  child.stdout!.setEncoding('utf8');
+  for await (const text of child.stdout!.iterator({ destroyOnReturn: false, signal } as object)) {
+    said += String(text);
+    const port = /^ready http:\S+:(\d+)/mu.exec(said)?.[1];
+    if (port !== undefined) {
+      child.stdout!.resume();
+      return Number(port);
+    }
+  }
+  throw new Error(`the service did not start, see ${logFile}`);
+}

@@ -1,0 +1,65 @@
+import type pg from 'pg';
+import { seams } from '#kernel/failpoint.ts';
+import { migrate } from '#kernel/pg/migrate.ts';
+import { type Random, shuffled } from '#test/builders/random.ts';
+import { freePort } from '#test/support/free-port.ts';
+import type { ChaosDatabase } from './chaos-database.ts';
+import { compareDumps, differences } from './compare.ts';
+import type { SeamArmed } from './indexer-process.ts';
+import { Supervisor } from './supervisor.ts';
+
+/** Some seams, each once, in random order, spread over a first sync of so many batches. */
+export function killsOfFirstSync(random: Random, batches: number, count: number): SeamArmed[] {
+  // each start goes on where the last one was killed; the last load must be one too
+  const passesMax = Math.max(1, Math.floor(batches / (count + 2)));
+  return shuffled(random, seams)
+    .slice(0, count)
+    .map((name) => ({ name, passes: 1 + random.below(passesMax), how: 'overlapped' }));
+}
+
+export interface FirstSync {
+  /** Of its database and its log. */
+  readonly name: string;
+  readonly folder: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly kills: readonly SeamArmed[];
+  readonly database: ChaosDatabase;
+  /** An index of the same chain that was not killed. */
+  readonly clean: pg.Pool;
+  readonly caughtUp: () => Promise<void>;
+}
+
+/** A first sync that is killed at seams, and the rows in which it differs: neither index ever took blocks back. */
+export async function killedFirstSync({
+  name,
+  folder,
+  env,
+  kills,
+  database,
+  clean,
+  caughtUp,
+}: FirstSync): Promise<{ readonly found: string[]; readonly killed: Supervisor }> {
+  await database.create(name);
+  await migrate(database.directUrl(name));
+  const settings = { ...env, ...database.directSettings(name), PORT: String(await freePort()) };
+  const killed = new Supervisor({ name, folder, env: settings }, kills);
+  const pool = database.pool(name);
+  try {
+    await caughtUp();
+    const found = await compareDumps(pool, clean);
+    const missed = kills.filter(({ name: seam }) => killed.overlaps.get(seam) !== 1);
+    found.push(...missed.map((kill) => `first sync: not killed at ${kill.name}`));
+    found.push(...differences('outbox of a first sync', await outboxOf(pool), await outboxOf(clean)));
+    return { found, killed };
+  } finally {
+    await killed.stop();
+    await pool.end();
+  }
+}
+
+async function outboxOf(pool: pg.Pool): Promise<string[]> {
+  const { rows } = await pool.query<{ line: string }>(
+    'SELECT ROW(sequence, height, block_hash, cancels, event_count, md5(events))::text AS line FROM chain.outbox',
+  );
+  return rows.map(({ line }) => line);
+}

@@ -1,0 +1,63 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { isOverlapped, type Seam, seams } from '#kernel/failpoint.ts';
+import type { ChaosDatabase } from './chaos-database.ts';
+import type { Parts } from './faults.ts';
+
+/** A seam of overlapped batches: the process kills itself there, or is held there while its database fails. */
+export interface SeamAim {
+  readonly name: Seam;
+  readonly how: 'overlapped' | 'held';
+}
+
+export const seamAims: readonly SeamAim[] = seams.flatMap((name) => [
+  { name, how: 'overlapped' as const },
+  { name, how: 'held' as const },
+]);
+
+/** A load has so many batches, of which one of the first half is the one at the seam. */
+const batchesToCome = 12;
+const hitWithinMs = 25_000;
+const hitTriesMax = 4;
+const lookEveryMs = 50;
+
+/** What happens to the database while the process is held. Each settles when it works again. */
+const faults: readonly ((database: ChaosDatabase, name: string, downMs: number) => Promise<void>)[] = [
+  (database, name) => database.terminate(name),
+  async (database) => database.proxy.cut(),
+  (database, _, downMs) => database.restart(downMs),
+  (database, _, downMs) => database.crash('SIGQUIT', downMs),
+  (database, _, downMs) => database.crash('SIGKILL', downMs),
+];
+
+/**
+ * Lets a load come to a seam while its next batch is decided, and fail there. Returns what went wrong; null: nothing.
+ * The load follows a reorganisation now and then.
+ */
+export async function aimAtSeam(parts: Parts, aim: SeamAim, batchBlocks: number): Promise<string | null> {
+  const { node, random, indexer } = parts;
+  const blocks = batchBlocks * batchesToCome;
+  for (let tries = 0; tries < hitTriesMax; tries++) {
+    const depth = random.unit() < 0.4 ? 1 + random.below(Math.min(20, node.tip.height - 101)) : 0;
+    const passes = 1 + random.below(batchesToCome / 2);
+    const before = indexer.overlaps.get(aim.name) ?? 0;
+    const mine = (): Promise<void> => (depth === 0 ? node.extend(blocks) : node.race(depth, blocks));
+    await indexer.without(mine, { ...aim, passes });
+    if (aim.how === 'held') {
+      const batches = await indexer.held(hitWithinMs);
+      if (batches === null) continue;
+      await failWhileHeld(parts);
+      return isOverlapped(aim.name, batches) ? null : `held at ${aim.name} with ${JSON.stringify(batches)}`;
+    }
+    for (const until = Date.now() + hitWithinMs; Date.now() < until; await delay(lookEveryMs)) {
+      if ((indexer.overlaps.get(aim.name) ?? 0) > before) return null;
+    }
+  }
+  return `no load came to ${aim.name}`;
+}
+
+/** The process goes on while its database is away, or after that. */
+async function failWhileHeld({ database, name, random, indexer }: Parts): Promise<void> {
+  const fault = faults[random.below(faults.length)]!;
+  const [downMs, resumeMs] = [random.below(800), 300 + random.below(1200)];
+  await Promise.all([fault(database, name, downMs), delay(resumeMs).then(() => indexer.resume())]);
+}

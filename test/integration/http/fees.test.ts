@@ -1,0 +1,45 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { App } from '#http/server/app-dependencies.ts';
+import { type Bitcoind, startBitcoind } from '#test/support/node/bitcoind.ts';
+import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
+import { createRoutesApp } from '#test/support/routes-app.ts';
+
+const url = '/mempool/api/v1/fees/recommended';
+
+test('without a node there are no fees', async () => {
+  const app = createRoutesApp();
+  const answer = await app.inject(url);
+  expect([answer.statusCode, answer.json()]).toEqual([
+    404,
+    { status: 'error', error: 'fees are asked of a node, and there is none' },
+  ]);
+  await app.close();
+});
+
+describe.skipIf(bitcoindForTests() === null)('with a node', () => {
+  let node: Bitcoind;
+  let app: App;
+
+  beforeAll(async () => {
+    node = await startBitcoind({ zmq: [], extra: ['-minrelaytxfee=0.00004001'] });
+    app = createRoutesApp({ node: node.rpc });
+    await app.ready();
+  });
+
+  afterAll(async () => {
+    await app.close();
+    await node.remove();
+  });
+
+  test('that has nothing to estimate from, all fees are the least that it takes', async () => {
+    const answer = await app.inject(url);
+    expect(answer.statusCode).toBe(200);
+    expect(answer.json()).toEqual({
+      fastestFee: 5,
+      halfHourFee: 5,
+      hourFee: 5,
+      economyFee: 5,
+      minimumFee: 5,
+    });
+  });
+});

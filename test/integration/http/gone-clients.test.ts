@@ -1,0 +1,265 @@
+import { readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { SearchService } from '#kernel/contracts/search-service.ts';
+import { createPool } from '#kernel/pg/pool.ts';
+import { idOf } from '#test/support/chain/chain-rows.ts';
+import { createHttpApp, type HttpApp, type HttpAppOptions } from '#test/support/http-app.ts';
+import { waitUntil } from '#test/support/wait-until.ts';
+
+type Headers = Readonly<Record<string, string>>;
+
+interface Operation {
+  readonly parameters?: readonly {
+    readonly name: string;
+    readonly in: string;
+    readonly required?: boolean;
+  }[];
+  readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, unknown>> }>>;
+}
+interface Document {
+  readonly paths: Readonly<Record<string, { readonly get?: Operation }>>;
+}
+
+interface Question {
+  readonly url: string;
+  readonly headers: Headers;
+}
+
+const json = { accept: 'application/json' };
+/** As many as the pool has connections for, with some left. */
+const atOnce = 8;
+/** Paths that answer from memory, from files, or from their parameters alone; with what they are refused for here. */
+const withoutDatabase = new Set([
+  '/favicon.ico',
+  '/health/live',
+  '/indexer/inscription',
+  '/indexer/metadata',
+  '/inscription/0/transfers',
+  '/inventory',
+  '/mempool/api/address/bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080/utxo',
+  '/mempool/api/v1/fees/recommended',
+  '/metrics',
+  '/openapi.json',
+  '/openapi.yaml',
+  `/outputs/${'ab'.repeat(32)}%3A0/sats`,
+  '/robots.txt',
+  '/sat/0/satributes',
+  '/satributes',
+  '/satributes/0',
+  '/satscanner/find-special-ranges',
+  '/satscanner/supported-satributes',
+  '/search',
+  '/search/facets',
+  '/search/suggest',
+]);
+
+/** What stands for the parameters of a path. */
+const values: Readonly<Record<string, string>> = {
+  address: 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080',
+  block: '0',
+  height: '0',
+  outpoint: `${'ab'.repeat(32)}:0`,
+  satpoint: `${'ab'.repeat(32)}:0:0`,
+  rune: 'ABC',
+  hash: 'ab'.repeat(32),
+  text: 'hello',
+  txid: 'ab'.repeat(32),
+  url: 'x',
+};
+
+async function open(options: HttpAppOptions = {}): Promise<{ http: HttpApp; address: string }> {
+  const http = await createHttpApp(
+    [
+      { height: 0, rows: [{ name: 'a', body: 'hello' }] },
+      { height: 1, rows: [{ name: 'b', body: 'hello' }] },
+    ],
+    { budgets: { requests: 100, requestsEach: 100 }, ...options },
+  );
+  // as the service asks it of its readers: the server notices that a client is gone
+  await http.database.pool.query(
+    `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET client_connection_check_interval = 100', current_database()); END $$`,
+  );
+  const address = await http.app.listen({ port: 0, host: '127.0.0.1' });
+  // The lists are read for nobody when the server begins to listen: on a busy machine that waited for the lock of a test,
+  // and nothing ended it.
+  expect((await fetch(new URL('/collections', address))).status).toBe(200);
+  // those that are open do not ask it yet
+  for (const pool of [http.database.pool, http.database.readers]) {
+    while (pool.idleCount > 0) (await pool.connect()).release(true);
+  }
+  return { http, address };
+}
+
+/** Statements that wait for a lock. No role sees the state of another role's connections, but all see the locks. */
+async function blocked({ database }: HttpApp): Promise<number> {
+  const { rows } = await database.pool.query<{ count: number }>(
+    `SELECT count(DISTINCT l.pid) AS count FROM pg_locks l JOIN pg_database d ON d.oid = l.database
+     WHERE d.datname = current_database() AND NOT l.granted`,
+  );
+  return rows[0]?.count ?? 0;
+}
+
+/** Keeps everybody from reading these tables while `work` runs. */
+async function locked(http: HttpApp, tables: string, work: () => Promise<void>): Promise<void> {
+  const locking = createPool(http.database.url, { max: 1 });
+  const locker = await locking.connect();
+  await locker.query(`BEGIN; LOCK TABLE ${tables} IN ACCESS EXCLUSIVE MODE`);
+  try {
+    await work();
+  } finally {
+    await locker.query('ROLLBACK');
+    locker.release();
+    await locking.end();
+  }
+}
+
+async function allTables({ database }: HttpApp): Promise<string> {
+  const { rows } = await database.pool.query<{ names: string }>(
+    `SELECT string_agg(format('%I.%I', schemaname, tablename), ', ') AS names FROM pg_tables WHERE schemaname = 'chain'`,
+  );
+  return rows[0]?.names ?? '';
+}
+
+/** Asks all of it, leaves when the database has what it takes, and returns what was answered before. */
+async function askAndLeave(http: HttpApp, address: string, asked: readonly Question[]): Promise<string[]> {
+  const controller = new AbortController();
+  const answered: string[] = [];
+  const asking = asked.map(async ({ url, headers }) => {
+    const { body } = await fetch(new URL(url, address), { signal: controller.signal, headers });
+    await body?.cancel();
+    answered.push(url);
+  });
+  const settled = Promise.allSettled(asking);
+  await waitUntil(async () => {
+    expect({ blocked: await blocked(http), answered }).toEqual({
+      blocked: asked.length - answered.length,
+      answered,
+    });
+  });
+  controller.abort();
+  await settled;
+  await waitUntil(async () => (await blocked(http)) === 0);
+  return answered;
+}
+
+/** A search that has found something at once: what its page looks up afterwards is what takes time. */
+function quickSearch(): SearchService {
+  const unasked = () => Promise.reject(new Error('not asked for here'));
+  const facets = {
+    totalItems: 2,
+    types: [],
+    otherTypes: 0,
+    days: [1, 9].map((day) => ({ day, count: 1 })),
+    tip: null,
+  };
+  return {
+    textSearch: ({ text = '' }) =>
+      Promise.resolve({
+        tip: null,
+        mempoolRevision: null,
+        value: {
+          records: [],
+          totalItems: 2,
+          page: 1,
+          needles: [text],
+          facets: text === 'hello' ? facets : null,
+        },
+      }),
+    hashSearch: unasked,
+    facets: unasked,
+    suggest: unasked,
+    hashes: unasked,
+    inscription: unasked,
+  };
+}
+
+/** A URL of each path that is read with GET, and each form in which it answers. */
+async function questions(): Promise<{ path: string; asked: Question }[]> {
+  const { paths } = JSON.parse(await readFile('docs/openapi.json', 'utf8')) as Document;
+  return Object.entries(paths).flatMap(([path, { get }]) => {
+    if (get === undefined) return [];
+    const valueOf = (name: string): string =>
+      values[name] ?? (/^(?:id|inscription|parent)$/u.test(name) ? idOf('a') : '0');
+    const filled = path.replaceAll(/\{(\w+)\}/gu, (_, name: string) => encodeURIComponent(valueOf(name)));
+    const needed = (get.parameters ?? []).filter((one) => one.in === 'query' && one.required === true);
+    const query = needed.map(({ name }) => `${name}=${encodeURIComponent(valueOf(name))}`).join('&');
+    const url = query === '' ? filled : `${filled}?${query}`;
+    const forms: Headers[] = [json];
+    const { 200: found, 304: same } = get.responses;
+    if (found?.content?.['text/html'] !== undefined) forms.push({ accept: 'text/html' });
+    if (same !== undefined) forms.push({ ...json, 'if-none-match': 'W/"of another tip"' });
+    return forms.map((headers) => ({ path, asked: { url, headers } }));
+  });
+}
+
+describe('statements for clients that are gone end on the server', () => {
+  let http: HttpApp;
+  let address: string;
+  beforeAll(async () => {
+    ({ http, address } = await open());
+  });
+  afterAll(() => http.close());
+
+  test('on every path that reads the database', async () => {
+    const all = await questions();
+    const searches = [
+      '/search?text=hello',
+      '/search?hash=',
+      '/search?query=',
+      '/?text=hello',
+      '/?hash=',
+      '/?q=',
+    ].map((start) => ({ url: start.endsWith('=') ? `${start}${'ab'.repeat(32)}` : start, headers: json }));
+    const asked = [
+      ...all.map((one) => one.asked),
+      ...searches,
+      { url: '/indexer/metadata?text=hello', headers: json },
+      { url: '/search/facets?text=hello', headers: json },
+      { url: '/search/suggest?text=hello', headers: json },
+      { url: `/inscription/${idOf('a')}/transfers`, headers: json },
+      { url: `/indexer/inscription?id=${idOf('a')}`, headers: json },
+      { url: `/${'ab'.repeat(32)}`, headers: json },
+    ];
+    const answered: string[] = [];
+    await locked(http, await allTables(http), async () => {
+      // not those that stand together: four contents are read at once
+      const rounds = Math.ceil(asked.length / atOnce);
+      for (let round = 0; round < rounds; round++) {
+        const part = asked.filter((_, place) => place % rounds === round);
+        answered.push(...(await askAndLeave(http, address, part)));
+      }
+    });
+    expect([...new Set(answered)].sort()).toEqual([...withoutDatabase].sort());
+    expect((await fetch(new URL('/blockheight', address))).status).toBe(200);
+    expect(http.logged.filter(({ msg }) => msg === 'request failed')).toEqual([]);
+  });
+
+  test('on pages of events, which follow what is looked up first', async () => {
+    await locked(http, 'chain.state', async () => {
+      const urls = ['/events', '/events?kind=inscriptions&from=1', '/events/text/0'];
+      expect(
+        await askAndLeave(
+          http,
+          address,
+          urls.map((url) => ({ url, headers: {} })),
+        ),
+      ).toEqual([]);
+    });
+  });
+});
+
+test('statements of a page of results end, which follow its search', async () => {
+  const { http, address } = await open({ search: quickSearch() });
+  await locked(http, await allTables(http), async () => {
+    const urls = ['/?text=hello', '/?text=5'];
+    const headers = { accept: 'text/html' };
+    expect(
+      await askAndLeave(
+        http,
+        address,
+        urls.map((url) => ({ url, headers })),
+      ),
+    ).toEqual([]);
+  });
+  await http.close();
+});

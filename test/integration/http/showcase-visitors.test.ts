@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createPool } from '#kernel/pg/pool.ts';
+import { createHttpApp, type HttpApp } from '#test/support/http-app.ts';
+import { waitUntil } from '#test/support/wait-until.ts';
+
+let http: HttpApp;
+let address: string;
+beforeAll(async () => {
+  http = await createHttpApp([{ height: 0, rows: [{ name: 'a', body: 'hello' }] }]);
+  address = await http.app.listen({ port: 0, host: '127.0.0.1' });
+});
+afterAll(() => http.close());
+
+/** Connections that read for answers: they have a role of their own. */
+async function readers(): Promise<number> {
+  const { rows } = await http.database.pool.query<{ count: number }>(
+    `SELECT count(*)::integer AS count FROM pg_stat_activity
+     WHERE datname = current_database() AND usename <> current_user`,
+  );
+  return rows[0]?.count ?? 0;
+}
+
+async function waiting(): Promise<number> {
+  const { rows } = await http.database.pool.query<{ count: number }>(
+    `SELECT count(DISTINCT l.pid) AS count FROM pg_locks l JOIN pg_database d ON d.oid = l.database
+     WHERE d.datname = current_database() AND NOT l.granted`,
+  );
+  return rows[0]?.count ?? 0;
+}
+
+test('the first page comes for others where its first visitor leaves before it was chosen what to show', async () => {
+  const locking = createPool(http.database.url, { max: 1 });
+  const locker = await locking.connect();
+  // it is read for the selection alone until that is there
+  await locker.query('BEGIN; LOCK TABLE chain.inscriptions IN ACCESS EXCLUSIVE MODE');
+  const first = new AbortController();
+  const gone = fetch(address, { signal: first.signal }).catch(() => null);
+  await waitUntil(async () => (await waiting()) === 1);
+  const second = fetch(address);
+  // one of each page, and that of the selection
+  await waitUntil(async () => (await readers()) === 3);
+  first.abort();
+  await gone;
+  // the connection of who is gone is cut
+  await waitUntil(async () => (await readers()) === 2);
+  await locker.query('ROLLBACK');
+  locker.release();
+  await locking.end();
+  expect((await second).status).toBe(200);
+  expect(http.logged.filter(({ msg }) => msg === 'request failed')).toEqual([]);
+});

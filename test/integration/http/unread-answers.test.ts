@@ -1,0 +1,147 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { brotliDecompressSync } from 'node:zlib';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { idOf } from '#test/support/chain/chain-rows.ts';
+import { createHttpApp, type HttpApp } from '#test/support/http-app.ts';
+import { addLargeAnswer, largeBody } from '#test/support/large-answer.ts';
+import { waitUntil } from '#test/support/wait-until.ts';
+
+const answerBytes = largeBody.length;
+/** Nobody is cut off for being slow: a slow machine takes seconds for these answers. */
+const patient = { patienceMs: 600_000, rate: 1 };
+/** A client may have two such answers, all clients three. */
+const budgets = {
+  unsentBytes: 3.5 * answerBytes,
+  unsentBytesEach: 2.5 * answerBytes,
+  pace: patient,
+  pressedPace: patient,
+};
+
+let http: HttpApp;
+let address: URL;
+let large: string;
+const sockets = new Set<Socket>();
+
+beforeAll(async () => {
+  http = await createHttpApp(
+    [
+      {
+        height: 0,
+        rows: [
+          { name: 'large', body: 'hello' },
+          { name: 'small', body: 'hello' },
+        ],
+      },
+    ],
+    { budgets },
+  );
+  large = await addLargeAnswer(http.database.pool);
+  address = new URL(await http.app.listen({ host: '127.0.0.1', port: 0 }));
+});
+afterAll(() => http.close());
+afterEach(async () => {
+  for (const socket of sockets) socket.destroy();
+  sockets.clear();
+  await waitUntil(async () => (await unsent()) === 0);
+});
+
+const queue = async (name: string): Promise<number> => {
+  const { body } = await http.app.inject('/metrics');
+  return Number(new RegExp(`^satscribe_queue_length\\{queue="${name}"\\} (.*)$`, 'mu').exec(body)?.[1]);
+};
+const unsent = (): Promise<number> => queue('unsent bytes');
+
+async function open(localAddress: string): Promise<Socket> {
+  const socket = connect({ port: Number(address.port), host: '127.0.0.1', localAddress });
+  sockets.add(socket);
+  socket.on('error', () => undefined);
+  await once(socket, 'connect');
+  return socket;
+}
+
+/** The head of an answer, of which nothing more is read. */
+async function unread(localAddress: string, path = large): Promise<string> {
+  const socket = await open(localAddress);
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
+  await once(socket, 'readable');
+  return String(socket.read()).split('\r\n\r\n', 1)[0]!;
+}
+
+describe('answers that nobody reads', () => {
+  test('fill the share of their client, and no more: others are answered', async () => {
+    for (const wanted of [1, 2]) {
+      expect(await unread('127.0.0.2')).toContain('200 OK');
+      expect(await unsent()).toBe(wanted * answerBytes);
+    }
+    const refused = await unread('127.0.0.2');
+    expect(refused).toContain('429 Too Many Requests');
+    expect(refused).toContain('retry-after: 2');
+    // its small answers have room
+    expect(await unread('127.0.0.2', '/blockheight')).toContain('200 OK');
+    expect(await (await fetch(new URL(large, address))).text()).toHaveLength(answerBytes);
+    expect(await unsent()).toBe(2 * answerBytes);
+  });
+
+  test('of all clients have a bound too: what has no room is told to come again', async () => {
+    for (const client of ['127.0.0.2', '127.0.0.3', '127.0.0.4'])
+      expect(await unread(client)).toContain('200 OK');
+    const refused = await unread('127.0.0.5');
+    expect(refused).toContain('503 Service Unavailable');
+    expect(refused).toContain('retry-after: 2');
+    // the cheap ones go on
+    expect((await fetch(new URL('/blockheight', address))).status).toBe(200);
+    const [first] = sockets;
+    first?.destroy();
+    await waitUntil(async () => (await unsent()) === 2 * answerBytes);
+    expect(await unread('127.0.0.5')).toContain('200 OK');
+  });
+
+  test('hold no place among the requests being answered', async () => {
+    await unread('127.0.0.2');
+    expect(await queue('requests being answered')).toBe(0);
+  });
+});
+
+describe('large answers', () => {
+  test('have their length, and arrive as they are, compressed and not', async () => {
+    const plain = await fetch(new URL(large, address), { headers: { 'accept-encoding': 'identity' } });
+    expect(plain.headers.get('content-length')).toBe(String(answerBytes));
+    const text = await plain.text();
+    expect(text === largeBody).toBe(true);
+    const packed = await http.app.inject({ url: large, headers: { 'accept-encoding': 'br' } });
+    expect(packed.headers['content-length']).toBeUndefined();
+    expect(brotliDecompressSync(packed.rawPayload).toString() === text).toBe(true);
+  });
+});
+
+test('requests of one packet are answered one after another, and in their order', async () => {
+  const socket = await open('127.0.0.2');
+  const paths = ['/blockheight', `/r/inscription/${idOf('small')}`, '/nothing', '/blockcount'];
+  const requests = Array.from({ length: 60 }, (_, index) => paths[index % paths.length]);
+  const last = 'GET /nothing HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
+  socket.write(requests.map((path) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`).join('') + last);
+  let text = '';
+  for await (const chunk of socket) text += String(chunk);
+  const statuses = [...text.matchAll(/HTTP\/1\.1 (\d+)/gu)].map(([, status]) => status);
+  expect(statuses).toEqual([...requests, '/nothing'].map((path) => (path === '/nothing' ? '404' : '200')));
+});
+
+test('a packet of large answers is one of them in memory', async () => {
+  const socket = await open('127.0.0.2');
+  socket.write(`GET ${large} HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(50));
+  await waitUntil(async () => (await unsent()) > 0);
+  expect(await unsent()).toBe(answerBytes);
+  expect(await queue('requests being answered')).toBe(0);
+  // nor does the next one begin where the connection is gone
+  socket.destroy();
+  await waitUntil(async () => (await unsent()) === 0);
+  expect(await queue('requests being answered')).toBe(0);
+});
+
+test('a connection that sends hundreds of requests ahead is closed', async () => {
+  // its address is shut out for a second
+  const socket = await open('127.0.0.9');
+  socket.write(`GET ${large} HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(300));
+  await once(socket.resume(), 'close');
+});

@@ -1,0 +1,258 @@
+import fc from 'fast-check';
+import type pg from 'pg';
+import { describe, expect, test } from 'vitest';
+import { follow } from '#indexer/follow/follow.ts';
+import type { FollowOptions } from '#indexer/follow/follow-options.ts';
+import { openFolderSource } from '#indexer/source/folder-source.ts';
+import { verifyChain } from '#indexer/verify/verify-chain.ts';
+import type { BlockSource } from '#kernel/contracts/block-source.ts';
+import { comparisonWith } from '#test/support/chain/chain-dump.ts';
+import { GoldenChain, goldenChainNames } from '#test/support/chain/golden-chain.ts';
+import { indexFolder, indexTests } from '#test/support/chain/index-tests.ts';
+import { RandomSatChain } from '#test/support/chain/random-sat-chain.ts';
+import { RuneSource } from '#test/support/chain/rune-source.ts';
+import { SatStore } from '#test/support/chain/sat-store.ts';
+import { readSatTables, satTablesOf } from '#test/support/chain/sat-tables.ts';
+import { parseThreads } from '#test/support/parse-threads.ts';
+import { propertyBounds, sampleStep } from '#test/support/property-runs.ts';
+
+const { freshDatabase, folderOf } = indexTests();
+const { signal } = new AbortController();
+
+const index = (
+  pool: pg.Pool,
+  source: BlockSource,
+  blocksMax: number,
+  options: Partial<FollowOptions> = {},
+): Promise<unknown> =>
+  follow({
+    source,
+    pool,
+    signal,
+    threads: parseThreads(),
+    bounds: { blocksMax, load: { blocksMin: 2, blocksMax } },
+    indexSats: true,
+    ...options,
+  });
+
+const differences = async (pool: pg.Pool, source: BlockSource) =>
+  (await verifyChain({ source, pool, signal, threads: parseThreads(), differencesMax: 9 })).differences;
+
+interface OrdSat {
+  readonly sat: number | null;
+}
+
+/** One of them for each chain, and in a long run all. */
+const sizes = [1000, 7, 1];
+
+describe.each(goldenChainNames)('%s', (name) => {
+  const golden = new GoldenChain(name);
+  const place = goldenChainNames.indexOf(name);
+  const tried = sizes.filter((_, at) => (place + at) % sampleStep(3) === 0);
+
+  test.each(tried)('has the sats of ord at each tip, in batches of %i', async (blocksMax) => {
+    const dir = folderOf(golden);
+    const { pool } = await freshDatabase();
+    for (const tip of golden.tips()) {
+      // the unit tests of the ledger compare the store with ord's answers
+      const store = new SatStore();
+      store.apply(tip.headers.map((header) => golden.block(header)));
+      await indexFolder(pool, dir, {
+        tip: tip.tip,
+        indexSats: true,
+        bounds: { blocksMax, load: { blocksMin: 2, blocksMax } },
+      });
+      expect(await readSatTables(pool)).toEqual(satTablesOf(store));
+      const ords = golden.satAnswers<OrdSat>(tip, 'inscription-sats');
+      expect(await inscribedSats(pool)).toEqual(
+        Object.fromEntries(ords.flatMap(({ key, value }) => (value?.sat == null ? [] : [[key, value.sat]]))),
+      );
+    }
+    if (name === 'reorg-1')
+      expect(
+        await differences(pool, await openFolderSource(dir, { tip: golden.tips().at(-1)!.tip })),
+      ).toEqual([]);
+  });
+});
+
+async function inscribedSats(pool: pg.Pool): Promise<Record<string, number>> {
+  const { rows } = await pool.query<{ txid: Buffer; index: number; sat: number }>(
+    'SELECT i.txid, i.index, s.sat FROM chain.sats s JOIN chain.inscriptions i ON i.key = s.key',
+  );
+  return Object.fromEntries(
+    rows.map(({ txid, index: at, sat }) => [`${Buffer.from(txid).reverse().toString('hex')}i${at}`, sat]),
+  );
+}
+
+/** A random chain in a source, and the store that it gives. */
+class RandomSats {
+  readonly source = new RuneSource();
+  readonly store = new SatStore();
+  readonly chain: RandomSatChain;
+
+  constructor(seed: string) {
+    this.chain = new RandomSatChain(seed);
+  }
+
+  grow(blocks: number): void {
+    for (let block = 0; block < blocks; block++) this.store.apply([this.source.push(this.chain.push())]);
+  }
+
+  goBack(blocks: number): void {
+    for (let block = 0; block < blocks; block++) {
+      this.chain.pop();
+      this.store.undo();
+      this.source.pop();
+    }
+  }
+}
+
+describe('random chains', () => {
+  test('are indexed as the ledger says, through restarts and reorganisations, and verify agrees', async () => {
+    const steps = fc.array(
+      fc.record({
+        back: fc.constantFrom(0, 0, 1, 3, 6, 12),
+        blocks: fc.integer({ min: 1, max: 14 }),
+        blocksMax: fc.integer({ min: 1, max: 9 }),
+      }),
+      { minLength: 3, maxLength: 5 },
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.nat(), steps, async (seed, walk) => {
+        const random = new RandomSats(`tables ${seed}`);
+        const { pool } = await freshDatabase();
+        for (const { back, blocks, blocksMax } of walk) {
+          const depth = Math.min(back, random.chain.height);
+          random.goBack(depth);
+          random.grow(depth + blocks);
+          await index(pool, random.source, blocksMax, { satsKeepBlocks: 20 });
+          expect(await readSatTables(pool)).toEqual(satTablesOf(random.store));
+        }
+        expect(await differences(pool, random.source)).toEqual([]);
+      }),
+      propertyBounds(4),
+    );
+  }, 120_000);
+
+  test('have the rows of a clean index after reorganisations as deep as is kept', async () => {
+    const random = new RandomSats('reorganised');
+    random.grow(60);
+    const { pool } = await freshDatabase();
+    await index(pool, random.source, 1000, { satsKeepBlocks: 40 });
+    for (const depth of [1, 12, 40]) {
+      random.goBack(depth);
+      random.grow(depth + 1);
+      await index(pool, random.source, 1, { satsKeepBlocks: 40 });
+      expect(await readSatTables(pool)).toEqual(satTablesOf(random.store));
+    }
+    const clean = await freshDatabase();
+    await index(clean.pool, random.source, 7, { satsKeepBlocks: 40 });
+    const { rows } = await pool.query('SELECT outputs FROM chain.spent_sats ORDER BY height');
+    const expected = await clean.pool.query('SELECT outputs FROM chain.spent_sats ORDER BY height');
+    expect(rows).toEqual(expected.rows);
+    expect(rows).toHaveLength(40);
+    expect(await differences(pool, random.source)).toEqual([]);
+  });
+
+  test('stay as they were where a reorganisation is deeper', async () => {
+    const random = new RandomSats('too deep');
+    random.grow(30);
+    const { pool } = await freshDatabase();
+    await index(pool, random.source, 7, { satsKeepBlocks: 10 });
+    const compare = await comparisonWith(pool);
+    random.goBack(11);
+    random.grow(12);
+    await expect(index(pool, random.source, 7, { satsKeepBlocks: 10 })).rejects.toMatchObject({
+      code: 'sats_forgotten',
+      details: { height: 19 },
+    });
+    expect(await compare(pool)).toEqual([]);
+  });
+});
+
+describe('the tables', () => {
+  test('are there from the first block on or never', async () => {
+    const random = new RandomSats('from the first block');
+    random.grow(5);
+    const { pool } = await freshDatabase();
+    await index(pool, random.source, 7, { indexSats: false });
+    expect(await readSatTables(pool)).toEqual({ ranges: {}, lost: [], lostSats: 0, rare: {} });
+    random.grow(1);
+    await expect(index(pool, random.source, 7)).rejects.toMatchObject({
+      code: 'sat_index_fixed',
+      details: { wanted: true },
+    });
+    const other = await freshDatabase();
+    await index(other.pool, random.source, 7);
+    random.grow(1);
+    await expect(index(other.pool, random.source, 7, { indexSats: false })).rejects.toMatchObject({
+      code: 'sat_index_fixed',
+      details: { wanted: false },
+    });
+  });
+
+  test('need every block', async () => {
+    const random = new RandomSats('gaps');
+    random.grow(9);
+    const { pool } = await freshDatabase();
+    const gap = random.source.without(
+      (height) => height === 4,
+      () => true,
+    );
+    await expect(index(pool, gap, 1)).rejects.toMatchObject({ code: 'sat_index_gap' });
+    const { rows } = await pool.query<{ height: number }>('SELECT max(height) AS height FROM chain.blocks');
+    expect(rows[0]?.height).toBe(3);
+  });
+
+  test('need no spent outputs', async () => {
+    const random = new RandomSats('without spent outputs');
+    random.grow(20);
+    const source = random.source.without(
+      () => false,
+      () => false,
+    );
+    const { pool } = await freshDatabase();
+    await index(pool, source, 6);
+    expect(await readSatTables(pool)).toEqual(satTablesOf(random.store));
+  });
+
+  test('are compared by verify, also where it is not known any more what a block spent', async () => {
+    const random = new RandomSats('compared');
+    random.grow(20);
+    const { pool } = await freshDatabase();
+    await index(pool, random.source, 6, { satsKeepBlocks: 10 });
+    expect(await differences(pool, random.source)).toEqual([]);
+    const wrong = [
+      'UPDATE chain.sat_ranges SET ranges = set_byte(ranges, 0, get_byte(ranges, 0) # 1) WHERE height = 19',
+      'DELETE FROM chain.sat_ranges WHERE height = 19',
+      'UPDATE chain.sat_ranges SET ranges = set_byte(ranges, 9, get_byte(ranges, 9) # 1) WHERE height < 9',
+      'UPDATE chain.rare_sats SET sat_offset = sat_offset + 1 WHERE height = 19',
+      'DELETE FROM chain.lost_sats WHERE height > 12',
+      'INSERT INTO chain.sats (key, sat) VALUES (7, 7)',
+      "INSERT INTO chain.lost_sats (height, lost_sats, replaced_sats, ranges) VALUES (99, 0, 0, '')",
+    ];
+    const client = await pool.connect();
+    for (const statement of wrong) {
+      const bringBack = await keep(client);
+      expect((await client.query(statement)).rowCount).toBeGreaterThan(0);
+      expect((await differences(pool, random.source)).length, statement).toBeGreaterThan(0);
+      await bringBack();
+    }
+    client.release();
+    expect(await differences(pool, random.source)).toEqual([]);
+  });
+});
+
+const tables = ['sat_ranges', 'sats', 'rare_sats', 'lost_sats', 'spent_sats'];
+
+/** Copies the tables, and returns what brings them back. */
+async function keep(client: pg.ClientBase): Promise<() => Promise<void>> {
+  for (const table of tables) await client.query(`CREATE TEMP TABLE kept_${table} AS TABLE chain.${table}`);
+  return async () => {
+    for (const table of tables) {
+      await client.query(`TRUNCATE chain.${table}`);
+      await client.query(`INSERT INTO chain.${table} SELECT * FROM kept_${table}`);
+      await client.query(`DROP TABLE kept_${table}`);
+    }
+  };
+}

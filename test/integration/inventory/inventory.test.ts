@@ -1,0 +1,352 @@
+import { createHash } from 'node:crypto';
+import { createBase58check } from '@scure/base';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { encipher } from '#indexer/runes/encipher.ts';
+import { Inventory } from '#inventory/inventory.ts';
+import type { InventoryStanding } from '#inventory/inventory-standing.ts';
+import { defaultBaseFees } from '#inventory/inventory-types.ts';
+import { ownScriptsOf } from '#inventory/own-scripts.ts';
+import { parseTxid } from '#kernel/primitives/hash.ts';
+import { networks } from '#kernel/primitives/network.ts';
+import { smallU128 } from '#kernel/runes/u128.ts';
+import { createPostgresEngine } from '#search/postgres/postgres-engine.ts';
+import { createSearchService } from '#search/service/search-service.ts';
+import {
+  addressOf,
+  type Coin,
+  type RegtestTransaction,
+  transaction,
+} from '#test/builders/regtest/regtest-transaction.ts';
+import { testAsker } from '#test/support/asker.ts';
+import { buildCheckedApp } from '#test/support/checked-app.ts';
+import { silentLogger } from '#test/support/http-app.ts';
+import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
+import { testOperations } from '#test/support/operations.ts';
+import { runCli } from '#test/support/run-cli.ts';
+import { type IndexedNode, startIndexedNode } from '#test/support/utxos/indexed-node.ts';
+import { utxosOfIndex } from '#test/support/utxos/utxos-of-index.ts';
+import type { UtxoReader } from '#utxos/utxo-reader.ts';
+
+const operator = 31;
+const stranger = 32;
+/** Its outputs are taken back and spent. */
+const mover = 33;
+const asker = testAsker();
+const outpointOf = ({ txid, vout }: Coin) => ({ txid: parseTxid(txid)!, vout });
+const shown = ({ txid, vout }: Coin): string => `${txid}:${vout}`;
+
+describe.skipIf(bitcoindForTests() === null)('the inventory', () => {
+  let indexed: IndexedNode;
+  /** With an uncommon sat each; the others are the operator's too, and cannot be in the inventory. */
+  let good: Coin;
+  let other: Coin;
+  let foreign: Coin;
+  let inscribed: Coin;
+  let runic: Coin;
+  let spent: Coin;
+  let immature: Coin;
+
+  beforeAll(async () => {
+    indexed = await startIndexedNode();
+    const { chain, bitcoind } = indexed;
+    const pay = async (to: number) => {
+      const coin = await chain.coin();
+      return transaction(
+        [coin],
+        [
+          { value: 10_000, to },
+          { value: coin.value - 20_000, to: 0 },
+        ],
+      );
+    };
+    const [first, second, third, fourth] = [
+      await pay(operator),
+      await pay(operator),
+      await pay(stranger),
+      await pay(operator),
+    ];
+    [good, other, foreign, spent] = [first, second, third, fourth].map((made) => made.coin(0)) as [
+      Coin,
+      Coin,
+      Coin,
+      Coin,
+    ];
+    const inscription = await chain.inscribe({ contentType: 'text/plain', body: 'no' }, { to: operator });
+    inscribed = inscription.reveal.coin(0);
+    const coin = await chain.coin();
+    const etching = {
+      divisibility: null,
+      rune: null,
+      spacers: null,
+      symbol: null,
+      terms: null,
+      turbo: false,
+    };
+    const runestone = encipher({
+      kind: 'runestone',
+      edicts: [],
+      etching: { ...etching, premine: smallU128(7) },
+      mint: null,
+      pointer: null,
+    });
+    const etched = transaction(
+      [coin],
+      [
+        { value: 10_000, to: operator },
+        { value: 0, outputScript: runestone },
+        { value: coin.value - 20_000 },
+      ],
+    );
+    runic = etched.coin(0);
+    await chain.mine([first, third, fourth, ...inscription.transactions, etched]);
+    await chain.mine([second, transaction([spent], [{ value: 5_000, to: stranger }])]);
+    const [hash = ''] = await bitcoind.rpc.call<string[]>('generatetoaddress', [1, addressOf(operator)]);
+    const { tx } = await bitcoind.rpc.call<{ tx: string[] }>('getblock', [hash, 1]);
+    immature = { txid: tx[0]!, vout: 0, value: 0, owner: operator };
+    await indexed.atTip();
+  }, 120_000);
+
+  afterAll(async () => {
+    await indexed.close();
+  });
+
+  /** A block's first sat, in an output of 10,000. */
+  async function pay(to: number): Promise<RegtestTransaction> {
+    const coin = await indexed.chain.coin();
+    return transaction(
+      [coin],
+      [
+        { value: 10_000, to },
+        { value: coin.value - 20_000, to: 0 },
+      ],
+    );
+  }
+
+  beforeEach(async () => {
+    await indexed.database.pool.query('DELETE FROM service.inventory_outputs');
+  });
+
+  function reader(): UtxoReader {
+    const { bitcoind, database, tracer } = indexed;
+    return utxosOfIndex(database.readers, bitcoind.rpc, tracer);
+  }
+
+  /** One that remembers nothing. */
+  function inventory(descriptor: string | undefined = `addr(${addressOf(operator)})`): Inventory {
+    const { bitcoind, database } = indexed;
+    return new Inventory({
+      pool: database.pool,
+      network: 'regtest',
+      utxos: reader(),
+      node: bitcoind.rpc,
+      descriptor,
+      fees: defaultBaseFees,
+    });
+  }
+
+  const uncommon = async (descriptor?: string): Promise<InventoryStanding['uncommon']> =>
+    (await inventory(descriptor).standing()).uncommon;
+
+  test('takes an output of the operator’s with special sats, and counts it', async () => {
+    expect(await uncommon()).toMatchObject({ amount: 0, count: 0, commonCount: 0, minSize: 100_000_000 });
+    const added = await inventory().add(outpointOf(good), asker);
+    expect(added).toMatchObject({ problem: null, sats: { uncommon: 1, vintage: 10_000 } });
+    expect(await uncommon()).toEqual({
+      amount: 1,
+      baseFee: 40_000,
+      commonCount: 1,
+      count: 1,
+      maxSize: 390_000,
+      minSize: 1,
+    });
+    // again: it is the same one
+    await inventory().add(outpointOf(good), asker);
+    expect(await inventory().list(asker)).toHaveLength(1);
+  });
+
+  test.each<[string, () => Coin, RegExp]>([
+    ['spent', () => spent, /is not an unspent output of the chain: it is spent, unconfirmed, or none/u],
+    ['none', () => ({ ...good, vout: 77 }), /is not an unspent output of the chain/u],
+    ['foreign', () => foreign, /is not the operator’s/u],
+    ['inscribed', () => inscribed, /holds an inscription/u],
+    ['runic', () => runic, /holds runes/u],
+    ['too young', () => immature, /is a coinbase that is too young/u],
+  ])('refuses an output that is %s', async (_word, output, reason) => {
+    const coin = output();
+    await expect(inventory().add(outpointOf(coin), asker)).rejects.toMatchObject({
+      code: 'inventory_output_refused',
+      message: expect.stringMatching(reason) as string,
+    });
+    await expect(inventory().add(outpointOf(coin), asker)).rejects.toThrow(shown(coin));
+  });
+
+  test('scans for outputs of the operator’s, and says why it passes over others', async () => {
+    await inventory().add(outpointOf(good), asker);
+    const scanned = await inventory().scan(asker);
+    const results = new Map(scanned.map(({ outpoint, result, reason }) => [outpoint, [result, reason]]));
+    expect(results).toEqual(
+      new Map<string, (string | null)[]>([
+        [shown(good), ['kept', null]],
+        [shown(other), ['added', null]],
+        [shown(inscribed), ['passed over', 'holds an inscription']],
+        [shown(runic), ['passed over', 'holds runes']],
+        [shown(immature), ['passed over', expect.stringContaining('too young') as string]],
+      ]),
+    );
+    expect(await uncommon()).toMatchObject({ amount: 2, count: 2, commonCount: 2 });
+  });
+
+  test('counts nothing where nothing is the operator’s own, or another descriptor says what is', async () => {
+    const { database, bitcoind } = indexed;
+    await inventory().add(outpointOf(good), asker);
+    const parts = {
+      pool: database.pool,
+      network: 'regtest',
+      utxos: reader(),
+      fees: defaultBaseFees,
+    } as const;
+    const unset = new Inventory({ ...parts, node: bitcoind.rpc, descriptor: undefined });
+    expect((await unset.standing()).uncommon.count).toBe(0);
+    await expect(unset.add(outpointOf(good), asker)).rejects.toMatchObject({
+      code: 'inventory_descriptor_missing',
+    });
+    const noNode = new Inventory({ ...parts, node: null, descriptor: `addr(${addressOf(operator)})` });
+    expect((await noNode.standing()).uncommon.count).toBe(0);
+    const [listed] = await inventory(`addr(${addressOf(stranger)})`).list(asker);
+    expect(listed?.problem).toMatch(/is not the operator’s/u);
+  });
+
+  test('is answered in the form of the public interface, to whoever asks', async () => {
+    const { database, bitcoind, tracer } = indexed;
+    for (const coin of [good, other]) await inventory().add(outpointOf(coin), asker);
+    const app = buildCheckedApp({
+      pool: database.readers,
+      search: createSearchService({ pool: database.readers, engine: createPostgresEngine() }),
+      network: networks.regtest,
+      logger: silentLogger(),
+      operations: testOperations(database.readers),
+      node: bitcoind.rpc,
+      satTracer: tracer,
+      utxos: reader(),
+      // as in a service: the role that answers requests may read it
+      inventory: new Inventory({
+        pool: database.readers,
+        network: 'regtest',
+        utxos: reader(),
+        node: bitcoind.rpc,
+        descriptor: `addr(${addressOf(operator)})`,
+        fees: { ...defaultBaseFees, uncommon: 123 },
+      }),
+    });
+    const answer = await app.inject({ url: '/inventory', headers: { 'x-api-key': '' } });
+    expect(answer.statusCode).toBe(200);
+    const body = answer.json<InventoryStanding>();
+    expect(Object.keys(body)).toHaveLength(14);
+    expect(body.uncommon).toMatchObject({ amount: 2, baseFee: 123, count: 2 });
+    for (const type of Object.values(body)) {
+      expect(Object.keys(type)).toEqual(['amount', 'baseFee', 'commonCount', 'count', 'maxSize', 'minSize']);
+    }
+    await app.close();
+  });
+
+  test('counts less after a spend in the mempool, and after a reorganisation', async () => {
+    const { chain } = indexed;
+    const [first, second] = [await pay(mover), await pay(mover)];
+    await chain.mine([first]);
+    await chain.mine([second]);
+    await indexed.atTip();
+    const own = `addr(${addressOf(mover)})`;
+    await inventory(own).scan(asker);
+    expect(await uncommon(own)).toMatchObject({ count: 2 });
+    const problems = async (): Promise<(string | null)[]> =>
+      (await inventory(own).list(asker)).map(({ problem }) => problem);
+
+    const spend = transaction([first.coin(0)], [{ value: 9_000, to: stranger }]);
+    await chain.broadcast(spend);
+    expect(await uncommon(own)).toMatchObject({ count: 1 });
+    expect(await problems()).toContainEqual(expect.stringContaining(spend.txid));
+
+    await chain.takeBack(1);
+    expect(await uncommon(own)).toMatchObject({ count: 0, minSize: 100_000_000 });
+    expect(await problems()).toContain('is not an unspent output of the chain');
+
+    // mined again, in another block
+    await chain.mineMempool();
+    await chain.mineEmpty(1);
+    await indexed.atTip();
+    expect(await uncommon(own)).toMatchObject({ count: 0 });
+    expect(await problems()).toContainEqual(expect.stringContaining('since a reorganisation'));
+    expect(await inventory(own).scan(asker)).toEqual([
+      { outpoint: shown(second.coin(0)), result: 'kept', reason: null },
+      { outpoint: shown(first.coin(0)), result: 'removed', reason: expect.any(String) as string },
+    ]);
+    expect(await uncommon(own)).toMatchObject({ count: 1 });
+  });
+
+  test('is kept from the command line', async () => {
+    const { bitcoind, database } = indexed;
+    const env = {
+      ...database.settings,
+      BITCOIN_RPC_URL: bitcoind.rpcUrl,
+      BITCOIN_COOKIE_FILE: bitcoind.cookieFile,
+      INVENTORY_DESCRIPTOR: `addr(${addressOf(operator)})`,
+    };
+    await inventory().add(outpointOf(other), asker);
+    const listed = await runCli(['inventory', 'list', '--json'], env);
+    expect(listed.exitCode).toBe(0);
+    expect(JSON.parse(listed.stdout)).toMatchObject([
+      { outpoint: shown(other), value: 10_000, counts: true, problem: null, sats: { uncommon: 1 } },
+    ]);
+    const refused = await runCli(['inventory', 'add', shown(inscribed)], env);
+    expect(refused.exitCode).toBe(1);
+    expect(refused.stderr).toContain(`${shown(inscribed)} holds an inscription.`);
+    expect(refused.stderr).toContain('inventory_output_refused');
+    const removed = await runCli(['inventory', 'remove', shown(other)], env);
+    expect([removed.exitCode, removed.stdout]).toEqual([0, `removed ${shown(other)}\n`]);
+    expect((await inventory().list(asker)).length).toBe(0);
+    await expect(inventory().remove(outpointOf(other))).rejects.toMatchObject({
+      code: 'inventory_output_unknown',
+    });
+  }, 60_000);
+
+  describe('a descriptor', () => {
+    const base58check = createBase58check((bytes: Uint8Array) =>
+      Uint8Array.from(createHash('sha256').update(bytes).digest()),
+    );
+    /** The point of the private key 1, and that key, as BIP 32 writes them for test networks. */
+    const extended = (version: string, key: string): string =>
+      base58check.encode(
+        Uint8Array.from(Buffer.from(`${version}${'00'.repeat(9)}${'07'.repeat(32)}${key}`, 'hex')),
+      );
+    const publicKey = extended(
+      '043587cf',
+      '0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798',
+    );
+    const privateKey = extended('04358394', `${'00'.repeat(32)}01`);
+
+    test('with a range has a thousand addresses', async () => {
+      const own = await ownScriptsOf(indexed.bitcoind.rpc, `wpkh(${publicKey}/0/*)`, 'regtest');
+      expect(new Set(own.owners.map(({ address }) => address)).size).toBe(1_000);
+      const [{ script } = { script: new Uint8Array() }] = own.owners;
+      expect([own.has(script), own.has(Uint8Array.of(...script).reverse())]).toEqual([true, false]);
+    });
+
+    test('with several paths has those of each', async () => {
+      const own = await ownScriptsOf(indexed.bitcoind.rpc, `tr(${publicKey}/<0;1>/*)`, 'regtest');
+      expect(own.owners).toHaveLength(2_000);
+    });
+
+    test('with private keys, or that is none, is refused without a word of it', async () => {
+      for (const text of [
+        `wpkh(${privateKey}/0/*)`,
+        'nonsense',
+        'raw(6a)',
+        `wpkh(${publicKey}/0/*)#aaaaaaaa`,
+      ]) {
+        const asked = ownScriptsOf(indexed.bitcoind.rpc, text, 'regtest');
+        await expect(asked).rejects.toMatchObject({ code: 'inventory_descriptor_invalid' });
+        await expect(asked).rejects.not.toThrow(text);
+      }
+    });
+  });
+});

@@ -1,0 +1,248 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { App } from '#http/server/app-dependencies.ts';
+import { follow } from '#indexer/follow/follow.ts';
+import { openFolderSource } from '#indexer/source/folder-source.ts';
+import { openNodeSource } from '#indexer/source/node-source.ts';
+import type { LiveBlockSource } from '#kernel/contracts/live-source.ts';
+import { displayHash, parseTxid } from '#kernel/primitives/hash.ts';
+import { networks } from '#kernel/primitives/network.ts';
+import { connectNode } from '#node/bitcoin-node.ts';
+import { NodeTraceSource } from '#sat-ranges/node-trace-source.ts';
+import { SatTracer } from '#sat-ranges/sat-tracer.ts';
+import { createPostgresEngine } from '#search/postgres/postgres-engine.ts';
+import { createSearchService } from '#search/service/search-service.ts';
+import { GoldenChain } from '#test/support/chain/golden-chain.ts';
+import { sizeOf } from '#test/support/chain/sat-chain.ts';
+import { buildCheckedApp } from '#test/support/checked-app.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { silentLogger } from '#test/support/http-app.ts';
+import { type Bitcoind, startBitcoind } from '#test/support/node/bitcoind.ts';
+import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
+import { testOperations } from '#test/support/operations.ts';
+import { parseThreads } from '#test/support/parse-threads.ts';
+import { sampleStep } from '#test/support/property-runs.ts';
+import { utxosOfIndex } from '#test/support/utxos/utxos-of-index.ts';
+
+/** The chains fed to a real node. All of them take minutes. */
+const chains = (process.env['GOLDEN_NODE_CHAINS'] ?? 'sats-1,transfers-1').split(',');
+
+type Pair = [start: number, end: number];
+interface Scan {
+  readonly inscriptions: readonly { output: string; inscriptions: readonly string[] }[];
+  readonly ranges: readonly { output: string; start: number; end: number; rarity: string }[];
+  readonly specialRanges: readonly { output: string; start: number; satributes: readonly string[] }[];
+  readonly unknown: readonly { output: string; reason: string }[];
+}
+
+/** The output of block 0. */
+const isFirst = ({ ranges: [range] }: { readonly ranges: readonly { readonly start: number }[] }): boolean =>
+  range?.start === 0;
+
+/** The outpoint of what is lost: it is no output of the chain. */
+const lost = `${'0'.repeat(64)}:4294967295`;
+
+describe.skipIf(bitcoindForTests() === null).each(chains)(
+  'the sats of outputs of the golden chain %s',
+  (name) => {
+    const golden = new GoldenChain(name);
+    const [best] = golden.tips();
+    const recorded = golden
+      .satAnswers<Pair[]>(best!, 'output-ranges')
+      // neither what is lost nor what is unbound is an output of the chain
+      .filter(({ key }) => !key.startsWith('0'.repeat(64)))
+      .map(({ key, value }) => ({ key, ranges: value!.map(([start, end]) => ({ start, end })) }));
+    const folder = mkdtempSync(join(tmpdir(), 'satscribe-sats-'));
+    let bitcoind: Bitcoind;
+    let source: LiveBlockSource;
+    let database: TestDatabase;
+    let tracer: SatTracer;
+    let app: App;
+
+    beforeAll(async () => {
+      golden.writeFolder(folder);
+      bitcoind = await startBitcoind({ zmq: [] });
+      for (const header of golden.chain.headers.slice(1)) {
+        const block = Buffer.from(golden.block(header).bytes).toString('hex');
+        expect(await bitcoind.rpc.call('submitblock', [block])).toBeNull();
+      }
+      const node = await connectNode(bitcoind.settings);
+      source = openNodeSource(node);
+      tracer = new SatTracer(new NodeTraceSource(node.rpc, source));
+      database = await createTestDatabase();
+      const { pool, readers } = database;
+      const { signal } = new AbortController();
+      await follow({
+        source: await openFolderSource(folder),
+        pool,
+        signal,
+        threads: parseThreads(),
+        indexAddresses: true,
+      });
+      app = buildCheckedApp({
+        pool: readers,
+        search: createSearchService({ pool: readers, engine: createPostgresEngine() }),
+        network: networks[golden.chain.network],
+        logger: silentLogger(),
+        operations: testOperations(readers),
+        node: node.rpc,
+        satTracer: tracer,
+        utxos: utxosOfIndex(readers, node.rpc, tracer),
+      });
+      await app.ready();
+    }, 120_000);
+
+    afterAll(async () => {
+      await app.close();
+      await source.close();
+      await database.drop();
+      await bitcoind.remove();
+      rmSync(folder, { recursive: true });
+    });
+
+    const get = async (url: string) => app.inject({ url, headers: { accept: 'application/json' } });
+    const scan = async (utxos: readonly string[]) =>
+      app.inject({ method: 'POST', url: '/satscanner/find-special-ranges-utxo', payload: { utxos } });
+
+    test('are those of ord’s index, for every unspent output and every unspendable one', async () => {
+      const asked = recorded.filter((_, place) => place % sampleStep(5) === 0);
+      expect(asked.length).toBeGreaterThan(100);
+      let ofFees = 0;
+      for (const { key, ranges } of asked) {
+        const [txid = '', vout = ''] = key.split(':');
+        const traced = await tracer.trace({ txid: displayHash(parseTxid(txid)!), vout: Number(vout) });
+        expect({ key, ...traced }).toMatchObject({ key, state: 'known', ranges });
+        if (ranges.length > 1) ofFees++;
+        expect(sizeOf(ranges)).toBe(traced!.output.value);
+      }
+      // some came from several places
+      expect(ofFees).toBeGreaterThan(0);
+    }, 300_000);
+
+    test('are answered with what is special about them', async () => {
+      const { key, ranges } = recorded.find((output) => output.ranges.length > 1)!;
+      const answer = (await get(`/outputs/${key}/sats`)).json<Record<string, unknown>>();
+      expect(answer).toMatchObject({
+        outpoint: key,
+        state: 'known',
+        reason: null,
+        ranges,
+      });
+      const uncommon = recorded.find(
+        (output) =>
+          output.ranges.length === 1 && output.ranges[0]!.start % 5_000_000_000 === 0 && !isFirst(output),
+      )!;
+      const [{ start } = { start: 0 }] = uncommon.ranges;
+      const special = (await get(`/outputs/${uncommon.key}/sats`)).json<{
+        counts: Record<string, number>;
+        special: { start: number; end: number; offset: number; satributes: string[] }[];
+      }>();
+      expect(special.counts).toMatchObject({ uncommon: 1, vintage: sizeOf(uncommon.ranges) });
+      expect(special.special[0]).toMatchObject({ start, end: start + 1, offset: 0 });
+      expect(special.special[0]!.satributes).toEqual(
+        expect.arrayContaining(['uncommon', 'vintage', 'coin', 'alpha']),
+      );
+    });
+
+    test('of the first block are known too, though a node does not count its output', async () => {
+      expect((await get(`/outputs/${recorded.find(isFirst)!.key}/sats`)).json()).toMatchObject({
+        state: 'known',
+        height: 0,
+        ranges: [{ start: 0, end: 5_000_000_000 }],
+      });
+    });
+
+    test('are not those of an output that is spent or unknown', async () => {
+      const spent = golden
+        .answers<{ spent: boolean; script_pubkey: string }>(best!, 'output-empty')
+        .find(({ value }) => value!.spent && !value!.script_pubkey.startsWith('6a'))!;
+      for (const output of [spent.key, `${'ab'.repeat(32)}:0`, lost]) {
+        const answer = await get(`/outputs/${output}/sats`);
+        expect(answer.statusCode).toBe(404);
+        expect(answer.json()).toMatchObject({
+          code: 'not_found',
+          error: `${output} is not an unspent output of the chain`,
+        });
+        const scanned = await scan([output]);
+        expect(scanned.statusCode).toBe(404);
+        expect(scanned.json()).toEqual({
+          status: 'error',
+          error: `${output} is not an unspent output of the chain`,
+        });
+      }
+      expect((await get('/outputs/abc/sats')).statusCode).toBe(400);
+    });
+
+    test('are scanned in the form of the public scanner', async () => {
+      const small = recorded.filter(({ ranges }) => sizeOf(ranges) < 100_000_000);
+      const outputs = small.filter((_, place) => place % 10 === 0);
+      const { result } = (await scan(outputs.map(({ key }) => key))).json<{ result: Scan }>();
+      expect(result.unknown).toEqual([]);
+      expect(result.ranges.map(({ output, start, end }) => ({ output, start, end }))).toEqual(
+        outputs.flatMap(({ key, ranges }) => ranges.map((range) => ({ output: key, ...range }))),
+      );
+    });
+
+    test('are not said to be all listed where they are not: early coinbases have thousands of palindromes', async () => {
+      const { key, ranges } = recorded.find(
+        (output) =>
+          (output.ranges[0]?.start ?? 1) % 5_000_000_000 === 0 &&
+          sizeOf(output.ranges) > 1e9 &&
+          !isFirst(output),
+      )!;
+      const { result } = (await scan([key])).json<{ result: Scan }>();
+      expect(result.ranges[0]).toMatchObject({ output: key, ...ranges[0], rarity: 'uncommon' });
+      expect(result.specialRanges[0]!.satributes).toContain('uncommon');
+      expect(result.specialRanges.length).toBeLessThanOrEqual(10_000);
+      const { specialComplete, counts } = (await get(`/outputs/${key}/sats`)).json<{
+        specialComplete: boolean;
+        counts: Record<string, number>;
+      }>();
+      expect(result.unknown.map(({ output }) => output)).toEqual(specialComplete ? [] : [key]);
+      expect(counts['number-palindrome']).toBeGreaterThan(0);
+    });
+
+    test('are scanned by address, with the inscriptions beside them', async () => {
+      const held = golden
+        .answers<{ address: string | null; spent: boolean; inscriptions: string[] }>(best!, 'output')
+        .find(({ value }) => value?.address != null && !value.spent && value.inscriptions.length > 0)!;
+      const { result } = (await get(`/satscanner/find-special-ranges?address=${held.value!.address}`)).json<{
+        result: Scan;
+      }>();
+      expect(result.inscriptions).toContainEqual({
+        output: held.key,
+        inscriptions: held.value!.inscriptions,
+      });
+      const { ranges } = recorded.find(({ key }) => key === held.key)!;
+      expect(
+        result.ranges.filter(({ output }) => output === held.key).map(({ start, end }) => ({ start, end })),
+      ).toEqual(ranges);
+    });
+
+    const unknown = (vout: number): string => `${'ab'.repeat(32)}:${vout}`;
+    test.each<[string, object]>([
+      ['no output', { utxos: [] }],
+      ['a text in place of a list', { utxos: unknown(0) }],
+      ['nothing', {}],
+      ['what names no output', { utxos: ['abc:0'] }],
+      ['an output twice', { utxos: [unknown(0), unknown(0).toUpperCase()] }],
+      ['10,001 outputs', { utxos: Array.from({ length: 10_001 }, (_, vout) => unknown(vout)) }],
+    ])('a scan of %s is refused in one sentence', async (_words, payload) => {
+      const url = '/satscanner/find-special-ranges-utxo';
+      const answer = await app.inject({ method: 'POST', url, payload });
+      expect(answer.statusCode).toBe(400);
+      expect(answer.json()).toEqual({ status: 'error', error: expect.any(String) as string });
+    });
+
+    test.each(['', 'address=bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4', 'address=nonsense'])(
+      'a scan by “%s” is refused in one sentence',
+      async (query) => {
+        const answer = await get(`/satscanner/find-special-ranges?${query}`);
+        expect(answer.statusCode).toBe(400);
+        expect(answer.json()).toEqual({ status: 'error', error: expect.any(String) as string });
+      },
+    );
+  },
+);

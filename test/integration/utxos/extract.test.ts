@@ -1,0 +1,187 @@
+import { Transaction } from '@scure/btc-signer';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { App } from '#http/server/app-dependencies.ts';
+import type { TxidHex } from '#kernel/primitives/hash.ts';
+import { networks } from '#kernel/primitives/network.ts';
+import { createPostgresEngine } from '#search/postgres/postgres-engine.ts';
+import { createSearchService } from '#search/service/search-service.ts';
+import {
+  addressOf,
+  type Coin,
+  scriptOf,
+  signed,
+  transaction,
+} from '#test/builders/regtest/regtest-transaction.ts';
+import { buildCheckedApp } from '#test/support/checked-app.ts';
+import { silentLogger } from '#test/support/http-app.ts';
+import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
+import { testOperations } from '#test/support/operations.ts';
+import { type IndexedNode, startIndexedNode } from '#test/support/utxos/indexed-node.ts';
+import { utxosOfIndex } from '#test/support/utxos/utxos-of-index.ts';
+
+interface Extracted {
+  readonly specialRanges: readonly {
+    readonly start: number;
+    readonly output: string;
+    readonly size: number;
+    readonly offset: number;
+    readonly satributes: readonly string[];
+  }[];
+  readonly tx: string;
+  readonly leftOut: readonly { readonly output: string; readonly reason: string }[];
+}
+
+const outpoint = ({ txid, vout }: Coin): string => `${txid}:${vout}`;
+const subsidy = 5_000_000_000;
+/** Owns what is extracted from. */
+const seller = 21;
+const poor = 22;
+const inscribing = 23;
+const specials = 24;
+const commons = 25;
+const nobody = 26;
+
+describe.skipIf(bitcoindForTests() === null)('/satextractor/extract', () => {
+  let indexed: IndexedNode;
+  let app: App;
+  /** One with an uncommon sat first, one with such a sat at 60,000, and one without. */
+  let front: Coin;
+  let middle: Coin;
+  let common: Coin;
+  let inscribed: Coin;
+  /** First sats of blocks. */
+  let sats: number[];
+
+  beforeAll(async () => {
+    indexed = await startIndexedNode();
+    const { chain, bitcoind, database, tracer } = indexed;
+    const coinbases = [await chain.coin(), await chain.coin(), await chain.coin()];
+    const [first, second, third] = coinbases as [Coin, Coin, Coin];
+    const begin = transaction([first], [{ value: 100_000, to: seller }, { value: first.value - 110_000 }]);
+    const rest = begin.coin(1);
+    const joined = transaction(
+      [rest, second],
+      [
+        { value: rest.value - 60_000 },
+        { value: 200_000, to: seller },
+        { value: 400_000, to: seller },
+        { value: second.value - 560_000 },
+      ],
+    );
+    // its last sat is the first one of a block
+    const before = joined.coin(0);
+    const end = transaction(
+      [before, third],
+      [{ value: before.value - 1_999 }, { value: 2_000, to: poor }, { value: third.value - 20_000 }],
+    );
+    const inscription = await chain.inscribe({ contentType: 'text/plain', body: 'keep' }, { to: inscribing });
+    inscribed = inscription.reveal.coin(0);
+    [front, middle, common] = [begin.coin(0), joined.coin(1), joined.coin(2)];
+    await chain.mine([begin, joined, end, ...inscription.transactions]);
+    await indexed.atTip();
+    // the chain hands out coinbases from the lowest block on
+    sats = [subsidy, 2 * subsidy];
+    const utxos = utxosOfIndex(database.readers, bitcoind.rpc, tracer);
+    app = buildCheckedApp({
+      pool: database.readers,
+      search: createSearchService({ pool: database.readers, engine: createPostgresEngine() }),
+      network: networks.regtest,
+      logger: silentLogger(),
+      operations: testOperations(database.readers),
+      node: bitcoind.rpc,
+      satTracer: tracer,
+      utxos,
+    });
+    await app.ready();
+  }, 120_000);
+
+  afterAll(async () => {
+    await app.close();
+    await indexed.close();
+  });
+
+  const ask = (payload: Record<string, unknown>) =>
+    app.inject({ method: 'POST', url: '/satextractor/extract', payload });
+  const valid = {
+    scanAddress: addressOf(seller),
+    addressToSendSpecialSats: addressOf(specials),
+    addressToSendCommonSats: addressOf(commons),
+    feePerByte: 3,
+    filterSatributes: ['uncommon'],
+  };
+
+  test('an output that is inscribed is left out, and it is said why', async () => {
+    const answer = await ask({ ...valid, scanAddress: addressOf(inscribing) });
+    expect(answer.statusCode).toBe(404);
+    expect(answer.json()).toEqual({ status: 'error', error: expect.stringContaining('left out') as string });
+    const both = await ask({ ...valid, scanAddress: addressOf(nobody) });
+    expect(both.json()).toEqual({ status: 'error', error: 'the address holds no such special sats' });
+    expect(outpoint(inscribed)).toMatch(/^[0-9a-f]{64}:0$/u);
+  });
+
+  test('common sats that cannot pay the fee are counted in the words of public clients', async () => {
+    const answer = await ask({ ...valid, scanAddress: addressOf(poor) });
+    expect(answer.statusCode).toBe(400);
+    expect(answer.json()).toEqual({
+      status: 'error',
+      error: expect.stringMatching(
+        /^Not enough cardinal spendable funds\.\nAddress has: 2000 sats\nNeeded: \d+ sats$/u,
+      ) as string,
+    });
+    // early blocks are vintage as a whole: without a filter nothing is common
+    expect((await ask({ ...valid, filterSatributes: [] })).statusCode).toBe(400);
+  });
+
+  test.each<[string, Record<string, unknown>]>([
+    ['no address', { scanAddress: undefined }],
+    ['an address of another network', { scanAddress: 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4' }],
+    ['a text in place of an address', { addressToSendCommonSats: 'nonsense' }],
+    ['a number in place of an address', { addressToSendSpecialSats: 1 }],
+    ['no fee', { feePerByte: 0 }],
+    ['a negative fee', { feePerByte: -1 }],
+    ['a fee of a billion', { feePerByte: 1e9 }],
+    ['a fee in words', { feePerByte: 'much' }],
+    ['a satribute that is none', { filterSatributes: ['shiny'] }],
+    ['a satribute without a list', { filterSatributes: ['silkroad'] }],
+    ['a text in place of a list', { filterSatributes: 'uncommon' }],
+  ])('%s is refused in one sentence', async (_words, wrong) => {
+    const answer = await ask({ ...valid, ...wrong });
+    expect(answer.statusCode).toBe(400);
+    expect(answer.json()).toEqual({ status: 'error', error: expect.any(String) as string });
+  });
+
+  test('a transaction takes each special sat to the special address', async () => {
+    const answer = await ask({ ...valid, feePerByte: '3', walletProvider: 'ignored' });
+    expect(answer.statusCode).toBe(200);
+    const { specialRanges, tx, leftOut } = answer.json<Extracted>();
+    const uncommon = { size: 1, satributes: ['uncommon'] };
+    expect(leftOut).toEqual([]);
+    expect(specialRanges).toEqual([
+      { ...uncommon, start: sats[0], output: outpoint(front), offset: 0 },
+      { ...uncommon, start: sats[1], output: outpoint(middle), offset: 60_000 },
+    ]);
+    const made = Transaction.fromRaw(Buffer.from(tx, 'hex'));
+    expect([made.inputsLength, made.outputsLength]).toEqual([2, 4]);
+    // sats without any stay where they are
+    expect(made.getInput(0).txid).not.toEqual(Buffer.from(common.txid, 'hex'));
+
+    const { hex, vsize } = signed(tx, [front, middle]);
+    const { chain, bitcoind, tracer } = indexed;
+    const values = Array.from({ length: made.outputsLength }, (_, index) =>
+      Number(made.getOutput(index).amount),
+    );
+    const fee = front.value + middle.value - values.reduce((sum, value) => sum + value, 0);
+    expect(fee).toBeGreaterThanOrEqual(3 * vsize);
+    expect(fee).toBeLessThan(3 * (vsize + 5));
+    const txid = await bitcoind.rpc.call<TxidHex>('sendrawtransaction', [hex]);
+    await chain.mineMempool();
+    await indexed.atTip();
+    for (let vout = 0; vout < made.outputsLength; vout++) {
+      const traced = await tracer.trace({ txid, vout });
+      const ranges = traced?.state === 'known' ? traced.ranges : [];
+      const found = sats.filter((sat) => ranges.some(({ start, end }) => start <= sat && sat < end));
+      const isSpecial = Buffer.from(scriptOf(specials)).equals(made.getOutput(vout).script!);
+      expect({ vout, found: found.length }).toEqual({ vout, found: isSpecial ? 1 : 0 });
+    }
+  });
+});

@@ -1,0 +1,21 @@
+import type { Asker } from '#kernel/contracts/asker.ts';
+
+/** Who asks in a test without HTTP. `end`: the answer is out. */
+export function testAsker(
+  client = 'somebody',
+  signal: AbortSignal = new AbortController().signal,
+): Asker & { readonly end: () => void } {
+  const frees: (() => void)[] = [];
+  const add = (free: () => void): void => {
+    frees.push(free);
+  };
+  return {
+    client,
+    signal,
+    whenMade: add,
+    whenOut: add,
+    end: () => {
+      for (const free of frees.splice(0)) free();
+    },
+  };
+}

@@ -1,0 +1,100 @@
+import type pg from 'pg';
+import { BlockWriter } from '#indexer/apply/block-writer.ts';
+import { openChainSession } from '#indexer/apply/chain-session.ts';
+import { factsOf } from '#indexer/derived/derived-batch.ts';
+import { eventKindsOf } from '#indexer/events/event-kinds.ts';
+import { createBufferPool } from '#indexer/source/buffer-pool.ts';
+import { openFolderSource } from '#indexer/source/folder-source.ts';
+import { createParsePool, type ParsedBlock } from '#indexer/workers/parse-pool.ts';
+import type { BlockRef } from '#kernel/contracts/block-source.ts';
+import { armSeam, disarmFailpoint, type Seam } from '#kernel/failpoint.ts';
+import { asHeight } from '#kernel/primitives/height.ts';
+import { networks } from '#kernel/primitives/network.ts';
+import { parseThreads } from '#test/support/parse-threads.ts';
+import { pinFingerprintKey, testFingerprintKey } from './chain-dump.ts';
+import { createDerivedTestTables, testDerivedTables } from './test-derived-tables.ts';
+
+/** The blocks of a folder, parsed once for many writers. */
+export async function parseFolder(dir: string, tip: string): Promise<ParsedBlock[]> {
+  const source = await openFolderSource(dir, { tip });
+  const pool = createParsePool(createBufferPool(), {
+    threads: parseThreads(),
+    facts: factsOf(testDerivedTables),
+  });
+  const { signal } = new AbortController();
+  const refs = await source.refs(asHeight(0));
+  const blocks: ParsedBlock[] = [];
+  for await (const block of pool.blocks(source, refs, testFingerprintKey, signal)) {
+    // the next writer needs them too
+    blocks.push({ ...block, release: () => undefined });
+  }
+  await pool.close();
+  return blocks;
+}
+
+export interface BatchedWrite {
+  /** Blocks of the batches, in turn. */
+  readonly sizes: readonly number[];
+  /** Where each batch waits until the next one is decided; null: the next one waits until it is committed. */
+  readonly overlappedAt: Seam | null;
+  readonly cacheEntries?: number;
+  readonly checksSpends?: boolean;
+}
+
+/**
+ * Writes all blocks into an empty database as a load does, with the derived tables of tests. Returns how many batches
+ * have no successor that was decided while they were at the seam: the last one.
+ */
+export async function writeInBatches(
+  pool: pg.Pool,
+  blocks: readonly ParsedBlock[],
+  { sizes, overlappedAt, ...options }: BatchedWrite,
+): Promise<number> {
+  const batches = inBatches(blocks, sizes);
+  let alone = batches.length;
+  const holdNext = (): void => {
+    // no batch follows the last one
+    if (overlappedAt === null || alone === 1) return;
+    armSeam(overlappedAt, 1, () => {
+      alone--;
+      holdNext();
+    });
+  };
+  await pinFingerprintKey(pool, 'regtest');
+  await createDerivedTestTables(pool);
+  const session = await openChainSession(
+    pool,
+    'regtest',
+    { indexAddresses: true, indexRunes: true, indexSats: true },
+    testDerivedTables,
+  );
+  try {
+    const facts = {
+      network: networks.regtest,
+      islands: [],
+      eventKinds: eventKindsOf(testDerivedTables),
+      readBlock: ({ height }: BlockRef) => Promise.resolve(blocks[height]!.bytes),
+    };
+    const writer = await BlockWriter.open({ session, facts, ...options });
+    holdNext();
+    for (const [at, batch] of batches.entries()) {
+      await writer.write(batch, at < batches.length - 1);
+      if (overlappedAt === null) await writer.finish();
+    }
+    await writer.finish();
+  } finally {
+    disarmFailpoint();
+    await session.close();
+  }
+  return alone;
+}
+
+function inBatches(blocks: readonly ParsedBlock[], sizes: readonly number[]): ParsedBlock[][] {
+  const batches: ParsedBlock[][] = [];
+  for (let from = 0; from < blocks.length; ) {
+    const size = sizes[batches.length % sizes.length] ?? blocks.length;
+    batches.push(blocks.slice(from, from + size));
+    from += size;
+  }
+  return batches;
+}

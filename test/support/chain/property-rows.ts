@@ -1,0 +1,31 @@
+import type pg from 'pg';
+import { properties } from '#indexer/derived/properties/properties.ts';
+import { withTransaction } from '#kernel/pg/transaction.ts';
+import { asBlockHash } from '#kernel/primitives/hash.ts';
+import { genesisHeight } from '#kernel/primitives/height.ts';
+
+/** Makes rows of the properties that are a text in the details, from a key on to below another. */
+export async function fillPropertyRows(
+  tx: pg.ClientBase,
+  range = { firstKey: 0, nextKey: 2 ** 31 - 1 },
+): Promise<void> {
+  await properties.fill?.(tx, range);
+}
+
+/** The same on a connection of its own. */
+export async function fillProperties(pool: pg.Pool): Promise<void> {
+  const client = await pool.connect();
+  try {
+    await withTransaction(client, (tx) => fillPropertyRows(tx));
+  } finally {
+    client.release();
+  }
+}
+
+/** Deletes the rows of inscriptions from a key on. */
+export async function dropProperties(tx: pg.ClientBase, firstKey: number): Promise<void> {
+  await properties.undo(tx, {
+    ref: { height: genesisHeight, hash: asBlockHash(new Uint8Array(32)) },
+    firstKey,
+  });
+}

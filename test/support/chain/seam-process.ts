@@ -1,0 +1,50 @@
+/**
+ * A process that loads a folder in small batches. It kills itself at a seam of overlapped batches, or stops at several,
+ * one after another, tells its parent, and goes on when the parent says so.
+ */
+import { once } from 'node:events';
+import { follow } from '#indexer/follow/follow.ts';
+import { openFolderSource } from '#indexer/source/folder-source.ts';
+import { armSeam, killProcess, type Seam, sayFailpoint } from '#kernel/failpoint.ts';
+import { createPool } from '#kernel/pg/pool.ts';
+
+export interface SeamTask {
+  readonly url: string;
+  readonly dir: string;
+  readonly batchBlocks: number;
+  /** Each with the number of batches that pass it before. */
+  readonly at: readonly (readonly [seam: Seam, passes: number])[];
+  readonly how: 'kill' | 'hold';
+}
+
+const { url, dir, batchBlocks, at, how } = JSON.parse(process.argv[2] as string) as SeamTask;
+const left = [...at];
+
+function armNext(): void {
+  const next = left.shift();
+  if (next === undefined) return;
+  const [name, passes] = next;
+  armSeam(name, passes, async (batches) => {
+    if (how === 'kill') {
+      sayFailpoint(name, batches);
+      killProcess();
+    }
+    process.send?.([name, batches.decided, batches.committed]);
+    await once(process, 'message');
+    armNext();
+  });
+}
+
+armNext();
+const pool = createPool(url, { applicationName: 'satscribe test' });
+await follow({
+  source: await openFolderSource(dir),
+  pool,
+  signal: new AbortController().signal,
+  threads: 1,
+  indexAddresses: true,
+  indexSats: true,
+  bounds: { load: { blocksMin: 1, blocksMax: batchBlocks } },
+});
+await pool.end();
+process.disconnect();

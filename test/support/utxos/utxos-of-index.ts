@@ -1,0 +1,11 @@
+import type pg from 'pg';
+import type { NodeRpc } from '#kernel/contracts/node.ts';
+import type { SatTracer } from '#sat-ranges/sat-tracer.ts';
+import { IndexSource } from '#utxos/index-source.ts';
+import { UtxoReader } from '#utxos/utxo-reader.ts';
+
+/** Unspent outputs on regtest from the index of addresses alone, with a node. */
+export function utxosOfIndex(pool: pg.Pool, node: NodeRpc, tracer: SatTracer): UtxoReader {
+  const index = new IndexSource(pool);
+  return new UtxoReader({ pool, network: 'regtest', index, others: [], choice: 'index', node, tracer });
+}

@@ -1,0 +1,89 @@
+import { Block } from 'bitcoinjs-lib';
+import { describe, expect, test } from 'vitest';
+import { decodeFlowColumns, type FlowColumns } from '#indexer/facts/flow-columns.ts';
+import { readFacts } from '#indexer/facts/read-facts.ts';
+import { BlockLayout } from '#indexer/transaction/block-layout.ts';
+import { readLayout } from '#indexer/transaction/read-layout.ts';
+import { asHeight } from '#kernel/primitives/height.ts';
+import { GoldenChain, goldenChainNames } from '#test/support/chain/golden-chain.ts';
+import { blockOf, coinbase, transaction } from '#test/unit/indexer/parse/synthetic-block.ts';
+
+const fingerprintKey = new Uint8Array(32).fill(9);
+const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
+
+function read(block: Uint8Array): FlowColumns {
+  const layout = new BlockLayout();
+  expect(readLayout(block, layout)).toBeNull();
+  const of = { block, spent: null, height: asHeight(1), network: 'regtest', fingerprintKey } as const;
+  return decodeFlowColumns(readFacts(new Set(['coin-flow']), of, layout).get('coin-flow')!);
+}
+
+/** Of each output its value; of each input the place of the output among all, or the outpoint. */
+function shown(block: Uint8Array, { value, source, outpointAt, txFirstOutput, txid }: FlowColumns) {
+  const outpoint = (input: number): string => {
+    const at = outpointAt[input]!;
+    return hex(block.subarray(at, at + 36));
+  };
+  return {
+    values: [...value],
+    first: [...txFirstOutput],
+    txids: hex(txid),
+    inputs: Array.from(source, (row, input) => (row >= 0 ? row : outpoint(input))),
+  };
+}
+
+/** The same by bitcoinjs-lib. */
+function naive(bytes: Uint8Array): ReturnType<typeof shown> {
+  const { transactions = [] } = Block.fromBuffer(Buffer.from(bytes));
+  const places = new Map<string, number>();
+  const [values, first, inputs]: [number[], number[], (number | string)[]] = [[], [0], []];
+  for (const [at, tx] of transactions.entries()) {
+    for (const { hash, index } of tx.ins) {
+      const vout = Buffer.alloc(4);
+      vout.writeUInt32LE(index);
+      const name = hex(hash) + hex(vout);
+      inputs.push(at === 0 ? name : (places.get(name) ?? name));
+    }
+    for (const [index, { value }] of tx.outs.entries()) {
+      const vout = Buffer.alloc(4);
+      vout.writeUInt32LE(index);
+      if (at > 0) places.set(hex(tx.getHash()) + hex(vout), values.length);
+      values.push(Number(value));
+    }
+    first.push(values.length);
+  }
+  return { values, first, txids: transactions.map((tx) => hex(tx.getHash())).join(''), inputs };
+}
+
+describe('the way of values through a block', () => {
+  test.each(goldenChainNames)('is that which another library reads: %s', (name) => {
+    const golden = new GoldenChain(name);
+    for (const { headers } of golden.tips()) {
+      for (const header of headers.slice(-200)) {
+        const { bytes } = golden.block(header);
+        expect(shown(bytes, read(bytes))).toEqual(naive(bytes));
+      }
+    }
+  });
+
+  test('leads to outputs of earlier transactions alone, and never to the own coinbase', () => {
+    const first = coinbase([{ value: 50n }]);
+    const txidOf = (bytes: Buffer): Buffer =>
+      Buffer.from(Block.fromBuffer(Buffer.from(blockOf([bytes], bytes))).transactions![0]!.getHash());
+    const outpointOf = (bytes: Buffer, vout: number): Buffer => {
+      const index = Buffer.alloc(4);
+      index.writeUInt32LE(vout);
+      return Buffer.concat([txidOf(bytes), index]);
+    };
+    const made = transaction([{}], [{ value: 1n }, { value: 2n }]);
+    const spender = transaction([
+      { outpoint: outpointOf(made, 1) },
+      { outpoint: outpointOf(made, 2) },
+      { outpoint: outpointOf(first, 0) },
+    ]);
+    const after = read(blockOf([made, spender], first));
+    expect([...after.source]).toEqual([-1, -1, 2, -1, -1]);
+    const before = read(blockOf([spender, made], first));
+    expect([...before.source]).toEqual([-1, -1, -1, -1, -1]);
+  });
+});

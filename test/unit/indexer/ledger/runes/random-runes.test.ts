@@ -1,0 +1,144 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { networks } from '#kernel/primitives/network.ts';
+import { type U128, zeroU128 } from '#kernel/runes/u128.ts';
+import { RuneChain } from '#test/support/chain/rune-chain.ts';
+import { RuneModel } from '#test/support/chain/rune-model.ts';
+import { RuneStore, shownOutpoint } from '#test/support/chain/rune-store.ts';
+import { propertyBounds } from '#test/support/property-runs.ts';
+
+/** The lowest free name of regtest, from the vectors of ord: within the first step names of 12 letters. */
+function minimum(height: number): bigint {
+  const [first, last] = [99246114928149462n, 3817158266467286n];
+  return first - ((first - last) * BigInt(height + 1)) / 17500n;
+}
+
+const byText = ([a]: [string, string[]], [b]: [string, string[]]): number => (a < b ? -1 : 1);
+
+const big = (value: U128 | number | null | undefined): bigint | null =>
+  value == null ? null : BigInt(value);
+
+/** All that the ledger's rows say, in the words of the model. */
+function rowsOf(store: RuneStore) {
+  const idOf = (key: number): string => `${store.runes[key]!.block}:${store.runes[key]!.tx}`;
+  return {
+    runes: store.runes.map(({ key, rune, premine, spacers, divisibility, symbol, turbo, terms }) => ({
+      id: idOf(key),
+      name: rune as bigint,
+      premine: big(premine),
+      mints: big(store.total(store.mints, key)),
+      burned: big(store.total(store.burned, key)),
+      shown: [big(spacers), big(divisibility), big(symbol), turbo],
+      terms:
+        terms === null
+          ? null
+          : [
+              terms.cap,
+              terms.amount,
+              terms.heightStart,
+              terms.heightEnd,
+              terms.offsetStart,
+              terms.offsetEnd,
+            ].map(big),
+    })),
+    held: [...store.unspent()]
+      .map(([outpoint, balances]): [string, string[]] => [
+        shownOutpoint(outpoint),
+        balances.map(({ key, amount }) => `${idOf(key)} ${amount}`).sort(),
+      ])
+      .sort(byText),
+  };
+}
+
+function stateOf({ runes, held }: RuneModel['state']) {
+  const termNames = ['cap', 'amount', 'heightStart', 'heightEnd', 'offsetStart', 'offsetEnd'];
+  return {
+    runes: [...runes.values()].map(({ id, name, etching, premine, mints, burned }) => ({
+      id,
+      name,
+      premine,
+      mints,
+      burned,
+      shown: [
+        etching['spacers'] ?? 0n,
+        etching['divisibility'] ?? 0n,
+        etching['symbol'] ?? null,
+        etching['turbo'] === true,
+      ],
+      terms: etching['terms'] === true ? termNames.map((term) => etching[term] ?? null) : null,
+    })),
+    held: [...held]
+      .map(([outpoint, amounts]): [string, string[]] => [
+        outpoint,
+        [...amounts].map(([id, amount]) => `${id} ${amount}`).sort(),
+      ])
+      .sort(byText),
+  };
+}
+
+/** Of every rune: what was minted and the premine are held or burned. */
+function expectConserved(store: RuneStore): void {
+  const held = new Map<number, bigint>();
+  for (const balances of store.unspent().values())
+    for (const { key, amount } of balances) held.set(key, (held.get(key) ?? 0n) + BigInt(amount));
+  for (const { key, premine, terms } of store.runes) {
+    const minted = BigInt(store.total(store.mints, key)) * BigInt(terms?.amount ?? zeroU128);
+    const burned = BigInt(store.total(store.burned, key));
+    expect((held.get(key) ?? 0n) + burned).toBe(BigInt(premine) + minted);
+  }
+}
+
+test('on random chains the ledger agrees with a model of the rules, after each block and each undo', () => {
+  const seen = { runes: 0, mints: 0, burned: 0, named: 0 };
+  fc.assert(
+    fc.property(fc.nat(), (seed) => {
+      const chain = new RuneChain(`runes ${seed}`, minimum);
+      const store = new RuneStore(networks.regtest);
+      const model = new RuneModel(minimum);
+      const step = (): void => {
+        const { fed, transactions } = chain.block();
+        store.apply([fed]);
+        model.apply(transactions);
+        expect(rowsOf(store)).toEqual(stateOf(model.state));
+        expectConserved(store);
+      };
+      const back = (): void => {
+        chain.undo();
+        store.undo();
+        model.undo();
+        expect(rowsOf(store)).toEqual(stateOf(model.state));
+        expectConserved(store);
+      };
+      for (let block = 0; block < 14; block++) {
+        step();
+        if (chain.below(8) > 0) continue;
+        for (let depth = 1 + chain.below(Math.min(7, chain.height)); depth > 0; depth--) back();
+      }
+      seen.runes += store.runes.length;
+      seen.named += store.runes.filter(({ rune }) => rune < 10n ** 20n).length;
+      seen.mints += store.mints.length;
+      seen.burned += store.burned.length;
+    }),
+    propertyBounds(250),
+  );
+  // the chains are worth something
+  expect(Math.min(...Object.values(seen))).toBeGreaterThan(50);
+});
+
+test('a batch of blocks gives what the same blocks give one by one', () => {
+  fc.assert(
+    fc.property(fc.nat(), fc.integer({ min: 2, max: 14 }), (seed, size) => {
+      const chain = new RuneChain(`batches ${seed}`, minimum);
+      const blocks = Array.from({ length: 14 }, () => chain.block().fed);
+      const single = new RuneStore(networks.regtest);
+      for (const block of blocks) single.apply([block]);
+      const batched = new RuneStore(networks.regtest);
+      for (let at = 0; at < blocks.length; at += size) batched.apply(blocks.slice(at, at + size));
+      const { balances, mints, burned, runes, blocks: applied } = single;
+      expect([batched.runes, batched.mints, batched.burned]).toEqual([runes, mints, burned]);
+      expect(batched.balances).toEqual(balances);
+      expect(batched.blocks.map(({ events }) => events)).toEqual(applied.map(({ events }) => events));
+    }),
+    propertyBounds(60),
+  );
+});
