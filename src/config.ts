@@ -205,6 +205,13 @@ export const configSchema = Type.Object(
       description:
         'searches from one address (IPv4, or /64 of IPv6) without a key: `N` at once and in a minute, `N/S` at once and in S seconds; 0: no limit, as in `demo`',
     }),
+    buildAddressRate: Type.String({
+      pattern: ratePattern,
+      maxLength: 16,
+      default: '60',
+      description:
+        'scans of sats and transactions made for clients (/satscanner, /satextractor) from one address without a key, in the form of SEARCH_ADDRESS_RATE; 0: no limit, as in `demo`',
+    }),
     unknownKeyRate: Type.String({
       pattern: ratePattern,
       maxLength: 16,
@@ -457,6 +464,7 @@ function wrongAccess({
   }
   for (const [name, text] of Object.entries({
     SEARCH_ADDRESS_RATE: rates.searchAddressRate,
+    BUILD_ADDRESS_RATE: rates.buildAddressRate,
     UNKNOWN_KEY_RATE: rates.unknownKeyRate,
   })) {
     if (parseRate(text) === null)

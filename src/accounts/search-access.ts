@@ -18,10 +18,10 @@ import type { UsageCounter } from './usage-counter.ts';
 export type AccessMode = 'open' | 'restricted' | 'keys';
 
 /**
- * Who asks. `program`: a client of the API. `page`: a page of ours that searches before it is sent. `redirect`: needs
- * no key, but is limited.
+ * Who asks. `program`: a client of the API. `page`: a page of ours that searches before it is sent. `anybody`:
+ * needs no key, but is limited.
  */
-export type Asker = 'program' | 'page' | 'redirect';
+export type Asker = 'program' | 'page' | 'anybody';
 
 export interface SearchAccessParts {
   readonly mode: AccessMode;
@@ -103,7 +103,7 @@ export class SearchAccess {
 
   #isOpen({ scope, asker }: AccessRequest): boolean {
     const { mode } = this.#parts;
-    if (asker === 'redirect') return true;
+    if (asker === 'anybody') return true;
     return scope === 'search' && (mode === 'open' || (asker === 'page' && mode === 'restricted'));
   }
 

@@ -64,7 +64,7 @@ export function openAccess(
     mode,
     domains: parseAllowedDomains(searchAllowedDomains).domains,
     ownHost: publicUrl === undefined ? null : new URL(publicUrl).host,
-    buckets: { search: rateOf(config.searchAddressRate) },
+    buckets: { search: rateOf(config.searchAddressRate), build: rateOf(config.buildAddressRate) },
     keys: new KeyDirectory(pool),
     unknownKeys: new UnknownKeys(rateOf(config.unknownKeyRate)),
     limiter,

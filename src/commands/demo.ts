@@ -45,7 +45,12 @@ folder unless --data names one.
 };
 
 /** For a first look: no key is needed, and there are no limits. */
-const demoDefaults = { logLevel: 'warn', searchAccess: 'open', searchAddressRate: '0' } as const;
+const demoDefaults = {
+  logLevel: 'warn',
+  searchAccess: 'open',
+  searchAddressRate: '0',
+  buildAddressRate: '0',
+} as const;
 
 function prepare({ flags, settings, env }: GivenSettings): PreparedSettings {
   const sampleGiven = flags['sample'];

@@ -4,7 +4,7 @@ import { parseAllowedDomains } from '#accounts/allowed-domains.ts';
 import { newApiKey, type Scope } from '#accounts/api-key.ts';
 import { KeyDirectory } from '#accounts/key-directory.ts';
 import { lease } from '#accounts/lease.store.ts';
-import { parseRate } from '#accounts/rate.ts';
+import { parseRate, type Rate } from '#accounts/rate.ts';
 import { RateLimiter } from '#accounts/rate-limiter.ts';
 import { type AccessMode, SearchAccess } from '#accounts/search-access.ts';
 import { UnknownKeys } from '#accounts/unknown-keys.ts';
@@ -17,6 +17,8 @@ export interface AccessOptions {
   readonly ownHost?: string;
   /** In the form of the setting; absent: no limit. */
   readonly addressRate?: string;
+  /** For scans and transactions made for clients; absent: no limit. */
+  readonly buildRate?: string;
   /** For unknown keys; absent: the default. */
   readonly unknownKeyRate?: string;
   /** Milliseconds for which keys are cached. */
@@ -28,6 +30,8 @@ export interface TestAccess {
   readonly usage: UsageCounter;
   close(): Promise<void>;
 }
+
+const rateOf = (text: string): Rate | null => parseRate(text)?.rate ?? null;
 
 /** Access to searches as in the service, on a test's database. */
 export function testAccess(pool: pg.Pool, options: AccessOptions = {}): TestAccess {
@@ -42,9 +46,9 @@ export function testAccess(pool: pg.Pool, options: AccessOptions = {}): TestAcce
     mode: options.mode ?? 'restricted',
     domains: parseAllowedDomains(options.domains ?? '').domains,
     ownHost: options.ownHost ?? null,
-    buckets: { search: parseRate(options.addressRate ?? '0')?.rate ?? null },
+    buckets: { search: rateOf(options.addressRate ?? '0'), build: rateOf(options.buildRate ?? '0') },
     keys: new KeyDirectory(pool, options.now),
-    unknownKeys: new UnknownKeys(parseRate(options.unknownKeyRate ?? '60')?.rate ?? null, options.now),
+    unknownKeys: new UnknownKeys(rateOf(options.unknownKeyRate ?? '60'), options.now),
     limiter,
     usage,
   });

@@ -149,6 +149,7 @@ describe('the demo', () => {
         logLevel: 'warn',
         searchAccess: 'open',
         searchAddressRate: '0',
+        buildAddressRate: '0',
       },
     });
   });

@@ -5,7 +5,7 @@ import { acceptedForms } from '#http/server/accepted-form.ts';
 import { apiRoute } from '#http/server/api-route.ts';
 import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
 import { askerOf } from '#http/server/asker.ts';
-import { open } from '#http/server/guard.ts';
+import { builds } from '#http/server/guard.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
@@ -66,7 +66,7 @@ export function satextractorRoutes(app: App, deps: AppDependencies): void {
       body: extractBody,
       response: { 200: extractAnswer },
     },
-    config: { errors: 'serviceRead', guard: open, failures: [422], answersLarge: true },
+    config: { errors: 'serviceRead', guard: builds, failures: [422], answersLarge: true },
     handler: (request, reply) => extract(deps, request.body, askerOf(reply)),
   });
 }

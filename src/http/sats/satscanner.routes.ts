@@ -7,14 +7,14 @@ import { apiRoute } from '#http/server/api-route.ts';
 import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
 import { askerOf } from '#http/server/asker.ts';
 import { sendJsonInTurns } from '#http/server/budgets/json-in-turns.ts';
-import { open } from '#http/server/guard.ts';
+import { builds, open } from '#http/server/guard.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { SatTracer } from '#sat-ranges/sat-tracer.ts';
 import { scannerNames } from './satribute-views.ts';
 import { refuseTwins, scanAnswer, scanOutputs } from './scan-outputs.ts';
 
 const tags = ['sats'] as const;
-const config = { errors: 'serviceRead', guard: open } as const;
+const config = { errors: 'serviceRead', guard: builds } as const;
 /** Outputs in one scan: each is looked up at the node. */
 const outputsMax = 10_000;
 
@@ -30,7 +30,7 @@ export function satscannerRoutes(app: App, deps: AppDependencies): void {
       tags,
       response: { 200: Type.Object({ result: Type.Array(Type.String()) }) },
     },
-    config,
+    config: { errors: 'serviceRead', guard: open },
     handler: () => Promise.resolve({ result: scannerNames(network.name) }),
   });
 

@@ -7,6 +7,9 @@ import { isFromProxy } from './client.ts';
 import { type Guard, open } from './guard.ts';
 import { varyBy } from './vary.ts';
 
+/** Who asks a path, by its guard. */
+const askers = { scope: 'program', page: 'page', open: 'anybody' } as const;
+
 /** Headers that state a client's limits; scripts of other origins may read them. */
 export const accessHeaders = [
   'Retry-After',
@@ -28,7 +31,7 @@ export function guardRoutes(routes: App, access: SearchAccess): void {
     const admission = await access.decide({
       endpoints: guard.endpoints,
       scope,
-      asker: guard.kind === 'scope' ? 'program' : guard.kind,
+      asker: askers[guard.kind],
       bucket: guard.bucket,
       apiKey: one(headers['x-api-key']),
       authorization: headers.authorization,

@@ -51,7 +51,7 @@ const statusesOfGuards = {
   none: [],
   scope: [401, 403],
   page: [401, 403],
-  redirect: [],
+  open: [],
 } as const;
 
 interface ErrorSources {

@@ -11,13 +11,13 @@ interface Counted {
 /**
  * Who may ask a path, and the bucket and name it counts under. `scope`: needs a key with that scope; searches need
  * one only where they are restricted, or else a listed domain (docs/access.md); limited. `page`: searches of our own
- * pages, which need a key where `SEARCH_ACCESS` is `keys`; limited. `redirect`: open to everybody, with the limits of
- * searches. `none`: open, without limits.
+ * pages, which need a key where `SEARCH_ACCESS` is `keys`; limited. `open`: needs no key; limited. `none`: needs no key,
+ * without limits.
  */
 export type Guard =
   | { readonly kind: 'none' }
   | ({ readonly kind: 'scope'; readonly scope: Scope } & Counted)
-  | ({ readonly kind: 'page' | 'redirect' } & Counted);
+  | ({ readonly kind: 'page' | 'open' } & Counted);
 
 /** For a path that answers several kinds of questions: the query decides the guard. */
 export type RouteGuard = Guard | ((query: Readonly<Record<string, unknown>>) => Guard);
@@ -30,7 +30,10 @@ export function searches(endpoints: string): Guard {
 }
 
 /** A redirect to a page, without a search. */
-export const redirects: Guard = { kind: 'redirect', endpoints: 'redirect', bucket: 'search' };
+export const redirects: Guard = { kind: 'open', endpoints: 'redirect', bucket: 'search' };
+
+/** Answers that take seconds of our node and processors: sats of many outputs, and transactions made for clients. */
+export const builds: Guard = { kind: 'open', endpoints: 'build', bucket: 'build' };
 
 /** Searches of our own pages. */
 export const pageSearches: Guard = { kind: 'page', endpoints: 'page', bucket: 'search' };

@@ -465,7 +465,7 @@ const table = {
   rate_limited: {
     meaning: 'More requests came with a key, or from an address, than its rate allows.',
     action:
-      'Wait the seconds that Retry-After names, or create a key with a higher --rate; SEARCH_ADDRESS_RATE is the limit without a key.',
+      'Wait the seconds that Retry-After names, or create a key with a higher --rate; without a key SEARCH_ADDRESS_RATE and BUILD_ADDRESS_RATE are the limits.',
     retry: 'soon',
   },
   access_unavailable: {

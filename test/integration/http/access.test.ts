@@ -250,6 +250,21 @@ describe('a restricted search', () => {
     expect(preflight.headers['access-control-allow-methods']).toBe('GET, HEAD, POST, PUT, PATCH, DELETE');
   });
 
+  test('is no matter of scans of sats: they need no key, and an address has a rate of them alone', async () => {
+    await open({ mode: 'keys', buildRate: '2/60' });
+    const scan = () =>
+      ask({}, '/satscanner/find-special-ranges?address=bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080');
+    expect([(await scan()).status, (await scan()).status]).toEqual([404, 404]);
+    const third = await scan();
+    expect(third.status).toBe(429);
+    expect(third.body).toMatchObject({ error: expect.stringContaining('2 a minute') as string });
+    expect(Number(third.headers['retry-after'])).toBeGreaterThan(0);
+    expect((await ask({}, '/search/text')).status).toBe(303);
+    expect((await ask({}, '/satscanner/supported-satributes')).status).toBe(200);
+    const { key } = await giveKey(http.database.pool);
+    expect((await ask({ 'x-api-key': key }, '/satscanner/find-special-ranges')).status).toBe(400);
+  });
+
   test('leaves no key in the log', async () => {
     await open();
     const { key } = await giveKey(http.database.pool);
