@@ -7,8 +7,6 @@ import { eventKinds } from '#indexer/events/event-kinds.ts';
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { type NetworkName, networks } from '#kernel/primitives/network.ts';
-import { NodeTraceSource } from '#sat-ranges/node-trace-source.ts';
-import { SatTracer } from '#sat-ranges/sat-tracer.ts';
 import { createSearchService, searchGate } from '#search/service/search-service.ts';
 import { openAccess } from './access.ts';
 import type { CommandContext } from './command-context.ts';
@@ -16,6 +14,7 @@ import type { AnsweringDatabase } from './database.ts';
 import { openInventory } from './inventory.ts';
 import { addressOf, listen } from './listen.ts';
 import type { OperationsParts } from './reports/operations.ts';
+import { openSatTracer } from './sat-tracer.ts';
 import { openSearchEngine } from './search.ts';
 import { openUtxos } from './utxos.ts';
 import type { Waited } from './waiting.ts';
@@ -57,8 +56,7 @@ export async function serveHttp(
   const contents = new ContentReads(database.contents);
   operations.metrics.watchQueue('contents', () => contents.waiting);
   operations.metrics.watchQueue('contents being sent', () => contents.sending);
-  const satTracer =
-    node === null || blocks === null ? null : new SatTracer(new NodeTraceSource(node, blocks));
+  const satTracer = node === null || blocks === null ? null : openSatTracer(database.readers, node, blocks);
   if (satTracer !== null) operations.metrics.watchQueue('outputs being traced', () => satTracer.waiting);
   const utxos = openUtxos(context, { pool: database.readers, network, node, tracer: satTracer, operations });
   const app = buildApp({

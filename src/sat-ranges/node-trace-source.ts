@@ -10,6 +10,7 @@ import { asHeight, genesisHeight, type Height } from '#kernel/primitives/height.
 import { subsidyAt } from '#kernel/primitives/network.ts';
 import type {
   FeePayer,
+  IndexedRanges,
   Missing,
   TracedInput,
   TracedOutpoint,
@@ -49,6 +50,7 @@ interface NodeTransaction {
 export class NodeTraceSource implements TraceSource {
   readonly #node: NodeRpc;
   readonly #blocks: BlockSource;
+  readonly indexed: IndexedRanges | undefined;
   readonly #hashes = new LRUCache<Height, BlockHashHex>({ max: cachedHashesMax });
   /** By the hash of the block and the id. */
   readonly #transactions = new LRUCache<string, TracedTransaction>({
@@ -56,7 +58,9 @@ export class NodeTraceSource implements TraceSource {
     sizeCalculation: ({ inputs, outputs }) => outputs.length + (inputs?.length ?? 0) + 1,
   });
 
-  constructor(node: NodeRpc, blocks: BlockSource) {
+  /** @param indexed an index of all sats, where there is one */
+  constructor(node: NodeRpc, blocks: BlockSource, indexed?: IndexedRanges) {
+    this.indexed = indexed;
     this.#node = node;
     this.#blocks = blocks;
   }

@@ -44,7 +44,8 @@ interface RunningWalk {
 type KnownSats = Extract<TracedSats, { state: 'known' }>;
 
 /**
- * Ranges of sats of unspent outputs on demand, without an index: traced back through the node. One walk serves all who
+ * Ranges of sats of unspent outputs on demand: of an index of sats where it has them, else traced back through the node.
+ * One walk serves all who
  * ask for its output; one that ran out of time goes on when it is asked for again. What a walk found holds as long as
  * the output is in the same block, so results are kept by both.
  */
@@ -93,6 +94,8 @@ export class SatTracer {
     const key = `${output.txid}:${output.vout} ${output.blockHash}`;
     const known = this.#known.get(key);
     if (known !== undefined) return known;
+    const ranges = await this.#source.indexed?.(output, asker?.signal ?? null);
+    if (ranges != null) return { output, state: 'known', steps: 0, ranges };
     // in the asker's own place, also where another client's walk for the same output still waits for one
     return this.#gate.run(asker, () => this.#join(key, output, asker, until));
   }

@@ -1,5 +1,6 @@
 import type { BlockHashHex, TxidHex } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
+import type { SatRange } from '#kernel/satributes/satribute.ts';
 
 /** An output by its transaction and index, as shown. */
 export interface TracedOutpoint {
@@ -42,10 +43,18 @@ export interface Missing {
   readonly missing: string;
 }
 
+/** The ranges of an unspent output in an index of all sats; null: it does not have them. */
+export type IndexedRanges = (
+  output: TracedOutput,
+  signal: AbortSignal | null,
+) => Promise<readonly SatRange[] | null>;
+
 /** Where transactions come from. Everything throws the codes of NodeRpc where the node does not answer. */
 export interface TraceSource {
   /** Null: the chain has no such unspent output. */
   output(outpoint: TracedOutpoint): Promise<TracedOutput | null>;
+  /** Absent: there is no index, and all sats are walked back. */
+  readonly indexed?: IndexedRanges | undefined;
   transaction(txid: TxidHex, height: Height): Promise<TracedTransaction | Missing>;
   /** The transactions of a block that pay fees, in its order. */
   feePayers(height: Height): Promise<readonly FeePayer[] | Missing>;

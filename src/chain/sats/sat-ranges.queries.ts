@@ -2,7 +2,8 @@ import type { ClientBase } from 'pg';
 import { isComplete } from '#chain/derived/derived-tables.queries.ts';
 import type { Outpoint } from '#chain/outputs/output.queries.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import type { Txid } from '#kernel/primitives/hash.ts';
+import type { BlockHash, Txid } from '#kernel/primitives/hash.ts';
+import type { Height } from '#kernel/primitives/height.ts';
 import type { SatRange } from '#kernel/satributes/satribute.ts';
 import { packedRangeLength, unpackRanges } from '#kernel/sats/packed-ranges.ts';
 
@@ -56,6 +57,33 @@ export async function satRangesOf(
     ]),
   );
   return { of: (outpoint) => ranges.get(nameOf(outpoint)) ?? [] };
+}
+
+/**
+ * The ranges of an output of a block. Null: this server has no index of sats, or it has not this block, or the output is
+ * spent by its tip. The ranges follow from the block alone, whatever the tip is. Run it in a snapshot.
+ */
+export async function satRangesInBlock(
+  client: ClientBase,
+  outpoint: Outpoint,
+  value: number,
+  block: { readonly height: Height; readonly hash: BlockHash },
+): Promise<readonly SatRange[] | null> {
+  if (!(await hasSatIndex(client))) return null;
+  const { rows } = await client.query<{ ranges: Buffer | null }>(
+    `SELECT r.ranges FROM chain.blocks b
+     LEFT JOIN chain.sat_ranges r ON chain.hash64(r.txid, r.vout) = chain.hash64($1, $2) AND r.txid = $1 AND r.vout = $2
+     WHERE b.height = $3 AND b.hash = $4`,
+    [Buffer.from(outpoint.txid), outpoint.vout, block.height, Buffer.from(block.hash)],
+  );
+  const [row] = rows;
+  if (row === undefined) return null;
+  const ranges = unpackRanges(row.ranges ?? Buffer.alloc(0));
+  return sizeOf(ranges) === value ? ranges : null;
+}
+
+function sizeOf(ranges: readonly SatRange[]): number {
+  return ranges.reduce((sum, { start, end }) => sum + end - start, 0);
 }
 
 /** The sats that no output has, in the order in which they were lost. Null: this server has no index of sats. */

@@ -14,6 +14,7 @@ import { NodeTraceSource } from '#sat-ranges/node-trace-source.ts';
 import { SatTracer } from '#sat-ranges/sat-tracer.ts';
 import { createPostgresEngine } from '#search/postgres/postgres-engine.ts';
 import { createSearchService } from '#search/service/search-service.ts';
+import { openSatTracer } from '#src/app/sat-tracer.ts';
 import { GoldenChain } from '#test/support/chain/golden-chain.ts';
 import { sizeOf } from '#test/support/chain/sat-chain.ts';
 import { buildCheckedApp } from '#test/support/checked-app.ts';
@@ -58,7 +59,9 @@ describe.skipIf(bitcoindForTests() === null).each(chains)(
     let bitcoind: Bitcoind;
     let source: LiveBlockSource;
     let database: TestDatabase;
+    /** Without the index of sats. */
     let tracer: SatTracer;
+    let fromIndex: SatTracer;
     let app: App;
 
     beforeAll(async () => {
@@ -80,7 +83,9 @@ describe.skipIf(bitcoindForTests() === null).each(chains)(
         signal,
         threads: parseThreads(),
         indexAddresses: true,
+        indexSats: true,
       });
+      fromIndex = openSatTracer(readers, node.rpc, source);
       app = buildCheckedApp({
         pool: readers,
         search: createSearchService({ pool: readers, engine: createPostgresEngine() }),
@@ -120,6 +125,33 @@ describe.skipIf(bitcoindForTests() === null).each(chains)(
       // some came from several places
       expect(ofFees).toBeGreaterThan(0);
     }, 300_000);
+
+    test('come from the index of sats without a walk, and are walked back where it does not have them', async () => {
+      const asked = recorded.filter((_, place) => place % sampleStep(5) === 0);
+      const outpointOf = (key: string) => {
+        const [txid = '', vout = ''] = key.split(':');
+        return { txid: displayHash(parseTxid(txid)!), vout: Number(vout) };
+      };
+      for (const { key, ranges } of asked)
+        expect({ key, ...(await fromIndex.trace(outpointOf(key))) }).toMatchObject({ key, steps: 0, ranges });
+      const { key, ranges } = recorded.find((output) => output.ranges.length > 1)!;
+      const { txid, vout } = outpointOf(key);
+      const row = [parseTxid(txid), vout];
+      const { rows } = await database.pool.query<{ ranges: Buffer }>(
+        'SELECT ranges FROM chain.sat_ranges WHERE txid = $1 AND vout = $2',
+        row,
+      );
+      const setTo = (packed: Buffer) =>
+        database.pool.query('UPDATE chain.sat_ranges SET ranges = $3 WHERE txid = $1 AND vout = $2', [
+          ...row,
+          packed,
+        ]);
+      await setTo(Buffer.alloc(0));
+      const walked = await fromIndex.trace({ txid, vout });
+      expect(walked).toMatchObject({ state: 'known', ranges });
+      expect(walked!.steps).toBeGreaterThan(0);
+      await setTo(rows[0]!.ranges);
+    });
 
     test('are answered with what is special about them', async () => {
       const { key, ranges } = recorded.find((output) => output.ranges.length > 1)!;
