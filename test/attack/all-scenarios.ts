@@ -1,12 +1,15 @@
 import type { Scenario } from './scenario.ts';
+import { addressScenarios } from './scenarios/addresses.ts';
 import { bodyScenarios } from './scenarios/bodies.ts';
 import { connectionScenarios } from './scenarios/connections.ts';
 import { contentScenarios } from './scenarios/contents.ts';
 import { galleryScenarios } from './scenarios/galleries.ts';
 import { keyScenarios } from './scenarios/keys.ts';
 import { mixedScenarios } from './scenarios/mixed.ts';
+import { operationScenarios } from './scenarios/operations.ts';
 import { readerScenarios } from './scenarios/readers.ts';
 import { requestScenarios } from './scenarios/requests.ts';
+import { runeScenarios } from './scenarios/runes.ts';
 import { searchScenarios } from './scenarios/searches.ts';
 import { streamScenarios } from './scenarios/streams.ts';
 
@@ -19,6 +22,9 @@ export const allScenarios: readonly Scenario[] = [
   ...searchScenarios,
   ...contentScenarios,
   ...requestScenarios,
+  ...runeScenarios,
+  ...addressScenarios,
+  ...operationScenarios,
   ...keyScenarios,
   ...mixedScenarios,
 ];

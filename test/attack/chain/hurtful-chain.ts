@@ -1,19 +1,12 @@
-import { displayHash } from '#kernel/primitives/hash.ts';
-import { regtestGenesis } from '#test/builders/block.ts';
-import { BlockFolder, SpentWriter } from '#test/builders/block-folder.ts';
-import { ByteWriter } from '#test/builders/byte-writer.ts';
-import { type Envelope, tag, writeEnvelope } from '#test/builders/envelope.ts';
+import { pieceBytes } from '#http/content/content-reads.ts';
+import { type Envelope, tag } from '#test/builders/envelope.ts';
 import { type Random, seededRandom } from '#test/builders/random.ts';
 import { TextSource } from '#test/builders/texts.ts';
-import {
-  blockWeightMax,
-  type Coin,
-  coinbaseMaturity,
-  openScript,
-  ValidBlocks,
-} from '#test/builders/valid-blocks.ts';
 import { dearGallery } from './galleries.ts';
+import { type Hoard, type HoardSize, makeHoard } from './hoard.ts';
 import { brotliBomb, contentOf, hostilePages } from './hostile-contents.ts';
+import { MinedChain } from './mined-chain.ts';
+import { makeRunes, type RuneRows, type RunesSize } from './rune-rows.ts';
 
 /** What the clients of both sides ask for: ids of inscriptions, by what hurts about them. */
 export interface Targets {
@@ -21,6 +14,8 @@ export interface Targets {
   readonly galleries: readonly string[];
   /** Bodies of almost 4 MB. */
   readonly bodies: readonly string[];
+  /** Bodies of one byte less than what is read at once, so that none counts as long. */
+  readonly pieces: readonly string[];
   /** Texts of 20 kB that all have the word `hurtful`, and one of 1 MB. */
   readonly longTexts: readonly string[];
   /** 500 kB of CBOR. */
@@ -31,92 +26,54 @@ export interface Targets {
   readonly ordinary: readonly string[];
   /** Pieces of their texts. */
   readonly needles: readonly string[];
+  readonly hoard: Hoard;
+  readonly runes: RuneRows;
   readonly tipHeight: number;
 }
 
 export interface ChainSize {
   readonly galleries: number;
   readonly bodies: number;
+  readonly pieces: number;
   readonly longTexts: number;
   readonly ordinary: number;
+  readonly hoard: HoardSize;
+  readonly runes: RunesSize;
 }
 
-/** As the command uses it: a dozen galleries take 1.6 MB on chain. */
-export const wholeChain: ChainSize = { galleries: 12, bodies: 6, longTexts: 400, ordinary: 3000 };
+/** As the command uses it: a dozen galleries take 1.6 MB on chain, its rows of runes and outputs 30 MB. */
+export const wholeChain: ChainSize = {
+  galleries: 12,
+  bodies: 6,
+  pieces: 24,
+  longTexts: 400,
+  ordinary: 3000,
+  // with the inscriptions, almost the 100,000 that one answer may list
+  hoard: { outputs: 95_000 },
+  runes: { etched: 2000, holders: 50_000, mints: 20_000 },
+};
 /** For the suite: the same in less, because it is indexed each time. */
-export const smallChain: ChainSize = { galleries: 2, bodies: 1, longTexts: 100, ordinary: 500 };
+export const smallChain: ChainSize = {
+  galleries: 2,
+  bodies: 1,
+  pieces: 2,
+  longTexts: 100,
+  ordinary: 500,
+  hoard: { outputs: 500 },
+  runes: { etched: 60, holders: 200, mints: 100 },
+};
 
-const postageSats = 10_000;
 const bodyBytes = 3_900_000;
 const longTextBytes = 20_000;
 const longestTextBytes = 1_000_000;
 const metadataBytes = 500_000;
-/** Room for header, coinbase and one transaction besides its envelope. */
-const roomWeight = 4000;
-const minerScript = openScript(Buffer.alloc(20, 1));
-
-/** A regtest chain of inscriptions that are dear to answer about, made by rules of ord and consensus. */
-class HurtfulChain {
-  readonly #blocks = new ValidBlocks();
-  readonly #spent = new SpentWriter();
-  readonly #script = new ByteWriter(1 << 20);
-  readonly #folder: BlockFolder;
-  #coins: Coin[] = [];
-
-  constructor(dir: string) {
-    this.#folder = new BlockFolder(dir);
-    this.#folder.add(0, regtestGenesis, this.#spent.finish());
-  }
-
-  get height(): number {
-    return this.#blocks.height;
-  }
-
-  /** Mines until the first coinbase is spendable, and splits it. */
-  fund(coins: number): void {
-    const first = this.mine();
-    while (this.height < coinbaseMaturity) this.mine();
-    const value = Math.floor(first.value / (coins + 1));
-    this.#spent.add([first]);
-    this.#coins = this.#blocks.spend(
-      [{ coin: first, witness: [new Uint8Array(1)] }],
-      Array.from({ length: coins }, () => ({ value, script: minerScript })),
-    );
-    this.mine();
-  }
-
-  /** Reveals an inscription, in the next block where this one is full. Returns its id. */
-  inscribe(envelope: Envelope): string {
-    this.#script.clear();
-    writeEnvelope(this.#script, envelope);
-    if (this.#blocks.weight + this.#script.length + roomWeight > blockWeightMax) this.mine();
-    const coin = this.#coins.pop()!;
-    this.#spent.add([coin]);
-    const [output] = this.#blocks.spend(
-      [{ coin, witness: [this.#script.copy(), Buffer.alloc(33, 0xc0)] }],
-      [{ value: postageSats, script: minerScript }],
-    );
-    return `${displayHash(output!.txid)}i0`;
-  }
-
-  mine(): Coin {
-    const block = this.#blocks.mine({ coinbaseScript: minerScript });
-    this.#folder.add(block.height, block, this.#spent.finish());
-    return block.coinbase;
-  }
-
-  finish(): void {
-    this.mine();
-    this.#folder.finish(false, {});
-  }
-}
 
 /** Writes the chain into a folder of blocks, and says what is in it. */
 export function makeHurtfulChain(dir: string, size: ChainSize, seed = 'attack'): Targets {
   const random = seededRandom(seed);
-  const chain = new HurtfulChain(dir);
+  const chain = new MinedChain(dir);
   const few = hostilePages.length + 4;
-  chain.fund(size.galleries + size.bodies + size.longTexts + size.ordinary + few);
+  chain.fund(size.galleries + size.bodies + size.pieces + size.longTexts + size.ordinary + few);
   const texts = new TextSource(seededRandom(`texts ${seed}`), 0);
   const needles: string[] = [];
   const ordinary = repeat(size.ordinary, (index) => {
@@ -135,8 +92,25 @@ export function makeHurtfulChain(dir: string, size: ChainSize, seed = 'attack'):
   const metadata = [chain.inscribe(heavyMetadata())];
   const galleries = repeat(size.galleries, (index) => chain.inscribe(dearGallery(random, `number ${index}`)));
   const bodies = repeat(size.bodies, () => chain.inscribe(contentOf('image/png', noise(random, bodyBytes))));
+  const pieces = repeat(size.pieces, () =>
+    chain.inscribe(contentOf('image/png', noise(random, pieceBytes - 1))),
+  );
+  const hoard = makeHoard(chain, size.hoard);
+  const runes = makeRunes(chain, size.runes);
   chain.finish();
-  return { galleries, bodies, longTexts, metadata, hostile, ordinary, needles, tipHeight: chain.height };
+  return {
+    galleries,
+    bodies,
+    pieces,
+    longTexts,
+    metadata,
+    hostile,
+    ordinary,
+    needles,
+    hoard,
+    runes,
+    tipHeight: chain.height,
+  };
 }
 
 const repeat = <Value>(count: number, make: (index: number) => Value): Value[] =>

@@ -40,6 +40,21 @@ export const contentScenarios: readonly Scenario[] = [
       attack.loops(20, async () => attack.exchange(get(`/content/${pick(attack, attack.targets.bodies)}`))),
   },
   {
+    name: 'content-pieces',
+    what: 'bodies of one byte less than 256 KiB, which count as short, read with 10 kB a second by 200 clients',
+    run: (attack) =>
+      attack.loops(200, async () => {
+        const socket = attack.connect();
+        socket.pause();
+        socket.write(get(`/content/${pick(attack, attack.targets.pieces)}`));
+        while (!attack.isOver && !socket.destroyed && !socket.readableEnded) {
+          await attack.pause(100);
+          socket.read(1000);
+        }
+        socket.destroy();
+      }),
+  },
+  {
     name: 'previews',
     what: 'previews of hostile pages, bombs and long texts, by 20 clients',
     run: (attack) => {

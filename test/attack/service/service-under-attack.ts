@@ -18,9 +18,9 @@ const stopWaitMs = 30_000;
 
 /**
  * As on the internet, except that no proxy is in between: programs search with a key or the claim to be our page, and
- * the limits by address are the defaults.
+ * the limits by address are the defaults. With all that can be asked for: the index of addresses too.
  */
-const settings = { SEARCH_ACCESS: 'restricted', LOG_LEVEL: 'warn' } as const;
+const settings = { SEARCH_ACCESS: 'restricted', LOG_LEVEL: 'warn', INDEX_ADDRESSES: 'true' } as const;
 
 /** `satscribe serve` in its own process with its own Postgres, over a chain made to hurt. */
 export class ServiceUnderAttack {

@@ -1,0 +1,119 @@
+import { displayHash } from '#kernel/primitives/hash.ts';
+import { regtestGenesis } from '#test/builders/block.ts';
+import { BlockFolder, SpentWriter } from '#test/builders/block-folder.ts';
+import { ByteWriter } from '#test/builders/byte-writer.ts';
+import { type Envelope, writeEnvelope } from '#test/builders/envelope.ts';
+import type { Output } from '#test/builders/transaction.ts';
+import {
+  blockWeightMax,
+  type Coin,
+  coinbaseMaturity,
+  openScript,
+  ValidBlocks,
+} from '#test/builders/valid-blocks.ts';
+
+const postageSats = 10_000;
+/** Room for header, coinbase and one transaction besides its envelope. */
+const roomWeight = 4000;
+/** Of an output with a program of 20 bytes, and more than an input needs. */
+const outputWeight = 4 * (8 + 1 + 22);
+const inputWeight = 200;
+const stoneWeight = 4 * 200;
+export const minerScript = openScript(Buffer.alloc(20, 1));
+const anyWitness: readonly Uint8Array[] = [new Uint8Array(1)];
+
+/** A place in the chain, as the ids of runes name it. */
+export interface Place {
+  readonly height: number;
+  readonly index: number;
+}
+
+/** A regtest chain in a folder of blocks, made by rules of ord and consensus. */
+export class MinedChain {
+  readonly #blocks = new ValidBlocks();
+  readonly #spent = new SpentWriter();
+  readonly #script = new ByteWriter(1 << 20);
+  readonly #folder: BlockFolder;
+  #coins: Coin[] = [];
+  /** What payments are made of. */
+  #purse: Coin | null = null;
+
+  constructor(dir: string) {
+    this.#folder = new BlockFolder(dir);
+    this.#folder.add(0, regtestGenesis, this.#spent.finish());
+  }
+
+  get height(): number {
+    return this.#blocks.height;
+  }
+
+  /** Where the next transaction will be, with so many outputs. */
+  placeFor(outputs: number, inputs = 0): Place {
+    this.#makeRoom((outputs + 1) * outputWeight + (inputs + 1) * inputWeight + stoneWeight);
+    return { height: this.height + 1, index: this.#blocks.nextPlace };
+  }
+
+  /** Mines until the first coinbase is spendable, and splits it: half of it pays for all that is no inscription. */
+  fund(coins: number): void {
+    const first = this.mine();
+    while (this.height < coinbaseMaturity) this.mine();
+    const half = Math.floor(first.value / 2);
+    const value = Math.floor(half / (coins + 1));
+    this.#spent.add([first]);
+    const [purse, ...split] = this.#blocks.spend(
+      [{ coin: first, witness: anyWitness }],
+      [half, ...Array.from({ length: coins }, () => value)].map((sats) => ({
+        value: sats,
+        script: minerScript,
+      })),
+    );
+    this.#purse = purse!;
+    this.#coins = split;
+    this.mine();
+  }
+
+  /** Reveals an inscription, in the next block where this one is full. Returns its id. */
+  inscribe(envelope: Envelope): string {
+    this.#script.clear();
+    writeEnvelope(this.#script, envelope);
+    this.#makeRoom(this.#script.length);
+    const coin = this.#coins.pop()!;
+    this.#spent.add([coin]);
+    const [output] = this.#blocks.spend(
+      [{ coin, witness: [this.#script.copy(), Buffer.alloc(33, 0xc0)] }],
+      [{ value: postageSats, script: minerScript }],
+    );
+    return `${displayHash(output!.txid)}i0`;
+  }
+
+  /** Pays outputs, the change last. `inputs` are spent besides the purse, before it. Returns the paid outputs. */
+  pay(outputs: readonly Output[], inputs: readonly Coin[] = []): Coin[] {
+    this.placeFor(outputs.length, inputs.length);
+    const coins = [...inputs, this.#purse!];
+    const sum = (values: readonly Output[]): number => values.reduce((sats, { value }) => sats + value, 0);
+    const change = { value: sum(coins) - sum(outputs), script: minerScript };
+    this.#spent.add(coins);
+    const made = this.#blocks.spend(
+      coins.map((coin) => ({ coin, witness: anyWitness })),
+      [...outputs, change],
+    );
+    this.#purse = made.pop()!;
+    return made;
+  }
+
+  mine(): Coin {
+    const block = this.#blocks.mine({ coinbaseScript: minerScript });
+    this.#folder.add(block.height, block, this.#spent.finish());
+    return block.coinbase;
+  }
+
+  finish(): void {
+    this.mine();
+    this.#folder.finish(false, {});
+  }
+
+  /** In the next block where this one is full. */
+  #makeRoom(weight: number): void {
+    if (this.#blocks.weight + weight + roomWeight > blockWeightMax) this.mine();
+  }
+}

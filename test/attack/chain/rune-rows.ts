@@ -1,0 +1,101 @@
+import type { Runestone } from '#indexer/runes/artifact.ts';
+import { encipher } from '#indexer/runes/encipher.ts';
+import { scriptToAddress } from '#kernel/bitcoin/address.ts';
+import { networks } from '#kernel/primitives/network.ts';
+import type { RuneId } from '#kernel/runes/rune-id.ts';
+import { formatRuneId } from '#kernel/runes/rune-id.ts';
+import { smallU128 } from '#kernel/runes/u128.ts';
+import type { Output } from '#test/builders/transaction.ts';
+import { type Coin, openScript } from '#test/builders/valid-blocks.ts';
+import type { MinedChain } from './mined-chain.ts';
+
+export interface RunesSize {
+  readonly etched: number;
+  /** Of one rune. */
+  readonly holders: number;
+  /** Of the same one, all for one address. */
+  readonly mints: number;
+}
+
+export interface RuneRows {
+  readonly etched: number;
+  /** The id of the rune that all holders have. */
+  readonly held: string;
+  /** An address that got units of it in very many transactions. */
+  readonly minter: string;
+  /** The height of the first holders. */
+  readonly firstHeight: number;
+}
+
+/** So many holders come in one block: its history has as many moments. */
+const holdersOfBlock = 2_500;
+/** Mints of a block, so that they are of many heights. */
+const mintsOfBlock = 1_000;
+const satsEach = 546;
+const minterScript = openScript(Buffer.alloc(20, 2));
+
+const stoneOf = (stone: Partial<Omit<Runestone, 'kind'>>): Output => ({
+  value: 0,
+  script: encipher({ kind: 'runestone', edicts: [], etching: null, mint: null, pointer: null, ...stone }),
+});
+
+const payment = (script: Uint8Array): Output => ({ value: satsEach, script });
+
+/** Of one holder each. */
+function holderScript(index: number): Uint8Array {
+  const program = Buffer.alloc(20, 3);
+  program.writeUInt32BE(index);
+  return openScript(program);
+}
+
+/** Etches runes, and gives one of them many holders and many mints. */
+export function makeRunes(chain: MinedChain, { etched, holders, mints }: RunesSize): RuneRows {
+  const { id, carrier } = etch(chain, holders * 1000);
+  for (let more = 1; more < etched; more++) etch(chain, null);
+  const firstHeight = chain.height + 1;
+  spread(chain, id, carrier, holders);
+  for (let mint = 0; mint < mints; mint++) {
+    if (mint % mintsOfBlock === 0) chain.mine();
+    chain.pay([stoneOf({ mint: id, pointer: 1 }), payment(minterScript)]);
+  }
+  const minter = scriptToAddress(minterScript, networks.regtest)!;
+  return { etched, held: formatRuneId(id), minter, firstHeight };
+}
+
+/** A rune that anybody may mint, under a name that the chain gives. */
+function etch(chain: MinedChain, premine: number | null): { readonly id: RuneId; readonly carrier: Coin } {
+  const terms = {
+    amount: smallU128(1000),
+    cap: smallU128(2 ** 40),
+    heightStart: null,
+    heightEnd: null,
+    offsetStart: null,
+    offsetEnd: null,
+  };
+  const etching = {
+    divisibility: 2,
+    premine: premine === null ? null : smallU128(premine),
+    rune: null,
+    spacers: null,
+    symbol: 0x24,
+    terms,
+    turbo: false,
+  };
+  const { height, index } = chain.placeFor(2);
+  const [, carrier] = chain.pay([stoneOf({ etching, pointer: 1 }), payment(minterScript)]);
+  return { id: { block: smallU128(height), tx: index }, carrier: carrier! };
+}
+
+/** Gives units to one holder after the other; the carrier keeps what is left. */
+function spread(chain: MinedChain, id: RuneId, first: Coin, holders: number): void {
+  let carrier = first;
+  for (let from = 0; from < holders; from += holdersOfBlock) {
+    const count = Math.min(holdersOfBlock, holders - from);
+    const owned = Array.from({ length: count }, (_, index) => payment(holderScript(from + index)));
+    // an output beyond the last one, which is the change: all outputs get the amount
+    const output = 2 + count + 1;
+    const stone = stoneOf({ edicts: [{ id, amount: smallU128(100 + (from % 700)), output }], pointer: 1 });
+    carrier = chain.pay([stone, payment(minterScript), ...owned], [carrier])[1]!;
+    chain.mine();
+  }
+}
