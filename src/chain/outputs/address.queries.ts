@@ -1,6 +1,8 @@
 import type { ClientBase } from 'pg';
 import { isComplete } from '#chain/derived/derived-tables.queries.ts';
 import { requireIndexes } from '#chain/snapshot/built-indexes.ts';
+import { rowsInTurns } from '#chain/snapshot/rows-in-turns.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
 import type { Txid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
@@ -83,45 +85,122 @@ export async function addressBalance(
   return rows[0] ?? { outputs: 0, sats: noSats };
 }
 
-interface HeldRow extends AddressOutput {
-  readonly id_txid: Txid;
-  readonly id_index: number;
+/**
+ * ord's orders of outputs, by their vout as a number (`/address`) or as the four bytes, little endian, of its table
+ * (`/outputs`). Postgres sorts: the event loop would take tens of milliseconds for it.
+ */
+export type OutputOrder = keyof typeof orders;
+const orders = {
+  number: 'txid, vout',
+  bytes: 'txid, vout & 255, vout >> 8 & 255, vout >> 16 & 255, vout >> 24',
+} as const;
+
+/** A whole list: beyond `most` it is refused. */
+interface WholeList {
+  readonly order: OutputOrder;
+  readonly most: number;
 }
 
 /**
- * The unspent outputs of a script that hold inscriptions, as far as their places are known; at most `limit`
- * inscriptions, by key. Works without the address index. Throws `index_missing` during a first sync.
+ * All unspent outputs of a script, in parts. Needs the address index, and a snapshot of its own like `addressOutputs`.
+ * Throws `index_missing` like it, and `address_too_large`.
  */
+export async function* allAddressOutputs(
+  client: ClientBase,
+  script: Uint8Array,
+  { order, most }: WholeList,
+): AsyncGenerator<AddressOutput[]> {
+  await requireIndexes(client, ['outputs_script'], 'owners');
+  await client.query(planSettings);
+  const parts = rowsInTurns<AddressOutput & { total: number }>(
+    client,
+    `SELECT txid, vout, value, height, count(*) OVER () AS total FROM (
+       SELECT txid, vout, value, height FROM chain.outputs
+       WHERE (chain.hash64(script, 0), height) >= (chain.hash64($1::bytea, 0), 0)
+         AND (chain.hash64(script, 0), height) <= (chain.hash64($1::bytea, 0), 2147483647)
+         AND script = $1 AND spent_height IS NULL
+       ORDER BY chain.hash64(script, 0), height LIMIT $2
+     ) AS unspent ORDER BY ${orders[order]}`,
+    [Buffer.from(script), most + 1],
+  );
+  for await (const rows of parts) {
+    refuseLarge(rows[0]?.total ?? 0, most);
+    yield rows;
+  }
+}
+
+/** An inscription, and the output that holds it. */
+interface HeldInscription extends AddressOutput {
+  readonly id: InscriptionId;
+}
+
+interface HeldRow extends AddressOutput {
+  readonly id_txid: Txid;
+  readonly id_index: number;
+  readonly total: number;
+}
+
+/**
+ * The inscriptions in unspent outputs of a script, as far as their places are known, in parts; those of an output in the
+ * order of application. Works without the address index. Throws as `allAddressOutputs`.
+ */
+export async function* heldInscriptions(
+  client: ClientBase,
+  script: Uint8Array,
+  { order, most }: WholeList,
+): AsyncGenerator<HeldInscription[]> {
+  await requireIndexes(client, ['locations_owner'], 'owners');
+  await client.query(planSettings);
+  const parts = rowsInTurns<HeldRow>(
+    client,
+    `SELECT txid, vout, value, height, id_txid, id_index, count(*) OVER () AS total FROM (
+       SELECT coalesce(l.txid, i.txid) AS txid, l.vout, l.value, l.height, i.txid AS id_txid, i.index AS id_index, l.key
+       FROM (
+         SELECT key, txid, vout, value, height FROM chain.locations
+         WHERE (chain.hash32(script), key) >= (chain.hash32($1::bytea), 0)
+           AND (chain.hash32(script), key) <= (chain.hash32($1::bytea), 2147483647)
+           AND script = $1 AND spent_height IS NULL AND script IS NOT NULL
+         ORDER BY chain.hash32(script), key LIMIT $2
+       ) AS l JOIN chain.inscriptions i ON i.key = l.key
+     ) AS held ORDER BY ${orders[order]}, key`,
+    [Buffer.from(script), most + 1],
+  );
+  for await (const rows of parts) {
+    refuseLarge(rows[0]?.total ?? 0, most);
+    yield rows.map(({ id_txid: txid, id_index: index, total: _total, ...output }) => ({
+      ...output,
+      id: { txid, index },
+    }));
+  }
+}
+
+/** The unspent outputs of a script that hold inscriptions. Throws as `heldInscriptions`, which it reads. */
 export async function inscribedOutputs(
   client: ClientBase,
   script: Uint8Array,
-  limit: number,
+  list: WholeList,
 ): Promise<InscribedOutput[]> {
-  await requireIndexes(client, ['locations_owner'], 'owners');
-  await client.query(planSettings);
-  const { rows } = await client.query<HeldRow>(
-    `SELECT coalesce(l.txid, i.txid) AS txid, l.vout, l.value, l.height, i.txid AS id_txid, i.index AS id_index
-     FROM (
-       SELECT chain.hash32(script) AS mark, key, txid, vout, value, height FROM chain.locations
-       WHERE (chain.hash32(script), key) >= (chain.hash32($1::bytea), 0)
-         AND (chain.hash32(script), key) <= (chain.hash32($1::bytea), 2147483647)
-         AND script = $1 AND spent_height IS NULL AND script IS NOT NULL
-       ORDER BY chain.hash32(script), key LIMIT $2
-     ) AS l JOIN chain.inscriptions i ON i.key = l.key
-     ORDER BY l.mark, l.key`,
-    [Buffer.from(script), limit],
-  );
-  const outputs = new Map<string, InscribedOutput & { inscriptions: InscriptionId[] }>();
-  for (const { id_txid: txid, id_index: index, ...output } of rows) {
-    const name = outpointBytes(output).toString('latin1');
-    const known = outputs.get(name);
-    if (known === undefined) outputs.set(name, { ...output, inscriptions: [{ txid, index }] });
-    else known.inscriptions.push({ txid, index });
+  const outputs: (InscribedOutput & { readonly inscriptions: InscriptionId[] })[] = [];
+  for await (const part of heldInscriptions(client, script, list)) {
+    for (const { id, ...output } of part) {
+      const last = outputs.at(-1);
+      if (last?.vout === output.vout && Buffer.compare(last.txid, output.txid) === 0)
+        last.inscriptions.push(id);
+      else outputs.push({ ...output, inscriptions: [id] });
+    }
   }
-  return [...outputs.values()];
+  return outputs;
 }
 
-/** The 36 bytes of an outpoint: ord sorts the outputs of an address by them. */
+function refuseLarge(count: number, most: number): void {
+  if (count <= most) return;
+  throw new AppError(
+    'address_too_large',
+    `the address holds more than ${most} outputs: /outputs/<address>?limit=1000 gives them in pages`,
+  );
+}
+
+/** The 36 bytes of an outpoint. */
 export function outpointBytes({ txid, vout }: Pick<AddressOutput, 'txid' | 'vout'>): Buffer {
   const bytes = Buffer.alloc(36);
   bytes.set(txid);

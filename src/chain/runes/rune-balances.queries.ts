@@ -1,6 +1,7 @@
 import type { ClientBase } from 'pg';
 import type { Outpoint } from '#chain/outputs/output.queries.ts';
 import { builtIndexes, requireIndexes } from '#chain/snapshot/built-indexes.ts';
+import { rowsInTurns } from '#chain/snapshot/rows-in-turns.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { Txid } from '#kernel/primitives/hash.ts';
 import type { SpacedRune } from '#kernel/runes/spaced-rune.ts';
@@ -22,6 +23,8 @@ interface BalanceRow {
   divisibility: number;
   symbol: number | null;
   amount: string;
+  /** Balances that were read for all rows. */
+  total: number;
 }
 
 /** Balances in one answer: 10 MB of it. An output can hold any number of runes. */
@@ -42,8 +45,8 @@ const unknownRunes: HeldRunes = { of: () => null };
 const nameOf = ({ txid, vout }: Outpoint): string => `${Buffer.from(txid).toString('latin1')}${vout}`;
 
 /**
- * What outputs hold, where runes are known. Three reads for any number: run it in a snapshot. Throws `address_too_large`
- * above a bound.
+ * What outputs hold, where runes are known. Three reads for any number, in turns: run it in a snapshot. Throws
+ * `address_too_large` above a bound.
  */
 export async function runesOfOutputs(client: ClientBase, outpoints: readonly Outpoint[]): Promise<HeldRunes> {
   const { state } = await runeStanding(client);
@@ -51,25 +54,35 @@ export async function runesOfOutputs(client: ClientBase, outpoints: readonly Out
   // without it, each answer would read all balances: during a first load it may not be there yet
   if (!(await builtIndexes(client, outpointIndex)).has('rune_balances_outpoint')) return unknownRunes;
   const distinct = [...new Map(outpoints.map((outpoint) => [nameOf(outpoint), outpoint])).values()];
-  const { rows } = await client.query<BalanceRow & { txid: Txid; vout: number }>(
-    `SELECT b.txid, b.vout, r.rune::text, r.spacers, r.divisibility, r.symbol, b.amount::text
-     FROM unnest($1::bytea[], $2::bigint[]) AS asked(txid, vout)
-     JOIN chain.rune_balances b ON chain.hash64(b.txid, b.vout) = chain.hash64(asked.txid, asked.vout)
-       AND b.spent_height IS NULL AND b.txid = asked.txid AND b.vout = asked.vout
-     JOIN chain.runes r ON r.key = b.rune_key
-     LIMIT $3`,
+  const parts = rowsInTurns<BalanceRow & { txid: Txid; vout: number }>(
+    client,
+    // the limit is inside: beside the order, all rows would be sorted before it cuts them off
+    `SELECT txid, vout, found.rune::text, spacers, divisibility, symbol, amount::text, count(*) OVER () AS total FROM (
+       SELECT b.txid, b.vout, r.rune, r.spacers, r.divisibility, r.symbol, b.amount
+       FROM unnest($1::bytea[], $2::bigint[]) AS asked(txid, vout)
+       JOIN chain.rune_balances b ON chain.hash64(b.txid, b.vout) = chain.hash64(asked.txid, asked.vout)
+         AND b.spent_height IS NULL AND b.txid = asked.txid AND b.vout = asked.vout
+       JOIN chain.runes r ON r.key = b.rune_key
+       LIMIT $3
+     ) AS found ORDER BY found.rune`,
     [distinct.map(({ txid }) => Buffer.from(txid)), distinct.map(({ vout }) => vout), balancesMax + 1],
   );
-  if (rows.length > balancesMax)
-    throw new AppError('address_too_large', `these outputs hold more than ${balancesMax} balances of runes`);
-  const held = Map.groupBy(rows, nameOf);
-  const balances = new Map([...held].map(([name, of]) => [name, inOrder(of)]));
+  const balances = new Map<string, RuneBalance[]>();
+  for await (const rows of parts) {
+    refuseMany(rows, 'these outputs hold');
+    for (const row of rows) {
+      const name = nameOf(row);
+      const known = balances.get(name);
+      if (known === undefined) balances.set(name, [balanceOf(row)]);
+      else known.push(balanceOf(row));
+    }
+  }
   return { of: (outpoint) => balances.get(nameOf(outpoint)) ?? noBalances };
 }
 
 /**
- * What a script holds of each rune, by the number of its name; null where runes are not known. Throws `index_missing`
- * during a first sync, and `address_too_large` above a bound.
+ * What a script holds of each rune, by the number of its name; null where runes are not known. Read in turns. Throws
+ * `index_missing` during a first sync, and `address_too_large` above a bound.
  */
 export async function runesOfScript(
   client: ClientBase,
@@ -78,28 +91,33 @@ export async function runesOfScript(
   const { state } = await runeStanding(client);
   if (state !== 'known') return null;
   await requireIndexes(client, ['rune_balances_owner'], 'owners of runes');
-  const { rows } = await client.query<BalanceRow & { outputs: string }>(
-    `SELECT r.rune::text, r.spacers, r.divisibility, r.symbol, held.amount::text, held.outputs
+  const parts = rowsInTurns<BalanceRow>(
+    client,
+    `SELECT r.rune::text, r.spacers, r.divisibility, r.symbol, held.amount::text, held.total::bigint AS total
      FROM (
-       SELECT rune_key, sum(amount) AS amount, sum(count(*)) OVER () AS outputs FROM (
+       SELECT rune_key, sum(amount) AS amount, sum(count(*)) OVER () AS total FROM (
          SELECT rune_key, amount FROM chain.rune_balances
          WHERE chain.hash32(script) = chain.hash32($1::bytea) AND script = $1 AND spent_height IS NULL LIMIT $2
        ) AS first GROUP BY rune_key
-     ) AS held JOIN chain.runes r ON r.key = held.rune_key`,
+     ) AS held JOIN chain.runes r ON r.key = held.rune_key ORDER BY r.rune`,
     [Buffer.from(script), balancesMax + 1],
   );
-  if (Number(rows[0]?.outputs ?? 0) > balancesMax)
-    throw new AppError('address_too_large', `the address holds more than ${balancesMax} balances of runes`);
-  return inOrder(rows);
+  const balances: RuneBalance[] = [];
+  for await (const rows of parts) {
+    refuseMany(rows, 'the address holds');
+    for (const row of rows) balances.push(balanceOf(row));
+  }
+  return balances;
 }
 
-/** Sorted here: a statement with a limit and an order would sort all rows first. */
-function inOrder(rows: readonly BalanceRow[]): RuneBalance[] {
-  const balances = rows.map((row) => ({
-    ...spacedRuneOf(row),
-    amount: u128OfText(row.amount),
-    divisibility: row.divisibility,
-    symbol: row.symbol,
-  }));
-  return balances.sort((a, b) => (a.rune < b.rune ? -1 : 1));
+function refuseMany([first]: readonly BalanceRow[], holder: string): void {
+  if (first === undefined || first.total <= balancesMax) return;
+  throw new AppError('address_too_large', `${holder} more than ${balancesMax} balances of runes`);
 }
+
+const balanceOf = (row: BalanceRow): RuneBalance => ({
+  ...spacedRuneOf(row),
+  amount: u128OfText(row.amount),
+  divisibility: row.divisibility,
+  symbol: row.symbol,
+});

@@ -96,8 +96,3 @@ export async function lostSats(client: ClientBase): Promise<readonly SatRange[] 
   const lost = await client.query<{ ranges: Buffer }>('SELECT ranges FROM chain.lost_sats ORDER BY height');
   return lost.rows.flatMap(({ ranges }) => unpackRanges(ranges));
 }
-
-/** As ord writes them. */
-export function rangesJson(ranges: readonly SatRange[] | null): string {
-  return ranges === null ? 'null' : JSON.stringify(ranges.map(({ start, end }) => [start, end]));
-}

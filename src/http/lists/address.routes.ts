@@ -8,20 +8,26 @@ import {
   type AddressOutput,
   addressBalance,
   addressOutputs,
+  allAddressOutputs,
   hasAddressIndex,
-  type InscribedOutput,
+  heldInscriptions,
   inscribedOutputs,
   type OutputPosition,
   outpointBytes,
 } from '#chain/outputs/address.queries.ts';
-import { runesOfOutputs, runesOfScript } from '#chain/runes/rune-balances.queries.ts';
+import {
+  type HeldRunes,
+  type RuneBalance,
+  runesOfOutputs,
+  runesOfScript,
+} from '#chain/runes/rune-balances.queries.ts';
 import { runeStanding } from '#chain/runes/rune-standing.queries.ts';
-import { satRangesOf } from '#chain/sats/sat-ranges.queries.ts';
+import { type SatRangesOfOutputs, satRangesOf } from '#chain/sats/sat-ranges.queries.ts';
 import { readCursor, writeCursor } from '#chain/snapshot/cursor.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { output } from '#http/ord/ord.schemas.ts';
-import { held as heldIn, outputJson } from '#http/ord/outputs.ts';
-import { shownBalancesJson } from '#http/ord/runes/rune-json.ts';
+import { held as heldIn, outputParts } from '#http/ord/outputs.ts';
+import { shownBalancesParts } from '#http/ord/runes/rune-json.ts';
 import { sendPage } from '#http/pages/send-page.ts';
 import { cardOf, siteOf } from '#http/pages/site.ts';
 import { prefersJson } from '#http/server/accept.ts';
@@ -29,14 +35,16 @@ import { jsonText, pageOrJson, unchanged } from '#http/server/answer-schemas.ts'
 import { apiRoute } from '#http/server/api-route.ts';
 import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
 import { askerOf } from '#http/server/asker.ts';
+import { type JsonPart, jsonParts, sendPartsInTurns } from '#http/server/budgets/json-in-turns.ts';
 import { answeredUnchanged, setMoment } from '#http/server/conditional.ts';
 import { open } from '#http/server/guard.ts';
 import { varyBy } from '#http/server/vary.ts';
-import type { Snapshot } from '#kernel/contracts/search-engine.ts';
+import type { Snapshot, Tip } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { asTxid, displayHash } from '#kernel/primitives/hash.ts';
 import { formatInscriptionId, type InscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { Sats } from '#kernel/primitives/sats.ts';
+import { inTurnsOf } from '#kernel/turns.ts';
 import { inscriptionsPage } from '#web/inscriptions.page.ts';
 import { addressPath, pagingOf, pagingQuery, scriptOf } from './list-parameters.ts';
 
@@ -79,12 +87,12 @@ export function addressRoutes(app: App, deps: AppDependencies): void {
       params: addressPath,
       response: { 200: pageOrJson(addressAnswer, 'its contents'), 304: unchanged },
     },
-    config,
+    config: { ...config, isDear: true },
     handler: async (request, reply) => {
       const { address } = request.params;
       const script = scriptOf(address, 'address', deps.network);
       if (!prefersJson(request.headers.accept)) return addressPage(deps, reply, address, script);
-      return sendJson(deps, request, reply, ({ client }) => addressJson(client, script));
+      return sendJson(deps, request, reply, ({ client }) => readAddress(client, script));
     },
   });
 
@@ -109,78 +117,74 @@ export function addressRoutes(app: App, deps: AppDependencies): void {
       }),
       response: { 200: jsonText(Type.Array(output), 'its outputs'), 304: unchanged },
     },
-    config,
+    config: { ...config, isDear: true },
     handler: async (request, reply) => {
       const { address } = request.params;
       const script = scriptOf(address, 'address', deps.network);
       const type = outputTypeOf(request.query.type);
       return sendJson(deps, request, reply, (snapshot) =>
-        outputsJson(snapshot, reply, { ...request.query, address, script, type }),
+        readOutputs(snapshot, reply, { ...request.query, address, script, type }),
       );
     },
   });
 }
 
+/** Reads and sends in turns: an address can have a hundred thousand outputs. */
 async function sendJson(
   { pool }: AppDependencies,
   request: FastifyRequest,
   reply: FastifyReply,
-  read: (snapshot: Snapshot) => Promise<string>,
+  read: (snapshot: Snapshot) => Promise<Generator<JsonPart>>,
 ): Promise<FastifyReply> {
   varyBy(reply, 'Accept');
   if (await answeredUnchanged(pool, request, reply)) return reply;
-  const { tip, json } = await withSnapshot(
-    pool,
-    async (snapshot) => ({
-      tip: snapshot.tip,
-      json: await read(snapshot),
-    }),
-    askerOf(reply).signal,
-  );
+  const { client, signal } = askerOf(reply);
+  const readAll = async (snapshot: Snapshot) => ({ tip: snapshot.tip, parts: await read(snapshot) });
+  const { tip, parts } = await inTurnsOf(client, () => withSnapshot(pool, readAll, signal));
   setMoment(request, reply, tip);
-  return reply.type('application/json; charset=utf-8').send(json);
+  return sendPartsInTurns(reply, parts);
 }
 
 const outpointText = ({ txid, vout }: Pick<AddressOutput, 'txid' | 'vout'>): string =>
   `${displayHash(txid)}:${vout}`;
 const idText = ({ txid, index }: InscriptionId): string => formatInscriptionId(txid, index);
 
-/** In ord's order. */
-function inOrder<Output extends AddressOutput>(outputs: readonly Output[]): Output[] {
-  const keyed = outputs.map((output) => ({ output, bytes: outpointBytes(output) }));
-  return keyed.sort((a, b) => a.bytes.compare(b.bytes)).map(({ output }) => output);
-}
-
-/** `/address` sorts by the vout as a number; ord's table sorts it as little-endian bytes. */
-function byOutpoint<Output extends AddressOutput>(outputs: readonly Output[]): Output[] {
-  return outputs.toSorted((a, b) => Buffer.compare(a.txid, b.txid) || a.vout - b.vout);
-}
-
-function refuseLarge(count: number, most: number): void {
-  if (count <= most) return;
-  throw new AppError(
-    'address_too_large',
-    `the address holds more than ${most} outputs: /outputs/<address>?limit=1000 gives them in pages`,
-  );
-}
-
-async function addressJson(client: ClientBase, script: Uint8Array): Promise<string> {
+async function readAddress(client: ClientBase, script: Uint8Array): Promise<Generator<JsonPart>> {
+  const list = { order: 'number', most: listedMax } as const;
   const isWhole = await hasAddressIndex(client);
-  const held = await inscribedOutputs(client, script, listedMax + 1);
-  refuseLarge(inscriptionsOf(held).length, listedMax);
-  const inscriptions = inscriptionsOf(byOutpoint(held));
+  const inscriptions: string[] = [];
+  for await (const part of heldInscriptions(client, script, list))
+    for (const { id } of part) inscriptions.push(idText(id));
+  const runes = await runesOfScript(client, script);
   // fields that the index cannot know are absent, as everywhere (docs/ord-api.md)
-  const runes = shownBalancesJson(await runesOfScript(client, script));
-  if (!isWhole) return `{"inscriptions":${JSON.stringify(inscriptions)},"runes_balances":${runes}}`;
-  const outputs = await addressOutputs(client, script, listedMax + 1);
-  refuseLarge(outputs.length, listedMax);
-  const fields = JSON.stringify({ inscriptions, outputs: byOutpoint(outputs).map(outpointText) });
-  const sats = outputs.reduce((sum, { value }) => sum + value, 0);
-  return `${fields.slice(0, -1)},"runes_balances":${runes},"sat_balance":${sats}}`;
+  if (!isWhole) return addressParts({ inscriptions }, runes, {});
+  const outputs: string[] = [];
+  let sats = 0;
+  for await (const part of allAddressOutputs(client, script, list)) {
+    for (const output of part) {
+      outputs.push(outpointText(output));
+      sats += output.value;
+    }
+  }
+  return addressParts({ inscriptions, outputs }, runes, { sat_balance: sats });
 }
 
-function inscriptionsOf(outputs: readonly InscribedOutput[]): string[] {
-  return outputs.flatMap(({ inscriptions }) => inscriptions.map(idText));
+/** ord's `/address`, with the fields before and after the balances of runes, in parts. */
+function* addressParts(
+  before: Readonly<Record<string, readonly string[]>>,
+  runes: readonly RuneBalance[] | null,
+  after: Readonly<Record<string, number>>,
+): Generator<JsonPart> {
+  let start = '{';
+  for (const [name, list] of Object.entries(before)) {
+    yield `${start}"${name}":`;
+    yield* jsonParts(list);
+    start = ',';
+  }
+  yield ',"runes_balances":';
+  yield* shownBalancesParts(runes);
+  for (const [name, value] of Object.entries(after)) yield `,"${name}":${value}`;
+  yield '}';
 }
 
 function outputTypeOf(text: string | undefined): OutputType {
@@ -214,42 +218,57 @@ interface OutputsQuestion {
   readonly cursor?: string | undefined;
 }
 
-async function outputsJson(
+async function readOutputs(
   snapshot: Snapshot,
   reply: FastifyReply,
   question: OutputsQuestion,
-): Promise<string> {
+): Promise<Generator<JsonPart>> {
   const { client, tip } = snapshot;
   const { script, type } = question;
   await requireRunesFor(client, type);
-  const held = await inscribedOutputs(client, script, listedMax + 1);
-  refuseLarge(inscriptionsOf(held).length, listedMax);
+  const held = await inscribedOutputs(client, script, { order: 'bytes', most: listedMax });
   const heldBy = new Map(held.map((output) => [outpointText(output), output.inscriptions]));
-  const outputs = type === 'inscribed' ? inOrder(held) : await anyOutputs(client, reply, question);
+  const outputs = type === 'inscribed' ? held : await anyOutputs(client, reply, question);
   const runes = await runesOfOutputs(client, outputs);
   const sats = await satRangesOf(client, outputs);
-  const answers = outputs.flatMap((output) => {
-    const inscriptions = (heldBy.get(outpointText(output)) ?? []).map(idText);
+  return outputsParts(question, tip, outputs, { heldBy, runes, sats });
+}
+
+/** What outputs hold. */
+interface Holdings {
+  readonly heldBy: ReadonlyMap<string, readonly InscriptionId[]>;
+  readonly runes: HeldRunes;
+  readonly sats: SatRangesOfOutputs;
+}
+
+function* outputsParts(
+  { address, script, type }: OutputsQuestion,
+  tip: Tip | null,
+  outputs: readonly AddressOutput[],
+  { heldBy, runes, sats }: Holdings,
+): Generator<JsonPart> {
+  let before = '[';
+  for (const output of outputs) {
+    const ids = heldBy.get(outpointText(output)) ?? [];
     const balances = runes.of(output);
     const isRunic = balances !== null && balances.length > 0;
-    if (type === 'runic' && !isRunic) return [];
-    if (type === 'cardinal' && (isRunic || inscriptions.length > 0)) return [];
-    const confirmations = (tip?.height ?? output.height) - output.height + 1;
-    const { value } = output;
-    const { address } = question;
+    if (type === 'runic' && !isRunic) continue;
+    if (type === 'cardinal' && (isRunic || ids.length > 0)) continue;
     const shown = {
       outpoint: output,
       address,
-      confirmations,
+      confirmations: (tip?.height ?? output.height) - output.height + 1,
       indexed: true,
-      inscriptions,
+      inscriptions: ids.map(idText),
       script,
       spent: false,
-      value,
+      value: output.value,
     };
-    return outputJson(shown, heldIn(balances, sats.of(output)));
-  });
-  return `[${answers.join(',')}]`;
+    yield before;
+    yield* outputParts(shown, heldIn(balances, sats.of(output)));
+    before = ',';
+  }
+  yield before === '[' ? '[]' : ']';
 }
 
 /** All outputs in ord's order; with a limit or a cursor, a page of them, oldest first. */
@@ -265,9 +284,10 @@ async function anyOutputs(
     );
   }
   if (limitText === undefined && cursor === undefined) {
-    const outputs = await addressOutputs(client, script, outputsMax + 1);
-    refuseLarge(outputs.length, outputsMax);
-    return inOrder(outputs);
+    const outputs: AddressOutput[] = [];
+    const list = { order: 'bytes', most: outputsMax } as const;
+    for await (const part of allAddressOutputs(client, script, list)) outputs.push(...part);
+    return outputs;
   }
   const { limit } = pagingOf({ limit: limitText }, 'asc');
   const list = `outputs ${Buffer.from(script).toString('hex')}`;

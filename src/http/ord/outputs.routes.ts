@@ -33,8 +33,8 @@ export function outputsRoutes(app: App, outputs: Outputs, gate: BatchGate): void
     },
     config: ofOne,
     handler: async (request, reply) => {
-      const { tip, json } = await outputs.output(outpointOf(request.params.outpoint), askerOf(reply));
-      return sendOrd(request, reply, tip, json, { live: true });
+      const { tip, body } = await outputs.output(outpointOf(request.params.outpoint), askerOf(reply));
+      return sendOrd(request, reply, tip, body, { live: true });
     },
   });
 
@@ -50,8 +50,8 @@ export function outputsRoutes(app: App, outputs: Outputs, gate: BatchGate): void
     },
     config: ofOne,
     handler: async (request, reply) => {
-      const { tip, json } = await outputs.utxo(outpointOf(request.params.outpoint), askerOf(reply));
-      return sendOrd(request, reply, tip, json, { live: true, recursive: true });
+      const { tip, body } = await outputs.utxo(outpointOf(request.params.outpoint), askerOf(reply));
+      return sendOrd(request, reply, tip, body, { live: true, recursive: true });
     },
   });
 

@@ -9,27 +9,31 @@ import {
   type Outpoint,
 } from '#chain/outputs/output.queries.ts';
 import { type HeldRunes, type RuneBalance, runesOfOutputs } from '#chain/runes/rune-balances.queries.ts';
-import {
-  lostSats,
-  rangesJson,
-  type SatRangesOfOutputs,
-  satRangesOf,
-} from '#chain/sats/sat-ranges.queries.ts';
+import { lostSats, type SatRangesOfOutputs, satRangesOf } from '#chain/sats/sat-ranges.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import type { AppDependencies } from '#http/server/app-dependencies.ts';
+import {
+  bodyInTurns,
+  type JsonPart,
+  type JsonParts,
+  jsonParts,
+  listParts,
+  textOfParts,
+} from '#http/server/budgets/json-in-turns.ts';
 import { fingerprintsOf } from '#indexer/transaction/outpoint-candidates.ts';
 import { scriptToAddress } from '#kernel/bitcoin/address.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
-import type { Tip } from '#kernel/contracts/search-engine.ts';
+import type { Snapshot, Tip } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { asSats } from '#kernel/primitives/sats.ts';
 import type { SatRange } from '#kernel/satributes/satribute.ts';
+import { inTurnsOf } from '#kernel/turns.ts';
 import { type AnswerBody, idText } from './answers.ts';
 import { listAnswer } from './batch.ts';
 import type { NodeCalls } from './node-calls.ts';
 import { type OutputFacts, OutputSearch, outpointText } from './output-facts.ts';
-import { heldRunesJson } from './runes/rune-json.ts';
+import { heldRunesParts } from './runes/rune-json.ts';
 import type { Transactions } from './transactions/transactions.ts';
 
 /** What the index knows of outputs. */
@@ -51,7 +55,7 @@ interface OutsideOutputs {
 /** An answer, and the tip that it describes. */
 interface Answer {
   readonly tip: Tip | null;
-  readonly json: string;
+  readonly body: AnswerBody;
 }
 
 /** The most lost or unbound inscriptions in one answer, 14 MB. ord lists them all. */
@@ -76,25 +80,25 @@ export class Outputs {
 
   /** `/output/<outpoint>`. Throws `not_found`, and `no_node` where only a node has the answer. */
   async output(outpoint: Outpoint, asker: Asker): Promise<Answer> {
-    const outside = await this.#outside(outpoint, asker.signal);
-    if (outside !== null)
+    const outside = await this.#outside(outpoint, asker);
+    if (outside !== null) {
+      const contents = held(outside.runes, outside.sats);
       return {
         tip: outside.tip,
-        json: this.#json(outpoint, outside.facts, held(outside.runes, outside.sats)),
+        body: await bodyInTurns(this.#parts(outpoint, outside.facts, contents), asker),
       };
-    const { tip, known, runes, sats } = await this.#known([outpoint], asker.signal);
+    }
+    const { tip, known, runes, sats } = await this.#known([outpoint], asker);
     const facts = await this.#factsOf(outpoint, { tip, known }, asker);
-    return { tip, json: this.#json(outpoint, facts, held(runes.of(outpoint), sats.of(outpoint))) };
+    const contents = held(runes.of(outpoint), sats.of(outpoint));
+    return { tip, body: await bodyInTurns(this.#parts(outpoint, facts, contents), asker) };
   }
 
   /**
    * `POST /outputs`. As in ord, the outpoints of lost and unbound inscriptions are refused: both lists are unbounded.
    * An outpoint that is named often is looked up once, and a transaction is read once.
    */
-  async outputs(
-    outpoints: readonly Outpoint[],
-    asker: Asker,
-  ): Promise<{ readonly tip: Tip | null; readonly body: AnswerBody }> {
+  async outputs(outpoints: readonly Outpoint[], asker: Asker): Promise<Answer> {
     for (const outpoint of outpoints) {
       const text = outpointText(outpoint);
       if (text === lostOutpoint || text === unboundOutpoint)
@@ -103,7 +107,7 @@ export class Outputs {
     const timesOf = Map.groupBy(outpoints, outpointText);
     const names = [...timesOf.keys()];
     const distinct = [...timesOf.values()].flatMap(([first]) => first ?? []);
-    const { tip, known, runes, sats } = await this.#known(distinct, asker.signal);
+    const { tip, known, runes, sats } = await this.#known(distinct, asker);
     let chars = 0;
     // all answers are held in memory until they are out, and one may be asked for often
     const count = (name: string, length: number): void => {
@@ -112,15 +116,18 @@ export class Outputs {
         throw new AppError('request_invalid', 'the answer would be too large: ask for fewer outputs');
     };
     // before the node is asked
-    const contents = distinct.map((outpoint) => held(runes.of(outpoint), sats.of(outpoint)));
-    for (const [place, each] of contents.entries())
-      count(names[place] ?? '', each.runes.length + each.satRanges.length);
+    const contents: HeldTexts[] = [];
+    for (const [place, outpoint] of distinct.entries()) {
+      const texts = heldTexts(held(runes.of(outpoint), sats.of(outpoint)));
+      count(names[place] ?? '', texts.runes[0].length + texts.satRanges[0].length);
+      contents.push(texts);
+    }
     chars = 0;
     const answers = new Map<string, string>();
     await this.#search.find({ outpoints: distinct, tip, known }, asker, (place, facts) => {
       const [name, outpoint] = [names[place], distinct[place]];
       if (name === undefined || outpoint === undefined) return;
-      const json = this.#json(outpoint, facts, contents[place] ?? held(null, null));
+      const json = textOfParts(this.#parts(outpoint, facts, contents[place] ?? held(null, null)));
       count(name, json.length);
       answers.set(name, json);
     });
@@ -129,24 +136,25 @@ export class Outputs {
 
   /** `/r/utxo/<outpoint>`: only outputs that are unspent in the chain. */
   async utxo(outpoint: Outpoint, asker: Asker): Promise<Answer> {
-    const outside = await this.#outside(outpoint, asker.signal);
+    const outside = await this.#outside(outpoint, asker);
     const text = outpointText(outpoint);
     const missing = new AppError('not_found', `output ${text} not found`);
     if (outside !== null) {
       if (outside.facts.inscriptions.length === 0) throw missing;
-      return { tip: outside.tip, json: utxoJson(outside.facts, held(outside.runes, outside.sats)) };
+      const parts = utxoParts(outside.facts, held(outside.runes, outside.sats));
+      return { tip: outside.tip, body: await bodyInTurns(parts, asker) };
     }
-    const { tip, known, runes, sats } = await this.#known([outpoint], asker.signal);
+    const { tip, known, runes, sats } = await this.#known([outpoint], asker);
     const contents = held(runes.of(outpoint), sats.of(outpoint));
     const unspent = known.byPlace.get(0);
-    if (unspent !== undefined)
-      return {
-        tip,
-        json: utxoJson({ inscriptions: unspent.inscriptions.map(idText), value: unspent.value }, contents),
-      };
+    if (unspent !== undefined) {
+      const { inscriptions, value } = unspent;
+      const parts = utxoParts({ inscriptions: inscriptions.map(idText), value }, contents);
+      return { tip, body: await bodyInTurns(parts, asker) };
+    }
     const facts = await this.#factsOf(outpoint, { tip, known }, asker);
     if (!facts.indexed) throw missing;
-    return { tip, json: utxoJson(facts, contents) };
+    return { tip, body: await bodyInTurns(utxoParts(facts, contents), asker) };
   }
 
   /**
@@ -154,9 +162,9 @@ export class Outputs {
    * Throws `not_found` and `no_node`, as `output`.
    */
   async satRanges(outpoint: Outpoint, asker: Asker): Promise<readonly SatRange[] | null> {
-    const outside = await this.#outside(outpoint, asker.signal);
+    const outside = await this.#outside(outpoint, asker);
     if (outside !== null) return outside.sats;
-    const { tip, known, sats } = await this.#known([outpoint], asker.signal);
+    const { tip, known, sats } = await this.#known([outpoint], asker);
     const ranges = sats.of(outpoint);
     if (ranges !== null && ranges.length > 0) return ranges;
     const { indexed } = await this.#factsOf(outpoint, { tip, known }, asker);
@@ -182,7 +190,7 @@ export class Outputs {
   }
 
   /** The answers for the lost and the unbound outpoint, which are not real outputs; null for any other. */
-  async #outside(outpoint: Outpoint, signal: AbortSignal): Promise<OutsideOutputs | null> {
+  async #outside(outpoint: Outpoint, { signal }: Asker): Promise<OutsideOutputs | null> {
     const text = outpointText(outpoint);
     const place = text === lostOutpoint ? 'lost' : text === unboundOutpoint ? 'unbound' : null;
     if (place === null) return null;
@@ -206,25 +214,26 @@ export class Outputs {
     );
   }
 
-  async #known(outpoints: readonly Outpoint[], signal: AbortSignal): Promise<IndexedOutputs> {
-    return withSnapshot(
-      this.#deps.pool,
-      async ({ client, tip }) => {
-        const key = await fingerprintKey(client);
-        const runes = await runesOfOutputs(client, outpoints);
-        const sats = await satRangesOf(client, outpoints);
-        const nothing = { byPlace: new Map<number, KnownOutput>(), hasAll: false, hasAllWithValue: false };
-        if (key === null) return { tip, known: nothing, runes, sats };
-        const known = await knownOutputs(client, outpoints, fingerprintsOf(key, outpoints));
-        return { tip, known, runes, sats };
-      },
-      signal,
-    );
+  async #known(outpoints: readonly Outpoint[], { client: asking, signal }: Asker): Promise<IndexedOutputs> {
+    const read = async ({ client, tip }: Snapshot): Promise<IndexedOutputs> => {
+      const key = await fingerprintKey(client);
+      const runes = await runesOfOutputs(client, outpoints);
+      const sats = await satRangesOf(client, outpoints);
+      const nothing = { byPlace: new Map<number, KnownOutput>(), hasAll: false, hasAllWithValue: false };
+      if (key === null) return { tip, known: nothing, runes, sats };
+      const known = await knownOutputs(client, outpoints, fingerprintsOf(key, outpoints));
+      return { tip, known, runes, sats };
+    };
+    return inTurnsOf(asking, () => withSnapshot(this.#deps.pool, read, signal));
   }
 
-  #json(outpoint: Outpoint, { value, script, ...facts }: OutputFacts, contents: HeldJson): string {
+  #parts(
+    outpoint: Outpoint,
+    { value, script, ...facts }: OutputFacts,
+    contents: HeldParts,
+  ): Generator<JsonPart> {
     const address = scriptToAddress(script, this.#deps.network);
-    return outputJson({ outpoint, value, script, address, ...facts }, contents);
+    return outputParts({ outpoint, value, script, address, ...facts }, contents);
   }
 }
 
@@ -244,39 +253,70 @@ interface ShownOutput extends OutputFacts {
   readonly address: string | null;
 }
 
-/** What an output holds, as JSON: JSON.stringify cannot write the integers of runes. */
-export interface HeldJson {
-  readonly runes: string;
-  readonly satRanges: string;
+/** What an output holds, as JSON in parts: JSON.stringify cannot write the integers of runes. */
+interface HeldParts {
+  readonly runes: JsonParts;
+  readonly satRanges: JsonParts;
 }
 
-export function held(runes: readonly RuneBalance[] | null, satRanges: readonly SatRange[] | null): HeldJson {
-  return { runes: heldRunesJson(runes), satRanges: rangesJson(satRanges) };
+/** The same in one part each, which can be read again. */
+interface HeldTexts extends HeldParts {
+  readonly runes: readonly [string];
+  readonly satRanges: readonly [string];
 }
 
-export function outputJson(output: ShownOutput, { runes, satRanges }: HeldJson): string {
-  const { address, confirmations, indexed, inscriptions, outpoint, script, spent, value } = output;
-  const before = JSON.stringify({
-    address,
-    confirmations,
-    indexed,
-    inscriptions,
-    outpoint: outpointText(outpoint),
-  });
+/** Read once: a part is made when it is read. */
+export function held(runes: readonly RuneBalance[] | null, satRanges: readonly SatRange[] | null): HeldParts {
+  return { runes: heldRunesParts(runes), satRanges: rangesParts(satRanges) };
+}
+
+function heldTexts({ runes, satRanges }: HeldParts): HeldTexts {
+  return { runes: [textOfParts(runes)], satRanges: [textOfParts(satRanges)] };
+}
+
+/** As ord writes them. */
+function* rangesParts(ranges: readonly SatRange[] | null): Generator<JsonPart> {
+  if (ranges === null) {
+    yield 'null';
+    return;
+  }
+  yield '[';
+  yield* listParts(ranges, (part) => part.map(({ start, end }) => `[${start},${end}]`).join(','));
+  yield ']';
+}
+
+/** ord's `/output`, in parts. */
+export function* outputParts(
+  { address, confirmations, indexed, inscriptions, outpoint, script, spent, value }: ShownOutput,
+  { runes, satRanges }: HeldParts,
+): Generator<JsonPart> {
+  const before = JSON.stringify({ address, confirmations, indexed });
+  yield `${before.slice(0, -1)},"inscriptions":`;
+  yield* jsonParts(inscriptions);
+  yield `,"outpoint":"${outpointText(outpoint)}","runes":`;
+  yield* runes;
+  yield ',"sat_ranges":';
   // of an output that is not unspent nothing is shown
-  const shownRanges = indexed ? satRanges : 'null';
+  if (indexed) yield* satRanges;
+  else yield 'null';
   const after = JSON.stringify({
     script_pubkey: Buffer.from(script).toString('hex'),
     spent,
     transaction: displayHash(outpoint.txid),
     value,
   });
-  return `${before.slice(0, -1)},"runes":${runes},"sat_ranges":${shownRanges},${after.slice(1)}`;
+  yield `,${after.slice(1)}`;
 }
 
-function utxoJson(
+function* utxoParts(
   { inscriptions, value }: Pick<OutputFacts, 'inscriptions' | 'value'>,
-  { runes, satRanges }: HeldJson,
-): string {
-  return `{"inscriptions":${JSON.stringify(inscriptions)},"runes":${runes},"sat_ranges":${satRanges},"value":${value}}`;
+  { runes, satRanges }: HeldParts,
+): Generator<JsonPart> {
+  yield '{"inscriptions":';
+  yield* jsonParts(inscriptions);
+  yield ',"runes":';
+  yield* runes;
+  yield ',"sat_ranges":';
+  yield* satRanges;
+  yield `,"value":${value}}`;
 }

@@ -1,5 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { addressBalance, addressOutputs } from '#chain/outputs/address.queries.ts';
+import {
+  type AddressOutput,
+  addressBalance,
+  addressOutputs,
+  allAddressOutputs,
+  inscribedOutputs,
+  type OutputOrder,
+  outpointBytes,
+} from '#chain/outputs/address.queries.ts';
 import { inscriptionsOutside } from '#chain/outputs/output.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
@@ -9,12 +17,23 @@ let database: TestDatabase;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  await writeListedRows(database.pool, { count: 400, perBlock: 20 });
+  await writeListedRows(database.pool, { count: 3_000, perBlock: 20 });
   // of every third one is spent
   await database.pool.query(
     `INSERT INTO chain.outputs (value, height, spent_height, vout, txid, script)
      SELECT k, k, CASE WHEN k % 3 = 0 THEN 99 END, 0, sha256(k::text::bytea), $1 FROM generate_series(1, 90) AS k`,
     [ownerScript(7)],
+  );
+  // three transactions, with vouts of one byte and of two
+  await database.pool.query(
+    `INSERT INTO chain.outputs (value, height, vout, txid, script)
+     SELECT 546, 0, k, sha256((k % 3)::text::bytea), $1 FROM generate_series(1, 2500) AS k`,
+    [ownerScript(9)],
+  );
+  // more inscriptions in one output than are read at once
+  await database.pool.query(
+    `UPDATE chain.locations SET txid = sha256('one') WHERE key >= 400 AND spent_height IS NULL AND script = $1`,
+    [ownerScript(0)],
   );
 });
 afterAll(() => database.drop());
@@ -25,7 +44,7 @@ test('of the lost ones no more are read than are asked for', async () => {
     ({ client }) => inscriptionsOutside(client, 'lost', 1_000),
     null,
   );
-  expect(lost).toHaveLength(31);
+  expect(lost).toHaveLength(231);
   const first = await withSnapshot(
     database.pool,
     ({ client }) => inscriptionsOutside(client, 'lost', 5),
@@ -46,4 +65,46 @@ test('an address is summed as its outputs say, and no further than it is asked f
     },
     null,
   );
+});
+
+const parts = async (order: OutputOrder, most: number): Promise<AddressOutput[][]> =>
+  withSnapshot(
+    database.pool,
+    async ({ client }) => {
+      const read: AddressOutput[][] = [];
+      for await (const part of allAddressOutputs(client, ownerScript(9), { order, most })) read.push(part);
+      return read;
+    },
+    null,
+  );
+
+test('all outputs of an address are read in parts that a turn can take, in both orders of ord', async () => {
+  const byNumber = await parts('number', 2_500);
+  expect(byNumber.map(({ length }) => length)).toEqual([1_000, 1_000, 500]);
+  const outputs = byNumber.flat();
+  expect(outputs).toEqual(outputs.toSorted((a, b) => Buffer.compare(a.txid, b.txid) || a.vout - b.vout));
+  const byBytes = (await parts('bytes', 2_500)).flat();
+  expect(byBytes).toEqual(outputs.toSorted((a, b) => outpointBytes(a).compare(outpointBytes(b))));
+  expect(byBytes).not.toEqual(outputs);
+});
+
+test('an address with more outputs than asked for is refused', async () => {
+  await expect(parts('number', 2_499)).rejects.toMatchObject({ code: 'address_too_large' });
+});
+
+test('an output whose inscriptions come in several parts is one output', async () => {
+  const list = { order: 'bytes', most: 10_000 } as const;
+  const outputs = await withSnapshot(
+    database.pool,
+    ({ client }) => inscribedOutputs(client, ownerScript(0), list),
+    null,
+  );
+  const { rows } = await database.pool.query<{ txid: Buffer }>(
+    `SELECT i.txid FROM chain.locations l JOIN chain.inscriptions i USING (key)
+     WHERE l.txid = sha256('one') ORDER BY key`,
+  );
+  expect(rows.length).toBeGreaterThan(1_000);
+  const [fullest] = outputs.toSorted((a, b) => b.inscriptions.length - a.inscriptions.length);
+  expect(fullest?.inscriptions.map(({ txid }) => txid)).toEqual(rows.map(({ txid }) => txid));
+  expect(outputs.filter(({ inscriptions }) => inscriptions.length > 1)).toHaveLength(1);
 });

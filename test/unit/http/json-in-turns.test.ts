@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { answerOfPieces } from '#http/server/budgets/answer-pieces.ts';
-import { jsonPieces, madeInTurns } from '#http/server/budgets/json-in-turns.ts';
+import { jsonPieces, madeInTurns, piecesOf } from '#http/server/budgets/json-in-turns.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
 
 describe('the JSON of an answer in pieces', () => {
@@ -38,7 +38,28 @@ describe('the JSON of an answer in pieces', () => {
     const pieces = function* pieces(): Generator<string> {
       for (; made < 20; made++) yield 'ab';
     };
-    expect(await madeInTurns(pieces(), 'somebody')).toEqual({ pieces: Array(20).fill('ab'), bytes: 40 });
+    expect(await madeInTurns(pieces(), { client: 'somebody', signal: new AbortController().signal })).toEqual(
+      { pieces: Array(20).fill('ab'), bytes: 40 },
+    );
+  });
+
+  test('is not made any further for a client that is gone', async () => {
+    const controller = new AbortController();
+    let made = 0;
+    const pieces = function* pieces(): Generator<string> {
+      for (; made < 20; made++) {
+        if (made === 3) controller.abort(new Error('gone'));
+        yield 'ab';
+      }
+    };
+    const asker = { client: 'somebody', signal: controller.signal };
+    await expect(madeInTurns(pieces(), asker)).rejects.toThrow('gone');
+    expect(made).toBe(3);
+  });
+
+  test('has a piece for each turn of long parts', () => {
+    const parts = ['a', 'b'.repeat(300_000), 'c', null, 'd'];
+    expect([...piecesOf(parts)].map(({ length }) => length)).toEqual([300_001, 1, 1]);
   });
 });
 

@@ -1,5 +1,6 @@
 import type { RuneDetail } from '#chain/runes/rune.queries.ts';
 import type { RuneBalance } from '#chain/runes/rune-balances.queries.ts';
+import { type JsonPart, listParts } from '#http/server/budgets/json-in-turns.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { formatRuneId } from '#kernel/runes/rune-id.ts';
 import { shownAmount } from '#kernel/runes/shown-amount.ts';
@@ -60,23 +61,31 @@ export function runesPageJson(runes: readonly RuneDetail[], page: number, more: 
   return `{"entries":[${entries.join(',')}],"more":${more},"prev":${prev},"next":${next}}`;
 }
 
-/** The `runes` of ord's outputs. Null: not known. */
-export function heldRunesJson(balances: readonly RuneBalance[] | null): string {
-  if (balances === null) return 'null';
-  const held = balances.map(
-    (balance) =>
-      `${nameText(balance)}:{"amount":${balance.amount},"divisibility":${balance.divisibility},` +
-      `"symbol":${symbolText(balance.symbol)}}`,
-  );
-  return `{${held.join(',')}}`;
+/** The `runes` of ord's outputs, in parts. Null: not known. */
+export function* heldRunesParts(balances: readonly RuneBalance[] | null): Generator<JsonPart> {
+  if (balances === null) {
+    yield 'null';
+    return;
+  }
+  yield '{';
+  yield* listParts(balances, (part) => part.map(heldRuneJson).join(','));
+  yield '}';
 }
 
-/** The `runes_balances` of ord's `/address`: amounts in units of the rune. Null: not known. */
-export function shownBalancesJson(balances: readonly RuneBalance[] | null): string {
-  if (balances === null) return 'null';
-  const held = balances.map(
-    (balance) =>
-      `[${nameText(balance)},"${shownAmount(balance.amount, balance.divisibility)}",${symbolText(balance.symbol)}]`,
-  );
-  return `[${held.join(',')}]`;
+const heldRuneJson = (balance: RuneBalance): string =>
+  `${nameText(balance)}:{"amount":${balance.amount},"divisibility":${balance.divisibility},` +
+  `"symbol":${symbolText(balance.symbol)}}`;
+
+/** The `runes_balances` of ord's `/address`, in parts: amounts in units of the rune. Null: not known. */
+export function* shownBalancesParts(balances: readonly RuneBalance[] | null): Generator<JsonPart> {
+  if (balances === null) {
+    yield 'null';
+    return;
+  }
+  yield '[';
+  yield* listParts(balances, (part) => part.map(shownBalanceJson).join(','));
+  yield ']';
 }
+
+const shownBalanceJson = (balance: RuneBalance): string =>
+  `[${nameText(balance)},"${shownAmount(balance.amount, balance.divisibility)}",${symbolText(balance.symbol)}]`;

@@ -1,4 +1,5 @@
 import type { FastifyReply } from 'fastify';
+import type { Asker } from '#kernel/contracts/asker.ts';
 import { nextTurn } from '#kernel/turns.ts';
 import { askerOf } from '../asker.ts';
 import { answerOfPieces, type PiecesOfAnswer } from './answer-pieces.ts';
@@ -6,23 +7,44 @@ import { answerOfPieces, type PiecesOfAnswer } from './answer-pieces.ts';
 /** Items of a list that are written in one turn of the event loop: some hundred kilobytes of small ones. */
 const itemsATurn = 1_000;
 
+/** Characters of JSON that are made in one turn, in some milliseconds. */
+const turnChars = 256 * 1024;
+
 /** Sends an answer as JSON. Its lists can be long: they are written in turns of the client. */
-export async function sendJsonInTurns(reply: FastifyReply, answer: object): Promise<FastifyReply> {
+export const sendJsonInTurns = (reply: FastifyReply, answer: object): Promise<FastifyReply> =>
+  sendPartsInTurns(reply, jsonParts(answer));
+
+/** The same of JSON in parts. Throws as `madeInTurns`. */
+export async function sendPartsInTurns(reply: FastifyReply, parts: JsonParts): Promise<FastifyReply> {
   reply.type('application/json; charset=utf-8');
-  const { client } = askerOf(reply);
-  const made = await madeInTurns(jsonPieces(answer), client);
-  return reply.send(made.pieces.length === 1 ? made.pieces[0] : answerOfPieces(made, client));
+  const asker = askerOf(reply);
+  const body = await bodyInTurns(parts, asker);
+  return reply.send(typeof body === 'string' ? body : answerOfPieces(body, asker.client));
 }
 
-/** Pieces that are made before the answer is sent, in turns of a client: what they are made of is free then. */
+/** A body that is made of parts in turns of its client: a text where one turn makes all of it. Throws as `madeInTurns`. */
+export async function bodyInTurns(
+  parts: JsonParts,
+  asker: Pick<Asker, 'client' | 'signal'>,
+): Promise<string | PiecesOfAnswer> {
+  const made = await madeInTurns(piecesOf(parts), asker);
+  const [first = '', ...others] = made.pieces;
+  return others.length === 0 ? first : made;
+}
+
+/**
+ * Pieces that are made before the answer is sent, in turns of a client: what they are made of is free then. Throws the
+ * reason of its signal where the client is gone.
+ */
 export async function madeInTurns(
   pieces: Iterable<string> | AsyncIterable<string>,
-  client: string,
+  { client, signal }: Pick<Asker, 'client' | 'signal'>,
 ): Promise<PiecesOfAnswer & { readonly pieces: readonly string[] }> {
   const made: string[] = [];
   let bytes = 0;
   for await (const piece of pieces) {
     if (made.length > 0) await nextTurn(client);
+    signal.throwIfAborted();
     made.push(piece);
     bytes += piece.length;
   }
@@ -30,29 +52,45 @@ export async function madeInTurns(
 }
 
 /** The JSON of a value, with a piece for each part of a list that is in it or in one of its objects. */
-export function* jsonPieces(value: unknown): Generator<string> {
+export const jsonPieces = (value: unknown): Generator<string> => piecesOf(jsonParts(value));
+
+const endOfPiece = null;
+/** A part of a text, made in much less than a turn; `null` ends what a turn makes. */
+export type JsonPart = string | typeof endOfPiece;
+export type JsonParts = Iterable<JsonPart>;
+
+/** Parts, joined to what is made in a turn. */
+export function* piecesOf(parts: JsonParts): Generator<string> {
   let text = '';
-  for (const part of jsonParts(value)) {
-    if (typeof part === 'string') {
-      text += part;
-    } else {
-      yield text;
-      text = '';
-    }
+  for (const part of parts) {
+    text += part ?? '';
+    if (part !== endOfPiece && text.length < turnChars) continue;
+    yield text;
+    text = '';
   }
   yield text;
 }
 
-const endOfPiece = null;
+/** The text of parts, for few of them. */
+export const textOfParts = (parts: JsonParts): string => [...parts].join('');
 
-function* jsonParts(value: unknown): Generator<string | typeof endOfPiece> {
+/** A list in parts of items, each written by `write` as JSON with commas between them. */
+export function* listParts<Item>(
+  items: readonly Item[],
+  write: (items: readonly Item[]) => string,
+): Generator<JsonPart> {
+  for (let at = 0; at < items.length; at += itemsATurn) {
+    if (at > 0) yield endOfPiece;
+    const part = write(items.slice(at, at + itemsATurn));
+    yield at === 0 ? part : `,${part}`;
+  }
+}
+
+/** The JSON of a value in parts. */
+export function* jsonParts(value: unknown): Generator<JsonPart> {
   if (Array.isArray(value)) {
     yield '[';
-    for (let at = 0; at < value.length; at += itemsATurn) {
-      if (at > 0) yield endOfPiece;
-      const items = JSON.stringify(value.slice(at, at + itemsATurn)).slice(1, -1);
-      yield at === 0 ? items : `,${items}`;
-    }
+    yield* listParts(value, (items) => JSON.stringify(items).slice(1, -1));
     yield ']';
   } else if (typeof value === 'object' && value !== null) {
     let before = '{';

@@ -1,0 +1,26 @@
+import type { ClientBase, QueryResultRow } from 'pg';
+import { nextTurn } from '#kernel/turns.ts';
+
+/** Rows of a part: reading them and what is made of them take the event loop some milliseconds. */
+const rowsATurn = 1_000;
+
+let cursors = 0;
+
+/**
+ * The rows of a statement in parts, with a turn of the event loop between two of them, in the turns of `inTurnsOf`: a
+ * hundred thousand rows at once take it half a second. Run it in a snapshot, whose end closes the cursor.
+ */
+export async function* rowsInTurns<Row extends QueryResultRow>(
+  client: ClientBase,
+  statement: string,
+  values: readonly unknown[],
+): AsyncGenerator<Row[]> {
+  const name = `rows_${cursors++}`;
+  await client.query(`DECLARE ${name} NO SCROLL CURSOR FOR ${statement}`, [...values]);
+  for (;;) {
+    const { rows } = await client.query<Row>(`FETCH ${rowsATurn} FROM ${name}`);
+    if (rows.length > 0) yield rows;
+    if (rows.length < rowsATurn) return;
+    await nextTurn();
+  }
+}
