@@ -72,9 +72,9 @@ export default defineConfig({
       {
         test: {
           ...shared,
-          // minutes of processes and servers that are killed and started: `npm run test:faults`
-          name: 'faults',
-          include: ['test/faults/**/*.test.ts', 'test/chaos/**/*.test.ts'],
+          // minutes of processes and servers that are killed and started: `npm run test:proofs`
+          name: 'proofs',
+          include: ['test/proofs/**/*.test.ts', 'test/chaos/**/*.test.ts'],
           ...processes,
           fileParallelism: false,
           globalSetup: ['test/support/global-setup.ts'],

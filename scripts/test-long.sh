@@ -12,4 +12,4 @@ if [[ $# -eq 0 ]]; then
     set -- "$@" "$file"
   done < <(grep -rlE --include='*.test.ts' 'support/(property-runs|search/search-engine-conformance)\.ts' test/unit test/integration | sort)
 fi
-exec bash scripts/test.sh '--project=!faults' "$@"
+exec bash scripts/test.sh '--project=!proofs' "$@"

@@ -10,8 +10,8 @@ bash scripts/install-elasticsearch.sh
 report=$(mktemp)
 trap 'rm -f "$report"' EXIT
 
-# tests that take minutes have their own command (npm run test:faults)
-[[ $# -gt 0 ]] || set -- '--project=!faults'
+# tests that take minutes have their own command (npm run test:proofs)
+[[ $# -gt 0 ]] || set -- '--project=!proofs'
 # why: vitest.config.ts. The threads of its unit tests have the flags of the process
 flags=()
 [[ $(uname -sm) == 'Linux x86_64' ]] && flags=(--no-memory-protection-keys)

@@ -5,7 +5,7 @@ import { sharedElasticsearch } from '#test/support/elasticsearch/shared-elastics
 import { describeSearchEngine } from '#test/support/search/search-engine-conformance.ts';
 
 if (hasElasticsearch()) {
-  // nearly every page is a deep one, over many spans and several rounds of counting; test/faults/search-usual-
+  // nearly every page is a deep one, over many spans and several rounds of counting; test/proofs/search-usual-
   // index.test.ts tests the usual index, in which a test's chain is one span
   describeSearchEngine(
     'the Elasticsearch engine with three shards and small spans',

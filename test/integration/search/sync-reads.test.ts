@@ -26,7 +26,7 @@ const noHook = (): Promise<void> => Promise.resolve();
 const isThere = hasElasticsearch();
 
 if (isThere) {
-  // tests the sync: the engine has its own suite. The whole suite behind a sync: test/faults/search-behind-sync.test.ts
+  // tests the sync: the engine has its own suite. The whole suite behind a sync: test/proofs/search-behind-sync.test.ts
   describeRandomSearches('the Elasticsearch engine behind its sync', syncedEngineUnderTest, 3);
 }
 
