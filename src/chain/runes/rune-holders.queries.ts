@@ -36,7 +36,8 @@ export interface HoldersQuestion {
 /**
  * The holders of a rune after the block at `height`, the largest first, from position `offset` on. Every holder is
  * walked. At the tip this is an index in the order of holders, read twice without the table: once for the sums over
- * all, and once for the page. Throws `index_missing` during a first sync.
+ * all, and once for the page. Throws `index_missing` during a first sync; Postgres ends a walk that takes too long
+ * (57014), and the statements of the snapshot after it.
  */
 export async function runeHolders(
   client: ClientBase,
@@ -45,7 +46,7 @@ export async function runeHolders(
 ): Promise<RuneHolders> {
   const names = ['rune_balances_holder', 'rune_balances_rune_spent', 'rune_mints_rune'];
   await requireIndexes(client, names, 'holders of runes');
-  await client.query(inOrder);
+  await client.query(`${inOrder}; SET LOCAL statement_timeout = ${walkMs}`);
   const there = isTip ? unspent : `${unspent} UNION ALL ${spentSince}`;
   const { rows: sums } = await client.query<{ count: number; held: string }>(
     `SELECT count(DISTINCT script) AS count, coalesce(sum(amount), 0)::text AS held FROM (${there}) AS there`,
@@ -62,6 +63,9 @@ export async function runeHolders(
     held: u128OfText(sums[0]?.held ?? '0'),
   };
 }
+
+/** 200,000 holders take 150 ms at the tip. Longer walks would keep the holders of other runes from being answered. */
+const walkMs = 10_000;
 
 /** The index has the holders in their order: a table of hashes of all of them would not fit the memory of a statement. */
 const inOrder = 'SET LOCAL enable_hashagg = off';

@@ -15,7 +15,9 @@ import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
 import { askerOf } from '#http/server/asker.ts';
 import { answeredUnchanged, setMoment } from '#http/server/conditional.ts';
 import { open } from '#http/server/guard.ts';
-import type { Tip } from '#kernel/contracts/search-engine.ts';
+import type { Snapshot, Tip } from '#kernel/contracts/search-engine.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { FairGate } from '#kernel/fair-gate.ts';
 import { asHeight, type Height, maxHeight } from '#kernel/primitives/height.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import { formatSpacedRune } from '#kernel/runes/spaced-rune.ts';
@@ -47,8 +49,19 @@ const holdersAnswer = Type.Object({
   nextCursor: textOrNull,
 });
 
+/**
+ * Every holder of a rune is walked, which takes a connection up to ten seconds: two of the ten connections, one for each
+ * client. Who waits longer than for one such walk asks again.
+ */
+const gateBounds = { running: 2, each: 1, waiting: 20, waitMs: 10_000 };
+
+const busy = (): AppError =>
+  new AppError('holders_busy', 'too many lists of holders are being made: try again in a few seconds');
+
 /** Who holds a rune, at any height. ord does not tell. */
-export function holdersRoutes(app: App, { pool, network }: AppDependencies): void {
+export function holdersRoutes(app: App, { pool, network, operations }: AppDependencies): void {
+  const gate = new FairGate({ ...gateBounds, refusal: busy });
+  operations.metrics.watchQueue('holders of runes', () => gate.state);
   apiRoute(app, {
     method: 'GET',
     url: '/rune/:rune/holders',
@@ -71,34 +84,32 @@ export function holdersRoutes(app: App, { pool, network }: AppDependencies): voi
       const asked = at === undefined ? null : heightOf(at);
       const { limit } = pagingOf({ limit: limitText }, 'asc');
       if (await answeredUnchanged(pool, request, reply)) return reply;
-      return withSnapshot(
-        pool,
-        async ({ client, tip }) => {
-          const rune = await foundRune(client, request.params.rune);
-          const list = `holders ${runeIdText(rune)} ${asked ?? 'tip'}`;
-          const place = cursor === undefined ? null : await readCursor(client, list, cursor, positionBytes);
-          const position = place === null ? null : positionOf(place.position);
-          const height = await knownHeight(client, position?.height ?? heightAt(asked, tip));
-          const offset = position?.offset ?? 0;
-          const answer = await holdersView(
-            client,
-            rune,
-            { height, isTip: isTipAt(tip, height), offset, limit },
-            network,
-          );
-          const end = offset + answer.holders.length;
-          const nextCursor =
-            answer.holders.length > 0 && end < answer.count
-              ? await writeCursor(client, list, height, {
-                  page: (place?.page ?? 0) + 1,
-                  position: bytesOf(height, end),
-                })
-              : null;
-          setMoment(request, reply, tip);
-          return { ...answer, nextCursor };
-        },
-        askerOf(reply).signal,
-      );
+      const read = async ({ client, tip }: Snapshot): Promise<Type.Static<typeof holdersAnswer>> => {
+        const rune = await foundRune(client, request.params.rune);
+        const list = `holders ${runeIdText(rune)} ${asked ?? 'tip'}`;
+        const place = cursor === undefined ? null : await readCursor(client, list, cursor, positionBytes);
+        const position = place === null ? null : positionOf(place.position);
+        const height = await knownHeight(client, position?.height ?? heightAt(asked, tip));
+        const offset = position?.offset ?? 0;
+        const answer = await holdersView(
+          client,
+          rune,
+          { height, isTip: isTipAt(tip, height), offset, limit },
+          network,
+        );
+        const end = offset + answer.holders.length;
+        const nextCursor =
+          answer.holders.length > 0 && end < answer.count
+            ? await writeCursor(client, list, height, {
+                page: (place?.page ?? 0) + 1,
+                position: bytesOf(height, end),
+              })
+            : null;
+        setMoment(request, reply, tip);
+        return { ...answer, nextCursor };
+      };
+      const asker = askerOf(reply);
+      return gate.run(asker, () => withSnapshot(pool, read, asker.signal));
     },
   });
 }

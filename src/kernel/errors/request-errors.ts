@@ -65,6 +65,11 @@ export const requestErrors = {
     action: 'Use a method that the Allow header names.',
     retry: 'never',
   },
+  holders_busy: {
+    meaning: 'More lists of the holders of runes are being made than the server accepts.',
+    action: 'Try again after the seconds that Retry-After names.',
+    retry: 'soon',
+  },
   sats_busy: {
     meaning: 'More outputs are being traced back to their sats than the server accepts.',
     action: 'Try again after the seconds that Retry-After names.',

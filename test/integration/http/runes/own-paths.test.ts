@@ -4,9 +4,12 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { storedInscriptionKind } from '#chain/events/inscription-texts.queries.ts';
 import { storedRuneKind } from '#chain/events/rune-texts.queries.ts';
+import { runeHolders } from '#chain/runes/rune-holders.queries.ts';
+import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import type { App } from '#http/server/app-dependencies.ts';
 import { follow } from '#indexer/follow/follow.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
+import { asHeight } from '#kernel/primitives/height.ts';
 import { networks } from '#kernel/primitives/network.ts';
 import { parseRune, runeCommitment } from '#kernel/runes/rune.ts';
 import { minimumRuneAt, unlockHeight } from '#kernel/runes/unlock-schedule.ts';
@@ -19,6 +22,7 @@ import { exactJson } from '#test/support/exact-json.ts';
 import { silentLogger } from '#test/support/http-app.ts';
 import { testOperations } from '#test/support/operations.ts';
 import { parseThreads } from '#test/support/parse-threads.ts';
+import { waitUntil } from '#test/support/wait-until.ts';
 
 interface RuneAnswer {
   readonly key: string;
@@ -351,6 +355,35 @@ describe('runes on our own paths', () => {
     expect((await get(`/rune/${id}/activity?limit=1&cursor=${forged.toString('base64url')}`)).status).toBe(
       200,
     );
+  });
+
+  test('one list of holders is made at once for a client, and its statements have a limit', async () => {
+    const { pool, readers } = database;
+    const url = `/rune/${runes[0]!.value.id}/holders?at=${tip}`;
+    const locker = await pool.connect();
+    try {
+      await locker.query('BEGIN; LOCK TABLE chain.rune_balances IN ACCESS EXCLUSIVE MODE');
+      const asked = [get(url), get(url), get(url)];
+      await waitUntil(async () => {
+        expect((await app.inject('/metrics')).body).toContain(
+          'satscribe_queue_length{queue="holders of runes"} 2',
+        );
+      });
+      await locker.query('COMMIT');
+      expect((await Promise.all(asked)).map(({ status }) => status)).toEqual([200, 200, 200]);
+    } finally {
+      locker.release();
+    }
+    const limit = await withSnapshot(
+      readers,
+      async ({ client }) => {
+        await runeHolders(client, 0, { height: asHeight(tip), isTip: true, offset: 0, limit: 1 });
+        const { rows } = await client.query<{ statement_timeout: string }>('SHOW statement_timeout');
+        return rows[0]?.statement_timeout;
+      },
+      null,
+    );
+    expect(limit).toBe('10s');
   });
 
   test('nothing is said where blocks are missing, or while the table is being filled', async () => {
