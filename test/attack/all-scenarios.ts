@@ -6,6 +6,7 @@ import { contentScenarios } from './scenarios/contents.ts';
 import { galleryScenarios } from './scenarios/galleries.ts';
 import { keyScenarios } from './scenarios/keys.ts';
 import { mixedScenarios } from './scenarios/mixed.ts';
+import { nodeScenarios } from './scenarios/node.ts';
 import { operationScenarios } from './scenarios/operations.ts';
 import { readerScenarios } from './scenarios/readers.ts';
 import { requestScenarios } from './scenarios/requests.ts';
@@ -25,6 +26,7 @@ export const allScenarios: readonly Scenario[] = [
   ...runeScenarios,
   ...addressScenarios,
   ...operationScenarios,
+  ...nodeScenarios,
   ...keyScenarios,
   ...mixedScenarios,
 ];

@@ -61,7 +61,8 @@ export class AttackRun {
   /** @param answersLeast makes the attack last longer on a busy machine */
   async run(scenario: Scenario, seconds: number, answersLeast = 0): Promise<Measured> {
     const service = this.#service;
-    if (!(await this.#isFresh())) await this.#restart();
+    const hasNode = scenario.hasNode === true;
+    if (service.hasNode !== hasNode || !(await this.#isFresh())) await this.#restart(hasNode);
     forgetPeak(service.pid);
     this.#answers = [];
     const startedAt = Date.now();
@@ -136,9 +137,9 @@ export class AttackRun {
     return (memoryOf(service.pid)?.bytes ?? 0) < memoryGrowthMax * this.#freshBytes;
   }
 
-  async #restart(): Promise<void> {
+  async #restart(hasNode = false): Promise<void> {
     await this.#service.kill();
-    await this.#service.start();
+    await this.#service.start(hasNode);
     await this.#settle();
   }
 

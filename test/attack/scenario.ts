@@ -9,6 +9,8 @@ export interface Scenario {
   readonly what: string;
   /** The attacker has the address of the good client, as behind one proxy. */
   readonly sharesAddress?: true;
+  /** The service follows a node that answers slowly, in place of a folder of blocks. */
+  readonly hasNode?: true;
   readonly run: (attack: Attack) => Promise<void>;
 }
 

@@ -7,6 +7,7 @@ import { databaseFolder } from '#test/support/database-folder.ts';
 import { machineEnvironment } from '#test/support/run-cli.ts';
 import { makeKeys } from './make-keys.ts';
 import type { ProbeSample } from './probe.ts';
+import { SlowNode } from './slow-node.ts';
 
 const root = join(import.meta.dirname, '../../..');
 /** The heap of a process on a small server. */
@@ -27,6 +28,7 @@ export class ServiceUnderAttack {
   readonly targets: Targets;
   readonly #folder: string;
   #running: { readonly child: ChildProcess; readonly port: number } | null = null;
+  #node: SlowNode | null = null;
 
   private constructor(folder: string, targets: Targets) {
     this.#folder = folder;
@@ -59,11 +61,21 @@ export class ServiceUnderAttack {
     );
   }
 
+  /** Whether it follows a node, and not a folder of blocks. */
+  get hasNode(): boolean {
+    return this.#node !== null;
+  }
+
   get logFile(): string {
     return join(this.#folder, 'service.log');
   }
 
-  async start(): Promise<void> {
+  /** `hasNode`: it follows a slow node with the blocks of its folder, which were indexed before. */
+  async start(hasNode = false): Promise<void> {
+    const chain = join(this.#folder, 'chain');
+    this.#node?.stop();
+    this.#node = hasNode ? await SlowNode.start(chain) : null;
+    const source = this.#node === null ? ['--blocks', chain] : ['--node', this.#node.url];
     const log = openSync(this.logFile, 'a');
     const child = spawn(
       process.execPath,
@@ -74,8 +86,7 @@ export class ServiceUnderAttack {
         join(import.meta.dirname, 'probe.ts'),
         'src/main.ts',
         'serve',
-        '--blocks',
-        join(this.#folder, 'chain'),
+        ...source,
         '--data',
         join(this.#folder, 'data'),
         '--port',
@@ -118,6 +129,7 @@ export class ServiceUnderAttack {
       await this.start();
       await this.#stop();
     }
+    this.#node?.stop();
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
