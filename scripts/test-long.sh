@@ -10,6 +10,6 @@ if [[ $# -eq 0 ]]; then
   # those that ask how much they may try, and the suites of the search engines, which do
   while IFS= read -r file; do
     set -- "$@" "$file"
-  done < <(grep -rlE --include='*.test.ts' 'support/(property-runs|search/search-engine-conformance)\.ts' test/unit test/integration | sort)
+  done < <(grep -rlE --include='*.test.ts' 'support/(property-runs|search/search-engine-conformance)\.ts' test/unit test/integration test/proofs | sort)
 fi
-exec bash scripts/test.sh '--project=!proofs' "$@"
+exec bash scripts/test.sh "$@"

@@ -30,7 +30,7 @@ type CreateEngine = (pool: pg.Pool) => Promise<EngineUnderTest> | EngineUnderTes
  *
  * @param chains random chains that are searched completely, in a run that is not long
  */
-export function describeSearchEngine(name: string, create: CreateEngine, chains = 4): void {
+export function describeSearchEngine(name: string, create: CreateEngine, chains = 3): void {
   describeSubject(name, create, (current) => {
     testRandomChains(current, chains);
     testSubstrings(current);

@@ -20,12 +20,12 @@ import { testOperations } from '#test/support/operations.ts';
 import { parseThreads } from '#test/support/parse-threads.ts';
 import { sampleStep } from '#test/support/property-runs.ts';
 
-/** Similar requests are sampled, a quarter of the inscriptions among them. A long run sends all of them. */
+/** Similar requests are sampled, an eighth of the inscriptions among them. A long run sends all of them. */
 const sampled: Readonly<Record<string, number>> = {
-  inscription: 4,
+  inscription: 8,
   'inscription-number': 20,
   'inscriptions-block': 4,
-  'r-inscription': 4,
+  'r-inscription': 8,
   'r-metadata': 6,
   'r-children': 6,
   'r-parents': 6,
@@ -33,7 +33,9 @@ const sampled: Readonly<Record<string, number>> = {
   decode: 12,
   block: 6,
   'r-blockinfo': 6,
-  'output-empty': 200,
+  output: 4,
+  content: 4,
+  'output-empty': 400,
   record: 10,
   sat: 20,
 };
