@@ -4,6 +4,7 @@ import { seeOther, unchanged } from '#http/server/answer-schemas.ts';
 import { apiRoute } from '#http/server/api-route.ts';
 import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
 import { askerOf } from '#http/server/asker.ts';
+import { sendJsonInTurns } from '#http/server/budgets/json-in-turns.ts';
 import { answeredUnchanged, setMoment } from '#http/server/conditional.ts';
 import { type Guard, redirects, searches } from '#http/server/guard.ts';
 import { roomRoutes } from '#http/server/room-routes.ts';
@@ -39,7 +40,6 @@ import {
   searchQuery,
   withoutTextOptions,
 } from './search-parameters.ts';
-import { sendResults } from './send-results.ts';
 
 /** The searches of the interface (4.6), the bulk look-up of hashes, and ord's `/search` redirects. */
 export function searchRoutes(app: App, { pool, search, network }: AppDependencies): void {
@@ -74,7 +74,7 @@ export function searchRoutes(app: App, { pool, search, network }: AppDependencie
       if (await answeredUnchanged(pool, request, reply, paging.pending)) return reply;
       const answer = await search.hashSearch({ hash: wanted, ...asked, asker: askerOf(reply) });
       setMoment(request, reply, answer.tip, answer.mempoolRevision);
-      return sendResults(reply, envelope(answer.value, paging, withoutTexts));
+      return sendJsonInTurns(reply, envelope(answer.value, paging, withoutTexts));
     },
   });
 
@@ -154,7 +154,7 @@ function lookupRoutes(
       if (await answeredUnchanged(pool, request, reply, pending)) return reply;
       const answer = await search.inscription(id, pending, askerOf(reply));
       setMoment(request, reply, answer.tip, answer.mempoolRevision);
-      return sendResults(reply, { status: 'ok', results: answer.value === null ? [] : [answer.value] });
+      return sendJsonInTurns(reply, { status: 'ok', results: answer.value === null ? [] : [answer.value] });
     },
   });
 
@@ -183,7 +183,7 @@ function lookupRoutes(
       const coverage = await withCutConnection(pool, asker.signal, (client) =>
         readCoverage(client, network, answer.tip),
       );
-      return sendResults(reply, { status: 'ok', count: results.length, newCount, coverage, results });
+      return sendJsonInTurns(reply, { status: 'ok', count: results.length, newCount, coverage, results });
     },
   });
 }
@@ -202,7 +202,7 @@ async function textSearch(
   const answer = await search.textSearch({ ...question, asker: askerOf(reply) });
   setMoment(request, reply, answer.tip, answer.mempoolRevision);
   reply.header('x-search-needles', needlesHeader(answer.value.needles));
-  return sendResults(
+  return sendJsonInTurns(
     reply,
     envelope(answer.value, question, (record) => record),
   );

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
+import fastify from 'fastify';
 import { describe, expect, test } from 'vitest';
 import { answerOfPieces } from '#http/server/budgets/answer-pieces.ts';
-import { jsonPieces, madeInTurns, piecesOf } from '#http/server/budgets/json-in-turns.ts';
+import { jsonParts, madeInTurns, piecesOf, sendJsonInTurns } from '#http/server/budgets/json-in-turns.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
 
 describe('the JSON of an answer in pieces', () => {
@@ -14,7 +15,7 @@ describe('the JSON of an answer in pieces', () => {
           list: Array.from({ length: count }, () => value),
           empty: {},
         };
-        expect([...jsonPieces(answer)].join('')).toBe(JSON.stringify(answer));
+        expect([...piecesOf(jsonParts(answer))].join('')).toBe(JSON.stringify(answer));
       }),
       { numRuns: propertyRuns(50) },
     );
@@ -22,7 +23,7 @@ describe('the JSON of an answer in pieces', () => {
 
   test('has a piece for each part of a long list, wherever it is', () => {
     const ranges = Array.from({ length: 50_000 }, (_, start) => ({ start, size: 1 }));
-    expect([...jsonPieces({ result: { ranges } })]).toHaveLength(50);
+    expect([...piecesOf(jsonParts({ result: { ranges } }))]).toHaveLength(50);
   });
 
   test('is made with a turn of the event loop between two pieces', async () => {
@@ -69,4 +70,31 @@ test('an empty piece of an answer is a turn without text', async () => {
   const chunks: string[] = [];
   for await (const chunk of answer) chunks.push(String(chunk));
   expect(chunks.join('|')).toBe('a|b');
+});
+
+test.each([0, 1, 100, 101, 1000])('the JSON of %i results is that of the whole answer', async (count) => {
+  const results = Array.from({ length: count }, (_, place) => ({ place, text: 'ü"\n💎'.repeat(500) }));
+  const answer = { status: 'ok', count, absent: undefined, none: null, results, last: [1, 2] };
+  const app = fastify();
+  app.get('/', async (_request, reply) => sendJsonInTurns(reply, answer));
+  const { body, headers } = await app.inject('/');
+  expect(body === JSON.stringify(answer)).toBe(true);
+  expect(Number(headers['content-length'])).toBe(Buffer.byteLength(body));
+  await app.close();
+});
+
+test('a result with long texts is made in parts that are its JSON, whatever its characters', async () => {
+  const long = 'a💎\ud800"\u0007ü'.repeat(200_000);
+  const answer = {
+    status: 'ok',
+    results: [{ id: 'x', absent: undefined, text: long, none: null, more: `z${long}` }, long, undefined],
+    at: new Date(0),
+    long,
+  };
+  const app = fastify();
+  app.get('/', async (_request, reply) => sendJsonInTurns(reply, answer));
+  const { body, headers } = await app.inject('/');
+  expect(body === JSON.stringify(answer)).toBe(true);
+  expect(Number(headers['content-length'])).toBe(Buffer.byteLength(body));
+  await app.close();
 });

@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import { nextTurn } from '#kernel/turns.ts';
 import { askerOf } from '../asker.ts';
-import { answerOfPieces, type PiecesOfAnswer } from './answer-pieces.ts';
+import { answerOfPieces, type PiecesOfAnswer, textSlices } from './answer-pieces.ts';
 
 /** Items of a list that are written in one turn of the event loop: some hundred kilobytes of small ones. */
 const itemsATurn = 1_000;
@@ -10,7 +10,7 @@ const itemsATurn = 1_000;
 /** Characters of JSON that are made in one turn, in some milliseconds. */
 const turnChars = 256 * 1024;
 
-/** Sends an answer as JSON. Its lists can be long: they are written in turns of the client. */
+/** Sends an answer as JSON. Its lists and texts can be long: they are written in turns of the client. */
 export const sendJsonInTurns = (reply: FastifyReply, answer: object): Promise<FastifyReply> =>
   sendPartsInTurns(reply, jsonParts(answer));
 
@@ -19,17 +19,25 @@ export async function sendPartsInTurns(reply: FastifyReply, parts: JsonParts): P
   reply.type('application/json; charset=utf-8');
   const asker = askerOf(reply);
   const body = await bodyInTurns(parts, asker);
-  return reply.send(typeof body === 'string' ? body : answerOfPieces(body, asker.client));
+  if (typeof body === 'string') return reply.send(body);
+  reply.header('content-length', body.bytes);
+  return reply.send(answerOfPieces(body, asker.client));
 }
 
 /** A body that is made of parts in turns of its client: a text where one turn makes all of it. Throws as `madeInTurns`. */
 export async function bodyInTurns(
   parts: JsonParts,
   asker: Pick<Asker, 'client' | 'signal'>,
-): Promise<string | PiecesOfAnswer> {
+): Promise<string | MadePieces> {
   const made = await madeInTurns(piecesOf(parts), asker);
   const [first = '', ...others] = made.pieces;
   return others.length === 0 ? first : made;
+}
+
+interface MadePieces extends PiecesOfAnswer {
+  readonly pieces: readonly string[];
+  /** Of all pieces in UTF-8, and about what they take in memory. */
+  readonly bytes: number;
 }
 
 /**
@@ -39,20 +47,17 @@ export async function bodyInTurns(
 export async function madeInTurns(
   pieces: Iterable<string> | AsyncIterable<string>,
   { client, signal }: Pick<Asker, 'client' | 'signal'>,
-): Promise<PiecesOfAnswer & { readonly pieces: readonly string[] }> {
+): Promise<MadePieces> {
   const made: string[] = [];
   let bytes = 0;
   for await (const piece of pieces) {
     if (made.length > 0) await nextTurn(client);
     signal.throwIfAborted();
     made.push(piece);
-    bytes += piece.length;
+    bytes += Buffer.byteLength(piece);
   }
   return { pieces: made, bytes };
 }
-
-/** The JSON of a value, with a piece for each part of a list that is in it or in one of its objects. */
-export const jsonPieces = (value: unknown): Generator<string> => piecesOf(jsonParts(value));
 
 const endOfPiece = null;
 /** A part of a text, made in much less than a turn; `null` ends what a turn makes. */
@@ -88,20 +93,41 @@ export function* listParts<Item>(
 
 /** The JSON of a value in parts. */
 export function* jsonParts(value: unknown): Generator<JsonPart> {
-  if (Array.isArray(value)) {
-    yield '[';
-    yield* listParts(value, (items) => JSON.stringify(items).slice(1, -1));
-    yield ']';
-  } else if (typeof value === 'object' && value !== null) {
-    let before = '{';
-    for (const [name, field] of Object.entries(value)) {
-      if (field === undefined) continue;
-      yield `${before}${JSON.stringify(name)}:`;
-      yield* jsonParts(field);
-      before = ',';
-    }
-    yield before === '{' ? '{}' : '}';
-  } else {
-    yield JSON.stringify(value);
-  }
+  if (isLongText(value)) {
+    yield '"';
+    for (const slice of textSlices(value, turnChars)) yield JSON.stringify(slice).slice(1, -1);
+    yield '"';
+  } else if (Array.isArray(value)) yield* itemParts(value);
+  else if (typeof value === 'object' && value !== null && !('toJSON' in value)) yield* fieldParts(value);
+  else yield JSON.stringify(value);
 }
+
+function* itemParts(items: readonly unknown[]): Generator<JsonPart> {
+  yield '[';
+  for (const [place, item] of items.entries()) {
+    if (place > 0) yield ',';
+    if (place > 0 && place % itemsATurn === 0) yield endOfPiece;
+    if (hasLongText(item)) yield* jsonParts(item);
+    // what JSON has no word for is null in a list
+    else yield (JSON.stringify(item) as string | undefined) ?? 'null';
+  }
+  yield ']';
+}
+
+function* fieldParts(object: object): Generator<JsonPart> {
+  let before = '{';
+  for (const [name, field] of Object.entries(object)) {
+    if (field === undefined) continue;
+    yield `${before}${JSON.stringify(name)}:`;
+    yield* jsonParts(field);
+    before = ',';
+  }
+  yield before === '{' ? '{}' : '}';
+}
+
+/** Longer texts are written in slices. */
+const isLongText = (value: unknown): value is string => typeof value === 'string' && value.length > turnChars;
+
+/** Items of lists are written whole, but for those with such a text. */
+const hasLongText = (item: unknown): boolean =>
+  typeof item === 'object' && item !== null ? Object.values(item).some(isLongText) : isLongText(item);
