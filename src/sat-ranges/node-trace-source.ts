@@ -2,9 +2,11 @@ import { LRUCache } from 'lru-cache';
 import { SpentReader } from '#indexer/parse/spent-outputs.ts';
 import { RawTransactions } from '#indexer/transaction/raw-transaction.ts';
 import { satsOfBitcoins } from '#kernel/bitcoin/amount.ts';
+import type { Asker } from '#kernel/contracts/asker.ts';
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
+import { FairGate } from '#kernel/fair-gate.ts';
 import { type BlockHashHex, displayHash, parseBlockHash, type TxidHex } from '#kernel/primitives/hash.ts';
 import { asHeight, genesisHeight, type Height } from '#kernel/primitives/height.ts';
 import { subsidyAt } from '#kernel/primitives/network.ts';
@@ -19,6 +21,15 @@ import type {
   TraceSource,
 } from './trace-source.ts';
 
+/**
+ * Calls of the node at once. With four for other answers (http/ord/node-calls.ts) they leave one of eight connections
+ * (src/node/core-rpc.ts) to the indexer, however slow the node is.
+ */
+const callsMax = 3;
+/** Each request that is being answered has four at most, and each walk two: there is room for all. */
+const callsWaitingMax = 1_000;
+/** As long as a request waits for its own place. */
+const callWaitMs = 30_000;
 /** Inputs and outputs in memory, 150 bytes each. Outputs of one wallet share much of their past. */
 const cachedPartsMax = 200_000;
 /** Hashes of blocks by height, in memory. */
@@ -49,6 +60,13 @@ interface NodeTransaction {
  */
 export class NodeTraceSource implements TraceSource {
   readonly #node: NodeRpc;
+  /** Walks serve several clients, so they count as one that nobody else is. */
+  readonly #calls = new FairGate({
+    running: callsMax,
+    waiting: callsWaitingMax,
+    waitMs: callWaitMs,
+    refusal: () => new AppError('sats_busy', 'too many outputs are looked up: try again in a few seconds'),
+  });
   readonly #blocks: BlockSource;
   readonly indexed: IndexedRanges | undefined;
   readonly #hashes = new LRUCache<Height, BlockHashHex>({ max: cachedHashesMax });
@@ -65,35 +83,37 @@ export class NodeTraceSource implements TraceSource {
     this.#blocks = blocks;
   }
 
-  async output({ txid, vout }: TracedOutpoint): Promise<TracedOutput | null> {
+  async output({ txid, vout }: TracedOutpoint, asker?: Asker): Promise<TracedOutput | null> {
     const found = await this.#ask<{ bestblock: BlockHashHex; confirmations: number; value: number } | null>(
       'gettxout',
       [txid, vout, false],
+      asker,
     );
-    if (found === null) return (await this.#firstOutput(txid, vout)) ?? this.#unspendable(txid, vout);
-    const tip = await this.#ask<{ height: number }>('getblockheader', [found.bestblock]);
+    if (found === null)
+      return (await this.#firstOutput(txid, vout, asker)) ?? this.#unspendable(txid, vout, asker);
+    const tip = await this.#ask<{ height: number }>('getblockheader', [found.bestblock], asker);
     if (tip === null) return null;
     const height = asHeight(tip.height - found.confirmations + 1);
-    const blockHash = await this.#hashAt(height, true);
+    const blockHash = await this.#hashAt(height, true, asker);
     return blockHash === null ? null : { txid, vout, value: satsOfBitcoins(found.value), height, blockHash };
   }
 
   /** The output of block 0, which a node does not count as unspent, though nobody can have spent it. */
-  async #firstOutput(txid: TxidHex, vout: number): Promise<TracedOutput | null> {
-    const blockHash = await this.#hashAt(genesisHeight, false);
+  async #firstOutput(txid: TxidHex, vout: number, asker?: Asker): Promise<TracedOutput | null> {
+    const blockHash = await this.#hashAt(genesisHeight, false, asker);
     if (blockHash === null || vout !== 0) return null;
-    const block = await this.#ask<{ readonly tx: readonly TxidHex[] }>('getblock', [blockHash, 1]);
+    const block = await this.#ask<{ readonly tx: readonly TxidHex[] }>('getblock', [blockHash, 1], asker);
     if (block?.tx[0] !== txid) return null;
     return { txid, vout, value: firstSubsidy, height: genesisHeight, blockHash };
   }
 
   /** An output that can never be spent is not among the unspent ones either. Only a node with txindex finds it. */
-  async #unspendable(txid: TxidHex, vout: number): Promise<TracedOutput | null> {
-    const found = await this.#ask<NodeTransaction>('getrawtransaction', [txid, 1]);
+  async #unspendable(txid: TxidHex, vout: number, asker?: Asker): Promise<TracedOutput | null> {
+    const found = await this.#ask<NodeTransaction>('getrawtransaction', [txid, 1], asker);
     const output = found?.vout[vout];
     if (found?.blockhash === undefined || output === undefined) return null;
     if (!output.scriptPubKey.hex.startsWith(opReturn)) return null;
-    const block = await this.#ask<{ height: number }>('getblockheader', [found.blockhash]);
+    const block = await this.#ask<{ height: number }>('getblockheader', [found.blockhash], asker);
     if (block === null) return null;
     const height = asHeight(block.height);
     return { txid, vout, value: satsOfBitcoins(output.value), height, blockHash: found.blockhash };
@@ -150,18 +170,19 @@ export class NodeTraceSource implements TraceSource {
     return (await this.#hashAt(height, true)) === blockHash;
   }
 
-  async #hashAt(height: Height, fresh: boolean): Promise<BlockHashHex | null> {
+  async #hashAt(height: Height, fresh: boolean, asker?: Asker): Promise<BlockHashHex | null> {
     const cached = fresh ? undefined : this.#hashes.get(height);
     if (cached !== undefined) return cached;
-    const hash = await this.#ask<BlockHashHex>('getblockhash', [height]);
+    const hash = await this.#ask<BlockHashHex>('getblockhash', [height], asker);
     if (hash !== null) this.#hashes.set(height, hash);
     return hash;
   }
 
   /** Null where the node does not have it. */
-  async #ask<Result>(method: string, parameters: readonly unknown[]): Promise<Result | null> {
+  async #ask<Result>(method: string, parameters: readonly unknown[], asker?: Asker): Promise<Result | null> {
+    const options = asker === undefined ? {} : { signal: asker.signal };
     try {
-      return await this.#node.call<Result>(method, parameters);
+      return await this.#calls.run(asker, () => this.#node.call<Result>(method, parameters, options));
     } catch (error) {
       const isAbsent = error instanceof AppError && error.code === 'node_call_failed';
       if (isAbsent && absentCodes.has(error.details['rpcCode'])) return null;

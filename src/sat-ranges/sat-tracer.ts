@@ -25,7 +25,7 @@ export type TracedSats = { readonly output: TracedOutput; readonly steps: number
   | { readonly state: 'unknown'; readonly reason: string }
 );
 
-/** bitcoind works on four calls at once, and the indexer and other answers need it too. */
+/** Their calls wait for each other, with those that look up outputs (node-trace-source.ts). */
 const walksMax = 2;
 const callsMax = 2;
 const waitingMax = 64;
@@ -89,7 +89,7 @@ export class SatTracer {
    * @param until when to give up, by `performance.now()`; absent: the time of one request from now
    */
   async trace(outpoint: TracedOutpoint, asker?: Asker, until?: number): Promise<TracedSats | null> {
-    const output = await this.#source.output(outpoint);
+    const output = await this.#source.output(outpoint, asker);
     if (output === null) return null;
     const key = `${output.txid}:${output.vout} ${output.blockHash}`;
     const known = this.#known.get(key);

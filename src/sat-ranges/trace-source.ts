@@ -1,3 +1,4 @@
+import type { Asker } from '#kernel/contracts/asker.ts';
 import type { BlockHashHex, TxidHex } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import type { SatRange } from '#kernel/satributes/satribute.ts';
@@ -51,8 +52,12 @@ export type IndexedRanges = (
 
 /** Where transactions come from. Everything throws the codes of NodeRpc where the node does not answer. */
 export interface TraceSource {
-  /** Null: the chain has no such unspent output. */
-  output(outpoint: TracedOutpoint): Promise<TracedOutput | null>;
+  /**
+   * Null: the chain has no such unspent output. Throws the signal's reason once the asker is gone.
+   *
+   * @param asker absent: nobody in particular
+   */
+  output(outpoint: TracedOutpoint, asker?: Asker): Promise<TracedOutput | null>;
   /** Absent: there is no index, and all sats are walked back. */
   readonly indexed?: IndexedRanges | undefined;
   transaction(txid: TxidHex, height: Height): Promise<TracedTransaction | Missing>;
