@@ -16,11 +16,6 @@ export interface AddressOutput {
   readonly height: Height;
 }
 
-/** An output that holds inscriptions; these are in the order of application. */
-export interface InscribedOutput extends AddressOutput {
-  readonly inscriptions: readonly InscriptionId[];
-}
-
 /** A page of outputs begins after this one. A forged cursor may name any numbers of the columns' types. */
 export interface OutputPosition {
   readonly height: number;
@@ -140,6 +135,16 @@ interface HeldRow extends AddressOutput {
   readonly total: number;
 }
 
+/** What a script holds, as far as its place is known: $2 inscriptions at most, by key. */
+const held = `SELECT coalesce(l.txid, i.txid) AS txid, l.vout, l.value, l.height, i.txid AS id_txid, i.index AS id_index, l.key
+  FROM (
+    SELECT key, txid, vout, value, height FROM chain.locations
+    WHERE (chain.hash32(script), key) >= (chain.hash32($1::bytea), 0)
+      AND (chain.hash32(script), key) <= (chain.hash32($1::bytea), 2147483647)
+      AND script = $1 AND spent_height IS NULL AND script IS NOT NULL
+    ORDER BY chain.hash32(script), key LIMIT $2
+  ) AS l JOIN chain.inscriptions i ON i.key = l.key`;
+
 /**
  * The inscriptions in unspent outputs of a script, as far as their places are known, in parts; those of an output in the
  * order of application. Works without the address index. Throws as `allAddressOutputs`.
@@ -153,16 +158,8 @@ export async function* heldInscriptions(
   await client.query(planSettings);
   const parts = rowsInTurns<HeldRow>(
     client,
-    `SELECT txid, vout, value, height, id_txid, id_index, count(*) OVER () AS total FROM (
-       SELECT coalesce(l.txid, i.txid) AS txid, l.vout, l.value, l.height, i.txid AS id_txid, i.index AS id_index, l.key
-       FROM (
-         SELECT key, txid, vout, value, height FROM chain.locations
-         WHERE (chain.hash32(script), key) >= (chain.hash32($1::bytea), 0)
-           AND (chain.hash32(script), key) <= (chain.hash32($1::bytea), 2147483647)
-           AND script = $1 AND spent_height IS NULL AND script IS NOT NULL
-         ORDER BY chain.hash32(script), key LIMIT $2
-       ) AS l JOIN chain.inscriptions i ON i.key = l.key
-     ) AS held ORDER BY ${orders[order]}, key`,
+    `SELECT txid, vout, value, height, id_txid, id_index, count(*) OVER () AS total
+     FROM (${held}) AS held ORDER BY ${orders[order]}, key`,
     [Buffer.from(script), most + 1],
   );
   for await (const rows of parts) {
@@ -174,20 +171,30 @@ export async function* heldInscriptions(
   }
 }
 
-/** The unspent outputs of a script that hold inscriptions. Throws as `heldInscriptions`, which it reads. */
+/**
+ * The unspent outputs of a script that hold inscriptions, read in turns. Works without the address index. Throws as
+ * `allAddressOutputs`, also where they hold more than `inscriptionsMost`.
+ */
 export async function inscribedOutputs(
   client: ClientBase,
   script: Uint8Array,
-  list: WholeList,
-): Promise<InscribedOutput[]> {
-  const outputs: (InscribedOutput & { readonly inscriptions: InscriptionId[] })[] = [];
-  for await (const part of heldInscriptions(client, script, list)) {
-    for (const { id, ...output } of part) {
-      const last = outputs.at(-1);
-      if (last?.vout === output.vout && Buffer.compare(last.txid, output.txid) === 0)
-        last.inscriptions.push(id);
-      else outputs.push({ ...output, inscriptions: [id] });
-    }
+  { order, most }: WholeList,
+  inscriptionsMost: number,
+): Promise<AddressOutput[]> {
+  await requireIndexes(client, ['locations_owner'], 'owners');
+  await client.query(planSettings);
+  const parts = rowsInTurns<AddressOutput & { total: number; inscriptions: string }>(
+    client,
+    `SELECT txid, vout, min(value) AS value, min(height) AS height, count(*) OVER () AS total,
+       sum(count(*)) OVER () AS inscriptions
+     FROM (${held}) AS held GROUP BY txid, vout ORDER BY ${orders[order]}`,
+    [Buffer.from(script), inscriptionsMost + 1],
+  );
+  const outputs: AddressOutput[] = [];
+  for await (const rows of parts) {
+    refuseLarge(rows[0]?.total ?? 0, most);
+    refuseLarge(Number(rows[0]?.inscriptions ?? 0), inscriptionsMost);
+    for (const { txid, vout, value, height } of rows) outputs.push({ txid, vout, value, height });
   }
   return outputs;
 }
@@ -196,7 +203,8 @@ function refuseLarge(count: number, most: number): void {
   if (count <= most) return;
   throw new AppError(
     'address_too_large',
-    `the address holds more than ${most} outputs: /outputs/<address>?limit=1000 gives them in pages`,
+    `the address holds more than ${most} outputs, or inscriptions: /outputs/<address>?limit=1000 and ` +
+      '/inscriptions?address=<address> give them in pages',
   );
 }
 

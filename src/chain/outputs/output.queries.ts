@@ -1,5 +1,7 @@
 import type { ClientBase } from 'pg';
 import { isComplete } from '#chain/derived/derived-tables.queries.ts';
+import { rowsInTurns } from '#chain/snapshot/rows-in-turns.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
 import type { BlockHash, Txid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
@@ -44,14 +46,14 @@ export interface KnownOutputs {
 /**
  * Which of these outputs are unspent: those that hold inscriptions, and all of them where every output is kept
  * (`--index-addresses`). `fingerprints` are those of the outpoints, as Postgres writes a bigint. Two or three reads
- * for any number: run it in a snapshot.
+ * for any number: run it in a snapshot. Throws `address_too_large` as `heldOutputs`.
  */
 export async function knownOutputs(
   client: ClientBase,
   outpoints: readonly Outpoint[],
   fingerprints: readonly string[],
 ): Promise<KnownOutputs> {
-  const held = await heldOutputs(client, outpoints, fingerprints);
+  const held: Map<number, KnownOutput> = await heldOutputs(client, outpoints, fingerprints);
   const hasAll = await isComplete(client, 'outputs');
   const hasAllWithValue = hasAll || (await isComplete(client, 'sats'));
   if (!hasAllWithValue) return { byPlace: held, hasAll, hasAllWithValue };
@@ -62,39 +64,58 @@ export async function knownOutputs(
   return { byPlace: held, hasAll, hasAllWithValue };
 }
 
-async function heldOutputs(
+interface HeldRow {
+  place: number;
+  height: Height;
+  value: Sats;
+  script: Buffer;
+  txid: Txid;
+  index: number;
+  total: number;
+}
+
+/** Inscriptions in one answer about outputs: 14 MB of it. An output can hold any number. */
+export const heldMax = 200_000;
+
+/**
+ * Those of these outputs that are unspent and hold inscriptions, by position in the question; read in turns. Throws
+ * `address_too_large` where they hold more than `most` inscriptions.
+ */
+export async function heldOutputs(
   client: ClientBase,
   outpoints: readonly Outpoint[],
   fingerprints: readonly string[],
+  most = heldMax,
 ): Promise<Map<number, KnownOutput>> {
-  const { rows } = await client.query<{
-    place: number;
-    height: Height;
-    value: Sats;
-    script: Buffer;
-    txid: Txid;
-    index: number;
-  }>(
-    `SELECT asked.place - 1 AS place, l.height, l.value, l.script, i.txid, i.index
-     FROM unnest($1::bytea[], $2::bigint[], $3::bigint[]) WITH ORDINALITY AS asked(txid, vout, fingerprint, place)
-     JOIN chain.locations l ON l.outpoint_fingerprint = asked.fingerprint AND l.spent_height IS NULL
-       AND l.vout = asked.vout AND l.place = 0
-     JOIN chain.inscriptions i ON i.key = l.key
-     WHERE coalesce(l.txid, i.txid) = asked.txid
-     ORDER BY asked.place, l.key`,
-    [outpoints.map(({ txid }) => Buffer.from(txid)), outpoints.map(({ vout }) => vout), fingerprints],
+  const parts = rowsInTurns<HeldRow>(
+    client,
+    `SELECT place, height, value, script, txid, index, count(*) OVER () AS total FROM (
+       SELECT asked.place - 1 AS place, l.height, l.value, l.script, i.txid, i.index, l.key
+       FROM unnest($1::bytea[], $2::bigint[], $3::bigint[]) WITH ORDINALITY AS asked(txid, vout, fingerprint, place)
+       JOIN chain.locations l ON l.outpoint_fingerprint = asked.fingerprint AND l.spent_height IS NULL
+         AND l.vout = asked.vout AND l.place = 0
+       JOIN chain.inscriptions i ON i.key = l.key
+       WHERE coalesce(l.txid, i.txid) = asked.txid LIMIT $4
+     ) AS held ORDER BY place, key`,
+    [
+      outpoints.map(({ txid }) => Buffer.from(txid)),
+      outpoints.map(({ vout }) => vout),
+      fingerprints,
+      most + 1,
+    ],
   );
-  return new Map(
-    [...Map.groupBy(rows, ({ place }) => place)].flatMap(([place, held]) => {
-      const [first] = held;
-      if (first === undefined) return [];
-      const { height, value, script } = first;
-      const inscriptions = held.map(({ txid, index }) => ({ txid, index }));
-      return [
-        [place, { height, value, script: script.length < keptScriptBytes ? script : null, inscriptions }],
-      ];
-    }),
-  );
+  const held = new Map<number, KnownOutput & { readonly inscriptions: InscriptionId[] }>();
+  for await (const rows of parts) {
+    if ((rows[0]?.total ?? 0) > most)
+      throw new AppError('address_too_large', `these outputs hold more than ${heldMax} inscriptions`);
+    for (const { place, height, value, script, txid, index } of rows) {
+      const known = held.get(place);
+      const whole = script.length < keptScriptBytes ? script : null;
+      if (known !== undefined) known.inscriptions.push({ txid, index });
+      else held.set(place, { height, value, script: whole, inscriptions: [{ txid, index }] });
+    }
+  }
+  return held;
 }
 
 /** Unspent outputs from the table of all outputs, by position in the question. */

@@ -28,7 +28,7 @@ interface BalanceRow {
 }
 
 /** Balances in one answer: 10 MB of it. An output can hold any number of runes. */
-const balancesMax = 100_000;
+export const balancesMax = 100_000;
 
 const outpointIndex = ['rune_balances_outpoint'];
 const noBalances: readonly RuneBalance[] = [];
@@ -47,8 +47,14 @@ const nameOf = ({ txid, vout }: Outpoint): string => `${Buffer.from(txid).toStri
 /**
  * What outputs hold, where runes are known. Three reads for any number, in turns: run it in a snapshot. Throws
  * `address_too_large` above a bound.
+ *
+ * @param most balances; less than `balancesMax` where the answer has others already
  */
-export async function runesOfOutputs(client: ClientBase, outpoints: readonly Outpoint[]): Promise<HeldRunes> {
+export async function runesOfOutputs(
+  client: ClientBase,
+  outpoints: readonly Outpoint[],
+  most = balancesMax,
+): Promise<HeldRunes> {
   const { state } = await runeStanding(client);
   if (state !== 'known') return unknownRunes;
   // without it, each answer would read all balances: during a first load it may not be there yet
@@ -65,11 +71,11 @@ export async function runesOfOutputs(client: ClientBase, outpoints: readonly Out
        JOIN chain.runes r ON r.key = b.rune_key
        LIMIT $3
      ) AS found ORDER BY found.rune`,
-    [distinct.map(({ txid }) => Buffer.from(txid)), distinct.map(({ vout }) => vout), balancesMax + 1],
+    [distinct.map(({ txid }) => Buffer.from(txid)), distinct.map(({ vout }) => vout), most + 1],
   );
   const balances = new Map<string, RuneBalance[]>();
   for await (const rows of parts) {
-    refuseMany(rows, 'these outputs hold');
+    refuseMany(rows, 'these outputs hold', most);
     for (const row of rows) {
       const name = nameOf(row);
       const known = balances.get(name);
@@ -104,14 +110,14 @@ export async function runesOfScript(
   );
   const balances: RuneBalance[] = [];
   for await (const rows of parts) {
-    refuseMany(rows, 'the address holds');
+    refuseMany(rows, 'the address holds', balancesMax);
     for (const row of rows) balances.push(balanceOf(row));
   }
   return balances;
 }
 
-function refuseMany([first]: readonly BalanceRow[], holder: string): void {
-  if (first === undefined || first.total <= balancesMax) return;
+function refuseMany([first]: readonly BalanceRow[], holder: string, most: number): void {
+  if (first === undefined || first.total <= most) return;
   throw new AppError('address_too_large', `${holder} more than ${balancesMax} balances of runes`);
 }
 

@@ -13,10 +13,10 @@ export async function hasSatIndex(client: ClientBase): Promise<boolean> {
 }
 
 /** Ranges in one answer: 17 MB of JSON. An output of mainnet has tens of thousands at most. */
-const rangesMax = 500_000;
+export const rangesMax = 500_000;
 
-function requireFew(bytes: number): void {
-  if (bytes <= rangesMax * packedRangeLength) return;
+function requireFew(bytes: number, most = rangesMax): void {
+  if (bytes <= most * packedRangeLength) return;
   throw new AppError('request_invalid', 'the answer would be too large: ask for fewer outputs');
 }
 
@@ -28,17 +28,22 @@ export interface SatRangesOfOutputs {
 
 const nameOf = ({ txid, vout }: Outpoint): string => `${Buffer.from(txid).toString('latin1')}${vout}`;
 
-/** Two or three reads for any number of outputs: run it in a snapshot. Throws `request_invalid` where they have too many. */
+/**
+ * Two or three reads for any number of outputs: run it in a snapshot. Throws `request_invalid` where they have too many.
+ *
+ * @param most ranges; less than `rangesMax` where the answer has others already
+ */
 export async function satRangesOf(
   client: ClientBase,
   outpoints: readonly Outpoint[],
+  most = rangesMax,
 ): Promise<SatRangesOfOutputs> {
   if (!(await hasSatIndex(client))) return { of: () => null };
   if (outpoints.length === 0) return { of: () => [] };
   const asked = [
     outpoints.map(({ txid }) => Buffer.from(txid)),
     outpoints.map(({ vout }) => vout),
-    rangesMax * packedRangeLength,
+    most * packedRangeLength,
   ];
   const { rows } = await client.query<{ txid: Txid; vout: number; ranges: Buffer | null; total: number }>(
     `SELECT txid, vout, CASE WHEN total <= $3 THEN ranges END AS ranges, total FROM (
@@ -49,7 +54,7 @@ export async function satRangesOf(
      ) AS found`,
     asked,
   );
-  requireFew(rows[0]?.total ?? 0);
+  requireFew(rows[0]?.total ?? 0, most);
   const ranges = new Map(
     rows.map(({ ranges: packed, ...outpoint }) => [
       nameOf(outpoint),

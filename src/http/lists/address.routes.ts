@@ -2,31 +2,17 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ClientBase } from 'pg';
 import { Type } from 'typebox';
 import { chainCounts, inscriptionSummaries } from '#chain/blocks/block.queries.ts';
-import { requireNotBehind } from '#chain/derived/derived-tables.queries.ts';
 import { listInscriptions } from '#chain/inscriptions/inscription-list.queries.ts';
 import {
   type AddressOutput,
   addressBalance,
-  addressOutputs,
   allAddressOutputs,
   hasAddressIndex,
   heldInscriptions,
-  inscribedOutputs,
-  type OutputPosition,
-  outpointBytes,
 } from '#chain/outputs/address.queries.ts';
-import {
-  type HeldRunes,
-  type RuneBalance,
-  runesOfOutputs,
-  runesOfScript,
-} from '#chain/runes/rune-balances.queries.ts';
-import { runeStanding } from '#chain/runes/rune-standing.queries.ts';
-import { type SatRangesOfOutputs, satRangesOf } from '#chain/sats/sat-ranges.queries.ts';
-import { readCursor, writeCursor } from '#chain/snapshot/cursor.ts';
+import { type RuneBalance, runesOfScript } from '#chain/runes/rune-balances.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { output } from '#http/ord/ord.schemas.ts';
-import { held as heldIn, outputParts } from '#http/ord/outputs.ts';
 import { shownBalancesParts } from '#http/ord/runes/rune-json.ts';
 import { sendPage } from '#http/pages/send-page.ts';
 import { cardOf, siteOf } from '#http/pages/site.ts';
@@ -39,24 +25,20 @@ import { type JsonPart, jsonParts, sendPartsInTurns } from '#http/server/budgets
 import { answeredUnchanged, setMoment } from '#http/server/conditional.ts';
 import { open } from '#http/server/guard.ts';
 import { varyBy } from '#http/server/vary.ts';
-import type { Snapshot, Tip } from '#kernel/contracts/search-engine.ts';
-import { AppError } from '#kernel/errors/app-error.ts';
-import { asTxid, displayHash } from '#kernel/primitives/hash.ts';
+import type { Snapshot } from '#kernel/contracts/search-engine.ts';
+import { displayHash } from '#kernel/primitives/hash.ts';
 import { formatInscriptionId, type InscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { Sats } from '#kernel/primitives/sats.ts';
 import { inTurnsOf } from '#kernel/turns.ts';
 import { inscriptionsPage } from '#web/inscriptions.page.ts';
-import { addressPath, pagingOf, pagingQuery, scriptOf } from './list-parameters.ts';
+import { outputTypeOf, outputTypes, readOutputs } from './address-outputs.ts';
+import { addressPath, pagingQuery, scriptOf } from './list-parameters.ts';
 
 /** Outputs of one `/address`. ord lists them all; 100,000 are 8 MB. */
 const listedMax = 100_000;
-/** Outputs of one `/outputs` without a limit: an output takes half a kilobyte there. */
-const outputsMax = 20_000;
 const cardsMax = 100;
 /** Outputs that are summed for a page: takes some milliseconds. */
 const countedMax = 10_000;
-/** A cursor names the height and outpoint that it follows. */
-const positionBytes = 4 + 36;
 
 const addressAnswer = Type.Object({
   inscriptions: Type.Array(Type.String()),
@@ -70,8 +52,6 @@ const addressAnswer = Type.Object({
   ),
   sat_balance: Type.Optional(Type.Integer({ description: 'with an index of addresses' })),
 });
-const outputTypes = ['any', 'cardinal', 'inscribed', 'runic'] as const;
-type OutputType = (typeof outputTypes)[number];
 
 /** What an address holds, in ord's form (docs/ord-api.md, docs/http.md). */
 export function addressRoutes(app: App, deps: AppDependencies): void {
@@ -185,137 +165,6 @@ function* addressParts(
   yield* shownBalancesParts(runes);
   for (const [name, value] of Object.entries(after)) yield `,"${name}":${value}`;
   yield '}';
-}
-
-function outputTypeOf(text: string | undefined): OutputType {
-  if (text === undefined) return 'any';
-  const type = outputTypes.find((known) => known === text);
-  if (type === undefined) {
-    throw new AppError('request_invalid', `type must be one of ${outputTypes.join(', ')}`);
-  }
-  return type;
-}
-
-/**
- * A wallet may spend an output that is reported free of runes, and lose the runes: where runes are not known, nothing
- * is.
- */
-async function requireRunesFor(client: ClientBase, type: OutputType): Promise<void> {
-  if (type !== 'cardinal' && type !== 'runic') return;
-  const { state } = await runeStanding(client);
-  if (state === 'filling') await requireNotBehind(client, 'runes');
-  if (state === 'known') return;
-  const words =
-    state === 'absent' ? 'this server has no index of runes' : 'runes are not known: blocks are missing';
-  throw new AppError('request_invalid', `type ${type}: ${words}`);
-}
-
-interface OutputsQuestion {
-  readonly address: string;
-  readonly script: Uint8Array;
-  readonly type: OutputType;
-  readonly limit?: string | undefined;
-  readonly cursor?: string | undefined;
-}
-
-async function readOutputs(
-  snapshot: Snapshot,
-  reply: FastifyReply,
-  question: OutputsQuestion,
-): Promise<Generator<JsonPart>> {
-  const { client, tip } = snapshot;
-  const { script, type } = question;
-  await requireRunesFor(client, type);
-  const held = await inscribedOutputs(client, script, { order: 'bytes', most: listedMax });
-  const heldBy = new Map(held.map((output) => [outpointText(output), output.inscriptions]));
-  const outputs = type === 'inscribed' ? held : await anyOutputs(client, reply, question);
-  const runes = await runesOfOutputs(client, outputs);
-  const sats = await satRangesOf(client, outputs);
-  return outputsParts(question, tip, outputs, { heldBy, runes, sats });
-}
-
-/** What outputs hold. */
-interface Holdings {
-  readonly heldBy: ReadonlyMap<string, readonly InscriptionId[]>;
-  readonly runes: HeldRunes;
-  readonly sats: SatRangesOfOutputs;
-}
-
-function* outputsParts(
-  { address, script, type }: OutputsQuestion,
-  tip: Tip | null,
-  outputs: readonly AddressOutput[],
-  { heldBy, runes, sats }: Holdings,
-): Generator<JsonPart> {
-  let before = '[';
-  for (const output of outputs) {
-    const ids = heldBy.get(outpointText(output)) ?? [];
-    const balances = runes.of(output);
-    const isRunic = balances !== null && balances.length > 0;
-    if (type === 'runic' && !isRunic) continue;
-    if (type === 'cardinal' && (isRunic || ids.length > 0)) continue;
-    const shown = {
-      outpoint: output,
-      address,
-      confirmations: (tip?.height ?? output.height) - output.height + 1,
-      indexed: true,
-      inscriptions: ids.map(idText),
-      script,
-      spent: false,
-      value: output.value,
-    };
-    yield before;
-    yield* outputParts(shown, heldIn(balances, sats.of(output)));
-    before = ',';
-  }
-  yield before === '[' ? '[]' : ']';
-}
-
-/** All outputs in ord's order; with a limit or a cursor, a page of them, oldest first. */
-async function anyOutputs(
-  client: ClientBase,
-  reply: FastifyReply,
-  { script, limit: limitText, cursor }: OutputsQuestion,
-): Promise<AddressOutput[]> {
-  if (!(await hasAddressIndex(client))) {
-    throw new AppError(
-      'not_found',
-      'this server has no address index: of its outputs only type=inscribed is known',
-    );
-  }
-  if (limitText === undefined && cursor === undefined) {
-    const outputs: AddressOutput[] = [];
-    const list = { order: 'bytes', most: outputsMax } as const;
-    for await (const part of allAddressOutputs(client, script, list)) outputs.push(...part);
-    return outputs;
-  }
-  const { limit } = pagingOf({ limit: limitText }, 'asc');
-  const list = `outputs ${Buffer.from(script).toString('hex')}`;
-  const place = cursor === undefined ? null : await readCursor(client, list, cursor, positionBytes);
-  const outputs = await addressOutputs(
-    client,
-    script,
-    limit + 1,
-    place === null ? null : positionOf(place.position),
-  );
-  const last = outputs[limit - 1];
-  if (outputs.length <= limit || last === undefined) return outputs;
-  const position = Buffer.alloc(positionBytes);
-  position.writeUInt32BE(last.height);
-  position.set(outpointBytes(last), 4);
-  const next = await writeCursor(client, list, last.height, { page: (place?.page ?? 0) + 1, position });
-  reply.header('x-next-cursor', next);
-  return outputs.slice(0, limit);
-}
-
-function positionOf(bytes: Uint8Array): OutputPosition {
-  const position = Buffer.from(bytes);
-  // signed, as the columns are, so that cursors made by clients can be compared
-  return {
-    height: position.readInt32BE(),
-    txid: asTxid(position.subarray(4, 36)),
-    vout: position.readInt32LE(36),
-  };
 }
 
 async function addressPage(

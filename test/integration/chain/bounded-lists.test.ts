@@ -92,19 +92,24 @@ test('an address with more outputs than asked for is refused', async () => {
   await expect(parts('number', 2_499)).rejects.toMatchObject({ code: 'address_too_large' });
 });
 
-test('an output whose inscriptions come in several parts is one output', async () => {
-  const list = { order: 'bytes', most: 10_000 } as const;
-  const outputs = await withSnapshot(
-    database.pool,
-    ({ client }) => inscribedOutputs(client, ownerScript(0), list),
-    null,
+test('outputs with inscriptions are listed once each, and refused by their number and by that of inscriptions', async () => {
+  const list = (most: number, inscriptionsMost: number) =>
+    withSnapshot(
+      database.pool,
+      ({ client }) => inscribedOutputs(client, ownerScript(0), { order: 'bytes', most }, inscriptionsMost),
+      null,
+    );
+  const { rows } = await database.pool.query<{ txid: Buffer; inscriptions: number }>(
+    `SELECT coalesce(l.txid, i.txid) AS txid, count(*) AS inscriptions
+     FROM chain.locations l JOIN chain.inscriptions i USING (key)
+     WHERE l.spent_height IS NULL AND l.script = $1 GROUP BY 1 ORDER BY 1`,
+    [ownerScript(0)],
   );
-  const { rows } = await database.pool.query<{ txid: Buffer }>(
-    `SELECT i.txid FROM chain.locations l JOIN chain.inscriptions i USING (key)
-     WHERE l.txid = sha256('one') ORDER BY key`,
-  );
-  expect(rows.length).toBeGreaterThan(1_000);
-  const [fullest] = outputs.toSorted((a, b) => b.inscriptions.length - a.inscriptions.length);
-  expect(fullest?.inscriptions.map(({ txid }) => txid)).toEqual(rows.map(({ txid }) => txid));
-  expect(outputs.filter(({ inscriptions }) => inscriptions.length > 1)).toHaveLength(1);
+  const inscriptions = rows.reduce((sum, row) => sum + row.inscriptions, 0);
+  expect(Math.max(...rows.map((row) => row.inscriptions))).toBeGreaterThan(1_000);
+  const outputs = await list(rows.length, inscriptions);
+  expect(outputs.map(({ txid }) => Buffer.from(txid))).toEqual(rows.map(({ txid }) => txid));
+  const refused = { code: 'address_too_large' };
+  await expect(list(rows.length - 1, inscriptions)).rejects.toMatchObject(refused);
+  await expect(list(rows.length, inscriptions - 1)).rejects.toMatchObject(refused);
 });

@@ -317,6 +317,20 @@ describe('/address and /outputs', () => {
       (a, b) => a.height - b.height || (a.txid < b.txid ? -1 : a.txid > b.txid ? 1 : a.vout - b.vout),
     );
     expect(found).toEqual(expected.map(({ outpoint }) => outpoint));
+    const pages: string[] = [];
+    let isShort = false;
+    for (let suffix: string | null = ''; suffix !== null; ) {
+      const { body, headers } = await get<{ outpoint: string }[]>(
+        `/outputs/${address}?type=inscribed&limit=3${suffix}`,
+      );
+      pages.push(...body.map(({ outpoint }) => outpoint));
+      const next = headers['x-next-cursor'] as string | undefined;
+      if (next !== undefined && body.length < 3) isShort = true;
+      suffix = next === undefined ? null : `&cursor=${next}`;
+    }
+    // a page is a part of all outputs
+    expect(isShort).toBe(true);
+    expect(pages).toEqual(found.filter((outpoint) => heldAt.has(outpoint)));
     const { headers } = await get(`/outputs/${address}?limit=1`);
     const bytes = Buffer.from(String(headers['x-next-cursor']), 'base64url');
     const ask = async (made: Uint8Array): Promise<number> =>

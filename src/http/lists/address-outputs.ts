@@ -1,0 +1,232 @@
+import type { FastifyReply } from 'fastify';
+import type { ClientBase } from 'pg';
+import { requireNotBehind } from '#chain/derived/derived-tables.queries.ts';
+import {
+  type AddressOutput,
+  addressOutputs,
+  allAddressOutputs,
+  hasAddressIndex,
+  inscribedOutputs,
+  type OutputPosition,
+  outpointBytes,
+} from '#chain/outputs/address.queries.ts';
+import { fingerprintKey, heldOutputs } from '#chain/outputs/output.queries.ts';
+import { balancesMax, type RuneBalance, runesOfOutputs } from '#chain/runes/rune-balances.queries.ts';
+import { runeStanding } from '#chain/runes/rune-standing.queries.ts';
+import { rangesMax, satRangesOf } from '#chain/sats/sat-ranges.queries.ts';
+import { requireIndexes } from '#chain/snapshot/built-indexes.ts';
+import { readCursor, writeCursor } from '#chain/snapshot/cursor.ts';
+import { held as heldIn, outputParts } from '#http/ord/outputs.ts';
+import type { JsonPart } from '#http/server/budgets/json-in-turns.ts';
+import { fingerprintsOf } from '#indexer/transaction/outpoint-candidates.ts';
+import type { Snapshot, Tip } from '#kernel/contracts/search-engine.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { asTxid } from '#kernel/primitives/hash.ts';
+import { formatInscriptionId, type InscriptionId } from '#kernel/primitives/inscription-id.ts';
+import type { SatRange } from '#kernel/satributes/satribute.ts';
+import { nextTurn } from '#kernel/turns.ts';
+import { pagingOf } from './list-parameters.ts';
+
+export const outputTypes = ['any', 'cardinal', 'inscribed', 'runic'] as const;
+type OutputType = (typeof outputTypes)[number];
+
+/** Outputs of one answer without a limit: an output takes half a kilobyte. */
+const outputsMax = 20_000;
+/** Inscriptions of one answer: 7 MB. */
+const inscriptionsMax = 100_000;
+/** Outputs whose contents are looked up at once. */
+const lookedUpAtOnce = 1_000;
+/** A cursor names the height and outpoint that it follows. */
+const positionBytes = 4 + 36;
+
+/** What is asked of an address. */
+interface OutputsQuestion {
+  readonly address: string;
+  readonly script: Uint8Array;
+  readonly type: OutputType;
+  readonly limit?: string | undefined;
+  readonly cursor?: string | undefined;
+}
+
+/** An output of the answer, and what it holds. */
+interface FilledOutput {
+  readonly output: AddressOutput;
+  readonly inscriptions: readonly InscriptionId[];
+  readonly runes: readonly RuneBalance[] | null;
+  readonly sats: readonly SatRange[] | null;
+}
+
+/** What the rest of an answer may hold. */
+interface Room {
+  inscriptions: number;
+  balances: number;
+  ranges: number;
+}
+
+/** Throws `request_invalid`. */
+export function outputTypeOf(text: string | undefined): OutputType {
+  if (text === undefined) return 'any';
+  const type = outputTypes.find((known) => known === text);
+  if (type === undefined) {
+    throw new AppError('request_invalid', `type must be one of ${outputTypes.join(', ')}`);
+  }
+  return type;
+}
+
+/** The outputs of an address, read in turns, as JSON in parts. No more is read than what is answered. */
+export async function readOutputs(
+  { client, tip }: Snapshot,
+  reply: FastifyReply,
+  question: OutputsQuestion,
+): Promise<Generator<JsonPart>> {
+  const { type } = question;
+  await requireRunesFor(client, type);
+  const outputs = await listedOutputs(client, reply, question);
+  await requireIndexes(client, ['locations_outpoint'], 'owners');
+  const room: Room = { inscriptions: inscriptionsMax, balances: balancesMax, ranges: rangesMax };
+  const filled: FilledOutput[] = [];
+  for (let at = 0; at < outputs.length; at += lookedUpAtOnce) {
+    if (at > 0) await nextTurn();
+    filled.push(...(await filledOutputs(client, outputs.slice(at, at + lookedUpAtOnce), type, room)));
+  }
+  return outputsParts(question, tip, filled);
+}
+
+/**
+ * A wallet may spend an output that is reported free of runes, and lose the runes: where runes are not known, nothing
+ * is.
+ */
+async function requireRunesFor(client: ClientBase, type: OutputType): Promise<void> {
+  if (type !== 'cardinal' && type !== 'runic') return;
+  const { state } = await runeStanding(client);
+  if (state === 'filling') await requireNotBehind(client, 'runes');
+  if (state === 'known') return;
+  const words =
+    state === 'absent' ? 'this server has no index of runes' : 'runes are not known: blocks are missing';
+  throw new AppError('request_invalid', `type ${type}: ${words}`);
+}
+
+/** Those of some outputs that are of the type, with what they hold. What others hold is read as far as it tells that. */
+async function filledOutputs(
+  client: ClientBase,
+  outputs: readonly AddressOutput[],
+  type: OutputType,
+  room: Room,
+): Promise<FilledOutput[]> {
+  const runes = await runesOfOutputs(client, outputs, room.balances);
+  const isRunic = (output: AddressOutput): boolean => (runes.of(output)?.length ?? 0) > 0;
+  const wanted = outputs.filter(
+    (output) => (type !== 'runic' || isRunic(output)) && (type !== 'cardinal' || !isRunic(output)),
+  );
+  const key = await fingerprintKey(client);
+  const held =
+    key === null ? null : await heldOutputs(client, wanted, fingerprintsOf(key, wanted), room.inscriptions);
+  const inscribed = wanted.map((output, place) => ({
+    output,
+    inscriptions: held?.get(place)?.inscriptions ?? [],
+  }));
+  const shown = inscribed.filter(
+    ({ inscriptions: { length } }) =>
+      (type !== 'inscribed' || length > 0) && (type !== 'cardinal' || length === 0),
+  );
+  const sats = await satRangesOf(
+    client,
+    shown.map(({ output }) => output),
+    room.ranges,
+  );
+  const filled = shown.map(({ output, inscriptions }) => ({
+    output,
+    inscriptions,
+    runes: runes.of(output),
+    sats: sats.of(output),
+  }));
+  for (const each of filled) {
+    room.inscriptions -= each.inscriptions.length;
+    room.balances -= each.runes?.length ?? 0;
+    room.ranges -= each.sats?.length ?? 0;
+  }
+  return filled;
+}
+
+function* outputsParts(
+  { address, script }: OutputsQuestion,
+  tip: Tip | null,
+  filled: readonly FilledOutput[],
+): Generator<JsonPart> {
+  let before = '[';
+  for (const { output, inscriptions, runes, sats } of filled) {
+    const shown = {
+      outpoint: output,
+      address,
+      confirmations: (tip?.height ?? output.height) - output.height + 1,
+      indexed: true,
+      inscriptions: inscriptions.map(({ txid, index }) => formatInscriptionId(txid, index)),
+      script,
+      spent: false,
+      value: output.value,
+    };
+    yield before;
+    yield* outputParts(shown, heldIn(runes, sats));
+    before = ',';
+  }
+  yield before === '[' ? '[]' : ']';
+}
+
+/**
+ * The outputs that can be of the type, in ord's order; with a limit or a cursor, a page of all outputs, oldest first.
+ * Without an index of addresses, those that hold inscriptions are all that is known, and they have no pages.
+ */
+async function listedOutputs(
+  client: ClientBase,
+  reply: FastifyReply,
+  question: OutputsQuestion,
+): Promise<readonly AddressOutput[]> {
+  const { script, type, limit, cursor } = question;
+  const isWhole = await hasAddressIndex(client);
+  if (!isWhole && type !== 'inscribed') {
+    throw new AppError(
+      'not_found',
+      'this server has no address index: of its outputs only type=inscribed is known',
+    );
+  }
+  if (isWhole && (limit !== undefined || cursor !== undefined)) return pageOfOutputs(client, reply, question);
+  const list = { order: 'bytes', most: outputsMax } as const;
+  if (type === 'inscribed') return inscribedOutputs(client, script, list, inscriptionsMax);
+  const outputs: AddressOutput[] = [];
+  for await (const part of allAddressOutputs(client, script, list)) outputs.push(...part);
+  return outputs;
+}
+
+async function pageOfOutputs(
+  client: ClientBase,
+  reply: FastifyReply,
+  { script, limit: limitText, cursor }: OutputsQuestion,
+): Promise<AddressOutput[]> {
+  const { limit } = pagingOf({ limit: limitText }, 'asc');
+  const list = `outputs ${Buffer.from(script).toString('hex')}`;
+  const place = cursor === undefined ? null : await readCursor(client, list, cursor, positionBytes);
+  const outputs = await addressOutputs(
+    client,
+    script,
+    limit + 1,
+    place === null ? null : positionOf(place.position),
+  );
+  const last = outputs[limit - 1];
+  if (outputs.length <= limit || last === undefined) return outputs;
+  const position = Buffer.alloc(positionBytes);
+  position.writeUInt32BE(last.height);
+  position.set(outpointBytes(last), 4);
+  const next = await writeCursor(client, list, last.height, { page: (place?.page ?? 0) + 1, position });
+  reply.header('x-next-cursor', next);
+  return outputs.slice(0, limit);
+}
+
+function positionOf(bytes: Uint8Array): OutputPosition {
+  const position = Buffer.from(bytes);
+  // signed, as the columns are, so that cursors made by clients can be compared
+  return {
+    height: position.readInt32BE(),
+    txid: asTxid(position.subarray(4, 36)),
+    vout: position.readInt32LE(36),
+  };
+}
