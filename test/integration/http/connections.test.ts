@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createHttpApp, type HttpApp } from '#test/support/http-app.ts';
+import { whileLocked } from '#test/support/locked-tables.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
 const budgets = { connections: 8, connectionsEach: 5 };
@@ -95,9 +96,7 @@ describe('idle connections of one address', () => {
 });
 
 test('a connection with a request in progress never gives way, and what finds no room is closed', async () => {
-  const locker = await http.database.pool.connect();
-  await locker.query('BEGIN; LOCK TABLE chain.state IN ACCESS EXCLUSIVE MODE');
-  try {
+  await whileLocked(http.database, 'chain.state', async (unlock) => {
     const busy = await several(budgets.connectionsEach, '127.0.0.2');
     const answers = busy.map((socket) => ask(socket));
     await waitUntil(
@@ -107,11 +106,9 @@ test('a connection with a request in progress never gives way, and what finds no
     const late = await from('127.0.0.2');
     await waitUntil(() => late.closed);
     expect(await metric('satscribe_http_connections_ended{why="refused"}')).toBe(before + 1);
-    await locker.query('ROLLBACK');
+    await unlock();
     expect(await Promise.all(answers)).toEqual(busy.map(() => expect.stringContaining('200 OK') as string));
-  } finally {
-    locker.release();
-  }
+  });
 });
 
 test('a trusted proxy has as many connections as there are', async () => {

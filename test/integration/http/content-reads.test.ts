@@ -6,6 +6,7 @@ import { ContentReads, pieceBytes } from '#http/content/content-reads.ts';
 import { createPool } from '#kernel/pg/pool.ts';
 import { idOf } from '#test/support/chain/chain-rows.ts';
 import { createHttpApp, type HttpApp } from '#test/support/http-app.ts';
+import { whileLocked } from '#test/support/locked-tables.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
 /** More than the buffers of two sockets take where nobody reads. */
@@ -130,28 +131,26 @@ describe('contents', () => {
   });
 
   test('that nobody waits for any longer are not read, and others are refused or answered in time', async () => {
-    const { pool: others } = http.database;
-    const locker = await others.connect();
-    await locker.query('BEGIN; LOCK TABLE chain.contents IN ACCESS EXCLUSIVE MODE');
-    const controller = new AbortController();
-    const gone = ['long', 'medium', 'short'].map((name) => get(name, { signal: controller.signal }));
-    const settled = Promise.allSettled(gone);
-    await waitUntil(() => reads.waiting.length === 2);
-    const refused = await get('short');
-    expect(refused.status).toBe(503);
-    expect(await refused.text()).toBe('too many contents are being read: try again in a few seconds\n');
-    // other answers have connections of their own
-    expect((await fetch(new URL('/blockheight', address))).status).toBe(200);
-    expect(await runningReads()).toBe(1);
-    controller.abort();
-    await settled;
-    await waitUntil(() => reads.waiting.length === 0);
-    await waitUntil(async () => (await runningReads()) === 0, { limitMs: 10_000 });
-    const waiting = get('short');
-    await waitUntil(async () => (await runningReads()) === 1);
-    await locker.query('ROLLBACK');
-    locker.release();
-    expect(await (await waiting).text()).toBe('short');
+    await whileLocked(http.database, 'chain.contents', async (unlock) => {
+      const controller = new AbortController();
+      const gone = ['long', 'medium', 'short'].map((name) => get(name, { signal: controller.signal }));
+      const settled = Promise.allSettled(gone);
+      await waitUntil(() => reads.waiting.length === 2);
+      const refused = await get('short');
+      expect(refused.status).toBe(503);
+      expect(await refused.text()).toBe('too many contents are being read: try again in a few seconds\n');
+      // other answers have connections of their own
+      expect((await fetch(new URL('/blockheight', address))).status).toBe(200);
+      await waitUntil(async () => (await runningReads()) === 1);
+      controller.abort();
+      await settled;
+      await waitUntil(() => reads.waiting.length === 0);
+      await waitUntil(async () => (await runningReads()) === 0, { limitMs: 30_000 });
+      const waiting = get('short');
+      await waitUntil(async () => (await runningReads()) === 1);
+      await unlock();
+      expect(await (await waiting).text()).toBe('short');
+    });
     expect(http.logged.filter(({ msg }) => msg === 'request failed')).toEqual([]);
   });
 

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { SearchService } from '#kernel/contracts/search-service.ts';
-import { createPool } from '#kernel/pg/pool.ts';
 import { idOf } from '#test/support/chain/chain-rows.ts';
 import { createHttpApp, type HttpApp, type HttpAppOptions } from '#test/support/http-app.ts';
+import { whileLocked } from '#test/support/locked-tables.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
 type Headers = Readonly<Record<string, string>>;
@@ -97,20 +97,6 @@ async function blocked({ database }: HttpApp): Promise<number> {
      WHERE d.datname = current_database() AND NOT l.granted`,
   );
   return rows[0]?.count ?? 0;
-}
-
-/** Keeps everybody from reading these tables while `work` runs. */
-async function locked(http: HttpApp, tables: string, work: () => Promise<void>): Promise<void> {
-  const locking = createPool(http.database.url, { max: 1 });
-  const locker = await locking.connect();
-  await locker.query(`BEGIN; LOCK TABLE ${tables} IN ACCESS EXCLUSIVE MODE`);
-  try {
-    await work();
-  } finally {
-    await locker.query('ROLLBACK');
-    locker.release();
-    await locking.end();
-  }
 }
 
 async function allTables({ database }: HttpApp): Promise<string> {
@@ -221,7 +207,7 @@ describe('statements for clients that are gone end on the server', () => {
       { url: `/${'ab'.repeat(32)}`, headers: json },
     ];
     const answered: string[] = [];
-    await locked(http, await allTables(http), async () => {
+    await whileLocked(http.database, await allTables(http), async () => {
       // not those that stand together: four contents are read at once
       const rounds = Math.ceil(asked.length / atOnce);
       for (let round = 0; round < rounds; round++) {
@@ -235,7 +221,7 @@ describe('statements for clients that are gone end on the server', () => {
   });
 
   test('on pages of events, which follow what is looked up first', async () => {
-    await locked(http, 'chain.state', async () => {
+    await whileLocked(http.database, 'chain.state', async () => {
       const urls = ['/events', '/events?kind=inscriptions&from=1', '/events/text/0'];
       expect(
         await askAndLeave(
@@ -250,7 +236,7 @@ describe('statements for clients that are gone end on the server', () => {
 
 test('statements of a page of results end, which follow its search', async () => {
   const { http, address } = await open({ search: quickSearch() });
-  await locked(http, await allTables(http), async () => {
+  await whileLocked(http.database, await allTables(http), async () => {
     const urls = ['/?text=hello', '/?text=5'];
     const headers = { accept: 'text/html' };
     expect(

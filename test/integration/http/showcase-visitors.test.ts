@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createPool } from '#kernel/pg/pool.ts';
 import { createHttpApp, type HttpApp } from '#test/support/http-app.ts';
+import { whileLocked } from '#test/support/locked-tables.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
 let http: HttpApp;
@@ -29,23 +29,20 @@ async function waiting(): Promise<number> {
 }
 
 test('the first page comes for others where its first visitor leaves before it was chosen what to show', async () => {
-  const locking = createPool(http.database.url, { max: 1 });
-  const locker = await locking.connect();
   // it is read for the selection alone until that is there
-  await locker.query('BEGIN; LOCK TABLE chain.inscriptions IN ACCESS EXCLUSIVE MODE');
-  const first = new AbortController();
-  const gone = fetch(address, { signal: first.signal }).catch(() => null);
-  await waitUntil(async () => (await waiting()) === 1);
-  const second = fetch(address);
-  // one of each page, and that of the selection
-  await waitUntil(async () => (await readers()) === 3);
-  first.abort();
-  await gone;
-  // the connection of who is gone is cut
-  await waitUntil(async () => (await readers()) === 2);
-  await locker.query('ROLLBACK');
-  locker.release();
-  await locking.end();
-  expect((await second).status).toBe(200);
+  await whileLocked(http.database, 'chain.inscriptions', async (unlock) => {
+    const first = new AbortController();
+    const gone = fetch(address, { signal: first.signal }).catch(() => null);
+    await waitUntil(async () => (await waiting()) === 1);
+    const second = fetch(address);
+    // one of each page, and that of the selection
+    await waitUntil(async () => (await readers()) === 3);
+    first.abort();
+    await gone;
+    // the connection of who is gone is cut
+    await waitUntil(async () => (await readers()) === 2);
+    await unlock();
+    expect((await second).status).toBe(200);
+  });
   expect(http.logged.filter(({ msg }) => msg === 'request failed')).toEqual([]);
 });

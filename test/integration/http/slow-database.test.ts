@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { connectClient } from '#kernel/pg/pool.ts';
 import { createHttpApp, type HttpApp } from '#test/support/http-app.ts';
+import { whileLocked } from '#test/support/locked-tables.ts';
 
 let http: HttpApp;
 beforeAll(async () => {
@@ -20,11 +21,7 @@ afterAll(() => http.close());
 
 test('a question that takes the database too long is 504 with words of its own, on every kind of path', async () => {
   const { app, database } = http;
-  const locker = await database.pool.connect();
-  await locker.query(
-    'BEGIN; LOCK TABLE chain.inscriptions, chain.blocks, chain.state IN ACCESS EXCLUSIVE MODE',
-  );
-  try {
+  await whileLocked(database, 'chain.inscriptions, chain.blocks, chain.state', async () => {
     const reason = 'the database takes too long for this answer: ask for less at once';
     const long = `/search?text=a&ignored=${'x'.repeat(32_000)}`;
     for (const url of [
@@ -44,10 +41,7 @@ test('a question that takes the database too long is 504 with words of its own, 
     expect(failed).toHaveLength(5);
     for (const line of failed) expect(JSON.stringify(line).length).toBeLessThan(6_000);
     expect(failed.some(({ url }) => String(url).startsWith('/search?text=a&ignored=xxx'))).toBe(true);
-  } finally {
-    await locker.query('ROLLBACK');
-    locker.release();
-  }
+  });
   // and is no reason to be asked for later once the database has time again
   expect((await app.inject('/search?text=a')).statusCode).toBe(200);
 });

@@ -20,6 +20,7 @@ import { buildCheckedApp } from '#test/support/checked-app.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { exactJson } from '#test/support/exact-json.ts';
 import { silentLogger } from '#test/support/http-app.ts';
+import { whileLocked } from '#test/support/locked-tables.ts';
 import { testOperations } from '#test/support/operations.ts';
 import { parseThreads } from '#test/support/parse-threads.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
@@ -358,22 +359,18 @@ describe('runes on our own paths', () => {
   });
 
   test('one list of holders is made at once for a client, and its statements have a limit', async () => {
-    const { pool, readers } = database;
+    const { readers } = database;
     const url = `/rune/${runes[0]!.value.id}/holders?at=${tip}`;
-    const locker = await pool.connect();
-    try {
-      await locker.query('BEGIN; LOCK TABLE chain.rune_balances IN ACCESS EXCLUSIVE MODE');
+    await whileLocked(database, 'chain.rune_balances', async (unlock) => {
       const asked = [get(url), get(url), get(url)];
       await waitUntil(async () => {
         expect((await app.inject('/metrics')).body).toContain(
           'satscribe_queue_length{queue="holders of runes"} 2',
         );
       });
-      await locker.query('COMMIT');
+      await unlock();
       expect((await Promise.all(asked)).map(({ status }) => status)).toEqual([200, 200, 200]);
-    } finally {
-      locker.release();
-    }
+    });
     const limit = await withSnapshot(
       readers,
       async ({ client }) => {

@@ -1,0 +1,27 @@
+import { createPool } from '#kernel/pg/pool.ts';
+
+/**
+ * Keeps all others from reading these tables while `work` runs, or until it calls `unlock`. The lock ends with the work
+ * even where the work fails: otherwise every later statement of the file waits for it.
+ *
+ * @param tables separated by commas
+ */
+export async function whileLocked(
+  { url }: { readonly url: string },
+  tables: string,
+  work: (unlock: () => Promise<void>) => Promise<void>,
+): Promise<void> {
+  const locking = createPool(url, { max: 1 });
+  const locker = await locking.connect();
+  const unlock = async (): Promise<void> => {
+    await locker.query('ROLLBACK');
+  };
+  try {
+    await locker.query(`BEGIN; LOCK TABLE ${tables} IN ACCESS EXCLUSIVE MODE`);
+    await work(unlock);
+  } finally {
+    await unlock();
+    locker.release();
+    await locking.end();
+  }
+}
