@@ -155,18 +155,33 @@ async function outputsWithSats(
   );
 }
 
-/** The first `limit` lost, or unbound, inscriptions in the order of application. */
+/**
+ * The lost, or unbound, inscriptions in the order of application, read in turns. Throws `address_too_large` where there
+ * are more than `most`, once it has read as many of an index.
+ */
 export async function inscriptionsOutside(
   client: ClientBase,
   place: 'lost' | 'unbound',
-  limit: number,
+  most = heldMax,
 ): Promise<InscriptionId[]> {
-  const { rows } = await client.query<InscriptionId>(
+  const number = place === 'lost' ? 1 : 2;
+  const { rows: counts } = await client.query<{ count: number }>(
+    `SELECT count(*) AS count FROM (
+       SELECT FROM chain.locations WHERE place <> 0 AND place = $1 LIMIT $2
+     ) AS outside`,
+    [number, most + 1],
+  );
+  if ((counts[0]?.count ?? 0) > most)
+    throw new AppError('address_too_large', `more than ${most} inscriptions are ${place}`);
+  const parts = rowsInTurns<InscriptionId>(
+    client,
     `SELECT i.txid, i.index FROM chain.locations l JOIN chain.inscriptions i ON i.key = l.key
      WHERE l.place <> 0 AND l.place = $1 ORDER BY l.key LIMIT $2`,
-    [place === 'lost' ? 1 : 2, limit],
+    [number, most],
   );
-  return rows;
+  const found: InscriptionId[] = [];
+  for await (const rows of parts) found.push(...rows);
+  return found;
 }
 
 /** Where a transaction is in the indexed chain. */

@@ -1,6 +1,7 @@
 import type { ClientBase } from 'pg';
 import { isComplete } from '#chain/derived/derived-tables.queries.ts';
 import type { Outpoint } from '#chain/outputs/output.queries.ts';
+import { rowsInTurns } from '#chain/snapshot/rows-in-turns.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { BlockHash, Txid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
@@ -91,13 +92,20 @@ function sizeOf(ranges: readonly SatRange[]): number {
   return ranges.reduce((sum, { start, end }) => sum + end - start, 0);
 }
 
-/** The sats that no output has, in the order in which they were lost. Null: this server has no index of sats. */
+/** The sats that no output has, in the order in which they were lost, read in turns. Null: this server has no index of sats. */
 export async function lostSats(client: ClientBase): Promise<readonly SatRange[] | null> {
   if (!(await hasSatIndex(client))) return null;
   const { rows } = await client.query<{ bytes: number }>(
     'SELECT coalesce(sum(length(ranges)), 0) AS bytes FROM chain.lost_sats',
   );
   requireFew(rows[0]?.bytes ?? 0);
-  const lost = await client.query<{ ranges: Buffer }>('SELECT ranges FROM chain.lost_sats ORDER BY height');
-  return lost.rows.flatMap(({ ranges }) => unpackRanges(ranges));
+  const lost: SatRange[] = [];
+  const parts = rowsInTurns<{ ranges: Buffer }>(
+    client,
+    'SELECT ranges FROM chain.lost_sats ORDER BY height',
+    [],
+  );
+  for await (const part of parts)
+    for (const { ranges } of part) for (const range of unpackRanges(ranges)) lost.push(range);
+  return lost;
 }

@@ -22,7 +22,7 @@ import { fingerprintsOf } from '#indexer/transaction/outpoint-candidates.ts';
 import type { Snapshot, Tip } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { asTxid } from '#kernel/primitives/hash.ts';
-import { formatInscriptionId, type InscriptionId } from '#kernel/primitives/inscription-id.ts';
+import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { SatRange } from '#kernel/satributes/satribute.ts';
 import { nextTurn } from '#kernel/turns.ts';
 import { pagingOf } from './list-parameters.ts';
@@ -160,7 +160,7 @@ function* outputsParts(
       address,
       confirmations: (tip?.height ?? output.height) - output.height + 1,
       indexed: true,
-      inscriptions: inscriptions.map(({ txid, index }) => formatInscriptionId(txid, index)),
+      inscriptions,
       script,
       spent: false,
       value: output.value,

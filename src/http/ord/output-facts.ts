@@ -7,9 +7,9 @@ import type { Tip } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { inLanes } from '#kernel/in-lanes.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
+import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { Sats } from '#kernel/primitives/sats.ts';
 import { nextTurn } from '#kernel/turns.ts';
-import { idText } from './answers.ts';
 import { callsAtOnce, type NodeCalls } from './node-calls.ts';
 import { nodeOutput } from './node-questions.ts';
 import { type FoundTransaction, isGenesisCoinbase, type Transactions } from './transactions/transactions.ts';
@@ -18,7 +18,7 @@ import { type FoundTransaction, isGenesisCoinbase, type Transactions } from './t
 export interface OutputFacts {
   readonly confirmations: number;
   readonly indexed: boolean;
-  readonly inscriptions: readonly string[];
+  readonly inscriptions: readonly InscriptionId[];
   readonly script: Uint8Array;
   readonly spent: boolean;
   readonly value: Sats;
@@ -207,7 +207,7 @@ export class OutputSearch {
     return {
       confirmations: tip.height - known.height + 1,
       indexed: true,
-      inscriptions: known.inscriptions.map(idText),
+      inscriptions: known.inscriptions,
       script,
       spent: isUnspendable(script) || (await isSpentAtNode()),
       value,

@@ -16,7 +16,6 @@ import {
   bodyInTurns,
   type JsonPart,
   type JsonParts,
-  jsonParts,
   listParts,
   textOfParts,
 } from '#http/server/budgets/json-in-turns.ts';
@@ -26,6 +25,7 @@ import type { Asker } from '#kernel/contracts/asker.ts';
 import type { Snapshot, Tip } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
+import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
 import { asSats } from '#kernel/primitives/sats.ts';
 import type { SatRange } from '#kernel/satributes/satribute.ts';
 import { inTurnsOf } from '#kernel/turns.ts';
@@ -58,8 +58,6 @@ interface Answer {
   readonly body: AnswerBody;
 }
 
-/** The most lost or unbound inscriptions in one answer, 14 MB. ord lists them all. */
-const outsideMax = 200_000;
 /**
  * One answer about many outputs, with their runes and ranges of sats, which is held in memory until it is out: half of
  * what a client may leave unread.
@@ -148,9 +146,7 @@ export class Outputs {
     const contents = held(runes.of(outpoint), sats.of(outpoint));
     const unspent = known.byPlace.get(0);
     if (unspent !== undefined) {
-      const { inscriptions, value } = unspent;
-      const parts = utxoParts({ inscriptions: inscriptions.map(idText), value }, contents);
-      return { tip, body: await bodyInTurns(parts, asker) };
+      return { tip, body: await bodyInTurns(utxoParts(unspent, contents), asker) };
     }
     const facts = await this.#factsOf(outpoint, { tip, known }, asker);
     if (!facts.indexed) throw missing;
@@ -190,28 +186,22 @@ export class Outputs {
   }
 
   /** The answers for the lost and the unbound outpoint, which are not real outputs; null for any other. */
-  async #outside(outpoint: Outpoint, { signal }: Asker): Promise<OutsideOutputs | null> {
+  async #outside(outpoint: Outpoint, { client: asking, signal }: Asker): Promise<OutsideOutputs | null> {
     const text = outpointText(outpoint);
     const place = text === lostOutpoint ? 'lost' : text === unboundOutpoint ? 'unbound' : null;
     if (place === null) return null;
-    return withSnapshot(
-      this.#deps.pool,
-      async ({ client, tip }) => {
-        const found = await inscriptionsOutside(client, place, outsideMax + 1);
-        if (found.length > outsideMax)
-          throw new AppError('address_too_large', `more than ${outsideMax} inscriptions are ${place}`);
-        const inscriptions = found.map(idText);
-        const nothing = { confirmations: 0, script: new Uint8Array(0), spent: false };
-        // runes are never here
-        const runes = await runesOfOutputs(client, []);
-        const lost = await lostSats(client);
-        const sats = place === 'lost' || lost === null ? lost : [];
-        const value = asSats((sats ?? []).reduce((sum, { start, end }) => sum + end - start, 0));
-        const facts = { ...nothing, value, indexed: true, inscriptions };
-        return { tip, facts, runes: runes.of(outpoint), sats };
-      },
-      signal,
-    );
+    const read = async ({ client, tip }: Snapshot): Promise<OutsideOutputs> => {
+      const inscriptions = await inscriptionsOutside(client, place);
+      const nothing = { confirmations: 0, script: new Uint8Array(0), spent: false };
+      // runes are never here
+      const runes = await runesOfOutputs(client, []);
+      const lost = await lostSats(client);
+      const sats = place === 'lost' || lost === null ? lost : [];
+      const value = asSats((sats ?? []).reduce((sum, { start, end }) => sum + end - start, 0));
+      const facts = { ...nothing, value, indexed: true, inscriptions };
+      return { tip, facts, runes: runes.of(outpoint), sats };
+    };
+    return inTurnsOf(asking, () => withSnapshot(this.#deps.pool, read, signal));
   }
 
   async #known(outpoints: readonly Outpoint[], { client: asking, signal }: Asker): Promise<IndexedOutputs> {
@@ -274,6 +264,12 @@ function heldTexts({ runes, satRanges }: HeldParts): HeldTexts {
   return { runes: [textOfParts(runes)], satRanges: [textOfParts(satRanges)] };
 }
 
+function* idsParts(ids: readonly InscriptionId[]): Generator<JsonPart> {
+  yield '[';
+  yield* listParts(ids, (part) => part.map((id) => `"${idText(id)}"`).join(','));
+  yield ']';
+}
+
 /** As ord writes them. */
 function* rangesParts(ranges: readonly SatRange[] | null): Generator<JsonPart> {
   if (ranges === null) {
@@ -292,7 +288,7 @@ export function* outputParts(
 ): Generator<JsonPart> {
   const before = JSON.stringify({ address, confirmations, indexed });
   yield `${before.slice(0, -1)},"inscriptions":`;
-  yield* jsonParts(inscriptions);
+  yield* idsParts(inscriptions);
   yield `,"outpoint":"${outpointText(outpoint)}","runes":`;
   yield* runes;
   yield ',"sat_ranges":';
@@ -313,7 +309,7 @@ function* utxoParts(
   { runes, satRanges }: HeldParts,
 ): Generator<JsonPart> {
   yield '{"inscriptions":';
-  yield* jsonParts(inscriptions);
+  yield* idsParts(inscriptions);
   yield ',"runes":';
   yield* runes;
   yield ',"sat_ranges":';
