@@ -95,7 +95,7 @@ function utxosRoute(app: App, deps: AppDependencies): void {
       }),
       response: { 200: scanAnswer },
     },
-    config: { ...config, answersLarge: true },
+    config: { ...config, failures: [422], answersLarge: true },
     handler: async (request, reply) => {
       const outpoints = request.body.utxos.map(outpointOf);
       refuseTwins(outpoints, 'utxos');

@@ -105,7 +105,7 @@ function satpointRoute(app: App, outputs: Outputs): void {
       response: { 303: seeOther },
     },
     // the output is looked up as /output does
-    config: { ...config, isDear: true },
+    config: { ...config, isDear: true, failures: [422] },
     handler: async (request, reply) => {
       const { satpoint } = request.params;
       const { outpoint, offset } = satpointOf(satpoint);
