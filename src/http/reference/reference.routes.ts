@@ -45,7 +45,8 @@ viewport.content = 'width=device-width, initial-scale=1';
 document.head.append(viewport);
 `;
 
-const config = { errors: 'plain', guard: open } as const;
+// routes do not change while the process lives
+const config = { errors: 'plain', guard: open, compression: 'once' } as const;
 const tags = ['reference'] as const;
 const documentSchema = Type.Object({ openapi: Type.Literal('3.1.0') });
 const yamlAnswer: Answer = {

@@ -4,7 +4,7 @@ interface Preference {
   readonly place: number;
 }
 
-/** The preference for a media type named explicitly; null where it is not named (wildcards do not count). */
+/** The preference for a media type or an encoding named explicitly; null where it is not named (wildcards do not count). */
 function preferenceFor(accept: string, type: string): Preference | null {
   for (const [place, part] of accept.split(',').entries()) {
     const [name = '', ...parameters] = part.split(';').map((piece) => piece.trim().toLowerCase());
@@ -32,4 +32,12 @@ export function prefersJson(accept: string | undefined): boolean {
 export function prefersHtml(accept: string | undefined): boolean {
   const html = preferenceFor(accept ?? '', 'text/html');
   return html !== null && html.quality > 0 && !prefersJson(accept);
+}
+
+/** What an answer may be compressed with; null: it stays as it is. Of equal preferences brotli, which is smaller. */
+export function acceptedEncoding(acceptEncoding: string | undefined): 'br' | 'gzip' | null {
+  const qualityOf = (name: string): number => preferenceFor(acceptEncoding ?? '', name)?.quality ?? 0;
+  const [br, gzip] = [qualityOf('br'), qualityOf('gzip')];
+  if (br > 0 && br >= gzip) return 'br';
+  return gzip > 0 ? 'gzip' : null;
 }

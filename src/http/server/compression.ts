@@ -1,15 +1,20 @@
 import { constants } from 'node:zlib';
 import compress, { type FastifyCompressOptions } from '@fastify/compress';
-import type { onSendAsyncHookHandler } from 'fastify';
+import type { onSendAsyncHookHandler, onSendHookHandler } from 'fastify';
+import { HeldByClient } from '#kernel/held-by-client.ts';
+import { acceptedEncoding } from './accept.ts';
 import type { App } from './app-dependencies.ts';
+import { askerOf } from './asker.ts';
+import { compressOnce } from './compress-once.ts';
+import { limits } from './limits.ts';
 import { varyBy } from './vary.ts';
 
 /**
  * How a route's answers are compressed. Absent: bodies from 1 KiB on. `stream`: written data is flushed at once, so
- * that an event never waits for the next one. `none`: inscribed bytes, which have an encoding and a strong entity tag
- * of their own.
+ * that an event never waits for the next one. `once`: it follows from the path alone and never changes. `none`:
+ * inscribed bytes, which have an encoding and a strong entity tag of their own.
  */
-export type Compression = 'none' | 'stream';
+export type Compression = 'none' | 'once' | 'stream';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -38,12 +43,17 @@ const brotliParams = {
   [constants.BROTLI_PARAM_LGWIN]: brotliWindow,
 };
 
+const compressibleTypes =
+  /^(?:text\/(?:html|css|javascript|event-stream)|application\/(?:javascript|json|x-ndjson|yaml)|image\/svg\+xml)(?:;|$)/u;
+
+/** Of plugins, which take no configuration: their files never change either. */
+const foldersOfFiles = ['/assets/', '/docs/static/'];
+
 const whole: FastifyCompressOptions = {
   encodings: ['br', 'gzip'],
   threshold: thresholdBytes,
   syncThreshold: onEventLoopBytes,
-  customTypes:
-    /^(?:text\/(?:html|css|javascript|event-stream)|application\/(?:json|x-ndjson|yaml)|image\/svg\+xml)(?:;|$)/u,
+  customTypes: compressibleTypes,
   brotliOptions: { params: brotliParams },
   zlibOptions: { level: gzipLevel },
 };
@@ -60,20 +70,56 @@ const withoutPlainLength: onSendAsyncHookHandler = async (request, reply) => {
 };
 
 /**
+ * Lets a bounded number of large answers be compressed at once, and leaves the others as they are: each has the state
+ * of its compressor for as long as its client reads, which for a stream of events is as long as it likes.
+ */
+function boundCompressed(): onSendHookHandler<unknown> {
+  const running = new HeldByClient();
+  const { compressedAnswers: total, compressedAnswersEach: each } = limits;
+  return (request, reply, payload, done) => {
+    const isStreamed =
+      payload !== null &&
+      payload !== undefined &&
+      !(typeof payload === 'string' && payload.length <= onEventLoopBytes / 4) &&
+      acceptedEncoding(request.headers['accept-encoding']) !== null;
+    if (isStreamed) {
+      const { client, whenOut } = askerOf(reply);
+      if (running.total >= total || running.of(client) >= each) {
+        // what the plugin's clients say to get an answer as it is
+        request.raw.headers['x-no-compression'] = '1';
+      } else {
+        running.add(client, 1);
+        whenOut(() => running.add(client, -1));
+      }
+    }
+    done(null, payload);
+  };
+}
+
+/**
  * Sends answers as brotli or gzip to clients that accept it. Entity tags stay the same: ours are weak, and name the
  * answer in any encoding. Call it before the routes.
  */
 export function compressAnswers(app: App): void {
   // the plugin reads options of the route itself, so this hook must be the first one
+  const once = compressOnce((type) => compressibleTypes.test(type));
+  const bound = boundCompressed();
   app.addHook('onRoute', (route) => {
-    const { compression } = route.config ?? {};
-    if (compression === 'none') route.compress = false;
+    const isFile = foldersOfFiles.some((folder) => route.url.startsWith(folder));
+    const { compression = isFile ? 'once' : undefined } = route.config ?? {};
+    const add = (hook: onSendHookHandler | onSendAsyncHookHandler): void => {
+      route.onSend = [route.onSend ?? [], hook].flat() as onSendAsyncHookHandler[];
+    };
     if (compression === 'stream') route.compress = flushed;
-    if (compression !== 'none' && route.method === 'HEAD') {
+    if (compression === 'none') route.compress = false;
+    else if (route.method === 'HEAD') {
       // compressing what nobody gets would cost as much as an answer
       route.compress = false;
-      route.onSend = [route.onSend ?? [], withoutPlainLength].flat();
-    }
+      add(withoutPlainLength);
+    } else if (compression === 'once') {
+      route.compress = false;
+      add(once);
+    } else add(bound);
   });
   // on every answer, a 304 and short ones too: a cache must not give one client's encoding to another
   app.addHook('onSend', async (request, reply) => {

@@ -87,6 +87,13 @@ export const limits = {
    */
   smallAnswerBytes: 32 * 1024,
   /**
+   * Answers that are compressed at once while their clients take them, each with 0.9 MB of brotli's state: 58 MB. The
+   * others are sent as they are.
+   */
+  compressedAnswers: 64,
+  /** Of one client: two browsers with all their connections. Four clients take all places. */
+  compressedAnswersEach: 16,
+  /**
    * After this time a client must have taken bytes at this average rate (bytes per second). A slow mobile network has
    * 8 kB/s, and the operating system buffers some megabytes on top. An answer of 4 MB then takes eight minutes.
    */

@@ -1,0 +1,61 @@
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { PassThrough } from 'node:stream';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { App } from '#http/server/app-dependencies.ts';
+import { limits } from '#http/server/limits.ts';
+import { createRoutesApp } from '#test/support/routes-app.ts';
+import { waitUntil } from '#test/support/wait-until.ts';
+
+let app: App;
+let port: number;
+const open: IncomingMessage[] = [];
+
+beforeAll(async () => {
+  app = createRoutesApp({ trustedProxies: ['127.0.0.1'] });
+  app.register(async (routes) => {
+    routes.get('/endless', { config: { compression: 'stream' } }, async (_request, reply) => {
+      const stream = new PassThrough();
+      // the plugin looks at the first ten bytes
+      stream.write('the first of many events\n');
+      return reply.type('application/x-ndjson').send(stream);
+    });
+  });
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  port = (app.server.address() as AddressInfo).port;
+});
+afterAll(async () => {
+  for (const answer of open) answer.destroy();
+  await app.close();
+});
+
+/** The encoding of an answer that goes on for as long as its client stays. */
+async function encodingFor(client: string): Promise<string | undefined> {
+  const headers = { 'accept-encoding': 'br', 'x-forwarded-for': client };
+  const [answer] = (await once(get({ host: '127.0.0.1', port, path: '/endless', headers }), 'response')) as [
+    IncomingMessage,
+  ];
+  open.push(answer);
+  return answer.headers['content-encoding'];
+}
+
+test('beyond its share a client gets answers as they are, and others get them compressed', async () => {
+  const own = await Promise.all(
+    Array.from({ length: limits.compressedAnswersEach }, () => encodingFor('10.0.0.1')),
+  );
+  expect(new Set(own)).toEqual(new Set(['br']));
+  expect(await encodingFor('10.0.0.1')).toBeUndefined();
+  expect(await encodingFor('10.0.0.2')).toBe('br');
+  // the place of an answer is free again when its client is gone
+  open.shift()?.destroy();
+  await waitUntil(async () => (await encodingFor('10.0.0.1')) === 'br');
+});
+
+test('beyond the bound of all clients an answer is sent as it is', async () => {
+  const encodings: (string | undefined)[] = [];
+  for (let client = 0; client <= limits.compressedAnswers; client++)
+    encodings.push(await encodingFor(`10.0.1.${client}`));
+  expect(encodings[0]).toBe('br');
+  expect(encodings.at(-1)).toBeUndefined();
+});
