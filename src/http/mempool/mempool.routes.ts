@@ -112,12 +112,11 @@ function inscriptionsRoute(app: App, { pool, network }: AppDependencies): void {
       const after = inscriptionCursor(cursor);
       return read({ pool, request, reply }, async ({ client }, { revision }) => {
         const rows = await pendingInscriptions(client, after, limit + 1);
-        const shown = rows.slice(0, limit);
-        const last = shown.at(-1);
+        const { shown, nextCursor } = pageOf(rows, limit, (last) => `${last.position}.${last.index}`);
         return {
           revision,
           inscriptions: shown.map((row) => pendingInscriptionJson(row, network)),
-          nextCursor: rows.length > limit && last ? `${last.position}.${last.index}` : null,
+          nextCursor,
         };
       });
     },
@@ -145,14 +144,15 @@ function transfersRoute(app: App, { pool, network }: AppDependencies): void {
       const after = transferCursor(cursor);
       return read({ pool, request, reply }, async ({ client }, { revision }) => {
         const rows = await pendingTransfers(client, filter, after, limit + 1);
-        const shown = rows.slice(0, limit);
-        const last = shown.at(-1);
-        const lastId =
-          last === undefined ? '' : formatInscriptionId(last.inscription_txid, last.inscription_index);
+        const { shown, nextCursor } = pageOf(
+          rows,
+          limit,
+          (last) => `${last.position}.${formatInscriptionId(last.inscription_txid, last.inscription_index)}`,
+        );
         return {
           revision,
           transfers: shown.map((row) => pendingTransferJson(row, network)),
-          nextCursor: rows.length > limit && last ? `${last.position}.${lastId}` : null,
+          nextCursor,
         };
       });
     },
@@ -180,12 +180,11 @@ function runesRoute(app: App, { pool, network }: AppDependencies): void {
         if (rune === undefined) await requireRunes(client);
         const key = rune === undefined ? null : (await foundRune(client, rune)).key;
         const rows = await pendingRunes(client, { script, key }, after, limit + 1);
-        const shown = rows.slice(0, limit);
-        const last = shown.at(-1);
+        const { shown, nextCursor } = pageOf(rows, limit, (last) => String(last.position));
         return {
           revision,
           transactions: shown.map((row) => pendingRunesJson(row, network)),
-          nextCursor: rows.length > limit && last ? String(last.position) : null,
+          nextCursor,
         };
       });
     },
@@ -209,8 +208,7 @@ function departuresRoute(app: App, { pool }: AppDependencies): void {
       const before = cursor === undefined ? Number.MAX_SAFE_INTEGER : wholeNumber(cursor);
       return read({ pool, request, reply }, async ({ client }, { revision }) => {
         const rows = await departures(client, before, limit + 1);
-        const shown = rows.slice(0, limit);
-        const last = shown.at(-1);
+        const { shown, nextCursor } = pageOf(rows, limit, (last) => String(last.position));
         return {
           revision,
           departures: shown.map((row) => ({
@@ -219,11 +217,22 @@ function departuresRoute(app: App, { pool }: AppDependencies): void {
             replacedBy: row.replaced_by === null ? null : displayHash(row.replaced_by),
             leftAt: row.left_at.toISOString(),
           })),
-          nextCursor: rows.length > limit && last ? String(last.position) : null,
+          nextCursor,
         };
       });
     },
   });
+}
+
+/** A page of rows, of which one more than its limit was read, and the cursor of the next page: null on the last one. */
+function pageOf<Row>(
+  rows: readonly Row[],
+  limit: number,
+  cursorAfter: (last: Row) => string,
+): { readonly shown: readonly Row[]; readonly nextCursor: string | null } {
+  const shown = rows.slice(0, limit);
+  const last = shown.at(-1);
+  return { shown, nextCursor: rows.length > limit && last !== undefined ? cursorAfter(last) : null };
 }
 
 interface Reading {

@@ -63,6 +63,26 @@ describe('/mempool', () => {
     expect(new Set(seen).size).toBe(7);
   });
 
+  test('lists departures newest first, and has no cursor after the last page, even where it is full', async () => {
+    await follow(1);
+    await http.database.pool.query(
+      `INSERT INTO chain.mempool_departures (position, txid, reason, left_at)
+       SELECT k, sha256(k::text::bytea), 'evicted', now() FROM generate_series(1, 6) AS k`,
+    );
+    interface Page {
+      readonly departures: readonly { readonly txid: string }[];
+      readonly nextCursor: string | null;
+    }
+    const page = async (query: string): Promise<Page> => (await get(`/mempool/departures${query}`)).json();
+    const whole = await page('');
+    expect([whole.departures.length, whole.nextCursor]).toEqual([6, null]);
+    const first = await page('?limit=3');
+    expect(first.departures).toEqual(whole.departures.slice(0, 3));
+    const last = await page(`?limit=3&cursor=${first.nextCursor}`);
+    expect(last).toMatchObject({ departures: whole.departures.slice(3), nextCursor: null });
+    await http.database.pool.query('DELETE FROM chain.mempool_departures');
+  });
+
   test('entity tags of answers with pending ones change with the mempool, those of others do not', async () => {
     await follow(1);
     const [plain, pending] = ['/search?text=pending', '/search?text=pending&pending=1'];
