@@ -82,12 +82,10 @@ export async function askRunes(
          r.offset_start::text, r.offset_end::text] END
      FROM known k JOIN chain.runes r ON r.key = k.key
      LEFT JOIN LATERAL (
-       SELECT mints FROM chain.rune_mints WHERE rune_key = r.key AND height < $3
-       ORDER BY height DESC, tx_index DESC LIMIT 1
+       SELECT mints FROM chain.rune_mints WHERE ${newestBelow}
      ) AS m ON true
      LEFT JOIN LATERAL (
-       SELECT total FROM chain.rune_burns WHERE rune_key = r.key AND height < $3
-       ORDER BY height DESC, tx_index DESC LIMIT 1
+       SELECT total FROM chain.rune_burns WHERE ${newestBelow}
      ) AS b ON true
      WHERE r.height < $3`,
     [
@@ -107,6 +105,13 @@ export async function askRunes(
 /** The indexes of unspent outputs do not have them. */
 const spentLater = `UNION ALL SELECT height, tx_index, vout, rune_key, amount, txid FROM chain.rune_balances
        WHERE spent_height BETWEEN $3 AND $8 AND height < $3`;
+
+/**
+ * Not `rune_key = …`: an index by height alone has the order too then, and where most rows are those of one rune the
+ * planner takes it, and reads all of them for each rune that has none.
+ */
+const newestBelow = `rune_key BETWEEN r.key AND r.key AND height < $3
+       ORDER BY rune_key DESC, height DESC, tx_index DESC LIMIT 1`;
 
 const int4s = (values: readonly number[]): Buffer => int4Array(values, Uint32Array.from(values.keys()));
 

@@ -3,6 +3,7 @@ import { requireIndexes } from '#chain/snapshot/built-indexes.ts';
 import type { BlockHash, Txid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import { type U128, u128OfText, zeroU128 } from '#kernel/runes/u128.ts';
+import { ofRune } from './rune.queries.ts';
 
 /** What happened to a rune, in the order of a transaction's events. */
 export const activityKinds = ['minted', 'etched', 'transferred', 'burned'] as const;
@@ -76,7 +77,7 @@ export async function runeActivity(
   const isNext = (step: string, vout: string): string =>
     `(height, tx_index) ${sign}= ($2::integer, $3::integer)
        AND (height, tx_index, ${step}, ${vout}) ${sign} ($2::integer, $3::integer, $4::integer, $5::bigint)`;
-  const page = `ORDER BY height ${order}, tx_index ${order} LIMIT $6`;
+  const page = `ORDER BY rune_key ${order}, height ${order}, tx_index ${order} LIMIT $6`;
   const { rows } = await client.query<ActivityRow>(
     `SELECT e.height, e.tx_index, e.step, e.vout, e.script, coalesce(e.amount, r.amount, 0)::text AS amount, b.hash, b.time,
        coalesce(e.txid,
@@ -84,17 +85,17 @@ export async function runeActivity(
          (SELECT o.txid FROM chain.rune_burns o WHERE o.height = e.height AND o.tx_index = e.tx_index LIMIT 1)) AS txid
      FROM (
        (SELECT height, tx_index, 0 AS step, 0 AS vout, txid, NULL::bytea AS script, NULL::numeric AS amount
-        FROM chain.rune_mints WHERE rune_key = $1 AND ${isNext('0', '0')} ${page})
+        FROM chain.rune_mints WHERE ${ofRune('$1')} AND ${isNext('0', '0')} ${page})
        UNION ALL
        (SELECT height, tx_index, 1, 0, txid, NULL, premine
         FROM chain.runes WHERE key = $1 AND txid <> decode(repeat('00', 32), 'hex') AND ${isNext('1', '0')})
        UNION ALL
        (SELECT height, tx_index, 2, vout, txid, script, amount
-        FROM chain.rune_balances WHERE rune_key = $1 AND ${isNext('2', 'vout')}
-        ORDER BY height ${order}, tx_index ${order}, vout ${order} LIMIT $6)
+        FROM chain.rune_balances WHERE ${ofRune('$1')} AND ${isNext('2', 'vout')}
+        ORDER BY rune_key ${order}, height ${order}, tx_index ${order}, vout ${order} LIMIT $6)
        UNION ALL
        (SELECT height, tx_index, 3, 0, txid, NULL, amount
-        FROM chain.rune_burns WHERE rune_key = $1 AND ${isNext('3', '0')} ${page})
+        FROM chain.rune_burns WHERE ${ofRune('$1')} AND ${isNext('3', '0')} ${page})
      ) AS e
      JOIN chain.blocks b ON b.height = e.height JOIN chain.runes r ON r.key = $1
      ORDER BY e.height ${order}, e.tx_index ${order}, e.step ${order}, e.vout ${order} LIMIT $6`,

@@ -58,16 +58,24 @@ interface DetailRow {
   burned: string;
 }
 
+/**
+ * A condition for the rows of one rune, which are then read in the order of rune, height and transaction. With
+ * `rune_key = …` an index by height alone has that order too, and where most rows are those of one rune the planner
+ * takes it: it then reads all of them for each rune that has none.
+ */
+export const ofRune = (key: string): string => `rune_key BETWEEN ${key} AND ${key}`;
+export const newestOfRune = 'ORDER BY rune_key DESC, height DESC, tx_index DESC LIMIT 1';
+
 const details = `
   SELECT r.key, r.height, r.tx_index, r.txid, r.rune::text, r.spacers, r.divisibility, r.symbol, r.turbo, r.timestamp,
     r.premine::text, r.has_terms, r.amount::text, r.cap::text, r.height_start::text, r.height_end::text,
     r.offset_start::text, r.offset_end::text, coalesce(m.mints, 0) AS mints, coalesce(b.total, 0)::text AS burned
   FROM chain.runes r
   LEFT JOIN LATERAL (
-    SELECT mints FROM chain.rune_mints WHERE rune_key = r.key ORDER BY height DESC, tx_index DESC LIMIT 1
+    SELECT mints FROM chain.rune_mints WHERE ${ofRune('r.key')} ${newestOfRune}
   ) AS m ON true
   LEFT JOIN LATERAL (
-    SELECT total FROM chain.rune_burns WHERE rune_key = r.key ORDER BY height DESC, tx_index DESC LIMIT 1
+    SELECT total FROM chain.rune_burns WHERE ${ofRune('r.key')} ${newestOfRune}
   ) AS b ON true`;
 
 /** During a first load, each rune would read all mints. */
