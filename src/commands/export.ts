@@ -1,7 +1,8 @@
 import type { ClientBase } from 'pg';
 import { requireNotBehind } from '#chain/derived/derived-tables.queries.ts';
 import { exportInscriptions } from '#chain/inscriptions/export-inscriptions.ts';
-import { exportBalances, whyNoBalances } from '#chain/runes/export-balances.ts';
+import { exportBalances } from '#chain/runes/export-balances.ts';
+import { runeStanding } from '#chain/runes/rune-standing.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { type Command, type CommandContext, type CommandFlag, UsageError } from '#src/app/command-context.ts';
@@ -66,7 +67,11 @@ async function runExport(context: CommandContext): Promise<void> {
 
 async function balancesOf(client: ClientBase): Promise<AsyncGenerator<string>> {
   await requireNotBehind(client, 'runes');
-  const why = await whyNoBalances(client);
-  if (why !== null) throw new AppError('nothing_indexed', `There is nothing to export: ${why}`);
+  const { state } = await runeStanding(client);
+  const nothing = 'There is nothing to export: ';
+  if (state === 'absent')
+    throw new AppError('nothing_indexed', `${nothing}runes are not indexed (INDEX_RUNES).`);
+  if (state === 'gap')
+    throw new AppError('history_incomplete', `${nothing}blocks since the first rune height are missing.`);
   return exportBalances(client);
 }

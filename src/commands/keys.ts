@@ -173,7 +173,8 @@ function rateText(rate: Rate | null): string {
 function keyOf(flags: Flags): WhichKeys['key'] {
   const text = flags['key'];
   if (text === undefined) return null;
-  if (/^satscribe_[0-9a-f]{8}$/u.test(text)) return { prefix: text };
+  const [, prefix] = /^(satscribe_[0-9a-f]{8})…?$/u.exec(text) ?? [];
+  if (prefix !== undefined) return { prefix };
   const hash = apiKeyHash(text);
   // not quoted: it may be a mistyped key
   if (hash === null) throw new UsageError('--key is not a key: give it in full, or as `list` shows it');

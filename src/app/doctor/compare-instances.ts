@@ -43,7 +43,8 @@ interface Comparison {
 
 /**
  * Finds the first block whose events of a kind differ from those of another instance, and prints it. Throws
- * `index_differs` where there is one, and `nothing_indexed` where one side has no hashes to compare.
+ * `index_differs` where there is one, `nothing_indexed` where there is no block, and `history_incomplete` where one
+ * side has no hashes to compare.
  */
 export async function compareWithOther(
   context: CommandContext,
@@ -78,7 +79,13 @@ async function compare(index: Index, other: OtherInstance): Promise<Comparison> 
   const last = await withSnapshot(pool, ({ client }) => latestEventHashes(client, kind), null);
   const otherLast = await other.hashes(kind, null);
   const to = Math.min(last?.height ?? -1, otherLast?.height ?? -1);
-  if (to < from) throw new AppError('nothing_indexed', `There are no hashes of ${kind.name} to compare.`);
+  if (to < from) {
+    const where = last === null ? 'here' : 'on the other instance';
+    throw new AppError(
+      'history_incomplete',
+      `There are no hashes of ${kind.name} ${where} to compare: they count from height ${from} on.`,
+    );
+  }
   const pairs = new Map<number, readonly [OtherHashes, OtherHashes]>();
   const height = await firstDifference(from, to, async (at) => {
     // each read is of its own moment: no transaction stays open while the other side answers
@@ -86,7 +93,7 @@ async function compare(index: Index, other: OtherInstance): Promise<Comparison> 
     const there = await other.hashes(kind, at);
     if (here === null || there === null)
       throw new AppError(
-        'nothing_indexed',
+        'history_incomplete',
         `There are no hashes of ${kind.name} at height ${at} to compare.`,
       );
     pairs.set(at, [here, there]);

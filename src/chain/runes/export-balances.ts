@@ -87,14 +87,3 @@ async function* balancePages(client: ClientBase): AsyncGenerator<BalanceRow[]> {
     await client.query('CLOSE balances');
   }
 }
-
-/** Why the balances of the tip cannot be told, in words; null: they can. */
-export async function whyNoBalances(client: ClientBase): Promise<string | null> {
-  const { rows } = await client.query<{ is_wanted: boolean; is_anchored: boolean }>(
-    `SELECT EXISTS (SELECT FROM chain.derived_tables WHERE name = 'runes') AS is_wanted,
-       coalesce((SELECT anchored FROM chain.rune_blocks ORDER BY height DESC LIMIT 1), true) AS is_anchored`,
-  );
-  const [row] = rows;
-  if (row?.is_wanted !== true) return 'runes are not indexed (INDEX_RUNES).';
-  return row.is_anchored ? null : 'blocks since the first rune height are missing.';
-}

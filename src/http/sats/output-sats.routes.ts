@@ -27,7 +27,10 @@ export function outputSatsRoutes(app: App, { satTracer = null, network }: AppDep
     handler: async (request, reply) => {
       const { txid, vout } = outpointOf(request.params.outpoint);
       if (satTracer === null)
-        throw new AppError('no_node', 'the sats of an output are asked of a node, and there is none');
+        throw new AppError(
+          'no_node',
+          'whether an output is unspent is asked of a node, and there is none: start the server with --node',
+        );
       const outpoint = { txid: displayHash(txid), vout };
       const asker = askerOf(reply);
       const traced = await satTracer.trace(outpoint, asker);

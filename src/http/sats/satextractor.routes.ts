@@ -128,7 +128,10 @@ async function candidatesOf(
 ): Promise<{ candidates: Candidate[]; leftOut: { output: string; reason: string }[] }> {
   const reader = utxosOf(deps);
   if (deps.satTracer == null)
-    throw new AppError('no_node', 'the sats of outputs are asked of a node, and there is none');
+    throw new AppError(
+      'no_node',
+      'which outputs are unspent is asked of a node, and there is none: start the server with --node',
+    );
   const { utxos } = await reader.unspent([{ script, address: scanAddress }], asker);
   const holdings = await reader.holdings(utxos, asker);
   const leftOut: { output: string; reason: string }[] = [];

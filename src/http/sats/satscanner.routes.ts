@@ -41,7 +41,10 @@ export function satscannerRoutes(app: App, deps: AppDependencies): void {
 /** Throws `no_node`. */
 function tracerOf({ satTracer = null }: AppDependencies): SatTracer {
   if (satTracer !== null) return satTracer;
-  throw new AppError('no_node', 'the sats of outputs are asked of a node, and there is none');
+  throw new AppError(
+    'no_node',
+    'which outputs are unspent is asked of a node, and there is none: start the server with --node',
+  );
 }
 
 function addressRoute(app: App, deps: AppDependencies): void {

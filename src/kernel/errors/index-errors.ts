@@ -23,6 +23,13 @@ export const indexErrors = {
     action: 'Leave --index-sats out, or index a node that has all blocks, or a folder without gaps.',
     retry: 'never',
   },
+  history_incomplete: {
+    meaning:
+      'Blocks are missing below the tip, so there are neither balances of runes nor cumulative hashes, which count from a first block on.',
+    action:
+      'Index every block from that first height on: from a node, or from a folder without gaps. `npm run demo -- --sample regtest` has a whole chain.',
+    retry: 'never',
+  },
   sats_forgotten: {
     meaning:
       'A reorganisation or a rollback is deeper than SATS_KEEP_BLOCKS, and the database has the index of sats.',

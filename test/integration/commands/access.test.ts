@@ -138,7 +138,14 @@ describe('two processes of one database', () => {
     const { key, account } = await giveKey(database.pool);
     const addresses = await startServices(2);
     for (const at of addresses) expect((await search(at, key)).status).toBe(200);
-    const { exitCode, stdout } = await cli('keys', 'revoke', '--account', account, '--key', key.slice(0, 18));
+    const { exitCode, stdout } = await cli(
+      'keys',
+      'revoke',
+      '--account',
+      account,
+      '--key',
+      `${key.slice(0, 18)}…`,
+    );
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: `revoked ${key.slice(0, 18)}\n` });
     const deadline = performance.now() + keyMemoryMs + 500;
     for (const at of addresses) {

@@ -61,6 +61,19 @@ test('equal instances are told equal, for either kind of events', async () => {
   }
 });
 
+test('an index with gaps, which has neither hashes nor balances, is said to have none', async () => {
+  await database.pool.query(
+    'DELETE FROM chain.event_hashes WHERE kind = 1; UPDATE chain.rune_blocks SET anchored = false',
+  );
+  const compared = await doctor(other);
+  expect(compared.exitCode).toBe(1);
+  expect(compared.stderr).toContain('history_incomplete');
+  expect(compared.stderr).toContain('no hashes of runes here to compare: they count from height 0 on');
+  const exported = await runCli(['export', 'balances'], { DATABASE_URL: database.url });
+  expect(exported.exitCode).toBe(1);
+  expect(exported.stderr).toContain('history_incomplete');
+});
+
 test('the first block that differs is named, with its first line that is not the same', async () => {
   const { rows } = await database.pool.query<{ height: number }>(
     'SELECT height FROM chain.rune_mints ORDER BY height DESC LIMIT 1 OFFSET 5',
