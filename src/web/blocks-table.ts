@@ -18,7 +18,7 @@ export interface BlockLine extends KnownFacts {
 
 /** Blocks with their known facts, and why others are unknown. Marks a gap between two rows. */
 export function blocksTable(blocks: readonly BlockLine[]): Markup {
-  return html`<div class="scroll"><table class="blocks">
+  return html`<div class="scroll"><table class="rows blocks">
 <thead><tr><th scope="col">Block</th><th scope="col" class="num">Inscriptions</th><th scope="col">Known facts, and why</th><th scope="col">Time</th><th scope="col" class="num">Size</th></tr></thead>
 <tbody>
 ${blocks.map((block, index) => blockRow(block, blocks[index + 1]))}

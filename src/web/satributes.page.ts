@@ -40,7 +40,7 @@ export function satributesPage({ site, network, satributes }: SatributesView): M
     main: html`<section>
 <h1>Satributes</h1>
 <p>What makes a sat special, and who said so. Each definition has a version: a changed rule is another one.</p>
-<div class="scroll"><table>
+<div class="scroll"><table class="rows">
 <thead><tr><th scope="col">Satribute</th><th scope="col">What it is</th><th scope="col" class="num">Sats</th></tr></thead>
 <tbody>
 ${satributes.map(
@@ -103,7 +103,7 @@ function explanation({ title, sats }: SatributeView, explain: NonNullable<Satrib
 
 function rangesTable(ranges: readonly Range[], more: boolean): Markup {
   return html`<h2>${more ? 'The first of its sats' : 'Its sats'}</h2>
-<div class="scroll"><table>
+<div class="scroll"><table class="rows">
 <thead><tr><th scope="col" class="num">First</th><th scope="col" class="num">Last</th><th scope="col" class="num">Sats</th></tr></thead>
 <tbody>
 ${ranges.map(
