@@ -11,6 +11,6 @@ export interface Matching {
   readonly cache: ByteCache<SealedPart>;
   readonly tuning: EngineTuning;
   readonly corpus: Corpus;
-  /** The signal of the request. */
+  /** Texts that it may still read to check them. */
   readonly budget: ReadBudget;
 }

@@ -47,8 +47,11 @@ export interface SearchServiceOptions {
  * which take a millisecond each.
  */
 const runningMax = 6;
-/** Ten rounds of all that run: the last one waits about as long as a slow search takes. */
-const waitingMax = 60;
+/**
+ * As many as there are requests being answered (http/server/limits.ts), so that none is refused for their number: five
+ * rounds of all that run, and the wait is what is bounded.
+ */
+const waitingMax = 32;
 /** After this time the client has closed the page, or asks again. */
 const waitMs = 10_000;
 

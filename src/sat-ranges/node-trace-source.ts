@@ -26,8 +26,8 @@ import type {
  * (src/node/core-rpc.ts) to the indexer, however slow the node is.
  */
 const callsMax = 3;
-/** Each request that is being answered has four at most, and each walk two: there is room for all. */
-const callsWaitingMax = 1_000;
+/** All 32 requests that are being answered, with four look-ups each (trace-outputs.ts), and the calls of two walks. */
+const callsWaitingMax = 32 * 4 + 2 * 2;
 /** As long as a request waits for its own place. */
 const callWaitMs = 30_000;
 /** Inputs and outputs in memory, 150 bytes each. Outputs of one wallet share much of their past. */

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { readBodyPart, type StoredBody } from '#chain/inscriptions/content.queries.ts';
+import { limits } from '#http/server/limits.ts';
 import type { EncodingName } from '#indexer/parse/content-decoding.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
@@ -21,8 +22,8 @@ export const decodedBytesMax = 16_000_000;
 
 /** Each takes a thread of libuv's four while it decodes, and up to 16 MB: two leave half of the pool to other work. */
 const measuringMax = 2;
-/** As for reads: a full list of encoded contents or images, twice. A body of 16 MB takes 60 ms. */
-const waitingMax = 200;
+/** As for reads: all requests that are being answered. A body of 16 MB takes 60 ms. */
+const waitingMax = limits.requests;
 const waitMs = 5_000;
 /** A measure is some 300 bytes with its key: 6 MB. */
 const keptMax = 20_000;

@@ -28,8 +28,8 @@ export interface ContentReadsOptions {
 export const contentConnections = 4;
 /** Of one client while others read too: then it also keeps the database busy on one core of two alone. */
 const eachBesideOthers = 1;
-/** The pictures of two full lists, which arrive at once over HTTP/2: they are read within half a second. */
-const waitingDefault = 200;
+/** All requests that are being answered: none is refused for their number, only after its wait. */
+const waitingDefault = limits.requests;
 /** A page that shows nothing for this long is reloaded. */
 const waitMsDefault = 5_000;
 /**
@@ -105,7 +105,7 @@ export class ContentReads {
     asker.signal.throwIfAborted();
     if (count > pieceBytes) this.#sending.take(asker);
     const first = await this.read(asker, (client) =>
-      readPiece(client, body, { from, count: Math.min(count, pieceBytes) }),
+      partOfBody(client, body, { from, count: Math.min(count, pieceBytes) }),
     );
     if (count <= pieceBytes) return [first];
     return this.#allPieces(asker, body, { from, count }, first);
@@ -120,14 +120,14 @@ export class ContentReads {
     yield first;
     for (let sent = first.length; sent < count; ) {
       const part = { from: from + sent, count: Math.min(count - sent, pieceBytes) };
-      const piece = await this.readPiece(asker, (client) => readPiece(client, body, part));
+      const piece = await this.readPiece(asker, (client) => partOfBody(client, body, part));
       yield piece;
       sent += piece.length;
     }
   }
 }
 
-async function readPiece(client: pg.ClientBase, body: StoredBody, part: BodyPart): Promise<Buffer> {
+async function partOfBody(client: pg.ClientBase, body: StoredBody, part: BodyPart): Promise<Buffer> {
   const piece = await readBodyPart(client, body, part);
   // the length is known from the same bytes, so a shorter part is not theirs
   if (piece === null || piece.length !== part.count) {

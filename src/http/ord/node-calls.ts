@@ -1,3 +1,4 @@
+import { limits } from '#http/server/limits.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
@@ -8,13 +9,14 @@ import type { QueueState } from '#kernel/metrics.ts';
 const runningMax = 4;
 /** Of one client while others ask too: a look-up then has a place within a call or two. */
 const eachBesideOthers = 2;
-/** All requests that are being answered, with the calls that one makes at once; there is room for all of them. */
-const waitingMax = 1_000;
 /** As long as a request waits for its own place. */
 const waitMs = 30_000;
 
 /** Calls that answers make at once about one request of many outputs: all that there are places for. */
 export const callsAtOnce = runningMax;
+
+/** All requests that are being answered, with the calls that each makes at once. */
+const waitingMax = limits.requests * callsAtOnce;
 
 /**
  * Calls of the node that answers make: a few at once, and clients in turns, so that the indexer and other clients get

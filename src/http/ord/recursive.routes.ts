@@ -75,8 +75,8 @@ export function recursiveRoutes(app: App, deps: AppDependencies): void {
       params: path,
       response: ordAnswers.metadata,
     },
-    // half a megabyte as hex
-    config: { ...config, isDear: true },
+    // 4 MB of metadata, as much as a block has room for, are 8 MB of hex
+    config: { ...config, answersLarge: true },
     handler: async (request, reply) => {
       const id = inscriptionIdOf(request.params.id);
       return answerFromIndex(deps, request, reply, form, async ({ client }) => {

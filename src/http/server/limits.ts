@@ -51,7 +51,7 @@ export const limits = {
    * then their idle connections give way. CONNECTIONS_PER_ADDRESS sets another number.
    */
   connectionsEach: 200,
-  /** Closed connections that the operating system still counts: closing takes a turn of the event loop. */
+  /** Connections that Node still counts while they are being closed, which takes a turn of the event loop. */
   connectionsClosing: 100,
   /**
    * Requests that are being answered, of all clients. Ten connections to the database serve them, four those for
@@ -72,7 +72,10 @@ export const limits = {
   requestsATurn: 4,
   /** Requests that wait for this: each connection has one at most. */
   requestsWaiting: 1_000,
-  /** The longest wait, as long as a statement may take: a client of many requests at once waits for itself. */
+  /**
+   * The longest wait for a place, as long as a statement may take: a client of many requests at once waits for itself.
+   * A dear request waits for two places, one after the other, so for twice as long at most.
+   */
   requestWaitMs: 30_000,
   /**
    * Bytes of answers that their clients have not taken, of all clients: an eighth of a heap of 1 GB. UNSENT_MEGABYTES

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { limits } from '#http/server/limits.ts';
 import { doubleSha256 } from '#indexer/transaction/double-sha256.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import type { BlockRef, BlockSource } from '#kernel/contracts/block-source.ts';
@@ -19,8 +20,8 @@ export interface RawBlock {
 const cachedBytesMax = 64 * 1024 * 1024;
 /** Each read holds a block of up to 4 MB and its spent outputs, and the indexer uses the same source. */
 const readsMax = 4;
-/** More than there are requests being answered. */
-const waitingMax = 100;
+/** All requests that are being answered. */
+const waitingMax = limits.requests;
 /** As long as a request waits for its own place. */
 const waitMs = 30_000;
 

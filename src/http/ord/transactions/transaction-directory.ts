@@ -3,6 +3,7 @@ import { blocksOf } from '#chain/blocks/header.queries.ts';
 import type { TransactionPlace } from '#chain/outputs/output.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import type { RawBlocks } from '#http/ord/blocks/raw-blocks.ts';
+import { limits } from '#http/server/limits.ts';
 import { RawTransactions } from '#indexer/transaction/raw-transaction.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
@@ -17,8 +18,8 @@ import type { Height } from '#kernel/primitives/height.ts';
  * passes over at most this many blocks, in milliseconds.
  */
 const max = { bytes: 256 * 1024 * 1024, blocks: 20_000 };
-/** More than there are requests being answered. */
-const waitingMax = 100;
+/** All requests that are being answered. */
+const waitingMax = limits.requests;
 /** As long as a request waits for its own place. */
 const waitMs = 30_000;
 
