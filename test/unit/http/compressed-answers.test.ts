@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { PassThrough } from 'node:stream';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { App } from '#http/server/app-dependencies.ts';
 import { limits } from '#http/server/limits.ts';
 import { createRoutesApp } from '#test/support/routes-app.ts';
@@ -12,7 +12,7 @@ let app: App;
 let port: number;
 const open: IncomingMessage[] = [];
 
-beforeAll(async () => {
+beforeEach(async () => {
   app = createRoutesApp({ trustedProxies: ['127.0.0.1'] });
   app.register(async (routes) => {
     routes.get('/endless', { config: { compression: 'stream' } }, async (_request, reply) => {
@@ -25,8 +25,8 @@ beforeAll(async () => {
   await app.listen({ host: '127.0.0.1', port: 0 });
   port = (app.server.address() as AddressInfo).port;
 });
-afterAll(async () => {
-  for (const answer of open) answer.destroy();
+afterEach(async () => {
+  for (const answer of open.splice(0)) answer.destroy();
   await app.close();
 });
 
