@@ -68,6 +68,14 @@ export type ListQuery = Type.Static<typeof listQuery>;
 
 const limitDefault = 100;
 const limitMax = 1_000;
+
+/**
+ * Whether a page has more entries than usual. 1,000 with what is looked up for each take the database and the event loop
+ * some 30 ms: such a request is dear.
+ */
+export const isLongPage = ({ limit }: Readonly<Record<string, unknown>>): boolean =>
+  Number(limit) > limitDefault;
+
 /** Longer content types and metaprotocols are data and do not fit into a URL. */
 const textBytesMax = 4_096;
 

@@ -7,7 +7,7 @@ import {
 } from '#chain/runes/rune-activity.queries.ts';
 import { readCursor, writeCursor } from '#chain/snapshot/cursor.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
-import { pagingOf, pagingQuery } from '#http/lists/list-parameters.ts';
+import { isLongPage, pagingOf, pagingQuery } from '#http/lists/list-parameters.ts';
 import { pathParts } from '#http/ord/ord.schemas.ts';
 import { runeQuestionOf } from '#http/ord/parameters.ts';
 import { unchanged } from '#http/server/answer-schemas.ts';
@@ -63,7 +63,7 @@ export function activityRoutes(app: App, { pool, network }: AppDependencies): vo
       querystring: Type.Object(pagingQuery),
       response: { 200: activityAnswer, 304: unchanged },
     },
-    config: { errors: 'own', guard: open, failures: [410] },
+    config: { errors: 'own', guard: open, failures: [410], isDear: isLongPage },
     handler: async (request, reply) => {
       runeQuestionOf(request.params.rune);
       const { order, limit, cursor } = pagingOf(request.query, 'desc');

@@ -12,7 +12,15 @@ import {
 import { requireRunes } from '#chain/runes/rune-standing.queries.ts';
 import { type Cursor, readCursor, writeCursor } from '#chain/snapshot/cursor.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
-import { addressPath, choice, pagingOf, pagingQuery, scriptOf, text } from '#http/lists/list-parameters.ts';
+import {
+  addressPath,
+  choice,
+  isLongPage,
+  pagingOf,
+  pagingQuery,
+  scriptOf,
+  text,
+} from '#http/lists/list-parameters.ts';
 import { heightOf } from '#http/ord/parameters.ts';
 import { acceptedForms } from '#http/server/accepted-form.ts';
 import { unchanged } from '#http/server/answer-schemas.ts';
@@ -85,7 +93,7 @@ function balancesRoute(app: App, { pool, network }: AppDependencies): void {
       }),
       response: { 200: balancesAnswer, 304: unchanged },
     },
-    config: { errors: 'own', guard: open, failures: [410, 422, 503] },
+    config: { errors: 'own', guard: open, failures: [410, 422, 503], isDear: isLongPage },
     handler: async (request, reply) => {
       const { address } = request.params;
       const script = scriptOf(address, 'address', network);
@@ -126,7 +134,7 @@ function historyRoute(app: App, { pool, network }: AppDependencies): void {
       querystring: Type.Object(pagingQuery),
       response: { 200: historyAnswer, 304: unchanged },
     },
-    config: { errors: 'own', guard: open, failures: [410] },
+    config: { errors: 'own', guard: open, failures: [410], isDear: isLongPage },
     handler: async (request, reply) => {
       const { address } = request.params;
       const script = scriptOf(address, 'address', network);

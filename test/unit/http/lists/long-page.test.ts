@@ -1,0 +1,7 @@
+import { expect, test } from 'vitest';
+import { isLongPage } from '#http/lists/list-parameters.ts';
+
+test('a page is long from more entries on than one has without a limit', () => {
+  expect([{}, { limit: '1' }, { limit: '100' }, { limit: 'many' }].map(isLongPage)).not.toContain(true);
+  expect([{ limit: '101' }, { limit: '1000' }, { limit: '99999' }].map(isLongPage)).not.toContain(false);
+});
