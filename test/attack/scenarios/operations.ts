@@ -21,12 +21,12 @@ function largePaths({ targets }: Pick<Attack, 'targets'>): readonly string[] {
 export const operationScenarios: readonly Scenario[] = [
   {
     name: 'reports-flood',
-    what: '/status, /metrics and both of /health as fast as they are answered, by 100 clients',
+    what: '`/status`, `/metrics` and both of `/health` as fast as they are answered, by 100 clients',
     run: (attack) => attack.loops(100, async () => attack.exchange(get(pick(attack, reports), json))),
   },
   {
     name: 'reports-metrics',
-    what: '/metrics alone, on 200 connections',
+    what: '`/metrics` alone, on 200 connections',
     run: (attack) => attack.loops(200, async () => attack.exchange(get('/metrics'))),
   },
   {
