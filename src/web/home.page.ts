@@ -37,7 +37,7 @@ export function homePage(view: HomeView): Markup {
 ${facts(view)}
 ${
   view.cards.length > 0 &&
-  html`<section><h2>Recently inscribed <span class="faint">and the first indexed inscription</span></h2>${cardList(view.cards)}</section>`
+  html`<section><h2>Recently inscribed <span class="faint">images first, then texts; last, the first indexed inscription</span></h2>${cardList(view.cards)}</section>`
 }
 ${
   view.latest.length > 0 &&

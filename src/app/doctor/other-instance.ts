@@ -75,7 +75,7 @@ export class OtherInstance {
       return { status: answer.status, text: await boundedText(answer) };
     } catch (error) {
       this.#signal.throwIfAborted();
-      throw this.#unusable((error as Error).message, error);
+      throw this.#unusable(whyFailed(error as Error), error);
     }
   }
 
@@ -83,6 +83,11 @@ export class OtherInstance {
     const { origin, pathname } = this.#address;
     return new AppError('instance_unusable', `${origin}${pathname}: ${why}`, {}, cause);
   }
+}
+
+/** `fetch` tells what failed in the cause alone: refused, unknown host, a certificate. */
+function whyFailed({ message, cause }: Error): string {
+  return cause instanceof Error && cause.message !== '' ? `${message}: ${cause.message}` : message;
 }
 
 async function boundedText(answer: Response): Promise<string> {

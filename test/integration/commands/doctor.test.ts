@@ -130,7 +130,9 @@ test('an instance that is none, or is not there, and wrong words are refused', a
   await new Promise((resolve) => {
     strange.close(resolve);
   });
-  expect((await doctor(`http://127.0.0.1:${port}`)).stderr).toContain('instance_unusable');
+  const { stderr: gone } = await doctor(`http://127.0.0.1:${port}`);
+  expect(gone).toContain('instance_unusable');
+  expect(gone).toContain(`ECONNREFUSED 127.0.0.1:${port}`);
   for (const words of [[], ['--other', 'ftp://x'], ['--other', 'nonsense']])
     expect((await runCli(['doctor', 'runes', ...words])).exitCode).toBe(2);
   expect((await runCli(['doctor', 'sats', '--other', other])).exitCode).toBe(2);
