@@ -4,11 +4,10 @@ import type { Asker } from '#kernel/contracts/asker.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { ownAsker } from '#kernel/own-asker.ts';
 import { createPool } from '#kernel/pg/pool.ts';
-import { NodeTraceSource } from '#sat-ranges/node-trace-source.ts';
-import { SatTracer } from '#sat-ranges/sat-tracer.ts';
 import type { CommandContext } from './command-context.ts';
 import { networkOf, openDatabase } from './database.ts';
 import { linkNode } from './node.ts';
+import { openSatTracer } from './sat-tracer.ts';
 import { openUtxos } from './utxos.ts';
 
 /** The inventory by the settings. */
@@ -48,7 +47,7 @@ export async function withInventory(
     onError: (error) => logger.warn({ err: error }, 'an idle connection was lost'),
   });
   lifecycle.add('inventory connection', () => pool.end());
-  const tracer = new SatTracer(new NodeTraceSource(link.rpc, link.blocks(network)));
+  const tracer = openSatTracer(database.readers, link.rpc, link.blocks(network));
   const utxos = openUtxos(context, { pool: database.readers, network, node: link.rpc, tracer });
   const inventory = openInventory(context, { pool, network, node: link.rpc, utxos });
   await lifecycle.run('inventory', (signal) => work(inventory, ownAsker('inventory', signal)));

@@ -13,7 +13,7 @@ export const inventoryCommand: Command = {
 addresses are yours. add notes an output, if it is unspent, yours, of age, free of inscriptions and runes,
 and holds sats of the types of the inventory. scan does so for all your outputs, and removes those that
 are spent. list says which of them count now, or why not. remove forgets one; the output stays where it
-is. All of them need the node, and may run beside a service.
+is. All of them need the node, and may run beside a service (docs/inventory.md).
 
   satscribe inventory scan --cookie-file ~/.bitcoin/.cookie
   satscribe inventory add f4184fc596403b9d638783cf57adfe4c75c605f6356fbc91338530e9831e9e16:1
