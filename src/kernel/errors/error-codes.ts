@@ -84,7 +84,8 @@ const table = {
   },
   node_unreachable: {
     meaning: 'No bitcoind answers at the address.',
-    action: 'Start the node, or correct BITCOIN_RPC_URL; the indexed blocks are served meanwhile.',
+    action:
+      'Start the node, or correct BITCOIN_RPC_URL (--node); a service goes on answering from what is indexed.',
     retry: 'soon',
   },
   node_refused: {
