@@ -53,6 +53,9 @@ const withoutDatabase = new Set([
   '/search/suggest',
 ]);
 
+/** What these read is read once for all who ask, so it goes on without one of them, for 30 s at most. */
+const shared = new Set(['/status', '/health/ready']);
+
 /** What stands for the parameters of a path. */
 const values: Readonly<Record<string, string>> = {
   address: 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080',
@@ -124,7 +127,8 @@ async function askAndLeave(http: HttpApp, address: string, asked: readonly Quest
   });
   controller.abort();
   await settled;
-  await waitUntil(async () => (await blocked(http)) === 0);
+  // statements have 30 s: what took so long was not ended for a client that is gone
+  await waitUntil(async () => (await blocked(http)) === 0, { limitMs: 20_000 });
   return answered;
 }
 
@@ -197,7 +201,7 @@ describe('statements for clients that are gone end on the server', () => {
       '/?q=',
     ].map((start) => ({ url: start.endsWith('=') ? `${start}${'ab'.repeat(32)}` : start, headers: json }));
     const asked = [
-      ...all.map((one) => one.asked),
+      ...all.map((one) => one.asked).filter(({ url }) => !shared.has(url)),
       ...searches,
       { url: '/indexer/metadata?text=hello', headers: json },
       { url: '/search/facets?text=hello', headers: json },
