@@ -196,7 +196,7 @@ describe('runes on our own paths', () => {
     let sent = 0;
     const transferred = new Map<string, bigint>();
     for (const address of all) {
-      const history = await pages<Change>(`/address/${address}/runes/history?order=asc`, 'history', 3);
+      const history = await pages<Change>(`/address/${address}/runes/history?order=asc`, 'history', 20);
       const down = await get<{ history: Change[] }>(`/address/${address}/runes/history?limit=1000`);
       expect(down.body.history).toEqual(history.toReversed());
       for (const { received, sent: spent, change, txid, id } of history) {
@@ -210,7 +210,7 @@ describe('runes on our own paths', () => {
         for (const { id, change, blockHeight } of history)
           if (blockHeight <= height) sums.set(id, (sums.get(id) ?? 0n) + BigInt(change));
         const expected = Object.fromEntries([...sums].filter(([, amount]) => amount !== 0n));
-        const held = await pages<Balance>(`/address/${address}/runes?at=${height}`, 'runes', 2);
+        const held = await pages<Balance>(`/address/${address}/runes?at=${height}`, 'runes', 10);
         expect(Object.fromEntries(held.map(({ id, amount }) => [id, BigInt(amount)]))).toEqual(expected);
         expect(held.length).toBe(Object.keys(expected).length);
         for (const { outputs } of held) expect(outputs).toBeGreaterThan(0);
