@@ -6,6 +6,7 @@ import type { BlockHash, Txid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
 import { asSats, type Sats } from '#kernel/primitives/sats.ts';
+import { satsIn } from '#kernel/satributes/satribute.ts';
 import { unpackRanges } from '#kernel/sats/packed-ranges.ts';
 
 /** An output: its transaction (internal order) and its index. */
@@ -149,7 +150,7 @@ async function outputsWithSats(
   );
   return new Map(
     rows.map(({ place, height, ranges }) => {
-      const value = asSats(unpackRanges(ranges).reduce((sum, { start, end }) => sum + end - start, 0));
+      const value = asSats(satsIn(unpackRanges(ranges)));
       return [place, { height, value, script: null, inscriptions: [] }];
     }),
   );

@@ -5,7 +5,7 @@ import { rowsInTurns } from '#chain/snapshot/rows-in-turns.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { BlockHash, Txid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
-import type { SatRange } from '#kernel/satributes/satribute.ts';
+import { type SatRange, satsIn } from '#kernel/satributes/satribute.ts';
 import { packedRangeLength, unpackRanges } from '#kernel/sats/packed-ranges.ts';
 
 /** Whether this server has the index of sats. It has every indexed block then. */
@@ -85,11 +85,7 @@ export async function satRangesInBlock(
   const [row] = rows;
   if (row === undefined) return null;
   const ranges = unpackRanges(row.ranges ?? Buffer.alloc(0));
-  return sizeOf(ranges) === value ? ranges : null;
-}
-
-function sizeOf(ranges: readonly SatRange[]): number {
-  return ranges.reduce((sum, { start, end }) => sum + end - start, 0);
+  return satsIn(ranges) === value ? ranges : null;
 }
 
 /** The sats that no output has, in the order in which they were lost, read in turns. Null: this server has no index of sats. */

@@ -27,7 +27,7 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
 import { asSats } from '#kernel/primitives/sats.ts';
-import type { SatRange } from '#kernel/satributes/satribute.ts';
+import { type SatRange, satsIn } from '#kernel/satributes/satribute.ts';
 import { inTurnsOf } from '#kernel/turns.ts';
 import { type AnswerBody, idText } from './answers.ts';
 import { listAnswer } from './batch.ts';
@@ -197,7 +197,7 @@ export class Outputs {
       const runes = await runesOfOutputs(client, []);
       const lost = await lostSats(client);
       const sats = place === 'lost' || lost === null ? lost : [];
-      const value = asSats((sats ?? []).reduce((sum, { start, end }) => sum + end - start, 0));
+      const value = asSats(satsIn(sats ?? []));
       const facts = { ...nothing, value, indexed: true, inscriptions };
       return { tip, facts, runes: runes.of(outpoint), sats };
     };

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 import { findableOn } from '#kernel/satributes/definitions.ts';
 import { countWithin } from '#kernel/satributes/rule-ranges.ts';
-import type { SatRange } from '#kernel/satributes/satribute.ts';
+import { type SatRange, satsIn } from '#kernel/satributes/satribute.ts';
 import { type SpecialRange, type SpecialSats, specialSats } from '#kernel/satributes/special-ranges.ts';
 import { type Rarity, rarities } from '#kernel/sats/rarity.ts';
 import type { WorkInTurns } from '#kernel/turns.ts';
@@ -84,7 +84,7 @@ export async function specialOf(
       for (const range of special.ranges) found.push({ ...range, offset: offset + range.offset });
       isComplete = special.isComplete;
     }
-    offset += part.reduce((sum, { start, end: behind }) => sum + behind - start, 0);
+    offset += satsIn(part);
     await work.did(part.length);
   }
   return { ranges: found, isComplete, counts };

@@ -41,3 +41,8 @@ export interface Satribute {
   readonly scanner?: string;
   readonly rule: SatributeRule;
 }
+
+/** How many sats some ranges have. */
+export function satsIn(ranges: readonly SatRange[]): number {
+  return ranges.reduce((sum, { start, end }) => sum + end - start, 0);
+}
