@@ -32,11 +32,19 @@ export default {
     room('outgoing', '^src/outgoing/', '^src/(outgoing|kernel)/'),
     room('utxos', '^src/utxos/', '^(src/(utxos|outgoing|chain|sat-ranges|kernel)|indexer/transaction)/'),
     room('inventory', '^src/inventory/', '^src/(inventory|utxos|chain|kernel)/'),
+    room('orders', '^src/orders/', '^src/(orders|kernel)/'),
+    {
+      name: 'plans-of-orders-are-pure',
+      comment: 'terms and prices to transactions: no IO, no clock, no keys, no configuration',
+      severity: 'error',
+      from: { path: '^src/orders/inscribing/' },
+      to: { dependencyTypes: ['core'], pathNot: '^(node:)?(crypto|assert|buffer)(/strict)?$' },
+    },
     room('web', '^src/web/', '^src/(web|kernel)/'),
     room(
       'http',
       '^src/http/',
-      '^(src/(http|web|chain|accounts|payments|sat-ranges|utxos|inventory|kernel)|search|indexer/(parse|transaction|runes))/',
+      '^(src/(http|web|chain|accounts|payments|sat-ranges|utxos|inventory|orders|kernel)|search|indexer/(parse|transaction|runes))/',
     ),
     room(
       'app',

@@ -1,0 +1,205 @@
+import assert from 'node:assert/strict';
+import { pushPrefix } from '#kernel/bitcoin/script-push.ts';
+import { type InscriptionId, inscriptionIdBytes } from '#kernel/primitives/inscription-id.ts';
+
+/** What an envelope can carry. Absent fields have no tag; an absent body has no body tag. */
+export interface EnvelopeFields {
+  readonly contentType: string | null;
+  readonly body: Uint8Array | null;
+  readonly contentEncoding: string | null;
+  readonly metaprotocol: string | null;
+  /** CBOR. */
+  readonly metadata: Uint8Array | null;
+  readonly delegate: InscriptionId | null;
+  /** In the order in which the inscription shows them. */
+  readonly parents: readonly InscriptionId[];
+  /** The sat of all outputs that the inscription is moved to. */
+  readonly pointer: bigint | null;
+}
+
+/** The bytes of an envelope's fields, without the fields themselves: enough to plan a transaction. */
+export interface EnvelopeLengths {
+  readonly contentType: number | null;
+  readonly body: number | null;
+  readonly contentEncoding: number | null;
+  readonly metaprotocol: number | null;
+  readonly metadata: number | null;
+  readonly delegate: number | null;
+  readonly parents: readonly number[];
+  readonly pointer: number | null;
+}
+
+/** What an uncursed envelope cannot have, by ord's rules from before the jubilee (inscription_updater.rs). */
+export type UncurseFault = 'pointer' | 'metadata' | 'parents';
+
+/** Bitcoin Core's MAX_SCRIPT_ELEMENT_SIZE: nodes relay no longer push in a tapscript. */
+export const pushBytesMax = 520;
+/** `<x-only key> OP_CHECKSIG` before the envelopes. */
+const lockBytes = 1 + 32 + 1;
+/** OP_FALSE OP_IF "ord" and OP_ENDIF. */
+const frameBytes = 1 + 1 + 4 + 1;
+/** The tag of a field: always a data push of one byte. OP_1 to OP_16 would be the curse `pushnum`. */
+const tagBytes = 2;
+
+const tags = {
+  contentType: 1,
+  pointer: 2,
+  parent: 3,
+  metadata: 5,
+  metaprotocol: 7,
+  contentEncoding: 9,
+  delegate: 11,
+} as const;
+
+const opFalse = 0x00;
+const opIf = 0x63;
+const opEndIf = 0x68;
+const opCheckSig = 0xac;
+const protocolId = Uint8Array.of(0x03, 0x6f, 0x72, 0x64);
+
+/**
+ * The leaf of a reveal: the key that must sign, then one envelope for each inscription. ord reads back exactly these
+ * fields (indexer/parse). Invariant: as long as `revealScriptBytes` says.
+ */
+export function revealScript(key: Uint8Array, envelopes: readonly EnvelopeFields[]): Uint8Array {
+  assert(key.length === 32, `an x-only key of ${key.length} bytes`);
+  const script = new Uint8Array(revealScriptBytes(envelopes.map(lengthsOf)));
+  const out = new ScriptWriter(script);
+  out.push(key);
+  out.opcodes(opCheckSig);
+  for (const envelope of envelopes) writeEnvelope(out, envelope);
+  assert(out.length === script.length, `a script of ${out.length} bytes, not ${script.length}`);
+  return script;
+}
+
+/** The bytes of a leaf with these envelopes. */
+export function revealScriptBytes(envelopes: readonly EnvelopeLengths[]): number {
+  return envelopes.reduce((sum, envelope) => sum + envelopeBytes(envelope), lockBytes);
+}
+
+/** The bytes of an envelope in its script. */
+export function envelopeBytes(lengths: EnvelopeLengths): number {
+  const { body, metadata, parents } = lengths;
+  let bytes = frameBytes;
+  for (const name of singleFields) {
+    const length = lengths[name];
+    if (length !== null) bytes += tagBytes + pushBytes(length);
+  }
+  for (const parent of parents) bytes += tagBytes + pushBytes(parent);
+  if (metadata !== null) bytes += chunksOf(metadata) * tagBytes + chunkBytes(metadata);
+  if (body !== null) bytes += 1 + chunkBytes(body);
+  return bytes;
+}
+
+/** Fields that are one push. */
+const singleFields = ['contentType', 'contentEncoding', 'metaprotocol', 'delegate', 'pointer'] as const;
+
+/** The lengths of the fields as they are encoded. */
+export function lengthsOf(fields: EnvelopeFields): EnvelopeLengths {
+  return {
+    contentType: textBytes(fields.contentType),
+    body: fields.body === null ? null : fields.body.length,
+    contentEncoding: textBytes(fields.contentEncoding),
+    metaprotocol: textBytes(fields.metaprotocol),
+    metadata: fields.metadata === null ? null : fields.metadata.length,
+    delegate: fields.delegate === null ? null : idField(fields.delegate).length,
+    parents: fields.parents.map((parent) => idField(parent).length),
+    pointer: fields.pointer === null ? null : pointerField(fields.pointer).length,
+  };
+}
+
+/** Why an envelope would be cursed by its own bytes, without what its place adds. Null: it would not. */
+export function uncurseFault(
+  lengths: Pick<EnvelopeLengths, 'pointer' | 'metadata' | 'parents'>,
+): UncurseFault | null {
+  if (lengths.pointer !== null) return 'pointer';
+  if ((lengths.metadata ?? 0) > pushBytesMax) return 'metadata';
+  return lengths.parents.length > 1 ? 'parents' : null;
+}
+
+/**
+ * An inscription id as a field's value (ord inscription_id.rs): the txid in internal order, then the index, little
+ * endian without its last zero bytes.
+ */
+export function idField(id: InscriptionId): Uint8Array {
+  return withoutLastZeros(inscriptionIdBytes(id), 32);
+}
+
+/** A pointer as a field's value (ord inscription.rs, `pointer_value`): little endian without its last zero bytes. */
+export function pointerField(pointer: bigint): Uint8Array {
+  const bytes = new Uint8Array(8);
+  new DataView(bytes.buffer).setBigUint64(0, pointer, true);
+  return withoutLastZeros(bytes, 0);
+}
+
+function withoutLastZeros(bytes: Uint8Array, least: number): Uint8Array {
+  let { length } = bytes;
+  while (length > least && bytes[length - 1] === 0) length--;
+  return bytes.subarray(0, length);
+}
+
+function writeEnvelope(out: ScriptWriter, fields: EnvelopeFields): void {
+  out.opcodes(opFalse, opIf, ...protocolId);
+  out.text(tags.contentType, fields.contentType);
+  out.text(tags.contentEncoding, fields.contentEncoding);
+  out.text(tags.metaprotocol, fields.metaprotocol);
+  for (const parent of fields.parents) out.field(tags.parent, idField(parent));
+  if (fields.delegate !== null) out.field(tags.delegate, idField(fields.delegate));
+  if (fields.pointer !== null) out.field(tags.pointer, pointerField(fields.pointer));
+  if (fields.metadata !== null) {
+    for (const chunk of chunks(fields.metadata)) out.field(tags.metadata, chunk);
+  }
+  if (fields.body !== null) {
+    out.opcodes(opFalse);
+    for (const chunk of chunks(fields.body)) out.push(chunk);
+  }
+  out.opcodes(opEndIf);
+}
+
+class ScriptWriter {
+  readonly #bytes: Uint8Array;
+  length = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+  }
+
+  opcodes(...opcodes: readonly number[]): void {
+    this.#bytes.set(opcodes, this.length);
+    this.length += opcodes.length;
+  }
+
+  push(value: Uint8Array): void {
+    assert(value.length <= pushBytesMax, `a push of ${value.length} bytes`);
+    // an empty push is OP_0
+    this.opcodes(...(value.length === 0 ? [opFalse] : pushPrefix(value.length)));
+    this.#bytes.set(value, this.length);
+    this.length += value.length;
+  }
+
+  field(tag: number, value: Uint8Array): void {
+    this.push(Uint8Array.of(tag));
+    this.push(value);
+  }
+
+  text(tag: number, value: string | null): void {
+    if (value !== null) this.field(tag, Buffer.from(value));
+  }
+}
+
+const textBytes = (text: string | null): number | null => (text === null ? null : Buffer.byteLength(text));
+
+/** A push with its opcode; of no bytes: OP_0. */
+const pushBytes = (length: number): number => (length === 0 ? 1 : pushPrefix(length).length + length);
+
+const chunksOf = (length: number): number => Math.ceil(length / pushBytesMax);
+
+/** All pushes of a value that is cut into the longest ones. */
+function chunkBytes(length: number): number {
+  const last = length % pushBytesMax;
+  return Math.floor(length / pushBytesMax) * pushBytes(pushBytesMax) + (last === 0 ? 0 : pushBytes(last));
+}
+
+function* chunks(value: Uint8Array): Generator<Uint8Array> {
+  for (let at = 0; at < value.length; at += pushBytesMax) yield value.subarray(at, at + pushBytesMax);
+}
