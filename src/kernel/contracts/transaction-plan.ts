@@ -1,0 +1,72 @@
+import type { Txid } from '#kernel/primitives/hash.ts';
+
+/**
+ * A key of the wallet, by its place below the account `m/86'/coin'/0'` (BIP 86). Branch 0 has one key an order, branch
+ * 1 the keys of the service's own outputs: revenue and change.
+ */
+export interface WalletKey {
+  readonly branch: 0 | 1;
+  readonly index: number;
+}
+
+/**
+ * What a script of the wallet is made of: P2TR with this key as its internal key, and the leaf as its only script. No
+ * leaf: the key alone (BIP 86).
+ */
+export interface OwnScript {
+  readonly key: WalletKey;
+  /** `<x-only key> OP_CHECKSIG` and envelopes. */
+  readonly leafScript: Uint8Array | null;
+}
+
+/** An output of the wallet that a plan spends. */
+export interface PlannedInput extends OwnScript {
+  readonly txid: Txid;
+  readonly vout: number;
+  /** Sats. */
+  readonly value: bigint;
+  /** Its output script. The wallet makes it from the key and the leaf again, and refuses a plan where it differs. */
+  readonly script: Uint8Array;
+  readonly sequence: number;
+  /** How it is spent: through its leaf, which reveals the envelopes, or by key. */
+  readonly path: 'key' | 'leaf';
+}
+
+/**
+ * What an output is for. To the customer: `postage` (an inscription), `parent` (one that returns), `refund`. To the
+ * wallet: `service` (revenue), `commit` (what a later reveal spends), `change`. To nobody: `anchor` (P2A, for CPFP),
+ * `burn` (OP_RETURN, or P2A on the way there).
+ */
+export type PlannedOutputKind =
+  | 'postage'
+  | 'parent'
+  | 'service'
+  | 'commit'
+  | 'change'
+  | 'anchor'
+  | 'burn'
+  | 'refund';
+
+export interface PlannedOutput {
+  readonly script: Uint8Array;
+  /** Sats. */
+  readonly value: bigint;
+  readonly kind: PlannedOutputKind;
+  /**
+   * What its script is made of, for `commit` (branch 0), `service` and `change` (branch 1, no leaf). The wallet makes
+   * the script again, and signs no plan in which such an output says nothing of it, or has another script.
+   */
+  readonly own?: OwnScript;
+}
+
+/**
+ * A transaction before it is signed. All of its inputs are the wallet's. What the outputs leave of the inputs is the
+ * fee, of at most `feeMax` sats: the wallet signs no plan that pays more.
+ */
+export interface TransactionPlan {
+  readonly version: 2 | 3;
+  readonly lockTime: number;
+  readonly inputs: readonly PlannedInput[];
+  readonly outputs: readonly PlannedOutput[];
+  readonly feeMax: bigint;
+}

@@ -1,0 +1,43 @@
+import { Transaction } from 'bitcoinjs-lib';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { plannedWeight, type WeighedPlan } from '#kernel/bitcoin/plan-weight.ts';
+import { propertyRuns } from '#test/support/property-runs.ts';
+
+// around each length at which a count or length takes more bytes
+const leafBytes = fc.oneof(fc.constantFrom(34, 252, 253, 65_535, 65_536), fc.integer({ min: 34, max: 1000 }));
+const input = fc.record({
+  path: fc.constantFrom<'key' | 'leaf'>('key', 'leaf'),
+  leafScript: fc.option(leafBytes.map((length) => new Uint8Array(length))),
+});
+const output = fc.record({
+  script: fc.integer({ min: 0, max: 300 }).map((length) => new Uint8Array(length)),
+});
+const plan: fc.Arbitrary<WeighedPlan> = fc.record({
+  inputs: fc.array(input, { minLength: 1, maxLength: 4 }),
+  outputs: fc.oneof(
+    fc.array(output, { minLength: 1, maxLength: 4 }),
+    output.map((one) => Array.from({ length: 253 }, () => one)),
+  ),
+});
+
+/** The transaction as it will be, with signatures that sign nothing. */
+function signedWeight({ inputs, outputs }: WeighedPlan): number {
+  const made = new Transaction();
+  for (const { path, leafScript } of inputs) {
+    const index = made.addInput(Buffer.alloc(32), 0);
+    const revealed = path === 'leaf' && leafScript !== null ? [leafScript, Buffer.alloc(33)] : [];
+    made.setWitness(index, [Buffer.alloc(64), ...revealed]);
+  }
+  for (const { script } of outputs) made.addOutput(script, 330n);
+  return made.weight();
+}
+
+test('the weight of a plan is that of the transaction that bitcoinjs-lib makes of it', () => {
+  fc.assert(
+    fc.property(plan, (planned) => {
+      expect(plannedWeight(planned)).toBe(signedWeight(planned));
+    }),
+    { numRuns: propertyRuns(200) },
+  );
+});
