@@ -1,21 +1,15 @@
-import { type LookupAddress, lookup as lookUp } from 'node:dns';
-import { isIP, type LookupFunction } from 'node:net';
+import type { LookupAddress, lookup as lookUp } from 'node:dns';
+import type { LookupFunction } from 'node:net';
 import { Agent } from 'undici';
 import { AppError } from '#kernel/errors/app-error.ts';
+import { nameServers } from './name-servers.ts';
 import { isPublicAddress } from './public-address.ts';
+import { judge, parseTarget, refused } from './stranger-url.ts';
 
 /** A connection is made within this time, or not at all. */
 const connectTimeoutMs = 5_000;
 /** Connections to one host: a server that is slow for one request keeps few others. */
 const connectionsEach = 4;
-
-/** Ports from 1024 on that browsers do not connect to: they belong to other protocols (Fetch Standard, "bad port"). */
-const refusedPorts: ReadonlySet<number> = new Set([
-  1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697,
-  10_080,
-]);
-const lowPorts: ReadonlySet<number> = new Set([80, 443]);
-const firstFreePort = 1024;
 
 export interface OutgoingRequest {
   /** A longer answer is not read. */
@@ -23,6 +17,11 @@ export interface OutgoingRequest {
   /** Bound for the whole answer. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
+}
+
+export interface OutgoingPost extends OutgoingRequest {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
 }
 
 export interface OutgoingAnswer {
@@ -33,7 +32,9 @@ export interface OutgoingAnswer {
 export interface OutgoingOptions {
   /** URLs of the operator's own settings: their origins may be anywhere. */
   readonly own?: readonly string[];
-  /** Absent: the resolver of the system. For tests. */
+  /** Strangers' URLs, too, may lead to any address and port, by the names of this machine. */
+  readonly allowPrivate?: boolean;
+  /** Absent: the name servers. For tests. */
   readonly lookup?: typeof lookUp;
 }
 
@@ -44,11 +45,13 @@ export interface OutgoingOptions {
  */
 export class OutgoingHttp {
   readonly #own: ReadonlySet<string>;
+  readonly #allowsPrivate: boolean;
   readonly #guarded: Agent;
   readonly #free: Agent;
 
-  constructor({ own = [], lookup = lookUp }: OutgoingOptions = {}) {
+  constructor({ own = [], allowPrivate = false, lookup = nameServers() }: OutgoingOptions = {}) {
     this.#own = new Set(own.map((url) => new URL(url).origin));
+    this.#allowsPrivate = allowPrivate;
     const options = { connections: connectionsEach };
     this.#guarded = new Agent({
       ...options,
@@ -61,34 +64,52 @@ export class OutgoingHttp {
    * Throws `url_refused` where it must not be asked, `url_unreachable` without a complete answer in time, and
    * `url_answer_too_long`.
    */
-  async get(url: string, { bytesMax, timeoutMs, signal }: OutgoingRequest): Promise<OutgoingAnswer> {
-    const target = URL.canParse(url) ? new URL(url) : null;
-    if (target === null) throw refused('is not a URL');
-    const isOwn = this.#own.has(target.origin);
-    if (!isOwn) judge(target);
+  get(url: string, { bytesMax, timeoutMs, signal }: OutgoingRequest): Promise<OutgoingAnswer> {
+    const headers = { accept: 'application/json' };
+    return this.#send(url, { method: 'GET', headers, timeoutMs, signal }, async ({ status, body }) => {
+      const { bytes, isCut } = await readPieces(body, bytesMax);
+      if (isCut) throw new AppError('url_answer_too_long', `The server sends more than ${bytesMax} bytes.`);
+      return { status, bytes };
+    });
+  }
+
+  /**
+   * Sends a body. The status counts from the moment it arrives: a longer answer is cut, and one that breaks off or is
+   * not complete in time ends there. Throws `url_refused` and `url_unreachable`.
+   */
+  post(url: string, { bytesMax, timeoutMs, signal, headers, body }: OutgoingPost): Promise<OutgoingAnswer> {
+    const request = { method: 'POST', headers, body, timeoutMs, signal } as const;
+    return this.#send(url, request, async (answer) => {
+      const { bytes } = await readPieces(answer.body, bytesMax).catch(() => ({ bytes: new Uint8Array() }));
+      return { status: answer.status, bytes };
+    });
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#guarded.destroy(), this.#free.destroy()]);
+  }
+
+  async #send(
+    url: string,
+    { method, headers, body, timeoutMs, signal }: SentRequest,
+    read: (answer: { status: number; body: AnswerBody }) => Promise<OutgoingAnswer>,
+  ): Promise<OutgoingAnswer> {
+    const target = parseTarget(url);
+    const isOwn = this.#own.has(target.url.origin);
+    if (!isOwn) judge(target.url, { allowPrivate: this.#allowsPrivate });
     const controller = new AbortController();
     const late = setTimeout(() => controller.abort(), timeoutMs);
     const signals = signal === undefined ? [controller.signal] : [controller.signal, signal];
-    const stop = AbortSignal.any(signals);
     try {
-      const { statusCode: status, body } = await (isOwn ? this.#free : this.#guarded).request({
-        origin: target.origin,
-        path: `${target.pathname}${target.search}`,
-        method: 'GET',
-        headers: { accept: 'application/json', 'accept-encoding': 'identity' },
-        signal: stop,
+      const answer = await (isOwn || this.#allowsPrivate ? this.#free : this.#guarded).request({
+        origin: target.url.origin,
+        path: target.path,
+        method,
+        headers: { ...headers, 'accept-encoding': 'identity' },
+        body: body ?? null,
+        signal: AbortSignal.any(signals),
       });
-      const pieces: Uint8Array[] = [];
-      let length = 0;
-      for await (const piece of body as AsyncIterable<Uint8Array>) {
-        length += piece.length;
-        if (length > bytesMax) {
-          body.destroy();
-          throw new AppError('url_answer_too_long', `The server sends more than ${bytesMax} bytes.`);
-        }
-        pieces.push(piece);
-      }
-      return { status, bytes: Buffer.concat(pieces) };
+      return await read({ status: answer.statusCode, body: answer.body });
     } catch (error) {
       signal?.throwIfAborted();
       if (controller.signal.aborted) throw unreachable(`gave no complete answer within ${timeoutMs} ms`);
@@ -97,24 +118,33 @@ export class OutgoingHttp {
       clearTimeout(late);
     }
   }
-
-  async close(): Promise<void> {
-    await Promise.all([this.#guarded.destroy(), this.#free.destroy()]);
-  }
 }
 
-/** Throws `url_refused`. After the URL parser: `0x7f.1` is 127.0.0.1 by then. */
-function judge({ protocol, username, password, hostname, port }: URL): void {
-  if (protocol !== 'http:' && protocol !== 'https:') throw refused('is neither http nor https');
-  if (username !== '' || password !== '') throw refused('holds a user or a password');
-  const number = port === '' ? null : Number(port);
-  const mayUse =
-    number === null || lowPorts.has(number) || (number >= firstFreePort && !refusedPorts.has(number));
-  if (!mayUse) throw refused('names a port that is not of the web');
-  const address = hostname.replace(/^\[|\]$/gu, '');
-  // a name is judged where it is resolved
-  if (isIP(address) !== 0 && !isPublicAddress(address))
-    throw refused('leads to an address that is not public');
+interface SentRequest {
+  readonly method: 'GET' | 'POST';
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: Uint8Array;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal | undefined;
+}
+
+type AnswerBody = AsyncIterable<Uint8Array> & { destroy(): unknown };
+
+/** The body as it is sent, uncompressed or not, up to `bytesMax`; the rest is not read. */
+async function readPieces(
+  body: AnswerBody,
+  bytesMax: number,
+): Promise<{ bytes: Uint8Array; isCut: boolean }> {
+  const pieces: Uint8Array[] = [];
+  let length = 0;
+  for await (const piece of body) {
+    length += piece.length;
+    pieces.push(piece);
+    if (length <= bytesMax) continue;
+    body.destroy();
+    return { bytes: Buffer.concat(pieces, bytesMax), isCut: true };
+  }
+  return { bytes: Buffer.concat(pieces), isCut: false };
 }
 
 /** All addresses of a name, if all of them are public. */
@@ -131,7 +161,6 @@ function publicLookup(lookup: typeof lookUp): LookupFunction {
   };
 }
 
-const refused = (why: string): AppError => new AppError('url_refused', `The URL ${why}.`);
 const unreachable = (why: string): AppError => new AppError('url_unreachable', `The server ${why}.`);
 
 function failure(error: unknown): AppError {

@@ -28,12 +28,14 @@ const refused4 = [
 const refused6 = [
   '::/128',
   '::1/128',
-  // local translation, discard, Teredo and other assignments, documentation
+  // local translation, discard, Teredo, benchmarks, documentation, segment routing
   '64:ff9b:1::/48',
   '100::/64',
   '2001::/32',
+  '2001:2::/48',
   '2001:db8::/32',
   '3fff::/20',
+  '5f00::/16',
   // unique local, link-local, site-local, multicast
   'fc00::/7',
   'fe80::/10',
@@ -43,8 +45,9 @@ const refused6 = [
 
 /** Where an IPv6 address carries an IPv4 one: how many of its 16-bit groups come before it. */
 const carriers: readonly { readonly network: readonly number[]; readonly groupsBefore: number }[] = [
-  // mapped, and compatible
+  // mapped, translated, and compatible
   { network: [0, 0, 0, 0, 0, 0xffff], groupsBefore: 6 },
+  { network: [0, 0, 0, 0, 0xffff, 0], groupsBefore: 6 },
   { network: [0, 0, 0, 0, 0, 0], groupsBefore: 6 },
   // NAT64
   { network: [0x64, 0xff9b, 0, 0, 0, 0], groupsBefore: 6 },

@@ -1,8 +1,10 @@
 import type { lookup as lookUp } from 'node:dns';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import { afterEach, expect, test } from 'vitest';
 import { OutgoingHttp, type OutgoingOptions } from '#outgoing/outgoing-http.ts';
+import { urlProblem } from '#outgoing/stranger-url.ts';
 
 const bounds = { bytesMax: 1_000, timeoutMs: 10_000 };
 const opened: { close(): unknown }[] = [];
@@ -139,4 +141,102 @@ test('a server that is not there is unreachable', async () => {
     code: 'url_unreachable',
     details: { reason: 'ECONNREFUSED' },
   });
+});
+
+test('a name that leads elsewhere at the next request is judged again', async () => {
+  const { port, asked } = await serverFor((_request, response) => response.end('secret'));
+  const { lookup } = resolver([['203.0.114.1'], ['127.0.0.1']]);
+  const http = client({ lookup });
+  const url = `http://rebinding.test:${port}/`;
+  await expect(http.get(url, { ...bounds, timeoutMs: 300 })).rejects.toMatchObject({
+    code: 'url_unreachable',
+  });
+  await expect(http.get(url, bounds)).rejects.toMatchObject({ code: 'url_refused' });
+  expect(asked).toEqual([]);
+});
+
+test.each(['::ffff:127.0.0.1', '::ffff:7f00:1', '::127.0.0.1', '64:ff9b::7f00:1', '2002:7f00:1::'])(
+  'a name that leads to %s is refused',
+  async (address) => {
+    const { lookup } = resolver([[address]]);
+    await expect(client({ lookup }).get('http://example.com/', bounds)).rejects.toMatchObject({
+      code: 'url_refused',
+    });
+  },
+);
+
+const post = { ...bounds, headers: { 'content-type': 'application/json' }, body: Buffer.from('{"a":1}') };
+
+test('a body is sent with path and query as the URL has them', async () => {
+  const bodies: string[] = [];
+  const { url, port, asked } = await serverFor((request, response) => {
+    request.on('data', (piece: Buffer) => bodies.push(piece.toString()));
+    request.on('end', () => response.end());
+  });
+  const http = client({ allowPrivate: true });
+  const targets = ["/a/../b%2fc/{T}?x='y'&z=%20|`", '/', '?token=a/b', '//double//'];
+  for (const target of targets) {
+    const { status } = await http.post(`${url}${target}#not-sent`, post);
+    expect(status).toBe(200);
+  }
+  const host = `127.0.0.1:${port}`;
+  expect(asked).toEqual(targets.map((target) => `${host} ${target.startsWith('/') ? target : `/${target}`}`));
+  expect(bodies).toEqual(targets.map(() => '{"a":1}'));
+});
+
+test('characters that no request can hold are sent as the URL parser writes them', async () => {
+  const { url, port, asked } = await serverFor((_request, response) => response.end());
+  await client({ allowPrivate: true }).post(`${url}/ä b\n?c=d e`, post);
+  expect(asked).toEqual([`127.0.0.1:${port} /%C3%A4%20b?c=d%20e`]);
+});
+
+test.each([
+  [
+    'an endless answer',
+    (response) => {
+      const write = (): void => {
+        if (!response.destroyed) response.write('x'.repeat(500), write);
+      };
+      write();
+    },
+  ],
+  ['an answer that never ends', (response) => response.writeHead(204 + 1).write('{')],
+  ['an answer that breaks off', (response) => response.writeHead(200).write('{', () => response.destroy())],
+  [
+    'a compressed answer',
+    (response) =>
+      response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(Buffer.alloc(50_000_000))),
+  ],
+  ['a redirect', (response) => response.writeHead(307, { location: 'http://169.254.169.254/' }).end('there')],
+] satisfies [string, (response: Parameters<RequestListener>[1]) => unknown][])(
+  'of %s to a sent body the status counts, and no more than the bound is read',
+  async (_words, answer) => {
+    const { url, asked } = await serverFor((_request, response) => {
+      answer(response);
+    });
+    const { status, bytes } = await client({ allowPrivate: true }).post(`${url}/`, {
+      ...post,
+      timeoutMs: 500,
+    });
+    expect([200, 205, 307]).toContain(status);
+    expect(bytes.length).toBeLessThanOrEqual(bounds.bytesMax);
+    expect(asked).toHaveLength(1);
+  },
+);
+
+test('a sent body without any answer is given up', async () => {
+  const { url } = await serverFor(() => undefined);
+  await expect(
+    client({ allowPrivate: true }).post(`${url}/`, { ...post, timeoutMs: 200 }),
+  ).rejects.toMatchObject({ code: 'url_unreachable' });
+});
+
+test('a stranger’s URL is judged before it is stored', () => {
+  expect(urlProblem('https://example.com/hook?token=a')).toBeNull();
+  expect(urlProblem('https://example.com:8443/')).toBeNull();
+  expect(urlProblem('hook')).toBe('is not a URL');
+  expect(urlProblem('ftp://example.com/')).toBe('is neither http nor https');
+  expect(urlProblem('http://[::ffff:10.0.0.1]/')).toBe('leads to an address that is not public');
+  expect(urlProblem('http://10.0.0.1:22/', { allowPrivate: true })).toBeNull();
+  expect(urlProblem('http://a:b@example.com/', { allowPrivate: true })).toBe('holds a user or a password');
 });

@@ -1,0 +1,64 @@
+import { isIP } from 'node:net';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { isPublicAddress } from './public-address.ts';
+
+/** Ports from 1024 on that browsers do not connect to: they belong to other protocols (Fetch Standard, "bad port"). */
+const refusedPorts: ReadonlySet<number> = new Set([
+  1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697,
+  10_080,
+]);
+const lowPorts: ReadonlySet<number> = new Set([80, 443]);
+const firstFreePort = 1024;
+
+/**
+ * Why a stranger's URL will never be asked, in words after "the URL": for whoever is given one, before it is stored.
+ * Null: nothing speaks against it by itself; the addresses of a name are judged at each request.
+ */
+export function urlProblem(url: string, options: { readonly allowPrivate?: boolean } = {}): string | null {
+  try {
+    judge(parseTarget(url).url, options);
+    return null;
+  } catch (error) {
+    if (error instanceof AppError) return error.message.replace(/^The URL /u, '').replace(/\.$/u, '');
+    throw error;
+  }
+}
+
+/** Visible ASCII without a backslash, which the URL parser takes for a slash. */
+const plainUrl = /^https?:\/\/[^/?#]+(?<path>[^#]*)/iu;
+const plainCharacters = /^[!-[\]-~]*$/u;
+
+/**
+ * Path and query are sent as they are written, where a request can hold them: the parser would encode some characters
+ * and drop others, and receivers know themselves by their tokens in them. Throws `url_refused`.
+ */
+export function parseTarget(text: string): { url: URL; path: string } {
+  if (!URL.canParse(text)) throw refused('is not a URL');
+  const url = new URL(text);
+  const written = plainCharacters.test(text) ? plainUrl.exec(text)?.groups?.['path'] : undefined;
+  const path = written ?? `${url.pathname}${url.search}`;
+  return { url, path: path.startsWith('/') ? path : `/${path}` };
+}
+
+/** Throws `url_refused`. After the URL parser: `0x7f.1` is 127.0.0.1 by then. */
+export function judge(
+  { protocol, username, password, hostname, port }: URL,
+  { allowPrivate = false } = {},
+): void {
+  if (protocol !== 'http:' && protocol !== 'https:') throw refused('is neither http nor https');
+  if (username !== '' || password !== '') throw refused('holds a user or a password');
+  if (allowPrivate) return;
+  if (!isWebPort(port)) throw refused('names a port that is not of the web');
+  const address = hostname.replace(/^\[|\]$/gu, '');
+  // a name is judged where it is resolved
+  if (isIP(address) !== 0 && !isPublicAddress(address))
+    throw refused('leads to an address that is not public');
+}
+
+/** @param port empty: that of the scheme */
+function isWebPort(port: string): boolean {
+  const number = Number(port);
+  return port === '' || lowPorts.has(number) || (number >= firstFreePort && !refusedPorts.has(number));
+}
+
+export const refused = (why: string): AppError => new AppError('url_refused', `The URL ${why}.`);
