@@ -119,7 +119,7 @@ async function addHashes(
   let previous = cumulative;
   for (const { ref, sha256, isKnown, count } of texts) {
     // the chain of hashes ends at a gap, or at a block that is not fully known
-    if (!isKnown || ref.height !== next + rows.length) break;
+    if (!isKnown || count === null || ref.height !== next + rows.length) break;
     const hash = nextCumulative(previous, sha256);
     rows.push({ ...ref, number, version, count, sha256, cumulative: hash });
     previous = hash;

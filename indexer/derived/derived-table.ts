@@ -148,8 +148,11 @@ export interface DerivedRows {
   add(block: DerivedBlock): void;
   /** No block follows: completes the rows. The blocks are still there, as they were added. */
   end?(): void;
-  /** The events of the block that was added last; needed where the table names a kind of events. */
-  events?(): LedgerEvents;
+  /**
+   * The events of the block that was added last; needed where the table names a kind of events. Null: what the block
+   * did is not known.
+   */
+  events?(): LedgerEvents | null;
   /**
    * Statements after the COPY of the rows, in the same transaction; their number must not grow with blocks or rows.
    */

@@ -11,8 +11,8 @@ export interface AppliedBlock {
   /** Everything it did to inscriptions is known: the block is anchored, and so is the next one. */
   readonly isKnown: boolean;
   /**
-   * The events of a derived table's kind. Null: a catch-up pass fills the table, or the block is below its first
-   * height.
+   * The events of a derived table's kind. Null: a catch-up pass fills the table, the block is below its first height, or
+   * what it did is not known.
    */
   readonly eventsOfTables: (kind: EventKind) => LedgerEvents | null;
 }

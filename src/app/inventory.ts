@@ -1,14 +1,17 @@
-import { Inventory, type InventoryParts } from '#inventory/inventory.ts';
+import { Inventory, type InventoryParts, requireDescriptor } from '#inventory/inventory.ts';
 import { defaultBaseFees, parseBaseFees } from '#inventory/inventory-types.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { ownAsker } from '#kernel/own-asker.ts';
 import { createPool } from '#kernel/pg/pool.ts';
+import type { NetworkName } from '#kernel/primitives/network.ts';
 import type { CommandContext } from './command-context.ts';
 import { networkOf, openDatabase } from './database.ts';
-import { linkNode } from './node.ts';
+import { linkNode, type NodeLink } from './node.ts';
 import { openSatTracer } from './sat-tracer.ts';
 import { openUtxos } from './utxos.ts';
+
+export type InventoryAction = 'add' | 'list' | 'scan' | 'remove';
 
 /** The inventory by the settings. */
 export function openInventory(
@@ -23,16 +26,39 @@ export function openInventory(
 /**
  * Works on the inventory of the database and the node of the settings, beside a service or without one. Throws
  * `nothing_indexed`, and `node_unreachable` at once: a command does not wait for a node, except for one that starts.
+ *
+ * @param action one that looks at outputs of the operator's throws `inventory_descriptor_missing` before anything else;
+ *   one that only forgets an output, or that cannot tell whose outputs they are, asks no node
  */
 export async function withInventory(
   context: CommandContext,
+  action: InventoryAction,
   work: (inventory: Inventory, asker: Asker) => Promise<void>,
 ): Promise<void> {
-  const { lifecycle, logger } = context;
+  const { config, lifecycle, logger } = context;
+  const { inventoryDescriptor: descriptor } = config;
+  if (action === 'add' || action === 'scan') requireDescriptor(descriptor);
   const database = await openDatabase(context, 'existing');
   const network = await networkOf(database);
   if (network === null)
     throw new AppError('nothing_indexed', 'There is nothing to look at: no block is indexed.');
+  const asksNode = action !== 'remove' && descriptor !== undefined;
+  const link = asksNode ? await linkedNode(context, network) : null;
+  const pool = createPool(database.url, {
+    applicationName: 'satscribe inventory',
+    max: 1,
+    onError: (error) => logger.warn({ err: error }, 'an idle connection was lost'),
+  });
+  lifecycle.add('inventory connection', () => pool.end());
+  const { readers } = database;
+  const node = link?.rpc ?? null;
+  const tracer = link === null ? null : openSatTracer(readers, link.rpc, link.blocks(network));
+  const utxos = openUtxos(context, { pool: readers, network, node, tracer });
+  const inventory = openInventory(context, { pool, network, node, utxos });
+  await lifecycle.run('inventory', (signal) => work(inventory, ownAsker('inventory', signal)));
+}
+
+async function linkedNode(context: CommandContext, network: NetworkName): Promise<NodeLink> {
   const missed = Promise.withResolvers<never>();
   const link = linkNode(context, {
     network,
@@ -41,14 +67,5 @@ export async function withInventory(
     },
   });
   await Promise.race([link.connected, missed.promise]);
-  const pool = createPool(database.url, {
-    applicationName: 'satscribe inventory',
-    max: 1,
-    onError: (error) => logger.warn({ err: error }, 'an idle connection was lost'),
-  });
-  lifecycle.add('inventory connection', () => pool.end());
-  const tracer = openSatTracer(database.readers, link.rpc, link.blocks(network));
-  const utxos = openUtxos(context, { pool: database.readers, network, node: link.rpc, tracer });
-  const inventory = openInventory(context, { pool, network, node: link.rpc, utxos });
-  await lifecycle.run('inventory', (signal) => work(inventory, ownAsker('inventory', signal)));
+  return link;
 }

@@ -1,6 +1,7 @@
 import type { ListedInventory, ScannedOutput } from '#inventory/inventory.ts';
 import { displayHash, parseTxid } from '#kernel/primitives/hash.ts';
 import { type Command, type CommandContext, UsageError } from '#src/app/command-context.ts';
+import type { InventoryAction } from '#src/app/inventory.ts';
 import { settingFlag } from './flags.ts';
 import { jsonFlag } from './service-database.ts';
 
@@ -13,7 +14,7 @@ export const inventoryCommand: Command = {
 addresses are yours. add notes an output, if it is unspent, yours, of age, free of inscriptions and runes,
 and holds sats of the types of the inventory. scan does so for all your outputs, and removes those that
 are spent. list says which of them count now, or why not. remove forgets one; the output stays where it
-is. All of them need the node, and may run beside a service (docs/inventory.md).
+is. add, scan and list ask the node. All of them may run beside a service (docs/inventory.md).
 
   satscribe inventory scan --cookie-file ~/.bitcoin/.cookie
   satscribe inventory add f4184fc596403b9d638783cf57adfe4c75c605f6356fbc91338530e9831e9e16:1
@@ -31,17 +32,19 @@ is. All of them need the node, and may run beside a service (docs/inventory.md).
 };
 
 /** How many outputs each action names. */
-const operandsOf: Readonly<Record<string, number>> = { add: 1, list: 0, scan: 0, remove: 1 };
+const operandsOf: Readonly<Record<InventoryAction, number>> = { add: 1, list: 0, scan: 0, remove: 1 };
+
+const isAction = (word: string): word is InventoryAction => Object.hasOwn(operandsOf, word);
 
 async function runInventory(context: CommandContext): Promise<void> {
   const { flags, words, print } = context;
   const [action = '', output = '', extra] = words;
-  const operands = Object.hasOwn(operandsOf, action) ? operandsOf[action] : undefined;
-  if (operands === undefined) {
+  if (!isAction(action)) {
     throw new UsageError(
       `${action === '' ? 'what' : action}? The command is satscribe inventory add, list, scan or remove`,
     );
   }
+  const operands = operandsOf[action];
   const unexpected = operands === 0 && output !== '' ? output : extra;
   if (unexpected !== undefined)
     throw new UsageError(`unexpected word ${unexpected}; satscribe inventory --help shows the usage`);
@@ -49,7 +52,7 @@ async function runInventory(context: CommandContext): Promise<void> {
   const isJson = flags['json'] !== undefined;
   // loaded here, so that help and usage errors do not load all of it
   const { withInventory } = await import('#src/app/inventory.ts');
-  await withInventory(context, async (inventory, asker) => {
+  await withInventory(context, action, async (inventory, asker) => {
     if (outpoint !== null && action === 'add') {
       const added = await inventory.add(outpoint, asker);
       await print(isJson ? `${JSON.stringify(listedJson(added))}\n` : `added ${listedText(added)}`);

@@ -203,9 +203,7 @@ export class Inventory {
   }
 
   async #ownOrThrow(node: NodeRpc | null): Promise<OwnScripts> {
-    const { descriptor } = this.#parts;
-    if (descriptor === undefined)
-      throw new AppError('inventory_descriptor_missing', 'INVENTORY_DESCRIPTOR is not set.');
+    const descriptor = requireDescriptor(this.#parts.descriptor);
     if (node === null) throw new AppError('no_node', 'The inventory needs a node.');
     return this.#ownScripts(node, descriptor);
   }
@@ -218,6 +216,12 @@ export class Inventory {
     });
     return own;
   }
+}
+
+/** Throws `inventory_descriptor_missing`. */
+export function requireDescriptor(descriptor: string | undefined): string {
+  if (descriptor !== undefined) return descriptor;
+  throw new AppError('inventory_descriptor_missing', 'INVENTORY_DESCRIPTOR is not set.');
 }
 
 const notOwn = 'is not the operator’s: INVENTORY_DESCRIPTOR does not have its address';

@@ -75,7 +75,7 @@ export function searchForm(
   return html`<form class="search ${size}" action="/" method="get" role="search">
   <div class="box">
     <input name="q" type="search" value="${query}" required maxlength="10000" autocomplete="off" autocapitalize="off" spellcheck="false"
-      aria-label="Search inscriptions" placeholder="${size === 'large' ? 'Words, an id, a number, or a file’s sha256' : label}">
+      aria-label="Search inscriptions" placeholder="${size === 'large' ? 'Words, an id, a number, a rune, or a file’s sha256' : label}">
     ${Object.entries(mode).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
     <button type="submit">${label}</button>
   </div>

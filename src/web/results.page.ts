@@ -47,11 +47,15 @@ export interface ResultsView {
   readonly numbered: { readonly id: string; readonly number: number } | null;
   /** The query, where it is the height of an indexed block. */
   readonly height: Height | null;
+  /** The query, where a rune has this name. */
+  readonly rune: string | null;
+  /** The sat that the query names in a notation of digits. */
+  readonly sat: number | null;
 }
 
 export function resultsPage(view: ResultsView): Markup {
   const { site, query, question, cards, page, totalItems, totalPages, parameters, numbered, height } = view;
-  const { overview } = view;
+  const { overview, rune, sat } = view;
   const nav = pagesNav({ path: '/', parameters, page, totalPages });
   return layout({
     title: `${query} · Satscribe`,
@@ -62,6 +66,8 @@ export function resultsPage(view: ResultsView): Markup {
 <h1 class="count">${heading(question, totalItems, parameters)}</h1>
 ${numbered !== null && html`<p class="hint">Inscription <a href="/inscription/${numbered.id}">#${numbered.number}</a> has this number.</p>`}
 ${height !== null && html`<p class="hint"><a href="/block/${height}">Block ${grouped(height)}</a> has this height.</p>`}
+${rune !== null && html`<p class="hint">Rune <a href="/rune/${encodeURIComponent(rune)}">${rune}</a> has this name.</p>`}
+${sat !== null && html`<p class="hint"><a href="/sat/${sat}">Sat ${grouped(sat)}</a> is written so.</p>`}
 ${otherReading(question, parameters)}
 ${filterForm(parameters, question.kind === 'text')}
 ${overview !== null && typeCounts(overview.types, overview.otherTypes, parameters)}

@@ -125,10 +125,10 @@ export class RuneRows implements DerivedRows {
     this.#batch?.txids.remember();
   }
 
-  events(): LedgerEvents {
+  events(): LedgerEvents | null {
     const last = this.#last;
     const state = this.#batch?.state;
-    if (last === null || state === undefined) return { count: 0, isKnown: false, write: () => undefined };
+    if (last === null || state === undefined) return null;
     const { events } = last.changes;
     return {
       count: events.length,

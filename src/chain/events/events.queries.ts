@@ -30,7 +30,7 @@ export interface OutboxEntry {
   readonly hash: BlockHash;
   /** Sequence of the row that this one undoes; null: the block was applied. */
   readonly cancels: number | null;
-  /** For an applied block; null: it was taken back before the kind was added. */
+  /** For an applied block; null: not known, or it was taken back before the kind was added. */
   readonly eventCount: number | null;
   /** The canonical text of an applied block; null if it was dropped and the block was taken back since. */
   readonly text: Buffer | null;
@@ -204,13 +204,24 @@ function hashesOf(row: HashesRow): EventHashes {
   return { height: row.height, blockHash: row.hash, sha256: row.sha256, cumulative: row.cumulative_sha256 };
 }
 
-/** The canonical text of the block at a height, of one kind; null if there is no block. Run it in a snapshot. */
+/**
+ * The canonical text of the block at a height, of one kind. Throws `not_found` if there is no block, or what it did is
+ * not known. Run it in a snapshot.
+ */
 export async function eventText(
   client: ClientBase,
   kind: StoredEventKind,
   network: NetworkName,
   height: Height,
-): Promise<Buffer | null> {
+): Promise<Buffer> {
   const [block] = await kind.readTexts(client, network, { from: height, to: height, keep: true });
-  return block?.text ?? null;
+  if (block === undefined || block.text === null)
+    throw new AppError('not_found', `block ${height} is not indexed`);
+  // blocks below the first height have no events, known or not
+  if (block.count === null && height >= kind.firstHeight(networks[network]))
+    throw new AppError(
+      'not_found',
+      `the ${kind.name} of block ${height} are unknown: blocks before it are missing`,
+    );
+  return block.text;
 }

@@ -97,7 +97,7 @@ async function readTexts(
     return {
       ref: { height, hash: asBlockHash(Uint8Array.from(hash)) },
       isKnown,
-      count: at - first,
+      count: isKnown ? at - first : null,
       ...out.finish(),
     };
   });

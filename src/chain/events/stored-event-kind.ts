@@ -9,8 +9,8 @@ import type { NetworkName, NetworkParameters } from '#kernel/primitives/network.
 /** The canonical text of a block, made again from the tables. */
 export interface BlockEventText extends EventText {
   readonly ref: BlockRef;
-  /** The number of events of the kind. */
-  readonly count: number;
+  /** The number of events of the kind. Null: what the block did is not known, and its text has no events. */
+  readonly count: number | null;
   /** Everything that the block did is known: it belongs to the chain of hashes, if it is high enough. */
   readonly isKnown: boolean;
 }

@@ -41,7 +41,10 @@ export async function requireRunes(client: ClientBase): Promise<RuneStanding> {
   const standing = await runeStanding(client);
   if (standing.state === 'filling') await requireNotBehind(client, 'runes');
   if (standing.state === 'gap')
-    throw new AppError('not_found', 'runes are unknown here: blocks since the first rune height are missing');
+    throw new AppError(
+      'not_found',
+      'runes are unknown here: blocks since the first rune height are missing. `npm run demo -- --sample regtest` has a whole chain',
+    );
   if (standing.state === 'absent') throw new AppError('not_found', 'this server has no rune index');
   return standing;
 }

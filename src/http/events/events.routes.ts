@@ -256,7 +256,6 @@ function hashRoutes(app: App, { pool, network }: AppDependencies, kinds: readonl
         ({ client }) => eventText(client, kind, network.name, asHeight(request.params.height)),
         signal,
       );
-      if (text === null) throw new AppError('not_found', `block ${request.params.height} is not indexed`);
       return reply.header('cache-control', 'no-cache').type('text/plain; charset=us-ascii').send(text);
     },
   });

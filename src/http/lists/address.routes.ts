@@ -10,7 +10,9 @@ import {
   hasAddressIndex,
   heldInscriptions,
 } from '#chain/outputs/address.queries.ts';
+import { balancesOfScript } from '#chain/runes/address-runes.queries.ts';
 import { type RuneBalance, runesOfScript } from '#chain/runes/rune-balances.queries.ts';
+import { runeStanding } from '#chain/runes/rune-standing.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { output } from '#http/ord/ord.schemas.ts';
 import { shownBalancesParts } from '#http/ord/runes/rune-json.ts';
@@ -25,11 +27,14 @@ import { type JsonPart, jsonParts, sendPartsInTurns } from '#http/server/budgets
 import { answeredUnchanged, setMoment } from '#http/server/conditional.ts';
 import { open } from '#http/server/guard.ts';
 import { varyBy } from '#http/server/vary.ts';
-import type { Snapshot } from '#kernel/contracts/search-engine.ts';
+import type { Snapshot, Tip } from '#kernel/contracts/search-engine.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { formatInscriptionId, type InscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { Sats } from '#kernel/primitives/sats.ts';
+import { shownAmount } from '#kernel/runes/shown-amount.ts';
+import { formatSpacedRune } from '#kernel/runes/spaced-rune.ts';
 import { inTurnsOf } from '#kernel/turns.ts';
+import type { HeldRunesView } from '#web/held-runes.ts';
 import { inscriptionsPage } from '#web/inscriptions.page.ts';
 import { outputTypeOf, outputTypes, readOutputs } from './address-outputs.ts';
 import { addressPath, pagingQuery, scriptOf } from './list-parameters.ts';
@@ -37,6 +42,8 @@ import { addressPath, pagingQuery, scriptOf } from './list-parameters.ts';
 /** Outputs of one `/address`. ord lists them all; 100,000 are 8 MB. */
 const listedMax = 100_000;
 const cardsMax = 100;
+/** Runes on a page. */
+const runesMax = 100;
 /** Outputs that are summed for a page: takes some milliseconds. */
 const countedMax = 10_000;
 
@@ -190,6 +197,7 @@ async function addressPage(
         heading: 'Address',
         filters: [['address', address]] as const,
         notes: balance === null ? await gapWords(client) : [balanceWords(balance)],
+        runes: await shownRunes(client, tip, address, script),
         cards: (await inscriptionSummaries(client, keys)).map(cardOf),
         page: 0,
         first: null,
@@ -199,6 +207,30 @@ async function addressPage(
     },
     askerOf(reply).signal,
   );
+}
+
+/** The first runes of an address. Null: runes are not known. */
+async function shownRunes(
+  client: ClientBase,
+  tip: Tip | null,
+  address: string,
+  script: Uint8Array,
+): Promise<HeldRunesView | null> {
+  const { state } = await runeStanding(client);
+  if (state !== 'known' || tip === null) return null;
+  const balances = await balancesOfScript(client, script, {
+    height: tip.height,
+    above: -1,
+    limit: runesMax + 1,
+  });
+  return {
+    runes: balances.slice(0, runesMax).map(({ rune, amount }) => ({
+      name: formatSpacedRune(rune),
+      amount: shownAmount(amount, rune.divisibility),
+      symbol: rune.symbol === null ? null : String.fromCodePoint(rune.symbol),
+    })),
+    more: balances.length > runesMax ? `/address/${address}/runes` : null,
+  };
 }
 
 /** With blocks missing, the outputs of an address in those blocks are unknown. */

@@ -146,6 +146,7 @@ async function answer(
         heading: 'Inscriptions',
         filters: Object.entries(own).filter(([name]) => name !== 'limit'),
         notes: [],
+        runes: null,
         cards: (await inscriptionSummaries(client, keys)).map(cardOf),
         page: listed.page,
         first: listed.page > 0 ? link({}) : null,

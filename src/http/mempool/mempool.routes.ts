@@ -42,11 +42,12 @@ import {
 } from './mempool.schemas.ts';
 import { pendingInscriptionJson, pendingTransferJson } from './mempool-views.ts';
 import { pendingRunesJson } from './pending-runes-view.ts';
+import { whyNotFollowed } from './why-not-followed.ts';
 
 const tags = ['mempool'] as const;
 const config = { errors: 'own', guard: open } as const;
 
-/** The mempool (docs/mempool.md). Lists answer 503 if no process follows one. */
+/** The mempool (docs/mempool.md). Lists answer 404 without a node, and 503 while its mempool is not followed. */
 export function mempoolRoutes(app: App, deps: AppDependencies): void {
   summaryRoute(app, deps);
   inscriptionsRoute(app, deps);
@@ -95,7 +96,7 @@ function summaryRoute(app: App, { pool }: AppDependencies): void {
   });
 }
 
-function inscriptionsRoute(app: App, { pool, network }: AppDependencies): void {
+function inscriptionsRoute(app: App, { pool, network, node }: AppDependencies): void {
   apiRoute(app, {
     method: 'GET',
     url: '/mempool/inscriptions',
@@ -110,7 +111,7 @@ function inscriptionsRoute(app: App, { pool, network }: AppDependencies): void {
     handler: async (request, reply) => {
       const { cursor, limit } = request.query;
       const after = inscriptionCursor(cursor);
-      return read({ pool, request, reply }, async ({ client }, { revision }) => {
+      return read({ pool, node, request, reply }, async ({ client }, { revision }) => {
         const rows = await pendingInscriptions(client, after, limit + 1);
         const { shown, nextCursor } = pageOf(rows, limit, (last) => `${last.position}.${last.index}`);
         return {
@@ -123,7 +124,7 @@ function inscriptionsRoute(app: App, { pool, network }: AppDependencies): void {
   });
 }
 
-function transfersRoute(app: App, { pool, network }: AppDependencies): void {
+function transfersRoute(app: App, { pool, network, node }: AppDependencies): void {
   apiRoute(app, {
     method: 'GET',
     url: '/mempool/transfers',
@@ -142,7 +143,7 @@ function transfersRoute(app: App, { pool, network }: AppDependencies): void {
         inscription: inscription === undefined ? null : inscriptionIn(inscription),
       };
       const after = transferCursor(cursor);
-      return read({ pool, request, reply }, async ({ client }, { revision }) => {
+      return read({ pool, node, request, reply }, async ({ client }, { revision }) => {
         const rows = await pendingTransfers(client, filter, after, limit + 1);
         const { shown, nextCursor } = pageOf(
           rows,
@@ -159,7 +160,7 @@ function transfersRoute(app: App, { pool, network }: AppDependencies): void {
   });
 }
 
-function runesRoute(app: App, { pool, network }: AppDependencies): void {
+function runesRoute(app: App, { pool, network, node }: AppDependencies): void {
   apiRoute(app, {
     method: 'GET',
     url: '/mempool/runes',
@@ -176,7 +177,7 @@ function runesRoute(app: App, { pool, network }: AppDependencies): void {
       const script = address === undefined ? null : scriptOfAddress(address, network);
       if (rune !== undefined) runeQuestionOf(rune);
       const after = cursor === undefined ? 0 : wholeNumber(cursor);
-      return read({ pool, request, reply }, async ({ client }, { revision }) => {
+      return read({ pool, node, request, reply }, async ({ client }, { revision }) => {
         if (rune === undefined) await requireRunes(client);
         const key = rune === undefined ? null : (await foundRune(client, rune)).key;
         const rows = await pendingRunes(client, { script, key }, after, limit + 1);
@@ -191,7 +192,7 @@ function runesRoute(app: App, { pool, network }: AppDependencies): void {
   });
 }
 
-function departuresRoute(app: App, { pool }: AppDependencies): void {
+function departuresRoute(app: App, { pool, node }: AppDependencies): void {
   apiRoute(app, {
     method: 'GET',
     url: '/mempool/departures',
@@ -206,7 +207,7 @@ function departuresRoute(app: App, { pool }: AppDependencies): void {
     handler: async (request, reply) => {
       const { cursor, limit } = request.query;
       const before = cursor === undefined ? Number.MAX_SAFE_INTEGER : wholeNumber(cursor);
-      return read({ pool, request, reply }, async ({ client }, { revision }) => {
+      return read({ pool, node, request, reply }, async ({ client }, { revision }) => {
         const rows = await departures(client, before, limit + 1);
         const { shown, nextCursor } = pageOf(rows, limit, (last) => String(last.position));
         return {
@@ -237,13 +238,14 @@ function pageOf<Row>(
 
 interface Reading {
   readonly pool: AppDependencies['pool'];
+  readonly node: AppDependencies['node'];
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
 }
 
-/** Answers from one snapshot, or 304 where nothing changed. Throws `mempool_not_followed`. */
+/** Answers from one snapshot, or 304 where nothing changed. Throws `no_node` and `mempool_not_followed`. */
 async function read<Answer>(
-  { pool, request, reply }: Reading,
+  { pool, node, request, reply }: Reading,
   answer: (snapshot: Snapshot, state: MempoolState) => Promise<Answer>,
 ): Promise<Answer | FastifyReply> {
   if (await answeredUnchanged(pool, request, reply, true)) return reply;
@@ -251,11 +253,7 @@ async function read<Answer>(
     pool,
     async (snapshot) => {
       const state = await mempoolState(snapshot.client);
-      if (state === null || !state.isFollowed) {
-        const why =
-          state?.problem ?? (state === null ? 'no process follows a node' : `its follower is ${state.state}`);
-        throw new AppError('mempool_not_followed', `the mempool is not followed: ${why}`);
-      }
+      if (state === null || !state.isFollowed) throw whyNotFollowed(state, node);
       setMoment(request, reply, snapshot.tip, state.revision);
       return answer(snapshot, state);
     },

@@ -38,9 +38,14 @@ const derivedTable = Type.Object({
   fromHeight: Type.Integer(),
   /**
    * `complete`: it has every block. `catching-up`: it is being made for blocks indexed before. `waiting`: that is
-   * held up.
+   * held up. `gap`: it has every indexed block, but those that are missing leave its facts unknown.
    */
-  state: Type.Union([Type.Literal('complete'), Type.Literal('catching-up'), Type.Literal('waiting')]),
+  state: Type.Union([
+    Type.Literal('complete'),
+    Type.Literal('catching-up'),
+    Type.Literal('waiting'),
+    Type.Literal('gap'),
+  ]),
   tip: nullable(blockRef),
   problem: nullable(problem),
 });
@@ -214,10 +219,12 @@ export async function ownStatus(
 
 async function derivedTablesOf(client: Snapshot['client']): Promise<Static<typeof derivedTable>[]> {
   const reports = await derivedTableReports(client);
+  const runes = await runeStanding(client);
+  const followed = (name: string) => (name === 'runes' && runes.state === 'gap' ? 'gap' : 'complete');
   return reports.map(({ name, fromHeight, isComplete, tip, problem: held }) => ({
     name,
     fromHeight,
-    state: isComplete ? 'complete' : held === null ? 'catching-up' : 'waiting',
+    state: isComplete ? followed(name) : held === null ? 'catching-up' : 'waiting',
     tip: refOf(tip),
     problem: held === null ? null : { ...held, since: held.since.toISOString() },
   }));

@@ -46,7 +46,11 @@ export function runeQuestionOf(text: string): RuneQuestion {
   if (number !== null && 'value' in number) return { kind: 'number', number: number.value };
   const spaced = parseSpacedRune(text);
   if (spaced !== null) return { kind: 'rune', rune: spaced.rune };
-  throw invalid('a rune is named by its name in capital letters, its id <block>:<transaction> or its number');
+  throw new AppError(
+    'request_invalid',
+    'a rune is named by its name in capital letters, its id <block>:<transaction> or its number',
+    { parameter: 'rune' },
+  );
 }
 
 /** The name of a rune, with spacers or without, whether it exists or not. Throws `request_invalid`. */

@@ -5,7 +5,7 @@ import { readCoverage } from '#chain/blocks/coverage.queries.ts';
 import { inscriptionDetail } from '#chain/inscriptions/inscription.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { text } from '#http/lists/list-parameters.ts';
-import { findTarget } from '#http/search/ord-search.ts';
+import { findTarget, runeTarget, typedTarget } from '#http/search/ord-search.ts';
 import { exampleHash } from '#http/search/search.schemas.ts';
 import { hashOf } from '#http/search/search-hash.ts';
 import {
@@ -28,6 +28,7 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { withCutConnection } from '#kernel/pg/cut-connection.ts';
 import { asHeight, isHeight } from '#kernel/primitives/height.ts';
 import { formatInscriptionId } from '#kernel/primitives/inscription-id.ts';
+import { parseSat } from '#kernel/sats/parse-sat.ts';
 import type { Card } from '#web/cards.ts';
 import { type ResultsQuestion, type ResultsView, resultsPage } from '#web/results.page.ts';
 import { filterNames } from '#web/search-filters.ts';
@@ -84,7 +85,7 @@ export async function resultsRoute(
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   if (query.q !== undefined)
-    return reply.redirect(await typedTarget(deps, query.q, query, askerOf(reply)), 303);
+    return reply.redirect(await searchTarget(deps, query.q, query, askerOf(reply)), 303);
   if (query.hash !== undefined && query.text !== undefined) {
     throw new AppError('request_invalid', 'only one of text and hash can be searched at once');
   }
@@ -93,7 +94,7 @@ export async function resultsRoute(
     : hashResults(deps, query, query.hash.toLowerCase(), reply);
 }
 
-async function typedTarget(
+async function searchTarget(
   deps: AppDependencies,
   typed: string,
   query: ResultsQuery,
@@ -106,6 +107,8 @@ async function typedTarget(
   if (/^[0-9a-f]{64}(?:i\d+)?$/iu.test(trimmed) || parseAddress(trimmed, deps.network).kind === 'script') {
     return findTarget(deps, trimmed, asker, true);
   }
+  const named = await typedTarget(deps, trimmed, asker);
+  if (named !== null) return named;
   const parameters = new URLSearchParams({ text: typed.toWellFormed() });
   if (query.in === 'metadata') parameters.set('in', 'metadata');
   for (const name of modeNames) if (query[name] === '1') parameters.set(name, '1');
@@ -214,7 +217,7 @@ async function show(
     overview: await overviewOf(deps.pool, value.facets ?? null, parameters, signal),
     ...(question.kind === 'text'
       ? await namedBy(deps, asked.query, signal)
-      : { numbered: null, height: null }),
+      : { numbered: null, height: null, rune: null, sat: null }),
   };
   return sendPage(reply, resultsPage(view));
 }
@@ -231,12 +234,23 @@ function recordCard(record: SearchRecord, where: 'content' | 'metadata'): Card {
   };
 }
 
-/** The inscription whose number, and the block whose height, the text is. */
-async function namedBy(
-  { pool }: AppDependencies,
+type Named = Pick<ResultsView, 'numbered' | 'height' | 'rune' | 'sat'>;
+
+/** The inscription whose number, the block whose height, the rune whose name, and the sat which the text is. */
+async function namedBy({ pool }: AppDependencies, text: string, signal: AbortSignal): Promise<Named> {
+  const word = text.trim();
+  const rune = (await runeTarget(pool, word, signal)) === null ? null : word;
+  // lower-case words are names of sats too, but hardly meant as such
+  const parsed = /^[\d.]+%?$/u.test(word) ? parseSat(word) : null;
+  const sat = parsed !== null && 'sat' in parsed ? parsed.sat : null;
+  return { ...(await numberedBy(pool, text, signal)), rune, sat };
+}
+
+async function numberedBy(
+  pool: AppDependencies['pool'],
   text: string,
   signal: AbortSignal,
-): Promise<Pick<ResultsView, 'numbered' | 'height'>> {
+): Promise<Pick<Named, 'numbered' | 'height'>> {
   if (!/^-?\d{1,9}$/u.test(text)) return { numbered: null, height: null };
   const number = Number(text);
   return withSnapshot(

@@ -5,7 +5,9 @@ import type { TSchema } from 'typebox';
 import { documentedSchema } from '#http/server/accepted-form.ts';
 import type { App } from '#http/server/app-dependencies.ts';
 
-const description = `Satscribe indexes Bitcoin inscriptions. Its answers equal those of ord, and it adds searches.
+const description = `Satscribe indexes Bitcoin inscriptions, runes and sats. Its answers equal those of ord, and it adds searches,
+the holders and the history of runes at any height, and the sats of outputs. Runes are known where every block from the first
+rune height on is indexed; an index of sats is an option (\`INDEX_SATS\`), and without it a node tells the sats of an output.
 
 Paths of the public interface (searches) and of ord keep their own forms; all other paths are ours and use camelCase.
 Answers are JSON unless stated otherwise, and CORS is \`*\` without credentials everywhere. ord's pages answer JSON to

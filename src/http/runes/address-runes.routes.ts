@@ -21,7 +21,7 @@ import {
   scriptOf,
   text,
 } from '#http/lists/list-parameters.ts';
-import { heightOf } from '#http/ord/parameters.ts';
+import { whyNotFollowed } from '#http/mempool/why-not-followed.ts';
 import { acceptedForms } from '#http/server/accepted-form.ts';
 import { unchanged } from '#http/server/answer-schemas.ts';
 import { apiRoute } from '#http/server/api-route.ts';
@@ -33,7 +33,7 @@ import type { Tip } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { asHeight, type Height, maxHeight } from '#kernel/primitives/height.ts';
-import { heightAt, knownHeight } from './rune-moment.ts';
+import { heightAt, heightOfAt, knownHeight } from './rune-moment.ts';
 import { amountParts, amountSchema, amountView, runeParts, runeView, textOrNull } from './rune-views.ts';
 
 const tags = ['runes'] as const;
@@ -76,7 +76,7 @@ export function addressRunesRoutes(app: App, deps: AppDependencies): void {
   historyRoute(app, deps);
 }
 
-function balancesRoute(app: App, { pool, network }: AppDependencies): void {
+function balancesRoute(app: App, { pool, network, node }: AppDependencies): void {
   apiRoute(app, {
     method: 'GET',
     url: '/address/:address/runes',
@@ -98,7 +98,7 @@ function balancesRoute(app: App, { pool, network }: AppDependencies): void {
       const { address } = request.params;
       const script = scriptOf(address, 'address', network);
       const { at, limit: limitText, cursor } = request.query;
-      const asked = at === undefined ? null : heightOf(at);
+      const asked = heightOfAt(at);
       const withPending = choice(request.query.pending, 'pending', ['0', '1']) === '1';
       if (withPending && asked !== null)
         throw new AppError('request_invalid', 'pending=1 is about the tip: leave out at', {
@@ -111,7 +111,7 @@ function balancesRoute(app: App, { pool, network }: AppDependencies): void {
         async ({ client, tip }) => {
           await requireRunes(client);
           const answer = await balancesPage(client, tip, { address, script, asked, limit, cursor });
-          const revision = withPending ? await requireFollowed(client) : null;
+          const revision = withPending ? await requireFollowed(client, node) : null;
           setMoment(request, reply, tip, revision);
           if (!withPending) return answer;
           return { ...answer, pending: (await pendingBalances(client, script)).map(pendingView) };
@@ -209,11 +209,11 @@ function balancePosition(bytes: Uint8Array): { height: Height; key: number } {
   return { height: asHeight(Math.min(position.readUInt32BE(), maxHeight)), key: position.readInt32BE(4) };
 }
 
-/** Throws `mempool_not_followed`. */
-async function requireFollowed(client: ClientBase): Promise<number> {
+/** Throws `no_node` and `mempool_not_followed`. */
+async function requireFollowed(client: ClientBase, node: AppDependencies['node']): Promise<number> {
   const state = await mempoolState(client);
   if (state?.isFollowed === true) return state.revision;
-  throw new AppError('mempool_not_followed', 'the mempool is not followed: leave out pending=1');
+  throw whyNotFollowed(state, node, '; leave out pending=1');
 }
 
 function pendingView({ rune, received, sent }: PendingBalance) {

@@ -6,7 +6,7 @@ import { readCursor, writeCursor } from '#chain/snapshot/cursor.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { pagingOf, pagingQuery, text } from '#http/lists/list-parameters.ts';
 import { pathParts } from '#http/ord/ord.schemas.ts';
-import { heightOf, runeQuestionOf } from '#http/ord/parameters.ts';
+import { runeQuestionOf } from '#http/ord/parameters.ts';
 import { runeIdText } from '#http/ord/runes/rune-json.ts';
 import { acceptedForms } from '#http/server/accepted-form.ts';
 import { unchanged } from '#http/server/answer-schemas.ts';
@@ -22,7 +22,7 @@ import { asHeight, type Height, maxHeight } from '#kernel/primitives/height.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import { formatSpacedRune } from '#kernel/runes/spaced-rune.ts';
 import { zeroU128 } from '#kernel/runes/u128.ts';
-import { foundRune, heightAt, knownHeight } from './rune-moment.ts';
+import { foundRune, heightAt, heightOfAt, knownHeight } from './rune-moment.ts';
 import { amountParts, amountView, ownerParts, ownerView, textOrNull, units } from './rune-views.ts';
 
 /** A cursor names the height of its list, so that all pages are of one moment, and the position in it. */
@@ -81,7 +81,7 @@ export function holdersRoutes(app: App, { pool, network, operations }: AppDepend
     handler: async (request, reply) => {
       runeQuestionOf(request.params.rune);
       const { at, limit: limitText, cursor } = request.query;
-      const asked = at === undefined ? null : heightOf(at);
+      const asked = heightOfAt(at);
       const { limit } = pagingOf({ limit: limitText }, 'asc');
       if (await answeredUnchanged(pool, request, reply)) return reply;
       const read = async ({ client, tip }: Snapshot): Promise<Type.Static<typeof holdersAnswer>> => {

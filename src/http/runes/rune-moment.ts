@@ -4,7 +4,7 @@ import { knowsRunesAt, requireRunes } from '#chain/runes/rune-standing.queries.t
 import { quoted, runeQuestionOf } from '#http/ord/parameters.ts';
 import type { Tip } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import type { Height } from '#kernel/primitives/height.ts';
+import { type Height, parseHeight } from '#kernel/primitives/height.ts';
 
 /** Throws `not_found`, and `derived_table_behind` while the table is being filled. */
 export async function foundRune(client: ClientBase, name: string): Promise<RuneDetail> {
@@ -18,6 +18,14 @@ export async function foundRune(client: ClientBase, name: string): Promise<RuneD
 export async function knownHeight(client: ClientBase, height: Height): Promise<Height> {
   if (await knowsRunesAt(client, height)) return height;
   throw new AppError('not_found', `runes are unknown at height ${height}`);
+}
+
+/** The height of `at`; null: it is left out. Throws `request_invalid`. */
+export function heightOfAt(at: string | undefined): Height | null {
+  if (at === undefined) return null;
+  const height = parseHeight(at);
+  if (height !== null) return height;
+  throw new AppError('request_invalid', `at is not a height: ${quoted(at)}`, { parameter: 'at' });
 }
 
 /** The height that `at` names, or that of the tip. Throws `request_invalid` above the tip. */

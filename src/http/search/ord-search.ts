@@ -43,6 +43,20 @@ export async function findTarget(
   });
 }
 
+/**
+ * Where the search box leads for a text that can hardly be meant as one: a rune by its id or its name with spacers, a sat
+ * by its degree, an output or a satpoint. Null: search the text.
+ */
+export async function typedTarget(
+  { pool, network }: Chain,
+  typed: string,
+  { signal }: Asker,
+): Promise<string | null> {
+  if (/^[0-9a-f]{64}:/iu.test(typed) || /^\d+:\d+$/u.test(typed)) return namedTarget(typed, network);
+  if (typed.includes('°')) return satTarget(typed);
+  return typed.includes('•') ? runeTarget(pool, typed, signal) : null;
+}
+
 /** The redirect of ord's paths that are just an identifier; null for anything else. */
 export async function bareTarget(
   { pool, network }: Chain,
@@ -68,7 +82,7 @@ function nameIn(segment: string): string {
 }
 
 /** A rune that exists. Any other word may be a text. */
-async function runeTarget(pool: pg.Pool, query: string, signal: AbortSignal): Promise<string | null> {
+export async function runeTarget(pool: pg.Pool, query: string, signal: AbortSignal): Promise<string | null> {
   const spaced = parseSpacedRune(query);
   if (spaced === null) return null;
   const isRune = await withCutConnection(pool, signal, (client) => isEtched(client, spaced.rune));

@@ -337,8 +337,8 @@ const table = {
     retry: 'soon',
   },
   mempool_not_followed: {
-    meaning: 'Pending transactions were requested, but no process follows the mempool of a node.',
-    action: 'Run `satscribe serve` with a node; `/mempool` says what delays it.',
+    meaning: 'Pending transactions were requested, but the mempool of the node is not followed now.',
+    action: 'Try again; `/mempool` says what delays it. Without any node the code is `no_node`.',
     retry: 'soon',
   },
   mempool_waits_for_index: {

@@ -26,11 +26,10 @@ describe('/mempool', () => {
     expect((await get('/mempool')).json()).toMatchObject({ following: false, state: 'off', revision: null });
     for (const list of ['inscriptions', 'transfers', 'departures']) {
       const answer = await get(`/mempool/${list}`);
-      expect(answer.statusCode).toBe(503);
-      expect(answer.json()).toEqual({
-        status: 'error',
-        reason: 'the mempool is not followed: no process follows a node',
-        code: 'mempool_not_followed',
+      expect(answer.statusCode).toBe(404);
+      expect(answer.json()).toMatchObject({
+        error: 'the mempool is that of a node, and there is none',
+        code: 'no_node',
       });
     }
     // how the service was started is no failure to log

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import type pg from 'pg';
 import { describe, expect, test } from 'vitest';
+import { readOutboxPage } from '#chain/events/events.queries.ts';
 import { storedRuneKind } from '#chain/events/rune-texts.queries.ts';
 import { exportBalances } from '#chain/runes/export-balances.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
@@ -207,6 +208,10 @@ describe('random chains', () => {
       const heights = (await source.refs()).map(({ height }) => height);
       expect(rows).toEqual(heights.map((height) => ({ height, anchored: height < 20 })));
       await expectEvents(pool);
+      const page = await readOutboxPage(pool, storedRuneKind, 'regtest', 1, null);
+      expect(page.map(({ height, eventCount }) => [height, eventCount === null])).toEqual(
+        heights.map((height) => [height, height >= 20]),
+      );
       await expectVerified(pool, source);
     }
   });

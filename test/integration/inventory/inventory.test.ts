@@ -309,6 +309,17 @@ describe.skipIf(bitcoindForTests() === null)('the inventory', () => {
     });
   }, 60_000);
 
+  test('says that the descriptor is missing before it looks for the node', async () => {
+    const env = { ...indexed.database.settings, BITCOIN_RPC_URL: 'http://127.0.0.1:9' };
+    for (const words of [['add', shown(other)], ['scan']]) {
+      const refused = await runCli(['inventory', ...words], env);
+      expect(refused.exitCode).toBe(1);
+      expect(refused.stderr).toContain('inventory_descriptor_missing');
+    }
+    const listed = await runCli(['inventory', 'list'], env);
+    expect([listed.exitCode, listed.stderr]).toEqual([0, '']);
+  }, 60_000);
+
   describe('a descriptor', () => {
     const base58check = createBase58check((bytes: Uint8Array) =>
       Uint8Array.from(createHash('sha256').update(bytes).digest()),

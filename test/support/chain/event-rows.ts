@@ -13,7 +13,7 @@ export interface OutboxRow {
   readonly height: number;
   readonly hash: string;
   readonly cancels: number | null;
-  readonly count: number;
+  readonly count: number | null;
   readonly text: string | null;
 }
 
@@ -58,7 +58,7 @@ export async function textsOfTables(
   pool: pg.Pool,
   network: NetworkName,
   kind: StoredEventKind = storedInscriptionKind,
-): Promise<{ height: number; text: string; sha256: string; isKnown: boolean; count: number }[]> {
+): Promise<{ height: number; text: string; sha256: string; isKnown: boolean; count: number | null }[]> {
   const blocks = await withTransaction(pool, (tx) =>
     kind.readTexts(tx, network, { from: genesisHeight, to: asHeight(2 ** 31 - 1), keep: true }),
   );

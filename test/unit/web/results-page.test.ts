@@ -29,6 +29,8 @@ function pageOf(
     overview: null,
     numbered: null,
     height: null,
+    rune: null,
+    sat: null,
   }).text;
 }
 

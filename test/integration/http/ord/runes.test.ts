@@ -2,6 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { storedInscriptionKind } from '#chain/events/inscription-texts.queries.ts';
+import { storedRuneKind } from '#chain/events/rune-texts.queries.ts';
 import type { App } from '#http/server/app-dependencies.ts';
 import { follow } from '#indexer/follow/follow.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
@@ -74,6 +76,7 @@ describe.each(['runes-1', 'mixed-1'])('runes of the golden chain %s', (name) => 
       logger: silentLogger(),
       operations: testOperations(readers),
       blocks,
+      eventKinds: [storedInscriptionKind, storedRuneKind],
     });
     await app.ready();
     for (const question of ['output', 'output-empty']) {
@@ -319,15 +322,44 @@ describe.each(['runes-1', 'mixed-1'])('runes of the golden chain %s', (name) => 
     expect((await get(`/outputs/${address}?type=runes`)).status).toBe(400);
   });
 
+  test('the search box leads to runes and sats, and offers those that may be meant', async () => {
+    const typed = async (text: string) => (await get(`/?q=${encodeURIComponent(text)}`)).location;
+    const spaced = runes.map(({ value }) => value.entry.spaced_rune).find((text) => text.includes('•'))!;
+    const word = spaced.replaceAll('•', '');
+    expect(await typed(spaced)).toBe(`/rune/${encodeURIComponent(spaced)}`);
+    expect(await typed(` ${runes[0]!.value.id} `)).toBe(`/rune/${runes[0]!.value.id}`);
+    expect(await typed('0°1′1″0‴')).toBe(`/sat/${encodeURIComponent('0°1′1″0‴')}`);
+    expect(await typed('NOBODY•ETCHED•THIS')).toBe(`/?text=${encodeURIComponent('NOBODY•ETCHED•THIS')}`);
+    expect(await typed(word)).toBe(`/?text=${word}`);
+    const page = async (text: string) => String((await get(`/?text=${encodeURIComponent(text)}`)).body);
+    expect(await page(word)).toContain(`Rune <a href="/rune/${word}">${word}</a> has this name.`);
+    expect(await page('1.5')).toContain('<a href="/sat/5000000005">Sat 5,000,000,005</a>');
+    expect(await page('word')).not.toContain('class="hint"');
+  });
+
+  test('the page of an address shows its runes', async () => {
+    const [address, outputs] = [...byAddress].find(([, held]) => held.some(isRunic))!;
+    const page = await app.inject({ url: `/address/${address}`, headers: { accept: 'text/html' } });
+    for (const name of outputs.flatMap(({ runes: held }) => Object.keys(held)))
+      expect(page.body).toContain(`<a href="/rune/${encodeURIComponent(name)}">${name}</a>`);
+  });
+
   test('nothing is said of runes where blocks are missing', async () => {
     const { pool } = database;
     const { height } = best!.headers.at(-1)!;
     await pool.query('UPDATE chain.rune_blocks SET anchored = false WHERE height = $1', [height]);
-    const words = 'runes are unknown here: blocks since the first rune height are missing';
+    const words =
+      'runes are unknown here: blocks since the first rune height are missing. `npm run demo -- --sample regtest` has a whole chain';
     for (const url of [`/rune/${runes[0]!.value.id}`, '/runes'])
       expect(await get(url)).toMatchObject({ status: 404, body: { error: words } });
     await expectUnknown(400);
     expect((await get(`/block/${height}`)).body).toMatchObject({ runes: null });
+    const { satscribe } = (await get('/status')).body as { satscribe: { derivedTables: { name: string }[] } };
+    expect(satscribe.derivedTables.find(({ name: table }) => table === 'runes')).toMatchObject({
+      state: 'gap',
+    });
+    expect((await get(`/events/text/${height}?kind=runes`)).status).toBe(404);
+    expect((await get(`/events/text/${height - 1}?kind=runes`)).status).toBe(200);
     await pool.query('UPDATE chain.rune_blocks SET anchored = true WHERE height = $1', [height]);
     expect((await get('/runes')).status).toBe(200);
   });

@@ -341,6 +341,13 @@ describe('runes on our own paths', () => {
       expect([url, status]).toEqual([url, 400]);
       expect(body.error).not.toBe('');
     }
+    for (const [url, parameter] of [
+      [`/rune/${id}/holders?at=x`, 'at'],
+      [`/rune/${id}/holders?at=${tip + 1}`, 'at'],
+      [`/address/${address}/runes?at=x`, 'at'],
+      ['/rune/abc/holders', 'rune'],
+    ] as const)
+      expect((await get(url)).body).toMatchObject({ code: 'request_invalid', parameter });
     const foreign = await get<{ nextCursor: string }>(`/rune/${id}/activity?limit=1`);
     const { nextCursor } = foreign.body;
     if (nextCursor !== null)

@@ -1,0 +1,33 @@
+import { html, type Markup } from './html.ts';
+
+/** A rune that an owner holds. */
+export interface HeldRune {
+  readonly name: string;
+  /** In units of the rune, in decimal digits. */
+  readonly amount: string;
+  readonly symbol: string | null;
+}
+
+export interface HeldRunesView {
+  readonly runes: readonly HeldRune[];
+  /** Where all of them are; null: these are all. */
+  readonly more: string | null;
+}
+
+export const runeHref = (name: string): string => `/rune/${encodeURIComponent(name)}`;
+
+/** The runes of an owner. */
+export function heldRunesTable({ runes, more }: HeldRunesView): Markup | null {
+  if (runes.length === 0) return null;
+  return html`<h2>Runes</h2>
+<div class="scroll"><table class="rows">
+<thead><tr><th scope="col">Rune</th><th scope="col" class="num">Amount</th></tr></thead>
+<tbody>
+${runes.map(
+  ({ name, amount, symbol }) =>
+    html`<tr><th scope="row"><a href="${runeHref(name)}">${name}</a></th><td class="num">${amount} ${symbol}</td></tr>\n`,
+)}
+</tbody>
+</table></div>
+${more !== null && html`<p class="more"><a href="${more}">All of its runes, as JSON</a></p>`}`;
+}
