@@ -33,6 +33,7 @@ export default {
     room('utxos', '^src/utxos/', '^(src/(utxos|outgoing|chain|sat-ranges|kernel)|indexer/transaction)/'),
     room('inventory', '^src/inventory/', '^src/(inventory|utxos|chain|kernel)/'),
     room('orders', '^src/orders/', '^src/(orders|kernel)/'),
+    room('webhooks', '^src/webhooks/', '^src/(webhooks|outgoing|kernel)/'),
     {
       name: 'plans-of-orders-are-pure',
       comment: 'terms and prices to transactions: no IO, no clock, no keys, no configuration',
@@ -44,17 +45,17 @@ export default {
     room(
       'http',
       '^src/http/',
-      '^(src/(http|web|chain|accounts|payments|sat-ranges|utxos|inventory|orders|kernel)|search|indexer/(parse|transaction|runes))/',
+      '^(src/(http|web|chain|accounts|payments|sat-ranges|utxos|inventory|orders|webhooks|kernel)|search|indexer/(parse|transaction|runes))/',
     ),
     room(
       'app',
       '^src/app/',
-      '^(src/(app|http|chain|accounts|payments|sat-ranges|outgoing|utxos|inventory|node|embedded-postgres|kernel|config|version)|search|indexer)',
+      '^(src/(app|http|chain|accounts|payments|sat-ranges|outgoing|utxos|inventory|webhooks|node|embedded-postgres|kernel|config|version)|search|indexer)',
     ),
     room(
       'commands',
       '^src/(commands/|main|command-line|compiled-code|cli|config)',
-      '^src/(commands/|app/|accounts/|inventory/|chain/|kernel/|main|command-line|compiled-code|cli|config|version)',
+      '^src/(commands/|app/|accounts/|inventory/|webhooks/|chain/|kernel/|main|command-line|compiled-code|cli|config|version)',
     ),
     room('transaction', '^indexer/transaction/', '^(indexer/transaction|src/kernel)/'),
     room('runes', '^indexer/runes/', '^(indexer/runes|src/kernel)/'),

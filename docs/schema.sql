@@ -867,3 +867,67 @@ CREATE TABLE service.watched_scripts (
 CREATE INDEX watched_scripts_new ON service.watched_scripts USING btree (script) WHERE (NOT picked_up);
 CREATE INDEX watched_scripts_of_watcher ON service.watched_scripts USING btree (watcher);
 CREATE INDEX watched_scripts_to_scan ON service.watched_scripts USING btree (next_height) WHERE (next_height IS NOT NULL);
+
+CREATE TABLE service.webhook_hosts (
+  host text NOT NULL,
+  answers boolean NOT NULL,
+  tried_at timestamp with time zone NOT NULL,
+  CONSTRAINT webhook_hosts_pkey PRIMARY KEY (host)
+);
+ALTER TABLE service.webhook_hosts SET (fillfactor=70);
+
+CREATE TABLE service.webhook_keys (
+  public_key bytea NOT NULL,
+  is_current boolean NOT NULL,
+  since timestamp with time zone NOT NULL,
+  CONSTRAINT webhook_keys_pkey PRIMARY KEY (public_key),
+  CONSTRAINT webhook_keys_public_key_check CHECK ((length(public_key) = 32))
+);
+CREATE UNIQUE INDEX webhook_keys_current ON service.webhook_keys USING btree (is_current) WHERE is_current;
+
+CREATE TABLE service.webhook_subjects (
+  subject text NOT NULL,
+  last_sequence bigint NOT NULL,
+  head_sequence bigint,
+  host text,
+  due_at timestamp with time zone,
+  taken_by uuid,
+  gone_url text,
+  CONSTRAINT webhook_subjects_pkey PRIMARY KEY (subject),
+  CONSTRAINT webhook_subjects_check CHECK ((((head_sequence IS NULL) = (due_at IS NULL)) AND ((head_sequence IS NULL) = (host IS NULL)))),
+  CONSTRAINT webhook_subjects_check1 CHECK (((taken_by IS NULL) OR (head_sequence IS NOT NULL))),
+  CONSTRAINT webhook_subjects_head_sequence_check CHECK ((head_sequence > 0)),
+  CONSTRAINT webhook_subjects_last_sequence_check CHECK ((last_sequence > 0)),
+  CONSTRAINT webhook_subjects_subject_check CHECK (((length(subject) >= 1) AND (length(subject) <= 200)))
+);
+ALTER TABLE service.webhook_subjects SET (fillfactor=70);
+CREATE INDEX webhook_subjects_due ON service.webhook_subjects USING btree (due_at) WHERE (due_at IS NOT NULL);
+
+CREATE TABLE service.webhooks (
+  subject text NOT NULL,
+  sequence bigint NOT NULL,
+  id text NOT NULL,
+  url text,
+  host text,
+  body bytea NOT NULL,
+  secret_of text,
+  created_at timestamp with time zone NOT NULL,
+  state text NOT NULL,
+  tries integer NOT NULL DEFAULT 0,
+  tried_at timestamp with time zone,
+  status integer,
+  error text,
+  CONSTRAINT webhooks_pkey PRIMARY KEY (subject, sequence),
+  CONSTRAINT webhooks_body_check CHECK ((length(body) <= 1048576)),
+  CONSTRAINT webhooks_check CHECK ((((url IS NULL) = (host IS NULL)) AND ((url IS NULL) = (state = 'no-url'::text)))),
+  CONSTRAINT webhooks_id_key UNIQUE (id),
+  CONSTRAINT webhooks_secret_of_check CHECK (((length(secret_of) >= 1) AND (length(secret_of) <= 200))),
+  CONSTRAINT webhooks_sequence_check CHECK ((sequence > 0)),
+  CONSTRAINT webhooks_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'delivered'::text, 'given-up'::text, 'gone'::text, 'no-url'::text]))),
+  CONSTRAINT webhooks_subject_fkey FOREIGN KEY (subject) REFERENCES service.webhook_subjects(subject),
+  CONSTRAINT webhooks_tries_check CHECK ((tries >= 0))
+);
+ALTER TABLE service.webhooks SET (fillfactor=80);
+CREATE INDEX webhooks_settled ON service.webhooks USING btree (created_at) WHERE (state <> 'waiting'::text);
+CREATE INDEX webhooks_waiting ON service.webhooks USING btree (subject, sequence) WHERE (state = 'waiting'::text);
+CREATE INDEX webhooks_waiting_since ON service.webhooks USING btree (created_at) WHERE (state = 'waiting'::text);

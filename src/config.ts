@@ -5,6 +5,7 @@ import { parseRate } from '#accounts/rate.ts';
 import { parseTrustedProxies } from '#accounts/trusted-proxies.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { allFailpoints, seams } from '#kernel/failpoint.ts';
+import { orderSettings } from './config-orders.ts';
 import { utxoSettings, wrongUtxoSettings } from './config-utxos.ts';
 
 /** The form of a rate; `parseRate` checks the bounds. */
@@ -287,6 +288,7 @@ export const configSchema = Type.Object(
         'newest blocks that an index of sats can take back: a deeper reorganisation ends it, and needs a new index',
     }),
     ...utxoSettings,
+    ...orderSettings,
     readyLagBlocks: Type.Integer({
       minimum: 0,
       maximum: 1_000_000,

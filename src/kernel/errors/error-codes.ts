@@ -2,6 +2,7 @@ import { commandErrors } from './command-errors.ts';
 import { indexErrors } from './index-errors.ts';
 import { requestErrors } from './request-errors.ts';
 import { utxoErrors } from './utxo-errors.ts';
+import { webhookErrors } from './webhook-errors.ts';
 
 /**
  * What is done after a failure, everywhere (src/kernel/retry.ts; docs/adr/0024-one-retry-policy.md).
@@ -354,6 +355,7 @@ const table = {
   },
   ...requestErrors,
   ...utxoErrors,
+  ...webhookErrors,
   search_engine_unreachable: {
     meaning: 'No Elasticsearch answers at the address.',
     action:

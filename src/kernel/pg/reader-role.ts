@@ -38,6 +38,18 @@ const serviceRights: readonly ServiceRight[] = [
   { table: 'rate_limits', privilege: 'DELETE' },
   // what can be ordered of special sats
   { table: 'inventory_outputs', privilege: 'SELECT' },
+  // what receivers are told, without their URLs, which hold their tokens; and the keys that sign it
+  {
+    table: 'webhooks',
+    privilege: 'SELECT',
+    columns: 'subject sequence id body created_at state tries tried_at status error'.split(' '),
+  },
+  {
+    table: 'webhook_subjects',
+    privilege: 'SELECT',
+    columns: ['subject', 'head_sequence', 'due_at', 'taken_by'],
+  },
+  { table: 'webhook_keys', privilege: 'SELECT' },
   // figures of /metrics
   { table: 'payments_offset', privilege: 'SELECT' },
   { table: 'watched_scripts', privilege: 'SELECT', columns: ['next_height'] },

@@ -1,0 +1,26 @@
+import { Type } from 'typebox';
+
+/** Settings of orders and of what they tell others, for the schema of all settings. */
+export const orderSettings = {
+  serviceSecretFile: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 4096,
+      description:
+        'file with the 32 random bytes from which the keys of webhooks come, the same for all processes, mode 0600; made where it is absent; unset: `service-secret` in DATA_DIR (docs/webhooks.md)',
+    }),
+  ),
+  serviceSecretOldFile: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 4096,
+      description:
+        'the file before a change of SERVICE_SECRET_FILE: webhooks are signed with the keys of both (docs/webhooks.md, "The secret")',
+    }),
+  ),
+  allowPrivateUrls: Type.Boolean({
+    default: false,
+    description:
+      'URLs that clients name, as those of webhooks, may lead to any address and port, also of this machine and its network: for tests',
+  }),
+};

@@ -1,0 +1,23 @@
+/** What may be wrong with the secret from which the keys of webhooks are derived. */
+export const webhookErrors = {
+  service_secret_missing: {
+    meaning: 'There is no file with the secret of the service, or with the one before it.',
+    action:
+      'Correct SERVICE_SECRET_FILE or SERVICE_SECRET_OLD_FILE; a service makes the first one by itself where there is none.',
+    retry: 'never',
+  },
+  service_secret_invalid: {
+    meaning:
+      'The file with the secret of the service cannot be read or made, is not of 32 bytes, or others than its owner may read it.',
+    action:
+      'Restore it from a backup, with mode 0600 and the account of this program as its owner (docs/webhooks.md, "The secret").',
+    retry: 'never',
+  },
+  service_secret_differs: {
+    meaning:
+      'Receivers of webhooks know a key of another secret: that of another process, or one that was lost or changed. They would refuse what this process signs, so it sends nothing.',
+    action:
+      'Give all processes the same file, or name the old one with SERVICE_SECRET_OLD_FILE. Where it is lost: `satscribe webhooks rekey`, and receivers take the new key from /webhooks/keys (docs/webhooks.md, "The secret").',
+    retry: 'minute',
+  },
+} as const;

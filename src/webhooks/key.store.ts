@@ -1,0 +1,53 @@
+import type pg from 'pg';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { shownPublicKey } from './webhook-keys.ts';
+
+export interface PublicKey {
+  /** As Standard Webhooks writes it. */
+  readonly key: string;
+  /** Signs new messages alone once the change is over. */
+  readonly isCurrent: boolean;
+  readonly since: Date;
+}
+
+/** The keys that sign, the current one first. */
+export async function readPublicKeys(client: pg.Pool | pg.ClientBase): Promise<PublicKey[]> {
+  const { rows } = await client.query<{ key: Buffer; isCurrent: boolean; since: Date }>(
+    `SELECT public_key AS key, is_current AS "isCurrent", since FROM service.webhook_keys
+      ORDER BY is_current DESC, since DESC`,
+  );
+  return rows.map((row) => ({ ...row, key: shownPublicKey(row.key) }));
+}
+
+/**
+ * Notes which keys sign. The first one is noted as it is; another one takes its place only beside it, as the old one.
+ * Throws `service_secret_differs` where receivers know a key that this process lacks: they would refuse what it signs.
+ */
+export async function noteKeys(tx: pg.ClientBase, keys: readonly Uint8Array[]): Promise<void> {
+  // of two processes that start, one waits
+  await tx.query('LOCK TABLE service.webhook_keys IN SHARE ROW EXCLUSIVE MODE');
+  const { rows } = await tx.query<{ key: Buffer }>(
+    'SELECT public_key AS key FROM service.webhook_keys WHERE is_current',
+  );
+  const [known] = rows;
+  if (known !== undefined && !keys.some((key) => known.key.equals(key))) {
+    throw new AppError(
+      'service_secret_differs',
+      `Receivers know the key ${shownPublicKey(known.key)}, which comes from another secret than that of SERVICE_SECRET_FILE.`,
+    );
+  }
+  await replaceKeys(tx, keys);
+}
+
+/** Notes which keys sign, whichever receivers know: they must ask for the new one. */
+export async function replaceKeys(tx: pg.ClientBase, keys: readonly Uint8Array[]): Promise<void> {
+  await tx.query('DELETE FROM service.webhook_keys WHERE public_key <> ALL($1::bytea[])', [keys]);
+  // before another one is: there is one current key
+  await tx.query('UPDATE service.webhook_keys SET is_current = false WHERE public_key <> $1', [keys[0]]);
+  await tx.query(
+    `INSERT INTO service.webhook_keys (public_key, is_current, since)
+     SELECT key, nth = 1, now() FROM unnest($1::bytea[]) WITH ORDINALITY AS signs (key, nth)
+     ON CONFLICT (public_key) DO UPDATE SET is_current = excluded.is_current`,
+    [keys],
+  );
+}

@@ -1,0 +1,80 @@
+import type pg from 'pg';
+import type { WebhookState } from './webhook.ts';
+
+/** A message, and how far it is. */
+export interface Webhook {
+  readonly sequence: number;
+  readonly id: string;
+  /** JSON, as it is sent. */
+  readonly body: string;
+  readonly createdAt: Date;
+  readonly state: WebhookState;
+  readonly tries: number;
+  /** Of the last try: when, the status of its answer, and what went wrong. Null: there was none, it had none, nothing. */
+  readonly triedAt: Date | null;
+  readonly status: number | null;
+  readonly error: string | null;
+  /** Null: it is settled, is being tried, or waits for the one before. */
+  readonly nextTryAt: Date | null;
+}
+
+/** A message with what only the operator sees: receivers know themselves by tokens in their URLs. */
+export interface WebhookDelivery extends Webhook {
+  readonly subject: string;
+  readonly url: string | null;
+}
+
+const columns = `sequence, id, convert_from(body, 'UTF8') AS body, created_at AS "createdAt", state, tries,
+  tried_at AS "triedAt", status, error,
+  CASE WHEN sequence = head_sequence AND taken_by IS NULL THEN due_at END AS "nextTryAt"`;
+const tables = 'service.webhooks JOIN service.webhook_subjects USING (subject)';
+
+/** The messages of a subject after a sequence, at most `limit`; those of the last 30 days are kept. */
+export async function readWebhooks(
+  client: pg.Pool | pg.ClientBase,
+  subject: string,
+  after: number,
+  limit: number,
+): Promise<Webhook[]> {
+  const { rows } = await client.query<Webhook>(
+    `SELECT ${columns} FROM ${tables} WHERE subject = $1 AND sequence > $2 ORDER BY sequence LIMIT $3`,
+    [subject, after, limit],
+  );
+  return rows;
+}
+
+export interface WhichDeliveries {
+  /** Absent: all. */
+  readonly subject?: string | undefined;
+  readonly state?: WebhookState | undefined;
+  readonly limit: number;
+}
+
+/** Messages, the newest first; of one subject in their order, the last ones. */
+export async function listDeliveries(
+  client: pg.Pool | pg.ClientBase,
+  { subject, state, limit }: WhichDeliveries,
+): Promise<WebhookDelivery[]> {
+  const { rows } = await client.query<WebhookDelivery>(
+    `SELECT subject, url, ${columns} FROM ${tables}
+      WHERE ($1::text IS NULL OR subject = $1) AND ($2::text IS NULL OR state = $2)
+      ORDER BY created_at DESC, subject, sequence DESC LIMIT $3`,
+    [subject ?? null, state ?? null, limit],
+  );
+  return rows;
+}
+
+/** What waits to be sent. */
+export interface WaitingWebhooks {
+  readonly count: number;
+  /** Of the oldest one; null: none waits. */
+  readonly oldestSeconds: number | null;
+}
+
+export async function readWaiting(client: pg.Pool | pg.ClientBase): Promise<WaitingWebhooks> {
+  const { rows } = await client.query<WaitingWebhooks>(
+    `SELECT count(*) AS count, extract(epoch FROM now() - min(created_at))::float8 AS "oldestSeconds"
+       FROM service.webhooks WHERE state = 'waiting'`,
+  );
+  return rows[0] ?? { count: 0, oldestSeconds: null };
+}
