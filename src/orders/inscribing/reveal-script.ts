@@ -189,8 +189,8 @@ class ScriptWriter {
 
 const textBytes = (text: string | null): number | null => (text === null ? null : Buffer.byteLength(text));
 
-/** A push with its opcode; of no bytes: OP_0. */
-const pushBytes = (length: number): number => (length === 0 ? 1 : pushPrefix(length).length + length);
+/** A push with its opcode (`pushPrefix`, without making one); of no bytes: OP_0. */
+const pushBytes = (length: number): number => length + (length < 0x4c ? 1 : length <= 0xff ? 2 : 3);
 
 const chunksOf = (length: number): number => Math.ceil(length / pushBytesMax);
 

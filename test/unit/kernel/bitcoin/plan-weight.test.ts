@@ -6,15 +6,22 @@ import { propertyRuns } from '#test/support/property-runs.ts';
 
 // around each length at which a count or length takes more bytes
 const leafBytes = fc.oneof(fc.constantFrom(34, 252, 253, 65_535, 65_536), fc.integer({ min: 34, max: 1000 }));
-const input = fc.record({
-  path: fc.constantFrom<'key' | 'leaf'>('key', 'leaf'),
-  leafScript: fc.option(leafBytes.map((length) => new Uint8Array(length))),
-});
+const p2tr = Uint8Array.of(0x51, 0x20, ...new Uint8Array(32));
+const anchor = Uint8Array.of(0x51, 0x02, 0x4e, 0x73);
+const input = (...scripts: readonly Uint8Array[]) =>
+  fc.record({
+    script: fc.constantFrom(...scripts),
+    path: fc.constantFrom<'key' | 'leaf'>('key', 'leaf'),
+    leafScript: fc.option(leafBytes.map((length) => new Uint8Array(length))),
+  });
 const output = fc.record({
   script: fc.integer({ min: 0, max: 300 }).map((length) => new Uint8Array(length)),
 });
 const plan: fc.Arbitrary<WeighedPlan> = fc.record({
-  inputs: fc.array(input, { minLength: 1, maxLength: 4 }),
+  // an anchor needs somebody who pays the fee
+  inputs: fc
+    .tuple(input(p2tr), fc.array(input(p2tr, anchor), { maxLength: 3 }))
+    .map(([one, more]) => [one, ...more]),
   outputs: fc.oneof(
     fc.array(output, { minLength: 1, maxLength: 4 }),
     output.map((one) => Array.from({ length: 253 }, () => one)),
@@ -24,8 +31,9 @@ const plan: fc.Arbitrary<WeighedPlan> = fc.record({
 /** The transaction as it will be, with signatures that sign nothing. */
 function signedWeight({ inputs, outputs }: WeighedPlan): number {
   const made = new Transaction();
-  for (const { path, leafScript } of inputs) {
+  for (const { path, leafScript, script } of inputs) {
     const index = made.addInput(Buffer.alloc(32), 0);
+    if (script === anchor) continue;
     const revealed = path === 'leaf' && leafScript !== null ? [leafScript, Buffer.alloc(33)] : [];
     made.setWitness(index, [Buffer.alloc(64), ...revealed]);
   }

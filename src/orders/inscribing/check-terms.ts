@@ -1,0 +1,133 @@
+import { type ScriptType, scriptType } from '#kernel/bitcoin/script-type.ts';
+import { dustOf } from '#kernel/bitcoin/transaction-size.ts';
+import { formatInscriptionId } from '#kernel/primitives/inscription-id.ts';
+import { type FileTerms, type OrderRefusal, type OrderTerms, orderBounds, refused } from './order-terms.ts';
+import { anchorScript, largest, p2trDust } from './plan-amounts.ts';
+import { idField, pushBytesMax, uncurseFault } from './reveal-script.ts';
+
+/** What makes an order impossible whatever its transactions weigh. Null: nothing. */
+export function checkTerms(terms: OrderTerms): OrderRefusal | null {
+  return (
+    filesFault(terms) ??
+    receiversFault(terms) ??
+    amountsFault(terms) ??
+    parentsFault(terms) ??
+    (terms.uncurse ? uncurseImpossible(terms) : null)
+  );
+}
+
+function filesFault({ files }: OrderTerms): OrderRefusal | null {
+  if (files.length === 0) return refused('no-files', 'An order needs files or delegates.');
+  if (files.length > orderBounds.files) {
+    return refused(
+      'too-many-files',
+      `An order has at most ${orderBounds.files} files and delegates, not ${files.length}.`,
+    );
+  }
+  for (const [file, terms] of files.entries()) {
+    const fault = pushFault(terms, file);
+    if (fault !== null) return fault;
+  }
+  return null;
+}
+
+/** Fields that are one push must fit into it. */
+function pushFault({ contentType, metaprotocol }: FileTerms, file: number): OrderRefusal | null {
+  if (Buffer.byteLength(contentType ?? '') > pushBytesMax) {
+    const reason = `The content type of file ${file + 1} has more than ${pushBytesMax} bytes.`;
+    return refused('content-type-long', reason, { file });
+  }
+  if (Buffer.byteLength(metaprotocol ?? '') > pushBytesMax) {
+    const reason = `The metaprotocol of file ${file + 1} has more than ${pushBytesMax} bytes.`;
+    return refused('metaprotocol-long', reason, { file });
+  }
+  return null;
+}
+
+function receiversFault({ burn, receivers, files, batchMode }: OrderTerms): OrderRefusal | null {
+  if (burn) return null;
+  if (receivers.length !== 1 && receivers.length !== files.length) {
+    const wanted = files.length === 1 ? 'one' : `one, or one for each of the ${files.length} files`;
+    const reason = `receiveAddress names ${receivers.length} addresses: it must be ${wanted}.`;
+    return refused('receivers-count', reason);
+  }
+  if (batchMode === 'shared-output' && receivers.length > 1) {
+    const reason =
+      'batchMode shared-output puts all inscriptions into one output: receiveAddress must be one address.';
+    return refused('receivers-differ', reason);
+  }
+  return null;
+}
+
+function amountsFault(terms: OrderTerms): OrderRefusal | null {
+  const { postage, feeRate, additionalFee } = terms;
+  const { postageMin, postageMax, feeRateMin, feeRateMax, additionalFeeMax } = orderBounds;
+  if (feeRate < feeRateMin || feeRate > feeRateMax) {
+    const reason = `fee must be from ${perVb(feeRateMin)} to ${perVb(feeRateMax)} sats for a virtual byte.`;
+    return refused('fee-rate-bounds', reason);
+  }
+  if (additionalFee < 0n || additionalFee > additionalFeeMax) {
+    return refused('additional-fee-bounds', `additionalFee must be from 0 to ${additionalFeeMax} sats.`);
+  }
+  if (postage === 'least') return null;
+  if (postage < postageMin || postage > postageMax) {
+    return refused('postage-bounds', `postage must be from ${postageMin} to ${postageMax} sats.`);
+  }
+  const scripts = terms.burn ? [anchorScript] : terms.receivers;
+  const small = scripts.find((script) => postage < BigInt(dustOf(script)));
+  if (small === undefined) return null;
+  const reason = `postage of ${postage} sats is dust: nodes relay no less than ${dustOf(small)} sats to ${addressWords(small)}.`;
+  return refused('postage-dust', reason);
+}
+
+const perVb = (feeRate: bigint): string => String(Number(feeRate) / 1000);
+
+const words: Readonly<Partial<Record<ScriptType, string>>> = {
+  p2pkh: 'a P2PKH address',
+  p2sh: 'a P2SH address',
+  p2wpkh: 'a P2WPKH address',
+  p2wsh: 'a P2WSH address',
+  p2tr: 'a P2TR address',
+};
+const addressWords = (script: Uint8Array): string => words[scriptType(script)] ?? 'such an address';
+
+function parentsFault({ parents }: OrderTerms): OrderRefusal | null {
+  if (parents.length > orderBounds.parents) {
+    const reason = `An order has at most ${orderBounds.parents} parents, not ${parents.length}.`;
+    return refused('too-many-parents', reason);
+  }
+  const seen = new Set<string>();
+  for (const { id, value, returnScript } of parents) {
+    const name = formatInscriptionId(id.txid, id.index);
+    const key = Buffer.from(idField(id)).toString('hex');
+    if (seen.has(key)) return refused('parent-repeated', `Parent ${name} is named twice.`);
+    seen.add(key);
+    const least = largest(BigInt(dustOf(returnScript)), p2trDust);
+    if (value < least) {
+      const reason = `The value of parent ${name} is ${value} sats, but nodes relay no less than ${least} to its deposit and to ${addressWords(returnScript)}: move it to a larger output first.`;
+      return refused('parent-dust', reason);
+    }
+  }
+  return null;
+}
+
+function uncurseImpossible({ files, parents, batchMode }: OrderTerms): OrderRefusal | null {
+  const impossible = (why: string, more: { file?: number } = {}): OrderRefusal =>
+    refused('uncurse-impossible', `uncurseIt is not possible ${why}`, more);
+  if (batchMode === 'shared-output' && files.length > 1) {
+    return impossible('with batchMode shared-output: a pointer to a sat is a curse.');
+  }
+  for (const [file, { metadata }] of files.entries()) {
+    const fault = uncurseFault({
+      pointer: null,
+      metadata: typeof metadata === 'number' ? metadata : (metadata?.length ?? null),
+      parents: parents.map(({ id }) => idField(id).length),
+    });
+    if (fault === 'parents') return impossible('with more than one parent: a repeated field is a curse.');
+    if (fault === 'metadata') {
+      const why = `with more than ${pushBytesMax} bytes of metadata (file ${file + 1}): a repeated field is a curse.`;
+      return impossible(why, { file });
+    }
+  }
+  return null;
+}

@@ -1,0 +1,351 @@
+import { anchorInputWeight, keyInputWeight, leafInputWeight } from '#kernel/bitcoin/plan-weight.ts';
+import { dustOf, frameWeight, outputWeight, standardWeightMax } from '#kernel/bitcoin/transaction-size.ts';
+import { checkTerms } from './check-terms.ts';
+import { type FileTerms, type OrderRefusal, type OrderTerms, orderBounds, refused } from './order-terms.ts';
+import {
+  anchorScript,
+  burnScript,
+  feeOf,
+  largest,
+  type OwnOutput,
+  ownOutputFor,
+  type Parts,
+  p2trDust,
+  p2trOutputWeight,
+  valueOf,
+  weightWith,
+} from './plan-amounts.ts';
+import {
+  type EnvelopeLengths,
+  envelopeBytes,
+  idField,
+  pointerField,
+  revealScriptBytes,
+} from './reveal-script.ts';
+
+/**
+ * A reveal with several files is not planned heavier than this: payments in parts add inputs to it later, and nodes
+ * relay 400,000.
+ */
+const sharedRevealWeightMax = 390_000;
+/** A reveal that a miner takes directly must fit into a block, beside its header and coinbase. */
+const minedWeightMax = 3_900_000;
+
+/** The files of one reveal: `count` of the order's, from `first` on. */
+export interface FileGroup {
+  readonly first: number;
+  readonly count: number;
+}
+
+/** A reveal as it was quoted. */
+export interface RevealLayout extends FileGroup {
+  readonly leafBytes: number;
+  readonly weight: number;
+  readonly fee: bigint;
+  /** Our output of it; with `burn`, of the transaction that burns. */
+  readonly own: OwnOutput;
+  readonly burn: { readonly weight: number; readonly fee: bigint } | null;
+  /** The value of the output that it spends through its leaf. */
+  readonly committed: bigint;
+  /** The value of a second one, spent by key: where the inscription must be on the first of exactly its postage. */
+  readonly feeInput: bigint | null;
+}
+
+/** The transactions of an order, with all that they cost. */
+export interface OrderLayout {
+  readonly kind: 'layout';
+  /** `direct`: one reveal, which spends what is paid to its address. `wallet`: a commit of the wallet, then reveals. */
+  readonly paidTo: 'direct' | 'wallet';
+  readonly postage: bigint;
+  readonly reveals: readonly RevealLayout[];
+  readonly commit: { readonly weight: number; readonly fee: bigint } | null;
+  /** Fees of all transactions. */
+  readonly minerFee: bigint;
+  /** `minerFee`, and what our outputs need beyond the shares: the part of the price that the chain takes. */
+  readonly chainFee: bigint;
+  readonly sizeFee: bigint;
+}
+
+/** What is ours of a payment, beyond the fees and postage. */
+export interface Revenue {
+  /** Without the size fee. */
+  readonly amount: bigint;
+  /** Of the chain fee, rounded down. */
+  readonly sizeFeePercent: number;
+}
+
+/**
+ * Plans the transactions of an order, before there is a payment: their exact weights need no keys, and contents only
+ * by their lengths. Deterministic: later plans for the same terms follow the same layout. Cost: linear in the files.
+ */
+export function layoutOrder(terms: OrderTerms, revenue: Revenue): OrderLayout | OrderRefusal {
+  const fault = checkTerms(terms);
+  if (fault !== null) return fault;
+  const settled = settleTerms(terms);
+  const groups = groupFiles(settled);
+  if (!Array.isArray(groups)) return groups;
+  const isDirect = terms.type === 'direct' && groups.length === 1 && !revealsPostageFirst(terms);
+  return priced(settled, revenue, groups, isDirect ? 'direct' : 'wallet');
+}
+
+/** Terms with what each of their files asks for. */
+export interface SettledTerms extends OrderTerms {
+  /** What the terms say, or the least for all receivers. */
+  readonly postage: bigint;
+  readonly parentsValue: bigint;
+  /** The lengths of the parents' ids as fields. */
+  readonly parentLengths: readonly number[];
+}
+
+export function settleTerms(terms: OrderTerms): SettledTerms {
+  return {
+    ...terms,
+    postage: postageOf(terms),
+    parentsValue: valueOf(terms.parents),
+    parentLengths: terms.parents.map(({ id }) => idField(id).length),
+  };
+}
+
+/**
+ * Whether reveals spend the inscription's own output first, then parents and what pays the fee. An envelope is only
+ * uncursed in the first input; elsewhere parents come first, so that they return whatever the payment is.
+ */
+export function revealsPostageFirst({ uncurse, parents }: OrderTerms): boolean {
+  return uncurse && parents.length > 0;
+}
+
+function postageOf(terms: OrderTerms): bigint {
+  if (terms.postage !== 'least') return terms.postage;
+  const dusts = outputScripts(terms).map((script) => BigInt(dustOf(script)));
+  // the commit has an output of exactly the postage
+  return largest(...dusts, revealsPostageFirst(terms) ? p2trDust : 0n);
+}
+
+/** The scripts that inscriptions go to: one for all files, or one a file. */
+export function outputScripts({ burn, receivers }: OrderTerms): readonly Uint8Array[] {
+  return burn ? [anchorScript] : receivers;
+}
+
+/** The outputs that hold the inscriptions of a reveal. */
+export function postageOutputs(
+  terms: SettledTerms,
+  { first, count }: FileGroup,
+): { script: Uint8Array; value: bigint }[] {
+  const scripts = outputScripts(terms);
+  const { postage } = terms;
+  const [shared = anchorScript] = scripts;
+  if (terms.batchMode === 'shared-output') return [{ script: shared, value: postage * BigInt(count) }];
+  return Array.from({ length: count }, (_, place) => ({
+    script: scripts.length === 1 ? shared : (scripts[first + place] ?? shared),
+    value: postage,
+  }));
+}
+
+/** The sat to which the inscription at a place of its reveal is moved; the first one lies there by itself. */
+export function pointerOf(terms: SettledTerms, place: number): bigint | null {
+  return place === 0 ? null : terms.parentsValue + BigInt(place) * terms.postage;
+}
+
+function envelopeLengths(terms: SettledTerms, file: FileTerms, place: number): EnvelopeLengths {
+  const pointer = pointerOf(terms, place);
+  return {
+    contentType: textBytes(file.contentType),
+    body: bytesOf(file.body),
+    contentEncoding: textBytes(file.contentEncoding),
+    metaprotocol: textBytes(file.metaprotocol),
+    metadata: bytesOf(file.metadata),
+    delegate: file.delegate === null ? null : idField(file.delegate).length,
+    parents: terms.parentLengths,
+    pointer: pointer === null ? null : pointerField(pointer).length,
+  };
+}
+
+const textBytes = (text: string | null): number | null => (text === null ? null : Buffer.byteLength(text));
+const bytesOf = (content: Uint8Array | number | null): number | null =>
+  typeof content === 'number' || content === null ? content : content.length;
+
+/** A group with the length of its leaf. */
+type LeafGroup = FileGroup & Pick<RevealLayout, 'leafBytes'>;
+
+/** Files one after the other, as many in each reveal as it may hold. */
+function groupFiles(terms: SettledTerms): LeafGroup[] | OrderRefusal {
+  const groups: LeafGroup[] = [];
+  let first = 0;
+  while (first < terms.files.length) {
+    const group = groupFrom(terms, first);
+    if ('kind' in group) return group;
+    groups.push(group);
+    first += group.count;
+  }
+  return groups;
+}
+
+function groupFrom(terms: SettledTerms, first: number): LeafGroup | OrderRefusal {
+  let count = 0;
+  let leafBytes = revealScriptBytes([]);
+  while (first + count < terms.files.length) {
+    const file = terms.files[first + count];
+    if (file === undefined || (terms.uncurse && count > 0)) break;
+    const bytes = leafBytes + envelopeBytes(envelopeLengths(terms, file, count));
+    const weight = revealWeight(terms, { first, count: count + 1 }, bytes);
+    if (count > 0 && weight > sharedRevealWeightMax) break;
+    const max = terms.nonStandard ? minedWeightMax : standardWeightMax;
+    if (weight > max) return tooLarge(terms, first, weight);
+    leafBytes = bytes;
+    count++;
+  }
+  return { first, count, leafBytes };
+}
+
+function tooLarge(terms: OrderTerms, file: number, weight: number): OrderRefusal {
+  const reason = terms.nonStandard
+    ? `File ${file + 1} makes a transaction of ${weight} weight units; a block has room for ${minedWeightMax}.`
+    : `File ${file + 1} makes a transaction of ${weight} weight units; nodes relay ${standardWeightMax} at most (about 396 kB of content), and this service has no other way to mine it.`;
+  return refused('reveal-too-large', reason, { file });
+}
+
+/** The inputs and outputs of a reveal, without ours. */
+function revealParts(terms: OrderTerms, group: FileGroup, leafBytes: number): Parts {
+  const { parents } = terms;
+  const keyInputs = parents.length + (revealsPostageFirst(terms) ? 1 : 0);
+  const returns = isLast(terms, group)
+    ? parents.reduce((sum, { returnScript }) => sum + outputWeight(returnScript), 0)
+    : parents.length * p2trOutputWeight;
+  return {
+    inputs: 1 + keyInputs,
+    outputs: parents.length + postageOutputCount(terms, group),
+    weight: leafInputWeight(leafBytes) + keyInputs * keyInputWeight + returns + postageWeight(terms, group),
+  };
+}
+
+/** Parents return with the last reveal; until then each goes back to its deposit. */
+export const isLast = ({ files }: OrderTerms, { first, count }: FileGroup): boolean =>
+  first + count === files.length;
+
+const postageOutputCount = ({ batchMode }: OrderTerms, { count }: FileGroup): number =>
+  batchMode === 'shared-output' ? 1 : count;
+
+/** Of the outputs of inscriptions: without objects, as groups are tried file by file. */
+function postageWeight(terms: OrderTerms, group: FileGroup): number {
+  const scripts = outputScripts(terms);
+  const [shared = anchorScript] = scripts;
+  const outputs = postageOutputCount(terms, group);
+  if (scripts.length === 1) return outputs * outputWeight(shared);
+  let weight = 0;
+  for (let file = group.first; file < group.first + group.count; file++) {
+    weight += outputWeight(scripts[file] ?? shared);
+  }
+  return weight;
+}
+
+/** As heavy as it can be: with an output of ours that is P2TR. */
+const revealWeight = (terms: OrderTerms, group: FileGroup, leafBytes: number): number =>
+  weightWith(revealParts(terms, group, leafBytes), p2trOutputWeight);
+
+/** The inputs and outputs of the transaction that burns what a reveal gave to anchors, without our output. */
+export function burnParts(anchors: number): Parts {
+  return {
+    inputs: anchors + 1,
+    outputs: 1,
+    weight: anchors * anchorInputWeight + keyInputWeight + outputWeight(burnScript),
+  };
+}
+
+function priced(
+  terms: SettledTerms,
+  revenue: Revenue,
+  groups: readonly LeafGroup[],
+  paidTo: OrderLayout['paidTo'],
+): OrderLayout | OrderRefusal {
+  const commit = paidTo === 'wallet' ? commitOf(terms, groups.length) : null;
+  if (commit !== null && commit.weight > standardWeightMax) return tooManyReveals(groups.length);
+  const minerFeeOf = (reveals: readonly RevealLayout[]): bigint =>
+    reveals.reduce((sum, { fee, burn }) => sum + fee + (burn?.fee ?? 0n), commit?.fee ?? 0n);
+
+  // our outputs are chosen by the least size fee that there can be; the rest of it is the first reveal's
+  const leastSizeFee = percentOf(
+    minerFeeOf(groups.map((group) => revealOf(terms, group, 0n))),
+    revenue.sizeFeePercent,
+  );
+  const shares = sharesOf(terms, groups, revenue.amount, leastSizeFee);
+  const reveals = groups.map((group, index) => revealOf(terms, group, shares[index] ?? 0n));
+  const lacking = reveals.reduce((sum, { own }, index) => sum + own.value - (shares[index] ?? 0n), 0n);
+  const minerFee = minerFeeOf(reveals);
+  const chainFee = minerFee + lacking;
+  const sizeFee = percentOf(chainFee, revenue.sizeFeePercent);
+  return {
+    kind: 'layout',
+    paidTo,
+    postage: terms.postage,
+    reveals: withMore(reveals, sizeFee - leastSizeFee),
+    commit,
+    minerFee,
+    chainFee,
+    sizeFee,
+  };
+}
+
+const percentOf = (amount: bigint, percent: number): bigint => (amount * BigInt(percent)) / 100n;
+
+/** What is ours, by the files of each reveal. What does not divide is the first one's. */
+function sharesOf(
+  { files }: OrderTerms,
+  groups: readonly FileGroup[],
+  amount: bigint,
+  sizeFee: bigint,
+): bigint[] {
+  const shares = groups.map(({ count }) => (amount * BigInt(count)) / BigInt(files.length));
+  const given = shares.reduce((sum, share) => sum + share, 0n);
+  return shares.map((share, index) => (index === 0 ? share + amount - given + sizeFee : share));
+}
+
+function revealOf(terms: SettledTerms, group: LeafGroup, share: bigint): RevealLayout {
+  const parts = revealParts(terms, group, group.leafBytes);
+  const postage = terms.postage * BigInt(group.count);
+  const isApart = revealsPostageFirst(terms);
+  if (!terms.burn) {
+    const own = ownOutputFor(parts, terms.feeRate, share, isApart ? p2trDust : 0n);
+    return laidOut({ ...group, weight: own.weight, fee: own.fee, own, burn: null }, postage, isApart);
+  }
+  const weight = weightWith(parts, p2trOutputWeight);
+  const anchors = postageOutputCount(terms, group);
+  // what burns is paid with our output of the reveal, which cannot be dust
+  const own = ownOutputFor(burnParts(anchors), terms.feeRate, share, p2trDust);
+  const burn = { weight: own.weight, fee: own.fee };
+  return laidOut({ ...group, weight, fee: feeOf(weight, terms.feeRate), own, burn }, postage, isApart);
+}
+
+function laidOut(
+  reveal: Omit<RevealLayout, 'committed' | 'feeInput'>,
+  postage: bigint,
+  isApart: boolean,
+): RevealLayout {
+  const costs = reveal.fee + reveal.own.value + (reveal.burn?.fee ?? 0n);
+  return isApart
+    ? { ...reveal, committed: postage, feeInput: costs }
+    : { ...reveal, committed: postage + costs, feeInput: null };
+}
+
+/** The first reveal with more for us. */
+function withMore([first, ...others]: readonly RevealLayout[], more: bigint): readonly RevealLayout[] {
+  if (first === undefined) return [];
+  const own = { ...first.own, value: first.own.value + more };
+  const { committed, feeInput } = first;
+  const moved =
+    feeInput === null ? { committed: committed + more, feeInput } : { committed, feeInput: feeInput + more };
+  return [{ ...first, own, ...moved }, ...others];
+}
+
+/** One payment in, and what the reveals spend out. */
+function commitOf(terms: OrderTerms, reveals: number): { weight: number; fee: bigint } {
+  const outputs = reveals * (revealsPostageFirst(terms) ? 2 : 1);
+  const weight = frameWeight(1, outputs) + keyInputWeight + outputs * p2trOutputWeight;
+  return { weight, fee: feeOf(weight, terms.feeRate) };
+}
+
+function tooManyReveals(reveals: number): OrderRefusal {
+  return refused(
+    'commit-too-large',
+    `The order needs ${reveals} reveal transactions, more than one commit transaction can pay for: split it into several orders (at most ${orderBounds.files} files each).`,
+  );
+}

@@ -1,0 +1,103 @@
+import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
+
+/** The bytes of a content, or only how many there are: a price needs no more. */
+export type Content = Uint8Array | number;
+
+/** One inscription of an order: a file, or a delegate with what goes with it. */
+export interface FileTerms {
+  readonly contentType: string | null;
+  readonly body: Content | null;
+  readonly contentEncoding: string | null;
+  readonly metaprotocol: string | null;
+  /** CBOR. */
+  readonly metadata: Content | null;
+  readonly delegate: InscriptionId | null;
+}
+
+export interface ParentTerms {
+  readonly id: InscriptionId;
+  /** Sats of the output that holds it. The script of a direct reveal is written for this value. */
+  readonly value: bigint;
+  readonly returnScript: Uint8Array;
+}
+
+/** Where the inscriptions of a reveal lie: each in an output of its own, or all in one, a postage apart. */
+export type BatchMode = 'separate-outputs' | 'shared-output';
+
+/** What an order asks for, as far as its transactions depend on it. */
+export interface OrderTerms {
+  /** `direct`: the charge address is the commit output. `bulk`: paid to the wallet, which makes its own commit. */
+  readonly type: 'direct' | 'bulk';
+  /** In the order of their indexes. */
+  readonly files: readonly FileTerms[];
+  /** Scripts: one for all files, or one a file. Without meaning where the inscriptions are burned. */
+  readonly receivers: readonly Uint8Array[];
+  /** Sats of each inscription's output; `least`: the least that nodes relay to its receivers. */
+  readonly postage: bigint | 'least';
+  /** Sats for 1,000 virtual bytes, as Bitcoin Core counts fee rates: 2 sat/vB are 2,000. */
+  readonly feeRate: bigint;
+  readonly batchMode: BatchMode;
+  readonly parents: readonly ParentTerms[];
+  /** Inscribe to an anchor, then send that to an OP_RETURN output. */
+  readonly burn: boolean;
+  /** Only what ord's rules before the jubilee would not curse. */
+  readonly uncurse: boolean;
+  /** Sats a file for the referral account. */
+  readonly additionalFee: bigint;
+  /** Whether there is a way to mine reveals that nodes do not relay (above 400,000 weight units). */
+  readonly nonStandard: boolean;
+}
+
+export type OrderRefusalCode =
+  | 'no-files'
+  | 'too-many-files'
+  | 'content-type-long'
+  | 'metaprotocol-long'
+  | 'receivers-count'
+  | 'receivers-differ'
+  | 'postage-bounds'
+  | 'postage-dust'
+  | 'fee-rate-bounds'
+  | 'additional-fee-bounds'
+  | 'parent-repeated'
+  | 'parent-dust'
+  | 'uncurse-impossible'
+  | 'too-many-parents'
+  | 'reveal-too-large'
+  | 'commit-too-large'
+  | 'payment-short'
+  | 'parent-value-differs';
+
+/** An order that cannot be made, or a transaction that cannot be planned: an expected outcome, never thrown. */
+export interface OrderRefusal {
+  readonly kind: 'refused';
+  readonly code: OrderRefusalCode;
+  /** A sentence for people. */
+  readonly reason: string;
+  /** The index of the file at fault, if it is one. */
+  readonly file?: number;
+  /** Sats that are missing, where a payment is short. */
+  readonly missing?: bigint;
+}
+
+export const refused = (
+  code: OrderRefusalCode,
+  reason: string,
+  more: Pick<OrderRefusal, 'file' | 'missing'> = {},
+): OrderRefusal => ({ kind: 'refused', code, reason, ...more });
+
+/** The bounds of the public interface (section 8). */
+export const orderBounds = {
+  files: 10_000,
+  postageMin: 330n,
+  postageMax: 10_000n,
+  postageDefault: 546n,
+  /** Nodes relay nothing below 0.1 sat/vB (Bitcoin Core's DEFAULT_MIN_RELAY_TX_FEE since 28.3). */
+  feeRateMin: 100n,
+  /** Nodes refuse to send more by themselves (Bitcoin Core's DEFAULT_MAX_RAW_TX_FEE_RATE, 0.1 BTC/kvB). */
+  feeRateMax: 10_000_000n,
+  /** A hundredth of a bitcoin: more is a mistake. */
+  additionalFeeMax: 1_000_000n,
+  /** Each is an input and an output of the reveal, and a tag of every envelope. */
+  parents: 100,
+} as const;

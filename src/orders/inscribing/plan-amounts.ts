@@ -1,0 +1,75 @@
+import { frameWeight, outputWeight, virtualSize } from '#kernel/bitcoin/transaction-size.ts';
+
+/** OP_1 <4e73> (P2A): anybody can spend it, so anybody can pay for its transaction. */
+export const anchorScript = Uint8Array.of(0x51, 0x02, 0x4e, 0x73);
+/** A bare OP_RETURN: ord burns what lies on it by its first byte. */
+export const burnScript = Uint8Array.of(0x6a);
+
+/** The least values that nodes relay (`dustOf`), of P2TR and of an anchor. */
+export const p2trDust = 330n;
+export const anchorDust = 240n;
+
+export const p2trOutputWeight = outputWeight(new Uint8Array(34));
+export const anchorOutputWeight = outputWeight(anchorScript);
+
+/** The inputs and outputs of a transaction: how many, and their weight. */
+export interface Parts {
+  readonly inputs: number;
+  readonly outputs: number;
+  readonly weight: number;
+}
+
+/** The weight of a transaction of these parts and one more output. */
+export const weightWith = ({ inputs, outputs, weight }: Parts, output: number): number =>
+  frameWeight(inputs, outputs + 1) + weight + output;
+
+/** The fee of a weight: its virtual size at a rate in sats for 1,000 virtual bytes, rounded up. */
+export function feeOf(weight: number, feeRate: bigint): bigint {
+  return (BigInt(virtualSize(weight)) * feeRate + 999n) / 1000n;
+}
+
+export const valueOf = (parts: readonly { readonly value: bigint }[]): bigint =>
+  parts.reduce((sum, { value }) => sum + value, 0n);
+
+/** Our output of a transaction, which lets us pay for it later (CPFP). */
+export interface OwnOutput {
+  /** P2TR where it is worth keeping, else an anchor. */
+  readonly kind: 'service' | 'anchor';
+  readonly value: bigint;
+  /** The whole transaction's. */
+  readonly weight: number;
+  readonly fee: bigint;
+}
+
+/**
+ * Our output where `share` sats are ours after the fee, at least `least`: revenue from P2TR's dust on, else an anchor.
+ * What the share lacks is the customer's to pay.
+ */
+export function ownOutputFor(parts: Parts, feeRate: bigint, share: bigint, least = 0n): OwnOutput {
+  const kind = share >= p2trDust ? 'service' : 'anchor';
+  const weight = weightWith(parts, kind === 'service' ? p2trOutputWeight : anchorOutputWeight);
+  const fee = feeOf(weight, feeRate);
+  const dust = kind === 'service' ? p2trDust : anchorDust;
+  return { kind, value: largest(share, dust, least - fee), weight, fee };
+}
+
+/**
+ * Our output where `rest` sats are left for it and for the fee. Null: not even an anchor can be paid. Invariant: gives
+ * what `ownOutputFor` gave for the rest that it makes.
+ */
+export function ownOutputFrom(parts: Parts, feeRate: bigint, rest: bigint): OwnOutput | null {
+  for (const [kind, output, dust] of ownKinds) {
+    const weight = weightWith(parts, output);
+    const fee = feeOf(weight, feeRate);
+    if (rest - fee >= dust) return { kind, value: rest - fee, weight, fee };
+  }
+  return null;
+}
+
+const ownKinds = [
+  ['service', p2trOutputWeight, p2trDust],
+  ['anchor', anchorOutputWeight, anchorDust],
+] as const;
+
+export const largest = (...amounts: readonly bigint[]): bigint =>
+  amounts.reduce((most, amount) => (amount > most ? amount : most), 0n);

@@ -1,0 +1,304 @@
+import assert from 'node:assert/strict';
+import { keyInputWeight, leafInputWeight, plannedWeight } from '#kernel/bitcoin/plan-weight.ts';
+import { dustOf, frameWeight, outputWeight } from '#kernel/bitcoin/transaction-size.ts';
+import type {
+  OwnScript,
+  PlannedInput,
+  PlannedOutput,
+  TransactionPlan,
+} from '#kernel/contracts/transaction-plan.ts';
+import type { Txid } from '#kernel/primitives/hash.ts';
+import {
+  burnParts,
+  type FileGroup,
+  isLast,
+  type OrderLayout,
+  postageOutputs,
+  type RevealLayout,
+  revealsPostageFirst,
+  type SettledTerms,
+  settleTerms,
+} from './order-layout.ts';
+import { type OrderRefusal, type OrderTerms, refused } from './order-terms.ts';
+import {
+  anchorDust,
+  anchorOutputWeight,
+  anchorScript,
+  burnScript,
+  feeOf,
+  largest,
+  type OwnOutput,
+  ownOutputFrom,
+  type Parts,
+  p2trDust,
+  p2trOutputWeight,
+  valueOf,
+  weightWith,
+} from './plan-amounts.ts';
+
+/** An output of the chain or the mempool that the wallet can spend. */
+export interface Arrived extends OwnScript {
+  readonly txid: Txid;
+  readonly vout: number;
+  readonly value: bigint;
+  readonly script: Uint8Array;
+}
+
+/** A script of the wallet: P2TR. */
+export interface OwnDestination {
+  readonly script: Uint8Array;
+  readonly own: OwnScript;
+}
+
+export interface RevealFunds {
+  /**
+   * The first one is spent through its leaf: it must commit to this reveal. The others, which top it up or pay the fee,
+   * are spent by key.
+   */
+  readonly payments: readonly [Arrived, ...Arrived[]];
+  /** In the order of the terms. */
+  readonly parents: readonly Arrived[];
+  /** What is ours of it goes there, unless an anchor must do. */
+  readonly service: OwnDestination;
+}
+
+export interface CommitFunds {
+  /** All spent by key. */
+  readonly payments: readonly [Arrived, ...Arrived[]];
+  /** One for each reveal of the layout, with its leaf. */
+  readonly commits: readonly OwnDestination[];
+  /** For what is paid with them where the layout has such inputs. */
+  readonly feeInputs: OwnDestination;
+  readonly change: OwnDestination;
+}
+
+export interface BurnFunds {
+  /** The outputs of kind `burn` of the reveal, in order. */
+  readonly anchors: readonly Omit<Arrived, keyof OwnScript>[];
+  /** The reveal's output of kind `service`. */
+  readonly payment: Arrived;
+  readonly service: OwnDestination;
+}
+
+/** Replaceable (BIP 125), with a lock time that counts, and no relative one (BIP 68). */
+const sequence = 0xffff_fffd;
+
+/**
+ * The reveal of some files of an order for the outputs that arrived. It pays exactly the fee rate of the terms, whatever
+ * the inputs are; what the customer paid for is never less than it was, so more inputs cost the service.
+ *
+ * Inputs: parents, then payments; outputs: parents with what they brought, the inscriptions, ours. A reveal that must
+ * have its envelope in the first input begins with that, and with the inscription's output (`revealsPostageFirst`).
+ *
+ * Refuses with `payment-short` and what is missing, and with `parent-value-differs` where pointers, written for the
+ * values of the terms, would move inscriptions into other outputs.
+ */
+export function planReveal(
+  terms: OrderTerms,
+  group: FileGroup,
+  funds: RevealFunds,
+): TransactionPlan | OrderRefusal {
+  const settled = settleTerms(terms);
+  const [committed] = funds.payments;
+  assert(committed.leafScript !== null, 'a reveal spends an output with its leaf');
+  assert(funds.parents.length === terms.parents.length, 'a reveal spends each parent');
+  assert(
+    !revealsPostageFirst(terms) || committed.value === settled.postage,
+    'where it comes first, the output of an inscription holds exactly its postage',
+  );
+  const inscriptions = inscriptionOutputs(settled, group, funds);
+  if (!Array.isArray(inscriptions)) return inscriptions;
+  const inputs = revealInputs(settled, funds);
+  const returned = parentOutputs(settled, group, funds);
+  const outputs = revealsPostageFirst(terms)
+    ? [...inscriptions, ...returned]
+    : [...returned, ...inscriptions];
+  const parts = partsOf(inputs, outputs);
+  const own = terms.burn
+    ? ownBeforeBurn(settled, parts, inscriptions.length, valueOf(inputs) - valueOf(outputs))
+    : ownOutputFrom(parts, terms.feeRate, valueOf(inputs) - valueOf(outputs));
+  if (own === null) {
+    return short(parts, settled, inscriptions.length, valueOf(inputs) - valueOf(outputs));
+  }
+  return planOf(inputs, [...outputs, ownOutput(own, funds.service)], terms.feeRate);
+}
+
+function revealInputs(terms: SettledTerms, { payments, parents }: RevealFunds): PlannedInput[] {
+  const [committed, ...others] = payments;
+  const revealing = spent(committed, 'leaf');
+  const kept = parents.map((parent) => spent(parent, 'key'));
+  const paying = others.map((payment) => spent(payment, 'key'));
+  return revealsPostageFirst(terms) ? [revealing, ...kept, ...paying] : [...kept, revealing, ...paying];
+}
+
+const spent = (
+  { txid, vout, value, script, key, leafScript }: Arrived,
+  path: PlannedInput['path'],
+): PlannedInput => ({ txid, vout, value, script, sequence, key, leafScript, path });
+
+/** Each parent returns with what it brought: to its owner with the last reveal, to its deposit until then. */
+function parentOutputs(terms: SettledTerms, group: FileGroup, { parents }: RevealFunds): PlannedOutput[] {
+  return parents.map(({ value, script, key, leafScript }, index) => {
+    const owner = terms.parents[index];
+    return owner !== undefined && isLast(terms, group)
+      ? { script: owner.returnScript, value, kind: 'parent' }
+      : { script, value, kind: 'parent', own: { key, leafScript } };
+  });
+}
+
+/**
+ * Pointers count from the first sat of all outputs. Where parents brought other values than those that the pointers
+ * were written for, the first inscription's output takes the difference, and the others lie where they should.
+ */
+function inscriptionOutputs(
+  terms: SettledTerms,
+  group: FileGroup,
+  { parents }: RevealFunds,
+): PlannedOutput[] | OrderRefusal {
+  const kind = terms.burn ? 'burn' : 'postage';
+  const outputs = postageOutputs(terms, group);
+  const differs = valueOf(parents) - terms.parentsValue;
+  const [first, ...others] = outputs;
+  if (group.count === 1 || differs === 0n || first === undefined) {
+    return outputs.map((output) => ({ ...output, kind }));
+  }
+  const value = first.value - differs;
+  // in a shared output the second inscription must not come to lie on the first
+  const least = first.value - terms.postage + BigInt(dustOf(first.script));
+  if (value >= least) return [{ ...first, value }, ...others].map((output) => ({ ...output, kind }));
+  const reason = `The parents hold ${valueOf(parents)} sats, not the ${terms.parentsValue} that the order names, so its inscriptions cannot be placed: send the parents in outputs of their values.`;
+  return refused('parent-value-differs', reason);
+}
+
+function partsOf(
+  inputs: readonly Pick<PlannedInput, 'path' | 'leafScript'>[],
+  outputs: readonly PlannedOutput[],
+): Parts {
+  const spending = inputs.reduce(
+    (sum, { path, leafScript }) =>
+      sum + (path === 'leaf' ? leafInputWeight(leafScript?.length ?? 0) : keyInputWeight),
+    0,
+  );
+  const paying = outputs.reduce((sum, { script }) => sum + outputWeight(script), 0);
+  return { inputs: inputs.length, outputs: outputs.length, weight: spending + paying };
+}
+
+/** What the transaction that burns will spend: P2TR, with its fee and our output of it. */
+function ownBeforeBurn(terms: SettledTerms, parts: Parts, anchors: number, rest: bigint): OwnOutput | null {
+  const weight = weightWith(parts, p2trOutputWeight);
+  const fee = feeOf(weight, terms.feeRate);
+  const value = rest - fee;
+  const after = ownOutputFrom(burnParts(anchors), terms.feeRate, value);
+  return value < p2trDust || after === null ? null : { kind: 'service', value, weight, fee };
+}
+
+function short(parts: Parts, terms: SettledTerms, anchors: number, rest: bigint): OrderRefusal {
+  const output = terms.burn ? p2trOutputWeight : anchorOutputWeight;
+  const fee = feeOf(weightWith(parts, output), terms.feeRate);
+  const burning = feeOf(weightWith(burnParts(anchors), anchorOutputWeight), terms.feeRate);
+  const own = terms.burn ? largest(burning + anchorDust, p2trDust) : anchorDust;
+  const missing = fee + own - rest;
+  const reason = `The payment is ${missing} sats short of what the transaction costs.`;
+  return refused('payment-short', reason, { missing });
+}
+
+function ownOutput({ kind, value }: OwnOutput, { script, own }: OwnDestination): PlannedOutput {
+  return kind === 'service' ? { script, value, kind, own } : { script: anchorScript, value, kind };
+}
+
+/**
+ * The commit of an order that was paid to the wallet: an output for each reveal of its layout, with what that costs, and
+ * change from P2TR's dust on. More inputs than the quote's one cost the service, out of its outputs of the reveals.
+ */
+export function planCommit(
+  terms: OrderTerms,
+  layout: OrderLayout,
+  { payments, commits, feeInputs, change }: CommitFunds,
+): TransactionPlan | OrderRefusal {
+  const { reveals } = layout;
+  assert(commits.length === reveals.length, 'a commit has a destination for each reveal');
+  const inputs = payments.map((payment) => spent(payment, 'key'));
+  const needed = reveals.reduce((sum, { committed, feeInput }) => sum + committed + (feeInput ?? 0n), 0n);
+  const outputs = (moved: readonly bigint[]): PlannedOutput[] =>
+    reveals.flatMap((reveal, index) => commitOutputs(reveal, moved[index] ?? 0n, commits[index], feeInputs));
+  const parts = partsOf(inputs, outputs([]));
+  const without = feeOf(frameWeight(parts.inputs, parts.outputs) + parts.weight, terms.feeRate);
+  const rest = valueOf(inputs) - needed - without;
+  const changed = valueOf(inputs) - needed - feeOf(weightWith(parts, p2trOutputWeight), terms.feeRate);
+  if (changed >= p2trDust) {
+    const more: PlannedOutput = { script: change.script, value: changed, kind: 'change', own: change.own };
+    return planOf(inputs, [...outputs([]), more], terms.feeRate);
+  }
+  const moved = spread(rest, reveals);
+  if (moved === null) {
+    const spare = reveals.reduce((sum, { own }) => sum + spareOf(own), 0n);
+    const missing = -rest - spare;
+    return refused('payment-short', `The payment is ${missing} sats short of what the order costs.`, {
+      missing,
+    });
+  }
+  return planOf(inputs, outputs(moved), terms.feeRate);
+}
+
+function commitOutputs(
+  { committed, feeInput }: RevealLayout,
+  moved: bigint,
+  commit: OwnDestination | undefined,
+  fees: OwnDestination,
+): PlannedOutput[] {
+  assert(commit !== undefined, 'a commit has a destination for each reveal');
+  const kind = 'commit';
+  if (feeInput === null) return [{ ...commit, value: committed + moved, kind }];
+  return [
+    { ...commit, value: committed, kind },
+    { ...fees, value: feeInput + moved, kind },
+  ];
+}
+
+/** What our output of a reveal can give and remain P2TR. */
+const spareOf = ({ kind, value }: OwnOutput): bigint => (kind === 'service' ? value - p2trDust : 0n);
+
+/** What each reveal gets more, or less out of our outputs. Null: they do not have as much. */
+function spread(rest: bigint, reveals: readonly RevealLayout[]): bigint[] | null {
+  if (rest >= 0n) return [rest];
+  let left = -rest;
+  const moved = reveals.map(({ own }) => {
+    const taken = left < spareOf(own) ? left : spareOf(own);
+    left -= taken;
+    return -taken;
+  });
+  return left === 0n ? moved : null;
+}
+
+/**
+ * The transaction that burns what a reveal gave to anchors: to an OP_RETURN output with all of their sats. Anybody may
+ * spend an anchor, so both are sent as one package.
+ */
+export function planBurn(
+  terms: OrderTerms,
+  { anchors, payment, service }: BurnFunds,
+): TransactionPlan | OrderRefusal {
+  const inputs: PlannedInput[] = [
+    // no key signs for an anchor
+    ...anchors.map((anchor) => spent({ ...anchor, key: payment.key, leafScript: null }, 'key')),
+    spent(payment, 'key'),
+  ];
+  const burned: PlannedOutput = { script: burnScript, value: valueOf(anchors), kind: 'burn' };
+  const own = ownOutputFrom(burnParts(anchors.length), terms.feeRate, payment.value);
+  if (own === null) {
+    return refused('payment-short', 'What is left of the payment does not pay for the burn.');
+  }
+  return planOf(inputs, [burned, ownOutput(own, service)], terms.feeRate);
+}
+
+/** Asserts what holds for each plan: it pays exactly the fee rate, and no sat comes or goes otherwise. */
+function planOf(inputs: PlannedInput[], outputs: PlannedOutput[], feeRate: bigint): TransactionPlan {
+  const fee = feeOf(plannedWeight({ inputs, outputs }), feeRate);
+  const left = valueOf(inputs) - valueOf(outputs);
+  assert(left === fee, `a plan that leaves ${left} sats for a fee of ${fee}`);
+  for (const { value, script, kind } of outputs) {
+    const least = script === burnScript ? 0 : dustOf(script);
+    assert(value >= BigInt(least), `an output of kind ${kind} of ${value} sats is dust`);
+  }
+  return { version: 2, lockTime: 0, inputs, outputs, feeMax: fee };
+}

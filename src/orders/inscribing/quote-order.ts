@@ -1,0 +1,179 @@
+import { standardWeightMax } from '#kernel/bitcoin/transaction-size.ts';
+import { layoutOrder, type OrderLayout } from './order-layout.ts';
+import type { OrderRefusal, OrderTerms } from './order-terms.ts';
+import { pushBytesMax } from './reveal-script.ts';
+
+/** The fees that a discount can lower. */
+export type DiscountedFee = 'baseFee' | 'rareSatsFee' | 'collectionServiceFee';
+
+export interface Discount {
+  /** Sats, or a percentage of the fee. */
+  readonly discount: number;
+  readonly parameter: DiscountedFee;
+  readonly type: 'fixed' | 'percentage';
+}
+
+/** What the service takes, in sats a file. */
+export interface OrderPrices {
+  readonly baseFee: bigint;
+  readonly rareSatsFee: bigint;
+  readonly collectionServiceFee: bigint;
+  /** For the creator of a collection. */
+  readonly price: bigint;
+  /** Of the chain fee; of orders that are not direct. A whole number. */
+  readonly sizeFeePercent: number;
+  readonly discounts: readonly Discount[];
+}
+
+export interface OrderWarning {
+  readonly code: 'vindicated' | 'non-standard' | 'dust' | 'fee-rate-low' | 'several-reveals' | 'burn';
+  /** A sentence for people. */
+  readonly message: string;
+}
+
+export interface QuotedTransaction {
+  readonly kind: 'commit' | 'reveal' | 'burn';
+  readonly weight: number;
+  readonly fee: bigint;
+  /** The files that it inscribes or burns: how many, and the index of the first one. */
+  readonly files: number;
+  readonly firstFile: number;
+}
+
+/** The price of an order, in sats. */
+export interface OrderQuote extends Record<DiscountedFee, bigint> {
+  readonly kind: 'quote';
+  /** Fees of all transactions, and what our outputs need of them to be relayed. */
+  readonly chainFee: bigint;
+  readonly serviceFee: bigint;
+  readonly sizeFee: bigint;
+  /** For all files. */
+  readonly additionalFeeCharged: bigint;
+  readonly postage: bigint;
+  readonly count: number;
+  readonly price: bigint;
+  readonly discounts: readonly Discount[];
+  readonly amount: bigint;
+  readonly warnings: readonly OrderWarning[];
+  readonly transactions: readonly QuotedTransaction[];
+  /** What is built after payment follows it. */
+  readonly layout: OrderLayout;
+}
+
+/**
+ * What an order costs: its transactions as they will be, at the fee rate asked, and the formula of the public interface
+ * for the rest. Invariant: `amount` pays for every output and every fee of the layout, and nothing is left over.
+ */
+export function quoteOrder(terms: OrderTerms, prices: OrderPrices): OrderQuote | OrderRefusal {
+  const { baseFee, rareSatsFee, collectionServiceFee } = prices;
+  const { price, discounts } = prices;
+  const fees = discounted({ baseFee, rareSatsFee, collectionServiceFee }, discounts);
+  const count = terms.files.length;
+  const files = BigInt(count);
+  const additionalFeeCharged = terms.additionalFee * files;
+  const perFile = fees.baseFee + fees.rareSatsFee + fees.collectionServiceFee + price;
+  const layout = layoutOrder(terms, {
+    amount: perFile * files + additionalFeeCharged,
+    sizeFeePercent: terms.type === 'direct' ? 0 : prices.sizeFeePercent,
+  });
+  if (layout.kind === 'refused') return layout;
+  const { chainFee, sizeFee, postage } = layout;
+  const serviceFee = (perFile + postage) * files + additionalFeeCharged + sizeFee;
+  return {
+    kind: 'quote',
+    chainFee,
+    ...fees,
+    serviceFee,
+    sizeFee,
+    additionalFeeCharged,
+    postage,
+    count,
+    price,
+    discounts,
+    amount: serviceFee + chainFee,
+    warnings: warningsOf(terms, layout),
+    transactions: transactionsOf(layout, count),
+    layout,
+  };
+}
+
+/** The fees after all discounts on them, each rounded down in the customer's favour to whole sats, none below 0. */
+function discounted(
+  fees: Record<DiscountedFee, bigint>,
+  discounts: readonly Discount[],
+): Record<DiscountedFee, bigint> {
+  const left = { ...fees };
+  for (const { discount, parameter, type } of discounts) {
+    const fee = left[parameter];
+    // percentages have two decimals
+    const rest =
+      type === 'fixed'
+        ? fee - BigInt(Math.ceil(discount))
+        : (fee * BigInt(10_000 - Math.round(discount * 100))) / 10_000n;
+    left[parameter] = rest > 0n ? rest : 0n;
+  }
+  return left;
+}
+
+function transactionsOf({ commit, reveals }: OrderLayout, count: number): QuotedTransaction[] {
+  const revealed = reveals.flatMap(({ first, count: files, weight, fee, burn }): QuotedTransaction[] => {
+    const reveal = { kind: 'reveal', weight, fee, files, firstFile: first } as const;
+    return burn === null ? [reveal] : [reveal, { ...reveal, kind: 'burn', ...burn }];
+  });
+  return commit === null
+    ? revealed
+    : [{ kind: 'commit', ...commit, files: count, firstFile: 0 }, ...revealed];
+}
+
+/** From here on an output can be sent on by itself, whatever the receiver's address is (`dustOf`, P2PKH). */
+const movablePostage = 546n;
+/** Nodes before Bitcoin Core 28.3 relay nothing below 1 sat/vB. */
+const relayedFeeRate = 1000n;
+
+function warningsOf(terms: OrderTerms, layout: OrderLayout): OrderWarning[] {
+  const { reveals, postage } = layout;
+  const warnings: OrderWarning[] = [];
+  const add = (code: OrderWarning['code'], message: string): void => {
+    warnings.push({ code, message });
+  };
+  const vindicated = vindicatedFiles(terms, layout);
+  if (vindicated > 0) {
+    add(
+      'vindicated',
+      `${filesWords(vindicated)} would have been cursed before the jubilee: ord numbers them like others and gives them the charm vindicated. uncurseIt avoids it where that is possible.`,
+    );
+  }
+  if (reveals.some(({ weight }) => weight > standardWeightMax)) {
+    const message = `A reveal is above ${standardWeightMax} weight units: nodes do not relay it, and a miner must take it directly.`;
+    add('non-standard', message);
+  }
+  if (postage < movablePostage) {
+    const message = `A postage below ${movablePostage} sats is dust for some types of addresses: the inscription cannot be sent on to them without more sats.`;
+    add('dust', message);
+  }
+  if (terms.feeRate < relayedFeeRate) {
+    add('fee-rate-low', 'Older nodes relay no transaction below 1 sat/vB: it may take long to be mined.');
+  }
+  if (terms.type === 'direct' && layout.paidTo === 'wallet') {
+    add(
+      'several-reveals',
+      `The order takes ${reveals.length === 1 ? 'a commit and a reveal' : `a commit and ${reveals.length} reveals`}: its charge is paid to the service, which makes them.`,
+    );
+  }
+  if (terms.burn) add('burn', 'The inscriptions are burned: nobody can own or move them.');
+  return warnings;
+}
+
+const filesWords = (count: number): string => (count === 1 ? '1 inscription' : `${count} inscriptions`);
+
+/** How many files are not in the first envelope of the first input, or repeat a field. */
+function vindicatedFiles({ files, parents, uncurse }: OrderTerms, { reveals }: OrderLayout): number {
+  if (uncurse) return 0;
+  if (parents.length > 0) return files.length;
+  const firsts = new Set(reveals.map(({ first }) => first));
+  return files.filter(
+    ({ metadata }, index) =>
+      !firsts.has(index) ||
+      (typeof metadata === 'number' ? metadata : (metadata?.length ?? 0)) > pushBytesMax,
+  ).length;
+}

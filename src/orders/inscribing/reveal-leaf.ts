@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { type FileGroup, pointerOf, type SettledTerms, settleTerms } from './order-layout.ts';
+import type { Content, FileTerms, OrderTerms } from './order-terms.ts';
+import { type EnvelopeFields, revealScript } from './reveal-script.ts';
+
+/**
+ * The leaf of a reveal: the script tree of the address that its commit output pays. All contents of these files must be
+ * there, not only their lengths.
+ *
+ * @param key x-only
+ */
+export function revealLeaf(terms: OrderTerms, { first, count }: FileGroup, key: Uint8Array): Uint8Array {
+  const settled = settleTerms(terms);
+  const files = terms.files.slice(first, first + count);
+  assert(files.length === count, `${count} files from ${first} on, of ${terms.files.length}`);
+  return revealScript(
+    key,
+    files.map((file, place) => envelopeOf(settled, file, place)),
+  );
+}
+
+function envelopeOf(terms: SettledTerms, file: FileTerms, place: number): EnvelopeFields {
+  return {
+    contentType: file.contentType,
+    body: bytesOf(file.body),
+    contentEncoding: file.contentEncoding,
+    metaprotocol: file.metaprotocol,
+    metadata: bytesOf(file.metadata),
+    delegate: file.delegate,
+    parents: terms.parents.map(({ id }) => id),
+    pointer: pointerOf(terms, place),
+  };
+}
+
+function bytesOf(content: Content | null): Uint8Array | null {
+  assert(typeof content !== 'number', 'a script needs the content itself');
+  return content;
+}

@@ -1,0 +1,194 @@
+import fc from 'fast-check';
+import type { OwnScript, TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
+import { asTxid } from '#kernel/primitives/hash.ts';
+import type { RevealLayout } from '#orders/inscribing/order-layout.ts';
+import type { FileTerms, OrderRefusal, OrderTerms } from '#orders/inscribing/order-terms.ts';
+import {
+  type Arrived,
+  type OwnDestination,
+  planBurn,
+  planCommit,
+  planReveal,
+} from '#orders/inscribing/plan-transactions.ts';
+import type { OrderPrices, OrderQuote } from '#orders/inscribing/quote-order.ts';
+import { revealLeaf } from '#orders/inscribing/reveal-leaf.ts';
+
+/** Orders for tests, paid in full, and all of their transactions. */
+
+export const p2tr = (fill: number): Uint8Array => Uint8Array.of(0x51, 0x20, ...new Uint8Array(32).fill(fill));
+export const p2wpkh = Uint8Array.of(0x00, 0x14, ...new Uint8Array(20).fill(2));
+export const p2pkh = Uint8Array.of(0x76, 0xa9, 0x14, ...new Uint8Array(20).fill(3), 0x88, 0xac);
+export const p2sh = Uint8Array.of(0xa9, 0x14, ...new Uint8Array(20).fill(4), 0x87);
+
+export const textFile = (body: Uint8Array | number): FileTerms => ({
+  contentType: 'text/plain;charset=utf-8',
+  body,
+  contentEncoding: null,
+  metaprotocol: null,
+  metadata: null,
+  delegate: null,
+});
+
+export const oneFile: OrderTerms = {
+  type: 'direct',
+  files: [textFile(new Uint8Array(100).fill(65))],
+  receivers: [p2tr(1)],
+  postage: 546n,
+  feeRate: 2000n,
+  batchMode: 'separate-outputs',
+  parents: [],
+  burn: false,
+  uncurse: false,
+  additionalFee: 0n,
+  nonStandard: false,
+};
+
+export const prices: OrderPrices = {
+  baseFee: 2000n,
+  rareSatsFee: 0n,
+  collectionServiceFee: 0n,
+  price: 0n,
+  sizeFeePercent: 10,
+  discounts: [],
+};
+
+export const inscriptionId = (fill: number, index = 0) => ({
+  txid: asTxid(new Uint8Array(32).fill(fill)),
+  index,
+});
+
+const orNull = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | null> => fc.option(value, { nil: null });
+const content = (most: number): fc.Arbitrary<Uint8Array> =>
+  fc.nat(most).map((length) => new Uint8Array(length).fill(65));
+const file: fc.Arbitrary<FileTerms> = fc.record({
+  contentType: orNull(fc.constantFrom('image/png', 'text/html;charset=utf-8')),
+  body: orNull(fc.oneof(content(2000), fc.constantFrom(new Uint8Array(150_000).fill(66)))),
+  contentEncoding: orNull(fc.constant('br')),
+  metaprotocol: orNull(fc.constant('brc-20')),
+  metadata: orNull(content(1200)),
+  delegate: orNull(fc.nat(70_000).map((index) => inscriptionId(7, index))),
+});
+const script = fc.constantFrom(p2tr(1), p2wpkh, p2pkh, p2sh);
+const bigint = (min: number, max: number): fc.Arbitrary<bigint> => fc.integer({ min, max }).map(BigInt);
+
+export const orders: fc.Arbitrary<OrderTerms> = fc
+  .record({
+    type: fc.constantFrom<OrderTerms['type']>('direct', 'bulk'),
+    files: fc.array(file, { minLength: 1, maxLength: 5 }),
+    receiver: script,
+    each: fc.boolean(),
+    postage: fc.oneof(bigint(546, 10_000), fc.constant('least' as const)),
+    feeRate: fc.oneof(bigint(100, 3000), bigint(3000, 500_000)),
+    batchMode: fc.constantFrom<OrderTerms['batchMode']>('separate-outputs', 'shared-output'),
+    parents: fc.uniqueArray(fc.nat(200), { maxLength: 2 }),
+    parentValue: bigint(546, 20_000),
+    burn: fc.boolean(),
+    uncurse: fc.boolean(),
+    additionalFee: bigint(0, 1000),
+  })
+  .map(({ receiver, each, parents, parentValue, ...terms }) => ({
+    ...terms,
+    receivers: each && terms.batchMode === 'separate-outputs' ? terms.files.map(() => receiver) : [receiver],
+    parents: parents.map((fill) => ({
+      id: inscriptionId(fill),
+      value: parentValue + BigInt(fill),
+      returnScript: receiver,
+    })),
+    nonStandard: false,
+  }));
+
+export const someprices: fc.Arbitrary<OrderPrices> = fc.record({
+  baseFee: fc.oneof(bigint(0, 400), bigint(0, 20_000)),
+  rareSatsFee: bigint(0, 100),
+  collectionServiceFee: bigint(0, 100),
+  price: bigint(0, 100),
+  sizeFeePercent: fc.constantFrom(0, 7, 10, 100),
+  discounts: fc.constant([]),
+});
+
+const key = new Uint8Array(32).fill(9);
+const own = (fill: number): OwnScript => ({ key: { branch: 1, index: fill }, leafScript: null });
+export const service: OwnDestination = { script: p2tr(21), own: own(21) };
+
+let made = 0;
+const nextTxid = () => {
+  const bytes = new Uint8Array(32);
+  new DataView(bytes.buffer).setUint32(0, ++made);
+  return asTxid(bytes);
+};
+
+/** An output that was paid to the wallet. */
+export const arrived = (value: bigint, leafScript: Uint8Array | null = null): Arrived => ({
+  txid: nextTxid(),
+  vout: 0,
+  value,
+  script: p2tr(30),
+  key: { branch: 0, index: 0 },
+  leafScript,
+});
+
+/** An output of a plan, as its transaction will have it. */
+export function outputOf(plan: TransactionPlan, vout: number): Arrived {
+  const { value, script, own: from = own(0) } = plan.outputs[vout]!;
+  return { txid: asTxid(new Uint8Array(32).fill(vout)), vout, value, script, ...from };
+}
+
+export interface MadeOrder {
+  readonly commit: TransactionPlan | null;
+  readonly reveals: readonly TransactionPlan[];
+  readonly burns: readonly TransactionPlan[];
+}
+
+const planned = (plan: TransactionPlan | OrderRefusal): TransactionPlan => {
+  if ('kind' in plan) throw new Error(plan.reason);
+  return plan;
+};
+
+/** All transactions of an order that was paid with one output of exactly its amount. */
+export function makeOrder(terms: OrderTerms, { layout, amount }: OrderQuote): MadeOrder {
+  const leaves = layout.reveals.map((reveal) => revealLeaf(terms, reveal, key));
+  const commit = layout.paidTo === 'wallet' ? commitOf(terms, layout, leaves, amount) : null;
+  let parents = terms.parents.map(({ value }) => arrived(value));
+  const isApart = layout.reveals[0]?.feeInput !== null;
+  const reveals = layout.reveals.map((reveal: RevealLayout, index) => {
+    const payments = commit === null ? [arrived(amount, leaves[0]!)] : committedTo(commit, index, isApart);
+    const [first, ...others] = payments as [Arrived, ...Arrived[]];
+    const plan = planned(planReveal(terms, reveal, { payments: [first, ...others], parents, service }));
+    parents = terms.parents.map((_, parent) => outputOf(plan, isApart ? parent + 1 : parent));
+    return plan;
+  });
+  return { commit, reveals, burns: terms.burn ? reveals.map((reveal) => burnOf(terms, reveal)) : [] };
+}
+
+function commitOf(
+  terms: OrderTerms,
+  layout: OrderQuote['layout'],
+  leaves: readonly Uint8Array[],
+  amount: bigint,
+): TransactionPlan {
+  return planned(
+    planCommit(terms, layout, {
+      payments: [arrived(amount)],
+      commits: leaves.map((leafScript) => ({
+        script: p2tr(40),
+        own: { key: { branch: 0, index: 0 }, leafScript },
+      })),
+      feeInputs: { script: p2tr(41), own: { key: { branch: 0, index: 0 }, leafScript: null } },
+      change: service,
+    }),
+  );
+}
+
+const committedTo = (commit: TransactionPlan, index: number, isApart: boolean): Arrived[] =>
+  isApart ? [outputOf(commit, index * 2), outputOf(commit, index * 2 + 1)] : [outputOf(commit, index)];
+
+function burnOf(terms: OrderTerms, reveal: TransactionPlan): TransactionPlan {
+  const outputs = reveal.outputs.map((_, vout) => outputOf(reveal, vout));
+  return planned(
+    planBurn(terms, {
+      anchors: outputs.filter((_, vout) => reveal.outputs[vout]?.kind === 'burn'),
+      payment: outputs.find((_, vout) => reveal.outputs[vout]?.kind === 'service')!,
+      service,
+    }),
+  );
+}

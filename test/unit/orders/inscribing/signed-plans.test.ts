@@ -1,0 +1,90 @@
+import * as btc from '@scure/btc-signer';
+import { signSchnorr } from '@scure/btc-signer/utils.js';
+import { expect, test } from 'vitest';
+import { plannedWeight } from '#kernel/bitcoin/plan-weight.ts';
+import { scriptType } from '#kernel/bitcoin/script-type.ts';
+import type { PlannedInput, TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
+import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
+import { quoteOrder } from '#orders/inscribing/quote-order.ts';
+import { inscriptionId, makeOrder, oneFile, p2pkh, p2tr, prices, textFile } from './made-orders.ts';
+
+const secret = new Uint8Array(32).fill(11);
+
+interface Signed {
+  readonly weight: number;
+  readonly fee: bigint;
+}
+
+/** Signs a plan as BIP 341 says, with one key for all inputs, whatever their scripts name. */
+function signed({ version, lockTime, inputs, outputs }: TransactionPlan): Signed {
+  const made = new btc.Transaction({
+    version,
+    lockTime,
+    allowUnknownInputs: true,
+    allowUnknownOutputs: true,
+  });
+  const spent = inputs.map(({ txid, vout, sequence }) => ({
+    txid: Uint8Array.from(txid).reverse(),
+    index: vout,
+    sequence,
+    finalScriptSig: new Uint8Array(),
+  }));
+  const paid = outputs.map(({ script, value }) => ({ script, amount: value }));
+  for (const { finalScriptSig: _, ...input } of spent) made.addInput(input);
+  for (const output of paid) made.addOutput(output);
+  const parts = { version, lockTime, inputs: spent, outputs: paid };
+  const witnesses = inputs.map((input, index) => witnessOf(made, index, inputs, input));
+  const whole = btc.RawTx.encode({ ...parts, segwitFlag: true, witnesses }).length;
+  const stripped = btc.RawTx.encode({ ...parts, segwitFlag: false, witnesses: undefined }).length;
+  const sum = (values: readonly { readonly value: bigint }[]): bigint =>
+    values.reduce((total, { value }) => total + value, 0n);
+  return { weight: stripped * 3 + whole, fee: sum(inputs) - sum(outputs) };
+}
+
+function witnessOf(
+  made: btc.Transaction,
+  index: number,
+  inputs: readonly PlannedInput[],
+  { path, leafScript, script }: PlannedInput,
+): Uint8Array[] {
+  if (scriptType(script) === 'p2a') return [];
+  const scripts = inputs.map((input) => input.script);
+  const values = inputs.map(({ value }) => value);
+  const leaf = path === 'leaf' ? leafScript! : undefined;
+  const hash = made.preimageWitnessV1(index, scripts, btc.SigHash.DEFAULT, values, undefined, leaf, 0xc0);
+  const signature = signSchnorr(hash, secret);
+  return leaf === undefined ? [signature] : [signature, leaf, new Uint8Array(33).fill(0xc0)];
+}
+
+const parent = { id: inscriptionId(5), value: 10_000n, returnScript: p2pkh };
+const files = (count: number, bytes: number) =>
+  Array.from({ length: count }, () => textFile(new Uint8Array(bytes).fill(65)));
+
+test.each<[string, Partial<OrderTerms>]>([
+  ['one file', {}],
+  ['300 files', { files: files(300, 20), receivers: [p2pkh] }],
+  ['a shared output', { files: files(20, 700), batchMode: 'shared-output' }],
+  ['two parents', { files: files(3, 100), parents: [parent, { ...parent, id: inscriptionId(6) }] }],
+  ['two reveals with a parent', { files: files(2, 200_000), parents: [parent] }],
+  ['an uncursed child', { uncurse: true, parents: [parent] }],
+  ['burned', { burn: true, files: files(3, 10), receivers: [p2tr(1)] }],
+  ['managed', { type: 'bulk', feeRate: 12_345n }],
+])('a signed order has the weights and fees of its quote: %s', (_name, terms) => {
+  const order = { ...oneFile, ...terms };
+  const quote = quoteOrder(order, prices);
+  if (quote.kind === 'refused') throw new Error(quote.reason);
+  const { commit, reveals, burns } = makeOrder(order, quote);
+  const plans = [
+    ...(commit === null ? [] : [commit]),
+    ...reveals.flatMap((reveal, index) => [reveal, ...burns.slice(index, index + 1)]),
+  ];
+  const made = plans.map(signed);
+
+  expect(made.map(({ weight }) => weight)).toEqual(plans.map(plannedWeight));
+  expect(made.map(({ weight }) => weight)).toEqual(quote.transactions.map(({ weight }) => weight));
+  expect(made.map(({ fee }) => fee)).toEqual(quote.transactions.map(({ fee }) => fee));
+  for (const { fee, weight } of made) {
+    expect(fee).toBe((BigInt(Math.ceil(weight / 4)) * order.feeRate + 999n) / 1000n);
+    expect(weight).toBeLessThanOrEqual(400_000);
+  }
+});
