@@ -3,6 +3,12 @@ export function grouped(value: number): string {
   return value.toLocaleString('en-US');
 }
 
+/** The same for digits of any number of places: 1234567.5 -> 1,234,567.5 */
+export function groupedDecimal(digits: string): string {
+  const [whole = '', ...fraction] = digits.split('.');
+  return [whole.replaceAll(/\B(?=(?:\d{3})+$)/gu, ','), ...fraction].join('.');
+}
+
 const units = ['bytes', 'kB', 'MB'] as const;
 
 /** Bytes in a readable unit. */

@@ -51,7 +51,7 @@ export function layout({ title, site, query = '', mode = {}, isHome = false, mai
 ${main}
 </main>
 <footer class="foot">
-  <nav aria-label="More"><a href="/satributes">Satributes</a> <a href="/docs/">API reference</a> <a href="/openapi.json">OpenAPI</a></nav>
+  <nav aria-label="More"><a href="/runes">Runes</a> <a href="/satributes">Satributes</a> <a href="/docs/">API reference</a> <a href="/openapi.json">OpenAPI</a></nav>
 </footer>
 <div class="drop" hidden aria-hidden="true"><p>Drop the file to search for it.<br><small>It is hashed here and never leaves your machine.</small></p></div>
 <p class="toast" role="status" aria-live="polite" hidden></p>

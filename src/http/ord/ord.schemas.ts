@@ -369,7 +369,7 @@ export const ordAnswers = {
     ),
   ),
   rune: indexed(
-    jsonText(
+    pageOrJson(
       Type.Object({
         entry: runeEntry,
         id: runeId,
@@ -380,7 +380,7 @@ export const ordAnswers = {
     ),
   ),
   runes: indexed(
-    jsonText(
+    pageOrJson(
       Type.Object({
         entries: Type.Array(idAndEntry),
         more: Type.Boolean(),
@@ -390,7 +390,7 @@ export const ordAnswers = {
       'a page of 50, and the first of the next one',
     ),
   ),
-  sat: indexed(jsonText(sat, 'the sat')),
+  sat: indexed(pageOrJson(sat, 'the sat')),
   rareSats: { 200: plainText('a line a sat') },
   satInscription: { 200: jsonText(Type.Object({ id: nullable(inscriptionId) }), 'the inscription') },
   text: indexed(plainText('the value')),

@@ -20,9 +20,10 @@ import { displayHash } from '#kernel/primitives/hash.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import { isReservedRune, type Rune, runeCommitment, runeLetters } from '#kernel/runes/rune.ts';
 import { formatSpacedRune } from '#kernel/runes/spaced-rune.ts';
-import { mintable, mintEnd, mintStart, type Terms } from '#kernel/runes/terms.ts';
+import { mintEnd, mintStart, type Terms } from '#kernel/runes/terms.ts';
 import { asU128, smallU128, type U128, zeroU128 } from '#kernel/runes/u128.ts';
 import { minimumRuneAt, unlockHeight } from '#kernel/runes/unlock-schedule.ts';
+import { mintStateOf } from './mint-state.ts';
 import { foundRune } from './rune-moment.ts';
 import { amountSchema, amountView, runeParts, runeView, units } from './rune-views.ts';
 
@@ -193,19 +194,6 @@ function claimView({ txid, firstSeen, spacers, state, matureHeight }: PendingCla
 }
 
 const nextHeight = (tip: Tip | null): number => (tip === null ? 0 : tip.height + 1);
-
-type MintState = 'open' | 'not-begun' | 'ended' | 'used-up' | 'none';
-
-function mintStateOf(rune: RuneDetail, height: number): MintState {
-  const block = smallU128(rune.height);
-  const { terms, mints } = rune;
-  if (terms === null) return 'none';
-  if (mintable(terms, block, height, mints) !== null) return 'open';
-  const start = mintStart(terms, block);
-  const end = mintEnd(terms, block);
-  if (mints >= (terms.cap ?? zeroU128)) return 'used-up';
-  return end !== null && (height >= end || (start !== null && start >= end)) ? 'ended' : 'not-begun';
-}
 
 function mintingView(
   rune: RuneDetail,

@@ -1,13 +1,17 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { isReveal } from '#chain/inscriptions/inscription.queries.ts';
-import { type RuneQuestion, runeDetail, runesDownFrom } from '#chain/runes/rune.queries.ts';
+import { type RuneDetail, type RuneQuestion, runeDetail, runesDownFrom } from '#chain/runes/rune.queries.ts';
 import { requireRunes } from '#chain/runes/rune-standing.queries.ts';
+import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { answerFromIndex } from '#http/ord/answers.ts';
 import { ordAnswers, pathParts } from '#http/ord/ord.schemas.ts';
 import { placeOf, runeQuestionOf } from '#http/ord/parameters.ts';
+import { sendRunePage, sendRunesPage } from '#http/pages/rune-pages.ts';
+import { prefersHtml } from '#http/server/accept.ts';
 import { apiRoute } from '#http/server/api-route.ts';
 import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
+import { askerOf } from '#http/server/asker.ts';
 import { open } from '#http/server/guard.ts';
 import type { Snapshot } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
@@ -20,6 +24,7 @@ const tags = ['ord'] as const;
 const config = { errors: 'plain', guard: open } as const;
 /** As in ord. */
 const runesPerPage = 50;
+const form = { page: true } as const;
 
 /** Runes (docs/ord-api.md, "Runes"). */
 export function runesRoutes(app: App, deps: AppDependencies): void {
@@ -36,7 +41,16 @@ export function runesRoutes(app: App, deps: AppDependencies): void {
     config,
     handler: async (request, reply) => {
       const question = runeQuestionOf(request.params.rune);
-      return answerFromIndex(deps, request, reply, {}, (snapshot) => runeAnswer(snapshot, question));
+      if (!prefersHtml(request.headers.accept))
+        return answerFromIndex(deps, request, reply, form, (snapshot) => runeAnswer(snapshot, question));
+      return withSnapshot(
+        deps.pool,
+        async (snapshot) => {
+          const rune = await foundBy(snapshot, question);
+          return sendRunePage(snapshot, deps.network, reply, rune);
+        },
+        askerOf(reply).signal,
+      );
     },
   });
 
@@ -46,7 +60,13 @@ export function runesRoutes(app: App, deps: AppDependencies): void {
     pageText?: string,
   ): Promise<FastifyReply> => {
     const page = placeOf(pageText, 'page');
-    return answerFromIndex(deps, request, reply, {}, (snapshot) => pageAnswer(snapshot, page));
+    if (!prefersHtml(request.headers.accept))
+      return answerFromIndex(deps, request, reply, form, (snapshot) => pageAnswer(snapshot, page));
+    return withSnapshot(
+      deps.pool,
+      (snapshot) => sendRunesPage(snapshot, deps.network, reply, page),
+      askerOf(reply).signal,
+    );
   };
   const schema = { summary: 'Runes, newest first', tags, response: ordAnswers.runes };
   apiRoute(app, {
@@ -65,10 +85,16 @@ export function runesRoutes(app: App, deps: AppDependencies): void {
   });
 }
 
-async function runeAnswer({ client, tip }: Snapshot, question: RuneQuestion): Promise<string> {
+async function foundBy({ client }: Snapshot, question: RuneQuestion): Promise<RuneDetail> {
   await requireRunes(client);
   const rune = await runeDetail(client, question);
-  if (rune === null) throw new AppError('not_found', `rune ${nameOf(question)} not found`);
+  if (rune !== null) return rune;
+  throw new AppError('not_found', `rune ${nameOf(question)} not found`);
+}
+
+async function runeAnswer(snapshot: Snapshot, question: RuneQuestion): Promise<string> {
+  const { client, tip } = snapshot;
+  const rune = await foundBy(snapshot, question);
   const parent = (await isReveal(client, rune.etching)) ? formatInscriptionId(rune.etching, 0) : null;
   return runeJson(rune, tip === null ? 0 : tip.height + 1, parent);
 }

@@ -49,26 +49,25 @@ interface MiningTime {
   readonly source: 'index' | 'node' | 'expected';
 }
 
-export interface SatAnswer {
-  readonly tip: Tip | null;
-  /** Not from the index alone: by the clock or the node. */
-  readonly live: boolean;
-  readonly json: string;
+/** What is known of a sat. */
+export interface SatFacts extends MiningTime {
+  readonly sat: Sat;
+  /** Null: there is no index of sats. */
+  readonly whereabouts: SatWhereabouts | null;
 }
 
-/** The answer of `/sat`. */
-export async function satAnswer(
+export async function satFacts(
   deps: AppDependencies,
   node: NodeCalls | null,
   outputs: Outputs,
   sat: Sat,
   asker: Asker,
-): Promise<SatAnswer> {
+): Promise<SatFacts> {
   const { height } = satStanding(sat);
-  const { tip, time, source } = await miningTime(deps, node?.of(asker) ?? null, height, asker.signal);
+  const mined = await miningTime(deps, node?.of(asker) ?? null, height, asker.signal);
   const known = await withSnapshot(deps.pool, ({ client }) => knownPlace(client, sat), asker.signal);
-  const whereabouts = known === null ? withoutIndex : await whereaboutsOf(known, deps, outputs, asker);
-  return { tip, live: source !== 'index', json: satJson(sat, whereabouts, time) };
+  const whereabouts = known === null ? null : await whereaboutsOf(known, deps, outputs, asker);
+  return { sat, ...mined, whereabouts };
 }
 
 interface KnownPlace {
@@ -107,8 +106,9 @@ async function whereaboutsOf(
   return { address, inscriptions, satpoint: rare.satpoint };
 }
 
-/** ord's fields of a sat, in its order. */
-function satJson(sat: Sat, whereabouts: SatWhereabouts, timestamp: number | null): string {
+/** The answer of `/sat`: ord's fields, in its order. */
+export function satJson({ sat, whereabouts: found, time: timestamp }: SatFacts): string {
+  const whereabouts = found ?? withoutIndex;
   const { name, decimal, degree, percentile } = satNotations(sat);
   const { height, offset, epoch, period, cycle, rarity } = satStanding(sat);
   return JSON.stringify({

@@ -12,17 +12,20 @@ import type { NodeCalls } from '#http/ord/node-calls.ts';
 import { ordAnswers, pathParts } from '#http/ord/ord.schemas.ts';
 import type { Outputs } from '#http/ord/outputs.ts';
 import { placeFromEitherEnd, satOf, satpointOf, u64Of } from '#http/ord/parameters.ts';
+import { sendSatPage } from '#http/pages/sat-page.ts';
+import { prefersHtml } from '#http/server/accept.ts';
 import { seeOther } from '#http/server/answer-schemas.ts';
 import { apiRoute } from '#http/server/api-route.ts';
 import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
 import { askerOf } from '#http/server/asker.ts';
 import { answeredUnchanged } from '#http/server/conditional.ts';
 import { open } from '#http/server/guard.ts';
+import { varyBy } from '#http/server/vary.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import { type Sat, satSupply } from '#kernel/sats/sat.ts';
-import { satAnswer } from './sat-answer.ts';
+import { satFacts, satJson } from './sat-answer.ts';
 
 const tags = ['ord'] as const;
 const config = { errors: 'plain', guard: open } as const;
@@ -55,9 +58,14 @@ function satRoutes(app: App, deps: AppDependencies, node: NodeCalls | null, outp
     config,
     handler: async (request, reply) => {
       const sat = satOf(request.params.sat);
+      const read = () => satFacts(deps, node, outputs, sat, askerOf(reply));
+      varyBy(reply, 'Accept');
+      if (prefersHtml(request.headers.accept)) return sendSatPage(await read(), deps.network, reply);
       if (await answeredUnchanged(deps.pool, request, reply)) return reply;
-      const { tip, json, live } = await satAnswer(deps, node, outputs, sat, askerOf(reply));
-      return sendOrd(request, reply, tip, json, { live });
+      const facts = await read();
+      // by the clock or the node, not from the index alone
+      const live = facts.source !== 'index';
+      return sendOrd(request, reply, facts.tip, satJson(facts), { live });
     },
   });
 

@@ -32,6 +32,7 @@ const sampled: Readonly<Record<string, number>> = {
 };
 
 interface RecordedSat {
+  readonly address: string | null;
   readonly satpoint: string | null;
   readonly rarity: string;
   readonly inscriptions: readonly string[];
@@ -131,6 +132,9 @@ describe.each(goldenChainNames)('ord’s API with a sat index over the golden ch
           continue;
         }
         expect(answer.json()).toEqual(value);
+        const page = await app.inject({ url: `/sat/${key}`, headers: { accept: 'text/html' } });
+        for (const shown of [value.satpoint, value.address, ...value.inscriptions])
+          if (shown !== null) expect(page.body).toContain(shown);
         const [first] = value.inscriptions;
         const named = await get(`/inscription/${value.name}`);
         expect([named.statusCode, named.json<{ id?: string }>().id]).toEqual(

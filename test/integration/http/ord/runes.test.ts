@@ -344,6 +344,44 @@ describe.each(['runes-1', 'mixed-1'])('runes of the golden chain %s', (name) => 
       expect(page.body).toContain(`<a href="/rune/${encodeURIComponent(name)}">${name}</a>`);
   });
 
+  test('a browser gets pages of all runes, and every other client ord’s JSON', async () => {
+    const page = async (url: string) => {
+      const answer = await app.inject({ url, headers: { accept: 'text/html,*/*;q=0.8' } });
+      expect([url, answer.statusCode]).toEqual([url, 200]);
+      expect(answer.headers['content-type']).toBe('text/html; charset=utf-8');
+      expect(answer.headers['vary']).toContain('Accept');
+      expect(answer.body).not.toMatch(/<script(?! src="[^"]+" type="module")|style="/u);
+      return answer;
+    };
+    const listed: string[] = [];
+    for (let url: string | undefined = '/runes'; url !== undefined; ) {
+      const { body } = await page(url);
+      listed.push(
+        ...[...body.matchAll(/<th scope="row"><a href="\/rune\/([^"]+)">/gu)].map((match) => match[1]!),
+      );
+      url = /<a href="([^"]+)" rel="next">/u.exec(body)?.[1];
+    }
+    const names = runes.map(({ value }) => encodeURIComponent(value.entry.spaced_rune));
+    expect(listed.toSorted()).toEqual(names.toSorted());
+    for (const { value } of runes) {
+      const { spaced_rune: spaced, etching } = value.entry;
+      const answer = await page(`/rune/${encodeURIComponent(spaced)}`);
+      expect(answer.body).toContain(`<h1 class="wrap">${spaced}</h1>`);
+      expect(answer.body).toContain(etching);
+      const again = await app.inject({
+        url: `/rune/${value.id}`,
+        headers: { accept: 'text/html', 'if-none-match': String(answer.headers.etag) },
+      });
+      expect(again.statusCode).toBe(304);
+    }
+    const { id } = runes[0]!.value;
+    for (const accept of ['*/*', 'application/json', 'application/json, text/html'])
+      for (const url of [`/rune/${id}`, '/runes'])
+        expect((await app.inject({ url, headers: { accept } })).headers['content-type']).toContain('json');
+    const missing = await app.inject({ url: '/rune/NOBODYETCHEDTHIS', headers: { accept: 'text/html' } });
+    expect([missing.statusCode, missing.headers['content-type']]).toEqual([404, 'text/html; charset=utf-8']);
+  });
+
   test('nothing is said of runes where blocks are missing', async () => {
     const { pool } = database;
     const { height } = best!.headers.at(-1)!;

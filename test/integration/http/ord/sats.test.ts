@@ -80,6 +80,28 @@ describe('/sat', () => {
     expect(answer.headers.etag).toBeUndefined();
   });
 
+  test('is a page for browsers, with the neighbours of the sat and what makes it special', async () => {
+    const accept = 'text/html,*/*;q=0.8';
+    const answer = await sat('9.0', { accept });
+    expect([answer.statusCode, answer.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
+    expect(answer.headers['vary']).toContain('Accept');
+    for (const part of [
+      '<h1>Sat 45,000,000,000</h1>',
+      '<a class="chip" href="/satributes/uncommon?sat=45000000000">',
+      '<a href="/block/9">block 9</a>',
+      '<a href="/sat/44999999999" rel="prev">',
+      '<a href="/sat/45000000001" rel="next">',
+      'this server has no index of sats',
+    ])
+      expect(answer.body).toContain(part);
+    expect((await sat('0', { accept })).body).not.toContain('rel="prev"');
+    const last = await sat('2099999997689999', { accept });
+    expect(last.body).not.toContain('rel="next"');
+    expect(last.body).toContain('which is still to come');
+    expect((await sat('-1', { accept })).headers['content-type']).toContain('text/html');
+    expect((await sat('9.0', { accept: '*/*' })).headers['content-type']).toContain('application/json');
+  });
+
   test.each([
     ['2099999997690000', 'invalid integer range'],
     ['-1', 'invalid integer: invalid digit found in string'],

@@ -1,0 +1,49 @@
+import type { FastifyReply } from 'fastify';
+import type { SatFacts } from '#http/ord/sats/sat-answer.ts';
+import { satExplainView } from '#http/sats/satribute-views.ts';
+import { charmNames } from '#kernel/primitives/charm.ts';
+import type { NetworkParameters } from '#kernel/primitives/network.ts';
+import { findSatribute } from '#kernel/satributes/definitions.ts';
+import { satCharms, satNotations, satStanding } from '#kernel/sats/notation.ts';
+import { lastSat } from '#kernel/sats/sat.ts';
+import { satPage } from '#web/sat.page.ts';
+import { sendPage } from './send-page.ts';
+import { siteOf } from './site.ts';
+
+const inscriptionsShown = 100;
+
+/** The page of `/sat`. */
+export function sendSatPage(
+  { sat, tip, time, source, whereabouts }: SatFacts,
+  network: NetworkParameters,
+  reply: FastifyReply,
+): FastifyReply {
+  const { height, offset, rarity } = satStanding(sat);
+  const view = {
+    site: siteOf(network, tip),
+    sat,
+    ...satNotations(sat),
+    rarity,
+    charms: charmNames(satCharms(sat)),
+    satributes: satExplainView(sat, network.name).satributes.map(({ id }) => ({
+      id,
+      title: findSatribute(id)?.title ?? id,
+    })),
+    height,
+    offset,
+    time,
+    isExpected: source === 'expected',
+    place:
+      whereabouts === null
+        ? null
+        : {
+            satpoint: whereabouts.satpoint,
+            address: whereabouts.address,
+            inscriptions: whereabouts.inscriptions.slice(0, inscriptionsShown),
+            inscriptionCount: whereabouts.inscriptions.length,
+          },
+    previous: sat === 0 ? null : sat - 1,
+    next: sat === lastSat ? null : sat + 1,
+  };
+  return sendPage(reply, satPage(view));
+}
