@@ -32,7 +32,8 @@ export default {
     room('outgoing', '^src/outgoing/', '^src/(outgoing|kernel)/'),
     room('utxos', '^src/utxos/', '^(src/(utxos|outgoing|chain|sat-ranges|kernel)|indexer/transaction)/'),
     room('inventory', '^src/inventory/', '^src/(inventory|utxos|chain|kernel)/'),
-    room('orders', '^src/orders/', '^src/(orders|kernel)/'),
+    room('wallet', '^src/wallet/', '^src/(wallet|kernel)/'),
+    room('orders', '^src/orders/', '^src/(orders|wallet|kernel)/'),
     room('webhooks', '^src/webhooks/', '^src/(webhooks|outgoing|kernel)/'),
     {
       name: 'plans-of-orders-are-pure',
@@ -50,12 +51,12 @@ export default {
     room(
       'app',
       '^src/app/',
-      '^(src/(app|http|chain|accounts|payments|sat-ranges|outgoing|utxos|inventory|webhooks|node|embedded-postgres|kernel|config|version)|search|indexer)',
+      '^(src/(app|http|chain|accounts|payments|sat-ranges|outgoing|utxos|inventory|wallet|webhooks|node|embedded-postgres|kernel|config|version)|search|indexer)',
     ),
     room(
       'commands',
       '^src/(commands/|main|command-line|compiled-code|cli|config)',
-      '^src/(commands/|app/|accounts/|inventory/|webhooks/|chain/|kernel/|main|command-line|compiled-code|cli|config|version)',
+      '^src/(commands/|app/|accounts/|inventory/|wallet/|webhooks/|chain/|kernel/|main|command-line|compiled-code|cli|config|version)',
     ),
     room('transaction', '^indexer/transaction/', '^(indexer/transaction|src/kernel)/'),
     room('runes', '^indexer/runes/', '^(indexer/runes|src/kernel)/'),
@@ -93,6 +94,8 @@ export default {
       to: { path: '(^|/)(pg|pg-copy-streams)(/|$)' },
     },
     vendor('@elastic', '^search/elastic/'),
+    vendor('@noble', '^src/wallet/'),
+    vendor('@scure/(bip32|bip39|btc-signer)', '^src/wallet/'),
     vendor('undici', '^src/(node|outgoing)/'),
     vendor('zeromq', '^src/node/'),
     vendor('bitcoin-core', '^src/node/'),

@@ -717,6 +717,22 @@ CREATE VIEW chain.pending_transfers AS
 
 CREATE SCHEMA service;
 
+CREATE OR REPLACE FUNCTION service.keep_wallet()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  IF NEW.next_order_index < OLD.next_order_index OR NEW.next_own_index < OLD.next_own_index THEN
+    RAISE EXCEPTION 'an index of the wallet goes up alone';
+  END IF;
+  IF (NEW.network, NEW.account_xpub, NEW.master_fingerprint)
+     IS DISTINCT FROM (OLD.network, OLD.account_xpub, OLD.master_fingerprint) THEN
+    RAISE EXCEPTION 'the keys of a wallet do not change';
+  END IF;
+  RETURN NEW;
+END $function$
+;
+
 CREATE TABLE service.accounts (
   name text NOT NULL,
   created_at timestamp with time zone NOT NULL DEFAULT now(),
@@ -852,6 +868,24 @@ CREATE UNLOGGED TABLE service.rate_limits (
   CONSTRAINT rate_limits_pkey PRIMARY KEY (subject)
 );
 ALTER TABLE service.rate_limits SET (fillfactor=50);
+
+CREATE TABLE service.wallet (
+  one boolean NOT NULL DEFAULT true,
+  network text NOT NULL,
+  account_xpub text NOT NULL,
+  master_fingerprint text NOT NULL,
+  next_order_index integer NOT NULL,
+  next_own_index integer NOT NULL,
+  created_at timestamp with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT wallet_pkey PRIMARY KEY (one),
+  CONSTRAINT wallet_account_xpub_check CHECK ((length(account_xpub) = 111)),
+  CONSTRAINT wallet_master_fingerprint_check CHECK ((master_fingerprint ~ '^[0-9a-f]{8}$'::text)),
+  CONSTRAINT wallet_network_check CHECK ((network = ANY (ARRAY['mainnet'::text, 'testnet3'::text, 'testnet4'::text, 'signet'::text, 'regtest'::text]))),
+  CONSTRAINT wallet_next_order_index_check CHECK ((next_order_index >= 0)),
+  CONSTRAINT wallet_next_own_index_check CHECK ((next_own_index >= 0)),
+  CONSTRAINT wallet_one_check CHECK (one)
+);
+CREATE TRIGGER keep_wallet BEFORE UPDATE ON service.wallet FOR EACH ROW EXECUTE FUNCTION service.keep_wallet();
 
 CREATE TABLE service.watched_scripts (
   script bytea NOT NULL,

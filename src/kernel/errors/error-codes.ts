@@ -2,6 +2,7 @@ import { commandErrors } from './command-errors.ts';
 import { indexErrors } from './index-errors.ts';
 import { requestErrors } from './request-errors.ts';
 import { utxoErrors } from './utxo-errors.ts';
+import { walletErrors } from './wallet-errors.ts';
 import { webhookErrors } from './webhook-errors.ts';
 
 /**
@@ -482,6 +483,7 @@ const table = {
       'Nothing: clients try again. If it persists, start further processes with --role api; /metrics shows the requests.',
     retry: 'soon',
   },
+  ...walletErrors,
   ...commandErrors,
 } as const satisfies Record<string, ErrorCodeEntry>;
 

@@ -50,6 +50,9 @@ const serviceRights: readonly ServiceRight[] = [
     columns: ['subject', 'head_sequence', 'due_at', 'taken_by'],
   },
   { table: 'webhook_keys', privilege: 'SELECT' },
+  // addresses of orders: public keys, and an index for each order (a trigger lets none go down)
+  { table: 'wallet', privilege: 'SELECT' },
+  { table: 'wallet', privilege: 'UPDATE', columns: ['next_order_index', 'next_own_index'] },
   // figures of /metrics
   { table: 'payments_offset', privilege: 'SELECT' },
   { table: 'watched_scripts', privilege: 'SELECT', columns: ['next_height'] },

@@ -1,0 +1,52 @@
+/** What may be wrong with the wallet of the orders, and with what it is asked to sign. */
+export const walletErrors = {
+  wallet_missing: {
+    meaning: 'The database has no wallet, so no order can be paid.',
+    action: 'Make one with `satscribe wallet init` (docs/wallet.md).',
+    retry: 'never',
+  },
+  wallet_exists: {
+    meaning: 'The database has a wallet already, of another seed: it is never replaced.',
+    action:
+      'Use its seed file; `satscribe wallet show` gives its fingerprint. Another wallet needs another database.',
+    retry: 'never',
+  },
+  wallet_seed_exists: {
+    meaning: 'The seed file exists already: it is never written over.',
+    action:
+      'Name another file; or, to use this one in a new database, run the command again with --first-index (docs/wallet.md).',
+    retry: 'never',
+  },
+  wallet_seed_missing: {
+    meaning: 'There is no seed file, so nothing can be signed.',
+    action: 'Set WALLET_SEED_FILE to the seed file, or restore it from its backup (docs/wallet.md).',
+    retry: 'never',
+  },
+  wallet_seed_refused: {
+    meaning:
+      'The seed file can be read by others than its owner, is another’s, a link, or holds no BIP 39 words.',
+    action: 'Correct what the message names: an ordinary file of the service’s own user, with `chmod 600`.',
+    retry: 'never',
+  },
+  wallet_seed_mismatch: {
+    meaning: 'The seed file is of another wallet than that of the database, or of another network.',
+    action: 'Name the seed file of this database; `satscribe wallet show` gives its fingerprint.',
+    retry: 'never',
+  },
+  order_unspendable: {
+    meaning: 'An address was not shown, because what is paid to it could not be spent. No money was lost.',
+    action: 'Please report it, with the message.',
+    retry: 'never',
+  },
+  plan_refused: {
+    meaning:
+      'The wallet did not sign a transaction, because its plan breaks a rule of the wallet. Nothing was sent.',
+    action: 'Please report it, with the message: it names the rule (docs/wallet.md, "What it signs").',
+    retry: 'never',
+  },
+  recovery_refused: {
+    meaning: 'What lies at the address of a recovery kit cannot be taken back as asked.',
+    action: 'Read the reason in the message (docs/wallet.md, "Taking a payment back").',
+    retry: 'never',
+  },
+} as const;

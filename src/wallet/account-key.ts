@@ -1,0 +1,67 @@
+import { HDKey } from '@scure/bip32';
+import type { WalletKey } from '#kernel/contracts/transaction-plan.ts';
+import type { NetworkName } from '#kernel/primitives/network.ts';
+
+/** Version bytes of extended keys (BIP 32): xprv and xpub, and for all test networks tprv and tpub. */
+const mainVersions = { private: 0x0488_ade4, public: 0x0488_b21e };
+const testVersions = { private: 0x0435_8394, public: 0x0435_87cf };
+
+const versionsOf = (network: NetworkName) => (network === 'mainnet' ? mainVersions : testVersions);
+
+/** Coin 0 is Bitcoin, coin 1 all of its test networks (SLIP 44). */
+const accountPath = (network: NetworkName): readonly [number, number, number] => [
+  86,
+  network === 'mainnet' ? 0 : 1,
+  0,
+];
+
+/** `86h/0h/0h`: the account (BIP 86), as descriptors write it. */
+export const accountOrigin = (network: NetworkName): string =>
+  accountPath(network)
+    .map((step) => `${step}h`)
+    .join('/');
+
+/** The account of a seed. It holds its private key. */
+export interface Account {
+  readonly key: HDKey;
+  /** Of the master key: the first four bytes of its hash, in hex. */
+  readonly fingerprint: string;
+}
+
+export function accountOf(seed: Uint8Array, network: NetworkName): Account {
+  const master = HDKey.fromMasterSeed(seed, versionsOf(network));
+  const path = accountPath(network).map((step) => `${step}'`);
+  return {
+    key: master.derive(`m/${path.join('/')}`),
+    fingerprint: master.fingerprint.toString(16).padStart(8, '0'),
+  };
+}
+
+/** The account of an xpub of the network: without its private key. Throws for anything else. */
+export const publicAccount = (xpub: string, network: NetworkName): HDKey =>
+  HDKey.fromExtendedKey(xpub, versionsOf(network));
+
+/** Keys below an account, with or without private keys. */
+export class AccountKeys {
+  readonly #branches: readonly [HDKey, HDKey];
+
+  constructor(account: HDKey) {
+    this.#branches = [account.deriveChild(0), account.deriveChild(1)];
+  }
+
+  /** Throws for an index that is hardened or no integer. */
+  child({ branch, index }: WalletKey): HDKey {
+    if (!Number.isInteger(index) || index < 0 || index > unhardenedMax)
+      throw new RangeError(`${index} is not an index of a key that an xpub derives`);
+    return this.#branches[branch].deriveChild(index);
+  }
+
+  /** The public key as taproot has it: x alone (BIP 340). */
+  xOnlyKey(key: WalletKey): Uint8Array {
+    const { publicKey } = this.child(key);
+    if (publicKey === null) throw new Error('a key of an account has a public key');
+    return publicKey.slice(1);
+  }
+}
+
+const unhardenedMax = 0x7fff_ffff;

@@ -1,0 +1,51 @@
+import { accountOrigin } from './account-key.ts';
+import type { WalletIdentity } from './wallet-identity.ts';
+
+/** Of Bitcoin Core's descriptors (script/descriptor.cpp, INPUT_CHARSET; docs/descriptors.md; BIP 380). */
+const characters =
+  '0123456789()[],\'/*abcdefgh@:$%{}IJKLMNOPQRSTUVWXYZ&+-.;<=>?!^_|~ijklmnopqrstuvwxyzABCDEFGH`#"\\ ';
+const checksumCharacters = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l';
+const generators = [0xf5dee51989n, 0xa9fdca3312n, 0x1bab10e32dn, 0x3706b1677an, 0x644d626ffdn];
+
+/** A descriptor with its checksum (BIP 380), as `importdescriptors` asks for. */
+export function withChecksum(descriptor: string): string {
+  let sum = 1n;
+  const add = (value: number): void => {
+    const top = sum >> 35n;
+    sum = ((sum & 0x7ffffffffn) << 5n) ^ BigInt(value);
+    for (const [bit, generator] of generators.entries())
+      if (((top >> BigInt(bit)) & 1n) === 1n) sum ^= generator;
+  };
+  // each character gives five bits; the groups of three give one symbol more
+  const groups: number[] = [];
+  for (const character of descriptor) {
+    const value = characters.indexOf(character);
+    if (value < 0) throw new RangeError(`a descriptor has no ${character}`);
+    add(value & 31);
+    groups.push(value >> 5);
+    if (groups.length === 3) add(groups.splice(0).reduce((group, high) => group * 3 + high, 0));
+  }
+  if (groups.length > 0) add(groups.reduce((group, high) => group * 3 + high, 0));
+  for (let symbol = 0; symbol < 8; symbol++) add(0);
+  sum ^= 1n;
+  const symbols = Array.from(
+    { length: 8 },
+    (_, place) => checksumCharacters[Number((sum >> BigInt(5 * (7 - place))) & 31n)],
+  );
+  return `${descriptor}#${symbols.join('')}`;
+}
+
+const originOf = ({ masterFingerprint, network }: WalletIdentity): string =>
+  `[${masterFingerprint}/${accountOrigin(network)}]`;
+
+/** All addresses of a branch without a leaf (BIP 386): public keys alone. */
+export const accountDescriptor = (identity: WalletIdentity, branch: 0 | 1): string =>
+  withChecksum(`tr(${originOf(identity)}${identity.accountXpub}/${branch}/*)`);
+
+/** The address of one key without a leaf. */
+export const keyDescriptor = (identity: WalletIdentity, branch: 0 | 1, index: number): string =>
+  withChecksum(`tr(${originOf(identity)}${identity.accountXpub}/${branch}/${index})`);
+
+/** An output key as it is, because no descriptor can write an envelope as a leaf: `rawtr` (Bitcoin Core 24). */
+export const outputKeyDescriptor = (outputKey: Uint8Array): string =>
+  withChecksum(`rawtr(${Buffer.from(outputKey).toString('hex')})`);

@@ -1,0 +1,158 @@
+import { blockWeightMax, maxMoney } from '#kernel/bitcoin/consensus.ts';
+import { plannedWeight } from '#kernel/bitcoin/plan-weight.ts';
+import { scriptType } from '#kernel/bitcoin/script-type.ts';
+import { dustOf } from '#kernel/bitcoin/transaction-size.ts';
+import type {
+  OwnScript,
+  PlannedInput,
+  PlannedOutput,
+  TransactionPlan,
+} from '#kernel/contracts/transaction-plan.ts';
+import { displayHash } from '#kernel/primitives/hash.ts';
+
+/** Sats per vbyte. Bitcoin Core sends nothing above this rate by itself (DEFAULT_MAX_RAW_TX_FEE_RATE, 0.1 BTC/kvB). */
+const feeRateMax = 10_000n;
+/** Anybody may spend P2A, and nobody OP_RETURN: neither gets more than the largest postage (10,000 sats). */
+const unownedMax = 10_000n;
+const opReturn = 0x6a;
+const u32Max = 0xffff_ffff;
+
+/** What the wallet knows of its scripts: the script of a key and a leaf, and what is wrong with the leaf. */
+export interface OwnScripts {
+  scriptOf(own: OwnScript): Uint8Array;
+  leafFault(own: OwnScript): string | null;
+}
+
+/**
+ * The first rule of the wallet that a plan breaks, in words; null: it may be signed. Whoever made the plan, a fault in
+ * it loses no money: what is spent is the wallet's by its own derivation, what remains with the wallet too, and the
+ * rest is named outputs and a bounded fee.
+ */
+export function planFault(plan: TransactionPlan, scripts: OwnScripts): string | null {
+  return (
+    frameFault(plan) ??
+    firstFault(plan.inputs, 'input', (input) => inputFault(input, scripts)) ??
+    firstFault(plan.outputs, 'output', (output) => outputFault(output, scripts)) ??
+    feeFault(plan)
+  );
+}
+
+/** The fee of a plan without faults. */
+export const feeOf = ({ inputs, outputs }: TransactionPlan): bigint => sumOf(inputs) - sumOf(outputs);
+
+const sumOf = (parts: readonly { readonly value: bigint }[]): bigint =>
+  parts.reduce((sum, { value }) => sum + value, 0n);
+
+function firstFault<Part>(
+  parts: readonly Part[],
+  name: string,
+  faultOf: (part: Part) => string | null,
+): string | null {
+  for (const [place, part] of parts.entries()) {
+    const fault = faultOf(part);
+    if (fault !== null) return `${name} ${place}: ${fault}`;
+  }
+  return null;
+}
+
+function frameFault({ version, lockTime, inputs, outputs }: TransactionPlan): string | null {
+  if (version !== 2 && version !== 3) return `the version ${String(version)} is not 2 or 3`;
+  if (!isU32(lockTime)) return `the lock time ${lockTime} is no number of four bytes`;
+  if (inputs.length === 0) return 'there is no input';
+  if (outputs.length === 0) return 'there is no output';
+  const outpoints = new Set(inputs.map(({ txid, vout }) => `${displayHash(txid)}:${vout}`));
+  return outpoints.size === inputs.length ? null : 'two inputs spend one output';
+}
+
+function inputFault(input: PlannedInput, scripts: OwnScripts): string | null {
+  const { txid, vout, value, sequence, path, leafScript } = input;
+  if (txid.length !== 32) return `its txid has ${txid.length} bytes`;
+  if (!isU32(vout) || !isU32(sequence)) return 'its index or its sequence is no number of four bytes';
+  if (value <= 0n || value > BigInt(maxMoney)) return `${value} sats cannot be spent`;
+  if (path === 'leaf' && leafScript === null) return 'it is spent through a leaf, and has none';
+  return ownFault(input, input.script, scripts);
+}
+
+/** The script is made again: money of another script would be lost, or the signature worth nothing. */
+function ownFault(own: OwnScript, script: Uint8Array, scripts: OwnScripts): string | null {
+  const { branch, index } = own.key;
+  if ((branch !== 0 && branch !== 1) || !Number.isInteger(index) || index < 0 || index > 0x7fff_ffff)
+    return 'it names no key of the wallet';
+  const fault = scripts.leafFault(own);
+  if (fault !== null) return `its leaf cannot be spent, because ${fault}`;
+  return Buffer.compare(scripts.scriptOf(own), script) === 0
+    ? null
+    : `its script is not that of key ${branch}/${index} and its leaf`;
+}
+
+function outputFault(output: PlannedOutput, scripts: OwnScripts): string | null {
+  const { script, value } = output;
+  if (value < 0n || value > BigInt(maxMoney)) return `${value} sats are no amount`;
+  const isBurned = script[0] === opReturn;
+  // nobody spends OP_RETURN, so nodes relay it with any value
+  const dust = isBurned ? 0 : dustOf(script);
+  if (value < BigInt(dust)) return `${value} sats are dust: its script needs ${dust}`;
+  return kindFault(output, isBurned, scripts);
+}
+
+function kindFault(output: PlannedOutput, isBurned: boolean, scripts: OwnScripts): string | null {
+  const { kind } = output;
+  switch (kind) {
+    case 'postage':
+    case 'parent':
+    case 'refund':
+      return paidFault(output);
+    case 'service':
+    case 'change':
+      return remainingFault(output, 1, scripts);
+    case 'commit':
+      return remainingFault(output, 0, scripts);
+    case 'anchor':
+      return unownedFault(output, isAnchor(output), 'P2A');
+    case 'burn':
+      return unownedFault(output, isBurned || isAnchor(output), 'OP_RETURN or P2A');
+    default:
+      return unknownKind(kind);
+  }
+}
+
+/** An output of the customer's. */
+function paidFault(output: PlannedOutput): string | null {
+  const isOwned = scriptType(output.script) !== 'other' && !isAnchor(output);
+  return isOwned ? null : `nobody owns the script of a ${output.kind}`;
+}
+
+const isAnchor = ({ script }: PlannedOutput): boolean => scriptType(script) === 'p2a';
+
+/** A plan may come from JSON of another version. */
+const unknownKind = (kind: never): string => `its kind ${String(kind)} is unknown`;
+
+/** An output that stays with the wallet. */
+function remainingFault(
+  { own, script, kind }: PlannedOutput,
+  branch: 0 | 1,
+  scripts: OwnScripts,
+): string | null {
+  if (own === undefined) return `it stays with the wallet (${kind}), and names no key`;
+  if (own.key.branch !== branch) return `the key of a ${kind} is of branch ${branch}, not ${own.key.branch}`;
+  if (branch === 1 && own.leafScript !== null) return `a ${kind} has no leaf`;
+  return ownFault(own, script, scripts);
+}
+
+function unownedFault({ kind, value }: PlannedOutput, isOfKind: boolean, scripts: string): string | null {
+  if (!isOfKind) return `the script of its ${kind} is not ${scripts}`;
+  return value <= unownedMax ? null : `${value} sats would be lost: at most ${unownedMax} go to nobody`;
+}
+
+function feeFault(plan: TransactionPlan): string | null {
+  const fee = feeOf(plan);
+  const weight = plannedWeight(plan);
+  if (fee < 0n) return `its outputs have ${-fee} sats more than its inputs`;
+  if (fee > plan.feeMax) return `its fee of ${fee} sats is above the ${plan.feeMax} that it allows itself`;
+  if (weight > blockWeightMax) return `its weight of ${weight} is above that of a block`;
+  return fee * 4n > feeRateMax * BigInt(weight)
+    ? `its fee of ${fee} sats is above ${feeRateMax} sats per vbyte`
+    : null;
+}
+
+const isU32 = (value: number): boolean => Number.isInteger(value) && value >= 0 && value <= u32Max;

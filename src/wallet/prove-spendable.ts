@@ -1,0 +1,82 @@
+import { createHash } from 'node:crypto';
+import { schnorr } from '@noble/curves/secp256k1.js';
+import { parseAddress } from '#kernel/bitcoin/parse-address.ts';
+import { scriptType } from '#kernel/bitcoin/script-type.ts';
+import { compactSizeBytes } from '#kernel/bitcoin/transaction-size.ts';
+import { type NetworkName, networks } from '#kernel/primitives/network.ts';
+import { leafFault } from './leaf-script.ts';
+
+/** What is told of an address, and what a spend of it will show. */
+export interface SpendableClaim {
+  readonly network: NetworkName;
+  readonly address: string;
+  readonly script: Uint8Array;
+  /** The internal key, x-only. */
+  readonly xOnlyKey: Uint8Array;
+  readonly leafScript: Uint8Array | null;
+  readonly controlBlock: Uint8Array | null;
+}
+
+const leafVersionMask = 0xfe;
+const tapscript = 0xc0;
+
+/**
+ * Proves, before an address is shown, that who has its key can spend what is paid to it: by key, and through the leaf.
+ * As a node checks the spend (BIP 341, 342), with the signature taken as given: it needs the seed. The arithmetic is
+ * not that which made the script (taproot.ts). Null: it can be spent; else what keeps it from it.
+ */
+export function spendableFault(claim: SpendableClaim): string | null {
+  const { script, leafScript, controlBlock, xOnlyKey, address, network } = claim;
+  if (scriptType(script) !== 'p2tr') return 'the script is not P2TR';
+  const parsed = parseAddress(address, networks[network]);
+  if (parsed.kind !== 'script' || !isEqual(parsed.script, script)) return 'the address has another script';
+  const root = leafScript === null ? new Uint8Array(0) : leafHash(leafScript);
+  const output = tweaked(xOnlyKey, root);
+  if (output === null) return 'the key is no point of the curve';
+  // by key: the output key is the one that the tweaked private key has
+  if (!isEqual(output.x, script.subarray(2))) return 'the output key is not that of the key and the leaf';
+  if (leafScript === null) return controlBlock === null ? null : 'a control block without a leaf';
+  if (controlBlock === null) return 'a leaf without a control block';
+  return controlBlockFault(controlBlock, xOnlyKey, output.isOdd) ?? leafFault(leafScript, xOnlyKey);
+}
+
+/** BIP 341: leaf version and parity of the output key, then the internal key; the path of an only leaf is empty. */
+function controlBlockFault(block: Uint8Array, internalKey: Uint8Array, isOdd: boolean): string | null {
+  const [first = 0] = block;
+  if (block.length !== 33) return `the control block has ${block.length} bytes`;
+  if ((first & leafVersionMask) !== tapscript) return 'the control block is of another leaf version';
+  if (((first & 1) === 1) !== isOdd) return 'the control block has the wrong parity';
+  return isEqual(block.subarray(1), internalKey) ? null : 'the control block has another internal key';
+}
+
+/** Q = P + t·G, where t is the tagged hash of P and the root. Null where P is no point, or t no scalar. */
+function tweaked(internalKey: Uint8Array, root: Uint8Array): { x: Uint8Array; isOdd: boolean } | null {
+  const { Point } = schnorr;
+  const tweak = BigInt(`0x${taggedHash('TapTweak', internalKey, root).toString('hex')}`);
+  try {
+    const inner = Point.fromHex(`02${Buffer.from(internalKey).toString('hex')}`);
+    const { x, y } = inner.add(Point.BASE.multiply(tweak)).toAffine();
+    return { x: Buffer.from(x.toString(16).padStart(64, '0'), 'hex'), isOdd: (y & 1n) === 1n };
+  } catch {
+    return null;
+  }
+}
+
+function leafHash(script: Uint8Array): Uint8Array {
+  const length = Buffer.alloc(compactSizeBytes(script.length));
+  if (length.length === 1) length[0] = script.length;
+  else {
+    length[0] = length.length === 3 ? 0xfd : 0xfe;
+    length.writeUIntLE(script.length, 1, length.length - 1);
+  }
+  return taggedHash('TapLeaf', Uint8Array.of(tapscript), length, script);
+}
+
+function taggedHash(tag: string, ...parts: readonly Uint8Array[]): Buffer {
+  const prefix = createHash('sha256').update(tag).digest();
+  const hash = createHash('sha256').update(prefix).update(prefix);
+  for (const part of parts) hash.update(part);
+  return hash.digest();
+}
+
+const isEqual = (one: Uint8Array, other: Uint8Array): boolean => Buffer.compare(one, other) === 0;

@@ -1,0 +1,69 @@
+import { type Static, Type } from 'typebox';
+import { Value } from 'typebox/value';
+import type { OwnScript } from '#kernel/contracts/transaction-plan.ts';
+import { networkNames } from '#kernel/primitives/network.ts';
+import { accountOrigin } from './account-key.ts';
+import { keyDescriptor, outputKeyDescriptor } from './descriptors.ts';
+import type { PublicWallet } from './public-wallet.ts';
+
+/** A leaf of a transaction within a block, in hex. */
+const leafHexMax = 8_000_000;
+
+const kitSchema = Type.Object({
+  version: Type.Literal(1),
+  network: Type.Enum([...networkNames]),
+  address: Type.String({ minLength: 1, maxLength: 90 }),
+  script: Type.String({ pattern: '^5120[0-9a-f]{64}$' }),
+  masterFingerprint: Type.String({ pattern: '^[0-9a-f]{8}$' }),
+  keyPath: Type.String({ pattern: "^m/86'/[01]'/0'/[01]/[0-9]{1,10}$" }),
+  leafScript: Type.Union([Type.Null(), Type.String({ pattern: '^([0-9a-f]{2})+$', maxLength: leafHexMax })]),
+  descriptor: Type.String({ minLength: 1, maxLength: 1000 }),
+});
+
+/**
+ * What takes back a payment to an address of the wallet, together with the seed: without the database. It holds no
+ * secret, so it may lie anywhere: an unhardened private key beside the account's xpub would give away all keys (BIP
+ * 32).
+ */
+export type RecoveryKit = Static<typeof kitSchema>;
+
+/** The kit of an address. */
+export function recoveryKit(wallet: PublicWallet, own: OwnScript): RecoveryKit {
+  const { branch, index } = own.key;
+  const { address, script, outputKey } = wallet.addressOf(own);
+  const { network, masterFingerprint } = wallet.identity;
+  return {
+    version: 1,
+    network,
+    address,
+    script: Buffer.from(script).toString('hex'),
+    masterFingerprint,
+    keyPath: `m/${accountOrigin(network).replaceAll('h', "'")}/${branch}/${index}`,
+    leafScript: own.leafScript === null ? null : Buffer.from(own.leafScript).toString('hex'),
+    // what Bitcoin Core can watch: no descriptor can write an envelope
+    descriptor:
+      own.leafScript === null
+        ? keyDescriptor(wallet.identity, branch, index)
+        : outputKeyDescriptor(outputKey),
+  };
+}
+
+/** What a kit says, where it is one: total. */
+export function parseRecoveryKit(text: string): RecoveryKit | null {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return null;
+  }
+  return Value.Check(kitSchema, value) ? value : null;
+}
+
+/** The key and the leaf that a kit names. */
+export function ownScriptOf({ keyPath, leafScript }: RecoveryKit): OwnScript {
+  const [branch, index] = keyPath.split('/').slice(-2).map(Number);
+  return {
+    key: { branch: branch === 0 ? 0 : 1, index: index ?? -1 },
+    leafScript: leafScript === null ? null : Uint8Array.from(Buffer.from(leafScript, 'hex')),
+  };
+}

@@ -1,0 +1,26 @@
+import { tapLeafHash } from '@scure/btc-signer/payment.js';
+import { taprootTweakPubkey } from '@scure/btc-signer/utils.js';
+
+/** The version of tapscript (BIP 342), which the control block has too. */
+export const leafVersion = 0xc0;
+
+/** A P2TR output with at most one leaf (BIP 341). */
+export interface TaprootOutput {
+  /** OP_1 and the output key. */
+  readonly script: Uint8Array;
+  readonly outputKey: Uint8Array;
+  /** The hash of the only leaf, which the output key commits to. Null: no leaf. */
+  readonly merkleRoot: Uint8Array | null;
+  /** What a spend through the leaf shows beside it. Null: no leaf. */
+  readonly controlBlock: Uint8Array | null;
+}
+
+const noRoot = new Uint8Array(0);
+
+/** The output of an internal key (x-only) and a leaf, or of the key alone (BIP 86). */
+export function taprootOutput(internalKey: Uint8Array, leafScript: Uint8Array | null): TaprootOutput {
+  const merkleRoot = leafScript === null ? null : tapLeafHash(leafScript, leafVersion);
+  const [outputKey, parity] = taprootTweakPubkey(internalKey, merkleRoot ?? noRoot);
+  const controlBlock = merkleRoot === null ? null : Uint8Array.of(leafVersion | parity, ...internalKey);
+  return { script: Uint8Array.of(0x51, 0x20, ...outputKey), outputKey, merkleRoot, controlBlock };
+}

@@ -1,0 +1,84 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { propertyRuns } from '#test/support/property-runs.ts';
+import { knownSeed, orderLeaf, testWallet } from '#test/support/wallet/plans.ts';
+import { publicAccount } from '#wallet/account-key.ts';
+import { proveSpendable, type WalletAddress } from '#wallet/public-wallet.ts';
+
+describe('keys and addresses of the wallet', () => {
+  test('are those of the test vectors of BIP 86', () => {
+    const { wallet } = testWallet('mainnet');
+    expect(wallet.identity).toEqual({
+      network: 'mainnet',
+      masterFingerprint: '73c5da0a',
+      accountXpub:
+        'xpub6BgBgsespWvERF3LHQu6CnqdvfEvtMcQjYrcRzx53QJjSxarj2afYWcLteoGVky7D3UKDP9QyrLprQ3VCECoY49yfdDEHGCtMMj92pReUsQ',
+    });
+    const first = wallet.orderAddress(0, null);
+    expect(Buffer.from(first.xOnlyKey).toString('hex')).toBe(
+      'cc8a4bc64d897bddc5fbc2f670f7a8ba0b386779106cf1223c6fc5d7cd6fc115',
+    );
+    expect(first.address).toBe('bc1p5cyxnuxmeuwuvkwfem96lqzszd02n6xdcjrs20cac6yqjjwudpxqkedrcr');
+    expect(wallet.orderAddress(1, null).address).toBe(
+      'bc1p4qhjn9zdvkux4e44uhx8tc55attvtyu358kutcqkudyccelu0was9fqzwh',
+    );
+    expect(wallet.ownAddress(0).address).toBe(
+      'bc1p3qkhfews2uk44qtvauqyr2ttdsw7svhkl9nkm9s9c3x4ax5h60wqwruhk7',
+    );
+  });
+
+  test('of test networks are of coin 1, and of no other network', () => {
+    const { wallet } = testWallet('regtest');
+    expect(wallet.identity.accountXpub).toMatch(/^tpub/u);
+    expect(wallet.orderAddress(0, null).address).toMatch(/^bcrt1p/u);
+    expect(() => publicAccount(wallet.identity.accountXpub, 'mainnet')).toThrow(Error);
+  });
+
+  test('have no index that an xpub does not derive', () => {
+    const { wallet } = testWallet();
+    for (const index of [-1, 0.5, 2 ** 31, Number.NaN])
+      expect(() => wallet.orderKey(index)).toThrow(RangeError);
+  });
+});
+
+/** A byte of it differs. */
+const changed = (bytes: Uint8Array, place: number): Uint8Array =>
+  bytes.map((byte, at) => (at === place % bytes.length ? byte ^ 1 : byte));
+
+describe('the proof that an address can be spent', () => {
+  const { wallet } = testWallet('regtest', knownSeed);
+
+  test('holds for every key, with a leaf and without', () => {
+    fc.assert(
+      fc.property(
+        fc.nat({ max: 2 ** 31 - 1 }),
+        fc.option(fc.uint8Array({ maxLength: 2000 })),
+        (index, body) => {
+          const leaf = body === null ? null : orderLeaf(wallet, index, body);
+          expect(wallet.orderAddress(index, leaf).controlBlock === null).toBe(leaf === null);
+        },
+      ),
+      { numRuns: propertyRuns(30) },
+    );
+  });
+
+  test('fails for every part that differs', () => {
+    const good = wallet.orderAddress(3, orderLeaf(wallet, 3));
+    const parts = ['script', 'xOnlyKey', 'leafScript', 'controlBlock'] as const;
+    fc.assert(
+      fc.property(fc.constantFrom(...parts), fc.nat(), (part, place) => {
+        const wrong: WalletAddress = { ...good, [part]: changed(good[part]!, place) };
+        expect(() => proveSpendable('regtest', wrong)).toThrow(/could not be spent/u);
+      }),
+      { numRuns: propertyRuns(100) },
+    );
+    const other = wallet.orderAddress(4, null);
+    for (const wrong of [{ address: other.address }, { controlBlock: null }, { leafScript: null }])
+      expect(() => proveSpendable('regtest', { ...good, ...wrong })).toThrow(/could not be spent/u);
+    expect(() => proveSpendable('mainnet', good)).toThrow(/could not be spent/u);
+  });
+
+  test('fails for a leaf of another key, which the wallet would commit to without it', () => {
+    expect(() => wallet.orderAddress(3, orderLeaf(wallet, 4))).toThrow(/something else than the key/u);
+  });
+});

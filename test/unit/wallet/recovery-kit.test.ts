@@ -1,0 +1,51 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { propertyRuns } from '#test/support/property-runs.ts';
+import { orderLeaf, testWallet } from '#test/support/wallet/plans.ts';
+import { ownScriptOf, parseRecoveryKit, recoveryKit } from '#wallet/recovery-kit.ts';
+
+const { wallet } = testWallet('regtest');
+
+test('a kit names what its address is made of, and survives as JSON', () => {
+  fc.assert(
+    fc.property(
+      fc.constantFrom<0 | 1>(0, 1),
+      fc.nat({ max: 2 ** 31 - 1 }),
+      fc.option(fc.uint8Array({ maxLength: 700 })),
+      (branch, index, body) => {
+        const leafScript = body === null || branch === 1 ? null : orderLeaf(wallet, index, body);
+        const kit = recoveryKit(wallet, { key: { branch, index }, leafScript });
+        const read = parseRecoveryKit(JSON.stringify(kit));
+        expect(read).toEqual(kit);
+        const address = wallet.addressOf(ownScriptOf(read!));
+        expect(address.address).toBe(kit.address);
+        expect(Buffer.from(address.script).toString('hex')).toBe(kit.script);
+      },
+    ),
+    { numRuns: propertyRuns(30) },
+  );
+});
+
+test('a kit has the descriptor that Bitcoin Core can watch, and no private key', () => {
+  const withLeaf = recoveryKit(wallet, { key: { branch: 0, index: 4 }, leafScript: orderLeaf(wallet, 4) });
+  expect(withLeaf.descriptor).toMatch(/^rawtr\([0-9a-f]{64}\)#\w{8}$/u);
+  expect(withLeaf.keyPath).toBe("m/86'/1'/0'/0/4");
+  const alone = recoveryKit(wallet, { key: { branch: 0, index: 4 }, leafScript: null });
+  expect(alone.descriptor).toMatch(/^tr\(\[73c5da0a\/86h\/1h\/0h\]tpub\w+\/0\/4\)#\w{8}$/u);
+  expect(JSON.stringify([withLeaf, alone])).not.toContain('prv');
+});
+
+test('what is no kit is none', () => {
+  const kit = recoveryKit(wallet, { key: { branch: 0, index: 4 }, leafScript: null });
+  for (const wrong of [
+    { version: 2 },
+    { keyPath: "m/86'/1'/0'/0/x" },
+    { keyPath: "m/84'/1'/0'/0/4" },
+    { leafScript: 'abc' },
+    { network: 'moon' },
+    { script: '0014' },
+    { masterFingerprint: 'no' },
+  ])
+    expect(parseRecoveryKit(JSON.stringify({ ...kit, ...wrong }))).toBeNull();
+  for (const text of ['', '{', 'null', '[]', '{}', '7']) expect(parseRecoveryKit(text)).toBeNull();
+});

@@ -1,0 +1,240 @@
+import { schnorr } from '@noble/curves/secp256k1.js';
+import { Transaction } from 'bitcoinjs-lib';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { PlannedInput, PlannedOutput, TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { propertyRuns } from '#test/support/property-runs.ts';
+import { directPlan, inputOf, orderLeaf, testWallet } from '#test/support/wallet/plans.ts';
+import type { SignedTransaction } from '#wallet/signer.ts';
+
+const made = testWallet();
+const { wallet, signer } = made;
+const p2a = Uint8Array.of(0x51, 0x02, 0x4e, 0x73);
+const opReturn = Uint8Array.of(0x6a, 0x01, 0x07);
+const leafVersion = 0xc0;
+
+/**
+ * What a node checks of the witnesses, with the signature hash and the leaf hash of bitcoinjs-lib: each signature is of
+ * the output key, or of the key in the leaf that the output key commits to (public-wallet.test.ts proves that part).
+ */
+function expectSigned(plan: TransactionPlan, { bytes, txid, weight, fee }: SignedTransaction): void {
+  const signed = Transaction.fromBuffer(Uint8Array.from(bytes));
+  expect([signed.version, signed.locktime]).toEqual([plan.version, plan.lockTime]);
+  expect(Buffer.from(txid)).toEqual(Buffer.from(signed.getHash()));
+  expect(weight).toBe(signed.weight());
+  expect(signed.outs.map(({ script, value }) => ({ script: Buffer.from(script), value }))).toEqual(
+    plan.outputs.map(({ script, value }) => ({ script: Buffer.from(script), value })),
+  );
+  const sum = (parts: readonly { value: bigint }[]) => parts.reduce((all, { value }) => all + value, 0n);
+  expect(fee).toBe(sum(plan.inputs) - sum(plan.outputs));
+  const scripts = plan.inputs.map(({ script }) => script);
+  const values = plan.inputs.map(({ value }) => value);
+  for (const [place, input] of plan.inputs.entries()) {
+    const { hash, index, sequence, witness } = signed.ins[place]!;
+    expect([Buffer.from(hash), index, sequence]).toEqual([
+      Buffer.from(input.txid),
+      input.vout,
+      input.sequence,
+    ]);
+    const [signature, leaf, controlBlock] = witness;
+    const { leafScript } = input;
+    if (input.path === 'key') {
+      expect(witness).toHaveLength(1);
+      const message = signed.hashForWitnessV1(place, scripts, values, 0);
+      expect(schnorr.verify(signature!, message, input.script.subarray(2))).toBe(true);
+    } else {
+      expect(Buffer.from(leaf!)).toEqual(Buffer.from(leafScript!));
+      expect(controlBlock).toHaveLength(33);
+      expect(controlBlock![0]! & 0xfe).toBe(leafVersion);
+      const message = signed.hashForWitnessV1(place, scripts, values, 0, leafHashOf(leafScript!));
+      expect(schnorr.verify(signature!, message, leafScript!.subarray(1, 33))).toBe(true);
+    }
+  }
+}
+
+function leafHashOf(script: Uint8Array): Uint8Array {
+  const { length } = script;
+  const size = length < 0xfd ? [length] : [0xfd, length & 0xff, length >> 8];
+  return schnorr.utils.taggedHash('TapLeaf', Uint8Array.of(leafVersion, ...size), script);
+}
+
+const refusalOf = (plan: TransactionPlan): string => {
+  try {
+    signer.signPlan(plan);
+  } catch (error) {
+    expect(error).toBeInstanceOf(AppError);
+    expect((error as AppError).code).toBe('plan_refused');
+    return (error as AppError).message;
+  }
+  throw new Error('the plan was signed');
+};
+
+const spent = fc.record({
+  branch: fc.constantFrom<0 | 1>(0, 1),
+  index: fc.nat({ max: 2 ** 31 - 1 }),
+  body: fc.option(fc.uint8Array({ maxLength: 600 })),
+  isByKey: fc.boolean(),
+  value: fc.bigInt({ min: 10_000n, max: 10n ** 12n }),
+  sequence: fc.constantFrom(0xffff_ffff, 0xffff_fffd, 0x8000_0001),
+});
+
+/** A plan that spends all of these to one script, with a fee of 1,000 sats or less. */
+const goodPlan: fc.Arbitrary<TransactionPlan> = fc
+  .record({
+    version: fc.constantFrom<2 | 3>(2, 3),
+    lockTime: fc.nat({ max: 0xffff_ffff }),
+    spent: fc.array(spent, { minLength: 1, maxLength: 4 }),
+    fee: fc.bigInt({ min: 0n, max: 1000n }),
+    hash: fc.uint8Array({ minLength: 20, maxLength: 20 }),
+  })
+  .map(({ version, lockTime, spent: all, fee, hash }) => {
+    const inputs = all.map(({ branch, index, body, isByKey, value, sequence }, place): PlannedInput => {
+      const leafScript = body === null || branch === 1 ? null : orderLeaf(wallet, index, body);
+      const path = leafScript === null || isByKey ? 'key' : 'leaf';
+      return { ...inputOf(wallet, place, { key: { branch, index }, leafScript, value, path }), sequence };
+    });
+    const value = inputs.reduce((sum, input) => sum + input.value, -fee);
+    const outputs = [{ kind: 'refund' as const, script: Uint8Array.of(0, 20, ...hash), value }];
+    return { version, lockTime, inputs, outputs, feeMax: 1000n };
+  });
+
+describe('a plan that breaks no rule', () => {
+  test('is signed, so that another library verifies each signature', () => {
+    fc.assert(
+      fc.property(goodPlan, (plan) => expectSigned(plan, signer.signPlan(plan))),
+      { numRuns: propertyRuns(40) },
+    );
+  });
+
+  test('may pay the customer, the wallet and an anchor, and burn', () => {
+    const plan = directPlan(made);
+    expectSigned(plan, signer.signPlan(plan));
+    const leafScript = orderLeaf(wallet, 9);
+    const commit = { key: { branch: 0, index: 9 } as const, leafScript };
+    const change = { key: { branch: 1, index: 2 } as const, leafScript: null };
+    const outputs: PlannedOutput[] = [
+      { kind: 'commit', script: wallet.addressOf(commit).script, value: 9000n, own: commit },
+      { kind: 'change', script: wallet.addressOf(change).script, value: 9000n, own: change },
+      { kind: 'parent', script: Uint8Array.of(0x51, 32, ...new Uint8Array(32)), value: 330n },
+      { kind: 'anchor', script: p2a, value: 240n },
+      { kind: 'burn', script: opReturn, value: 0n },
+      { kind: 'burn', script: p2a, value: 546n },
+    ];
+    const mixed = { ...plan, outputs, feeMax: 10_000n };
+    expectSigned(mixed, signer.signPlan(mixed));
+  });
+
+  test('has the same txid each time, and a witness that differs', () => {
+    const plan = directPlan(made);
+    const [one, other] = [signer.signPlan(plan), signer.signPlan(plan)];
+    expect(other.txid).toEqual(one.txid);
+    expect(other.wtxid).not.toEqual(one.wtxid);
+  });
+
+  test('may reveal the largest leaf that nodes relay', () => {
+    const leafScript = orderLeaf(wallet, 5, new Uint8Array(390_000));
+    const input = inputOf(wallet, 0, {
+      key: { branch: 0, index: 5 },
+      leafScript,
+      value: 500_000n,
+      path: 'leaf',
+    });
+    const plan = { ...directPlan(made), inputs: [input], feeMax: 490_000n };
+    expect(signer.signPlan(plan).weight).toBeGreaterThan(390_000);
+  });
+});
+
+/** Changes of one input or output, and the rule that each breaks. */
+const inputFaults: readonly (readonly [Partial<PlannedInput>, RegExp])[] = [
+  [{ script: wallet.ownAddress(1).script }, /not that of key/u],
+  [{ key: { branch: 0, index: 6 } }, /something else than the key/u],
+  [{ leafScript: null }, /has none/u],
+  [{ leafScript: orderLeaf(wallet, 5, 'another text') }, /not that of key/u],
+  [{ leafScript: orderLeaf(wallet, 6) }, /something else than the key/u],
+  [{ leafScript: Uint8Array.of(...orderLeaf(wallet, 5), 0x50) }, /opcode 0x50/u],
+  [{ value: 0n }, /cannot be spent/u],
+  [{ value: -20_000n }, /cannot be spent/u],
+  [{ value: 2_100_000_000_000_001n }, /cannot be spent/u],
+  [{ value: 18_000n }, /more than its inputs/u],
+  [{ value: 30_000n }, /above the 2000/u],
+  [{ vout: -1 }, /four bytes/u],
+  [{ vout: 2 ** 32 }, /four bytes/u],
+  [{ sequence: 0.5 }, /four bytes/u],
+  [{ key: { branch: 0, index: -1 } }, /names no key/u],
+  [{ key: { branch: 0, index: 2 ** 31 } }, /names no key/u],
+  [{ key: { branch: 2 as 0, index: 1 } }, /names no key/u],
+];
+const own = directPlan(made).outputs[1]!.own!;
+const service = directPlan(made).outputs[1]!;
+const outputFaults: readonly (readonly [PlannedOutput, RegExp])[] = [
+  [{ ...service, value: 329n }, /dust/u],
+  [{ ...service, value: -1n }, /no amount/u],
+  [{ ...service, script: wallet.ownAddress(8).script }, /not that of key/u],
+  [{ ...service, own: { ...own, key: { branch: 1, index: 8 } } }, /not that of key/u],
+  [{ ...service, own: { ...own, key: { branch: 0, index: 7 } } }, /of branch 1/u],
+  [{ ...service, kind: 'commit' }, /of branch 0/u],
+  [{ ...service, own: { ...own, leafScript: orderLeaf(wallet, 7) } }, /has no leaf/u],
+  [{ kind: 'service', script: service.script, value: 22_000n }, /names no key/u],
+  [{ kind: 'change', script: service.script, value: 22_000n }, /names no key/u],
+  [{ kind: 'commit', script: service.script, value: 22_000n }, /names no key/u],
+  [{ kind: 'anchor', script: service.script, value: 22_000n }, /not P2A/u],
+  [{ kind: 'anchor', script: p2a, value: 22_000n }, /would be lost/u],
+  [{ kind: 'anchor', script: p2a, value: 239n }, /dust/u],
+  [{ kind: 'burn', script: opReturn, value: 22_000n }, /would be lost/u],
+  [{ kind: 'burn', script: service.script, value: 22_000n }, /not OP_RETURN/u],
+  [{ kind: 'postage', script: p2a, value: 22_000n }, /nobody owns/u],
+  [{ kind: 'refund', script: opReturn, value: 22_000n }, /nobody owns/u],
+  [{ kind: 'parent', script: Uint8Array.of(0x51), value: 22_000n }, /nobody owns/u],
+  [{ kind: 'postage', script: new Uint8Array(0), value: 22_000n }, /nobody owns/u],
+  [{ kind: 'tip' as 'refund', script: service.script, value: 22_000n }, /kind tip is unknown/u],
+];
+
+describe('a plan is refused that', () => {
+  const plan = directPlan(made);
+
+  test.each(inputFaults)('spends an input with %o', (change, rule) => {
+    const [first, ...others] = plan.inputs;
+    expect(refusalOf({ ...plan, inputs: [{ ...first!, ...change }, ...others] })).toMatch(rule);
+  });
+
+  test.each(outputFaults)('has an output %o', (output, rule) => {
+    expect(refusalOf({ ...plan, outputs: [plan.outputs[0]!, output] })).toMatch(rule);
+  });
+
+  test('is of another form', () => {
+    expect(refusalOf({ ...plan, inputs: [] })).toMatch(/no input/u);
+    expect(refusalOf({ ...plan, outputs: [] })).toMatch(/no output/u);
+    expect(refusalOf({ ...plan, version: 1 as 2 })).toMatch(/version/u);
+    expect(refusalOf({ ...plan, lockTime: -1 })).toMatch(/lock time/u);
+    expect(refusalOf({ ...plan, inputs: [plan.inputs[0]!, plan.inputs[0]!] })).toMatch(/spend one output/u);
+  });
+
+  test('pays more than it allows itself, or than any transaction may', () => {
+    expect(refusalOf({ ...plan, feeMax: 1453n })).toMatch(/fee of 1454 sats/u);
+    const [first] = plan.inputs;
+    const dear = { ...plan, inputs: [{ ...first!, value: 10_000_000_000n }], feeMax: 10n ** 12n };
+    expect(refusalOf(dear)).toMatch(/per vbyte/u);
+  });
+
+  test('has any byte of an own script or leaf changed', () => {
+    const flip = (bytes: Uint8Array, at: number): Uint8Array =>
+      bytes.map((byte, place) => (place === at % bytes.length ? byte ^ 0x10 : byte));
+    fc.assert(
+      fc.property(fc.constantFrom('input', 'leaf', 'output'), fc.nat(), (part, at) => {
+        const [first, ...others] = plan.inputs;
+        const inputs = [
+          {
+            ...first!,
+            ...(part === 'input' ? { script: flip(first!.script, at) } : {}),
+            ...(part === 'leaf' ? { leafScript: flip(first!.leafScript!, at) } : {}),
+          },
+          ...others,
+        ];
+        const outputs = part === 'output' ? [{ ...service, script: flip(service.script, at) }] : plan.outputs;
+        expect(refusalOf({ ...plan, inputs, outputs, feeMax: 30_000n })).toMatch(/^The plan of/u);
+      }),
+      { numRuns: propertyRuns(60) },
+    );
+  });
+});
