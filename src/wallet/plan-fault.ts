@@ -32,7 +32,7 @@ export function planFault(plan: TransactionPlan, scripts: OwnScripts): string | 
   return (
     frameFault(plan) ??
     firstFault(plan.inputs, 'input', (input) => inputFault(input, scripts)) ??
-    firstFault(plan.outputs, 'output', (output) => outputFault(output, scripts)) ??
+    firstFault(plan.outputs, 'output', (output) => outputFault(output, plan, scripts)) ??
     feeFault(plan)
   );
 }
@@ -58,7 +58,7 @@ function firstFault<Part>(
 function frameFault({ version, lockTime, inputs, outputs }: TransactionPlan): string | null {
   if (version !== 2 && version !== 3) return `the version ${String(version)} is not 2 or 3`;
   if (!isU32(lockTime)) return `the lock time ${lockTime} is no number of four bytes`;
-  if (inputs.length === 0) return 'there is no input';
+  if (!inputs.some((input) => !isAnchor(input))) return 'there is no input of the wallet';
   if (outputs.length === 0) return 'there is no output';
   const outpoints = new Set(inputs.map(({ txid, vout }) => `${displayHash(txid)}:${vout}`));
   return outpoints.size === inputs.length ? null : 'two inputs spend one output';
@@ -70,6 +70,8 @@ function inputFault(input: PlannedInput, scripts: OwnScripts): string | null {
   if (!isU32(vout) || !isU32(sequence)) return 'its index or its sequence is no number of four bytes';
   if (value <= 0n || value > BigInt(maxMoney)) return `${value} sats cannot be spent`;
   if (path === 'leaf' && leafScript === null) return 'it is spent through a leaf, and has none';
+  // no key signs for it
+  if (isAnchor(input)) return path === 'key' ? null : 'an anchor has no leaf';
   return ownFault(input, input.script, scripts);
 }
 
@@ -85,18 +87,17 @@ function ownFault(own: OwnScript, script: Uint8Array, scripts: OwnScripts): stri
     : `its script is not that of key ${branch}/${index} and its leaf`;
 }
 
-function outputFault(output: PlannedOutput, scripts: OwnScripts): string | null {
-  const { script, value } = output;
+function outputFault(output: PlannedOutput, plan: TransactionPlan, scripts: OwnScripts): string | null {
+  const { script, value, own } = output;
   if (value < 0n || value > BigInt(maxMoney)) return `${value} sats are no amount`;
-  const isBurned = script[0] === opReturn;
   // nobody spends OP_RETURN, so nodes relay it with any value
-  const dust = isBurned ? 0 : dustOf(script);
+  const dust = isBurned(output) ? 0 : dustOf(script);
   if (value < BigInt(dust)) return `${value} sats are dust: its script needs ${dust}`;
-  return kindFault(output, isBurned, scripts);
+  return kindFault(output, plan) ?? (own === undefined ? null : ownFault(own, script, scripts));
 }
 
-function kindFault(output: PlannedOutput, isBurned: boolean, scripts: OwnScripts): string | null {
-  const { kind } = output;
+function kindFault(output: PlannedOutput, plan: TransactionPlan): string | null {
+  const { kind, own } = output;
   switch (kind) {
     case 'postage':
     case 'parent':
@@ -104,17 +105,22 @@ function kindFault(output: PlannedOutput, isBurned: boolean, scripts: OwnScripts
       return paidFault(output);
     case 'service':
     case 'change':
-      return remainingFault(output, 1, scripts);
     case 'commit':
-      return remainingFault(output, 0, scripts);
+      return own === undefined ? `it stays with the wallet (${kind}), and names no key` : null;
     case 'anchor':
-      return unownedFault(output, isAnchor(output), 'P2A');
+      return isAnchor(output) ? lossFault(output, plan) : 'the script of its anchor is not P2A';
     case 'burn':
-      return unownedFault(output, isBurned || isAnchor(output), 'OP_RETURN or P2A');
+      return burnFault(output, plan);
     default:
       return unknownKind(kind);
   }
 }
+
+/** A plan may come from JSON of another version. */
+const unknownKind = (kind: never): string => `its kind ${String(kind)} is unknown`;
+
+const isAnchor = ({ script }: Pick<PlannedOutput, 'script'>): boolean => scriptType(script) === 'p2a';
+const isBurned = ({ script }: PlannedOutput): boolean => script[0] === opReturn;
 
 /** An output of the customer's. */
 function paidFault(output: PlannedOutput): string | null {
@@ -122,26 +128,16 @@ function paidFault(output: PlannedOutput): string | null {
   return isOwned ? null : `nobody owns the script of a ${output.kind}`;
 }
 
-const isAnchor = ({ script }: PlannedOutput): boolean => scriptType(script) === 'p2a';
-
-/** A plan may come from JSON of another version. */
-const unknownKind = (kind: never): string => `its kind ${String(kind)} is unknown`;
-
-/** An output that stays with the wallet. */
-function remainingFault(
-  { own, script, kind }: PlannedOutput,
-  branch: 0 | 1,
-  scripts: OwnScripts,
-): string | null {
-  if (own === undefined) return `it stays with the wallet (${kind}), and names no key`;
-  if (own.key.branch !== branch) return `the key of a ${kind} is of branch ${branch}, not ${own.key.branch}`;
-  if (branch === 1 && own.leafScript !== null) return `a ${kind} has no leaf`;
-  return ownFault(own, script, scripts);
+function burnFault(output: PlannedOutput, plan: TransactionPlan): string | null {
+  const isOfKind = isBurned(output) || isAnchor(output);
+  return isOfKind ? lossFault(output, plan) : 'the script of its burn is not OP_RETURN or P2A';
 }
 
-function unownedFault({ kind, value }: PlannedOutput, isOfKind: boolean, scripts: string): string | null {
-  if (!isOfKind) return `the script of its ${kind} is not ${scripts}`;
-  return value <= unownedMax ? null : `${value} sats would be lost: at most ${unownedMax} go to nobody`;
+/** What anchors bring was nobody's before; beyond it, nobody gets more than a postage. */
+function lossFault({ value }: PlannedOutput, { inputs }: TransactionPlan): string | null {
+  const brought = sumOf(inputs.filter(isAnchor));
+  const most = brought > unownedMax ? brought : unownedMax;
+  return value <= most ? null : `${value} sats would be lost: at most ${most} go to nobody`;
 }
 
 function feeFault(plan: TransactionPlan): string | null {

@@ -4,6 +4,7 @@ import { schnorr } from '@noble/curves/secp256k1.js';
 import { RawTx } from '@scure/btc-signer';
 import { taprootTweakPrivKey } from '@scure/btc-signer/utils.js';
 import { plannedWeight } from '#kernel/bitcoin/plan-weight.ts';
+import { scriptType } from '#kernel/bitcoin/script-type.ts';
 import type { OwnScript, PlannedInput, TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { asTxid, displayHash, type Txid } from '#kernel/primitives/hash.ts';
@@ -59,7 +60,10 @@ export class Signer {
       throw new AppError('plan_refused', `The plan of a transaction is refused: ${fault}.`, { fault });
     const messages = signatureMessages(plan);
     const witnesses = plan.inputs.map((input, place) =>
-      this.#witness(input, messages[place] ?? noBytes, scripts.outputOf(input)),
+      // an anchor is spent with nothing
+      scriptType(input.script) === 'p2a'
+        ? []
+        : this.#witness(input, messages[place] ?? noBytes, scripts.outputOf(input)),
     );
     return signedTransaction(plan, witnesses);
   }

@@ -19,7 +19,7 @@ export interface OwnScript {
   readonly leafScript: Uint8Array | null;
 }
 
-/** An output of the wallet that a plan spends. */
+/** An output of the wallet that a plan spends; or an anchor (P2A), for which no key signs, whatever it names. */
 export interface PlannedInput extends OwnScript {
   readonly txid: Txid;
   readonly vout: number;
@@ -53,15 +53,15 @@ export interface PlannedOutput {
   readonly value: bigint;
   readonly kind: PlannedOutputKind;
   /**
-   * What its script is made of, for `commit` (branch 0), `service` and `change` (branch 1, no leaf). The wallet makes
-   * the script again, and signs no plan in which such an output says nothing of it, or has another script.
+   * What its script is made of, where it stays with the wallet. The wallet makes the script again, and signs no plan in
+   * which it is another one; nor one whose `commit`, `service` or `change` says nothing of it.
    */
   readonly own?: OwnScript;
 }
 
 /**
- * A transaction before it is signed. All of its inputs are the wallet's. What the outputs leave of the inputs is the
- * fee, of at most `feeMax` sats: the wallet signs no plan that pays more.
+ * A transaction before it is signed. At least one of its inputs is the wallet's. What the outputs leave of the inputs is
+ * the fee, of at most `feeMax` sats: the wallet signs no plan that pays more.
  */
 export interface TransactionPlan {
   readonly version: 2 | 3;

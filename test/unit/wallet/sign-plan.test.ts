@@ -125,6 +125,19 @@ describe('a plan that breaks no rule', () => {
     expectSigned(mixed, signer.signPlan(mixed));
   });
 
+  test('may burn what lies on anchors, which nobody signs for', () => {
+    const { inputs } = directPlan(made);
+    const anchor = { ...inputs[1]!, script: p2a, value: 25_000n, leafScript: null };
+    const burn = { kind: 'burn' as const, script: opReturn, value: 25_000n };
+    const plan = { ...directPlan(made), inputs: [anchor, inputs[0]!], outputs: [burn], feeMax: 20_000n };
+    const { bytes, weight } = signer.signPlan(plan);
+    const signed = Transaction.fromBuffer(Uint8Array.from(bytes));
+    expect(signed.ins[0]!.witness).toEqual([]);
+    expect(weight).toBe(signed.weight());
+    expect(refusalOf({ ...plan, outputs: [{ ...burn, value: 25_001n }] })).toMatch(/would be lost/u);
+    expect(refusalOf({ ...plan, inputs: [anchor] })).toMatch(/no input of the wallet/u);
+  });
+
   test('has the same txid each time, and a witness that differs', () => {
     const plan = directPlan(made);
     const [one, other] = [signer.signPlan(plan), signer.signPlan(plan)];
@@ -172,9 +185,9 @@ const outputFaults: readonly (readonly [PlannedOutput, RegExp])[] = [
   [{ ...service, value: -1n }, /no amount/u],
   [{ ...service, script: wallet.ownAddress(8).script }, /not that of key/u],
   [{ ...service, own: { ...own, key: { branch: 1, index: 8 } } }, /not that of key/u],
-  [{ ...service, own: { ...own, key: { branch: 0, index: 7 } } }, /of branch 1/u],
-  [{ ...service, kind: 'commit' }, /of branch 0/u],
-  [{ ...service, own: { ...own, leafScript: orderLeaf(wallet, 7) } }, /has no leaf/u],
+  [{ ...service, own: { ...own, key: { branch: 0, index: 7 } } }, /not that of key/u],
+  [{ ...service, kind: 'parent', own: { ...own, key: { branch: 1, index: 8 } } }, /not that of key/u],
+  [{ ...service, own: { ...own, leafScript: orderLeaf(wallet, 7) } }, /something else than the key/u],
   [{ kind: 'service', script: service.script, value: 22_000n }, /names no key/u],
   [{ kind: 'change', script: service.script, value: 22_000n }, /names no key/u],
   [{ kind: 'commit', script: service.script, value: 22_000n }, /names no key/u],
@@ -203,7 +216,7 @@ describe('a plan is refused that', () => {
   });
 
   test('is of another form', () => {
-    expect(refusalOf({ ...plan, inputs: [] })).toMatch(/no input/u);
+    expect(refusalOf({ ...plan, inputs: [] })).toMatch(/no input of the wallet/u);
     expect(refusalOf({ ...plan, outputs: [] })).toMatch(/no output/u);
     expect(refusalOf({ ...plan, version: 1 as 2 })).toMatch(/version/u);
     expect(refusalOf({ ...plan, lockTime: -1 })).toMatch(/lock time/u);
