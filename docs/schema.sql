@@ -904,7 +904,7 @@ CREATE INDEX watched_scripts_to_scan ON service.watched_scripts USING btree (nex
 
 CREATE TABLE service.webhook_hosts (
   host text NOT NULL,
-  answers boolean NOT NULL,
+  is_quick boolean NOT NULL,
   tried_at timestamp with time zone NOT NULL,
   CONSTRAINT webhook_hosts_pkey PRIMARY KEY (host)
 );

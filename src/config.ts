@@ -135,11 +135,11 @@ export const configSchema = Type.Object(
       description:
         'longest decoded text that is searchable, in bytes, from the next block on; longer contents are found by hash only',
     }),
-    role: Type.Enum(['all', 'indexer', 'search-sync', 'api'], {
+    role: Type.Enum(['all', 'indexer', 'search-sync', 'orders', 'api'], {
       default: 'all',
       flag: 'role',
       description:
-        'what this process does: `indexer` follows the chain, `search-sync` copies it to Elasticsearch, `api` answers requests; each needs DATABASE_URL, `api` instead DATABASE_READER_URL',
+        'what this process does: `indexer` follows the chain, `search-sync` copies it to Elasticsearch, `orders` sends webhooks, `api` answers requests; each needs DATABASE_URL, `api` instead DATABASE_READER_URL',
     }),
     network: Type.Optional(
       Type.Enum(['mainnet', 'testnet3', 'testnet4', 'signet', 'regtest'], {

@@ -45,10 +45,10 @@ CREATE INDEX webhooks_waiting ON service.webhooks (subject, sequence) WHERE stat
 CREATE INDEX webhooks_waiting_since ON service.webhooks (created_at) WHERE state = 'waiting';
 CREATE INDEX webhooks_settled ON service.webhooks (created_at) WHERE state <> 'waiting';
 
--- How the last try at a host went: hosts that answer are tried first, and those that do not never take all places.
+-- How the last try at a host went: those that answer at once are tried first, and the others never take all places.
 CREATE TABLE service.webhook_hosts (
   host text PRIMARY KEY,
-  answers boolean NOT NULL,
+  is_quick boolean NOT NULL,
   tried_at timestamptz NOT NULL
 ) WITH (fillfactor = 70);
 

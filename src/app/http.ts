@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseTrustedProxies } from '#accounts/trusted-proxies.ts';
 import { ContentReads } from '#http/content/content-reads.ts';
+import { answersRequests } from '#http/operations/operations.ts';
 import { buildApp } from '#http/server/app.ts';
 import type { App } from '#http/server/app-dependencies.ts';
 import { eventKinds } from '#indexer/events/event-kinds.ts';
@@ -67,11 +68,7 @@ export async function serveHttp(
     eventKinds,
     logger: logger.child({ part: 'http' }),
     operations,
-    // a process that only indexes answers no searches
-    access:
-      config.role === 'indexer' || config.role === 'search-sync'
-        ? null
-        : openAccess(context, database, operations.watchPool),
+    access: answersRequests(config.role) ? openAccess(context, database, operations.watchPool) : null,
     budgets: {
       connections: config.connections,
       connectionsEach: Math.min(config.connections, config.connectionsPerAddress),

@@ -15,6 +15,7 @@ import { openOperations } from './reports/operations.ts';
 import { startSearchSync } from './search.ts';
 import { holdServiceLock } from './service-lock.ts';
 import { serveWhileWaiting } from './waiting.ts';
+import { startWebhooks } from './webhooks.ts';
 
 /**
  * Scripts that start the service may wait for `ready`: after a restart that takes a few blocks. A first sync takes
@@ -50,7 +51,10 @@ export async function serveFolder(
   const { network } = source;
   // requests are answered while blocks are indexed
   const { address } = await serveHttp(context, { database, network, operations, blocks: source, node: null });
-  if (config.role === 'all') startSearchSync(context, database, network, operations);
+  if (config.role === 'all') {
+    startSearchSync(context, database, network, operations);
+    startWebhooks(context, database, operations);
+  }
   if (config.role !== 'api') {
     startPayments(context, database, source, null);
     const index = async (): Promise<void> => {
@@ -84,7 +88,10 @@ export async function serveNode(context: CommandContext): Promise<{ address: str
   const operations = openOperations(context, database);
   const parts: HttpParts = { database, network, operations, blocks: link.blocks(network), node: link.rpc };
   const { address } = await serveHttp(context, parts, listening);
-  if (config.role === 'all') startSearchSync(context, database, network, operations);
+  if (config.role === 'all') {
+    startSearchSync(context, database, network, operations);
+    startWebhooks(context, database, operations);
+  }
   const follow = async (): Promise<void> => {
     const { node, source } = await announceWaiting(context, statusWriter(context, database), link);
     startPayments(context, database, source, node);
@@ -102,6 +109,14 @@ export async function serveSearchSync(context: CommandContext): Promise<{ addres
   const { network, operations } = parts;
   const { address } = await serveHttp(context, parts, listening);
   startSearchSync(context, database, network, operations);
+  return { address };
+}
+
+/** Sends webhooks, from a database that another process indexes into. */
+export async function serveOrders(context: CommandContext): Promise<{ address: string }> {
+  const { parts, listening, database } = await awaitIndexed(context);
+  const { address } = await serveHttp(context, parts, listening);
+  startWebhooks(context, database, parts.operations);
   return { address };
 }
 

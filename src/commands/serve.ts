@@ -43,13 +43,12 @@ export async function serve(context: CommandContext, tip: string | undefined): P
   }
   checkTrace(context.flags);
   // loaded here, so that help and usage errors do not load all of it
-  const [{ checkPort }, { serveApi, serveFolder, serveNode, serveSearchSync }] = await Promise.all([
-    import('#src/app/listen.ts'),
-    import('#src/app/serving.ts'),
-  ]);
+  const [{ checkPort }, { serveApi, serveFolder, serveNode, serveOrders, serveSearchSync }] =
+    await Promise.all([import('#src/app/listen.ts'), import('#src/app/serving.ts')]);
   await checkPort(host, port);
   const start = (): Promise<{ address: string }> => {
     if (role === 'search-sync') return serveSearchSync(context);
+    if (role === 'orders') return serveOrders(context);
     if (blocksDir !== undefined) return serveFolder(context, blocksDir, tip);
     return role === 'api' ? serveApi(context) : serveNode(context);
   };

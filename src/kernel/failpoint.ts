@@ -39,8 +39,13 @@ export const paymentFailpoints = [
   'payments-mempool',
   'payments-gone',
 ] as const;
+/**
+ * Points of deliveries of webhooks (docs/webhooks.md): a message is taken, it is sent and its answer is not noted, and
+ * that is committed.
+ */
+export const webhookFailpoints = ['webhook-taken', 'webhook-sent', 'webhook-marked'] as const;
 export const allFailpoints = [
-  ...new Set([...failpoints, ...seams, ...catchUpFailpoints, ...paymentFailpoints]),
+  ...new Set([...failpoints, ...seams, ...catchUpFailpoints, ...paymentFailpoints, ...webhookFailpoints]),
 ] as const;
 export type Failpoint = (typeof allFailpoints)[number];
 

@@ -18,6 +18,10 @@ export interface ReadValue {
   readonly value: number;
 }
 
+/** What came of a try to send a webhook: `refused` has an answer that is neither 2xx nor 410, `unanswered` none. */
+export const webhookTryResults = ['delivered', 'gone', 'refused', 'unanswered'] as const;
+export type WebhookTryResult = (typeof webhookTryResults)[number];
+
 export interface HttpRequest {
   readonly method: string;
   /** The pattern of the route, never the path: labels must be few. */
@@ -39,6 +43,8 @@ export interface Metrics {
   /** A reorganisation that took back this many blocks. */
   observeReorganisation(depthBlocks: number): void;
   observeRequest(request: HttpRequest): void;
+  /** A try to send a webhook. */
+  countWebhookTry(result: WebhookTryResult): void;
   /** Adds gauges that are read on request. */
   read(reading: Reading): void;
   /** Shows a queue and its limit. A repeated name replaces the first. */
@@ -85,6 +91,13 @@ export function createMetrics(onReadError: (name: string, error: unknown) => voi
     buckets: requestBuckets,
     registers,
   });
+  const webhookTries = new Counter({
+    name: 'satscribe_webhook_tries_total',
+    help: 'Tries to send a webhook, by what came of them',
+    labelNames: ['result'],
+    registers,
+  });
+  for (const result of webhookTryResults) webhookTries.inc({ result }, 0);
   const read = (reading: Reading): void => addReading(registry, reading, onReadError);
   const queues = new Map<string, () => QueueState>();
   readQueues(read, queues);
@@ -99,6 +112,7 @@ export function createMetrics(onReadError: (name: string, error: unknown) => voi
     observeReorganisation: (depthBlocks) => depth.observe(depthBlocks),
     observeRequest: ({ method, route, status, seconds }) =>
       requests.observe({ method, route, status: String(status) }, seconds),
+    countWebhookTry: (result) => webhookTries.inc({ result }),
     read,
     render: async () => ({ contentType: registry.contentType, text: await registry.metrics() }),
   };

@@ -34,7 +34,7 @@ export interface OutgoingOptions {
   readonly own?: readonly string[];
   /** Strangers' URLs, too, may lead to any address and port, by the names of this machine. */
   readonly allowPrivate?: boolean;
-  /** Absent: the name servers. For tests. */
+  /** Absent: the name servers; with `allowPrivate` the names of this machine too. For tests. */
   readonly lookup?: typeof lookUp;
 }
 
@@ -49,15 +49,21 @@ export class OutgoingHttp {
   readonly #guarded: Agent;
   readonly #free: Agent;
 
-  constructor({ own = [], allowPrivate = false, lookup = nameServers() }: OutgoingOptions = {}) {
+  constructor({ own = [], allowPrivate = false, lookup }: OutgoingOptions = {}) {
     this.#own = new Set(own.map((url) => new URL(url).origin));
     this.#allowsPrivate = allowPrivate;
     const options = { connections: connectionsEach };
     this.#guarded = new Agent({
       ...options,
-      connect: { timeout: connectTimeoutMs, lookup: publicLookup(lookup) },
+      connect: { timeout: connectTimeoutMs, lookup: publicLookup(lookup ?? nameServers()) },
     });
-    this.#free = new Agent({ ...options, connect: { timeout: connectTimeoutMs } });
+    this.#free = new Agent({
+      ...options,
+      connect: {
+        timeout: connectTimeoutMs,
+        ...(lookup === undefined ? {} : { lookup: lookup as unknown as LookupFunction }),
+      },
+    });
   }
 
   /**

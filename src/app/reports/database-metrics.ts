@@ -6,11 +6,13 @@ import { unsealedOf } from '#http/operations/status-answer.ts';
 import type { Metrics, ReadValue } from '#kernel/metrics.ts';
 import { readPaymentsOffset } from '#payments/store/offset.store.ts';
 import { countUnscanned } from '#payments/store/watches.store.ts';
+import { readWaiting, type WaitingWebhooks } from '#webhooks/webhooks.queries.ts';
 
 /** Figures that only the database has, equal in every process. `isSearched`: Postgres may have to answer searches. */
 export function readDatabase(metrics: Metrics, pool: pg.Pool, isSearched: boolean): void {
   readStandings(metrics, pool);
   readPayments(metrics, pool);
+  readWebhooks(metrics, pool);
   metrics.read({
     name: 'satscribe_mempool_transactions',
     help: 'Transactions of the mempool: all, kept (they touch inscriptions), and left out for lack of room',
@@ -116,6 +118,30 @@ function readPayments(metrics: Metrics, pool: pg.Pool): void {
         { labels: { kind: 'all' }, value: offset.scripts },
         { labels: { kind: 'unscanned' }, value: await countUnscanned(pool) },
       ];
+    },
+  });
+}
+
+function readWebhooks(metrics: Metrics, pool: pg.Pool): void {
+  // both figures of a scrape come from one query
+  let asking: Promise<WaitingWebhooks> | null = null;
+  const waiting = (): Promise<WaitingWebhooks> => {
+    asking ??= readWaiting(pool).finally(() => {
+      asking = null;
+    });
+    return asking;
+  };
+  metrics.read({
+    name: 'satscribe_webhooks_waiting',
+    help: 'Webhooks that wait to be sent, or sent again',
+    values: async () => [{ value: (await waiting()).count }],
+  });
+  metrics.read({
+    name: 'satscribe_webhooks_oldest_seconds',
+    help: 'Age of the oldest of these',
+    values: async () => {
+      const { oldestSeconds } = await waiting();
+      return oldestSeconds === null ? [] : [{ value: oldestSeconds }];
     },
   });
 }

@@ -7,7 +7,7 @@ import type { SearchStanding } from '#search/sync/index-lag.ts';
 /** What `/status`, `/health` and `/metrics` show of the process and its surroundings. */
 export interface Operations {
   readonly version: string;
-  readonly role: 'all' | 'indexer' | 'search-sync' | 'api';
+  readonly role: 'all' | 'indexer' | 'search-sync' | 'orders' | 'api';
   readonly startedAt: Date;
   readonly health: Health;
   readonly metrics: Metrics;
@@ -20,6 +20,9 @@ export interface Operations {
   /** The search server in use; absent: only Postgres answers searches. */
   readonly searchServer?: SearchServerReport | undefined;
 }
+
+/** Whether a process of a role answers questions about the chain. The others answer only about themselves. */
+export const answersRequests = (role: Operations['role']): boolean => role === 'all' || role === 'api';
 
 /** The state of an index outside of the database. */
 export interface SearchServerReport {

@@ -23,6 +23,7 @@ const tags = [
   { name: 'sats', description: 'Satributes, and the sats of outputs' },
   { name: 'events', description: 'Events of blocks' },
   { name: 'mempool', description: 'Unconfirmed inscriptions and transfers' },
+  { name: 'webhooks', description: 'What receivers verify webhooks with' },
   { name: 'status', description: 'Tip, health and metrics' },
   { name: 'pages', description: 'HTML pages; most also answer JSON' },
   { name: 'reference', description: 'This document' },

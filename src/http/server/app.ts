@@ -14,6 +14,7 @@ import { addressUtxosRoutes } from '#http/mempool/address-utxos.routes.ts';
 import { feesRoutes } from '#http/mempool/fees.routes.ts';
 import { mempoolRoutes } from '#http/mempool/mempool.routes.ts';
 import { measureRequests, metricsRoutes } from '#http/operations/metrics.routes.ts';
+import { answersRequests } from '#http/operations/operations.ts';
 import { statusRoutes } from '#http/operations/status.routes.ts';
 import { ordRoutes } from '#http/ord/ord.routes.ts';
 import { undelegatedRoute } from '#http/ord/recursive.routes.ts';
@@ -35,6 +36,7 @@ import { satscannerRoutes } from '#http/sats/satscanner.routes.ts';
 import { bareTarget } from '#http/search/ord-search.ts';
 import { searchRoutes } from '#http/search/search.routes.ts';
 import { searchOverviewRoutes } from '#http/search/search-overview.routes.ts';
+import { webhookKeysRoutes } from '#http/webhooks/webhook-keys.routes.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { assetsFolder } from '#web/assets.ts';
 import { acceptedFormKeyword } from './accepted-form.ts';
@@ -215,8 +217,8 @@ function addRoutes(app: App, deps: AppDependencies): void {
     const scope = routes as App;
     statusRoutes(scope, deps);
     metricsRoutes(scope, deps.operations);
-    // a process that only indexes answers only about itself
-    if (deps.operations.role === 'indexer' || deps.operations.role === 'search-sync') {
+    // a process with another task answers only about itself
+    if (!answersRequests(deps.operations.role)) {
       roomRoutes(scope, ['/search', '/search/*', '/indexer', '/indexer/*'], 'search');
       return;
     }
@@ -246,6 +248,7 @@ function addRoutes(app: App, deps: AppDependencies): void {
     satscannerRoutes(scope, deps);
     satextractorRoutes(scope, deps);
     inventoryRoutes(scope, deps);
+    webhookKeysRoutes(scope, deps);
     siteFilesRoutes(scope);
     keyRoutes(scope);
     referenceRoutes(scope);

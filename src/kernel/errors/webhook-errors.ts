@@ -1,4 +1,4 @@
-/** What may be wrong with the secret from which the keys of webhooks are derived. */
+/** What may be wrong with webhooks, and with the secret from which their keys are derived. */
 export const webhookErrors = {
   service_secret_missing: {
     meaning: 'There is no file with the secret of the service, or with the one before it.',
@@ -19,5 +19,10 @@ export const webhookErrors = {
     action:
       'Give all processes the same file, or name the old one with SERVICE_SECRET_OLD_FILE. Where it is lost: `satscribe webhooks rekey`, and receivers take the new key from /webhooks/keys (docs/webhooks.md, "The secret").',
     retry: 'minute',
+  },
+  webhooks_unknown: {
+    meaning: 'Nothing was told about this, or not with a URL, in the last 30 days.',
+    action: 'Look at `satscribe webhooks list`.',
+    retry: 'never',
   },
 } as const;

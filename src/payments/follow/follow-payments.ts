@@ -8,6 +8,7 @@ import { connectClient } from '#kernel/pg/pool.ts';
 import { postgresFailure } from '#kernel/pg/postgres-failure.ts';
 import { Repeats } from '#kernel/repeats.ts';
 import { Patience, pause } from '#kernel/retry.ts';
+import { Waker } from '#kernel/waker.ts';
 import { watchesChannel } from '#payments/store/watches.store.ts';
 import { type PaymentsNode, PaymentsSession } from './payments-session.ts';
 
@@ -115,27 +116,5 @@ async function run(session: PaymentsSession, waker: Waker, signal: AbortSignal):
     if (hasMore) continue;
     await pause(Math.max(0, startedAt + roundMs - Date.now()), signal);
     await waker.wait(pollMs, signal);
-  }
-}
-
-/** Remembers news until someone waits for it. */
-class Waker {
-  #isWoken = false;
-  #wake: (() => void) | null = null;
-
-  wake(): void {
-    this.#isWoken = true;
-    this.#wake?.();
-  }
-
-  /** Resolves once woken, at once if that happened since the last wait, and after `timeoutMs` at the latest. */
-  async wait(timeoutMs: number, signal: AbortSignal): Promise<void> {
-    if (!this.#isWoken && !signal.aborted) {
-      const controller = new AbortController();
-      this.#wake = () => controller.abort();
-      await pause(timeoutMs, AbortSignal.any([signal, controller.signal]));
-      this.#wake = null;
-    }
-    this.#isWoken = false;
   }
 }

@@ -1,0 +1,47 @@
+import { Type } from 'typebox';
+import { apiRoute } from '#http/server/api-route.ts';
+import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
+import { open } from '#http/server/guard.ts';
+import { readPublicKeys } from '#webhooks/key.store.ts';
+
+const keysAnswer = Type.Object({
+  keys: Type.Array(
+    Type.Object({
+      key: Type.String({
+        pattern: '^whpk_[A-Za-z0-9+/]{43}=$',
+        description: 'of Ed25519, as Standard Webhooks writes it: `whpk_` and 32 bytes in base64',
+      }),
+      current: Type.Boolean({
+        description: 'false: the key before a change, which signs beside the current one',
+      }),
+      since: Type.String({ format: 'date-time' }),
+    }),
+    { description: 'the current key first; empty: nothing was ever sent' },
+  ),
+});
+
+/** With what receivers verify what they are told (docs/webhooks.md). */
+export function webhookKeysRoutes(app: App, { pool }: AppDependencies): void {
+  apiRoute(app, {
+    method: 'GET',
+    url: '/webhooks/keys',
+    schema: {
+      operationId: 'webhookKeys',
+      summary: 'The public keys that sign webhooks: one, or two during a change',
+      tags: ['webhooks'],
+      response: { 200: keysAnswer },
+    },
+    config: { errors: 'own', guard: open },
+    handler: async (_request, reply) => {
+      const keys = await readPublicKeys(pool);
+      reply.header('cache-control', 'no-cache');
+      return {
+        keys: keys.map(({ key, isCurrent, since }) => ({
+          key,
+          current: isCurrent,
+          since: since.toISOString(),
+        })),
+      };
+    },
+  });
+}

@@ -1,0 +1,122 @@
+import type pg from 'pg';
+import { AppError } from '#kernel/errors/app-error.ts';
+import type { Logger } from '#kernel/logger.ts';
+import type { WebhookTryResult } from '#kernel/metrics.ts';
+import { connectClient, createPool } from '#kernel/pg/pool.ts';
+import { postgresFailure } from '#kernel/pg/postgres-failure.ts';
+import { withTransaction } from '#kernel/pg/transaction.ts';
+import { Repeats } from '#kernel/repeats.ts';
+import { Patience, pause } from '#kernel/retry.ts';
+import { Waker } from '#kernel/waker.ts';
+import type { OutgoingHttp } from '#outgoing/outgoing-http.ts';
+import { Deliveries, type DeliveryClock } from './deliveries.ts';
+import { forgetOld } from './delivery.store.ts';
+import { noteKeys } from './key.store.ts';
+import { webhooksChannel } from './webhook.ts';
+import type { WebhookKeys } from './webhook-keys.ts';
+
+export interface DeliverWebhooksOptions {
+  /** Of the database. */
+  readonly url: string;
+  readonly http: Pick<OutgoingHttp, 'post'>;
+  /** Asked once, and again where receivers know other ones. */
+  readonly keys: () => Promise<WebhookKeys>;
+  /** Name and version of this program. */
+  readonly userAgent: string;
+  readonly signal: AbortSignal;
+  readonly log: Logger;
+  readonly onTry?: (outcome: WebhookTryResult) => void;
+  /** A problem keeps everything from being sent; null: it is over. */
+  readonly onProblem?: (problem: AppError | null) => void;
+  /** For tests. */
+  readonly clock?: DeliveryClock;
+}
+
+const ownClock: DeliveryClock = { aheadMs: () => 0, random: Math.random };
+/** Connections that note tries: each takes milliseconds. */
+const connectionsMax = 4;
+const statementTimeoutMs = 15_000;
+/** A message may be due without news: a process died that tried it. */
+const pollMs = 5_000;
+const forgetEveryMs = 3_600_000;
+/** The first and the longest pause after failures. */
+const retryMinMs = 500;
+const retryMaxMs = 30_000;
+
+/**
+ * Sends what is in the outbox until the signal is aborted (docs/webhooks.md). Any number of processes share the work.
+ * Failures are retried as the table of error codes says; throws what is not retried.
+ */
+export async function deliverWebhooks(options: DeliverWebhooksOptions): Promise<void> {
+  const { url, signal, log, onTry, onProblem } = options;
+  const pool = createPool(url, {
+    applicationName: 'satscribe webhooks',
+    max: connectionsMax,
+    statementTimeoutMs,
+    onError: (error) => log.debug({ err: error }, 'an idle connection was lost'),
+  });
+  const waker = new Waker();
+  const repeats = new Repeats();
+  const patience = new Patience({ firstPauseMs: retryMinMs, pauseMaxMs: retryMaxMs, waitsForPeople: true });
+  const clock = options.clock ?? ownClock;
+  const wakeAfterTry = (outcome: WebhookTryResult): void => {
+    onTry?.(outcome);
+    waker.wake();
+  };
+  let deliveries: Deliveries | null = null;
+  try {
+    while (!signal.aborted) {
+      const startedAt = Date.now();
+      try {
+        if (deliveries === null) {
+          const keys = await options.keys();
+          await noteOurKeys(pool, keys);
+          deliveries = new Deliveries({ ...options, pool, keys, clock, onTry: wakeAfterTry });
+        }
+        await deliverOnce(options, deliveries, waker);
+      } catch (thrown) {
+        if (signal.aborted) break;
+        const error = postgresFailure(thrown);
+        if (!(error instanceof AppError)) throw error;
+        if (Date.now() - startedAt > retryMaxMs) patience.reset();
+        const waitMs = patience.delayAfter(error);
+        onProblem?.(error);
+        if (waitMs === null) throw error;
+        if (repeats.isDue(error.code))
+          log.warn({ err: error, waitMs: Math.round(waitMs) }, 'webhooks are not sent');
+        await pause(waitMs, signal);
+      }
+    }
+  } finally {
+    await deliveries?.end();
+    await pool.end();
+  }
+}
+
+const noteOurKeys = (pool: pg.Pool, keys: WebhookKeys): Promise<void> =>
+  withTransaction(pool, (tx) => noteKeys(tx, keys.publicKeys));
+
+/** With one connection, until it is lost. */
+async function deliverOnce(
+  { url, signal, onProblem, clock = ownClock }: DeliverWebhooksOptions,
+  deliveries: Deliveries,
+  waker: Waker,
+): Promise<void> {
+  const client = await connectClient(url, 'satscribe webhooks');
+  try {
+    client.on('notification', () => waker.wake());
+    await client.query(`LISTEN ${webhooksChannel}`);
+    onProblem?.(null);
+    let forgetAt = 0;
+    while (!signal.aborted) {
+      if (Date.now() >= forgetAt) {
+        await forgetOld(client, clock.aheadMs());
+        forgetAt = Date.now() + forgetEveryMs;
+      }
+      const waitMs = await deliveries.begin(client);
+      await waker.wait(Math.min(pollMs, waitMs ?? pollMs), signal);
+    }
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}

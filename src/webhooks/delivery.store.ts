@@ -1,0 +1,221 @@
+import type pg from 'pg';
+import type { WebhookTryResult } from '#kernel/metrics.ts';
+import { withTransaction } from '#kernel/pg/transaction.ts';
+
+/**
+ * How quickly a host answered the last try: at once, unknown, not at once or not at all. Places are given in this order.
+ */
+export type HostStanding = 0 | 1 | 2;
+
+/** Which messages to take. */
+export interface TakeOptions {
+  /** How far the clock of this process is ahead of the database's; other than 0 only in tests. */
+  readonly aheadMs: number;
+  /** Places in all, and by the standing of the host. */
+  readonly free: number;
+  readonly freeByStanding: Readonly<Record<HostStanding, number>>;
+  /** Tries under way, by host, and how many a host may have. */
+  readonly busy: ReadonlyMap<string, number>;
+  readonly hostMax: number;
+  /** Of unknown hosts the newest messages, not the oldest. */
+  readonly newestFirst: boolean;
+  /** From now on nobody else takes them for so long. */
+  readonly leaseMs: number;
+}
+
+export interface TakenWebhook {
+  readonly subject: string;
+  readonly sequence: number;
+  readonly host: string;
+  readonly standing: HostStanding;
+  /** Of this taking. */
+  readonly token: string;
+  readonly id: string;
+  readonly url: string;
+  readonly body: Buffer;
+  readonly secretOf: string | null;
+  /** Before this one. */
+  readonly tries: number;
+}
+
+const later = (milliseconds: string): string => `now() + ${milliseconds} * interval '1 millisecond'`;
+
+const takeSql = `
+  WITH places (standing, free) AS (VALUES (0, $3::int), (1, $4::int), (2, $5::int)),
+  due AS (
+    SELECT subject, due_at, host,
+           CASE WHEN is_quick THEN 0 WHEN is_quick IS NULL THEN 1 ELSE 2 END AS standing,
+           row_number() OVER (PARTITION BY host ORDER BY due_at, subject) AS nth_of_host
+      FROM service.webhook_subjects LEFT JOIN service.webhook_hosts USING (host)
+     WHERE due_at <= ${later('$1::float8')}
+  ), ranked AS (
+    SELECT subject, standing,
+           row_number() OVER (PARTITION BY standing ORDER BY
+             extract(epoch FROM due_at) * CASE WHEN $6::boolean AND standing = 1 THEN -1 ELSE 1 END, subject) AS nth
+      FROM due LEFT JOIN unnest($7::text[], $8::int[]) AS busy (host, tries) USING (host)
+     WHERE nth_of_host + coalesce(busy.tries, 0) <= $9::int
+  ), chosen AS (
+    SELECT known.subject, ranked.standing
+      FROM ranked JOIN places USING (standing) JOIN service.webhook_subjects AS known USING (subject)
+     WHERE ranked.nth <= places.free AND known.due_at <= ${later('$1::float8')}
+     ORDER BY ranked.standing, ranked.nth LIMIT $2 FOR UPDATE OF known SKIP LOCKED
+  )
+  UPDATE service.webhook_subjects AS taken
+     SET due_at = ${later('($1::float8 + $10::float8)')}, taken_by = gen_random_uuid()
+    FROM chosen WHERE taken.subject = chosen.subject
+  RETURNING taken.subject, head_sequence AS sequence, host, chosen.standing, taken_by AS token`;
+
+/**
+ * Takes messages that are due, the first one of a subject each, for one try. What another process takes at this moment
+ * is passed over.
+ */
+export async function takeDue(client: pg.ClientBase, options: TakeOptions): Promise<TakenWebhook[]> {
+  const { aheadMs, free, freeByStanding, busy, hostMax, newestFirst, leaseMs } = options;
+  const { rows: taken } = await client.query<
+    Pick<TakenWebhook, 'subject' | 'sequence' | 'host' | 'standing' | 'token'>
+  >(takeSql, [
+    aheadMs,
+    free,
+    freeByStanding[0],
+    freeByStanding[1],
+    freeByStanding[2],
+    newestFirst,
+    [...busy.keys()],
+    [...busy.values()],
+    hostMax,
+    leaseMs,
+  ]);
+  if (taken.length === 0) return [];
+  // not in the statement before, which may see an older head than it takes
+  const { rows } = await client.query<
+    Pick<TakenWebhook, 'subject' | 'id' | 'url' | 'body' | 'secretOf' | 'tries'>
+  >(
+    `SELECT subject, id, url, body, secret_of AS "secretOf", tries FROM service.webhooks
+       JOIN unnest($1::text[], $2::bigint[]) AS taken (subject, sequence) USING (subject, sequence)`,
+    [taken.map(({ subject }) => subject), taken.map(({ sequence }) => sequence)],
+  );
+  const messages = new Map(rows.map((row) => [row.subject, row]));
+  return taken.flatMap((one) => {
+    const message = messages.get(one.subject);
+    return message === undefined ? [] : [{ ...one, ...message }];
+  });
+}
+
+/** Gives messages back whose tries were given up before an answer: another process may try them at once. */
+export async function giveBack(
+  client: pg.Pool | pg.ClientBase,
+  tokens: readonly string[],
+  aheadMs: number,
+): Promise<void> {
+  await client.query(
+    `UPDATE service.webhook_subjects SET due_at = ${later('$2::float8')}, taken_by = NULL
+      WHERE taken_by = ANY($1::uuid[])`,
+    [tokens, aheadMs],
+  );
+}
+
+/** Milliseconds until the next message is due that is not due yet; null: none waits. */
+export async function nextDueMs(client: pg.ClientBase, aheadMs: number): Promise<number | null> {
+  const { rows } = await client.query<{ waitMs: number | null }>(
+    `SELECT extract(epoch FROM min(due_at) - (${later('$1::float8')}))::float8 * 1000 AS "waitMs"
+       FROM service.webhook_subjects WHERE due_at > ${later('$1::float8')}`,
+    [aheadMs],
+  );
+  return rows[0]?.waitMs ?? null;
+}
+
+/** What came of a try. */
+export interface TryResult {
+  readonly outcome: WebhookTryResult;
+  /** Of the answer; null: none came. */
+  readonly status: number | null;
+  /** Why none came. */
+  readonly error: string | null;
+  /** Whether the host answered at once. */
+  readonly isQuick: boolean;
+}
+
+/** After a try: when the next one of the same message is; null: there is none. */
+export interface MarkOptions {
+  readonly pauseMs: number | null;
+  readonly aheadMs: number;
+}
+
+type Tried = Pick<TakenWebhook, 'subject' | 'sequence' | 'host' | 'token' | 'url'>;
+
+/**
+ * Notes a try, and which message of its subject is next. False: the lease was over, and another process has taken the
+ * message meanwhile; nothing is changed.
+ */
+export async function markTry(
+  pool: pg.Pool,
+  tried: Tried,
+  { outcome, status, error }: TryResult,
+  { pauseMs, aheadMs }: MarkOptions,
+): Promise<boolean> {
+  const { subject, sequence, token, url } = tried;
+  const now = later('$3::float8');
+  return withTransaction(pool, async (tx) => {
+    const { rowCount } = await tx.query(
+      'SELECT FROM service.webhook_subjects WHERE subject = $1 AND taken_by = $2 FOR UPDATE',
+      [subject, token],
+    );
+    if (rowCount === 0) return false;
+    const isFailed = outcome === 'refused' || outcome === 'unanswered';
+    const state = isFailed ? (pauseMs === null ? 'given-up' : 'waiting') : outcome;
+    await tx.query(
+      `UPDATE service.webhooks SET tries = tries + 1, tried_at = ${now}, state = $4, status = $5, error = $6
+        WHERE subject = $1 AND sequence = $2`,
+      [subject, sequence, aheadMs, state, status, error],
+    );
+    if (outcome === 'gone') await endUrl(tx, subject, url);
+    await tx.query(
+      `UPDATE service.webhook_subjects SET taken_by = NULL, (head_sequence, host, due_at) = (
+         SELECT head.sequence, head.host,
+                ${now} + CASE WHEN head.sequence = $2 THEN $4::float8 ELSE 0 END * interval '1 millisecond'
+           FROM service.webhooks AS head WHERE head.subject = $1 AND head.state = 'waiting'
+          ORDER BY head.sequence LIMIT 1)
+        WHERE subject = $1`,
+      [subject, sequence, aheadMs, pauseMs ?? 0],
+    );
+    return true;
+  });
+}
+
+/** All messages of a subject to a URL that answered 410, also those to come. */
+async function endUrl(tx: pg.ClientBase, subject: string, url: string): Promise<void> {
+  await tx.query(
+    `UPDATE service.webhooks SET state = 'gone' WHERE subject = $1 AND url = $2 AND state = 'waiting'`,
+    [subject, url],
+  );
+  await tx.query('UPDATE service.webhook_subjects SET gone_url = $2 WHERE subject = $1', [subject, url]);
+}
+
+/** Notes how a host answered. */
+export async function noteHost(pool: pg.Pool, host: string, isQuick: boolean): Promise<void> {
+  await pool.query(
+    `INSERT INTO service.webhook_hosts (host, is_quick, tried_at) VALUES ($1, $2, now())
+     ON CONFLICT (host) DO UPDATE SET is_quick = excluded.is_quick, tried_at = excluded.tried_at`,
+    [host, isQuick],
+  );
+}
+
+/** Rows of one statement: a few hundred milliseconds. */
+const forgottenAtOnce = 5000;
+
+/** Deletes messages and hosts of more than 30 days ago; what still waits stays. Returns the number of messages. */
+export async function forgetOld(client: pg.ClientBase, aheadMs: number): Promise<number> {
+  const old = `${later('$1::float8')} - interval '30 days'`;
+  let forgotten = 0;
+  for (;;) {
+    const { rowCount } = await client.query(
+      `DELETE FROM service.webhooks WHERE (subject, sequence) IN (
+         SELECT subject, sequence FROM service.webhooks WHERE state <> 'waiting' AND created_at < ${old} LIMIT $2)`,
+      [aheadMs, forgottenAtOnce],
+    );
+    forgotten += rowCount ?? 0;
+    if (rowCount !== forgottenAtOnce) break;
+  }
+  await client.query(`DELETE FROM service.webhook_hosts WHERE tried_at < ${old}`, [aheadMs]);
+  return forgotten;
+}

@@ -1,0 +1,61 @@
+import type { lookup as lookUp } from 'node:dns';
+import type pg from 'pg';
+import { withTransaction } from '#kernel/pg/transaction.ts';
+import { OutgoingHttp } from '#outgoing/outgoing-http.ts';
+import type { TestDatabase } from '#test/support/database.ts';
+import { silentLogger } from '#test/support/http-app.ts';
+import { type DeliverWebhooksOptions, deliverWebhooks } from '#webhooks/deliver-webhooks.ts';
+import { WebhookKeys } from '#webhooks/webhook-keys.ts';
+
+/** Every name leads to this machine. */
+export const everyNameIsHere = ((
+  _name: string,
+  options: { all?: boolean },
+  callback: (...given: unknown[]) => void,
+) => {
+  if (options.all === true) callback(null, [{ address: '127.0.0.1', family: 4 }]);
+  else callback(null, '127.0.0.1', 4);
+}) as unknown as typeof lookUp;
+
+export const testKeys = new WebhookKeys(Buffer.alloc(32, 1));
+
+/** A process that sends, with a clock that a test turns. */
+export interface Sending {
+  /** Turns the clock on, and lets the process look. */
+  pass(this: void, milliseconds: number): Promise<void>;
+  stop(this: void): Promise<void>;
+}
+
+export function startSending(
+  database: TestDatabase,
+  options: Partial<Pick<DeliverWebhooksOptions, 'http' | 'keys' | 'onTry' | 'onProblem'>> = {},
+): Sending {
+  const controller = new AbortController();
+  const http = new OutgoingHttp({ allowPrivate: true, lookup: everyNameIsHere });
+  let aheadMs = 0;
+  const running = deliverWebhooks({
+    url: database.url,
+    http,
+    keys: () => Promise.resolve(testKeys),
+    userAgent: 'satscribe/0.0.0-test',
+    log: silentLogger(),
+    ...options,
+    signal: controller.signal,
+    // the middle of each pause
+    clock: { aheadMs: () => aheadMs, random: () => 0.5 },
+  });
+  return {
+    pass: async (milliseconds) => {
+      aheadMs += milliseconds;
+      await database.pool.query("SELECT pg_notify('satscribe_webhooks', '')");
+    },
+    stop: async () => {
+      controller.abort();
+      await running;
+      await http.close();
+    },
+  };
+}
+
+export const within = <T>(database: TestDatabase, work: (tx: pg.ClientBase) => Promise<T>): Promise<T> =>
+  withTransaction(database.pool, work);
