@@ -13,6 +13,7 @@ import { rollbackCommand } from './commands/rollback.ts';
 import { searchReindexCommand } from './commands/search-reindex.ts';
 import { serveCommand } from './commands/serve.ts';
 import { verifyCommand } from './commands/verify.ts';
+import { walletCommand } from './commands/wallet.ts';
 import { webhooksCommand } from './commands/webhooks.ts';
 import type { SettingName } from './config.ts';
 import { version } from './version.ts';
@@ -46,6 +47,7 @@ export const commands: readonly Command[] = [
   accountsCommand,
   keysCommand,
   inventoryCommand,
+  walletCommand,
   webhooksCommand,
 ];
 

@@ -2,6 +2,15 @@ import { Type } from 'typebox';
 
 /** Settings of orders and of what they tell others, for the schema of all settings. */
 export const orderSettings = {
+  walletSeedFile: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 4096,
+      flag: 'seed-file',
+      description:
+        'file with the BIP 39 words of the wallet of orders, mode 0600, of the user that runs this program; `satscribe wallet init` makes it; unset: nothing is signed (docs/wallet.md)',
+    }),
+  ),
   serviceSecretFile: Type.Optional(
     Type.String({
       minLength: 1,

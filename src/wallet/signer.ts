@@ -8,6 +8,7 @@ import { scriptType } from '#kernel/bitcoin/script-type.ts';
 import type { OwnScript, PlannedInput, TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { asTxid, displayHash, type Txid } from '#kernel/primitives/hash.ts';
+import type { NetworkName } from '#kernel/primitives/network.ts';
 import { AccountKeys, accountOf } from './account-key.ts';
 import { leafFault } from './leaf-script.ts';
 import { feeOf, type OwnScripts, planFault } from './plan-fault.ts';
@@ -37,12 +38,37 @@ const noBytes = new Uint8Array(0);
 export async function openSigner(seedFile: string, wallet: WalletIdentity): Promise<Signer> {
   const { key, fingerprint } = accountOf(await readSeedFile(seedFile), wallet.network);
   if (fingerprint !== wallet.masterFingerprint || key.publicExtendedKey !== wallet.accountXpub)
-    throw new AppError(
-      'wallet_seed_mismatch',
-      `The seed file ${seedFile} has the fingerprint ${fingerprint}; the wallet of the database has ${wallet.masterFingerprint}, on ${wallet.network}.`,
-    );
+    throw mismatch(seedFile, fingerprint, wallet);
   return new Signer(new AccountKeys(key));
 }
+
+/** What the database will know of the wallet of a seed file. Throws like `readSeedFile`. */
+export async function identityOfSeedFile(seedFile: string, network: NetworkName): Promise<WalletIdentity> {
+  const { key, fingerprint } = accountOf(await readSeedFile(seedFile), network);
+  return { network, accountXpub: key.publicExtendedKey, masterFingerprint: fingerprint };
+}
+
+/**
+ * Opens the seed file for an address of the wallet with this fingerprint, without a database. Throws like `openSigner`.
+ */
+export async function openRecoverySigner(
+  seedFile: string,
+  wallet: Omit<WalletIdentity, 'accountXpub'>,
+): Promise<Signer> {
+  const { key, fingerprint } = accountOf(await readSeedFile(seedFile), wallet.network);
+  if (fingerprint !== wallet.masterFingerprint) throw mismatch(seedFile, fingerprint, wallet);
+  return new Signer(new AccountKeys(key));
+}
+
+const mismatch = (
+  seedFile: string,
+  found: string,
+  { masterFingerprint, network }: Omit<WalletIdentity, 'accountXpub'>,
+): AppError =>
+  new AppError(
+    'wallet_seed_mismatch',
+    `The seed file ${seedFile}, with the fingerprint ${found}, is not of the wallet ${masterFingerprint} on ${network}.`,
+  );
 
 /** The only thing with private keys. It signs plans, and nothing else; what it refuses is in plan-fault.ts. */
 export class Signer {

@@ -1,0 +1,59 @@
+import type pg from 'pg';
+import type { NodeRpc } from '#kernel/contracts/node.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { createPool } from '#kernel/pg/pool.ts';
+import type { NetworkName } from '#kernel/primitives/network.ts';
+import { type CommandContext, UsageError } from './command-context.ts';
+import { type DatabaseAccess, networkOf, openDatabase } from './database.ts';
+import { linkNode } from './node.ts';
+
+const statementTimeoutMs = 30_000;
+
+/** The database that a command about the wallet works on. */
+export interface WalletDatabase {
+  readonly pool: pg.Pool;
+  /** Of the settings, else of what is indexed; null: neither says. Throws `network_mismatch` where they differ. */
+  network(): Promise<NetworkName | null>;
+}
+
+/** Works on the database of the settings, beside a service or without one. */
+export async function withWalletDatabase(
+  context: CommandContext,
+  access: DatabaseAccess,
+  work: (database: WalletDatabase) => Promise<void>,
+): Promise<void> {
+  const database = await openDatabase(context, access);
+  const pool = createPool(database.url, { applicationName: 'satscribe wallet', max: 1, statementTimeoutMs });
+  context.lifecycle.add('wallet connection', () => pool.end());
+  const network = async (): Promise<NetworkName | null> => {
+    const named = context.config.network ?? null;
+    const indexed = await networkOf(database);
+    if (named !== null && indexed !== null && named !== indexed)
+      throw new AppError('network_mismatch', `The database is of ${indexed}, and not of ${named}.`);
+    return indexed ?? named;
+  };
+  await context.lifecycle.run('wallet', () => work({ pool, network }));
+}
+
+/** Works with the node of the settings, which must be of the network. Throws `node_unreachable` at once. */
+export async function withNodeOf(
+  context: CommandContext,
+  network: NetworkName,
+  work: (node: NodeRpc, signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const missed = Promise.withResolvers<never>();
+  const link = linkNode(context, {
+    network,
+    onProblem: (problem) => {
+      if (problem !== null && problem.code !== 'node_warming_up') missed.reject(problem);
+    },
+  });
+  await Promise.race([link.connected, missed.promise]);
+  await context.lifecycle.run('wallet', (signal) => work(link.rpc, signal));
+}
+
+/** The seed file of the settings. */
+export function seedFileOf({ config }: CommandContext): string {
+  if (config.walletSeedFile !== undefined) return config.walletSeedFile;
+  throw new UsageError('which seed file? Name it with --seed-file FILE or WALLET_SEED_FILE');
+}

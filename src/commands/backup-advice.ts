@@ -1,0 +1,32 @@
+const wordsInLine = 6;
+
+const fourThings = `A backup is four things: the schema service, FILES_DIR, the seed and the service secret
+(docs/operating.md, "Backups").
+`;
+
+/**
+ * What a person is told who has just made a wallet. Null for the words: the output is no terminal, and may be a log.
+ */
+export function backupAdvice(words: string | null): string {
+  if (words === null)
+    return `\nThe words of the seed are not printed, because the output is no terminal: copy them from the file, on paper.\n${fourThings}`;
+  const numbered = words
+    .split(' ')
+    .map((word, place) => `${String(place + 1).padStart(2)} ${word}`.padEnd(12));
+  const lines: string[] = [];
+  for (let place = 0; place < numbered.length; place += wordsInLine)
+    lines.push(
+      `  ${numbered
+        .slice(place, place + wordsInLine)
+        .join(' ')
+        .trimEnd()}`,
+    );
+  return `
+The words of the seed, shown only now:
+
+${lines.join('\n')}
+
+Write them on paper, in this order, and keep them where nobody else reads them: whoever has them has the
+money of all orders, and without them and the file that money is lost. Then clear this screen.
+${fourThings}`;
+}

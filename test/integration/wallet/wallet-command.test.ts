@@ -1,0 +1,233 @@
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { withTransaction } from '#kernel/pg/transaction.ts';
+import { parseTxid } from '#kernel/primitives/hash.ts';
+import { RegtestChain } from '#test/builders/regtest/regtest-chain.ts';
+import { addressOf, scriptOf, transaction } from '#test/builders/regtest/regtest-transaction.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { type Bitcoind, startBitcoind } from '#test/support/node/bitcoind.ts';
+import { bitcoindThatRelaysReveals } from '#test/support/node/find-bitcoind.ts';
+import { type CliResult, runCli } from '#test/support/run-cli.ts';
+import { knownWords, orderLeaf, testWallet } from '#test/support/wallet/plans.ts';
+import { openPublicWallet, type PublicWallet } from '#wallet/public-wallet.ts';
+import { type RecoveryKit, recoveryKit } from '#wallet/recovery-kit.ts';
+import { nextOrderIndex } from '#wallet/wallet.store.ts';
+
+const customer = 78;
+
+let folder: string;
+let database: TestDatabase;
+let seedFile: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'satscribe-wallet-'));
+  seedFile = join(folder, 'wallet.seed');
+  database = await createTestDatabase();
+});
+afterAll(async () => {
+  await database.drop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function wallet(words: readonly string[], env: Record<string, string> = {}): Promise<CliResult> {
+  const result = await runCli(['wallet', ...words], { LOG_LEVEL: 'trace', ...env });
+  await expectNoSecret(result.stdout + result.stderr);
+  return result;
+}
+
+/** No two words of a seed in a row, and no private key. */
+async function expectNoSecret(printed: string): Promise<void> {
+  const words = (await readFile(seedFile, 'utf8').catch(() => '')).trim().split(' ');
+  for (const [place, word] of words.slice(1).entries())
+    expect(printed).not.toContain(`${words[place]} ${word}`);
+  expect(printed).not.toContain('abandon');
+  expect(printed).not.toMatch(/[xt]prv/u);
+}
+const onDatabase = (words: readonly string[], env: Record<string, string> = {}): Promise<CliResult> =>
+  wallet(words, { ...database.settings, WALLET_SEED_FILE: seedFile, ...env });
+
+/** In the order in which an operator does these things. */
+describe('satscribe wallet', { shuffle: false }, () => {
+  test('says what is missing', async () => {
+    expect((await onDatabase(['show'])).stderr).toContain('wallet_missing');
+    expect((await onDatabase(['descriptors'])).stderr).toContain('wallet_missing');
+    expect((await onDatabase(['init'])).stderr).toContain('which network?');
+    const noFile = await wallet(['init', '--network', 'regtest'], database.settings);
+    expect([noFile.exitCode, noFile.stderr]).toEqual([2, expect.stringContaining('WALLET_SEED_FILE')]);
+  }, 60_000);
+
+  test('init makes the seed file and stores what is public of it', async () => {
+    const made = await onDatabase(['init', '--network', 'regtest']);
+    expect([made.exitCode, made.stderr]).toEqual([0, '']);
+    expect(made.stdout).toContain('on regtest');
+    expect(made.stdout).toContain('not printed, because the output is no terminal');
+    expect((await stat(seedFile)).mode & 0o777).toBe(0o600);
+    expect((await readFile(seedFile, 'utf8')).trim().split(' ')).toHaveLength(24);
+  }, 60_000);
+
+  test('init changes nothing where a wallet is there', async () => {
+    const before = await readFile(seedFile, 'utf8');
+    const again = await onDatabase(['init', '--network', 'regtest']);
+    expect([again.exitCode, again.stderr]).toEqual([1, expect.stringContaining('wallet_exists')]);
+    expect(await readFile(seedFile, 'utf8')).toBe(before);
+  }, 60_000);
+
+  test('init moves the indices up after a restore, for the seed of the wallet alone', async () => {
+    const moved = await onDatabase(['init', '--first-index', '50', '--json']);
+    expect(JSON.parse(moved.stdout)).toMatchObject({ nextOrderIndex: 50, nextOwnIndex: 50 });
+    expect(await withTransaction(database.pool, nextOrderIndex)).toBe(50);
+    const other = join(folder, 'other.seed');
+    await writeFile(other, knownWords, { mode: 0o600 });
+    const refused = await onDatabase(['init', '--first-index', '60'], { WALLET_SEED_FILE: other });
+    expect(refused.stderr).toContain('wallet_seed_mismatch');
+    expect((await onDatabase(['show'], { WALLET_SEED_FILE: other })).stdout).toContain(
+      'wallet_seed_mismatch',
+    );
+  }, 60_000);
+
+  test('init takes a seed that is there only with the first index it did not use', async () => {
+    const empty = await createTestDatabase();
+    try {
+      const settings = { ...empty.settings, WALLET_SEED_FILE: seedFile };
+      const refused = await wallet(['init', '--network', 'regtest'], settings);
+      expect([refused.exitCode, refused.stderr]).toEqual([1, expect.stringContaining('wallet_seed_exists')]);
+      const taken = await wallet(['init', '--network', 'regtest', '--first-index', '9', '--json'], settings);
+      expect(JSON.parse(taken.stdout)).toMatchObject({
+        network: 'regtest',
+        nextOrderIndex: 9,
+        nextOwnIndex: 9,
+      });
+    } finally {
+      await empty.drop();
+    }
+  }, 60_000);
+
+  test('show and descriptors tell what is public', async () => {
+    const known = await openPublicWallet(database.pool);
+    const shown = await onDatabase(['show', '--json']);
+    expect(JSON.parse(shown.stdout)).toMatchObject({
+      network: 'regtest',
+      accountXpub: known!.identity.accountXpub,
+      masterFingerprint: known!.identity.masterFingerprint,
+      nextOrderIndex: 51,
+      seed: 'matches',
+      addresses: { orders: [0, 1, 2].map((index) => known!.orderAddress(index, null).address) },
+    });
+    const text = await onDatabase(['show'], { WALLET_SEED_FILE: '' });
+    expect(text.stdout).toContain('seed file    not set');
+    const descriptors = await onDatabase(['descriptors']);
+    expect(descriptors.stdout).toBe(
+      known!
+        .descriptors()
+        .map((line) => `${line}\n`)
+        .join(''),
+    );
+    expect(JSON.parse((await onDatabase(['descriptors', '--json'])).stdout)).toMatchObject([
+      { desc: known!.descriptors()[0], range: [0, 1051], active: false },
+      { desc: known!.descriptors()[1], range: [0, 1050], active: false },
+    ]);
+  }, 60_000);
+});
+
+describe.skipIf(bitcoindThatRelaysReveals() === null)('satscribe wallet recover', () => {
+  let bitcoind: Bitcoind;
+  let chain: RegtestChain;
+  let known: PublicWallet;
+  let env: Record<string, string>;
+
+  beforeAll(async () => {
+    bitcoind = await startBitcoind({ zmq: [], txindex: false });
+    chain = await RegtestChain.start(bitcoind.rpc);
+    // an empty machine: no database, a seed restored from its words, and the kit
+    const restored = join(folder, 'restored.seed');
+    await writeFile(restored, `${knownWords}\n`, { mode: 0o600 });
+    env = {
+      WALLET_SEED_FILE: restored,
+      BITCOIN_RPC_URL: bitcoind.rpcUrl,
+      BITCOIN_COOKIE_FILE: bitcoind.cookieFile,
+      DATA_DIR: join(folder, 'none'),
+    };
+    known = testWallet('regtest').wallet;
+  });
+  afterAll(() => bitcoind.remove());
+
+  async function writeKit(kit: RecoveryKit): Promise<string> {
+    const file = join(folder, `kit-${kit.address}.json`);
+    await writeFile(file, JSON.stringify(kit));
+    return file;
+  }
+  /** Pays an address, in a block. */
+  async function pay(script: Uint8Array, values: readonly number[]): Promise<void> {
+    const coin = await chain.coin();
+    const rest = coin.value - values.reduce((sum, value) => sum + value, 10_000);
+    const payments = values.map((value) => ({ value, outputScript: script }));
+    await chain.mine([transaction([coin], [...payments, { value: rest }])]);
+  }
+  const kitOf = (index: number, body: string | null): RecoveryKit =>
+    recoveryKit(known, {
+      key: { branch: 0, index },
+      leafScript: body === null ? null : orderLeaf(known, index, body),
+    });
+  const recover = (file: string, ...words: readonly string[]): Promise<CliResult> =>
+    wallet(['recover', file, '--to', addressOf(customer), '--fee-rate', '2.5', ...words], env);
+
+  test('takes back what a customer paid, with the seed and the kit alone', async () => {
+    const kit = kitOf(4, 'an order that was never inscribed');
+    const file = await writeKit(kit);
+    expect((await recover(file)).stderr).toContain('nothing confirmed lies at its address');
+    await pay(Buffer.from(kit.script, 'hex'), [30_000, 12_000, 100]);
+
+    const signed = await recover(file);
+    expect(signed.exitCode).toBe(0);
+    expect(signed.stderr).toMatch(/^signed, not sent: .*; outputs taken: 2; outputs left there: 1$/mu);
+    expect(await bitcoind.rpc.call('getrawmempool')).toEqual([]);
+
+    const sent = await recover(file, '--broadcast', '--json');
+    const { txid, value, fee, inputs, left, isSent } = JSON.parse(sent.stdout) as Record<string, unknown>;
+    expect({ inputs, left, isSent, sum: Number(value) + Number(fee) }).toEqual({
+      inputs: 2,
+      left: 1,
+      isSent: true,
+      sum: 42_000,
+    });
+    expect(await bitcoind.rpc.call('getrawmempool')).toEqual([txid]);
+    const entry = await bitcoind.rpc.call<{ vsize: number; fees: { base: number } }>('getmempoolentry', [
+      txid,
+    ]);
+    expect(Math.round(entry.fees.base * 1e8)).toBe(Math.ceil(entry.vsize * 2.5));
+    await chain.mineMempool();
+    const output = await bitcoind.rpc.call<{ scriptPubKey: { hex: string } }>('gettxout', [txid, 0]);
+    expect(output.scriptPubKey.hex).toBe(Buffer.from(scriptOf(customer)).toString('hex'));
+    expect(parseTxid(String(txid))).not.toBeNull();
+  }, 120_000);
+
+  test('takes back what was paid to the wallet, and not what the mempool spends', async () => {
+    const kit = kitOf(6, null);
+    const file = await writeKit(kit);
+    await pay(Buffer.from(kit.script, 'hex'), [20_000]);
+    expect((await recover(file, '--broadcast')).exitCode).toBe(0);
+    const again = await recover(file, '--broadcast');
+    expect([again.exitCode, again.stderr]).toEqual([1, expect.stringContaining('recovery_refused')]);
+    await chain.mineMempool();
+  }, 120_000);
+
+  test('refuses too little, a kit that was changed, one of another wallet, and another network', async () => {
+    const kit = kitOf(7, 'text');
+    await pay(Buffer.from(kit.script, 'hex'), [400]);
+    expect((await recover(await writeKit(kit))).stderr).toContain('which is too little');
+    const wrong = join(folder, 'wrong.json');
+    const refusalOf = async (change: Partial<RecoveryKit>): Promise<string> => {
+      await writeFile(wrong, JSON.stringify({ ...kit, ...change }));
+      return (await recover(wrong)).stderr;
+    };
+    await pay(Buffer.from(kit.script, 'hex'), [40_000]);
+    expect(await refusalOf({ keyPath: "m/86'/1'/0'/0/8" })).toContain('plan_refused');
+    expect(await refusalOf({ leafScript: null })).toContain('plan_refused');
+    expect(await refusalOf({ masterFingerprint: 'ffffffff' })).toContain('wallet_seed_mismatch');
+    expect(await refusalOf({ network: 'mainnet' })).toContain('belongs to another network');
+    await writeFile(wrong, '{"a":1}');
+    expect((await recover(wrong)).stderr).toContain('is no recovery kit');
+  }, 120_000);
+});

@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import { createHealth } from '#kernel/health.ts';
+import { createLifecycle } from '#kernel/lifecycle.ts';
+import { parseCommandLine } from '#src/cli.ts';
+import { walletCommand } from '#src/commands/wallet.ts';
+import { loadConfig } from '#src/config.ts';
+import { silentLogger } from '#test/support/http-app.ts';
+
+/** Runs the words as a command line would, up to where it would need a database or a node. */
+function run(words: readonly string[]): Promise<void> {
+  const line = parseCommandLine(['wallet', ...words]);
+  if (line.kind === 'help') throw new Error('the help was asked for');
+  return walletCommand.run({
+    config: loadConfig({ env: { WALLET_SEED_FILE: '/nowhere/wallet.seed' }, flags: line.settings }),
+    flags: line.flags,
+    words: line.words,
+    lifecycle: createLifecycle(),
+    health: createHealth(),
+    logger: silentLogger(),
+    print: () => Promise.reject(new Error('nothing is printed')),
+  });
+}
+
+test.each<[string[], RegExp]>([
+  [[], /what\? The command is/u],
+  [['make'], /make\? The command is/u],
+  [['init', 'here'], /unexpected word here/u],
+  [['recover', 'kit.json', 'more'], /unexpected word more/u],
+  [['show', '--broadcast'], /--broadcast is not a flag of satscribe wallet show/u],
+  [['init', '--first-index', '-1'], /must be a whole number/u],
+  [['init', '--first-index', '2147483647'], /must be a whole number/u],
+  [['recover', '--fee-rate', '1'], /which kit\?/u],
+  [['recover', 'kit.json'], /which fee rate\?/u],
+  [['recover', 'kit.json', '--fee-rate', '0'], /must be above 0/u],
+  [['recover', 'kit.json', '--fee-rate', '1.0001'], /three decimals/u],
+  [['recover', 'kit.json', '--fee-rate', '10000.001'], /at most 10000/u],
+  [['recover', '/nowhere/kit.json', '--fee-rate', '1'], /cannot be read \(ENOENT\)/u],
+])('satscribe wallet %j is refused', async (words, reason) => {
+  await expect(run(words)).rejects.toThrow(reason);
+});
