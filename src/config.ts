@@ -467,6 +467,7 @@ function wrongAccess({
   for (const [name, text] of Object.entries({
     SEARCH_ADDRESS_RATE: rates.searchAddressRate,
     BUILD_ADDRESS_RATE: rates.buildAddressRate,
+    ORDER_RATE: rates.orderRate,
     UNKNOWN_KEY_RATE: rates.unknownKeyRate,
   })) {
     if (parseRate(text) === null)

@@ -64,13 +64,20 @@ export function openAccess(
     mode,
     domains: parseAllowedDomains(searchAllowedDomains).domains,
     ownHost: publicUrl === undefined ? null : new URL(publicUrl).host,
-    buckets: { search: rateOf(config.searchAddressRate), build: rateOf(config.buildAddressRate) },
+    buckets: {
+      search: rateOf(config.searchAddressRate),
+      build: rateOf(config.buildAddressRate),
+      price: rateOf(config.orderRate) === null ? null : rateOf(priceRate),
+    },
     keys: new KeyDirectory(pool),
     unknownKeys: new UnknownKeys(rateOf(config.unknownKeyRate)),
     limiter,
     usage,
   });
 }
+
+/** Prices, at once and in a minute. */
+const priceRate = '120';
 
 /** The settings were checked where they were read. */
 function rateOf(text: string): Rate | null {

@@ -80,6 +80,13 @@ export async function serveHttp(
     node,
     satTracer,
     utxos,
+    prices: {
+      baseFee: config.orderBaseFee,
+      baseFeeDirect: config.orderBaseFeeDirect,
+      sizeFeePercent: config.orderSizeFeePercent,
+      collectionServiceFee: config.collectionServiceFee,
+      nonStandard: false,
+    },
     inventory: openInventory(context, { pool: database.readers, network, node, utxos }),
   });
   let closing: Promise<void> | null = null;

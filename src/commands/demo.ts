@@ -50,6 +50,7 @@ const demoDefaults = {
   searchAccess: 'open',
   searchAddressRate: '0',
   buildAddressRate: '0',
+  orderRate: '0',
 } as const;
 
 function prepare({ flags, settings, env }: GivenSettings): PreparedSettings {

@@ -37,6 +37,8 @@ export interface HttpAppOptions {
   readonly eventKinds?: readonly StoredEventKind[];
   /** Reads of contents; absent: with the connections of the database. */
   readonly contents?: (database: TestDatabase) => ContentReads;
+  /** What prices depend on; absent: the published ones, and no special sats. */
+  readonly prices?: Pick<AppDependencies, 'prices' | 'inventory'>;
   /** A node, and raw blocks; absent: none. */
   readonly sources?: Pick<AppDependencies, 'node' | 'blocks'>;
 }
@@ -55,6 +57,7 @@ export async function createHttpApp(
     eventKinds,
     contents,
     sources,
+    prices,
   }: HttpAppOptions = {},
 ): Promise<HttpApp> {
   const database = await createTestDatabase();
@@ -74,6 +77,7 @@ export async function createHttpApp(
     access: access?.(database) ?? null,
     trustedProxies: trustedProxies ?? null,
     ...sources,
+    ...prices,
     ...(eventLoop === undefined ? {} : { eventLoop }),
     ...(budgets === undefined ? {} : { budgets }),
     ...(eventKinds === undefined ? {} : { eventKinds }),

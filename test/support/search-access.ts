@@ -19,6 +19,7 @@ export interface AccessOptions {
   readonly addressRate?: string;
   /** For scans and transactions made for clients; absent: no limit. */
   readonly buildRate?: string;
+  readonly priceRate?: string;
   /** For unknown keys; absent: the default. */
   readonly unknownKeyRate?: string;
   /** Milliseconds for which keys are cached. */
@@ -46,7 +47,11 @@ export function testAccess(pool: pg.Pool, options: AccessOptions = {}): TestAcce
     mode: options.mode ?? 'restricted',
     domains: parseAllowedDomains(options.domains ?? '').domains,
     ownHost: options.ownHost ?? null,
-    buckets: { search: rateOf(options.addressRate ?? '0'), build: rateOf(options.buildRate ?? '0') },
+    buckets: {
+      search: rateOf(options.addressRate ?? '0'),
+      build: rateOf(options.buildRate ?? '0'),
+      price: rateOf(options.priceRate ?? '0'),
+    },
     keys: new KeyDirectory(pool, options.now),
     unknownKeys: new UnknownKeys(rateOf(options.unknownKeyRate ?? '60'), options.now),
     limiter,

@@ -150,6 +150,7 @@ describe('the demo', () => {
         searchAccess: 'open',
         searchAddressRate: '0',
         buildAddressRate: '0',
+        orderRate: '0',
       },
     });
   });

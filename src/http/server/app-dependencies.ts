@@ -7,6 +7,7 @@ import type { StoredEventKind } from '#chain/events/stored-event-kind.ts';
 import type { BodyRoom } from '#http/bodies/body-room.ts';
 import type { ContentReads } from '#http/content/content-reads.ts';
 import type { Operations } from '#http/operations/operations.ts';
+import type { PriceSettings } from '#http/orders/prices.ts';
 import type { Inventory } from '#inventory/inventory.ts';
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
@@ -48,6 +49,8 @@ export interface AppDependencies {
   readonly utxos?: UtxoReader | null;
   /** The operator's special sats. Absent: there are none. */
   readonly inventory?: Inventory | null;
+  /** What the operator asks for orders. Absent: the published prices. */
+  readonly prices?: PriceSettings;
   /** The maximum delay of the event loop. Absent: the one of `limits`. */
   readonly eventLoop?: EventLoopLimits;
   /** What clients may have of the process. Absent ones: those of `limits`. */

@@ -19,6 +19,7 @@ import { statusRoutes } from '#http/operations/status.routes.ts';
 import { ordRoutes } from '#http/ord/ord.routes.ts';
 import { undelegatedRoute } from '#http/ord/recursive.routes.ts';
 import { satReadsRoutes } from '#http/ord/sats/sats.routes.ts';
+import { priceRoutes } from '#http/orders/price.routes.ts';
 import { keyRoutes } from '#http/pages/key.routes.ts';
 import { pageRoutes } from '#http/pages/page.routes.ts';
 import { siteFilesRoutes } from '#http/pages/site-files.routes.ts';
@@ -248,6 +249,7 @@ function addRoutes(app: App, deps: AppDependencies): void {
     satscannerRoutes(scope, deps);
     satextractorRoutes(scope, deps);
     inventoryRoutes(scope, deps);
+    priceRoutes(scope, deps);
     webhookKeysRoutes(scope, deps);
     siteFilesRoutes(scope);
     keyRoutes(scope);

@@ -35,5 +35,8 @@ export const redirects: Guard = { kind: 'open', endpoints: 'redirect', bucket: '
 /** Answers that take seconds of our node and processors: sats of many outputs, and transactions made for clients. */
 export const builds: Guard = { kind: 'open', endpoints: 'build', bucket: 'build' };
 
+/** Prices of orders. */
+export const priceReads: Guard = { kind: 'open', endpoints: 'price', bucket: 'price' };
+
 /** Searches of our own pages. */
 export const pageSearches: Guard = { kind: 'page', endpoints: 'page', bucket: 'search' };

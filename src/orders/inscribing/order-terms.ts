@@ -94,6 +94,7 @@ export const orderBounds = {
   postageDefault: 546n,
   /** Nodes relay nothing below 0.1 sat/vB (Bitcoin Core's DEFAULT_MIN_RELAY_TX_FEE since 28.3). */
   feeRateMin: 100n,
+  feeRateDefault: 2000n,
   /** Nodes refuse to send more by themselves (Bitcoin Core's DEFAULT_MAX_RAW_TX_FEE_RATE, 0.1 BTC/kvB). */
   feeRateMax: 10_000_000n,
   /** A hundredth of a bitcoin: more is a mistake. */

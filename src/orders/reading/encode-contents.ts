@@ -1,0 +1,108 @@
+import type { FileTerms, OrderTerms } from '#orders/inscribing/order-terms.ts';
+import { compressed } from './compress-content.ts';
+import { type Base64Content, decodeBase64 } from './data-url.ts';
+import { metadataCbor } from './metadata-cbor.ts';
+import type { ReadFile } from './read-files.ts';
+import type { FaultyOrder, ReadOrder } from './read-order.ts';
+import { RequestValues } from './request-values.ts';
+
+/** An order whose contents are as they will be inscribed, as far as the request has them. */
+export interface EncodedOrder {
+  readonly kind: 'encoded';
+  /** Contents at URLs are still the lengths that were sent. */
+  readonly terms: OrderTerms;
+  /** Files that `compress` asks for and that were counted as they are. */
+  readonly notCompressed: number;
+}
+
+export interface EncodeOptions {
+  /** `lengths`: bodies are not decoded unless they are compressed. `bytes`: they are in the terms. */
+  readonly bodies: 'lengths' | 'bytes';
+  /** Bytes of bodies that are compressed. */
+  readonly compressMax: number;
+  /** Waits between pieces of work. */
+  readonly pause: () => Promise<void>;
+}
+
+/** Contents between two pauses: decoding or encoding them takes some milliseconds. */
+const pieceBytes = 256 * 1024;
+
+/** Metadata as CBOR, bodies decoded and in brotli where that is asked for. */
+export async function encodeContents(
+  { terms, files, compress }: ReadOrder,
+  options: EncodeOptions,
+): Promise<EncodedOrder | FaultyOrder> {
+  const values = new RequestValues();
+  const compression = new Compression(compress, options.compressMax);
+  const encoded: FileTerms[] = [];
+  let worked = 0;
+  for (const file of files) {
+    worked += bytesOf(file);
+    if (worked > pieceBytes) {
+      worked = 0;
+      await options.pause();
+    }
+    const metadata = encodeMetadata(values, file);
+    const isCompressed = compression.takes(file);
+    const body = options.bodies === 'bytes' || isCompressed ? decodeBody(values, file) : null;
+    const shorter = isCompressed && body !== null ? await compressed(body, file.terms.contentType) : null;
+    encoded.push({ ...file.terms, metadata, ...bodyTerms(file.terms, body, shorter) });
+  }
+  const { faults } = values;
+  if (faults.length > 0) return { kind: 'faulty', faults };
+  return { kind: 'encoded', terms: { ...terms, files: encoded }, notCompressed: compression.left };
+}
+
+/** Which bodies are compressed: as many bytes as there may be. */
+class Compression {
+  readonly #isWanted: boolean;
+  #bytes: number;
+  /** Files that it had no room for, or that are not there. */
+  left = 0;
+
+  constructor(isWanted: boolean, bytes: number) {
+    this.#isWanted = isWanted;
+    this.#bytes = bytes;
+  }
+
+  takes({ body, terms }: ReadFile): boolean {
+    if (!this.#isWanted || terms.body === null) return false;
+    const bytes = dataOf(body)?.bytes ?? Number.POSITIVE_INFINITY;
+    if (bytes > this.#bytes) {
+      this.left++;
+      return false;
+    }
+    this.#bytes -= bytes;
+    return true;
+  }
+}
+
+function bodyTerms(
+  terms: FileTerms,
+  body: Uint8Array | null,
+  shorter: Uint8Array | null,
+): Pick<FileTerms, 'body' | 'contentEncoding'> {
+  if (shorter !== null) return { body: shorter, contentEncoding: 'br' };
+  return { body: body ?? terms.body, contentEncoding: null };
+}
+
+const dataOf = (source: ReadFile['body']): Base64Content | null =>
+  source?.kind === 'data' ? source.data : null;
+const bytesOf = ({ body, metadata }: ReadFile): number =>
+  (dataOf(body)?.bytes ?? 0) + (dataOf(metadata)?.bytes ?? 0);
+
+/** CBOR of JSON that the request has; else the length that it names. */
+function encodeMetadata(values: RequestValues, { terms, metadata, field }: ReadFile): FileTerms['metadata'] {
+  const data = dataOf(metadata);
+  if (data === null) return terms.metadata;
+  const name = `${field}.metadataDataURL`;
+  const json = decodeBase64(data);
+  if (json === null) return values.fault(name, 'is not base64');
+  return metadataCbor(json) ?? values.fault(name, 'does not hold JSON in UTF-8');
+}
+
+function decodeBody(values: RequestValues, { body, field }: ReadFile): Uint8Array | null {
+  const data = dataOf(body);
+  if (data === null) return null;
+  return decodeBase64(data) ?? values.fault(`${field}.dataURL`, 'is not base64');
+}

@@ -1,0 +1,143 @@
+import { type FileTerms, orderBounds } from '#orders/inscribing/order-terms.ts';
+import { type Base64Content, readDataUrl } from './data-url.ts';
+import { contentTypeOf, fileExtensions } from './file-types.ts';
+import type { RequestValues } from './request-values.ts';
+
+/** Where a content comes from. */
+export type ContentSource =
+  | { readonly kind: 'data'; readonly data: Base64Content }
+  | { readonly kind: 'url'; readonly url: string };
+
+/** A file or delegate of a request. */
+export interface ReadFile {
+  /** With lengths in place of contents. */
+  readonly terms: FileTerms;
+  readonly name: string | null;
+  /** Null: a delegate without a body of its own, or a size alone. */
+  readonly body: ContentSource | null;
+  /** JSON. */
+  readonly metadata: ContentSource | null;
+  /** Field of the request, for faults that are found later: `files[3]`. */
+  readonly field: string;
+}
+
+type Item = Readonly<Record<string, unknown>>;
+
+/** Contents of one call, once decoded (interface, section 8). */
+const contentBytesMax = 50_000_000;
+/** A price without names: most orders are of texts or images, whose types are about as long. */
+const unknownType = 'text/plain;charset=utf-8';
+
+/** The files, then the delegates of an order: its inscriptions in the order of their indexes. */
+export function readFiles(values: RequestValues, order: Item, isPrice: boolean): ReadFile[] {
+  const files = values.list(order['files'], 'files');
+  const delegates = values.list(order['delegates'], 'delegates');
+  const count = files.length + delegates.length;
+  if (count > orderBounds.files) {
+    values.fault('files', `and delegates are ${count}: an order has at most ${orderBounds.files}`);
+    return [];
+  }
+  if (count === 0 && values.faults.length === 0) {
+    values.sentence('files', 'An order needs files or delegates.');
+  }
+  const read = [
+    ...files.flatMap((item, index) => readItem(values, item, `files[${index}]`, isPrice, readFile)),
+    ...delegates.flatMap((item, index) =>
+      readItem(values, item, `delegates[${index}]`, isPrice, readDelegate),
+    ),
+  ];
+  const bytes = read.reduce((sum, { body, metadata }) => sum + dataBytes(body) + dataBytes(metadata), 0);
+  if (bytes > contentBytesMax) {
+    values.fault('files', `hold ${bytes} bytes in data URLs: one call takes ${contentBytesMax} at most`);
+  }
+  return read;
+}
+
+const dataBytes = (source: ContentSource | null): number => (source?.kind === 'data' ? source.data.bytes : 0);
+
+type ItemReader = (values: RequestValues, item: Item, field: string, isPrice: boolean) => ReadFile;
+
+function readItem(
+  values: RequestValues,
+  given: unknown,
+  field: string,
+  isPrice: boolean,
+  read: ItemReader,
+): ReadFile[] {
+  const item = values.object(given, field);
+  return item === null ? [] : [read(values, item, field, isPrice)];
+}
+
+function readFile(values: RequestValues, item: Item, field: string, isPrice: boolean): ReadFile {
+  const name = values.text(item['name'], `${field}.name`);
+  if (!isPrice) values.required(item['name'], `${field}.name`);
+  const contentType = name === null ? unknownType : contentTypeOf(name);
+  if (contentType === null) {
+    const words = `has an extension that cannot be inscribed: files are of ${fileExtensions}`;
+    values.fault(`${field}.name`, words);
+  }
+  const body = readSource(values, item, field, { data: 'dataURL', url: 'url' });
+  const size = values.whole(item['size'], `${field}.size`);
+  if (body === null && !isPrice) values.sentence(field, `${field} needs a url or a dataURL.`);
+  // sizes are often wrong: what is there counts
+  if (body?.kind !== 'data' && isPrice) values.required(item['size'], `${field}.size`);
+  return {
+    ...metadataOf(values, item, field, {
+      contentType,
+      body: body?.kind === 'data' ? body.data.bytes : Number(size ?? 0n),
+      delegate: null,
+    }),
+    name,
+    body,
+    field,
+  };
+}
+
+/** A delegate shows the content of another inscription. What it brings of its own stands beside that. */
+function readDelegate(values: RequestValues, item: Item, field: string): ReadFile {
+  const body = readSource(values, item, field, { data: 'dataURL' });
+  const data = body?.kind === 'data' ? body.data : null;
+  const delegate = values.inscriptionId(item['delegateId'], `${field}.delegateId`);
+  const terms = { contentType: data?.mediaType ?? null, body: data?.bytes ?? null, delegate };
+  return { ...metadataOf(values, item, field, terms), name: null, body, field };
+}
+
+/** What files and delegates have in common. */
+function metadataOf(
+  values: RequestValues,
+  item: Item,
+  field: string,
+  terms: Pick<FileTerms, 'contentType' | 'body' | 'delegate'>,
+): Pick<ReadFile, 'terms' | 'metadata'> {
+  const metadata = readSource(values, item, field, { data: 'metadataDataURL', url: 'metadataUrl' });
+  const size = values.whole(item['metadataSize'], `${field}.metadataSize`);
+  const bytes = metadata?.kind === 'data' ? metadata.data.bytes : Number(size ?? 0n);
+  return {
+    terms: {
+      ...terms,
+      contentEncoding: null,
+      metaprotocol: values.text(item['metaprotocol'], `${field}.metaprotocol`),
+      metadata: bytes === 0 ? null : bytes,
+    },
+    metadata,
+  };
+}
+
+/** The content of a field of data, else of one with a URL. */
+function readSource(
+  values: RequestValues,
+  item: Item,
+  field: string,
+  names: { readonly data: string; readonly url?: string },
+): ContentSource | null {
+  const dataName = `${field}.${names.data}`;
+  const dataUrl = values.longText(item[names.data], dataName);
+  if (dataUrl !== null) {
+    const data = readDataUrl(dataUrl);
+    if (data !== null) return { kind: 'data', data };
+    values.fault(dataName, 'must be of the form data:<media type>;base64,<data>');
+    return null;
+  }
+  const url = names.url === undefined ? null : values.text(item[names.url], `${field}.${names.url}`);
+  return url === null ? null : { kind: 'url', url };
+}

@@ -1,0 +1,142 @@
+import { parseAddress } from '#kernel/bitcoin/parse-address.ts';
+import { scriptType } from '#kernel/bitcoin/script-type.ts';
+import type { NetworkParameters } from '#kernel/primitives/network.ts';
+import {
+  type FileTerms,
+  type OrderTerms,
+  orderBounds,
+  type ParentTerms,
+} from '#orders/inscribing/order-terms.ts';
+import { type ReadFile, readFiles } from './read-files.ts';
+import { type RequestFault, RequestValues } from './request-values.ts';
+
+export interface ReadOptions {
+  readonly network: NetworkParameters;
+  readonly type: OrderTerms['type'];
+  /** Whether there is a way to mine reveals above 400,000 weight units. */
+  readonly nonStandard: boolean;
+  /**
+   * `price`: receivers and parents may be incomplete, contents may be lengths. `order`: all that its transactions need
+   * must be there.
+   */
+  readonly purpose: 'price' | 'order';
+}
+
+/** An order as its client described it. */
+export interface ReadOrder {
+  readonly kind: 'read';
+  /** With the lengths of contents: `files` says where they are. */
+  readonly terms: OrderTerms;
+  /** Beside the files of the terms. */
+  readonly files: readonly ReadFile[];
+  readonly rareSats: string;
+  readonly referral: string | null;
+  readonly inscriptionIdPrefix: string | null;
+  /** Brotli for contents that it makes shorter. */
+  readonly compress: boolean;
+}
+
+export interface FaultyOrder {
+  readonly kind: 'faulty';
+  readonly faults: readonly RequestFault[];
+}
+
+/** An address is not known yet: as long as the longest that there is. */
+const unknownReceiver = Uint8Array.of(0x51, 0x20, ...new Uint8Array(32));
+
+/**
+ * Reads the body of an order, or the `order` of a price: fields as the public interface names them, numbers as numbers
+ * or texts, unknown fields ignored. Total: any value gives an order or its faults.
+ */
+export function readOrderRequest(body: unknown, options: ReadOptions): ReadOrder | FaultyOrder {
+  const values = new RequestValues();
+  const order = values.object(body, 'order') ?? {};
+  const isPrice = options.purpose === 'price';
+  const files = readFiles(values, order, isPrice);
+  const burn = values.boolean(order['burnAfterInscribe'], 'burnAfterInscribe');
+  const additionalFee = values.whole(order['additionalFee'], 'additionalFee') ?? 0n;
+  const referral = values.text(order['referral'], 'referral');
+  if (additionalFee > 0n && referral === null) values.fault('additionalFee', 'is only valid with a referral');
+  const isLow = values.boolean(order['lowPostage'], 'lowPostage');
+  const postage = values.whole(order['postage'], 'postage');
+  const terms: OrderTerms = {
+    type: options.type,
+    files: files.map(({ terms: file }): FileTerms => file),
+    receivers: burn ? [] : readReceivers(values, order['receiveAddress'], options),
+    postage: isLow && postage === null ? 'least' : (postage ?? orderBounds.postageDefault),
+    feeRate: values.thousandths(order['fee'], 'fee') ?? orderBounds.feeRateDefault,
+    batchMode: readBatchMode(values, order['batchMode']),
+    parents: readParents(values, order['parents'], options),
+    burn,
+    uncurse: values.boolean(order['uncurseIt'], 'uncurseIt'),
+    additionalFee,
+    nonStandard: options.nonStandard,
+  };
+  const read: ReadOrder = {
+    kind: 'read',
+    terms,
+    files,
+    rareSats: values.text(order['rareSats'], 'rareSats') ?? 'random',
+    referral,
+    inscriptionIdPrefix: readPrefix(values, order['inscriptionIdPrefix']),
+    compress: values.boolean(order['compress'], 'compress'),
+  };
+  const { faults } = values;
+  return faults.length > 0 ? { kind: 'faulty', faults } : read;
+}
+
+export function readBatchMode(values: RequestValues, given: unknown): OrderTerms['batchMode'] {
+  const modes = ['separate-outputs', 'shared-output'] as const;
+  return values.choice(given, 'batchMode', modes, 'separate-outputs');
+}
+
+function readReceivers(values: RequestValues, given: unknown, options: ReadOptions): Uint8Array[] {
+  const name = 'receiveAddress';
+  if (Array.isArray(given) && given.length > 0) {
+    return given.map((address, index) => readAddress(values, address, `${name}[${index}]`, options));
+  }
+  return [readAddress(values, Array.isArray(given) ? null : given, name, options)];
+}
+
+/** The script of an address; that of an unknown one where a price lacks it, or it is at fault. */
+function readAddress(
+  values: RequestValues,
+  given: unknown,
+  name: string,
+  { network, purpose }: ReadOptions,
+): Uint8Array {
+  const address = values.text(given, name);
+  if (address === null) {
+    if (purpose === 'order') values.required(given, name);
+    return unknownReceiver;
+  }
+  const parsed = parseAddress(address, network);
+  if (parsed.kind === 'refused') {
+    values.fault(name, parsed.reason);
+    return unknownReceiver;
+  }
+  const type = scriptType(parsed.script);
+  if (type === 'p2a') values.fault(name, 'is an anchor, which anybody can spend');
+  if (type === 'witness') values.fault(name, 'is of a witness version that nobody can spend safely yet');
+  return parsed.script;
+}
+
+function readParents(values: RequestValues, given: unknown, options: ReadOptions): ParentTerms[] {
+  return values.list(given, 'parents').flatMap((item, index): ParentTerms[] => {
+    const name = `parents[${index}]`;
+    const parent = values.object(item, name);
+    if (parent === null) return [];
+    const id = values.inscriptionId(parent['inscriptionId'], `${name}.inscriptionId`);
+    const returnScript = readAddress(values, parent['returnAddress'], `${name}.returnAddress`, options);
+    const value = values.whole(parent['value'], `${name}.value`);
+    if (options.purpose === 'order') values.required(parent['value'], `${name}.value`);
+    return id === null ? [] : [{ id, value: value ?? orderBounds.postageMax, returnScript }];
+  });
+}
+
+function readPrefix(values: RequestValues, given: unknown): string | null {
+  const name = 'inscriptionIdPrefix';
+  const prefix = values.text(given, name);
+  if (prefix === null || /^[0-9a-f]{1,4}$/u.test(prefix)) return prefix;
+  return values.fault(name, 'must be 1 to 4 hex characters in lower case');
+}

@@ -1,0 +1,120 @@
+import { type InscriptionId, parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
+import type { RequestText } from './data-url.ts';
+
+/** One fault of a request, for people. */
+export interface RequestFault {
+  readonly message: string;
+  /** The field at fault, as `files[2].name`. */
+  readonly parameter: string;
+}
+
+/** Faults of a request beyond these are not told. */
+const faultsMax = 50;
+/** Longer texts are no names, ids or addresses. */
+const textCharsMax = 4096;
+
+/** Reads the values of a request as clients send them: absent ones are null or undefined. Collects what is wrong. */
+export class RequestValues {
+  readonly faults: RequestFault[] = [];
+
+  fault(parameter: string, words: string): null {
+    if (this.faults.length < faultsMax) this.faults.push({ message: `${parameter} ${words}`, parameter });
+    return null;
+  }
+
+  /** A sentence that names its field by itself. */
+  sentence(parameter: string, message: string): null {
+    if (this.faults.length < faultsMax) this.faults.push({ message, parameter });
+    return null;
+  }
+
+  /** An object; null for anything else. */
+  object(value: unknown, name: string): Readonly<Record<string, unknown>> | null {
+    if (
+      typeof value === 'object' &&
+      value !== null &&
+      !Array.isArray(value) &&
+      !(value instanceof Uint8Array)
+    ) {
+      return value as Readonly<Record<string, unknown>>;
+    }
+    return this.fault(name, 'must be an object');
+  }
+
+  list(value: unknown, name: string): readonly unknown[] {
+    if (isAbsent(value)) return [];
+    if (Array.isArray(value)) return value as readonly unknown[];
+    this.fault(name, 'must be a list');
+    return [];
+  }
+
+  /** A text of a few characters; null where it is absent or empty. */
+  text(value: unknown, name: string): string | null {
+    if (isAbsent(value) || value === '') return null;
+    if (typeof value === 'string' && value.length <= textCharsMax) {
+      return value.isWellFormed() ? value : this.fault(name, 'is not valid Unicode');
+    }
+    if (typeof value !== 'string' && !(value instanceof Uint8Array))
+      return this.fault(name, 'must be a text');
+    return this.fault(name, `has more than ${textCharsMax} characters`);
+  }
+
+  /** An id in lower case, as ord writes it. It is required. */
+  inscriptionId(value: unknown, name: string): InscriptionId | null {
+    const text = this.text(value, name);
+    if (text === null) return this.required(value, name);
+    const id = /^[0-9a-f]{64}i(?:0|[1-9]\d*)$/u.test(text) ? parseInscriptionId(text) : null;
+    return id ?? this.fault(name, 'is not an inscription id: <txid>i<index>, in lower case');
+  }
+
+  /** The fault of a field that is absent; none where its value has one already. */
+  required(value: unknown, name: string): null {
+    return isAbsent(value) || value === '' ? this.sentence(name, `${name} is required.`) : null;
+  }
+
+  /** A text that may be as long as a file. */
+  longText(value: unknown, name: string): RequestText | null {
+    if (isAbsent(value) || value === '') return null;
+    if (typeof value === 'string' || value instanceof Uint8Array) return value;
+    return this.fault(name, 'must be a text');
+  }
+
+  boolean(value: unknown, name: string): boolean {
+    if (isAbsent(value) || value === '') return false;
+    if (value === true || value === 'true' || value === '1' || value === 1) return true;
+    if (value === false || value === 'false' || value === '0' || value === 0) return false;
+    this.fault(name, 'must be true or false');
+    return false;
+  }
+
+  /** One of some words; `otherwise` where it is absent. */
+  choice<Word extends string>(value: unknown, name: string, words: readonly Word[], otherwise: Word): Word {
+    if (isAbsent(value) || value === '') return otherwise;
+    const word = words.find((one) => one === value);
+    if (word !== undefined) return word;
+    this.fault(name, `must be one of ${words.join(', ')}`);
+    return otherwise;
+  }
+
+  /** A whole number of at least 0, as a number or in digits; null where it is absent. */
+  whole(value: unknown, name: string): bigint | null {
+    if (isAbsent(value) || value === '') return null;
+    const text = typeof value === 'number' ? String(value) : value;
+    if (typeof text === 'string' && /^\d{1,15}$/u.test(text)) return BigInt(text);
+    return this.fault(name, 'must be a whole number of at least 0');
+  }
+
+  /** A number with at most three decimals, in thousandths; null where it is absent. */
+  thousandths(value: unknown, name: string): bigint | null {
+    if (isAbsent(value) || value === '') return null;
+    const text = typeof value === 'number' ? String(value) : value;
+    const [, whole, decimals = ''] =
+      typeof text === 'string' ? (/^(\d{1,9})(?:\.(\d{1,18}))?$/u.exec(text) ?? []) : [];
+    if (whole === undefined) return this.fault(name, 'must be a number above 0');
+    const kept = decimals.replace(/0+$/u, '');
+    if (kept.length > 3) return this.fault(name, 'has more than three decimals');
+    return BigInt(whole) * 1000n + BigInt(kept.padEnd(3, '0'));
+  }
+}
+
+const isAbsent = (value: unknown): value is null | undefined => value === null || value === undefined;
