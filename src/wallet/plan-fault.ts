@@ -1,7 +1,7 @@
 import { blockWeightMax, maxMoney } from '#kernel/bitcoin/consensus.ts';
 import { plannedWeight } from '#kernel/bitcoin/plan-weight.ts';
 import { scriptType } from '#kernel/bitcoin/script-type.ts';
-import { dustOf } from '#kernel/bitcoin/transaction-size.ts';
+import { dustOf, virtualSize } from '#kernel/bitcoin/transaction-size.ts';
 import type {
   OwnScript,
   PlannedInput,
@@ -146,7 +146,7 @@ function feeFault(plan: TransactionPlan): string | null {
   if (fee < 0n) return `its outputs have ${-fee} sats more than its inputs`;
   if (fee > plan.feeMax) return `its fee of ${fee} sats is above the ${plan.feeMax} that it allows itself`;
   if (weight > blockWeightMax) return `its weight of ${weight} is above that of a block`;
-  return fee * 4n > feeRateMax * BigInt(weight)
+  return fee > feeRateMax * BigInt(virtualSize(weight))
     ? `its fee of ${fee} sats is above ${feeRateMax} sats per vbyte`
     : null;
 }

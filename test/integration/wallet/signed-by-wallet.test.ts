@@ -73,10 +73,12 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('a node', () => {
     version: 2 | 3 = 2,
   ): TransactionPlan => ({ version, lockTime: 0, inputs, outputs, feeMax: 2_000_000n });
 
-  test('takes a direct order: its leaf, top-ups by key, of keys of both parities', async () => {
+  test('takes a direct order: its leaf, top-ups by key, of output keys of both parities', async () => {
+    const parities = new Set<number>();
     for (let index = 0; index < 8; index++) {
       const leafScript = orderLeaf(wallet, index, `file ${index}`.repeat(index * 100 + 1));
       const order = { key: { branch: 0, index } as const, leafScript };
+      parities.add(wallet.addressOf(order).controlBlock![0]! & 1);
       const own = { key: { branch: 1, index } as const, leafScript: null };
       const inputs = await paid([
         { ...order, path: 'leaf', value: 20_000n },
@@ -96,6 +98,7 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('a node', () => {
       ]);
       expect(mined.confirmations).toBe(1);
     }
+    expect(parities.size).toBe(2);
   });
 
   test('takes the largest reveal that it relays, and the order whose payment it was by key instead', async () => {

@@ -213,21 +213,13 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('satscribe wallet recover'
     await chain.mineMempool();
   }, 120_000);
 
-  test('refuses too little, a kit that was changed, one of another wallet, and another network', async () => {
+  test('refuses a kit that was changed, and one of another network', async () => {
     const kit = kitOf(7, 'text');
-    await pay(Buffer.from(kit.script, 'hex'), [400]);
-    expect((await recover(await writeKit(kit))).stderr).toContain('which is too little');
-    const wrong = join(folder, 'wrong.json');
-    const refusalOf = async (change: Partial<RecoveryKit>): Promise<string> => {
-      await writeFile(wrong, JSON.stringify({ ...kit, ...change }));
-      return (await recover(wrong)).stderr;
-    };
     await pay(Buffer.from(kit.script, 'hex'), [40_000]);
-    expect(await refusalOf({ keyPath: "m/86'/1'/0'/0/8" })).toContain('plan_refused');
-    expect(await refusalOf({ leafScript: null })).toContain('plan_refused');
-    expect(await refusalOf({ masterFingerprint: 'ffffffff' })).toContain('wallet_seed_mismatch');
-    expect(await refusalOf({ network: 'mainnet' })).toContain('belongs to another network');
-    await writeFile(wrong, '{"a":1}');
-    expect((await recover(wrong)).stderr).toContain('is no recovery kit');
+    const wrong = join(folder, 'wrong.json');
+    await writeFile(wrong, JSON.stringify({ ...kit, keyPath: "m/86'/1'/0'/0/8" }));
+    expect((await recover(wrong)).stderr).toContain('plan_refused');
+    await writeFile(wrong, JSON.stringify({ ...kit, network: 'mainnet' }));
+    expect((await recover(wrong)).stderr).toContain('belongs to another network');
   }, 120_000);
 });

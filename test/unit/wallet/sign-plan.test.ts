@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { schnorr } from '@noble/curves/secp256k1.js';
 import { Transaction } from 'bitcoinjs-lib';
 import fc from 'fast-check';
@@ -5,7 +6,8 @@ import { describe, expect, test } from 'vitest';
 import type { PlannedInput, PlannedOutput, TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
-import { directPlan, inputOf, orderLeaf, testWallet } from '#test/support/wallet/plans.ts';
+import { directPlan, inputOf, knownSeed, orderLeaf, testWallet } from '#test/support/wallet/plans.ts';
+import { accountOf } from '#wallet/account-key.ts';
 import type { SignedTransaction } from '#wallet/signer.ts';
 
 const made = testWallet();
@@ -158,6 +160,13 @@ describe('a plan that breaks no rule', () => {
   });
 });
 
+test('a signer shows no key to logs', () => {
+  const { privateExtendedKey } = accountOf(knownSeed, 'regtest').key;
+  const shown = [JSON.stringify(signer), inspect(signer, { depth: null, showHidden: true })].join();
+  expect(privateExtendedKey).toMatch(/^tprv/u);
+  expect(shown).not.toMatch(/prv|[Kk]ey/u);
+});
+
 /** Changes of one input or output, and the rule that each breaks. */
 const inputFaults: readonly (readonly [Partial<PlannedInput>, RegExp])[] = [
   [{ script: wallet.ownAddress(1).script }, /not that of key/u],
@@ -226,8 +235,14 @@ describe('a plan is refused that', () => {
   test('pays more than it allows itself, or than any transaction may', () => {
     expect(refusalOf({ ...plan, feeMax: 1453n })).toMatch(/fee of 1454 sats/u);
     const [first] = plan.inputs;
-    const dear = { ...plan, inputs: [{ ...first!, value: 10_000_000_000n }], feeMax: 10n ** 12n };
-    expect(refusalOf(dear)).toMatch(/per vbyte/u);
+    const { weight } = signer.signPlan({ ...plan, inputs: [{ ...first!, value: 25_000n }], feeMax: 3000n });
+    const paid = plan.outputs.reduce((sum, { value }) => sum + value, 0n);
+    // Bitcoin Core counts whole virtual bytes
+    const most = 10_000n * BigInt(Math.ceil(weight / 4));
+    const dear = { ...plan, inputs: [{ ...first!, value: paid + most }], feeMax: 10n ** 12n };
+    expect(signer.signPlan(dear).fee).toBe(most);
+    const dearer = { ...dear, inputs: [{ ...first!, value: paid + most + 1n }] };
+    expect(refusalOf(dearer)).toMatch(/per vbyte/u);
   });
 
   test('has any byte of an own script or leaf changed', () => {

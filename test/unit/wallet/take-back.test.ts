@@ -1,0 +1,76 @@
+import { createHash } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { plannedWeight } from '#kernel/bitcoin/plan-weight.ts';
+import { dustOf } from '#kernel/bitcoin/transaction-size.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { asTxid } from '#kernel/primitives/hash.ts';
+import { propertyRuns } from '#test/support/property-runs.ts';
+import { orderLeaf, testWallet } from '#test/support/wallet/plans.ts';
+import { ownScriptOf, recoveryKit } from '#wallet/recovery-kit.ts';
+import { takeBackPlan } from '#wallet/take-back.ts';
+
+const { wallet, signer } = testWallet('regtest');
+const leafScript = orderLeaf(wallet, 3);
+const own = { key: { branch: 0, index: 3 } as const, leafScript };
+const { script } = wallet.addressOf(own);
+const destination = Uint8Array.of(0, 20, ...new Uint8Array(20));
+const outputsOf = (values: readonly bigint[]) =>
+  values.map((value, vout) => ({ txid: asTxid(createHash('sha256').update('paid').digest()), vout, value }));
+
+describe('what lies at an address', () => {
+  test('is taken to the last sat, except for the fee and what costs more than it holds', () => {
+    const values = fc.array(fc.bigInt({ min: 1n, max: 10n ** 9n }), { minLength: 1, maxLength: 6 });
+    fc.assert(
+      fc.property(values, fc.bigInt({ min: 1n, max: 500_000n }), (all, feeRate) => {
+        const cost = (58n * feeRate) / 1000n;
+        const order = { own, script, outputs: outputsOf(all), destination, feeRate };
+        let taken: ReturnType<typeof takeBackPlan>;
+        try {
+          taken = takeBackPlan(order);
+        } catch (error) {
+          expect((error as AppError).code).toBe('recovery_refused');
+          return;
+        }
+        const { plan, left } = taken;
+        expect(plan.inputs.length + left).toBe(all.length);
+        for (const { value } of plan.inputs) expect(value).toBeGreaterThan(cost);
+        const { fee } = signer.signPlan(plan);
+        const vsize = BigInt(Math.ceil(plannedWeight(plan) / 4));
+        expect(fee).toBe((vsize * feeRate + 999n) / 1000n);
+      }),
+      { numRuns: propertyRuns(60) },
+    );
+  });
+
+  test('is left where nothing is there, or too little', () => {
+    const order = { own, script, destination, feeRate: 1000n };
+    expect(() => takeBackPlan({ ...order, outputs: [] })).toThrow(/nothing confirmed/u);
+    // 99 virtual bytes
+    const least = BigInt(dustOf(destination)) + 99n;
+    expect(() => takeBackPlan({ ...order, outputs: outputsOf([least - 1n]) })).toThrow(/too little/u);
+    expect(takeBackPlan({ ...order, outputs: outputsOf([least]) }).plan.outputs[0]!.value).toBe(294n);
+  });
+
+  test('is taken 200 outputs at a time, the largest first', () => {
+    const outputs = outputsOf(Array.from({ length: 300 }, (_, place) => 1000n + BigInt(place)));
+    const { plan, left } = takeBackPlan({ own, script, outputs, destination, feeRate: 1000n });
+    expect([plan.inputs.length, left]).toEqual([200, 100]);
+    expect(plan.inputs.at(-1)!.value).toBe(1100n);
+    expect(signer.signPlan(plan).weight).toBe(plannedWeight(plan));
+  });
+});
+
+test('a kit that names another key or leaf signs nothing', () => {
+  const kit = recoveryKit(wallet, own);
+  for (const wrong of [
+    { leafScript: null },
+    { keyPath: "m/86'/1'/0'/0/4" },
+    { keyPath: "m/86'/1'/0'/1/3" },
+  ]) {
+    const claimed = ownScriptOf({ ...kit, ...wrong });
+    const outputs = outputsOf([50_000n]);
+    const { plan } = takeBackPlan({ own: claimed, script, outputs, destination, feeRate: 1000n });
+    expect(() => signer.signPlan(plan)).toThrow(AppError);
+  }
+});
