@@ -24,6 +24,8 @@ CREATE OR REPLACE FUNCTION chain.id_hashes(ids bytea)
 RETURN ARRAY(SELECT chain.hash32(SUBSTRING(id_hashes.ids FROM at.at FOR 36)) AS hash32 FROM generate_series(1, length(id_hashes.ids), 36) at(at))
 ;
 
+CREATE AGGREGATE chain.total(numeric) (SFUNC = numeric_add, STYPE = numeric);
+
 CREATE TABLE chain.blocks (
   height integer NOT NULL,
   hash bytea NOT NULL,

@@ -39,6 +39,7 @@ async function dump(client: pg.Client): Promise<string> {
   for (const schema of migrationSchemas) {
     parts.push(`CREATE SCHEMA ${schema};`);
     parts.push(...(await lines(client, routinesSql, schema)));
+    parts.push(...(await lines(client, aggregatesSql, schema)));
     for (const table of await lines(client, tablesSql, schema))
       parts.push(await dumpTable(client, schema, table));
     parts.push(...(await lines(client, viewsSql, schema)));
@@ -119,6 +120,11 @@ const triggersSql = `
 const routinesSql = `
   SELECT pg_get_functiondef(oid) || ';' AS line FROM pg_proc
   WHERE pronamespace = $1::regnamespace AND prokind IN ('f', 'p') ORDER BY proname, oid::regprocedure::text`;
+
+const aggregatesSql = `
+  SELECT 'CREATE AGGREGATE ' || p.oid::regprocedure || ' (SFUNC = ' || a.aggtransfn || ', STYPE = ' || a.aggtranstype::regtype || ');' AS line
+  FROM pg_proc p JOIN pg_aggregate a ON a.aggfnoid = p.oid
+  WHERE p.pronamespace = $1::regnamespace ORDER BY p.oid::regprocedure::text`;
 
 const text = await dumpFreshDatabase();
 if (!process.argv.includes('--check')) {

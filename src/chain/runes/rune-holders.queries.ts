@@ -13,11 +13,17 @@ export interface RuneHolder {
   readonly outputs: number;
 }
 
-/** Holders of a rune, and the sums over all of them. */
-export interface RuneHolders {
-  readonly holders: readonly RuneHolder[];
+/** The sums over all holders of a rune. */
+export interface HolderSums {
   readonly count: number;
   readonly held: U128;
+}
+
+/** After which block a rune is held. */
+export interface HoldersMoment {
+  readonly height: Height;
+  /** The height is that of the tip: nothing is spent above it. */
+  readonly isTip: boolean;
 }
 
 interface HolderRow {
@@ -26,46 +32,49 @@ interface HolderRow {
   outputs: number;
 }
 
-export interface HoldersQuestion {
-  readonly height: Height;
-  /** The height is that of the tip: nothing is spent above it. */
-  readonly isTip: boolean;
-  readonly offset: number;
-  readonly limit: number;
-}
-
 /**
- * The holders of a rune after the block at `height`, the largest first, from position `offset` on. Every holder is
- * walked. At the tip this is an index in the order of holders, read twice without the table: once for the sums over
- * all, and once for the page. Throws `index_missing` during a first sync; Postgres ends a walk that takes too long
- * (57014), and the statements of the snapshot after it.
+ * Prepares a transaction for the walks over the holders of a rune: at the tip over an index in the order of holders,
+ * without the table. Throws `index_missing` during a first sync; Postgres ends a walk that takes too long (57014), and
+ * the statements of the snapshot after it.
  */
-export async function runeHolders(
-  client: ClientBase,
-  key: number,
-  { height, isTip, offset, limit }: HoldersQuestion,
-): Promise<RuneHolders> {
+export async function beginHolderWalks(client: ClientBase): Promise<void> {
   const names = ['rune_balances_holder', 'rune_balances_rune_spent', 'rune_mints_rune'];
   await requireIndexes(client, names, 'holders of runes');
   await client.query(`${inOrder}; SET LOCAL statement_timeout = ${walkMs}`);
-  const there = isTip ? unspent : `${unspent} UNION ALL ${spentSince}`;
-  const { rows: sums } = await client.query<{ count: number; held: string }>(
-    `SELECT count(DISTINCT script) AS count, coalesce(sum(amount), 0)::text AS held FROM (${there}) AS there`,
-    [key, height],
-  );
-  const { rows } = await client.query<HolderRow>(
-    `SELECT script, sum(amount)::text AS amount, count(*) AS outputs FROM (${there}) AS there
-     GROUP BY script ORDER BY sum(amount) DESC, script LIMIT $3 OFFSET $4`,
-    [key, height, limit, offset],
-  );
-  return {
-    holders: rows.map(({ script, amount, outputs }) => ({ script, amount: u128OfText(amount), outputs })),
-    count: sums[0]?.count ?? 0,
-    held: u128OfText(sums[0]?.held ?? '0'),
-  };
 }
 
-/** 200,000 holders take 150 ms at the tip. Longer walks would keep the holders of other runes from being answered. */
+/** Walks over all holders of a rune, for their sums. */
+export async function holderSums(
+  client: ClientBase,
+  key: number,
+  { height, isTip }: HoldersMoment,
+): Promise<HolderSums> {
+  const { rows } = await client.query<{ count: number; held: string }>(
+    `SELECT count(DISTINCT script) AS count, coalesce(sum(amount), 0)::text AS held FROM (${heldAt(isTip)}) AS there`,
+    [key, height],
+  );
+  return { count: rows[0]?.count ?? 0, held: u128OfText(rows[0]?.held ?? '0') };
+}
+
+/** Walks over all holders of a rune, for those from a position on, the largest first. */
+export async function holdersFrom(
+  client: ClientBase,
+  key: number,
+  { height, isTip }: HoldersMoment,
+  { offset, limit }: { readonly offset: number; readonly limit: number },
+): Promise<RuneHolder[]> {
+  // amounts become texts outside: inside, those of all holders would
+  const { rows } = await client.query<HolderRow>(
+    `SELECT script, amount::text, outputs FROM (
+       SELECT script, chain.total(amount) AS amount, count(*) AS outputs FROM (${heldAt(isTip)}) AS there
+       GROUP BY script ORDER BY chain.total(amount) DESC, script LIMIT $3 OFFSET $4
+     ) AS part ORDER BY part.amount DESC, script`,
+    [key, height, limit, offset],
+  );
+  return rows.map(({ script, amount, outputs }) => ({ script, amount: u128OfText(amount), outputs }));
+}
+
+/** 200,000 holders take 100 ms at the tip. Longer walks would keep the holders of other runes from being answered. */
 const walkMs = 10_000;
 
 /** The index has the holders in their order: a table of hashes of all of them would not fit the memory of a statement. */
@@ -76,6 +85,8 @@ const unspent = `SELECT script, amount FROM chain.rune_balances
 /** What was there then. */
 const spentSince = `SELECT script, amount FROM chain.rune_balances
   WHERE rune_key = $1 AND spent_height > $2 AND height <= $2`;
+
+const heldAt = (isTip: boolean): string => (isTip ? unspent : `${unspent} UNION ALL ${spentSince}`);
 
 /** How often a rune was minted, and how much of it was burned, up to a height. */
 export async function runeTotals(

@@ -1,7 +1,8 @@
 import type { ClientBase } from 'pg';
 import { Type } from 'typebox';
+import { HolderLists, type RuneHolders } from '#chain/runes/holder-lists.ts';
 import type { RuneDetail } from '#chain/runes/rune.queries.ts';
-import { type HoldersQuestion, runeHolders, runeTotals } from '#chain/runes/rune-holders.queries.ts';
+import { type HoldersMoment, runeTotals } from '#chain/runes/rune-holders.queries.ts';
 import { readCursor, writeCursor } from '#chain/snapshot/cursor.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { pagingOf, pagingQuery, text } from '#http/lists/list-parameters.ts';
@@ -50,7 +51,7 @@ const holdersAnswer = Type.Object({
 });
 
 /**
- * Every holder of a rune is walked, which takes a connection up to ten seconds: two of the ten connections, one for each
+ * Every holder of a rune is walked for a page that no walk before it has found, which takes a connection up to ten seconds: two of the ten connections, one for each
  * client. Who waits longer than for one such walk asks again.
  */
 const gateBounds = { running: 2, each: 1, waiting: 20, waitMs: 10_000 };
@@ -61,6 +62,7 @@ const busy = (): AppError =>
 /** Who holds a rune, at any height. ord does not tell. */
 export function holdersRoutes(app: App, { pool, network, operations }: AppDependencies): void {
   const gate = new FairGate({ ...gateBounds, refusal: busy });
+  const lists = new HolderLists();
   operations.metrics.watchQueue('holders of runes', () => gate.state);
   apiRoute(app, {
     method: 'GET',
@@ -84,34 +86,53 @@ export function holdersRoutes(app: App, { pool, network, operations }: AppDepend
       const asked = heightOfAt(at);
       const { limit } = pagingOf({ limit: limitText }, 'asc');
       if (await answeredUnchanged(pool, request, reply)) return reply;
-      const read = async ({ client, tip }: Snapshot): Promise<Type.Static<typeof holdersAnswer>> => {
-        const rune = await foundRune(client, request.params.rune);
-        const list = `holders ${runeIdText(rune)} ${asked ?? 'tip'}`;
-        const place = cursor === undefined ? null : await readCursor(client, list, cursor, positionBytes);
-        const position = place === null ? null : positionOf(place.position);
-        const height = await knownHeight(client, position?.height ?? heightAt(asked, tip));
-        const offset = position?.offset ?? 0;
-        const answer = await holdersView(
-          client,
-          rune,
-          { height, isTip: isTipAt(tip, height), offset, limit },
-          network,
-        );
-        const end = offset + answer.holders.length;
-        const nextCursor =
-          answer.holders.length > 0 && end < answer.count
-            ? await writeCursor(client, list, height, {
-                page: (place?.page ?? 0) + 1,
-                position: bytesOf(height, end),
-              })
-            : null;
-        setMoment(request, reply, tip);
-        return { ...answer, nextCursor };
+      const question = { name: request.params.rune, asked, limit, cursor };
+      /** Null: it takes a walk, which it may not make. */
+      const read = async (snapshot: Snapshot, mayWalk: boolean): Promise<HoldersAnswer | null> => {
+        const answer = await holdersPage(lists, snapshot, network, question, mayWalk);
+        if (answer !== null) setMoment(request, reply, snapshot.tip);
+        return answer;
       };
       const asker = askerOf(reply);
-      return gate.run(asker, () => withSnapshot(pool, read, asker.signal));
+      const kept = await withSnapshot(pool, (snapshot) => read(snapshot, false), asker.signal);
+      if (kept !== null) return kept;
+      return gate.run(asker, () => withSnapshot(pool, (snapshot) => read(snapshot, true), asker.signal));
     },
   });
+}
+
+type HoldersAnswer = Type.Static<typeof holdersAnswer>;
+
+interface PageQuestion {
+  /** Of the rune. */
+  readonly name: string;
+  /** Null: the tip. */
+  readonly asked: Height | null;
+  readonly limit: number;
+  readonly cursor: string | undefined;
+}
+
+async function holdersPage(
+  lists: HolderLists,
+  { client, tip }: Snapshot,
+  network: NetworkParameters,
+  { name, asked, limit, cursor }: PageQuestion,
+  mayWalk: boolean,
+): Promise<HoldersAnswer | null> {
+  const rune = await foundRune(client, name);
+  const list = `holders ${runeIdText(rune)} ${asked ?? 'tip'}`;
+  const place = cursor === undefined ? null : await readCursor(client, list, cursor, positionBytes);
+  const begin = place === null ? { height: heightAt(asked, tip), offset: 0 } : positionOf(place.position);
+  const { offset } = begin;
+  const height = await knownHeight(client, begin.height);
+  const moment = { height, isTip: isTipAt(tip, height) };
+  const found = await lists.read(client, rune.key, moment, { offset, limit }, mayWalk);
+  if (found === null) return null;
+  const answer = await holdersView(client, rune, moment, found, network);
+  const end = offset + answer.holders.length;
+  const isLast = answer.holders.length === 0 || end >= answer.count;
+  const next = { page: (place?.page ?? 0) + 1, position: bytesOf(height, end) };
+  return { ...answer, nextCursor: isLast ? null : await writeCursor(client, list, height, next) };
 }
 
 const isTipAt = (tip: Tip | null, height: Height): boolean => tip !== null && tip.height === height;
@@ -119,18 +140,18 @@ const isTipAt = (tip: Tip | null, height: Height): boolean => tip !== null && ti
 async function holdersView(
   client: ClientBase,
   rune: RuneDetail,
-  part: HoldersQuestion,
+  { height }: HoldersMoment,
+  { holders, count, held }: RuneHolders,
   network: NetworkParameters,
-): Promise<Omit<Type.Static<typeof holdersAnswer>, 'nextCursor'>> {
-  const { holders, count, held } = await runeHolders(client, rune.key, part);
-  const { mints, burned } = await runeTotals(client, rune.key, part.height);
+): Promise<Omit<HoldersAnswer, 'nextCursor'>> {
+  const { mints, burned } = await runeTotals(client, rune.key, height);
   // not there before its etching
-  const premine = rune.height > part.height ? zeroU128 : rune.premine;
+  const premine = rune.height > height ? zeroU128 : rune.premine;
   const minted = BigInt(mints) * BigInt(rune.terms?.amount ?? zeroU128);
   return {
     rune: formatSpacedRune(rune),
     id: runeIdText(rune),
-    height: part.height,
+    height,
     divisibility: rune.divisibility,
     held: String(held),
     burned: String(burned),

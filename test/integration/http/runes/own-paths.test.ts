@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { storedInscriptionKind } from '#chain/events/inscription-texts.queries.ts';
 import { storedRuneKind } from '#chain/events/rune-texts.queries.ts';
-import { runeHolders } from '#chain/runes/rune-holders.queries.ts';
+import { HolderLists } from '#chain/runes/holder-lists.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import type { App } from '#http/server/app-dependencies.ts';
 import { follow } from '#indexer/follow/follow.ts';
@@ -381,7 +381,8 @@ describe('runes on our own paths', () => {
     const limit = await withSnapshot(
       readers,
       async ({ client }) => {
-        await runeHolders(client, 0, { height: asHeight(tip), isTip: true, offset: 0, limit: 1 });
+        const moment = { height: asHeight(tip), isTip: true };
+        await new HolderLists().read(client, 0, moment, { offset: 0, limit: 1 }, true);
         const { rows } = await client.query<{ statement_timeout: string }>('SHOW statement_timeout');
         return rows[0]?.statement_timeout;
       },
