@@ -40,14 +40,22 @@ export interface TakenWebhook {
 
 const later = (milliseconds: string): string => `now() + ${milliseconds} * interval '1 millisecond'`;
 
+/**
+ * Messages of one standing that are looked at: enough for all places, as hosts that have all their tries are left out
+ * beforehand, and few enough to rank.
+ */
+const candidatesMax = 500;
+
 const takeSql = `
-  WITH places (standing, free) AS (VALUES (0, $3::int), (1, $4::int), (2, $5::int)),
+  WITH places (standing, is_quick, free) AS (VALUES (0, true, $3::int), (1, NULL, $4::int), (2, false, $5::int)),
   due AS (
-    SELECT subject, due_at, host,
-           CASE WHEN is_quick THEN 0 WHEN is_quick IS NULL THEN 1 ELSE 2 END AS standing,
-           row_number() OVER (PARTITION BY host ORDER BY due_at, subject) AS nth_of_host
-      FROM service.webhook_subjects LEFT JOIN service.webhook_hosts USING (host)
-     WHERE due_at <= ${later('$1::float8')}
+    SELECT subject, due_at, host, standing, row_number() OVER (PARTITION BY host ORDER BY due_at, subject) AS nth_of_host
+      FROM places CROSS JOIN LATERAL (
+        SELECT subject, due_at, host FROM service.webhook_subjects LEFT JOIN service.webhook_hosts AS known USING (host)
+         WHERE places.free > 0 AND due_at <= ${later('$1::float8')} AND host <> ALL($10::text[])
+           AND known.is_quick IS NOT DISTINCT FROM places.is_quick
+         ORDER BY extract(epoch FROM due_at) * CASE WHEN $6::boolean AND standing = 1 THEN -1 ELSE 1 END
+         LIMIT ${candidatesMax}) AS candidates
   ), ranked AS (
     SELECT subject, standing,
            row_number() OVER (PARTITION BY standing ORDER BY
@@ -61,7 +69,7 @@ const takeSql = `
      ORDER BY ranked.standing, ranked.nth LIMIT $2 FOR UPDATE OF known SKIP LOCKED
   )
   UPDATE service.webhook_subjects AS taken
-     SET due_at = ${later('($1::float8 + $10::float8)')}, taken_by = gen_random_uuid()
+     SET due_at = ${later('($1::float8 + $11::float8)')}, taken_by = gen_random_uuid()
     FROM chosen WHERE taken.subject = chosen.subject
   RETURNING taken.subject, head_sequence AS sequence, host, chosen.standing, taken_by AS token`;
 
@@ -83,6 +91,7 @@ export async function takeDue(client: pg.ClientBase, options: TakeOptions): Prom
     [...busy.keys()],
     [...busy.values()],
     hostMax,
+    [...busy].filter(([, tries]) => tries >= hostMax).map(([host]) => host),
     leaseMs,
   ]);
   if (taken.length === 0) return [];

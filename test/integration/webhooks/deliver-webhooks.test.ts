@@ -146,7 +146,8 @@ test('after three days a message is given up, and the next one has its turn', as
   const { pass } = sending();
   for (let tries = 1; tries <= 31; tries++) {
     await waitUntil(async () => expect((await feed('order 1'))[0]).toMatchObject({ tries }));
-    await pass(11_000_000);
+    // not during the try of the second message, whose lease would be over
+    if (tries < 31) await pass(11_000_000);
   }
   await allSettled();
   expect(await statesOf('order 1')).toEqual(['given-up', 'delivered']);

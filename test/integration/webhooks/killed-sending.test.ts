@@ -36,8 +36,9 @@ test.each(webhookFailpoints)(
     });
     const [, signal] = (await once(child, 'exit')) as [number | null, string | null];
     expect(signal).toBe('SIGKILL');
-    const before = point === 'webhook-taken' ? 0 : 1;
-    expect(receiver.received).toHaveLength(before);
+    // once the first one is noted, the second one may be on its way
+    const before = { 'webhook-taken': [0], 'webhook-sent': [1], 'webhook-marked': [1, 2] }[point];
+    expect(before).toContain(receiver.received.length);
     const sending = startSending(database);
     // the lease of the dead process ends
     await sending.pass(leaseMs);
@@ -49,6 +50,8 @@ test.each(webhookFailpoints)(
     const expected = (await readWebhooks(database.pool, 'order 1', 0, 10)).map(
       ({ body, id }) => `${body} ${id}`,
     );
-    expect(told).toEqual(point === 'webhook-sent' ? [expected[0], ...expected] : expected);
+    expect([...new Set(told)]).toEqual(expected);
+    const lengths = { 'webhook-taken': [3], 'webhook-sent': [4], 'webhook-marked': [3, 4] }[point];
+    expect(lengths).toContain(told.length);
   },
 );
