@@ -2,7 +2,7 @@ import { type ScriptType, scriptType } from '#kernel/bitcoin/script-type.ts';
 import { dustOf } from '#kernel/bitcoin/transaction-size.ts';
 import { formatInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import { type FileTerms, type OrderRefusal, type OrderTerms, orderBounds, refused } from './order-terms.ts';
-import { anchorScript, largest, p2trDust } from './plan-amounts.ts';
+import { anchorDust, anchorScript, largest, p2trDust } from './plan-amounts.ts';
 import { idField, pushBytesMax, uncurseFault } from './reveal-script.ts';
 
 /** What makes an order impossible whatever its transactions weigh. Null: nothing. */
@@ -44,8 +44,9 @@ function pushFault({ contentType, metaprotocol }: FileTerms, file: number): Orde
   return null;
 }
 
-function receiversFault({ burn, receivers, files, batchMode }: OrderTerms): OrderRefusal | null {
-  if (burn) return null;
+function receiversFault(terms: OrderTerms): OrderRefusal | null {
+  const { burn, receivers, files, batchMode } = terms;
+  if (burn) return burnFault(terms);
   if (receivers.length !== 1 && receivers.length !== files.length) {
     const wanted = files.length === 1 ? 'one' : `one, or one for each of the ${files.length} files`;
     const reason = `receiveAddress names ${receivers.length} addresses: it must be ${wanted}.`;
@@ -57,6 +58,14 @@ function receiversFault({ burn, receivers, files, batchMode }: OrderTerms): Orde
     return refused('receivers-differ', reason);
   }
   return null;
+}
+
+/** Anybody may spend an anchor, so the wallet puts no more than the largest postage on one. */
+function burnFault({ batchMode, files, postage }: OrderTerms): OrderRefusal | null {
+  const shared = (postage === 'least' ? anchorDust : postage) * BigInt(files.length);
+  if (batchMode === 'separate-outputs' || shared <= orderBounds.postageMax) return null;
+  const reason = `burnAfterInscribe puts at most ${orderBounds.postageMax} sats into one output, not ${shared}: use batchMode separate-outputs, or less postage.`;
+  return refused('burn-shared', reason);
 }
 
 function amountsFault(terms: OrderTerms): OrderRefusal | null {

@@ -55,6 +55,7 @@ export type OrderRefusalCode =
   | 'metaprotocol-long'
   | 'receivers-count'
   | 'receivers-differ'
+  | 'burn-shared'
   | 'postage-bounds'
   | 'postage-dust'
   | 'fee-rate-bounds'

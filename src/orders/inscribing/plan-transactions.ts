@@ -60,6 +60,11 @@ export interface RevealFunds {
   readonly parents: readonly Arrived[];
   /** What is ours of it goes there, unless an anchor must do. */
   readonly service: OwnDestination;
+  /**
+   * A runestone that leads the runes of the parents home: without one they go to the first output, which is only the
+   * first parent's where no inscription comes first. It becomes the last output, and the service pays for it.
+   */
+  readonly runestone?: Uint8Array;
 }
 
 export interface CommitFunds {
@@ -73,13 +78,14 @@ export interface CommitFunds {
 }
 
 export interface BurnFunds {
-  /** The outputs of kind `burn` of the reveal, in order. */
+  /** The anchors of kind `burn` of the reveal, in order. */
   readonly anchors: readonly Omit<Arrived, keyof OwnScript>[];
   /** The reveal's output of kind `service`. */
   readonly payment: Arrived;
   readonly service: OwnDestination;
 }
 
+const opReturn = 0x6a;
 /** Replaceable (BIP 125), with a lock time that counts, and no relative one (BIP 68). */
 const sequence = 0xffff_fffd;
 
@@ -113,15 +119,19 @@ export function planReveal(
   const outputs = revealsPostageFirst(terms)
     ? [...inscriptions, ...returned]
     : [...returned, ...inscriptions];
-  const parts = partsOf(inputs, outputs);
+  const runestones = runestoneOutputs(funds);
+  const parts = partsOf(inputs, [...outputs, ...runestones]);
   const own = terms.burn
     ? ownBeforeBurn(settled, parts, inscriptions.length, valueOf(inputs) - valueOf(outputs))
     : ownOutputFrom(parts, terms.feeRate, valueOf(inputs) - valueOf(outputs));
   if (own === null) {
     return short(parts, settled, inscriptions.length, valueOf(inputs) - valueOf(outputs));
   }
-  return planOf(inputs, [...outputs, ownOutput(own, funds.service)], terms.feeRate);
+  return planOf(inputs, [...outputs, ownOutput(own, funds.service), ...runestones], terms.feeRate);
 }
+
+const runestoneOutputs = ({ runestone }: RevealFunds): PlannedOutput[] =>
+  runestone === undefined ? [] : [{ script: runestone, value: 0n, kind: 'burn' }];
 
 function revealInputs(terms: SettledTerms, { payments, parents }: RevealFunds): PlannedInput[] {
   const [committed, ...others] = payments;
@@ -297,7 +307,7 @@ function planOf(inputs: PlannedInput[], outputs: PlannedOutput[], feeRate: bigin
   const left = valueOf(inputs) - valueOf(outputs);
   assert(left === fee, `a plan that leaves ${left} sats for a fee of ${fee}`);
   for (const { value, script, kind } of outputs) {
-    const least = script === burnScript ? 0 : dustOf(script);
+    const least = script[0] === opReturn ? 0 : dustOf(script);
     assert(value >= BigInt(least), `an output of kind ${kind} of ${value} sats is dust`);
   }
   return { version: 2, lockTime: 0, inputs, outputs, feeMax: fee };

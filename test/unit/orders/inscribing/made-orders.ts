@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { OwnScript, TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
-import { asTxid } from '#kernel/primitives/hash.ts';
+import { asTxid, type Txid } from '#kernel/primitives/hash.ts';
 import type { RevealLayout } from '#orders/inscribing/order-layout.ts';
 import type { FileTerms, OrderRefusal, OrderTerms } from '#orders/inscribing/order-terms.ts';
 import {
@@ -97,7 +97,7 @@ export const orders: fc.Arbitrary<OrderTerms> = fc
     nonStandard: false,
   }));
 
-export const someprices: fc.Arbitrary<OrderPrices> = fc.record({
+export const somePrices: fc.Arbitrary<OrderPrices> = fc.record({
   baseFee: fc.oneof(bigint(0, 400), bigint(0, 20_000)),
   rareSatsFee: bigint(0, 100),
   collectionServiceFee: bigint(0, 100),
@@ -106,31 +106,53 @@ export const someprices: fc.Arbitrary<OrderPrices> = fc.record({
   discounts: fc.constant([]),
 });
 
-const key = new Uint8Array(32).fill(9);
-const own = (fill: number): OwnScript => ({ key: { branch: 1, index: fill }, leafScript: null });
-export const service: OwnDestination = { script: p2tr(21), own: own(21) };
+/** The keys of an order's wallet, and the ids that its transactions get. */
+export interface OrderKeys {
+  readonly xOnlyKey: Uint8Array;
+  readonly scriptOf: (own: OwnScript) => Uint8Array;
+  readonly txidOf: (plan: TransactionPlan) => Txid;
+}
+
+const orderKey = { branch: 0, index: 7 } as const;
+const serviceKey = { branch: 1, index: 3 } as const;
 
 let made = 0;
-const nextTxid = () => {
+const nextTxid = (): Txid => {
   const bytes = new Uint8Array(32);
   new DataView(bytes.buffer).setUint32(0, ++made);
   return asTxid(bytes);
 };
+const txids = new WeakMap<TransactionPlan, Txid>();
+
+/** Keys of nobody: plans need only their lengths. */
+const dummyKeys: OrderKeys = {
+  xOnlyKey: new Uint8Array(32).fill(9),
+  scriptOf: ({ leafScript }) => p2tr(leafScript === null ? 21 : 40),
+  txidOf: (plan) => {
+    const txid = txids.get(plan) ?? nextTxid();
+    txids.set(plan, txid);
+    return txid;
+  },
+};
+
+const destination = (keys: OrderKeys, own: OwnScript): OwnDestination => ({
+  script: keys.scriptOf(own),
+  own,
+});
+export const serviceOf = (keys: OrderKeys): OwnDestination =>
+  destination(keys, { key: serviceKey, leafScript: null });
+export const service = serviceOf(dummyKeys);
 
 /** An output that was paid to the wallet. */
-export const arrived = (value: bigint, leafScript: Uint8Array | null = null): Arrived => ({
-  txid: nextTxid(),
-  vout: 0,
-  value,
-  script: p2tr(30),
-  key: { branch: 0, index: 0 },
-  leafScript,
-});
+export function arrived(value: bigint, leafScript: Uint8Array | null = null, keys = dummyKeys): Arrived {
+  const own = { key: orderKey, leafScript };
+  return { txid: nextTxid(), vout: 0, value, script: keys.scriptOf(own), ...own };
+}
 
 /** An output of a plan, as its transaction will have it. */
-export function outputOf(plan: TransactionPlan, vout: number): Arrived {
-  const { value, script, own: from = own(0) } = plan.outputs[vout]!;
-  return { txid: asTxid(new Uint8Array(32).fill(vout)), vout, value, script, ...from };
+function outputOf(plan: TransactionPlan, vout: number, keys: OrderKeys): Arrived {
+  const { value, script, own = { key: serviceKey, leafScript: null } } = plan.outputs[vout]!;
+  return { txid: keys.txidOf(plan), vout, value, script, ...own };
 }
 
 export interface MadeOrder {
@@ -145,19 +167,24 @@ const planned = (plan: TransactionPlan | OrderRefusal): TransactionPlan => {
 };
 
 /** All transactions of an order that was paid with one output of exactly its amount. */
-export function makeOrder(terms: OrderTerms, { layout, amount }: OrderQuote): MadeOrder {
-  const leaves = layout.reveals.map((reveal) => revealLeaf(terms, reveal, key));
-  const commit = layout.paidTo === 'wallet' ? commitOf(terms, layout, leaves, amount) : null;
-  let parents = terms.parents.map(({ value }) => arrived(value));
+export function makeOrder(terms: OrderTerms, { layout, amount }: OrderQuote, keys = dummyKeys): MadeOrder {
+  const leaves = layout.reveals.map((reveal) => revealLeaf(terms, reveal, keys.xOnlyKey));
+  const commit = layout.paidTo === 'wallet' ? commitOf(terms, layout, leaves, amount, keys) : null;
+  let parents = terms.parents.map(({ value }) => arrived(value, null, keys));
   const isApart = layout.reveals[0]?.feeInput !== null;
+  const committedTo = (plan: TransactionPlan, index: number): Arrived[] =>
+    isApart
+      ? [outputOf(plan, index * 2, keys), outputOf(plan, index * 2 + 1, keys)]
+      : [outputOf(plan, index, keys)];
   const reveals = layout.reveals.map((reveal: RevealLayout, index) => {
-    const payments = commit === null ? [arrived(amount, leaves[0]!)] : committedTo(commit, index, isApart);
+    const payments = commit === null ? [arrived(amount, leaves[0]!, keys)] : committedTo(commit, index);
     const [first, ...others] = payments as [Arrived, ...Arrived[]];
-    const plan = planned(planReveal(terms, reveal, { payments: [first, ...others], parents, service }));
-    parents = terms.parents.map((_, parent) => outputOf(plan, isApart ? parent + 1 : parent));
+    const funds = { payments: [first, ...others], parents, service: serviceOf(keys) } as const;
+    const plan = planned(planReveal(terms, reveal, funds));
+    parents = terms.parents.map((_, parent) => outputOf(plan, isApart ? parent + 1 : parent, keys));
     return plan;
   });
-  return { commit, reveals, burns: terms.burn ? reveals.map((reveal) => burnOf(terms, reveal)) : [] };
+  return { commit, reveals, burns: terms.burn ? reveals.map((reveal) => burnOf(terms, reveal, keys)) : [] };
 }
 
 function commitOf(
@@ -165,30 +192,25 @@ function commitOf(
   layout: OrderQuote['layout'],
   leaves: readonly Uint8Array[],
   amount: bigint,
+  keys: OrderKeys,
 ): TransactionPlan {
   return planned(
     planCommit(terms, layout, {
-      payments: [arrived(amount)],
-      commits: leaves.map((leafScript) => ({
-        script: p2tr(40),
-        own: { key: { branch: 0, index: 0 }, leafScript },
-      })),
-      feeInputs: { script: p2tr(41), own: { key: { branch: 0, index: 0 }, leafScript: null } },
-      change: service,
+      payments: [arrived(amount, null, keys)],
+      commits: leaves.map((leafScript) => destination(keys, { key: orderKey, leafScript })),
+      feeInputs: destination(keys, { key: orderKey, leafScript: null }),
+      change: serviceOf(keys),
     }),
   );
 }
 
-const committedTo = (commit: TransactionPlan, index: number, isApart: boolean): Arrived[] =>
-  isApart ? [outputOf(commit, index * 2), outputOf(commit, index * 2 + 1)] : [outputOf(commit, index)];
-
-function burnOf(terms: OrderTerms, reveal: TransactionPlan): TransactionPlan {
-  const outputs = reveal.outputs.map((_, vout) => outputOf(reveal, vout));
+function burnOf(terms: OrderTerms, reveal: TransactionPlan, keys: OrderKeys): TransactionPlan {
+  const outputs = reveal.outputs.map((_, vout) => outputOf(reveal, vout, keys));
   return planned(
     planBurn(terms, {
       anchors: outputs.filter((_, vout) => reveal.outputs[vout]?.kind === 'burn'),
       payment: outputs.find((_, vout) => reveal.outputs[vout]?.kind === 'service')!,
-      service,
+      service: serviceOf(keys),
     }),
   );
 }

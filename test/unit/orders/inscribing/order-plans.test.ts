@@ -19,7 +19,7 @@ import {
   p2tr,
   prices,
   service,
-  someprices,
+  somePrices,
   textFile,
 } from './made-orders.ts';
 
@@ -46,7 +46,7 @@ function expectPaid(plan: TransactionPlan, { feeRate }: OrderTerms): void {
 test('what is built for the amount of a quote is what was quoted, to the sat', () => {
   let quoted = 0;
   fc.assert(
-    fc.property(orders, someprices, (terms, given) => {
+    fc.property(orders, somePrices, (terms, given) => {
       const quote = quoteOrder(terms, given);
       if (quote.kind === 'refused') return;
       quoted++;
@@ -74,7 +74,7 @@ test('what is built for the amount of a quote is what was quoted, to the sat', (
 
 test('every sat of an amount is postage, a fee, or ours, as its formula says', () => {
   fc.assert(
-    fc.property(orders, someprices, (terms, given) => {
+    fc.property(orders, somePrices, (terms, given) => {
       const quote = quoteOrder(terms, given);
       if (quote.kind === 'refused') return;
       const { commit, reveals, burns } = makeOrder(terms, quote);
@@ -122,7 +122,7 @@ function placesIn(terms: OrderTerms, plan: TransactionPlan, first: number, count
 
 test('each inscription lies on the first sat of its postage, and each parent returns whole', () => {
   fc.assert(
-    fc.property(orders, someprices, (terms, given) => {
+    fc.property(orders, somePrices, (terms, given) => {
       const quote = quoteOrder(terms, given);
       if (quote.kind === 'refused') return;
       const { reveals } = makeOrder(terms, quote);
@@ -230,6 +230,32 @@ test.each([-1000n, -600n, -1n, 1n, 454n, 670n])(
   },
 );
 
+test('a runestone for the runes of parents is the last output, and the service pays for it', () => {
+  const quote = quoteOrder(family, prices);
+  if (quote.kind === 'refused') throw new Error(quote.reason);
+  const leaf = revealLeaf(family, quote.layout.reveals[0]!, key);
+  const funds = {
+    payments: [arrived(quote.amount, leaf)],
+    parents: [arrived(10_000n)],
+    service,
+    runestone: Uint8Array.of(0x6a, 0x5d, 0x02, 0x16, 0x00),
+  } as const;
+  const plan = planReveal(family, quote.layout.reveals[0]!, funds);
+  if ('kind' in plan) throw new Error(plan.reason);
+  expect(plan.outputs.map(({ kind }) => kind)).toEqual([
+    'parent',
+    'postage',
+    'postage',
+    'postage',
+    'service',
+    'burn',
+  ]);
+  expect(plan.outputs.at(-1)).toEqual({ script: funds.runestone, value: 0n, kind: 'burn' });
+  // 14 virtual bytes at 2 sat/vB
+  expect(plan.outputs[4]?.value).toBe(3n * 2000n - 28n);
+  expect(feeOf(plan)).toBe(feeAt(plan, family.feeRate));
+});
+
 test('parents whose value would move inscriptions into other outputs are refused', () => {
   const quote = quoteOrder(family, prices);
   if (quote.kind === 'refused') throw new Error(quote.reason);
@@ -259,6 +285,8 @@ test.each<[string, Partial<OrderTerms>]>([
   ['receivers-count', { receivers: [] }],
   ['receivers-count', { files: files(2), receivers: [p2tr(1), p2tr(1), p2tr(1)] }],
   ['receivers-differ', { files: files(2), receivers: [p2tr(1), p2tr(2)], batchMode: 'shared-output' }],
+  ['burn-shared', { files: files(19), burn: true, batchMode: 'shared-output' }],
+  ['direct', { files: files(18), burn: true, batchMode: 'shared-output' }],
   ['postage-bounds', { postage: 329n }],
   ['postage-bounds', { postage: 10_001n }],
   ['postage-dust', { postage: 545n, receivers: [p2pkh] }],

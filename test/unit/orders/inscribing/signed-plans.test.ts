@@ -1,12 +1,26 @@
 import * as btc from '@scure/btc-signer';
 import { signSchnorr } from '@scure/btc-signer/utils.js';
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { plannedWeight } from '#kernel/bitcoin/plan-weight.ts';
 import { scriptType } from '#kernel/bitcoin/script-type.ts';
 import type { PlannedInput, TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
 import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
 import { quoteOrder } from '#orders/inscribing/quote-order.ts';
-import { inscriptionId, makeOrder, oneFile, p2pkh, p2tr, prices, textFile } from './made-orders.ts';
+import { propertyRuns } from '#test/support/property-runs.ts';
+import { testWallet } from '#test/support/wallet/plans.ts';
+import {
+  inscriptionId,
+  makeOrder,
+  type OrderKeys,
+  oneFile,
+  orders,
+  p2pkh,
+  p2tr,
+  prices,
+  somePrices,
+  textFile,
+} from './made-orders.ts';
 
 const secret = new Uint8Array(32).fill(11);
 
@@ -87,4 +101,28 @@ test.each<[string, Partial<OrderTerms>]>([
     expect(fee).toBe((BigInt(Math.ceil(weight / 4)) * order.feeRate + 999n) / 1000n);
     expect(weight).toBeLessThanOrEqual(400_000);
   }
+});
+
+test('the wallet signs every transaction of an order', () => {
+  const { wallet, signer } = testWallet();
+  const keys: OrderKeys = {
+    xOnlyKey: wallet.orderKey(7),
+    scriptOf: (own) => wallet.addressOf(own).script,
+    txidOf: (plan) => signer.signPlan(plan).txid,
+  };
+  let signedPlans = 0;
+  fc.assert(
+    fc.property(orders, somePrices, (terms, given) => {
+      const quote = quoteOrder(terms, given);
+      if (quote.kind === 'refused') return;
+      const { commit, reveals, burns } = makeOrder(terms, quote, keys);
+      for (const plan of [...(commit === null ? [] : [commit]), ...reveals, ...burns]) {
+        const { weight, fee } = signer.signPlan(plan);
+        expect([weight, fee]).toEqual([plannedWeight(plan), plan.feeMax]);
+        signedPlans++;
+      }
+    }),
+    { numRuns: propertyRuns(15) },
+  );
+  expect(signedPlans).toBeGreaterThan(0);
 });
