@@ -65,7 +65,7 @@ describe('serve with an embedded Postgres', () => {
     service.child.kill('SIGTERM');
     expect(await service.ended).toMatchObject({ exitCode: 0, signal: null });
     await expect(access(join(dataDir, 'postgres/data/postmaster.pid'))).rejects.toThrow('ENOENT');
-    expect(await readdir(dataDir)).toEqual(['postgres']);
+    expect((await readdir(dataDir)).toSorted()).toEqual(['postgres', 'service-secret']);
     await expect(fetch(address)).rejects.toThrow(/fetch failed/u);
   });
 
@@ -96,7 +96,7 @@ describe('demo', () => {
     expect(await get(address, '/status')).toMatchObject({ chain: 'regtest' });
     child.kill('SIGINT');
     expect(await ended).toMatchObject({ exitCode: 0, signal: null, stdout: line });
-    expect(await readdir(dataDir)).toEqual(['postgres']);
+    expect((await readdir(dataDir)).toSorted()).toEqual(['postgres', 'service-secret']);
   });
 
   test('ends at once when it is told to a second time, and the next start copes with what is left', async () => {
