@@ -1,8 +1,8 @@
 import type { Static } from 'typebox';
 import { virtualSize } from '#kernel/bitcoin/transaction-size.ts';
-import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
-import { type OrderPrices, type OrderQuote, quoteOrder } from '#orders/inscribing/quote-order.ts';
+import type { OrderQuote } from '#orders/inscribing/quote-order.ts';
 import type { legacyAnswer, priceAnswer } from './price.schemas.ts';
+import type { Saving } from './savings.ts';
 
 type PriceAnswer = Static<typeof priceAnswer>;
 
@@ -42,8 +42,7 @@ export function priceOf(quote: OrderQuote, additionalFee: bigint): PriceAnswer {
 /** What a price consists of, what one should know of it, and how it could be lower. */
 export function planOf(
   quote: OrderQuote,
-  terms: OrderTerms,
-  prices: OrderPrices,
+  savings: readonly Saving[],
   notCompressed: number,
 ): Pick<PriceAnswer, 'amountPerFile' | 'transactions' | 'warnings' | 'savings'> {
   const warnings = quote.warnings.map((warning) => ({ ...warning }) as { code: string; message: string });
@@ -62,23 +61,6 @@ export function planOf(
       fee: Number(fee),
     })),
     warnings,
-    savings: savingsOf(quote, terms, prices),
+    savings: savings.map((saving) => ({ ...saving })),
   };
-}
-
-function savingsOf(
-  quote: OrderQuote,
-  terms: OrderTerms,
-  prices: OrderPrices,
-): { code: string; message: string; sats: number }[] {
-  if (terms.batchMode === 'shared-output' || terms.files.length === 1 || terms.uncurse) return [];
-  const other = quoteOrder({ ...terms, batchMode: 'shared-output' }, prices);
-  if (other.kind === 'refused' || other.amount >= quote.amount) return [];
-  return [
-    {
-      code: 'shared-output',
-      message: 'batchMode shared-output puts all inscriptions into one output, a postage apart.',
-      sats: Number(quote.amount - other.amount),
-    },
-  ];
 }

@@ -13,6 +13,7 @@ import { RequestValues } from '#orders/reading/request-values.ts';
 import { legacyAnswer, priceAnswer, priceBody, priceQuery } from './price.schemas.ts';
 import { legacyOf, planOf, priceOf } from './price-answers.ts';
 import { commonSats, defaultPriceSettings, pricesOf, quoted, rareSatsFeeOf, refuseFaults } from './prices.ts';
+import { savingsOf } from './savings.ts';
 
 const tags = ['orders'] as const;
 /** Bodies that are compressed to know their price: brotli takes about a second a megabyte. */
@@ -20,7 +21,7 @@ const compressMax = 300_000;
 
 /** What orders cost (docs/orders.md, "Prices"). Needs no wallet. */
 export function priceRoutes(app: App, deps: AppDependencies): void {
-  const { network, inventory = null, prices: settings = defaultPriceSettings } = deps;
+  const { network, search, inventory = null, prices: settings = defaultPriceSettings } = deps;
   apiRoute(app, {
     method: 'GET',
     url: '/price',
@@ -62,28 +63,28 @@ export function priceRoutes(app: App, deps: AppDependencies): void {
     bodyLimit: bodyLimits.order,
     handler: async (request, reply) => {
       reply.header('cache-control', 'no-store');
-      const { client } = askerOf(reply);
-      await nextTurn(client);
+      const asker = askerOf(reply);
+      const pause = (): Promise<void> => nextTurn(asker.client);
+      await pause();
       const type = readType(request.body.type);
       const { nonStandard } = settings;
       const read = readOrderRequest(request.body.order, { network, type, nonStandard, purpose: 'price' });
       if (read.kind === 'faulty') throw refuseFaults(read.faults);
-      const encoded = await encodeContents(read, {
-        bodies: 'lengths',
-        compressMax,
-        pause: () => nextTurn(client),
-      });
+      const encoding = { bodies: 'lengths', compressMax, pause } as const;
+      const encoded = await encodeContents(read, encoding);
       if (encoded.kind === 'faulty') throw refuseFaults(encoded.faults);
       const { terms, notCompressed } = encoded;
       // a direct order is paid with the customer's own sats
       const rareSats = type === 'direct' ? commonSats : read.rareSats;
       const rareSatsFee = await rareSatsFeeOf(rareSats, terms, { inventory, network });
       const prices = { ...pricesOf(type, settings), rareSatsFee };
-      await nextTurn(client);
+      await pause();
       const quote = quoted(terms, prices);
       const answer = priceOf(quote, terms.additionalFee);
       const isPlanned = request.query.plan === '1' || request.query.plan === 'true';
-      return isPlanned ? { ...answer, ...planOf(quote, terms, prices, notCompressed) } : answer;
+      if (!isPlanned) return answer;
+      const savings = await savingsOf(quote, terms, prices, read, { search, asker, encoding });
+      return { ...answer, ...planOf(quote, savings, notCompressed) };
     },
   });
 }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { standingOf } from '#inventory/inventory-standing.ts';
+import { idOf } from '#test/support/chain/chain-rows.ts';
 import { createHttpApp, type HttpApp } from '#test/support/http-app.ts';
 import { type TestAccess, testAccess } from '#test/support/search-access.ts';
 
@@ -147,6 +148,32 @@ describe('POST /price', () => {
     expect(savings.map(({ code }) => code)).toEqual(['shared-output']);
     const shared = await post({ type: 'direct', order: { ...order, files, batchMode: 'shared-output' } });
     expect(savings[0]!.sats).toBe(amount! - (shared.body as unknown as Record<string, number>)['amount']!);
+  });
+
+  test('with plan=1 tells what brotli and delegates would save', async () => {
+    const known = await createHttpApp([
+      {
+        height: 0,
+        rows: [{ name: 'known', type: 'text/plain;charset=utf-8', body: 'A'.repeat(5000) }],
+      },
+    ]);
+    try {
+      const ask = async (terms: object) => {
+        const files = [{ name: 'a.txt', dataURL: dataUrl(5000) }];
+        const payload = { type: 'direct', order: { ...order, files, ...terms } };
+        const answer = await known.app.inject({ method: 'POST', url: '/price?plan=1', payload });
+        return answer.json<{ amount: number; savings: { code: string; sats: number }[] }>();
+      };
+      const plain = await ask({});
+      const brotli = await ask({ compress: true });
+      const delegate = await ask({ files: [], delegates: [{ delegateId: idOf('known') }] });
+      expect(plain.savings.map(({ code, sats }) => [code, sats])).toEqual([
+        ['compress', plain.amount - brotli.amount],
+        ['delegates', plain.amount - delegate.amount],
+      ]);
+    } finally {
+      await known.close();
+    }
   });
 
   const weights = ({ weight, vsize, fee }: { weight: number; vsize: number; fee: number }) => ({
