@@ -3,8 +3,9 @@ import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { createPool } from '#kernel/pg/pool.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
+import { networkOfDatabase } from '#wallet/wallet.store.ts';
 import { type CommandContext, UsageError } from './command-context.ts';
-import { type DatabaseAccess, networkOf, openDatabase } from './database.ts';
+import { type DatabaseAccess, openDatabase } from './database.ts';
 import { linkNode } from './node.ts';
 
 const statementTimeoutMs = 30_000;
@@ -12,7 +13,7 @@ const statementTimeoutMs = 30_000;
 /** The database that a command about the wallet works on. */
 export interface WalletDatabase {
   readonly pool: pg.Pool;
-  /** Of the settings, else of what is indexed; null: neither says. Throws `network_mismatch` where they differ. */
+  /** That which the database serves, else that of the settings; null: neither says. Throws `network_mismatch`. */
   network(): Promise<NetworkName | null>;
 }
 
@@ -22,15 +23,15 @@ export async function withWalletDatabase(
   access: DatabaseAccess,
   work: (database: WalletDatabase) => Promise<void>,
 ): Promise<void> {
-  const database = await openDatabase(context, access);
-  const pool = createPool(database.url, { applicationName: 'satscribe wallet', max: 1, statementTimeoutMs });
+  const { url } = await openDatabase(context, access);
+  const pool = createPool(url, { applicationName: 'satscribe wallet', max: 1, statementTimeoutMs });
   context.lifecycle.add('wallet connection', () => pool.end());
   const network = async (): Promise<NetworkName | null> => {
     const named = context.config.network ?? null;
-    const indexed = await networkOf(database);
-    if (named !== null && indexed !== null && named !== indexed)
-      throw new AppError('network_mismatch', `The database is of ${indexed}, and not of ${named}.`);
-    return indexed ?? named;
+    const served = await networkOfDatabase(pool);
+    if (named !== null && served !== null && named !== served)
+      throw new AppError('network_mismatch', `The database serves ${served}, and not ${named}.`);
+    return served ?? named;
   };
   await context.lifecycle.run('wallet', () => work({ pool, network }));
 }

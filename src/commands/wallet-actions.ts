@@ -25,7 +25,7 @@ export async function init(context: CommandContext): Promise<void> {
     const network = await database.network();
     if (network === null)
       throw new UsageError(
-        'which network? Nothing is indexed yet: name it with --network mainnet, testnet3, testnet4, signet or regtest',
+        'which network? The database serves none yet: name it with --network mainnet, testnet3, testnet4, signet or regtest',
       );
     const isThere = (await lstat(seedFile).catch(() => null)) !== null;
     if (isThere && firstIndex === null) {

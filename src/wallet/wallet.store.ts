@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { AppError } from '#kernel/errors/app-error.ts';
+import { withTransaction } from '#kernel/pg/transaction.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 import type { WalletIdentity } from './wallet-identity.ts';
 
@@ -29,16 +30,43 @@ export async function readWallet(db: pg.Pool | pg.ClientBase): Promise<StoredWal
   return rows[0] === undefined ? null : storedWallet(rows[0]);
 }
 
+/** The network that the database serves for ever; null: none yet. */
+export async function networkOfDatabase(db: pg.Pool | pg.ClientBase): Promise<NetworkName | null> {
+  const { rows } = await db.query<{ network: NetworkName }>('SELECT network FROM service.instance');
+  return rows[0]?.network ?? null;
+}
+
 /**
  * Stores the wallet, whose keys are handed out from `firstIndex` on. Of the same wallet it moves both indices up to
- * there, never down. Null: there is another wallet, and it stays.
+ * there, never down. Null: there is another wallet, and it stays. From then on the database serves the wallet's network
+ * alone, so that no other chain is watched for its payments. Throws `network_mismatch` where it serves another one.
  */
-export async function putWallet(
+export function putWallet(
   db: pg.Pool | pg.ClientBase,
+  wallet: WalletIdentity,
+  firstIndex: number,
+): Promise<StoredWallet | null> {
+  return withTransaction(db, async (tx) => {
+    await claimNetwork(tx, wallet.network);
+    return upsertWallet(tx, wallet, firstIndex);
+  });
+}
+
+async function claimNetwork(tx: pg.ClientBase, network: NetworkName): Promise<void> {
+  await tx.query('INSERT INTO service.instance (network) VALUES ($1) ON CONFLICT DO NOTHING', [network]);
+  const served = await networkOfDatabase(tx);
+  if (served !== network) {
+    const message = `The wallet is of ${network}, but this database serves ${served}.`;
+    throw new AppError('network_mismatch', message, { wallet: network, database: served });
+  }
+}
+
+async function upsertWallet(
+  tx: pg.ClientBase,
   { network, accountXpub, masterFingerprint }: WalletIdentity,
   firstIndex: number,
 ): Promise<StoredWallet | null> {
-  const { rows } = await db.query<Row>(
+  const { rows } = await tx.query<Row>(
     `INSERT INTO service.wallet AS stored
        (network, account_xpub, master_fingerprint, next_order_index, next_own_index)
      VALUES ($1, $2, $3, $4, $4)

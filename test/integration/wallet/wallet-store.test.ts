@@ -3,11 +3,19 @@ import { withTransaction } from '#kernel/pg/transaction.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { knownSeed, testWallet } from '#test/support/wallet/plans.ts';
 import { openPublicWallet } from '#wallet/public-wallet.ts';
-import { nextOrderIndex, nextOwnIndex, putWallet, readWallet } from '#wallet/wallet.store.ts';
+import {
+  networkOfDatabase,
+  nextOrderIndex,
+  nextOwnIndex,
+  putWallet,
+  readWallet,
+} from '#wallet/wallet.store.ts';
+import type { WalletIdentity } from '#wallet/wallet-identity.ts';
 
 const { identity } = testWallet('regtest').wallet;
 const other = testWallet('regtest', knownSeed.slice(0, 32)).wallet.identity;
 let database: TestDatabase;
+const put = (wallet: WalletIdentity, firstIndex: number) => putWallet(database.pool, wallet, firstIndex);
 
 beforeAll(async () => {
   database = await createTestDatabase();
@@ -21,22 +29,29 @@ describe('the wallet of the database', () => {
     await expect(withTransaction(database.pool, nextOrderIndex)).rejects.toMatchObject({
       code: 'wallet_missing',
     });
-    await putWallet(database.pool, identity, 0);
+    await put(identity, 0);
     const opened = await openPublicWallet(database.readers);
     expect(opened?.identity).toMatchObject(identity);
     expect(opened?.orderAddress(3, null)).toEqual(testWallet('regtest').wallet.orderAddress(3, null));
   });
 
   test('is never replaced by that of another seed', async () => {
-    await putWallet(database.pool, identity, 0);
-    expect(await putWallet(database.pool, other, 0)).toBeNull();
+    await put(identity, 0);
+    expect(await put(other, 0)).toBeNull();
     expect(await readWallet(database.pool)).toMatchObject(identity);
     const change = database.pool.query('UPDATE service.wallet SET account_xpub = $1', [other.accountXpub]);
     await expect(change).rejects.toThrow(/do not change/u);
   });
 
+  test('is of the network that the database serves, and lets it serve no other one', async () => {
+    await put(identity, 0);
+    const mainnet = put(testWallet('mainnet').wallet.identity, 0);
+    await expect(mainnet).rejects.toMatchObject({ code: 'network_mismatch' });
+    expect(await networkOfDatabase(database.pool)).toBe('regtest');
+  });
+
   test('hands out each index once, also to transactions that run at the same time', async () => {
-    await putWallet(database.pool, identity, 0);
+    await put(identity, 0);
     const taken = await Promise.all(
       Array.from({ length: 40 }, async (_, place) =>
         withTransaction(database.pool, place % 2 === 0 ? nextOrderIndex : nextOwnIndex),
@@ -50,7 +65,7 @@ describe('the wallet of the database', () => {
   });
 
   test('gives an index to the next one where its transaction was rolled back', async () => {
-    await putWallet(database.pool, identity, 0);
+    await put(identity, 0);
     const failed = withTransaction(database.pool, async (tx) => {
       expect(await nextOrderIndex(tx)).toBe(0);
       throw new Error('the order is refused');
@@ -60,13 +75,13 @@ describe('the wallet of the database', () => {
   });
 
   test('has indices that go up alone, by whatever statement', async () => {
-    await putWallet(database.pool, identity, 100);
+    await put(identity, 100);
     expect(await withTransaction(database.pool, nextOrderIndex)).toBe(100);
-    expect(await putWallet(database.pool, identity, 50)).toMatchObject({
+    expect(await put(identity, 50)).toMatchObject({
       nextOrderIndex: 101,
       nextOwnIndex: 100,
     });
-    expect(await putWallet(database.pool, identity, 500)).toMatchObject({
+    expect(await put(identity, 500)).toMatchObject({
       nextOrderIndex: 500,
       nextOwnIndex: 500,
     });
@@ -75,7 +90,7 @@ describe('the wallet of the database', () => {
   });
 
   test('lets the role that answers hand out indices, and change nothing else', async () => {
-    await putWallet(database.pool, identity, 0);
+    await put(identity, 0);
     expect(await withTransaction(database.accessPool, nextOrderIndex)).toBe(0);
     for (const statement of [
       `UPDATE service.wallet SET network = 'mainnet'`,
