@@ -33,7 +33,7 @@ export default {
     room('utxos', '^src/utxos/', '^(src/(utxos|outgoing|chain|sat-ranges|kernel)|indexer/transaction)/'),
     room('inventory', '^src/inventory/', '^src/(inventory|utxos|chain|kernel)/'),
     room('wallet', '^src/wallet/', '^src/(wallet|kernel)/'),
-    room('orders', '^src/orders/', '^src/(orders|wallet|kernel)/'),
+    room('orders', '^src/orders/', '^src/(orders|wallet|payments|webhooks|outgoing|kernel)/'),
     room('webhooks', '^src/webhooks/', '^src/(webhooks|outgoing|kernel)/'),
     {
       name: 'plans-of-orders-are-pure',
@@ -51,12 +51,12 @@ export default {
     room(
       'app',
       '^src/app/',
-      '^(src/(app|http|chain|accounts|payments|sat-ranges|outgoing|utxos|inventory|wallet|webhooks|node|embedded-postgres|kernel|config|version)|search|indexer)',
+      '^(src/(app|http|chain|accounts|payments|sat-ranges|outgoing|utxos|inventory|wallet|orders|webhooks|node|embedded-postgres|kernel|config|version)|search|indexer)',
     ),
     room(
       'commands',
       '^src/(commands/|main|command-line|compiled-code|cli|config)',
-      '^src/(commands/|app/|accounts/|inventory/|wallet/|webhooks/|chain/|kernel/|main|command-line|compiled-code|cli|config|version)',
+      '^src/(commands/|app/|accounts/|inventory/|wallet/|orders/|webhooks/|chain/|kernel/|main|command-line|compiled-code|cli|config|version)',
     ),
     room('transaction', '^indexer/transaction/', '^(indexer/transaction|src/kernel)/'),
     room('runes', '^indexer/runes/', '^(indexer/runes|src/kernel)/'),

@@ -800,6 +800,134 @@ CREATE TABLE service.keys (
 );
 CREATE INDEX keys_of_account ON service.keys USING btree (account);
 
+CREATE TABLE service.ledger_entries (
+  id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  order_id uuid NOT NULL,
+  from_account text NOT NULL,
+  to_account text NOT NULL,
+  sats bigint NOT NULL,
+  txid bytea NOT NULL,
+  vout bigint,
+  at timestamp with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT ledger_entries_pkey PRIMARY KEY (id),
+  CONSTRAINT ledger_entries_check CHECK ((from_account <> to_account)),
+  CONSTRAINT ledger_entries_from_account_check CHECK ((from_account = ANY (ARRAY['outside'::text, 'owed'::text, 'deposit'::text, 'postage'::text, 'fee'::text, 'service'::text, 'referral'::text, 'creator'::text, 'token'::text, 'operator'::text, 'refund'::text]))),
+  CONSTRAINT ledger_entries_order_id_fkey FOREIGN KEY (order_id) REFERENCES service.orders(id),
+  CONSTRAINT ledger_entries_sats_check CHECK ((sats > 0)),
+  CONSTRAINT ledger_entries_to_account_check CHECK ((to_account = ANY (ARRAY['outside'::text, 'owed'::text, 'deposit'::text, 'postage'::text, 'fee'::text, 'service'::text, 'referral'::text, 'creator'::text, 'token'::text, 'operator'::text, 'refund'::text]))),
+  CONSTRAINT ledger_entries_txid_check CHECK ((length(txid) = 32))
+);
+CREATE INDEX ledger_entries_order ON service.ledger_entries USING btree (order_id);
+CREATE INDEX ledger_entries_txid ON service.ledger_entries USING btree (txid);
+
+CREATE TABLE service.order_events (
+  order_id uuid NOT NULL,
+  id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  event text NOT NULL,
+  from_state text NOT NULL,
+  to_state text,
+  at timestamp with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT order_events_pkey PRIMARY KEY (order_id, id),
+  CONSTRAINT order_events_order_id_fkey FOREIGN KEY (order_id) REFERENCES service.orders(id) ON DELETE CASCADE
+);
+
+CREATE TABLE service.order_files (
+  order_id uuid NOT NULL,
+  index integer NOT NULL,
+  sha256 bytea,
+  media_type text,
+  s3_key text,
+  shown jsonb NOT NULL,
+  CONSTRAINT order_files_pkey PRIMARY KEY (order_id, index),
+  CONSTRAINT order_files_index_check CHECK ((index >= 0)),
+  CONSTRAINT order_files_order_id_fkey FOREIGN KEY (order_id) REFERENCES service.orders(id) ON DELETE CASCADE,
+  CONSTRAINT order_files_s3_key_key UNIQUE (s3_key),
+  CONSTRAINT order_files_sha256_check CHECK ((length(sha256) = 32))
+);
+
+CREATE TABLE service.order_leaves (
+  order_id uuid NOT NULL,
+  index integer NOT NULL,
+  leaf bytea NOT NULL,
+  CONSTRAINT order_leaves_pkey PRIMARY KEY (order_id, index),
+  CONSTRAINT order_leaves_index_check CHECK ((index >= 0)),
+  CONSTRAINT order_leaves_order_id_fkey FOREIGN KEY (order_id) REFERENCES service.orders(id) ON DELETE CASCADE
+);
+ALTER TABLE service.order_leaves ALTER COLUMN leaf SET STORAGE EXTERNAL;
+
+CREATE TABLE service.order_transactions (
+  txid bytea NOT NULL,
+  order_id uuid NOT NULL,
+  kind text NOT NULL,
+  index integer NOT NULL,
+  files integer NOT NULL,
+  bytes bytea NOT NULL,
+  plan jsonb NOT NULL,
+  fee bigint NOT NULL,
+  made_at timestamp with time zone NOT NULL DEFAULT now(),
+  sent_at timestamp with time zone,
+  refusal text,
+  superseded_at timestamp with time zone,
+  height integer,
+  CONSTRAINT order_transactions_pkey PRIMARY KEY (txid),
+  CONSTRAINT order_transactions_fee_check CHECK ((fee >= 0)),
+  CONSTRAINT order_transactions_files_check CHECK ((files >= 0)),
+  CONSTRAINT order_transactions_height_check CHECK ((height >= 0)),
+  CONSTRAINT order_transactions_index_check CHECK ((index >= 0)),
+  CONSTRAINT order_transactions_kind_check CHECK ((kind = ANY (ARRAY['commit'::text, 'reveal'::text, 'refund'::text]))),
+  CONSTRAINT order_transactions_order_id_fkey FOREIGN KEY (order_id) REFERENCES service.orders(id),
+  CONSTRAINT order_transactions_txid_check CHECK ((length(txid) = 32))
+);
+CREATE INDEX order_transactions_order ON service.order_transactions USING btree (order_id);
+
+CREATE TABLE service.orders (
+  id uuid NOT NULL,
+  kind text NOT NULL,
+  state text NOT NULL,
+  step integer NOT NULL DEFAULT 0,
+  key_index integer NOT NULL,
+  own_index integer NOT NULL,
+  script bytea NOT NULL,
+  address text NOT NULL,
+  paid_to text NOT NULL,
+  amount bigint NOT NULL,
+  quote jsonb NOT NULL,
+  request jsonb NOT NULL,
+  terms jsonb NOT NULL,
+  webhook_url text,
+  refund_script bytea,
+  created_at timestamp with time zone NOT NULL DEFAULT now(),
+  expires_at timestamp with time zone NOT NULL,
+  paid_at timestamp with time zone,
+  completed_at timestamp with time zone,
+  cancel_asked_at timestamp with time zone,
+  error text,
+  look_at timestamp with time zone,
+  CONSTRAINT orders_pkey PRIMARY KEY (id),
+  CONSTRAINT orders_amount_check CHECK ((amount > 0)),
+  CONSTRAINT orders_check CHECK (((state = 'error'::text) <= (error IS NOT NULL))),
+  CONSTRAINT orders_key_index_check CHECK ((key_index >= 0)),
+  CONSTRAINT orders_key_index_key UNIQUE (key_index),
+  CONSTRAINT orders_kind_check CHECK ((kind = 'direct'::text)),
+  CONSTRAINT orders_own_index_check CHECK ((own_index >= 0)),
+  CONSTRAINT orders_own_index_key UNIQUE (own_index),
+  CONSTRAINT orders_paid_to_check CHECK ((paid_to = ANY (ARRAY['direct'::text, 'wallet'::text]))),
+  CONSTRAINT orders_refund_script_check CHECK (((length(refund_script) >= 1) AND (length(refund_script) <= 520))),
+  CONSTRAINT orders_script_check CHECK ((length(script) = 34)),
+  CONSTRAINT orders_script_key UNIQUE (script),
+  CONSTRAINT orders_state_check CHECK ((state = ANY (ARRAY['waiting-payment'::text, 'waiting-confirmation'::text, 'prep'::text, 'queued'::text, 'completed'::text, 'expired'::text, 'cancelled'::text, 'waiting-refund'::text, 'refunded'::text, 'error'::text]))),
+  CONSTRAINT orders_step_check CHECK ((step >= 0))
+);
+CREATE INDEX orders_look_at ON service.orders USING btree (look_at) WHERE (look_at IS NOT NULL);
+CREATE INDEX orders_state ON service.orders USING btree (state, created_at);
+
+CREATE TABLE service.orders_offset (
+  one boolean NOT NULL DEFAULT true,
+  change bigint NOT NULL,
+  CONSTRAINT orders_offset_pkey PRIMARY KEY (one),
+  CONSTRAINT orders_offset_one_check CHECK (one)
+);
+
 CREATE TABLE service.payment_blocks (
   height integer NOT NULL,
   hash bytea NOT NULL,

@@ -9,6 +9,7 @@ import { indexCommand } from './commands/index-blocks.ts';
 import { inventoryCommand } from './commands/inventory.ts';
 import { keysCommand } from './commands/keys.ts';
 import { migrateCommand } from './commands/migrate.ts';
+import { auditCommand, ordersCommand } from './commands/orders.ts';
 import { rollbackCommand } from './commands/rollback.ts';
 import { searchReindexCommand } from './commands/search-reindex.ts';
 import { serveCommand } from './commands/serve.ts';
@@ -47,6 +48,8 @@ export const commands: readonly Command[] = [
   accountsCommand,
   keysCommand,
   inventoryCommand,
+  ordersCommand,
+  auditCommand,
   walletCommand,
   webhooksCommand,
 ];

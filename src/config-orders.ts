@@ -56,6 +56,34 @@ export const orderSettings = {
     description:
       'URLs that clients name, as those of webhooks, may lead to any address and port, also of this machine and its network: for tests',
   }),
+  filesDir: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 4096,
+      description:
+        'folder of the files that customers order, shared by all processes; unset: `files` in DATA_DIR',
+    }),
+  ),
+  orderTimeoutMinutes: Type.Integer({
+    minimum: 10,
+    maximum: 43_200,
+    default: 4320,
+    description:
+      'how long an order that names no `timeout` can be paid: a payment that is first seen later is late',
+  }),
+  orderConfirmations: Type.String({
+    pattern: '^[0-9]{1,16}:[0-9]{1,3}(,[0-9]{1,16}:[0-9]{1,3})*$',
+    maxLength: 1024,
+    default: '0:1,10000000:2,100000000:3',
+    description:
+      'confirmations that payments of an order need before they are spent, as `sats:confirmations` for orders from that amount on',
+  }),
+  orderFinalConfirmations: Type.Integer({
+    minimum: 1,
+    maximum: 100,
+    default: 1,
+    description: 'confirmations of the reveals with which an order is completed',
+  }),
   orderRate: Type.String({
     pattern: '^[0-9]{1,9}(/[0-9]{1,9})?$',
     maxLength: 16,

@@ -67,6 +67,8 @@ export function openAccess(
     buckets: {
       search: rateOf(config.searchAddressRate),
       build: rateOf(config.buildAddressRate),
+      create: rateOf(config.orderRate),
+      orders: rateOf(config.orderRate) === null ? null : rateOf(orderReadRate),
       price: rateOf(config.orderRate) === null ? null : rateOf(priceRate),
     },
     keys: new KeyDirectory(pool),
@@ -76,6 +78,8 @@ export function openAccess(
   });
 }
 
+/** Reads of orders, at once and in a minute: the limit of the public service. */
+const orderReadRate = '300';
 /** Prices, at once and in a minute. */
 const priceRate = '120';
 

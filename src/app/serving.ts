@@ -9,6 +9,7 @@ import type { CommandContext } from './command-context.ts';
 import { awaitDatabase, type Database, isAnythingIndexed, networkOf, openDatabase } from './database.ts';
 import { type HttpParts, type Listening, serveHttp } from './http.ts';
 import { linkNode, type NodeLink } from './node.ts';
+import { startOrders } from './orders.ts';
 import { startPayments } from './payments.ts';
 import { announceWaiting, keepEnded, statusWriter } from './reports/announce.ts';
 import { openOperations } from './reports/operations.ts';
@@ -95,6 +96,7 @@ export async function serveNode(context: CommandContext): Promise<{ address: str
   const follow = async (): Promise<void> => {
     const { node, source } = await announceWaiting(context, statusWriter(context, database), link);
     startPayments(context, database, source, node);
+    if (config.role === 'all') startOrders(context, database, node.rpc);
     await indexBlocks(context, database, { source, operations, node });
   };
   const following = servingOn(context, database, follow);

@@ -50,6 +50,8 @@ export function testAccess(pool: pg.Pool, options: AccessOptions = {}): TestAcce
     buckets: {
       search: rateOf(options.addressRate ?? '0'),
       build: rateOf(options.buildRate ?? '0'),
+      create: null,
+      orders: null,
       price: rateOf(options.priceRate ?? '0'),
     },
     keys: new KeyDirectory(pool, options.now),

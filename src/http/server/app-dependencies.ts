@@ -13,6 +13,7 @@ import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import type { SearchService } from '#kernel/contracts/search-service.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
+import type { OrdersDesk } from '#orders/orders-desk.ts';
 import type { SatTracer } from '#sat-ranges/sat-tracer.ts';
 import type { UtxoReader } from '#utxos/utxo-reader.ts';
 import type { Budgets } from './budgets/budget-bounds.ts';
@@ -49,6 +50,8 @@ export interface AppDependencies {
   readonly utxos?: UtxoReader | null;
   /** The operator's special sats. Absent: there are none. */
   readonly inventory?: Inventory | null;
+  /** Orders. Absent: none are taken, and none are known. */
+  readonly orders?: OrdersDesk | null;
   /** What the operator asks for orders. Absent: the published prices. */
   readonly prices?: PriceSettings;
   /** The maximum delay of the event loop. Absent: the one of `limits`. */

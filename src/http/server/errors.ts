@@ -71,6 +71,9 @@ const statusByCode: Readonly<Partial<Record<ErrorCode, number>>> = {
   search_engine_rejected: 503,
   search_engine_failed: 503,
   access_unavailable: 503,
+  order_refuses: 409,
+  order_refused: 400,
+  orders_off: 503,
   overloaded: 503,
   bodies_busy: 503,
 };

@@ -35,6 +35,11 @@ export const redirects: Guard = { kind: 'open', endpoints: 'redirect', bucket: '
 /** Answers that take seconds of our node and processors: sats of many outputs, and transactions made for clients. */
 export const builds: Guard = { kind: 'open', endpoints: 'build', bucket: 'build' };
 
+/** Creations of orders. */
+export const createsOrders: Guard = { kind: 'open', endpoints: 'create', bucket: 'create' };
+
+/** Reads of orders, which clients poll. */
+export const readsOrders: Guard = { kind: 'open', endpoints: 'orders', bucket: 'orders' };
 /** Prices of orders. */
 export const priceReads: Guard = { kind: 'open', endpoints: 'price', bucket: 'price' };
 

@@ -1,5 +1,6 @@
 import { commandErrors } from './command-errors.ts';
 import { indexErrors } from './index-errors.ts';
+import { orderErrors } from './order-errors.ts';
 import { requestErrors } from './request-errors.ts';
 import { utxoErrors } from './utxo-errors.ts';
 import { walletErrors } from './wallet-errors.ts';
@@ -355,6 +356,7 @@ const table = {
     retry: 'soon',
   },
   ...requestErrors,
+  ...orderErrors,
   ...utxoErrors,
   ...webhookErrors,
   search_engine_unreachable: {

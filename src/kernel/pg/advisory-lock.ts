@@ -13,7 +13,9 @@ export const advisoryLocks = {
   searchBuild: 7_700_103,
   /** The one process that looks for payments to watched scripts. */
   payments: 7_700_104,
-  /** The one process that fills derived tables for blocks that were indexed before. 105 is reserved. */
+  /** The one process that brings orders on: it signs and broadcasts. */
+  orders: 7_700_105,
+  /** The one process that fills derived tables for blocks that were indexed before. */
   catchUp: 7_700_106,
   /** With the hash of its name: the one connection that builds a secondary index. */
   indexBuild: 7_700_107,

@@ -38,6 +38,21 @@ const serviceRights: readonly ServiceRight[] = [
   { table: 'rate_limits', privilege: 'DELETE' },
   // what can be ordered of special sats
   { table: 'inventory_outputs', privilege: 'SELECT' },
+  // orders: new ones, each with keys of the wallet and a watched script, and the wish to cancel one. No seed is in any
+  // table
+  { table: 'wallet', privilege: 'SELECT' },
+  { table: 'wallet', privilege: 'UPDATE', columns: ['next_order_index', 'next_own_index'] },
+  { table: 'orders', privilege: 'SELECT' },
+  { table: 'orders', privilege: 'INSERT' },
+  { table: 'orders', privilege: 'UPDATE', columns: ['cancel_asked_at', 'look_at'] },
+  { table: 'order_files', privilege: 'SELECT' },
+  { table: 'order_files', privilege: 'INSERT' },
+  { table: 'order_leaves', privilege: 'INSERT' },
+  { table: 'order_transactions', privilege: 'SELECT' },
+  { table: 'payments_seen', privilege: 'SELECT' },
+  { table: 'watched_scripts', privilege: 'INSERT' },
+  { table: 'watched_scripts', privilege: 'SELECT' },
+  { table: 'watched_scripts', privilege: 'UPDATE', columns: ['since_height', 'picked_up'] },
   // what receivers are told, without their URLs, which hold their tokens; and the keys that sign it
   {
     table: 'webhooks',
@@ -55,7 +70,6 @@ const serviceRights: readonly ServiceRight[] = [
   { table: 'wallet', privilege: 'UPDATE', columns: ['next_order_index', 'next_own_index'] },
   // figures of /metrics
   { table: 'payments_offset', privilege: 'SELECT' },
-  { table: 'watched_scripts', privilege: 'SELECT', columns: ['next_height'] },
 ];
 
 /** All rights as statements for a role. They can be given again. */

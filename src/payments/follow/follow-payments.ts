@@ -1,13 +1,10 @@
+import type pg from 'pg';
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import type { LiveBlockSource } from '#kernel/contracts/live-source.ts';
 import type { NodeMessage } from '#kernel/contracts/node.ts';
-import { AppError } from '#kernel/errors/app-error.ts';
 import type { Logger } from '#kernel/logger.ts';
-import { takeAdvisoryLock } from '#kernel/pg/advisory-lock.ts';
-import { connectClient } from '#kernel/pg/pool.ts';
-import { postgresFailure } from '#kernel/pg/postgres-failure.ts';
-import { Repeats } from '#kernel/repeats.ts';
-import { Patience, pause } from '#kernel/retry.ts';
+import { workUnderLock } from '#kernel/pg/work-under-lock.ts';
+import { pause } from '#kernel/retry.ts';
 import { Waker } from '#kernel/waker.ts';
 import { watchesChannel } from '#payments/store/watches.store.ts';
 import { type PaymentsNode, PaymentsSession } from './payments-session.ts';
@@ -26,11 +23,6 @@ export interface FollowPaymentsOptions {
 const roundMs = 200;
 /** Messages may be lost: blocks and watches are polled this often anyway. */
 const pollMs = 2000;
-/** How often a standby process checks whether the active one is gone. */
-const standbyMs = 1000;
-/** The first and the longest pause after failures. */
-const retryMinMs = 500;
-const retryMaxMs = 30_000;
 
 /**
  * Keeps the tables of payments equal to the chain of a source and, with a node, to its mempool, until the signal is
@@ -38,49 +30,30 @@ const retryMaxMs = 30_000;
  * retried as the table of error codes says, from the state in the tables. Throws what is not retried.
  */
 export async function followPayments(options: FollowPaymentsOptions): Promise<void> {
-  const { signal, log, node } = options;
-  const repeats = new Repeats();
-  const patience = new Patience({
-    firstPauseMs: retryMinMs,
-    pauseMaxMs: retryMaxMs,
-    isFolder: node === null,
-    hasCookieFile: node?.hasCookieFile,
-    waitsForPeople: true,
-  });
-  let isStandingBy = false;
-  while (!signal.aborted) {
-    const startedAt = Date.now();
-    try {
-      await followOnce(options);
-    } catch (thrown) {
-      if (signal.aborted) return;
-      const error = postgresFailure(thrown);
-      if (!(error instanceof AppError)) throw error;
-      if (error.code === 'database_busy') {
-        if (!isStandingBy) log.info('another process follows payments: standing by');
-        isStandingBy = true;
-        await pause(standbyMs, signal);
-        continue;
-      }
-      isStandingBy = false;
-      if (Date.now() - startedAt > retryMaxMs) patience.reset();
-      const waitMs = patience.delayAfter(error);
-      if (waitMs === null) throw error;
-      if (repeats.isDue(error.code)) {
-        log.warn({ err: error, waitMs: Math.round(waitMs) }, 'payments are not followed');
-      }
-      await pause(waitMs, signal);
-    }
-  }
+  const { url, node, signal, log } = options;
+  await workUnderLock(
+    {
+      url,
+      applicationName: 'satscribe payments',
+      lock: 'payments',
+      what: 'payments',
+      signal,
+      log,
+      isFolder: node === null,
+      hasCookieFile: node?.hasCookieFile,
+    },
+    (client) => followWith(client, options),
+  );
 }
 
-async function followOnce({ url, source, node, signal, log }: FollowPaymentsOptions): Promise<void> {
-  const client = await connectClient(url, 'satscribe payments');
+async function followWith(
+  client: pg.Client,
+  { source, node, signal, log }: FollowPaymentsOptions,
+): Promise<void> {
   const waker = new Waker();
   const stops: (() => void)[] = [];
   let session: PaymentsSession | null = null;
   try {
-    await takeAdvisoryLock(client, 'payments');
     const current = new PaymentsSession({
       client,
       source,
@@ -105,7 +78,6 @@ async function followOnce({ url, source, node, signal, log }: FollowPaymentsOpti
   } finally {
     for (const stop of stops) stop();
     session?.close();
-    await client.end().catch(() => undefined);
   }
 }
 

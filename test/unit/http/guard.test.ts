@@ -27,7 +27,7 @@ const access = new SearchAccess({
   mode: 'open',
   domains: parseAllowedDomains('').domains,
   ownHost: null,
-  buckets: { search: { burst: 10, perSeconds: 60 }, build: null, price: null },
+  buckets: { search: { burst: 10, perSeconds: 60 }, build: null, price: null, create: null, orders: null },
   keys: new KeyDirectory(pool),
   unknownKeys: new UnknownKeys(null),
   limiter,

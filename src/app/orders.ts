@@ -1,0 +1,94 @@
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { NodeRpc } from '#kernel/contracts/node.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { createPool } from '#kernel/pg/pool.ts';
+import { CustomerFiles } from '#orders/customer-files.ts';
+import { followOrders } from '#orders/follow-orders.ts';
+import { orderSteps, parseConfirmations } from '#orders/order-steps.ts';
+import { OrdersDesk } from '#orders/orders-desk.ts';
+import { tellCustomer } from '#orders/tell-customer.ts';
+import { orderKeys, orderSigner } from '#orders/wallet-keys.ts';
+import { OutgoingHttp } from '#outgoing/outgoing-http.ts';
+import { openPublicWallet, type PublicWallet } from '#wallet/public-wallet.ts';
+import { openSigner } from '#wallet/signer.ts';
+import type { CommandContext } from './command-context.ts';
+import type { AnsweringDatabase, Database } from './database.ts';
+
+/** Connections for creations and reads of orders, which must not wait for searches. */
+const connectionsMax = 4;
+/** A creation writes a leaf of up to 400 kB for each reveal. */
+const statementTimeoutMs = 30_000;
+/** How often a process without a wallet looks whether there is one now. */
+const walletLookMs = 10_000;
+
+/** The desk of a process that answers requests: it needs no seed. */
+export function openOrdersDesk(
+  { config, lifecycle, logger }: CommandContext,
+  database: AnsweringDatabase,
+): OrdersDesk {
+  const log = logger.child({ part: 'orders' });
+  const pool = createPool(database.readerUrl, {
+    applicationName: 'satscribe orders desk',
+    max: connectionsMax,
+    statementTimeoutMs,
+    onError: (error) => log.warn({ err: error }, 'an idle connection was lost'),
+  });
+  lifecycle.add('orders connections', () => pool.end());
+  // it never changes once it is there
+  let wallet: PublicWallet | null = null;
+  return new OrdersDesk({
+    pool,
+    keys: async () => {
+      wallet ??= await openPublicWallet(pool);
+      return wallet === null ? null : orderKeys(wallet);
+    },
+    files: new CustomerFiles(filesDirOf(config)),
+    outgoing: new OutgoingHttp({ allowPrivate: config.allowPrivateUrls }),
+    allowPrivateUrls: config.allowPrivateUrls,
+    timeoutMinutes: config.orderTimeoutMinutes,
+    publicOrigin: config.publicUrl === undefined ? null : new URL(config.publicUrl).origin,
+  });
+}
+
+const filesDirOf = ({ filesDir, dataDir }: CommandContext['config']): string =>
+  filesDir ?? join(dataDir, 'files');
+
+/** Brings orders on for the life of the process, where it has the seed of the wallet. */
+export function startOrders(
+  { config, health, lifecycle, logger }: CommandContext,
+  database: Database,
+  node: NodeRpc,
+): void {
+  const { walletSeedFile } = config;
+  if (lifecycle.signal.aborted || walletSeedFile === undefined) return;
+  const log = logger.child({ part: 'orders' });
+  const work = async (signal: AbortSignal): Promise<void> => {
+    const wallet = await awaitWallet(database, signal);
+    if (wallet === null) return;
+    const signer = orderSigner(wallet, await openSigner(walletSeedFile, wallet.identity));
+    const confirmations = parseConfirmations(config.orderConfirmations) ?? [];
+    const policy = { confirmations, finalConfirmations: config.orderFinalConfirmations };
+    const steps = orderSteps(signer, node, policy, tellCustomer);
+    await followOrders({ url: database.url, node, steps, signal, log });
+  };
+  lifecycle.run('orders', work).catch((error: unknown) => {
+    if (!(error instanceof AppError)) {
+      lifecycle.fail(error);
+      return;
+    }
+    // the index is still served, and orders are taken: they wait for a process that can sign
+    health.report('orders', error);
+    log.error({ code: error.code, err: error }, 'orders are not brought on');
+  });
+}
+
+/** The wallet of the database, once `satscribe wallet init` has made it; null: the process ends. */
+async function awaitWallet({ readers }: Database, signal: AbortSignal): Promise<PublicWallet | null> {
+  while (!signal.aborted) {
+    const wallet = await openPublicWallet(readers);
+    if (wallet !== null) return wallet;
+    await sleep(walletLookMs, undefined, { signal }).catch(() => undefined);
+  }
+  return null;
+}

@@ -1,0 +1,160 @@
+import { parseAddress } from '#kernel/bitcoin/parse-address.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { networks } from '#kernel/primitives/network.ts';
+import { type Command, type CommandContext, type CommandFlag, UsageError } from '#src/app/command-context.ts';
+import { settingFlag } from './flags.ts';
+import { jsonFlag, shownTime, withService } from './service-database.ts';
+
+const ownFlag = (name: string, value: string, description: string): CommandFlag => ({
+  name,
+  value,
+  description,
+  setting: null,
+  default: null,
+});
+
+export const ordersCommand: Command = {
+  name: 'orders',
+  object: null,
+  operands: 'list|show|retry|cancel|refund',
+  summary: 'list orders, look at one, try it again, cancel it or pay it back',
+  details: `list shows the newest orders, or those in the state of --state. show prints all that is known of one:
+state, payments, transactions, ledger, events. retry plans the transactions of an order in the state error
+again. cancel ends an order that nothing was paid for. refund pays what is owed back to the address of --to,
+less the fee; a running service with the seed makes the transaction, once the payments are deep enough. An
+order id is as good as a key to the order: keep it out of chats and tickets (docs/orders.md).
+
+  satscribe orders list --state waiting-refund
+  satscribe orders refund 6f1c2b1e-5a0e-4c55-9d0c-0b8f7f0b9a11 --to bc1q…`,
+  flags: [
+    jsonFlag,
+    ownFlag('state', 'STATE', 'list: only orders in this state'),
+    ownFlag('limit', 'N', 'list: at most this many, the newest first; unset: 50'),
+    ownFlag('to', 'ADDRESS', 'refund: where the money goes'),
+    settingFlag('dataDir', 'DIR'),
+    settingFlag('logLevel', 'LEVEL', 'warn'),
+  ],
+  prepare: ({ settings }) => ({ settings, defaults: { logLevel: 'warn' } }),
+  run: runOrders,
+};
+
+const limitDefault = 50;
+const limitMost = 10_000;
+const actions = ['list', 'show', 'retry', 'cancel', 'refund'] as const;
+type Action = (typeof actions)[number];
+
+async function runOrders(context: CommandContext): Promise<void> {
+  const { words } = context;
+  const [word = '', id = '', extra] = words;
+  const action = actions.find((name) => name === word);
+  if (action === undefined)
+    throw new UsageError(
+      `${word === '' ? 'what' : word}? The command is satscribe orders list, show, retry, cancel or refund`,
+    );
+  const unexpected = action === 'list' && id !== '' ? id : extra;
+  if (unexpected !== undefined)
+    throw new UsageError(`unexpected word ${unexpected}; satscribe orders --help shows the usage`);
+  if (action === 'list') return listOrders(context);
+  const { isOrderId } = await import('#orders/order-machine.ts');
+  if (!isOrderId(id))
+    throw new UsageError(`${id === '' ? 'which order' : id}? satscribe orders ${action} <id of an order>`);
+  return changeAndShow(context, action, id);
+}
+
+async function listOrders({ flags, print, ...context }: CommandContext): Promise<void> {
+  const { orderStates } = await import('#orders/order-machine.ts');
+  const state = orderStates.find((name) => name === flags['state']) ?? null;
+  if (flags['state'] !== undefined && state === null)
+    throw new UsageError(`--state is one of ${orderStates.join(', ')}`);
+  const limit = Number(flags['limit'] ?? limitDefault);
+  if (!Number.isInteger(limit) || limit < 1 || limit > limitMost)
+    throw new UsageError(`--limit is a number from 1 to ${limitMost}`);
+  await withService({ flags, print, ...context }, async (pool) => {
+    const office = await import('#orders/order-office.ts');
+    const orders = await office.listOrders(pool, state, limit);
+    await print(flags['json'] === undefined ? orders.map(orderLine).join('') : `${JSON.stringify(orders)}\n`);
+  });
+}
+
+type ListedOrder = Awaited<ReturnType<typeof import('#orders/order-office.ts')['listOrders']>>[number];
+
+function orderLine({ id, state, amount, createdAt, error }: ListedOrder): string {
+  const why = error === null ? '' : `  ${error}`;
+  return `${id}  ${state.padEnd(20)}  ${String(amount).padStart(12)} sats  ${shownTime(createdAt)}${why}\n`;
+}
+
+async function changeAndShow(
+  context: CommandContext,
+  action: Exclude<Action, 'list'>,
+  id: string,
+): Promise<void> {
+  const { flags, print } = context;
+  await withService(context, async (pool) => {
+    const office = await import('#orders/order-office.ts');
+    await changeOrder(context, action, id, office, pool);
+    const shown = await office.showOrder(pool, id);
+    await print(`${JSON.stringify(shown, null, flags['json'] === undefined ? 2 : 0)}\n`);
+  });
+}
+
+async function changeOrder(
+  { flags }: CommandContext,
+  action: Exclude<Action, 'list'>,
+  id: string,
+  office: typeof import('#orders/order-office.ts'),
+  pool: Parameters<typeof office.showOrder>[0],
+): Promise<void> {
+  if (action === 'cancel') await office.cancelOrder(pool, id);
+  if (action === 'retry') await office.retryOrder(pool, id);
+  if (action !== 'refund') return;
+  const address = flags['to'];
+  if (address === undefined) throw new UsageError('where to? satscribe orders refund <id> --to ADDRESS');
+  const network = await office.networkOfOrders(pool);
+  const parsed = parseAddress(address, networks[network]);
+  if (parsed.kind === 'refused') throw new UsageError(`--to: ${address} ${parsed.reason}`);
+  await office.refundOrder(pool, id, parsed.script);
+}
+
+export const auditCommand: Command = {
+  name: 'audit',
+  object: null,
+  summary: 'prove the ledger of the orders against the payments in blocks',
+  details: `Adds up every account of the ledger, and compares what each order received with the payments that blocks
+have. Changes nothing, and may run beside a service. On a difference the exit code is 1
+(docs/orders.md, "Ledger").
+
+  satscribe audit --json`,
+  flags: [jsonFlag, settingFlag('dataDir', 'DIR'), settingFlag('logLevel', 'LEVEL', 'warn')],
+  prepare: ({ settings }) => ({ settings, defaults: { logLevel: 'warn' } }),
+  run: runAudit,
+};
+
+async function runAudit(context: CommandContext): Promise<void> {
+  const { flags, print } = context;
+  await withService(context, async (pool) => {
+    const { audit } = await import('#orders/audit.ts');
+    const { orders, balances, differences } = await audit(pool);
+    const json = {
+      orders,
+      balances: Object.fromEntries(balances.map(({ account, sats }) => [account, Number(sats)])),
+      differences: differences.map((difference) => ({
+        ...difference,
+        ledger: Number(difference.ledger),
+        chain: Number(difference.chain),
+      })),
+    };
+    const lines = [
+      ...balances.map(({ account, sats }) => `${account.padEnd(10)} ${String(sats).padStart(18)} sats`),
+      ...differences.map(
+        ({ orderId, what, ledger, chain }) => `${orderId}  ${what}: ledger ${ledger}, chain ${chain}`,
+      ),
+      `${orders} orders, ${differences.length} differences`,
+    ];
+    await print(flags['json'] === undefined ? `${lines.join('\n')}\n` : `${JSON.stringify(json)}\n`);
+    if (differences.length > 0)
+      throw new AppError(
+        'audit_differs',
+        `The ledger differs from the chain at ${differences.length} orders.`,
+      );
+  });
+}

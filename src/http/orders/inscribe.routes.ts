@@ -1,0 +1,183 @@
+import type { FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import { inscriptionKeys } from '#chain/inscriptions/inscription.queries.ts';
+import { apiRoute } from '#http/server/api-route.ts';
+import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
+import { createsOrders } from '#http/server/guard.ts';
+import { bodyLimits } from '#http/server/limits.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { formatInscriptionId, type InscriptionId } from '#kernel/primitives/inscription-id.ts';
+import { nextTurn } from '#kernel/turns.ts';
+import type { SentFile, WantedOrder } from '#orders/create-order.ts';
+import type { FetchedContents } from '#orders/fetch-contents.ts';
+import type { FileTerms, OrderTerms } from '#orders/inscribing/order-terms.ts';
+import { createdAnswer } from '#orders/order-answer.ts';
+import type { OrdersDesk } from '#orders/orders-desk.ts';
+import { encodeContents } from '#orders/reading/encode-contents.ts';
+import { type OrderExtras, readExtras } from '#orders/reading/read-extras.ts';
+import type { ReadFile } from '#orders/reading/read-files.ts';
+import { type ReadOrder, readOrderRequest } from '#orders/reading/read-order.ts';
+import type { RequestFault } from '#orders/reading/request-values.ts';
+import { defaultPriceSettings, type PriceSettings, pricesOf, quoted, refuseFaults } from './prices.ts';
+
+/** The answer of a creation: the inputs, and what the service adds. */
+const created = Type.Object(
+  {
+    id: Type.String({ description: 'reads the order: keep it' }),
+    status: Type.Literal('ok'),
+    state: Type.Literal('waiting-payment'),
+    orderType: Type.Literal('direct'),
+    charge: Type.Object({ amount: Type.Integer({ description: 'sats' }) }),
+    createdAt: Type.Object({ '.sv': Type.Literal('timestamp') }),
+  },
+  { additionalProperties: true },
+);
+
+/** Bodies that are compressed before an order is answered: a few hundred milliseconds of a thread. */
+const compressMax = 4_000_000;
+
+/** Direct orders (docs/orders.md, "Direct orders"). */
+export function inscribeRoutes(app: App, deps: AppDependencies): void {
+  apiRoute(app, {
+    method: 'POST',
+    url: '/inscribe',
+    bodyLimit: bodyLimits.order,
+    schema: {
+      operationId: 'inscribe',
+      summary: 'Orders inscriptions; read the order for the address to pay',
+      tags: ['orders'],
+      body: Type.Unknown({
+        description: 'files or delegates, and where they go (docs/orders.md, "Direct orders")',
+      }),
+      response: { 200: created },
+    },
+    config: { errors: 'orderWrite', guard: createsOrders, longTexts: true, failures: [503] },
+    handler: async (request, reply) => {
+      const { orders = null, prices = defaultPriceSettings } = deps;
+      if (orders === null) throw new AppError('orders_off', 'this service takes no orders');
+      const wanted = await wantedOrder(deps, orders, prices, request);
+      const { order, files } = await orders.create(wanted);
+      reply.header('cache-control', 'no-store');
+      return createdAnswer(order, files) as never;
+    },
+  });
+}
+
+async function wantedOrder(
+  deps: AppDependencies,
+  orders: OrdersDesk,
+  prices: PriceSettings,
+  request: FastifyRequest,
+): Promise<WantedOrder> {
+  const { network } = deps;
+  const read = readOrderRequest(request.body, {
+    network,
+    type: 'direct',
+    nonStandard: prices.nonStandard,
+    purpose: 'order',
+  });
+  const extras = readExtras(request.body, {
+    network,
+    timeoutMinutes: orders.timeoutMinutes,
+    urlProblem: (url) => orders.urlProblem(url),
+  });
+  if (read.kind === 'faulty') throw refuseFaults([...read.faults, ...extras.faults]);
+  refuseAny([...extras.faults, ...notOffered(read, extras)]);
+  await checkDelegates(deps, read.terms);
+  const contents = await orders.fetch(read.files);
+  refuseAny(contents.faults);
+  const encoded = await encodeContents(read, { bodies: 'bytes', compressMax, pause: nextTurn });
+  if (encoded.kind === 'faulty') throw refuseFaults(encoded.faults);
+  const terms = withFetched(encoded.terms, contents);
+  const quote = quoted(terms, pricesOf('direct', prices));
+  const origin = orders.publicOrigin ?? `${request.protocol}://${request.host}`;
+  return {
+    terms,
+    layout: quote.layout,
+    request: extras.request(quote.postage, terms.files.length),
+    quote: {
+      chainFee: Number(quote.chainFee),
+      serviceFee: Number(quote.serviceFee),
+      baseFee: Number(quote.baseFee),
+      additionalFeeCharged: Number(quote.additionalFeeCharged),
+      postage: Number(quote.postage),
+      amount: Number(quote.amount),
+    },
+    files: read.files.map((file, index) => sentFile(file, terms.files[index])),
+    webhookUrl: extras.webhookUrl,
+    refundScript: extras.refundScript,
+    timeoutMinutes: extras.timeoutMinutes,
+    filesUrl: (key) => `${origin}/files/${encodeURIComponent(key)}`,
+  };
+}
+
+/** Throws `request_invalid` where there are any. */
+function refuseAny(faults: readonly RequestFault[]): void {
+  if (faults.length > 0) throw refuseFaults(faults);
+}
+
+/** What the interface has and this version does not deliver: refused before money is asked for. */
+function notOffered(read: ReadOrder, { allowedSatributes }: OrderExtras) {
+  const fields: readonly [string, boolean][] = [
+    ['parents', read.terms.parents.length > 0],
+    ['burnAfterInscribe', read.terms.burn],
+    ['inscriptionIdPrefix', read.inscriptionIdPrefix !== null],
+    ['allowedSatributes', allowedSatributes.length > 0],
+    ['rareSats', read.rareSats !== 'random'],
+    ['referral', read.referral !== null],
+  ];
+  return fields
+    .filter(([, isAsked]) => isAsked)
+    .map(([parameter]) => ({
+      message: `${parameter} is not offered yet for orders: leave it out`,
+      parameter,
+    }));
+}
+
+/** A delegate that nobody knows would show nothing, for ever. */
+async function checkDelegates({ pool }: AppDependencies, { files }: OrderTerms): Promise<void> {
+  const ids = files.flatMap(({ delegate }): InscriptionId[] => (delegate === null ? [] : [delegate]));
+  if (ids.length === 0) return;
+  const client = await pool.connect();
+  try {
+    const keys = await inscriptionKeys(client, ids);
+    const unknown = ids.filter((_, index) => keys[index] === null || keys[index] === undefined);
+    refuseAny(
+      unknown.map(({ txid, index }) => ({
+        message: `The delegate ${formatInscriptionId(txid, index)} is not an inscription of this index.`,
+        parameter: 'delegates',
+      })),
+    );
+  } finally {
+    client.release();
+  }
+}
+
+function withFetched(terms: OrderTerms, { bodies, metadata }: FetchedContents): OrderTerms {
+  if (bodies.size === 0 && metadata.size === 0) return terms;
+  const files = terms.files.map(
+    (file, index): FileTerms => ({
+      ...file,
+      body: bodies.get(index) ?? file.body,
+      metadata: metadata.get(index) ?? file.metadata,
+    }),
+  );
+  return { ...terms, files };
+}
+
+function sentFile({ name, terms }: ReadFile, made: FileTerms | undefined): SentFile | null {
+  const body = made?.body;
+  if (name === null || !(body instanceof Uint8Array)) return null;
+  return {
+    name,
+    content: body,
+    mediaType: terms.contentType ?? 'application/octet-stream',
+    shown: {
+      name,
+      size: body.length,
+      type: terms.contentType,
+      mimeType: terms.contentType,
+      metadataSize: made?.metadata instanceof Uint8Array ? made.metadata.length : null,
+    },
+  };
+}

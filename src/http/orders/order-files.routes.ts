@@ -1,0 +1,37 @@
+import { Type } from 'typebox';
+import { inscribedHeaders } from '#http/content/content-headers.ts';
+import { anyBytes } from '#http/server/answer-schemas.ts';
+import { apiRoute } from '#http/server/api-route.ts';
+import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
+import { readsOrders } from '#http/server/guard.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+
+/** Files of orders as their customers sent them, confined as contents are. */
+export function orderFilesRoutes(app: App, { orders = null }: AppDependencies): void {
+  apiRoute(app, {
+    method: 'GET',
+    url: '/files/:key',
+    schema: {
+      operationId: 'orderFile',
+      summary: 'A file of an order, as its customer sent it',
+      tags: ['orders'],
+      params: Type.Object({ key: Type.String({ description: 'the s3Key of the file', maxLength: 400 }) }),
+      response: { 200: anyBytes('the file') },
+    },
+    config: { errors: 'text', guard: readsOrders, compression: 'none' },
+    handler: async (request, reply) => {
+      const file = orders === null ? null : await orders.file(request.params.key);
+      if (file === null) throw new AppError('not_found', 'there is no such file');
+      return reply
+        .headers({
+          ...inscribedHeaders,
+          'content-type': file.mediaType,
+          'x-content-type-options': 'nosniff',
+          // who knows the key knows the order: no other page may learn it
+          'referrer-policy': 'no-referrer',
+          'cache-control': 'private, max-age=3600',
+        })
+        .send(file.content);
+    },
+  });
+}

@@ -1,0 +1,108 @@
+import { Type } from 'typebox';
+import { apiRoute } from '#http/server/api-route.ts';
+import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
+import { readsOrders } from '#http/server/guard.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { orderAnswer } from '#orders/order-answer.ts';
+import { isOrderId, orderStates } from '#orders/order-machine.ts';
+import type { OrdersDesk } from '#orders/orders-desk.ts';
+
+const exampleOrder = '6f1c2b1e-5a0e-4c55-9d0c-0b8f7f0b9a11';
+const orderId = Type.String({ description: 'the id of an order', examples: [exampleOrder] });
+
+/** An order as clients read it; which fields are there depends on its progress (docs/orders.md, "Orders"). */
+const order = Type.Object(
+  {
+    id: Type.String(),
+    status: Type.Literal('ok'),
+    state: Type.Enum([...orderStates]),
+    orderType: Type.Literal('direct'),
+    createdAt: Type.Integer({ description: 'milliseconds since 1970' }),
+    charge: Type.Object({
+      address: Type.String({ description: 'pay here' }),
+      amount: Type.Integer({ description: 'sats' }),
+      callback_url: Type.String(),
+    }),
+    chainFee: Type.Integer(),
+    serviceFee: Type.Integer(),
+    baseFee: Type.Integer(),
+    postage: Type.Integer(),
+    files: Type.Array(Type.Object({}, { additionalProperties: true })),
+  },
+  { additionalProperties: true },
+);
+
+/** Orders: reading and cancelling (docs/orders.md). */
+export function orderRoutes(app: App, { orders = null }: AppDependencies): void {
+  const read = async (id: string): Promise<object> => {
+    const found = orders === null || !isOrderId(id) ? null : await orders.read(id);
+    // an id is as good as a key: it is told to nobody else, and logged nowhere
+    if (found === null) throw new AppError('not_found', `no such order ${id.slice(0, 64)}`);
+    return orderAnswer(found.order, found);
+  };
+  apiRoute(app, {
+    method: 'GET',
+    url: '/order',
+    schema: {
+      operationId: 'order',
+      summary: 'An order, with its charge and its progress',
+      tags: ['orders'],
+      querystring: Type.Object({ id: orderId }),
+      response: { 200: order },
+    },
+    config: { errors: 'orderRead', guard: readsOrders },
+    handler: async (request, reply) => {
+      reply.header('cache-control', 'no-store');
+      return (await read(request.query.id)) as never;
+    },
+  });
+  apiRoute(app, {
+    method: 'GET',
+    url: '/order/:id',
+    schema: {
+      operationId: 'orderByPath',
+      summary: 'The same by its path',
+      tags: ['orders'],
+      params: Type.Object({ id: orderId }),
+      response: { 200: order },
+    },
+    config: { errors: 'orderRead', guard: readsOrders },
+    handler: async (request, reply) => {
+      reply.header('cache-control', 'no-store');
+      return (await read(request.params.id)) as never;
+    },
+  });
+  cancelRoute(app, orders, read);
+}
+
+/** Throws `order_refuses`. */
+function cancelRoute(app: App, orders: OrdersDesk | null, read: (id: string) => Promise<object>): void {
+  apiRoute(app, {
+    method: 'POST',
+    url: '/order/cancel',
+    schema: {
+      operationId: 'cancelOrder',
+      summary: 'Cancels an order that nothing was paid for',
+      tags: ['orders'],
+      body: Type.Object({ id: orderId }),
+      response: { 200: order },
+    },
+    config: { errors: 'orderWrite', guard: readsOrders },
+    handler: async (request, reply) => {
+      const { id } = request.body;
+      await read(id);
+      if (!(await needed(orders).cancel(id)))
+        throw new AppError(
+          'order_refuses',
+          'the order cannot be cancelled: something was paid, or it is over',
+        );
+      reply.header('cache-control', 'no-store');
+      return (await read(id)) as never;
+    },
+  });
+}
+
+function needed(orders: OrdersDesk | null): OrdersDesk {
+  if (orders === null) throw new AppError('orders_off', 'this service takes no orders');
+  return orders;
+}

@@ -1,0 +1,31 @@
+/** What may be wrong with orders. */
+export const orderErrors = {
+  orders_off: {
+    meaning: 'The service takes no orders: it has no wallet, no node, or a node that relays no reveals.',
+    action:
+      'The message says what is missing: `satscribe wallet init` makes a wallet (docs/wallet.md), and Bitcoin Core relays reveals by default.',
+    retry: 'minute',
+  },
+  order_refused: {
+    meaning: 'What is ordered cannot be made: nothing was stored, and no money was asked for.',
+    action: 'Change what the message names; docs/orders.md has the rules.',
+    retry: 'never',
+  },
+  order_refuses: {
+    meaning:
+      'The state of an order does not allow what was asked: to cancel one that something was paid for, for example.',
+    action: 'Look at its state; docs/orders.md, "States", says what each one allows.',
+    retry: 'never',
+  },
+  audit_differs: {
+    meaning: 'The ledger of the orders does not come to what blocks have.',
+    action:
+      'Run `satscribe audit` again once the service has caught up with the chain. What still differs is named with its order: `satscribe orders show` has its payments and entries. Report it: no entry is ever lost or changed.',
+    retry: 'never',
+  },
+  order_unknown: {
+    meaning: 'There is no order with this id.',
+    action: 'Correct the id; `satscribe orders list` shows all.',
+    retry: 'never',
+  },
+} as const;

@@ -1,0 +1,114 @@
+import { randomUUID } from 'node:crypto';
+import type pg from 'pg';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { withTransaction } from '#kernel/pg/transaction.ts';
+import { watchScripts } from '#payments/store/watches.store.ts';
+import type { CustomerFiles } from './customer-files.ts';
+import type { OrderLayout } from './inscribing/order-layout.ts';
+import type { OrderTerms } from './inscribing/order-terms.ts';
+import { insertOrder, type NewOrder, type NewOrderFile } from './order.store.ts';
+import type { OrderQuote, OrderRequest } from './order-request.ts';
+import { nextBlock, watcherOf } from './process-order.ts';
+import { storedTerms } from './stored-terms.ts';
+
+/** A file as the customer sent it. */
+export interface SentFile {
+  readonly name: string;
+  readonly content: Uint8Array;
+  readonly mediaType: string;
+  /** As answers show it, without `url` and `s3Key`. */
+  readonly shown: object;
+}
+
+/** A checked and quoted order. */
+export interface WantedOrder {
+  readonly request: OrderRequest;
+  /** With the bytes of all contents. */
+  readonly terms: OrderTerms;
+  readonly layout: OrderLayout;
+  readonly quote: OrderQuote;
+  /** One an inscription; null: a delegate without a file. */
+  readonly files: readonly (SentFile | null)[];
+  readonly webhookUrl: string | null;
+  readonly refundScript: Uint8Array | null;
+  readonly timeoutMinutes: number;
+  /** Where the customer finds a file: the origin that the order was sent to. */
+  readonly filesUrl: (s3Key: string) => string;
+}
+
+/** What an address of an order is made of. */
+export interface OrderKeys {
+  /** Takes the next key of the wallet, which no other order gets, in the caller's transaction. */
+  readonly nextKey: (tx: pg.ClientBase) => Promise<number>;
+  /** The same for the output of the service's own. */
+  readonly nextOwnKey: (tx: pg.ClientBase) => Promise<number>;
+  /** The leaves of the order's reveals, and the address that is paid: proven to be spendable. */
+  readonly charge: (keyIndex: number, wanted: Pick<WantedOrder, 'terms' | 'layout'>) => Charge;
+}
+
+export interface Charge {
+  readonly leaves: readonly Uint8Array[];
+  readonly script: Uint8Array;
+  readonly address: string;
+}
+
+export interface OrderDesk {
+  /** Of the role that answers requests, which may add orders. */
+  readonly pool: pg.Pool;
+  /** Null: there is no wallet, and no orders are taken. */
+  readonly keys: () => Promise<OrderKeys | null>;
+  readonly files: CustomerFiles;
+}
+
+/**
+ * Stores an order with an address of its own, which is watched from the next block on. Contents are on disk, and
+ * everything else in one transaction, before this returns: no address is shown of an order that could be lost.
+ */
+export async function createOrder(
+  { pool, keys: openKeys, files }: OrderDesk,
+  wanted: WantedOrder,
+  now: Date,
+): Promise<{ order: NewOrder; files: readonly object[] }> {
+  const keys = await openKeys();
+  if (keys === null) throw new AppError('orders_off', 'this service takes no orders: it has no wallet');
+  const { filesUrl } = wanted;
+  const stored = await Promise.all(wanted.files.map((file) => storeFile(files, file, filesUrl)));
+  const { request, terms, layout, quote, webhookUrl, refundScript, timeoutMinutes } = wanted;
+  const order = await withTransaction(pool, async (tx) => {
+    const keyIndex = await keys.nextKey(tx);
+    const ownIndex = await keys.nextOwnKey(tx);
+    const charge = keys.charge(keyIndex, wanted);
+    const made: NewOrder = {
+      id: randomUUID(),
+      keyIndex,
+      ownIndex,
+      ...charge,
+      paidTo: layout.paidTo,
+      amount: BigInt(quote.amount),
+      quote,
+      request,
+      terms: storedTerms(terms) as unknown as NewOrder['terms'],
+      webhookUrl,
+      refundScript,
+      expiresAt: new Date(now.getTime() + timeoutMinutes * 60_000),
+      files: stored,
+    };
+    await insertOrder(tx, made);
+    // nobody knows the address yet, so no block up to now pays it
+    await watchScripts(tx, watcherOf(made.id), [{ script: charge.script, sinceHeight: nextBlock }]);
+    return made;
+  });
+  return { order, files: stored.map(({ shown }) => shown) };
+}
+
+async function storeFile(
+  files: CustomerFiles,
+  file: SentFile | null,
+  filesUrl: WantedOrder['filesUrl'],
+): Promise<NewOrderFile> {
+  if (file === null) return { sha256: null, mediaType: null, s3Key: null, shown: {} };
+  const sha256 = await files.put(file.content);
+  const s3Key = `${randomUUID()}_${file.name}`;
+  const shown = { ...file.shown, url: filesUrl(s3Key), s3Key };
+  return { sha256, mediaType: file.mediaType, s3Key, shown };
+}

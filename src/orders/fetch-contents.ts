@@ -1,0 +1,71 @@
+import { AppError } from '#kernel/errors/app-error.ts';
+import type { OutgoingHttp } from '#outgoing/outgoing-http.ts';
+import { metadataCbor } from './reading/metadata-cbor.ts';
+import type { ReadFile } from './reading/read-files.ts';
+import { type RequestFault, RequestValues } from './reading/request-values.ts';
+
+/** Contents of an order that were at URLs, by the index of their file. */
+export interface FetchedContents {
+  readonly bodies: ReadonlyMap<number, Uint8Array>;
+  /** CBOR. */
+  readonly metadata: ReadonlyMap<number, Uint8Array>;
+  readonly faults: readonly RequestFault[];
+}
+
+/** No reveal can hold more (a block has 4,000,000 weight units). */
+const bytesMax = 4_000_000;
+const timeoutMs = 60_000;
+/** Of one order. The guarded client bounds those to one host. */
+const atOnce = 8;
+/** Of all files of one order, as data URLs have it. */
+const totalMax = 50_000_000;
+
+/** Fetches what an order names by URL, before an address is shown: all bytes are known when it is. */
+export async function fetchContents(
+  outgoing: OutgoingHttp,
+  files: readonly ReadFile[],
+): Promise<FetchedContents> {
+  const values = new RequestValues();
+  const bodies = new Map<number, Uint8Array>();
+  const metadata = new Map<number, Uint8Array>();
+  let total = 0;
+  const get = async (url: string, field: string): Promise<Uint8Array | null> => {
+    if (total > totalMax) return values.fault('files', `hold more than ${totalMax} bytes at their URLs`);
+    try {
+      const { status, bytes } = await outgoing.get(url, { bytesMax, timeoutMs });
+      if (status !== 200) return values.fault(field, `cannot be fetched: its server answers ${status}`);
+      total += bytes.length;
+      return bytes;
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      return values.fault(field, `cannot be fetched: ${error.message}`);
+    }
+  };
+  const tasks = files.flatMap(({ body, metadata: given, field }, index) => [
+    ...(body?.kind === 'url'
+      ? [
+          async () => {
+            const bytes = await get(body.url, `${field}.url`);
+            if (bytes !== null) bodies.set(index, bytes);
+          },
+        ]
+      : []),
+    ...(given?.kind === 'url'
+      ? [
+          async () => {
+            const bytes = await get(given.url, `${field}.metadataUrl`);
+            const cbor = bytes === null ? null : metadataCbor(bytes);
+            if (cbor !== null) metadata.set(index, cbor);
+            else if (bytes !== null) values.fault(`${field}.metadataUrl`, 'does not lead to JSON in UTF-8');
+          },
+        ]
+      : []),
+  ]);
+  const left = tasks.values();
+  await Promise.all(
+    Array.from({ length: atOnce }, async () => {
+      for (const task of left) await task();
+    }),
+  );
+  return { bodies, metadata, faults: values.faults };
+}

@@ -1,0 +1,156 @@
+import pg from 'pg';
+import type { NodeRpc } from '#kernel/contracts/node.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import type { Logger } from '#kernel/logger.ts';
+import { postgresFailure } from '#kernel/pg/postgres-failure.ts';
+import { withTransaction } from '#kernel/pg/transaction.ts';
+import { workUnderLock } from '#kernel/pg/work-under-lock.ts';
+import { displayHash } from '#kernel/primitives/hash.ts';
+import { Repeats } from '#kernel/repeats.ts';
+import { Waker } from '#kernel/waker.ts';
+import { listenForPayments } from '#payments/listen-for-payments.ts';
+import { readPaymentChanges } from '#payments/payments.queries.ts';
+import { broadcast } from './broadcast.ts';
+import {
+  dueOrders,
+  lookAgain,
+  moveOrdersOffset,
+  ordersChannel,
+  ordersWaitingForBlocks,
+  readOrdersOffset,
+  tipsOf,
+  transactionsToSend,
+} from './order.store.ts';
+import { type OrderSteps, processOrder, tryAgainMs } from './process-order.ts';
+
+export interface FollowOrdersOptions {
+  /** Of the database, of the role that owns its tables. */
+  readonly url: string;
+  readonly node: NodeRpc;
+  readonly steps: OrderSteps;
+  readonly signal: AbortSignal;
+  readonly log: Logger;
+}
+
+/** Changes of payments that are read at once: those of a block with this many customers. */
+const changesMax = 1000;
+/** Orders that became due and are looked at in one round: a few hundred milliseconds. */
+const dueMax = 200;
+/** News may be lost, and blocks that pay no order come without any: tips are compared this often. */
+const pollMs = 500;
+/** How often a transaction that is in no block is broadcast again: a node forgets its mempool when it restarts. */
+const broadcastEveryMs = 60_000;
+
+/**
+ * Brings all orders to where payments, blocks and time say they are, until the signal is aborted: one process per
+ * database does so, another one stands by. Everything is decided from tables, so a process that is killed anywhere
+ * loses nothing: the next one goes on.
+ */
+export async function followOrders(options: FollowOrdersOptions): Promise<void> {
+  const { url, signal, log } = options;
+  await workUnderLock(
+    {
+      url,
+      applicationName: 'satscribe orders',
+      lock: 'orders',
+      what: 'orders',
+      signal,
+      log,
+      hasCookieFile: true,
+    },
+    (client) => follow(client, options),
+  );
+}
+
+async function follow(client: pg.Client, options: FollowOrdersOptions): Promise<void> {
+  const { signal, log } = options;
+  const waker = new Waker();
+  await listenForPayments(client, () => waker.wake());
+  await client.query(`LISTEN ${ordersChannel}`);
+  client.on('notification', ({ channel }) => {
+    if (channel === ordersChannel) waker.wake();
+  });
+  log.info('orders are followed');
+  const round = new OrderRounds(client, options);
+  while (!signal.aborted) {
+    await round.next();
+    await waker.wait(pollMs, signal);
+  }
+}
+
+class OrderRounds {
+  readonly #client: pg.Client;
+  readonly #options: FollowOrdersOptions;
+  #tips = '';
+  #broadcastAt = -Infinity;
+  readonly #repeats = new Repeats();
+
+  constructor(client: pg.Client, options: FollowOrdersOptions) {
+    this.#client = client;
+    this.#options = options;
+  }
+
+  /** One look at everything that is new. */
+  async next(): Promise<void> {
+    const { signal } = this.#options;
+    const tips = await tipsOf(this.#client);
+    const isNewTip = tips !== this.#tips;
+    const touched = new Set<string>();
+    const changed = await this.#changes(touched);
+    for (const id of await dueOrders(this.#client, new Date(), dueMax)) touched.add(id);
+    if (isNewTip) for (const id of await ordersWaitingForBlocks(this.#client)) touched.add(id);
+    for (const id of touched) {
+      if (signal.aborted) return;
+      await this.#process(id);
+    }
+    if (changed !== null) await moveOrdersOffset(this.#client, changed);
+    this.#tips = tips;
+    await this.#broadcast(isNewTip);
+  }
+
+  /** Orders whose payments changed; the last change, or null: there is none. */
+  async #changes(touched: Set<string>): Promise<number | null> {
+    const after = await readOrdersOffset(this.#client);
+    const changes = await readPaymentChanges(this.#client, after, changesMax);
+    for (const { watchers } of changes) {
+      for (const watcher of watchers) {
+        const [kind, id] = watcher.split(' ');
+        if ((kind === 'order' || kind === 'refund') && id !== undefined) touched.add(id);
+      }
+    }
+    return changes.at(-1)?.payment.change ?? null;
+  }
+
+  async #process(id: string): Promise<void> {
+    const { steps, log } = this.#options;
+    try {
+      await withTransaction(this.#client, (tx) => processOrder(tx, id, steps, new Date()));
+    } catch (thrown) {
+      const error = postgresFailure(thrown);
+      // without the database nothing can be done; whatever is wrong with one order must not stop the others
+      if (error instanceof AppError && error.code.startsWith('postgres_')) throw error;
+      log.error({ err: error }, 'an order could not be brought on: it is tried again in a minute');
+      await lookAgain(this.#client, id, new Date(Date.now() + tryAgainMs));
+    }
+  }
+
+  /** Sends what is stored and in no block: new transactions at once, all of them with each block and once a minute. */
+  async #broadcast(isNewTip: boolean): Promise<void> {
+    const { node, log, signal } = this.#options;
+    const isAll = isNewTip || performance.now() - this.#broadcastAt > broadcastEveryMs;
+    if (isAll) this.#broadcastAt = performance.now();
+    try {
+      for (const { txid, bytes } of await transactionsToSend(this.#client, isAll)) {
+        if (signal.aborted) return;
+        const refusal = await broadcast(this.#client, node, { txid, bytes });
+        if (refusal !== null && this.#repeats.isDue(`${displayHash(txid)} ${refusal}`))
+          log.warn({ txid: displayHash(txid), refusal }, 'the node refused a transaction: it is sent again');
+      }
+    } catch (error) {
+      // payments are followed and states move on without the node; what is stored is sent once it answers
+      if (!(error instanceof AppError) || !error.code.startsWith('node_')) throw error;
+      this.#broadcastAt = -Infinity;
+      if (this.#repeats.isDue(error.code)) log.warn({ err: error }, 'transactions of orders are not sent');
+    }
+  }
+}

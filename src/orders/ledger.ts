@@ -1,0 +1,96 @@
+/**
+ * Accounts that sats of customers can be in (docs/orders.md, "Ledger"). `outside`: everything that is not ours. `owed`:
+ * received, and not delivered or refunded. `deposit`: values of parents. `postage`: with the customer's inscriptions.
+ * `fee`: of miners. `service`: revenue. `operator`: anchors, bumps and rounding. `refund`: set aside to be paid back.
+ */
+export const ledgerAccounts = [
+  'outside',
+  'owed',
+  'deposit',
+  'postage',
+  'fee',
+  'service',
+  'referral',
+  'creator',
+  'token',
+  'operator',
+  'refund',
+] as const;
+export type LedgerAccount = (typeof ledgerAccounts)[number];
+
+/** Sats that a transaction moved from one account to another. */
+export interface LedgerEntry {
+  readonly from: LedgerAccount;
+  readonly to: LedgerAccount;
+  readonly sats: bigint;
+  /** As it is shown. */
+  readonly txid: string;
+  /** The output that they came in with; null: more than one. */
+  readonly vout: number | null;
+}
+
+/** A confirmed output that pays an order. */
+export interface Receipt {
+  readonly txid: string;
+  readonly vout: number;
+  readonly value: bigint;
+}
+
+/** A confirmed transaction of ours, by what its outputs and its fee are. */
+export interface Settlement {
+  readonly txid: string;
+  readonly parts: readonly { readonly to: LedgerAccount; readonly sats: bigint }[];
+  /** Where its inputs came from. */
+  readonly from: LedgerAccount;
+}
+
+/** The entries that the confirmed facts of an order ask for. Pure. */
+export function entriesOf(receipts: readonly Receipt[], settlements: readonly Settlement[]): LedgerEntry[] {
+  const received = receipts
+    .filter(({ value }) => value > 0n)
+    .map(({ txid, vout, value }): LedgerEntry => ({ from: 'outside', to: 'owed', sats: value, txid, vout }));
+  const settled = settlements.flatMap(({ txid, parts, from }) =>
+    parts
+      .filter(({ sats, to }) => sats > 0n && to !== from)
+      .map(({ to, sats }): LedgerEntry => ({ from, to, sats, txid, vout: null })),
+  );
+  return [...received, ...settled];
+}
+
+/**
+ * The entries to add so that those that were posted come to those that are wanted: what is missing, and the other way
+ * round what a reorganisation took back. Entries are only ever added. Pure.
+ */
+export function correctionsTo(wanted: readonly LedgerEntry[], posted: readonly LedgerEntry[]): LedgerEntry[] {
+  const open = new Map<string, { entry: LedgerEntry; sats: bigint }>();
+  const count = (entry: LedgerEntry, sign: 1n | -1n): void => {
+    const { key, isReversed } = lineOf(entry);
+    const line = open.get(key) ?? { entry: isReversed ? reversed(entry) : entry, sats: 0n };
+    line.sats += entry.sats * sign * (isReversed ? -1n : 1n);
+    open.set(key, line);
+  };
+  for (const entry of wanted) count(entry, 1n);
+  for (const entry of posted) count(entry, -1n);
+  return [...open.values()]
+    .filter(({ sats }) => sats !== 0n)
+    .map(({ entry, sats }) => (sats > 0n ? { ...entry, sats } : { ...reversed(entry), sats: -sats }));
+}
+
+/** The balance of each account: what came in less what went out. Their sum is zero. */
+export function balancesOf(entries: readonly LedgerEntry[]): ReadonlyMap<LedgerAccount, bigint> {
+  const balances = new Map<LedgerAccount, bigint>();
+  for (const { from, to, sats } of entries) {
+    balances.set(from, (balances.get(from) ?? 0n) - sats);
+    balances.set(to, (balances.get(to) ?? 0n) + sats);
+  }
+  return balances;
+}
+
+/** An entry and its reversal are one line. */
+function lineOf({ from, to, txid, vout }: LedgerEntry): { key: string; isReversed: boolean } {
+  const isReversed = ledgerAccounts.indexOf(from) > ledgerAccounts.indexOf(to);
+  const [first, second] = isReversed ? [to, from] : [from, to];
+  return { key: `${txid} ${vout ?? ''} ${first} ${second}`, isReversed };
+}
+
+const reversed = (entry: LedgerEntry): LedgerEntry => ({ ...entry, from: entry.to, to: entry.from });

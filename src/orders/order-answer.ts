@@ -1,0 +1,129 @@
+import { displayHash } from '#kernel/primitives/hash.ts';
+import type { Payment } from '#payments/payments.queries.ts';
+import type { NewOrder, Order, OrderFile, OrderTransaction } from './order.store.ts';
+import type { OrderState } from './order-machine.ts';
+import { placeOf } from './tell-customer.ts';
+
+/** The answer to a creation: all inputs, absent ones null, and a charge without its address (client-compat 3.4). */
+export function createdAnswer(
+  order: Pick<NewOrder, 'id' | 'quote' | 'request' | 'amount' | 'webhookUrl'>,
+  files: readonly object[],
+): object {
+  const { count: _, ...request } = order.request;
+  return {
+    id: order.id,
+    status: 'ok',
+    state: 'waiting-payment' satisfies OrderState,
+    orderType: 'direct',
+    charge: { amount: Number(order.amount) },
+    ...costs(order),
+    files,
+    ...request,
+    webhookUrl: order.webhookUrl,
+    // no mistake: recorded answers of the public service have the placeholder of its database here
+    createdAt: { '.sv': 'timestamp' },
+  };
+}
+
+/** What is known of an order beside its row. */
+export interface OrderProgress {
+  readonly files: readonly OrderFile[];
+  readonly transactions: readonly OrderTransaction[];
+  /** To its address. */
+  readonly payments: readonly Payment[];
+}
+
+/** States in which the amount is there: what clients take for paid. */
+const paidStates: readonly OrderState[] = ['prep', 'queued', 'completed'];
+
+/** The answer to GET /order: fields without a value are left out (client-compat 3.6). */
+export function orderAnswer(order: Order, { files, transactions, payments }: OrderProgress): object {
+  const { count, ...request } = order.request;
+  const reveals = transactions.filter(({ kind }) => kind === 'reveal');
+  const refund = transactions.find(({ kind, sentAt }) => kind === 'refund' && sentAt !== null);
+  return withoutNulls({
+    id: order.id,
+    status: 'ok',
+    state: order.state,
+    orderType: 'direct',
+    createdAt: order.createdAt.getTime(),
+    ...request,
+    ...costs(order),
+    webhookUrl: order.webhookUrl,
+    charge: { address: order.address, amount: Number(order.amount), callback_url: '' },
+    ...progressOf(order),
+    ...receivedOf(order, payments),
+    inscribedCount: order.state === 'completed' ? count : null,
+    error: order.error,
+    expiresAt: order.expiresAt.getTime(),
+    refund: refund === undefined ? null : refundOf(refund),
+    files: files.map((file) => fileOf(file, order, reveals)),
+  });
+}
+
+/** Clients look for flags that are there and true. */
+const flag = (isSet: boolean): true | null => (isSet ? true : null);
+
+function progressOf({ state, paidAt }: Order): object {
+  const isPaid = paidStates.includes(state);
+  return {
+    paid: flag(isPaid),
+    paidAt: isPaid && paidAt !== null ? paidAt.getTime() : null,
+    processing: flag(isPaid && state !== 'completed'),
+    completed: flag(state === 'completed'),
+    expired: flag(state === 'expired'),
+  };
+}
+
+function receivedOf({ state, amount }: Order, payments: readonly Payment[]): object {
+  const received = payments
+    .filter(({ goneAt }) => goneAt === null)
+    .reduce((sum, { value }) => sum + value, 0n);
+  const isShort = state === 'waiting-payment' && received > 0n && received < amount;
+  return {
+    underpaid: flag(isShort),
+    missing: isShort ? Number(amount - received) : null,
+    overpaid: flag(received > amount),
+  };
+}
+
+function costs({ quote }: Pick<Order, 'quote'>): object {
+  const { chainFee, serviceFee, baseFee, additionalFeeCharged, postage } = quote;
+  return { chainFee, serviceFee, baseFee, additionalFeeCharged, postage };
+}
+
+function fileOf({ index, shown }: OrderFile, { state }: Order, reveals: readonly OrderTransaction[]): object {
+  const placed = placeOf(index, reveals);
+  if (placed === null) return withoutNulls(shown);
+  const { reveal, inscription } = placed;
+  const txid = displayHash(reveal.txid);
+  const isCompleted = state === 'completed';
+  const isSent = reveal.sentAt !== null;
+  return withoutNulls({
+    ...shown,
+    iqueued: true,
+    iqueuedAt: reveal.madeAt.getTime(),
+    processing: isCompleted ? null : true,
+    completed: isCompleted ? true : null,
+    status: isCompleted ? 'inscribed' : isSent ? 'broadcast' : 'queued',
+    error: reveal.refusal,
+    inscriptionId: isSent ? inscription : null,
+    sent: isSent ? txid : null,
+    tx: isSent
+      ? {
+          inscription,
+          reveal: txid,
+          totalFees: reveal.fee,
+          updatedAt: (reveal.sentAt ?? reveal.madeAt).getTime(),
+        }
+      : null,
+  });
+}
+
+function refundOf({ txid, plan }: OrderTransaction): object {
+  const [output] = plan.outputs;
+  return { amount: output?.value ?? 0, txid: displayHash(txid) };
+}
+
+const withoutNulls = (fields: Readonly<Record<string, unknown>>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined));

@@ -1,0 +1,91 @@
+/**
+ * The states of orders that answers show (client-compat of the public interface; docs/orders.md, "States"). `prep`:
+ * paid, its reveal is not stored yet. `queued`: its reveal is stored, and being broadcast or mined.
+ */
+export const orderStates = [
+  'waiting-payment',
+  'waiting-confirmation',
+  'prep',
+  'queued',
+  'completed',
+  'expired',
+  'cancelled',
+  'waiting-refund',
+  'refunded',
+  'error',
+] as const;
+export type OrderState = (typeof orderStates)[number];
+
+/**
+ * What can happen to an order. `seen`: some payment is in the mempool or a block. `gone`: no payment is left. `paid`:
+ * the amount is there in time, as deep as the policy asks. `unpaid`: it was, and a reorganisation took it back.
+ * `timeout`: the time to pay is over. `planned`: its reveal is signed and stored. `revealed`: the index has its
+ * inscriptions, deep enough. `undone`: a reorganisation took them back. `owing`: there is money that no delivery uses.
+ * `cancelled`: by its customer or the operator. `failed`: its reveal cannot be made or mined. `retried`: by the
+ * operator. `refunding`: by the operator. `refunded`: all that was owed is paid back, deep enough.
+ */
+export const orderEvents = [
+  'seen',
+  'gone',
+  'paid',
+  'unpaid',
+  'timeout',
+  'planned',
+  'revealed',
+  'undone',
+  'owing',
+  'cancelled',
+  'failed',
+  'retried',
+  'refunding',
+  'refunded',
+] as const;
+export type OrderEvent = (typeof orderEvents)[number];
+
+/** The only transitions there are: every other pair is refused and recorded. */
+export const transitions: Readonly<Record<OrderState, Readonly<Partial<Record<OrderEvent, OrderState>>>>> = {
+  'waiting-payment': {
+    seen: 'waiting-confirmation',
+    paid: 'prep',
+    timeout: 'expired',
+    cancelled: 'cancelled',
+    // short at the end of its time, or late
+    owing: 'waiting-refund',
+  },
+  'waiting-confirmation': {
+    gone: 'waiting-payment',
+    paid: 'prep',
+  },
+  prep: {
+    planned: 'queued',
+    unpaid: 'waiting-confirmation',
+    gone: 'waiting-payment',
+    failed: 'error',
+  },
+  queued: {
+    revealed: 'completed',
+    // the payment is gone from its block: another reveal is planned once it is back
+    unpaid: 'waiting-confirmation',
+    gone: 'waiting-payment',
+    failed: 'error',
+  },
+  completed: { undone: 'queued' },
+  expired: { owing: 'waiting-refund' },
+  cancelled: { owing: 'waiting-refund' },
+  'waiting-refund': {
+    refunded: 'refunded',
+    // the payment was replaced or evicted before it was mined: nothing is owed
+    gone: 'expired',
+  },
+  refunded: { owing: 'waiting-refund', undone: 'waiting-refund' },
+  error: { retried: 'prep', refunding: 'waiting-refund' },
+};
+
+/** The state after an event; null: the state refuses it. Pure. */
+export function nextState(state: OrderState, event: OrderEvent): OrderState | null {
+  return transitions[state][event] ?? null;
+}
+
+/** Whether a text can be the id of an order: a UUID. */
+export const isOrderId = (text: string): boolean =>
+  /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/u.test(text);

@@ -1,0 +1,136 @@
+import type pg from 'pg';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { withTransaction } from '#kernel/pg/transaction.ts';
+import { displayHash } from '#kernel/primitives/hash.ts';
+import type { NetworkName } from '#kernel/primitives/network.ts';
+import { readPayments } from '#payments/payments.queries.ts';
+import { balancesOf } from './ledger.ts';
+import {
+  askToCancel,
+  lockOrder,
+  type Order,
+  ordersInState,
+  readEntries,
+  readEvents,
+  readOrder,
+  readOrderFiles,
+  readTransactions,
+  setRefundScript,
+  wakeOrders,
+} from './order.store.ts';
+import type { OrderEvent, OrderState } from './order-machine.ts';
+import { applyEvent, watcherOf } from './process-order.ts';
+import { tellCustomer } from './tell-customer.ts';
+
+/** What an operator does with orders. Transactions are made by the service that has the seed. */
+
+/** The newest orders, of one state or of all. */
+export async function listOrders(pool: pg.Pool, state: OrderState | null, limit: number) {
+  const orders = await ordersInState(pool, state, limit);
+  return orders.map(({ id, state: current, amount, createdAt, expiresAt, error }) => ({
+    id,
+    state: current,
+    amount: Number(amount),
+    createdAt,
+    expiresAt,
+    error,
+  }));
+}
+
+/** Everything that is known of an order, for people. Throws `order_unknown`. */
+export async function showOrder(pool: pg.Pool, id: string) {
+  const order = await known(readOrder(pool, id), id);
+  const [files, payments, transactions, entries, events] = await Promise.all([
+    readOrderFiles(pool, id),
+    readPayments(pool, watcherOf(id)),
+    readTransactions(pool, id),
+    readEntries(pool, id),
+    readEvents(pool, id),
+  ]);
+  return {
+    id,
+    state: order.state,
+    error: order.error,
+    address: order.address,
+    key: `0/${order.keyIndex}`,
+    paidTo: order.paidTo,
+    amount: Number(order.amount),
+    quote: order.quote,
+    request: order.request,
+    webhookUrl: order.webhookUrl,
+    refundScript: order.refundScript?.toString('hex') ?? null,
+    createdAt: order.createdAt,
+    expiresAt: order.expiresAt,
+    paidAt: order.paidAt,
+    completedAt: order.completedAt,
+    files: files.map(({ shown }) => shown),
+    payments: payments.map(({ txid, vout, value, firstSeen, block, goneAt }) => ({
+      output: `${displayHash(txid)}:${vout}`,
+      value: Number(value),
+      firstSeen,
+      height: block?.height ?? null,
+      goneAt,
+    })),
+    transactions: transactions.map(({ txid, kind, fee, plan, madeAt, sentAt, refusal }) => ({
+      txid: displayHash(txid),
+      kind,
+      fee,
+      ...plan,
+      madeAt,
+      sentAt,
+      refusal,
+    })),
+    ledger: Object.fromEntries([...balancesOf(entries)].map(([account, sats]) => [account, Number(sats)])),
+    events,
+  };
+}
+
+/** Asks for the cancellation of an order that nothing was paid for. Throws `order_unknown` and `order_refuses`. */
+export async function cancelOrder(pool: pg.Pool, id: string): Promise<void> {
+  const order = await known(readOrder(pool, id), id);
+  if (order.state !== 'waiting-payment') throw refusesEvent(order, 'cancelled');
+  await askToCancel(pool, id);
+}
+
+/** Plans the transactions of a failed order again. Throws `order_unknown` and `order_refuses`. */
+export async function retryOrder(pool: pg.Pool, id: string): Promise<void> {
+  await change(pool, id, 'retried');
+}
+
+/** Pays what is owed of an order back to a script. Throws `order_unknown` and `order_refuses`. */
+export async function refundOrder(pool: pg.Pool, id: string, script: Uint8Array): Promise<void> {
+  const order = await known(readOrder(pool, id), id);
+  if (order.state === 'error') await change(pool, id, 'refunding');
+  else if (!refundable.includes(order.state)) throw refusesEvent(order, 'refunding');
+  await withTransaction(pool, (tx) => setRefundScript(tx, id, script));
+  await wakeOrders(pool, id);
+}
+
+/** States in which there may be money that no delivery uses. */
+const refundable: readonly OrderState[] = ['waiting-refund', 'completed', 'expired', 'cancelled', 'refunded'];
+
+/** The network of the wallet. Throws `wallet_missing`. */
+export async function networkOfOrders(pool: pg.Pool): Promise<NetworkName> {
+  const { openPublicWallet } = await import('#wallet/public-wallet.ts');
+  const wallet = await openPublicWallet(pool);
+  if (wallet === null) throw new AppError('wallet_missing', 'The database has no wallet.');
+  return wallet.network;
+}
+
+async function change(pool: pg.Pool, id: string, event: OrderEvent): Promise<void> {
+  const isApplied = await withTransaction(pool, async (tx) => {
+    const order = await known(lockOrder(tx, id), id);
+    return applyEvent(tx, order, event, { tell: tellCustomer });
+  });
+  if (!isApplied) throw refusesEvent(await known(readOrder(pool, id), id), event);
+  await wakeOrders(pool, id);
+}
+
+async function known(order: Promise<Order | null>, id: string): Promise<Order> {
+  const found = await order;
+  if (found === null) throw new AppError('order_unknown', `There is no order ${id}.`);
+  return found;
+}
+
+const refusesEvent = ({ id, state }: Order, event: OrderEvent): AppError =>
+  new AppError('order_refuses', `Order ${id} is in the state ${state}, in which it cannot be ${event}.`);

@@ -1,0 +1,30 @@
+/** What a customer sent, without contents, as answers show it again: absent fields are null. */
+export interface OrderRequest {
+  /** Inscriptions. */
+  readonly count: number;
+  /** As it was sent: a number or a numeric text. */
+  readonly fee: number | string;
+  readonly postage: number;
+  readonly receiveAddress: string | readonly string[] | null;
+  readonly delegates: readonly object[] | null;
+  readonly parents: readonly object[] | null;
+  readonly inscriptionIdPrefix: string | null;
+  readonly allowedSatributes: readonly string[] | null;
+  readonly additionalFee: number | null;
+  readonly referral: string | null;
+  readonly refundAddress: string | null;
+  readonly projectTag: string | null;
+  readonly zeroConf: null;
+  readonly payToAnchor: boolean;
+  readonly uncurseIt: boolean;
+}
+
+/** What an order costs, as it was quoted. Sats. */
+export interface OrderQuote {
+  readonly chainFee: number;
+  readonly serviceFee: number;
+  readonly baseFee: number;
+  readonly additionalFeeCharged: number;
+  readonly postage: number;
+  readonly amount: number;
+}

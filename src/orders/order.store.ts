@@ -1,0 +1,514 @@
+import type pg from 'pg';
+import { type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
+import type { Height } from '#kernel/primitives/height.ts';
+import type { LedgerAccount, LedgerEntry } from './ledger.ts';
+import type { OrderEvent, OrderState } from './order-machine.ts';
+import type { OrderQuote, OrderRequest } from './order-request.ts';
+import type { StoredTerms } from './stored-terms.ts';
+
+/** An order as it is stored (docs/schema.md). */
+export interface Order {
+  readonly id: string;
+  readonly state: OrderState;
+  /** Grows with each change of state. */
+  readonly step: number;
+  readonly keyIndex: number;
+  /** Of the wallet's branch for the service's own outputs. */
+  readonly ownIndex: number;
+  readonly script: Buffer;
+  readonly address: string;
+  /** `direct`: the only reveal spends the payment. `wallet`: a commit does, which the reveals spend. */
+  readonly paidTo: 'direct' | 'wallet';
+  readonly amount: bigint;
+  readonly quote: OrderQuote;
+  readonly request: OrderRequest;
+  readonly terms: StoredTerms;
+  readonly webhookUrl: string | null;
+  readonly refundScript: Buffer | null;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+  readonly paidAt: Date | null;
+  readonly completedAt: Date | null;
+  readonly isCancelAsked: boolean;
+  readonly error: string | null;
+}
+
+/** What a creation stores. */
+export interface NewOrder
+  extends Pick<
+    Order,
+    | 'id'
+    | 'keyIndex'
+    | 'ownIndex'
+    | 'address'
+    | 'paidTo'
+    | 'amount'
+    | 'quote'
+    | 'request'
+    | 'terms'
+    | 'webhookUrl'
+    | 'expiresAt'
+  > {
+  readonly script: Uint8Array;
+  readonly refundScript: Uint8Array | null;
+  /** Of each reveal. */
+  readonly leaves: readonly Uint8Array[];
+  readonly files: readonly NewOrderFile[];
+}
+
+export interface NewOrderFile {
+  /** Of the content as the customer sent it; null: a delegate without a file. */
+  readonly sha256: Uint8Array | null;
+  readonly mediaType: string | null;
+  readonly s3Key: string | null;
+  /** As answers show it, without its progress. */
+  readonly shown: object;
+}
+
+export interface OrderFile {
+  readonly index: number;
+  readonly shown: Readonly<Record<string, unknown>>;
+}
+
+export type OrderTransactionKind = 'commit' | 'reveal' | 'refund';
+
+export interface OrderTransaction {
+  readonly txid: Txid;
+  readonly kind: OrderTransactionKind;
+  /** Of its kind: reveals in the order of their files. */
+  readonly index: number;
+  /** Of a reveal: how many files it inscribes. */
+  readonly files: number;
+  readonly bytes: Buffer;
+  readonly plan: StoredPlan;
+  readonly fee: number;
+  readonly madeAt: Date;
+  readonly sentAt: Date | null;
+  readonly refusal: string | null;
+}
+
+/** What is kept of a plan: outpoints as `<txid>:<vout>`, and outputs by what they are. Sats. */
+export interface StoredPlan {
+  readonly inputs: readonly { readonly outpoint: string; readonly value: number }[];
+  readonly outputs: readonly { readonly kind: string; readonly value: number; readonly script: string }[];
+}
+
+interface Row {
+  readonly id: string;
+  readonly state: OrderState;
+  readonly step: number;
+  readonly key_index: number;
+  readonly own_index: number;
+  readonly script: Buffer;
+  readonly address: string;
+  readonly paid_to: 'direct' | 'wallet';
+  readonly amount: number;
+  readonly quote: OrderQuote;
+  readonly request: OrderRequest;
+  readonly terms: StoredTerms;
+  readonly webhook_url: string | null;
+  readonly refund_script: Buffer | null;
+  readonly created_at: Date;
+  readonly expires_at: Date;
+  readonly paid_at: Date | null;
+  readonly completed_at: Date | null;
+  readonly is_cancel_asked: boolean;
+  readonly error: string | null;
+}
+
+const columns = `id, state, step, key_index, own_index, script, address, paid_to, amount, quote, request, terms, webhook_url,
+  refund_script, created_at, expires_at, paid_at, completed_at,
+  cancel_asked_at IS NOT NULL AS is_cancel_asked, error`;
+
+const orderOf = (row: Row): Order => ({
+  id: row.id,
+  state: row.state,
+  step: row.step,
+  keyIndex: row.key_index,
+  ownIndex: row.own_index,
+  script: row.script,
+  address: row.address,
+  paidTo: row.paid_to,
+  amount: BigInt(row.amount),
+  quote: row.quote,
+  request: row.request,
+  terms: row.terms,
+  webhookUrl: row.webhook_url,
+  refundScript: row.refund_script,
+  createdAt: row.created_at,
+  expiresAt: row.expires_at,
+  paidAt: row.paid_at,
+  completedAt: row.completed_at,
+  isCancelAsked: row.is_cancel_asked,
+  error: row.error,
+});
+
+/** Stores a new order in the state `waiting-payment`, with its files. */
+export async function insertOrder(tx: pg.ClientBase, order: NewOrder): Promise<void> {
+  await tx.query(
+    `INSERT INTO service.orders (id, kind, state, key_index, own_index, script, address, paid_to, amount, quote, request, terms,
+                                 webhook_url, refund_script, expires_at, look_at)
+     VALUES ($1, 'direct', 'waiting-payment', $2, $13, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12)`,
+    [
+      order.id,
+      order.keyIndex,
+      Buffer.from(order.script),
+      order.address,
+      order.paidTo,
+      order.amount,
+      JSON.stringify(order.quote),
+      JSON.stringify(order.request),
+      JSON.stringify(order.terms),
+      order.webhookUrl,
+      order.refundScript === null ? null : Buffer.from(order.refundScript),
+      order.expiresAt,
+      order.ownIndex,
+    ],
+  );
+  for (const [index, leaf] of order.leaves.entries()) {
+    await tx.query('INSERT INTO service.order_leaves (order_id, index, leaf) VALUES ($1, $2, $3)', [
+      order.id,
+      index,
+      Buffer.from(leaf),
+    ]);
+  }
+  await tx.query(
+    `INSERT INTO service.order_files (order_id, index, sha256, media_type, s3_key, shown)
+     SELECT $1, f.place - 1, decode(f.sha256, 'hex'), f.media_type, f.s3_key, f.shown::jsonb
+       FROM unnest($2::text[], $3::text[], $4::text[], $5::text[])
+            WITH ORDINALITY AS f (sha256, media_type, s3_key, shown, place)`,
+    [
+      order.id,
+      order.files.map(({ sha256 }) => (sha256 === null ? null : Buffer.from(sha256).toString('hex'))),
+      order.files.map(({ mediaType }) => mediaType),
+      order.files.map(({ s3Key }) => s3Key),
+      order.files.map(({ shown }) => JSON.stringify(shown)),
+    ],
+  );
+}
+
+/** An order; null: there is none with this id. */
+export async function readOrder(client: pg.Pool | pg.ClientBase, id: string): Promise<Order | null> {
+  const { rows } = await client.query<Row>(`SELECT ${columns} FROM service.orders WHERE id = $1`, [id]);
+  return rows[0] === undefined ? null : orderOf(rows[0]);
+}
+
+/** An order, which no other transaction changes until this one ends; null: there is none. */
+export async function lockOrder(tx: pg.ClientBase, id: string): Promise<Order | null> {
+  const { rows } = await tx.query<Row>(`SELECT ${columns} FROM service.orders WHERE id = $1 FOR UPDATE`, [
+    id,
+  ]);
+  return rows[0] === undefined ? null : orderOf(rows[0]);
+}
+
+/** The leaves of an order's reveals, in their order. */
+export async function readLeaves(client: pg.Pool | pg.ClientBase, id: string): Promise<Uint8Array[]> {
+  const { rows } = await client.query<{ leaf: Buffer }>(
+    'SELECT leaf FROM service.order_leaves WHERE order_id = $1 ORDER BY index',
+    [id],
+  );
+  return rows.map(({ leaf }) => leaf);
+}
+
+/** The files of an order in their order. */
+export async function readOrderFiles(client: pg.Pool | pg.ClientBase, id: string): Promise<OrderFile[]> {
+  const { rows } = await client.query<OrderFile>(
+    'SELECT index, shown FROM service.order_files WHERE order_id = $1 ORDER BY index',
+    [id],
+  );
+  return rows;
+}
+
+/** Orders whose time has come to be looked at, the longest due first. */
+export async function dueOrders(client: pg.ClientBase, now: Date, limit: number): Promise<string[]> {
+  const { rows } = await client.query<{ id: string }>(
+    'SELECT id FROM service.orders WHERE look_at <= $1 ORDER BY look_at LIMIT $2',
+    [now, limit],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** Orders that a new block may change, whatever it pays. */
+export async function ordersWaitingForBlocks(client: pg.ClientBase): Promise<string[]> {
+  const { rows } = await client.query<{ id: string }>(
+    `SELECT id FROM service.orders
+      WHERE state IN ('waiting-confirmation', 'prep', 'queued', 'waiting-refund')
+         OR (state IN ('completed', 'refunded') AND completed_at > now() - interval '7 days')
+      ORDER BY created_at`,
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** Moves an order to a state; the event is recorded. */
+export async function moveOrder(
+  tx: pg.ClientBase,
+  { id, state }: Pick<Order, 'id' | 'state'>,
+  event: OrderEvent,
+  to: OrderState,
+  more: { readonly error?: string | null } = {},
+): Promise<void> {
+  await tx.query(
+    `UPDATE service.orders SET state = $2, step = step + 1, error = $3,
+            paid_at = CASE WHEN $2 = 'prep' THEN coalesce(paid_at, now()) ELSE paid_at END,
+            completed_at = CASE WHEN $2 IN ('completed', 'refunded') THEN now() ELSE completed_at END
+      WHERE id = $1`,
+    [id, to, more.error ?? null],
+  );
+  await recordEvent(tx, id, event, state, to);
+}
+
+/** Records an event; `to` null: the state refuses it. */
+export async function recordEvent(
+  tx: pg.ClientBase,
+  id: string,
+  event: OrderEvent,
+  from: OrderState,
+  to: OrderState | null,
+): Promise<void> {
+  await tx.query(
+    'INSERT INTO service.order_events (order_id, event, from_state, to_state) VALUES ($1, $2, $3, $4)',
+    [id, event, from, to],
+  );
+}
+
+/** When an order is looked at again without news; null: only news matter. */
+export async function lookAgain(tx: pg.ClientBase, id: string, at: Date | null): Promise<void> {
+  await tx.query('UPDATE service.orders SET look_at = $2 WHERE id = $1 AND look_at IS DISTINCT FROM $2', [
+    id,
+    at,
+  ]);
+}
+
+/** Sets where money of the order goes back to. */
+export async function setRefundScript(tx: pg.ClientBase, id: string, script: Uint8Array): Promise<void> {
+  await tx.query('UPDATE service.orders SET refund_script = $2 WHERE id = $1', [id, Buffer.from(script)]);
+}
+
+/** The transactions of an order that nothing has taken the place of, the oldest first. */
+export async function readTransactions(
+  client: pg.Pool | pg.ClientBase,
+  id: string,
+): Promise<OrderTransaction[]> {
+  const { rows } = await client.query<{
+    txid: Buffer;
+    kind: OrderTransactionKind;
+    index: number;
+    files: number;
+    bytes: Buffer;
+    plan: StoredPlan;
+    fee: number;
+    made_at: Date;
+    sent_at: Date | null;
+    refusal: string | null;
+  }>(
+    `SELECT txid, kind, index, files, bytes, plan, fee, made_at, sent_at, refusal FROM service.order_transactions
+      WHERE order_id = $1 AND superseded_at IS NULL ORDER BY made_at, kind, index`,
+    [id],
+  );
+  return rows.map(({ txid, made_at: madeAt, sent_at: sentAt, ...row }) => ({
+    ...row,
+    txid: trustedTxid(txid),
+    madeAt,
+    sentAt,
+  }));
+}
+
+/** Stores a signed transaction, before it is broadcast. */
+export async function insertTransaction(
+  tx: pg.ClientBase,
+  orderId: string,
+  {
+    txid,
+    kind,
+    index,
+    files,
+    bytes,
+    plan,
+    fee,
+  }: Pick<OrderTransaction, 'txid' | 'kind' | 'index' | 'files' | 'plan' | 'fee'> & { bytes: Uint8Array },
+): Promise<void> {
+  await tx.query(
+    `INSERT INTO service.order_transactions AS t (txid, order_id, kind, index, files, bytes, plan, fee)
+     VALUES ($1, $2, $3, $7, $8, $4, $5, $6)
+     ON CONFLICT (txid) DO UPDATE SET superseded_at = NULL WHERE t.order_id = excluded.order_id`,
+    [Buffer.from(txid), orderId, kind, Buffer.from(bytes), JSON.stringify(plan), fee, index, files],
+  );
+}
+
+/** The payments that a transaction spends are gone: it is no longer broadcast. */
+export async function supersede(tx: pg.ClientBase, txid: Txid): Promise<void> {
+  await tx.query('UPDATE service.order_transactions SET superseded_at = now() WHERE txid = $1', [
+    Buffer.from(txid),
+  ]);
+}
+
+/** A node took a transaction, or refused it for this reason. */
+export async function markSent(client: pg.ClientBase, txid: Txid, refusal: string | null): Promise<void> {
+  await client.query(
+    `UPDATE service.order_transactions
+        SET refusal = $2, sent_at = CASE WHEN $2::text IS NULL THEN coalesce(sent_at, now()) ELSE sent_at END
+      WHERE txid = $1`,
+    [Buffer.from(txid), refusal],
+  );
+}
+
+/** The entries of an order, in their order. */
+export async function readEntries(client: pg.Pool | pg.ClientBase, orderId: string): Promise<LedgerEntry[]> {
+  const { rows } = await client.query<{
+    from_account: LedgerAccount;
+    to_account: LedgerAccount;
+    sats: number;
+    txid: Buffer;
+    vout: number | null;
+  }>(
+    'SELECT from_account, to_account, sats, txid, vout FROM service.ledger_entries WHERE order_id = $1 ORDER BY id',
+    [orderId],
+  );
+  return rows.map(({ from_account: from, to_account: to, sats, txid, vout }) => ({
+    from,
+    to,
+    sats: BigInt(sats),
+    txid: txid.toString('hex'),
+    vout,
+  }));
+}
+
+/** Adds entries of an order. */
+export async function addEntries(
+  tx: pg.ClientBase,
+  orderId: string,
+  entries: readonly LedgerEntry[],
+): Promise<void> {
+  if (entries.length === 0) return;
+  await tx.query(
+    `INSERT INTO service.ledger_entries (order_id, from_account, to_account, sats, txid, vout)
+     SELECT $1, e.from_account, e.to_account, e.sats, decode(e.txid, 'hex'), e.vout
+       FROM unnest($2::text[], $3::text[], $4::bigint[], $5::text[], $6::bigint[])
+            AS e (from_account, to_account, sats, txid, vout)`,
+    [
+      orderId,
+      entries.map(({ from }) => from),
+      entries.map(({ to }) => to),
+      entries.map(({ sats }) => sats),
+      entries.map(({ txid }) => txid),
+      entries.map(({ vout }) => vout),
+    ],
+  );
+}
+
+/** How many inscriptions the index has of these transactions, the height of the last one, and the index's tip. */
+export async function indexedReveals(
+  client: pg.ClientBase,
+  txids: readonly Txid[],
+): Promise<{ readonly count: number; readonly height: Height | null; readonly tip: Height | null }> {
+  const { rows } = await client.query<{ count: number; height: Height | null; tip: Height | null }>(
+    `SELECT (SELECT count(*) FROM chain.inscriptions WHERE txid = ANY($1)) AS count,
+            (SELECT max(height) FROM chain.inscriptions WHERE txid = ANY($1)) AS height,
+            (SELECT tip_height FROM chain.state) AS tip`,
+    [txids.map((txid) => Buffer.from(txid))],
+  );
+  return rows[0] ?? { count: 0, height: null, tip: null };
+}
+
+/** The last change of payments that orders have looked at. */
+export async function readOrdersOffset(client: pg.ClientBase): Promise<number> {
+  const { rows } = await client.query<{ change: number }>('SELECT change FROM service.orders_offset');
+  return rows[0]?.change ?? 0;
+}
+
+export async function moveOrdersOffset(client: pg.ClientBase, change: number): Promise<void> {
+  await client.query(
+    `INSERT INTO service.orders_offset (change) VALUES ($1) ON CONFLICT (one) DO UPDATE SET change = excluded.change`,
+    [change],
+  );
+}
+
+/** Where the index and the payments are, to compare: another text says that a block came or went. */
+export async function tipsOf(client: pg.ClientBase): Promise<string> {
+  const { rows } = await client.query<{ tips: string }>(
+    `SELECT concat((SELECT tip_hash FROM chain.state), ' ', (SELECT hash FROM service.payments_offset)) AS tips`,
+  );
+  return rows[0]?.tips ?? '';
+}
+
+/** Transactions that were never sent, or (`isAll`) that are needed and may be in no block, the oldest first. */
+export async function transactionsToSend(
+  client: pg.ClientBase,
+  isAll: boolean,
+): Promise<{ readonly txid: Txid; readonly bytes: Buffer }[]> {
+  const { rows } = await client.query<{ txid: Buffer; bytes: Buffer }>(
+    `SELECT t.txid, t.bytes FROM service.order_transactions AS t JOIN service.orders AS o ON o.id = t.order_id
+      WHERE t.superseded_at IS NULL AND CASE WHEN $1 THEN o.state NOT IN ('completed', 'refunded') OR t.kind = 'refund'
+                                             ELSE t.sent_at IS NULL AND t.refusal IS NULL END
+        AND t.made_at > now() - interval '30 days'
+      ORDER BY t.made_at, t.kind, t.index`,
+    [isAll],
+  );
+  return rows.map(({ txid, bytes }) => ({ txid: trustedTxid(txid), bytes }));
+}
+
+/** A file of an order by its key; null: there is none. */
+export async function findFile(
+  client: pg.Pool | pg.ClientBase,
+  s3Key: string,
+): Promise<{ readonly sha256: Buffer; readonly mediaType: string } | null> {
+  const { rows } = await client.query<{ sha256: Buffer; media_type: string }>(
+    'SELECT sha256, media_type FROM service.order_files WHERE s3_key = $1 AND sha256 IS NOT NULL',
+    [s3Key],
+  );
+  return rows[0] === undefined ? null : { sha256: rows[0].sha256, mediaType: rows[0].media_type };
+}
+
+/** Orders, the newest first; of one state or (null) of all. */
+export async function ordersInState(
+  client: pg.Pool,
+  state: OrderState | null,
+  limit: number,
+): Promise<Order[]> {
+  const { rows } = await client.query<Row>(
+    `SELECT ${columns} FROM service.orders WHERE $1::text IS NULL OR state = $1 ORDER BY created_at DESC, id LIMIT $2`,
+    [state, limit],
+  );
+  return rows.map(orderOf);
+}
+
+/** What happened to an order, in its order; `to` null: the state refused it. */
+export async function readEvents(
+  client: pg.Pool | pg.ClientBase,
+  id: string,
+): Promise<
+  {
+    readonly event: OrderEvent;
+    readonly from: OrderState;
+    readonly to: OrderState | null;
+    readonly at: Date;
+  }[]
+> {
+  const { rows } = await client.query<{
+    event: OrderEvent;
+    from: OrderState;
+    to: OrderState | null;
+    at: Date;
+  }>(
+    'SELECT event, from_state AS "from", to_state AS "to", at FROM service.order_events WHERE order_id = $1 ORDER BY id',
+    [id],
+  );
+  return rows;
+}
+
+/** Has an order looked at now. */
+export async function wakeOrders(client: pg.Pool, id: string): Promise<void> {
+  await client.query('UPDATE service.orders SET look_at = now() WHERE id = $1', [id]);
+  await client.query(`SELECT pg_notify('${ordersChannel}', '')`);
+}
+
+/** Notes that the customer wants an order cancelled, for the process that brings orders on. */
+export async function askToCancel(client: pg.Pool, id: string): Promise<void> {
+  await client.query('UPDATE service.orders SET cancel_asked_at = now(), look_at = now() WHERE id = $1', [
+    id,
+  ]);
+  await client.query(`SELECT pg_notify('${ordersChannel}', '')`);
+}
+
+/** NOTIFY of an order that somebody asks something of. */
+export const ordersChannel = 'satscribe_orders';

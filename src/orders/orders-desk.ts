@@ -1,0 +1,95 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { OutgoingHttp } from '#outgoing/outgoing-http.ts';
+import { urlProblem } from '#outgoing/stranger-url.ts';
+import { readPayments } from '#payments/payments.queries.ts';
+import { createOrder, type OrderDesk, type WantedOrder } from './create-order.ts';
+import { type FetchedContents, fetchContents } from './fetch-contents.ts';
+import {
+  askToCancel,
+  findFile,
+  type NewOrder,
+  type Order,
+  readOrder,
+  readOrderFiles,
+  readTransactions,
+} from './order.store.ts';
+import type { OrderProgress } from './order-answer.ts';
+import { watcherOf } from './process-order.ts';
+import type { ReadFile } from './reading/read-files.ts';
+
+export interface OrdersDeskParts extends OrderDesk {
+  readonly outgoing: OutgoingHttp;
+  readonly allowPrivateUrls: boolean;
+  readonly timeoutMinutes: number;
+  readonly publicOrigin: string | null;
+}
+
+/** How long an answer waits for a cancellation: the process that decides is told at once. */
+const cancelTries = 30;
+const cancelLookMs = 100;
+
+/** What customers can do: order, read, cancel. It signs nothing, and needs no seed. */
+export class OrdersDesk {
+  readonly #parts: OrdersDeskParts;
+  /** Of an order that names none. */
+  readonly timeoutMinutes: number;
+  /** Where customers find files; null: where they sent their order. */
+  readonly publicOrigin: string | null;
+
+  constructor(parts: OrdersDeskParts) {
+    this.#parts = parts;
+    this.timeoutMinutes = parts.timeoutMinutes;
+    this.publicOrigin = parts.publicOrigin;
+  }
+
+  /** Why nothing is sent to a URL; null: it may be. */
+  urlProblem(url: string): string | null {
+    return urlProblem(url, { allowPrivate: this.#parts.allowPrivateUrls });
+  }
+
+  /** What an order names by URL. */
+  fetch(files: readonly ReadFile[]): Promise<FetchedContents> {
+    return fetchContents(this.#parts.outgoing, files);
+  }
+
+  /** Stores a checked order; its address is read with the order. */
+  async create(wanted: WantedOrder): Promise<{ order: NewOrder; files: readonly object[] }> {
+    return createOrder(this.#parts, wanted, new Date());
+  }
+
+  /** Null: there is none with this id. */
+  async read(id: string): Promise<({ readonly order: Order } & OrderProgress) | null> {
+    const { pool } = this.#parts;
+    const order = await readOrder(pool, id);
+    if (order === null) return null;
+    const [files, transactions, payments] = await Promise.all([
+      readOrderFiles(pool, id),
+      readTransactions(pool, id),
+      readPayments(pool, watcherOf(id)),
+    ]);
+    return { order, files, transactions, payments };
+  }
+
+  /**
+   * Cancels an order that nothing was paid for: the process that brings orders on decides. False: something was paid, it
+   * is over, or there was no answer in time.
+   */
+  async cancel(id: string): Promise<boolean> {
+    const { pool } = this.#parts;
+    await askToCancel(pool, id);
+    for (let tries = 0; tries < cancelTries; tries++) {
+      const order = await readOrder(pool, id);
+      if (order === null || order.state !== 'waiting-payment') return order?.state === 'cancelled';
+      await sleep(cancelLookMs);
+    }
+    return false;
+  }
+
+  /** A file by its key; null: there is none. */
+  async file(s3Key: string): Promise<{ readonly content: Buffer; readonly mediaType: string } | null> {
+    const found = await findFile(this.#parts.pool, s3Key);
+    if (found === null) return null;
+    const content = await this.#parts.files.get(found.sha256);
+    return content === null ? null : { content, mediaType: found.mediaType };
+  }
+}

@@ -1,0 +1,331 @@
+import assert from 'node:assert/strict';
+import type pg from 'pg';
+import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
+import { asHeight } from '#kernel/primitives/height.ts';
+import { type Payment, readPayments } from '#payments/payments.queries.ts';
+import { readPaymentsOffset } from '#payments/store/offset.store.ts';
+import { correctionsTo, entriesOf, type LedgerAccount, type Receipt, type Settlement } from './ledger.ts';
+import {
+  addEntries,
+  indexedReveals,
+  lockOrder,
+  lookAgain,
+  moveOrder,
+  type Order,
+  type OrderTransaction,
+  readEntries,
+  readTransactions,
+  recordEvent,
+  supersede,
+} from './order.store.ts';
+import { countsInTime, isDeep, nextEvent, type OrderFacts, type OrderPayment } from './order-facts.ts';
+import { nextState, type OrderEvent, type OrderState } from './order-machine.ts';
+
+/** Who watches the scripts of an order (docs/payments.md). */
+export const watcherOf = (orderId: string): string => `order ${orderId}`;
+/** Who watches where its refund goes. */
+export const refundWatcherOf = (orderId: string): string => `refund ${orderId}`;
+
+/** What the steps of an order need of others. */
+export interface OrderSteps {
+  /** How deep payments of an amount must lie before they are spent. */
+  readonly confirmationsFor: (amount: bigint) => number;
+  /** How deep the index must have the inscriptions of a completed order. */
+  readonly finalConfirmations: number;
+  /** Plans, signs and stores the transactions that spend these payments; a reason for people where there are none. */
+  readonly makeReveals: (
+    tx: pg.ClientBase,
+    order: Order,
+    payments: readonly Payment[],
+  ) => Promise<string | null>;
+  /** The same for a refund of what these outputs hold, if it is worth more than it costs. */
+  readonly makeRefund: (
+    tx: pg.ClientBase,
+    order: Order,
+    outputs: readonly OwedMoney[],
+  ) => Promise<string | null>;
+  /** Tells the customer of a state, in the same transaction. */
+  readonly tell: (tx: pg.ClientBase, order: Order) => Promise<void>;
+}
+
+/** Above every block: scripts are watched from the next one on (docs/payments.md). */
+export const nextBlock = asHeight(0x7fff_ffff);
+
+/** Each event leads to another state, so there are not more of them in a row than states. */
+const eventsMax = 10;
+/** How often an order whose refund or reveal could not be made is tried again. */
+export const tryAgainMs = 60_000;
+
+/** An output that holds money of a customer that no delivery uses. */
+export interface OwedMoney extends Pick<Payment, 'txid' | 'vout' | 'value'> {
+  /** Sats of it that are the customer's. */
+  readonly owed: bigint;
+  /** A payment to the order's address, or our output of its transactions. */
+  readonly at: 'address' | 'own';
+}
+
+/** What is known of an order, with the rows that it is known from. */
+interface Known {
+  readonly facts: OrderFacts;
+  /** To its address, seen or gone. */
+  readonly payments: readonly Payment[];
+  readonly reveals: readonly OrderTransaction[];
+  /** Confirmed outputs with customers' money that no stored transaction spends. */
+  readonly owed: readonly OwedMoney[];
+  readonly receipts: readonly Receipt[];
+  readonly settlements: readonly Settlement[];
+}
+
+/**
+ * Brings an order to where the facts say it is: its state, its transactions, its ledger, and what its customer is
+ * told, all in the given transaction. Doing it twice does nothing more. Returns the state; null: there is no order.
+ */
+export async function processOrder(
+  tx: pg.ClientBase,
+  id: string,
+  steps: OrderSteps,
+  now: Date,
+): Promise<OrderState | null> {
+  let order = await lockOrder(tx, id);
+  if (order === null) return null;
+  let known = await learn(tx, order, steps, now);
+  for (let events = 0; ; events++) {
+    assert(events < eventsMax, `order ${id} runs in a circle`);
+    const problem = await make(tx, order, known, steps);
+    if (problem !== null && order.state === 'prep') {
+      await applyEvent(tx, order, 'failed', steps, problem);
+      order = await relock(tx, id);
+    } else if (problem !== null) await lookAgain(tx, id, new Date(now.getTime() + tryAgainMs));
+    known = await learn(tx, order, steps, now);
+    const event = nextEvent(order.state, known.facts);
+    if (event === null) break;
+    order = await apply(tx, order, event, steps);
+    known = await learn(tx, order, steps, now);
+  }
+  await post(tx, order, known);
+  if (isOver(order, now)) await lookAgain(tx, id, null);
+  return order.state;
+}
+
+/** Applies an event of a customer or the operator. False: the state refuses it, which is recorded. */
+export async function applyEvent(
+  tx: pg.ClientBase,
+  order: Order,
+  event: OrderEvent,
+  steps: Pick<OrderSteps, 'tell'>,
+  error: string | null = null,
+): Promise<boolean> {
+  const to = nextState(order.state, event);
+  if (to === null) {
+    await recordEvent(tx, order.id, event, order.state, null);
+    return false;
+  }
+  await moveOrder(tx, order, event, to, { error });
+  await steps.tell(tx, { ...order, state: to, step: order.step + 1, error });
+  return true;
+}
+
+async function apply(tx: pg.ClientBase, order: Order, event: OrderEvent, steps: OrderSteps): Promise<Order> {
+  const isApplied = await applyEvent(tx, order, event, steps);
+  assert(isApplied, `the facts of order ${order.id} say ${event}, which ${order.state} refuses`);
+  return relock(tx, order.id);
+}
+
+async function relock(tx: pg.ClientBase, id: string): Promise<Order> {
+  const order = await lockOrder(tx, id);
+  assert(order !== null, `order ${id} is gone`);
+  return order;
+}
+
+/** Makes the transaction that the state of the order asks for, if it is not there. The reason where it cannot. */
+async function make(
+  tx: pg.ClientBase,
+  order: Order,
+  { facts, payments, owed, reveals }: Known,
+  steps: OrderSteps,
+): Promise<string | null> {
+  if (order.state === 'prep' && reveals.length === 0) {
+    const spent = payments.filter((payment) => {
+      const seen = paymentOf(payment);
+      return countsInTime(seen, facts) && isDeep(seen, facts);
+    });
+    return steps.makeReveals(tx, order, spent);
+  }
+  const paysBack = order.state === 'waiting-refund' || (order.state === 'completed' && facts.isRevealed);
+  if (paysBack && order.refundScript !== null && owed.length > 0) return steps.makeRefund(tx, order, owed);
+  return null;
+}
+
+async function learn(tx: pg.ClientBase, order: Order, steps: OrderSteps, now: Date): Promise<Known> {
+  const payments = await readPayments(tx, watcherOf(order.id));
+  const there = new Set(payments.filter(({ goneAt }) => goneAt === null).map(outpointOf));
+  const transactions = await supersedeOrphans(tx, await readTransactions(tx, order.id), there);
+  const reveals = transactions.filter(({ kind }) => kind === 'reveal');
+  const refunds = transactions.filter(({ kind }) => kind === 'refund');
+  const offset = await readPaymentsOffset(tx);
+  const depth = { tip: offset?.height ?? null, confirmations: steps.confirmationsFor(order.amount) };
+  const isRevealed = await areIndexed(tx, order, reveals, steps.finalConfirmations);
+  const spent = new Set(transactions.flatMap(({ plan }) => plan.inputs.map(({ outpoint }) => outpoint)));
+  const unspent = payments
+    .filter(
+      (payment) =>
+        payment.goneAt === null && isDeep(paymentOf(payment), depth) && !spent.has(outpointOf(payment)),
+    )
+    .map(({ txid, vout, value }): OwedMoney => ({ txid, vout, value, owed: value, at: 'address' }));
+  const excess = isRevealed ? excessOf(order, transactions) : null;
+  const owed = excess === null || spent.has(outpointOf(excess)) ? unspent : [...unspent, excess];
+  const deepRefunds = await confirmedRefunds(tx, order, refunds);
+  const facts: OrderFacts = {
+    amount: order.amount,
+    expiresAt: order.expiresAt,
+    now,
+    ...depth,
+    payments: payments.map(paymentOf),
+    isCancelAsked: order.isCancelAsked,
+    hasReveal: reveals.length > 0,
+    isRevealed,
+    refund: refundState(refunds, deepRefunds, payments, spent),
+  };
+  const receipts = payments
+    .filter(({ block }) => block !== null)
+    .map(({ txid, vout, value }) => ({ txid: hexOf(txid), vout, value }));
+  const mined = [
+    ...(isRevealed ? transactions.filter(({ kind }) => kind !== 'refund') : []),
+    ...refunds.filter(({ txid }) => deepRefunds.has(displayHash(txid))),
+  ];
+  return { facts, payments, reveals, owed, receipts, settlements: settlementsOf(mined, excess) };
+}
+
+/** A transaction whose inputs are gone can never be mined: another one takes its place. */
+async function supersedeOrphans(
+  tx: pg.ClientBase,
+  transactions: readonly OrderTransaction[],
+  there: ReadonlySet<string>,
+): Promise<OrderTransaction[]> {
+  const kept: OrderTransaction[] = [];
+  const made = new Set<string>();
+  const place = ({ kind }: OrderTransaction): number => ['commit', 'reveal', 'refund'].indexOf(kind);
+  const byKind = transactions.toSorted((a, b) => place(a) - place(b));
+  for (const transaction of byKind) {
+    const isThere = transaction.plan.inputs.every(
+      ({ outpoint }) => there.has(outpoint) || made.has(outpoint.slice(0, txidChars)),
+    );
+    if (!isThere) await supersede(tx, transaction.txid);
+    else {
+      kept.push(transaction);
+      made.add(displayHash(transaction.txid));
+    }
+  }
+  return kept;
+}
+
+const txidChars = 64;
+
+/** Whether the index has all inscriptions of an order, deep enough. */
+async function areIndexed(
+  tx: pg.ClientBase,
+  { request }: Order,
+  reveals: readonly OrderTransaction[],
+  confirmations: number,
+): Promise<boolean> {
+  if (reveals.length === 0) return false;
+  const { count, height, tip } = await indexedReveals(
+    tx,
+    reveals.map(({ txid }) => txid),
+  );
+  return count === request.count && height !== null && tip !== null && tip - height + 1 >= confirmations;
+}
+
+/** The refunds of an order that are in a block: what they pay is watched. */
+async function confirmedRefunds(
+  tx: pg.ClientBase,
+  order: Order,
+  refunds: readonly OrderTransaction[],
+): Promise<ReadonlySet<string>> {
+  if (refunds.length === 0) return new Set();
+  const paid = await readPayments(tx, refundWatcherOf(order.id));
+  return new Set(paid.filter(({ block }) => block !== null).map(({ txid }) => displayHash(txid)));
+}
+
+function refundState(
+  refunds: readonly OrderTransaction[],
+  deep: ReadonlySet<string>,
+  payments: readonly Payment[],
+  spent: ReadonlySet<string>,
+): OrderFacts['refund'] {
+  if (refunds.length === 0) return null;
+  const isAllSpent = payments
+    .filter(({ goneAt, value }) => goneAt === null && value >= dustLimit)
+    .every((payment) => spent.has(outpointOf(payment)));
+  return isAllSpent && refunds.every(({ txid }) => deep.has(displayHash(txid))) ? 'deep' : 'sent';
+}
+
+/** An output of the order's key that holds less is not worth its own fee. */
+const dustLimit = 330n;
+
+/** Accounts of what a transaction of ours pays. Outputs that a later one of the order spends stay owed until then. */
+const accountOf: Readonly<Record<string, LedgerAccount>> = {
+  postage: 'postage',
+  parent: 'deposit',
+  service: 'service',
+  change: 'service',
+  commit: 'owed',
+  anchor: 'operator',
+  burn: 'postage',
+  refund: 'outside',
+};
+
+function settlementsOf(mined: readonly OrderTransaction[], excess: OwedMoney | null): Settlement[] {
+  return mined.map(({ txid, kind, plan, fee }) => {
+    const parts = plan.outputs.flatMap((output, vout) => {
+      const to = accountOf[output.kind];
+      assert(to !== undefined, `no account for an output of kind ${output.kind}`);
+      // what is ours of the outputs that a refund spends is ours already
+      if (kind === 'refund' && output.kind === 'change') return [];
+      const isExcess = excess !== null && outpointOf({ txid, vout }) === outpointOf(excess);
+      return [{ to, sats: BigInt(output.value) - (isExcess ? excess.owed : 0n) }];
+    });
+    return { txid: hexOf(txid), from: 'owed', parts: [...parts, { to: 'fee', sats: BigInt(fee) }] };
+  });
+}
+
+/**
+ * What a customer paid too much lies in our output of the transaction that spent it. From dust on it is the customer's;
+ * less is revenue. If what is ours of that output would be dust, all of it is the customer's.
+ */
+function excessOf({ amount }: Order, transactions: readonly OrderTransaction[]): OwedMoney | null {
+  const spending =
+    transactions.find(({ kind }) => kind === 'commit') ?? transactions.find(({ kind }) => kind === 'reveal');
+  if (spending === undefined) return null;
+  const paid = spending.plan.inputs.reduce((sum, { value }) => sum + BigInt(value), 0n);
+  const vout = spending.plan.outputs.findIndex(({ kind }) => kind === 'service' || kind === 'change');
+  const output = spending.plan.outputs[vout];
+  if (paid - amount < dustLimit || output === undefined) return null;
+  const value = BigInt(output.value);
+  const owed = value - (paid - amount) < dustLimit ? value : paid - amount;
+  return { txid: spending.txid, vout, value, owed, at: 'own' };
+}
+
+/** Adds what the ledger lacks. */
+async function post(tx: pg.ClientBase, order: Order, { receipts, settlements }: Known): Promise<void> {
+  const posted = await readEntries(tx, order.id);
+  await addEntries(tx, order.id, correctionsTo(entriesOf(receipts, settlements), posted));
+}
+
+/** Nothing but a payment or a reorganisation can change it: both are news. */
+function isOver({ state, expiresAt }: Order, now: Date): boolean {
+  return now > expiresAt && state !== 'prep' && state !== 'waiting-payment' && state !== 'waiting-refund';
+}
+
+const paymentOf = ({ value, firstSeen, block, goneAt }: Payment): OrderPayment => ({
+  value,
+  firstSeen,
+  height: block?.height ?? null,
+  isGone: goneAt !== null,
+});
+
+/** `<txid>:<vout>`, as it is shown. */
+export const outpointOf = ({ txid, vout }: { readonly txid: Txid; readonly vout: number }): string =>
+  `${displayHash(txid)}:${vout}`;
+
+const hexOf = (txid: Uint8Array): string => Buffer.from(txid).toString('hex');

@@ -1,0 +1,106 @@
+import { parseAddress } from '#kernel/bitcoin/parse-address.ts';
+import type { NetworkParameters } from '#kernel/primitives/network.ts';
+import type { OrderRequest } from '#orders/order-request.ts';
+import { type RequestFault, RequestValues } from './request-values.ts';
+
+export interface ExtrasOptions {
+  readonly network: NetworkParameters;
+  /** Of an order that names none. */
+  readonly timeoutMinutes: number;
+  /** Why a webhook must not be sent to a URL; null: it may. */
+  readonly urlProblem: (url: string) => string | null;
+}
+
+/** What an order says beside what its transactions are made of. */
+export interface OrderExtras {
+  readonly webhookUrl: string | null;
+  readonly refundScript: Uint8Array | null;
+  readonly timeoutMinutes: number;
+  readonly allowedSatributes: readonly string[];
+  readonly faults: readonly RequestFault[];
+  /** The inputs as answers show them again. */
+  readonly request: (postage: bigint, count: number) => OrderRequest;
+}
+
+/** A month: prices of a longer time would be a bet. */
+const timeoutMostMinutes = 43_200;
+const timeoutStepMinutes = 10;
+
+/** Reads the other fields of a creation. Total: any body gives extras, perhaps with faults. */
+export function readExtras(body: unknown, options: ExtrasOptions): OrderExtras {
+  const values = new RequestValues();
+  const order = typeof body === 'object' && body !== null ? (body as Readonly<Record<string, unknown>>) : {};
+  const webhookUrl = readWebhookUrl(values, order['webhookUrl'], options);
+  const refundAddress = values.text(order['refundAddress'], 'refundAddress');
+  const refundScript = readRefundScript(values, refundAddress, options);
+  const timeoutMinutes = readTimeout(values, order['timeout']) ?? options.timeoutMinutes;
+  const projectTag = values.text(order['projectTag'], 'projectTag');
+  const allowedSatributes = values
+    .list(order['allowedSatributes'], 'allowedSatributes')
+    .flatMap((item, index) => values.text(item, `allowedSatributes[${index}]`) ?? []);
+  return {
+    webhookUrl,
+    refundScript,
+    timeoutMinutes,
+    allowedSatributes,
+    faults: values.faults,
+    request: (postage, count) => ({
+      count,
+      fee: feeOf(order['fee']),
+      postage: Number(postage),
+      receiveAddress: (order['receiveAddress'] ?? null) as OrderRequest['receiveAddress'],
+      delegates: delegatesOf(order['delegates']),
+      parents: null,
+      inscriptionIdPrefix: null,
+      allowedSatributes: null,
+      additionalFee: null,
+      referral: null,
+      refundAddress,
+      projectTag,
+      zeroConf: null,
+      payToAnchor: false,
+      uncurseIt: order['uncurseIt'] === true || order['uncurseIt'] === 'true',
+    }),
+  };
+}
+
+function readWebhookUrl(values: RequestValues, given: unknown, { urlProblem }: ExtrasOptions): string | null {
+  const url = values.text(given, 'webhookUrl');
+  const problem = url === null ? null : urlProblem(url);
+  return problem === null ? url : values.sentence('webhookUrl', `webhookUrl: ${problem}`);
+}
+
+function readRefundScript(
+  values: RequestValues,
+  address: string | null,
+  { network }: ExtrasOptions,
+): Uint8Array | null {
+  if (address === null) return null;
+  const parsed = parseAddress(address, network);
+  return parsed.kind === 'script' ? parsed.script : values.fault('refundAddress', parsed.reason);
+}
+
+function readTimeout(values: RequestValues, given: unknown): number | null {
+  const minutes = values.whole(given, 'timeout');
+  if (minutes === null) return null;
+  const timeout = Number(minutes);
+  if (timeout >= timeoutStepMinutes && timeout <= timeoutMostMinutes && timeout % timeoutStepMinutes === 0)
+    return timeout;
+  return values.fault(
+    'timeout',
+    `is in minutes: a multiple of ${timeoutStepMinutes}, ${timeoutMostMinutes} at most`,
+  );
+}
+
+/** As it was sent: clients compare it with what they have. */
+const feeOf = (given: unknown): number | string =>
+  typeof given === 'number' || typeof given === 'string' ? given : 2;
+
+/** Without contents. */
+function delegatesOf(given: unknown): OrderRequest['delegates'] {
+  if (!Array.isArray(given)) return null;
+  return given.map((item: Readonly<Record<string, unknown>>) => {
+    const { dataURL: _, metadataDataURL: __, ...rest } = item;
+    return rest;
+  });
+}

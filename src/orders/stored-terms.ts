@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import {
+  formatInscriptionId,
+  type InscriptionId,
+  parseInscriptionId,
+} from '#kernel/primitives/inscription-id.ts';
+import type { Content, FileTerms, OrderTerms } from './inscribing/order-terms.ts';
+
+/** The terms of an order as JSON: contents as their lengths (their bytes are in the leaf), sats as texts. */
+export type StoredTerms = Readonly<Record<string, unknown>> & { readonly version: 1 };
+
+interface StoredFile {
+  readonly contentType: string | null;
+  readonly body: number | null;
+  readonly contentEncoding: string | null;
+  readonly metaprotocol: string | null;
+  readonly metadata: number | null;
+  readonly delegate: string | null;
+}
+
+interface Stored {
+  readonly version: 1;
+  readonly type: OrderTerms['type'];
+  readonly files: readonly StoredFile[];
+  readonly receivers: readonly string[];
+  readonly postage: string;
+  readonly feeRate: string;
+  readonly batchMode: OrderTerms['batchMode'];
+  readonly parents: readonly { readonly id: string; readonly value: string; readonly returnScript: string }[];
+  readonly burn: boolean;
+  readonly uncurse: boolean;
+  readonly additionalFee: string;
+  readonly nonStandard: boolean;
+}
+
+/** For the column `terms`. `termsOf` gives terms that plan the same transactions. */
+export function storedTerms(terms: OrderTerms): Stored {
+  return {
+    version: 1,
+    type: terms.type,
+    files: terms.files.map((file) => ({
+      contentType: file.contentType,
+      body: lengthOf(file.body),
+      contentEncoding: file.contentEncoding,
+      metaprotocol: file.metaprotocol,
+      metadata: lengthOf(file.metadata),
+      delegate: file.delegate === null ? null : idText(file.delegate),
+    })),
+    receivers: terms.receivers.map(hexOf),
+    postage: String(terms.postage),
+    feeRate: String(terms.feeRate),
+    batchMode: terms.batchMode,
+    parents: terms.parents.map(({ id, value, returnScript }) => ({
+      id: idText(id),
+      value: String(value),
+      returnScript: hexOf(returnScript),
+    })),
+    burn: terms.burn,
+    uncurse: terms.uncurse,
+    additionalFee: String(terms.additionalFee),
+    nonStandard: terms.nonStandard,
+  };
+}
+
+/** The inverse of `storedTerms`, but for the bytes of contents. */
+export function termsOf(column: StoredTerms): OrderTerms {
+  const stored = column as unknown as Stored;
+  assert(stored.version === 1, `terms of version ${String(stored.version)}`);
+  return {
+    type: stored.type,
+    files: stored.files.map(
+      (file): FileTerms => ({ ...file, delegate: file.delegate === null ? null : idOf(file.delegate) }),
+    ),
+    receivers: stored.receivers.map(bytesOf),
+    postage: stored.postage === 'least' ? 'least' : BigInt(stored.postage),
+    feeRate: BigInt(stored.feeRate),
+    batchMode: stored.batchMode,
+    parents: stored.parents.map(({ id, value, returnScript }) => ({
+      id: idOf(id),
+      value: BigInt(value),
+      returnScript: bytesOf(returnScript),
+    })),
+    burn: stored.burn,
+    uncurse: stored.uncurse,
+    additionalFee: BigInt(stored.additionalFee),
+    nonStandard: stored.nonStandard,
+  };
+}
+
+function lengthOf(content: Content | null): number | null {
+  if (content === null || typeof content === 'number') return content;
+  return content.length;
+}
+
+const idText = ({ txid, index }: InscriptionId): string => formatInscriptionId(txid, index);
+
+function idOf(text: string): InscriptionId {
+  const id = parseInscriptionId(text);
+  assert(id !== null, `${text} is no inscription id`);
+  return id;
+}
+
+const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
+const bytesOf = (hex: string): Uint8Array => Buffer.from(hex, 'hex');

@@ -1,0 +1,62 @@
+import type pg from 'pg';
+import { displayHash } from '#kernel/primitives/hash.ts';
+import { putWebhooks } from '#webhooks/outbox.ts';
+import { type Order, type OrderTransaction, readOrderFiles, readTransactions } from './order.store.ts';
+
+/** What the messages of an order are about (docs/webhooks.md). */
+export const webhookSubjectOf = (orderId: string): string => `order ${orderId}`;
+
+/**
+ * Tells a customer of a new state, in the transaction of its change: `{id, state}`, and once the reveals are stored one
+ * message a file, which has no `state` (client-compat 3.8). They are kept for `GET /order/events` without a URL, too.
+ */
+export async function tellCustomer(tx: pg.ClientBase, order: Order): Promise<void> {
+  const { id, state } = order;
+  const files = state === 'queued' ? await filesTold(tx, order) : [];
+  await putWebhooks(tx, { subject: webhookSubjectOf(id), url: order.webhookUrl }, [{ id, state }, ...files]);
+}
+
+async function filesTold(tx: pg.ClientBase, { id }: Order): Promise<object[]> {
+  const [files, transactions] = [await readOrderFiles(tx, id), await readTransactions(tx, id)];
+  const commit = transactions.find(({ kind }) => kind === 'commit') ?? null;
+  const reveals = transactions.filter(({ kind }) => kind === 'reveal');
+  return files.flatMap((file) => {
+    const placed = placeOf(file.index, reveals);
+    if (placed === null) return [];
+    const { reveal, inscription } = placed;
+    return [
+      {
+        id,
+        index: file.index,
+        file: { ...file.shown, iqueued: true, iqueuedAt: reveal.madeAt.getTime() },
+        tx: {
+          // of a direct order the customer's payment is the commit
+          commit:
+            commit === null
+              ? (reveal.plan.inputs[0]?.outpoint.slice(0, 64) ?? null)
+              : displayHash(commit.txid),
+          parent: null,
+          reveal: displayHash(reveal.txid),
+          total_fees: reveal.fee,
+          inscription,
+          updatedAt: reveal.madeAt.toISOString(),
+        },
+      },
+    ];
+  });
+}
+
+/** Where a file is inscribed: the reveals have the files of an order one after the other. Null: in none of them. */
+export function placeOf(
+  index: number,
+  reveals: readonly OrderTransaction[],
+): { readonly reveal: OrderTransaction; readonly inscription: string } | null {
+  let first = 0;
+  for (const reveal of reveals) {
+    if (index < first + reveal.files) {
+      return { reveal, inscription: `${displayHash(reveal.txid)}i${index - first}` };
+    }
+    first += reveal.files;
+  }
+  return null;
+}

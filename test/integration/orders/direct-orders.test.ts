@@ -1,0 +1,276 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { withTransaction } from '#kernel/pg/transaction.ts';
+import { parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
+import { audit } from '#orders/audit.ts';
+import type { SentFile, WantedOrder } from '#orders/create-order.ts';
+import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
+import { quoteOrder } from '#orders/inscribing/quote-order.ts';
+import { balancesOf } from '#orders/ledger.ts';
+import { readEntries, setRefundScript } from '#orders/order.store.ts';
+import { orderAnswer } from '#orders/order-answer.ts';
+import { scriptOf, transaction } from '#test/builders/regtest/regtest-transaction.ts';
+import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
+import { OrderWorld } from '#test/support/orders/order-world.ts';
+
+const receiver = 700;
+const refunded = 701;
+
+function textFile(name: string, text: string): SentFile {
+  const content = Buffer.from(text);
+  return { name, content, mediaType: 'text/plain;charset=utf-8', shown: { name, size: content.length } };
+}
+
+/** An order as the HTTP side makes it, of texts. */
+function wanted(texts: readonly string[], more: Partial<OrderTerms> = {}): WantedOrder {
+  const files = texts.map((text, index) => textFile(`${index}.txt`, text));
+  const terms: OrderTerms = {
+    type: 'direct',
+    files: files.map(({ content, mediaType }) => ({
+      contentType: mediaType,
+      body: content,
+      contentEncoding: null,
+      metaprotocol: null,
+      metadata: null,
+      delegate: null,
+    })),
+    receivers: [scriptOf(receiver)],
+    postage: 546n,
+    feeRate: 2000n,
+    batchMode: 'separate-outputs',
+    parents: [],
+    burn: false,
+    uncurse: false,
+    additionalFee: 0n,
+    nonStandard: false,
+    ...more,
+  };
+  const quote = quoteOrder(terms, {
+    baseFee: 2000n,
+    rareSatsFee: 0n,
+    collectionServiceFee: 0n,
+    price: 0n,
+    sizeFeePercent: 0,
+    discounts: [],
+  });
+  if (quote.kind === 'refused') throw new Error(quote.reason);
+  return {
+    terms,
+    layout: quote.layout,
+    request: {
+      count: texts.length,
+      fee: 2,
+      postage: 546,
+      receiveAddress: null,
+      delegates: null,
+      parents: null,
+      inscriptionIdPrefix: null,
+      allowedSatributes: null,
+      additionalFee: null,
+      referral: null,
+      refundAddress: null,
+      projectTag: null,
+      zeroConf: null,
+      payToAnchor: false,
+      uncurseIt: terms.uncurse,
+    },
+    quote: {
+      chainFee: Number(quote.chainFee),
+      serviceFee: Number(quote.serviceFee),
+      baseFee: Number(quote.baseFee),
+      additionalFeeCharged: 0,
+      postage: Number(quote.postage),
+      amount: Number(quote.amount),
+    },
+    files,
+    webhookUrl: null,
+    refundScript: null,
+    timeoutMinutes: 60,
+    filesUrl: (key) => `http://files.test/files/${key}`,
+  };
+}
+
+describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node', () => {
+  let world: OrderWorld;
+  beforeAll(async () => {
+    world = await OrderWorld.start();
+  });
+  afterAll(() => world?.close());
+
+  /** Pays to a script, unconfirmed. */
+  async function pay(script: Uint8Array, value: number): Promise<void> {
+    const coin = await world.chain.coin();
+    const payment = transaction(
+      [coin],
+      [
+        { value, outputScript: script },
+        { value: coin.value - value - 1000, to: coin.owner },
+      ],
+    );
+    await world.chain.broadcast(payment);
+  }
+
+  /** The accounts of an order that are not empty. */
+  async function accounts(id: string): Promise<Record<string, number>> {
+    const balances = balancesOf(await readEntries(world.database.pool, id));
+    return Object.fromEntries(
+      [...balances].filter(([, sats]) => sats !== 0n).map(([name, sats]) => [name, Number(sats)]),
+    );
+  }
+
+  async function answerOf(id: string): Promise<{ files: { inscriptionId: string }[]; paid?: boolean }> {
+    const found = await world.desk.read(id);
+    return orderAnswer(found!.order, found!) as never;
+  }
+
+  async function expectDelivered(id: string, texts: readonly string[]): Promise<void> {
+    const { files } = await answerOf(id);
+    expect(files).toHaveLength(texts.length);
+    for (const [index, text] of texts.entries()) {
+      const { txid, index: place } = parseInscriptionId(files[index]!.inscriptionId)!;
+      const { rows } = await world.database.pool.query<{ body: Buffer; address: string; value: number }>(
+        `SELECT c.body FROM chain.inscriptions AS i JOIN chain.contents AS c USING (content_id)
+          WHERE i.txid = $1 AND i.index = $2`,
+        [txid, place],
+      );
+      expect(rows.map(({ body }) => body.toString())).toEqual([text]);
+    }
+  }
+
+  test('is paid exactly, seen, confirmed, revealed, indexed and completed, and every sat is accounted for', async () => {
+    const order = wanted(['hello']);
+    const { order: made } = await world.desk.create(order);
+    await pay(made.script, Number(made.amount));
+    await world.until(made.id, 'waiting-confirmation');
+    await world.chain.mineMempool();
+    await world.until(made.id, 'queued');
+    expect(await answerOf(made.id)).toMatchObject({ paid: true });
+    await world.sent(made.id);
+    await world.chain.mineMempool();
+    await world.until(made.id, 'completed');
+    await expectDelivered(made.id, ['hello']);
+    const { chainFee, amount } = order.quote;
+    expect(await accounts(made.id)).toEqual({ outside: -amount, postage: 546, service: 2000, fee: chainFee });
+    expect(world.told.filter(({ id }) => id === made.id).map(({ state }) => state)).toEqual([
+      'waiting-confirmation',
+      'prep',
+      'queued',
+      'completed',
+    ]);
+  });
+
+  test('with many files is one reveal, with an output for each', async () => {
+    const texts = Array.from({ length: 30 }, (_, index) => `file ${index}`);
+    const { order } = await world.desk.create(wanted(texts));
+    await pay(order.script, Number(order.amount));
+    await world.chain.mineMempool();
+    await world.until(order.id, 'queued');
+    await world.sent(order.id);
+    await world.chain.mineMempool();
+    await world.until(order.id, 'completed');
+    await expectDelivered(order.id, texts);
+  });
+
+  test('paid in three parts is delivered; paid short and never more is refunded', async () => {
+    const inParts = wanted(['in parts']);
+    const { order } = await world.desk.create(inParts);
+    const third = Math.ceil(inParts.quote.amount / 3);
+    for (const value of [third, third, inParts.quote.amount - 2 * third]) await pay(order.script, value);
+    await world.chain.mineMempool();
+    await world.until(order.id, 'queued');
+    await world.sent(order.id);
+    await world.chain.mineMempool();
+    await world.until(order.id, 'completed');
+    await expectDelivered(order.id, ['in parts']);
+
+    const { order: short } = await world.desk.create({ ...wanted(['short']), timeoutMinutes: 0 });
+    await pay(short.script, Number(short.amount) - 1);
+    await world.until(short.id, 'waiting-refund');
+    await withTransaction(world.database.pool, (tx) => setRefundScript(tx, short.id, scriptOf(refunded)));
+    await world.chain.mineMempool();
+    await world.sent(short.id, ['refund']);
+    await world.chain.mineMempool();
+    await world.until(short.id, 'refunded');
+    expect((await accounts(short.id))['owed']).toBeUndefined();
+  });
+
+  test('paid too much is delivered, and what is above dust goes back', async () => {
+    const order = { ...wanted(['too much']), refundScript: scriptOf(refunded) };
+    const { order: made } = await world.desk.create(order);
+    await pay(made.script, order.quote.amount + 50_000);
+    await world.chain.mineMempool();
+    await world.until(made.id, 'queued');
+    await world.sent(made.id, ['reveal']);
+    await world.chain.mineMempool();
+    await world.until(made.id, 'completed');
+    await world.sent(made.id, ['refund']);
+    await world.chain.mineMempool();
+    await world.eventually(async () => (await accounts(made.id))['owed'] === undefined);
+    const { service, postage, outside = 0, fee = 0 } = await accounts(made.id);
+    expect({ service, postage }).toEqual({ service: 2000, postage: 546 });
+    expect(-outside).toBe(2546 + fee);
+    expect((await world.desk.read(made.id))!.order.state).toBe('completed');
+
+    const dust = wanted(['a little too much']);
+    const { order: little } = await world.desk.create({ ...dust, refundScript: scriptOf(refunded) });
+    await pay(little.script, dust.quote.amount + 329);
+    await world.chain.mineMempool();
+    await world.until(little.id, 'queued');
+    await world.sent(little.id);
+    await world.chain.mineMempool();
+    await world.until(little.id, 'completed');
+    expect((await accounts(little.id))['service']).toBe(2329);
+  });
+
+  test('paid again after it is completed pays the second payment back', async () => {
+    const order = { ...wanted(['twice']), refundScript: scriptOf(refunded) };
+    const { order: made } = await world.desk.create(order);
+    await pay(made.script, order.quote.amount);
+    await world.chain.mineMempool();
+    await world.until(made.id, 'queued');
+    await world.sent(made.id);
+    await world.chain.mineMempool();
+    await world.until(made.id, 'completed');
+    await pay(made.script, order.quote.amount);
+    await world.chain.mineMempool();
+    await world.sent(made.id, ['refund']);
+    await world.chain.mineMempool();
+    await world.eventually(async () => (await accounts(made.id))['owed'] === undefined);
+    expect(await accounts(made.id)).toMatchObject({ postage: 546, service: 2000 });
+    expect((await audit(world.database.pool)).differences).toEqual([]);
+  });
+
+  test('whose reveals are too large for one is paid to the wallet, which makes a commit and several reveals', async () => {
+    const texts = [0, 1, 2].map((index) => `${index}`.repeat(200_000));
+    const order = wanted(texts);
+    expect(order.layout.paidTo).toBe('wallet');
+    const { order: made } = await world.desk.create(order);
+    await pay(made.script, order.quote.amount);
+    await world.chain.mineMempool();
+    await world.until(made.id, 'queued');
+    // together they are more than a cluster of unconfirmed transactions may be: they wait for the commit's block
+    await world.sent(made.id, ['commit']);
+    await world.chain.mineMempool();
+    await world.sent(made.id);
+    await world.chain.mineMempool();
+    await world.until(made.id, 'completed');
+  });
+
+  test('that a reorganisation takes the payment and the reveal from is delivered again, with the same id', async () => {
+    const { order } = await world.desk.create(wanted(['again']));
+    await pay(order.script, Number(order.amount));
+    await world.chain.mineMempool();
+    await world.until(order.id, 'queued');
+    await world.sent(order.id);
+    await world.chain.mineMempool();
+    await world.until(order.id, 'completed');
+    const before = (await answerOf(order.id)).files[0]!.inscriptionId;
+    await world.chain.takeBack(2);
+    await world.chain.mineEmpty(3);
+    await world.until(order.id, 'waiting-confirmation');
+    await world.chain.mineMempool();
+    await world.chain.mineMempool();
+    await world.until(order.id, 'completed');
+    expect((await answerOf(order.id)).files[0]!.inscriptionId).toBe(before);
+    await expectDelivered(order.id, ['again']);
+  });
+});

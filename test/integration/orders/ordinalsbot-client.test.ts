@@ -1,0 +1,207 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { RegtestChain } from '#test/builders/regtest/regtest-chain.ts';
+import { addressOf, scriptOf, transaction } from '#test/builders/regtest/regtest-transaction.ts';
+import { makeDataDir } from '#test/support/data-dir.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { type Bitcoind, startBitcoind } from '#test/support/node/bitcoind.ts';
+import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
+import { makeTestWallet } from '#test/support/orders/test-wallet.ts';
+import { type CliProcess, machineEnvironment, startCli } from '#test/support/run-cli.ts';
+import { waitUntil } from '#test/support/wait-until.ts';
+
+const execute = promisify(execFile);
+const clientFile = new URL('../../support/orders/ordinalsbot-client.ts', import.meta.url).pathname;
+const receiver = 800;
+const waitMs = 60_000;
+
+interface Answer<Value> {
+  readonly value?: Value;
+  readonly error?: { readonly status: number | null; readonly message: string };
+}
+interface OrderAnswer {
+  readonly id: string;
+  readonly status: string;
+  readonly state: string;
+  readonly error?: string;
+  readonly createdAt: unknown;
+  readonly charge: { readonly address?: string; readonly amount: number };
+  readonly files: readonly {
+    readonly inscriptionId?: string;
+    readonly url: string;
+    readonly s3Key: string;
+  }[];
+  readonly parents: unknown;
+  readonly webhookUrl: unknown;
+}
+
+describe.skipIf(bitcoindForTests() === null)('the public client, unmodified', () => {
+  let bitcoind: Bitcoind;
+  let chain: RegtestChain;
+  let database: TestDatabase;
+  let folder: { path: string; remove(): Promise<void> };
+  let service: CliProcess;
+  let origin: string;
+  /** Of the first test. */
+  let completed = '';
+
+  beforeAll(async () => {
+    bitcoind = await startBitcoind();
+    chain = await RegtestChain.start(bitcoind.rpc, 130);
+    database = await createTestDatabase();
+    folder = await makeDataDir();
+    const seedFile = join(folder.path, 'seed');
+    await makeTestWallet(database.pool, seedFile);
+    service = startCli(
+      ['serve', '--node', bitcoind.rpcUrl, '--cookie-file', bitcoind.cookieFile, '--port', '0'],
+      {
+        ...database.settings,
+        WALLET_SEED_FILE: seedFile,
+        FILES_DIR: join(folder.path, 'files'),
+        ORDER_RATE: '0',
+      },
+    );
+    [, origin = ''] = await service.seen(/^ready (http:\/\/127\.0\.0\.1:\d+)\n$/u);
+  });
+  afterAll(async () => {
+    service?.child.kill('SIGTERM');
+    await service?.ended;
+    await bitcoind?.remove();
+    await database?.drop();
+    await folder?.remove();
+  });
+
+  async function call<Value>(method: string, ...parameters: readonly unknown[]): Promise<Answer<Value>> {
+    const { stdout } = await execute(process.execPath, [clientFile, method, JSON.stringify(parameters)], {
+      env: { ...machineEnvironment(), https_proxy: origin },
+    });
+    return JSON.parse(stdout) as Answer<Value>;
+  }
+
+  async function pay(address: string, value: number): Promise<void> {
+    const coin = await chain.coin();
+    const { scriptPubKey } = await bitcoind.rpc.call<{ scriptPubKey: string }>('validateaddress', [address]);
+    const outputScript = Buffer.from(scriptPubKey, 'hex');
+    const change = { value: coin.value - value - 1000, to: coin.owner };
+    await chain.broadcast(transaction([coin], [{ value, outputScript }, change]));
+  }
+
+  const text = 'data:plain/text;base64,' + Buffer.from('hello client').toString('base64');
+  const body = {
+    files: [{ name: 'hello.txt', size: 12, type: 'plain/text', dataURL: text }],
+    receiveAddress: addressOf(receiver),
+    fee: '3',
+    postage: 546,
+    walletProvider: 'xverse',
+  };
+
+  async function untilState(id: string, state: string): Promise<OrderAnswer> {
+    return waitUntil(
+      async () => {
+        const answer = await fetch(new URL(`/order/${id}`, origin));
+        const order = (await answer.json()) as OrderAnswer;
+        if (order.state !== state) throw new Error(`the order is ${order.state}: ${order.error ?? ''}`);
+        return order;
+      },
+      { limitMs: waitMs, everyMs: 100 },
+    );
+  }
+
+  test('orders, pays and receives an inscription', async () => {
+    const created = await call<OrderAnswer>('createDirectOrder', body);
+    expect(created.error).toBeUndefined();
+    const order = created.value!;
+    expect(order).toMatchObject({
+      status: 'ok',
+      state: 'waiting-payment',
+      orderType: 'direct',
+      createdAt: { '.sv': 'timestamp' },
+      fee: '3',
+      parents: null,
+      webhookUrl: null,
+      receiveAddress: addressOf(receiver),
+    });
+    expect(order.charge.address).toBeUndefined();
+    const read = await call<OrderAnswer>('getOrder', order.id);
+    expect(read.value).toMatchObject({ id: order.id, status: 'ok', fee: '3' });
+    expect(Object.values(read.value!)).not.toContain(null);
+    const { address = '', amount } = read.value!.charge;
+    await pay(address, amount);
+    await untilState(order.id, 'waiting-confirmation');
+    await chain.mineMempool();
+    await untilState(order.id, 'queued');
+    const sent = await waitUntil(
+      async () => {
+        const now = await untilState(order.id, 'queued');
+        if (now.files[0]?.inscriptionId === undefined) throw new Error('it is not broadcast');
+        return now;
+      },
+      { limitMs: waitMs, everyMs: 100 },
+    );
+    await chain.mineMempool();
+    const done = await untilState(order.id, 'completed');
+    completed = order.id;
+    const inscription = done.files[0]!.inscriptionId!;
+    expect(inscription).toBe(sent.files[0]!.inscriptionId);
+    const content = await fetch(new URL(`/content/${inscription}`, origin));
+    expect(content.headers.get('content-type')).toBe('text/plain;charset=utf-8');
+    expect(await content.text()).toBe('hello client');
+    const shown = await fetch(new URL(`/inscription/${inscription}`, origin), {
+      headers: { accept: 'application/json' },
+    });
+    const record = (await shown.json()) as { address: string; value: number; number: number };
+    expect(record).toMatchObject({ address: addressOf(receiver), value: 546, number: 0 });
+    expect(scriptOf(receiver)).toHaveLength(34);
+    const { pathname } = new URL(done.files[0]!.url);
+    const file = await fetch(new URL(pathname, origin));
+    expect(await file.text()).toBe('hello client');
+    expect(file.headers.get('content-security-policy')).toContain('sandbox');
+  });
+
+  test('is refused before money is asked for, with the status that it shows', async () => {
+    const faults: readonly [object, RegExp][] = [
+      [{ ...body, files: [] }, /files or delegates/u],
+      [{ ...body, receiveAddress: 'bc1q' }, /receiveAddress/u],
+      [{ ...body, postage: 329 }, /postage|330/u],
+      [{ ...body, fee: 0 }, /fee/iu],
+      [{ ...body, files: [{ ...body.files[0], name: 'hello.exe' }] }, /extension/u],
+      [{ ...body, files: [{ ...body.files[0], dataURL: 'data:text/plain,hello' }] }, /base64/u],
+      [{ ...body, delegates: [{ delegateId: `${'ab'.repeat(32)}i0` }] }, /delegate/u],
+      [{ ...body, webhookUrl: 'http://127.0.0.1/hook' }, /webhookUrl/u],
+      [{ ...body, timeout: 15 }, /timeout/u],
+    ];
+    for (const [faulty, words] of faults) {
+      const answer = await fetch(new URL('/inscribe', origin), {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(faulty),
+      });
+      expect(answer.status, `${JSON.stringify(faulty)} ${answer.status >= 500 ? service.stderr() : ''}`).toBe(
+        400,
+      );
+      const { error } = (await answer.json()) as { error: { msg: string }[] };
+      expect(error.map(({ msg }) => msg).join('\n')).toMatch(words);
+    }
+    expect((await call('createDirectOrder', { ...body, files: [] })).error?.status).toBe(400);
+    expect((await call<OrderAnswer>('getOrder', '6f1c2b1e-5a0e-4c55-9d0c-0b8f7f0b9a11')).value).toEqual({
+      status: 'error',
+      error: 'no such order 6f1c2b1e-5a0e-4c55-9d0c-0b8f7f0b9a11',
+    });
+  });
+
+  test('cancels an order that nothing was paid for, and no other', async () => {
+    const { value: order } = await call<OrderAnswer>('createDirectOrder', body);
+    const cancel = (id: string) =>
+      fetch(new URL('/order/cancel', origin), {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ id }),
+      });
+    const answer = await cancel(order!.id);
+    expect(await answer.json()).toMatchObject({ id: order!.id, state: 'cancelled' });
+    expect(await (await cancel(order!.id)).json()).toMatchObject({ state: 'cancelled' });
+    expect((await cancel(completed)).status).toBe(409);
+  });
+});

@@ -1,0 +1,157 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Logger, pino } from 'pino';
+import { follow } from '#indexer/follow/follow.ts';
+import { openNodeSource } from '#indexer/source/node-source.ts';
+import { displayHash } from '#kernel/primitives/hash.ts';
+import { genesisHeight } from '#kernel/primitives/height.ts';
+import { type BitcoinNode, connectNode } from '#node/bitcoin-node.ts';
+import { CustomerFiles } from '#orders/customer-files.ts';
+import { followOrders } from '#orders/follow-orders.ts';
+import type { OrderTransactionKind } from '#orders/order.store.ts';
+import { orderSteps } from '#orders/order-steps.ts';
+import { OrdersDesk } from '#orders/orders-desk.ts';
+import { orderKeys, orderSigner } from '#orders/wallet-keys.ts';
+import { OutgoingHttp } from '#outgoing/outgoing-http.ts';
+import { followPayments } from '#payments/follow/follow-payments.ts';
+import { RegtestChain } from '#test/builders/regtest/regtest-chain.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { type Bitcoind, type BitcoindOptions, startBitcoind } from '#test/support/node/bitcoind.ts';
+import { parseThreads } from '#test/support/parse-threads.ts';
+import { waitUntil } from '#test/support/wait-until.ts';
+import { PublicWallet } from '#wallet/public-wallet.ts';
+import { openSigner } from '#wallet/signer.ts';
+import { makeTestWallet } from './test-wallet.ts';
+
+/** Three processes start on a busy machine. */
+const settledMaxMs = 60_000;
+
+/** A real node, its chain indexed, payments and orders followed as by `serve`, and the desk at which customers order. */
+export class OrderWorld {
+  readonly bitcoind: Bitcoind;
+  readonly chain: RegtestChain;
+  readonly database: TestDatabase;
+  readonly desk: OrdersDesk;
+  readonly wallet: PublicWallet;
+  /** Warnings and errors of what `follow` began. */
+  readonly logged: string[] = [];
+  readonly told: { id: string; state: string }[] = [];
+  readonly #dir: string;
+  #running: { controller: AbortController; close: () => Promise<void>; ends: Promise<unknown>[] } | null =
+    null;
+
+  private constructor(
+    parts: Pick<OrderWorld, 'bitcoind' | 'chain' | 'database' | 'wallet'> & { dir: string },
+  ) {
+    this.bitcoind = parts.bitcoind;
+    this.chain = parts.chain;
+    this.database = parts.database;
+    this.wallet = parts.wallet;
+    this.#dir = parts.dir;
+    this.desk = new OrdersDesk({
+      pool: parts.database.accessPool,
+      keys: async () => orderKeys(parts.wallet),
+      files: new CustomerFiles(join(parts.dir, 'files')),
+      outgoing: new OutgoingHttp({ allowPrivate: true }),
+      allowPrivateUrls: true,
+      timeoutMinutes: 60,
+      publicOrigin: null,
+    });
+  }
+
+  static async start(options: BitcoindOptions = {}): Promise<OrderWorld> {
+    const bitcoind = await startBitcoind(options);
+    const chain = await RegtestChain.start(bitcoind.rpc, 130);
+    const database = await createTestDatabase();
+    const dir = await mkdtemp(join(tmpdir(), 'satscribe-orders-'));
+    const seedFile = join(dir, 'seed');
+    const identity = await makeTestWallet(database.pool, seedFile);
+    const world = new OrderWorld({ bitcoind, chain, database, wallet: new PublicWallet(identity), dir });
+    await world.follow();
+    return world;
+  }
+
+  readonly #tell = async (_: unknown, { id, state }: { id: string; state: string }): Promise<void> => {
+    this.told.push({ id, state });
+  };
+
+  /** Indexes, and follows payments and orders. */
+  async follow(): Promise<void> {
+    const node: BitcoinNode = await connectNode(this.bitcoind.settings);
+    const source = openNodeSource(node, { firstHeight: genesisHeight });
+    const controller = new AbortController();
+    const { signal } = controller;
+    const { url, pool } = this.database;
+    const log: Logger = pino({ level: 'warn' }, { write: (line: string) => void this.logged.push(line) });
+    const signer = await openSigner(join(this.#dir, 'seed'), this.wallet.identity);
+    const policy = {
+      confirmations: [{ from: 0n, confirmations: 1 }],
+      finalConfirmations: 1,
+    };
+    const steps = orderSteps(orderSigner(this.wallet, signer), node.rpc, policy, this.#tell);
+    this.#running = {
+      controller,
+      close: () => source.close(),
+      ends: [
+        follow({ source, pool, signal, threads: parseThreads(), bounds: { pollMs: 200 } }),
+        followPayments({ url, source, node, signal, log }),
+        followOrders({ url, node: node.rpc, steps, signal, log }),
+      ],
+    };
+    for (const end of this.#running.ends) end.catch(() => undefined);
+  }
+
+  /** Ends what `follow` began. */
+  async stop(): Promise<void> {
+    this.#running?.controller.abort();
+    await Promise.all(this.#running?.ends ?? []);
+    await this.#running?.close();
+    this.#running = null;
+  }
+
+  /** Settles when the order is in a state. */
+  async until(id: string, state: string): Promise<void> {
+    await this.eventually(async () => {
+      const found = await this.desk.read(id);
+      if (found?.order.state === state) return true;
+      throw new Error(
+        `order is ${found?.order.state}, not ${state}; ${JSON.stringify(found?.transactions.map(({ kind, refusal }) => ({ kind, refusal })))}\n${this.logged.join('')}`,
+      );
+    });
+  }
+
+  /** Settles when the node has taken all transactions of these kinds that are stored for the order. */
+  async sent(
+    id: string,
+    kinds: readonly OrderTransactionKind[] = ['commit', 'reveal', 'refund'],
+  ): Promise<void> {
+    await this.eventually(async () => {
+      const found = await this.desk.read(id);
+      const made = found?.transactions.filter(({ kind }) => kinds.includes(kind)) ?? [];
+      return made.length > 0 && made.every(({ sentAt }) => sentAt !== null);
+    });
+  }
+
+  eventually<Result>(check: () => Promise<Result>): Promise<Exclude<Result, false>> {
+    return waitUntil(check, { limitMs: settledMaxMs, everyMs: 100 });
+  }
+
+  /** Settles when the index is at the node's best block. */
+  async indexed(): Promise<void> {
+    const best = await this.bitcoind.rpc.call<string>('getbestblockhash');
+    await this.eventually(async () => {
+      const { rows } = await this.database.pool.query<{ tip_hash: Buffer | null }>(
+        'SELECT tip_hash FROM chain.state',
+      );
+      return rows[0]?.tip_hash != null && displayHash(rows[0].tip_hash) === best;
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.stop();
+    await this.bitcoind.remove();
+    await this.database.drop();
+    await rm(this.#dir, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,18 @@
+// Calls one method of the public client in a process of its own, with https_proxy set to our service:
+//   ordinalsbot-client.ts METHOD JSON
+// Prints {"value": …} or {"error": {"status": …, "message": …}}.
+import { Ordinalsbot } from 'ordinalsbot';
+
+const print = (answer: object): boolean => process.stdout.write(JSON.stringify(answer));
+// the client writes its settings there
+Object.assign(console, { log: () => undefined });
+const [method = '', json = '[]'] = process.argv.slice(2);
+const client = new Ordinalsbot('', 'testnet').Inscription() as unknown as Readonly<
+  Record<string, (...parameters: unknown[]) => Promise<unknown>>
+>;
+try {
+  print({ value: await client[method]?.(...(JSON.parse(json) as unknown[])) });
+} catch (error) {
+  const { status = null, message } = error as { readonly status?: number; readonly message: string };
+  print({ error: { status, message } });
+}

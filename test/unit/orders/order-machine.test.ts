@@ -1,0 +1,121 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { asHeight, type Height } from '#kernel/primitives/height.ts';
+import { nextEvent, type OrderFacts, type OrderPayment } from '#orders/order-facts.ts';
+import { nextState, orderEvents, orderStates, transitions } from '#orders/order-machine.ts';
+import { propertyRuns } from '#test/support/property-runs.ts';
+
+const hour = 3_600_000;
+const start = Date.UTC(2026, 0, 1);
+const payment: fc.Arbitrary<OrderPayment> = fc.record({
+  value: fc.constantFrom(0n, 100n, 330n, 4000n, 6000n, 10_000n, 11_000n),
+  firstSeen: fc.constantFrom(new Date(start), new Date(start + 2 * hour)),
+  height: fc.constantFrom<(Height | null)[]>(null, asHeight(100), asHeight(101), asHeight(103)),
+  isGone: fc.boolean(),
+});
+const facts: fc.Arbitrary<OrderFacts> = fc.record({
+  amount: fc.constant(10_000n),
+  expiresAt: fc.constant(new Date(start + hour)),
+  now: fc.constantFrom(new Date(start), new Date(start + 3 * hour)),
+  tip: fc.constantFrom<(Height | null)[]>(null, asHeight(103)),
+  confirmations: fc.constantFrom(1, 3),
+  payments: fc.array(payment, { maxLength: 4 }),
+  isCancelAsked: fc.boolean(),
+  hasReveal: fc.boolean(),
+  isRevealed: fc.boolean(),
+  refund: fc.constantFrom<('sent' | 'deep' | null)[]>(null, 'sent', 'deep'),
+});
+
+const base: OrderFacts = {
+  amount: 10_000n,
+  expiresAt: new Date(start + hour),
+  now: new Date(start),
+  tip: asHeight(103),
+  confirmations: 2,
+  payments: [],
+  isCancelAsked: false,
+  hasReveal: false,
+  isRevealed: false,
+  refund: null,
+};
+const paid = (more: Partial<OrderPayment> = {}): OrderPayment => ({
+  value: 10_000n,
+  firstSeen: new Date(start),
+  height: null,
+  isGone: false,
+  ...more,
+});
+
+describe('the states of an order', () => {
+  test('what the facts say has happened is never refused, and comes to an end', () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...orderStates), facts, (from, given) => {
+        let state = from;
+        for (let steps = 0; ; steps++) {
+          const event = nextEvent(state, given);
+          if (event === null) return;
+          const next = nextState(state, event);
+          expect(next, `${state} refuses ${event}`).not.toBeNull();
+          expect(steps, `${from} runs in a circle`).toBeLessThan(orderStates.length);
+          state = next!;
+        }
+      }),
+      { numRuns: propertyRuns(5000) },
+    );
+  });
+
+  test('every event and every state is of use', () => {
+    const led = new Set(orderStates.flatMap((state) => Object.values(transitions[state])));
+    const used = new Set(orderStates.flatMap((state) => Object.keys(transitions[state])));
+    expect([...orderStates].filter((state) => !led.has(state))).toEqual([]);
+    expect([...orderEvents].filter((event) => !used.has(event))).toEqual([]);
+  });
+
+  test.each<[string, OrderFacts, string | null]>([
+    ['nothing was paid yet', base, null],
+    ['it is short, and there is time', { ...base, payments: [paid({ value: 9_999n })] }, null],
+    ['it is there, unconfirmed', { ...base, payments: [paid()] }, 'seen'],
+    ['it has too few confirmations', { ...base, payments: [paid({ height: asHeight(103) })] }, 'seen'],
+    ['it is deep', { ...base, payments: [paid({ height: asHeight(102) })] }, 'paid'],
+    [
+      'it came in two parts',
+      { ...base, payments: [4000n, 6000n].map((value) => paid({ value, height: asHeight(100) })) },
+      'paid',
+    ],
+    ['only dust is missing', { ...base, payments: [paid({ value: 9_900n }), paid({ value: 100n })] }, null],
+    ['the time is over', { ...base, now: new Date(start + 2 * hour) }, 'timeout'],
+    [
+      'the time is over and it is short',
+      { ...base, now: new Date(start + 2 * hour), payments: [paid({ value: 9_999n })] },
+      'owing',
+    ],
+    [
+      'it came late',
+      {
+        ...base,
+        now: new Date(start + 3 * hour),
+        payments: [paid({ firstSeen: new Date(start + 2 * hour) })],
+      },
+      'owing',
+    ],
+    [
+      'it came in time and confirmed late',
+      { ...base, now: new Date(start + 9 * hour), payments: [paid({ height: asHeight(100) })] },
+      'paid',
+    ],
+    ['it was replaced', { ...base, payments: [paid({ isGone: true })] }, null],
+  ])('while payment is waited for: %s', (_, given, event) => {
+    expect(nextEvent('waiting-payment', given)).toBe(event);
+  });
+
+  test('a payment that a reorganisation takes back stops the delivery until it is there again', () => {
+    expect(nextEvent('queued', { ...base, payments: [paid()] })).toBe('unpaid');
+    expect(nextEvent('queued', { ...base, payments: [paid({ isGone: true })] })).toBe('gone');
+  });
+
+  test('money for an order that is over is owed', () => {
+    for (const state of ['expired', 'cancelled'] as const)
+      expect(nextEvent(state, { ...base, payments: [paid()] })).toBe('owing');
+    expect(nextEvent('completed', { ...base, isRevealed: true, payments: [paid(), paid()] })).toBeNull();
+  });
+});

@@ -1,0 +1,86 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { trustedTxid } from '#kernel/primitives/hash.ts';
+import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
+import { storedTerms, termsOf } from '#orders/stored-terms.ts';
+import { propertyRuns } from '#test/support/property-runs.ts';
+
+const bytes = fc.uint8Array({ minLength: 1, maxLength: 34 });
+const sats = fc.bigInt({ min: 0n, max: 21_000_000n * 100_000_000n });
+const id = fc.record({
+  txid: fc.uint8Array({ minLength: 32, maxLength: 32 }).map((value) => trustedTxid(value)),
+  index: fc.nat({ max: 1000 }),
+});
+const length = fc.option(fc.nat({ max: 400_000 }));
+const terms: fc.Arbitrary<OrderTerms> = fc.record({
+  type: fc.constantFrom('direct' as const, 'bulk' as const),
+  files: fc.array(
+    fc.record({
+      contentType: fc.option(fc.string()),
+      body: length,
+      contentEncoding: fc.option(fc.constant('br')),
+      metaprotocol: fc.option(fc.string()),
+      metadata: length,
+      delegate: fc.option(id),
+    }),
+    { maxLength: 4 },
+  ),
+  receivers: fc.array(bytes, { maxLength: 3 }),
+  postage: fc.oneof(sats, fc.constant('least' as const)),
+  feeRate: sats,
+  batchMode: fc.constantFrom('separate-outputs' as const, 'shared-output' as const),
+  parents: fc.array(fc.record({ id, value: sats, returnScript: bytes }), { maxLength: 2 }),
+  burn: fc.boolean(),
+  uncurse: fc.boolean(),
+  additionalFee: sats,
+  nonStandard: fc.boolean(),
+});
+
+/** Buffers and arrays of bytes alike. */
+const plain = (value: unknown): unknown =>
+  JSON.parse(
+    JSON.stringify(value, (_, part: unknown) => {
+      if (typeof part === 'bigint') return `${part}n`;
+      return part instanceof Uint8Array ? Buffer.from(part).toString('hex') : part;
+    }).replaceAll(/\{"type":"Buffer","data":\[[^\]]*\]\}/gu, '"buffer"'),
+  );
+
+describe('stored terms', () => {
+  test('are the terms again after JSON', () => {
+    fc.assert(
+      fc.property(terms, (given) => {
+        const column = JSON.parse(JSON.stringify(storedTerms(given))) as Parameters<typeof termsOf>[0];
+        const read = termsOf(column);
+        expect(read.postage).toBe(given.postage);
+        expect(read.receivers.map((script) => [...script])).toEqual(
+          given.receivers.map((script) => [...script]),
+        );
+        expect(read.parents.map(({ value }) => value)).toEqual(given.parents.map(({ value }) => value));
+        expect(read.files.map(({ body, metadata }) => [body, metadata])).toEqual(
+          given.files.map(({ body, metadata }) => [body, metadata]),
+        );
+        expect(plain(storedTerms(read))).toEqual(plain(storedTerms(given)));
+      }),
+      { numRuns: propertyRuns(200) },
+    );
+  });
+
+  test('have lengths in place of contents', () => {
+    const file = { contentType: 'text/plain', contentEncoding: null, metaprotocol: null, delegate: null };
+    const given = { files: [{ ...file, body: Buffer.from('hello'), metadata: null }] };
+    const base: OrderTerms = {
+      type: 'direct',
+      receivers: [],
+      postage: 546n,
+      feeRate: 1000n,
+      batchMode: 'separate-outputs',
+      parents: [],
+      burn: false,
+      uncurse: false,
+      additionalFee: 0n,
+      nonStandard: false,
+      ...given,
+    };
+    expect(storedTerms(base).files[0]?.body).toBe(5);
+  });
+});
