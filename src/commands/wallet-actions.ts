@@ -1,6 +1,8 @@
 import { lstat } from 'node:fs/promises';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
+import { orderKit } from '#orders/order-kit.ts';
+import { isOrderId } from '#orders/order-machine.ts';
 import { type CommandContext, UsageError } from '#src/app/command-context.ts';
 import { seedFileOf, type WalletDatabase, withWalletDatabase } from '#src/app/wallet.ts';
 import { PublicWallet } from '#wallet/public-wallet.ts';
@@ -18,7 +20,7 @@ const indexMax = 2_000_000_000;
 
 export async function init(context: CommandContext): Promise<void> {
   const seedFile = seedFileOf(context);
-  const firstIndex = firstIndexOf(context.flags);
+  const firstIndex = wholeNumber(context.flags, 'first-index');
   await withWalletDatabase(context, 'attach', async (database) => {
     const stored = await readWallet(database.pool);
     if (stored !== null) return moveOn(context, database, stored, firstIndex);
@@ -149,6 +151,16 @@ export async function descriptors(context: CommandContext): Promise<void> {
   });
 }
 
+/** Always JSON: it is a file for `recover`. */
+export async function kit(context: CommandContext, id: string | undefined): Promise<void> {
+  if (id === undefined || !isOrderId(id))
+    throw new UsageError(`${id ?? 'which order'}? satscribe wallet kit <id of an order>`);
+  const reveal = wholeNumber(context.flags, 'reveal');
+  await withWalletDatabase(context, 'existing', async ({ pool }) => {
+    await context.print(`${JSON.stringify(await orderKit(pool, id, reveal))}\n`);
+  });
+}
+
 async function requireWallet(pool: WalletDatabase['pool']): Promise<StoredWallet> {
   const stored = await readWallet(pool);
   if (stored === null) throw new AppError('wallet_missing', 'The database has no wallet.');
@@ -160,10 +172,10 @@ function jsonOf(stored: StoredWallet) {
   return { network, masterFingerprint, accountXpub, nextOrderIndex, nextOwnIndex, createdAt };
 }
 
-function firstIndexOf(flags: CommandContext['flags']): number | null {
-  const text = flags['first-index'];
+function wholeNumber(flags: CommandContext['flags'], name: string): number | null {
+  const text = flags[name];
   if (text === undefined) return null;
   const value = /^\d{1,10}$/u.test(text) ? Number(text) : Number.NaN;
   if (value <= indexMax) return value;
-  throw new UsageError(`--first-index ${text}: must be a whole number from 0 to ${indexMax}`);
+  throw new UsageError(`--${name} ${text}: must be a whole number from 0 to ${indexMax}`);
 }

@@ -9,17 +9,19 @@ function ownFlag(name: string, value: string | null, description: string): Comma
 export const walletCommand: Command = {
   name: 'wallet',
   object: null,
-  operands: 'init|show|descriptors|recover',
+  operands: 'init|show|descriptors|kit|recover',
   summary: 'make and show the wallet of orders, and take payments back',
   details: `init makes the seed file and stores its public key in the database; it shows the words of the seed
 once, and writes over no file. show prints what the database knows of the wallet: nothing secret. descriptors
-prints the addresses for a watching wallet of Bitcoin Core; its JSON is what importdescriptors takes. recover
-takes back what lies at the address of a recovery kit: it prints the signed transaction, or sends it with
---broadcast. It needs the seed file and a node, and no database (docs/wallet.md).
+prints the addresses for a watching wallet of Bitcoin Core; its JSON is what importdescriptors takes. kit prints
+the recovery kit of an order. recover takes back what lies at the address of a kit: it prints the signed
+transaction, or sends it with --broadcast. It needs the seed file and a node, and no database
+(docs/wallet.md).
 
   satscribe wallet init --seed-file /etc/satscribe/wallet.seed --network mainnet
   satscribe wallet show
   satscribe wallet descriptors --json
+  satscribe wallet kit 6f1c2b1e-5a0e-4c55-9d0c-0b8f7f0b9a11 > kit.json
   satscribe wallet recover kit.json --to bc1q… --fee-rate 2.5`,
   flags: [
     ownFlag(
@@ -27,6 +29,7 @@ takes back what lies at the address of a recovery kit: it prints the signed tran
       'N',
       'init: hand out keys from this index on: for a seed file that is there already, or after a restore of an older database',
     ),
+    ownFlag('reveal', 'N', 'kit: of the commit output for this reveal, from 0 on; unset: of the charge'),
     ownFlag('to', 'ADDRESS', 'recover: where the money goes'),
     ownFlag('fee-rate', 'RATE', 'recover: sats per virtual byte, at most three decimals'),
     ownFlag('broadcast', null, 'recover: send the transaction'),
@@ -47,6 +50,7 @@ const actions: Readonly<Record<string, { readonly flags: readonly string[]; read
   init: { flags: ['first-index', 'json'], words: 0 },
   show: { flags: ['json'], words: 0 },
   descriptors: { flags: ['json'], words: 0 },
+  kit: { flags: ['reveal', 'json'], words: 1 },
   recover: { flags: ['to', 'fee-rate', 'broadcast', 'json'], words: 1 },
 };
 
@@ -56,7 +60,7 @@ async function runWallet(context: CommandContext): Promise<void> {
   const known = Object.hasOwn(actions, action) ? actions[action] : undefined;
   if (known === undefined) {
     throw new UsageError(
-      `${action === '' ? 'what' : action}? The command is satscribe wallet init, show, descriptors or recover`,
+      `${action === '' ? 'what' : action}? The command is satscribe wallet init, show, descriptors, kit or recover`,
     );
   }
   const extra = rest[known.words];
@@ -67,6 +71,7 @@ async function runWallet(context: CommandContext): Promise<void> {
   // loaded here, so that help and usage errors do not load all of it
   if (action === 'recover') return (await import('./wallet-recover.ts')).recover(context, rest[0]);
   const made = await import('./wallet-actions.ts');
+  if (action === 'kit') return made.kit(context, rest[0]);
   if (action === 'init') return made.init(context);
   return action === 'show' ? made.show(context) : made.descriptors(context);
 }

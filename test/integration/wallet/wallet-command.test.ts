@@ -11,9 +11,9 @@ import { type Bitcoind, startBitcoind } from '#test/support/node/bitcoind.ts';
 import { bitcoindThatRelaysReveals } from '#test/support/node/find-bitcoind.ts';
 import { type CliResult, runCli } from '#test/support/run-cli.ts';
 import { knownWords, orderLeaf, testWallet } from '#test/support/wallet/plans.ts';
-import { openPublicWallet, type PublicWallet } from '#wallet/public-wallet.ts';
+import { openPublicWallet, type PublicWallet, type WalletAddress } from '#wallet/public-wallet.ts';
 import { type RecoveryKit, recoveryKit } from '#wallet/recovery-kit.ts';
-import { nextOrderIndex } from '#wallet/wallet.store.ts';
+import { nextOrderIndex, putWallet } from '#wallet/wallet.store.ts';
 
 const customer = 78;
 
@@ -211,6 +211,63 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('satscribe wallet recover'
     const again = await recover(file, '--broadcast');
     expect([again.exitCode, again.stderr]).toEqual([1, expect.stringContaining('recovery_refused')]);
     await chain.mineMempool();
+  }, 120_000);
+
+  test('takes back the payment of an order with the kit that the database gives', async () => {
+    const own = testWallet('regtest').wallet;
+    const other = await createTestDatabase();
+    try {
+      await putWallet(other.pool, own.identity, 0);
+      const leaves = ['first', 'second'].map((text) => orderLeaf(own, 11, text));
+      const [direct, toWallet] = [
+        '6f1c2b1e-5a0e-4c55-9d0c-0b8f7f0b9a11',
+        '6f1c2b1e-5a0e-4c55-9d0c-0b8f7f0b9a12',
+      ];
+      const add = async (id: string, index: number, paidTo: string, charge: WalletAddress) => {
+        await other.pool.query(
+          `INSERT INTO service.orders (id, kind, state, key_index, own_index, script, address, paid_to, amount, quote,
+             request, terms, expires_at)
+           VALUES ($1, 'direct', 'waiting-payment', $2, $2, $3, $4, $5, 30000, '{}', '{}', '{}', now())`,
+          [id, index, Buffer.from(charge.script), charge.address, paidTo],
+        );
+      };
+      await add(direct, 11, 'direct', own.orderAddress(11, leaves[0]!));
+      await add(toWallet, 12, 'wallet', own.orderAddress(12, null));
+      const stored = [
+        [direct, 0, leaves[0]!],
+        [toWallet, 0, orderLeaf(own, 12, 'first')],
+        [toWallet, 1, orderLeaf(own, 12, 'second')],
+      ] as const;
+      for (const [id, index, leaf] of stored)
+        await other.pool.query('INSERT INTO service.order_leaves VALUES ($1, $2, $3)', [
+          id,
+          index,
+          Buffer.from(leaf),
+        ]);
+
+      const kitBy = async (...words: readonly string[]): Promise<unknown> => {
+        const { stdout, stderr } = await wallet(['kit', ...words], other.settings);
+        return stdout === '' ? stderr : JSON.parse(stdout);
+      };
+      const kit = (await kitBy(direct)) as RecoveryKit;
+      expect(kit).toEqual(recoveryKit(own, { key: { branch: 0, index: 11 }, leafScript: leaves[0]! }));
+      const charge = { key: { branch: 0, index: 12 } as const, leafScript: null };
+      expect(await kitBy(toWallet)).toEqual(recoveryKit(own, charge));
+      expect(await kitBy(toWallet, '--reveal', '1')).toEqual(
+        recoveryKit(own, { ...charge, leafScript: stored[2][2] }),
+      );
+      expect(await kitBy(toWallet, '--reveal', '2')).toContain('recovery_refused');
+      expect(await kitBy(direct.replace('9a11', '9a13'))).toContain('order_unknown');
+
+      await pay(Buffer.from(kit.script, 'hex'), [30_000]);
+      const recovered = await recover(await writeKit(kit));
+      expect([recovered.exitCode, recovered.stdout]).toEqual([
+        0,
+        expect.stringMatching(/^02000000[0-9a-f]+\n$/u),
+      ]);
+    } finally {
+      await other.drop();
+    }
   }, 120_000);
 
   test('refuses a kit that was changed, and one of another network', async () => {

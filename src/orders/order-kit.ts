@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import type pg from 'pg';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { openPublicWallet } from '#wallet/public-wallet.ts';
+import { type RecoveryKit, recoveryKit } from '#wallet/recovery-kit.ts';
+import { readLeaves, readOrder } from './order.store.ts';
+
+/**
+ * What takes back the payments of an order, with the seed and without this database: those to its charge's address, or
+ * to the output that its commit makes for a reveal. Throws `order_unknown`, `wallet_missing`, and `recovery_refused`
+ * for a reveal that it does not have.
+ */
+export async function orderKit(pool: pg.Pool, id: string, reveal: number | null): Promise<RecoveryKit> {
+  const wallet = await openPublicWallet(pool);
+  if (wallet === null) throw new AppError('wallet_missing', 'The database has no wallet.');
+  const order = await readOrder(pool, id);
+  if (order === null) throw new AppError('order_unknown', `There is no order ${id}.`);
+  const leaves = await readLeaves(pool, id);
+  const charged = order.paidTo === 'direct' ? leaves[0] : null;
+  const leafScript = reveal === null ? charged : leaves[reveal];
+  if (leafScript === undefined)
+    throw new AppError(
+      'recovery_refused',
+      `The order has no reveal ${reveal}, but 0 to ${leaves.length - 1}.`,
+    );
+  const kit = recoveryKit(wallet, { key: { branch: 0, index: order.keyIndex }, leafScript });
+  assert(
+    reveal !== null || kit.script === order.script.toString('hex'),
+    'the key and the leaf of an order give its script',
+  );
+  return kit;
+}
