@@ -28,11 +28,16 @@ export interface Sending {
 
 export function startSending(
   database: TestDatabase,
-  options: Partial<Pick<DeliverWebhooksOptions, 'http' | 'keys' | 'onTry' | 'onProblem'>> = {},
+  {
+    aheadMs: aheadAtFirst = 0,
+    ...options
+  }: Partial<Pick<DeliverWebhooksOptions, 'http' | 'keys' | 'onTry' | 'onProblem'>> & {
+    readonly aheadMs?: number;
+  } = {},
 ): Sending {
   const controller = new AbortController();
   const http = new OutgoingHttp({ allowPrivate: true, lookup: everyNameIsHere });
-  let aheadMs = 0;
+  let aheadMs = aheadAtFirst;
   const running = deliverWebhooks({
     url: database.url,
     http,
