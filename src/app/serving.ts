@@ -114,11 +114,13 @@ export async function serveSearchSync(context: CommandContext): Promise<{ addres
   return { address };
 }
 
-/** Sends webhooks, from a database that another process indexes into. */
+/** Brings orders on and sends webhooks, from a database that another process indexes into. */
 export async function serveOrders(context: CommandContext): Promise<{ address: string }> {
   const { parts, listening, database } = await awaitIndexed(context);
-  const { address } = await serveHttp(context, parts, listening);
+  const link = linkNode(context, { network: parts.network, waitsForPeople: true });
+  const { address } = await serveHttp(context, { ...parts, node: link.rpc }, listening);
   startWebhooks(context, database, parts.operations);
+  startOrders(context, database, link.rpc);
   return { address };
 }
 

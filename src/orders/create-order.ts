@@ -6,7 +6,7 @@ import { watchScripts } from '#payments/store/watches.store.ts';
 import type { CustomerFiles } from './customer-files.ts';
 import type { OrderLayout } from './inscribing/order-layout.ts';
 import type { OrderTerms } from './inscribing/order-terms.ts';
-import { insertOrder, type NewOrder, type NewOrderFile } from './order.store.ts';
+import { areRevealsRefused, insertOrder, type NewOrder, type NewOrderFile } from './order.store.ts';
 import type { OrderQuote, OrderRequest } from './order-request.ts';
 import { nextBlock, watcherOf } from './process-order.ts';
 import { storedTerms } from './stored-terms.ts';
@@ -71,6 +71,8 @@ export async function createOrder(
 ): Promise<{ order: NewOrder; files: readonly object[] }> {
   const keys = await openKeys();
   if (keys === null) throw new AppError('orders_off', 'this service takes no orders: it has no wallet');
+  if (await areRevealsRefused(pool))
+    throw new AppError('orders_off', 'this service takes no orders now: its node relays no reveals');
   const { filesUrl } = wanted;
   const stored = await Promise.all(wanted.files.map((file) => storeFile(files, file, filesUrl)));
   const { request, terms, layout, quote, webhookUrl, refundScript, timeoutMinutes } = wanted;

@@ -512,3 +512,9 @@ export async function askToCancel(client: pg.Pool, id: string): Promise<void> {
 
 /** NOTIFY of an order that somebody asks something of. */
 export const ordersChannel = 'satscribe_orders';
+
+/** Whether the node that is followed relays no reveals, as Knots does not: what is paid could not be delivered. */
+export async function areRevealsRefused(client: pg.Pool): Promise<boolean> {
+  const { rowCount } = await client.query("SELECT FROM chain.mempool_state WHERE reveals = 'refused'");
+  return rowCount !== 0;
+}

@@ -239,6 +239,20 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
     expect((await audit(world.database.pool)).differences).toEqual([]);
   });
 
+  test('are not taken while the node relays no reveals', async () => {
+    const { pool } = world.database;
+    await pool.query(
+      `INSERT INTO chain.mempool_state
+         (revision, state, source, transactions, kept, left_out, kept_bytes, since, updated_at, reveals)
+       VALUES (1, 'following', 'zmq', 0, 0, 0, 0, now(), now(), 'refused')`,
+    );
+    try {
+      await expect(world.desk.create(wanted(['never']))).rejects.toMatchObject({ code: 'orders_off' });
+    } finally {
+      await pool.query('DELETE FROM chain.mempool_state');
+    }
+  });
+
   test('whose reveals are too large for one is paid to the wallet, which makes a commit and several reveals', async () => {
     const texts = [0, 1, 2].map((index) => `${index}`.repeat(200_000));
     const order = wanted(texts);

@@ -1,0 +1,120 @@
+import { join } from 'node:path';
+import { RegtestChain } from '#test/builders/regtest/regtest-chain.ts';
+import { type RegtestTransaction, transaction } from '#test/builders/regtest/regtest-transaction.ts';
+import { makeDataDir } from '#test/support/data-dir.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { type Bitcoind, startBitcoind } from '#test/support/node/bitcoind.ts';
+import { type CliProcess, startCli } from '#test/support/run-cli.ts';
+import { waitUntil } from '#test/support/wait-until.ts';
+import { makeTestWallet } from './test-wallet.ts';
+
+/** Starts on a busy machine, and blocks until the last order is where it should be. */
+const waitMs = 120_000;
+
+/** The parts of an order's answer that tests look at. */
+export interface OrderShown {
+  readonly id: string;
+  readonly state: string;
+  readonly error?: string;
+  readonly charge: { readonly address: string; readonly amount: number };
+  readonly files: readonly { readonly inscriptionId?: string }[];
+}
+
+/** A real node, and `satscribe serve` beside it, which tests may kill at any moment. */
+export class OrderService {
+  readonly bitcoind: Bitcoind;
+  readonly chain: RegtestChain;
+  readonly database: TestDatabase;
+  readonly #folder: { path: string; remove(): Promise<void> };
+  #process: CliProcess | null = null;
+  #origin = '';
+
+  private constructor(
+    bitcoind: Bitcoind,
+    chain: RegtestChain,
+    database: TestDatabase,
+    folder: { path: string; remove(): Promise<void> },
+  ) {
+    this.bitcoind = bitcoind;
+    this.chain = chain;
+    this.database = database;
+    this.#folder = folder;
+  }
+
+  static async start(): Promise<OrderService> {
+    const bitcoind = await startBitcoind();
+    const chain = await RegtestChain.start(bitcoind.rpc, 230);
+    const database = await createTestDatabase();
+    const folder = await makeDataDir();
+    const made = new OrderService(bitcoind, chain, database, folder);
+    await makeTestWallet(database.pool, made.#seedFile);
+    await made.begin();
+    return made;
+  }
+
+  get #seedFile(): string {
+    return join(this.#folder.path, 'seed');
+  }
+
+  get origin(): string {
+    return this.#origin;
+  }
+
+  /** Starts the service; it answers when this returns. */
+  async begin(): Promise<void> {
+    const { rpcUrl, cookieFile } = this.bitcoind;
+    const words = ['serve', '--node', rpcUrl, '--cookie-file', cookieFile, '--port', '0'];
+    this.#process = startCli(words, {
+      ...this.database.settings,
+      WALLET_SEED_FILE: this.#seedFile,
+      FILES_DIR: join(this.#folder.path, 'files'),
+      SERVICE_SECRET_FILE: join(this.#folder.path, 'secret'),
+      ORDER_RATE: '0',
+    });
+    [, this.#origin = ''] = await this.#process.seen(/^ready (http:\/\/127\.0\.0\.1:\d+)\n$/u);
+  }
+
+  /** Ends it at once. */
+  async kill(): Promise<void> {
+    this.#process?.child.kill('SIGKILL');
+    await this.#process?.ended;
+  }
+
+  post(path: string, body: object): Promise<Response> {
+    return fetch(new URL(path, this.#origin), {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+  }
+
+  async order(id: string): Promise<OrderShown> {
+    const answer = await fetch(new URL(`/order/${id}`, this.#origin));
+    return (await answer.json()) as OrderShown;
+  }
+
+  /** An unconfirmed payment to an address. */
+  async pay(address: string, value: number): Promise<RegtestTransaction> {
+    const coin = await this.chain.coin();
+    const { scriptPubKey } = await this.bitcoind.rpc.call<{ scriptPubKey: string }>('validateaddress', [
+      address,
+    ]);
+    const outputScript = Buffer.from(scriptPubKey, 'hex');
+    const change = { value: coin.value - value - 1000, to: coin.owner };
+    const payment = transaction([coin], [{ value, outputScript }, change]);
+    await this.chain.broadcast(payment);
+    return payment;
+  }
+
+  eventually<Result>(check: () => Promise<Result>): Promise<Exclude<Result, false>> {
+    return waitUntil(check, { limitMs: waitMs, everyMs: 200 });
+  }
+
+  async close(): Promise<void> {
+    this.#process?.child.kill('SIGTERM');
+    await this.#process?.ended;
+    await this.bitcoind.remove();
+    await this.database.drop();
+    await this.#folder.remove();
+  }
+}
