@@ -1,7 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { withTransaction } from '#kernel/pg/transaction.ts';
 import type { OutgoingHttp } from '#outgoing/outgoing-http.ts';
 import { urlProblem } from '#outgoing/stranger-url.ts';
 import { readPayments } from '#payments/payments.queries.ts';
+import { replayWebhooks } from '#webhooks/outbox.ts';
+import { readWebhooks, type Webhook } from '#webhooks/webhooks.queries.ts';
 import { createOrder, type OrderDesk, type WantedOrder } from './create-order.ts';
 import { type FetchedContents, fetchContents } from './fetch-contents.ts';
 import {
@@ -16,6 +19,7 @@ import {
 import type { OrderProgress } from './order-answer.ts';
 import { watcherOf } from './process-order.ts';
 import type { ReadFile } from './reading/read-files.ts';
+import { webhookSubjectOf } from './tell-customer.ts';
 
 export interface OrdersDeskParts extends OrderDesk {
   readonly outgoing: OutgoingHttp;
@@ -83,6 +87,20 @@ export class OrdersDesk {
       await sleep(cancelLookMs);
     }
     return false;
+  }
+
+  /** What was told of an order after a sequence, at most `limit`; null: there is no order with this id. */
+  async events(id: string, after: number, limit: number): Promise<Webhook[] | null> {
+    const { pool } = this.#parts;
+    if ((await readOrder(pool, id)) === null) return null;
+    return readWebhooks(pool, webhookSubjectOf(id), after, limit);
+  }
+
+  /** Tells it again from a sequence on. How many messages wait; null: there is no order with this id. */
+  async replayEvents(id: string, from: number): Promise<number | null> {
+    const { pool } = this.#parts;
+    if ((await readOrder(pool, id)) === null) return null;
+    return withTransaction(pool, (tx) => replayWebhooks(tx, webhookSubjectOf(id), from));
   }
 
   /** A file by its key; null: there is none. */

@@ -82,7 +82,7 @@ export async function replayWebhooks(tx: pg.ClientBase, subject: string, from: n
   if (known === 0) return 0;
   const { rowCount } = await tx.query(
     `UPDATE service.webhooks SET state = 'waiting', tries = 0
-      WHERE subject = $1 AND sequence >= $2 AND url IS NOT NULL`,
+      WHERE subject = $1 AND sequence >= $2 AND state <> 'no-url'`,
     [subject, from],
   );
   // what is being tried now is marked by who tries it, who then goes on with the first one that waits

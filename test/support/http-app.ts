@@ -9,6 +9,7 @@ import type { EventLoopLimits } from '#http/server/budgets/pressure.ts';
 import type { SearchService } from '#kernel/contracts/search-service.ts';
 import { loggerInto } from '#kernel/logger.ts';
 import { type NetworkName, networks } from '#kernel/primitives/network.ts';
+import type { OrdersDesk } from '#orders/orders-desk.ts';
 import { createPostgresEngine } from '#search/postgres/postgres-engine.ts';
 import { createSearchService } from '#search/service/search-service.ts';
 import { buildCheckedApp } from '#test/support/checked-app.ts';
@@ -41,6 +42,8 @@ export interface HttpAppOptions {
   readonly prices?: Pick<AppDependencies, 'prices' | 'inventory'>;
   /** A node, and raw blocks; absent: none. */
   readonly sources?: Pick<AppDependencies, 'node' | 'blocks'>;
+  /** Where orders are made; absent: none are taken. */
+  readonly orders?: (database: TestDatabase) => Promise<OrdersDesk | null>;
 }
 
 /** The app on its own database with a chain. It answers as in a service: as the role that only reads. */
@@ -58,6 +61,7 @@ export async function createHttpApp(
     contents,
     sources,
     prices,
+    orders = async () => null,
   }: HttpAppOptions = {},
 ): Promise<HttpApp> {
   const database = await createTestDatabase();
@@ -78,6 +82,7 @@ export async function createHttpApp(
     trustedProxies: trustedProxies ?? null,
     ...sources,
     ...prices,
+    orders: await orders(database),
     ...(eventLoop === undefined ? {} : { eventLoop }),
     ...(budgets === undefined ? {} : { budgets }),
     ...(eventKinds === undefined ? {} : { eventKinds }),

@@ -21,6 +21,7 @@ import { undelegatedRoute } from '#http/ord/recursive.routes.ts';
 import { satReadsRoutes } from '#http/ord/sats/sats.routes.ts';
 import { inscribeRoutes } from '#http/orders/inscribe.routes.ts';
 import { orderRoutes } from '#http/orders/order.routes.ts';
+import { orderEventsRoutes } from '#http/orders/order-events.routes.ts';
 import { orderFilesRoutes } from '#http/orders/order-files.routes.ts';
 import { priceRoutes } from '#http/orders/price.routes.ts';
 import { keyRoutes } from '#http/pages/key.routes.ts';
@@ -253,6 +254,7 @@ function addRoutes(app: App, deps: AppDependencies): void {
     satextractorRoutes(scope, deps);
     inventoryRoutes(scope, deps);
     orderRoutes(scope, deps);
+    orderEventsRoutes(scope, deps);
     orderFilesRoutes(scope, deps);
     inscribeRoutes(scope, deps);
     priceRoutes(scope, deps);

@@ -57,12 +57,19 @@ const serviceRights: readonly ServiceRight[] = [
   {
     table: 'webhooks',
     privilege: 'SELECT',
-    columns: 'subject sequence id body created_at state tries tried_at status error'.split(' '),
+    columns: 'subject sequence id host body created_at state tries tried_at status error'.split(' '),
   },
   {
     table: 'webhook_subjects',
     privilege: 'SELECT',
     columns: ['subject', 'head_sequence', 'due_at', 'taken_by'],
+  },
+  // customers have them sent again: neither what is said nor to whom changes
+  { table: 'webhooks', privilege: 'UPDATE', columns: ['state', 'tries'] },
+  {
+    table: 'webhook_subjects',
+    privilege: 'UPDATE',
+    columns: ['head_sequence', 'host', 'gone_url', 'due_at'],
   },
   { table: 'webhook_keys', privilege: 'SELECT' },
   // addresses of orders: public keys, and an index for each order (a trigger lets none go down)

@@ -1,0 +1,118 @@
+import { type Static, Type } from 'typebox';
+import { apiRoute } from '#http/server/api-route.ts';
+import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
+import { createsOrders, readsOrders } from '#http/server/guard.ts';
+import { InvalidRequest } from '#http/server/validation.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { isOrderId } from '#orders/order-machine.ts';
+import { webhookStates } from '#webhooks/webhook.ts';
+import type { Webhook } from '#webhooks/webhooks.queries.ts';
+
+const orderId = Type.String({
+  description: 'the id of an order',
+  examples: ['6f1c2b1e-5a0e-4c55-9d0c-0b8f7f0b9a11'],
+});
+/** Messages of one answer. */
+const eventsMax = 100;
+/** More than any order has. */
+const sequenceMax = 1_000_000_000;
+
+const event = Type.Object({
+  sequence: Type.Integer({ description: 'x-satscribe-sequence: 1, 2, 3 and so on, without gaps' }),
+  webhookId: Type.String({ description: 'webhook-id: the same over all tries' }),
+  createdAt: Type.Integer({ description: 'milliseconds since 1970' }),
+  body: Type.Object({}, { additionalProperties: true, description: 'as it is sent' }),
+  delivery: Type.Enum([...webhookStates]),
+  tries: Type.Integer(),
+  triedAt: Type.Optional(Type.Integer({ description: 'the last try' })),
+  status: Type.Optional(Type.Integer({ description: 'of the answer to it' })),
+  error: Type.Optional(Type.String({ description: 'why it failed' })),
+  nextTryAt: Type.Optional(Type.Integer()),
+});
+type Event = Static<typeof event>;
+
+/** What receivers were told of an order, also without a URL (docs/webhooks.md). */
+export function orderEventsRoutes(app: App, { orders = null }: AppDependencies): void {
+  apiRoute(app, {
+    method: 'GET',
+    url: '/order/events',
+    schema: {
+      operationId: 'orderEvents',
+      summary: `What was told of an order, the oldest first, at most ${eventsMax} messages`,
+      tags: ['orders'],
+      querystring: Type.Object({
+        id: Type.Optional(Type.String({ description: 'the id of an order; required' })),
+        after: Type.Optional(
+          Type.Integer({
+            minimum: 0,
+            maximum: sequenceMax,
+            default: 0,
+            description: 'messages after this sequence: that of the last one of the answer before',
+          }),
+        ),
+      }),
+      response: {
+        200: Type.Object({ id: Type.String(), status: Type.Literal('ok'), events: Type.Array(event) }),
+      },
+    },
+    config: { errors: 'orderRead', guard: readsOrders },
+    handler: async (request, reply) => {
+      const { id = '', after = 0 } = request.query;
+      if (id === '') throw new InvalidRequest([{ message: 'id is required.', parameter: 'id' }]);
+      const told = orders === null || !isOrderId(id) ? null : await orders.events(id, after, eventsMax);
+      if (told === null) throw unknownOrder(id);
+      reply.header('cache-control', 'no-store');
+      return { id, status: 'ok' as const, events: told.map(eventOf) };
+    },
+  });
+  apiRoute(app, {
+    method: 'POST',
+    url: '/order/events/replay',
+    schema: {
+      operationId: 'replayOrderEvents',
+      summary: 'Sends what was told of an order to its webhookUrl again',
+      tags: ['orders'],
+      body: Type.Object({
+        id: orderId,
+        from: Type.Union(
+          [Type.Integer({ minimum: 1, maximum: sequenceMax }), Type.String({ pattern: '^[1-9][0-9]{0,8}$' })],
+          { description: 'the sequence of the first message' },
+        ),
+      }),
+      response: {
+        200: Type.Object({
+          id: Type.String(),
+          status: Type.Literal('ok'),
+          waiting: Type.Integer({ description: 'messages that are sent now; 0: there is no webhookUrl' }),
+        }),
+      },
+    },
+    // each one may send many messages: it counts as much as an order does
+    config: { errors: 'orderWrite', guard: createsOrders },
+    handler: async (request, reply) => {
+      const { id, from } = request.body;
+      const waiting = orders === null || !isOrderId(id) ? null : await orders.replayEvents(id, Number(from));
+      if (waiting === null) throw unknownOrder(id);
+      reply.header('cache-control', 'no-store');
+      return { id, status: 'ok' as const, waiting };
+    },
+  });
+}
+
+function eventOf({ sequence, id, body, createdAt, state, tries, ...last }: Webhook): Event {
+  const { triedAt, status, error, nextTryAt } = last;
+  return {
+    sequence,
+    webhookId: id,
+    createdAt: createdAt.getTime(),
+    body: JSON.parse(body) as Event['body'],
+    delivery: state,
+    tries,
+    ...(triedAt === null ? {} : { triedAt: triedAt.getTime() }),
+    ...(status === null ? {} : { status }),
+    ...(error === null ? {} : { error }),
+    ...(nextTryAt === null ? {} : { nextTryAt: nextTryAt.getTime() }),
+  };
+}
+
+const unknownOrder = (id: string): AppError => new AppError('not_found', `no such order ${id.slice(0, 64)}`);

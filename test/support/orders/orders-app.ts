@@ -1,0 +1,65 @@
+import { join } from 'node:path';
+import { CustomerFiles } from '#orders/customer-files.ts';
+import { OrdersDesk } from '#orders/orders-desk.ts';
+import { orderKeys } from '#orders/wallet-keys.ts';
+import { OutgoingHttp } from '#outgoing/outgoing-http.ts';
+import { makeDataDir } from '#test/support/data-dir.ts';
+import { createHttpApp, type HttpApp } from '#test/support/http-app.ts';
+import { PublicWallet } from '#wallet/public-wallet.ts';
+import { makeTestWallet } from './test-wallet.ts';
+
+/** An answer of the app. */
+export interface OrdersAnswer<Body> {
+  readonly status: number;
+  readonly body: Body;
+  readonly headers: Readonly<Record<string, unknown>>;
+}
+
+/** The app with a desk at which orders are made. Nothing brings them on: there is no node. */
+export interface OrdersApp extends HttpApp {
+  post<Body = Record<string, never>>(
+    url: string,
+    body: unknown,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<OrdersAnswer<Body>>;
+  get<Body = Record<string, never>>(url: string): Promise<OrdersAnswer<Body>>;
+}
+
+export async function createOrdersApp(): Promise<OrdersApp> {
+  const folder = await makeDataDir();
+  const http = await createHttpApp([], {
+    orders: async ({ pool, accessPool }) => {
+      const wallet = new PublicWallet(await makeTestWallet(pool, join(folder.path, 'seed')));
+      return new OrdersDesk({
+        pool: accessPool,
+        keys: async () => orderKeys(wallet),
+        files: new CustomerFiles(join(folder.path, 'files')),
+        outgoing: new OutgoingHttp({ allowPrivate: true }),
+        allowPrivateUrls: false,
+        timeoutMinutes: 60,
+        publicOrigin: null,
+      });
+    },
+  });
+  return {
+    ...http,
+    post: async (url, body, headers = {}) => {
+      const payload = JSON.stringify(body);
+      const answer = await http.app.inject({
+        method: 'POST',
+        url,
+        headers: { 'content-type': 'application/json', ...headers },
+        payload,
+      });
+      return { status: answer.statusCode, body: answer.json(), headers: answer.headers };
+    },
+    get: async (url) => {
+      const answer = await http.app.inject({ url });
+      return { status: answer.statusCode, body: answer.json(), headers: answer.headers };
+    },
+    close: async () => {
+      await http.close();
+      await folder.remove();
+    },
+  };
+}
