@@ -5,6 +5,7 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { createPool } from '#kernel/pg/pool.ts';
 import { CustomerFiles } from '#orders/customer-files.ts';
 import { followOrders } from '#orders/follow-orders.ts';
+import { LockTimes } from '#orders/grinding/lock-times.ts';
 import { orderSteps, parseConfirmations } from '#orders/order-steps.ts';
 import { OrdersDesk } from '#orders/orders-desk.ts';
 import { tellCustomer } from '#orders/tell-customer.ts';
@@ -69,8 +70,13 @@ export function startOrders(
     const signer = orderSigner(wallet, await openSigner(walletSeedFile, wallet.identity));
     const confirmations = parseConfirmations(config.orderConfirmations) ?? [];
     const policy = { confirmations, finalConfirmations: config.orderFinalConfirmations };
-    const steps = orderSteps(signer, node, policy, tellCustomer);
-    await followOrders({ url: database.url, node, steps, signal, log });
+    const lockTimes = new LockTimes();
+    try {
+      const steps = orderSteps({ signer, lockTimes, node, policy, tell: tellCustomer });
+      await followOrders({ url: database.url, node, steps, lockTimes, signal, log });
+    } finally {
+      await lockTimes.close();
+    }
   };
   lifecycle.run('orders', work).catch((error: unknown) => {
     if (!(error instanceof AppError)) {

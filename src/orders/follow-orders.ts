@@ -11,6 +11,7 @@ import { Waker } from '#kernel/waker.ts';
 import { listenForPayments } from '#payments/listen-for-payments.ts';
 import { readPaymentChanges } from '#payments/payments.queries.ts';
 import { broadcast } from './broadcast.ts';
+import type { LockTimes } from './grinding/lock-times.ts';
 import {
   dueOrders,
   lookAgain,
@@ -28,6 +29,8 @@ export interface FollowOrdersOptions {
   readonly url: string;
   readonly node: NodeRpc;
   readonly steps: OrderSteps;
+  /** What the steps wait for. */
+  readonly lockTimes: LockTimes;
   readonly signal: AbortSignal;
   readonly log: Logger;
 }
@@ -63,8 +66,9 @@ export async function followOrders(options: FollowOrdersOptions): Promise<void> 
 }
 
 async function follow(client: pg.Client, options: FollowOrdersOptions): Promise<void> {
-  const { signal, log } = options;
+  const { lockTimes, signal, log } = options;
   const waker = new Waker();
+  lockTimes.onEnd(() => waker.wake());
   await listenForPayments(client, () => waker.wake());
   await client.query(`LISTEN ${ordersChannel}`);
   client.on('notification', ({ channel }) => {
@@ -92,17 +96,20 @@ class OrderRounds {
 
   /** One look at everything that is new. */
   async next(): Promise<void> {
-    const { signal } = this.#options;
+    const { lockTimes, signal } = this.#options;
     const tips = await tipsOf(this.#client);
     const isNewTip = tips !== this.#tips;
     const touched = new Set<string>();
     const changed = await this.#changes(touched);
     for (const id of await dueOrders(this.#client, new Date(), dueMax)) touched.add(id);
     if (isNewTip) for (const id of await ordersWaitingForBlocks(this.#client)) touched.add(id);
+    const found = lockTimes.ended();
+    for (const id of found) touched.add(id);
     for (const id of touched) {
       if (signal.aborted) return;
       await this.#process(id);
     }
+    for (const id of found) lockTimes.forget(id);
     if (changed !== null) await moveOrdersOffset(this.#client, changed);
     this.#tips = tips;
     await this.#broadcast(isNewTip);

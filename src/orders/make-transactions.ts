@@ -5,7 +5,7 @@ import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
 import type { Payment } from '#payments/payments.queries.ts';
 import { watchScripts } from '#payments/store/watches.store.ts';
 import { layoutOrder, type OrderLayout, type RevealLayout } from './inscribing/order-layout.ts';
-import type { OrderTerms } from './inscribing/order-terms.ts';
+import type { OrderRefusal, OrderTerms } from './inscribing/order-terms.ts';
 import { type Arrived, type OwnDestination, planCommit, planReveal } from './inscribing/plan-transactions.ts';
 import {
   insertTransaction,
@@ -22,6 +22,8 @@ import { termsOf } from './stored-terms.ts';
 export interface OrderSigner {
   /** The script of a key with a leaf, or of the key alone. */
   readonly scriptOf: (own: OwnScript) => Uint8Array;
+  /** What a txid covers, which ends with the lock time; signing changes neither. */
+  readonly unsigned: (plan: TransactionPlan) => { readonly bytes: Uint8Array; readonly txid: Txid };
   readonly signPlan: (plan: TransactionPlan) => {
     readonly bytes: Uint8Array;
     readonly txid: Txid;
@@ -29,16 +31,68 @@ export interface OrderSigner {
   };
 }
 
+/** Finds the lock times that give transactions their prefix (docs/adr/0042-id-prefixes.md); null: not yet. */
+export interface LockTimeSearch {
+  readonly of: (orderId: string, unsigned: readonly Uint8Array[], prefix: string) => readonly number[] | null;
+}
+
 /**
  * Plans, signs and stores all transactions of a paid order: its reveal, or a commit and its reveals. They are the same
- * for the same payments, whenever they are made. The reason where they cannot be made.
+ * for the same payments, whenever they are made. The reason where they cannot be made; null: they are made, or will be
+ * once their lock times are found.
  */
 export async function makeReveals(
+  tx: pg.ClientBase,
+  { signer, lockTimes }: { readonly signer: OrderSigner; readonly lockTimes: LockTimeSearch },
+  order: Order,
+  payments: readonly Payment[],
+): Promise<string | null> {
+  const planned = await planTransactions(tx, signer, order, payments);
+  if ('reason' in planned) return planned.reason;
+  const ready = withPrefix(planned, order, signer, lockTimes);
+  if (ready === null) return null;
+  for (const { kind, place, plan } of ready) await store(tx, signer, order, kind, place, plan);
+  return null;
+}
+
+interface PlannedTransaction {
+  readonly kind: OrderTransactionKind;
+  readonly place: Place;
+  readonly plan: TransactionPlan;
+}
+
+/** With the lock times that give the reveals the prefix of the order; null: they are not known yet. */
+function withPrefix(
+  planned: readonly PlannedTransaction[],
+  { id, request }: Order,
+  signer: OrderSigner,
+  lockTimes: LockTimeSearch,
+): readonly PlannedTransaction[] | null {
+  const { inscriptionIdPrefix: prefix } = request;
+  if (prefix === null) return planned;
+  const reveals = planned.filter(({ kind }) => kind === 'reveal');
+  const found = lockTimes.of(
+    id,
+    reveals.map(({ plan }) => signer.unsigned(plan).bytes),
+    prefix,
+  );
+  if (found === null) return null;
+  return planned.map((made) => {
+    if (made.kind !== 'reveal') return made;
+    const lockTime = found[made.place.index];
+    assert(lockTime !== undefined, 'a lock time was found for each reveal');
+    const plan = { ...made.plan, lockTime };
+    assert(displayHash(signer.unsigned(plan).txid).startsWith(prefix), 'the lock time gives the prefix');
+    return { ...made, plan };
+  });
+}
+
+async function planTransactions(
   tx: pg.ClientBase,
   signer: OrderSigner,
   order: Order,
   payments: readonly Payment[],
-): Promise<string | null> {
+): Promise<readonly PlannedTransaction[] | OrderRefusal> {
   const terms = termsOf(order.terms);
   const { reveals } = layoutOf(terms, order);
   const leaves = await readLeaves(tx, order.id);
@@ -49,16 +103,26 @@ export async function makeReveals(
     assert(leafScript !== undefined, `order ${order.id} has a leaf for each reveal`);
     return { layout, index, commit: destination(signer, { key, leafScript }) };
   });
-  const parts = { tx, signer, order, terms, service };
+  const parts = { signer, order, terms, service };
   if (order.paidTo === 'wallet')
-    return makeCommitted(parts, made, arrivedOf(payments, { key, leafScript: null }));
+    return planCommitted(parts, made, arrivedOf(payments, { key, leafScript: null }));
   const [only] = made;
   assert(only !== undefined && made.length === 1, 'a direct order has one reveal');
-  return makeReveal(parts, only, arrivedOf(payments, only.commit.own));
+  const plan = planReveal(terms, only.layout, {
+    payments: arrivedOf(payments, only.commit.own),
+    parents: [],
+    service,
+  });
+  return 'reason' in plan ? plan : [revealOf(only, plan)];
 }
 
-interface MakingParts {
-  readonly tx: pg.ClientBase;
+const revealOf = ({ index, layout }: PlacedReveal, plan: TransactionPlan): PlannedTransaction => ({
+  kind: 'reveal',
+  place: { index, count: layout.count },
+  plan,
+});
+
+interface PlanningParts {
   readonly signer: OrderSigner;
   readonly order: Order;
   readonly terms: OrderTerms;
@@ -74,12 +138,11 @@ interface PlacedReveal {
 }
 
 /** A commit of the wallet, and the reveals that spend it. */
-async function makeCommitted(
-  parts: MakingParts,
+function planCommitted(
+  { signer, order, terms, service }: PlanningParts,
   reveals: readonly PlacedReveal[],
   payments: readonly [Arrived, ...Arrived[]],
-): Promise<string | null> {
-  const { tx, signer, order, terms, service } = parts;
+): readonly PlannedTransaction[] | OrderRefusal {
   const commits = reveals.map(({ commit }) => commit);
   const plan = planCommit(terms, layoutOf(terms, order), {
     payments,
@@ -87,29 +150,24 @@ async function makeCommitted(
     feeInputs: destination(signer, { key: { branch: 0, index: order.keyIndex }, leafScript: null }),
     change: service,
   });
-  if ('reason' in plan) return plan.reason;
-  const { txid } = await store(tx, signer, order, 'commit', onlyOne, plan);
+  if ('reason' in plan) return plan;
+  const { txid } = signer.unsigned(plan);
+  const planned: PlannedTransaction[] = [{ kind: 'commit', place: onlyOne, plan }];
   for (const reveal of reveals) {
     const { own } = reveal.commit;
     const vout = plan.outputs.findIndex((output) => output.own?.leafScript === own.leafScript);
     const output = plan.outputs[vout];
     assert(output !== undefined, 'the commit has an output for each reveal');
     const { value, script } = output;
-    const problem = await makeReveal(parts, reveal, [{ txid, vout, value, script, ...own }]);
-    if (problem !== null) return problem;
+    const made = planReveal(terms, reveal.layout, {
+      payments: [{ txid, vout, value, script, ...own }],
+      parents: [],
+      service,
+    });
+    if ('reason' in made) return made;
+    planned.push(revealOf(reveal, made));
   }
-  return null;
-}
-
-async function makeReveal(
-  { tx, signer, order, terms, service }: MakingParts,
-  { layout, index }: PlacedReveal,
-  payments: readonly [Arrived, ...Arrived[]],
-): Promise<string | null> {
-  const plan = planReveal(terms, layout, { payments, parents: [], service });
-  if ('reason' in plan) return plan.reason;
-  await store(tx, signer, order, 'reveal', { index, count: layout.count }, plan);
-  return null;
+  return planned;
 }
 
 /** Plans, signs and stores the transaction that pays what is owed back. The reason where it cannot be made. */
@@ -160,7 +218,7 @@ async function store(
   kind: OrderTransactionKind,
   { index, count: files }: Place,
   plan: TransactionPlan,
-): Promise<{ readonly txid: Txid }> {
+): Promise<void> {
   const { bytes, txid, fee } = signer.signPlan(plan);
   await insertTransaction(tx, order.id, {
     txid,
@@ -171,7 +229,6 @@ async function store(
     plan: storedPlan(plan),
     fee: Number(fee),
   });
-  return { txid };
 }
 
 function storedPlan({ inputs, outputs }: TransactionPlan): StoredPlan {

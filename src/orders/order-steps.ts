@@ -1,6 +1,6 @@
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { makeRefund, makeReveals, type OrderSigner } from './make-transactions.ts';
+import { type LockTimeSearch, makeRefund, makeReveals, type OrderSigner } from './make-transactions.ts';
 import type { OrderSteps } from './process-order.ts';
 
 export interface OrderPolicy {
@@ -16,17 +16,20 @@ const refundWithinBlocks = 6;
 const leastFeeRate = 1000n;
 const satsPerBitcoin = 1e8;
 
+export interface OrderStepsParts {
+  readonly signer: OrderSigner;
+  readonly lockTimes: LockTimeSearch;
+  readonly node: NodeRpc;
+  readonly policy: OrderPolicy;
+  readonly tell: OrderSteps['tell'];
+}
+
 /** The steps of orders with a wallet and a node. */
-export function orderSteps(
-  signer: OrderSigner,
-  node: NodeRpc,
-  policy: OrderPolicy,
-  tell: OrderSteps['tell'],
-): OrderSteps {
+export function orderSteps({ signer, lockTimes, node, policy, tell }: OrderStepsParts): OrderSteps {
   return {
     confirmationsFor: (amount) => confirmationsFor(policy, amount),
     finalConfirmations: policy.finalConfirmations,
-    makeReveals: (tx, order, payments) => makeReveals(tx, signer, order, payments),
+    makeReveals: (tx, order, payments) => makeReveals(tx, { signer, lockTimes }, order, payments),
     makeRefund: async (tx, order, outputs) => {
       const feeRate = await refundFeeRate(node);
       return feeRate === null

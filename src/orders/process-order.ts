@@ -32,7 +32,10 @@ export interface OrderSteps {
   readonly confirmationsFor: (amount: bigint) => number;
   /** How deep the index must have the inscriptions of a completed order. */
   readonly finalConfirmations: number;
-  /** Plans, signs and stores the transactions that spend these payments; a reason for people where there are none. */
+  /**
+   * Plans, signs and stores the transactions that spend these payments; a reason for people where there are none. They
+   * may come later, when their lock times are found: then there is no reason, and the order is looked at again.
+   */
   readonly makeReveals: (
     tx: pg.ClientBase,
     order: Order,

@@ -1,5 +1,5 @@
 import type { PublicWallet } from '#wallet/public-wallet.ts';
-import type { Signer } from '#wallet/signer.ts';
+import { type Signer, unsignedTransaction } from '#wallet/signer.ts';
 import { nextOrderIndex, nextOwnIndex } from '#wallet/wallet.store.ts';
 import type { OrderKeys } from './create-order.ts';
 import { revealLeaf } from './inscribing/reveal-leaf.ts';
@@ -26,6 +26,7 @@ export function orderKeys(wallet: PublicWallet): OrderKeys {
 export function orderSigner(wallet: PublicWallet, signer: Signer): OrderSigner {
   return {
     scriptOf: (own) => wallet.addressOf(own).script,
+    unsigned: unsignedTransaction,
     signPlan: (plan) => signer.signPlan(plan),
   };
 }

@@ -138,26 +138,35 @@ class KnownScripts implements OwnScripts {
   }
 }
 
+/** The bytes of a plan that its txid covers, which signing it does not change. They end with the lock time. */
+export function unsignedTransaction(plan: TransactionPlan): {
+  readonly bytes: Uint8Array;
+  readonly txid: Txid;
+} {
+  const bytes = RawTx.encode({ ...frameOf(plan), segwitFlag: false, witnesses: undefined });
+  return { bytes, txid: asTxid(doubleSha256(bytes)) };
+}
+
+const frameOf = ({ version, lockTime, inputs, outputs }: TransactionPlan) => ({
+  version,
+  lockTime,
+  inputs: inputs.map(({ txid, vout, sequence }) => ({
+    txid: Buffer.from(displayHash(txid), 'hex'),
+    index: vout,
+    finalScriptSig: noBytes,
+    sequence,
+  })),
+  outputs: outputs.map(({ script, value }) => ({ amount: value, script })),
+});
+
 function signedTransaction(plan: TransactionPlan, witnesses: Uint8Array[][]): SignedTransaction {
-  const { version, lockTime } = plan;
-  const frame = {
-    version,
-    lockTime,
-    inputs: plan.inputs.map(({ txid, vout, sequence }) => ({
-      txid: Buffer.from(displayHash(txid), 'hex'),
-      index: vout,
-      finalScriptSig: noBytes,
-      sequence,
-    })),
-    outputs: plan.outputs.map(({ script, value }) => ({ amount: value, script })),
-  };
-  const bytes = RawTx.encode({ ...frame, segwitFlag: true, witnesses });
-  const stripped = RawTx.encode({ ...frame, segwitFlag: false, witnesses: undefined });
-  const weight = 3 * stripped.length + bytes.length;
+  const bytes = RawTx.encode({ ...frameOf(plan), segwitFlag: true, witnesses });
+  const stripped = unsignedTransaction(plan);
+  const weight = 3 * stripped.bytes.length + bytes.length;
   assert(weight === plannedWeight(plan), 'a plan weighs what was planned');
   return {
     bytes,
-    txid: asTxid(doubleSha256(stripped)),
+    txid: stripped.txid,
     wtxid: doubleSha256(bytes),
     weight,
     fee: feeOf(plan),

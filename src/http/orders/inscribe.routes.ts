@@ -94,7 +94,10 @@ async function wantedOrder(
   return {
     terms,
     layout: quote.layout,
-    request: extras.request(quote.postage, terms.files.length),
+    request: {
+      ...extras.request(quote.postage, terms.files.length),
+      inscriptionIdPrefix: read.inscriptionIdPrefix,
+    },
     quote: {
       chainFee: Number(quote.chainFee),
       serviceFee: Number(quote.serviceFee),
@@ -121,7 +124,6 @@ function notOffered(read: ReadOrder, { allowedSatributes }: OrderExtras) {
   const fields: readonly [string, boolean][] = [
     ['parents', read.terms.parents.length > 0],
     ['burnAfterInscribe', read.terms.burn],
-    ['inscriptionIdPrefix', read.inscriptionIdPrefix !== null],
     ['allowedSatributes', allowedSatributes.length > 0],
     ['rareSats', read.rareSats !== 'random'],
     ['referral', read.referral !== null],

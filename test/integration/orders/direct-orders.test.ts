@@ -21,7 +21,11 @@ function textFile(name: string, text: string): SentFile {
 }
 
 /** An order as the HTTP side makes it, of texts. */
-function wanted(texts: readonly string[], more: Partial<OrderTerms> = {}): WantedOrder {
+function wanted(
+  texts: readonly string[],
+  more: Partial<OrderTerms> = {},
+  inscriptionIdPrefix: string | null = null,
+): WantedOrder {
   const files = texts.map((text, index) => textFile(`${index}.txt`, text));
   const terms: OrderTerms = {
     type: 'direct',
@@ -63,7 +67,7 @@ function wanted(texts: readonly string[], more: Partial<OrderTerms> = {}): Wante
       receiveAddress: null,
       delegates: null,
       parents: null,
-      inscriptionIdPrefix: null,
+      inscriptionIdPrefix,
       allowedSatributes: null,
       additionalFee: null,
       referral: null,
@@ -267,6 +271,47 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
     await world.sent(made.id);
     await world.chain.mineMempool();
     await world.until(made.id, 'completed');
+  });
+
+  test('with a prefix has ids that begin with it, the same ones after a restart and a reorganisation', async () => {
+    const { order } = await world.desk.create(wanted(['begins', 'with'], {}, 'beef'));
+    await pay(order.script, Number(order.amount));
+    await world.chain.mineMempool();
+    await world.until(order.id, 'queued');
+    await world.sent(order.id);
+    await world.chain.mineMempool();
+    await world.until(order.id, 'completed');
+    await expectDelivered(order.id, ['begins', 'with']);
+    const answer = await answerOf(order.id);
+    expect(answer).toMatchObject({ inscriptionIdPrefix: 'beef' });
+    const ids = answer.files.map(({ inscriptionId }) => inscriptionId);
+    expect(ids).toEqual([expect.stringMatching(/^beef.*i0$/u), expect.stringMatching(/^beef.*i1$/u)]);
+    // what was searched is in no table: another process searches it again
+    await world.stop();
+    await world.follow();
+    await world.chain.takeBack(2);
+    await world.chain.mineEmpty(3);
+    await world.until(order.id, 'waiting-confirmation');
+    await world.chain.mineMempool();
+    await world.chain.mineMempool();
+    await world.until(order.id, 'completed');
+    expect((await answerOf(order.id)).files.map(({ inscriptionId }) => inscriptionId)).toEqual(ids);
+  });
+
+  test('with a prefix and several reveals has it in each', async () => {
+    const texts = ['one', 'two', 'three'];
+    const { order } = await world.desk.create(wanted(texts, { uncurse: true }, 'a1b'));
+    expect(order.paidTo).toBe('wallet');
+    await pay(order.script, Number(order.amount));
+    await world.chain.mineMempool();
+    await world.until(order.id, 'queued');
+    await world.sent(order.id);
+    await world.chain.mineMempool();
+    await world.until(order.id, 'completed');
+    await expectDelivered(order.id, texts);
+    const ids = (await answerOf(order.id)).files.map(({ inscriptionId }) => inscriptionId);
+    expect(new Set(ids).size).toBe(3);
+    expect(ids.map((id) => id.slice(0, 3))).toEqual(['a1b', 'a1b', 'a1b']);
   });
 
   test('that a reorganisation takes the payment and the reveal from is delivered again, with the same id', async () => {

@@ -37,7 +37,8 @@ interface OrderAnswer {
   readonly webhookUrl: unknown;
 }
 
-describe.skipIf(bitcoindForTests() === null)('the public client, unmodified', () => {
+// the last test cancels what the first one ordered
+describe.skipIf(bitcoindForTests() === null)('the public client, unmodified', { shuffle: false }, () => {
   let bitcoind: Bitcoind;
   let chain: RegtestChain;
   let database: TestDatabase;
@@ -110,7 +111,8 @@ describe.skipIf(bitcoindForTests() === null)('the public client, unmodified', ()
   }
 
   test('orders, pays and receives an inscription', async () => {
-    const created = await call<OrderAnswer>('createDirectOrder', body);
+    const wanted = { ...body, inscriptionIdPrefix: 'ace' };
+    const created = await call<OrderAnswer>('createDirectOrder', wanted);
     expect(created.error).toBeUndefined();
     const order = created.value!;
     expect(order).toMatchObject({
@@ -119,13 +121,14 @@ describe.skipIf(bitcoindForTests() === null)('the public client, unmodified', ()
       orderType: 'direct',
       createdAt: { '.sv': 'timestamp' },
       fee: '3',
+      inscriptionIdPrefix: 'ace',
       parents: null,
       webhookUrl: null,
       receiveAddress: addressOf(receiver),
     });
     expect(order.charge.address).toBeUndefined();
     const read = await call<OrderAnswer>('getOrder', order.id);
-    expect(read.value).toMatchObject({ id: order.id, status: 'ok', fee: '3' });
+    expect(read.value).toMatchObject({ id: order.id, status: 'ok', fee: '3', inscriptionIdPrefix: 'ace' });
     expect(Object.values(read.value!)).not.toContain(null);
     const { address = '', amount } = read.value!.charge;
     await pay(address, amount);
@@ -144,6 +147,7 @@ describe.skipIf(bitcoindForTests() === null)('the public client, unmodified', ()
     const done = await untilState(order.id, 'completed');
     completed = order.id;
     const inscription = done.files[0]!.inscriptionId!;
+    expect(inscription).toMatch(/^ace/u);
     expect(inscription).toBe(sent.files[0]!.inscriptionId);
     const content = await fetch(new URL(`/content/${inscription}`, origin));
     expect(content.headers.get('content-type')).toBe('text/plain;charset=utf-8');

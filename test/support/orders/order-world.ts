@@ -9,6 +9,7 @@ import { genesisHeight } from '#kernel/primitives/height.ts';
 import { type BitcoinNode, connectNode } from '#node/bitcoin-node.ts';
 import { CustomerFiles } from '#orders/customer-files.ts';
 import { followOrders } from '#orders/follow-orders.ts';
+import { LockTimes } from '#orders/grinding/lock-times.ts';
 import type { OrderTransactionKind } from '#orders/order.store.ts';
 import { orderSteps } from '#orders/order-steps.ts';
 import { OrdersDesk } from '#orders/orders-desk.ts';
@@ -89,14 +90,23 @@ export class OrderWorld {
       confirmations: [{ from: 0n, confirmations: 1 }],
       finalConfirmations: 1,
     };
-    const steps = orderSteps(orderSigner(this.wallet, signer), node.rpc, policy, this.#tell);
+    const lockTimes = new LockTimes();
+    const steps = orderSteps({
+      signer: orderSigner(this.wallet, signer),
+      lockTimes,
+      node: node.rpc,
+      policy,
+      tell: this.#tell,
+    });
     this.#running = {
       controller,
-      close: () => source.close(),
+      close: async () => {
+        await Promise.all([source.close(), lockTimes.close()]);
+      },
       ends: [
         follow({ source, pool, signal, threads: parseThreads(), bounds: { pollMs: 200 } }),
         followPayments({ url, source, node, signal, log }),
-        followOrders({ url, node: node.rpc, steps, signal, log }),
+        followOrders({ url, node: node.rpc, steps, lockTimes, signal, log }),
       ],
     };
     for (const end of this.#running.ends) end.catch(() => undefined);

@@ -1,0 +1,60 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { findLockTime } from '#orders/grinding/find-lock-time.ts';
+import { LockTimes } from '#orders/grinding/lock-times.ts';
+
+const bytes = (fill: number): Uint8Array => new Uint8Array(137).fill(fill);
+const some = [bytes(1), bytes(2), bytes(3)];
+const found = (unsigned: readonly Uint8Array[]) => unsigned.map((one) => findLockTime(one, 'abc'));
+
+describe('searches of lock times', () => {
+  const lockTimes = new LockTimes();
+  afterEach(() => lockTimes.ended());
+
+  const nextEnd = (): Promise<void> => new Promise((resolve) => lockTimes.onEnd(resolve));
+
+  test('end with one for each transaction, in their order, until they are forgotten', async () => {
+    const end = nextEnd();
+    expect(lockTimes.of('order', some, 'abc')).toBeNull();
+    expect(lockTimes.of('order', some, 'abc')).toBeNull();
+    expect(lockTimes.ended()).toEqual([]);
+    // of a running search nothing is forgotten
+    lockTimes.forget('order');
+    await end;
+    // nor what was not told yet
+    lockTimes.forget('order');
+    expect(lockTimes.ended()).toEqual(['order']);
+    expect(lockTimes.ended()).toEqual([]);
+    expect(lockTimes.of('order', some, 'abc')).toEqual(found(some));
+    expect(lockTimes.of('order', some, 'abc')).toEqual(found(some));
+    lockTimes.forget('order');
+    const again = nextEnd();
+    expect(lockTimes.of('order', some, 'abc')).toBeNull();
+    await again;
+  });
+
+  test('of transactions that an order no longer has tell nothing', async () => {
+    const end = nextEnd();
+    expect(lockTimes.of('changed', some, 'abc')).toBeNull();
+    const [, ...others] = some;
+    expect(lockTimes.of('changed', others, 'abc')).toBeNull();
+    await end;
+    expect(lockTimes.ended()).toEqual(['changed']);
+    expect(lockTimes.of('changed', others, 'abc')).toEqual(found(others));
+  });
+
+  test('that fail are thrown once, and begin again', async () => {
+    const end = nextEnd();
+    expect(lockTimes.of('faulty', some, 'no hex')).toBeNull();
+    await end;
+    expect(() => lockTimes.of('faulty', some, 'no hex')).toThrow(/a prefix/u);
+    const again = nextEnd();
+    expect(lockTimes.of('faulty', some, 'no hex')).toBeNull();
+    await again;
+  });
+
+  test('end when the process does', async () => {
+    const closing = new LockTimes();
+    expect(closing.of('order', some, 'abcd')).toBeNull();
+    await closing.close();
+  });
+});
