@@ -42,10 +42,12 @@ const usage = `npm run bench -- BENCH [options] [--json]
             --rounds N       runs with and without, of which the medians count (default 3)
             --balances N     generated balances that answers are read from, and a tenth as many runes (default 1000000)
 
-  sats      a first sync with an index of sats, from a real node, beside ord's in turns
+  sats      a first sync with an index of sats, from a real node, beside ord's in turns; sats on demand without it
+            --only NAME      sync or on-demand (default both)
             --ord PATH       an ord to measure as well, with --index-sats
             --megabytes N    least size of the chain that is synced (default 300)
             --rounds N       first syncs of each, of which the medians count (default 3)
+            --depth N        transactions between an output and the subsidies, on demand (default 1000)
 
   --json    the last line is one JSON object {"bench", "machine", "results": {name: number}};
             of follow with all "stages" of a first sync

@@ -6,9 +6,10 @@ import { startBitcoind } from '#test/support/node/bitcoind.ts';
 import { fedNode } from '../follow/fed-node.ts';
 import { bitcoind } from '../follow/follow-bench.ts';
 import { type FirstSync, firstSync, firstSyncFolder, ordSync } from '../follow/sync.ts';
-import { numberOption } from '../options.ts';
+import { numberOption, OptionError } from '../options.ts';
 import type { Figure, Report } from '../report.ts';
 import { median } from '../statistics.ts';
+import { onDemand } from './on-demand.ts';
 
 /** What the tables of sats take on disk. */
 interface SatsOnDisk {
@@ -46,28 +47,26 @@ const settings = { SATS_KEEP_BLOCKS: '18' };
 const secondsOf = (syncs: readonly FirstSync[], of: (sync: FirstSync) => number): number =>
   median(syncs.map(of));
 
-/** `npm run bench -- sats`: a first sync with an index of sats. */
-export async function satsBench(args: string[]): Promise<Report> {
-  const { values } = parseArgs({
-    args,
-    options: {
-      ord: { type: 'string' },
-      megabytes: { type: 'string', default: '300' },
-      rounds: { type: 'string', default: '3' },
-      seed: { type: 'string', default: '1' },
-    },
-  });
-  const rounds = numberOption('rounds', values.rounds, 1);
-  const leastBytes = numberOption('megabytes', values.megabytes, 1) * 1e6;
-  const executable = bitcoind();
-  const { dataDir, chain } = await fedNode(executable, { seed: values.seed, leastBytes });
+type Section = Omit<Report, 'bench'>;
+
+interface SyncOptions {
+  readonly executable: string;
+  readonly seed: string;
+  readonly leastBytes: number;
+  readonly rounds: number;
+  readonly ord: string | null;
+}
+
+/** A first sync with an index of sats. */
+async function syncSection({ executable, seed, leastBytes, rounds, ord }: SyncOptions): Promise<Section> {
+  const { dataDir, chain } = await fedNode(executable, { seed, leastBytes });
   const [withSats, without]: [FirstSync[], FirstSync[]] = [[], []];
   const ords: number[] = [];
   const node = await startBitcoind({ executable, dataDir });
   try {
     for (let round = 0; round < rounds; round++) {
       without.push(await firstSync(node, chain));
-      if (values.ord !== undefined) ords.push(await ordSync(values.ord, node, ['--index-sats']));
+      if (ord !== null) ords.push(await ordSync(ord, node, ['--index-sats']));
       withSats.push(await firstSync(node, chain, ['--index-sats'], settings));
     }
   } finally {
@@ -88,9 +87,8 @@ export async function satsBench(args: string[]): Promise<Report> {
           { name: 'satsOverOrd', value: rate / ordRate, unit: 'x', target: { least: 3 } },
         ];
   return {
-    bench: 'sats',
     notes: [
-      `${megabytes.toFixed(0)} MB in ${chain.blocks} blocks of mainnet's shape from a node; medians of ${rounds} runs in turns: \`satscribe index\`, ${values.ord === undefined ? '' : '`ord --index-sats index update`, '}\`satscribe index --index-sats\`, each from an empty folder to its end`,
+      `${megabytes.toFixed(0)} MB in ${chain.blocks} blocks of mainnet's shape from a node; medians of ${rounds} runs in turns: \`satscribe index\`, ${ord === null ? '' : '`ord --index-sats index update`, '}\`satscribe index --index-sats\`, each from an empty folder to its end`,
     ],
     figures: [
       { name: 'satsMBps', value: rate, unit: 'MB/s' },
@@ -109,5 +107,46 @@ export async function satsBench(args: string[]): Promise<Report> {
         unit: 'kB',
       },
     ],
+  };
+}
+
+/** `npm run bench -- sats`: a first sync with an index of sats, and the sats of an output without one. */
+export async function satsBench(args: string[]): Promise<Report> {
+  const { values } = parseArgs({
+    args,
+    options: {
+      ord: { type: 'string' },
+      megabytes: { type: 'string', default: '300' },
+      rounds: { type: 'string', default: '3' },
+      depth: { type: 'string', default: '1000' },
+      only: { type: 'string' },
+      seed: { type: 'string', default: '1' },
+    },
+  });
+  const rounds = numberOption('rounds', values.rounds, 1);
+  const leastBytes = numberOption('megabytes', values.megabytes, 1) * 1e6;
+  const depth = numberOption('depth', values.depth, 1);
+  const { only = null, seed, ord = null } = values;
+  if (only !== null && only !== 'sync' && only !== 'on-demand')
+    throw new OptionError(`--only ${only}: the sections are sync and on-demand`);
+  const executable = bitcoind();
+  const sections: Section[] = [];
+  if (only !== 'on-demand') sections.push(await syncSection({ executable, seed, leastBytes, rounds, ord }));
+  if (only !== 'sync') sections.push(await onDemandSection(executable, depth));
+  return {
+    bench: 'sats',
+    notes: sections.flatMap(({ notes }) => notes),
+    figures: sections.flatMap(({ figures }) => figures),
+    details: sections.flatMap(({ details }) => details),
+  };
+}
+
+async function onDemandSection(executable: string, depth: number): Promise<Section> {
+  return {
+    notes: [
+      `on demand: ${depth} transactions back, each in a block of its own with 39 others, from a warm node without an index of transactions; nothing in our memory`,
+    ],
+    figures: await onDemand(executable, depth),
+    details: [],
   };
 }

@@ -24,13 +24,18 @@ let outputReader: OutputReader | null = null;
 let flowReader: FlowReader | null = null;
 let txids: HashTree | null = null;
 
+/** Of a block that was not checked. */
+function hashedTxids(block: Uint8Array, layout: BlockLayout): Uint8Array<ArrayBuffer> {
+  txids ??= new HashTree();
+  hashTransactions(txids, block, layout);
+  return txids.leaves;
+}
+
 /** Reads the requested facts only. `signatures` are read on demand (./signatures.ts). */
 export function readFacts(asked: FactSet, block: FactualBlock, layout: BlockLayout): EncodedFacts {
   const encoded = new Map<Fact, ArrayBuffer>();
   if (asked.has('outputs') || asked.has('coin-flow')) {
-    txids ??= new HashTree();
-    hashTransactions(txids, block.block, layout);
-    const { leaves } = txids;
+    const leaves = layout.txids ?? hashedTxids(block.block, layout);
     const { height, network } = block;
     const key = expandFingerprintKey(block.fingerprintKey);
     if (asked.has('outputs')) {

@@ -15,7 +15,7 @@ const columnTypes = {
   /** Range of the script in the bytes of the block. */
   scriptStart: Uint32Array,
   scriptLength: Uint32Array,
-  /** Of the transaction, 32 bytes each: hashed here four at a time, on the thread of a worker. */
+  /** Of the transaction, 32 bytes each: of the check of the block, or else hashed here, four at a time. */
   txid: Uint8Array,
 } as const;
 
@@ -26,7 +26,7 @@ const opReturn = 0x6a;
 const op13 = 0x5d;
 const hashLength = 32;
 
-/** Reads the candidates of a block by its layout. Cost: one step per output, and a txid for each candidate. */
+/** Reads the candidates of a block by its layout. Cost: one step per output, and for each candidate a txid, if it is not known. */
 export function readRunestoneCandidates(block: Uint8Array, layout: BlockLayout): ArrayBuffer {
   const { outputsAt, transactionCount } = layout;
   const tx: number[] = [];
@@ -67,6 +67,13 @@ function txidsOf(
   layout: BlockLayout,
   transactions: readonly number[],
 ): Uint8Array<ArrayBuffer> {
+  const known = layout.txids;
+  if (known !== null) {
+    const txids = new Uint8Array(transactions.length * hashLength);
+    for (const [row, tx] of transactions.entries())
+      txids.set(known.subarray(tx * hashLength, (tx + 1) * hashLength), row * hashLength);
+    return txids;
+  }
   hashes.reset(transactions.length);
   for (const [leaf, tx] of transactions.entries()) addTransaction(hashes, leaf, block, layout, tx);
   hashes.flush();

@@ -92,6 +92,9 @@ function verifyTransactions(
   if (hashes.weight > blockWeightMax) {
     return { ok: false, code: 'block_oversized', at: block.length, message: 'the block is too heavy' };
   }
+  // they are needed again, and the tree overwrites them
+  txids.flush();
+  layout.keepTxids(txids.leaves);
   const distinct = txids.fold();
   if (!distinct) return corrupt(headerLength, 'transactions are duplicated (CVE-2012-2459)');
   if (header.compare(txids.leaves, 0, 32, merkleRootAt, merkleRootAt + 32) !== 0) {

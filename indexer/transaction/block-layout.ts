@@ -19,6 +19,7 @@ export const lockTimeLength = 4;
 export const outpointLength = 36;
 export const sequenceLength = 4;
 export const valueLength = 8;
+const txidLength = 32;
 const markerLength = 2;
 const witnessFlag = 1;
 /** The first byte of an annex, the last item of a taproot witness (BIP 341). */
@@ -62,6 +63,12 @@ export class BlockLayout {
   /** Sum of the outputs in sats. */
   outputValue: Float64Array<ArrayBuffer>;
 
+  /**
+   * Per transaction: its txid, 32 bytes each. Null: nobody has hashed them (`keepTxids`), so who needs them must.
+   */
+  txids: Uint8Array<ArrayBuffer> | null = null;
+  #txidRoom = new Uint8Array(0);
+
   /** Per input: the outpoint's 36 bytes. */
   inputAt: Uint32Array<ArrayBuffer>;
   /**
@@ -96,6 +103,14 @@ export class BlockLayout {
     return this.#read(bytes, at, 1);
   }
 
+  /** Copies the txids of the block that was read, which were hashed to check it. */
+  keepTxids(hashes: Uint8Array): void {
+    const length = this.transactionCount * txidLength;
+    if (length > this.#txidRoom.length) this.#txidRoom = new Uint8Array(length * 2);
+    this.txids = this.#txidRoom.subarray(0, length);
+    this.txids.set(hashes.subarray(0, length));
+  }
+
   /** Whether a transaction is serialised with marker and flag. */
   hasWitness(tx: number): boolean {
     return this.inputsAt[tx]! - this.start[tx]! > versionLength;
@@ -107,6 +122,7 @@ export class BlockLayout {
     const end = bytes.length;
     this.transactionCount = 0;
     this.inputCount = 0;
+    this.txids = null;
     if (count * transactionLengthMin > end - from) return breakAt('truncated', end);
     this.#reserveTransactions(count);
     const { start, inputsAt, firstInput, outputsAt, outputsEnd, outputValue } = this;

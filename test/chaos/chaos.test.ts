@@ -19,6 +19,7 @@ describe.skipIf(bitcoind === null)('an index that is killed at every phase of a 
       isShort: true,
       folder,
       bitcoind: bitcoind!,
+      hasSats: true,
       ord: null,
       say: (line: string) => said.push(line),
     };

@@ -27,6 +27,8 @@ export interface ChaosOptions {
   /** The folder of all logs and data of node and database. */
   readonly folder: string;
   readonly bitcoind: string;
+  /** Index the sats of every output. */
+  readonly hasSats: boolean;
   /** An ord that answers the same requests at the end; null: none. */
   readonly ord: string | null;
   readonly say: (line: string) => void;
@@ -180,8 +182,9 @@ class ChaosRun {
   }
 
   async #compareWithOrd({ origin, pool }: Side): Promise<readonly string[]> {
-    const { ord, folder } = this.#options;
-    if (ord === null) return [];
+    const { ord: executable, hasSats, folder } = this.#options;
+    if (executable === null) return [];
+    const ord = { executable, flags: hasSats ? ['--index-sats'] : [] };
     const { asked, differences } = await compareWithOrd(ord, this.#parts().node.node, origin, pool, folder);
     this.#say(`ord was asked ${asked} questions, and answered ${differences.length} of them otherwise`);
     return differences;
@@ -194,6 +197,7 @@ class ChaosRun {
       BITCOIN_COOKIE_FILE: this.#parts().node.node.cookieFile,
       EVENTS_KEEP_BLOCKS: '1000000',
       INDEX_ADDRESSES: String(this.#random.unit() < 0.5),
+      INDEX_SATS: String(this.#options.hasSats),
     };
   }
 

@@ -5,13 +5,14 @@ import { parseArgs } from 'node:util';
 import { bitcoindThatRelaysReveals } from '#test/support/node/find-bitcoind.ts';
 import { runChaos } from './chaos.ts';
 
-const usage = `npm run chaos -- [--minutes N] [--seed S] [--ord PATH]
+const usage = `npm run chaos -- [--minutes N] [--seed S] [--sats] [--ord PATH]
 
 A random chain on a real bitcoind, random reorganisations, the indexer killed, the database and the node cut off; at the
 end all derived state is compared with that of a clean index (docs/chaos.md).
 
   --minutes N  faults go on for so long, and until each failpoint was hit (default 5)
   --seed S     of the chain and of the faults (default: a new one, which is printed)
+  --sats       index the sats of every output too
   --ord PATH   ask this ord about the final chain as well: every inscription, output and block
   --keep       keep the folder of a run that found nothing, too`;
 
@@ -19,6 +20,7 @@ const { values } = parseArgs({
   options: {
     minutes: { type: 'string', default: '5' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+    sats: { type: 'boolean', default: false },
     ord: { type: 'string' },
     keep: { type: 'boolean', default: false },
     help: { type: 'boolean', short: 'h', default: false },
@@ -36,7 +38,8 @@ if (values.help || !Number.isFinite(minutes) || minutes < 0) {
   const folder = mkdtempSync(join(tmpdir(), 'satscribe-chaos-'));
   // as root the database runs as an ordinary account, which must be able to reach the folder
   chmodSync(folder, 0o755);
-  const again = `again: npm run chaos -- --minutes ${minutes} --seed ${values.seed}   folder: ${folder}`;
+  const sats = values.sats ? ' --sats' : '';
+  const again = `again: npm run chaos -- --minutes ${minutes} --seed ${values.seed}${sats}   folder: ${folder}`;
   console.log(`chaos: seed ${values.seed}, ${minutes} minutes, folder ${folder}`);
   try {
     const { seed, ord = null } = values;
@@ -46,6 +49,7 @@ if (values.help || !Number.isFinite(minutes) || minutes < 0) {
       isShort: false,
       folder,
       bitcoind,
+      hasSats: values.sats,
       ord,
       say: (line) => console.log(line),
     });

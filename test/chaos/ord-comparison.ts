@@ -22,7 +22,7 @@ const leftOut: ReadonlySet<string> = new Set(['rune', 'runes', 'runestone']);
  * field.
  */
 export async function compareWithOrd(
-  ord: string,
+  ord: { readonly executable: string; readonly flags: readonly string[] },
   node: Bitcoind,
   origin: string,
   pool: pg.Pool,
@@ -30,9 +30,10 @@ export async function compareWithOrd(
 ): Promise<OrdComparison> {
   const port = await freePort();
   const child = spawn(
-    ord,
+    ord.executable,
     [
       '--regtest',
+      ...ord.flags,
       `--bitcoin-rpc-url=127.0.0.1:${node.rpcPort}`,
       `--cookie-file=${node.cookieFile}`,
       `--data-dir=${folder}/ord`,

@@ -5,8 +5,10 @@ import { type Fact, factNames, noFacts } from '#indexer/facts/fact.ts';
 import { readFacts } from '#indexer/facts/read-facts.ts';
 import { decodeBlockColumns } from '#indexer/parse/block-columns.ts';
 import { parseBlock } from '#indexer/parse/parse-block.ts';
+import { verifyBlock } from '#indexer/source/verify-block.ts';
 import { BlockLayout } from '#indexer/transaction/block-layout.ts';
 import { readLayout } from '#indexer/transaction/read-layout.ts';
+import { parseBlockHash } from '#kernel/primitives/hash.ts';
 import { asHeight } from '#kernel/primitives/height.ts';
 import { GoldenChain, goldenChainNames } from '#test/support/chain/golden-chain.ts';
 import { blockOf, type TestInput, transaction } from '#test/unit/indexer/parse/synthetic-block.ts';
@@ -27,6 +29,31 @@ function factsOf(bytes: Uint8Array, spent: Uint8Array | null, asked: Iterable<Fa
 }
 
 describe('facts of a block', () => {
+  test('are the same where its check has hashed the txids, and never those of the block before', () => {
+    const golden = new GoldenChain('mixed-1');
+    const layout = new BlockLayout();
+    const asked = new Set(factNames);
+    for (const header of golden.chain.headers.slice(-40)) {
+      const { bytes, spent, height } = golden.block(header);
+      const of = {
+        block: bytes,
+        spent,
+        height: asHeight(height),
+        network: 'regtest',
+        fingerprintKey,
+      } as const;
+      const hash = parseBlockHash(header.hash)!;
+      expect(verifyBlock(bytes, { hash, height: asHeight(height), network: 'regtest' }, layout).ok).toBe(
+        true,
+      );
+      expect(layout.txids?.length).toBe(layout.transactionCount * 32);
+      const checked = readFacts(asked, of, layout);
+      expect(readLayout(bytes, layout)).toBeNull();
+      expect(layout.txids).toBeNull();
+      expect(checked).toEqual(readFacts(asked, of, layout));
+    }
+  });
+
   test('that nobody asks for are not read', () => {
     const { encoded, facts } = factsOf(blockOf([transaction([{}])]), null, noFacts);
     expect(encoded.size).toBe(0);
