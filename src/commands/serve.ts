@@ -5,7 +5,7 @@ import { checkTrace, hashFlag, settingFlag, tipFlag, traceFlag } from './flags.t
 export const serveCommand: Command = {
   name: 'serve',
   object: null,
-  summary: 'follow a bitcoind, or index a folder of blocks, and serve the API and the pages',
+  summary: 'follow a bitcoind, or index a folder of blocks; serve the API and the pages',
   details: `Follows the node of --node, and serves the index even while no node answers. With --blocks it indexes
 that folder instead. Prints "ready http://ADDRESS:PORT" on stdout when everything answers: for a folder
 once it is indexed, for a node once the index is at its tip, but after 15 seconds at the latest;

@@ -6,7 +6,9 @@ export function grouped(value: number): string {
 /** The same for digits of any number of places: 1234567.5 -> 1,234,567.5 */
 export function groupedDecimal(digits: string): string {
   const [whole = '', ...fraction] = digits.split('.');
-  return [whole.replaceAll(/\B(?=(?:\d{3})+$)/gu, ','), ...fraction].join('.');
+  const first = whole.length % 3;
+  const groups = [whole.slice(0, first), ...(whole.slice(first).match(/\d{3}/gu) ?? [])];
+  return [groups.filter((group) => group !== '').join(','), ...fraction].join('.');
 }
 
 const units = ['bytes', 'kB', 'MB'] as const;

@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import { apiRoute } from '#http/server/api-route.ts';
 import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
 import { readsOrders } from '#http/server/guard.ts';
+import { InvalidRequest } from '#http/server/validation.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { orderAnswer } from '#orders/order-answer.ts';
 import { isOrderId, orderStates } from '#orders/order-machine.ts';
@@ -47,13 +48,17 @@ export function orderRoutes(app: App, { orders = null }: AppDependencies): void 
       operationId: 'order',
       summary: 'An order, with its charge and its progress',
       tags: ['orders'],
-      querystring: Type.Object({ id: orderId }),
+      querystring: Type.Object({
+        id: Type.Optional(Type.String({ description: 'the id of an order: needed' })),
+      }),
       response: { 200: order },
     },
     config: { errors: 'orderRead', guard: readsOrders },
     handler: async (request, reply) => {
       reply.header('cache-control', 'no-store');
-      return (await read(request.query.id)) as never;
+      const { id = '' } = request.query;
+      if (id === '') throw new InvalidRequest([{ message: 'id is required.', parameter: 'id' }]);
+      return (await read(id)) as never;
     },
   });
   apiRoute(app, {

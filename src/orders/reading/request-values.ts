@@ -111,7 +111,9 @@ export class RequestValues {
     const [, whole, decimals = ''] =
       typeof text === 'string' ? (/^(\d{1,9})(?:\.(\d{1,18}))?$/u.exec(text) ?? []) : [];
     if (whole === undefined) return this.fault(name, 'must be a number above 0');
-    const kept = decimals.replace(/0+$/u, '');
+    let end = decimals.length;
+    while (decimals[end - 1] === '0') end--;
+    const kept = decimals.slice(0, end);
     if (kept.length > 3) return this.fault(name, 'has more than three decimals');
     return BigInt(whole) * 1000n + BigInt(kept.padEnd(3, '0'));
   }
