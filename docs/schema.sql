@@ -903,6 +903,7 @@ CREATE TABLE service.orders (
   cancel_asked_at timestamp with time zone,
   error text,
   look_at timestamp with time zone,
+  referral text,
   CONSTRAINT orders_pkey PRIMARY KEY (id),
   CONSTRAINT orders_amount_check CHECK ((amount > 0)),
   CONSTRAINT orders_check CHECK (((state = 'error'::text) <= (error IS NOT NULL))),
@@ -912,6 +913,7 @@ CREATE TABLE service.orders (
   CONSTRAINT orders_own_index_check CHECK ((own_index >= 0)),
   CONSTRAINT orders_own_index_key UNIQUE (own_index),
   CONSTRAINT orders_paid_to_check CHECK ((paid_to = ANY (ARRAY['direct'::text, 'wallet'::text]))),
+  CONSTRAINT orders_referral_fkey FOREIGN KEY (referral) REFERENCES service.referrals(code),
   CONSTRAINT orders_refund_script_check CHECK (((length(refund_script) >= 1) AND (length(refund_script) <= 520))),
   CONSTRAINT orders_script_check CHECK ((length(script) = 34)),
   CONSTRAINT orders_script_key UNIQUE (script),
@@ -919,6 +921,7 @@ CREATE TABLE service.orders (
   CONSTRAINT orders_step_check CHECK ((step >= 0))
 );
 CREATE INDEX orders_look_at ON service.orders USING btree (look_at) WHERE (look_at IS NOT NULL);
+CREATE INDEX orders_referral ON service.orders USING btree (referral) WHERE (referral IS NOT NULL);
 CREATE INDEX orders_state ON service.orders USING btree (state, created_at);
 
 CREATE TABLE service.orders_offset (
@@ -998,6 +1001,16 @@ CREATE UNLOGGED TABLE service.rate_limits (
   CONSTRAINT rate_limits_pkey PRIMARY KEY (subject)
 );
 ALTER TABLE service.rate_limits SET (fillfactor=50);
+
+CREATE TABLE service.referrals (
+  code text NOT NULL,
+  address text NOT NULL,
+  script bytea NOT NULL,
+  created_at timestamp with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT referrals_pkey PRIMARY KEY (code),
+  CONSTRAINT referrals_code_check CHECK ((code ~ '^[!-~]{1,64}$'::text)),
+  CONSTRAINT referrals_script_check CHECK (((length(script) >= 1) AND (length(script) <= 520)))
+);
 
 CREATE TABLE service.wallet (
   one boolean NOT NULL DEFAULT true,

@@ -51,6 +51,13 @@ export const orderSettings = {
     default: 0,
     description: 'sats that the service takes for each file of a collection, beside the base fee',
   }),
+  referralPercent: Type.Integer({
+    minimum: 0,
+    maximum: 100,
+    default: 15,
+    description:
+      'percentage of its base fee that the referral of a delivered order gets, as of when it was made (docs/orders.md, "Referrals")',
+  }),
   allowPrivateUrls: Type.Boolean({
     default: false,
     description:

@@ -88,6 +88,7 @@ export async function serveHttp(
       baseFeeDirect: config.orderBaseFeeDirect,
       sizeFeePercent: config.orderSizeFeePercent,
       collectionServiceFee: config.collectionServiceFee,
+      referralPercent: config.referralPercent,
       nonStandard: false,
     },
     inventory: openInventory(context, { pool: database.readers, network, node, utxos }),

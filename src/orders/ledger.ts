@@ -44,6 +44,60 @@ export interface Settlement {
   readonly from: LedgerAccount;
 }
 
+/** What a delivered order owes the referral that it names. Sats. */
+export interface ReferralShare {
+  /** What the customer paid for it. */
+  readonly additional: bigint;
+  /** Of the service's own base fee. */
+  readonly commission: bigint;
+}
+
+/** Accounts of outputs that are ours, those first that a share is taken from first. */
+const ours = ['service', 'operator'] as const satisfies readonly LedgerAccount[];
+
+/**
+ * The settlements of a delivery with the share of a referral: two entries, of which the first was never revenue. The
+ * sats lie in our outputs all the same. Never more than these hold: where dust went back to the customer there may be
+ * less than the share. Pure.
+ */
+export function withReferral(
+  delivered: readonly Settlement[],
+  { additional, commission }: ReferralShare,
+): Settlement[] {
+  let open = additional;
+  let split = [...delivered];
+  for (const account of ours) {
+    split = split.map((settlement) => ({
+      ...settlement,
+      parts: settlement.parts.flatMap(({ to, sats }): Settlement['parts'] => {
+        const taken = to === account ? least(sats, open) : 0n;
+        open -= taken;
+        return taken === 0n
+          ? [{ to, sats }]
+          : [
+              { to, sats: sats - taken },
+              { to: 'referral', sats: taken },
+            ];
+      }),
+    }));
+  }
+  const last = split.at(-1);
+  if (last === undefined) return split;
+  let due = commission;
+  for (const account of ours) {
+    const held = split.flatMap(({ parts }) => parts).filter(({ to }) => to === account);
+    const taken = least(
+      held.reduce((sum, { sats }) => sum + sats, 0n),
+      due,
+    );
+    due -= taken;
+    if (taken > 0n) split.push({ txid: last.txid, from: account, parts: [{ to: 'referral', sats: taken }] });
+  }
+  return split;
+}
+
+const least = (a: bigint, b: bigint): bigint => (a < b ? a : b);
+
 /** The entries that the confirmed facts of an order ask for. Pure. */
 export function entriesOf(receipts: readonly Receipt[], settlements: readonly Settlement[]): LedgerEntry[] {
   const received = receipts

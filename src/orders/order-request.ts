@@ -25,6 +25,8 @@ export interface OrderQuote {
   readonly serviceFee: number;
   readonly baseFee: number;
   readonly additionalFeeCharged: number;
+  /** Of the base fee, what the referral gets when the order is delivered; absent: nothing. */
+  readonly referralFee?: number;
   readonly postage: number;
   readonly amount: number;
 }

@@ -147,8 +147,8 @@ const orderOf = (row: Row): Order => ({
 export async function insertOrder(tx: pg.ClientBase, order: NewOrder): Promise<void> {
   await tx.query(
     `INSERT INTO service.orders (id, kind, state, key_index, own_index, script, address, paid_to, amount, quote, request, terms,
-                                 webhook_url, refund_script, expires_at, look_at)
-     VALUES ($1, 'direct', 'waiting-payment', $2, $13, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12)`,
+                                 webhook_url, refund_script, expires_at, look_at, referral)
+     VALUES ($1, 'direct', 'waiting-payment', $2, $13, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12, $14)`,
     [
       order.id,
       order.keyIndex,
@@ -163,6 +163,7 @@ export async function insertOrder(tx: pg.ClientBase, order: NewOrder): Promise<v
       order.refundScript === null ? null : Buffer.from(order.refundScript),
       order.expiresAt,
       order.ownIndex,
+      order.request.referral,
     ],
   );
   for (const [index, leaf] of order.leaves.entries()) {

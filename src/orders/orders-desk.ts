@@ -19,6 +19,8 @@ import {
 import type { OrderProgress } from './order-answer.ts';
 import { watcherOf } from './process-order.ts';
 import type { ReadFile } from './reading/read-files.ts';
+import type { ReferralRequest } from './reading/read-referral.ts';
+import { isReferral, putReferral, type ReferralStatus, readReferral } from './referral.store.ts';
 import { webhookSubjectOf } from './tell-customer.ts';
 
 export interface OrdersDeskParts extends OrderDesk {
@@ -101,6 +103,21 @@ export class OrdersDesk {
     const { pool } = this.#parts;
     if ((await readOrder(pool, id)) === null) return null;
     return withTransaction(pool, (tx) => replayWebhooks(tx, webhookSubjectOf(id), from));
+  }
+
+  /** Registers a referral code. False: it has another address. */
+  putReferral(referral: ReferralRequest): Promise<boolean> {
+    return putReferral(this.#parts.pool, referral);
+  }
+
+  /** Whether an order may name a referral. */
+  isReferral(code: string): Promise<boolean> {
+    return isReferral(this.#parts.pool, code);
+  }
+
+  /** What orders brought a referral; null: there is none with this address. */
+  referral(referral: ReferralRequest): Promise<ReferralStatus | null> {
+    return readReferral(this.#parts.pool, referral);
   }
 
   /** A file by its key; null: there is none. */

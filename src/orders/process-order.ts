@@ -4,7 +4,15 @@ import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
 import { asHeight } from '#kernel/primitives/height.ts';
 import { type Payment, readPayments } from '#payments/payments.queries.ts';
 import { readPaymentsOffset } from '#payments/store/offset.store.ts';
-import { correctionsTo, entriesOf, type LedgerAccount, type Receipt, type Settlement } from './ledger.ts';
+import {
+  correctionsTo,
+  entriesOf,
+  type LedgerAccount,
+  type Receipt,
+  type ReferralShare,
+  type Settlement,
+  withReferral,
+} from './ledger.ts';
 import {
   addEntries,
   indexedReveals,
@@ -192,11 +200,15 @@ async function learn(tx: pg.ClientBase, order: Order, steps: OrderSteps, now: Da
   const receipts = payments
     .filter(({ block }) => block !== null)
     .map(({ txid, vout, value }) => ({ txid: hexOf(txid), vout, value }));
-  const mined = [
-    ...(isRevealed ? transactions.filter(({ kind }) => kind !== 'refund') : []),
-    ...refunds.filter(({ txid }) => deepRefunds.has(displayHash(txid))),
+  const delivered = isRevealed ? transactions.filter(({ kind }) => kind !== 'refund') : [];
+  const settlements = [
+    ...withReferral(settlementsOf(delivered, excess), shareOf(order)),
+    ...settlementsOf(
+      refunds.filter(({ txid }) => deepRefunds.has(displayHash(txid))),
+      excess,
+    ),
   ];
-  return { facts, payments, reveals, owed, receipts, settlements: settlementsOf(mined, excess) };
+  return { facts, payments, reveals, owed, receipts, settlements };
 }
 
 /** A transaction whose inputs are gone can never be mined: another one takes its place. */
@@ -291,6 +303,12 @@ function settlementsOf(mined: readonly OrderTransaction[], excess: OwedMoney | n
     return { txid: hexOf(txid), from: 'owed', parts: [...parts, { to: 'fee', sats: BigInt(fee) }] };
   });
 }
+
+/** What the referral of an order gets, as it was quoted: later settings change no order. */
+const shareOf = ({ quote: { additionalFeeCharged, referralFee = 0 } }: Order): ReferralShare => ({
+  additional: BigInt(additionalFeeCharged),
+  commission: BigInt(referralFee),
+});
 
 /**
  * What a customer paid too much lies in our output of the transaction that spent it. From dust on it is the customer's;

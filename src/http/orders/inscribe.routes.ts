@@ -11,6 +11,7 @@ import { nextTurn } from '#kernel/turns.ts';
 import type { SentFile, WantedOrder } from '#orders/create-order.ts';
 import type { FetchedContents } from '#orders/fetch-contents.ts';
 import type { FileTerms, OrderTerms } from '#orders/inscribing/order-terms.ts';
+import type { OrderQuote } from '#orders/inscribing/quote-order.ts';
 import { createdAnswer } from '#orders/order-answer.ts';
 import type { OrdersDesk } from '#orders/orders-desk.ts';
 import { encodeContents } from '#orders/reading/encode-contents.ts';
@@ -83,6 +84,7 @@ async function wantedOrder(
   });
   if (read.kind === 'faulty') throw refuseFaults([...read.faults, ...extras.faults]);
   refuseAny([...extras.faults, ...notOffered(read, extras)]);
+  await checkReferral(orders, read);
   await checkDelegates(deps, read.terms);
   const contents = await orders.fetch(read.files);
   refuseAny(contents.faults);
@@ -97,6 +99,7 @@ async function wantedOrder(
     request: {
       ...extras.request(quote.postage, terms.files.length),
       inscriptionIdPrefix: read.inscriptionIdPrefix,
+      ...referralOf(read),
     },
     quote: {
       chainFee: Number(quote.chainFee),
@@ -105,6 +108,7 @@ async function wantedOrder(
       additionalFeeCharged: Number(quote.additionalFeeCharged),
       postage: Number(quote.postage),
       amount: Number(quote.amount),
+      ...(read.referral === null ? {} : { referralFee: referralFee(quote, prices) }),
     },
     files: read.files.map((file, index) => sentFile(file, terms.files[index])),
     webhookUrl: extras.webhookUrl,
@@ -126,7 +130,6 @@ function notOffered(read: ReadOrder, { allowedSatributes }: OrderExtras) {
     ['burnAfterInscribe', read.terms.burn],
     ['allowedSatributes', allowedSatributes.length > 0],
     ['rareSats', read.rareSats !== 'random'],
-    ['referral', read.referral !== null],
   ];
   return fields
     .filter(([, isAsked]) => isAsked)
@@ -135,6 +138,23 @@ function notOffered(read: ReadOrder, { allowedSatributes }: OrderExtras) {
       parameter,
     }));
 }
+
+/** Who names a referral that nobody registered would pay for nobody. */
+async function checkReferral(orders: OrdersDesk, { referral }: ReadOrder): Promise<void> {
+  if (referral === null || (await orders.isReferral(referral))) return;
+  const message = `The referral ${referral.slice(0, 64)} is not known: POST /referrals registers one.`;
+  refuseAny([{ message, parameter: 'referral' }]);
+}
+
+/** As answers show them. */
+const referralOf = ({ referral, terms }: ReadOrder) => ({
+  referral,
+  additionalFee: terms.additionalFee > 0n ? Number(terms.additionalFee) : null,
+});
+
+/** Once an order, however many files it has; rounded in favour of the service. */
+const referralFee = ({ baseFee }: OrderQuote, { referralPercent }: PriceSettings): number =>
+  Number((baseFee * BigInt(referralPercent)) / 100n);
 
 /** A delegate that nobody knows would show nothing, for ever. */
 async function checkDelegates({ pool }: AppDependencies, { files }: OrderTerms): Promise<void> {

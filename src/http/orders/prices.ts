@@ -15,6 +15,8 @@ export interface PriceSettings {
   readonly baseFeeDirect: number;
   readonly sizeFeePercent: number;
   readonly collectionServiceFee: number;
+  /** Of the base fee, what the referral of an order gets. */
+  readonly referralPercent: number;
   /** Whether reveals that nodes do not relay can be mined. */
   readonly nonStandard: boolean;
 }
@@ -25,6 +27,7 @@ export const defaultPriceSettings: PriceSettings = {
   baseFeeDirect: 2000,
   sizeFeePercent: 10,
   collectionServiceFee: 0,
+  referralPercent: 15,
   nonStandard: false,
 };
 

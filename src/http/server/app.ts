@@ -24,6 +24,7 @@ import { orderRoutes } from '#http/orders/order.routes.ts';
 import { orderEventsRoutes } from '#http/orders/order-events.routes.ts';
 import { orderFilesRoutes } from '#http/orders/order-files.routes.ts';
 import { priceRoutes } from '#http/orders/price.routes.ts';
+import { referralsRoutes } from '#http/orders/referrals.routes.ts';
 import { keyRoutes } from '#http/pages/key.routes.ts';
 import { pageRoutes } from '#http/pages/page.routes.ts';
 import { siteFilesRoutes } from '#http/pages/site-files.routes.ts';
@@ -257,6 +258,7 @@ function addRoutes(app: App, deps: AppDependencies): void {
     orderEventsRoutes(scope, deps);
     orderFilesRoutes(scope, deps);
     inscribeRoutes(scope, deps);
+    referralsRoutes(scope, deps);
     priceRoutes(scope, deps);
     webhookKeysRoutes(scope, deps);
     siteFilesRoutes(scope);

@@ -45,6 +45,9 @@ const serviceRights: readonly ServiceRight[] = [
   { table: 'orders', privilege: 'SELECT' },
   { table: 'orders', privilege: 'INSERT' },
   { table: 'orders', privilege: 'UPDATE', columns: ['cancel_asked_at', 'look_at'] },
+  // a code is registered once, and keeps its address
+  { table: 'referrals', privilege: 'SELECT' },
+  { table: 'referrals', privilege: 'INSERT' },
   { table: 'order_files', privilege: 'SELECT' },
   { table: 'order_files', privilege: 'INSERT' },
   { table: 'order_leaves', privilege: 'INSERT' },

@@ -99,11 +99,11 @@ function readReceivers(values: RequestValues, given: unknown, options: ReadOptio
 }
 
 /** The script of an address; that of an unknown one where a price lacks it, or it is at fault. */
-function readAddress(
+export function readAddress(
   values: RequestValues,
   given: unknown,
   name: string,
-  { network, purpose }: ReadOptions,
+  { network, purpose }: Pick<ReadOptions, 'network' | 'purpose'>,
 ): Uint8Array {
   const address = values.text(given, name);
   if (address === null) {

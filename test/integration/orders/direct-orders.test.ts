@@ -8,6 +8,7 @@ import { quoteOrder } from '#orders/inscribing/quote-order.ts';
 import { balancesOf } from '#orders/ledger.ts';
 import { readEntries, setRefundScript } from '#orders/order.store.ts';
 import { orderAnswer } from '#orders/order-answer.ts';
+import { putReferral, readReferral } from '#orders/referral.store.ts';
 import { scriptOf, transaction } from '#test/builders/regtest/regtest-transaction.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 import { OrderWorld } from '#test/support/orders/order-world.ts';
@@ -160,6 +161,45 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
       'queued',
       'completed',
     ]);
+  });
+
+  test('with a referral moves its share once it is delivered', async () => {
+    const { pool } = world.database;
+    await putReferral(pool, { code: 'friend', address: 'of a friend', script: scriptOf(refunded) });
+    const plain = wanted(['one', 'two'], { additionalFee: 250n });
+    const { order } = await world.desk.create({
+      ...plain,
+      request: { ...plain.request, referral: 'friend', additionalFee: 250 },
+      quote: { ...plain.quote, additionalFeeCharged: 500, referralFee: 300 },
+    });
+    await pay(order.script, Number(order.amount));
+    await world.chain.mineMempool();
+    await world.until(order.id, 'queued');
+    await world.sent(order.id);
+    // nothing is delivered yet
+    expect(await accounts(order.id)).not.toHaveProperty('referral');
+    await world.chain.mineMempool();
+    await world.until(order.id, 'completed');
+    const { chainFee, amount } = plain.quote;
+    expect(await accounts(order.id)).toEqual({
+      outside: -amount,
+      postage: 1092,
+      // of 2 × 2,000 and 2 × 250
+      service: 3700,
+      referral: 800,
+      fee: chainFee,
+    });
+    const shares = (await readEntries(pool, order.id)).filter(({ to }) => to === 'referral');
+    expect(shares.map(({ from, sats }) => [from, sats])).toEqual([
+      ['owed', 500n],
+      ['service', 300n],
+    ]);
+    expect(await readReferral(pool, { code: 'friend', script: scriptOf(refunded) })).toEqual({
+      address: 'of a friend',
+      orders: 1,
+      paid: 1,
+    });
+    expect((await audit(pool)).differences).toEqual([]);
   });
 
   test('with many files is one reveal, with an output for each', async () => {

@@ -208,4 +208,22 @@ describe.skipIf(bitcoindForTests() === null)('the public client, unmodified', { 
     expect(await (await cancel(order!.id)).json()).toMatchObject({ state: 'cancelled' });
     expect((await cancel(completed)).status).toBe(409);
   });
+
+  test('registers a referral and reads what it brought', async () => {
+    const referral = { referral: 'client-test', address: addressOf(receiver) };
+    expect(await call('setReferralCode', referral)).toEqual({ value: { status: 'ok' } });
+    expect(await call('setReferralCode', referral)).toEqual({ value: { status: 'ok' } });
+    const taken = await call('setReferralCode', { ...referral, address: addressOf(receiver + 1) });
+    expect(taken.error?.status).toBe(400);
+    const { value: order } = await call<OrderAnswer>('createDirectOrder', {
+      ...body,
+      referral: 'client-test',
+      additionalFee: 200,
+    });
+    expect(order).toMatchObject({ referral: 'client-test', additionalFee: 200, additionalFeeCharged: 200 });
+    const status = { address: addressOf(receiver), orderCount: 1, paidCount: 0 };
+    expect(await call('getReferralStatus', referral)).toEqual({ value: status });
+    const unknown = await call('createDirectOrder', { ...body, referral: 'nobody' });
+    expect(unknown.error?.status).toBe(400);
+  });
 });

@@ -58,6 +58,7 @@ describe('the role that answers requests', () => {
     "UPDATE service.webhooks SET body = ''",
     "UPDATE service.webhooks SET url = 'https://elsewhere.example'",
     'SELECT url FROM service.webhooks',
+    "UPDATE service.referrals SET address = 'mine'",
     'SELECT account FROM service.keys',
     'SELECT * FROM service.accounts',
     'SELECT script FROM service.watched_scripts',

@@ -1,0 +1,78 @@
+import { Type } from 'typebox';
+import { apiRoute } from '#http/server/api-route.ts';
+import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
+import { createsOrders, readsOrders } from '#http/server/guard.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import type { NetworkParameters } from '#kernel/primitives/network.ts';
+import { type ReferralRequest, readReferralRequest } from '#orders/reading/read-referral.ts';
+import { refuseFaults } from './prices.ts';
+
+/** Longer texts are no addresses. */
+const charsMax = 200;
+const text = (description: string) => Type.String({ maxLength: charsMax, description });
+
+/** Referral codes: whoever brings customers gets a share (docs/orders.md, "Referrals"). */
+export function referralsRoutes(app: App, { orders = null, network }: AppDependencies): void {
+  apiRoute(app, {
+    method: 'POST',
+    url: '/referrals',
+    schema: {
+      operationId: 'putReferral',
+      summary: 'Registers a referral code with the address that its share is paid to',
+      tags: ['orders'],
+      body: Type.Object({
+        referral: text('the code: 1 to 64 letters, digits or signs'),
+        address: text('where its share is paid to; it cannot be changed'),
+      }),
+      response: { 200: Type.Object({ status: Type.Literal('ok') }) },
+    },
+    config: { errors: 'orderWrite', guard: createsOrders, failures: [503] },
+    handler: async (request, reply) => {
+      if (orders === null) throw new AppError('orders_off', 'this service takes no orders');
+      const referral = referralOf(request.body, network);
+      if (!(await orders.putReferral(referral))) {
+        const message = `The referral ${referral.code} has another address: choose another code.`;
+        throw refuseFaults([{ message, parameter: 'referral' }]);
+      }
+      reply.header('cache-control', 'no-store');
+      return { status: 'ok' as const };
+    },
+  });
+  apiRoute(app, {
+    method: 'GET',
+    url: '/referrals',
+    schema: {
+      operationId: 'referral',
+      summary: 'How many orders named a referral code; needs its address',
+      tags: ['orders'],
+      querystring: Type.Object({
+        referral: Type.Optional(text('the code; required')),
+        address: Type.Optional(text('the address that it was registered with; required')),
+      }),
+      response: {
+        200: Type.Object({
+          address: Type.String(),
+          orderCount: Type.Integer({ description: 'orders that named it' }),
+          paidCount: Type.Integer({ description: 'those of them that were delivered' }),
+        }),
+      },
+    },
+    config: { errors: 'orderRead', guard: readsOrders },
+    handler: async (request, reply) => {
+      const referral = referralOf(request.query, network);
+      const status = (await orders?.referral(referral)) ?? null;
+      // whether the code is known is not told to who does not know its address
+      if (status === null)
+        throw new AppError('not_found', `no such referral ${referral.code} with this address`);
+      reply.header('cache-control', 'no-store');
+      return { address: status.address, orderCount: status.orders, paidCount: status.paid };
+    },
+  });
+}
+
+/** Throws `request_invalid`. */
+function referralOf(given: object, network: NetworkParameters): ReferralRequest {
+  const read = readReferralRequest(given, network);
+  if ('code' in read) return read;
+  throw refuseFaults(read);
+}

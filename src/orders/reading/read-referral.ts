@@ -1,0 +1,33 @@
+import type { NetworkParameters } from '#kernel/primitives/network.ts';
+import { readAddress } from './read-order.ts';
+import { type RequestFault, RequestValues } from './request-values.ts';
+
+/** A referral code, and where its share goes. */
+export interface ReferralRequest {
+  readonly code: string;
+  readonly address: string;
+  readonly script: Uint8Array;
+}
+
+/** Visible ASCII: a code is part of links, and no two of them look alike. */
+const codePattern = /^[!-~]{1,64}$/u;
+
+/** Whether a referral can have this code. */
+export const isReferralCode = (text: string): boolean => codePattern.test(text);
+
+/** Reads what names a referral. Total: anything gives one or its faults. */
+export function readReferralRequest(
+  given: { readonly referral?: unknown; readonly address?: unknown },
+  network: NetworkParameters,
+): ReferralRequest | readonly RequestFault[] {
+  const values = new RequestValues();
+  const code = values.text(given.referral, 'referral');
+  if (code === null) values.required(given.referral, 'referral');
+  else if (!isReferralCode(code))
+    values.fault('referral', 'must be 1 to 64 letters without accents, digits or signs, without spaces');
+  const script = readAddress(values, given.address, 'address', { network, purpose: 'order' });
+  const address = values.text(given.address, 'address');
+  return code === null || address === null || values.faults.length > 0
+    ? values.faults
+    : { code, address, script };
+}

@@ -1,0 +1,50 @@
+import type pg from 'pg';
+import { isReferralCode, type ReferralRequest } from './reading/read-referral.ts';
+
+/** What orders brought a referral. */
+export interface ReferralStatus {
+  /** Where its share is paid out to. */
+  readonly address: string;
+  readonly orders: number;
+  /** Orders that were delivered: each pays its share. */
+  readonly paid: number;
+}
+
+/** Registers a code with its address. False: the code has another address, which it keeps. */
+export async function putReferral(
+  client: pg.Pool | pg.ClientBase,
+  { code, address, script }: ReferralRequest,
+): Promise<boolean> {
+  const bytes = Buffer.from(script);
+  await client.query(
+    'INSERT INTO service.referrals (code, address, script) VALUES ($1, $2, $3) ON CONFLICT (code) DO NOTHING',
+    [code, address, bytes],
+  );
+  const { rowCount } = await client.query('SELECT FROM service.referrals WHERE code = $1 AND script = $2', [
+    code,
+    bytes,
+  ]);
+  return rowCount === 1;
+}
+
+export async function isReferral(client: pg.Pool | pg.ClientBase, code: string): Promise<boolean> {
+  if (!isReferralCode(code)) return false;
+  const { rowCount } = await client.query('SELECT FROM service.referrals WHERE code = $1', [code]);
+  return rowCount === 1;
+}
+
+/** Null: there is no such code, or it has another address. */
+export async function readReferral(
+  client: pg.Pool | pg.ClientBase,
+  { code, script }: Pick<ReferralRequest, 'code' | 'script'>,
+): Promise<ReferralStatus | null> {
+  const { rows } = await client.query<ReferralStatus>(
+    `SELECT address, orders, paid
+       FROM service.referrals,
+            (SELECT count(*) AS orders, count(*) FILTER (WHERE state = 'completed') AS paid
+               FROM service.orders WHERE referral = $1) AS counted
+      WHERE code = $1 AND script = $2`,
+    [code, Buffer.from(script)],
+  );
+  return rows[0] ?? null;
+}

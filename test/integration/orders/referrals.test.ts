@@ -1,0 +1,120 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readOrder } from '#orders/order.store.ts';
+import { addressOf } from '#test/builders/regtest/regtest-transaction.ts';
+import { createOrdersApp, type OrdersApp } from '#test/support/orders/orders-app.ts';
+
+let http: OrdersApp;
+beforeAll(async () => {
+  http = await createOrdersApp();
+}, 120_000);
+afterAll(() => http.close());
+
+const address = addressOf(710);
+const stranger = addressOf(711);
+const body = {
+  files: [
+    { name: 'a.txt', size: 1, dataURL: 'data:text/plain;base64,YQ==' },
+    { name: 'b.txt', size: 1, dataURL: 'data:text/plain;base64,Yg==' },
+  ],
+  receiveAddress: addressOf(700),
+};
+
+interface Faults {
+  readonly error: readonly { readonly msg: string }[];
+}
+interface Created {
+  readonly id: string;
+  readonly charge: { readonly amount: number };
+  readonly [field: string]: unknown;
+}
+const statusOf = (referral: string, of: string) =>
+  http.get(`/referrals?referral=${encodeURIComponent(referral)}&address=${of}`);
+
+test('a code is registered once with one address, again with the same one, and with no other', async () => {
+  const put = (to: string) => http.post<Faults>('/referrals', { referral: 'friend', address: to });
+  const [first, second] = await Promise.all([put(address), put(address)]);
+  expect([first, second]).toMatchObject([
+    { status: 200, body: { status: 'ok' } },
+    { status: 200, body: { status: 'ok' } },
+  ]);
+  // the same address in another notation
+  expect((await put(address.toUpperCase())).status).toBe(200);
+  const refused = await put(stranger);
+  expect(refused.status).toBe(400);
+  expect(refused.body.error[0]?.msg).toContain('another address');
+  expect(await statusOf('friend', address)).toMatchObject({
+    status: 200,
+    body: { address, orderCount: 0, paidCount: 0 },
+  });
+});
+
+test('a status needs the address, and does not tell whether a code is known', async () => {
+  await http.post('/referrals', { referral: 'hidden', address });
+  const wrong = await statusOf('hidden', stranger);
+  const unknown = await statusOf('nobody', stranger);
+  expect(wrong).toMatchObject({ status: 200, body: { status: 'error' } });
+  expect(JSON.stringify(wrong.body).replace('hidden', 'nobody')).toBe(JSON.stringify(unknown.body));
+  expect((await http.get('/referrals?referral=hidden')).body).toEqual({
+    status: 'error',
+    error: 'address is required.',
+  });
+});
+
+test('what cannot be a code or be paid is refused', async () => {
+  const faulty: readonly [object, RegExp][] = [
+    [{ address }, /referral/u],
+    [{ referral: 'a' }, /address/u],
+    [{ referral: '', address }, /referral is required/u],
+    [{ referral: 'a b', address }, /without spaces/u],
+    [{ referral: 'a'.repeat(65), address }, /64/u],
+    [{ referral: 'a\u0000', address }, /referral/u],
+    [{ referral: 7, address }, /referral/u],
+    [{ referral: 'a', address: 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq' }, /network/u],
+    [{ referral: 'a', address: 'bcrt1pfeesnyr2tx' }, /anchor/u],
+  ];
+  for (const [given, words] of faulty) {
+    const answer = await http.post<Faults>('/referrals', given);
+    expect([given, answer.status]).toEqual([given, 400]);
+    expect(answer.body.error.map(({ msg }) => msg).join()).toMatch(words);
+  }
+});
+
+test('an order names a referral that is known, pays what it adds, and says so', async () => {
+  await http.post('/referrals', { referral: 'shop', address });
+  const plain = await http.post<Created>('/inscribe', body);
+  const { status, body: created } = await http.post<Created>('/inscribe', {
+    ...body,
+    referral: 'shop',
+    additionalFee: '250',
+  });
+  expect(status).toBe(200);
+  expect(created).toMatchObject({ referral: 'shop', additionalFee: 250, additionalFeeCharged: 500 });
+  expect(created).not.toHaveProperty('referralFee');
+  expect(created.charge.amount).toBe(plain.body.charge.amount + 500);
+  expect(plain.body).toMatchObject({ referral: null, additionalFee: null });
+  const read = await http.get<Created>(`/order/${created.id}`);
+  expect(read.body).toMatchObject({ referral: 'shop', additionalFee: 250, additionalFeeCharged: 500 });
+  const stored = await readOrder(http.database.pool, created.id);
+  // 15 % of a base fee of 2,000, once an order
+  expect(stored?.quote).toMatchObject({ referralFee: 300, additionalFeeCharged: 500 });
+  expect(stored?.terms['additionalFee']).toBe('250');
+  expect(await statusOf('shop', address)).toMatchObject({ body: { orderCount: 1, paidCount: 0 } });
+  await http.database.pool.query(`UPDATE service.orders SET state = 'completed' WHERE id = $1`, [created.id]);
+  expect(await statusOf('shop', address)).toMatchObject({ body: { orderCount: 1, paidCount: 1 } });
+});
+
+test('an order with an unknown referral, or a fee for none, is refused before money is asked for', async () => {
+  const count = async (): Promise<unknown> =>
+    (await http.database.pool.query('SELECT count(*) FROM service.orders')).rows[0];
+  const before = await count();
+  for (const [given, words] of [
+    [{ referral: 'nobody' }, /nobody is not known/u],
+    [{ referral: 'nobody\u0000' }, /not known/u],
+    [{ additionalFee: 100 }, /only valid with a referral/u],
+  ] as const) {
+    const answer = await http.post<Faults>('/inscribe', { ...body, ...given });
+    expect(answer.status).toBe(400);
+    expect(answer.body.error.map(({ msg }) => msg).join()).toMatch(words);
+  }
+  expect(await count()).toEqual(before);
+});
