@@ -741,6 +741,19 @@ CREATE TABLE service.accounts (
   CONSTRAINT accounts_pkey PRIMARY KEY (name)
 );
 
+CREATE TABLE service.idempotency_keys (
+  route text NOT NULL,
+  key text NOT NULL,
+  body_hash bytea NOT NULL,
+  claim uuid NOT NULL,
+  claimed_at timestamp with time zone NOT NULL DEFAULT now(),
+  answer text,
+  CONSTRAINT idempotency_keys_pkey PRIMARY KEY (route, key),
+  CONSTRAINT idempotency_keys_body_hash_check CHECK ((length(body_hash) = 32)),
+  CONSTRAINT idempotency_keys_key_check CHECK ((key ~ '^[!-~]{1,255}$'::text))
+);
+CREATE INDEX idempotency_keys_claimed_at ON service.idempotency_keys USING btree (claimed_at);
+
 CREATE TABLE service.instance (
   one boolean NOT NULL DEFAULT true,
   network text NOT NULL,

@@ -60,6 +60,9 @@ export interface OrderDesk {
   readonly files: CustomerFiles;
 }
 
+/** What else the transaction of a creation stores. */
+export type OnMade = (tx: pg.ClientBase, order: NewOrder, files: readonly object[]) => Promise<void>;
+
 /**
  * Stores an order with an address of its own, which is watched from the next block on. Contents are on disk, and
  * everything else in one transaction, before this returns: no address is shown of an order that could be lost.
@@ -68,6 +71,7 @@ export async function createOrder(
   { pool, keys: openKeys, files }: OrderDesk,
   wanted: WantedOrder,
   now: Date,
+  onMade?: OnMade,
 ): Promise<{ order: NewOrder; files: readonly object[] }> {
   const keys = await openKeys();
   if (keys === null) throw new AppError('orders_off', 'this service takes no orders: it has no wallet');
@@ -75,6 +79,7 @@ export async function createOrder(
     throw new AppError('orders_off', 'this service takes no orders now: its node relays no reveals');
   const { filesUrl } = wanted;
   const stored = await Promise.all(wanted.files.map((file) => storeFile(files, file, filesUrl)));
+  const shown = stored.map((file) => file.shown);
   const { request, terms, layout, quote, webhookUrl, refundScript, timeoutMinutes } = wanted;
   const order = await withTransaction(pool, async (tx) => {
     const keyIndex = await keys.nextKey(tx);
@@ -98,9 +103,10 @@ export async function createOrder(
     await insertOrder(tx, made);
     // nobody knows the address yet, so no block up to now pays it
     await watchScripts(tx, watcherOf(made.id), [{ script: charge.script, sinceHeight: nextBlock }]);
+    await onMade?.(tx, made, shown);
     return made;
   });
-  return { order, files: stored.map(({ shown }) => shown) };
+  return { order, files: shown };
 }
 
 async function storeFile(

@@ -1,12 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type pg from 'pg';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import type { OutgoingHttp } from '#outgoing/outgoing-http.ts';
 import { urlProblem } from '#outgoing/stranger-url.ts';
 import { readPayments } from '#payments/payments.queries.ts';
 import { replayWebhooks } from '#webhooks/outbox.ts';
 import { readWebhooks, type Webhook } from '#webhooks/webhooks.queries.ts';
-import { createOrder, type OrderDesk, type WantedOrder } from './create-order.ts';
+import { createOrder, type OnMade, type OrderDesk, type WantedOrder } from './create-order.ts';
 import { type FetchedContents, fetchContents } from './fetch-contents.ts';
+import { answerKey, claimKey, giveUpKey, type KeyedRequest, type KeyState } from './idempotency.store.ts';
 import {
   askToCancel,
   findFile,
@@ -59,8 +61,8 @@ export class OrdersDesk {
   }
 
   /** Stores a checked order; its address is read with the order. */
-  async create(wanted: WantedOrder): Promise<{ order: NewOrder; files: readonly object[] }> {
-    return createOrder(this.#parts, wanted, new Date());
+  async create(wanted: WantedOrder, onMade?: OnMade): Promise<{ order: NewOrder; files: readonly object[] }> {
+    return createOrder(this.#parts, wanted, new Date(), onMade);
   }
 
   /** Null: there is none with this id. */
@@ -106,8 +108,12 @@ export class OrdersDesk {
   }
 
   /** Registers a referral code. False: it has another address. */
-  putReferral(referral: ReferralRequest): Promise<boolean> {
-    return putReferral(this.#parts.pool, referral);
+  putReferral(referral: ReferralRequest, onMade?: (tx: pg.ClientBase) => Promise<void>): Promise<boolean> {
+    return withTransaction(this.#parts.pool, async (tx) => {
+      const isKnown = await putReferral(tx, referral);
+      if (isKnown) await onMade?.(tx);
+      return isKnown;
+    });
   }
 
   /** Whether an order may name a referral. */
@@ -118,6 +124,21 @@ export class OrdersDesk {
   /** What orders brought a referral; null: there is none with this address. */
   referral(referral: ReferralRequest): Promise<ReferralStatus | null> {
     return readReferral(this.#parts.pool, referral);
+  }
+
+  /** Claims the key of a creation, or says what became of it. */
+  claimKey(keyed: KeyedRequest): Promise<KeyState> {
+    return claimKey(this.#parts.pool, keyed);
+  }
+
+  /** Stores the answer of a claimed key, in the transaction of what it tells of. */
+  answerKey(tx: pg.ClientBase, keyed: KeyedRequest, claim: string, answer: object): Promise<void> {
+    return answerKey(tx, keyed, claim, answer);
+  }
+
+  /** Nothing was made with a claimed key. */
+  giveUpKey(keyed: KeyedRequest, claim: string): Promise<void> {
+    return giveUpKey(this.#parts.pool, keyed, claim);
   }
 
   /** A file by its key; null: there is none. */

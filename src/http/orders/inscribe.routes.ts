@@ -19,6 +19,7 @@ import { type OrderExtras, readExtras } from '#orders/reading/read-extras.ts';
 import type { ReadFile } from '#orders/reading/read-files.ts';
 import { type ReadOrder, readOrderRequest } from '#orders/reading/read-order.ts';
 import type { RequestFault } from '#orders/reading/request-values.ts';
+import { answerOnce, onceHeaders } from './answer-once.ts';
 import { defaultPriceSettings, type PriceSettings, pricesOf, quoted, refuseFaults } from './prices.ts';
 
 /** The answer of a creation: the inputs, and what the service adds. */
@@ -47,19 +48,24 @@ export function inscribeRoutes(app: App, deps: AppDependencies): void {
       operationId: 'inscribe',
       summary: 'Orders inscriptions; read the order for the address to pay',
       tags: ['orders'],
+      headers: onceHeaders,
       body: Type.Unknown({
         description: 'files or delegates, and where they go (docs/orders.md, "Direct orders")',
       }),
       response: { 200: created },
     },
-    config: { errors: 'orderWrite', guard: createsOrders, longTexts: true, failures: [503] },
+    config: { errors: 'orderWrite', guard: createsOrders, longTexts: true, failures: [409, 422, 503] },
     handler: async (request, reply) => {
       const { orders = null, prices = defaultPriceSettings } = deps;
       if (orders === null) throw new AppError('orders_off', 'this service takes no orders');
-      const wanted = await wantedOrder(deps, orders, prices, request);
-      const { order, files } = await orders.create(wanted);
       reply.header('cache-control', 'no-store');
-      return createdAnswer(order, files) as never;
+      return answerOnce(orders, request, async (store) => {
+        const wanted = await wantedOrder(deps, orders, prices, request);
+        const { order, files } = await orders.create(wanted, (tx, made, shown) =>
+          store(tx, createdAnswer(made, shown)),
+        );
+        return createdAnswer(order, files) as never;
+      });
     },
   });
 }

@@ -5,6 +5,7 @@ import { createsOrders, readsOrders } from '#http/server/guard.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import { type ReferralRequest, readReferralRequest } from '#orders/reading/read-referral.ts';
+import { answerOnce, onceHeaders } from './answer-once.ts';
 import { refuseFaults } from './prices.ts';
 
 /** Longer texts are no addresses. */
@@ -20,22 +21,24 @@ export function referralsRoutes(app: App, { orders = null, network }: AppDepende
       operationId: 'putReferral',
       summary: 'Registers a referral code with the address that its share is paid to',
       tags: ['orders'],
+      headers: onceHeaders,
       body: Type.Object({
         referral: text('the code: 1 to 64 letters, digits or signs'),
         address: text('where its share is paid to; it cannot be changed'),
       }),
       response: { 200: Type.Object({ status: Type.Literal('ok') }) },
     },
-    config: { errors: 'orderWrite', guard: createsOrders, failures: [503] },
+    config: { errors: 'orderWrite', guard: createsOrders, failures: [409, 422, 503] },
     handler: async (request, reply) => {
       if (orders === null) throw new AppError('orders_off', 'this service takes no orders');
-      const referral = referralOf(request.body, network);
-      if (!(await orders.putReferral(referral))) {
+      reply.header('cache-control', 'no-store');
+      return answerOnce(orders, request, async (store) => {
+        const answer = { status: 'ok' as const };
+        const referral = referralOf(request.body, network);
+        if (await orders.putReferral(referral, (tx) => store(tx, answer))) return answer;
         const message = `The referral ${referral.code} has another address: choose another code.`;
         throw refuseFaults([{ message, parameter: 'referral' }]);
-      }
-      reply.header('cache-control', 'no-store');
-      return { status: 'ok' as const };
+      });
     },
   });
   apiRoute(app, {

@@ -73,6 +73,8 @@ const statusByCode: Readonly<Partial<Record<ErrorCode, number>>> = {
   access_unavailable: 503,
   order_refuses: 409,
   order_refused: 400,
+  idempotency_key_reused: 422,
+  idempotency_key_busy: 409,
   orders_off: 503,
   overloaded: 503,
   bodies_busy: 503,

@@ -17,6 +17,16 @@ export const orderErrors = {
     action: 'Look at its state; docs/orders.md, "States", says what each one allows.',
     retry: 'never',
   },
+  idempotency_key_reused: {
+    meaning: 'A creation has the Idempotency-Key of another one, whose body was another.',
+    action: 'Use a new key for each creation; the same one only to send the same body again.',
+    retry: 'never',
+  },
+  idempotency_key_busy: {
+    meaning: 'The first creation with this Idempotency-Key is not answered yet.',
+    action: 'Send it again, with the same key and body: the answer is that of the first one.',
+    retry: 'soon',
+  },
   audit_differs: {
     meaning: 'The ledger of the orders does not come to what blocks have.',
     action:

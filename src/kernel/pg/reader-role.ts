@@ -48,6 +48,11 @@ const serviceRights: readonly ServiceRight[] = [
   // a code is registered once, and keeps its address
   { table: 'referrals', privilege: 'SELECT' },
   { table: 'referrals', privilege: 'INSERT' },
+  // the answers of creations, which are given once
+  { table: 'idempotency_keys', privilege: 'SELECT' },
+  { table: 'idempotency_keys', privilege: 'INSERT' },
+  { table: 'idempotency_keys', privilege: 'UPDATE' },
+  { table: 'idempotency_keys', privilege: 'DELETE' },
   { table: 'order_files', privilege: 'SELECT' },
   { table: 'order_files', privilege: 'INSERT' },
   { table: 'order_leaves', privilege: 'INSERT' },

@@ -1,0 +1,142 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { withTransaction } from '#kernel/pg/transaction.ts';
+import { answerKey, claimKey, giveUpKey } from '#orders/idempotency.store.ts';
+import { addressOf } from '#test/builders/regtest/regtest-transaction.ts';
+import { createOrdersApp, type OrdersApp } from '#test/support/orders/orders-app.ts';
+
+let http: OrdersApp;
+beforeAll(async () => {
+  http = await createOrdersApp();
+}, 120_000);
+afterAll(() => http.close());
+
+const body = {
+  files: [{ name: 'a.txt', size: 1, dataURL: 'data:text/plain;base64,YQ==' }],
+  receiveAddress: addressOf(700),
+  fee: '3',
+};
+interface Answer {
+  readonly id?: string;
+  readonly status?: string;
+  readonly error?: readonly { readonly msg: string }[];
+}
+const order = (key: string, sent: object = body) =>
+  http.post<Answer>('/inscribe', sent, { 'idempotency-key': key });
+
+async function orders(): Promise<number> {
+  const { rows } = await http.database.pool.query<{ count: number }>('SELECT count(*) FROM service.orders');
+  return rows[0]!.count;
+}
+
+test('the same creation again gets the first answer, and makes nothing', async () => {
+  const first = await order('a-key');
+  expect(first.status).toBe(200);
+  const before = await orders();
+  // neither spaces nor the order of fields make another body
+  const { fee, ...others } = body;
+  const again = await order('a-key', { ...others, fee });
+  expect(again.status).toBe(200);
+  expect(JSON.stringify(again.body)).toBe(JSON.stringify(first.body));
+  expect(again.headers['cache-control']).toBe('no-store');
+  expect(await orders()).toBe(before);
+  expect((await order('another-key')).body.id).not.toBe(first.body.id);
+  expect((await http.post<Answer>('/inscribe', body)).body.id).not.toBe(first.body.id);
+});
+
+test('many at once make one order: the others get its answer, or are told to wait', async () => {
+  const before = await orders();
+  const answers = await Promise.all(Array.from({ length: 8 }, () => order('at-once')));
+  expect(await orders()).toBe(before + 1);
+  const made = answers.filter(({ status }) => status === 200);
+  expect(new Set(made.map((answer) => answer.body.id)).size).toBe(1);
+  for (const { status, body: refused } of answers.filter((answer) => answer.status !== 200)) {
+    expect(status).toBe(409);
+    expect(refused.error?.[0]?.msg).toContain('under way');
+    expect(refused).not.toHaveProperty('id');
+  }
+});
+
+test('another body with the key is refused, whatever differs', async () => {
+  await order('bodies');
+  const [file] = body.files;
+  for (const other of [
+    { ...body, fee: 3 },
+    { ...body, fee: '4' },
+    { ...body, postage: null },
+    { ...body, files: [file, file] },
+    { ...body, files: [{ ...file, dataURL: 'data:text/plain;base64,Yg==' }] },
+  ]) {
+    const { status, body: refused } = await order('bodies', other);
+    expect([other, status]).toEqual([other, 422]);
+    expect(refused.error?.[0]?.msg).toContain('another body');
+  }
+});
+
+test('a refused creation leaves no key, and the key of one path is none of another', async () => {
+  expect((await order('corrected', { ...body, fee: 0 })).status).toBe(400);
+  expect((await order('corrected')).status).toBe(200);
+  const referral = { referral: 'once', address: addressOf(710) };
+  const register = (sent: object) =>
+    http.post<Answer>('/referrals', sent, { 'idempotency-key': 'corrected' });
+  expect(await register(referral)).toMatchObject({ status: 200, body: { status: 'ok' } });
+  expect(await register(referral)).toMatchObject({ status: 200, body: { status: 'ok' } });
+  expect((await register({ ...referral, address: addressOf(711) })).status).toBe(422);
+});
+
+test('what is no key is refused', async () => {
+  for (const key of ['', 'a b', 'ü', 'a'.repeat(256)]) {
+    const { status, body: refused } = await order(key);
+    expect([key, status]).toEqual([key, 400]);
+    expect(refused.error?.[0]?.msg).toContain('Idempotency-Key');
+  }
+  expect((await order('~'.repeat(255))).status).toBe(200);
+});
+
+test('pages of other origins may send it', async () => {
+  const answer = await http.app.inject({
+    method: 'OPTIONS',
+    url: '/inscribe',
+    headers: { origin: 'https://a.example', 'access-control-request-method': 'POST' },
+  });
+  expect(answer.headers['access-control-allow-headers']).toContain('Idempotency-Key');
+});
+
+const keyed = (key: string) => ({ route: 'POST /test', key, bodyHash: new Uint8Array(32) });
+
+test('a claim whose process died passes on, and the first maker can no longer answer', async () => {
+  const { pool, accessPool } = http.database;
+  const first = await claimKey(accessPool, keyed('died'));
+  expect(first.kind).toBe('claimed');
+  expect((await claimKey(accessPool, keyed('died'))).kind).toBe('busy');
+  await pool.query(
+    `UPDATE service.idempotency_keys SET claimed_at = now() - interval '16 minutes' WHERE key = 'died'`,
+  );
+  const second = await claimKey(accessPool, keyed('died'));
+  if (first.kind !== 'claimed' || second.kind !== 'claimed') throw new Error('it does not pass on');
+  const late = withTransaction(accessPool, (tx) =>
+    answerKey(tx, keyed('died'), first.claim, { answer: 'first' }),
+  );
+  await expect(late).rejects.toMatchObject({ code: 'idempotency_key_busy' });
+  // neither can it give up what is no longer its own
+  await giveUpKey(accessPool, keyed('died'), first.claim);
+  await withTransaction(accessPool, (tx) => answerKey(tx, keyed('died'), second.claim, { answer: 'second' }));
+  expect(await claimKey(accessPool, keyed('died'))).toEqual({
+    kind: 'answered',
+    answer: '{"answer":"second"}',
+  });
+});
+
+test('answers are kept for seven days, and deleted then', async () => {
+  const { pool, accessPool } = http.database;
+  const { body: first } = await order('old');
+  const age = (days: number) =>
+    pool.query(`UPDATE service.idempotency_keys SET claimed_at = now() - $1 * interval '1 day'`, [days]);
+  await age(6.9);
+  expect((await order('old')).body.id).toBe(first.id);
+  await age(7.1);
+  expect((await order('old')).body.id).not.toBe(first.id);
+  await age(7.1);
+  await claimKey(accessPool, keyed('new'));
+  const { rows } = await pool.query('SELECT key FROM service.idempotency_keys');
+  expect(rows).toEqual([{ key: 'new' }]);
+});
