@@ -49,6 +49,11 @@ const usage = `npm run bench -- BENCH [options] [--json]
             --rounds N       first syncs of each, of which the medians count (default 3)
             --depth N        transactions between an output and the subsidies, on demand (default 1000)
 
+  orders    what customers of orders wait for, from a real node: a quote, an address, a payment seen, a broadcast
+            --orders N       orders of one file (default 100)
+            --paid N         orders of 20 files that are paid (default 20)
+            --open N         open orders beside which all of it is measured again (default 10000)
+
   --json    the last line is one JSON object {"bench", "machine", "results": {name: number}};
             of follow with all "stages" of a first sync
   --seed S  of all generators (default 1)
@@ -62,6 +67,7 @@ const benches: Readonly<Record<string, (args: string[]) => Promise<Report>>> = {
   payments: async (args) => (await import('./payments/payments-bench.ts')).paymentsBench(args),
   bodies: async (args) => (await import('./bodies/bodies-bench.ts')).bodiesBench(args),
   runes: async (args) => (await import('./runes/runes-bench.ts')).runesBench(args),
+  orders: async (args) => (await import('./orders/orders-bench.ts')).ordersBench(args),
   sats: async (args) => (await import('./sats/sats-bench.ts')).satsBench(args),
   search: async (args) => (await import('./search/search-bench.ts')).searchBench(args),
 };

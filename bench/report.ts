@@ -26,7 +26,8 @@ export interface Report {
     | 'payments'
     | 'bodies'
     | 'runes'
-    | 'sats';
+    | 'sats'
+    | 'orders';
   /** The conditions: what was measured, on which data, how often, and what was warm. */
   readonly notes: readonly string[];
   /** The figures of the JSON line, under their documented names. */

@@ -52,6 +52,10 @@ export class SatscribeProcess {
     return new SatscribeProcess(words, dataDir, env);
   }
 
+  get pid(): number {
+    return this.#child.pid ?? 0;
+  }
+
   /** Address of the API, once it answers. */
   async ready(): Promise<string> {
     const found = new Promise<string>((resolve) => {

@@ -1,0 +1,311 @@
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
+import { quoteOrder } from '#orders/inscribing/quote-order.ts';
+import { RegtestChain } from '#test/builders/regtest/regtest-chain.ts';
+import { addressOf, scriptOf, transaction } from '#test/builders/regtest/regtest-transaction.ts';
+import { databaseFolder } from '#test/support/database-folder.ts';
+import { startBitcoind } from '#test/support/node/bitcoind.ts';
+import { bitcoind } from '../follow/follow-bench.ts';
+import { nodeSettings, SatscribeProcess } from '../follow/satscribe-process.ts';
+import { numberOption } from '../options.ts';
+import type { Figure, Report } from '../report.ts';
+import { percentile } from '../statistics.ts';
+
+const receiver = 900;
+/** Of one order: "confirmed to all reveals broadcast" is asked for so many. */
+const filesOfPaid = 20;
+const quoteMs = 2000;
+const lookMs = 10;
+const waitMs = 120_000;
+/** Reads of open orders in a second, while the same is measured again. */
+const pollsPerSecond = 100;
+
+interface Shown {
+  readonly id: string;
+  readonly state: string;
+  readonly charge: { readonly address: string; readonly amount: number };
+  readonly files: readonly { readonly sent?: string }[];
+}
+
+/** What customers of orders wait for: a quote, an address, a payment seen, an inscription broadcast. */
+export async function ordersBench(args: string[]): Promise<Report> {
+  const { values } = parseArgs({
+    args,
+    options: {
+      orders: { type: 'string', default: '100' },
+      paid: { type: 'string', default: '20' },
+      open: { type: 'string', default: '10000' },
+    },
+  });
+  const orders = numberOption('orders', values.orders, 10);
+  const paid = numberOption('paid', values.paid, 1);
+  const open = numberOption('open', values.open, 0);
+  const quotes = quoteFigures();
+  const dir = await mkdtemp(join(databaseFolder(), 'satscribe-bench-orders-'));
+  await chmod(dir, 0o755);
+  const node = await startBitcoind({ executable: bitcoind() });
+  try {
+    const chain = await RegtestChain.start(node.rpc, 120 + 2 * paid);
+    const shop = await Shop.open(chain, node, dir);
+    try {
+      const idle = await shop.measure(orders, paid);
+      const ids = await shop.order(open, 1);
+      const stop = shop.poll(ids);
+      const loaded = await shop.measure(orders, paid);
+      const pollP99Ms = await stop();
+      return {
+        bench: 'orders',
+        notes: [
+          `${orders} orders of one file, ${paid} of ${filesOfPaid} files that are paid; real node, embedded Postgres`,
+          `Loaded: beside ${open} open orders, of which ${pollsPerSecond} are read in a second`,
+        ],
+        figures: [
+          ...quotes,
+          ...figuresOf(idle, ''),
+          ...figuresOf(loaded, 'Loaded'),
+          { name: 'orderReadP99MsLoaded', value: pollP99Ms, unit: 'ms' },
+          { name: 'peakMemoryMB', value: await shop.peakMemoryMB(), unit: 'MB', target: { most: 1000 } },
+        ],
+        details: [],
+      };
+    } finally {
+      await shop.close();
+    }
+  } finally {
+    await node.remove();
+    await rm(dir, { recursive: true, force: true });
+  }
+}
+
+interface Measured {
+  readonly ordersPerSecond: number;
+  readonly chargeVisibleMs: readonly number[];
+  readonly paymentSeenMs: readonly number[];
+  readonly revealedMs: readonly number[];
+}
+
+function figuresOf(measured: Measured, suffix: string): Figure[] {
+  return [
+    { name: `ordersPerSecond${suffix}`, value: measured.ordersPerSecond, unit: '/s' },
+    {
+      name: `chargeVisibleP99Ms${suffix}`,
+      value: percentile(measured.chargeVisibleMs, 0.99),
+      unit: 'ms',
+      target: { most: 300 },
+    },
+    {
+      name: `paymentSeenP95Ms${suffix}`,
+      value: percentile(measured.paymentSeenMs, 0.95),
+      unit: 'ms',
+      target: { most: 1000 },
+    },
+    {
+      name: `confirmedToRevealsP95Ms${suffix}`,
+      value: percentile(measured.revealedMs, 0.95),
+      unit: 'ms',
+      target: { most: 3000 },
+    },
+  ];
+}
+
+/** A service with a wallet, and what its customers do. */
+class Shop {
+  readonly #chain: RegtestChain;
+  readonly #node: Awaited<ReturnType<typeof startBitcoind>>;
+  readonly #process: SatscribeProcess;
+  readonly #origin: string;
+
+  private constructor(
+    chain: RegtestChain,
+    node: Awaited<ReturnType<typeof startBitcoind>>,
+    process: SatscribeProcess,
+    origin: string,
+  ) {
+    this.#chain = chain;
+    this.#node = node;
+    this.#process = process;
+    this.#origin = origin;
+  }
+
+  static async open(
+    chain: RegtestChain,
+    node: Awaited<ReturnType<typeof startBitcoind>>,
+    dir: string,
+  ): Promise<Shop> {
+    const env = { ...nodeSettings(node), WALLET_SEED_FILE: join(dir, 'seed'), ORDER_RATE: '0' };
+    const service = await SatscribeProcess.start(['serve', '--port', '0'], join(dir, 'data'), env);
+    const origin = await service.ready();
+    const init = await SatscribeProcess.start(['wallet', 'init'], join(dir, 'data'), env);
+    await init.success();
+    const shop = new Shop(chain, node, service, origin);
+    // the first order is there once the process with the seed has found the wallet
+    await shop.order(1, 1);
+    await sleep(12_000);
+    return shop;
+  }
+
+  async measure(orders: number, paid: number): Promise<Measured> {
+    const chargeVisibleMs: number[] = [];
+    const startedAt = performance.now();
+    for (let made = 0; made < orders; made++) chargeVisibleMs.push(await this.#visible());
+    const ordersPerSecond = (orders * 1000) / (performance.now() - startedAt);
+    const paymentSeenMs: number[] = [];
+    const revealedMs: number[] = [];
+    for (let made = 0; made < paid; made++) {
+      const order = await this.#read(await this.#create(filesOfPaid));
+      const paidAt = await this.#pay(order.charge.address, order.charge.amount);
+      await this.#until(order.id, ({ state }) => state === 'waiting-confirmation');
+      paymentSeenMs.push(performance.now() - paidAt);
+      await this.#chain.mineMempool();
+      const minedAt = performance.now();
+      await this.#until(order.id, ({ files }) => files.every(({ sent }) => sent !== undefined));
+      revealedMs.push(performance.now() - minedAt);
+      await this.#chain.mineMempool();
+    }
+    return { ordersPerSecond, chargeVisibleMs, paymentSeenMs, revealedMs };
+  }
+
+  /** Makes open orders, four at a time; their ids. */
+  async order(count: number, files: number): Promise<string[]> {
+    const ids: string[] = [];
+    const makers = Array.from({ length: 4 }, async () => {
+      while (ids.length < count) ids.push(await this.#create(files));
+    });
+    await Promise.all(makers);
+    return ids;
+  }
+
+  /** Reads orders until it is told to stop; the slowest hundredth of the reads. */
+  poll(ids: readonly string[]): () => Promise<number> {
+    const times: number[] = [];
+    let isStopped = false;
+    const polling = (async () => {
+      for (let place = 0; !isStopped; place++) {
+        const id = ids[place % Math.max(1, ids.length)];
+        if (id !== undefined) {
+          const at = performance.now();
+          void this.#read(id).then(() => times.push(performance.now() - at));
+        }
+        await sleep(1000 / pollsPerSecond);
+      }
+    })();
+    return async () => {
+      isStopped = true;
+      await polling;
+      return percentile(times, 0.99);
+    };
+  }
+
+  async peakMemoryMB(): Promise<number> {
+    const status = await readFile(`/proc/${this.#process.pid}/status`, 'utf8');
+    return Number(/VmHWM:\s+(\d+) kB/u.exec(status)?.[1] ?? Number.NaN) / 1024;
+  }
+
+  close(): Promise<void> {
+    return this.#process.stop();
+  }
+
+  /** Milliseconds from a creation to the address of its charge. */
+  async #visible(): Promise<number> {
+    const at = performance.now();
+    const id = await this.#create(1);
+    await this.#until(id, ({ charge }) => charge.address !== undefined);
+    return performance.now() - at;
+  }
+
+  async #create(files: number): Promise<string> {
+    const answer = await fetch(`${this.#origin}/inscribe`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({
+        files: Array.from({ length: files }, (_, index) => ({
+          name: `${index}.txt`,
+          size: 8,
+          dataURL: `data:text/plain;base64,${Buffer.from(`file ${Math.random()} ${index}`).toString('base64')}`,
+        })),
+        receiveAddress: addressOf(receiver),
+        fee: 2,
+      }),
+    });
+    if (answer.status !== 200)
+      throw new Error(`an order was answered ${answer.status}: ${await answer.text()}`);
+    return ((await answer.json()) as Shown).id;
+  }
+
+  async #read(id: string): Promise<Shown> {
+    return (await (await fetch(`${this.#origin}/order/${id}`)).json()) as Shown;
+  }
+
+  /** When the node took the payment. */
+  async #pay(address: string, value: number): Promise<number> {
+    const coin = await this.#chain.coin();
+    const { scriptPubKey } = await this.#node.rpc.call<{ scriptPubKey: string }>('validateaddress', [
+      address,
+    ]);
+    const outputScript = Buffer.from(scriptPubKey, 'hex');
+    const change = { value: coin.value - value - 1000, to: coin.owner };
+    await this.#chain.broadcast(transaction([coin], [{ value, outputScript }, change]));
+    return performance.now();
+  }
+
+  async #until(id: string, isSo: (order: Shown) => boolean): Promise<void> {
+    const until = performance.now() + waitMs;
+    for (;;) {
+      const order = await this.#read(id);
+      if (isSo(order)) return;
+      if (performance.now() > until) throw new Error(`order ${id} stays ${order.state}`);
+      await sleep(lookMs);
+    }
+  }
+}
+
+/** Quotes alone: no network, no disk. */
+function quoteFigures(): Figure[] {
+  const one = termsOf(1, 500);
+  const many = termsOf(10_000, 100);
+  let quotes = 0;
+  const startedAt = performance.now();
+  while (performance.now() - startedAt < quoteMs) {
+    quote(one);
+    quotes++;
+  }
+  const perSecond = (quotes * 1000) / (performance.now() - startedAt);
+  const at = performance.now();
+  quote(many);
+  return [
+    { name: 'quotesPerSecond', value: perSecond, unit: '/s' },
+    { name: 'quote10000FilesMs', value: performance.now() - at, unit: 'ms', target: { most: 3000 } },
+  ];
+}
+
+function quote(terms: OrderTerms): void {
+  const zero = { rareSatsFee: 0n, collectionServiceFee: 0n, price: 0n };
+  const quoted = quoteOrder(terms, { baseFee: 2000n, ...zero, sizeFeePercent: 10, discounts: [] });
+  if (quoted.kind === 'refused') throw new Error(quoted.reason);
+}
+
+function termsOf(files: number, bytes: number): OrderTerms {
+  return {
+    type: 'direct',
+    files: Array.from({ length: files }, () => ({
+      contentType: 'text/plain;charset=utf-8',
+      body: bytes,
+      contentEncoding: null,
+      metaprotocol: null,
+      metadata: null,
+      delegate: null,
+    })),
+    receivers: [scriptOf(receiver)],
+    postage: 546n,
+    feeRate: 2000n,
+    batchMode: 'separate-outputs',
+    parents: [],
+    burn: false,
+    uncurse: false,
+    additionalFee: 0n,
+    nonStandard: false,
+  };
+}
