@@ -70,6 +70,8 @@ export class OrderService {
       FILES_DIR: join(this.#folder.path, 'files'),
       SERVICE_SECRET_FILE: join(this.#folder.path, 'secret'),
       ORDER_RATE: '0',
+      // receivers of the tests are on this machine
+      ALLOW_PRIVATE_URLS: 'true',
     });
     [, this.#origin = ''] = await this.#process.seen(/^ready (http:\/\/127\.0\.0\.1:\d+)\n$/u);
   }
