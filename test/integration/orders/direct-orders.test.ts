@@ -94,6 +94,13 @@ function wanted(
   };
 }
 
+/** The same with a referral, which gets 300 sats of the base fee and what the customer added. */
+const referred = (order: WantedOrder, referral: string, additional: number): WantedOrder => ({
+  ...order,
+  request: { ...order.request, referral, additionalFee: Number(order.terms.additionalFee) },
+  quote: { ...order.quote, additionalFeeCharged: additional, referralFee: 300 },
+});
+
 describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node', () => {
   let world: OrderWorld;
   beforeAll(async () => {
@@ -167,12 +174,9 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
     const { pool } = world.database;
     await putReferral(pool, { code: 'friend', address: 'of a friend', script: scriptOf(refunded) });
     const plain = wanted(['one', 'two'], { additionalFee: 250n });
-    const { order } = await world.desk.create({
-      ...plain,
-      request: { ...plain.request, referral: 'friend', additionalFee: 250 },
-      quote: { ...plain.quote, additionalFeeCharged: 500, referralFee: 300 },
-    });
+    const { order } = await world.desk.create(referred(plain, 'friend', 500));
     await pay(order.script, Number(order.amount));
+    await world.until(order.id, 'waiting-confirmation');
     await world.chain.mineMempool();
     await world.until(order.id, 'queued');
     await world.sent(order.id);
@@ -199,6 +203,39 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
       orders: 1,
       paid: 1,
     });
+    expect((await audit(pool)).differences).toEqual([]);
+  });
+
+  test('with a referral, overpaid and reorganised, moves its share once and overdraws nothing', async () => {
+    const { pool } = world.database;
+    await putReferral(pool, { code: 'other', address: 'of another', script: scriptOf(refunded) });
+    const plain = { ...wanted(['shared'], { additionalFee: 700n }), refundScript: scriptOf(refunded) };
+    const { order } = await world.desk.create(referred(plain, 'other', 700));
+    await pay(order.script, plain.quote.amount + 40_000);
+    await world.until(order.id, 'waiting-confirmation');
+    await world.chain.mineMempool();
+    await world.until(order.id, 'queued');
+    await world.sent(order.id, ['reveal']);
+    await world.chain.mineMempool();
+    await world.until(order.id, 'completed');
+    await world.sent(order.id, ['refund']);
+    const delivered = { postage: 546, service: 1700, referral: 1000 };
+    expect(await accounts(order.id)).toMatchObject({ ...delivered, owed: 40_000 });
+    await world.chain.takeBack(2);
+    await world.chain.mineEmpty(3);
+    await world.until(order.id, 'waiting-confirmation');
+    // no block has the payment: nobody has anything of it
+    expect(await accounts(order.id)).toEqual({});
+    await world.chain.mineMempool();
+    await world.until(order.id, 'completed');
+    await world.eventually(async () => {
+      await world.chain.mineMempool();
+      return (await accounts(order.id))['owed'] === undefined;
+    });
+    const after = await accounts(order.id);
+    expect(after).toMatchObject(delivered);
+    // all else went back, less fees
+    expect(-(after['outside'] ?? 0)).toBe(546 + 1700 + 1000 + (after['fee'] ?? 0));
     expect((await audit(pool)).differences).toEqual([]);
   });
 

@@ -126,6 +126,22 @@ test('a claim whose process died passes on, and the first maker can no longer an
   });
 });
 
+test('an order is not stored without its answer, and the key is free again', async () => {
+  const { pool } = http.database;
+  const before = await orders();
+  await pool.query(
+    `CREATE FUNCTION public.fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no answer'; END $$`,
+  );
+  await pool.query(
+    'CREATE TRIGGER fail BEFORE UPDATE OF answer ON service.idempotency_keys FOR EACH ROW EXECUTE FUNCTION public.fail()',
+  );
+  expect((await order('lost')).status).toBeGreaterThanOrEqual(500);
+  expect(await orders()).toBe(before);
+  await pool.query('DROP TRIGGER fail ON service.idempotency_keys');
+  expect((await order('lost')).status).toBe(200);
+  expect(await orders()).toBe(before + 1);
+});
+
 test('answers are kept for seven days, and deleted then', async () => {
   const { pool, accessPool } = http.database;
   const { body: first } = await order('old');
