@@ -38,13 +38,17 @@ const secretPaths = secretKeys.flatMap((key) =>
 );
 
 /**
- * User and password of any URL in a line (a user alone may be a token), and any key of ours. Neither may contain a
- * quote, so a match stays in its JSON text.
+ * User and password of any URL in a line (a user alone may be a token), any key of ours, and ids of orders, each of
+ * which is as good as a key to its order. None of them may contain a quote, so a match stays in its JSON text.
  */
 function withoutPasswords(line: string): string {
   return line
     .replaceAll(/:\/\/[^\s"/?#]+@/gu, `://${hidden}@`)
-    .replaceAll(/(satscribe_[0-9a-f]{8})[0-9a-f]{40}/gu, `$1${hidden}`);
+    .replaceAll(/(satscribe_[0-9a-f]{8})[0-9a-f]{40}/gu, `$1${hidden}`)
+    .replaceAll(
+      /\b((?:order|refund) [0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/giu,
+      `$1${hidden}`,
+    );
 }
 
 /** An error as the log shows it. */

@@ -87,9 +87,18 @@ const eventIn: Readonly<Record<OrderState, (facts: OrderFacts) => OrderEvent | n
     return seen >= facts.amount ? null : 'gone';
   },
   prep: (facts) => lostPayment(facts) ?? (facts.hasReveal ? 'planned' : null),
-  queued: (facts) => lostPayment(facts) ?? (facts.isRevealed ? 'revealed' : null),
+  queued: (facts) => {
+    // a part of the payment is gone that its reveal spends: what is left pays for another one
+    if (!facts.hasReveal) return lostPayment(facts) ?? 'unpaid';
+    return lostPayment(facts) ?? (facts.isRevealed ? 'revealed' : null);
+  },
   completed: ({ isRevealed }) => (isRevealed ? null : 'undone'),
-  expired: (facts) => (hasMoney(facts) ? 'owing' : null),
+  expired: (facts) => {
+    const { seen, deep } = paidInTime(facts);
+    // it was paid in time, and that was found out late, or taken back by a reorganisation for a while
+    if (!facts.isCancelAsked && seen >= facts.amount) return deep >= facts.amount ? 'paid' : 'seen';
+    return hasMoney(facts) ? 'owing' : null;
+  },
   cancelled: (facts) => (hasMoney(facts) ? 'owing' : null),
   'waiting-refund': (facts) => {
     if (facts.refund === 'deep') return 'refunded';

@@ -70,7 +70,8 @@ export const transitions: Readonly<Record<OrderState, Readonly<Partial<Record<Or
     failed: 'error',
   },
   completed: { undone: 'queued' },
-  expired: { owing: 'waiting-refund' },
+  // a payment in time may become known late
+  expired: { seen: 'waiting-confirmation', paid: 'prep', owing: 'waiting-refund' },
   cancelled: { owing: 'waiting-refund' },
   'waiting-refund': {
     refunded: 'refunded',

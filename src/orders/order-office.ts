@@ -99,10 +99,13 @@ export async function retryOrder(pool: pg.Pool, id: string): Promise<void> {
 
 /** Pays what is owed of an order back to a script. Throws `order_unknown` and `order_refuses`. */
 export async function refundOrder(pool: pg.Pool, id: string, script: Uint8Array): Promise<void> {
-  const order = await known(readOrder(pool, id), id);
-  if (order.state === 'error') await change(pool, id, 'refunding');
-  else if (!refundable.includes(order.state)) throw refusesEvent(order, 'refunding');
-  await withTransaction(pool, (tx) => setRefundScript(tx, id, script));
+  await withTransaction(pool, async (tx) => {
+    const order = await known(lockOrder(tx, id), id);
+    if (order.state !== 'error' && !refundable.includes(order.state)) throw refusesEvent(order, 'refunding');
+    // with the change of state: a refund that is made in between would go to the customer's address
+    await setRefundScript(tx, id, script);
+    if (order.state === 'error') await applyEvent(tx, order, 'refunding', { tell: tellCustomer });
+  });
   await wakeOrders(pool, id);
 }
 

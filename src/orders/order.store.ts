@@ -79,7 +79,6 @@ export interface OrderTransaction {
   readonly index: number;
   /** Of a reveal: how many files it inscribes. */
   readonly files: number;
-  readonly bytes: Buffer;
   readonly plan: StoredPlan;
   readonly fee: number;
   readonly madeAt: Date;
@@ -285,7 +284,7 @@ export async function setRefundScript(tx: pg.ClientBase, id: string, script: Uin
   await tx.query('UPDATE service.orders SET refund_script = $2 WHERE id = $1', [id, Buffer.from(script)]);
 }
 
-/** The transactions of an order that nothing has taken the place of, the oldest first. */
+/** The transactions of an order that nothing has taken the place of, the oldest first: without their megabytes. */
 export async function readTransactions(
   client: pg.Pool | pg.ClientBase,
   id: string,
@@ -295,14 +294,13 @@ export async function readTransactions(
     kind: OrderTransactionKind;
     index: number;
     files: number;
-    bytes: Buffer;
     plan: StoredPlan;
     fee: number;
     made_at: Date;
     sent_at: Date | null;
     refusal: string | null;
   }>(
-    `SELECT txid, kind, index, files, bytes, plan, fee, made_at, sent_at, refusal FROM service.order_transactions
+    `SELECT txid, kind, index, files, plan, fee, made_at, sent_at, refusal FROM service.order_transactions
       WHERE order_id = $1 AND superseded_at IS NULL ORDER BY made_at, kind, index`,
     [id],
   );
@@ -509,6 +507,11 @@ export async function askToCancel(client: pg.Pool, id: string): Promise<void> {
     id,
   ]);
   await client.query(`SELECT pg_notify('${ordersChannel}', '')`);
+}
+
+/** The wish was refused. */
+export async function forgetCancellation(tx: pg.ClientBase, id: string): Promise<void> {
+  await tx.query('UPDATE service.orders SET cancel_asked_at = NULL WHERE id = $1', [id]);
 }
 
 /** NOTIFY of an order that somebody asks something of. */

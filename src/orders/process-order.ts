@@ -15,6 +15,7 @@ import {
 } from './ledger.ts';
 import {
   addEntries,
+  forgetCancellation,
   indexedReveals,
   lockOrder,
   lookAgain,
@@ -83,6 +84,8 @@ interface Known {
   readonly reveals: readonly OrderTransaction[];
   /** Confirmed outputs with customers' money that no stored transaction spends. */
   readonly owed: readonly OwedMoney[];
+  /** There are payments that no stored transaction spends, and that do not lie deep enough to be paid back. */
+  readonly isMoneyShallow: boolean;
   readonly receipts: readonly Receipt[];
   readonly settlements: readonly Settlement[];
 }
@@ -99,14 +102,16 @@ export async function processOrder(
 ): Promise<OrderState | null> {
   let order = await lockOrder(tx, id);
   if (order === null) return null;
+  const before = order.state;
   let known = await learn(tx, order, steps, now);
+  let problem: string | null;
   for (let events = 0; ; events++) {
     assert(events < eventsMax, `order ${id} runs in a circle`);
-    const problem = await make(tx, order, known, steps);
+    problem = await make(tx, order, known, steps);
     if (problem !== null && order.state === 'prep') {
       await applyEvent(tx, order, 'failed', steps, problem);
       order = await relock(tx, id);
-    } else if (problem !== null) await lookAgain(tx, id, new Date(now.getTime() + tryAgainMs));
+    }
     known = await learn(tx, order, steps, now);
     const event = nextEvent(order.state, known.facts);
     if (event === null) break;
@@ -114,9 +119,24 @@ export async function processOrder(
     known = await learn(tx, order, steps, now);
   }
   await post(tx, order, known);
-  if (isOver(order, now)) await lookAgain(tx, id, null);
+  if (order.isCancelAsked && underWay.includes(before) && order.state !== 'cancelled') {
+    // a wish that was refused must not come true when the payment is gone for a while
+    await forgetCancellation(tx, id);
+    await recordEvent(tx, id, 'cancelled', before, null);
+  }
+  await lookAgain(tx, id, nextLook(order, known, problem, now));
   return order.state;
 }
+
+/** States of orders that are not over. */
+const underWay: readonly OrderState[] = [
+  'waiting-payment',
+  'waiting-confirmation',
+  'prep',
+  'queued',
+  'completed',
+  'error',
+];
 
 /** Applies an event of a customer or the operator. False: the state refuses it, which is recorded. */
 export async function applyEvent(
@@ -177,12 +197,12 @@ async function learn(tx: pg.ClientBase, order: Order, steps: OrderSteps, now: Da
   const depth = { tip: offset?.height ?? null, confirmations: steps.confirmationsFor(order.amount) };
   const isRevealed = await areIndexed(tx, order, reveals, steps.finalConfirmations);
   const spent = new Set(transactions.flatMap(({ plan }) => plan.inputs.map(({ outpoint }) => outpoint)));
-  const unspent = payments
-    .filter(
-      (payment) =>
-        payment.goneAt === null && isDeep(paymentOf(payment), depth) && !spent.has(outpointOf(payment)),
-    )
-    .map(({ txid, vout, value }): OwedMoney => ({ txid, vout, value, owed: value, at: 'address' }));
+  const left = payments.filter((payment) => payment.goneAt === null && !spent.has(outpointOf(payment)));
+  const deep = left.filter((payment) => isDeep(paymentOf(payment), depth));
+  const unspent = deep.map(
+    ({ txid, vout, value }): OwedMoney => ({ txid, vout, value, owed: value, at: 'address' }),
+  );
+  const isMoneyShallow = deep.length < left.length;
   const excess = isRevealed ? excessOf(order, transactions) : null;
   const owed = excess === null || spent.has(outpointOf(excess)) ? unspent : [...unspent, excess];
   const deepRefunds = await confirmedRefunds(tx, order, refunds);
@@ -208,7 +228,7 @@ async function learn(tx: pg.ClientBase, order: Order, steps: OrderSteps, now: Da
       excess,
     ),
   ];
-  return { facts, payments, reveals, owed, receipts, settlements };
+  return { facts, payments, reveals, owed, isMoneyShallow, receipts, settlements };
 }
 
 /** A transaction whose inputs are gone can never be mined: another one takes its place. */
@@ -333,9 +353,16 @@ async function post(tx: pg.ClientBase, order: Order, { receipts, settlements }: 
   await addEntries(tx, order.id, correctionsTo(entriesOf(receipts, settlements), posted));
 }
 
-/** Nothing but a payment or a reorganisation can change it: both are news. */
-function isOver({ state, expiresAt }: Order, now: Date): boolean {
-  return now > expiresAt && state !== 'prep' && state !== 'waiting-payment' && state !== 'waiting-refund';
+/**
+ * When time alone may change an order; null: payments, blocks and people can, and all of them are news. An order that
+ * stays due would be looked at in every round, and few of them would keep all others from being looked at.
+ */
+function nextLook({ state, expiresAt }: Order, known: Known, problem: string | null, now: Date): Date | null {
+  if (state === 'waiting-payment') return expiresAt;
+  // blocks are no news for orders that were completed long ago
+  const isToldOfBlocks = state !== 'completed' || !known.isMoneyShallow;
+  const isTriedAgain = problem !== null && state !== 'error';
+  return isTriedAgain || !isToldOfBlocks ? new Date(now.getTime() + tryAgainMs) : null;
 }
 
 const paymentOf = ({ value, firstSeen, block, goneAt }: Payment): OrderPayment => ({

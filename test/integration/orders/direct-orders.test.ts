@@ -109,7 +109,7 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
   afterAll(() => world?.close());
 
   /** Pays to a script, unconfirmed. */
-  async function pay(script: Uint8Array, value: number): Promise<void> {
+  async function pay(script: Uint8Array, value: number) {
     const coin = await world.chain.coin();
     const payment = transaction(
       [coin],
@@ -119,6 +119,15 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
       ],
     );
     await world.chain.broadcast(payment);
+    return coin;
+  }
+
+  async function lookAt(id: string): Promise<Date | null | undefined> {
+    const { rows } = await world.database.pool.query<{ look_at: Date | null }>(
+      'SELECT look_at FROM service.orders WHERE id = $1',
+      [id],
+    );
+    return rows[0]?.look_at;
   }
 
   /** The accounts of an order that are not empty. */
@@ -408,5 +417,48 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
     await world.until(order.id, 'completed');
     expect((await answerOf(order.id)).files[0]!.inscriptionId).toBe(before);
     await expectDelivered(order.id, ['again']);
+  });
+
+  test('whose reveal spends a second payment, too, are delivered if a reorganisation takes only that', async () => {
+    const { order } = await world.desk.create(wanted(['one of two']));
+    await pay(order.script, Number(order.amount));
+    const coin = await pay(order.script, 5000);
+    await world.chain.mineMempool();
+    await world.until(order.id, 'queued');
+    await world.sent(order.id);
+    const revealed = (await world.desk.read(order.id))!.transactions;
+    expect(revealed.map(({ plan }) => plan.inputs.length)).toEqual([2]);
+    await world.chain.takeBack(1);
+    await world.chain.broadcast(transaction([coin], [{ value: coin.value - 50_000, to: coin.owner }]));
+    await world.chain.mineMempool();
+    await world.chain.mineMempool();
+    await world.eventually(async () => {
+      const { transactions } = (await world.desk.read(order.id))!;
+      const [reveal] = transactions;
+      return reveal !== undefined && reveal.plan.inputs.length === 1 && reveal.sentAt !== null;
+    });
+    await world.chain.mineMempool();
+    await world.until(order.id, 'completed');
+    await expectDelivered(order.id, ['one of two']);
+  });
+
+  test('that wait for people are not looked at in each round', async () => {
+    const { order: short } = await world.desk.create({ ...wanted(['no address']), timeoutMinutes: 0 });
+    await pay(short.script, Number(short.amount) - 1);
+    await world.until(short.id, 'waiting-refund');
+    await world.eventually(async () => (await lookAt(short.id)) === null);
+    const { order: unwanted } = await world.desk.create(wanted(['not any more']));
+    expect(await world.desk.cancel(unwanted.id)).toBe(true);
+    await world.eventually(async () => (await lookAt(unwanted.id)) === null);
+  });
+
+  test('whose cancellation was refused are not cancelled later', async () => {
+    const { order } = await world.desk.create(wanted(['cancelled too late']));
+    await pay(order.script, Number(order.amount));
+    await world.until(order.id, 'waiting-confirmation');
+    expect(await world.desk.cancel(order.id)).toBe(false);
+    await world.eventually(async () => !(await world.desk.read(order.id))!.order.isCancelAsked);
+    await world.chain.mineMempool();
+    await world.until(order.id, 'queued');
   });
 });

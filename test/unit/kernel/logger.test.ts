@@ -78,6 +78,17 @@ describe('secrets', () => {
     expect(lines.join('')).not.toContain('hidden-word');
   });
 
+  test('are hidden in what is about an order: its id is as good as a key to it', () => {
+    const { logger, lines } = recordingLogger();
+    const id = '6f1c2b1e-5a0e-4c55-9d0c-0b8f7f0b9a11';
+    logger.warn({ subject: `order ${id}`, watcher: `refund ${id}` }, 'a message was given up');
+    logger.error({ err: new Error(`order ${id} runs in a circle`) }, 'x');
+    expect(lines.join('')).not.toContain(id.slice(8));
+    // enough to find it
+    expect(lines[0]).toContain('order 6f1c2b1e***');
+    expect(lines[1]).toContain('order 6f1c2b1e*** runs in a circle');
+  });
+
   test('leave other texts as they are', () => {
     const { logger, last } = recordingLogger();
     logger.info({ url: 'http://127.0.0.1:8332/rest/x@y', at: 'a:b@c' }, 'x');

@@ -113,9 +113,25 @@ describe('the states of an order', () => {
     expect(nextEvent('queued', { ...base, payments: [paid({ isGone: true })] })).toBe('gone');
   });
 
+  test('a reorganisation that takes one of two payments, and the reveal with it, has another reveal made', () => {
+    const payments = [paid({ height: asHeight(100) }), paid({ isGone: true })];
+    expect(nextEvent('queued', { ...base, payments, hasReveal: false })).toBe('unpaid');
+    expect(nextEvent('waiting-confirmation', { ...base, payments })).toBe('paid');
+    expect(nextEvent('queued', { ...base, payments, hasReveal: true })).toBeNull();
+  });
+
+  test('a payment in time that becomes known once the time is over is delivered', () => {
+    const now = new Date(start + 2 * hour);
+    expect(nextEvent('expired', { ...base, now, payments: [paid()] })).toBe('seen');
+    expect(nextEvent('expired', { ...base, now, payments: [paid({ height: asHeight(100) })] })).toBe('paid');
+    expect(nextEvent('expired', { ...base, now, isCancelAsked: true, payments: [paid()] })).toBe('owing');
+    const late = paid({ height: asHeight(100), firstSeen: now });
+    expect(nextEvent('expired', { ...base, now, payments: [late] })).toBe('owing');
+  });
+
   test('money for an order that is over is owed', () => {
-    for (const state of ['expired', 'cancelled'] as const)
-      expect(nextEvent(state, { ...base, payments: [paid()] })).toBe('owing');
+    expect(nextEvent('expired', { ...base, payments: [paid({ value: 9_999n })] })).toBe('owing');
+    expect(nextEvent('cancelled', { ...base, payments: [paid()] })).toBe('owing');
     expect(nextEvent('completed', { ...base, isRevealed: true, payments: [paid(), paid()] })).toBeNull();
   });
 });
