@@ -139,7 +139,7 @@ export const configSchema = Type.Object(
       default: 'all',
       flag: 'role',
       description:
-        'what this process does: `indexer` follows the chain, `search-sync` copies it to Elasticsearch, `orders` sends webhooks, `api` answers requests; each needs DATABASE_URL, `api` instead DATABASE_READER_URL',
+        'what this process does: `indexer` follows the chain, `search-sync` copies it to Elasticsearch, `orders` brings orders on and sends webhooks, `api` answers requests; each needs DATABASE_URL, `api` instead DATABASE_READER_URL',
     }),
     network: Type.Optional(
       Type.Enum(['mainnet', 'testnet3', 'testnet4', 'signet', 'regtest'], {

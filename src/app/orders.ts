@@ -62,8 +62,13 @@ export function startOrders(
   node: NodeRpc,
 ): void {
   const { walletSeedFile } = config;
-  if (lifecycle.signal.aborted || walletSeedFile === undefined) return;
+  if (lifecycle.signal.aborted) return;
   const log = logger.child({ part: 'orders' });
+  if (walletSeedFile === undefined) {
+    // only a hint: a database that does not answer is reported elsewhere
+    warnWithoutSeed(database, log).catch(() => undefined);
+    return;
+  }
   const work = async (signal: AbortSignal): Promise<void> => {
     const wallet = await awaitWallet(database, signal);
     if (wallet === null) return;
@@ -87,6 +92,12 @@ export function startOrders(
     health.report('orders', error);
     log.error({ code: error.code, err: error }, 'orders are not brought on');
   });
+}
+
+/** Orders are taken as soon as there is a wallet, and paid: without a seed in any process they wait for ever. */
+async function warnWithoutSeed({ readers }: Database, log: CommandContext['logger']): Promise<void> {
+  if ((await openPublicWallet(readers)) === null) return;
+  log.warn('orders are taken, but this process brings none on: WALLET_SEED_FILE is not set (docs/wallet.md)');
 }
 
 /** The wallet of the database, once `satscribe wallet init` has made it; null: the process ends. */

@@ -88,20 +88,28 @@ export async function showOrder(pool: pg.Pool, id: string) {
 /** Asks for the cancellation of an order that nothing was paid for. Throws `order_unknown` and `order_refuses`. */
 export async function cancelOrder(pool: pg.Pool, id: string): Promise<void> {
   const order = await known(readOrder(pool, id), id);
-  if (order.state !== 'waiting-payment') throw refusesEvent(order, 'cancelled');
+  if (order.state !== 'waiting-payment') throw refuses(order, 'cancelled');
+  const payments = await readPayments(pool, watcherOf(id));
+  if (payments.some(({ goneAt }) => goneAt === null)) {
+    const until = order.expiresAt.toISOString();
+    throw new AppError(
+      'order_refuses',
+      `Something was paid for order ${id}, so it cannot be cancelled. What is too little at ${until} is paid back.`,
+    );
+  }
   await askToCancel(pool, id);
 }
 
 /** Plans the transactions of a failed order again. Throws `order_unknown` and `order_refuses`. */
 export async function retryOrder(pool: pg.Pool, id: string): Promise<void> {
-  await change(pool, id, 'retried');
+  await change(pool, id, 'retried', 'tried again');
 }
 
 /** Pays what is owed of an order back to a script. Throws `order_unknown` and `order_refuses`. */
 export async function refundOrder(pool: pg.Pool, id: string, script: Uint8Array): Promise<void> {
   await withTransaction(pool, async (tx) => {
     const order = await known(lockOrder(tx, id), id);
-    if (order.state !== 'error' && !refundable.includes(order.state)) throw refusesEvent(order, 'refunding');
+    if (order.state !== 'error' && !refundable.includes(order.state)) throw refuses(order, 'paid back');
     // with the change of state: a refund that is made in between would go to the customer's address
     await setRefundScript(tx, id, script);
     if (order.state === 'error') await applyEvent(tx, order, 'refunding', { tell: tellCustomer });
@@ -120,12 +128,12 @@ export async function networkOfOrders(pool: pg.Pool): Promise<NetworkName> {
   return wallet.network;
 }
 
-async function change(pool: pg.Pool, id: string, event: OrderEvent): Promise<void> {
+async function change(pool: pg.Pool, id: string, event: OrderEvent, wish: string): Promise<void> {
   const isApplied = await withTransaction(pool, async (tx) => {
     const order = await known(lockOrder(tx, id), id);
     return applyEvent(tx, order, event, { tell: tellCustomer });
   });
-  if (!isApplied) throw refusesEvent(await known(readOrder(pool, id), id), event);
+  if (!isApplied) throw refuses(await known(readOrder(pool, id), id), wish);
   await wakeOrders(pool, id);
 }
 
@@ -135,5 +143,8 @@ async function known(order: Promise<Order | null>, id: string): Promise<Order> {
   return found;
 }
 
-const refusesEvent = ({ id, state }: Order, event: OrderEvent): AppError =>
-  new AppError('order_refuses', `Order ${id} is in the state ${state}, in which it cannot be ${event}.`);
+/** `wish`: what was asked for, as in "it cannot be cancelled". */
+const refuses = ({ id, state, expiresAt }: Order, wish: string): AppError => {
+  const until = state === 'waiting-payment' ? `, until ${expiresAt.toISOString()}` : '';
+  return new AppError('order_refuses', `Order ${id} is in the state ${state}${until}: it cannot be ${wish}.`);
+};

@@ -8,10 +8,14 @@ import { quoteOrder } from '#orders/inscribing/quote-order.ts';
 import { balancesOf } from '#orders/ledger.ts';
 import { readEntries, setRefundScript } from '#orders/order.store.ts';
 import { orderAnswer } from '#orders/order-answer.ts';
+import { cancelOrder, refundOrder } from '#orders/order-office.ts';
+import { watcherOf } from '#orders/process-order.ts';
 import { putReferral, readReferral } from '#orders/referral.store.ts';
+import { readPayments } from '#payments/payments.queries.ts';
 import { scriptOf, transaction } from '#test/builders/regtest/regtest-transaction.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 import { OrderWorld } from '#test/support/orders/order-world.ts';
+import { waitUntil } from '#test/support/wait-until.ts';
 
 const receiver = 700;
 const refunded = 701;
@@ -281,6 +285,18 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
     await world.chain.mineMempool();
     await world.until(short.id, 'refunded');
     expect((await accounts(short.id))['owed']).toBeUndefined();
+  });
+
+  test('paid in part is refused to the operator who cancels it or pays it back, with the end of its time', async () => {
+    const { pool } = world.database;
+    const { order } = await world.desk.create(wanted(['in part']));
+    await pay(order.script, 1000);
+    await waitUntil(async () => (await readPayments(pool, watcherOf(order.id))).length === 1);
+    const end = order.expiresAt.toISOString();
+    const cancelling = expect(cancelOrder(pool, order.id)).rejects;
+    await cancelling.toThrow(`it cannot be cancelled. What is too little at ${end} is paid back`);
+    const refunding = expect(refundOrder(pool, order.id, scriptOf(refunded))).rejects;
+    await refunding.toThrow(`waiting-payment, until ${end}: it cannot be paid back`);
   });
 
   test('paid too much is delivered, and what is above dust goes back', async () => {
