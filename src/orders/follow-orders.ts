@@ -19,6 +19,7 @@ import {
   ordersChannel,
   ordersWaitingForBlocks,
   readOrdersOffset,
+  readSigned,
   tipsOf,
   transactionsToSend,
 } from './order.store.ts';
@@ -112,7 +113,7 @@ class OrderRounds {
     for (const id of found) lockTimes.forget(id);
     if (changed !== null) await moveOrdersOffset(this.#client, changed);
     this.#tips = tips;
-    await this.#broadcast(isNewTip);
+    await this.#broadcast(isNewTip, [...touched]);
   }
 
   /** Orders whose payments changed; the last change, or null: there is none. */
@@ -141,23 +142,35 @@ class OrderRounds {
     }
   }
 
-  /** Sends what is stored and in no block: new transactions at once, all of them with each block and once a minute. */
-  async #broadcast(isNewTip: boolean): Promise<void> {
-    const { node, log, signal } = this.#options;
+  /**
+   * Sends what is stored and in no block: new transactions of the orders that were looked at, and all of them with each
+   * block and once a minute.
+   */
+  async #broadcast(isNewTip: boolean, touched: readonly string[]): Promise<void> {
+    const { log } = this.#options;
     const isAll = isNewTip || performance.now() - this.#broadcastAt > broadcastEveryMs;
     if (isAll) this.#broadcastAt = performance.now();
     try {
-      for (const { txid, bytes } of await transactionsToSend(this.#client, isAll)) {
-        if (signal.aborted) return;
-        const refusal = await broadcast(this.#client, node, { txid, bytes });
-        if (refusal !== null && this.#repeats.isDue(`${displayHash(txid)} ${refusal}`))
-          log.warn({ txid: displayHash(txid), refusal }, 'the node refused a transaction: it is sent again');
-      }
+      if (isAll) await this.#send(null);
+      else if (touched.length > 0) await this.#send(touched);
     } catch (error) {
       // payments are followed and states move on without the node; what is stored is sent once it answers
       if (!(error instanceof AppError) || !error.code.startsWith('node_')) throw error;
       this.#broadcastAt = -Infinity;
       if (this.#repeats.isDue(error.code)) log.warn({ err: error }, 'transactions of orders are not sent');
+    }
+  }
+
+  /** @param orderIds null: all that are needed */
+  async #send(orderIds: readonly string[] | null): Promise<void> {
+    const { node, log, signal } = this.#options;
+    for (const txid of await transactionsToSend(this.#client, orderIds)) {
+      if (signal.aborted) return;
+      // one at a time in memory: those of a large order have 50 MB
+      const bytes = await readSigned(this.#client, txid);
+      const refusal = await broadcast(this.#client, node, { txid, bytes });
+      if (refusal !== null && this.#repeats.isDue(`${displayHash(txid)} ${refusal}`))
+        log.warn({ txid: displayHash(txid), refusal }, 'the node refused a transaction: it is sent again');
     }
   }
 }

@@ -1,6 +1,7 @@
 import { displayHash } from '#kernel/primitives/hash.ts';
 import type { Payment } from '#payments/payments.queries.ts';
 import type { NewOrder, Order, OrderFile, OrderTransaction } from './order.store.ts';
+import { countsInTime } from './order-facts.ts';
 import type { OrderState } from './order-machine.ts';
 import { placeOf } from './tell-customer.ts';
 
@@ -61,6 +62,8 @@ export function orderAnswer(order: Order, { files, transactions, payments }: Ord
   });
 }
 
+const sumOf = (payments: readonly Payment[]): bigint => payments.reduce((sum, { value }) => sum + value, 0n);
+
 /** Clients look for flags that are there and true. */
 const flag = (isSet: boolean): true | null => (isSet ? true : null);
 
@@ -75,14 +78,19 @@ function progressOf({ state, paidAt }: Order): object {
   };
 }
 
-function receivedOf({ state, amount }: Order, payments: readonly Payment[]): object {
-  const received = payments
-    .filter(({ goneAt }) => goneAt === null)
-    .reduce((sum, { value }) => sum + value, 0n);
-  const isShort = state === 'waiting-payment' && received > 0n && received < amount;
+function receivedOf({ state, amount, expiresAt }: Order, payments: readonly Payment[]): object {
+  const there = payments.filter(({ goneAt }) => goneAt === null);
+  const received = sumOf(there);
+  // what comes late or is dust does not bring the order on, so it is still missing
+  const counted = sumOf(
+    there.filter(({ value, firstSeen }) =>
+      countsInTime({ value, firstSeen, height: null, isGone: false }, { expiresAt }),
+    ),
+  );
+  const isShort = state === 'waiting-payment' && received > 0n && counted < amount;
   return {
     underpaid: flag(isShort),
-    missing: isShort ? Number(amount - received) : null,
+    missing: isShort ? Number(amount - counted) : null,
     overpaid: flag(received > amount),
   };
 }

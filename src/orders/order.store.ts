@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import type pg from 'pg';
 import { type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
@@ -430,20 +431,43 @@ export async function tipsOf(client: pg.ClientBase): Promise<string> {
   return rows[0]?.tips ?? '';
 }
 
-/** Transactions that were never sent, or (`isAll`) that are needed and may be in no block, the oldest first. */
+/**
+ * Transactions of these orders that were never sent; null: those of all orders that are needed and may be in no block. The
+ * oldest first.
+ */
 export async function transactionsToSend(
   client: pg.ClientBase,
-  isAll: boolean,
-): Promise<{ readonly txid: Txid; readonly bytes: Buffer }[]> {
-  const { rows } = await client.query<{ txid: Buffer; bytes: Buffer }>(
-    `SELECT t.txid, t.bytes FROM service.order_transactions AS t JOIN service.orders AS o ON o.id = t.order_id
-      WHERE t.superseded_at IS NULL AND CASE WHEN $1 THEN o.state NOT IN ('completed', 'refunded') OR t.kind = 'refund'
-                                             ELSE t.sent_at IS NULL AND t.refusal IS NULL END
-        AND t.made_at > now() - interval '30 days'
-      ORDER BY t.made_at, t.kind, t.index`,
-    [isAll],
+  orderIds: readonly string[] | null,
+): Promise<Txid[]> {
+  const { rows } =
+    orderIds === null
+      ? await client.query<{ txid: Buffer }>(allToSend)
+      : await client.query<{ txid: Buffer }>(newToSend, [orderIds]);
+  return rows.map(({ txid }) => trustedTxid(txid));
+}
+
+const newToSend = `SELECT txid FROM service.order_transactions
+  WHERE order_id = ANY($1::uuid[]) AND superseded_at IS NULL AND sent_at IS NULL AND refusal IS NULL
+  ORDER BY made_at, kind, index`;
+// of orders that are under way however old they are: nobody else sends what they wait for
+const allToSend = `SELECT t.txid FROM service.orders AS o JOIN service.order_transactions AS t ON t.order_id = o.id
+  WHERE t.superseded_at IS NULL
+    AND CASE WHEN o.state IN ('completed', 'refunded')
+             THEN t.kind = 'refund' AND o.completed_at > now() - interval '30 days'
+             ELSE true END
+    AND NOT (t.kind = 'refund' AND EXISTS (
+      SELECT FROM service.payments_seen AS p WHERE p.txid = t.txid AND p.height IS NOT NULL))
+  ORDER BY t.made_at, t.kind, t.index`;
+
+/** A stored transaction with its signatures: none is ever deleted. */
+export async function readSigned(client: pg.ClientBase, txid: Txid): Promise<Buffer> {
+  const { rows } = await client.query<{ bytes: Buffer }>(
+    'SELECT bytes FROM service.order_transactions WHERE txid = $1',
+    [Buffer.from(txid)],
   );
-  return rows.map(({ txid, bytes }) => ({ txid: trustedTxid(txid), bytes }));
+  const [row] = rows;
+  assert(row !== undefined, 'a transaction that was read is stored');
+  return row.bytes;
 }
 
 /** A file of an order by its key; null: there is none. */

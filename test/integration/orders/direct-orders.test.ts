@@ -444,10 +444,13 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
     await world.sent(order.id);
     const revealed = (await world.desk.read(order.id))!.transactions;
     expect(revealed.map(({ plan }) => plan.inputs.length)).toEqual([2]);
+    // nobody sees the blocks in between: the first payment was never less deep
+    await world.stop();
     await world.chain.takeBack(1);
     await world.chain.broadcast(transaction([coin], [{ value: coin.value - 50_000, to: coin.owner }]));
     await world.chain.mineMempool();
     await world.chain.mineMempool();
+    await world.follow();
     await world.eventually(async () => {
       const { transactions } = (await world.desk.read(order.id))!;
       const [reveal] = transactions;
