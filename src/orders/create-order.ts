@@ -2,13 +2,20 @@ import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
+import { asHeight, type Height } from '#kernel/primitives/height.ts';
 import { watchScripts } from '#payments/store/watches.store.ts';
 import type { CustomerFiles } from './customer-files.ts';
 import type { OrderLayout } from './inscribing/order-layout.ts';
 import type { OrderTerms } from './inscribing/order-terms.ts';
-import { areRevealsRefused, insertOrder, type NewOrder, type NewOrderFile } from './order.store.ts';
+import {
+  areRevealsRefused,
+  indexedTip,
+  insertOrder,
+  type NewOrder,
+  type NewOrderFile,
+} from './order.store.ts';
 import type { OrderQuote, OrderRequest } from './order-request.ts';
-import { nextBlock, watcherOf } from './process-order.ts';
+import { watcherOf } from './process-order.ts';
 import { storedTerms } from './stored-terms.ts';
 
 /** A file as the customer sent it. */
@@ -101,12 +108,23 @@ export async function createOrder(
       files: stored,
     };
     await insertOrder(tx, made);
-    // nobody knows the address yet, so no block up to now pays it
-    await watchScripts(tx, watcherOf(made.id), [{ script: charge.script, sinceHeight: nextBlock }]);
+    // nobody knows the address yet, so no block of the index pays it
+    const sinceHeight = await nextIndexedHeight(tx);
+    await watchScripts(tx, watcherOf(made.id), [{ script: charge.script, sinceHeight }]);
     await onMade?.(tx, made, shown);
     return made;
   });
   return { order, files: shown };
+}
+
+/**
+ * The height from which on blocks can pay an order that is made now. Where nothing was ever watched, payments begin at
+ * the tip of that moment: a block that came before would be missed without it. Throws `orders_off`.
+ */
+async function nextIndexedHeight(tx: pg.ClientBase): Promise<Height> {
+  const tip = await indexedTip(tx);
+  if (tip === null) throw new AppError('orders_off', 'this service takes no orders yet: no block is indexed');
+  return asHeight(tip + 1);
 }
 
 async function storeFile(

@@ -546,3 +546,9 @@ export async function areRevealsRefused(client: pg.Pool): Promise<boolean> {
   const { rowCount } = await client.query("SELECT FROM chain.mempool_state WHERE reveals = 'refused'");
   return rowCount !== 0;
 }
+
+/** The last block of the index; null: there is none. */
+export async function indexedTip(client: pg.ClientBase): Promise<Height | null> {
+  const { rows } = await client.query<{ tip: Height | null }>('SELECT tip_height AS tip FROM chain.state');
+  return rows[0]?.tip ?? null;
+}

@@ -1,4 +1,5 @@
 import { parseAddress } from '#kernel/bitcoin/parse-address.ts';
+import { scriptType } from '#kernel/bitcoin/script-type.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import type { OrderRequest } from '#orders/order-request.ts';
 import { type RequestFault, RequestValues } from './request-values.ts';
@@ -77,7 +78,11 @@ function readRefundScript(
 ): Uint8Array | null {
   if (address === null) return null;
   const parsed = parseAddress(address, network);
-  return parsed.kind === 'script' ? parsed.script : values.fault('refundAddress', parsed.reason);
+  if (parsed.kind === 'refused') return values.fault('refundAddress', parsed.reason);
+  const type = scriptType(parsed.script);
+  if (type === 'p2a' || type === 'witness')
+    return values.fault('refundAddress', 'is of a type that anybody, or nobody, can spend');
+  return parsed.script;
 }
 
 function readTimeout(values: RequestValues, given: unknown): number | null {

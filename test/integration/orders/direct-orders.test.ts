@@ -345,6 +345,22 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
     expect((await audit(world.database.pool)).differences).toEqual([]);
   });
 
+  test('made and paid before payments were ever followed are found, too', async () => {
+    await world.indexed();
+    await world.stop();
+    await world.database.pool.query('DELETE FROM service.payments_offset');
+    await world.database.pool.query('DELETE FROM service.payment_blocks');
+    const { order } = await world.desk.create(wanted(['first']));
+    await pay(order.script, Number(order.amount));
+    await world.chain.mineMempool();
+    await world.chain.mineEmpty(2);
+    await world.follow();
+    await world.until(order.id, 'queued');
+    await world.sent(order.id);
+    await world.chain.mineMempool();
+    await world.until(order.id, 'completed');
+  });
+
   test('are not taken while the node relays no reveals', async () => {
     const { pool } = world.database;
     await pool.query(

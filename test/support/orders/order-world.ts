@@ -70,6 +70,8 @@ export class OrderWorld {
     const identity = await makeTestWallet(database.pool, seedFile);
     const world = new OrderWorld({ bitcoind, chain, database, wallet: new PublicWallet(identity), dir });
     await world.follow();
+    // orders are taken once a block is indexed
+    await world.indexed();
     return world;
   }
 

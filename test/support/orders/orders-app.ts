@@ -29,6 +29,13 @@ export async function createOrdersApp(): Promise<OrdersApp> {
   const folder = await makeDataDir();
   const http = await createHttpApp([], {
     orders: async ({ pool, accessPool }) => {
+      // orders are taken once a block is indexed
+      await pool.query(
+        `INSERT INTO chain.state (network, fingerprint_key, tip_height, tip_hash, text_rules, cbor_rules)
+         VALUES ('regtest', $1, 0, $1, 1, 1)
+         ON CONFLICT (one) DO UPDATE SET tip_height = 0, tip_hash = excluded.tip_hash`,
+        [Buffer.alloc(32)],
+      );
       const wallet = new PublicWallet(await makeTestWallet(pool, join(folder.path, 'seed')));
       return new OrdersDesk({
         pool: accessPool,
