@@ -34,10 +34,12 @@ export const orderSettings = {
     description: 'sats that the service takes for each file of a managed order (docs/orders.md)',
   }),
   orderBaseFeeDirect: Type.Integer({
-    minimum: 0,
+    // with less, our output of a reveal would be an anchor, which anybody may take, with what a customer paid too much
+    minimum: 330,
     maximum: 100_000_000,
     default: 2000,
-    description: 'sats that the service takes for each file of a direct order',
+    description:
+      'sats that the service takes for each file of a direct order; 330 are the least that an output can hold',
   }),
   orderSizeFeePercent: Type.Integer({
     minimum: 0,

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
+import { isAdvisoryLockHeld } from '#kernel/pg/advisory-lock.ts';
 import { createPool } from '#kernel/pg/pool.ts';
 import { CustomerFiles } from '#orders/customer-files.ts';
 import { followOrders } from '#orders/follow-orders.ts';
@@ -45,6 +46,7 @@ export function openOrdersDesk(
       return wallet === null ? null : orderKeys(wallet);
     },
     files: new CustomerFiles(filesDirOf(config)),
+    isSignerThere: () => isAdvisoryLockHeld(pool, 'orders'),
     outgoing: new OutgoingHttp({ allowPrivate: config.allowPrivateUrls }),
     allowPrivateUrls: config.allowPrivateUrls,
     timeoutMinutes: config.orderTimeoutMinutes,

@@ -65,6 +65,8 @@ export interface OrderDesk {
   /** Null: there is no wallet, and no orders are taken. */
   readonly keys: () => Promise<OrderKeys | null>;
   readonly files: CustomerFiles;
+  /** Whether a process with the seed brings orders on: what is paid without one would wait for it. */
+  readonly isSignerThere: () => Promise<boolean>;
 }
 
 /** What else the transaction of a creation stores. */
@@ -75,13 +77,18 @@ export type OnMade = (tx: pg.ClientBase, order: NewOrder, files: readonly object
  * everything else in one transaction, before this returns: no address is shown of an order that could be lost.
  */
 export async function createOrder(
-  { pool, keys: openKeys, files }: OrderDesk,
+  { pool, keys: openKeys, files, isSignerThere }: OrderDesk,
   wanted: WantedOrder,
   now: Date,
   onMade?: OnMade,
 ): Promise<{ order: NewOrder; files: readonly object[] }> {
   const keys = await openKeys();
   if (keys === null) throw new AppError('orders_off', 'this service takes no orders: it has no wallet');
+  if (!(await isSignerThere()))
+    throw new AppError(
+      'orders_off',
+      'this service takes no orders now: no process with the seed of the wallet (WALLET_SEED_FILE) brings them on',
+    );
   if (await areRevealsRefused(pool))
     throw new AppError('orders_off', 'this service takes no orders now: its node relays no reveals');
   const { filesUrl } = wanted;

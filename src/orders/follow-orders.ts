@@ -23,7 +23,7 @@ import {
   tipsOf,
   transactionsToSend,
 } from './order.store.ts';
-import { type OrderSteps, processOrder, tryAgainMs } from './process-order.ts';
+import { failOrder, type OrderSteps, processOrder, tryAgainMs } from './process-order.ts';
 
 export interface FollowOrdersOptions {
   /** Of the database, of the role that owns its tables. */
@@ -138,6 +138,7 @@ class OrderRounds {
       // without the database nothing can be done; whatever is wrong with one order must not stop the others
       if (error instanceof AppError && error.code.startsWith('postgres_')) throw error;
       log.error({ err: error }, 'an order could not be brought on: it is tried again in a minute');
+      await withTransaction(this.#client, (tx) => failOrder(tx, id, steps, error));
       await lookAgain(this.#client, id, new Date(Date.now() + tryAgainMs));
     }
   }

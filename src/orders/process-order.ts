@@ -138,6 +138,22 @@ const underWay: readonly OrderState[] = [
   'error',
 ];
 
+/**
+ * An order whose transactions cannot be made because of a fault of ours is one that its operator can try again or pay
+ * back. In other states it stays where it is: what was made is sent, and looked at again.
+ */
+export async function failOrder(
+  tx: pg.ClientBase,
+  id: string,
+  steps: Pick<OrderSteps, 'tell'>,
+  error: unknown,
+): Promise<void> {
+  const order = await lockOrder(tx, id);
+  if (order?.state !== 'prep') return;
+  const why = error instanceof Error ? error.message : 'no reason given';
+  await applyEvent(tx, order, 'failed', steps, `The transactions cannot be made: ${why}`);
+}
+
 /** Applies an event of a customer or the operator. False: the state refuses it, which is recorded. */
 export async function applyEvent(
   tx: pg.ClientBase,

@@ -38,6 +38,12 @@ const created = Type.Object(
 /** Bodies that are compressed before an order is answered: a few hundred milliseconds of a thread. */
 const compressMax = 4_000_000;
 
+/**
+ * 50 MB of files take 130 reveals. Each is an address to prove (3 ms) and a transaction to sign (16 ms), which nobody else
+ * may wait for much longer.
+ */
+const revealsMax = 150;
+
 /** Direct orders (docs/orders.md, "Direct orders"). */
 export function inscribeRoutes(app: App, deps: AppDependencies): void {
   apiRoute(app, {
@@ -98,6 +104,13 @@ async function wantedOrder(
   if (encoded.kind === 'faulty') throw refuseFaults(encoded.faults);
   const terms = withFetched(encoded.terms, contents);
   const quote = quoted(terms, pricesOf('direct', prices));
+  if (quote.layout.reveals.length > revealsMax)
+    throw refuseFaults([
+      {
+        message: `The order takes ${quote.layout.reveals.length} reveals, and one order has at most ${revealsMax}: order its files in parts, or without uncurseIt.`,
+        parameter: 'files',
+      },
+    ]);
   const origin = orders.publicOrigin ?? `${request.protocol}://${request.host}`;
   return {
     terms,

@@ -95,6 +95,7 @@ const refusals: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'bodies_busy',
   // how the service was started, not what happens to it
   'mempool_not_followed',
+  'orders_off',
 ]);
 
 /** Whether an error is expected, and not logged as a failure. */

@@ -31,6 +31,7 @@ const atOnce = 8;
 /** Paths that answer from memory, from files, or from their parameters alone; with what they are refused for here. */
 const withoutDatabase = new Set([
   '/favicon.ico',
+  '/files/0',
   '/health/live',
   '/indexer/inscription',
   '/indexer/metadata',
@@ -41,7 +42,13 @@ const withoutDatabase = new Set([
   '/metrics',
   '/openapi.json',
   '/openapi.yaml',
+  // the connections of orders are their own, and there are none here
+  '/order',
+  '/order/c370ab7c16e0acfa7dd14a7115c10b3cac1a22d4c4c801fff0753dc5c7e269c1i0',
+  '/order/events',
   `/outputs/${'ab'.repeat(32)}%3A0/sats`,
+  '/price',
+  '/referrals',
   '/robots.txt',
   '/sat/0/satributes',
   '/satributes',
@@ -51,6 +58,7 @@ const withoutDatabase = new Set([
   '/search',
   '/search/facets',
   '/search/suggest',
+  '/webhooks/keys',
 ]);
 
 /** What these read is read once for all who ask, so it goes on without one of them, for 30 s at most. */

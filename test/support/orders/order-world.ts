@@ -54,6 +54,7 @@ export class OrderWorld {
       pool: parts.database.accessPool,
       keys: async () => orderKeys(parts.wallet),
       files: new CustomerFiles(join(parts.dir, 'files')),
+      isSignerThere: async () => true,
       outgoing: new OutgoingHttp({ allowPrivate: true }),
       allowPrivateUrls: true,
       timeoutMinutes: 60,

@@ -41,6 +41,7 @@ export async function createOrdersApp(): Promise<OrdersApp> {
         pool: accessPool,
         keys: async () => orderKeys(wallet),
         files: new CustomerFiles(join(folder.path, 'files')),
+        isSignerThere: async () => true,
         outgoing: new OutgoingHttp({ allowPrivate: true }),
         allowPrivateUrls: false,
         timeoutMinutes: 60,
