@@ -141,9 +141,7 @@ class Shop {
     const init = await SatscribeProcess.start(['wallet', 'init'], join(dir, 'data'), env);
     await init.success();
     const shop = new Shop(chain, node, service, origin);
-    // the first order is there once the process with the seed has found the wallet
-    await shop.order(1, 1);
-    await sleep(12_000);
+    await shop.#untilOpen();
     return shop;
   }
 
@@ -233,6 +231,20 @@ class Shop {
     if (answer.status !== 200)
       throw new Error(`an order was answered ${answer.status}: ${await answer.text()}`);
     return ((await answer.json()) as Shown).id;
+  }
+
+  /** Orders are taken once the process has found the wallet. */
+  async #untilOpen(): Promise<void> {
+    const until = performance.now() + waitMs;
+    for (;;) {
+      try {
+        await this.#create(1);
+        return;
+      } catch (error) {
+        if (performance.now() > until) throw error;
+        await sleep(1000);
+      }
+    }
   }
 
   async #read(id: string): Promise<Shown> {
