@@ -1,4 +1,5 @@
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
+import { parseConfirmations } from '#orders/order-policy.ts';
 
 /** Settings of orders and of what they tell others, for the schema of all settings. */
 export const orderSettings = {
@@ -101,3 +102,14 @@ export const orderSettings = {
       'orders that one address without a key can make, in the form of SEARCH_ADDRESS_RATE; 0: no limit, for reads of orders and prices neither',
   }),
 };
+
+const schema = Type.Object(orderSettings);
+
+/** What is wrong with them beyond their schema. */
+export function wrongOrderSettings({
+  orderConfirmations,
+}: Pick<Static<typeof schema>, 'orderConfirmations'>): string[] {
+  return parseConfirmations(orderConfirmations) === null
+    ? [`ORDER_CONFIRMATIONS: the amounts of ${orderConfirmations} do not ascend`]
+    : [];
+}

@@ -5,7 +5,7 @@ import { parseRate } from '#accounts/rate.ts';
 import { parseTrustedProxies } from '#accounts/trusted-proxies.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { allFailpoints, seams } from '#kernel/failpoint.ts';
-import { orderSettings } from './config-orders.ts';
+import { orderSettings, wrongOrderSettings } from './config-orders.ts';
 import { utxoSettings, wrongUtxoSettings } from './config-utxos.ts';
 
 /** The form of a rate; `parseRate` checks the bounds. */
@@ -410,7 +410,7 @@ function contradictions(config: Config): string[] {
     wrong.push('BITCOIN_COOKIE_FILE and BITCOIN_RPC_USER exclude each other');
   }
   wrong.push(...wrongSearchServer(config), ...wrongAccess(config));
-  wrong.push(...wrongUtxoSettings(config));
+  wrong.push(...wrongUtxoSettings(config), ...wrongOrderSettings(config));
   const [point, , how] = config.failpoint?.split(':') ?? [];
   const points: readonly string[] = how === undefined ? allFailpoints : seams;
   if (point !== undefined && !points.includes(point)) {

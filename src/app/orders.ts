@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
@@ -7,7 +8,8 @@ import { createPool } from '#kernel/pg/pool.ts';
 import { CustomerFiles } from '#orders/customer-files.ts';
 import { followOrders } from '#orders/follow-orders.ts';
 import { LockTimes } from '#orders/grinding/lock-times.ts';
-import { orderSteps, parseConfirmations } from '#orders/order-steps.ts';
+import { parseConfirmations } from '#orders/order-policy.ts';
+import { orderSteps } from '#orders/order-steps.ts';
 import { OrdersDesk } from '#orders/orders-desk.ts';
 import { tellCustomer } from '#orders/tell-customer.ts';
 import { orderKeys, orderSigner } from '#orders/wallet-keys.ts';
@@ -37,6 +39,8 @@ export function openOrdersDesk(
     onError: (error) => log.warn({ err: error }, 'an idle connection was lost'),
   });
   lifecycle.add('orders connections', () => pool.end());
+  const outgoing = new OutgoingHttp({ allowPrivate: config.allowPrivateUrls });
+  lifecycle.add('requests for files of orders', () => outgoing.close());
   // it never changes once it is there
   let wallet: PublicWallet | null = null;
   return new OrdersDesk({
@@ -47,7 +51,7 @@ export function openOrdersDesk(
     },
     files: new CustomerFiles(filesDirOf(config)),
     isSignerThere: () => isAdvisoryLockHeld(pool, 'orders'),
-    outgoing: new OutgoingHttp({ allowPrivate: config.allowPrivateUrls }),
+    outgoing,
     allowPrivateUrls: config.allowPrivateUrls,
     timeoutMinutes: config.orderTimeoutMinutes,
     publicOrigin: config.publicUrl === undefined ? null : new URL(config.publicUrl).origin,
@@ -75,7 +79,8 @@ export function startOrders(
     const wallet = await awaitWallet(database, signal);
     if (wallet === null) return;
     const signer = orderSigner(wallet, await openSigner(walletSeedFile, wallet.identity));
-    const confirmations = parseConfirmations(config.orderConfirmations) ?? [];
+    const confirmations = parseConfirmations(config.orderConfirmations);
+    assert(confirmations !== null, 'the settings were checked where they were read');
     const policy = { confirmations, finalConfirmations: config.orderFinalConfirmations };
     const lockTimes = new LockTimes();
     try {
@@ -90,16 +95,18 @@ export function startOrders(
       lifecycle.fail(error);
       return;
     }
-    // the index is still served, and orders are taken: they wait for a process that can sign
+    // the index is still served; orders are refused until a process can sign, and those that were made wait for it
     health.report('orders', error);
     log.error({ code: error.code, err: error }, 'orders are not brought on');
   });
 }
 
-/** Orders are taken as soon as there is a wallet, and paid: without a seed in any process they wait for ever. */
+/** Without a seed in any process no order is taken, and those that were made wait. */
 async function warnWithoutSeed({ readers }: Database, log: CommandContext['logger']): Promise<void> {
   if ((await openPublicWallet(readers)) === null) return;
-  log.warn('orders are taken, but this process brings none on: WALLET_SEED_FILE is not set (docs/wallet.md)');
+  log.warn(
+    'there is a wallet, but this process brings no orders on: WALLET_SEED_FILE is not set (docs/wallet.md)',
+  );
 }
 
 /** The wallet of the database, once `satscribe wallet init` has made it; null: the process ends. */

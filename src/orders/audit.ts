@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { withTransaction } from '#kernel/pg/transaction.ts';
 import type { LedgerAccount } from './ledger.ts';
 
 /** An order whose ledger says something else than the chain. */
@@ -22,24 +23,23 @@ export interface Audit {
 const differencesMax = 1000;
 
 /**
- * Compares the ledger with the payments in blocks and with the index, in one snapshot: each confirmed payment to an
- * order was received once, what was delivered and refunded is as large as what its transactions say, and no account is
- * overdrawn. An order that is just being brought on by another process may differ for that moment.
+ * Compares the ledger with the payments in blocks, in one snapshot: each confirmed payment to an order was received once,
+ * and no account is overdrawn. An order that is just being brought on by another process may differ for that moment.
  */
-export async function audit(pool: pg.Pool): Promise<Audit> {
-  const client = await pool.connect();
-  try {
-    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
-    const [orders, balances, received, overdrawn] = [
-      await client.query<{ count: number }>('SELECT count(*) AS count FROM service.orders'),
-      await client.query<{ account: LedgerAccount; sats: string }>(
-        `SELECT account, sum(sats)::text AS sats
+export function audit(pool: pg.Pool): Promise<Audit> {
+  return withTransaction(
+    pool,
+    async (client) => {
+      const [orders, balances, received, overdrawn] = [
+        await client.query<{ count: number }>('SELECT count(*) AS count FROM service.orders'),
+        await client.query<{ account: LedgerAccount; sats: string }>(
+          `SELECT account, sum(sats)::text AS sats
            FROM (SELECT to_account AS account, sats FROM service.ledger_entries
                  UNION ALL SELECT from_account, -sats FROM service.ledger_entries) AS moved
           GROUP BY account ORDER BY account`,
-      ),
-      await client.query<{ id: string; ledger: string; chain: string }>(
-        `WITH posted AS (
+        ),
+        await client.query<{ id: string; ledger: string; chain: string }>(
+          `WITH posted AS (
            SELECT order_id, sum(CASE WHEN from_account = 'outside' THEN sats ELSE -sats END) AS sats
              FROM service.ledger_entries
             WHERE (from_account = 'outside' AND to_account = 'owed' OR from_account = 'owed' AND to_account = 'outside')
@@ -51,36 +51,35 @@ export async function audit(pool: pg.Pool): Promise<Audit> {
          SELECT o.id, coalesce(posted.sats, 0)::text AS ledger, coalesce(paid.sats, 0)::text AS chain
            FROM service.orders AS o LEFT JOIN posted ON posted.order_id = o.id LEFT JOIN paid ON paid.id = o.id
           WHERE coalesce(posted.sats, 0) <> coalesce(paid.sats, 0) LIMIT $1`,
-        [differencesMax],
-      ),
-      await client.query<{ id: string; account: string; sats: string }>(
-        `SELECT order_id AS id, account, sum(sats)::text AS sats
+          [differencesMax],
+        ),
+        await client.query<{ id: string; account: string; sats: string }>(
+          `SELECT order_id AS id, account, sum(sats)::text AS sats
            FROM (SELECT order_id, to_account AS account, sats FROM service.ledger_entries
                  UNION ALL SELECT order_id, from_account, -sats FROM service.ledger_entries) AS moved
           WHERE account <> 'outside' GROUP BY order_id, account HAVING sum(sats) < 0 LIMIT $1`,
-        [differencesMax],
-      ),
-    ];
-    await client.query('COMMIT');
-    return {
-      orders: orders.rows[0]?.count ?? 0,
-      balances: balances.rows.map(({ account, sats }) => ({ account, sats: BigInt(sats) })),
-      differences: [
-        ...received.rows.map(({ id, ledger, chain }) => ({
-          orderId: id,
-          ledger: BigInt(ledger),
-          chain: BigInt(chain),
-          what: 'received in blocks',
-        })),
-        ...overdrawn.rows.map(({ id, account, sats }) => ({
-          orderId: id,
-          ledger: BigInt(sats),
-          chain: 0n,
-          what: `the account ${account} is overdrawn`,
-        })),
-      ],
-    };
-  } finally {
-    client.release();
-  }
+          [differencesMax],
+        ),
+      ];
+      return {
+        orders: orders.rows[0]?.count ?? 0,
+        balances: balances.rows.map(({ account, sats }) => ({ account, sats: BigInt(sats) })),
+        differences: [
+          ...received.rows.map(({ id, ledger, chain }) => ({
+            orderId: id,
+            ledger: BigInt(ledger),
+            chain: BigInt(chain),
+            what: 'received in blocks',
+          })),
+          ...overdrawn.rows.map(({ id, account, sats }) => ({
+            orderId: id,
+            ledger: BigInt(sats),
+            chain: 0n,
+            what: `the account ${account} is overdrawn`,
+          })),
+        ],
+      };
+    },
+    'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY',
+  );
 }

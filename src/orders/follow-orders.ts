@@ -1,4 +1,4 @@
-import pg from 'pg';
+import type pg from 'pg';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { Logger } from '#kernel/logger.ts';

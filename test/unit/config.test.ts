@@ -117,6 +117,12 @@ describe('loadConfig', () => {
     expect(hasEmbeddedDatabase(loadConfig({ env: {} }))).toBe(true);
   });
 
+  test('refuses confirmations of orders whose amounts do not ascend', () => {
+    const error = failure(() => loadConfig({ env: { ORDER_CONFIRMATIONS: '0:1,100:3,100:2' } }));
+    expect(error.message).toContain('ORDER_CONFIRMATIONS');
+    expect(loadConfig({ env: { ORDER_CONFIRMATIONS: '0:1,100:3' } }).orderConfirmations).toBe('0:1,100:3');
+  });
+
   test('does not show a secret that is wrong', () => {
     const error = failure(() => loadConfig({ env: { DATABASE_URL: 'mysql://user:hidden-word@host/db' } }));
     expect(error.message).toContain('DATABASE_URL');

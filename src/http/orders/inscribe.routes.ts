@@ -179,19 +179,14 @@ const referralFee = ({ baseFee }: OrderQuote, { referralPercent }: PriceSettings
 async function checkDelegates({ pool }: AppDependencies, { files }: OrderTerms): Promise<void> {
   const ids = files.flatMap(({ delegate }): InscriptionId[] => (delegate === null ? [] : [delegate]));
   if (ids.length === 0) return;
-  const client = await pool.connect();
-  try {
-    const keys = await inscriptionKeys(client, ids);
-    const unknown = ids.filter((_, index) => keys[index] === null || keys[index] === undefined);
-    refuseAny(
-      unknown.map(({ txid, index }) => ({
-        message: `The delegate ${formatInscriptionId(txid, index)} is not an inscription of this index.`,
-        parameter: 'delegates',
-      })),
-    );
-  } finally {
-    client.release();
-  }
+  const keys = await inscriptionKeys(pool, ids);
+  const unknown = ids.filter((_, index) => (keys[index] ?? null) === null);
+  refuseAny(
+    unknown.map(({ txid, index }) => ({
+      message: `The delegate ${formatInscriptionId(txid, index)} is not an inscription of this index.`,
+      parameter: 'delegates',
+    })),
+  );
 }
 
 function withFetched(terms: OrderTerms, { bodies, metadata }: FetchedContents): OrderTerms {

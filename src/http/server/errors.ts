@@ -72,7 +72,6 @@ const statusByCode: Readonly<Partial<Record<ErrorCode, number>>> = {
   search_engine_failed: 503,
   access_unavailable: 503,
   order_refuses: 409,
-  order_refused: 400,
   idempotency_key_reused: 422,
   idempotency_key_busy: 409,
   orders_off: 503,

@@ -1,15 +1,11 @@
 /** What may be wrong with orders. */
 export const orderErrors = {
   orders_off: {
-    meaning: 'The service takes no orders: it has no wallet, no node, or a node that relays no reveals.',
+    meaning:
+      'The service takes no orders: it has no wallet, no process with its seed, no block, or a node that relays no reveals.',
     action:
-      'The message says what is missing: `satscribe wallet init` makes a wallet (docs/wallet.md), and Bitcoin Core relays reveals by default.',
+      'The message says what is missing: `satscribe wallet init` makes a wallet, WALLET_SEED_FILE names its seed (docs/wallet.md), and Bitcoin Core relays reveals by default.',
     retry: 'minute',
-  },
-  order_refused: {
-    meaning: 'What is ordered cannot be made: nothing was stored, and no money was asked for.',
-    action: 'Change what the message names; docs/orders.md has the rules.',
-    retry: 'never',
   },
   order_refuses: {
     meaning:

@@ -1,0 +1,22 @@
+export interface OrderPolicy {
+  /** Confirmations of payments, by the amounts from which they are asked, ascending. */
+  readonly confirmations: readonly { readonly from: bigint; readonly confirmations: number }[];
+  /** Of reveals, with which an order is completed. */
+  readonly finalConfirmations: number;
+}
+
+/** The confirmations of the highest step at or below an amount; at least 1: unconfirmed money is never spent. */
+export function confirmationsFor({ confirmations }: OrderPolicy, amount: bigint): number {
+  const step = confirmations.findLast(({ from }) => from <= amount);
+  return Math.max(1, step?.confirmations ?? 1);
+}
+
+/** Reads `sats:confirmations,…`; null where the amounts do not ascend. */
+export function parseConfirmations(text: string): OrderPolicy['confirmations'] | null {
+  const steps = text.split(',').map((part) => {
+    const [from = '', confirmations = ''] = part.split(':');
+    return { from: BigInt(from), confirmations: Number(confirmations) };
+  });
+  const isAscending = steps.every(({ from }, place) => place === 0 || from > (steps[place - 1]?.from ?? 0n));
+  return isAscending ? steps : null;
+}
