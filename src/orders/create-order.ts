@@ -108,7 +108,7 @@ export async function createOrder(
       amount: BigInt(quote.amount),
       quote,
       request,
-      terms: storedTerms(terms) as unknown as NewOrder['terms'],
+      terms: storedTerms(terms),
       webhookUrl,
       refundScript,
       expiresAt: new Date(now.getTime() + timeoutMinutes * 60_000),

@@ -1,5 +1,6 @@
 import { displayHash } from '#kernel/primitives/hash.ts';
 import type { Payment } from '#payments/payments.queries.ts';
+import { valueOf } from './inscribing/plan-amounts.ts';
 import type { NewOrder, Order, OrderFile, OrderTransaction } from './order.store.ts';
 import { countsInTime } from './order-facts.ts';
 import type { OrderState } from './order-machine.ts';
@@ -62,8 +63,6 @@ export function orderAnswer(order: Order, { files, transactions, payments }: Ord
   });
 }
 
-const sumOf = (payments: readonly Payment[]): bigint => payments.reduce((sum, { value }) => sum + value, 0n);
-
 /** Clients look for flags that are there and true. */
 const flag = (isSet: boolean): true | null => (isSet ? true : null);
 
@@ -80,9 +79,9 @@ function progressOf({ state, paidAt }: Order): object {
 
 function receivedOf({ state, amount, expiresAt }: Order, payments: readonly Payment[]): object {
   const there = payments.filter(({ goneAt }) => goneAt === null);
-  const received = sumOf(there);
+  const received = valueOf(there);
   // what comes late or is dust does not bring the order on, so it is still missing
-  const counted = sumOf(
+  const counted = valueOf(
     there.filter(({ value, firstSeen }) =>
       countsInTime({ value, firstSeen, height: null, isGone: false }, { expiresAt }),
     ),

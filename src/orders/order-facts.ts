@@ -1,4 +1,5 @@
 import type { Height } from '#kernel/primitives/height.ts';
+import { p2trDust, valueOf } from './inscribing/plan-amounts.ts';
 import type { OrderEvent, OrderState } from './order-machine.ts';
 
 /** A payment to an order's address, as the tables of payments show it. */
@@ -32,24 +33,21 @@ export interface OrderFacts {
   readonly refund: 'sent' | 'deep' | null;
 }
 
-/**
- * Payments below this do not count: an output of less costs about as much to spend as it holds (Bitcoin Core's dust of
- * a P2TR output), and nodes relay none. They are credited all the same.
- */
-export const countedLeast = 330n;
-
 /** The sum of what counts as payment in time: seen, and as deep as is asked. */
 export function paidInTime(facts: OrderFacts): { readonly seen: bigint; readonly deep: bigint } {
   const inTime = facts.payments.filter((payment) => countsInTime(payment, facts));
   return {
-    seen: sum(inTime),
-    deep: sum(inTime.filter((payment) => isDeep(payment, facts))),
+    seen: valueOf(inTime),
+    deep: valueOf(inTime.filter((payment) => isDeep(payment, facts))),
   };
 }
 
-/** Whether a payment counts towards the amount: there, not dust, and first seen before the time was over. */
+/**
+ * Whether a payment counts towards the amount: there, not dust, and first seen before the time was over. Dust costs about
+ * as much to spend as it holds, and nodes relay none; it is credited all the same.
+ */
 export function countsInTime(payment: OrderPayment, { expiresAt }: Pick<OrderFacts, 'expiresAt'>): boolean {
-  return !payment.isGone && payment.value >= countedLeast && payment.firstSeen <= expiresAt;
+  return !payment.isGone && payment.value >= p2trDust && payment.firstSeen <= expiresAt;
 }
 
 /** Whether a payment lies as deep as is asked. */
@@ -114,6 +112,3 @@ function lostPayment(facts: OrderFacts): OrderEvent | null {
   if (seen < facts.amount) return 'gone';
   return deep < facts.amount ? 'unpaid' : null;
 }
-
-const sum = (payments: readonly OrderPayment[]): bigint =>
-  payments.reduce((total, { value }) => total + value, 0n);

@@ -4,6 +4,7 @@ import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
 import { asHeight } from '#kernel/primitives/height.ts';
 import { type Payment, readPayments } from '#payments/payments.queries.ts';
 import { readPaymentsOffset } from '#payments/store/offset.store.ts';
+import { p2trDust } from './inscribing/plan-amounts.ts';
 import {
   correctionsTo,
   entriesOf,
@@ -103,20 +104,24 @@ export async function processOrder(
   let order = await lockOrder(tx, id);
   if (order === null) return null;
   const before = order.state;
-  let known = await learn(tx, order, steps, now);
+  let known: Known;
   let problem: string | null;
   for (let events = 0; ; events++) {
     assert(events < eventsMax, `order ${id} runs in a circle`);
-    problem = await make(tx, order, known, steps);
-    if (problem !== null && order.state === 'prep') {
-      await applyEvent(tx, order, 'failed', steps, problem);
-      order = await relock(tx, id);
-    }
     known = await learn(tx, order, steps, now);
+    const make = makingOf(tx, order, known, steps);
+    problem = null;
+    if (make !== null) {
+      problem = await make();
+      if (problem !== null && order.state === 'prep') {
+        await applyEvent(tx, order, 'failed', steps, problem);
+        order = await relock(tx, id);
+      }
+      known = await learn(tx, order, steps, now);
+    }
     const event = nextEvent(order.state, known.facts);
     if (event === null) break;
     order = await apply(tx, order, event, steps);
-    known = await learn(tx, order, steps, now);
   }
   await post(tx, order, known);
   if (order.isCancelAsked && underWay.includes(before) && order.state !== 'cancelled') {
@@ -184,22 +189,26 @@ async function relock(tx: pg.ClientBase, id: string): Promise<Order> {
   return order;
 }
 
-/** Makes the transaction that the state of the order asks for, if it is not there. The reason where it cannot. */
-async function make(
+/**
+ * What makes the transactions that the state of the order asks for, and gives the reason where it cannot; null: it asks
+ * for none.
+ */
+function makingOf(
   tx: pg.ClientBase,
   order: Order,
   { facts, payments, owed, reveals }: Known,
   steps: OrderSteps,
-): Promise<string | null> {
+): (() => Promise<string | null>) | null {
   if (order.state === 'prep' && reveals.length === 0) {
     const spent = payments.filter((payment) => {
       const seen = paymentOf(payment);
       return countsInTime(seen, facts) && isDeep(seen, facts);
     });
-    return steps.makeReveals(tx, order, spent);
+    return () => steps.makeReveals(tx, order, spent);
   }
   const paysBack = order.state === 'waiting-refund' || (order.state === 'completed' && facts.isRevealed);
-  if (paysBack && order.refundScript !== null && owed.length > 0) return steps.makeRefund(tx, order, owed);
+  if (paysBack && order.refundScript !== null && owed.length > 0)
+    return () => steps.makeRefund(tx, order, owed);
   return null;
 }
 
@@ -306,13 +315,10 @@ function refundState(
 ): OrderFacts['refund'] {
   if (refunds.length === 0) return null;
   const isAllSpent = payments
-    .filter(({ goneAt, value }) => goneAt === null && value >= dustLimit)
+    .filter(({ goneAt, value }) => goneAt === null && value >= p2trDust)
     .every((payment) => spent.has(outpointOf(payment)));
   return isAllSpent && refunds.every(({ txid }) => deep.has(displayHash(txid))) ? 'deep' : 'sent';
 }
-
-/** An output of the order's key that holds less is not worth its own fee. */
-const dustLimit = 330n;
 
 /** Accounts of what a transaction of ours pays. Outputs that a later one of the order spends stay owed until then. */
 const accountOf: Readonly<Record<string, LedgerAccount>> = {
@@ -357,9 +363,9 @@ function excessOf({ amount }: Order, transactions: readonly OrderTransaction[]):
   const paid = spending.plan.inputs.reduce((sum, { value }) => sum + BigInt(value), 0n);
   const vout = spending.plan.outputs.findIndex(({ kind }) => kind === 'service' || kind === 'change');
   const output = spending.plan.outputs[vout];
-  if (paid - amount < dustLimit || output === undefined) return null;
+  if (paid - amount < p2trDust || output === undefined) return null;
   const value = BigInt(output.value);
-  const owed = value - (paid - amount) < dustLimit ? value : paid - amount;
+  const owed = value - (paid - amount) < p2trDust ? value : paid - amount;
   return { txid: spending.txid, vout, value, owed, at: 'own' };
 }
 

@@ -6,9 +6,6 @@ import {
 } from '#kernel/primitives/inscription-id.ts';
 import type { Content, FileTerms, OrderTerms } from './inscribing/order-terms.ts';
 
-/** The terms of an order as JSON: contents as their lengths (their bytes are in the leaf), sats as texts. */
-export type StoredTerms = Readonly<Record<string, unknown>> & { readonly version: 1 };
-
 interface StoredFile {
   readonly contentType: string | null;
   readonly body: number | null;
@@ -18,7 +15,8 @@ interface StoredFile {
   readonly delegate: string | null;
 }
 
-interface Stored {
+/** The terms of an order as JSON: contents as their lengths (their bytes are in the leaf), sats as texts. */
+export interface StoredTerms {
   readonly version: 1;
   readonly type: OrderTerms['type'];
   readonly files: readonly StoredFile[];
@@ -34,7 +32,7 @@ interface Stored {
 }
 
 /** For the column `terms`. `termsOf` gives terms that plan the same transactions. */
-export function storedTerms(terms: OrderTerms): Stored {
+export function storedTerms(terms: OrderTerms): StoredTerms {
   return {
     version: 1,
     type: terms.type,
@@ -63,8 +61,7 @@ export function storedTerms(terms: OrderTerms): Stored {
 }
 
 /** The inverse of `storedTerms`, but for the bytes of contents. */
-export function termsOf(column: StoredTerms): OrderTerms {
-  const stored = column as unknown as Stored;
+export function termsOf(stored: StoredTerms): OrderTerms {
   assert(stored.version === 1, `terms of version ${String(stored.version)}`);
   return {
     type: stored.type,

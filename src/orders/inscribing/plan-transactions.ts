@@ -141,7 +141,8 @@ function revealInputs(terms: SettledTerms, { payments, parents }: RevealFunds): 
   return revealsPostageFirst(terms) ? [revealing, ...kept, ...paying] : [...kept, revealing, ...paying];
 }
 
-const spent = (
+/** An output as an input of a plan. */
+export const spent = (
   { txid, vout, value, script, key, leafScript }: Arrived,
   path: PlannedInput['path'],
 ): PlannedInput => ({ txid, vout, value, script, sequence, key, leafScript, path });
