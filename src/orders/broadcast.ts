@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { Txid } from '#kernel/primitives/hash.ts';
-import { markSent } from './order.store.ts';
+import { markSent } from './order-transactions.store.ts';
 
 /** RPC_VERIFY_ALREADY_IN_UTXO_SET (Bitcoin Core rpc/protocol.h): it is mined already. */
 const alreadyMined = -27;

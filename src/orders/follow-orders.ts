@@ -19,10 +19,9 @@ import {
   ordersChannel,
   ordersWaitingForBlocks,
   readOrdersOffset,
-  readSigned,
   tipsOf,
-  transactionsToSend,
 } from './order.store.ts';
+import { readSigned, transactionsToSend } from './order-transactions.store.ts';
 import { failOrder, type OrderSteps, processOrder, tryAgainMs } from './process-order.ts';
 
 export interface FollowOrdersOptions {

@@ -7,13 +7,8 @@ import { watchScripts } from '#payments/store/watches.store.ts';
 import { layoutOrder, type OrderLayout, type RevealLayout } from './inscribing/order-layout.ts';
 import type { OrderRefusal, OrderTerms } from './inscribing/order-terms.ts';
 import { type Arrived, type OwnDestination, planCommit, planReveal } from './inscribing/plan-transactions.ts';
-import {
-  insertTransaction,
-  type Order,
-  type OrderTransactionKind,
-  readLeaves,
-  type StoredPlan,
-} from './order.store.ts';
+import { type Order, readLeaves } from './order.store.ts';
+import { insertTransaction, type OrderTransactionKind, type StoredPlan } from './order-transactions.store.ts';
 import { type OwedOutput, planRefund } from './plan-refund.ts';
 import { nextBlock, type OwedMoney, outpointOf, refundWatcherOf } from './process-order.ts';
 import { termsOf } from './stored-terms.ts';

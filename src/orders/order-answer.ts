@@ -1,9 +1,10 @@
 import { displayHash } from '#kernel/primitives/hash.ts';
 import type { Payment } from '#payments/payments.queries.ts';
 import { valueOf } from './inscribing/plan-amounts.ts';
-import type { NewOrder, Order, OrderFile, OrderTransaction } from './order.store.ts';
+import type { NewOrder, Order, OrderFile } from './order.store.ts';
 import { countsInTime } from './order-facts.ts';
 import type { OrderState } from './order-machine.ts';
+import type { OrderTransaction } from './order-transactions.store.ts';
 import { placeOf } from './tell-customer.ts';
 
 /** The answer to a creation: all inputs, absent ones null, and a charge without its address (client-compat 3.4). */

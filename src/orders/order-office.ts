@@ -4,21 +4,21 @@ import { withTransaction } from '#kernel/pg/transaction.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 import { readPayments } from '#payments/payments.queries.ts';
+import { readEntries } from './ledger.store.ts';
 import { balancesOf } from './ledger.ts';
 import {
   askToCancel,
   lockOrder,
   type Order,
   ordersInState,
-  readEntries,
   readEvents,
   readOrder,
   readOrderFiles,
-  readTransactions,
   setRefundScript,
   wakeOrders,
 } from './order.store.ts';
 import type { OrderEvent, OrderState } from './order-machine.ts';
+import { readTransactions } from './order-transactions.store.ts';
 import { applyEvent, watcherOf } from './process-order.ts';
 import { tellCustomer } from './tell-customer.ts';
 

@@ -16,9 +16,9 @@ import {
   type Order,
   readOrder,
   readOrderFiles,
-  readTransactions,
 } from './order.store.ts';
 import type { OrderProgress } from './order-answer.ts';
+import { readTransactions } from './order-transactions.store.ts';
 import { watcherOf } from './process-order.ts';
 import type { ReadFile } from './reading/read-files.ts';
 import type { ReferralRequest } from './reading/read-referral.ts';

@@ -5,6 +5,7 @@ import { asHeight } from '#kernel/primitives/height.ts';
 import { type Payment, readPayments } from '#payments/payments.queries.ts';
 import { readPaymentsOffset } from '#payments/store/offset.store.ts';
 import { p2trDust } from './inscribing/plan-amounts.ts';
+import { addEntries, readEntries } from './ledger.store.ts';
 import {
   correctionsTo,
   entriesOf,
@@ -15,21 +16,17 @@ import {
   withReferral,
 } from './ledger.ts';
 import {
-  addEntries,
   forgetCancellation,
   indexedReveals,
   lockOrder,
   lookAgain,
   moveOrder,
   type Order,
-  type OrderTransaction,
-  readEntries,
-  readTransactions,
   recordEvent,
-  supersede,
 } from './order.store.ts';
 import { countsInTime, isDeep, nextEvent, type OrderFacts, type OrderPayment } from './order-facts.ts';
 import { nextState, type OrderEvent, type OrderState } from './order-machine.ts';
+import { type OrderTransaction, readTransactions, supersede } from './order-transactions.store.ts';
 
 /** Who watches the scripts of an order (docs/payments.md). */
 export const watcherOf = (orderId: string): string => `order ${orderId}`;

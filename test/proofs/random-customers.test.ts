@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { audit } from '#orders/audit.ts';
+import { readEntries } from '#orders/ledger.store.ts';
 import { balancesOf } from '#orders/ledger.ts';
-import { readEntries } from '#orders/order.store.ts';
 import { seededRandom } from '#test/builders/random.ts';
 import { addressOf } from '#test/builders/regtest/regtest-transaction.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';

@@ -1,0 +1,46 @@
+import type pg from 'pg';
+import type { LedgerAccount, LedgerEntry } from './ledger.ts';
+
+/** The entries of an order, in their order. */
+export async function readEntries(client: pg.Pool | pg.ClientBase, orderId: string): Promise<LedgerEntry[]> {
+  const { rows } = await client.query<{
+    from_account: LedgerAccount;
+    to_account: LedgerAccount;
+    sats: number;
+    txid: Buffer;
+    vout: number | null;
+  }>(
+    'SELECT from_account, to_account, sats, txid, vout FROM service.ledger_entries WHERE order_id = $1 ORDER BY id',
+    [orderId],
+  );
+  return rows.map(({ from_account: from, to_account: to, sats, txid, vout }) => ({
+    from,
+    to,
+    sats: BigInt(sats),
+    txid: txid.toString('hex'),
+    vout,
+  }));
+}
+
+/** Adds entries of an order. */
+export async function addEntries(
+  tx: pg.ClientBase,
+  orderId: string,
+  entries: readonly LedgerEntry[],
+): Promise<void> {
+  if (entries.length === 0) return;
+  await tx.query(
+    `INSERT INTO service.ledger_entries (order_id, from_account, to_account, sats, txid, vout)
+     SELECT $1, e.from_account, e.to_account, e.sats, decode(e.txid, 'hex'), e.vout
+       FROM unnest($2::text[], $3::text[], $4::bigint[], $5::text[], $6::bigint[])
+            AS e (from_account, to_account, sats, txid, vout)`,
+    [
+      orderId,
+      entries.map(({ from }) => from),
+      entries.map(({ to }) => to),
+      entries.map(({ sats }) => sats),
+      entries.map(({ txid }) => txid),
+      entries.map(({ vout }) => vout),
+    ],
+  );
+}

@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import type pg from 'pg';
+import { type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
+
+export type OrderTransactionKind = 'commit' | 'reveal' | 'refund';
+
+export interface OrderTransaction {
+  readonly txid: Txid;
+  readonly kind: OrderTransactionKind;
+  /** Of its kind: reveals in the order of their files. */
+  readonly index: number;
+  /** Of a reveal: how many files it inscribes. */
+  readonly files: number;
+  readonly plan: StoredPlan;
+  readonly fee: number;
+  readonly madeAt: Date;
+  readonly sentAt: Date | null;
+  readonly refusal: string | null;
+}
+
+/** What is kept of a plan: outpoints as `<txid>:<vout>`, and outputs by what they are. Sats. */
+export interface StoredPlan {
+  readonly inputs: readonly { readonly outpoint: string; readonly value: number }[];
+  readonly outputs: readonly { readonly kind: string; readonly value: number; readonly script: string }[];
+}
+
+/** The transactions of an order that nothing has taken the place of, the oldest first: without their megabytes. */
+export async function readTransactions(
+  client: pg.Pool | pg.ClientBase,
+  id: string,
+): Promise<OrderTransaction[]> {
+  const { rows } = await client.query<{
+    txid: Buffer;
+    kind: OrderTransactionKind;
+    index: number;
+    files: number;
+    plan: StoredPlan;
+    fee: number;
+    made_at: Date;
+    sent_at: Date | null;
+    refusal: string | null;
+  }>(
+    `SELECT txid, kind, index, files, plan, fee, made_at, sent_at, refusal FROM service.order_transactions
+      WHERE order_id = $1 AND superseded_at IS NULL ORDER BY made_at, kind, index`,
+    [id],
+  );
+  return rows.map(({ txid, made_at: madeAt, sent_at: sentAt, ...row }) => ({
+    ...row,
+    txid: trustedTxid(txid),
+    madeAt,
+    sentAt,
+  }));
+}
+
+/** Stores a signed transaction, before it is broadcast. */
+export async function insertTransaction(
+  tx: pg.ClientBase,
+  orderId: string,
+  {
+    txid,
+    kind,
+    index,
+    files,
+    bytes,
+    plan,
+    fee,
+  }: Pick<OrderTransaction, 'txid' | 'kind' | 'index' | 'files' | 'plan' | 'fee'> & { bytes: Uint8Array },
+): Promise<void> {
+  await tx.query(
+    `INSERT INTO service.order_transactions AS t (txid, order_id, kind, index, files, bytes, plan, fee)
+     VALUES ($1, $2, $3, $7, $8, $4, $5, $6)
+     ON CONFLICT (txid) DO UPDATE SET superseded_at = NULL WHERE t.order_id = excluded.order_id`,
+    [Buffer.from(txid), orderId, kind, Buffer.from(bytes), JSON.stringify(plan), fee, index, files],
+  );
+}
+
+/** The payments that a transaction spends are gone: it is no longer broadcast. */
+export async function supersede(tx: pg.ClientBase, txid: Txid): Promise<void> {
+  await tx.query('UPDATE service.order_transactions SET superseded_at = now() WHERE txid = $1', [
+    Buffer.from(txid),
+  ]);
+}
+
+/** A node took a transaction, or refused it for this reason. */
+export async function markSent(client: pg.ClientBase, txid: Txid, refusal: string | null): Promise<void> {
+  await client.query(
+    `UPDATE service.order_transactions
+        SET refusal = $2, sent_at = CASE WHEN $2::text IS NULL THEN coalesce(sent_at, now()) ELSE sent_at END
+      WHERE txid = $1`,
+    [Buffer.from(txid), refusal],
+  );
+}
+
+/**
+ * Transactions of these orders that were never sent; null: those of all orders that are needed and may be in no
+ * block. The oldest first.
+ */
+export async function transactionsToSend(
+  client: pg.ClientBase,
+  orderIds: readonly string[] | null,
+): Promise<Txid[]> {
+  const { rows } =
+    orderIds === null
+      ? await client.query<{ txid: Buffer }>(allToSend)
+      : await client.query<{ txid: Buffer }>(newToSend, [orderIds]);
+  return rows.map(({ txid }) => trustedTxid(txid));
+}
+
+const newToSend = `SELECT txid FROM service.order_transactions
+  WHERE order_id = ANY($1::uuid[]) AND superseded_at IS NULL AND sent_at IS NULL AND refusal IS NULL
+  ORDER BY made_at, kind, index`;
+// of orders that are under way however old they are: nobody else sends what they wait for
+const allToSend = `SELECT t.txid FROM service.orders AS o JOIN service.order_transactions AS t ON t.order_id = o.id
+  WHERE t.superseded_at IS NULL
+    AND CASE WHEN o.state IN ('completed', 'refunded')
+             THEN t.kind = 'refund' AND o.completed_at > now() - interval '30 days'
+             ELSE true END
+    AND NOT (t.kind = 'refund' AND EXISTS (
+      SELECT FROM service.payments_seen AS p WHERE p.txid = t.txid AND p.height IS NOT NULL))
+  ORDER BY t.made_at, t.kind, t.index`;
+
+/** A stored transaction with its signatures: none is ever deleted. */
+export async function readSigned(client: pg.ClientBase, txid: Txid): Promise<Buffer> {
+  const { rows } = await client.query<{ bytes: Buffer }>(
+    'SELECT bytes FROM service.order_transactions WHERE txid = $1',
+    [Buffer.from(txid)],
+  );
+  const [row] = rows;
+  assert(row !== undefined, 'a transaction that was read is stored');
+  return row.bytes;
+}
