@@ -4,8 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
 import { quoteOrder } from '#orders/inscribing/quote-order.ts';
+import { orderTerms, textTerms } from '#test/builders/order-terms.ts';
 import { RegtestChain } from '#test/builders/regtest/regtest-chain.ts';
-import { addressOf, scriptOf, transaction } from '#test/builders/regtest/regtest-transaction.ts';
+import { addressOf, scriptOf } from '#test/builders/regtest/regtest-transaction.ts';
 import { databaseFolder } from '#test/support/database-folder.ts';
 import { startBitcoind } from '#test/support/node/bitcoind.ts';
 import { bitcoind } from '../follow/follow-bench.ts';
@@ -114,18 +115,11 @@ function figuresOf(measured: Measured, suffix: string): Figure[] {
 /** A service with a wallet, and what its customers do. */
 class Shop {
   readonly #chain: RegtestChain;
-  readonly #node: Awaited<ReturnType<typeof startBitcoind>>;
   readonly #process: SatscribeProcess;
   readonly #origin: string;
 
-  private constructor(
-    chain: RegtestChain,
-    node: Awaited<ReturnType<typeof startBitcoind>>,
-    process: SatscribeProcess,
-    origin: string,
-  ) {
+  private constructor(chain: RegtestChain, process: SatscribeProcess, origin: string) {
     this.#chain = chain;
-    this.#node = node;
     this.#process = process;
     this.#origin = origin;
   }
@@ -140,7 +134,7 @@ class Shop {
     const origin = await service.ready();
     const init = await SatscribeProcess.start(['wallet', 'init'], join(dir, 'data'), env);
     await init.success();
-    const shop = new Shop(chain, node, service, origin);
+    const shop = new Shop(chain, service, origin);
     await shop.#untilOpen();
     return shop;
   }
@@ -253,13 +247,7 @@ class Shop {
 
   /** When the node took the payment. */
   async #pay(address: string, value: number): Promise<number> {
-    const coin = await this.#chain.coin();
-    const { scriptPubKey } = await this.#node.rpc.call<{ scriptPubKey: string }>('validateaddress', [
-      address,
-    ]);
-    const outputScript = Buffer.from(scriptPubKey, 'hex');
-    const change = { value: coin.value - value - 1000, to: coin.owner };
-    await this.#chain.broadcast(transaction([coin], [{ value, outputScript }, change]));
+    await this.#chain.payAddress(address, value);
     return performance.now();
   }
 
@@ -299,25 +287,8 @@ function quote(terms: OrderTerms): void {
   if (quoted.kind === 'refused') throw new Error(quoted.reason);
 }
 
-function termsOf(files: number, bytes: number): OrderTerms {
-  return {
-    type: 'direct',
-    files: Array.from({ length: files }, () => ({
-      contentType: 'text/plain;charset=utf-8',
-      body: bytes,
-      contentEncoding: null,
-      metaprotocol: null,
-      metadata: null,
-      delegate: null,
-    })),
-    receivers: [scriptOf(receiver)],
-    postage: 546n,
-    feeRate: 2000n,
-    batchMode: 'separate-outputs',
-    parents: [],
-    burn: false,
-    uncurse: false,
-    additionalFee: 0n,
-    nonStandard: false,
-  };
-}
+const termsOf = (files: number, bytes: number): OrderTerms =>
+  orderTerms(
+    Array.from({ length: files }, () => textTerms(bytes)),
+    [scriptOf(receiver)],
+  );

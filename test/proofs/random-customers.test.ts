@@ -58,7 +58,7 @@ describe.skipIf(bitcoindForTests() === null)('random customers', () => {
         const kind = kinds[random.below(kinds.length)]!;
         made.push({ id, kind, amount: charge.amount });
         for (const value of payments[kind]!(charge.amount)) {
-          await service.pay(address, value);
+          await service.chain.payAddress(address, value);
           if (random.below(2) === 0) await mine();
         }
         const next = random.below(6);

@@ -138,6 +138,22 @@ export class RegtestChain {
     await this.rpc.call('sendrawtransaction', [made.hex, 0, 21_000_000]);
   }
 
+  /** An unconfirmed payment to a script, of a new coin. */
+  async pay(outputScript: Uint8Array, value: number): Promise<{ coin: Coin; payment: RegtestTransaction }> {
+    const coin = await this.coin();
+    const change = { value: coin.value - value - 1000, to: coin.owner };
+    const payment = transaction([coin], [{ value, outputScript }, change]);
+    await this.broadcast(payment);
+    return { coin, payment };
+  }
+
+  /** The same to an address. */
+  async payAddress(address: string, value: number): Promise<RegtestTransaction> {
+    const { scriptPubKey } = await this.rpc.call<{ scriptPubKey: string }>('validateaddress', [address]);
+    const { payment } = await this.pay(Buffer.from(scriptPubKey, 'hex'), value);
+    return payment;
+  }
+
   async height(): Promise<number> {
     return this.rpc.call<number>('getblockcount');
   }

@@ -13,6 +13,7 @@ import { cancelOrder, refundOrder } from '#orders/order-office.ts';
 import { watcherOf } from '#orders/process-order.ts';
 import { putReferral, readReferral } from '#orders/referral.store.ts';
 import { readPayments } from '#payments/payments.queries.ts';
+import { orderTerms, textTerms } from '#test/builders/order-terms.ts';
 import { scriptOf, transaction } from '#test/builders/regtest/regtest-transaction.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 import { OrderWorld } from '#test/support/orders/order-world.ts';
@@ -33,27 +34,11 @@ function wanted(
   inscriptionIdPrefix: string | null = null,
 ): WantedOrder {
   const files = texts.map((text, index) => textFile(`${index}.txt`, text));
-  const terms: OrderTerms = {
-    type: 'direct',
-    files: files.map(({ content, mediaType }) => ({
-      contentType: mediaType,
-      body: content,
-      contentEncoding: null,
-      metaprotocol: null,
-      metadata: null,
-      delegate: null,
-    })),
-    receivers: [scriptOf(receiver)],
-    postage: 546n,
-    feeRate: 2000n,
-    batchMode: 'separate-outputs',
-    parents: [],
-    burn: false,
-    uncurse: false,
-    additionalFee: 0n,
-    nonStandard: false,
-    ...more,
-  };
+  const terms = orderTerms(
+    files.map(({ content }) => textTerms(content)),
+    [scriptOf(receiver)],
+    more,
+  );
   const quote = quoteOrder(terms, {
     baseFee: 2000n,
     rareSatsFee: 0n,
@@ -115,15 +100,7 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
 
   /** Pays to a script, unconfirmed. */
   async function pay(script: Uint8Array, value: number) {
-    const coin = await world.chain.coin();
-    const payment = transaction(
-      [coin],
-      [
-        { value, outputScript: script },
-        { value: coin.value - value - 1000, to: coin.owner },
-      ],
-    );
-    await world.chain.broadcast(payment);
+    const { coin } = await world.chain.pay(script, value);
     return coin;
   }
 
@@ -227,11 +204,7 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
     const { order } = await world.desk.create(referred(plain, 'other', 700));
     await pay(order.script, plain.quote.amount + 40_000);
     await world.until(order.id, 'waiting-confirmation');
-    await world.chain.mineMempool();
-    await world.until(order.id, 'queued');
-    await world.sent(order.id, ['reveal']);
-    await world.chain.mineMempool();
-    await world.until(order.id, 'completed');
+    await world.deliver(order.id);
     await world.sent(order.id, ['refund']);
     const delivered = { postage: 546, service: 1700, referral: 1000 };
     expect(await accounts(order.id)).toMatchObject({ ...delivered, owed: 40_000 });
@@ -257,11 +230,7 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
     const texts = Array.from({ length: 30 }, (_, index) => `file ${index}`);
     const { order } = await world.desk.create(wanted(texts));
     await pay(order.script, Number(order.amount));
-    await world.chain.mineMempool();
-    await world.until(order.id, 'queued');
-    await world.sent(order.id);
-    await world.chain.mineMempool();
-    await world.until(order.id, 'completed');
+    await world.deliver(order.id);
     await expectDelivered(order.id, texts);
   });
 
@@ -270,11 +239,7 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
     const { order } = await world.desk.create(inParts);
     const third = Math.ceil(inParts.quote.amount / 3);
     for (const value of [third, third, inParts.quote.amount - 2 * third]) await pay(order.script, value);
-    await world.chain.mineMempool();
-    await world.until(order.id, 'queued');
-    await world.sent(order.id);
-    await world.chain.mineMempool();
-    await world.until(order.id, 'completed');
+    await world.deliver(order.id);
     await expectDelivered(order.id, ['in parts']);
 
     const { order: short } = await world.desk.create({ ...wanted(['short']), timeoutMinutes: 0 });
@@ -304,11 +269,7 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
     const order = { ...wanted(['too much']), refundScript: scriptOf(refunded) };
     const { order: made } = await world.desk.create(order);
     await pay(made.script, order.quote.amount + 50_000);
-    await world.chain.mineMempool();
-    await world.until(made.id, 'queued');
-    await world.sent(made.id, ['reveal']);
-    await world.chain.mineMempool();
-    await world.until(made.id, 'completed');
+    await world.deliver(made.id);
     await world.sent(made.id, ['refund']);
     await world.chain.mineMempool();
     await world.eventually(async () => (await accounts(made.id))['owed'] === undefined);
@@ -320,11 +281,7 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
     const dust = wanted(['a little too much']);
     const { order: little } = await world.desk.create({ ...dust, refundScript: scriptOf(refunded) });
     await pay(little.script, dust.quote.amount + 329);
-    await world.chain.mineMempool();
-    await world.until(little.id, 'queued');
-    await world.sent(little.id);
-    await world.chain.mineMempool();
-    await world.until(little.id, 'completed');
+    await world.deliver(little.id);
     expect((await accounts(little.id))['service']).toBe(2329);
   });
 
@@ -332,11 +289,7 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
     const order = { ...wanted(['twice']), refundScript: scriptOf(refunded) };
     const { order: made } = await world.desk.create(order);
     await pay(made.script, order.quote.amount);
-    await world.chain.mineMempool();
-    await world.until(made.id, 'queued');
-    await world.sent(made.id);
-    await world.chain.mineMempool();
-    await world.until(made.id, 'completed');
+    await world.deliver(made.id);
     await pay(made.script, order.quote.amount);
     await world.chain.mineMempool();
     await world.sent(made.id, ['refund']);
@@ -422,11 +375,7 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
     const { order } = await world.desk.create(wanted(texts, { uncurse: true }, 'a1b'));
     expect(order.paidTo).toBe('wallet');
     await pay(order.script, Number(order.amount));
-    await world.chain.mineMempool();
-    await world.until(order.id, 'queued');
-    await world.sent(order.id);
-    await world.chain.mineMempool();
-    await world.until(order.id, 'completed');
+    await world.deliver(order.id);
     await expectDelivered(order.id, texts);
     const ids = (await answerOf(order.id)).files.map(({ inscriptionId }) => inscriptionId);
     expect(new Set(ids).size).toBe(3);
@@ -436,11 +385,7 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
   test('that a reorganisation takes the payment and the reveal from is delivered again, with the same id', async () => {
     const { order } = await world.desk.create(wanted(['again']));
     await pay(order.script, Number(order.amount));
-    await world.chain.mineMempool();
-    await world.until(order.id, 'queued');
-    await world.sent(order.id);
-    await world.chain.mineMempool();
-    await world.until(order.id, 'completed');
+    await world.deliver(order.id);
     const before = (await answerOf(order.id)).files[0]!.inscriptionId;
     await world.chain.takeBack(2);
     await world.chain.mineEmpty(3);

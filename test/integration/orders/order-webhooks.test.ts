@@ -52,7 +52,7 @@ describe.skipIf(bitcoindForTests() === null)('a receiver of webhooks', () => {
     });
     const { id, charge } = (await answer.json()) as OrderShown;
     const { address } = (await service.order(id)).charge;
-    await service.pay(address, charge.amount);
+    await service.chain.payAddress(address, charge.amount);
     await service.eventually(async () => (await service.order(id)).state === 'waiting-confirmation');
     await service.chain.mineMempool();
     await service.eventually(async () => {

@@ -1,15 +1,10 @@
 import { execFile } from 'node:child_process';
-import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { RegtestChain } from '#test/builders/regtest/regtest-chain.ts';
-import { addressOf, scriptOf, transaction } from '#test/builders/regtest/regtest-transaction.ts';
-import { makeDataDir } from '#test/support/data-dir.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
-import { type Bitcoind, startBitcoind } from '#test/support/node/bitcoind.ts';
+import { addressOf, scriptOf } from '#test/builders/regtest/regtest-transaction.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
-import { makeTestWallet } from '#test/support/orders/test-wallet.ts';
-import { type CliProcess, machineEnvironment, startCli } from '#test/support/run-cli.ts';
+import { OrderService } from '#test/support/orders/order-service.ts';
+import { machineEnvironment } from '#test/support/run-cli.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
 const execute = promisify(execFile);
@@ -39,54 +34,20 @@ interface OrderAnswer {
 
 // the last test cancels what the first one ordered
 describe.skipIf(bitcoindForTests() === null)('the public client, unmodified', { shuffle: false }, () => {
-  let bitcoind: Bitcoind;
-  let chain: RegtestChain;
-  let database: TestDatabase;
-  let folder: { path: string; remove(): Promise<void> };
-  let service: CliProcess;
-  let origin: string;
+  let service: OrderService;
   /** Of the first test. */
   let completed = '';
 
   beforeAll(async () => {
-    bitcoind = await startBitcoind();
-    chain = await RegtestChain.start(bitcoind.rpc, 130);
-    database = await createTestDatabase();
-    folder = await makeDataDir();
-    const seedFile = join(folder.path, 'seed');
-    await makeTestWallet(database.pool, seedFile);
-    service = startCli(
-      ['serve', '--node', bitcoind.rpcUrl, '--cookie-file', bitcoind.cookieFile, '--port', '0'],
-      {
-        ...database.settings,
-        WALLET_SEED_FILE: seedFile,
-        FILES_DIR: join(folder.path, 'files'),
-        ORDER_RATE: '0',
-      },
-    );
-    [, origin = ''] = await service.seen(/^ready (http:\/\/127\.0\.0\.1:\d+)\n$/u);
+    service = await OrderService.start({ ALLOW_PRIVATE_URLS: 'false' });
   });
-  afterAll(async () => {
-    service?.child.kill('SIGTERM');
-    await service?.ended;
-    await bitcoind?.remove();
-    await database?.drop();
-    await folder?.remove();
-  });
+  afterAll(() => service?.close());
 
   async function call<Value>(method: string, ...parameters: readonly unknown[]): Promise<Answer<Value>> {
     const { stdout } = await execute(process.execPath, [clientFile, method, JSON.stringify(parameters)], {
-      env: { ...machineEnvironment(), https_proxy: origin },
+      env: { ...machineEnvironment(), https_proxy: service.origin },
     });
     return JSON.parse(stdout) as Answer<Value>;
-  }
-
-  async function pay(address: string, value: number): Promise<void> {
-    const coin = await chain.coin();
-    const { scriptPubKey } = await bitcoind.rpc.call<{ scriptPubKey: string }>('validateaddress', [address]);
-    const outputScript = Buffer.from(scriptPubKey, 'hex');
-    const change = { value: coin.value - value - 1000, to: coin.owner };
-    await chain.broadcast(transaction([coin], [{ value, outputScript }, change]));
   }
 
   const text = 'data:plain/text;base64,' + Buffer.from('hello client').toString('base64');
@@ -101,7 +62,7 @@ describe.skipIf(bitcoindForTests() === null)('the public client, unmodified', { 
   async function untilState(id: string, state: string): Promise<OrderAnswer> {
     return waitUntil(
       async () => {
-        const answer = await fetch(new URL(`/order/${id}`, origin));
+        const answer = await fetch(new URL(`/order/${id}`, service.origin));
         const order = (await answer.json()) as OrderAnswer;
         if (order.state !== state) throw new Error(`the order is ${order.state}: ${order.error ?? ''}`);
         return order;
@@ -131,9 +92,9 @@ describe.skipIf(bitcoindForTests() === null)('the public client, unmodified', { 
     expect(read.value).toMatchObject({ id: order.id, status: 'ok', fee: '3', inscriptionIdPrefix: 'ace' });
     expect(Object.values(read.value!)).not.toContain(null);
     const { address = '', amount } = read.value!.charge;
-    await pay(address, amount);
+    await service.chain.payAddress(address, amount);
     await untilState(order.id, 'waiting-confirmation');
-    await chain.mineMempool();
+    await service.chain.mineMempool();
     await untilState(order.id, 'queued');
     const sent = await waitUntil(
       async () => {
@@ -143,23 +104,23 @@ describe.skipIf(bitcoindForTests() === null)('the public client, unmodified', { 
       },
       { limitMs: waitMs, everyMs: 100 },
     );
-    await chain.mineMempool();
+    await service.chain.mineMempool();
     const done = await untilState(order.id, 'completed');
     completed = order.id;
     const inscription = done.files[0]!.inscriptionId!;
     expect(inscription).toMatch(/^ace/u);
     expect(inscription).toBe(sent.files[0]!.inscriptionId);
-    const content = await fetch(new URL(`/content/${inscription}`, origin));
+    const content = await fetch(new URL(`/content/${inscription}`, service.origin));
     expect(content.headers.get('content-type')).toBe('text/plain;charset=utf-8');
     expect(await content.text()).toBe('hello client');
-    const shown = await fetch(new URL(`/inscription/${inscription}`, origin), {
+    const shown = await fetch(new URL(`/inscription/${inscription}`, service.origin), {
       headers: { accept: 'application/json' },
     });
     const record = (await shown.json()) as { address: string; value: number; number: number };
     expect(record).toMatchObject({ address: addressOf(receiver), value: 546, number: 0 });
     expect(scriptOf(receiver)).toHaveLength(34);
     const { pathname } = new URL(done.files[0]!.url);
-    const file = await fetch(new URL(pathname, origin));
+    const file = await fetch(new URL(pathname, service.origin));
     expect(await file.text()).toBe('hello client');
     expect(file.headers.get('content-security-policy')).toContain('sandbox');
   });
@@ -177,7 +138,7 @@ describe.skipIf(bitcoindForTests() === null)('the public client, unmodified', { 
       [{ ...body, timeout: 15 }, /timeout/u],
     ];
     for (const [faulty, words] of faults) {
-      const answer = await fetch(new URL('/inscribe', origin), {
+      const answer = await fetch(new URL('/inscribe', service.origin), {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify(faulty),
@@ -198,7 +159,7 @@ describe.skipIf(bitcoindForTests() === null)('the public client, unmodified', { 
   test('cancels an order that nothing was paid for, and no other', async () => {
     const { value: order } = await call<OrderAnswer>('createDirectOrder', body);
     const cancel = (id: string) =>
-      fetch(new URL('/order/cancel', origin), {
+      fetch(new URL('/order/cancel', service.origin), {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify({ id }),

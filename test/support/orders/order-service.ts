@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import { RegtestChain } from '#test/builders/regtest/regtest-chain.ts';
-import { type RegtestTransaction, transaction } from '#test/builders/regtest/regtest-transaction.ts';
 import { makeDataDir } from '#test/support/data-dir.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { type Bitcoind, startBitcoind } from '#test/support/node/bitcoind.ts';
@@ -26,6 +25,7 @@ export class OrderService {
   readonly chain: RegtestChain;
   readonly database: TestDatabase;
   readonly #folder: { path: string; remove(): Promise<void> };
+  readonly #settings: Readonly<Record<string, string>>;
   #process: CliProcess | null = null;
   #origin = '';
 
@@ -34,19 +34,22 @@ export class OrderService {
     chain: RegtestChain,
     database: TestDatabase,
     folder: { path: string; remove(): Promise<void> },
+    settings: Readonly<Record<string, string>>,
   ) {
     this.bitcoind = bitcoind;
     this.chain = chain;
     this.database = database;
     this.#folder = folder;
+    this.#settings = settings;
   }
 
-  static async start(): Promise<OrderService> {
+  /** @param settings beside or instead of the usual ones */
+  static async start(settings: Readonly<Record<string, string>> = {}): Promise<OrderService> {
     const bitcoind = await startBitcoind();
     const chain = await RegtestChain.start(bitcoind.rpc, 230);
     const database = await createTestDatabase();
     const folder = await makeDataDir();
-    const made = new OrderService(bitcoind, chain, database, folder);
+    const made = new OrderService(bitcoind, chain, database, folder, settings);
     await makeTestWallet(database.pool, made.#seedFile);
     await made.begin();
     return made;
@@ -54,6 +57,11 @@ export class OrderService {
 
   get #seedFile(): string {
     return join(this.#folder.path, 'seed');
+  }
+
+  /** What it logged. */
+  stderr(): string {
+    return this.#process?.stderr() ?? '';
   }
 
   get origin(): string {
@@ -72,6 +80,7 @@ export class OrderService {
       ORDER_RATE: '0',
       // receivers of the tests are on this machine
       ALLOW_PRIVATE_URLS: 'true',
+      ...this.#settings,
     });
     [, this.#origin = ''] = await this.#process.seen(/^ready (http:\/\/127\.0\.0\.1:\d+)\n$/u);
   }
@@ -93,19 +102,6 @@ export class OrderService {
   async order(id: string): Promise<OrderShown> {
     const answer = await fetch(new URL(`/order/${id}`, this.#origin));
     return (await answer.json()) as OrderShown;
-  }
-
-  /** An unconfirmed payment to an address. */
-  async pay(address: string, value: number): Promise<RegtestTransaction> {
-    const coin = await this.chain.coin();
-    const { scriptPubKey } = await this.bitcoind.rpc.call<{ scriptPubKey: string }>('validateaddress', [
-      address,
-    ]);
-    const outputScript = Buffer.from(scriptPubKey, 'hex');
-    const change = { value: coin.value - value - 1000, to: coin.owner };
-    const payment = transaction([coin], [{ value, outputScript }, change]);
-    await this.chain.broadcast(payment);
-    return payment;
   }
 
   eventually<Result>(check: () => Promise<Result>): Promise<Exclude<Result, false>> {

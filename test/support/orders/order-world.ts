@@ -146,6 +146,15 @@ export class OrderWorld {
     });
   }
 
+  /** Mines what is paid, and then what inscribes it. */
+  async deliver(id: string): Promise<void> {
+    await this.chain.mineMempool();
+    await this.until(id, 'queued');
+    await this.sent(id);
+    await this.chain.mineMempool();
+    await this.until(id, 'completed');
+  }
+
   eventually<Result>(check: () => Promise<Result>): Promise<Exclude<Result, false>> {
     return waitUntil(check, { limitMs: settledMaxMs, everyMs: 100 });
   }

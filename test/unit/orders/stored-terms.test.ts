@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { trustedTxid } from '#kernel/primitives/hash.ts';
 import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
 import { storedTerms, termsOf } from '#orders/stored-terms.ts';
+import { orderTerms, textTerms } from '#test/builders/order-terms.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
 
 const bytes = fc.uint8Array({ minLength: 1, maxLength: 34 });
@@ -66,21 +67,7 @@ describe('stored terms', () => {
   });
 
   test('have lengths in place of contents', () => {
-    const file = { contentType: 'text/plain', contentEncoding: null, metaprotocol: null, delegate: null };
-    const given = { files: [{ ...file, body: Buffer.from('hello'), metadata: null }] };
-    const base: OrderTerms = {
-      type: 'direct',
-      receivers: [],
-      postage: 546n,
-      feeRate: 1000n,
-      batchMode: 'separate-outputs',
-      parents: [],
-      burn: false,
-      uncurse: false,
-      additionalFee: 0n,
-      nonStandard: false,
-      ...given,
-    };
+    const base = orderTerms([textTerms(Buffer.from('hello'))], []);
     expect(storedTerms(base).files[0]?.body).toBe(5);
   });
 });

@@ -12,6 +12,7 @@ import {
 } from '#orders/inscribing/plan-transactions.ts';
 import type { OrderPrices, OrderQuote } from '#orders/inscribing/quote-order.ts';
 import { revealLeaf } from '#orders/inscribing/reveal-leaf.ts';
+import { orderTerms, textTerms } from '#test/builders/order-terms.ts';
 
 /** Orders for tests, paid in full, and all of their transactions. */
 
@@ -20,28 +21,9 @@ export const p2wpkh = Uint8Array.of(0x00, 0x14, ...new Uint8Array(20).fill(2));
 export const p2pkh = Uint8Array.of(0x76, 0xa9, 0x14, ...new Uint8Array(20).fill(3), 0x88, 0xac);
 export const p2sh = Uint8Array.of(0xa9, 0x14, ...new Uint8Array(20).fill(4), 0x87);
 
-export const textFile = (body: Uint8Array | number): FileTerms => ({
-  contentType: 'text/plain;charset=utf-8',
-  body,
-  contentEncoding: null,
-  metaprotocol: null,
-  metadata: null,
-  delegate: null,
-});
+export const textFile = textTerms;
 
-export const oneFile: OrderTerms = {
-  type: 'direct',
-  files: [textFile(new Uint8Array(100).fill(65))],
-  receivers: [p2tr(1)],
-  postage: 546n,
-  feeRate: 2000n,
-  batchMode: 'separate-outputs',
-  parents: [],
-  burn: false,
-  uncurse: false,
-  additionalFee: 0n,
-  nonStandard: false,
-};
+export const oneFile = orderTerms([textTerms(new Uint8Array(100).fill(65))], [p2tr(1)]);
 
 export const prices: OrderPrices = {
   baseFee: 2000n,

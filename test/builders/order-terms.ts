@@ -1,0 +1,31 @@
+import type { FileTerms, OrderTerms } from '#orders/inscribing/order-terms.ts';
+
+/** A text of an order: its bytes, or how many there are. */
+export const textTerms = (body: Uint8Array | number): FileTerms => ({
+  contentType: 'text/plain;charset=utf-8',
+  body,
+  contentEncoding: null,
+  metaprotocol: null,
+  metadata: null,
+  delegate: null,
+});
+
+/** What a direct order of files asks for, with the usual postage and 2 sat/vB, and what differs. */
+export const orderTerms = (
+  files: readonly FileTerms[],
+  receivers: readonly Uint8Array[],
+  more: Partial<OrderTerms> = {},
+): OrderTerms => ({
+  type: 'direct',
+  files,
+  receivers,
+  postage: 546n,
+  feeRate: 2000n,
+  batchMode: 'separate-outputs',
+  parents: [],
+  burn: false,
+  uncurse: false,
+  additionalFee: 0n,
+  nonStandard: false,
+  ...more,
+});
