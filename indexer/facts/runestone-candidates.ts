@@ -26,7 +26,10 @@ const opReturn = 0x6a;
 const op13 = 0x5d;
 const hashLength = 32;
 
-/** Reads the candidates of a block by its layout. Cost: one step per output, and for each candidate a txid, if it is not known. */
+/**
+ * Reads the candidates of a block by its layout. Cost: one step per output, and for each candidate a txid, if it is not
+ * known.
+ */
 export function readRunestoneCandidates(block: Uint8Array, layout: BlockLayout): ArrayBuffer {
   const { outputsAt, transactionCount } = layout;
   const tx: number[] = [];

@@ -1,3 +1,4 @@
+import { envelopeTags as tags } from '#kernel/primitives/envelope-tag.ts';
 import { type Arena, copyBytes } from './arena.ts';
 import { type FieldKind, fieldKinds } from './block-columns.ts';
 import type { BlockTables } from './block-tables.ts';
@@ -10,21 +11,6 @@ import { inscriptionIdBytes, isInscriptionId } from './inscription-id-field.ts';
 import { propertyParts } from './properties.ts';
 import { jsonBytesOf, type PropertyFields, propertyFields } from './property-fields.ts';
 import { pushedNumber, type ScriptScan, scanBits } from './witness-script.ts';
-
-/** ord tag.rs. Values of these tags are consumed; an even tag that remains makes the inscription unbound. */
-const tags = {
-  contentType: 1,
-  pointer: 2,
-  parent: 3,
-  metadata: 5,
-  metaprotocol: 7,
-  contentEncoding: 9,
-  delegate: 11,
-  rune: 13,
-  note: 15,
-  properties: 17,
-  propertyEncoding: 19,
-} as const;
 
 /** Fields that are stored unchanged, by the tag of their first value. */
 const plainFields: readonly (readonly [tag: number, kind: FieldKind])[] = [

@@ -237,7 +237,7 @@ function storedPlan({ inputs, outputs }: TransactionPlan): StoredPlan {
   };
 }
 
-/** In one order whoever asks, so that the same payments make the same transaction. */
+/** Always in one order, so that the same payments make the same transaction. */
 function arrivedOf(payments: readonly Payment[], own: OwnScript): readonly [Arrived, ...Arrived[]] {
   const [first, ...others] = payments
     .map(({ txid, vout, value, script }): Arrived => ({ txid, vout, value, script, ...own }))

@@ -1,7 +1,6 @@
+import { replaceableSequence } from '#kernel/bitcoin/consensus.ts';
 import { compactSizeBytes } from '#kernel/bitcoin/transaction-size.ts';
 
-/** Signals that it may be replaced by one with a higher fee (BIP 125), without a lock. */
-const replaceable = 0xffff_fffd;
 const version = 2;
 
 export interface UnsignedInput {
@@ -21,7 +20,7 @@ export function unsignedTransaction(
   outputs: readonly UnsignedOutput[],
 ): Uint8Array {
   const parts: Uint8Array[] = [u32(version), compactSize(inputs.length)];
-  for (const { txid, vout } of inputs) parts.push(txid, u32(vout), compactSize(0), u32(replaceable));
+  for (const { txid, vout } of inputs) parts.push(txid, u32(vout), compactSize(0), u32(replaceableSequence));
   parts.push(compactSize(outputs.length));
   for (const { value, script } of outputs) parts.push(u64(value), compactSize(script.length), script);
   parts.push(u32(0));

@@ -1,4 +1,5 @@
 import { satsOfBitcoins } from '#kernel/bitcoin/amount.ts';
+import { replaceableSequence } from '#kernel/bitcoin/consensus.ts';
 import { keyInputWeight, plannedWeight } from '#kernel/bitcoin/plan-weight.ts';
 import { dustOf, virtualSize } from '#kernel/bitcoin/transaction-size.ts';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
@@ -10,8 +11,6 @@ import { parseTxid, type Txid } from '#kernel/primitives/hash.ts';
 const scanMaxMs = 1_800_000;
 /** Inputs of one transaction: the work for signatures grows with their square. The rest takes another run. */
 const inputsMax = 200;
-/** Replaceable (BIP 125), without a relative lock time (BIP 68). */
-const sequence = 0xffff_fffd;
 
 /** An output at an address, which nothing that the node knows spends. */
 export interface OwnOutput {
@@ -66,7 +65,13 @@ export function takeBackPlan(order: TakeBack): { plan: TransactionPlan; left: nu
     .filter(({ value }) => value > cost)
     .toSorted((a, b) => Number(b.value - a.value))
     .slice(0, inputsMax);
-  const inputs = taken.map((output) => ({ ...output, ...own, script, sequence, path: 'key' as const }));
+  const inputs = taken.map((output) => ({
+    ...output,
+    ...own,
+    script,
+    sequence: replaceableSequence,
+    path: 'key' as const,
+  }));
   const sum = inputs.reduce((all, { value }) => all + value, 0n);
   const refund = { kind: 'refund' as const, script: destination, value: 0n };
   const fee = feeOf(plannedWeight({ inputs, outputs: [refund] }), feeRate);

@@ -39,8 +39,8 @@ const created = Type.Object(
 const compressMax = 4_000_000;
 
 /**
- * 50 MB of files take 130 reveals. Each is an address to prove (3 ms) and a transaction to sign (16 ms), which nobody else
- * may wait for much longer.
+ * 50 MB of files take 130 reveals. Each is an address to prove (3 ms) and a transaction to sign (16 ms); all other
+ * orders wait for that.
  */
 const revealsMax = 150;
 

@@ -12,7 +12,7 @@ import { refuseFaults } from './prices.ts';
 const charsMax = 200;
 const text = (description: string) => Type.String({ maxLength: charsMax, description });
 
-/** Referral codes: whoever brings customers gets a share (docs/orders.md, "Referrals"). */
+/** Referral codes: who brings customers gets a share (docs/orders.md, "Referrals"). */
 export function referralsRoutes(app: App, { orders = null, network }: AppDependencies): void {
   apiRoute(app, {
     method: 'POST',

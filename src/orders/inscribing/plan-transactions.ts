@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { replaceableSequence } from '#kernel/bitcoin/consensus.ts';
 import { keyInputWeight, leafInputWeight, plannedWeight } from '#kernel/bitcoin/plan-weight.ts';
 import { dustOf, frameWeight, outputWeight } from '#kernel/bitcoin/transaction-size.ts';
 import type {
@@ -86,8 +87,6 @@ export interface BurnFunds {
 }
 
 const opReturn = 0x6a;
-/** Replaceable (BIP 125), with a lock time that counts, and no relative one (BIP 68). */
-const sequence = 0xffff_fffd;
 
 /**
  * The reveal of some files of an order for the outputs that arrived. It pays exactly the fee rate of the terms, whatever
@@ -145,7 +144,7 @@ function revealInputs(terms: SettledTerms, { payments, parents }: RevealFunds): 
 export const spent = (
   { txid, vout, value, script, key, leafScript }: Arrived,
   path: PlannedInput['path'],
-): PlannedInput => ({ txid, vout, value, script, sequence, key, leafScript, path });
+): PlannedInput => ({ txid, vout, value, script, sequence: replaceableSequence, key, leafScript, path });
 
 /** Each parent returns with what it brought: to its owner with the last reveal, to its deposit until then. */
 function parentOutputs(terms: SettledTerms, group: FileGroup, { parents }: RevealFunds): PlannedOutput[] {

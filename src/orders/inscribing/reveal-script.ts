@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { pushPrefix } from '#kernel/bitcoin/script-push.ts';
+import { envelopeTags as tags } from '#kernel/primitives/envelope-tag.ts';
 import { type InscriptionId, inscriptionIdBytes } from '#kernel/primitives/inscription-id.ts';
 
 /** What an envelope can carry. Absent fields have no tag; an absent body has no body tag. */
@@ -40,16 +41,6 @@ const lockBytes = 1 + 32 + 1;
 const frameBytes = 1 + 1 + 4 + 1;
 /** The tag of a field: always a data push of one byte. OP_1 to OP_16 would be the curse `pushnum`. */
 const tagBytes = 2;
-
-const tags = {
-  contentType: 1,
-  pointer: 2,
-  parent: 3,
-  metadata: 5,
-  metaprotocol: 7,
-  contentEncoding: 9,
-  delegate: 11,
-} as const;
 
 const opFalse = 0x00;
 const opIf = 0x63;
