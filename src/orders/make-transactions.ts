@@ -7,10 +7,11 @@ import { watchScripts } from '#payments/store/watches.store.ts';
 import { layoutOrder, type OrderLayout, type RevealLayout } from './inscribing/order-layout.ts';
 import type { OrderRefusal, OrderTerms } from './inscribing/order-terms.ts';
 import { type Arrived, type OwnDestination, planCommit, planReveal } from './inscribing/plan-transactions.ts';
+import { type OwedMoney, outpointOf } from './ledger/settlements.ts';
 import { type Order, readLeaves } from './order.store.ts';
 import { insertTransaction, type OrderTransactionKind, type StoredPlan } from './order-transactions.store.ts';
 import { type OwedOutput, planRefund } from './plan-refund.ts';
-import { nextBlock, type OwedMoney, outpointOf, refundWatcherOf } from './process-order.ts';
+import { nextBlock, refundWatcherOf } from './process-order.ts';
 import { termsOf } from './stored-terms.ts';
 
 /** What the wallet does: `src/wallet` has the keys. */

@@ -1,20 +1,13 @@
 import assert from 'node:assert/strict';
 import type pg from 'pg';
-import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
+import { displayHash } from '#kernel/primitives/hash.ts';
 import { asHeight } from '#kernel/primitives/height.ts';
 import { type Payment, readPayments } from '#payments/payments.queries.ts';
 import { readPaymentsOffset } from '#payments/store/offset.store.ts';
 import { p2trDust } from './inscribing/plan-amounts.ts';
+import { excessOf, hexOf, type OwedMoney, outpointOf, settlementsOf, shareOf } from './ledger/settlements.ts';
 import { addEntries, readEntries } from './ledger.store.ts';
-import {
-  correctionsTo,
-  entriesOf,
-  type LedgerAccount,
-  type Receipt,
-  type ReferralShare,
-  type Settlement,
-  withReferral,
-} from './ledger.ts';
+import { correctionsTo, entriesOf, type Receipt, type Settlement, withReferral } from './ledger.ts';
 import {
   forgetCancellation,
   indexedReveals,
@@ -65,14 +58,6 @@ export const nextBlock = asHeight(0x7fff_ffff);
 const eventsMax = 10;
 /** How often an order whose refund or reveal could not be made is tried again. */
 export const tryAgainMs = 60_000;
-
-/** An output that holds money of a customer that no delivery uses. */
-export interface OwedMoney extends Pick<Payment, 'txid' | 'vout' | 'value'> {
-  /** Sats of it that are the customer's. */
-  readonly owed: bigint;
-  /** A payment to the order's address, or our output of its transactions. */
-  readonly at: 'address' | 'own';
-}
 
 /** What is known of an order, with the rows that it is known from. */
 interface Known {
@@ -317,55 +302,6 @@ function refundState(
   return isAllSpent && refunds.every(({ txid }) => deep.has(displayHash(txid))) ? 'deep' : 'sent';
 }
 
-/** Accounts of what a transaction of ours pays. Outputs that a later one of the order spends stay owed until then. */
-const accountOf: Readonly<Record<string, LedgerAccount>> = {
-  postage: 'postage',
-  parent: 'deposit',
-  service: 'service',
-  change: 'service',
-  commit: 'owed',
-  anchor: 'operator',
-  burn: 'postage',
-  refund: 'outside',
-};
-
-function settlementsOf(mined: readonly OrderTransaction[], excess: OwedMoney | null): Settlement[] {
-  return mined.map(({ txid, kind, plan, fee }) => {
-    const parts = plan.outputs.flatMap((output, vout) => {
-      const to = accountOf[output.kind];
-      assert(to !== undefined, `no account for an output of kind ${output.kind}`);
-      // what is ours of the outputs that a refund spends is ours already
-      if (kind === 'refund' && output.kind === 'change') return [];
-      const isExcess = excess !== null && outpointOf({ txid, vout }) === outpointOf(excess);
-      return [{ to, sats: BigInt(output.value) - (isExcess ? excess.owed : 0n) }];
-    });
-    return { txid: hexOf(txid), from: 'owed', parts: [...parts, { to: 'fee', sats: BigInt(fee) }] };
-  });
-}
-
-/** What the referral of an order gets, as it was quoted: later settings change no order. */
-const shareOf = ({ quote: { additionalFeeCharged, referralFee = 0 } }: Order): ReferralShare => ({
-  additional: BigInt(additionalFeeCharged),
-  commission: BigInt(referralFee),
-});
-
-/**
- * What a customer paid too much lies in our output of the transaction that spent it. From dust on it is the customer's;
- * less is revenue. If what is ours of that output would be dust, all of it is the customer's.
- */
-function excessOf({ amount }: Order, transactions: readonly OrderTransaction[]): OwedMoney | null {
-  const spending =
-    transactions.find(({ kind }) => kind === 'commit') ?? transactions.find(({ kind }) => kind === 'reveal');
-  if (spending === undefined) return null;
-  const paid = spending.plan.inputs.reduce((sum, { value }) => sum + BigInt(value), 0n);
-  const vout = spending.plan.outputs.findIndex(({ kind }) => kind === 'service' || kind === 'change');
-  const output = spending.plan.outputs[vout];
-  if (paid - amount < p2trDust || output === undefined) return null;
-  const value = BigInt(output.value);
-  const owed = value - (paid - amount) < p2trDust ? value : paid - amount;
-  return { txid: spending.txid, vout, value, owed, at: 'own' };
-}
-
 /** Adds what the ledger lacks. */
 async function post(tx: pg.ClientBase, order: Order, { receipts, settlements }: Known): Promise<void> {
   const posted = await readEntries(tx, order.id);
@@ -390,9 +326,3 @@ const paymentOf = ({ value, firstSeen, block, goneAt }: Payment): OrderPayment =
   height: block?.height ?? null,
   isGone: goneAt !== null,
 });
-
-/** `<txid>:<vout>`, as it is shown. */
-export const outpointOf = ({ txid, vout }: { readonly txid: Txid; readonly vout: number }): string =>
-  `${displayHash(txid)}:${vout}`;
-
-const hexOf = (txid: Uint8Array): string => Buffer.from(txid).toString('hex');
