@@ -11,6 +11,7 @@ import { LockTimes } from '#orders/grinding/lock-times.ts';
 import { parseConfirmations } from '#orders/order-policy.ts';
 import { orderSteps } from '#orders/order-steps.ts';
 import { OrdersDesk } from '#orders/orders-desk.ts';
+import { NodeWatch } from '#orders/sending/node-watch.ts';
 import { tellCustomer } from '#orders/tell-customer.ts';
 import { orderKeys, orderSigner } from '#orders/wallet-keys.ts';
 import { OutgoingHttp } from '#outgoing/outgoing-http.ts';
@@ -23,6 +24,8 @@ import type { AnsweringDatabase, Database } from './database.ts';
 const connectionsMax = 4;
 /** A creation writes a leaf of up to 400 kB for each reveal. */
 const statementTimeoutMs = 30_000;
+/** Refunds are not urgent: what is paid for them is estimated for this many blocks. */
+const minedWithinBlocks = 6;
 /** How often a process without a wallet looks whether there is one now. */
 const walletLookMs = 10_000;
 
@@ -84,8 +87,9 @@ export function startOrders(
     const policy = { confirmations, finalConfirmations: config.orderFinalConfirmations };
     const lockTimes = new LockTimes();
     try {
-      const steps = orderSteps({ signer, lockTimes, node, policy, tell: tellCustomer });
-      await followOrders({ url: database.url, node, steps, lockTimes, signal, log });
+      const watch = new NodeWatch(node, minedWithinBlocks);
+      const steps = orderSteps({ signer, lockTimes, watch, policy, tell: tellCustomer });
+      await followOrders({ url: database.url, node, watch, steps, lockTimes, signal, log });
     } finally {
       await lockTimes.close();
     }

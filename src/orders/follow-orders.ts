@@ -5,29 +5,33 @@ import type { Logger } from '#kernel/logger.ts';
 import { postgresFailure } from '#kernel/pg/postgres-failure.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { workUnderLock } from '#kernel/pg/work-under-lock.ts';
-import { displayHash } from '#kernel/primitives/hash.ts';
 import { Repeats } from '#kernel/repeats.ts';
 import { Waker } from '#kernel/waker.ts';
 import { listenForPayments } from '#payments/listen-for-payments.ts';
 import { readPaymentChanges } from '#payments/payments.queries.ts';
-import { broadcast } from './broadcast.ts';
 import type { LockTimes } from './grinding/lock-times.ts';
 import {
   dueOrders,
+  isIndexed,
   lookAgain,
   moveOrdersOffset,
   ordersChannel,
+  ordersLatelyDelivered,
   ordersWaitingForBlocks,
   readOrdersOffset,
+  type Tips,
   tipsOf,
 } from './order.store.ts';
-import { readSigned, transactionsToSend } from './order-transactions.store.ts';
 import { failOrder, type OrderSteps, processOrder, tryAgainMs } from './process-order.ts';
+import type { NodeWatch } from './sending/node-watch.ts';
+import { TransactionSender } from './sending/send-transactions.ts';
 
 export interface FollowOrdersOptions {
   /** Of the database, of the role that owns its tables. */
   readonly url: string;
   readonly node: NodeRpc;
+  /** Of the same node. */
+  readonly watch: NodeWatch;
   readonly steps: OrderSteps;
   /** What the steps wait for. */
   readonly lockTimes: LockTimes;
@@ -85,24 +89,29 @@ async function follow(client: pg.Client, options: FollowOrdersOptions): Promise<
 class OrderRounds {
   readonly #client: pg.Client;
   readonly #options: FollowOrdersOptions;
-  #tips = '';
+  readonly #sender: TransactionSender;
+  /** Null: this process has looked at no order yet. */
+  #tips: Tips | null = null;
   #broadcastAt = -Infinity;
   readonly #repeats = new Repeats();
 
   constructor(client: pg.Client, options: FollowOrdersOptions) {
     this.#client = client;
     this.#options = options;
+    this.#sender = new TransactionSender({ ...options, client });
   }
 
   /** One look at everything that is new. */
   async next(): Promise<void> {
-    const { lockTimes, signal } = this.#options;
+    const { lockTimes, signal, watch } = this.#options;
+    // a node that was started again may have forgotten its mempool
+    if ((await watch.look()) === 'restarted') this.#broadcastAt = -Infinity;
     const tips = await tipsOf(this.#client);
-    const isNewTip = tips !== this.#tips;
+    const isNewTip = !isSame(tips, this.#tips);
     const touched = new Set<string>();
     const changed = await this.#changes(touched);
     for (const id of await dueOrders(this.#client, new Date(), dueMax)) touched.add(id);
-    if (isNewTip) for (const id of await ordersWaitingForBlocks(this.#client)) touched.add(id);
+    if (isNewTip) for (const id of await this.#ofBlocks()) touched.add(id);
     const found = lockTimes.ended();
     for (const id of found) touched.add(id);
     for (const id of touched) {
@@ -113,6 +122,14 @@ class OrderRounds {
     if (changed !== null) await moveOrdersOffset(this.#client, changed);
     this.#tips = tips;
     await this.#broadcast(isNewTip, [...touched]);
+  }
+
+  /** Orders that the blocks since the last look may change. */
+  async #ofBlocks(): Promise<string[]> {
+    const waiting = await ordersWaitingForBlocks(this.#client);
+    // blocks that only follow take nothing back
+    const isFollowed = this.#tips !== null && (await isIndexed(this.#client, this.#tips));
+    return isFollowed ? waiting : [...waiting, ...(await ordersLatelyDelivered(this.#client))];
   }
 
   /** Orders whose payments changed; the last change, or null: there is none. */
@@ -147,12 +164,13 @@ class OrderRounds {
    * block and once a minute.
    */
   async #broadcast(isNewTip: boolean, touched: readonly string[]): Promise<void> {
-    const { log } = this.#options;
+    const { log, watch } = this.#options;
     const isAll = isNewTip || performance.now() - this.#broadcastAt > broadcastEveryMs;
     if (isAll) this.#broadcastAt = performance.now();
+    const limits = watch.standing?.cluster;
     try {
-      if (isAll) await this.#send(null);
-      else if (touched.length > 0) await this.#send(touched);
+      if (isAll) await this.#sender.send(null, limits);
+      else if (touched.length > 0) await this.#sender.send(touched, limits);
     } catch (error) {
       // payments are followed and states move on without the node; what is stored is sent once it answers
       if (!(error instanceof AppError) || !error.code.startsWith('node_')) throw error;
@@ -160,17 +178,10 @@ class OrderRounds {
       if (this.#repeats.isDue(error.code)) log.warn({ err: error }, 'transactions of orders are not sent');
     }
   }
-
-  /** @param orderIds null: all that are needed */
-  async #send(orderIds: readonly string[] | null): Promise<void> {
-    const { node, log, signal } = this.#options;
-    for (const txid of await transactionsToSend(this.#client, orderIds)) {
-      if (signal.aborted) return;
-      // one at a time in memory: those of a large order have 50 MB
-      const bytes = await readSigned(this.#client, txid);
-      const refusal = await broadcast(this.#client, node, { txid, bytes });
-      if (refusal !== null && this.#repeats.isDue(`${displayHash(txid)} ${refusal}`))
-        log.warn({ txid: displayHash(txid), refusal }, 'the node refused a transaction: it is sent again');
-    }
-  }
 }
+
+const isSame = (tips: Tips, before: Tips | null): boolean =>
+  before !== null && isOne(tips.index, before.index) && isOne(tips.payments, before.payments);
+
+const isOne = (a: Buffer | null, b: Buffer | null): boolean =>
+  a === b || (a !== null && b !== null && a.equals(b));

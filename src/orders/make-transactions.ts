@@ -10,7 +10,7 @@ import { type Arrived, type OwnDestination, planCommit, planReveal } from './ins
 import { type OwedMoney, outpointOf } from './ledger/settlements.ts';
 import { type Order, readLeaves } from './order.store.ts';
 import { insertTransaction, type OrderTransactionKind, type StoredPlan } from './order-transactions.store.ts';
-import { type OwedOutput, planRefund } from './plan-refund.ts';
+import { type OwedOutput, owedTooLittle, planRefund } from './plan-refund.ts';
 import { nextBlock, refundWatcherOf } from './process-order.ts';
 import { termsOf } from './stored-terms.ts';
 
@@ -184,7 +184,7 @@ export async function makeRefund(
     return { ...output, script: held.script, ...held.own };
   });
   const plan = planRefund(owed, refundScript, own, feeRate);
-  if (plan === null) return 'What is owed is less than it costs to send it.';
+  if (plan === null) return owedTooLittle;
   await store(tx, signer, order, 'refund', onlyOne, plan);
   // how its block is found
   await watchScripts(tx, refundWatcherOf(order.id), [{ script: refundScript, sinceHeight: nextBlock }]);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type pg from 'pg';
+import { frameWeight, outputWeight, virtualSize } from '#kernel/bitcoin/transaction-size.ts';
 import { type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
 
 export type OrderTransactionKind = 'commit' | 'reveal' | 'refund';
@@ -86,31 +87,68 @@ export async function markSent(client: pg.ClientBase, txid: Txid, refusal: strin
   await client.query(
     `UPDATE service.order_transactions
         SET refusal = $2, sent_at = CASE WHEN $2::text IS NULL THEN coalesce(sent_at, now()) ELSE sent_at END
-      WHERE txid = $1`,
+      WHERE txid = $1 AND (refusal IS DISTINCT FROM $2 OR sent_at IS NULL)`,
     [Buffer.from(txid), refusal],
   );
 }
 
+/** A transaction that is in no block, as far as is known. */
+export interface WaitingTransaction extends Pick<OrderTransaction, 'txid' | 'kind' | 'sentAt' | 'refusal'> {
+  readonly orderId: string;
+  readonly virtualBytes: number;
+}
+
 /**
  * Transactions of these orders that were never sent; null: those of all orders that are needed and may be in no
- * block. The oldest first.
+ * block. The oldest first, those of an order in the order in which they spend each other.
  */
 export async function transactionsToSend(
   client: pg.ClientBase,
   orderIds: readonly string[] | null,
-): Promise<Txid[]> {
+): Promise<WaitingTransaction[]> {
   const { rows } =
     orderIds === null
-      ? await client.query<{ txid: Buffer }>(allToSend)
-      : await client.query<{ txid: Buffer }>(newToSend, [orderIds]);
-  return rows.map(({ txid }) => trustedTxid(txid));
+      ? await client.query<WaitingRow>(allToSend)
+      : await client.query<WaitingRow>(newToSend, [orderIds]);
+  return rows.map(({ txid, order_id: orderId, kind, plan, bytes, sent_at: sentAt, refusal }) => ({
+    txid: trustedTxid(txid),
+    orderId,
+    kind,
+    virtualBytes: virtualBytesOf(plan, bytes),
+    sentAt,
+    refusal,
+  }));
 }
 
-const newToSend = `SELECT txid FROM service.order_transactions
-  WHERE order_id = ANY($1::uuid[]) AND superseded_at IS NULL AND sent_at IS NULL AND refusal IS NULL
-  ORDER BY made_at, kind, index`;
+interface WaitingRow {
+  readonly txid: Buffer;
+  readonly order_id: string;
+  readonly kind: OrderTransactionKind;
+  readonly plan: StoredPlan;
+  readonly bytes: number;
+  readonly sent_at: Date | null;
+  readonly refusal: string | null;
+}
+
+/** The virtual size of a transaction of this length (BIP 141). Pure. */
+export function virtualBytesOf({ inputs, outputs }: StoredPlan, bytes: number): number {
+  const paid = outputs.reduce((sum, { script }) => sum + outputWeight(Buffer.from(script, 'hex')), 0);
+  const stripped =
+    (frameWeight(inputs.length, outputs.length) - markerWeight + paid) / 4 + inputs.length * inputBytes;
+  return virtualSize(3 * stripped + bytes);
+}
+
+/** Marker and flag (BIP 144). */
+const markerWeight = 2;
+/** Outpoint, the length of an empty script, sequence. */
+const inputBytes = 41;
+
+const waiting = 't.txid, t.order_id, t.kind, t.plan, octet_length(t.bytes) AS bytes, t.sent_at, t.refusal';
+const newToSend = `SELECT ${waiting} FROM service.order_transactions AS t
+  WHERE t.order_id = ANY($1::uuid[]) AND t.superseded_at IS NULL AND t.sent_at IS NULL AND t.refusal IS NULL
+  ORDER BY t.made_at, t.kind, t.index`;
 // of orders that are under way however old they are: nobody else sends what they wait for
-const allToSend = `SELECT t.txid FROM service.orders AS o JOIN service.order_transactions AS t ON t.order_id = o.id
+const allToSend = `SELECT ${waiting} FROM service.orders AS o JOIN service.order_transactions AS t ON t.order_id = o.id
   WHERE t.superseded_at IS NULL
     AND CASE WHEN o.state IN ('completed', 'refunded')
              THEN t.kind = 'refund' AND o.completed_at > now() - interval '30 days'

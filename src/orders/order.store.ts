@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { Txid } from '#kernel/primitives/hash.ts';
+import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import type { OrderEvent, OrderState } from './order-machine.ts';
 import type { OrderQuote, OrderRequest } from './order-request.ts';
@@ -205,13 +205,19 @@ export async function dueOrders(client: pg.ClientBase, now: Date, limit: number)
   return rows.map(({ id }) => id);
 }
 
-/** Orders that a new block may change, whatever it pays. */
+/** Orders that a new block may change, whatever it pays: those that wait for a depth, or for the index. */
 export async function ordersWaitingForBlocks(client: pg.ClientBase): Promise<string[]> {
   const { rows } = await client.query<{ id: string }>(
-    `SELECT id FROM service.orders
-      WHERE state IN ('waiting-confirmation', 'prep', 'queued', 'waiting-refund')
-         OR (state IN ('completed', 'refunded') AND completed_at > now() - interval '7 days')
-      ORDER BY created_at`,
+    `SELECT id FROM service.orders WHERE state IN ('waiting-confirmation', 'prep', 'queued') ORDER BY created_at`,
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** Delivered orders whose inscriptions a reorganisation may have taken back. */
+export async function ordersLatelyDelivered(client: pg.ClientBase): Promise<string[]> {
+  const { rows } = await client.query<{ id: string }>(
+    `SELECT id FROM service.orders WHERE state = 'completed' AND completed_at > now() - interval '7 days'
+      ORDER BY completed_at`,
   );
   return rows.map(({ id }) => id);
 }
@@ -245,6 +251,22 @@ export async function recordEvent(
   await tx.query(
     'INSERT INTO service.order_events (order_id, event, from_state, to_state) VALUES ($1, $2, $3, $4)',
     [id, event, from, to],
+  );
+}
+
+/** The node never takes a transaction of an order that is under way, for this reason; null: it takes it, or will. */
+export async function noteRefusal(
+  client: pg.ClientBase,
+  id: string,
+  txid: Txid,
+  reason: string | null,
+): Promise<void> {
+  const refused = `The node refuses transaction ${displayHash(txid)}: `;
+  await client.query(
+    `UPDATE service.orders SET error = $2 || $3
+      WHERE id = $1 AND state IN ('queued', 'waiting-refund')
+        AND CASE WHEN $3::text IS NULL THEN starts_with(error, $2) ELSE error IS DISTINCT FROM $2 || $3 END`,
+    [id, refused, reason],
   );
 }
 
@@ -288,12 +310,29 @@ export async function moveOrdersOffset(client: pg.ClientBase, change: number): P
   );
 }
 
-/** Where the index and the payments are, to compare: another text says that a block came or went. */
-export async function tipsOf(client: pg.ClientBase): Promise<string> {
-  const { rows } = await client.query<{ tips: string }>(
-    `SELECT concat((SELECT tip_hash FROM chain.state), ' ', (SELECT hash FROM service.payments_offset)) AS tips`,
+/** The last blocks of the index and of the payments. Hashes in internal order; null: there is none. */
+export interface Tips {
+  readonly height: Height | null;
+  readonly index: Buffer | null;
+  readonly payments: Buffer | null;
+}
+
+/** Where the index and the payments are, to compare: other ones say that a block came or went. */
+export async function tipsOf(client: pg.ClientBase): Promise<Tips> {
+  const { rows } = await client.query<Tips>(
+    `SELECT (SELECT tip_height FROM chain.state) AS height, (SELECT tip_hash FROM chain.state) AS index,
+            (SELECT hash FROM service.payments_offset) AS payments`,
   );
-  return rows[0]?.tips ?? '';
+  return rows[0] ?? { height: null, index: null, payments: null };
+}
+
+/** Whether the index still has the block that was its last one. */
+export async function isIndexed(client: pg.ClientBase, { height, index }: Tips): Promise<boolean> {
+  const { rowCount } = await client.query('SELECT FROM chain.blocks WHERE height = $1 AND hash = $2', [
+    height,
+    index,
+  ]);
+  return rowCount !== 0;
 }
 
 /** A file of an order by its key; null: there is none. */

@@ -10,6 +10,9 @@ export interface OwedOutput extends Arrived {
   readonly owed: bigint;
 }
 
+/** Why there is no refund now, for people. */
+export const owedTooLittle = 'What is owed is less than it costs to send it.';
+
 /**
  * The transaction that pays what is owed of these outputs back, less its fee; what is ours of them stays ours. Outputs
  * that cost more to spend than is owed of them stay where they are. Null: what is left would be dust. Pure.

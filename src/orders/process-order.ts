@@ -20,6 +20,7 @@ import {
 import { countsInTime, isDeep, nextEvent, type OrderFacts, type OrderPayment } from './order-facts.ts';
 import { nextState, type OrderEvent, type OrderState } from './order-machine.ts';
 import { type OrderTransaction, readTransactions, supersede } from './order-transactions.store.ts';
+import { owedTooLittle } from './plan-refund.ts';
 
 /** Who watches the scripts of an order (docs/payments.md). */
 export const watcherOf = (orderId: string): string => `order ${orderId}`;
@@ -59,6 +60,9 @@ const eventsMax = 10;
 /** How often an order whose refund or reveal could not be made is tried again. */
 export const tryAgainMs = 60_000;
 
+/** How often an order is looked at that owes less than it costs to send it. */
+const oweAgainMs = 3_600_000;
+
 /** What is known of an order, with the rows that it is known from. */
 interface Known {
   readonly facts: OrderFacts;
@@ -67,7 +71,7 @@ interface Known {
   readonly reveals: readonly OrderTransaction[];
   /** Confirmed outputs with customers' money that no stored transaction spends. */
   readonly owed: readonly OwedMoney[];
-  /** There are payments that no stored transaction spends, and that do not lie deep enough to be paid back. */
+  /** Blocks have payments that no stored transaction spends, and that do not lie deep enough to be paid back. */
   readonly isMoneyShallow: boolean;
   readonly receipts: readonly Receipt[];
   readonly settlements: readonly Settlement[];
@@ -209,7 +213,7 @@ async function learn(tx: pg.ClientBase, order: Order, steps: OrderSteps, now: Da
   const unspent = deep.map(
     ({ txid, vout, value }): OwedMoney => ({ txid, vout, value, owed: value, at: 'address' }),
   );
-  const isMoneyShallow = deep.length < left.length;
+  const isMoneyShallow = left.some((payment) => payment.block !== null && !deep.includes(payment));
   const excess = isRevealed ? excessOf(order, transactions) : null;
   const owed = excess === null || spent.has(outpointOf(excess)) ? unspent : [...unspent, excess];
   const deepRefunds = await confirmedRefunds(tx, order, refunds);
@@ -314,11 +318,17 @@ async function post(tx: pg.ClientBase, order: Order, { receipts, settlements }: 
  */
 function nextLook({ state, expiresAt }: Order, known: Known, problem: string | null, now: Date): Date | null {
   if (state === 'waiting-payment') return expiresAt;
-  // blocks are no news for orders that were completed long ago
-  const isToldOfBlocks = state !== 'completed' || !known.isMoneyShallow;
-  const isTriedAgain = problem !== null && state !== 'error';
-  return isTriedAgain || !isToldOfBlocks ? new Date(now.getTime() + tryAgainMs) : null;
+  const after = (ms: number): Date => new Date(now.getTime() + ms);
+  // fees fall within hours
+  if (problem === owedTooLittle) return after(oweAgainMs);
+  if (problem !== null && state !== 'error') return after(tryAgainMs);
+  // blocks that follow are no news for orders that are over
+  return isOver(state) && known.isMoneyShallow ? after(tryAgainMs) : null;
 }
+
+/** Whether only money that no delivery uses, and reorganisations, concern an order. */
+const isOver = (state: OrderState): boolean =>
+  !['waiting-confirmation', 'prep', 'queued', 'error'].includes(state);
 
 const paymentOf = ({ value, firstSeen, block, goneAt }: Payment): OrderPayment => ({
   value,

@@ -2,9 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import { audit } from '#orders/audit.ts';
-import type { SentFile, WantedOrder } from '#orders/create-order.ts';
-import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
-import { quoteOrder } from '#orders/inscribing/quote-order.ts';
+import type { WantedOrder } from '#orders/create-order.ts';
 import { readEntries } from '#orders/ledger.store.ts';
 import { balancesOf } from '#orders/ledger.ts';
 import { setRefundScript } from '#orders/order.store.ts';
@@ -13,76 +11,13 @@ import { cancelOrder, refundOrder } from '#orders/order-office.ts';
 import { watcherOf } from '#orders/process-order.ts';
 import { putReferral, readReferral } from '#orders/referral.store.ts';
 import { readPayments } from '#payments/payments.queries.ts';
-import { orderTerms, textTerms } from '#test/builders/order-terms.ts';
 import { scriptOf, transaction } from '#test/builders/regtest/regtest-transaction.ts';
+import { wantedOrder as wanted } from '#test/builders/wanted-order.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 import { OrderWorld } from '#test/support/orders/order-world.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
-const receiver = 700;
 const refunded = 701;
-
-function textFile(name: string, text: string): SentFile {
-  const content = Buffer.from(text);
-  return { name, content, mediaType: 'text/plain;charset=utf-8', shown: { name, size: content.length } };
-}
-
-/** An order as the HTTP side makes it, of texts. */
-function wanted(
-  texts: readonly string[],
-  more: Partial<OrderTerms> = {},
-  inscriptionIdPrefix: string | null = null,
-): WantedOrder {
-  const files = texts.map((text, index) => textFile(`${index}.txt`, text));
-  const terms = orderTerms(
-    files.map(({ content }) => textTerms(content)),
-    [scriptOf(receiver)],
-    more,
-  );
-  const quote = quoteOrder(terms, {
-    baseFee: 2000n,
-    rareSatsFee: 0n,
-    collectionServiceFee: 0n,
-    price: 0n,
-    sizeFeePercent: 0,
-    discounts: [],
-  });
-  if (quote.kind === 'refused') throw new Error(quote.reason);
-  return {
-    terms,
-    layout: quote.layout,
-    request: {
-      count: texts.length,
-      fee: 2,
-      postage: 546,
-      receiveAddress: null,
-      delegates: null,
-      parents: null,
-      inscriptionIdPrefix,
-      allowedSatributes: null,
-      additionalFee: null,
-      referral: null,
-      refundAddress: null,
-      projectTag: null,
-      zeroConf: null,
-      payToAnchor: false,
-      uncurseIt: terms.uncurse,
-    },
-    quote: {
-      chainFee: Number(quote.chainFee),
-      serviceFee: Number(quote.serviceFee),
-      baseFee: Number(quote.baseFee),
-      additionalFeeCharged: 0,
-      postage: Number(quote.postage),
-      amount: Number(quote.amount),
-    },
-    files,
-    webhookUrl: null,
-    refundScript: null,
-    timeoutMinutes: 60,
-    filesUrl: (key) => `http://files.test/files/${key}`,
-  };
-}
 
 /** The same with a referral, which gets 300 sats of the base fee and what the customer added. */
 const referred = (order: WantedOrder, referral: string, additional: number): WantedOrder => ({

@@ -13,6 +13,7 @@ import { LockTimes } from '#orders/grinding/lock-times.ts';
 import { orderSteps } from '#orders/order-steps.ts';
 import type { OrderTransactionKind } from '#orders/order-transactions.store.ts';
 import { OrdersDesk } from '#orders/orders-desk.ts';
+import { NodeWatch } from '#orders/sending/node-watch.ts';
 import { orderKeys, orderSigner } from '#orders/wallet-keys.ts';
 import { OutgoingHttp } from '#outgoing/outgoing-http.ts';
 import { followPayments } from '#payments/follow/follow-payments.ts';
@@ -94,10 +95,11 @@ export class OrderWorld {
       finalConfirmations: 1,
     };
     const lockTimes = new LockTimes();
+    const watch = new NodeWatch(node.rpc, 6);
     const steps = orderSteps({
       signer: orderSigner(this.wallet, signer),
       lockTimes,
-      node: node.rpc,
+      watch,
       policy,
       tell: this.#tell,
     });
@@ -109,7 +111,7 @@ export class OrderWorld {
       ends: [
         follow({ source, pool, signal, threads: parseThreads(), bounds: { pollMs: 200 } }),
         followPayments({ url, source, node, signal, log }),
-        followOrders({ url, node: node.rpc, steps, lockTimes, signal, log }),
+        followOrders({ url, node: node.rpc, watch, steps, lockTimes, signal, log }),
       ],
     };
     for (const end of this.#running.ends) end.catch(() => undefined);

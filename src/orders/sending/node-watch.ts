@@ -1,0 +1,56 @@
+import type { NodeRpc } from '#kernel/contracts/node.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { type NodeStanding, standingOf } from './node-standing.ts';
+
+/** Fees change with each block and each transaction; nothing that is decided from them changes within half a minute. */
+const askEveryMs = 30_000;
+
+/** Whether the node answers: `restarted` is told once, after each start and each time that it was away. */
+export type NodePresence = 'there' | 'restarted' | 'away';
+
+/**
+ * What the node's policy allows and what transactions cost, asked between the steps of orders and never within their
+ * database transactions; and whether the node was started again, which may have lost its mempool.
+ */
+export class NodeWatch {
+  readonly #node: NodeRpc;
+  readonly #withinBlocks: number;
+  #standing: NodeStanding | null = null;
+  #askedAt = -Infinity;
+  /** Seconds, at the last look; null: it did not answer. */
+  #uptime: number | null = null;
+
+  /** @param withinBlocks what the estimate is for */
+  constructor(node: NodeRpc, withinBlocks: number) {
+    this.#node = node;
+    this.#withinBlocks = withinBlocks;
+  }
+
+  /** As it was last asked; null: the node does not answer. */
+  get standing(): NodeStanding | null {
+    return this.#standing;
+  }
+
+  /** Looks at the node. Whatever it does, this does not throw for it. */
+  async look(): Promise<NodePresence> {
+    try {
+      const uptime = await this.#node.call<number>('uptime');
+      const isSame = this.#uptime !== null && uptime >= this.#uptime;
+      this.#uptime = uptime;
+      if (!isSame || performance.now() - this.#askedAt > askEveryMs) await this.#ask();
+      return isSame ? 'there' : 'restarted';
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      this.#standing = null;
+      this.#uptime = null;
+      return 'away';
+    }
+  }
+
+  async #ask(): Promise<void> {
+    const mempool = await this.#node.call<unknown>('getmempoolinfo');
+    const estimated = await this.#node.call<unknown>('estimatesmartfee', [this.#withinBlocks]);
+    this.#standing = standingOf(mempool, estimated);
+    this.#askedAt = performance.now();
+  }
+}

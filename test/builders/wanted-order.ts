@@ -1,0 +1,71 @@
+import type { SentFile, WantedOrder } from '#orders/create-order.ts';
+import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
+import { quoteOrder } from '#orders/inscribing/quote-order.ts';
+import { orderTerms, textTerms } from './order-terms.ts';
+import { scriptOf } from './regtest/regtest-transaction.ts';
+
+/** The key of the receiver. */
+const receiver = 700;
+
+/** A text as a customer sends it. */
+function textFile(name: string, text: string): SentFile {
+  const content = Buffer.from(text);
+  return { name, content, mediaType: 'text/plain;charset=utf-8', shown: { name, size: content.length } };
+}
+
+/** An order as the HTTP side makes it, of texts, to one receiver. */
+export function wantedOrder(
+  texts: readonly string[],
+  more: Partial<OrderTerms> = {},
+  inscriptionIdPrefix: string | null = null,
+): WantedOrder {
+  const files = texts.map((text, index) => textFile(`${index}.txt`, text));
+  const terms = orderTerms(
+    files.map(({ content }) => textTerms(content)),
+    [scriptOf(receiver)],
+    more,
+  );
+  const quote = quoteOrder(terms, {
+    baseFee: 2000n,
+    rareSatsFee: 0n,
+    collectionServiceFee: 0n,
+    price: 0n,
+    sizeFeePercent: 0,
+    discounts: [],
+  });
+  if (quote.kind === 'refused') throw new Error(quote.reason);
+  return {
+    terms,
+    layout: quote.layout,
+    request: {
+      count: texts.length,
+      fee: 2,
+      postage: 546,
+      receiveAddress: null,
+      delegates: null,
+      parents: null,
+      inscriptionIdPrefix,
+      allowedSatributes: null,
+      additionalFee: null,
+      referral: null,
+      refundAddress: null,
+      projectTag: null,
+      zeroConf: null,
+      payToAnchor: false,
+      uncurseIt: terms.uncurse,
+    },
+    quote: {
+      chainFee: Number(quote.chainFee),
+      serviceFee: Number(quote.serviceFee),
+      baseFee: Number(quote.baseFee),
+      additionalFeeCharged: 0,
+      postage: Number(quote.postage),
+      amount: Number(quote.amount),
+    },
+    files,
+    webhookUrl: null,
+    refundScript: null,
+    timeoutMinutes: 60,
+    filesUrl: (key) => `http://files.test/files/${key}`,
+  };
+}
