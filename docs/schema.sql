@@ -937,6 +937,19 @@ CREATE INDEX orders_look_at ON service.orders USING btree (look_at) WHERE (look_
 CREATE INDEX orders_referral ON service.orders USING btree (referral) WHERE (referral IS NOT NULL);
 CREATE INDEX orders_state ON service.orders USING btree (state, created_at);
 
+CREATE TABLE service.orders_audit (
+  one boolean NOT NULL DEFAULT true,
+  ended_at timestamp with time zone NOT NULL DEFAULT now(),
+  seconds double precision NOT NULL,
+  orders integer NOT NULL,
+  differing integer NOT NULL,
+  CONSTRAINT orders_audit_pkey PRIMARY KEY (one),
+  CONSTRAINT orders_audit_check CHECK (((differing >= 0) AND (differing <= orders))),
+  CONSTRAINT orders_audit_one_check CHECK (one),
+  CONSTRAINT orders_audit_orders_check CHECK ((orders >= 0)),
+  CONSTRAINT orders_audit_seconds_check CHECK ((seconds >= (0)::double precision))
+);
+
 CREATE TABLE service.orders_offset (
   one boolean NOT NULL DEFAULT true,
   change bigint NOT NULL,

@@ -117,6 +117,23 @@ export function linkNode(context: CommandContext, options: NodeLinkOptions): Nod
   };
 }
 
+/** Does a command's work with the node of the settings, which must be of the network. Throws `node_unreachable` at once. */
+export async function withNodeOf(
+  context: CommandContext,
+  network: NetworkName,
+  work: (node: NodeRpc, signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const missed = Promise.withResolvers<never>();
+  const link = linkNode(context, {
+    network,
+    onProblem: (problem) => {
+      if (problem !== null && problem.code !== 'node_warming_up') missed.reject(problem);
+    },
+  });
+  await Promise.race([link.connected, missed.promise]);
+  await context.lifecycle.run('work with the node', (signal) => work(link.rpc, signal));
+}
+
 async function lookFor(
   settings: NodeSettings,
   waitsForPeople: boolean,

@@ -2,6 +2,7 @@ import { existingHome } from '#embedded-postgres/server-place.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { ErrorCode } from '#kernel/errors/error-codes.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
+import { startAudits } from './audit.ts';
 import { openBlocks } from './block-folder.ts';
 import { indexBlocks } from './blocks.ts';
 import { caughtUp } from './catch-up.ts';
@@ -96,7 +97,10 @@ export async function serveNode(context: CommandContext): Promise<{ address: str
   const follow = async (): Promise<void> => {
     const { node, source } = await announceWaiting(context, statusWriter(context, database), link);
     startPayments(context, database, source, node);
-    if (config.role === 'all') startOrders(context, database, node.rpc);
+    if (config.role === 'all') {
+      startOrders(context, database, node.rpc);
+      startAudits(context, database, node.rpc);
+    }
     await indexBlocks(context, database, { source, operations, node });
   };
   const following = servingOn(context, database, follow);
@@ -121,6 +125,7 @@ export async function serveOrders(context: CommandContext): Promise<{ address: s
   const { address } = await serveHttp(context, { ...parts, node: link.rpc }, listening);
   startWebhooks(context, database, parts.operations);
   startOrders(context, database, link.rpc);
+  startAudits(context, database, link.rpc);
   return { address };
 }
 

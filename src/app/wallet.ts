@@ -1,12 +1,10 @@
 import type pg from 'pg';
-import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { createPool } from '#kernel/pg/pool.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 import { networkOfDatabase } from '#wallet/wallet.store.ts';
 import { type CommandContext, UsageError } from './command-context.ts';
 import { type DatabaseAccess, openDatabase } from './database.ts';
-import { linkNode } from './node.ts';
 
 const statementTimeoutMs = 30_000;
 
@@ -34,23 +32,6 @@ export async function withWalletDatabase(
     return served ?? named;
   };
   await context.lifecycle.run('wallet', () => work({ pool, network }));
-}
-
-/** Works with the node of the settings, which must be of the network. Throws `node_unreachable` at once. */
-export async function withNodeOf(
-  context: CommandContext,
-  network: NetworkName,
-  work: (node: NodeRpc, signal: AbortSignal) => Promise<void>,
-): Promise<void> {
-  const missed = Promise.withResolvers<never>();
-  const link = linkNode(context, {
-    network,
-    onProblem: (problem) => {
-      if (problem !== null && problem.code !== 'node_warming_up') missed.reject(problem);
-    },
-  });
-  await Promise.race([link.connected, missed.promise]);
-  await context.lifecycle.run('wallet', (signal) => work(link.rpc, signal));
 }
 
 /** The seed file of the settings. */

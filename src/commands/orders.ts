@@ -1,5 +1,4 @@
 import { parseAddress } from '#kernel/bitcoin/parse-address.ts';
-import { AppError } from '#kernel/errors/app-error.ts';
 import { networks } from '#kernel/primitives/network.ts';
 import { type Command, type CommandContext, type CommandFlag, UsageError } from '#src/app/command-context.ts';
 import { settingFlag } from './flags.ts';
@@ -78,7 +77,8 @@ async function listOrders({ flags, print, ...context }: CommandContext): Promise
 
 type ListedOrder = Awaited<ReturnType<typeof import('#orders/order-office.ts')['listOrders']>>[number];
 
-function orderLine({ id, state, amount, createdAt, error }: ListedOrder): string {
+/** An order as lists show it. */
+export function orderLine({ id, state, amount, createdAt, error }: Omit<ListedOrder, 'expiresAt'>): string {
   const why = error === null ? '' : `  ${error}`;
   return `${id}  ${state.padEnd(20)}  ${String(amount).padStart(12)} sats  ${shownTime(createdAt)}${why}\n`;
 }
@@ -113,48 +113,4 @@ async function changeOrder(
   const parsed = parseAddress(address, networks[network]);
   if (parsed.kind === 'refused') throw new UsageError(`--to: ${address} ${parsed.reason}`);
   await office.refundOrder(pool, id, parsed.script);
-}
-
-export const auditCommand: Command = {
-  name: 'audit',
-  object: null,
-  summary: 'prove the ledger of the orders against the payments in blocks',
-  details: `Adds up every account of the ledger, and compares what each order received with the payments that blocks
-have. Changes nothing, and may run beside a service. On a difference the exit code is 1
-(docs/orders.md, "Ledger").
-
-  satscribe audit --json`,
-  flags: [jsonFlag, settingFlag('dataDir', 'DIR'), settingFlag('logLevel', 'LEVEL', 'warn')],
-  prepare: ({ settings }) => ({ settings, defaults: { logLevel: 'warn' } }),
-  run: runAudit,
-};
-
-async function runAudit(context: CommandContext): Promise<void> {
-  const { flags, print } = context;
-  await withService(context, async (pool) => {
-    const { audit } = await import('#orders/audit.ts');
-    const { orders, balances, differences } = await audit(pool);
-    const json = {
-      orders,
-      balances: Object.fromEntries(balances.map(({ account, sats }) => [account, Number(sats)])),
-      differences: differences.map((difference) => ({
-        ...difference,
-        ledger: Number(difference.ledger),
-        chain: Number(difference.chain),
-      })),
-    };
-    const lines = [
-      ...balances.map(({ account, sats }) => `${account.padEnd(10)} ${String(sats).padStart(18)} sats`),
-      ...differences.map(
-        ({ orderId, what, ledger, chain }) => `${orderId}  ${what}: ledger ${ledger}, chain ${chain}`,
-      ),
-      `${orders} orders, ${differences.length} differences`,
-    ];
-    await print(flags['json'] === undefined ? `${lines.join('\n')}\n` : `${JSON.stringify(json)}\n`);
-    if (differences.length > 0)
-      throw new AppError(
-        'audit_differs',
-        `The ledger differs from the chain at ${differences.length} orders.`,
-      );
-  });
 }

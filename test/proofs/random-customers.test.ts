@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { audit } from '#orders/audit.ts';
+import { auditOrders } from '#orders/audit/audit-orders.ts';
 import { readEntries } from '#orders/ledger.store.ts';
 import { balancesOf } from '#orders/ledger.ts';
 import { seededRandom } from '#test/builders/random.ts';
@@ -84,7 +84,10 @@ describe.skipIf(bitcoindForTests() === null)('random customers', () => {
         const open = shown.filter(({ state }) => !ended.has(state));
         if (open.length > 0)
           throw new Error(open.map(({ id, state, error }) => `${id} ${state} ${error ?? ''}`).join('\n'));
-        const { differences } = await audit(service.database.pool);
+        const { differences } = await auditOrders({
+          database: service.database.pool,
+          node: service.bitcoind.rpc,
+        });
         expect(differences).toEqual([]);
         for (const { id, kind, amount } of made) {
           const { state, files } = await service.order(id);

@@ -4,6 +4,7 @@ import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { readStanding, type Standing } from '#http/operations/chain-lag.ts';
 import { unsealedOf } from '#http/operations/status-answer.ts';
 import type { Metrics, ReadValue } from '#kernel/metrics.ts';
+import { type LastAudit, readLastAudit } from '#orders/audit/audit.store.ts';
 import { readPaymentsOffset } from '#payments/store/offset.store.ts';
 import { countUnscanned } from '#payments/store/watches.store.ts';
 import { readWaiting, type WaitingWebhooks } from '#webhooks/webhooks.queries.ts';
@@ -13,6 +14,7 @@ export function readDatabase(metrics: Metrics, pool: pg.Pool, isSearched: boolea
   readStandings(metrics, pool);
   readPayments(metrics, pool);
   readWebhooks(metrics, pool);
+  readAudits(metrics, pool);
   metrics.read({
     name: 'satscribe_mempool_transactions',
     help: 'Transactions of the mempool: all, kept (they touch inscriptions), and left out for lack of room',
@@ -144,6 +146,31 @@ function readWebhooks(metrics: Metrics, pool: pg.Pool): void {
       return oldestSeconds === null ? [] : [{ value: oldestSeconds }];
     },
   });
+}
+
+function readAudits(metrics: Metrics, pool: pg.Pool): void {
+  // all figures of a scrape come from one query
+  let asking: Promise<LastAudit | null> | null = null;
+  const gauge = (name: string, help: string, of: (audit: LastAudit) => number): void =>
+    metrics.read({
+      name,
+      help,
+      values: async () => {
+        asking ??= readLastAudit(pool).finally(() => {
+          asking = null;
+        });
+        const audit = await asking;
+        return audit === null ? [] : [{ value: of(audit) }];
+      },
+    });
+  gauge(
+    'satscribe_orders_audit_differences',
+    'Orders that differed from the chain at the last audit',
+    ({ differing }) => differing,
+  );
+  gauge('satscribe_orders_audit_orders', 'Orders that it compared', ({ orders }) => orders);
+  gauge('satscribe_orders_audit_age_seconds', 'Time since it ended', ({ ageSeconds }) => ageSeconds);
+  gauge('satscribe_orders_audit_seconds', 'Time that it took, with its rests', ({ seconds }) => seconds);
 }
 
 async function mempoolValues(pool: pg.Pool): Promise<ReadValue[]> {

@@ -24,10 +24,16 @@ export const orderErrors = {
     retry: 'soon',
   },
   audit_differs: {
-    meaning: 'The ledger of the orders does not come to what blocks have.',
+    meaning: 'The ledger of orders is not what the chain and the index have.',
     action:
-      'Run `satscribe audit` again once the service has caught up with the chain. What still differs is named with its order: `satscribe orders show` has its payments and entries. Report it: no entry is ever lost or changed.',
+      '`satscribe audit` names each difference with its order and what to do; `satscribe orders show` has payments, transactions and entries of an order (docs/orders.md, "Audit"). No entry is ever lost or changed.',
     retry: 'never',
+  },
+  audit_impossible: {
+    meaning: 'Orders cannot be compared with the chain now: index, payments and node are not at one block.',
+    action:
+      'Wait until the index is at the tip of the node (`/status`), with a service that follows payments, and run it again.',
+    retry: 'minute',
   },
   order_unknown: {
     meaning: 'There is no order with this id.',

@@ -23,6 +23,8 @@ export const advisoryLocks = {
   service: 7_700_108,
   /** The one process that gives rights to the role that answers requests. */
   readerRights: 7_700_109,
+  /** The one process that audits orders. */
+  audit: 7_700_110,
 } as const;
 export type AdvisoryLock = keyof typeof advisoryLocks;
 

@@ -85,6 +85,7 @@ const serviceRights: readonly ServiceRight[] = [
   { table: 'wallet', privilege: 'UPDATE', columns: ['next_order_index', 'next_own_index'] },
   // figures of /metrics
   { table: 'payments_offset', privilege: 'SELECT' },
+  { table: 'orders_audit', privilege: 'SELECT' },
 ];
 
 /** All rights as statements for a role. They can be given again. */

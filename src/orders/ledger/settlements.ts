@@ -15,7 +15,7 @@ export interface OwedMoney extends Pick<Payment, 'txid' | 'vout' | 'value'> {
 }
 
 /** Accounts of what a transaction of ours pays. Outputs that a later one of the order spends stay owed until then. */
-const accountOf: Readonly<Record<string, LedgerAccount>> = {
+const accountOfKind: Readonly<Record<string, LedgerAccount>> = {
   postage: 'postage',
   parent: 'deposit',
   service: 'service',
@@ -26,12 +26,18 @@ const accountOf: Readonly<Record<string, LedgerAccount>> = {
   refund: 'outside',
 };
 
+/** The account of what a transaction of ours pays to an output of this kind. */
+export function accountOfOutput(kind: string): LedgerAccount {
+  const account = accountOfKind[kind];
+  assert(account !== undefined, `no account for an output of kind ${kind}`);
+  return account;
+}
+
 /** The settlements of mined transactions of an order. Pure. */
 export function settlementsOf(mined: readonly OrderTransaction[], excess: OwedMoney | null): Settlement[] {
   return mined.map(({ txid, kind, plan, fee }) => {
     const parts = plan.outputs.flatMap((output, vout) => {
-      const to = accountOf[output.kind];
-      assert(to !== undefined, `no account for an output of kind ${output.kind}`);
+      const to = accountOfOutput(output.kind);
       // what is ours of the outputs that a refund spends is ours already
       if (kind === 'refund' && output.kind === 'change') return [];
       const isExcess = excess !== null && outpointOf({ txid, vout }) === outpointOf(excess);

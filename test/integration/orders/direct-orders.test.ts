@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
-import { audit } from '#orders/audit.ts';
 import type { WantedOrder } from '#orders/create-order.ts';
 import { readEntries } from '#orders/ledger.store.ts';
 import { balancesOf } from '#orders/ledger.ts';
@@ -129,7 +128,7 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
       orders: 1,
       paid: 1,
     });
-    expect((await audit(pool)).differences).toEqual([]);
+    expect((await world.audit()).differences).toEqual([]);
   });
 
   test('with a referral, overpaid and reorganised, moves its share once and overdraws nothing', async () => {
@@ -158,7 +157,7 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
     expect(after).toMatchObject(delivered);
     // all else went back, less fees
     expect(-(after['outside'] ?? 0)).toBe(546 + 1700 + 1000 + (after['fee'] ?? 0));
-    expect((await audit(pool)).differences).toEqual([]);
+    expect((await world.audit()).differences).toEqual([]);
   });
 
   test('with many files is one reveal, with an output for each', async () => {
@@ -231,7 +230,7 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
     await world.chain.mineMempool();
     await world.eventually(async () => (await accounts(made.id))['owed'] === undefined);
     expect(await accounts(made.id)).toMatchObject({ postage: 546, service: 2000 });
-    expect((await audit(world.database.pool)).differences).toEqual([]);
+    expect((await world.audit()).differences).toEqual([]);
   });
 
   test('made and paid before payments were ever followed are found, too', async () => {

@@ -4,9 +4,11 @@ import { join } from 'node:path';
 import { type Logger, pino } from 'pino';
 import { follow } from '#indexer/follow/follow.ts';
 import { openNodeSource } from '#indexer/source/node-source.ts';
+import type { TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { genesisHeight } from '#kernel/primitives/height.ts';
 import { type BitcoinNode, connectNode } from '#node/bitcoin-node.ts';
+import { type Audit, auditOrders } from '#orders/audit/audit-orders.ts';
 import { CustomerFiles } from '#orders/customer-files.ts';
 import { followOrders } from '#orders/follow-orders.ts';
 import { LockTimes } from '#orders/grinding/lock-times.ts';
@@ -23,7 +25,7 @@ import { type Bitcoind, type BitcoindOptions, startBitcoind } from '#test/suppor
 import { parseThreads } from '#test/support/parse-threads.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 import { PublicWallet } from '#wallet/public-wallet.ts';
-import { openSigner } from '#wallet/signer.ts';
+import { openSigner, type SignedTransaction } from '#wallet/signer.ts';
 import { makeTestWallet } from './test-wallet.ts';
 
 /** Three processes start on a busy machine. */
@@ -169,6 +171,20 @@ export class OrderWorld {
         'SELECT tip_hash FROM chain.state',
       );
       return rows[0]?.tip_hash != null && displayHash(rows[0].tip_hash) === best;
+    });
+  }
+
+  /** Signs with the seed, beside the service. */
+  async sign(plan: TransactionPlan): Promise<SignedTransaction> {
+    return (await openSigner(join(this.#dir, 'seed'), this.wallet.identity)).signPlan(plan);
+  }
+
+  /** What differs, once the orders are where the chain is. */
+  audit(looks?: number): Promise<Audit> {
+    return auditOrders({
+      database: this.database.pool,
+      node: this.bitcoind.rpc,
+      ...(looks === undefined ? {} : { looks }),
     });
   }
 

@@ -1,0 +1,26 @@
+import type { NodeRpc } from '#kernel/contracts/node.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { keepAuditing } from '#orders/audit/keep-auditing.ts';
+import type { CommandContext } from './command-context.ts';
+import type { Database } from './database.ts';
+
+/** Audits orders for the life of the process, where it brings them on. */
+export function startAudits(
+  { config, health, lifecycle, logger }: CommandContext,
+  database: Database,
+  node: NodeRpc,
+): void {
+  if (lifecycle.signal.aborted || config.walletSeedFile === undefined) return;
+  const log = logger.child({ part: 'audit' });
+  const onAudit = ({ orders, differing }: { orders: number; differing: number }): void => {
+    const message = `${differing} of ${orders} orders differ from the chain: satscribe audit names them.`;
+    health.report('audit', differing === 0 ? null : new AppError('audit_differs', message));
+  };
+  lifecycle
+    .run('audit', (signal) => keepAuditing({ url: database.url, node, signal, log, onAudit }))
+    .catch((error: unknown) => {
+      // orders are brought on without it; its age tells
+      if (!(error instanceof AppError)) lifecycle.fail(error);
+      else log.error({ code: error.code, err: error }, 'orders are no longer audited');
+    });
+}

@@ -1,0 +1,230 @@
+import { accountOfOutput } from '#orders/ledger/settlements.ts';
+import type { LedgerAccount } from '#orders/ledger.ts';
+import type { OrderState } from '#orders/order-machine.ts';
+import type { AuditedOrder, AuditedTransaction, Coin } from './audited-order.ts';
+import type { DifferenceKind } from './differences.ts';
+
+/** Something that is not as the ledger of an order says. */
+export interface OrderDifference {
+  readonly kind: DifferenceKind;
+  /** The output or transaction that it is about; null: sums. */
+  readonly where: string | null;
+  /** Sats, or for deliveries inscriptions. */
+  readonly ledger: bigint;
+  readonly chain: bigint;
+}
+
+/** Unspent outputs that the node has, by outpoint, of those that it was asked about. */
+export type Unspent = ReadonlyMap<string, Coin>;
+
+/** Kinds of outputs that lie at scripts of the wallet. */
+const ownKinds: ReadonlySet<string> = new Set(['commit', 'service', 'change']);
+/** States in which the ledger has every transaction that blocks have. */
+const settledStates: ReadonlySet<OrderState> = new Set<OrderState>(['completed', 'refunded']);
+
+/**
+ * What the node must be asked about: all outputs that should be unspent at our scripts, and outputs that tell whether a
+ * transaction is in a block where nothing else does. Pure.
+ */
+export function questionsOf(order: AuditedOrder): string[] {
+  const known = knownMined(order);
+  const open = order.transactions.filter(({ txid }) => !known.has(txid));
+  const asked = new Set(coinsOf(order, known).map(({ outpoint }) => outpoint));
+  for (const { txid, plan } of open) {
+    for (const [vout, { kind }] of plan.outputs.entries()) {
+      // the index tells of those with inscriptions, which can be 10,000
+      if (kind !== 'postage') asked.add(`${txid}:${vout}`);
+    }
+  }
+  return [...asked];
+}
+
+/** All differences of an order, by what blocks, index, node and ledger say at one block. Pure. */
+export function auditOrder(order: AuditedOrder, unspent: Unspent): OrderDifference[] {
+  const mined = minedOf(order, unspent);
+  const counted = countedOf(order);
+  return [
+    ...countingFaults(order, mined, counted),
+    ...sumFaults(order, counted),
+    ...coinsOf(order, mined).flatMap((coin) => coinFaults(coin, unspent.get(coin.outpoint))),
+    ...deliveryFaults(order, counted),
+  ];
+}
+
+/** Transactions that the index or the payments have in a block, and those whose outputs these spend. */
+function knownMined({ transactions }: AuditedOrder): Set<string> {
+  const mined = new Set(
+    transactions
+      .filter(({ inscriptions, isSeenInBlock }) => inscriptions.length > 0 || isSeenInBlock)
+      .map(({ txid }) => txid),
+  );
+  return withAncestors(transactions, mined);
+}
+
+/** With those of which the node has an unspent output. */
+function minedOf(order: AuditedOrder, unspent: Unspent): Set<string> {
+  const mined = knownMined(order);
+  for (const { txid, plan } of order.transactions) {
+    if (plan.outputs.some((_, vout) => unspent.has(`${txid}:${vout}`))) mined.add(txid);
+  }
+  return withAncestors(order.transactions, mined);
+}
+
+/** What a block has spends outputs that blocks have. */
+function withAncestors(transactions: readonly AuditedTransaction[], mined: Set<string>): Set<string> {
+  const byTxid = new Map(transactions.map((transaction) => [transaction.txid, transaction]));
+  for (const txid of mined) {
+    for (const { outpoint } of byTxid.get(txid)?.plan.inputs ?? []) {
+      const ancestor = txidOf(outpoint);
+      // a set that grows is walked to its new end
+      if (byTxid.has(ancestor)) mined.add(ancestor);
+    }
+  }
+  return mined;
+}
+
+/** What should lie unspent at our scripts if blocks have these transactions. */
+function coinsOf({ payments, transactions }: AuditedOrder, mined: ReadonlySet<string>): Coin[] {
+  const there = transactions.filter(({ txid }) => mined.has(txid));
+  const spent = new Set(there.flatMap(({ plan }) => plan.inputs.map(({ outpoint }) => outpoint)));
+  const made = there.flatMap(({ txid, plan }) =>
+    plan.outputs.flatMap(({ kind, value, script }, vout): Coin[] =>
+      ownKinds.has(kind) ? [{ outpoint: `${txid}:${vout}`, value: BigInt(value), script }] : [],
+    ),
+  );
+  return [...payments, ...made].filter(({ outpoint }) => !spent.has(outpoint));
+}
+
+/** Transactions of ours that the ledger counts. */
+const countedOf = ({ ledger }: AuditedOrder): Set<string> =>
+  new Set(ledger.filter(({ isReceipt }) => !isReceipt).map(({ txid }) => txid));
+
+function countingFaults(
+  { transactions, state }: AuditedOrder,
+  mined: ReadonlySet<string>,
+  counted: ReadonlySet<string>,
+): OrderDifference[] {
+  const byTxid = new Map(transactions.map((transaction) => [transaction.txid, transaction]));
+  const amountOf = (txid: string): bigint => {
+    const { plan, fee } = byTxid.get(txid) ?? { plan: { outputs: [] }, fee: 0n };
+    return plan.outputs.reduce((sum, { value }) => sum + BigInt(value), fee);
+  };
+  const notMined = [...counted].filter((txid) => !mined.has(txid));
+  const notCounted = transactions.filter(
+    ({ txid, isSuperseded }) =>
+      mined.has(txid) && !counted.has(txid) && (isSuperseded || settledStates.has(state)),
+  );
+  return [
+    ...notMined.map(
+      (txid): OrderDifference => ({ kind: 'not-mined', where: txid, ledger: amountOf(txid), chain: 0n }),
+    ),
+    ...notCounted.map(
+      ({ txid }): OrderDifference => ({
+        kind: 'not-counted',
+        where: txid,
+        ledger: 0n,
+        chain: amountOf(txid),
+      }),
+    ),
+  ];
+}
+
+/** Accounts whose sats left our scripts. All others hold what lies there, and what anchors have. */
+const leftAccounts = ['postage', 'fee', 'outside'] as const satisfies readonly LedgerAccount[];
+
+/** What the accounts of an order hold, beside what its payments and the transactions that it counts come to. */
+function sumFaults(order: AuditedOrder, counted: ReadonlySet<string>): OrderDifference[] {
+  const { ledger } = order;
+  const balances = balancesOf(ledger);
+  const received = -sumOf(ledger.filter(({ isReceipt, account }) => isReceipt && account === 'outside'));
+  const kept = sumOf(ledger.filter(({ account }) => !leftAccounts.some((left) => left === account)));
+  const paid = sumOf(order.payments.map(({ value }) => ({ sats: value })));
+  const left = leftBy(order, counted);
+  const booked = (account: LedgerAccount): bigint => balances.get(account) ?? 0n;
+  const sums: readonly (readonly [DifferenceKind, bigint, bigint])[] = [
+    ['received', received, paid],
+    ['paid-back', booked('outside') + received, left.outside],
+    ['postage', booked('postage'), left.postage],
+    ['fee', booked('fee'), left.fee],
+    ['held', kept, paid - left.outside - left.postage - left.fee],
+  ];
+  const overdrawn = [...balances].filter(([account, sats]) => account !== 'outside' && sats < 0n);
+  return [
+    ...sums
+      .filter(([, inLedger, inChain]) => inLedger !== inChain)
+      .map(([kind, inLedger, inChain]) => ({ kind, where: null, ledger: inLedger, chain: inChain })),
+    ...overdrawn.map(
+      ([account, sats]): OrderDifference => ({ kind: 'overdrawn', where: account, ledger: sats, chain: 0n }),
+    ),
+  ];
+}
+
+function balancesOf(ledger: AuditedOrder['ledger']): ReadonlyMap<LedgerAccount, bigint> {
+  const balances = new Map<LedgerAccount, bigint>();
+  for (const { account, sats } of ledger) balances.set(account, (balances.get(account) ?? 0n) + sats);
+  return balances;
+}
+
+/** What counted transactions paid to others than us. */
+function leftBy(
+  { transactions }: AuditedOrder,
+  counted: ReadonlySet<string>,
+): Record<(typeof leftAccounts)[number], bigint> {
+  const left = { postage: 0n, fee: 0n, outside: 0n };
+  for (const { plan, fee } of transactions.filter(({ txid }) => counted.has(txid))) {
+    left.fee += fee;
+    for (const { kind, value } of plan.outputs) {
+      const account = leftAccounts.find((name) => name === accountOfOutput(kind));
+      if (account !== undefined) left[account] += BigInt(value);
+    }
+  }
+  return left;
+}
+
+const sumOf = (lines: readonly { readonly sats: bigint }[]): bigint =>
+  lines.reduce((all, { sats }) => all + sats, 0n);
+
+/** An output that should lie unspent at a script of ours. */
+function coinFaults({ outpoint, value, script }: Coin, found: Coin | undefined): OrderDifference[] {
+  if (found !== undefined && found.value === value && found.script === script) return [];
+  return [{ kind: 'missing', where: outpoint, ledger: value, chain: found?.value ?? 0n }];
+}
+
+/** Each inscription of a counted reveal lies in an output for it, at the script of its receiver. */
+function deliveryFaults(
+  { transactions, receivers }: AuditedOrder,
+  counted: ReadonlySet<string>,
+): OrderDifference[] {
+  const reveals = transactions.filter(({ kind }) => kind === 'reveal');
+  const filesOf = new Map(reveals.map(({ index, files }) => [index, files]));
+  return reveals.flatMap((reveal): OrderDifference[] => {
+    if (!counted.has(reveal.txid)) return [];
+    const before = [...filesOf].filter(([index]) => index < reveal.index);
+    const first = before.reduce((files, [, more]) => files + more, 0);
+    const delivered = deliveredBy(reveal, receivers, first);
+    if (delivered === reveal.files) return [];
+    const amounts = { ledger: BigInt(reveal.files), chain: BigInt(delivered) };
+    return [{ kind: 'delivered', where: reveal.txid, ...amounts }];
+  });
+}
+
+/** How many inscriptions of a reveal lie where they should. `first`: the place of its first file in the order. */
+function deliveredBy(
+  { plan, files, inscriptions }: AuditedTransaction,
+  receivers: readonly string[],
+  first: number,
+): number {
+  // two inscriptions on one sat are one delivery too few
+  const places = new Set<string>();
+  for (const { index, vout, offset, script } of inscriptions) {
+    const output = vout === null ? undefined : plan.outputs[vout];
+    if (index >= files || output === undefined || script === null || !output.script.startsWith(script))
+      continue;
+    const receiver = receivers.length > 1 ? receivers[first + index] : receivers[0];
+    const isAtReceiver = output.kind === 'postage' && output.script === receiver;
+    if (isAtReceiver || output.kind === 'burn') places.add(`${vout}:${offset}`);
+  }
+  return places.size;
+}
+
+const txidOf = (outpoint: string): string => outpoint.slice(0, 64);

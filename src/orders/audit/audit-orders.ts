@@ -1,0 +1,138 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type pg from 'pg';
+import type { NodeRpc } from '#kernel/contracts/node.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { withTransaction } from '#kernel/pg/transaction.ts';
+import type { LedgerAccount } from '#orders/ledger.ts';
+import { agreedTip, nextOrderIds, readAuditedOrders, readBalances } from './audit.queries.ts';
+import { auditOrder, type OrderDifference, questionsOf } from './audit-order.ts';
+import type { AuditedOrder, NamedOrder } from './audited-order.ts';
+import { bestBlock, unspentOf } from './node-outputs.ts';
+
+/** A difference with its order. */
+export interface AuditDifference extends OrderDifference {
+  readonly order: NamedOrder;
+}
+
+export interface Audit {
+  readonly orders: number;
+  /** How many of them differ. */
+  readonly differing: number;
+  /** What each account holds. `outside` is what all others hold, negative. */
+  readonly balances: readonly { readonly account: LedgerAccount; readonly sats: bigint }[];
+  /** Of the first orders that differ. */
+  readonly differences: readonly AuditDifference[];
+}
+
+export interface AuditParts {
+  /** Reads all of `chain` and `service`. */
+  readonly database: pg.Pool | pg.ClientBase;
+  readonly node: NodeRpc;
+  readonly signal?: AbortSignal;
+  /** Waits between two pages, which took this long. */
+  readonly rest?: (workedMs: number) => Promise<void>;
+  /** How often an order that differs is looked at: it may just be brought on. */
+  readonly looks?: number;
+}
+
+/** Orders whose differences are told. All are counted. */
+const toldMax = 1000;
+/** More orders than are just being brought on: all of them differ. */
+const lookedAgainMax = 10_000;
+/** A round of orders takes seconds where a block has just come. */
+const looksUsual = 6;
+const lookAgainMs = 2_000;
+/** Index, payments and node come to one block within a second or two of it. */
+const tipTries = 60;
+const tipTryMs = 500;
+
+const snapshot = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
+
+/**
+ * Proves the ledger of all orders against the chain and the index, page by page. Each page is compared at one block, at
+ * which index, payments and node are; an order that differs is looked at again. Changes nothing. Throws
+ * `audit_impossible` where they come to no common block in time, and the codes of NodeRpc.
+ */
+export async function auditOrders(parts: AuditParts): Promise<Audit> {
+  const { orders, suspects } = await auditAll(parts);
+  const differences = await auditAgain(parts, suspects.slice(0, lookedAgainMax));
+  const differing = [...new Set(differences.map(({ order }) => order.id))];
+  const told = new Set(differing.slice(0, toldMax));
+  return {
+    orders,
+    differing: differing.length + Math.max(0, suspects.length - lookedAgainMax),
+    balances: await withTransaction(parts.database, readBalances, snapshot),
+    differences: differences.filter(({ order }) => told.has(order.id)),
+  };
+}
+
+/** Each order once: how many there are, and which differ. */
+async function auditAll(parts: AuditParts): Promise<{ orders: number; suspects: string[] }> {
+  const { database, signal, rest } = parts;
+  const suspects = new Set<string>();
+  let orders = 0;
+  for (let after: string | null = null; ; ) {
+    signal?.throwIfAborted();
+    const startedAt = performance.now();
+    const from: string | null = after;
+    const ids: string[] = await withTransaction(database, (tx) => nextOrderIds(tx, from), snapshot);
+    after = ids.at(-1) ?? null;
+    if (after === null) return { orders, suspects: [...suspects] };
+    orders += ids.length;
+    for (const { order } of await auditPage(parts, ids)) suspects.add(order.id);
+    await rest?.(performance.now() - startedAt);
+  }
+}
+
+/** What still differs of orders that differed, after some looks. */
+async function auditAgain(parts: AuditParts, suspects: readonly string[]): Promise<AuditDifference[]> {
+  const { signal, looks = looksUsual } = parts;
+  let differing = suspects;
+  let differences: AuditDifference[] = [];
+  for (let look = 0; look < looks && differing.length > 0; look++) {
+    if (look > 0) await sleep(lookAgainMs, undefined, signal === undefined ? {} : { signal });
+    differences = await auditSome(parts, differing);
+    differing = [...new Set(differences.map(({ order }) => order.id))];
+  }
+  return differences;
+}
+
+/** Orders that are looked at again, at once. */
+const someAtOnce = 100;
+
+async function auditSome(parts: AuditParts, ids: readonly string[]): Promise<AuditDifference[]> {
+  const differences: AuditDifference[] = [];
+  for (let at = 0; at < ids.length; at += someAtOnce)
+    differences.push(...(await auditPage(parts, ids.slice(at, at + someAtOnce))));
+  return differences;
+}
+
+async function auditPage(parts: AuditParts, ids: readonly string[]): Promise<AuditDifference[]> {
+  const { database, node, signal } = parts;
+  for (let tries = 0; tries < tipTries; tries++) {
+    if (tries > 0) await sleep(tipTryMs, undefined, signal === undefined ? {} : { signal });
+    const read = await withTransaction(database, (tx) => readAt(tx, ids), snapshot);
+    if (read === null) continue;
+    const questions = read.orders.flatMap(questionsOf);
+    const unspent = await unspentOf(node, questions, signal);
+    // the chain grows or parts: what was asked before and after are two chains
+    if ((await bestBlock(node)) !== read.tip) continue;
+    return read.orders.flatMap((order) => {
+      const { id, kind, state, amount, createdAt } = order;
+      const named = { id, kind, state, amount, createdAt };
+      return auditOrder(order, unspent).map((difference) => ({ ...difference, order: named }));
+    });
+  }
+  throw new AppError(
+    'audit_impossible',
+    'The index, the payments and the node come to no common block, so orders cannot be compared with the chain.',
+  );
+}
+
+async function readAt(
+  tx: pg.ClientBase,
+  ids: readonly string[],
+): Promise<{ readonly tip: string; readonly orders: readonly AuditedOrder[] } | null> {
+  const tip = await agreedTip(tx);
+  return tip === null ? null : { tip, orders: await readAuditedOrders(tx, ids) };
+}

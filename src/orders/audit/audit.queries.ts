@@ -1,0 +1,206 @@
+import type pg from 'pg';
+import { displayHash } from '#kernel/primitives/hash.ts';
+import type { LedgerAccount } from '#orders/ledger.ts';
+import type { OrderState } from '#orders/order-machine.ts';
+import type { StoredPlan } from '#orders/order-transactions.store.ts';
+import type {
+  AuditedOrder,
+  AuditedTransaction,
+  Coin,
+  IndexedInscription,
+  LedgerLine,
+} from './audited-order.ts';
+
+/** Orders of a page, and files of them: plans of 10,000 files take some megabytes. */
+const pageOrders = 200;
+const pageFiles = 10_000;
+
+/** The ids of the next orders after an id (null: from the first on); empty: there are no more. */
+export async function nextOrderIds(client: pg.ClientBase, after: string | null): Promise<string[]> {
+  const { rows } = await client.query<{ id: string; files: number }>(
+    `SELECT id, (request->>'count')::integer AS files FROM service.orders
+      WHERE $1::uuid IS NULL OR id > $1 ORDER BY id LIMIT $2`,
+    [after, pageOrders],
+  );
+  let files = 0;
+  const end = rows.findIndex((row) => {
+    files += row.files;
+    return files > pageFiles;
+  });
+  return rows.slice(0, end === -1 ? rows.length : Math.max(1, end)).map(({ id }) => id);
+}
+
+/** The hash of the last block of the index and of the payments, where they agree; null: they do not, or there is none. */
+export async function agreedTip(client: pg.ClientBase): Promise<string | null> {
+  const { rows } = await client.query<{ hash: Buffer }>(
+    'SELECT s.tip_hash AS hash FROM chain.state AS s JOIN service.payments_offset AS p ON p.hash = s.tip_hash',
+  );
+  return rows[0] === undefined ? null : displayHash(rows[0].hash);
+}
+
+/** Orders with all that is compared of them. Statements do not depend on how many there are. */
+export async function readAuditedOrders(
+  client: pg.ClientBase,
+  ids: readonly string[],
+): Promise<AuditedOrder[]> {
+  const { rows } = await client.query<{
+    id: string;
+    kind: string;
+    state: OrderState;
+    amount: string;
+    created_at: Date;
+    receivers: string[];
+  }>(
+    `SELECT id, kind, state, amount::text AS amount, created_at, array(SELECT jsonb_array_elements_text(terms->'receivers')) AS receivers
+       FROM service.orders WHERE id = ANY($1::uuid[]) ORDER BY id`,
+    [ids],
+  );
+  const payments = await readPaid(client, ids);
+  const ledger = await readLines(client, ids);
+  const transactions = await readTransactions(client, ids);
+  return rows.map(({ id, kind, state, amount, created_at: createdAt, receivers }) => ({
+    id,
+    kind,
+    state,
+    amount: BigInt(amount),
+    createdAt,
+    receivers,
+    payments: payments.get(id) ?? [],
+    ledger: ledger.get(id) ?? [],
+    transactions: transactions.get(id) ?? [],
+  }));
+}
+
+async function readPaid(client: pg.ClientBase, ids: readonly string[]): Promise<Map<string, Coin[]>> {
+  const { rows } = await client.query<{
+    id: string;
+    txid: Buffer;
+    vout: number;
+    value: string;
+    script: string;
+  }>(
+    `SELECT o.id, p.txid, p.vout, p.value::text AS value, encode(p.script, 'hex') AS script
+       FROM service.orders AS o JOIN service.payments_seen AS p USING (script)
+      WHERE o.id = ANY($1::uuid[]) AND p.height IS NOT NULL`,
+    [ids],
+  );
+  return grouped(rows, ({ txid, vout, value, script }): Coin => {
+    return { outpoint: `${hexOf(txid)}:${vout}`, value: BigInt(value), script };
+  });
+}
+
+async function readLines(client: pg.ClientBase, ids: readonly string[]): Promise<Map<string, LedgerLine[]>> {
+  const { rows } = await client.query<{
+    id: string;
+    txid: Buffer;
+    is_receipt: boolean;
+    account: LedgerAccount;
+    sats: string;
+  }>(
+    `SELECT order_id AS id, txid, vout IS NOT NULL AS is_receipt, account, sum(sats)::text AS sats
+       FROM (SELECT order_id, txid, vout, to_account AS account, sats FROM service.ledger_entries
+              WHERE order_id = ANY($1::uuid[])
+             UNION ALL
+             SELECT order_id, txid, vout, from_account, -sats FROM service.ledger_entries
+              WHERE order_id = ANY($1::uuid[])) AS moved
+      GROUP BY order_id, txid, vout IS NOT NULL, account HAVING sum(sats) <> 0`,
+    [ids],
+  );
+  return grouped(rows, ({ txid, is_receipt: isReceipt, account, sats }): LedgerLine => {
+    return { txid: hexOf(txid), isReceipt, account, sats: BigInt(sats) };
+  });
+}
+
+async function readTransactions(
+  client: pg.ClientBase,
+  ids: readonly string[],
+): Promise<Map<string, AuditedTransaction[]>> {
+  const { rows } = await client.query<{
+    id: string;
+    txid: Buffer;
+    kind: string;
+    index: number;
+    files: number;
+    plan: StoredPlan;
+    fee: string;
+    is_superseded: boolean;
+    is_seen: boolean;
+  }>(
+    `SELECT t.order_id AS id, t.txid, t.kind, t.index, t.files, t.plan, t.fee::text AS fee,
+            t.superseded_at IS NOT NULL AS is_superseded,
+            EXISTS (SELECT FROM service.payments_seen AS p WHERE p.txid = t.txid AND p.height IS NOT NULL) AS is_seen
+       FROM service.order_transactions AS t WHERE t.order_id = ANY($1::uuid[])`,
+    [ids],
+  );
+  const reveals = rows.filter(({ kind }) => kind === 'reveal').map(({ txid }) => txid);
+  const inscriptions = await readInscriptions(client, reveals);
+  return grouped(rows, (row): AuditedTransaction => {
+    const { kind, index, files, plan } = row;
+    const txid = hexOf(row.txid);
+    const facts = { isSuperseded: row.is_superseded, isSeenInBlock: row.is_seen };
+    return {
+      txid,
+      kind,
+      index,
+      files,
+      plan,
+      fee: BigInt(row.fee),
+      ...facts,
+      inscriptions: inscriptions.get(txid) ?? [],
+    };
+  });
+}
+
+/** Where the index has inscriptions of these transactions first. */
+async function readInscriptions(
+  client: pg.ClientBase,
+  txids: readonly Buffer[],
+): Promise<Map<string, IndexedInscription[]>> {
+  const { rows } = await client.query<{
+    txid: Buffer;
+    index: number;
+    vout: number | null;
+    offset: number;
+    script: string | null;
+  }>(
+    `SELECT i.txid, i.index, CASE WHEN l.place = 0 AND l.txid IS NULL THEN l.vout END AS vout, l.sat_offset AS offset,
+            encode(l.script, 'hex') AS script
+       FROM chain.inscriptions AS i
+      CROSS JOIN LATERAL (
+        SELECT * FROM chain.locations AS l WHERE l.key = i.key ORDER BY l.height, l.step LIMIT 1) AS l
+      WHERE i.txid = ANY($1)`,
+    [txids],
+  );
+  return grouped(
+    rows.map((row) => ({ ...row, id: hexOf(row.txid) })),
+    ({ index, vout, offset, script }): IndexedInscription => ({ index, vout, offset, script }),
+  );
+}
+
+/** Balances of all accounts. */
+export async function readBalances(
+  client: pg.ClientBase,
+): Promise<{ readonly account: LedgerAccount; readonly sats: bigint }[]> {
+  const { rows } = await client.query<{ account: LedgerAccount; sats: string }>(
+    `SELECT account, sum(sats)::text AS sats
+       FROM (SELECT to_account AS account, sats FROM service.ledger_entries
+             UNION ALL SELECT from_account, -sats FROM service.ledger_entries) AS moved
+      GROUP BY account ORDER BY account`,
+  );
+  return rows.map(({ account, sats }) => ({ account, sats: BigInt(sats) }));
+}
+
+function grouped<Row extends { readonly id: string }, Item>(
+  rows: readonly Row[],
+  itemOf: (row: Row) => Item,
+): Map<string, Item[]> {
+  const groups = new Map<string, Item[]>();
+  for (const row of rows) {
+    const group = groups.get(row.id) ?? [];
+    group.push(itemOf(row));
+    groups.set(row.id, group);
+  }
+  return groups;
+}
+
+const hexOf = (txid: Buffer): string => displayHash(txid);

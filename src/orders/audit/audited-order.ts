@@ -1,0 +1,71 @@
+import type { LedgerAccount } from '#orders/ledger.ts';
+import type { OrderState } from '#orders/order-machine.ts';
+import type { StoredPlan } from '#orders/order-transactions.store.ts';
+
+/** An output of the chain. Hashes and scripts are in hex, as they are shown. */
+export interface Coin {
+  /** `<txid>:<vout>` */
+  readonly outpoint: string;
+  /** Sats. */
+  readonly value: bigint;
+  readonly script: string;
+}
+
+/** Where the index first has an inscription: in an output of the transaction that made it, or elsewhere. */
+export interface IndexedInscription {
+  /** In the transaction's inscriptions. */
+  readonly index: number;
+  /** Null: in none of its outputs. */
+  readonly vout: number | null;
+  readonly offset: number;
+  /** Its first 128 bytes. */
+  readonly script: string | null;
+}
+
+/** A stored transaction of an order, also one whose payments are gone. */
+export interface AuditedTransaction {
+  readonly txid: string;
+  readonly kind: string;
+  /** Of its kind: reveals in the order of their files. */
+  readonly index: number;
+  /** How many files it inscribes. */
+  readonly files: number;
+  readonly plan: StoredPlan;
+  readonly fee: bigint;
+  readonly isSuperseded: boolean;
+  /** A block has an output of it whose script is watched. */
+  readonly isSeenInBlock: boolean;
+  /** In the index. */
+  readonly inscriptions: readonly IndexedInscription[];
+}
+
+/** What an account of an order's ledger got from a transaction, less what left it. */
+export interface LedgerLine {
+  readonly txid: string;
+  /** It came in with a payment of this transaction; else it is a transaction of ours. */
+  readonly isReceipt: boolean;
+  readonly account: LedgerAccount;
+  readonly sats: bigint;
+}
+
+/** What names an order to its operator. */
+export interface NamedOrder {
+  readonly id: string;
+  /** `direct` */
+  readonly kind: string;
+  readonly state: OrderState;
+  /** Sats. */
+  readonly amount: bigint;
+  readonly createdAt: Date;
+}
+
+/** An order with all that database, index and ledger say of it, of one moment. */
+export interface AuditedOrder extends NamedOrder {
+  /** One script for all files, or one a file. */
+  readonly receivers: readonly string[];
+  /** That blocks have. */
+  readonly payments: readonly Coin[];
+  readonly transactions: readonly AuditedTransaction[];
+  /** Without lines that come to nothing. */
+  readonly ledger: readonly LedgerLine[];
+}

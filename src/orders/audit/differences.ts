@@ -1,0 +1,44 @@
+/** What can differ, and what an operator does about it. */
+export const differences = {
+  received: {
+    what: 'payments in blocks that the ledger does not have, or has and no block has',
+    action: 'let the process with the seed run: it posts what blocks have within a minute',
+  },
+  'paid-back': {
+    what: 'what refunds in blocks paid',
+    action: 'look at its refund transactions (satscribe orders show) before anything is paid by hand',
+  },
+  postage: {
+    what: 'what lies with delivered inscriptions',
+    action: 'compare its reveals with a block explorer, and report it',
+  },
+  fee: { what: 'what miners got', action: 'compare its transactions with a block explorer, and report it' },
+  held: {
+    what: 'what is owed or ours, and what its payments and transactions leave of it at our scripts',
+    action: 'make no payout or refund of it by hand; report it with satscribe orders show',
+  },
+  overdrawn: {
+    what: 'an account that gave more than it had',
+    action: 'make no payout or refund of it by hand; report it with satscribe orders show',
+  },
+  missing: {
+    what: 'an output at our script that nothing of ours spent, and that is not unspent',
+    action:
+      'find what spent it with a block explorer: if you did not (satscribe wallet recover, another service with this seed), stop the service and move the rest to a new seed',
+  },
+  'not-mined': {
+    what: 'a transaction that the ledger counts and no block has',
+    action: 'let the process with the seed run: it takes back what a reorganisation took',
+  },
+  'not-counted': {
+    what: 'a transaction of the order that a block has and the ledger does not count',
+    action: 'let the process with the seed run; if it stays, it may have delivered twice: report it',
+  },
+  delivered: {
+    what: 'inscriptions at the scripts of their receivers',
+    action:
+      'run satscribe verify: if the index is right, they are not where they were ordered: tell the customer, and report it',
+  },
+} as const;
+
+export type DifferenceKind = keyof typeof differences;

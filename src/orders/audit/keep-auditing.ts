@@ -1,0 +1,87 @@
+import type pg from 'pg';
+import type { NodeRpc } from '#kernel/contracts/node.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import type { Logger } from '#kernel/logger.ts';
+import { workUnderLock } from '#kernel/pg/work-under-lock.ts';
+import { pause } from '#kernel/retry.ts';
+import { type LastAudit, readLastAudit, writeLastAudit } from './audit.store.ts';
+import { auditOrders } from './audit-orders.ts';
+
+export interface KeepAuditingOptions {
+  /** Of the database, of the role that owns its tables. */
+  readonly url: string;
+  readonly node: NodeRpc;
+  readonly signal: AbortSignal;
+  readonly log: Logger;
+  /** Called with how the last audit ended, at the start too. */
+  readonly onAudit: (audit: Pick<LastAudit, 'orders' | 'differing'>) => void;
+  /** For tests: from the end of one audit to the next, and how often an order that differs is looked at. */
+  readonly pace?: { readonly everyMs: number; readonly looks: number };
+}
+
+/** Sooner than people look, and far longer than an audit takes. */
+const usualEveryMs = 600_000;
+/** An audit rests four times as long as it works: it takes a fifth of a core at most, of Postgres and node too. */
+const restsFor = 4;
+
+/**
+ * Audits all orders again and again, until the signal is aborted: one process per database does so, another one stands
+ * by. Memory: one page of orders.
+ */
+export async function keepAuditing(options: KeepAuditingOptions): Promise<void> {
+  const { url, signal, log } = options;
+  await workUnderLock(
+    {
+      url,
+      applicationName: 'satscribe audit',
+      lock: 'audit',
+      what: 'audits',
+      signal,
+      log,
+      hasCookieFile: true,
+    },
+    (client) => auditAgain(client, options),
+  );
+}
+
+async function auditAgain(client: pg.Client, options: KeepAuditingOptions): Promise<void> {
+  const { signal, onAudit, pace } = options;
+  const everyMs = pace?.everyMs ?? usualEveryMs;
+  const last = await readLastAudit(client);
+  if (last !== null) {
+    onAudit(last);
+    await pause(Math.max(0, everyMs - last.ageSeconds * 1000), signal);
+  }
+  while (!signal.aborted) {
+    await auditOnce(client, options);
+    await pause(everyMs, signal);
+  }
+}
+
+async function auditOnce(
+  client: pg.Client,
+  { node, signal, log, onAudit, pace }: KeepAuditingOptions,
+): Promise<void> {
+  const startedAt = performance.now();
+  try {
+    const { orders, differing, differences } = await auditOrders({
+      database: client,
+      node,
+      signal,
+      ...(pace === undefined ? {} : { looks: pace.looks }),
+      rest: (workedMs) => pause(workedMs * restsFor, signal),
+    });
+    const seconds = (performance.now() - startedAt) / 1000;
+    await writeLastAudit(client, { seconds, orders, differing });
+    onAudit({ orders, differing });
+    if (differing === 0) return;
+    // no ids: an order id is as good as a key
+    const kinds = Object.groupBy(differences, ({ kind }) => kind);
+    const counts = Object.fromEntries(Object.entries(kinds).map(([kind, all]) => [kind, all.length]));
+    log.error({ orders, differing, counts }, 'orders differ from the chain: satscribe audit names them');
+  } catch (error) {
+    // the age of the last one tells of it
+    if (!(error instanceof AppError) || error.code !== 'audit_impossible') throw error;
+    log.warn({ err: error }, 'orders could not be audited: it is tried again later');
+  }
+}

@@ -1,0 +1,43 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
+import { OrderService } from '#test/support/orders/order-service.ts';
+import { runCli } from '#test/support/run-cli.ts';
+
+describe.skipIf(bitcoindForTests() === null)('an audit that found differences', () => {
+  let service: OrderService;
+  beforeAll(async () => {
+    service = await OrderService.start();
+  });
+  afterAll(() => service?.close());
+
+  const get = async (path: string): Promise<{ status: number; text: string }> => {
+    const answer = await fetch(new URL(path, service.origin));
+    return { status: answer.status, text: await answer.text() };
+  };
+
+  test('keeps the service from being ready, before and after a restart, and shows in its metrics', async () => {
+    await service.eventually(async () => (await get('/health/ready')).status === 200);
+    await service.kill();
+    await service.database.pool.query(
+      `INSERT INTO service.orders_audit (seconds, orders, differing) VALUES (0.5, 3, 1)
+           ON CONFLICT (one) DO UPDATE SET orders = 3, differing = 1, ended_at = now()`,
+    );
+    await service.begin();
+    const { status, text } = await service.eventually(async () => {
+      const ready = await get('/health/ready');
+      return ready.status === 503 && ready;
+    });
+    expect(status).toBe(503);
+    expect(text).toContain('audit_differs');
+    expect(text).toContain('1 of 3 orders differ from the chain: satscribe audit names them.');
+    expect((await get('/metrics')).text).toMatch(/^satscribe_orders_audit_differences 1$/mu);
+  });
+
+  test('is made by the command, too, with the code 0 where nothing differs', async () => {
+    const { rpcUrl, cookieFile } = service.bitcoind;
+    const words = ['audit', '--json', '--node', rpcUrl, '--cookie-file', cookieFile];
+    const { exitCode, stdout } = await runCli(words, service.database.settings);
+    expect(JSON.parse(stdout)).toEqual({ orders: 0, differing: 0, balances: {}, differences: [] });
+    expect(exitCode).toBe(0);
+  });
+});

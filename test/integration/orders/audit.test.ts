@@ -1,0 +1,180 @@
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readLastAudit } from '#orders/audit/audit.store.ts';
+import { keepAuditing } from '#orders/audit/keep-auditing.ts';
+import { scriptOf } from '#test/builders/regtest/regtest-transaction.ts';
+import { wantedOrder } from '#test/builders/wanted-order.ts';
+import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
+import { OrderWorld } from '#test/support/orders/order-world.ts';
+import { takeBackPlan } from '#wallet/take-back.ts';
+
+const refunded = 701;
+
+/** An entry of the ledger that nobody should have made: of a transaction of the order, or of a payment to it. */
+const forged = (from: string, to: string, of: 'reveal' | 'refund' | 'payment'): string =>
+  of === 'payment'
+    ? `INSERT INTO service.ledger_entries (order_id, from_account, to_account, sats, txid, vout)
+       SELECT order_id, '${from}', '${to}', 1, txid, vout FROM service.ledger_entries
+        WHERE order_id = $1 AND vout IS NOT NULL LIMIT 1`
+    : `INSERT INTO service.ledger_entries (order_id, from_account, to_account, sats, txid)
+       SELECT order_id, '${from}', '${to}', 1, txid FROM service.order_transactions
+        WHERE order_id = $1 AND kind = '${of}'`;
+
+/** What goes wrong in the database, and what the audit says of it. */
+const faults: readonly { name: string; sql: string; found: readonly string[] }[] = [
+  {
+    name: 'a payment that no block has',
+    sql: forged('outside', 'owed', 'payment'),
+    found: ['received', 'held'],
+  },
+  {
+    name: 'a refund that was not paid',
+    sql: forged('owed', 'outside', 'refund'),
+    found: ['paid-back', 'held', 'overdrawn'],
+  },
+  {
+    name: 'postage that lies nowhere',
+    sql: forged('service', 'postage', 'reveal'),
+    found: ['postage', 'held'],
+  },
+  { name: 'a fee that no miner got', sql: forged('service', 'fee', 'reveal'), found: ['fee', 'held'] },
+  {
+    name: 'an account that gave what it had not',
+    sql: forged('referral', 'service', 'reveal'),
+    found: ['overdrawn'],
+  },
+  {
+    name: 'a transaction that no block has',
+    sql: `INSERT INTO service.ledger_entries (order_id, from_account, to_account, sats, txid)
+          VALUES ($1, 'service', 'operator', 1, sha256('none'))`,
+    found: ['not-mined'],
+  },
+  {
+    name: 'a transaction in a block that the ledger takes back',
+    sql: `INSERT INTO service.ledger_entries (order_id, from_account, to_account, sats, txid)
+          SELECT order_id, to_account, from_account, sats, txid FROM service.ledger_entries
+           WHERE order_id = $1 AND txid = (
+             SELECT txid FROM service.order_transactions WHERE order_id = $1 AND kind = 'refund')`,
+    found: ['not-counted'],
+  },
+];
+
+describe.skipIf(bitcoindForTests() === null)('the audit of orders', () => {
+  let world: OrderWorld;
+  /** Delivered, and what was paid too much is paid back. */
+  let delivered: string;
+  /** Its time is over, and its operator has not paid it back. */
+  let owed: Awaited<ReturnType<OrderWorld['desk']['create']>>['order'];
+  beforeAll(async () => {
+    world = await OrderWorld.start();
+    const wanted = { ...wantedOrder(['one', 'two']), refundScript: scriptOf(refunded) };
+    const { order } = await world.desk.create(wanted);
+    delivered = order.id;
+    await world.chain.pay(order.script, wanted.quote.amount + 50_000);
+    await world.deliver(order.id);
+    await world.sent(order.id, ['refund']);
+    ({ order: owed } = await world.desk.create({ ...wantedOrder(['short']), timeoutMinutes: 0 }));
+    await world.chain.pay(owed.script, 1500);
+    await world.until(owed.id, 'waiting-refund');
+    await world.chain.mineMempool();
+    await world.indexed();
+    // until the ledger has the refund and the payment
+    await world.eventually(async () => (await world.audit(1)).differing === 0);
+    await world.stop();
+  });
+  afterAll(() => world?.close());
+
+  const differencesOf = async (id: string) => {
+    const { differences } = await world.audit(1);
+    return differences.filter(({ order }) => order.id === id);
+  };
+  const kindsOf = async (id: string): Promise<string[]> =>
+    (await differencesOf(id)).map(({ kind }) => kind).toSorted();
+
+  test('finds nothing where everything is as the ledger says, and adds up all accounts', async () => {
+    expect(await differencesOf(delivered)).toEqual([]);
+    const { orders, balances } = await world.audit(1);
+    expect(orders).toBe(2);
+    const sats = Object.fromEntries(balances.map(({ account, sats: held }) => [account, Number(held)]));
+    expect(sats).toMatchObject({ owed: 1500, postage: 1092, service: 4000 });
+    expect(Object.values(sats).reduce((sum, held) => sum + held, 0)).toBe(0);
+  });
+
+  test.for(faults)('finds $name', async ({ sql, found }) => {
+    const { pool } = world.database;
+    const { rows } = await pool.query<{ last: number }>('SELECT max(id) AS last FROM service.ledger_entries');
+    await pool.query(sql, [delivered]);
+    try {
+      expect(await kindsOf(delivered)).toEqual(found.toSorted());
+    } finally {
+      await pool.query('DELETE FROM service.ledger_entries WHERE id > $1', [rows[0]!.last]);
+    }
+    expect(await kindsOf(delivered)).toEqual([]);
+  });
+
+  test('is made again and again by one process, and every process knows how the last one ended', async () => {
+    const { pool, url } = world.database;
+    expect(await readLastAudit(pool)).toBeNull();
+    const controller = new AbortController();
+    const seen: number[] = [];
+    const keeping = keepAuditing({
+      url,
+      node: world.bitcoind.rpc,
+      signal: controller.signal,
+      log: pino({ level: 'silent' }),
+      onAudit: ({ orders }) => void seen.push(orders),
+      pace: { everyMs: 1, looks: 1 },
+    });
+    await world.eventually(async () => seen.length > 2);
+    controller.abort();
+    await keeping;
+    expect(new Set(seen)).toEqual(new Set([2]));
+    expect(await readLastAudit(pool)).toMatchObject({ orders: 2 });
+  });
+
+  test('finds an inscription that does not lie at its receiver', async () => {
+    const { pool } = world.database;
+    const at = `SELECT i.key FROM chain.inscriptions AS i JOIN service.order_transactions USING (txid)
+                 WHERE order_id = $1 AND i.index = 1`;
+    await pool.query(`UPDATE chain.locations SET script = $2 WHERE key = (${at})`, [
+      delivered,
+      scriptOf(refunded),
+    ]);
+    expect(await differencesOf(delivered)).toMatchObject([
+      { kind: 'delivered', ledger: 2n, chain: 1n, order: { kind: 'direct' } },
+    ]);
+    await pool.query(`UPDATE chain.locations SET script = $2 WHERE key = (${at})`, [
+      delivered,
+      scriptOf(700),
+    ]);
+    expect(await kindsOf(delivered)).toEqual([]);
+  });
+
+  test('finds money that a wallet with the same seed spent', async () => {
+    const { pool } = world.database;
+    const { rows } = await pool.query<{ leaf: Buffer }>(
+      'SELECT leaf FROM service.order_leaves WHERE order_id = $1',
+      [owed.id],
+    );
+    const { rows: paid } = await pool.query<{ txid: Buffer; vout: number }>(
+      'SELECT txid, vout FROM service.payments_seen WHERE script = $1',
+      [Buffer.from(owed.script)],
+    );
+    const { plan } = takeBackPlan({
+      own: { key: { branch: 0, index: owed.keyIndex }, leafScript: rows[0]!.leaf },
+      script: owed.script,
+      outputs: [{ txid: paid[0]!.txid as never, vout: paid[0]!.vout, value: 1500n }],
+      destination: scriptOf(refunded),
+      feeRate: 1000n,
+    });
+    const { bytes } = await world.sign(plan);
+    await world.bitcoind.rpc.call('sendrawtransaction', [Buffer.from(bytes).toString('hex')]);
+    // unconfirmed spends change nothing yet
+    expect(await kindsOf(owed.id)).toEqual([]);
+    await world.follow();
+    await world.chain.mineMempool();
+    await world.indexed();
+    expect(await kindsOf(owed.id)).toEqual(['missing']);
+    await world.stop();
+  });
+});
