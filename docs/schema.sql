@@ -857,6 +857,7 @@ CREATE TABLE service.order_files (
   CONSTRAINT order_files_s3_key_key UNIQUE (s3_key),
   CONSTRAINT order_files_sha256_check CHECK ((length(sha256) = 32))
 );
+CREATE INDEX order_files_sha256 ON service.order_files USING btree (sha256) WHERE (sha256 IS NOT NULL);
 
 CREATE TABLE service.order_leaves (
   order_id uuid NOT NULL,

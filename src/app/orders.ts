@@ -5,7 +5,8 @@ import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { isAdvisoryLockHeld } from '#kernel/pg/advisory-lock.ts';
 import { createPool } from '#kernel/pg/pool.ts';
-import { CustomerFiles } from '#orders/customer-files.ts';
+import { CustomerFiles } from '#orders/files/customer-files.ts';
+import { sweepFiles } from '#orders/files/sweep-files.ts';
 import { followOrders } from '#orders/follow-orders.ts';
 import { LockTimes } from '#orders/grinding/lock-times.ts';
 import { parseConfirmations } from '#orders/order-policy.ts';
@@ -19,6 +20,7 @@ import { openPublicWallet, type PublicWallet } from '#wallet/public-wallet.ts';
 import { openSigner } from '#wallet/signer.ts';
 import type { CommandContext } from './command-context.ts';
 import type { AnsweringDatabase, Database } from './database.ts';
+import type { OperationsParts } from './reports/operations.ts';
 
 /** Connections for creations and reads of orders, which must not wait for searches. */
 const connectionsMax = 4;
@@ -59,6 +61,32 @@ export function openOrdersDesk(
     timeoutMinutes: config.orderTimeoutMinutes,
     publicOrigin: config.publicUrl === undefined ? null : new URL(config.publicUrl).origin,
   });
+}
+
+/** Deletes files that no order needs any more for the life of the process, where it brings orders on. */
+export function startFileSweeps(
+  { config, lifecycle, logger }: CommandContext,
+  database: Database,
+  { metrics }: OperationsParts,
+): void {
+  if (lifecycle.signal.aborted || config.walletSeedFile === undefined) return;
+  const log = logger.child({ part: 'files' });
+  const files = new CustomerFiles(filesDirOf(config));
+  let bytes: number | null = null;
+  metrics.read({
+    name: 'satscribe_orders_files_bytes',
+    help: 'Contents of the files of orders on disk',
+    values: () => (bytes === null ? [] : [{ value: bytes }]),
+  });
+  const onBytes = (found: number): void => {
+    bytes = found;
+  };
+  lifecycle
+    .run('files', (signal) => sweepFiles({ url: database.url, files, signal, log, onBytes }))
+    .catch((error: unknown) => {
+      // files stay longer than they need to
+      log.error({ err: error }, 'files of orders are no longer deleted');
+    });
 }
 
 const filesDirOf = ({ filesDir, dataDir }: CommandContext['config']): string =>

@@ -10,7 +10,7 @@ import type { CommandContext } from './command-context.ts';
 import { awaitDatabase, type Database, isAnythingIndexed, networkOf, openDatabase } from './database.ts';
 import { type HttpParts, type Listening, serveHttp } from './http.ts';
 import { linkNode, type NodeLink } from './node.ts';
-import { startOrders } from './orders.ts';
+import { startFileSweeps, startOrders } from './orders.ts';
 import { startPayments } from './payments.ts';
 import { announceWaiting, keepEnded, statusWriter } from './reports/announce.ts';
 import { openOperations } from './reports/operations.ts';
@@ -100,6 +100,7 @@ export async function serveNode(context: CommandContext): Promise<{ address: str
     if (config.role === 'all') {
       startOrders(context, database, node.rpc);
       startAudits(context, database, node.rpc);
+      startFileSweeps(context, database, operations);
     }
     await indexBlocks(context, database, { source, operations, node });
   };
@@ -126,6 +127,7 @@ export async function serveOrders(context: CommandContext): Promise<{ address: s
   startWebhooks(context, database, parts.operations);
   startOrders(context, database, link.rpc);
   startAudits(context, database, link.rpc);
+  startFileSweeps(context, database, parts.operations);
   return { address };
 }
 

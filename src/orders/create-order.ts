@@ -4,7 +4,7 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { asHeight, type Height } from '#kernel/primitives/height.ts';
 import { watchScripts } from '#payments/store/watches.store.ts';
-import type { CustomerFiles } from './customer-files.ts';
+import type { CustomerFiles } from './files/customer-files.ts';
 import type { OrderLayout } from './inscribing/order-layout.ts';
 import type { OrderTerms } from './inscribing/order-terms.ts';
 import {

@@ -335,18 +335,6 @@ export async function isIndexed(client: pg.ClientBase, { height, index }: Tips):
   return rowCount !== 0;
 }
 
-/** A file of an order by its key; null: there is none. */
-export async function findFile(
-  client: pg.Pool | pg.ClientBase,
-  s3Key: string,
-): Promise<{ readonly sha256: Buffer; readonly mediaType: string } | null> {
-  const { rows } = await client.query<{ sha256: Buffer; media_type: string }>(
-    'SELECT sha256, media_type FROM service.order_files WHERE s3_key = $1 AND sha256 IS NOT NULL',
-    [s3Key],
-  );
-  return rows[0] === undefined ? null : { sha256: rows[0].sha256, mediaType: rows[0].media_type };
-}
-
 /** Orders, the newest first; of one state or (null) of all. */
 export async function ordersInState(
   client: pg.Pool,

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
+import { AppError } from '#kernel/errors/app-error.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import type { OutgoingHttp } from '#outgoing/outgoing-http.ts';
 import { urlProblem } from '#outgoing/stranger-url.ts';
@@ -8,15 +9,9 @@ import { replayWebhooks } from '#webhooks/outbox.ts';
 import { readWebhooks, type Webhook } from '#webhooks/webhooks.queries.ts';
 import { createOrder, type OnMade, type OrderDesk, type WantedOrder } from './create-order.ts';
 import { type FetchedContents, fetchContents } from './fetch-contents.ts';
+import { findFile } from './files/file.store.ts';
 import { answerKey, claimKey, giveUpKey, type KeyedRequest, type KeyState } from './idempotency.store.ts';
-import {
-  askToCancel,
-  findFile,
-  type NewOrder,
-  type Order,
-  readOrder,
-  readOrderFiles,
-} from './order.store.ts';
+import { askToCancel, type NewOrder, type Order, readOrder, readOrderFiles } from './order.store.ts';
 import type { OrderProgress } from './order-answer.ts';
 import { readTransactions } from './order-transactions.store.ts';
 import { watcherOf } from './process-order.ts';
@@ -141,11 +136,17 @@ export class OrdersDesk {
     return giveUpKey(this.#parts.pool, keyed, claim);
   }
 
-  /** A file by its key; null: there is none. */
+  /** A file by its key; null: there is none. Throws `file_gone` where it was kept as long as it may be needed. */
   async file(s3Key: string): Promise<{ readonly content: Buffer; readonly mediaType: string } | null> {
     const found = await findFile(this.#parts.pool, s3Key);
     if (found === null) return null;
+    const { mediaType, isOver } = found;
     const content = await this.#parts.files.get(found.sha256);
-    return content === null ? null : { content, mediaType: found.mediaType };
+    if (content === null && isOver)
+      throw new AppError(
+        'file_gone',
+        'this file was deleted: files are kept until 7 days after an order expired, or 30 days after it was completed or paid back',
+      );
+    return content === null ? null : { content, mediaType };
   }
 }

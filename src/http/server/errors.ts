@@ -34,6 +34,7 @@ const statusByCode: Readonly<Partial<Record<ErrorCode, number>>> = {
   utxo_source_missing: 404,
   method_not_allowed: 405,
   cursor_stale: 410,
+  file_gone: 410,
   address_too_large: 422,
   not_acceptable: 406,
   url_too_long: 414,

@@ -23,6 +23,12 @@ export const orderErrors = {
     action: 'Send it again, with the same key and body: the answer is that of the first one.',
     retry: 'soon',
   },
+  file_gone: {
+    meaning: 'A file of an order was deleted, because its order has been over for long.',
+    action:
+      'Take the content from its inscription (`/content/<id>`), or from where it was before it was ordered.',
+    retry: 'never',
+  },
   audit_differs: {
     meaning: 'The ledger of orders is not what the chain and the index have.',
     action:

@@ -25,6 +25,8 @@ export const advisoryLocks = {
   readerRights: 7_700_109,
   /** The one process that audits orders. */
   audit: 7_700_110,
+  /** The one process that deletes files of orders. */
+  files: 7_700_111,
 } as const;
 export type AdvisoryLock = keyof typeof advisoryLocks;
 

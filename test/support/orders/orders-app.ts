@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { CustomerFiles } from '#orders/customer-files.ts';
+import { CustomerFiles } from '#orders/files/customer-files.ts';
 import { OrdersDesk } from '#orders/orders-desk.ts';
 import { orderKeys } from '#orders/wallet-keys.ts';
 import { OutgoingHttp } from '#outgoing/outgoing-http.ts';
@@ -17,6 +17,8 @@ export interface OrdersAnswer<Body> {
 
 /** The app with a desk at which orders are made. Nothing brings them on: there is no node. */
 export interface OrdersApp extends HttpApp {
+  /** Where it stores contents. */
+  readonly filesDir: string;
   post<Body = Record<string, never>>(
     url: string,
     body: unknown,
@@ -27,6 +29,7 @@ export interface OrdersApp extends HttpApp {
 
 export async function createOrdersApp(): Promise<OrdersApp> {
   const folder = await makeDataDir();
+  const filesDir = join(folder.path, 'files');
   const http = await createHttpApp([], {
     orders: async ({ pool, accessPool }) => {
       // orders are taken once a block is indexed
@@ -40,7 +43,7 @@ export async function createOrdersApp(): Promise<OrdersApp> {
       return new OrdersDesk({
         pool: accessPool,
         keys: async () => orderKeys(wallet),
-        files: new CustomerFiles(join(folder.path, 'files')),
+        files: new CustomerFiles(filesDir),
         isSignerThere: async () => true,
         outgoing: new OutgoingHttp({ allowPrivate: true }),
         allowPrivateUrls: false,
@@ -51,6 +54,7 @@ export async function createOrdersApp(): Promise<OrdersApp> {
   });
   return {
     ...http,
+    filesDir,
     post: async (url, body, headers = {}) => {
       const payload = JSON.stringify(body);
       const answer = await http.app.inject({

@@ -1,0 +1,132 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+
+/** What lies in a folder of contents. */
+export interface StoredFile {
+  readonly name: string;
+  /** `content`: a whole one. `partial`: being written, or left by a process that died. `aside`: being deleted. */
+  readonly kind: 'content' | 'partial' | 'aside';
+  readonly bytes: number;
+  /** Last written: also where the same content was stored again. */
+  readonly writtenAt: Date;
+}
+
+/** Two hex digits each. */
+export const fileFolders: readonly string[] = Array.from({ length: 256 }, (_, place) =>
+  place.toString(16).padStart(2, '0'),
+);
+
+const partialEnd = '.part';
+const asideEnd = '.aside';
+
+/**
+ * Contents of customers' files by their sha256, below FILES_DIR: two hex digits name the folder. A content is whole or
+ * not there, and never changes.
+ */
+export class CustomerFiles {
+  readonly #dir: string;
+
+  constructor(dir: string) {
+    this.#dir = dir;
+  }
+
+  /** Stores a content; it is on disk when this returns. Its sha256. */
+  async put(content: Uint8Array): Promise<Buffer> {
+    const sha256 = createHash('sha256').update(content).digest();
+    const path = this.#pathOf(sha256);
+    const folder = dirname(path);
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const partial = `${path}.${randomBytes(6).toString('hex')}${partialEnd}`;
+    try {
+      const file = await open(partial, 'wx', 0o600);
+      try {
+        await file.writeFile(content);
+        await file.sync();
+      } finally {
+        await file.close();
+      }
+      await rename(partial, path);
+    } catch (error) {
+      await rm(partial, { force: true });
+      throw error;
+    }
+    return sha256;
+  }
+
+  /** A content; null: it is not there. */
+  async get(sha256: Uint8Array): Promise<Buffer | null> {
+    return unlessMissing(readFile(this.#pathOf(sha256)), null);
+  }
+
+  /** What one of the folders has. */
+  async list(folder: string): Promise<StoredFile[]> {
+    const found: StoredFile[] = [];
+    for (const name of await unlessMissing(readdir(join(this.#dir, folder)), [])) {
+      const facts = await unlessMissing(stat(join(this.#dir, folder, name)), null);
+      const kind = kindOf(name);
+      if (facts !== null && kind !== null)
+        found.push({ name, kind, bytes: facts.size, writtenAt: facts.mtime });
+    }
+    return found;
+  }
+
+  /**
+   * Deletes a content that was not stored again since a time. It is taken aside before it is looked at: what is stored at
+   * that moment stays, and a process that dies here leaves it aside.
+   */
+  async remove(name: string, notSince: Date): Promise<boolean> {
+    const path = this.#pathOfName(name);
+    const aside = `${path}${asideEnd}`;
+    const isAside = await unlessMissing(
+      rename(path, aside).then(() => true),
+      false,
+    );
+    if (!isAside) return false;
+    const { mtime } = await stat(aside);
+    if (mtime >= notSince) {
+      await rename(aside, path);
+      return false;
+    }
+    await rm(aside, { force: true });
+    return true;
+  }
+
+  /** Brings a content back that a process left aside when it died. */
+  async bringBack(aside: string): Promise<void> {
+    const path = this.#pathOfName(aside);
+    await unlessMissing(rename(path, path.slice(0, -asideEnd.length)), undefined);
+  }
+
+  /** Deletes what a process left that died while it wrote. */
+  async removePartial(name: string): Promise<void> {
+    await rm(this.#pathOfName(name), { force: true });
+  }
+
+  #pathOf(sha256: Uint8Array): string {
+    return this.#pathOfName(Buffer.from(sha256).toString('hex'));
+  }
+
+  #pathOfName(name: string): string {
+    return join(this.#dir, name.slice(0, 2), name);
+  }
+}
+
+/** Null: it is none of ours, and stays. */
+function kindOf(name: string): StoredFile['kind'] | null {
+  if (/^[0-9a-f]{64}$/u.test(name)) return 'content';
+  if (/^[0-9a-f]{64}\.[0-9a-f]+\.part$/u.test(name)) return 'partial';
+  return /^[0-9a-f]{64}\.aside$/u.test(name) ? 'aside' : null;
+}
+
+async function unlessMissing<Result, Otherwise>(
+  reading: Promise<Result>,
+  otherwise: Otherwise,
+): Promise<Result | Otherwise> {
+  try {
+    return await reading;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return otherwise;
+    throw error;
+  }
+}

@@ -1,0 +1,87 @@
+import type pg from 'pg';
+import type { Logger } from '#kernel/logger.ts';
+import { workUnderLock } from '#kernel/pg/work-under-lock.ts';
+import { pause } from '#kernel/retry.ts';
+import { type CustomerFiles, fileFolders, type StoredFile } from './customer-files.ts';
+import { areOver } from './file.store.ts';
+
+export interface SweepFilesOptions {
+  /** Of the database. */
+  readonly url: string;
+  readonly files: CustomerFiles;
+  readonly signal: AbortSignal;
+  readonly log: Logger;
+  /** Called with the bytes of all contents, once all folders were looked at and then after each. */
+  readonly onBytes: (bytes: number) => void;
+}
+
+const dayMs = 86_400_000;
+/** A creation stores contents before its rows, within minutes; a process that writes one takes seconds. */
+const freshMs = dayMs;
+/** A content that no order has: its creation failed, or the database is a restored, older one. */
+const unknownMs = 7 * dayMs;
+/** From the end of one sweep to the next: deletions are not urgent. */
+const everyMs = 6 * 3_600_000;
+/** After each of the 256 folders: a sweep takes half a minute at least. */
+const restMs = 100;
+
+/**
+ * Deletes contents that no order needs any more, again and again until the signal is aborted: one process per database
+ * does so. Memory: the names of one folder.
+ */
+export async function sweepFiles(options: SweepFilesOptions): Promise<void> {
+  const { url, signal, log } = options;
+  const bytes = new Map<string, number>();
+  await workUnderLock(
+    {
+      url,
+      applicationName: 'satscribe files of orders',
+      lock: 'files',
+      what: 'files of orders',
+      signal,
+      log,
+      hasCookieFile: true,
+    },
+    async (client) => {
+      while (!signal.aborted) {
+        for (const folder of fileFolders) {
+          if (signal.aborted) return;
+          bytes.set(folder, await sweepFolder(client, options.files, folder, new Date()));
+          if (bytes.size === fileFolders.length)
+            options.onBytes([...bytes.values()].reduce((sum, more) => sum + more, 0));
+          await pause(restMs, signal);
+        }
+        await pause(everyMs, signal);
+      }
+    },
+  );
+}
+
+/** Looks at the contents of one folder, and deletes those that are over. The bytes of those that stay. */
+export async function sweepFolder(
+  client: pg.ClientBase,
+  files: CustomerFiles,
+  folder: string,
+  now: Date,
+): Promise<number> {
+  const found = await files.list(folder);
+  const isOlder = ({ writtenAt }: StoredFile, ms: number): boolean =>
+    now.getTime() - writtenAt.getTime() > ms;
+  for (const file of found) {
+    // whether it is deleted is decided anew
+    if (file.kind === 'aside') await files.bringBack(file.name);
+    if (file.kind === 'partial' && isOlder(file, freshMs)) await files.removePartial(file.name);
+  }
+  const contents = found.filter(({ kind }) => kind === 'content');
+  const old = contents.filter((file) => isOlder(file, freshMs));
+  const over = await areOver(
+    client,
+    old.map(({ name }) => name),
+  );
+  let bytes = contents.reduce((sum, file) => sum + file.bytes, 0);
+  for (const file of old) {
+    const isOver = over.get(file.name) ?? isOlder(file, unknownMs);
+    if (isOver && (await files.remove(file.name, new Date(now.getTime() - freshMs)))) bytes -= file.bytes;
+  }
+  return bytes;
+}

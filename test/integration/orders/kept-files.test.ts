@@ -1,0 +1,137 @@
+import { createHash } from 'node:crypto';
+import { mkdir, readdir, rename, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { withTransaction } from '#kernel/pg/transaction.ts';
+import { CustomerFiles } from '#orders/files/customer-files.ts';
+import { sweepFolder } from '#orders/files/sweep-files.ts';
+import { addressOf } from '#test/builders/regtest/regtest-transaction.ts';
+import { createOrdersApp, type OrdersApp } from '#test/support/orders/orders-app.ts';
+
+let http: OrdersApp;
+let files: CustomerFiles;
+beforeAll(async () => {
+  http = await createOrdersApp();
+  files = new CustomerFiles(http.filesDir);
+}, 120_000);
+afterAll(() => http.close());
+
+const dayMs = 86_400_000;
+const nameOf = (text: string): string => createHash('sha256').update(text).digest('hex');
+const pathOf = (name: string): string => join(http.filesDir, name.slice(0, 2), name);
+
+/** Makes an order of a text; where its file is read. */
+async function ordered(text: string): Promise<{ id: string; url: string }> {
+  const { body } = await http.post<{ id: string; files: { s3Key: string }[] }>('/inscribe', {
+    files: [{ name: 'a.txt', dataURL: `data:text/plain;base64,${Buffer.from(text).toString('base64')}` }],
+    receiveAddress: addressOf(700),
+  });
+  return { id: body.id, url: `/files/${encodeURIComponent(body.files[0]!.s3Key)}` };
+}
+
+/** The order is in a state since some days. */
+const since = (id: string, state: string, days: number) =>
+  http.database.pool.query(
+    `UPDATE service.orders SET state = $2, expires_at = now() - $3 * interval '1 day',
+            completed_at = now() - $3 * interval '1 day',
+            error = CASE WHEN $2 = 'error' THEN 'why' END WHERE id = $1`,
+    [id, state, days],
+  );
+
+/** The file was written some days ago. */
+async function age(name: string, days: number): Promise<void> {
+  const at = new Date(Date.now() - days * dayMs);
+  await utimes(pathOf(name), at, at);
+}
+
+const sweep = (name: string): Promise<number> =>
+  withTransaction(http.database.pool, (tx) => sweepFolder(tx, files, name.slice(0, 2), new Date()));
+const isThere = async (name: string): Promise<boolean> =>
+  (await readdir(join(http.filesDir, name.slice(0, 2)))).includes(name);
+
+test.for([
+  ['waiting-payment', 100, true],
+  ['queued', 100, true],
+  ['error', 100, true],
+  ['waiting-refund', 100, true],
+  ['expired', 6, true],
+  ['expired', 8, false],
+  ['cancelled', 8, false],
+  ['completed', 29, true],
+  ['completed', 31, false],
+  ['refunded', 31, false],
+] as const)('of an order that is %s since %i days is kept: %s', async ([state, days, isKept]) => {
+  const text = `${state} ${days}`;
+  const { id, url } = await ordered(text);
+  await since(id, state, days);
+  await age(nameOf(text), 101);
+  const bytes = await sweep(nameOf(text));
+  expect(await isThere(nameOf(text))).toBe(isKept);
+  expect(bytes > 0).toBe(isKept);
+  const answer = await http.app.inject({ url });
+  expect(answer.statusCode).toBe(isKept ? 200 : 410);
+  expect(answer.body).toBe(
+    isKept
+      ? text
+      : 'this file was deleted: files are kept until 7 days after an order expired, or 30 days after it was completed or paid back\n',
+  );
+});
+
+test('that another order needs too stays until both are over', async () => {
+  const [first, second] = [await ordered('shared'), await ordered('shared')];
+  await since(first.id, 'expired', 50);
+  await age(nameOf('shared'), 60);
+  await sweep(nameOf('shared'));
+  expect((await http.app.inject({ url: first.url })).body).toBe('shared');
+  await since(second.id, 'completed', 50);
+  await sweep(nameOf('shared'));
+  expect((await http.app.inject({ url: second.url })).statusCode).toBe(410);
+});
+
+test('that is stored again while it is deleted stays', async () => {
+  const name = nameOf('again');
+  const { id } = await ordered('again');
+  await since(id, 'expired', 50);
+  await age(name, 60);
+  const notSince = new Date(Date.now() - dayMs);
+  // a creation of the same content, whose rows are not there yet
+  await files.put(Buffer.from('again'));
+  expect(await files.remove(name, notSince)).toBe(false);
+  expect(await isThere(name)).toBe(true);
+  await sweep(name);
+  expect(await isThere(name)).toBe(true);
+});
+
+test('that a process left aside when it died is there again, and deleted if it is over', async () => {
+  const name = nameOf('aside');
+  const { id, url } = await ordered('aside');
+  await age(name, 60);
+  await rename(pathOf(name), `${pathOf(name)}.aside`);
+  await sweep(name);
+  expect((await http.app.inject({ url })).body).toBe('aside');
+  await since(id, 'cancelled', 50);
+  await sweep(name);
+  expect((await http.app.inject({ url })).statusCode).toBe(410);
+});
+
+test('that no order has is deleted after a week, what was left half written after a day, and nothing else', async () => {
+  const name = nameOf('orphan');
+  await mkdir(join(http.filesDir, name.slice(0, 2)), { recursive: true });
+  const partial = `${name}.0a0b.part`;
+  const others = ['of the operator', partial.replace('0a0b', 'ffff')];
+  for (const file of [name, partial, ...others])
+    await writeFile(join(http.filesDir, name.slice(0, 2), file), 'x');
+  await age(name, 6);
+  const at = new Date(Date.now() - 2 * dayMs);
+  await utimes(join(http.filesDir, name.slice(0, 2), partial), at, at);
+  await utimes(join(http.filesDir, name.slice(0, 2), 'of the operator'), at, at);
+  await sweep(name);
+  const left = async (): Promise<string[]> =>
+    (await readdir(join(http.filesDir, name.slice(0, 2)))).filter((file) =>
+      [name, partial, ...others].includes(file),
+    );
+  expect((await left()).toSorted()).toEqual([name, ...others].toSorted());
+  await age(name, 8);
+  await sweep(name);
+  expect((await left()).toSorted()).toEqual(others.toSorted());
+});
