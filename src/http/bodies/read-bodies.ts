@@ -3,10 +3,12 @@ import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { App } from '#http/server/app-dependencies.ts';
 import { askerOf } from '#http/server/asker.ts';
+import { atOnce } from '#http/server/at-once.ts';
 import { Shares } from '#http/server/budgets/shares.ts';
 import { bodyStructure, limits } from '#http/server/limits.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { QueueState } from '#kernel/metrics.ts';
+import { announcedBytes, announcesBody } from './announced-body.ts';
 import { ArrivingBody, type BodiesShared } from './arriving-body.ts';
 import type { BodyReader } from './body-reader.ts';
 import { BodyRoom } from './body-room.ts';
@@ -30,6 +32,8 @@ interface Admitted {
   readonly reply: FastifyReply;
 }
 
+const bodyless: ReadonlySet<string> = new Set(['GET', 'HEAD']);
+
 /**
  * Reads bodies within the limits of their routes (docs/http.md, "Bodies"). It runs after the `onRequest` hooks for
  * access and rates, so no body of a refused request is read. Call it before the routes.
@@ -47,11 +51,19 @@ export function readBodies(
   cutSmallChunks(app, shutOut);
   deferContinue(app);
 
-  app.addHook('preParsing', async (request, reply) => {
+  const admit = atOnce((request, reply) => {
+    // of these, Fastify reads a body only where one is announced
+    if (bodyless.has(request.method) && !announcesBody(request)) return;
     const body = new ArrivingBody(askerOf(reply), shared);
-    await closingOnError(reply, () => body.announce(lengthOf(request), request.routeOptions.bodyLimit));
+    try {
+      body.announce(announcedBytes(request), request.routeOptions.bodyLimit);
+    } catch (error) {
+      reply.header('connection', 'close');
+      throw error;
+    }
     admitted.set(request, { body, reply });
   });
+  app.addHook('preParsing', (request, reply, _payload, done) => admit(request, reply, done));
 
   const readAs = (mediaType: string | null) => async (request: FastifyRequest, payload: IncomingMessage) => {
     // an unknown path is reported without reading the body
@@ -87,18 +99,13 @@ function largePlaces(): Shares {
 }
 
 /** Closes the connection after an error: its client may still send the unread body. */
-async function closingOnError(reply: FastifyReply, work: () => Promise<void> | void): Promise<void> {
+async function closingOnError(reply: FastifyReply, work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (error) {
     reply.header('connection', 'close');
     throw error;
   }
-}
-
-/** The length that a request announces for its body; 0 without one: its chunks are counted. */
-function lengthOf({ headers }: FastifyRequest): number {
-  return Number(headers['content-length'] ?? 0);
 }
 
 function readerOf(
@@ -109,7 +116,7 @@ function readerOf(
   const { bodyLimit, config } = request.routeOptions;
   const { body: kind = 'json', longTexts = false, textsMax = limits.hashes } = config;
   if (kind === 'texts') return new TextListReader(textsMax, takeRoom);
-  return new WholeBodyReader(lengthOf(request), {
+  return new WholeBodyReader(announcedBytes(request), {
     kind,
     small: { ...bodyStructure.small, bytes: limits.largeBodyBytes },
     large: bodyLimit > limits.bodyBytes ? bodyStructure.large : null,

@@ -1,8 +1,10 @@
 import { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { App } from '#http/server/app-dependencies.ts';
+import { atOnce } from '#http/server/at-once.ts';
 import { handleClientError } from '#http/server/errors.ts';
 import { limits } from '#http/server/limits.ts';
+import { announcesBody } from './announced-body.ts';
 
 /** How long a server waits for slow bodies. */
 export type BodyPace = Readonly<Record<'bodyPatienceMs' | 'bodyRate' | 'checkMs', number>>;
@@ -14,11 +16,12 @@ const usual: BodyPace = { ...limits, checkMs: 1_000 };
  * is the same for all bodies, and must suit the largest.
  */
 export function cutSlowBodies(app: App, pace: BodyPace = usual): void {
-  app.addHook('onRequest', async (request, reply) => {
-    const { headers } = request;
-    if (headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0) return;
-    watch(request, reply, pace);
-  });
+  app.addHook(
+    'onRequest',
+    atOnce((request, reply) => {
+      if (announcesBody(request)) watch(request, reply, pace);
+    }),
+  );
 }
 
 function watch(

@@ -1,6 +1,7 @@
 import { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { App } from '#http/server/app-dependencies.ts';
+import { atOnce } from '#http/server/at-once.ts';
 import { handleClientError } from '#http/server/errors.ts';
 
 /** Chunks that may be of any size: a client may begin with small ones. */
@@ -17,9 +18,12 @@ const meanChunkBytes = 16;
  * clients are shut out: the rest of the packet is parsed all the same.
  */
 export function cutSmallChunks(app: App, shutOut: (socket: Socket) => void): void {
-  app.addHook('onRequest', async (request, reply) => {
-    if (request.headers['transfer-encoding'] !== undefined) count(request, reply, shutOut);
-  });
+  app.addHook(
+    'onRequest',
+    atOnce((request, reply) => {
+      if (request.headers['transfer-encoding'] !== undefined) count(request, reply, shutOut);
+    }),
+  );
 }
 
 /**

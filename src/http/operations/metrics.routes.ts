@@ -1,6 +1,7 @@
 import { plainText } from '#http/server/answer-schemas.ts';
 import { apiRoute } from '#http/server/api-route.ts';
 import type { App } from '#http/server/app-dependencies.ts';
+import { atOnce } from '#http/server/at-once.ts';
 import { open } from '#http/server/guard.ts';
 import { SharedMaking } from '#kernel/shared-making.ts';
 import type { Operations } from './operations.ts';
@@ -18,16 +19,19 @@ const knownMethods: ReadonlySet<string> = new Set([
 
 /** Measures every request by its route's pattern. Register it before the routes, so that it applies to all. */
 export function measureRequests(app: App, { metrics }: Operations): void {
-  app.addHook('onResponse', async (request, reply) => {
-    // a stream of events is open for hours: its duration says nothing about our speed
-    if (String(reply.getHeader('content-type') ?? '').startsWith('text/event-stream')) return;
-    metrics.observeRequest({
-      method: knownMethods.has(request.method) ? request.method : 'other',
-      route: request.routeOptions.url ?? 'none',
-      status: reply.statusCode,
-      seconds: reply.elapsedTime / 1000,
-    });
-  });
+  app.addHook(
+    'onResponse',
+    atOnce((request, reply) => {
+      // a stream of events is open for hours: its duration says nothing about our speed
+      if (String(reply.getHeader('content-type') ?? '').startsWith('text/event-stream')) return;
+      metrics.observeRequest({
+        method: knownMethods.has(request.method) ? request.method : 'other',
+        route: request.routeOptions.url ?? 'none',
+        status: reply.statusCode,
+        seconds: reply.elapsedTime / 1000,
+      });
+    }),
+  );
 }
 
 /** `/metrics` in the text format of Prometheus. */

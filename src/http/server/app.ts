@@ -50,6 +50,7 @@ import { accessHeaders, guardRoutes } from './access.ts';
 import type { RouteSchema } from './api-route.ts';
 import type { App, AppDependencies } from './app-dependencies.ts';
 import { answerIsMade, askerOf } from './asker.ts';
+import { atOnce } from './at-once.ts';
 import { keepBudgets } from './budgets/budgets.ts';
 import { refuseUnderPressure } from './budgets/pressure.ts';
 import { RefusalPace } from './budgets/refusal-pace.ts';
@@ -188,32 +189,38 @@ function answerErrors(app: App): void {
 
 /** Checks each request against the limits and the schemas of its route. */
 function checkRequests(app: App): void {
-  app.addHook('onRequest', async (request, reply) => {
-    reply.header('x-content-type-options', 'nosniff').header('referrer-policy', 'no-referrer');
-    if (Buffer.byteLength(request.url) > limits.urlBytes) {
-      throw new AppError('url_too_long', `the URL is longer than ${limits.urlBytes} bytes`);
-    }
-    if (brokenPaths.has(request.raw)) {
-      throw new AppError('request_invalid', 'the path is not percent-encoded UTF-8');
-    }
-    for (const part of Object.values(request.params as Readonly<Record<string, string>>)) {
-      if (part.length > limits.pathParameterChars) {
-        throw new AppError(
-          'url_too_long',
-          `a part of the path is longer than ${limits.pathParameterChars} characters`,
-        );
+  app.addHook(
+    'onRequest',
+    atOnce((request, reply) => {
+      reply.header('x-content-type-options', 'nosniff').header('referrer-policy', 'no-referrer');
+      if (Buffer.byteLength(request.url) > limits.urlBytes) {
+        throw new AppError('url_too_long', `the URL is longer than ${limits.urlBytes} bytes`);
       }
-    }
-    checkQuery(request.url);
-  });
-  app.addHook('preValidation', async (request) => {
-    const { config, schema = {} } = request.routeOptions;
-    const { querystring, body } = schema as Partial<RouteSchema>;
-    checkWholeNumbers(request);
-    const form: ErrorForm = errorForms[config.errors ?? 'plain'];
-    if (form.refusesUnknown) refuseUnknownParameters(querystring, request.query);
-    if (body !== undefined) checkBody(body, request.body);
-  });
+      if (brokenPaths.has(request.raw)) {
+        throw new AppError('request_invalid', 'the path is not percent-encoded UTF-8');
+      }
+      for (const part of Object.values(request.params as Readonly<Record<string, string>>)) {
+        if (part.length > limits.pathParameterChars) {
+          throw new AppError(
+            'url_too_long',
+            `a part of the path is longer than ${limits.pathParameterChars} characters`,
+          );
+        }
+      }
+      checkQuery(request.url);
+    }),
+  );
+  app.addHook(
+    'preValidation',
+    atOnce((request) => {
+      const { config, schema = {} } = request.routeOptions;
+      const { querystring, body } = schema as Partial<RouteSchema>;
+      checkWholeNumbers(request);
+      const form: ErrorForm = errorForms[config.errors ?? 'plain'];
+      if (form.refusesUnknown) refuseUnknownParameters(querystring, request.query);
+      if (body !== undefined) checkBody(body, request.body);
+    }),
+  );
 }
 
 function addRoutes(app: App, deps: AppDependencies): void {

@@ -5,6 +5,7 @@ import { HeldByClient } from '#kernel/held-by-client.ts';
 import { acceptedEncoding } from './accept.ts';
 import type { App } from './app-dependencies.ts';
 import { askerOf } from './asker.ts';
+import { payloadAtOnce } from './at-once.ts';
 import { compressOnce } from './compress-once.ts';
 import { limits } from './limits.ts';
 import { varyBy } from './vary.ts';
@@ -122,9 +123,13 @@ export function compressAnswers(app: App): void {
     } else add(bound);
   });
   // on every answer, a 304 and short ones too: a cache must not give one client's encoding to another
-  app.addHook('onSend', async (request, reply) => {
-    if (request.routeOptions.config.compression !== 'none') varyBy(reply, 'accept-encoding');
-  });
+  app.addHook(
+    'onSend',
+    payloadAtOnce((request, reply, payload) => {
+      if (request.routeOptions.config.compression !== 'none') varyBy(reply, 'accept-encoding');
+      return payload;
+    }),
+  );
   // request bodies are not decompressed: no client of ours compresses them, and 1 MiB can expand to gigabytes
   app.register(compress, { ...whole, globalDecompression: false });
 }

@@ -98,3 +98,20 @@ test('a result with long texts is made in parts that are its JSON, whatever its 
   expect(Number(headers['content-length'])).toBe(Buffer.byteLength(body));
   await app.close();
 });
+
+test.each([
+  ['long texts', { text: 'a'.repeat(300_000), last: 1 }],
+  ['many texts', { list: Array.from({ length: 60 }, () => 'b'.repeat(10_000)) }],
+  ['many numbers', { list: Array.from({ length: 50_000 }, (_, number) => ({ number })) }],
+])('an answer of %s is written in pieces', async (_, answer) => {
+  const app = fastify();
+  const kinds: string[] = [];
+  app.addHook('onSend', (_request, _reply, payload, done) => {
+    kinds.push(typeof payload);
+    done(null, payload);
+  });
+  app.get('/', async (_request, reply) => sendJsonInTurns(reply, answer));
+  const { body } = await app.inject('/');
+  expect(body).toBe(JSON.stringify(answer));
+  expect(kinds).toEqual(['object']);
+});

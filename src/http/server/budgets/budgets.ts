@@ -7,6 +7,7 @@ import type { Metrics } from '#kernel/metrics.ts';
 import { Turns } from '#kernel/turns.ts';
 import type { App } from '../app-dependencies.ts';
 import { answerIsMade, askerOf } from '../asker.ts';
+import { atOnce, payloadAtOnce } from '../at-once.ts';
 import { limits } from '../limits.ts';
 import { bytesOfAnswer, textInPieces, withoutBody } from './answer-pieces.ts';
 import { type Budgets, usualBudgets } from './budget-bounds.ts';
@@ -75,8 +76,10 @@ function boundRequests(app: App, bounds: Budgets, metrics: Metrics): void {
   metrics.watchQueue('requests being answered', () => gate.places);
   metrics.watchQueue('dear requests', () => dear.state);
   const turns = new Turns(limits.requestsATurn);
-  app.addHook('onRequest', async (_request, reply) => {
-    await turns.enter(askerOf(reply).client);
+  app.addHook('onRequest', (_request, reply, done) => {
+    const turn = turns.enter(askerOf(reply).client);
+    if (turn === undefined) done();
+    else void turn.then(() => done());
   });
   app.addHook('preValidation', async (request, reply) => {
     const { answersUnderPressure, answersLarge = false, isDear = answersLarge } = request.routeOptions.config;
@@ -100,24 +103,30 @@ function tooMany(): AppError {
  * client does not take is in memory once, and not again in the buffers of its connection.
  */
 function boundAnswers(app: App, unsent: UnsentBytes): void {
-  app.addHook('preHandler', async (request, reply) => {
-    const { answersUnderPressure = false, answersLarge = false } = request.routeOptions.config;
-    if (!answersUnderPressure) unsent.check(askerOf(reply), answersLarge);
-  });
-  app.addHook('onSend', async (request, reply, payload) => {
-    try {
-      if (request.method === 'HEAD') return withoutBody(payload);
-      const bytes = bytesOfAnswer(payload);
-      if (bytes <= limits.smallAnswerBytes) return payload;
-      const asker = askerOf(reply);
-      unsent.hold(asker, bytes);
-      if (typeof payload !== 'string') return payload;
-      reply.header('content-length', Buffer.byteLength(payload));
-      return textInPieces(payload, asker.client);
-    } finally {
-      answerIsMade(reply);
-    }
-  });
+  app.addHook(
+    'preHandler',
+    atOnce((request, reply) => {
+      const { answersUnderPressure = false, answersLarge = false } = request.routeOptions.config;
+      if (!answersUnderPressure) unsent.check(askerOf(reply), answersLarge);
+    }),
+  );
+  app.addHook(
+    'onSend',
+    payloadAtOnce((request, reply, payload) => {
+      try {
+        if (request.method === 'HEAD') return withoutBody(payload);
+        const bytes = bytesOfAnswer(payload);
+        if (bytes <= limits.smallAnswerBytes) return payload;
+        const asker = askerOf(reply);
+        unsent.hold(asker, bytes);
+        if (typeof payload !== 'string') return payload;
+        reply.header('content-length', Buffer.byteLength(payload));
+        return textInPieces(payload, asker.client);
+      } finally {
+        answerIsMade(reply);
+      }
+    }),
+  );
 }
 
 function boundConnections(

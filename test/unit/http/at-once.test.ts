@@ -1,0 +1,41 @@
+import fastify from 'fastify';
+import { expect, test } from 'vitest';
+import { atOnce, payloadAtOnce } from '#http/server/at-once.ts';
+
+test('hooks that end at once let a request on', async () => {
+  const app = fastify();
+  app.addHook(
+    'onRequest',
+    atOnce((request, reply) => void reply.header('asked', request.url)),
+  );
+  app.addHook(
+    'onSend',
+    payloadAtOnce((_request, _reply, payload) => `${String(payload)}!`),
+  );
+  app.get('/', async () => 'answer');
+  const { body, headers } = await app.inject('/');
+  expect(body).toBe('answer!');
+  expect(headers['asked']).toBe('/');
+});
+
+test.each(['onRequest', 'onSend'])('what %s throws is the answer', async (point) => {
+  const app = fastify();
+  const refuse = (): never => {
+    throw Object.assign(new Error('refused'), { statusCode: 418 });
+  };
+  let isRefused = false;
+  if (point === 'onRequest') app.addHook('onRequest', atOnce(refuse));
+  else {
+    app.addHook(
+      'onSend',
+      payloadAtOnce((_request, _reply, payload) => {
+        // the error's own answer comes here too
+        if (isRefused) return payload;
+        isRefused = true;
+        return refuse();
+      }),
+    );
+  }
+  app.get('/', async () => 'answer');
+  expect((await app.inject('/')).statusCode).toBe(418);
+});
