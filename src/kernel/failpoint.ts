@@ -44,8 +44,41 @@ export const paymentFailpoints = [
  * that is committed.
  */
 export const webhookFailpoints = ['webhook-taken', 'webhook-sent', 'webhook-marked'] as const;
+/**
+ * Points of a creation (docs/chaos.md, "Orders"): its key is claimed, its contents are on disk, its rows are written and
+ * not committed, they are committed and not answered; a wish to cancel is noted.
+ */
+export const deskFailpoints = [
+  'order-claimed',
+  'order-files',
+  'order-making',
+  'order-made',
+  'order-cancel',
+] as const;
+/**
+ * Points of what brings orders on: a state, reveals, a refund, entries of the ledger are written and not committed; an
+ * order is committed; the changes of payments that were looked at are; a transaction is sent and not marked; it is marked.
+ */
+export const orderFailpoints = [
+  'order-moved',
+  'order-reveals',
+  'order-refund',
+  'order-posted',
+  'order-committed',
+  'order-followed',
+  'order-sent',
+  'order-marked',
+] as const;
 export const allFailpoints = [
-  ...new Set([...failpoints, ...seams, ...catchUpFailpoints, ...paymentFailpoints, ...webhookFailpoints]),
+  ...new Set([
+    ...failpoints,
+    ...seams,
+    ...catchUpFailpoints,
+    ...paymentFailpoints,
+    ...webhookFailpoints,
+    ...deskFailpoints,
+    ...orderFailpoints,
+  ]),
 ] as const;
 export type Failpoint = (typeof allFailpoints)[number];
 

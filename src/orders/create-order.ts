@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { AppError } from '#kernel/errors/app-error.ts';
+import { failpoint } from '#kernel/failpoint.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { asHeight, type Height } from '#kernel/primitives/height.ts';
 import { watchScripts } from '#payments/store/watches.store.ts';
@@ -94,6 +95,7 @@ export async function createOrder(
   const { filesUrl } = wanted;
   const stored = await Promise.all(wanted.files.map((file) => storeFile(files, file, filesUrl)));
   const shown = stored.map((file) => file.shown);
+  failpoint('order-files');
   const { request, terms, layout, quote, webhookUrl, refundScript, timeoutMinutes } = wanted;
   const order = await withTransaction(pool, async (tx) => {
     const keyIndex = await keys.nextKey(tx);
@@ -119,8 +121,10 @@ export async function createOrder(
     const sinceHeight = await nextIndexedHeight(tx);
     await watchScripts(tx, watcherOf(made.id), [{ script: charge.script, sinceHeight }]);
     await onMade?.(tx, made, shown);
+    failpoint('order-making');
     return made;
   });
+  failpoint('order-made');
   return { order, files: shown };
 }
 

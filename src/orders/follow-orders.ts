@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
+import { failpoint } from '#kernel/failpoint.ts';
 import type { Logger } from '#kernel/logger.ts';
 import { postgresFailure } from '#kernel/pg/postgres-failure.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
@@ -119,7 +120,10 @@ class OrderRounds {
       await this.#process(id);
     }
     for (const id of found) lockTimes.forget(id);
-    if (changed !== null) await moveOrdersOffset(this.#client, changed);
+    if (changed !== null) {
+      await moveOrdersOffset(this.#client, changed);
+      failpoint('order-followed');
+    }
     this.#tips = tips;
     await this.#broadcast(isNewTip, [...touched]);
   }
@@ -149,6 +153,7 @@ class OrderRounds {
     const { steps, log } = this.#options;
     try {
       await withTransaction(this.#client, (tx) => processOrder(tx, id, steps, new Date()));
+      failpoint('order-committed');
     } catch (thrown) {
       const error = postgresFailure(thrown);
       // without the database nothing can be done; whatever is wrong with one order must not stop the others

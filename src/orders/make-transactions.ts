@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type pg from 'pg';
 import type { OwnScript, TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
+import { failpoint } from '#kernel/failpoint.ts';
 import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
 import type { Payment } from '#payments/payments.queries.ts';
 import { watchScripts } from '#payments/store/watches.store.ts';
@@ -48,6 +49,7 @@ export async function makeReveals(
   const ready = withPrefix(planned, order, signer, lockTimes);
   if (ready === null) return null;
   for (const { kind, place, plan } of ready) await store(tx, signer, order, kind, place, plan);
+  failpoint('order-reveals');
   return null;
 }
 
@@ -188,6 +190,7 @@ export async function makeRefund(
   await store(tx, signer, order, 'refund', onlyOne, plan);
   // how its block is found
   await watchScripts(tx, refundWatcherOf(order.id), [{ script: refundScript, sinceHeight: nextBlock }]);
+  failpoint('order-refund');
   return null;
 }
 

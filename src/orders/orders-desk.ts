@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { AppError } from '#kernel/errors/app-error.ts';
+import { failpoint } from '#kernel/failpoint.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import type { OutgoingHttp } from '#outgoing/outgoing-http.ts';
 import { urlProblem } from '#outgoing/stranger-url.ts';
@@ -80,6 +81,7 @@ export class OrdersDesk {
   async cancel(id: string): Promise<boolean> {
     const { pool } = this.#parts;
     await askToCancel(pool, id);
+    failpoint('order-cancel');
     for (let tries = 0; tries < cancelTries; tries++) {
       const order = await readOrder(pool, id);
       if (order === null || order.state !== 'waiting-payment') return order?.state === 'cancelled';
@@ -122,8 +124,10 @@ export class OrdersDesk {
   }
 
   /** Claims the key of a creation, or says what became of it. */
-  claimKey(keyed: KeyedRequest): Promise<KeyState> {
-    return claimKey(this.#parts.pool, keyed);
+  async claimKey(keyed: KeyedRequest): Promise<KeyState> {
+    const state = await claimKey(this.#parts.pool, keyed);
+    if (state.kind === 'claimed') failpoint('order-claimed');
+    return state;
   }
 
   /** Stores the answer of a claimed key, in the transaction of what it tells of. */

@@ -3,6 +3,7 @@ import { dustOf, virtualSize } from '#kernel/bitcoin/transaction-size.ts';
 import type { PlannedOutput, TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
 import { feeOf, valueOf } from './inscribing/plan-amounts.ts';
 import { type Arrived, type OwnDestination, spent } from './inscribing/plan-transactions.ts';
+import { usualFeeRate } from './sending/node-standing.ts';
 
 /** An output of the wallet that holds customers' money: all of it, or what was paid too much. */
 export interface OwedOutput extends Arrived {
@@ -42,6 +43,15 @@ export function planRefund(
     outputs: [{ kind: 'refund', script, value }, ...change],
     feeMax: fee,
   };
+}
+
+/** Whether so many sats can ever be sent back: no refund pays less than what every node relays. Less stays owed. */
+export function isWorthRefunding(owed: bigint, script: Uint8Array): boolean {
+  const weight = plannedWeight({
+    inputs: [{ path: 'key', leafScript: null, script }],
+    outputs: [{ script }],
+  });
+  return owed - feeOf(weight, usualFeeRate) >= BigInt(dustOf(script));
 }
 
 const inputVirtualBytes = BigInt(virtualSize(keyInputWeight));

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import type pg from 'pg';
+import { failpoint } from '#kernel/failpoint.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { asHeight } from '#kernel/primitives/height.ts';
 import { type Payment, readPayments } from '#payments/payments.queries.ts';
 import { readPaymentsOffset } from '#payments/store/offset.store.ts';
-import { p2trDust } from './inscribing/plan-amounts.ts';
+import { p2trDust, valueOf } from './inscribing/plan-amounts.ts';
 import { excessOf, hexOf, type OwedMoney, outpointOf, settlementsOf, shareOf } from './ledger/settlements.ts';
 import { addEntries, readEntries } from './ledger.store.ts';
 import { correctionsTo, entriesOf, type Receipt, type Settlement, withReferral } from './ledger.ts';
@@ -17,10 +18,17 @@ import {
   type Order,
   recordEvent,
 } from './order.store.ts';
-import { countsInTime, isDeep, nextEvent, type OrderFacts, type OrderPayment } from './order-facts.ts';
+import {
+  countsInTime,
+  isDeep,
+  nextEvent,
+  type OrderFacts,
+  type OrderPayment,
+  paidInTime,
+} from './order-facts.ts';
 import { nextState, type OrderEvent, type OrderState } from './order-machine.ts';
 import { type OrderTransaction, readTransactions, supersede } from './order-transactions.store.ts';
-import { owedTooLittle } from './plan-refund.ts';
+import { isWorthRefunding, owedTooLittle } from './plan-refund.ts';
 
 /** Who watches the scripts of an order (docs/payments.md). */
 export const watcherOf = (orderId: string): string => `order ${orderId}`;
@@ -160,6 +168,7 @@ export async function applyEvent(
   }
   await moveOrder(tx, order, event, to, { error });
   await steps.tell(tx, { ...order, state: to, step: order.step + 1, error });
+  failpoint('order-moved');
   return true;
 }
 
@@ -185,7 +194,8 @@ function makingOf(
   { facts, payments, owed, reveals }: Known,
   steps: OrderSteps,
 ): (() => Promise<string | null>) | null {
-  if (order.state === 'prep' && reveals.length === 0) {
+  // a reorganisation may have taken the payment back while lock times were searched
+  if (order.state === 'prep' && reveals.length === 0 && paidInTime(facts).deep >= facts.amount) {
     const spent = payments.filter((payment) => {
       const seen = paymentOf(payment);
       return countsInTime(seen, facts) && isDeep(seen, facts);
@@ -226,7 +236,7 @@ async function learn(tx: pg.ClientBase, order: Order, steps: OrderSteps, now: Da
     isCancelAsked: order.isCancelAsked,
     hasReveal: reveals.length > 0,
     isRevealed,
-    refund: refundState(refunds, deepRefunds, payments, spent),
+    refund: refundState(refunds, deepRefunds, payments, spent, order.refundScript),
   };
   const receipts = payments
     .filter(({ block }) => block !== null)
@@ -298,18 +308,24 @@ function refundState(
   deep: ReadonlySet<string>,
   payments: readonly Payment[],
   spent: ReadonlySet<string>,
+  refundScript: Uint8Array | null,
 ): OrderFacts['refund'] {
-  if (refunds.length === 0) return null;
-  const isAllSpent = payments
-    .filter(({ goneAt, value }) => goneAt === null && value >= p2trDust)
-    .every((payment) => spent.has(outpointOf(payment)));
-  return isAllSpent && refunds.every(({ txid }) => deep.has(displayHash(txid))) ? 'deep' : 'sent';
+  if (refunds.length === 0 || refundScript === null) return null;
+  const left = payments.filter(
+    (payment) => payment.goneAt === null && payment.value >= p2trDust && !spent.has(outpointOf(payment)),
+  );
+  return !isWorthRefunding(valueOf(left), refundScript) &&
+    refunds.every(({ txid }) => deep.has(displayHash(txid)))
+    ? 'deep'
+    : 'sent';
 }
 
 /** Adds what the ledger lacks. */
 async function post(tx: pg.ClientBase, order: Order, { receipts, settlements }: Known): Promise<void> {
   const posted = await readEntries(tx, order.id);
-  await addEntries(tx, order.id, correctionsTo(entriesOf(receipts, settlements), posted));
+  const missing = correctionsTo(entriesOf(receipts, settlements), posted);
+  await addEntries(tx, order.id, missing);
+  if (missing.length > 0) failpoint('order-posted');
 }
 
 /**

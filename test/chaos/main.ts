@@ -4,14 +4,17 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { bitcoindThatRelaysReveals } from '#test/support/node/find-bitcoind.ts';
 import { runChaos } from './chaos.ts';
+import { runOrderChaos } from './orders/order-chaos.ts';
 
-const usage = `npm run chaos -- [--minutes N] [--seed S] [--sats] [--ord PATH]
+const usage = `npm run chaos -- [--orders] [--minutes N] [--seed S] [--json] [--sats] [--ord PATH]
 
 A random chain on a real bitcoind, random reorganisations, the indexer killed, the database and the node cut off; at the
 end all derived state is compared with that of a clean index (docs/chaos.md).
 
   --minutes N  faults go on for so long, and until each failpoint was hit (default 5)
   --seed S     of the chain and of the faults (default: a new one, which is printed)
+  --orders     random customers of orders instead of random blocks: what became of their money is compared with the chain
+  --json       of orders: the result as JSON on the last line in place of the verdict
   --sats       index the sats of every output too
   --ord PATH   ask this ord about the final chain as well: every inscription, output and block
   --keep       keep the folder of a run that found nothing, too`;
@@ -20,6 +23,8 @@ const { values } = parseArgs({
   options: {
     minutes: { type: 'string', default: '5' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+    orders: { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
     sats: { type: 'boolean', default: false },
     ord: { type: 'string' },
     keep: { type: 'boolean', default: false },
@@ -38,26 +43,22 @@ if (values.help || !Number.isFinite(minutes) || minutes < 0) {
   const folder = mkdtempSync(join(tmpdir(), 'satscribe-chaos-'));
   // as root the database runs as an ordinary account, which must be able to reach the folder
   chmodSync(folder, 0o755);
-  const sats = values.sats ? ' --sats' : '';
-  const again = `again: npm run chaos -- --minutes ${minutes} --seed ${values.seed}${sats}   folder: ${folder}`;
+  const flags = ['orders', 'sats']
+    .filter((name) => values[name as 'orders' | 'sats'])
+    .map((name) => ` --${name}`);
+  const again = `again: npm run chaos -- --minutes ${minutes} --seed ${values.seed}${flags.join('')}   folder: ${folder}`;
   console.log(`chaos: seed ${values.seed}, ${minutes} minutes, folder ${folder}`);
   try {
     const { seed, ord = null } = values;
-    const result = await runChaos({
-      seed,
-      minutes,
-      isShort: false,
-      folder,
-      bitcoind,
-      hasSats: values.sats,
-      ord,
-      say: (line) => console.log(line),
-    });
+    const common = { seed, minutes, folder, bitcoind, say: (line: string) => console.log(line) };
+    const result = values.orders
+      ? await runOrderChaos(common)
+      : await runChaos({ ...common, isShort: false, hasSats: values.sats, ord });
     const isClean = / 0 differences/u.test(result.verdict);
     if (isClean && !values.keep) rmSync(folder, { recursive: true, force: true });
     if (!isClean) console.log(again);
     process.exitCode = isClean ? 0 : 1;
-    console.log(result.verdict);
+    console.log(values.orders && values.json ? JSON.stringify(result) : result.verdict);
   } catch (error) {
     console.error(error);
     console.log(again);

@@ -23,7 +23,7 @@ export interface ClusterLimits {
 /** Where the node does not tell: ancestors and descendants before Bitcoin Core 31 (policy.h, DEFAULT_ANCESTOR_LIMIT). */
 export const defaultClusterLimits: ClusterLimits = { count: 25, virtualBytes: 101_000 };
 /** Sats for 1,000 virtual bytes that every node relays (DEFAULT_MIN_RELAY_TX_FEE before Bitcoin Core 28.3). */
-const usualFeeRate = 1000n;
+export const usualFeeRate = 1000n;
 
 /** The answers of `getmempoolinfo` and `estimatesmartfee`, as they are understood. Throws `node_answer_invalid`. Pure. */
 export function standingOf(mempool: unknown, estimated: unknown): NodeStanding {

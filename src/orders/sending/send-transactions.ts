@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
+import { failpoint } from '#kernel/failpoint.ts';
 import type { Logger } from '#kernel/logger.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { Repeats } from '#kernel/repeats.ts';
@@ -69,9 +70,11 @@ export class TransactionSender {
     // one at a time in memory: those of a large order have 50 MB
     const bytes = await readSigned(client, txid);
     const { outcome, refusal } = await broadcast(node, bytes);
+    failpoint('order-sent');
     // it was mined, and all of its outputs are spent
     if (refusal?.kind === 'missing' && sentAt !== null) return 'mined';
     await this.#note(client, transaction, refusal);
+    failpoint('order-marked');
     if (refusal !== null && this.#repeats.isDue(`${displayHash(txid)} ${refusal.reason}`))
       log.warn(
         { txid: displayHash(txid), refusal: refusal.reason, kind: refusal.kind },

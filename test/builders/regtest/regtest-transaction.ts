@@ -75,8 +75,10 @@ export function transaction(
   coins: readonly Coin[],
   payments: readonly Payment[],
   sequence: number = replaceable,
+  version = 2,
 ): RegtestTransaction {
   const made = new Transaction({
+    version,
     allowUnknownOutputs: true,
     allowUnknownInputs: true,
     disableScriptCheck: true,

@@ -7,7 +7,7 @@ import { balancesOf } from '#orders/ledger.ts';
 import { setRefundScript } from '#orders/order.store.ts';
 import { orderAnswer } from '#orders/order-answer.ts';
 import { cancelOrder, refundOrder } from '#orders/order-office.ts';
-import { watcherOf } from '#orders/process-order.ts';
+import { processOrder, watcherOf } from '#orders/process-order.ts';
 import { putReferral, readReferral } from '#orders/referral.store.ts';
 import { readPayments } from '#payments/payments.queries.ts';
 import { scriptOf, transaction } from '#test/builders/regtest/regtest-transaction.ts';
@@ -302,6 +302,36 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
     await expectDelivered(order.id, ['begins', 'with']);
     expect(await answerOf(order.id)).toMatchObject({ inscriptionIdPrefix: 'beef' });
     expect(await idsOf()).toEqual(ids);
+  });
+
+  test('with a prefix wait again if a reorganisation takes the payment back while lock times are searched', async () => {
+    const { order } = await world.desk.create(wanted(['searched'], {}, 'abc'));
+    await pay(order.script, Number(order.amount));
+    await world.chain.mineMempool();
+    await world.until(order.id, 'queued');
+    await world.stop();
+    const steps = {
+      confirmationsFor: () => 1,
+      finalConfirmations: 1,
+      makeReveals: () => Promise.reject(new Error('there is nothing to spend')),
+      makeRefund: () => Promise.resolve(null),
+      tell: () => Promise.resolve(),
+    };
+    const tx = await world.database.pool.connect();
+    try {
+      await tx.query('BEGIN');
+      // lock times are still searched, and payments have followed the reorganisation
+      await tx.query('DELETE FROM service.order_transactions WHERE order_id = $1', [order.id]);
+      await tx.query(`UPDATE service.orders SET state = 'prep' WHERE id = $1`, [order.id]);
+      await tx.query('UPDATE service.payments_seen SET height = NULL, hash = NULL WHERE script = $1', [
+        Buffer.from(order.script),
+      ]);
+      expect(await processOrder(tx, order.id, steps, new Date())).toBe('waiting-confirmation');
+    } finally {
+      await tx.query('ROLLBACK');
+      tx.release();
+      await world.follow();
+    }
   });
 
   test('with a prefix and several reveals has it in each', async () => {

@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { plannedWeight } from '#kernel/bitcoin/plan-weight.ts';
 import { trustedTxid } from '#kernel/primitives/hash.ts';
-import { type OwedOutput, planRefund } from '#orders/plan-refund.ts';
+import { isWorthRefunding, type OwedOutput, planRefund } from '#orders/plan-refund.ts';
+import { usualFeeRate } from '#orders/sending/node-standing.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
 
 const p2tr = Uint8Array.of(0x51, 0x20, ...new Uint8Array(32));
@@ -53,6 +54,15 @@ describe('a refund', () => {
     expect(planRefund([output(400n, 0)], p2tr, kept, 1000n)).toBeNull();
     expect(planRefund([output(50n, 0)], p2tr, kept, 1000n)).toBeNull();
     expect(planRefund([output(441n, 0)], p2tr, kept, 1000n)?.outputs[0]?.value).toBe(330n);
+  });
+
+  test('is worth making exactly where one output that holds so much can be sent back at the least rate', () => {
+    for (const script of [p2tr, p2pkh]) {
+      for (const value of [330n, 440n, 441n, 656n, 657n, 10_000n]) {
+        const isMade = planRefund([output(value, 0)], script, kept, usualFeeRate) !== null;
+        expect(isWorthRefunding(value, script), `${value}`).toBe(isMade);
+      }
+    }
   });
 
   test('of what was paid too much leaves what is ours where it is', () => {

@@ -1,0 +1,240 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { NodeRpc } from '#kernel/contracts/node.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import type { Random } from '#test/builders/random.ts';
+import {
+  addressOf,
+  type Coin,
+  type RegtestTransaction,
+  scriptOf,
+  transaction,
+} from '#test/builders/regtest/regtest-transaction.ts';
+import type { OrderOfTest } from '#test/support/orders/order-verdict.ts';
+import type { Purse } from './purse.ts';
+import type { Shop } from './shop.ts';
+
+/** A payment of a customer, whatever became of it. */
+interface SentPayment {
+  readonly coin: Coin;
+  readonly value: number;
+  readonly fee: number;
+  readonly made: RegtestTransaction;
+}
+
+export interface Customer extends OrderOfTest {
+  readonly script: Uint8Array;
+  readonly amount: number;
+  /** The newest version of each. */
+  readonly payments: SentPayment[];
+}
+
+/** What customers pay of an amount, in parts. */
+const ways: readonly ((amount: number) => readonly number[])[] = [
+  (amount) => [amount],
+  (amount) => [amount],
+  (amount) => [800, 800, amount - 1600],
+  (amount) => [amount + 1],
+  (amount) => [amount + 300],
+  (amount) => [amount + 40_000],
+  (amount) => [amount + 100_000_000],
+  (amount) => [amount, amount],
+  (amount) => [329, amount],
+  (amount) => [amount - 1],
+  (amount) => [amount - 1200],
+  () => [],
+];
+
+const paymentFee = 1000;
+/** Until a payment is seen, mostly. */
+const seenMs = 700;
+/** More than a payment and our reveal that spends it pay together. */
+const replacementFee = 60_000;
+/** Customers whose payments may not be mined yet. */
+const sentAgainMax = 60;
+const firstOwner = 20_000;
+
+interface Made {
+  readonly id: string;
+  readonly state: string;
+  readonly charge: { readonly amount: number; readonly address: string };
+}
+
+export interface CustomersParts {
+  readonly random: Random;
+  readonly rpc: NodeRpc;
+  readonly purse: Purse;
+  readonly shop: Shop;
+  /** Whom orders tell of their states. */
+  readonly webhookUrl: string;
+  readonly seed: string;
+}
+
+/** Customers who do everything that customers do, right or wrong. */
+export class Customers {
+  readonly all: Customer[] = [];
+  payments = 0;
+  replaced = 0;
+  cancelled = 0;
+  readonly #parts: CustomersParts;
+  #made = 0;
+
+  constructor(parts: CustomersParts) {
+    this.#parts = parts;
+  }
+
+  /** Makes an order; its creation is sent until it is answered. */
+  async order(): Promise<Customer> {
+    const { random, shop, seed, webhookUrl } = this.#parts;
+    const number = this.#made++;
+    const contents = Array.from({ length: 1 + random.below(3) }, (_, file) => `${seed} ${number} ${file}`);
+    const owner = firstOwner + 2 * number;
+    const body = {
+      files: contents.map((content, file) => ({
+        name: `${file}.txt`,
+        size: content.length,
+        dataURL: `data:text/plain;base64,${Buffer.from(content).toString('base64')}`,
+      })),
+      receiveAddress: addressOf(owner),
+      refundAddress: addressOf(owner + 1),
+      fee: 2,
+      webhookUrl: `${webhookUrl}/${number}`,
+      // a commit and a reveal a file
+      ...(contents.length > 1 && random.unit() < 0.5 ? { uncurseIt: true } : {}),
+      ...(random.unit() < 0.15 ? { inscriptionIdPrefix: 'ab' } : {}),
+    };
+    const { id, charge } = await this.#created(body);
+    const { charge: shown } = (await shop.ask<Made>(`/order/${id}`, null)).body;
+    const { scriptPubKey } = await this.#parts.rpc.call<{ scriptPubKey: string }>('validateaddress', [
+      shown.address,
+    ]);
+    const hexOf = (of: number): string => Buffer.from(scriptOf(of)).toString('hex');
+    const customer = {
+      id,
+      contents,
+      receiver: hexOf(owner),
+      refund: hexOf(owner + 1),
+      script: Buffer.from(scriptPubKey, 'hex'),
+      amount: charge.amount,
+      payments: [],
+    };
+    this.all.push(customer);
+    return customer;
+  }
+
+  /** With the same key until it is answered; a key whose maker died is left alone, as its order was not made. */
+  async #created(body: object): Promise<Made> {
+    for (;;) {
+      const key = randomUUID();
+      const answer = await this.#parts.shop.ask<Made>('/inscribe', body, key);
+      if (answer.status === 200) return answer.body;
+      if (answer.status !== 409) throw new Error(`an order is refused: ${JSON.stringify(answer)}`);
+    }
+  }
+
+  /** Pays an order in one of the ways. */
+  async pay(customer: Customer): Promise<void> {
+    const { random } = this.#parts;
+    const values = ways[random.below(ways.length)]?.(customer.amount) ?? [];
+    for (const value of values) await this.#send(customer, value);
+  }
+
+  /** A payment more, to an order of any state. */
+  async payAgain(): Promise<void> {
+    const customer = this.#any();
+    if (customer !== null) await this.#send(customer, customer.amount - this.#parts.random.below(1500));
+  }
+
+  /** What is missing. */
+  async topUp(): Promise<void> {
+    const short = this.all.filter(({ amount, payments }) => {
+      const paid = payments.reduce((sum, { value }) => sum + value, 0);
+      return paid > 0 && paid < amount;
+    });
+    const customer = short[this.#parts.random.below(Math.max(1, short.length))];
+    if (customer === undefined) return;
+    const missing = customer.amount - customer.payments.reduce((sum, { value }) => sum + value, 0);
+    await this.#send(customer, Math.max(330, missing));
+  }
+
+  /** Replaces one of the last payments: by as much, by less, or by one to somebody else. */
+  async replace(): Promise<void> {
+    const { random } = this.#parts;
+    const recent = this.all.slice(-6).filter(({ payments }) => payments.length > 0);
+    const customer = recent[random.below(Math.max(1, recent.length))];
+    if (customer === undefined) return;
+    const place = random.below(customer.payments.length);
+    const before = customer.payments[place]!;
+    const way = random.below(3);
+    const value = way === 0 ? before.value : way === 1 ? Math.max(330, before.value - 700) : 0;
+    const made = paymentOf(customer, before.coin, value, replacementFee);
+    if (!(await this.#broadcast(made))) return;
+    this.replaced++;
+    this.#parts.purse.keep(made.coin(value === 0 ? 0 : 1));
+    if (value === 0) customer.payments.splice(place, 1);
+    else customer.payments[place] = { coin: before.coin, value, fee: replacementFee, made };
+  }
+
+  /** Pays, and takes it back once it was seen. */
+  async regret(): Promise<void> {
+    const customer = await this.order();
+    await this.#send(customer, customer.amount);
+    await delay(seenMs);
+    const [payment] = customer.payments;
+    if (payment === undefined) return;
+    const made = paymentOf(customer, payment.coin, 0, replacementFee);
+    if (!(await this.#broadcast(made))) return;
+    this.replaced++;
+    this.#parts.purse.keep(made.coin(0));
+    customer.payments.pop();
+  }
+
+  /** Wants an order cancelled, perhaps one that is paid. */
+  async cancel(): Promise<void> {
+    const customer = this.#any();
+    if (customer === null) return;
+    const { status } = await this.#parts.shop.ask('/order/cancel', { id: customer.id });
+    if (status === 200) this.cancelled++;
+  }
+
+  /** Wallets send again what is in no block; some never do. */
+  async sendAgain(share: number): Promise<void> {
+    for (const { payments } of this.all.slice(-sentAgainMax)) {
+      for (const { made } of payments) {
+        if (this.#parts.random.unit() < share) await this.#broadcast(made);
+      }
+    }
+  }
+
+  #any(): Customer | null {
+    const last = this.all.slice(-12);
+    return last[this.#parts.random.below(Math.max(1, last.length))] ?? null;
+  }
+
+  async #send(customer: Customer, value: number): Promise<void> {
+    const coin = await this.#parts.purse.take(value + replacementFee + 1000);
+    if (coin === null) return;
+    const made = paymentOf(customer, coin, value, paymentFee);
+    if (!(await this.#broadcast(made))) return;
+    this.payments++;
+    customer.payments.push({ coin, value, fee: paymentFee, made });
+    this.#parts.purse.keep(made.coin(1));
+  }
+
+  /** False: the node refuses it. */
+  async #broadcast({ hex }: RegtestTransaction): Promise<boolean> {
+    try {
+      await this.#parts.rpc.call('sendrawtransaction', [hex, 0]);
+      return true;
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'node_call_failed') return false;
+      throw error;
+    }
+  }
+}
+
+/** `value` 0: all of it goes back to its owner. */
+function paymentOf({ script }: Customer, coin: Coin, value: number, fee: number): RegtestTransaction {
+  const change = { value: coin.value - value - fee, to: coin.owner };
+  return transaction([coin], value === 0 ? [change] : [{ value, outputScript: script }, change]);
+}

@@ -1,0 +1,344 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { deskFailpoints, orderFailpoints, paymentFailpoints, webhookFailpoints } from '#kernel/failpoint.ts';
+import { migrate } from '#kernel/pg/migrate.ts';
+import { type Random, seededRandom, shuffled } from '#test/builders/random.ts';
+import { RegtestChain } from '#test/builders/regtest/regtest-chain.ts';
+import { freePort } from '#test/support/free-port.ts';
+import { type Bitcoind, startBitcoind } from '#test/support/node/bitcoind.ts';
+import { makeTestWallet } from '#test/support/orders/test-wallet.ts';
+import { type Receiver, startReceiver } from '#test/support/webhooks/receiver.ts';
+import { ChaosDatabase } from '../chaos-database.ts';
+import { Supervisor } from '../supervisor.ts';
+import { Customers } from './customers.ts';
+import { NodeDoor } from './node-door.ts';
+import { type OrderFaultParts, orderFaultNames, orderFaults } from './order-faults.ts';
+import { Purse } from './purse.ts';
+import { type RunEnd, verdictOfRun } from './run-verdict.ts';
+import { Shop } from './shop.ts';
+
+export interface OrderChaosOptions {
+  readonly seed: string;
+  /** Faults last at least this long, and until each failpoint was hit. */
+  readonly minutes: number;
+  /** The folder of all logs and data of node and database. */
+  readonly folder: string;
+  readonly bitcoind: string;
+  readonly say: (line: string) => void;
+}
+
+/** What a run did and found. */
+export interface OrderChaosResult extends RunEnd {
+  readonly seed: string;
+  readonly payments: number;
+  readonly replaced: number;
+  readonly kills: number;
+  readonly reorgs: number;
+  readonly hits: Readonly<Record<string, number>>;
+  /** The last line. */
+  readonly verdict: string;
+}
+
+const database = 'orders';
+const hitWithinMs = 30_000;
+const hitTriesMax = 3;
+/** A payment that is in no mempool is gone after two seconds. */
+const noticedMs = 3000;
+const startBlocks = 260;
+const reorgDepths = [1, 1, 1, 2, 3, 5, 12];
+
+/** Points of processes that answer, and of those that bring orders on. */
+const shopAims = [
+  ...deskFailpoints,
+  ...webhookFailpoints,
+  // the others need old blocks to be scanned
+  ...paymentFailpoints.filter((name) => name !== 'payments-scan'),
+];
+const makerAims = orderFailpoints;
+type Aim = (typeof shopAims)[number] | (typeof makerAims)[number];
+
+/**
+ * Random customers of a service that is killed, cut off and reorganised at any moment; at the end the money of each
+ * order is followed on the chain.
+ */
+export async function runOrderChaos(options: OrderChaosOptions): Promise<OrderChaosResult> {
+  mkdirSync(options.folder, { recursive: true, mode: 0o755 });
+  const run = new OrderChaos(options);
+  try {
+    await run.start();
+    await run.rounds();
+    return await run.end();
+  } finally {
+    await run.close();
+  }
+}
+
+interface Parts extends OrderFaultParts {
+  readonly chain: RegtestChain;
+  readonly customers: Customers;
+  readonly receiver: Receiver;
+}
+
+class OrderChaos {
+  readonly #options: OrderChaosOptions;
+  readonly #random: Random;
+  readonly #startedAt = Date.now();
+  #database: ChaosDatabase | null = null;
+  #node: Bitcoind | null = null;
+  #door: NodeDoor | null = null;
+  #receiver: Receiver | null = null;
+  readonly #supervisors: Supervisor[] = [];
+  #parts: Parts | null = null;
+  #reorgs = 0;
+
+  constructor(options: OrderChaosOptions) {
+    this.#options = options;
+    this.#random = seededRandom(`orders ${options.seed}`);
+  }
+
+  async start(): Promise<void> {
+    const { folder, seed, bitcoind } = this.#options;
+    this.#database = await ChaosDatabase.start(join(folder, 'database'));
+    await this.#database.create(database);
+    await migrate(this.#database.directUrl(database));
+    // its mempool is empty after each start
+    this.#node = await startBitcoind({
+      executable: bitcoind,
+      dataDir: join(folder, 'node'),
+      extra: ['-persistmempool=0'],
+    });
+    const chain = await RegtestChain.start(this.#node.rpc, startBlocks);
+    const purse = await Purse.fill(chain);
+    this.#door = await NodeDoor.open(this.#node.rpcUrl);
+    this.#receiver = await startReceiver();
+    const pool = this.#database.pool(database);
+    await makeTestWallet(pool, join(folder, 'seed'));
+    await pool.end();
+    const port = await freePort();
+    const shop = this.#serve('shop', { ROLE: 'all', PORT: String(port) });
+    const seedFile = { ROLE: 'orders', WALLET_SEED_FILE: join(folder, 'seed'), PORT: '0' };
+    const makers = [this.#serve('first', seedFile), this.#serve('second', seedFile)];
+    this.#parts = {
+      random: this.#random,
+      node: this.#node,
+      database: this.#database,
+      name: database,
+      door: this.#door,
+      shop,
+      makers,
+      chain,
+      receiver: this.#receiver,
+      customers: new Customers({
+        random: this.#random,
+        rpc: this.#node.rpc,
+        purse,
+        shop: new Shop(`http://127.0.0.1:${port}`),
+        webhookUrl: `http://127.0.0.1:${this.#receiver.port}`,
+        seed,
+      }),
+    };
+  }
+
+  /** Rounds of customers, blocks and faults: each failpoint once among random rounds, then at random. */
+  async rounds(): Promise<void> {
+    const until = this.#startedAt + this.#options.minutes * 60_000;
+    const [shop, makers] = [shuffled(this.#random, shopAims), shuffled(this.#random, makerAims)];
+    for (let round = 0; shop.length + makers.length > 0 || Date.now() < until; round++) {
+      if (this.#random.unit() < 0.5 || Date.now() > until)
+        await this.#aimedRound(round, [shop.pop(), makers.pop()]);
+      else await this.#randomRound(round);
+      if (shop.length + makers.length === 0 && Date.now() < until) {
+        shop.push(...shuffled(this.#random, shopAims));
+        makers.push(...shuffled(this.#random, makerAims));
+      }
+      this.#progress(round);
+    }
+  }
+
+  async end(): Promise<OrderChaosResult> {
+    const { customers, chain, receiver } = this.#running();
+    const pool = this.#database!.pool(database);
+    try {
+      const end = await verdictOfRun({ pool, chain, customers, receiver, say: (words) => this.#say(words) });
+      const missed = [...shopAims, ...makerAims].filter((name) => this.#hits(name) === 0);
+      const differences = [
+        ...end.differences,
+        ...missed.map((name) => `the failpoint ${name} was never hit`),
+        ...this.#supervisors.flatMap(({ exits }) => exits.map((words) => `process: ${words}`)),
+      ];
+      const hits = Object.fromEntries([...shopAims, ...makerAims].map((name) => [name, this.#hits(name)]));
+      const counts = {
+        payments: customers.payments,
+        replaced: customers.replaced,
+        kills: this.#kills(),
+        reorgs: this.#reorgs,
+      };
+      const { seed } = this.#options;
+      const points = Object.entries(hits).map(([name, times]) => `${name}:${times}`);
+      const verdict = `chaos: ${differences.length} differences; orders=${end.orders}, payments=${counts.payments}, delivered=${end.delivered}, refunded=${end.refunded}, replaced=${counts.replaced}, kills=${counts.kills}, reorgs=${counts.reorgs}, lost=${end.lost} sats, failpoints=${points.join(',')}, seed=${seed}`;
+      for (const line of differences.slice(0, 40)) this.#say(line);
+      return { ...end, ...counts, differences, hits, seed, verdict };
+    } finally {
+      await pool.end();
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#supervisors.map((each) => each.stop()));
+    await this.#receiver?.close();
+    await this.#door?.close();
+    await this.#node?.stop();
+    await this.#database?.stop();
+  }
+
+  #serve(name: string, env: Readonly<Record<string, string>>): Supervisor {
+    const { folder } = this.#options;
+    const supervisor = new Supervisor({
+      name,
+      folder,
+      env: {
+        HOST: '127.0.0.1',
+        LOG_LEVEL: 'info',
+        ...this.#database!.proxiedSettings(database),
+        BITCOIN_RPC_URL: this.#door!.url,
+        BITCOIN_COOKIE_FILE: this.#node!.cookieFile,
+        FILES_DIR: join(folder, 'files'),
+        SERVICE_SECRET_FILE: join(folder, 'secret'),
+        ORDER_RATE: '0',
+        // the receiver of webhooks is on this machine
+        ALLOW_PRIVATE_URLS: 'true',
+        ...env,
+      },
+    });
+    this.#supervisors.push(supervisor);
+    return supervisor;
+  }
+
+  async #randomRound(round: number): Promise<void> {
+    const fault = orderFaultNames[this.#random.below(orderFaultNames.length)]!;
+    this.#say(`round ${round}: ${fault}`);
+    const parts = this.#running();
+    if (fault === 'node-forgets') {
+      await this.#live();
+      await orderFaults[fault](parts);
+      await parts.customers.sendAgain(0.8);
+    } else await Promise.all([this.#live(), orderFaults[fault](parts)]);
+    await this.#live();
+  }
+
+  /** Until both failpoints were hit: the processes are armed, and customers do what passes the points. */
+  async #aimedRound(round: number, aims: readonly (Aim | undefined)[]): Promise<void> {
+    const { shop, makers } = this.#running();
+    const [shopAim, makerAim] = aims;
+    const open = (): Aim[] =>
+      aims.filter((aim) => aim !== undefined && this.#hits(aim) === (before.get(aim) ?? 0)) as Aim[];
+    const before = new Map(aims.flatMap((aim) => (aim === undefined ? [] : [[aim, this.#hits(aim)]])));
+    this.#say(`round ${round}: aimed at ${open().join(' and ')}`);
+    for (let tries = 0; tries < hitTriesMax && open().length > 0; tries++) {
+      const armed = (name: Aim | undefined, passes: number) =>
+        name === undefined || !open().includes(name) ? null : { name, passes, how: 'at once' as const };
+      const passes = 1 + this.#random.below(2);
+      await Promise.all([
+        shop.kill(armed(shopAim, passes)),
+        ...makers.map((maker) => maker.kill(armed(makerAim, passes))),
+      ]);
+      for (const until = Date.now() + hitWithinMs; open().length > 0 && Date.now() < until; )
+        await this.#live(open());
+    }
+  }
+
+  /** Some of what customers and miners do, and what passes the given points. */
+  async #live(aims: readonly Aim[] = []): Promise<void> {
+    const random = this.#random;
+    const { customers } = this.#running();
+    for (let made = 1 + random.below(3); made > 0; made--) {
+      const customer = await customers.order();
+      await customers.pay(customer);
+    }
+    const acts: (() => Promise<unknown>)[] = [
+      () => customers.payAgain(),
+      () => customers.topUp(),
+      () => customers.replace(),
+      () => customers.regret(),
+      () => customers.cancel(),
+      () => this.#timeOver(),
+      () => this.#mine(),
+      () => this.#mine(),
+      () => this.#reorganise(),
+    ];
+    for (let done = 1 + random.below(4); done > 0; done--) await acts[random.below(acts.length)]?.();
+    if (aims.includes('order-cancel')) await customers.cancel();
+    if (aims.includes('payments-gone')) await this.#forget();
+    if (aims.includes('payments-undo')) await this.#reorganise();
+    await this.#mine();
+    await delay(random.below(1500));
+  }
+
+  async #mine(): Promise<void> {
+    const { chain } = this.#running();
+    for (let blocks = 1 + this.#random.below(3); blocks > 0; blocks--) {
+      await chain.mineMempool();
+      await delay(this.#random.below(400));
+    }
+  }
+
+  async #reorganise(): Promise<void> {
+    const { chain, customers } = this.#running();
+    const depth = reorgDepths[this.#random.below(reorgDepths.length)]!;
+    this.#reorgs++;
+    await chain.takeBack(depth);
+    // somebody may spend the coin otherwise before the payment is mined again
+    if (this.#random.unit() < 0.4) await customers.replace();
+    const blocks = depth + this.#random.below(3);
+    if (this.#random.unit() < 0.5) await chain.mineEmpty(blocks + 1);
+    else for (let mined = 0; mined <= blocks; mined++) await chain.mineMempool();
+    await customers.sendAgain(0.5);
+  }
+
+  /** The node forgets a payment that was seen, and nobody sends it again for a while. */
+  async #forget(): Promise<void> {
+    const parts = this.#running();
+    await parts.customers.pay(await parts.customers.order());
+    await delay(noticedMs);
+    await orderFaults['node-forgets'](parts);
+    await delay(noticedMs);
+  }
+
+  /** The time of one of the orders that are not paid is over. */
+  async #timeOver(): Promise<void> {
+    await this.#database!.query(
+      database,
+      `UPDATE service.orders SET expires_at = now(), look_at = now() WHERE id = (
+         SELECT id FROM service.orders WHERE state = 'waiting-payment' ORDER BY created_at DESC OFFSET ${this.#random.below(4)} LIMIT 1)`,
+    ).catch(() => undefined);
+  }
+
+  #progress(round: number): void {
+    const { customers } = this.#running();
+    this.#say(
+      `after round ${round}: ${customers.all.length} orders, ${customers.payments} payments, ${this.#kills()} kills, ${this.#reorgs} reorganisations`,
+    );
+  }
+
+  #running(): Parts {
+    if (this.#parts === null) throw new Error('the run has not started');
+    return this.#parts;
+  }
+
+  #hits(name: Aim): number {
+    return this.#supervisors.reduce((sum, { hits }) => sum + (hits.get(name) ?? 0), 0);
+  }
+
+  #kills(): number {
+    return this.#supervisors.reduce(
+      (sum, { kills, hits }) => sum + kills + [...hits.values()].reduce((all, times) => all + times, 0),
+      0,
+    );
+  }
+
+  #say(words: string): void {
+    const seconds = ((Date.now() - this.#startedAt) / 1000).toFixed(0).padStart(4);
+    this.#options.say(`${seconds} s  ${words}`);
+  }
+}

@@ -1,0 +1,54 @@
+import type { RegtestChain } from '#test/builders/regtest/regtest-chain.ts';
+import type { Coin } from '#test/builders/regtest/regtest-transaction.ts';
+
+/** More than the largest payment, which is 1 BTC too much. */
+const coinSats = 130_000_000;
+const coinsOfBlock = 30;
+const blocks = 10;
+/** Deeper than any reorganisation of a run. */
+const buriedBlocks = 20;
+
+/** Coins of customers that no reorganisation takes back. What is left of a coin comes back once it is buried. */
+export class Purse {
+  readonly #chain: RegtestChain;
+  readonly #coins: Coin[] = [];
+  readonly #young: Coin[] = [];
+
+  private constructor(chain: RegtestChain) {
+    this.#chain = chain;
+  }
+
+  /** The chain has enough mature coinbases of 50 BTC. */
+  static async fill(chain: RegtestChain): Promise<Purse> {
+    const purse = new Purse(chain);
+    for (let block = 0; block < blocks; block++) {
+      const split = await chain.split(coinsOfBlock, coinSats);
+      await chain.mine([split]);
+      for (let vout = 0; vout < coinsOfBlock; vout++) purse.#coins.push(split.coin(vout));
+    }
+    await chain.mineEmpty(buriedBlocks);
+    return purse;
+  }
+
+  /** Null: there is none now. */
+  async take(least: number): Promise<Coin | null> {
+    const found = this.#coins.findIndex(({ value }) => value >= least);
+    if (found >= 0) return this.#coins.splice(found, 1)[0] ?? null;
+    for (const [place, coin] of this.#young.entries()) {
+      if (coin.value < least || !(await this.#isBuried(coin))) continue;
+      this.#young.splice(place, 1);
+      return coin;
+    }
+    return null;
+  }
+
+  /** The change of a payment, which may be replaced by another one. */
+  keep(coin: Coin): void {
+    this.#young.push(coin);
+  }
+
+  async #isBuried({ txid, vout }: Coin): Promise<boolean> {
+    const output = await this.#chain.rpc.call<{ confirmations: number } | null>('gettxout', [txid, vout]);
+    return output !== null && output.confirmations >= buriedBlocks;
+  }
+}

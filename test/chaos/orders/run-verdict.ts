@@ -1,0 +1,116 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type pg from 'pg';
+import { auditOrders } from '#orders/audit/audit-orders.ts';
+import type { RegtestChain } from '#test/builders/regtest/regtest-chain.ts';
+import { ChainMoney } from '#test/support/orders/money-on-chain.ts';
+import { type OrderVerdict, verdictOfOrder } from '#test/support/orders/order-verdict.ts';
+import { areOrdersFollowed } from '#test/support/orders/orders-followed.ts';
+import type { Received, Receiver } from '#test/support/webhooks/receiver.ts';
+import type { Customers } from './customers.ts';
+
+export interface RunEnd {
+  readonly orders: number;
+  readonly delivered: number;
+  readonly refunded: number;
+  /** Sats. */
+  readonly lost: number;
+  readonly differences: readonly string[];
+}
+
+export interface EndedRun {
+  readonly pool: pg.Pool;
+  readonly chain: RegtestChain;
+  readonly customers: Customers;
+  readonly receiver: Receiver;
+  readonly say: (words: string) => void;
+}
+
+const settledWithinMs = 240_000;
+/** A message whose sender was killed is sent again once its lease of a minute is over. */
+const toldWithinMs = 150_000;
+const lookMs = 700;
+/** Less than that is owed for ever: it costs more to send back. */
+const leastRefund = 1000;
+
+/** Lets all orders come to their ends, and compares what became of each with the chain. */
+export async function verdictOfRun(run: EndedRun): Promise<RunEnd> {
+  const { pool, chain, customers, say } = run;
+  const open = await settle(run);
+  say('all orders have come to their ends');
+  const told = await toldOf(run);
+  const money = await ChainMoney.read(chain.rpc);
+  const verdicts: OrderVerdict[] = [];
+  for (const customer of customers.all) verdicts.push(await verdictOfOrder(pool, money, customer));
+  const { differences } = await auditOrders({ database: pool, node: chain.rpc });
+  const { rows } = await pool.query<{ count: number }>('SELECT count(*)::int AS count FROM service.orders');
+  const stored = rows[0]?.count ?? 0;
+  const made = customers.all.length;
+  return {
+    orders: made,
+    delivered: verdicts.filter(({ isDelivered }) => isDelivered).length,
+    refunded: verdicts.filter(({ fate }) => fate.refunded > 0).length,
+    lost: verdicts.reduce((sum, { lost }) => sum + lost, 0),
+    differences: [
+      ...open,
+      ...verdicts.flatMap(({ faults }) => faults),
+      ...differences.map(
+        ({ order: { id }, kind, where, ledger, chain: there }) =>
+          `audit: ${id} ${kind} ${where}: ${ledger} and ${there}`,
+      ),
+      ...(stored === made ? [] : [`${made} orders were made, and ${stored} are stored`]),
+      ...told,
+    ],
+  };
+}
+
+/** Mines until no order waits for anything but people; what still waits is a difference. */
+async function settle({ pool, chain, customers }: EndedRun): Promise<string[]> {
+  await customers.sendAgain(1);
+  let open: string[] = [];
+  for (const until = Date.now() + settledWithinMs; Date.now() < until; await delay(lookMs)) {
+    await chain.mineMempool();
+    await pool.query(
+      `UPDATE service.orders SET expires_at = now(), look_at = now() WHERE state = 'waiting-payment' AND expires_at > now()`,
+    );
+    const { rows } = await pool.query<{ id: string; state: string; owed: string; error: string | null }>(
+      `SELECT o.id, o.state, o.error, coalesce(sum(CASE WHEN l.to_account = 'owed' THEN l.sats
+                                                        WHEN l.from_account = 'owed' THEN -l.sats END), 0)::text AS owed
+         FROM service.orders AS o LEFT JOIN service.ledger_entries AS l ON l.order_id = o.id
+        GROUP BY o.id`,
+    );
+    const ended = new Set(['completed', 'refunded', 'expired', 'cancelled']);
+    open = rows
+      .filter(({ state, owed }) => {
+        const isOwed = Number(owed) >= leastRefund;
+        return isOwed || !(ended.has(state) || state === 'waiting-refund');
+      })
+      .map(
+        ({ id, state, owed, error }) => `${id} is still ${state}, ${owed} sats owed, ${error ?? 'no error'}`,
+      );
+    if (open.length === 0 && (await areOrdersFollowed(pool, chain.rpc))) return [];
+  }
+  return open;
+}
+
+/** Each message was received, the messages of an order in their order, and the last state is the one that it has. */
+async function toldOf({ pool, customers, receiver }: EndedRun): Promise<string[]> {
+  for (const until = Date.now() + toldWithinMs; Date.now() < until; await delay(lookMs)) {
+    const { rowCount } = await pool.query(`SELECT FROM service.webhooks WHERE state = 'waiting' LIMIT 1`);
+    if (rowCount === 0) break;
+  }
+  const { rows } = await pool.query<{ subject: string; last: number }>(
+    'SELECT subject, last_sequence::int AS last FROM service.webhook_subjects',
+  );
+  const lastOf = new Map(rows.map(({ subject, last }) => [subject, last]));
+  const receivedBy = Map.groupBy(receiver.received, ({ target }) => target);
+  const found: string[] = [];
+  for (const [number, { id }] of customers.all.entries()) {
+    const got = (receivedBy.get(`/${number}`) ?? []).map(sequenceOf);
+    const first = got.filter((sequence, place) => got.indexOf(sequence) === place);
+    const wanted = Array.from({ length: lastOf.get(`order ${id}`) ?? 0 }, (_, place) => place + 1);
+    if (first.join() !== wanted.join()) found.push(`${id} told ${first.join()} and not ${wanted.join()}`);
+  }
+  return found;
+}
+
+const sequenceOf = ({ headers }: Received): number => Number(headers['x-satscribe-sequence']);

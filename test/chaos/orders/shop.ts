@@ -1,0 +1,41 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+const askAgainMs = 200;
+const askWithinMs = 90_000;
+
+/** An answer of the service, however often it had to be asked. */
+export interface Answered<Body> {
+  readonly status: number;
+  readonly body: Body;
+}
+
+/** Asks a service that may be down at any moment; a creation is sent again with its key, as its clients do. */
+export class Shop {
+  readonly #origin: string;
+
+  constructor(origin: string) {
+    this.#origin = origin;
+  }
+
+  async ask<Body>(path: string, body: object | null, key: string | null = null): Promise<Answered<Body>> {
+    let last: unknown = 'nothing';
+    for (const until = Date.now() + askWithinMs; Date.now() < until; await delay(askAgainMs)) {
+      try {
+        const response = await fetch(new URL(path, this.#origin), {
+          ...(body === null ? {} : { method: 'POST', body: JSON.stringify(body) }),
+          headers: {
+            'content-type': 'application/json',
+            ...(key === null ? {} : { 'idempotency-key': key }),
+          },
+          signal: AbortSignal.timeout(20_000),
+        });
+        const answer = (await response.json()) as Body;
+        if (response.status < 500) return { status: response.status, body: answer };
+        last = `${response.status} ${JSON.stringify(answer)}`;
+      } catch (error) {
+        last = error;
+      }
+    }
+    throw new Error(`${path} is not answered: ${String(last)}`);
+  }
+}

@@ -1,0 +1,398 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { auditOrders } from '#orders/audit/audit-orders.ts';
+import { readEntries } from '#orders/ledger.store.ts';
+import { balancesOf } from '#orders/ledger.ts';
+import { type NewOrder, wakeOrders } from '#orders/order.store.ts';
+import { type Coin, scriptOf, transaction } from '#test/builders/regtest/regtest-transaction.ts';
+import { wantedOrder } from '#test/builders/wanted-order.ts';
+import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
+import { ChainMoney } from '#test/support/orders/money-on-chain.ts';
+import { verdictOfOrder } from '#test/support/orders/order-verdict.ts';
+import { OrderWorld } from '#test/support/orders/order-world.ts';
+import { areOrdersFollowed } from '#test/support/orders/orders-followed.ts';
+
+/** A payment of the customer that is in no block yet. */
+interface Unconfirmed {
+  readonly coin: Coin;
+  readonly txid: string;
+}
+
+/** What a case can do. Amounts are sats. */
+class Payer {
+  readonly world: OrderWorld;
+  readonly order: NewOrder;
+  readonly amount: number;
+
+  constructor(world: OrderWorld, order: NewOrder) {
+    this.world = world;
+    this.order = order;
+    this.amount = Number(order.amount);
+  }
+
+  async pay(value: number): Promise<Unconfirmed> {
+    const { coin, payment } = await this.world.chain.pay(this.order.script, value);
+    return { coin, txid: payment.txid };
+  }
+
+  /** Spends the coin of a payment otherwise, for a higher fee; null: to its owner. */
+  async replace({ coin }: Unconfirmed, value: number | null, fee = 50_000): Promise<void> {
+    const paid = value === null ? [] : [{ value, outputScript: this.order.script }];
+    const change = { value: coin.value - (value ?? 0) - fee, to: coin.owner };
+    await this.world.chain.broadcast(transaction([coin], [...paid, change]));
+  }
+
+  /** The time to pay is over. */
+  async expire(): Promise<void> {
+    await this.world.database.pool.query('UPDATE service.orders SET expires_at = now() WHERE id = $1', [
+      this.order.id,
+    ]);
+    await wakeOrders(this.world.database.pool, this.order.id);
+  }
+
+  until(state: string): Promise<void> {
+    return this.world.until(this.order.id, state);
+  }
+
+  mine(): Promise<unknown> {
+    return this.world.chain.mineMempool();
+  }
+
+  /** Pays and confirms, and the reveal is with the node. */
+  async revealed(): Promise<Unconfirmed> {
+    const payment = await this.pay(this.amount);
+    await this.mine();
+    await this.until('queued');
+    await this.world.sent(this.order.id);
+    return payment;
+  }
+
+  /** Paid and delivered. */
+  async delivered(): Promise<void> {
+    await this.revealed();
+    await this.mine();
+    await this.until('completed');
+  }
+}
+
+interface Case {
+  readonly name: string;
+  readonly run: (payer: Payer) => Promise<unknown>;
+  /** What becomes of it; a delivery may leave a refund of what was too much. */
+  readonly ends:
+    | 'delivered'
+    | 'delivered, the rest refunded'
+    | 'refunded'
+    | 'nothing was paid'
+    | 'dust stays owed';
+  /** What the service earns; default: its base fee. Too much below dust is more, each further input is less. */
+  readonly revenue?: number;
+}
+
+const oneBitcoin = 100_000_000;
+/** The most descendants that a coin of a payer has in the mempool, by nodes before Core 31. */
+const ancestorsMax = 24;
+
+const cases: readonly Case[] = [
+  { name: 'exactly', run: (payer) => payer.pay(payer.amount), ends: 'delivered' },
+  {
+    name: 'in three parts',
+    run: async (payer) => {
+      for (const value of [1000, 1000, payer.amount - 2000]) await payer.pay(value);
+    },
+    ends: 'delivered',
+    revenue: 1770,
+  },
+  {
+    name: 'short, and topped up',
+    run: async (payer) => {
+      await payer.pay(payer.amount - 500);
+      await payer.mine();
+      await payer.pay(500);
+    },
+    ends: 'delivered',
+    revenue: 1886,
+  },
+  {
+    name: 'short when the time is over',
+    run: async (payer) => {
+      await payer.pay(payer.amount - 1);
+      await payer.mine();
+      await payer.expire();
+    },
+    ends: 'refunded',
+  },
+  {
+    name: 'short, and after its refund by so little that it is never worth sending back',
+    run: async (payer) => {
+      await payer.pay(payer.amount - 1);
+      await payer.mine();
+      await payer.expire();
+      await payer.until('waiting-refund');
+      await payer.world.sent(payer.order.id, ['refund']);
+      await payer.pay(400);
+    },
+    ends: 'refunded',
+  },
+  { name: '1 sat too much', run: (payer) => payer.pay(payer.amount + 1), ends: 'delivered', revenue: 2001 },
+  {
+    name: 'too much by less than dust',
+    run: (payer) => payer.pay(payer.amount + 329),
+    ends: 'delivered',
+    revenue: 2329,
+  },
+  {
+    name: '1 BTC too much',
+    run: (payer) => payer.pay(payer.amount + oneBitcoin),
+    ends: 'delivered, the rest refunded',
+  },
+  {
+    name: 'twice before it is delivered',
+    run: async (payer) => {
+      await payer.pay(payer.amount);
+      await payer.pay(payer.amount);
+    },
+    ends: 'delivered, the rest refunded',
+  },
+  {
+    name: 'a second time while it is being delivered',
+    run: async (payer) => {
+      await payer.revealed();
+      await payer.pay(payer.amount);
+    },
+    ends: 'delivered, the rest refunded',
+  },
+  {
+    name: 'a second time after it is delivered',
+    run: async (payer) => {
+      await payer.delivered();
+      await payer.pay(payer.amount);
+    },
+    ends: 'delivered, the rest refunded',
+  },
+  {
+    name: 'late',
+    run: async (payer) => {
+      await payer.expire();
+      await payer.until('expired');
+      await payer.pay(payer.amount);
+    },
+    ends: 'refunded',
+  },
+  {
+    name: 'after it was cancelled',
+    run: async (payer) => {
+      expect(await payer.world.desk.cancel(payer.order.id)).toBe(true);
+      await payer.pay(payer.amount);
+    },
+    ends: 'refunded',
+  },
+  {
+    name: 'replaced by as much for a higher fee',
+    run: async (payer) => {
+      const payment = await payer.pay(payer.amount);
+      await payer.until('waiting-confirmation');
+      await payer.replace(payment, payer.amount);
+    },
+    ends: 'delivered',
+  },
+  {
+    name: 'replaced by more',
+    run: async (payer) => {
+      await payer.replace(await payer.pay(payer.amount), payer.amount + 10_000);
+    },
+    ends: 'delivered, the rest refunded',
+  },
+  {
+    name: 'replaced by less',
+    run: async (payer) => {
+      const payment = await payer.pay(payer.amount);
+      await payer.until('waiting-confirmation');
+      await payer.replace(payment, payer.amount - 600);
+      await payer.until('waiting-payment');
+      await payer.mine();
+      await payer.expire();
+    },
+    ends: 'refunded',
+  },
+  {
+    name: 'replaced by a payment to somebody else',
+    run: async (payer) => {
+      const payment = await payer.pay(payer.amount);
+      await payer.until('waiting-confirmation');
+      await payer.replace(payment, null);
+      await payer.until('waiting-payment');
+      await payer.expire();
+    },
+    ends: 'nothing was paid',
+  },
+  {
+    name: 'replaced by a payment to somebody else after our reveal, whose block is gone',
+    run: async (payer) => {
+      const payment = await payer.revealed();
+      await payer.world.chain.takeBack(1);
+      await payer.replace(payment, null);
+      await payer.mine();
+      await payer.mine();
+      await payer.until('waiting-payment');
+      await payer.expire();
+    },
+    ends: 'nothing was paid',
+  },
+  {
+    name: 'replaced after our reveal, and paid again',
+    run: async (payer) => {
+      const payment = await payer.revealed();
+      await payer.world.chain.takeBack(1);
+      await payer.replace(payment, null);
+      await payer.mine();
+      await payer.mine();
+      await payer.until('waiting-payment');
+      await payer.pay(payer.amount);
+    },
+    ends: 'delivered',
+  },
+  {
+    name: 'with a payment that the mempool forgets',
+    run: async (payer) => {
+      await payer.pay(payer.amount);
+      await payer.until('waiting-confirmation');
+      await payer.world.bitcoind.restart();
+      await payer.mine();
+      await payer.until('waiting-payment');
+      await payer.pay(payer.amount);
+    },
+    ends: 'delivered',
+  },
+  {
+    name: 'with a payment that was never in our mempool',
+    run: async ({ world, order, amount }) => {
+      const coin = await world.chain.coin();
+      const change = { value: coin.value - amount - 1000, to: coin.owner };
+      await world.chain.mine([transaction([coin], [{ value: amount, outputScript: order.script }, change])]);
+    },
+    ends: 'delivered',
+  },
+  {
+    name: 'with a payment that is mined while the service is down',
+    run: async (payer) => {
+      await payer.world.stop();
+      await payer.pay(payer.amount);
+      await payer.mine();
+      await payer.mine();
+      await payer.world.follow();
+    },
+    ends: 'delivered',
+  },
+  {
+    name: 'with nothing and with dust, and then exactly',
+    run: async (payer) => {
+      await payWorthless(payer);
+      await payer.pay(payer.amount);
+    },
+    ends: 'delivered',
+  },
+  {
+    name: 'with nothing and with dust alone',
+    run: async (payer) => {
+      await payWorthless(payer);
+      await payer.expire();
+    },
+    ends: 'dust stays owed',
+  },
+  {
+    name: 'with a payment of version 3, whose children nodes bound',
+    run: async ({ world, order, amount }) => {
+      const coin = await world.chain.coin();
+      const change = { value: coin.value - amount - 1000, to: coin.owner };
+      const payments = [{ value: amount, outputScript: order.script }, change];
+      await world.chain.broadcast(transaction([coin], payments, undefined, 3));
+    },
+    ends: 'delivered',
+  },
+  {
+    name: 'with the last payment that a chain of unconfirmed ones may have',
+    run: async ({ world, order, amount }) => {
+      let coin = await world.chain.coin();
+      for (let ancestors = 0; ancestors < ancestorsMax; ancestors++) {
+        const made = transaction([coin], [{ value: coin.value - 1000, to: coin.owner }]);
+        await world.chain.broadcast(made);
+        coin = made.coin(0);
+      }
+      const change = { value: coin.value - amount - 1000, to: coin.owner };
+      await world.chain.broadcast(
+        transaction([coin], [{ value: amount, outputScript: order.script }, change]),
+      );
+    },
+    ends: 'delivered',
+  },
+];
+
+/** Outputs that count for nothing: no node relays them. */
+async function payWorthless({ world, order }: Payer): Promise<void> {
+  const coin = await world.chain.coin();
+  const change = { value: coin.value - 329 - 1000, to: coin.owner };
+  const outputs = [0, 329].map((value) => ({ value, outputScript: order.script }));
+  await world.chain.mine([transaction([coin], [...outputs, change])]);
+}
+
+const firstOwner = 30_000;
+/** Not worth sending back at any rate. */
+const worthlessMax = 440n;
+const hexOf = (owner: number): string => Buffer.from(scriptOf(owner)).toString('hex');
+
+describe.skipIf(bitcoindForTests() === null)('an order that is paid', () => {
+  let world: OrderWorld;
+  beforeAll(async () => {
+    // a node that has restarted has an empty mempool
+    world = await OrderWorld.start({ extra: ['-persistmempool=0'] });
+  });
+  afterAll(() => world?.close());
+
+  /** Mines until the order is where it stays. */
+  async function settle({ order, world: { chain, desk, database } }: Payer): Promise<void> {
+    const ends = ['completed', 'refunded', 'expired', 'waiting-refund'];
+    await world.eventually(async () => {
+      await chain.mineMempool();
+      await world.eventually(() => areOrdersFollowed(database.pool, chain.rpc));
+      const found = await desk.read(order.id);
+      const owed = balancesOf(await readEntries(database.pool, order.id)).get('owed') ?? 0n;
+      if (!ends.includes(found!.order.state) || owed > worthlessMax)
+        throw new Error(`${found!.order.state} with ${owed} sats owed\n${world.logged.join('')}`);
+      return true;
+    });
+  }
+
+  test.each(cases.map((each, place) => ({ ...each, place })))(
+    '$name: $ends',
+    async ({ place, name, run, ends, revenue = 2000 }) => {
+      const from = await world.chain.height();
+      const [receiver, refund] = [firstOwner + 2 * place, firstOwner + 2 * place + 1];
+      const wanted = {
+        ...wantedOrder([name], { receivers: [scriptOf(receiver)] }),
+        refundScript: scriptOf(refund),
+      };
+      const { order } = await world.desk.create(wanted);
+      const payer = new Payer(world, order);
+      await run(payer);
+      await settle(payer);
+      const chain = await ChainMoney.read(world.bitcoind.rpc, Math.max(1, from - 1));
+      const ofTest = { id: order.id, contents: [name], receiver: hexOf(receiver), refund: hexOf(refund) };
+      const { fate, faults, lost, state } = await verdictOfOrder(world.database.pool, chain, ofTest);
+      expect(faults).toEqual([]);
+      expect(lost).toBe(0);
+      const isRefunded = ends === 'refunded' || ends === 'delivered, the rest refunded';
+      expect({ delivered: fate.delivered, isRefunded: fate.refunded > 0, state }).toEqual({
+        delivered: ends.startsWith('delivered') ? [546] : [],
+        isRefunded,
+        state:
+          { refunded: 'refunded', 'nothing was paid': 'expired', 'dust stays owed': 'waiting-refund' }[
+            ends as string
+          ] ?? 'completed',
+      });
+      if (ends === 'delivered') expect(fate.kept).toBe(revenue);
+      expect(
+        (await auditOrders({ database: world.database.pool, node: world.bitcoind.rpc })).differences,
+      ).toEqual([]);
+    },
+  );
+});

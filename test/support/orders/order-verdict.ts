@@ -1,0 +1,152 @@
+import type pg from 'pg';
+import { readEntries } from '#orders/ledger.store.ts';
+import { balancesOf, type LedgerAccount } from '#orders/ledger.ts';
+import { type Order, readOrder } from '#orders/order.store.ts';
+import { readTransactions } from '#orders/order-transactions.store.ts';
+import { type ChainMoney, fateOf, type MoneyFate, type MoneyOf } from './money-on-chain.ts';
+
+/** Payments below count for nothing, and cost more to send back than they hold (docs/orders.md). */
+const dust = 330;
+/** Less is not sent back: fees of a refund, and what its output must hold. */
+const leastRefund = 1000;
+/** Each payment beyond the first costs the service an input, at the 2 to 10 sat/vB of tests. */
+const inputCost = 700;
+
+/** An order of a test: whose it is, and what it inscribes, which nothing else does. */
+export interface OrderOfTest extends Pick<MoneyOf, 'receiver' | 'refund'> {
+  readonly id: string;
+  readonly contents: readonly string[];
+}
+
+export interface OrderVerdict {
+  readonly state: string;
+  readonly fate: MoneyFate;
+  readonly isDelivered: boolean;
+  /** In words: what is not as it must be. */
+  readonly faults: readonly string[];
+  /** Sats that are nowhere, or with somebody who should not have them. */
+  readonly lost: number;
+}
+
+/**
+ * What became of an order that has come to its end: delivered once or refunded once, as the chain has it, with a ledger
+ * that says the same. The money is followed on the chain, from the payments on.
+ */
+export async function verdictOfOrder(
+  pool: pg.Pool,
+  chain: ChainMoney,
+  { id, contents, receiver, refund }: OrderOfTest,
+): Promise<OrderVerdict> {
+  const order = await readOrder(pool, id);
+  if (order === null) throw new Error(`there is no order ${id}`);
+  const fate = fateOf(chain, { address: order.script.toString('hex'), receiver, refund });
+  const isDelivered = fate.delivered.length > 0;
+  const inscribed = await countInscribed(pool, contents);
+  const balances = balancesOf(await readEntries(pool, id));
+  const money = isDelivered ? deliveredFaults(order, fate) : refundedFaults(fate);
+  const faults = [
+    ...endFaults(order, fate),
+    ...money.faults,
+    ...fate.foreign.map((input) => `its transactions spend ${input}, which is not its money`),
+    ...contents.flatMap((content, place) => {
+      const count = inscribed.get(content) ?? 0;
+      return count === (isDelivered ? 1 : 0) ? [] : [`file ${place} is inscribed ${count} times`];
+    }),
+    ...ledgerFaults(balances, fate),
+    ...(await rivals(pool, id)),
+  ];
+  return {
+    state: order.state,
+    fate,
+    isDelivered,
+    faults: faults.map((fault) => `${id} ${fault}`),
+    lost: money.lost,
+  };
+}
+
+/** Where an order may stay. What is not worth sending back keeps it waiting, until fees are lower or for ever. */
+function endFaults({ state, error }: Order, { paid, left }: MoneyFate): string[] {
+  const ends = ['completed', 'refunded', ...(paid === 0 ? ['expired', 'cancelled'] : [])];
+  const isWaiting = state === 'waiting-refund' && left.length > 0;
+  return ends.includes(state) || isWaiting
+    ? []
+    : [`ended as ${state} (${error ?? 'no error'}), paid ${paid} sats`];
+}
+
+function deliveredFaults(
+  { request, quote, amount, state, terms }: Order,
+  { delivered, kept, left, paid, payments }: MoneyFate,
+): { faults: string[]; lost: number } {
+  const faults: string[] = [];
+  const { count } = request;
+  if (state !== 'completed') faults.push(`is delivered and ${state}`);
+  if (delivered.length !== count) faults.push(`has ${delivered.length} outputs of ${count} inscriptions`);
+  if (delivered.some((value) => String(value) !== terms.postage))
+    faults.push(`delivers ${delivered.join(', ')} sats and not ${terms.postage}`);
+  if (BigInt(paid) < amount) faults.push(`is delivered for ${paid} of ${amount} sats`);
+  const revenue = quote.serviceFee - quote.postage * count;
+  const most = revenue + leastRefund;
+  const least = revenue - inputCost * payments;
+  const lost = Math.max(0, kept - most, least - kept) + owedOf(left);
+  if (lost > 0)
+    faults.push(`leaves ${kept} sats with the service, not ${revenue}, and ${left.join(', ')} nowhere`);
+  return { faults, lost };
+}
+
+function refundedFaults({ kept, left, paid, refunded, fees }: MoneyFate): { faults: string[]; lost: number } {
+  const lost = kept + owedOf(left);
+  const faults =
+    lost === 0
+      ? []
+      : [`is not delivered, and ${kept} sats stay with the service, ${left.join(', ')} nowhere`];
+  if (refunded + fees + kept + sumOf(left) !== paid)
+    faults.push(`was paid ${paid}, and ${refunded} came back for ${fees}`);
+  return { faults, lost };
+}
+
+/** Unspent payments that are worth sending back. */
+function owedOf(left: readonly number[]): number {
+  const owed = sumOf(left.filter((value) => value >= dust));
+  return owed < leastRefund ? 0 : owed;
+}
+
+/** What the ledger has in each account, against the chain. */
+function ledgerFaults(balances: ReadonlyMap<LedgerAccount, bigint>, fate: MoneyFate): string[] {
+  const held = (...accounts: LedgerAccount[]): number =>
+    accounts.reduce((total, account) => total + Number(balances.get(account) ?? 0n), 0);
+  const compared = [
+    ['outside', held('outside'), fate.refunded - fate.paid],
+    ['postage', held('postage'), sumOf(fate.delivered)],
+    ['fee', held('fee'), fate.fees],
+    // what was too much, and costs more to send back than it holds, lies with the service and is owed
+    ['what we hold', held('service', 'referral', 'operator', 'owed'), fate.kept + sumOf(fate.left)],
+  ] as const;
+  return compared.flatMap(([what, ledger, there]) =>
+    ledger === there ? [] : [`has ${ledger} sats in ${what}, and ${there} on the chain`],
+  );
+}
+
+const sumOf = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
+
+/** Two stored transactions that are both to be sent, and spend the same money. */
+async function rivals(pool: pg.Pool, id: string): Promise<string[]> {
+  const outpoints = (await readTransactions(pool, id)).flatMap(({ plan }) =>
+    plan.inputs.map(({ outpoint }) => outpoint),
+  );
+  return outpoints
+    .filter((outpoint, place) => outpoints.indexOf(outpoint) !== place)
+    .map((outpoint) => `spends ${outpoint} twice`);
+}
+
+/** How often the index has each of these contents. */
+async function countInscribed(
+  pool: pg.Pool,
+  contents: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const { rows } = await pool.query<{ body: Buffer; count: number }>(
+    `SELECT c.body, count(*)::int AS count FROM chain.contents AS c JOIN chain.inscriptions AS i USING (content_id)
+      WHERE c.body = ANY($1::bytea[]) GROUP BY c.body`,
+    [contents.map((content) => Buffer.from(content))],
+  );
+  return new Map(rows.map(({ body, count }) => [body.toString(), count]));
+}
