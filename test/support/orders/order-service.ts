@@ -1,10 +1,12 @@
+import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { RegtestChain } from '#test/builders/regtest/regtest-chain.ts';
 import { makeDataDir } from '#test/support/data-dir.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
-import { type Bitcoind, startBitcoind } from '#test/support/node/bitcoind.ts';
+import { type Bitcoind, type BitcoindOptions, startBitcoind } from '#test/support/node/bitcoind.ts';
 import { type CliProcess, startCli } from '#test/support/run-cli.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
+import { copyServiceRows } from './service-rows.ts';
 import { makeTestWallet } from './test-wallet.ts';
 
 /** Starts on a busy machine, and blocks until the last order is where it should be. */
@@ -44,14 +46,30 @@ export class OrderService {
   }
 
   /** @param settings beside or instead of the usual ones */
-  static async start(settings: Readonly<Record<string, string>> = {}): Promise<OrderService> {
-    const bitcoind = await startBitcoind();
+  static async start(
+    settings: Readonly<Record<string, string>> = {},
+    node: BitcoindOptions = {},
+  ): Promise<OrderService> {
+    const bitcoind = await startBitcoind(node);
     const chain = await RegtestChain.start(bitcoind.rpc, 230);
     const database = await createTestDatabase();
     const folder = await makeDataDir();
     const made = new OrderService(bitcoind, chain, database, folder, settings);
     await makeTestWallet(database.pool, made.#seedFile);
     await made.begin();
+    return made;
+  }
+
+  /**
+   * Beside the same node, on a machine that had nothing: the seed file and the rows of schema `service` are brought there.
+   * It does not run yet.
+   */
+  async elsewhere(): Promise<OrderService> {
+    const database = await createTestDatabase();
+    await copyServiceRows(this.database, database);
+    const folder = await makeDataDir();
+    const made = new OrderService(this.bitcoind, this.chain, database, folder, this.#settings);
+    await copyFile(this.#seedFile, made.#seedFile);
     return made;
   }
 
@@ -68,8 +86,13 @@ export class OrderService {
     return this.#origin;
   }
 
+  /** Ends when the process does, however it does. */
+  get ended(): Promise<unknown> {
+    return this.#process?.ended ?? Promise.resolve();
+  }
+
   /** Starts the service; it answers when this returns. */
-  async begin(): Promise<void> {
+  async begin(settings: Readonly<Record<string, string>> = {}): Promise<void> {
     const { rpcUrl, cookieFile } = this.bitcoind;
     const words = ['serve', '--node', rpcUrl, '--cookie-file', cookieFile, '--port', '0'];
     this.#process = startCli(words, {
@@ -81,6 +104,7 @@ export class OrderService {
       // receivers of the tests are on this machine
       ALLOW_PRIVATE_URLS: 'true',
       ...this.#settings,
+      ...settings,
     });
     [, this.#origin = ''] = await this.#process.seen(/^ready (http:\/\/127\.0\.0\.1:\d+)\n$/u);
   }
