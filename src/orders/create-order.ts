@@ -138,6 +138,9 @@ async function nextIndexedHeight(tx: pg.ClientBase): Promise<Height> {
   return asHeight(tip + 1);
 }
 
+/** Of the name of a file in its URL, with its end: a path may have 400 characters. */
+const nameCharsMax = 200;
+
 async function storeFile(
   files: CustomerFiles,
   file: SentFile | null,
@@ -145,7 +148,7 @@ async function storeFile(
 ): Promise<NewOrderFile> {
   if (file === null) return { sha256: null, mediaType: null, s3Key: null, shown: {} };
   const sha256 = await files.put(file.content);
-  const s3Key = `${randomUUID()}_${file.name}`;
+  const s3Key = `${randomUUID()}_${file.name.slice(-nameCharsMax).toWellFormed()}`;
   const shown = { ...file.shown, url: filesUrl(s3Key), s3Key };
   return { sha256, mediaType: file.mediaType, s3Key, shown };
 }

@@ -95,8 +95,7 @@ async function wantedOrder(
     urlProblem: (url) => orders.urlProblem(url),
   });
   if (read.kind === 'faulty') throw refuseFaults([...read.faults, ...extras.faults]);
-  refuseAny([...extras.faults, ...notOffered(read, extras)]);
-  await checkReferral(orders, read);
+  refuseAny([...extras.faults, ...notOffered(read, extras), ...(await referralFaults(orders, read))]);
   await checkDelegates(deps, read.terms);
   const contents = await orders.fetch(read.files);
   refuseAny(contents.faults);
@@ -159,10 +158,10 @@ function notOffered(read: ReadOrder, { allowedSatributes }: OrderExtras) {
 }
 
 /** Who names a referral that nobody registered would pay for nobody. */
-async function checkReferral(orders: OrdersDesk, { referral }: ReadOrder): Promise<void> {
-  if (referral === null || (await orders.isReferral(referral))) return;
+async function referralFaults(orders: OrdersDesk, { referral }: ReadOrder): Promise<RequestFault[]> {
+  if (referral === null || (await orders.isReferral(referral))) return [];
   const message = `The referral ${referral.slice(0, 64)} is not known: POST /referrals registers one.`;
-  refuseAny([{ message, parameter: 'referral' }]);
+  return [{ message, parameter: 'referral' }];
 }
 
 /** As answers show them. */

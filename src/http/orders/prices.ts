@@ -5,7 +5,7 @@ import { defaultBaseFees, inventoryTypes } from '#inventory/inventory-types.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import type { OrderRefusal, OrderTerms } from '#orders/inscribing/order-terms.ts';
 import { type OrderPrices, type OrderQuote, quoteOrder } from '#orders/inscribing/quote-order.ts';
-import type { RequestFault } from '#orders/reading/request-values.ts';
+import { faultsMax, type RequestFault } from '#orders/reading/request-values.ts';
 
 /** What the operator asks for orders, in sats. */
 export interface PriceSettings {
@@ -56,7 +56,8 @@ function refusedRequest({ reason }: OrderRefusal): InvalidRequest {
 }
 
 /** The faults of a request, of which there is one at least, as its error. */
-export function refuseFaults([first, ...others]: readonly RequestFault[]): InvalidRequest {
+export function refuseFaults(faults: readonly RequestFault[]): InvalidRequest {
+  const [first, ...others] = faults.slice(0, faultsMax);
   return new InvalidRequest([first ?? { message: 'the request is not valid' }, ...others]);
 }
 

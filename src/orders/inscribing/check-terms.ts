@@ -7,28 +7,30 @@ import { idField, pushBytesMax, uncurseFault } from './reveal-script.ts';
 
 /** What makes an order impossible whatever its transactions weigh. Null: nothing. */
 export function checkTerms(terms: OrderTerms): OrderRefusal | null {
-  return (
-    filesFault(terms) ??
-    receiversFault(terms) ??
-    amountsFault(terms) ??
-    parentsFault(terms) ??
-    (terms.uncurse ? uncurseImpossible(terms) : null)
-  );
+  const [first = null] = termFaults(terms);
+  return first;
 }
 
-function filesFault({ files }: OrderTerms): OrderRefusal | null {
-  if (files.length === 0) return refused('no-files', 'An order needs files or delegates.');
+/** All that makes it so, each subject once. Lazy: an order can have 10,000 files. */
+export function* termFaults(terms: OrderTerms): Generator<OrderRefusal> {
+  yield* filesFaults(terms);
+  yield* some(receiversFault(terms));
+  yield* amountFaults(terms);
+  yield* parentFaults(terms);
+  if (terms.uncurse) yield* some(uncurseImpossible(terms));
+}
+
+const some = (fault: OrderRefusal | null): readonly OrderRefusal[] => (fault === null ? [] : [fault]);
+
+function* filesFaults({ files }: OrderTerms): Generator<OrderRefusal> {
+  if (files.length === 0) yield refused('no-files', 'An order needs files or delegates.');
   if (files.length > orderBounds.files) {
-    return refused(
+    yield refused(
       'too-many-files',
       `An order has at most ${orderBounds.files} files and delegates, not ${files.length}.`,
     );
   }
-  for (const [file, terms] of files.entries()) {
-    const fault = pushFault(terms, file);
-    if (fault !== null) return fault;
-  }
-  return null;
+  for (const [file, terms] of files.entries()) yield* some(pushFault(terms, file));
 }
 
 /** Fields that are one push must fit into it. */
@@ -68,16 +70,22 @@ function burnFault({ batchMode, files, postage }: OrderTerms): OrderRefusal | nu
   return refused('burn-shared', reason);
 }
 
-function amountsFault(terms: OrderTerms): OrderRefusal | null {
-  const { postage, feeRate, additionalFee } = terms;
-  const { postageMin, postageMax, feeRateMin, feeRateMax, additionalFeeMax } = orderBounds;
+function* amountFaults(terms: OrderTerms): Generator<OrderRefusal> {
+  const { feeRate, additionalFee } = terms;
+  const { feeRateMin, feeRateMax, additionalFeeMax } = orderBounds;
   if (feeRate < feeRateMin || feeRate > feeRateMax) {
     const reason = `fee must be from ${perVb(feeRateMin)} to ${perVb(feeRateMax)} sats for a virtual byte.`;
-    return refused('fee-rate-bounds', reason);
+    yield refused('fee-rate-bounds', reason);
   }
   if (additionalFee < 0n || additionalFee > additionalFeeMax) {
-    return refused('additional-fee-bounds', `additionalFee must be from 0 to ${additionalFeeMax} sats.`);
+    yield refused('additional-fee-bounds', `additionalFee must be from 0 to ${additionalFeeMax} sats.`);
   }
+  yield* some(postageFault(terms));
+}
+
+function postageFault(terms: OrderTerms): OrderRefusal | null {
+  const { postage } = terms;
+  const { postageMin, postageMax } = orderBounds;
   if (postage === 'least') return null;
   if (postage < postageMin || postage > postageMax) {
     return refused('postage-bounds', `postage must be from ${postageMin} to ${postageMax} sats.`);
@@ -100,24 +108,23 @@ const words: Readonly<Partial<Record<ScriptType, string>>> = {
 };
 const addressWords = (script: Uint8Array): string => words[scriptType(script)] ?? 'such an address';
 
-function parentsFault({ parents }: OrderTerms): OrderRefusal | null {
+function* parentFaults({ parents }: OrderTerms): Generator<OrderRefusal> {
   if (parents.length > orderBounds.parents) {
     const reason = `An order has at most ${orderBounds.parents} parents, not ${parents.length}.`;
-    return refused('too-many-parents', reason);
+    yield refused('too-many-parents', reason);
   }
   const seen = new Set<string>();
   for (const { id, value, returnScript } of parents) {
     const name = formatInscriptionId(id.txid, id.index);
     const key = Buffer.from(idField(id)).toString('hex');
-    if (seen.has(key)) return refused('parent-repeated', `Parent ${name} is named twice.`);
+    if (seen.has(key)) yield refused('parent-repeated', `Parent ${name} is named twice.`);
     seen.add(key);
     const least = largest(BigInt(dustOf(returnScript)), p2trDust);
     if (value < least) {
       const reason = `The value of parent ${name} is ${value} sats, but nodes relay no less than ${least} to its deposit and to ${addressWords(returnScript)}: move it to a larger output first.`;
-      return refused('parent-dust', reason);
+      yield refused('parent-dust', reason);
     }
   }
-  return null;
 }
 
 function uncurseImpossible({ files, parents, batchMode }: OrderTerms): OrderRefusal | null {

@@ -1,7 +1,7 @@
 import { type FileTerms, orderBounds } from '#orders/inscribing/order-terms.ts';
 import { type Base64Content, readDataUrl } from './data-url.ts';
 import { contentTypeOf, fileExtensions } from './file-types.ts';
-import type { RequestValues } from './request-values.ts';
+import { isGiven, type RequestValues } from './request-values.ts';
 
 /** Where a content comes from. */
 export type ContentSource =
@@ -78,9 +78,11 @@ function readFile(values: RequestValues, item: Item, field: string, isPrice: boo
   }
   const body = readSource(values, item, field, { data: 'dataURL', url: 'url' });
   const size = values.whole(item['size'], `${field}.size`);
-  if (body === null && !isPrice) values.sentence(field, `${field} needs a url or a dataURL.`);
+  // a dataURL that is none is a fault already
+  const isSent = isGiven(item['dataURL']);
+  if (body === null && !isSent && !isPrice) values.sentence(field, `${field} needs a url or a dataURL.`);
   // sizes are often wrong: what is there counts
-  if (body?.kind !== 'data' && isPrice) values.required(item['size'], `${field}.size`);
+  if (!isSent && isPrice) values.required(item['size'], `${field}.size`);
   return {
     ...metadataOf(values, item, field, {
       contentType,

@@ -1,8 +1,10 @@
 import { parseAddress } from '#kernel/bitcoin/parse-address.ts';
 import { scriptType } from '#kernel/bitcoin/script-type.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
+import { termFaults } from '#orders/inscribing/check-terms.ts';
 import {
   type FileTerms,
+  type OrderRefusalCode,
   type OrderTerms,
   orderBounds,
   type ParentTerms,
@@ -81,9 +83,41 @@ export function readOrderRequest(body: unknown, options: ReadOptions): ReadOrder
     inscriptionIdPrefix: readPrefix(values, order['inscriptionIdPrefix']),
     compress: values.boolean(order['compress'], 'compress'),
   };
+  addTermFaults(values, terms);
   const { faults } = values;
   return faults.length > 0 ? { kind: 'faulty', faults } : read;
 }
+
+/** What the values of an order make impossible together, unless that comes from a value that is no value. */
+function addTermFaults(values: RequestValues, terms: OrderTerms): void {
+  const named = values.faults.map(({ parameter }) => parameter.split(/[.[]/u, 1)[0]);
+  for (const { code, reason } of termFaults(terms)) {
+    if (values.isFull) return;
+    const parameter = parameterOf[code] ?? 'files';
+    const isCounted = code === 'no-files' || code === 'receivers-count' || code === 'receivers-differ';
+    const isFollowing = named.includes(parameter) || (isCounted && named.some((name) => isCountedBy(name)));
+    if (!isFollowing) values.sentence(parameter, reason);
+  }
+}
+
+/** Fields whose faulty items are left out. */
+const isCountedBy = (name: string | undefined): boolean =>
+  name === 'files' || name === 'delegates' || name === 'receiveAddress';
+
+/** The fields that refusals are about. */
+const parameterOf: Readonly<Partial<Record<OrderRefusalCode, string>>> = {
+  'receivers-count': 'receiveAddress',
+  'receivers-differ': 'receiveAddress',
+  'burn-shared': 'burnAfterInscribe',
+  'postage-bounds': 'postage',
+  'postage-dust': 'postage',
+  'fee-rate-bounds': 'fee',
+  'additional-fee-bounds': 'additionalFee',
+  'parent-repeated': 'parents',
+  'parent-dust': 'parents',
+  'too-many-parents': 'parents',
+  'uncurse-impossible': 'uncurseIt',
+};
 
 export function readBatchMode(values: RequestValues, given: unknown): OrderTerms['batchMode'] {
   const modes = ['separate-outputs', 'shared-output'] as const;

@@ -9,7 +9,7 @@ export interface RequestFault {
 }
 
 /** Faults of a request beyond these are not told. */
-const faultsMax = 50;
+export const faultsMax = 50;
 /** Longer texts are no names, ids or addresses. */
 const textCharsMax = 4096;
 
@@ -17,14 +17,18 @@ const textCharsMax = 4096;
 export class RequestValues {
   readonly faults: RequestFault[] = [];
 
+  /** No more faults are told. */
+  get isFull(): boolean {
+    return this.faults.length >= faultsMax;
+  }
+
   fault(parameter: string, words: string): null {
-    if (this.faults.length < faultsMax) this.faults.push({ message: `${parameter} ${words}`, parameter });
-    return null;
+    return this.sentence(parameter, `${parameter} ${words}`);
   }
 
   /** A sentence that names its field by itself. */
   sentence(parameter: string, message: string): null {
-    if (this.faults.length < faultsMax) this.faults.push({ message, parameter });
+    if (!this.isFull) this.faults.push({ message, parameter });
     return null;
   }
 
@@ -50,7 +54,7 @@ export class RequestValues {
 
   /** A text of a few characters; null where it is absent or empty. */
   text(value: unknown, name: string): string | null {
-    if (isAbsent(value) || value === '') return null;
+    if (!isGiven(value)) return null;
     if (typeof value === 'string' && value.length <= textCharsMax) {
       return value.isWellFormed() ? value : this.fault(name, 'is not valid Unicode');
     }
@@ -69,18 +73,18 @@ export class RequestValues {
 
   /** The fault of a field that is absent; none where its value has one already. */
   required(value: unknown, name: string): null {
-    return isAbsent(value) || value === '' ? this.sentence(name, `${name} is required.`) : null;
+    return isGiven(value) ? null : this.sentence(name, `${name} is required.`);
   }
 
   /** A text that may be as long as a file. */
   longText(value: unknown, name: string): RequestText | null {
-    if (isAbsent(value) || value === '') return null;
+    if (!isGiven(value)) return null;
     if (typeof value === 'string' || value instanceof Uint8Array) return value;
     return this.fault(name, 'must be a text');
   }
 
   boolean(value: unknown, name: string): boolean {
-    if (isAbsent(value) || value === '') return false;
+    if (!isGiven(value)) return false;
     if (value === true || value === 'true' || value === '1' || value === 1) return true;
     if (value === false || value === 'false' || value === '0' || value === 0) return false;
     this.fault(name, 'must be true or false');
@@ -89,7 +93,7 @@ export class RequestValues {
 
   /** One of some words; `otherwise` where it is absent. */
   choice<Word extends string>(value: unknown, name: string, words: readonly Word[], otherwise: Word): Word {
-    if (isAbsent(value) || value === '') return otherwise;
+    if (!isGiven(value)) return otherwise;
     const word = words.find((one) => one === value);
     if (word !== undefined) return word;
     this.fault(name, `must be one of ${words.join(', ')}`);
@@ -98,7 +102,7 @@ export class RequestValues {
 
   /** A whole number of at least 0, as a number or in digits; null where it is absent. */
   whole(value: unknown, name: string): bigint | null {
-    if (isAbsent(value) || value === '') return null;
+    if (!isGiven(value)) return null;
     const text = typeof value === 'number' ? String(value) : value;
     if (typeof text === 'string' && /^\d{1,15}$/u.test(text)) return BigInt(text);
     return this.fault(name, 'must be a whole number of at least 0');
@@ -106,11 +110,11 @@ export class RequestValues {
 
   /** A number with at most three decimals, in thousandths; null where it is absent. */
   thousandths(value: unknown, name: string): bigint | null {
-    if (isAbsent(value) || value === '') return null;
+    if (!isGiven(value)) return null;
     const text = typeof value === 'number' ? String(value) : value;
     const [, whole, decimals = ''] =
-      typeof text === 'string' ? (/^(\d{1,9})(?:\.(\d{1,18}))?$/u.exec(text) ?? []) : [];
-    if (whole === undefined) return this.fault(name, 'must be a number above 0');
+      typeof text === 'string' ? (/^(\d{1,15})(?:\.(\d{1,18}))?$/u.exec(text) ?? []) : [];
+    if (whole === undefined) return this.fault(name, 'must be a number above 0, in digits');
     let end = decimals.length;
     while (decimals[end - 1] === '0') end--;
     const kept = decimals.slice(0, end);
@@ -120,3 +124,6 @@ export class RequestValues {
 }
 
 const isAbsent = (value: unknown): value is null | undefined => value === null || value === undefined;
+
+/** Whether a field has a value, right or wrong. */
+export const isGiven = (value: unknown): boolean => !isAbsent(value) && value !== '';

@@ -231,7 +231,7 @@ describe('POST /price', () => {
     ],
     ['fee must be from 0.1 to 10000 sats for a virtual byte.', { order: { ...order, fee: 0 } }],
     ['fee has more than three decimals', { order: { ...order, fee: 0.0001 } }],
-    ['fee must be a number above 0', { order: { ...order, fee: 1e9 } }],
+    ['fee must be from 0.1 to 10000 sats for a virtual byte.', { order: { ...order, fee: 1e9 } }],
     ['fee must be a number above 0', { order: { ...order, fee: 'NaN' } }],
     ['additionalFee is only valid with a referral', { order: { ...order, additionalFee: 5 } }],
     [
@@ -282,7 +282,7 @@ describe('POST /price', () => {
         'files[1].name has an extension that',
         'files[2].name has an extension that',
         'files[2].size must be a whole number',
-        'fee must be a number above 0',
+        'fee must be a number above 0, in digits',
       ].map((fault) => fault.slice(0, 29)),
     );
     expect(faults[0]).toContain('apng, asc, avif, css, flac, gif, glb, gz, html, jpeg, jpg, js, json, mp3');
