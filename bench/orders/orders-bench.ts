@@ -14,6 +14,7 @@ import { nodeSettings, SatscribeProcess } from '../follow/satscribe-process.ts';
 import { numberOption } from '../options.ts';
 import type { Figure, Report } from '../report.ts';
 import { percentile } from '../statistics.ts';
+import { largeOrders } from './large-orders.ts';
 
 const receiver = 900;
 /** Of one order: "confirmed to all reveals broadcast" is asked for so many. */
@@ -57,10 +58,12 @@ export async function ordersBench(args: string[]): Promise<Report> {
       const stop = shop.poll(ids);
       const loaded = await shop.measure(orders, paid);
       const pollP99Ms = await stop();
+      const large = await shop.large();
       return {
         bench: 'orders',
         notes: [
           `${orders} orders of one file, ${paid} of ${filesOfPaid} files that are paid; real node, embedded Postgres`,
+          'largeBodies: three orders of 50 MB of files at once, to the same process',
           `Loaded: beside ${open} open orders, of which ${pollsPerSecond} are read in a second`,
         ],
         figures: [
@@ -68,6 +71,7 @@ export async function ordersBench(args: string[]): Promise<Report> {
           ...figuresOf(idle, ''),
           ...figuresOf(loaded, 'Loaded'),
           { name: 'orderReadP99MsLoaded', value: pollP99Ms, unit: 'ms' },
+          ...large,
           { name: 'peakMemoryMB', value: await shop.peakMemoryMB(), unit: 'MB', target: { most: 1000 } },
         ],
         details: [],
@@ -189,6 +193,15 @@ class Shop {
       await polling;
       return percentile(times, 0.99);
     };
+  }
+
+  /** Three orders of 50 MB at once. */
+  large(): Promise<Figure[]> {
+    return largeOrders({
+      origin: this.#origin,
+      receiveAddress: addressOf(receiver),
+      peakMemoryMB: () => this.peakMemoryMB(),
+    });
   }
 
   async peakMemoryMB(): Promise<number> {

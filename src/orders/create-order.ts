@@ -51,7 +51,7 @@ export interface OrderKeys {
   /** The same for the output of the service's own. */
   readonly nextOwnKey: (tx: pg.ClientBase) => Promise<number>;
   /** The leaves of the order's reveals, and the address that is paid: proven to be spendable. */
-  readonly charge: (keyIndex: number, wanted: Pick<WantedOrder, 'terms' | 'layout'>) => Charge;
+  readonly charge: (keyIndex: number, wanted: Pick<WantedOrder, 'terms' | 'layout'>) => Promise<Charge>;
 }
 
 export interface Charge {
@@ -100,7 +100,7 @@ export async function createOrder(
   const order = await withTransaction(pool, async (tx) => {
     const keyIndex = await keys.nextKey(tx);
     const ownIndex = await keys.nextOwnKey(tx);
-    const charge = keys.charge(keyIndex, wanted);
+    const charge = await keys.charge(keyIndex, wanted);
     const made: NewOrder = {
       id: randomUUID(),
       keyIndex,

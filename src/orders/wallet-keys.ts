@@ -1,4 +1,5 @@
-import type { PublicWallet } from '#wallet/public-wallet.ts';
+import { nextTurn } from '#kernel/turns.ts';
+import type { PublicWallet, WalletAddress } from '#wallet/public-wallet.ts';
 import { type Signer, unsignedTransaction } from '#wallet/signer.ts';
 import { nextOrderIndex, nextOwnIndex } from '#wallet/wallet.store.ts';
 import type { OrderKeys } from './create-order.ts';
@@ -10,11 +11,18 @@ export function orderKeys(wallet: PublicWallet): OrderKeys {
   return {
     nextKey: nextOrderIndex,
     nextOwnKey: nextOwnIndex,
-    charge: (keyIndex, { terms, layout }) => {
+    charge: async (keyIndex, { terms, layout }) => {
       const key = wallet.orderKey(keyIndex);
-      const leaves = layout.reveals.map((reveal) => revealLeaf(terms, reveal, key));
+      const leaves: Uint8Array[] = [];
       // the commit outputs of an order that is paid to the wallet, too
-      const commits = leaves.map((leaf) => wallet.orderAddress(keyIndex, leaf));
+      const commits: WalletAddress[] = [];
+      for (const reveal of layout.reveals) {
+        // proving a leaf of 390 kB takes 10 ms, and an order has up to 150
+        if (leaves.length > 0) await nextTurn();
+        const leaf = revealLeaf(terms, reveal, key);
+        leaves.push(leaf);
+        commits.push(wallet.orderAddress(keyIndex, leaf));
+      }
       const paid = layout.paidTo === 'direct' ? commits[0] : undefined;
       const { script, address } = paid ?? wallet.orderAddress(keyIndex, null);
       return { leaves, script, address };
