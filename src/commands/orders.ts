@@ -1,10 +1,11 @@
 import { parseAddress } from '#kernel/bitcoin/parse-address.ts';
 import { networks } from '#kernel/primitives/network.ts';
+import type { OwingOrder } from '#orders/ledger/owed.queries.ts';
 import { type Command, type CommandContext, type CommandFlag, UsageError } from '#src/app/command-context.ts';
 import { settingFlag } from './flags.ts';
 import { jsonFlag, shownTime, withService } from './service-database.ts';
 
-const ownFlag = (name: string, value: string, description: string): CommandFlag => ({
+const ownFlag = (name: string, value: string | null, description: string): CommandFlag => ({
   name,
   value,
   description,
@@ -17,17 +18,19 @@ export const ordersCommand: Command = {
   object: null,
   operands: 'list|show|retry|cancel|refund',
   summary: 'list orders, look at one, try it again, cancel it or pay it back',
-  details: `list shows the newest orders, or those in the state of --state. show prints all that is known of one:
+  details: `list shows the newest orders, those in the state of --state, or with --owed those that owe. show prints all that is known of one:
 state, payments, transactions, ledger, events. retry plans the transactions of an order in the state error
 again. cancel ends an order that nothing was paid for. refund pays what is owed back to the address of --to,
 less the fee; a running service with the seed makes the transaction, once the payments are deep enough. An
 order id is as good as a key to the order: keep it out of chats and tickets (docs/orders.md).
 
   satscribe orders list --state waiting-refund
+  satscribe orders list --owed
   satscribe orders refund 6f1c2b1e-5a0e-4c55-9d0c-0b8f7f0b9a11 --to bc1q…`,
   flags: [
     jsonFlag,
     ownFlag('state', 'STATE', 'list: only orders in this state'),
+    ownFlag('owed', null, 'list: orders that owe money which no delivery under way uses, the most first'),
     ownFlag('limit', 'N', 'list: at most this many, the newest first; unset: 50'),
     ownFlag('to', 'ADDRESS', 'refund: where the money goes'),
     settingFlag('dataDir', 'DIR'),
@@ -68,7 +71,15 @@ async function listOrders({ flags, print, ...context }: CommandContext): Promise
   const limit = Number(flags['limit'] ?? limitDefault);
   if (!Number.isInteger(limit) || limit < 1 || limit > limitMost)
     throw new UsageError(`--limit is a number from 1 to ${limitMost}`);
+  if (flags['owed'] !== undefined && state !== null)
+    throw new UsageError('--owed shows orders in every state that is over: leave --state out');
   await withService({ flags, print, ...context }, async (pool) => {
+    if (flags['owed'] !== undefined) {
+      const { owingOrders } = await import('#orders/ledger/owed.queries.ts');
+      const owing = await owingOrders(pool, limit);
+      await print(flags['json'] === undefined ? owedTable(owing) : `${JSON.stringify(owing)}\n`);
+      return;
+    }
     const office = await import('#orders/order-office.ts');
     const orders = await office.listOrders(pool, state, limit);
     await print(flags['json'] === undefined ? orders.map(orderLine).join('') : `${JSON.stringify(orders)}\n`);
@@ -81,6 +92,17 @@ type ListedOrder = Awaited<ReturnType<typeof import('#orders/order-office.ts')['
 export function orderLine({ id, state, amount, createdAt, error }: Omit<ListedOrder, 'expiresAt'>): string {
   const why = error === null ? '' : `  ${error}`;
   return `${id}  ${state.padEnd(20)}  ${String(amount).padStart(12)} sats  ${shownTime(createdAt)}${why}\n`;
+}
+
+/** 80 columns without the address. */
+function owedTable(orders: readonly OwingOrder[]): string {
+  const line = (id: string, state: string, owed: string, created: string, to: string): string =>
+    `${id.padEnd(36)}  ${state.padEnd(14)}  ${owed.padStart(12)}  ${created.padEnd(10)}  ${to}\n`;
+  const lines = orders.map(({ id, state, owed, refundAddress, createdAt }) =>
+    line(id, state, String(owed), createdAt.toISOString().slice(0, 10), refundAddress ?? '-'),
+  );
+  const all = orders.reduce((sum, { owed }) => sum + owed, 0);
+  return `${line('ORDER', 'STATE', 'OWED (SATS)', 'CREATED', 'GOES TO')}${lines.join('')}${orders.length} orders, ${all} sats\n`;
 }
 
 async function changeAndShow(

@@ -2,10 +2,12 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readLastAudit } from '#orders/audit/audit.store.ts';
 import { keepAuditing } from '#orders/audit/keep-auditing.ts';
+import { owingOrders } from '#orders/ledger/owed.queries.ts';
 import { scriptOf } from '#test/builders/regtest/regtest-transaction.ts';
 import { wantedOrder } from '#test/builders/wanted-order.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 import { OrderWorld } from '#test/support/orders/order-world.ts';
+import { runCli } from '#test/support/run-cli.ts';
 import { takeBackPlan } from '#wallet/take-back.ts';
 
 const refunded = 701;
@@ -98,6 +100,20 @@ describe.skipIf(bitcoindForTests() === null)('the audit of orders', () => {
     const sats = Object.fromEntries(balances.map(({ account, sats: held }) => [account, Number(held)]));
     expect(sats).toMatchObject({ owed: 1500, postage: 1092, service: 4000 });
     expect(Object.values(sats).reduce((sum, held) => sum + held, 0)).toBe(0);
+  });
+
+  test('stands beside a list of who is owed what, and where it goes', async () => {
+    const [first, ...others] = await owingOrders(world.database.pool, 10);
+    expect(others).toEqual([]);
+    expect(first).toMatchObject({ id: owed.id, state: 'waiting-refund', owed: 1500, refundAddress: null });
+    const { stdout } = await runCli(['orders', 'list', '--owed'], world.database.settings);
+    const [head, line, sum] = stdout.split('\n');
+    expect(head).toBe(
+      'ORDER                                 STATE            OWED (SATS)  CREATED     GOES TO',
+    );
+    const created = first!.createdAt.toISOString().slice(0, 10);
+    expect(line).toBe(`${owed.id}  waiting-refund          1500  ${created}  -`);
+    expect(sum).toBe('1 orders, 1500 sats');
   });
 
   test.for(faults)('finds $name', async ({ sql, found }) => {

@@ -1,0 +1,40 @@
+import type pg from 'pg';
+import { scriptToAddress } from '#kernel/bitcoin/address.ts';
+import { type NetworkName, networks } from '#kernel/primitives/network.ts';
+import type { OrderState } from '#orders/order-machine.ts';
+
+/** An order with money of its customer that no delivery under way uses. */
+export interface OwingOrder {
+  readonly id: string;
+  readonly state: OrderState;
+  /** Sats, of the ledger. */
+  readonly owed: number;
+  /** Where it goes back to, by itself where that costs less; null: the operator decides. */
+  readonly refundAddress: string | null;
+  readonly createdAt: Date;
+}
+
+/** The orders that owe most, first. Reads the whole ledger: half a second for 100,000 orders. */
+export async function owingOrders(client: pg.Pool, limit: number): Promise<OwingOrder[]> {
+  const { rows } = await client.query<{
+    id: string;
+    state: OrderState;
+    owed: number;
+    refund_script: Buffer | null;
+    network: NetworkName;
+    created_at: Date;
+  }>(
+    `SELECT o.id, o.state, sum(moved.sats)::bigint AS owed, o.refund_script, o.created_at,
+            (SELECT network FROM service.instance) AS network
+       FROM (SELECT order_id, sats FROM service.ledger_entries WHERE to_account = 'owed'
+             UNION ALL SELECT order_id, -sats FROM service.ledger_entries WHERE from_account = 'owed') AS moved
+       JOIN service.orders AS o ON o.id = moved.order_id
+      WHERE o.state NOT IN ('waiting-payment', 'waiting-confirmation', 'prep', 'queued')
+      GROUP BY o.id HAVING sum(moved.sats) > 0 ORDER BY owed DESC, o.id LIMIT $1`,
+    [limit],
+  );
+  return rows.map(({ id, state, owed, refund_script: script, network, created_at: createdAt }) => {
+    const refundAddress = script === null ? null : scriptToAddress(script, networks[network]);
+    return { id, state, owed, refundAddress, createdAt };
+  });
+}
