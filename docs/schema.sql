@@ -741,6 +741,56 @@ CREATE TABLE service.accounts (
   CONSTRAINT accounts_pkey PRIMARY KEY (name)
 );
 
+CREATE TABLE service.bump_inputs (
+  txid bytea NOT NULL,
+  vout integer NOT NULL,
+  bump bytea NOT NULL,
+  CONSTRAINT bump_inputs_pkey PRIMARY KEY (txid, vout, bump),
+  CONSTRAINT bump_inputs_bump_fkey FOREIGN KEY (bump) REFERENCES service.bumps(txid),
+  CONSTRAINT bump_inputs_txid_check CHECK ((length(txid) = 32)),
+  CONSTRAINT bump_inputs_vout_check CHECK ((vout >= 0))
+);
+
+CREATE TABLE service.bump_parents (
+  bump bytea NOT NULL,
+  parent bytea NOT NULL,
+  CONSTRAINT bump_parents_pkey PRIMARY KEY (bump, parent),
+  CONSTRAINT bump_parents_bump_fkey FOREIGN KEY (bump) REFERENCES service.bumps(txid),
+  CONSTRAINT bump_parents_parent_fkey FOREIGN KEY (parent) REFERENCES service.order_transactions(txid)
+);
+CREATE INDEX bump_parents_parent ON service.bump_parents USING btree (parent);
+
+CREATE TABLE service.bump_shares (
+  bump bytea NOT NULL,
+  order_id uuid NOT NULL,
+  fee bigint NOT NULL,
+  CONSTRAINT bump_shares_pkey PRIMARY KEY (bump, order_id),
+  CONSTRAINT bump_shares_bump_fkey FOREIGN KEY (bump) REFERENCES service.bumps(txid),
+  CONSTRAINT bump_shares_fee_check CHECK ((fee >= 0)),
+  CONSTRAINT bump_shares_order_id_fkey FOREIGN KEY (order_id) REFERENCES service.orders(id)
+);
+CREATE INDEX bump_shares_order ON service.bump_shares USING btree (order_id);
+
+CREATE TABLE service.bumps (
+  txid bytea NOT NULL,
+  family bytea NOT NULL,
+  bytes bytea NOT NULL,
+  plan jsonb NOT NULL,
+  fee bigint NOT NULL,
+  virtual_bytes integer NOT NULL,
+  own_index integer NOT NULL,
+  made_at timestamp with time zone NOT NULL DEFAULT now(),
+  sent_at timestamp with time zone,
+  refusal text,
+  CONSTRAINT bumps_pkey PRIMARY KEY (txid),
+  CONSTRAINT bumps_family_check CHECK ((length(family) = 32)),
+  CONSTRAINT bumps_fee_check CHECK ((fee > 0)),
+  CONSTRAINT bumps_own_index_check CHECK ((own_index >= 0)),
+  CONSTRAINT bumps_txid_check CHECK ((length(txid) = 32)),
+  CONSTRAINT bumps_virtual_bytes_check CHECK ((virtual_bytes > 0))
+);
+CREATE INDEX bumps_family ON service.bumps USING btree (family);
+
 CREATE TABLE service.idempotency_keys (
   route text NOT NULL,
   key text NOT NULL,
@@ -918,6 +968,7 @@ CREATE TABLE service.orders (
   error text,
   look_at timestamp with time zone,
   referral text,
+  stuck text,
   CONSTRAINT orders_pkey PRIMARY KEY (id),
   CONSTRAINT orders_amount_check CHECK ((amount > 0)),
   CONSTRAINT orders_check CHECK (((state = 'error'::text) <= (error IS NOT NULL))),

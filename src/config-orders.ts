@@ -94,6 +94,29 @@ export const orderSettings = {
     default: 1,
     description: 'confirmations of the reveals with which an order is completed',
   }),
+  orderBumpMaxSats: Type.Integer({
+    minimum: 0,
+    // the most that the signer signs (src/wallet/plan-fault.ts)
+    maximum: 1_000_000,
+    default: 20_000,
+    description:
+      'sats of the service that the fees of one order may rise by until it is mined (docs/orders.md, "Stuck transactions"); 0: nothing is paid',
+  }),
+  orderBumpAfterMinutes: Type.Integer({
+    minimum: 0,
+    maximum: 20_160,
+    default: 60,
+    description:
+      'how long a transaction of an order waits before more is paid for it, and before that is replaced',
+  }),
+  orderBumpWithinBlocks: Type.Integer({
+    // the range of estimatesmartfee
+    minimum: 1,
+    maximum: 1008,
+    default: 6,
+    description:
+      'within how many blocks transactions are to be mined that are paid for, and refunds: what the node estimates for it is paid',
+  }),
   orderRate: Type.String({
     pattern: '^[0-9]{1,9}(/[0-9]{1,9})?$',
     maxLength: 16,

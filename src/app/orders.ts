@@ -5,6 +5,7 @@ import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { isAdvisoryLockHeld } from '#kernel/pg/advisory-lock.ts';
 import { createPool } from '#kernel/pg/pool.ts';
+import type { BumpPolicy } from '#orders/bumping/bumper.ts';
 import { CustomerFiles } from '#orders/files/customer-files.ts';
 import { sweepFiles } from '#orders/files/sweep-files.ts';
 import { followOrders } from '#orders/follow-orders.ts';
@@ -20,14 +21,13 @@ import { openPublicWallet, type PublicWallet } from '#wallet/public-wallet.ts';
 import { openSigner } from '#wallet/signer.ts';
 import type { CommandContext } from './command-context.ts';
 import type { AnsweringDatabase, Database } from './database.ts';
+import { freeCoins } from './free-coins.ts';
 import type { OperationsParts } from './reports/operations.ts';
 
 /** Connections for creations and reads of orders, which must not wait for searches. */
 const connectionsMax = 4;
 /** A creation writes a leaf of up to 400 kB for each reveal. */
 const statementTimeoutMs = 30_000;
-/** Refunds are not urgent: what is paid for them is estimated for this many blocks. */
-const minedWithinBlocks = 6;
 /** How often a process without a wallet looks whether there is one now. */
 const walletLookMs = 10_000;
 
@@ -115,9 +115,10 @@ export function startOrders(
     const policy = { confirmations, finalConfirmations: config.orderFinalConfirmations };
     const lockTimes = new LockTimes();
     try {
-      const watch = new NodeWatch(node, minedWithinBlocks);
+      const watch = new NodeWatch(node, config.orderBumpWithinBlocks);
       const steps = orderSteps({ signer, lockTimes, watch, policy, tell: tellCustomer });
-      await followOrders({ url: database.url, node, watch, steps, lockTimes, signal, log });
+      const bumps = { signer, policy: bumpPolicyOf(config), freeCoins: freeCoins(database.readers) };
+      await followOrders({ url: database.url, node, watch, steps, bumps, lockTimes, signal, log });
     } finally {
       await lockTimes.close();
     }
@@ -132,6 +133,11 @@ export function startOrders(
     log.error({ code: error.code, err: error }, 'orders are not brought on');
   });
 }
+
+const bumpPolicyOf = ({ orderBumpMaxSats, orderBumpAfterMinutes }: CommandContext['config']): BumpPolicy => ({
+  maxSats: BigInt(orderBumpMaxSats),
+  afterMs: orderBumpAfterMinutes * 60_000,
+});
 
 /** Without a seed in any process no order is taken, and those that were made wait. */
 async function warnWithoutSeed({ readers }: Database, log: CommandContext['logger']): Promise<void> {

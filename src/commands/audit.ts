@@ -54,7 +54,7 @@ async function tell({ flags, print }: CommandContext, audit: Audit): Promise<voi
     );
     for (const [first, ...others] of byOrder.values()) {
       if (first === undefined) continue;
-      lines.push(orderLine({ ...first.order, amount: Number(first.order.amount), error: null }));
+      lines.push(orderLine({ ...first.order, amount: Number(first.order.amount), error: null, stuck: null }));
       for (const difference of [first, ...others]) lines.push(differenceLines(difference, differences));
     }
     await print(`${lines.join('')}${orders} orders, ${differing} differ\n`);

@@ -10,6 +10,8 @@ import { Repeats } from '#kernel/repeats.ts';
 import { Waker } from '#kernel/waker.ts';
 import { listenForPayments } from '#payments/listen-for-payments.ts';
 import { readPaymentChanges } from '#payments/payments.queries.ts';
+import { ordersOfBumps } from './bumping/bump.store.ts';
+import { Bumper, type BumperParts } from './bumping/bumper.ts';
 import type { LockTimes } from './grinding/lock-times.ts';
 import {
   dueOrders,
@@ -34,6 +36,7 @@ export interface FollowOrdersOptions {
   /** Of the same node. */
   readonly watch: NodeWatch;
   readonly steps: OrderSteps;
+  readonly bumps: Pick<BumperParts, 'signer' | 'policy' | 'freeCoins'>;
   /** What the steps wait for. */
   readonly lockTimes: LockTimes;
   readonly signal: AbortSignal;
@@ -91,6 +94,7 @@ class OrderRounds {
   readonly #client: pg.Client;
   readonly #options: FollowOrdersOptions;
   readonly #sender: TransactionSender;
+  readonly #bumper: Bumper;
   /** Null: this process has looked at no order yet. */
   #tips: Tips | null = null;
   #broadcastAt = -Infinity;
@@ -100,15 +104,16 @@ class OrderRounds {
     this.#client = client;
     this.#options = options;
     this.#sender = new TransactionSender({ ...options, client });
+    this.#bumper = new Bumper({ ...options, ...options.bumps, client });
   }
 
   /** One look at everything that is new. */
   async next(): Promise<void> {
     const { lockTimes, signal, watch } = this.#options;
-    // a node that was started again may have forgotten its mempool
-    if ((await watch.look()) === 'restarted') this.#broadcastAt = -Infinity;
     const tips = await tipsOf(this.#client);
     const isNewTip = !isSame(tips, this.#tips);
+    // a node that was started again may have forgotten its mempool
+    if ((await watch.look(isNewTip)) === 'restarted') this.#broadcastAt = -Infinity;
     const touched = new Set<string>();
     const changed = await this.#changes(touched);
     for (const id of await dueOrders(this.#client, new Date(), dueMax)) touched.add(id);
@@ -140,12 +145,15 @@ class OrderRounds {
   async #changes(touched: Set<string>): Promise<number | null> {
     const after = await readOrdersOffset(this.#client);
     const changes = await readPaymentChanges(this.#client, after, changesMax);
-    for (const { watchers } of changes) {
+    const ours: Uint8Array[] = [];
+    for (const { watchers, payment } of changes) {
       for (const watcher of watchers) {
         const [kind, id] = watcher.split(' ');
         if ((kind === 'order' || kind === 'refund') && id !== undefined) touched.add(id);
+        if (kind === 'own') ours.push(payment.txid);
       }
     }
+    if (ours.length > 0) for (const id of await ordersOfBumps(this.#client, ours)) touched.add(id);
     return changes.at(-1)?.payment.change ?? null;
   }
 
@@ -172,10 +180,13 @@ class OrderRounds {
     const { log, watch } = this.#options;
     const isAll = isNewTip || performance.now() - this.#broadcastAt > broadcastEveryMs;
     if (isAll) this.#broadcastAt = performance.now();
-    const limits = watch.standing?.cluster;
+    const { standing } = watch;
+    const limits = standing?.cluster;
     try {
-      if (isAll) await this.#sender.send(null, limits);
-      else if (touched.length > 0) await this.#sender.send(touched, limits);
+      if (isAll) {
+        await this.#sender.send(null, limits);
+        if (standing !== null) await this.#bumper.look(standing, new Date());
+      } else if (touched.length > 0) await this.#sender.send(touched, limits);
     } catch (error) {
       // payments are followed and states move on without the node; what is stored is sent once it answers
       if (!(error instanceof AppError) || !error.code.startsWith('node_')) throw error;

@@ -12,7 +12,7 @@ import { type OwedMoney, outpointOf } from './ledger/settlements.ts';
 import { type Order, readLeaves } from './order.store.ts';
 import { insertTransaction, type OrderTransactionKind, type StoredPlan } from './order-transactions.store.ts';
 import { type OwedOutput, owedTooLittle, planRefund } from './plan-refund.ts';
-import { nextBlock, refundWatcherOf } from './process-order.ts';
+import { nextBlock, ownWatcherOf, refundWatcherOf } from './process-order.ts';
 import { termsOf } from './stored-terms.ts';
 
 /** What the wallet does: `src/wallet` has the keys. */
@@ -49,6 +49,9 @@ export async function makeReveals(
   const ready = withPrefix(planned, order, signer, lockTimes);
   if (ready === null) return null;
   for (const { kind, place, plan } of ready) await store(tx, signer, order, kind, place, plan);
+  // what is ours of them pays for stuck transactions, once a block has it
+  const { script } = destination(signer, { key: { branch: 1, index: order.ownIndex }, leafScript: null });
+  await watchScripts(tx, ownWatcherOf(order.id), [{ script, sinceHeight: nextBlock }]);
   failpoint('order-reveals');
   return null;
 }

@@ -4,6 +4,7 @@ import { withTransaction } from '#kernel/pg/transaction.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 import { readPayments } from '#payments/payments.queries.ts';
+import { readBumps } from './bumping/bump.store.ts';
 import { readEntries } from './ledger.store.ts';
 import { balancesOf } from './ledger.ts';
 import {
@@ -27,23 +28,25 @@ import { tellCustomer } from './tell-customer.ts';
 /** The newest orders, of one state or of all. */
 export async function listOrders(pool: pg.Pool, state: OrderState | null, limit: number) {
   const orders = await ordersInState(pool, state, limit);
-  return orders.map(({ id, state: current, amount, createdAt, expiresAt, error }) => ({
+  return orders.map(({ id, state: current, amount, createdAt, expiresAt, error, stuck }) => ({
     id,
     state: current,
     amount: Number(amount),
     createdAt,
     expiresAt,
     error,
+    stuck,
   }));
 }
 
 /** Everything that is known of an order, for people. Throws `order_unknown`. */
 export async function showOrder(pool: pg.Pool, id: string) {
   const order = await known(readOrder(pool, id), id);
-  const [files, payments, transactions, entries, events] = await Promise.all([
+  const [files, payments, transactions, bumps, entries, events] = await Promise.all([
     readOrderFiles(pool, id),
     readPayments(pool, watcherOf(id)),
     readTransactions(pool, id),
+    readBumps(pool, id),
     readEntries(pool, id),
     readEvents(pool, id),
   ]);
@@ -51,6 +54,7 @@ export async function showOrder(pool: pg.Pool, id: string) {
     id,
     state: order.state,
     error: order.error,
+    stuck: order.stuck,
     address: order.address,
     key: `0/${order.keyIndex}`,
     paidTo: order.paidTo,
@@ -80,6 +84,7 @@ export async function showOrder(pool: pg.Pool, id: string) {
       sentAt,
       refusal,
     })),
+    bumps: bumps.map(({ txid, ...bump }) => ({ txid: displayHash(txid), ...bump })),
     ledger: Object.fromEntries([...balancesOf(entries)].map(([account, sats]) => [account, Number(sats)])),
     events,
   };

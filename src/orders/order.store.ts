@@ -30,6 +30,8 @@ export interface Order {
   readonly completedAt: Date | null;
   readonly isCancelAsked: boolean;
   readonly error: string | null;
+  /** Why a stuck transaction of it is not paid for; null: none is. */
+  readonly stuck: string | null;
 }
 
 /** What a creation stores. */
@@ -90,11 +92,12 @@ interface Row {
   readonly completed_at: Date | null;
   readonly is_cancel_asked: boolean;
   readonly error: string | null;
+  readonly stuck: string | null;
 }
 
 const columns = `id, state, step, key_index, own_index, script, address, paid_to, amount, quote, request, terms, webhook_url,
   refund_script, created_at, expires_at, paid_at, completed_at,
-  cancel_asked_at IS NOT NULL AS is_cancel_asked, error`;
+  cancel_asked_at IS NOT NULL AS is_cancel_asked, error, CASE WHEN state = 'queued' THEN stuck END AS stuck`;
 
 const orderOf = (row: Row): Order => ({
   id: row.id,
@@ -117,6 +120,7 @@ const orderOf = (row: Row): Order => ({
   completedAt: row.completed_at,
   isCancelAsked: row.is_cancel_asked,
   error: row.error,
+  stuck: row.stuck,
 });
 
 /** Stores a new order in the state `waiting-payment`, with its files. */

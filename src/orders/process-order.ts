@@ -5,8 +5,18 @@ import { displayHash } from '#kernel/primitives/hash.ts';
 import { asHeight } from '#kernel/primitives/height.ts';
 import { type Payment, readPayments } from '#payments/payments.queries.ts';
 import { readPaymentsOffset } from '#payments/store/offset.store.ts';
+import { readBumps } from './bumping/bump.store.ts';
 import { p2trDust, valueOf } from './inscribing/plan-amounts.ts';
-import { excessOf, hexOf, type OwedMoney, outpointOf, settlementsOf, shareOf } from './ledger/settlements.ts';
+import {
+  bumpSettlements,
+  excessOf,
+  hexOf,
+  movedExcess,
+  type OwedMoney,
+  outpointOf,
+  settlementsOf,
+  shareOf,
+} from './ledger/settlements.ts';
 import { addEntries, readEntries } from './ledger.store.ts';
 import { correctionsTo, entriesOf, type Receipt, type Settlement, withReferral } from './ledger.ts';
 import {
@@ -34,6 +44,9 @@ import { isWorthRefunding, owedTooLittle } from './plan-refund.ts';
 export const watcherOf = (orderId: string): string => `order ${orderId}`;
 /** Who watches where its refund goes. */
 export const refundWatcherOf = (orderId: string): string => `refund ${orderId}`;
+
+/** Who watches our outputs of its transactions. */
+export const ownWatcherOf = (orderId: string): string => `own ${orderId}`;
 
 /** What the steps of an order need of others. */
 export interface OrderSteps {
@@ -210,14 +223,19 @@ function makingOf(
 
 async function learn(tx: pg.ClientBase, order: Order, steps: OrderSteps, now: Date): Promise<Known> {
   const payments = await readPayments(tx, watcherOf(order.id));
-  const there = new Set(payments.filter(({ goneAt }) => goneAt === null).map(outpointOf));
+  const bumps = await readBumps(tx, order.id);
+  const there = new Set([
+    ...payments.filter(({ goneAt }) => goneAt === null).map(outpointOf),
+    ...bumps.filter(({ isMined }) => isMined).map(({ txid }) => outpointOf({ txid, vout: 0 })),
+  ]);
   const transactions = await supersedeOrphans(tx, await readTransactions(tx, order.id), there);
   const reveals = transactions.filter(({ kind }) => kind === 'reveal');
   const refunds = transactions.filter(({ kind }) => kind === 'refund');
   const offset = await readPaymentsOffset(tx);
   const depth = { tip: offset?.height ?? null, confirmations: steps.confirmationsFor(order.amount) };
   const isRevealed = await areIndexed(tx, order, reveals, steps.finalConfirmations);
-  const spent = new Set(transactions.flatMap(({ plan }) => plan.inputs.map(({ outpoint }) => outpoint)));
+  const spending = [...transactions, ...bumps.filter(({ isDead }) => !isDead)];
+  const spent = new Set(spending.flatMap(({ plan }) => plan.inputs.map(({ outpoint }) => outpoint)));
   const left = payments.filter((payment) => payment.goneAt === null && !spent.has(outpointOf(payment)));
   const deep = left.filter((payment) => isDeep(paymentOf(payment), depth));
   const unspent = deep.map(
@@ -225,7 +243,8 @@ async function learn(tx: pg.ClientBase, order: Order, steps: OrderSteps, now: Da
   );
   const isMoneyShallow = left.some((payment) => payment.block !== null && !deep.includes(payment));
   const excess = isRevealed ? excessOf(order, transactions) : null;
-  const owed = excess === null || spent.has(outpointOf(excess)) ? unspent : [...unspent, excess];
+  const lying = excess === null ? null : movedExcess(excess, bumps);
+  const owed = lying === null || spent.has(outpointOf(lying)) ? unspent : [...unspent, lying];
   const deepRefunds = await confirmedRefunds(tx, order, refunds);
   const facts: OrderFacts = {
     amount: order.amount,
@@ -248,6 +267,7 @@ async function learn(tx: pg.ClientBase, order: Order, steps: OrderSteps, now: Da
       refunds.filter(({ txid }) => deepRefunds.has(displayHash(txid))),
       excess,
     ),
+    ...bumpSettlements(bumps),
   ];
   return { facts, payments, reveals, owed, isMoneyShallow, receipts, settlements };
 }

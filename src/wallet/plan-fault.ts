@@ -12,6 +12,8 @@ import { displayHash } from '#kernel/primitives/hash.ts';
 
 /** Sats per vbyte. Bitcoin Core sends nothing above this rate by itself (DEFAULT_MAX_RAW_TX_FEE_RATE, 0.1 BTC/kvB). */
 const feeRateMax = 10_000n;
+/** Sats that one transaction pays for others: the largest ORDER_BUMP_MAX_SATS. */
+const bumpFeeMax = 1_000_000n;
 /** Anybody may spend P2A, and nobody OP_RETURN: neither gets more than the largest postage (10,000 sats). */
 const unownedMax = 10_000n;
 const opReturn = 0x6a;
@@ -31,6 +33,7 @@ export interface OwnScripts {
 export function planFault(plan: TransactionPlan, scripts: OwnScripts): string | null {
   return (
     frameFault(plan) ??
+    bumpFault(plan) ??
     firstFault(plan.inputs, 'input', (input) => inputFault(input, scripts)) ??
     firstFault(plan.outputs, 'output', (output) => outputFault(output, plan, scripts)) ??
     feeFault(plan)
@@ -62,6 +65,21 @@ function frameFault({ version, lockTime, inputs, outputs }: TransactionPlan): st
   if (outputs.length === 0) return 'there is no output';
   const outpoints = new Set(inputs.map(({ txid, vout }) => `${displayHash(txid)}:${vout}`));
   return outpoints.size === inputs.length ? null : 'two inputs spend one output';
+}
+
+/**
+ * What pays for other transactions spends outputs of the service's own keys and anchors, never one of a customer's order,
+ * and keeps all that is not its fee.
+ */
+function bumpFault({ inputs, outputs, feeMax }: TransactionPlan): string | null {
+  if (!outputs.some(({ kind }) => kind === 'bump')) return null;
+  if (outputs.length > 1) return 'it pays for others (bump), and has another output';
+  const foreign = inputs.findIndex(
+    (input) => !isAnchor(input) && (input.key.branch !== 1 || input.leafScript !== null),
+  );
+  if (foreign !== -1)
+    return `it pays for others (bump), and input ${foreign} is not of the service's own keys`;
+  return feeMax <= bumpFeeMax ? null : `it pays ${feeMax} sats for others: ${bumpFeeMax} are the most`;
 }
 
 function inputFault(input: PlannedInput, scripts: OwnScripts): string | null {
@@ -106,6 +124,7 @@ function kindFault(output: PlannedOutput, plan: TransactionPlan): string | null 
     case 'service':
     case 'change':
     case 'commit':
+    case 'bump':
       return own === undefined ? `it stays with the wallet (${kind}), and names no key` : null;
     case 'anchor':
       return isAnchor(output) ? lossFault(output, plan) : 'the script of its anchor is not P2A';

@@ -34,8 +34,8 @@ export interface PlannedInput extends OwnScript {
 
 /**
  * What an output is for. To the customer: `postage` (an inscription), `parent` (one that returns), `refund`. To the
- * wallet: `service` (revenue), `commit` (what a later reveal spends), `change`. To nobody: `anchor` (P2A, for CPFP),
- * `burn` (OP_RETURN, or P2A on the way there).
+ * wallet: `service` (revenue), `commit` (what a later reveal spends), `change`, `bump` (what is left of a transaction that
+ * pays for others: its only output). To nobody: `anchor` (P2A, for CPFP), `burn` (OP_RETURN, or P2A on the way there).
  */
 export type PlannedOutputKind =
   | 'postage'
@@ -43,6 +43,7 @@ export type PlannedOutputKind =
   | 'service'
   | 'commit'
   | 'change'
+  | 'bump'
   | 'anchor'
   | 'burn'
   | 'refund';

@@ -18,7 +18,7 @@ export interface OrderDifference {
 export type Unspent = ReadonlyMap<string, Coin>;
 
 /** Kinds of outputs that lie at scripts of the wallet. */
-const ownKinds: ReadonlySet<string> = new Set(['commit', 'service', 'change']);
+const ownKinds: ReadonlySet<string> = new Set(['commit', 'service', 'change', 'bump']);
 /** States in which the ledger has every transaction that blocks have. */
 const settledStates: ReadonlySet<OrderState> = new Set<OrderState>(['completed', 'refunded']);
 
@@ -84,9 +84,10 @@ function withAncestors(transactions: readonly AuditedTransaction[], mined: Set<s
 }
 
 /** What should lie unspent at our scripts if blocks have these transactions. */
-function coinsOf({ payments, transactions }: AuditedOrder, mined: ReadonlySet<string>): Coin[] {
+function coinsOf({ payments, transactions, spentByBumps }: AuditedOrder, mined: ReadonlySet<string>): Coin[] {
   const there = transactions.filter(({ txid }) => mined.has(txid));
-  const spent = new Set(there.flatMap(({ plan }) => plan.inputs.map(({ outpoint }) => outpoint)));
+  const spent = new Set(spentByBumps);
+  for (const { plan } of there) for (const { outpoint } of plan.inputs) spent.add(outpoint);
   const made = there.flatMap(({ txid, plan }) =>
     plan.outputs.flatMap(({ kind, value, script }, vout): Coin[] =>
       ownKinds.has(kind) ? [{ outpoint: `${txid}:${vout}`, value: BigInt(value), script }] : [],
@@ -148,7 +149,13 @@ function sumFaults(order: AuditedOrder, counted: ReadonlySet<string>): OrderDiff
     ['fee', booked('fee'), left.fee],
     ['held', kept, paid - left.outside - left.postage - left.fee],
   ];
-  const overdrawn = [...balances].filter(([account, sats]) => account !== 'outside' && sats < 0n);
+  // what bumps cost is the operator's, whatever the order brought
+  const bumped = order.transactions
+    .filter(({ kind, txid }) => kind === 'bump' && counted.has(txid))
+    .reduce((all, { fee }) => all + fee, 0n);
+  const overdrawn = [...balances].filter(
+    ([account, sats]) => account !== 'outside' && sats < (account === 'operator' ? -bumped : 0n),
+  );
   return [
     ...sums
       .filter(([, inLedger, inChain]) => inLedger !== inChain)

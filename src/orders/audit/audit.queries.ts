@@ -58,6 +58,8 @@ export async function readAuditedOrders(
   const payments = await readPaid(client, ids);
   const ledger = await readLines(client, ids);
   const transactions = await readTransactions(client, ids);
+  const bumps = await readBumps(client, ids);
+  const spentByBumps = await readSpentByBumps(client, ids);
   return rows.map(({ id, kind, state, amount, created_at: createdAt, receivers }) => ({
     id,
     kind,
@@ -67,7 +69,8 @@ export async function readAuditedOrders(
     receivers,
     payments: payments.get(id) ?? [],
     ledger: ledger.get(id) ?? [],
-    transactions: transactions.get(id) ?? [],
+    transactions: [...(transactions.get(id) ?? []), ...(bumps.get(id) ?? [])],
+    spentByBumps: spentByBumps.get(id) ?? [],
   }));
 }
 
@@ -149,6 +152,55 @@ async function readTransactions(
       inscriptions: inscriptions.get(txid) ?? [],
     };
   });
+}
+
+/** Bumps that orders bear a part of. */
+async function readBumps(
+  client: pg.ClientBase,
+  ids: readonly string[],
+): Promise<Map<string, AuditedTransaction[]>> {
+  const { rows } = await client.query<{
+    id: string;
+    txid: Buffer;
+    plan: StoredPlan;
+    fee: string;
+    is_seen: boolean;
+  }>(
+    `SELECT s.order_id AS id, b.txid, b.plan, s.fee::text AS fee,
+            EXISTS (SELECT FROM service.payments_seen AS p WHERE p.txid = b.txid AND p.height IS NOT NULL) AS is_seen
+       FROM service.bump_shares AS s JOIN service.bumps AS b ON b.txid = s.bump
+      WHERE s.order_id = ANY($1::uuid[]) AND s.fee > 0`,
+    [ids],
+  );
+  return grouped(
+    rows,
+    ({ txid, plan, fee, is_seen: isSeenInBlock }): AuditedTransaction => ({
+      txid: hexOf(txid),
+      kind: 'bump',
+      index: 0,
+      files: 0,
+      plan,
+      fee: BigInt(fee),
+      isSuperseded: false,
+      isSeenInBlock,
+      inscriptions: [],
+    }),
+  );
+}
+
+async function readSpentByBumps(
+  client: pg.ClientBase,
+  ids: readonly string[],
+): Promise<Map<string, string[]>> {
+  const { rows } = await client.query<{ id: string; txid: Buffer; vout: number }>(
+    `SELECT made.order_id AS id, i.txid, i.vout
+       FROM (SELECT order_id, txid FROM service.order_transactions WHERE order_id = ANY($1::uuid[])
+             UNION ALL SELECT order_id, bump FROM service.bump_shares WHERE order_id = ANY($1::uuid[])) AS made
+       JOIN service.bump_inputs AS i ON i.txid = made.txid
+      WHERE EXISTS (SELECT FROM service.payments_seen AS p WHERE p.txid = i.bump AND p.height IS NOT NULL)`,
+    [ids],
+  );
+  return grouped(rows, ({ txid, vout }) => `${hexOf(txid)}:${vout}`);
 }
 
 /** Where the index has inscriptions of these transactions first. */

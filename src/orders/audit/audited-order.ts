@@ -22,7 +22,7 @@ export interface IndexedInscription {
   readonly script: string | null;
 }
 
-/** A stored transaction of an order, also one whose payments are gone. */
+/** A stored transaction of an order, also one whose payments are gone; or a bump, whose fee is what the order bears. */
 export interface AuditedTransaction {
   readonly txid: string;
   readonly kind: string;
@@ -66,6 +66,8 @@ export interface AuditedOrder extends NamedOrder {
   /** That blocks have. */
   readonly payments: readonly Coin[];
   readonly transactions: readonly AuditedTransaction[];
+  /** Outputs of these that bumps spend which blocks have, of this order or another one: revenue is everybody's coin. */
+  readonly spentByBumps: readonly string[];
   /** Without lines that come to nothing. */
   readonly ledger: readonly LedgerLine[];
 }

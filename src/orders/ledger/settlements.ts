@@ -3,7 +3,7 @@ import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
 import { p2trDust } from '#orders/inscribing/plan-amounts.ts';
 import type { LedgerAccount, ReferralShare, Settlement } from '#orders/ledger.ts';
 import type { Order } from '#orders/order.store.ts';
-import type { OrderTransaction } from '#orders/order-transactions.store.ts';
+import type { OrderTransaction, StoredPlan } from '#orders/order-transactions.store.ts';
 import type { Payment } from '#payments/payments.queries.ts';
 
 /** An output that holds money of a customer that no delivery uses. */
@@ -20,6 +20,7 @@ const accountOfKind: Readonly<Record<string, LedgerAccount>> = {
   parent: 'deposit',
   service: 'service',
   change: 'service',
+  bump: 'service',
   commit: 'owed',
   anchor: 'operator',
   burn: 'postage',
@@ -57,7 +58,10 @@ export const shareOf = ({ quote: { additionalFeeCharged, referralFee = 0 } }: Or
  * What a customer paid too much lies in our output of the transaction that spent it. From dust on it is the customer's;
  * less is revenue. If what is ours of that output would be dust, all of it is the customer's.
  */
-export function excessOf({ amount }: Order, transactions: readonly OrderTransaction[]): OwedMoney | null {
+export function excessOf(
+  { amount }: Pick<Order, 'amount'>,
+  transactions: readonly Pick<OrderTransaction, 'txid' | 'kind' | 'plan'>[],
+): OwedMoney | null {
   const spending =
     transactions.find(({ kind }) => kind === 'commit') ?? transactions.find(({ kind }) => kind === 'reveal');
   if (spending === undefined) return null;
@@ -68,6 +72,44 @@ export function excessOf({ amount }: Order, transactions: readonly OrderTransact
   const value = BigInt(output.value);
   const owed = value - (paid - amount) < p2trDust ? value : paid - amount;
   return { txid: spending.txid, vout, value, owed, at: 'own' };
+}
+
+/** What a settlement needs of a bump. */
+export interface SettledBump {
+  readonly txid: Txid;
+  readonly plan: StoredPlan;
+  /** Sats of its fee that the order bears. */
+  readonly share: number;
+  readonly isMined: boolean;
+  /** It can never be mined, as far as is known. */
+  readonly isDead: boolean;
+}
+
+/** What the mined bumps of an order cost: the operator's money, whatever the order brings. Pure. */
+export const bumpSettlements = (bumps: readonly SettledBump[]): Settlement[] =>
+  bumps
+    .filter(({ isMined }) => isMined)
+    .map(({ txid, share }) => ({
+      txid: hexOf(txid),
+      from: 'operator',
+      parts: [{ to: 'fee', sats: BigInt(share) }],
+    }));
+
+/**
+ * Where what a customer paid too much lies, if a bump has spent the output: in what is left of that. Null: it lies nowhere
+ * until a block has one of the bumps that spend it. Pure.
+ */
+export function movedExcess(excess: OwedMoney, bumps: readonly SettledBump[]): OwedMoney | null {
+  const outpoint = outpointOf(excess);
+  const spending = bumps.filter(
+    ({ plan, isDead }) => !isDead && plan.inputs.some((input) => input.outpoint === outpoint),
+  );
+  if (spending.length === 0) return excess;
+  const mined = spending.find(({ isMined }) => isMined);
+  const [rest] = mined?.plan.outputs ?? [];
+  return mined === undefined || rest === undefined
+    ? null
+    : { ...excess, txid: mined.txid, vout: 0, value: BigInt(rest.value) };
 }
 
 /** `<txid>:<vout>`, as it is shown. */

@@ -5,8 +5,6 @@ import { type Refusal, refusalOf } from './refusal.ts';
 
 /** RPC_VERIFY_ALREADY_IN_UTXO_SET (Bitcoin Core rpc/protocol.h): it is mined already. */
 const alreadyMined = -27;
-/** RPC_INVALID_ADDRESS_OR_KEY: here, a transaction that is not in the mempool. */
-const unknownKey = -5;
 
 /** What became of a transaction that was sent. */
 export interface Broadcast {
@@ -50,13 +48,31 @@ async function tested(node: NodeRpc, hex: string): Promise<Refusal | null> {
   return refusalOf(answer?.['reject-reason'] ?? 'no reason given', answer?.['reject-details']);
 }
 
-/** Whether a transaction is in the node's mempool. */
-export async function isInMempool(node: NodeRpc, txid: Txid): Promise<boolean> {
+interface PackageAnswer {
+  readonly package_msg: string;
+  /** By wtxid. */
+  readonly 'tx-results': Readonly<Record<string, { readonly txid: string; readonly error?: string }>>;
+}
+
+/**
+ * Sends a transaction together with those that it spends and that pay too little by themselves: the node judges them by
+ * what all of them pay (Bitcoin Core 26). Throws the codes of NodeRpc where it does not answer.
+ */
+export async function broadcastPackage(
+  node: NodeRpc,
+  parents: readonly Uint8Array[],
+  child: Uint8Array,
+  childTxid: Txid,
+): Promise<Broadcast> {
+  const hexes = [...parents, child].map((bytes) => Buffer.from(bytes).toString('hex'));
   try {
-    await node.call('getmempoolentry', [displayHash(txid)]);
-    return true;
+    const answer = await node.call<PackageAnswer>('submitpackage', [hexes]);
+    const txid = displayHash(childTxid);
+    const result = Object.values(answer['tx-results']).find((each) => each.txid === txid);
+    if (result !== undefined && result.error === undefined) return { outcome: 'held', refusal: null };
+    return { outcome: 'refused', refusal: refusalOf(result?.error ?? answer.package_msg) };
   } catch (error) {
-    if (error instanceof AppError && error.details['rpcCode'] === unknownKey) return false;
-    throw error;
+    if (!(error instanceof AppError) || error.code !== 'node_call_failed') throw error;
+    return { outcome: 'refused', refusal: { kind: 'temporary', reason: error.message } };
   }
 }

@@ -31,13 +31,17 @@ export class NodeWatch {
     return this.#standing;
   }
 
-  /** Looks at the node. Whatever it does, this does not throw for it. */
-  async look(): Promise<NodePresence> {
+  /**
+   * Looks at the node. Whatever it does, this does not throw for it.
+   *
+   * @param hasNews there is a block, with which fees change
+   */
+  async look(hasNews: boolean): Promise<NodePresence> {
     try {
       const uptime = await this.#node.call<number>('uptime');
       const isSame = this.#uptime !== null && uptime >= this.#uptime;
       this.#uptime = uptime;
-      if (!isSame || performance.now() - this.#askedAt > askEveryMs) await this.#ask();
+      if (!isSame || hasNews || performance.now() - this.#askedAt > askEveryMs) await this.#ask();
       return isSame ? 'there' : 'restarted';
     } catch (error) {
       if (!(error instanceof AppError)) throw error;

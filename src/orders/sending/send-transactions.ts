@@ -11,8 +11,9 @@ import {
   transactionsToSend,
   type WaitingTransaction,
 } from '#orders/order-transactions.store.ts';
-import { broadcast, isInMempool } from './broadcast.ts';
+import { broadcast } from './broadcast.ts';
 import { ClusterRoom } from './cluster-room.ts';
+import { mempoolStanding } from './mempool-standing.ts';
 import { type ClusterLimits, defaultClusterLimits } from './node-standing.ts';
 import type { Refusal } from './refusal.ts';
 
@@ -58,7 +59,7 @@ export class TransactionSender {
 
   async #isThere({ txid, orderId, refusal }: WaitingTransaction): Promise<boolean> {
     const { client, node } = this.#parts;
-    if (!(await isInMempool(node, txid))) return false;
+    if ((await mempoolStanding(node, txid)) === null) return false;
     if (refusal !== null) await this.#note(client, { txid, orderId }, null);
     return true;
   }

@@ -9,6 +9,7 @@ import { displayHash } from '#kernel/primitives/hash.ts';
 import { genesisHeight } from '#kernel/primitives/height.ts';
 import { type BitcoinNode, connectNode } from '#node/bitcoin-node.ts';
 import { type Audit, auditOrders } from '#orders/audit/audit-orders.ts';
+import type { BumpPolicy } from '#orders/bumping/bumper.ts';
 import { CustomerFiles } from '#orders/files/customer-files.ts';
 import { followOrders } from '#orders/follow-orders.ts';
 import { LockTimes } from '#orders/grinding/lock-times.ts';
@@ -19,6 +20,7 @@ import { NodeWatch } from '#orders/sending/node-watch.ts';
 import { orderKeys, orderSigner } from '#orders/wallet-keys.ts';
 import { OutgoingHttp } from '#outgoing/outgoing-http.ts';
 import { followPayments } from '#payments/follow/follow-payments.ts';
+import { freeCoins } from '#src/app/free-coins.ts';
 import { RegtestChain } from '#test/builders/regtest/regtest-chain.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { type Bitcoind, type BitcoindOptions, startBitcoind } from '#test/support/node/bitcoind.ts';
@@ -40,6 +42,8 @@ export class OrderWorld {
   readonly wallet: PublicWallet;
   /** Warnings and errors of what `follow` began. */
   readonly logged: string[] = [];
+  /** What is done about stuck transactions, from the next `follow` on. */
+  bumps: BumpPolicy = { maxSats: 20_000n, afterMs: 3_600_000 };
   readonly told: { id: string; state: string }[] = [];
   readonly #dir: string;
   #running: { controller: AbortController; close: () => Promise<void>; ends: Promise<unknown>[] } | null =
@@ -105,6 +109,11 @@ export class OrderWorld {
       policy,
       tell: this.#tell,
     });
+    const bumps = {
+      signer: orderSigner(this.wallet, signer),
+      policy: this.bumps,
+      freeCoins: freeCoins(pool),
+    };
     this.#running = {
       controller,
       close: async () => {
@@ -113,7 +122,7 @@ export class OrderWorld {
       ends: [
         follow({ source, pool, signal, threads: parseThreads(), bounds: { pollMs: 200 } }),
         followPayments({ url, source, node, signal, log }),
-        followOrders({ url, node: node.rpc, watch, steps, lockTimes, signal, log }),
+        followOrders({ url, node: node.rpc, watch, steps, bumps, lockTimes, signal, log }),
       ],
     };
     for (const end of this.#running.ends) end.catch(() => undefined);

@@ -1,0 +1,385 @@
+import type pg from 'pg';
+import { parseTxid, type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
+import type { Height } from '#kernel/primitives/height.ts';
+import { outpointOf } from '#orders/ledger/settlements.ts';
+import type { OrderQuote } from '#orders/order-request.ts';
+import {
+  type OrderTransactionKind,
+  type StoredPlan,
+  virtualBytesOf,
+} from '#orders/order-transactions.store.ts';
+
+/** An input of a bump: with it and its key a bump that replaces it is made. */
+export interface StoredBumpInput {
+  readonly outpoint: string;
+  readonly value: number;
+  /** In hex. */
+  readonly script: string;
+  /** Of branch 1; null: an anchor. */
+  readonly keyIndex: number | null;
+}
+
+export interface StoredBumpPlan extends StoredPlan {
+  readonly inputs: readonly StoredBumpInput[];
+  /** Sats of what is left that are a customer's; absent: none. */
+  readonly owed?: number;
+}
+
+/** A bump that may still be mined. */
+export interface LiveBump {
+  readonly txid: Txid;
+  readonly family: Txid;
+  readonly plan: StoredBumpPlan;
+  readonly fee: number;
+  readonly virtualBytes: number;
+  readonly ownIndex: number;
+  readonly madeAt: Date;
+  readonly sentAt: Date | null;
+  readonly refusal: string | null;
+  readonly parents: readonly Txid[];
+}
+
+/** A bump is mined once a block has what is left of it: its script is watched. */
+const isMined = (bump: string): string =>
+  `EXISTS (SELECT FROM service.payments_seen AS p WHERE p.txid = ${bump} AND p.height IS NOT NULL)`;
+/** Another one of its family is mined, or a transaction that it pays for is no longer wanted. */
+const isDead = (bump: string): string =>
+  `(EXISTS (SELECT FROM service.bumps AS s WHERE s.family = ${bump}.family AND s.txid <> ${bump}.txid AND ${isMined('s.txid')})
+    OR EXISTS (SELECT FROM service.bump_parents AS r JOIN service.order_transactions AS t ON t.txid = r.parent
+                WHERE r.bump = ${bump}.txid AND t.superseded_at IS NOT NULL))`;
+
+interface LiveRow {
+  readonly txid: Buffer;
+  readonly family: Buffer;
+  readonly plan: StoredBumpPlan;
+  readonly fee: number;
+  readonly virtual_bytes: number;
+  readonly own_index: number;
+  readonly made_at: Date;
+  readonly sent_at: Date | null;
+  readonly refusal: string | null;
+  readonly parents: string[];
+}
+
+/** The newest bump of each family of which none is mined, the oldest first. */
+export async function liveBumps(client: pg.ClientBase): Promise<LiveBump[]> {
+  const { rows } = await client.query<LiveRow>(
+    `SELECT DISTINCT ON (b.family) b.txid, b.family, b.plan, b.fee, b.virtual_bytes, b.own_index, b.made_at, b.sent_at,
+            b.refusal, array(SELECT encode(r.parent, 'hex') FROM service.bump_parents AS r WHERE r.bump = b.txid) AS parents
+       FROM service.bumps AS b
+      WHERE b.made_at > now() - interval '30 days' AND NOT ${isMined('b.txid')} AND NOT ${isDead('b')}
+      ORDER BY b.family, b.made_at DESC`,
+  );
+  return rows
+    .map(({ txid, family, virtual_bytes, own_index, made_at, sent_at, parents, ...row }) => ({
+      ...row,
+      txid: trustedTxid(txid),
+      family: trustedTxid(family),
+      virtualBytes: virtual_bytes,
+      ownIndex: own_index,
+      madeAt: made_at,
+      sentAt: sent_at,
+      parents: parents.map((parent) => trustedTxid(Buffer.from(parent, 'hex'))),
+    }))
+    .toSorted((a, b) => a.madeAt.getTime() - b.madeAt.getTime());
+}
+
+/** A transaction of an order that was to be mined long ago, with what decides about it. */
+export interface OverdueTransaction {
+  readonly txid: Txid;
+  readonly orderId: string;
+  readonly kind: OrderTransactionKind;
+  readonly plan: StoredPlan;
+  readonly fee: number;
+  readonly virtualBytes: number;
+  readonly ownIndex: number;
+  readonly amount: bigint;
+  /** That its customer asked for, in sats for 1,000 virtual bytes. */
+  readonly feeRate: bigint;
+  readonly quote: OrderQuote;
+}
+
+/** Stuck ones that are looked at in one round; the others have their turn once these are paid for. */
+const overdueMax = 1000;
+
+/** Transactions of orders under way that no block has, and that were made and sent before a time. The oldest first. */
+export async function overdueTransactions(
+  client: pg.ClientBase,
+  before: Date,
+): Promise<OverdueTransaction[]> {
+  const { rows } = await client.query<{
+    txid: Buffer;
+    order_id: string;
+    kind: OrderTransactionKind;
+    plan: StoredPlan;
+    bytes: number;
+    fee: number;
+    own_index: number;
+    amount: number;
+    fee_rate: string;
+    quote: OrderQuote;
+  }>(
+    `SELECT t.txid, t.order_id, t.kind, t.plan, octet_length(t.bytes) AS bytes, t.fee, o.own_index, o.amount,
+            o.terms->>'feeRate' AS fee_rate, o.quote
+       FROM service.orders AS o JOIN service.order_transactions AS t ON t.order_id = o.id
+      WHERE o.state = 'queued' AND t.superseded_at IS NULL AND t.kind <> 'refund'
+        AND coalesce(t.sent_at, t.made_at) <= $1
+        AND NOT EXISTS (SELECT FROM chain.inscriptions AS i WHERE i.txid = t.txid)
+        AND NOT ${isMined('t.txid')}
+        AND NOT (t.kind = 'commit' AND EXISTS (
+          SELECT FROM service.order_transactions AS r JOIN chain.inscriptions AS i ON i.txid = r.txid
+           WHERE r.order_id = o.id AND r.superseded_at IS NULL))
+      ORDER BY t.made_at, t.kind, t.index LIMIT $2`,
+    [before, overdueMax],
+  );
+  return rows.map(({ txid, order_id, bytes, own_index, fee_rate, ...row }) => ({
+    ...row,
+    txid: trustedTxid(txid),
+    orderId: order_id,
+    virtualBytes: virtualBytesOf(row.plan, bytes),
+    amount: BigInt(row.amount),
+    ownIndex: own_index,
+    feeRate: BigInt(fee_rate),
+  }));
+}
+
+/** A confirmed output of the wallet that belongs to nobody's order any more. */
+export interface RevenueCoin {
+  readonly txid: Txid;
+  readonly vout: number;
+  readonly value: number;
+  readonly script: Buffer;
+  readonly height: Height;
+  readonly hash: Buffer;
+  readonly keyIndex: number;
+}
+
+/** As many as are looked at, the largest first: one of them pays for many transactions. */
+const coinsMax = 200;
+
+/**
+ * Revenue of delivered orders, and what is left of mined bumps: in a block, spent by nothing that is stored, not in the
+ * inventory, and without money of a customer. Whether they hold something else, the index says.
+ */
+export async function revenueCoins(client: pg.ClientBase): Promise<RevenueCoin[]> {
+  const { rows } = await client.query<CoinRow>(
+    `SELECT p.txid, p.vout, p.value, p.script, p.height, p.hash, made.key_index, made.order_id
+       FROM (
+         SELECT t.txid, o.own_index AS key_index, t.order_id,
+                array(SELECT place - 1 FROM jsonb_array_elements(t.plan->'outputs') WITH ORDINALITY AS e (output, place)
+                       WHERE output->>'kind' IN ('service', 'change')) AS vouts
+           FROM service.orders AS o JOIN service.order_transactions AS t ON t.order_id = o.id
+          WHERE o.state = 'completed' AND t.superseded_at IS NULL
+            -- what was paid too much lies in our output
+            AND (t.kind = 'refund' OR o.amount + ${dust} >
+                 (SELECT sum((input->>'value')::bigint) FROM jsonb_array_elements(t.plan->'inputs') AS i (input)))
+         UNION ALL
+         SELECT b.txid, b.own_index, NULL, ARRAY[0] FROM service.bumps AS b
+          WHERE NOT EXISTS (
+            SELECT FROM service.bump_shares AS s JOIN service.orders AS o ON o.id = s.order_id
+             WHERE s.bump = b.txid AND o.state <> 'completed')
+            AND NOT (b.plan ? 'owed')
+       ) AS made
+       JOIN service.payments_seen AS p ON p.txid = made.txid AND p.vout = ANY(made.vouts)
+      WHERE p.height IS NOT NULL
+        AND NOT EXISTS (SELECT FROM service.inventory_outputs AS i WHERE i.txid = p.txid AND i.vout = p.vout)
+        AND NOT EXISTS (
+          SELECT FROM service.bump_inputs AS i JOIN service.bumps AS b ON b.txid = i.bump
+           WHERE i.txid = p.txid AND i.vout = p.vout AND NOT ${isDead('b')})
+      ORDER BY p.value DESC, p.txid, p.vout LIMIT $1`,
+    [coinsMax],
+  );
+  const spent = await spentByOrders(
+    client,
+    rows.flatMap(({ order_id: id }) => (id === null ? [] : [id])),
+  );
+  return rows
+    .map(({ txid, vout, value, script, height, hash, key_index: keyIndex }) => ({
+      txid: trustedTxid(txid),
+      vout,
+      value,
+      script,
+      height,
+      hash,
+      keyIndex,
+    }))
+    .filter((coin) => !spent.has(outpointOf(coin)));
+}
+
+interface CoinRow extends Omit<RevenueCoin, 'txid' | 'keyIndex'> {
+  readonly txid: Buffer;
+  readonly key_index: number;
+  /** Null: of a bump. */
+  readonly order_id: string | null;
+}
+
+/** What the transactions of some orders spend. */
+async function spentByOrders(
+  client: pg.ClientBase,
+  orderIds: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const { rows } = await client.query<{ outpoint: string }>(
+    `SELECT input->>'outpoint' AS outpoint
+       FROM service.order_transactions AS t, jsonb_array_elements(t.plan->'inputs') AS i (input)
+      WHERE t.order_id = ANY($1::uuid[]) AND t.superseded_at IS NULL`,
+    [orderIds],
+  );
+  return new Set(rows.map(({ outpoint }) => outpoint));
+}
+
+/** From here on what was paid too much is the customer's (`p2trDust`). */
+const dust = 330;
+
+/** What orders have spent on bumps, by family: of those that replace each other one is mined. */
+export async function spentOnBumps(
+  client: pg.ClientBase,
+  orderIds: readonly string[],
+): Promise<{ readonly orderId: string; readonly family: Txid; readonly fee: bigint }[]> {
+  const { rows } = await client.query<{ order_id: string; family: Buffer; fee: number }>(
+    `SELECT s.order_id, b.family, max(s.fee) AS fee FROM service.bump_shares AS s JOIN service.bumps AS b ON b.txid = s.bump
+      WHERE s.order_id = ANY($1::uuid[]) AND NOT ${isDead('b')}
+      GROUP BY s.order_id, b.family`,
+    [orderIds],
+  );
+  return rows.map(({ order_id: orderId, family, fee }) => ({
+    orderId,
+    family: trustedTxid(family),
+    fee: BigInt(fee),
+  }));
+}
+
+export interface NewBump {
+  readonly txid: Txid;
+  readonly family: Txid;
+  readonly bytes: Uint8Array;
+  readonly plan: StoredBumpPlan;
+  readonly fee: bigint;
+  readonly virtualBytes: number;
+  readonly ownIndex: number;
+  readonly parents: readonly Txid[];
+  readonly shares: ReadonlyMap<string, bigint>;
+}
+
+/** Stores a signed bump, before it is sent. False: it is the very one that is stored already. */
+export async function insertBump(tx: pg.ClientBase, bump: NewBump): Promise<boolean> {
+  const id = Buffer.from(bump.txid);
+  const { rowCount } = await tx.query(
+    `INSERT INTO service.bumps (txid, family, bytes, plan, fee, virtual_bytes, own_index)
+     VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING`,
+    [
+      id,
+      Buffer.from(bump.family),
+      Buffer.from(bump.bytes),
+      JSON.stringify(bump.plan),
+      bump.fee,
+      bump.virtualBytes,
+      bump.ownIndex,
+    ],
+  );
+  if (rowCount === 0) return false;
+  const spent = bump.plan.inputs.map(({ outpoint }) => outpointParts(outpoint));
+  await tx.query(
+    `INSERT INTO service.bump_inputs (txid, vout, bump)
+     SELECT i.txid, i.vout, $1 FROM unnest($2::bytea[], $3::integer[]) AS i (txid, vout)`,
+    [id, spent.map(({ txid }) => Buffer.from(txid)), spent.map(({ vout }) => vout)],
+  );
+  await tx.query('INSERT INTO service.bump_parents (bump, parent) SELECT $1, unnest($2::bytea[])', [
+    id,
+    bump.parents.map((parent) => Buffer.from(parent)),
+  ]);
+  await tx.query(
+    `INSERT INTO service.bump_shares (bump, order_id, fee)
+     SELECT $1, s.order_id, s.fee FROM unnest($2::uuid[], $3::bigint[]) AS s (order_id, fee)`,
+    [id, [...bump.shares.keys()], [...bump.shares.values()]],
+  );
+  return true;
+}
+
+/** A node took a bump, or refused it for this reason. */
+export async function markBumpSent(client: pg.ClientBase, txid: Txid, refusal: string | null): Promise<void> {
+  await client.query(
+    `UPDATE service.bumps
+        SET refusal = $2, sent_at = CASE WHEN $2::text IS NULL THEN coalesce(sent_at, now()) ELSE sent_at END
+      WHERE txid = $1 AND (refusal IS DISTINCT FROM $2 OR sent_at IS NULL)`,
+    [Buffer.from(txid), refusal],
+  );
+}
+
+/** A stored bump with its signatures. */
+export async function readSignedBump(client: pg.ClientBase, txid: Txid): Promise<Buffer> {
+  const { rows } = await client.query<{ bytes: Buffer }>('SELECT bytes FROM service.bumps WHERE txid = $1', [
+    Buffer.from(txid),
+  ]);
+  return rows[0]?.bytes ?? Buffer.alloc(0);
+}
+
+/** A bump that concerns an order. */
+export interface OrderBump {
+  readonly txid: Txid;
+  readonly plan: StoredBumpPlan;
+  readonly fee: number;
+  /** Sats of the fee that the order bears. */
+  readonly share: number;
+  readonly madeAt: Date;
+  readonly sentAt: Date | null;
+  readonly refusal: string | null;
+  readonly isMined: boolean;
+  /** It can never be mined, as far as is known. */
+  readonly isDead: boolean;
+}
+
+/** The bumps of an order, the oldest first. */
+export async function readBumps(client: pg.Pool | pg.ClientBase, orderId: string): Promise<OrderBump[]> {
+  const { rows } = await client.query<{
+    txid: Buffer;
+    plan: StoredBumpPlan;
+    fee: number;
+    share: number;
+    made_at: Date;
+    sent_at: Date | null;
+    refusal: string | null;
+    is_mined: boolean;
+    is_dead: boolean;
+  }>(
+    `SELECT b.txid, b.plan, b.fee, s.fee AS share, b.made_at, b.sent_at, b.refusal,
+            ${isMined('b.txid')} AS is_mined, ${isDead('b')} AS is_dead
+       FROM service.bump_shares AS s JOIN service.bumps AS b ON b.txid = s.bump
+      WHERE s.order_id = $1 ORDER BY b.made_at`,
+    [orderId],
+  );
+  return rows.map(({ txid, made_at, sent_at, is_mined, is_dead, ...row }) => ({
+    ...row,
+    txid: trustedTxid(txid),
+    madeAt: made_at,
+    sentAt: sent_at,
+    isMined: is_mined,
+    isDead: is_dead,
+  }));
+}
+
+/** Orders that bear a part of these bumps. */
+export async function ordersOfBumps(client: pg.ClientBase, txids: readonly Uint8Array[]): Promise<string[]> {
+  const { rows } = await client.query<{ order_id: string }>(
+    'SELECT DISTINCT order_id FROM service.bump_shares WHERE bump = ANY($1)',
+    [txids.map((txid) => Buffer.from(txid))],
+  );
+  return rows.map(({ order_id: orderId }) => orderId);
+}
+
+/** Why stuck transactions of orders are not paid for; orders that are not named are not stuck. */
+export async function noteStuck(client: pg.ClientBase, reasons: ReadonlyMap<string, string>): Promise<void> {
+  await client.query(
+    `UPDATE service.orders AS o SET stuck = n.reason
+       FROM (SELECT id, reason FROM unnest($1::uuid[], $2::text[]) AS n (id, reason)
+             UNION ALL SELECT id, NULL FROM service.orders WHERE stuck IS NOT NULL AND id <> ALL($1::uuid[])) AS n
+      WHERE o.id = n.id AND o.stuck IS DISTINCT FROM n.reason`,
+    [[...reasons.keys()], [...reasons.values()]],
+  );
+}
+
+/** The txid and index of `<txid>:<vout>`. */
+export function outpointParts(text: string): { readonly txid: Txid; readonly vout: number } {
+  const txid = parseTxid(text.slice(0, 64));
+  if (txid === null) throw new Error('a stored outpoint begins with a txid');
+  return { txid, vout: Number(text.slice(65)) };
+}

@@ -1,0 +1,138 @@
+import type { NodeRpc } from '#kernel/contracts/node.ts';
+import { displayHash } from '#kernel/primitives/hash.ts';
+import { excessOf, outpointOf } from '#orders/ledger/settlements.ts';
+import { hasUnspentOutput, type MempoolStanding, mempoolStanding } from '#orders/sending/mempool-standing.ts';
+import type { OverdueTransaction } from './bump.store.ts';
+import type { OwnedOutput } from './plan-bump.ts';
+import { type WaitingParent, wantedRate } from './stuck.ts';
+
+/** An overdue transaction that no block has, and the part of it that can pay. */
+export interface FoundParent extends WaitingParent {
+  readonly overdue: OverdueTransaction;
+}
+
+export interface FoundStuck {
+  readonly parents: readonly FoundParent[];
+  /** Orders that nothing of ours can pay for now. */
+  readonly helpless: readonly string[];
+}
+
+/** Outputs of ours that nobody else is to spend. */
+const payingKinds: ReadonlySet<string> = new Set(['service', 'change', 'anchor']);
+
+/** Asks the node where overdue transactions stand. */
+export async function findStuck(
+  node: NodeRpc,
+  overdue: readonly OverdueTransaction[],
+  urgentRate: bigint,
+): Promise<FoundStuck> {
+  const standings = await standingsOf(node, overdue);
+  const unmined = overdue.filter(({ txid }) => standings.has(displayHash(txid)));
+  const byId = new Map(unmined.map((each) => [displayHash(each.txid) as string, each]));
+  const spent = new Set(unmined.flatMap(({ plan }) => plan.inputs.map(({ outpoint }) => outpoint)));
+  const parents: FoundParent[] = [];
+  const helpless = new Set<string>();
+  for (const transaction of unmined) {
+    const mempool = standings.get(displayHash(transaction.txid)) ?? null;
+    const ancestors = ancestorsOf(transaction, byId);
+    const output = payingOutput(transaction, spent);
+    // what stands on something that the mempool does not have waits for that
+    const isBlocked = ancestors.some((each) => standings.get(displayHash(each.txid)) === null);
+    if (output !== null && !isBlocked && (mempool !== null || ancestors.length === 0)) {
+      const [first] = ancestors;
+      const cluster = first === undefined ? mempool : standings.get(displayHash(first.txid));
+      parents.push({
+        ...parentOf(transaction, output, unmined),
+        mempool: clusterOf(mempool, cluster),
+        commit: first === undefined ? null : sumOf(displayHash(first.txid), ancestors),
+        wantedRate: wantedRate(transaction.feeRate, estimateThen(transaction), urgentRate),
+      });
+    } else if (mempool === null && ancestors.length === 0) helpless.add(transaction.orderId);
+  }
+  return { parents, helpless: [...helpless] };
+}
+
+function parentOf(
+  transaction: OverdueTransaction,
+  output: OwnedOutput,
+  unmined: readonly OverdueTransaction[],
+): Omit<FoundParent, 'mempool' | 'commit' | 'wantedRate'> {
+  const { txid, orderId, virtualBytes } = transaction;
+  const excess = excessOf(
+    transaction,
+    unmined.filter((each) => each.orderId === orderId),
+  );
+  return {
+    id: displayHash(txid),
+    overdue: transaction,
+    orderId,
+    fee: BigInt(transaction.fee),
+    virtualBytes,
+    output,
+    owed: excess !== null && outpointOf(excess) === outpointOf(output) ? excess.owed : 0n,
+  };
+}
+
+const estimateThen = ({ quote }: OverdueTransaction): bigint | null =>
+  quote.feeEstimate === undefined ? null : BigInt(quote.feeEstimate);
+
+/** By id; null: not in the mempool. Those that a block has are not there. */
+async function standingsOf(
+  node: NodeRpc,
+  overdue: readonly OverdueTransaction[],
+): Promise<Map<string, MempoolStanding | null>> {
+  const standings = new Map<string, MempoolStanding | null>();
+  for (const { txid, plan } of overdue) {
+    const standing = await mempoolStanding(node, txid);
+    const ours = plan.outputs.findIndex(({ kind }) => payingKinds.has(kind));
+    const isMined =
+      standing === null && (await hasUnspentOutput(node, txid, new Set([0, Math.max(ours, 0)])));
+    if (!isMined) standings.set(displayHash(txid), standing);
+  }
+  return standings;
+}
+
+/** What a transaction stands on that no block has, the first one first. */
+function ancestorsOf(
+  { plan }: OverdueTransaction,
+  byId: ReadonlyMap<string, OverdueTransaction>,
+): OverdueTransaction[] {
+  const found = new Set<OverdueTransaction>();
+  for (const { outpoint } of plan.inputs) {
+    const parent = byId.get(outpoint.slice(0, txidChars));
+    if (parent === undefined) continue;
+    for (const each of ancestorsOf(parent, byId)) found.add(each);
+    found.add(parent);
+  }
+  return [...found];
+}
+
+const txidChars = 64;
+
+function payingOutput(
+  { txid, plan, ownIndex }: OverdueTransaction,
+  spent: ReadonlySet<string>,
+): OwnedOutput | null {
+  const vout = plan.outputs.findIndex(({ kind }) => payingKinds.has(kind));
+  const output = plan.outputs[vout];
+  if (output === undefined || spent.has(outpointOf({ txid, vout }))) return null;
+  return {
+    txid,
+    vout,
+    value: BigInt(output.value),
+    script: Buffer.from(output.script, 'hex'),
+    key: output.kind === 'anchor' ? null : { branch: 1, index: ownIndex },
+  };
+}
+
+/** What stands on one transaction is one cluster with it. */
+const clusterOf = (
+  own: MempoolStanding | null,
+  first: MempoolStanding | null | undefined,
+): MempoolStanding | null => (own === null || first == null ? own : { ...own, cluster: first.cluster });
+
+const sumOf = (id: string, ancestors: readonly OverdueTransaction[]) => ({
+  id,
+  fee: ancestors.reduce((sum, { fee }) => sum + BigInt(fee), 0n),
+  virtualBytes: ancestors.reduce((sum, { virtualBytes }) => sum + virtualBytes, 0),
+});

@@ -1,0 +1,229 @@
+import assert from 'node:assert/strict';
+import { replaceableSequence } from '#kernel/bitcoin/consensus.ts';
+import { keyInputWeight, plannedWeight } from '#kernel/bitcoin/plan-weight.ts';
+import { virtualSize } from '#kernel/bitcoin/transaction-size.ts';
+import type { PlannedInput, TransactionPlan, WalletKey } from '#kernel/contracts/transaction-plan.ts';
+import type { Txid } from '#kernel/primitives/hash.ts';
+import { feeOf, largest, p2trDust, valueOf } from '#orders/inscribing/plan-amounts.ts';
+import type { OwnDestination } from '#orders/inscribing/plan-transactions.ts';
+
+/** An output that is ours: P2TR of a key of branch 1, or an anchor, which has none. */
+export interface OwnedOutput {
+  readonly txid: Txid;
+  readonly vout: number;
+  readonly value: bigint;
+  readonly script: Uint8Array;
+  /** Null: an anchor. */
+  readonly key: WalletKey | null;
+}
+
+/** A transaction that is to be mined sooner. */
+export interface BumpedTransaction {
+  readonly orderId: string;
+  readonly fee: bigint;
+  readonly virtualBytes: number;
+  /** Its output that is ours. */
+  readonly output: OwnedOutput;
+  /** Sats of that output which are a customer's: they stay in what is left. */
+  readonly owed: bigint;
+}
+
+/** Unconfirmed transactions that are paid for together by one child. */
+export interface WantedBump {
+  readonly parents: readonly BumpedTransaction[];
+  /** What the parents stand on, in no block either. */
+  readonly ancestor: { readonly fee: bigint; readonly virtualBytes: number };
+  /** Inputs of the child that is replaced, beside the outputs of the parents. */
+  readonly kept: readonly OwnedOutput[];
+  readonly replaced: { readonly fee: bigint; readonly virtualBytes: number } | null;
+  /** What all of them together are to pay, in sats for 1,000 virtual bytes; and what they pay now. */
+  readonly feeRate: bigint;
+  readonly paidRate: bigint;
+  /** What each order of the parents may still cost. */
+  readonly budgets: ReadonlyMap<string, bigint>;
+}
+
+export interface BumpRules {
+  /** Sats for 1,000 virtual bytes. */
+  readonly mempoolMinFeeRate: bigint;
+  readonly incrementalFeeRate: bigint;
+}
+
+export interface PlannedBump {
+  readonly kind: 'bump';
+  readonly plan: TransactionPlan;
+  readonly fee: bigint;
+  /** What each order bears of the fee. */
+  readonly shares: ReadonlyMap<string, bigint>;
+  readonly coins: readonly OwnedOutput[];
+  /** What kept it from paying the rate that is wanted; null: it pays that. */
+  readonly limit: BumpLimit | null;
+}
+
+/** Why a transaction does not pay more: the budgets of its orders are spent, or no coin of ours is free. */
+export type BumpLimit = 'budget' | 'coins';
+
+/** Less than this is not worth a transaction: a twentieth more. */
+const leastGain = { of: 20n, more: 1n };
+
+/**
+ * The child that pays for some transactions: it spends our outputs of them, and coins of ours where these do not
+ * hold enough, and keeps the rest. The ids of what it pays for stay what they are. Pays no more than the budgets, and what a
+ * replacement must pay where there is a child already (BIP 125, rules 3, 4 and 6). The limit where it cannot be made. Pure.
+ *
+ * Invariants: no sat comes or goes but the fee; the shares are the fee, none above its order's budget; what is owed stays.
+ *
+ * @param coins free ones, which hold nothing but sats
+ * @param rest where what is left goes
+ */
+export function planBump(
+  wanted: WantedBump,
+  coins: readonly OwnedOutput[],
+  rest: OwnDestination,
+  rules: BumpRules,
+): PlannedBump | { readonly kind: 'none'; readonly limit: BumpLimit } {
+  const { parents, kept, budgets } = wanted;
+  const owed = parents.reduce((sum, parent) => sum + parent.owed, 0n);
+  const most = [...budgets.values()].reduce((sum, budget) => sum + budget, 0n);
+  // what is ours of the rest is a coin, or there is no output
+  const reserve = owed + p2trDust;
+  const own = [...parents.map(({ output }) => output), ...kept];
+  const chosen: OwnedOutput[] = [];
+  const worth = coins.filter(({ value }) => value > costOf(keyInputWeight, wanted.feeRate));
+  for (;;) {
+    const inputs = [...own, ...chosen];
+    const size = childSize(inputs, rest);
+    const asked = wantedFee(wanted, size, rules);
+    const fee = asked < most ? asked : most;
+    const missing = fee + reserve - valueOf(inputs);
+    if (missing <= 0n) return bumpOf(wanted, { inputs, chosen, fee, asked, limit: 'budget' }, rest, rules);
+    const coin = nextCoin(worth, chosen, missing + costOf(keyInputWeight, wanted.feeRate));
+    if (coin === null)
+      return bumpOf(wanted, { inputs, chosen, fee: fee - missing, asked, limit: 'coins' }, rest, rules);
+    chosen.push(coin);
+  }
+}
+
+/** The smallest one that is enough, else the largest. */
+function nextCoin(
+  coins: readonly OwnedOutput[],
+  chosen: readonly OwnedOutput[],
+  needed: bigint,
+): OwnedOutput | null {
+  const free = coins
+    .filter((coin) => !chosen.includes(coin))
+    .toSorted((a, b) => (a.value < b.value ? -1 : a.value > b.value ? 1 : 0));
+  return free.find(({ value }) => value >= needed) ?? free.at(-1) ?? null;
+}
+
+const costOf = (weight: number, feeRate: bigint): bigint => feeOf(weight, feeRate);
+
+interface Funded {
+  readonly inputs: readonly OwnedOutput[];
+  readonly chosen: readonly OwnedOutput[];
+  readonly fee: bigint;
+  /** What it should be. */
+  readonly asked: bigint;
+  /** What made it less, if it is. */
+  readonly limit: BumpLimit;
+}
+
+function bumpOf(
+  wanted: WantedBump,
+  { inputs, chosen, fee, asked, limit }: Funded,
+  rest: OwnDestination,
+  rules: BumpRules,
+): PlannedBump | { readonly kind: 'none'; readonly limit: BumpLimit } {
+  const size = childSize(inputs, rest);
+  const { feeRate, paidRate, parents } = wanted;
+  const reached = reachedRate(wanted, fee, size);
+  const isWorth = reached * leastGain.of >= paidRate * (leastGain.of + leastGain.more) || reached >= feeRate;
+  if (fee < leastFee(wanted, size, rules) || !isWorth) return { kind: 'none', limit };
+  const value = valueOf(inputs) - fee;
+  const plan: TransactionPlan = {
+    version: 2,
+    lockTime: 0,
+    inputs: inputs.map(inputOf),
+    outputs: [{ kind: 'bump', value, ...rest }],
+    feeMax: fee,
+  };
+  const owed = parents.reduce((sum, parent) => sum + parent.owed, 0n);
+  assert(value >= owed + p2trDust, 'what is owed stays, and what is ours is no dust');
+  const shares = sharesOf(wanted, fee);
+  return { kind: 'bump', plan, fee, shares, coins: chosen, limit: fee < asked ? limit : null };
+}
+
+const inputOf = ({ key, ...output }: OwnedOutput): PlannedInput => ({
+  ...output,
+  sequence: replaceableSequence,
+  // no key signs for an anchor
+  key: key ?? { branch: 1, index: 0 },
+  leafScript: null,
+  path: 'key',
+});
+
+const childSize = (inputs: readonly OwnedOutput[], rest: OwnDestination): number =>
+  virtualSize(plannedWeight({ inputs: inputs.map(inputOf), outputs: [rest] }));
+
+/** All that the child pays for. */
+function packageOf({ parents, ancestor }: WantedBump): { fee: bigint; virtualBytes: number } {
+  return {
+    fee: parents.reduce((sum, { fee }) => sum + fee, ancestor.fee),
+    virtualBytes: parents.reduce((sum, { virtualBytes }) => sum + virtualBytes, ancestor.virtualBytes),
+  };
+}
+
+function wantedFee(wanted: WantedBump, size: number, rules: BumpRules): bigint {
+  const paid = packageOf(wanted);
+  const fee = feeAt(paid.virtualBytes + size, wanted.feeRate) - paid.fee;
+  return largest(fee, leastFee(wanted, size, rules));
+}
+
+/** What the node asks at least: of the child by itself, and of one that replaces another. */
+function leastFee({ replaced }: WantedBump, size: number, rules: BumpRules): bigint {
+  const relayed = feeAt(size, rules.mempoolMinFeeRate);
+  if (replaced === null) return relayed;
+  const more = replaced.fee + feeAt(size, rules.incrementalFeeRate);
+  const higher = (replaced.fee * BigInt(size)) / BigInt(replaced.virtualBytes) + 1n;
+  return largest(relayed, more, higher);
+}
+
+function reachedRate(wanted: WantedBump, fee: bigint, size: number): bigint {
+  const paid = packageOf(wanted);
+  return ((paid.fee + fee) * 1000n) / BigInt(paid.virtualBytes + size);
+}
+
+/** The fee of a virtual size, rounded up. */
+export const feeAt = (virtualBytes: number, feeRate: bigint): bigint =>
+  (BigInt(virtualBytes) * feeRate + 999n) / 1000n;
+
+/** By what each order's transactions lack, as far as budgets go. */
+function sharesOf({ parents, feeRate, budgets }: WantedBump, fee: bigint): Map<string, bigint> {
+  const shares = new Map<string, bigint>();
+  let open = fee;
+  while (open > 0n) {
+    const able = [...budgets.keys()].filter((id) => (shares.get(id) ?? 0n) < (budgets.get(id) ?? 0n));
+    assert(able.length > 0, 'the fee is within the budgets');
+    const weights = new Map(able.map((id) => [id, lackOf(parents, id, feeRate)]));
+    const all = [...weights.values()].reduce((sum, weight) => sum + weight, 0n);
+    const round = open;
+    for (const [id, weight] of weights) {
+      const room = (budgets.get(id) ?? 0n) - (shares.get(id) ?? 0n);
+      const part = least((round * weight + all - 1n) / all, room, open);
+      shares.set(id, (shares.get(id) ?? 0n) + part);
+      open -= part;
+    }
+  }
+  return shares;
+}
+
+const least = (...amounts: readonly bigint[]): bigint =>
+  amounts.reduce((smallest, amount) => (amount < smallest ? amount : smallest));
+
+/** What the transactions of an order lack to the rate; at least a sat, so that it bears something. */
+function lackOf(parents: readonly BumpedTransaction[], orderId: string, feeRate: bigint): bigint {
+  const lack = parents
+    .filter((parent) => parent.orderId === orderId)
+    .reduce((sum, { virtualBytes, fee }) => sum + feeAt(virtualBytes, feeRate) - fee, 0n);
+  return largest(lack, 1n);
+}

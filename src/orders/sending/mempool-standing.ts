@@ -1,0 +1,81 @@
+import { satsOfBitcoins } from '#kernel/bitcoin/amount.ts';
+import type { NodeRpc } from '#kernel/contracts/node.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
+import type { ClusterLimits } from './node-standing.ts';
+
+/** RPC_INVALID_ADDRESS_OR_KEY: here, a transaction that is not in the mempool. */
+const unknownKey = -5;
+
+/** What the node says of a transaction in its mempool. */
+export interface MempoolStanding {
+  /** What a miner gets for it: with what it needs, and what pays for it. Sats for 1,000 virtual bytes. */
+  readonly effectiveRate: bigint;
+  /** What depends on each other with it, itself included. */
+  readonly cluster: ClusterLimits;
+}
+
+/** An answer of `getmempoolentry`. */
+interface Entry {
+  readonly vsize: number;
+  readonly ancestorcount: number;
+  readonly ancestorsize: number;
+  readonly descendantcount: number;
+  readonly descendantsize: number;
+  /** From Bitcoin Core 31 on: of what is mined together with it. */
+  readonly chunkweight?: number;
+  readonly fees: {
+    readonly base: number;
+    readonly ancestor: number;
+    readonly descendant: number;
+    readonly chunk?: number;
+  };
+}
+
+/** Where a transaction stands in the node's mempool; null: it is not there. */
+export async function mempoolStanding(node: NodeRpc, txid: Txid): Promise<MempoolStanding | null> {
+  try {
+    return standingOfEntry(await node.call<Entry>('getmempoolentry', [displayHash(txid)]));
+  } catch (error) {
+    if (error instanceof AppError && error.details['rpcCode'] === unknownKey) return null;
+    throw error;
+  }
+}
+
+/** Whether a block has a transaction of which one of these outputs is unspent there. */
+export async function hasUnspentOutput(
+  node: NodeRpc,
+  txid: Txid,
+  vouts: ReadonlySet<number>,
+): Promise<boolean> {
+  for (const vout of vouts) {
+    if ((await node.call<unknown>('gettxout', [displayHash(txid), vout, false])) !== null) return true;
+  }
+  return false;
+}
+
+/** As it is understood. Pure. */
+export function standingOfEntry(entry: Entry): MempoolStanding {
+  const { ancestorcount, ancestorsize, descendantcount, descendantsize, vsize } = entry;
+  return {
+    effectiveRate: effectiveRate(entry),
+    // it counts among both
+    cluster: {
+      count: ancestorcount + descendantcount - 1,
+      virtualBytes: ancestorsize + descendantsize - vsize,
+    },
+  };
+}
+
+function effectiveRate({ fees, chunkweight, vsize, ancestorsize, descendantsize }: Entry): bigint {
+  if (fees.chunk !== undefined && chunkweight !== undefined) return rateOf(fees.chunk, chunkweight / 4);
+  const own = rateOf(fees.base, vsize);
+  const withAncestors = rateOf(fees.ancestor, ancestorsize);
+  const paidFor = rateOf(fees.descendant, descendantsize);
+  const alone = own < withAncestors ? own : withAncestors;
+  return alone > paidFor ? alone : paidFor;
+}
+
+/** Sats for 1,000 virtual bytes, rounded down. */
+const rateOf = (fee: number, virtualBytes: number): bigint =>
+  BigInt(Math.floor((satsOfBitcoins(fee) * 1000) / virtualBytes));

@@ -1,0 +1,210 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { readBumps } from '#orders/bumping/bump.store.ts';
+import { readEntries } from '#orders/ledger.store.ts';
+import { balancesOf } from '#orders/ledger.ts';
+import { orderAnswer } from '#orders/order-answer.ts';
+import { listOrders, showOrder } from '#orders/order-office.ts';
+import { envelopeScript } from '#test/builders/regtest/regtest-envelope.ts';
+import { scriptOf, transaction } from '#test/builders/regtest/regtest-transaction.ts';
+import { wantedOrder } from '#test/builders/wanted-order.ts';
+import { type BitcoindOptions } from '#test/support/node/bitcoind.ts';
+import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
+import { OrderWorld } from '#test/support/orders/order-world.ts';
+
+const refunded = 701;
+
+describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () => {
+  let world: OrderWorld;
+  afterEach(() => world?.close());
+
+  /** A service that does something about what is stuck at once, and pays so many sats for an order. */
+  async function start(maxSats: bigint, options: BitcoindOptions = {}): Promise<void> {
+    world = await OrderWorld.start(options);
+    await payUpTo(maxSats);
+  }
+
+  async function payUpTo(maxSats: bigint): Promise<void> {
+    await world.stop();
+    world.bumps = { maxSats, afterMs: 0 };
+    await world.follow();
+  }
+
+  /** Makes the node estimate about so many sats for a virtual byte, with blocks of transactions that pay it. */
+  async function raiseFees(feeRate: number): Promise<void> {
+    for (let block = 0; block < 16; block++) {
+      const made = await world.chain.split(8, 1_000_000);
+      await world.chain.mine([made]);
+      const paying = Array.from({ length: 8 }, (_, vout) =>
+        transaction([made.coin(vout)], [{ value: 1_000_000 - 111 * feeRate }]),
+      );
+      for (const each of paying) await world.chain.broadcast(each);
+      await world.chain.mine(paying);
+    }
+    await world.indexed();
+  }
+
+  /** Orders that are paid in one block: their reveals are sent. */
+  async function queued(wanted: readonly ReturnType<typeof wantedOrder>[]): Promise<string[]> {
+    const made = [];
+    for (const each of wanted) made.push((await world.desk.create(each)).order);
+    const ids = made.map(({ id }) => id);
+    const coin = await world.chain.coin();
+    const paid = made.map(({ script, amount }) => ({ outputScript: script, value: Number(amount) }));
+    const rest = coin.value - paid.reduce((sum, { value }) => sum + value, 100_000);
+    await world.chain.mine([transaction([coin], [...paid, { value: rest }])]);
+    for (const id of ids) await world.until(id, 'queued');
+    for (const id of ids) await world.sent(id);
+    return ids;
+  }
+
+  /** Delivered orders that leave a coin of this many sats each. */
+  async function earn(coins: number, value: bigint): Promise<void> {
+    const ids = await queued(
+      Array.from({ length: coins }, (_, index) => wantedOrder([`rich ${index}`], { additionalFee: value })),
+    );
+    await world.chain.mineMempool();
+    for (const id of ids) await world.until(id, 'completed');
+  }
+
+  const idOf = async (id: string): Promise<string> => {
+    const found = (await world.desk.read(id))!;
+    return (orderAnswer(found.order, found) as { files: { inscriptionId: string }[] }).files[0]!
+      .inscriptionId;
+  };
+  const mempool = () => world.bitcoind.rpc.call<string[]>('getrawmempool');
+  const bumpsOf = (id: string) => readBumps(world.database.pool, id);
+  /** Waits until the node has taken so many bumps of orders, and gives their txids. */
+  const bumped = (ids: readonly string[], count: number) =>
+    world.eventually(async () => {
+      const all = (await Promise.all(ids.map(bumpsOf)))
+        .flat()
+        .filter(({ sentAt, isDead }) => sentAt !== null && !isDead);
+      const txids = new Set(all.map(({ txid }) => Buffer.from(txid).toString('hex')));
+      if (txids.size === count) return all;
+      const shown = await listOrders(world.database.pool, 'queued', 3);
+      throw new Error(`${txids.size} bumps; ${JSON.stringify(shown)}\n${world.logged.join('')}`);
+    });
+  async function account(id: string, name: 'operator' | 'owed'): Promise<number> {
+    const balances = balancesOf(await readEntries(world.database.pool, id));
+    return Number(balances.get(name) ?? 0n);
+  }
+
+  /** Sats for a virtual byte that a miner gets for a transaction, with what pays for it. */
+  async function effectiveRate(txid: string): Promise<number> {
+    const entry = await world.bitcoind.rpc.call<{ chunkweight: number; fees: { chunk: number } }>(
+      'getmempoolentry',
+      [txid],
+    );
+    return (entry.fees.chunk * 1e8 * 4) / entry.chunkweight;
+  }
+
+  test('fifty are paid for within what may depend on each other, survive a restart of the node, and keep their ids', async () => {
+    // nothing is paid until all of them are stuck
+    await start(0n, { extra: ['-limitclustercount=25', '-persistmempool=0'] });
+    await earn(3, 300_000n);
+    await raiseFees(20);
+    const ids = await queued(Array.from({ length: 50 }, (_, index) => wantedOrder([`stuck ${index}`])));
+    const inscriptionIds = await Promise.all(ids.map(idOf));
+    await payUpTo(20_000n);
+    // clusters of 25: 24 of them and their child
+    await bumped(ids, 3);
+    for (const id of inscriptionIds) expect(await effectiveRate(id.slice(0, 64))).toBeGreaterThan(17);
+    const before = (await mempool()).toSorted();
+    expect(before).toHaveLength(53);
+    await world.bitcoind.restart();
+    await world.eventually(async () => expect((await mempool()).toSorted()).toEqual(before));
+    await world.chain.mineMempool();
+    for (const id of ids) await world.until(id, 'completed');
+    expect(await Promise.all(ids.map(idOf))).toEqual(inscriptionIds);
+    await world.eventually(async () => {
+      const costs = await Promise.all(ids.map((id) => account(id, 'operator')));
+      expect(costs.every((cost) => cost < 0 && cost >= -20_000)).toBe(true);
+    });
+    expect((await world.audit()).differences).toEqual([]);
+  });
+
+  test('are paid for again where that is stuck, too, and cost the order one of both', async () => {
+    await start(400n);
+    await earn(1, 300_000n);
+    await raiseFees(20);
+    const [id = ''] = await queued([wantedOrder(['twice'])]);
+    await world.chain.mineEmpty(1);
+    const [first] = await bumped([id], 1);
+    await payUpTo(20_000n);
+    const both = await world.eventually(async () => {
+      const all = await bumpsOf(id);
+      if (all.length > 1 && all.at(-1)!.sentAt !== null) return all;
+      throw new Error(JSON.stringify([all, world.logged]));
+    });
+    expect(both.at(-1)!.fee).toBeGreaterThan(first!.fee);
+    // the second one took the place of the first
+    expect(await mempool()).toHaveLength(2);
+    await world.chain.mineMempool();
+    await world.until(id, 'completed');
+    await world.eventually(async () => expect(await account(id, 'operator')).toBe(-both.at(-1)!.fee));
+    expect((await world.audit()).differences).toEqual([]);
+  });
+
+  test('wait where the budget is spent, and the operator is told', async () => {
+    await start(300n);
+    await raiseFees(20);
+    const [id = ''] = await queued([wantedOrder(['poor'])]);
+    await world.chain.mineEmpty(1);
+    const [bump] = await bumped([id], 1);
+    expect(bump).toMatchObject({ fee: 300, share: 300 });
+    await world.chain.mineEmpty(1);
+    await world.eventually(async () => {
+      const [listed] = await listOrders(world.database.pool, 'queued', 10);
+      expect(listed!.stuck).toMatch(/sat\/vB are asked for, and an order is paid 300 sats for/u);
+    });
+    expect(await showOrder(world.database.pool, id)).toMatchObject({ bumps: [{ fee: 300, share: 300 }] });
+    expect(await bumpsOf(id)).toHaveLength(1);
+  });
+
+  test('that hold what was paid too much are paid for, and all of it goes back', async () => {
+    await start(20_000n);
+    await earn(1, 300_000n);
+    await raiseFees(20);
+    const wanted = { ...wantedOrder(['too much']), refundScript: scriptOf(refunded) };
+    const { order } = await world.desk.create(wanted);
+    await world.chain.pay(order.script, Number(order.amount) + 50_000);
+    await world.chain.mineMempool();
+    await world.until(order.id, 'queued');
+    await world.sent(order.id);
+    await world.chain.mineEmpty(1);
+    await bumped([order.id], 1);
+    await world.chain.mineMempool();
+    await world.until(order.id, 'completed');
+    await world.sent(order.id, ['refund']);
+    await world.chain.mineMempool();
+    await world.eventually(async () => expect(await account(order.id, 'owed')).toBe(0));
+    const refund = (await world.desk.read(order.id))!.transactions.find(({ kind }) => kind === 'refund')!;
+    expect(refund.plan.outputs[0]!.value + refund.fee).toBe(50_000);
+    expect((await world.audit()).differences).toEqual([]);
+  });
+
+  test('that the mempool dropped come back as a package with what pays for them', async () => {
+    await start(20_000n, { extra: ['-maxmempool=5'] });
+    await earn(1, 300_000n);
+    const [id = ''] = await queued([wantedOrder(['dropped'])]);
+    const txid = (await idOf(id)).slice(0, 64);
+    const filling = Array.from({ length: 14 }, (_, index) =>
+      envelopeScript({ contentType: 'image/png', body: Buffer.alloc(380_000, index) }),
+    );
+    const coin = await world.chain.coin();
+    const commits = filling.map((commit) => ({ value: 2_000_000, commit }));
+    const made = transaction([coin], [...commits, { value: coin.value - 30_000_000 }]);
+    await world.chain.mine([made]);
+    for (const index of filling.keys()) {
+      if (!(await mempool()).includes(txid)) break;
+      await world.chain.broadcast(transaction([made.coin(index)], [{ value: 1_500_000 - 20_000 * index }]));
+    }
+    expect(await mempool()).not.toContain(txid);
+    await world.chain.mineEmpty(1);
+    await bumped([id], 1);
+    expect(await mempool()).toContain(txid);
+    for (let block = 0; block < 3; block++) await world.chain.mineMempool();
+    await world.until(id, 'completed');
+    expect((await world.audit()).differences).toEqual([]);
+  });
+});

@@ -1,0 +1,143 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { plannedWeight } from '#kernel/bitcoin/plan-weight.ts';
+import { virtualSize } from '#kernel/bitcoin/transaction-size.ts';
+import { trustedTxid } from '#kernel/primitives/hash.ts';
+import { type OwnedOutput, planBump, type WantedBump } from '#orders/bumping/plan-bump.ts';
+import { anchorScript } from '#orders/inscribing/plan-amounts.ts';
+import { propertyRuns } from '#test/support/property-runs.ts';
+import { testWallet } from '#test/support/wallet/plans.ts';
+
+const { wallet, signer } = testWallet();
+const rules = { mempoolMinFeeRate: 100n, incrementalFeeRate: 100n };
+
+const { script: p2tr } = wallet.ownAddress(3);
+
+/** An output of a key of the wallet, or an anchor, that nobody has made. */
+function output(place: number, value: bigint, isAnchor = false): OwnedOutput {
+  const txid = trustedTxid(new Uint8Array(32).fill(place % 251));
+  const script = isAnchor ? anchorScript : p2tr;
+  return { txid, vout: place, value, script, key: isAnchor ? null : { branch: 1, index: 3 } };
+}
+
+const restOf = (index: number) => {
+  const { script, key, leafScript } = wallet.ownAddress(index);
+  return { script, own: { key, leafScript } };
+};
+const rest = restOf(7);
+
+function bumpOf(more: Partial<WantedBump> = {}): WantedBump {
+  const parent = { orderId: 'a', fee: 300n, virtualBytes: 300, output: output(1, 2000n), owed: 0n };
+  return {
+    parents: [parent],
+    ancestor: { fee: 0n, virtualBytes: 0 },
+    kept: [],
+    replaced: null,
+    feeRate: 3000n,
+    paidRate: 1000n,
+    budgets: new Map([['a', 20_000n]]),
+    ...more,
+  };
+}
+
+const sumOf = (parts: readonly { readonly value: bigint }[]): bigint =>
+  parts.reduce((sum, { value }) => sum + value, 0n);
+
+describe('what pays for stuck transactions', () => {
+  test('spends our output of one, and brings both to the rate that is asked for', () => {
+    const planned = planBump(bumpOf(), [], rest, rules);
+    if (planned.kind === 'none') throw new Error('there is a plan');
+    // 111 virtual bytes: (300 + 111) × 3 − 300
+    expect(planned.fee).toBe(933n);
+    expect(planned.plan.outputs).toEqual([{ kind: 'bump', value: 1067n, ...rest }]);
+    expect(planned.limit).toBeNull();
+    expect(signer.signPlan(planned.plan).fee).toBe(933n);
+  });
+
+  test('takes the smallest coin that is enough where our output is an anchor', () => {
+    const parent = { ...bumpOf().parents[0]!, output: output(1, 240n, true) };
+    const coins = [output(2, 900n), output(3, 5000n), output(4, 3000n)];
+    const planned = planBump(bumpOf({ parents: [parent] }), coins, rest, rules);
+    if (planned.kind === 'none') throw new Error('there is a plan');
+    expect(planned.coins).toEqual([coins[2]]);
+    signer.signPlan(planned.plan);
+  });
+
+  test('goes as far as its budget, and as its coins, and says which', () => {
+    const poor = planBump(bumpOf({ budgets: new Map([['a', 500n]]) }), [], rest, rules);
+    expect(poor).toMatchObject({ kind: 'bump', fee: 500n, limit: 'budget' });
+    const bare = planBump(bumpOf({ feeRate: 9000n }), [], rest, rules);
+    expect(bare).toMatchObject({ kind: 'bump', fee: 1670n, limit: 'coins' });
+    expect(planBump(bumpOf({ budgets: new Map([['a', 5n]]) }), [], rest, rules)).toEqual({
+      kind: 'none',
+      limit: 'budget',
+    });
+  });
+
+  test('leaves what is a customer’s', () => {
+    const parent = { ...bumpOf().parents[0]!, output: output(1, 52_000n), owed: 50_000n };
+    const planned = planBump(bumpOf({ parents: [parent], feeRate: 9000n }), [], rest, rules);
+    expect(planned).toMatchObject({ kind: 'bump', limit: 'coins', plan: { outputs: [{ value: 50_330n }] } });
+  });
+
+  const amount = (max: bigint): fc.Arbitrary<bigint> => fc.bigInt({ min: 330n, max });
+  const parents = fc.array(
+    fc.record({
+      orderId: fc.constantFrom('a', 'b', 'c'),
+      fee: fc.bigInt({ min: 20n, max: 5000n }),
+      virtualBytes: fc.integer({ min: 150, max: 5000 }),
+      value: amount(30_000n),
+      isAnchor: fc.boolean(),
+    }),
+    { minLength: 1, maxLength: 12 },
+  );
+
+  test('no sat comes or goes, no budget is exceeded, and a replacement is one by the rules of nodes', () => {
+    fc.assert(
+      fc.property(
+        parents,
+        fc.array(amount(50_000n), { maxLength: 6 }),
+        fc.bigInt({ min: 100n, max: 60_000n }),
+        fc.array(fc.bigInt({ min: 0n, max: 20_000n }), { minLength: 3, maxLength: 3 }),
+        fc.option(fc.record({ fee: fc.bigInt({ min: 11n, max: 9000n }), virtualBytes: fc.constant(111) }), {
+          nil: null,
+        }),
+        fc.boolean(),
+        (given, values, feeRate, [a = 0n, b = 0n, c = 0n], replaced, isOwing) => {
+          const made = given.map(({ isAnchor, value, ...parent }, place) => ({
+            ...parent,
+            output: output(place, isAnchor ? 240n : value, isAnchor),
+            owed: isOwing && !isAnchor ? value / 2n : 0n,
+          }));
+          const all = new Map([
+            ['a', a],
+            ['b', b],
+            ['c', c],
+          ]);
+          const budgets = new Map([...all].filter(([id]) => made.some(({ orderId }) => orderId === id)));
+          const wanted = bumpOf({ parents: made, feeRate, paidRate: 100n, replaced, budgets });
+          const coins = values.map((value, place) => output(50 + place, value));
+          const planned = planBump(wanted, coins, rest, rules);
+          if (planned.kind === 'none') return;
+          const { plan, fee, shares, limit } = planned;
+          const [left] = plan.outputs;
+          expect(sumOf(plan.inputs) - left!.value).toBe(fee);
+          expect(plan.feeMax).toBe(fee);
+          expect(left!.value).toBeGreaterThanOrEqual(made.reduce((sum, { owed }) => sum + owed, 330n));
+          expect([...shares.values()].reduce((sum, share) => sum + share, 0n)).toBe(fee);
+          for (const [id, share] of shares) expect(share).toBeLessThanOrEqual(budgets.get(id)!);
+          const size = BigInt(virtualSize(plannedWeight(plan)));
+          const paid = made.reduce((sum, parent) => sum + parent.fee, fee);
+          const bytes = made.reduce((sum, parent) => sum + BigInt(parent.virtualBytes), size);
+          if (limit === null) expect(paid * 1000n).toBeGreaterThanOrEqual(feeRate * bytes);
+          expect(fee * 1000n).toBeGreaterThanOrEqual(size * rules.mempoolMinFeeRate);
+          if (replaced !== null) {
+            expect((fee - replaced.fee) * 1000n).toBeGreaterThanOrEqual(size * rules.incrementalFeeRate);
+            expect(fee * BigInt(replaced.virtualBytes)).toBeGreaterThan(replaced.fee * size);
+          }
+        },
+      ),
+      { numRuns: propertyRuns(1000) },
+    );
+  });
+});
