@@ -1,12 +1,10 @@
 import type pg from 'pg';
-import { AppError } from '#kernel/errors/app-error.ts';
+import type { AppError } from '#kernel/errors/app-error.ts';
 import type { Logger } from '#kernel/logger.ts';
 import type { WebhookTryResult } from '#kernel/metrics.ts';
+import { keepWorking } from '#kernel/pg/keep-working.ts';
 import { connectClient, createPool } from '#kernel/pg/pool.ts';
-import { postgresFailure } from '#kernel/pg/postgres-failure.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
-import { Repeats } from '#kernel/repeats.ts';
-import { Patience, pause } from '#kernel/retry.ts';
 import { Waker } from '#kernel/waker.ts';
 import type { OutgoingHttp } from '#outgoing/outgoing-http.ts';
 import { Deliveries, type DeliveryClock } from './deliveries.ts';
@@ -39,9 +37,6 @@ const statementTimeoutMs = 15_000;
 /** A message may be due without news: a process died that tried it. */
 const pollMs = 5_000;
 const forgetEveryMs = 3_600_000;
-/** The first and the longest pause after failures. */
-const retryMinMs = 500;
-const retryMaxMs = 30_000;
 
 /**
  * Sends what is in the outbox until the signal is aborted (docs/webhooks.md). Any number of processes share the work.
@@ -56,8 +51,6 @@ export async function deliverWebhooks(options: DeliverWebhooksOptions): Promise<
     onError: (error) => log.debug({ err: error }, 'an idle connection was lost'),
   });
   const waker = new Waker();
-  const repeats = new Repeats();
-  const patience = new Patience({ firstPauseMs: retryMinMs, pauseMaxMs: retryMaxMs, waitsForPeople: true });
   const clock = options.clock ?? ownClock;
   const wakeAfterTry = (outcome: WebhookTryResult): void => {
     onTry?.(outcome);
@@ -65,30 +58,16 @@ export async function deliverWebhooks(options: DeliverWebhooksOptions): Promise<
   };
   let deliveries: Deliveries | null = null;
   try {
-    while (!signal.aborted) {
-      const startedAt = Date.now();
-      try {
-        if (deliveries === null) {
-          const keys = await options.keys();
-          await noteOurKeys(pool, keys);
-          deliveries = new Deliveries({ ...options, pool, keys, clock, onTry: wakeAfterTry });
-        }
-        await deliverOnce(options, deliveries, waker);
-      } catch (thrown) {
-        if (signal.aborted) break;
-        const error = postgresFailure(thrown);
-        if (!(error instanceof AppError)) throw error;
-        if (Date.now() - startedAt > retryMaxMs) patience.reset();
-        const waitMs = patience.delayAfter(error);
-        onProblem?.(error);
-        if (waitMs === null) throw error;
-        if (repeats.isDue(error.code))
-          log.warn({ err: error, waitMs: Math.round(waitMs) }, 'webhooks are not sent');
-        await pause(waitMs, signal);
+    await keepWorking({ signal, log, failing: 'webhooks are not sent', onProblem }, async () => {
+      if (deliveries === null) {
+        const keys = await options.keys();
+        await noteOurKeys(pool, keys);
+        deliveries = new Deliveries({ ...options, pool, keys, clock, onTry: wakeAfterTry });
       }
-    }
+      await deliverOnce(options, deliveries, waker);
+    });
   } finally {
-    await deliveries?.end();
+    await (deliveries as Deliveries | null)?.end();
     await pool.end();
   }
 }

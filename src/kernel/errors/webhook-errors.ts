@@ -8,7 +8,7 @@ export const webhookErrors = {
   },
   service_secret_invalid: {
     meaning:
-      'The file with the secret of the service cannot be read or made, is not of 32 bytes, or others than its owner may read it.',
+      'The file with the secret of the service cannot be read or made, is not of 32 bytes, is a link or of another user, or others than its owner may use it.',
     action:
       'Restore it from a backup, with mode 0600 and the account of this program as its owner (docs/webhooks.md, "The secret").',
     retry: 'never',

@@ -55,5 +55,16 @@ test('where no file can be made, it is said', async () => {
   // a link that leads nowhere is not followed to make one elsewhere
   const link = join(folder, 'link');
   await symlink(join(folder, 'nowhere'), link);
-  await expect(ensureServiceSecret(link)).rejects.toMatchObject({ code: 'service_secret_missing' });
+  await expect(ensureServiceSecret(link)).rejects.toMatchObject({ code: 'service_secret_invalid' });
+  expect(await readdir(folder)).toEqual(['file', 'link']);
+});
+
+test('a link is refused, whatever it leads to: who made it may know the secret', async () => {
+  await ensureServiceSecret(path);
+  const link = join(folder, 'link');
+  await symlink(path, link);
+  await expect(readServiceSecret(link)).rejects.toMatchObject({
+    code: 'service_secret_invalid',
+    message: `The secret of the service at ${link} is refused: it is a link.`,
+  });
 });

@@ -1,0 +1,52 @@
+import { AppError } from '#kernel/errors/app-error.ts';
+import type { Logger } from '#kernel/logger.ts';
+import { Repeats } from '#kernel/repeats.ts';
+import { Patience, pause, type RetryPlace } from '#kernel/retry.ts';
+import { postgresFailure } from './postgres-failure.ts';
+
+export interface KeepWorking extends RetryPlace {
+  readonly signal: AbortSignal;
+  readonly log: Logger;
+  /** What is not done after a failure, for the log: `webhooks are not sent`. */
+  readonly failing: string;
+  /** Called with each failure, also with one that is thrown. */
+  readonly onProblem?: ((problem: AppError) => void) | undefined;
+}
+
+/** The first and the longest pause after failures. */
+const retryMinMs = 500;
+const retryMaxMs = 30_000;
+
+/**
+ * Does work on the database again and again, until the signal is aborted. Failures are logged and retried as the table of
+ * error codes says; after a while without one, the next counts as the first. Throws what is not retried.
+ */
+export async function keepWorking(
+  { signal, log, failing, onProblem, isFolder, hasCookieFile }: KeepWorking,
+  work: () => Promise<void>,
+): Promise<void> {
+  const repeats = new Repeats();
+  const patience = new Patience({
+    firstPauseMs: retryMinMs,
+    pauseMaxMs: retryMaxMs,
+    isFolder,
+    hasCookieFile,
+    waitsForPeople: true,
+  });
+  while (!signal.aborted) {
+    const startedAt = Date.now();
+    try {
+      await work();
+    } catch (thrown) {
+      if (signal.aborted) return;
+      const error = postgresFailure(thrown);
+      if (!(error instanceof AppError)) throw error;
+      if (Date.now() - startedAt > retryMaxMs) patience.reset();
+      const waitMs = patience.delayAfter(error);
+      onProblem?.(error);
+      if (waitMs === null) throw error;
+      if (repeats.isDue(error.code)) log.warn({ err: error, waitMs: Math.round(waitMs) }, failing);
+      await pause(waitMs, signal);
+    }
+  }
+}
