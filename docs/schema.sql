@@ -919,6 +919,21 @@ CREATE TABLE service.order_leaves (
 );
 ALTER TABLE service.order_leaves ALTER COLUMN leaf SET STORAGE EXTERNAL;
 
+CREATE TABLE service.order_parents (
+  order_id uuid NOT NULL,
+  index integer NOT NULL,
+  key_index integer NOT NULL,
+  script bytea NOT NULL,
+  address text NOT NULL,
+  CONSTRAINT order_parents_pkey PRIMARY KEY (order_id, index),
+  CONSTRAINT order_parents_index_check CHECK ((index >= 0)),
+  CONSTRAINT order_parents_key_index_check CHECK ((key_index >= 0)),
+  CONSTRAINT order_parents_key_index_key UNIQUE (key_index),
+  CONSTRAINT order_parents_order_id_fkey FOREIGN KEY (order_id) REFERENCES service.orders(id) ON DELETE CASCADE,
+  CONSTRAINT order_parents_script_check CHECK ((length(script) = 34)),
+  CONSTRAINT order_parents_script_key UNIQUE (script)
+);
+
 CREATE TABLE service.order_transactions (
   txid bytea NOT NULL,
   order_id uuid NOT NULL,
@@ -938,7 +953,7 @@ CREATE TABLE service.order_transactions (
   CONSTRAINT order_transactions_files_check CHECK ((files >= 0)),
   CONSTRAINT order_transactions_height_check CHECK ((height >= 0)),
   CONSTRAINT order_transactions_index_check CHECK ((index >= 0)),
-  CONSTRAINT order_transactions_kind_check CHECK ((kind = ANY (ARRAY['commit'::text, 'reveal'::text, 'refund'::text]))),
+  CONSTRAINT order_transactions_kind_check CHECK ((kind = ANY (ARRAY['commit'::text, 'reveal'::text, 'return'::text, 'refund'::text]))),
   CONSTRAINT order_transactions_order_id_fkey FOREIGN KEY (order_id) REFERENCES service.orders(id),
   CONSTRAINT order_transactions_txid_check CHECK ((length(txid) = 32))
 );
@@ -982,7 +997,7 @@ CREATE TABLE service.orders (
   CONSTRAINT orders_refund_script_check CHECK (((length(refund_script) >= 1) AND (length(refund_script) <= 520))),
   CONSTRAINT orders_script_check CHECK ((length(script) = 34)),
   CONSTRAINT orders_script_key UNIQUE (script),
-  CONSTRAINT orders_state_check CHECK ((state = ANY (ARRAY['waiting-payment'::text, 'waiting-confirmation'::text, 'prep'::text, 'queued'::text, 'completed'::text, 'expired'::text, 'cancelled'::text, 'waiting-refund'::text, 'refunded'::text, 'error'::text]))),
+  CONSTRAINT orders_state_check CHECK ((state = ANY (ARRAY['waiting-payment'::text, 'waiting-parent'::text, 'waiting-confirmation'::text, 'prep'::text, 'queued'::text, 'completed'::text, 'expired'::text, 'cancelled'::text, 'waiting-refund'::text, 'refunded'::text, 'error'::text]))),
   CONSTRAINT orders_step_check CHECK ((step >= 0))
 );
 CREATE INDEX orders_look_at ON service.orders USING btree (look_at) WHERE (look_at IS NOT NULL);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { encipherRoute } from '#indexer/runes/encipher.ts';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { isAdvisoryLockHeld } from '#kernel/pg/advisory-lock.ts';
@@ -116,7 +117,14 @@ export function startOrders(
     const lockTimes = new LockTimes();
     try {
       const watch = new NodeWatch(node, config.orderBumpWithinBlocks);
-      const steps = orderSteps({ signer, lockTimes, watch, policy, tell: tellCustomer });
+      const steps = orderSteps({
+        signer,
+        lockTimes,
+        runestone: encipherRoute,
+        watch,
+        policy,
+        tell: tellCustomer,
+      });
       const bumps = { signer, policy: bumpPolicyOf(config), freeCoins: freeCoins(database.readers) };
       await followOrders({ url: database.url, node, watch, steps, bumps, lockTimes, signal, log });
     } finally {

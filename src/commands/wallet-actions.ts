@@ -156,8 +156,9 @@ export async function kit(context: CommandContext, id: string | undefined): Prom
   if (id === undefined || !isOrderId(id))
     throw new UsageError(`${id ?? 'which order'}? satscribe wallet kit <id of an order>`);
   const reveal = wholeNumber(context.flags, 'reveal');
+  const parent = wholeNumber(context.flags, 'parent');
   await withWalletDatabase(context, 'existing', async ({ pool }) => {
-    await context.print(`${JSON.stringify(await orderKit(pool, id, reveal))}\n`);
+    await context.print(`${JSON.stringify(await orderKit(pool, id, { reveal, parent }))}\n`);
   });
 }
 

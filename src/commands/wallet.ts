@@ -30,6 +30,7 @@ transaction, or sends it with --broadcast. It needs the seed file and a node, an
       'init: hand out keys from this index on: for a seed file that is there already, or after a restore of an older database',
     ),
     ownFlag('reveal', 'N', 'kit: of the commit output for this reveal, from 0 on; unset: of the charge'),
+    ownFlag('parent', 'N', 'kit: of the deposit address of this parent, from 0 on'),
     ownFlag('to', 'ADDRESS', 'recover: where the money goes'),
     ownFlag('fee-rate', 'RATE', 'recover: sats per virtual byte, at most three decimals'),
     ownFlag('broadcast', null, 'recover: send the transaction'),
@@ -50,7 +51,7 @@ const actions: Readonly<Record<string, { readonly flags: readonly string[]; read
   init: { flags: ['first-index', 'json'], words: 0 },
   show: { flags: ['json'], words: 0 },
   descriptors: { flags: ['json'], words: 0 },
-  kit: { flags: ['reveal', 'json'], words: 1 },
+  kit: { flags: ['reveal', 'parent', 'json'], words: 1 },
   recover: { flags: ['to', 'fee-rate', 'broadcast', 'json'], words: 1 },
 };
 

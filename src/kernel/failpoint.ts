@@ -69,6 +69,8 @@ export const orderFailpoints = [
   'order-sent',
   'order-marked',
 ] as const;
+/** What sends parents home is written and not committed: of orders with parents alone. */
+export const parentFailpoints = ['order-return'] as const;
 export const allFailpoints = [
   ...new Set([
     ...failpoints,
@@ -78,6 +80,7 @@ export const allFailpoints = [
     ...webhookFailpoints,
     ...deskFailpoints,
     ...orderFailpoints,
+    ...parentFailpoints,
   ]),
 ] as const;
 export type Failpoint = (typeof allFailpoints)[number];

@@ -14,10 +14,13 @@ import {
   insertOrder,
   type NewOrder,
   type NewOrderFile,
+  wakeOrder,
 } from './order.store.ts';
 import type { OrderQuote, OrderRequest } from './order-request.ts';
-import { watcherOf } from './process-order.ts';
+import { type DepositAddress, insertDepositAddresses } from './parents/deposits.store.ts';
+
 import { storedTerms } from './stored-terms.ts';
+import { depositWatcherOf, watcherOf } from './watchers.ts';
 
 /** A file as the customer sent it. */
 export interface SentFile {
@@ -52,6 +55,8 @@ export interface OrderKeys {
   readonly nextOwnKey: (tx: pg.ClientBase) => Promise<number>;
   /** The leaves of the order's reveals, and the address that is paid: proven to be spendable. */
   readonly charge: (keyIndex: number, wanted: Pick<WantedOrder, 'terms' | 'layout'>) => Promise<Charge>;
+  /** The address that a parent is sent to: proven to be spendable. */
+  readonly deposit: (keyIndex: number) => Pick<Charge, 'script' | 'address'>;
 }
 
 export interface Charge {
@@ -117,15 +122,37 @@ export async function createOrder(
       files: stored,
     };
     await insertOrder(tx, made);
+    const deposits = await depositAddresses(tx, keys, terms.parents.length);
     // nobody knows the address yet, so no block of the index pays it
     const sinceHeight = await nextIndexedHeight(tx);
     await watchScripts(tx, watcherOf(made.id), [{ script: charge.script, sinceHeight }]);
+    if (deposits.length > 0) {
+      await insertDepositAddresses(tx, made.id, deposits);
+      const watches = deposits.map(({ script }) => ({ script, sinceHeight }));
+      await watchScripts(tx, depositWatcherOf(made.id), watches);
+      // it waits for its parents: the process that brings orders on says so
+      await wakeOrder(tx, made.id);
+    }
     await onMade?.(tx, made, shown);
     failpoint('order-making');
     return made;
   });
   failpoint('order-made');
   return { order, files: shown };
+}
+
+/** One for each parent, with a key of its own. */
+async function depositAddresses(
+  tx: pg.ClientBase,
+  keys: OrderKeys,
+  parents: number,
+): Promise<DepositAddress[]> {
+  const addresses: DepositAddress[] = [];
+  while (addresses.length < parents) {
+    const keyIndex = await keys.nextKey(tx);
+    addresses.push({ index: addresses.length, keyIndex, ...keys.deposit(keyIndex) });
+  }
+  return addresses;
 }
 
 /**

@@ -28,6 +28,7 @@ import {
 import { failOrder, type OrderSteps, processOrder, tryAgainMs } from './process-order.ts';
 import type { NodeWatch } from './sending/node-watch.ts';
 import { TransactionSender } from './sending/send-transactions.ts';
+import { isOwnWatcher, orderOfWatcher } from './watchers.ts';
 
 export interface FollowOrdersOptions {
   /** Of the database, of the role that owns its tables. */
@@ -148,9 +149,9 @@ class OrderRounds {
     const ours: Uint8Array[] = [];
     for (const { watchers, payment } of changes) {
       for (const watcher of watchers) {
-        const [kind, id] = watcher.split(' ');
-        if ((kind === 'order' || kind === 'refund') && id !== undefined) touched.add(id);
-        if (kind === 'own') ours.push(payment.txid);
+        const id = orderOfWatcher(watcher);
+        if (id !== null) touched.add(id);
+        if (isOwnWatcher(watcher)) ours.push(payment.txid);
       }
     }
     if (ours.length > 0) for (const id of await ordersOfBumps(this.#client, ours)) touched.add(id);

@@ -29,8 +29,9 @@ export interface LedgerEntry {
   readonly vout: number | null;
 }
 
-/** A confirmed output that pays an order. */
+/** A confirmed output that pays an order, or brings a parent. */
 export interface Receipt {
+  readonly to: 'owed' | 'deposit';
   readonly txid: string;
   readonly vout: number;
   readonly value: bigint;
@@ -102,7 +103,7 @@ const least = (a: bigint, b: bigint): bigint => (a < b ? a : b);
 export function entriesOf(receipts: readonly Receipt[], settlements: readonly Settlement[]): LedgerEntry[] {
   const received = receipts
     .filter(({ value }) => value > 0n)
-    .map(({ txid, vout, value }): LedgerEntry => ({ from: 'outside', to: 'owed', sats: value, txid, vout }));
+    .map(({ txid, vout, value, to }): LedgerEntry => ({ from: 'outside', to, sats: value, txid, vout }));
   const settled = settlements.flatMap(({ txid, parts, from }) =>
     parts
       .filter(({ sats, to }) => sats > 0n && to !== from)

@@ -2,55 +2,64 @@ import assert from 'node:assert/strict';
 import type pg from 'pg';
 import type { OwnScript, TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
 import { failpoint } from '#kernel/failpoint.ts';
-import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
+import { displayHash } from '#kernel/primitives/hash.ts';
 import type { Payment } from '#payments/payments.queries.ts';
 import { watchScripts } from '#payments/store/watches.store.ts';
-import { layoutOrder, type OrderLayout, type RevealLayout } from './inscribing/order-layout.ts';
+import {
+  layoutOrder,
+  type OrderLayout,
+  type RevealLayout,
+  revealsPostageFirst,
+} from './inscribing/order-layout.ts';
 import type { OrderRefusal, OrderTerms } from './inscribing/order-terms.ts';
 import { type Arrived, type OwnDestination, planCommit, planReveal } from './inscribing/plan-transactions.ts';
-import { type OwedMoney, outpointOf } from './ledger/settlements.ts';
+import { destination, type OrderSigner, onlyOne, type Place, store } from './making/sign-and-store.ts';
 import { type Order, readLeaves } from './order.store.ts';
-import { insertTransaction, type OrderTransactionKind, type StoredPlan } from './order-transactions.store.ts';
-import { type OwedOutput, owedTooLittle, planRefund } from './plan-refund.ts';
-import { nextBlock, ownWatcherOf, refundWatcherOf } from './process-order.ts';
+import type { OrderTransactionKind } from './order-transactions.store.ts';
+import type { Deposit } from './parents/deposits.ts';
+import { type HeldRune, type RuneRoute, runeRoute } from './parents/rune-route.ts';
 import { termsOf } from './stored-terms.ts';
-
-/** What the wallet does: `src/wallet` has the keys. */
-export interface OrderSigner {
-  /** The script of a key with a leaf, or of the key alone. */
-  readonly scriptOf: (own: OwnScript) => Uint8Array;
-  /** What a txid covers, which ends with the lock time; signing changes neither. */
-  readonly unsigned: (plan: TransactionPlan) => { readonly bytes: Uint8Array; readonly txid: Txid };
-  readonly signPlan: (plan: TransactionPlan) => {
-    readonly bytes: Uint8Array;
-    readonly txid: Txid;
-    readonly fee: bigint;
-  };
-}
+import { nextBlock, ownWatcherOf } from './watchers.ts';
 
 /** Finds the lock times that give transactions their prefix (docs/adr/0042-id-prefixes.md); null: not yet. */
 export interface LockTimeSearch {
   readonly of: (orderId: string, unsigned: readonly Uint8Array[], prefix: string) => readonly number[] | null;
 }
 
+export interface RevealMakers {
+  readonly signer: OrderSigner;
+  readonly lockTimes: LockTimeSearch;
+  /** The script of a runestone. */
+  readonly runestone: (route: RuneRoute) => Uint8Array;
+}
+
+/** What a paid order spends. */
+export interface OrderFunds {
+  readonly payments: readonly Payment[];
+  /** In the order of its terms. */
+  readonly parents: readonly Deposit[];
+}
+
 /**
  * Plans, signs and stores all transactions of a paid order: its reveal, or a commit and its reveals. They are the same
- * for the same payments, whenever they are made. The reason where they cannot be made; null: they are made, or will be
- * once their lock times are found.
+ * for the same payments and parents, whenever they are made. The reason where they cannot be made; null: they are made,
+ * or will be once their lock times are found and the index has all parents where they are spent.
  */
 export async function makeReveals(
   tx: pg.ClientBase,
-  { signer, lockTimes }: { readonly signer: OrderSigner; readonly lockTimes: LockTimeSearch },
+  makers: RevealMakers,
   order: Order,
-  payments: readonly Payment[],
+  funds: OrderFunds,
 ): Promise<string | null> {
-  const planned = await planTransactions(tx, signer, order, payments);
-  if ('reason' in planned) return planned.reason;
-  const ready = withPrefix(planned, order, signer, lockTimes);
+  // where the index is behind a reorganisation, it does not say what they hold
+  if (!funds.parents.every(({ isUnspent }) => isUnspent)) return null;
+  const planning = await planningOf(tx, makers, order, funds);
+  const ready = withPrefix(planning, makers.lockTimes);
   if (ready === null) return null;
-  for (const { kind, place, plan } of ready) await store(tx, signer, order, kind, place, plan);
+  if ('reason' in ready) return ready.reason;
+  for (const { kind, place, plan } of ready) await store(tx, makers.signer, order, kind, place, plan);
   // what is ours of them pays for stuck transactions, once a block has it
-  const { script } = destination(signer, { key: { branch: 1, index: order.ownIndex }, leafScript: null });
+  const { script } = planning.service;
   await watchScripts(tx, ownWatcherOf(order.id), [{ script, sinceHeight: nextBlock }]);
   failpoint('order-reveals');
   return null;
@@ -62,71 +71,48 @@ interface PlannedTransaction {
   readonly plan: TransactionPlan;
 }
 
-/** With the lock times that give the reveals the prefix of the order; null: they are not known yet. */
-function withPrefix(
-  planned: readonly PlannedTransaction[],
-  { id, request }: Order,
-  signer: OrderSigner,
-  lockTimes: LockTimeSearch,
-): readonly PlannedTransaction[] | null {
+type Planned = readonly PlannedTransaction[] | OrderRefusal;
+
+/** The transactions with the lock times that give the reveals the prefix of the order; null: they are not known yet. */
+function withPrefix(planning: Planning, lockTimes: LockTimeSearch): Planned | null {
+  const { id, request } = planning.order;
   const { inscriptionIdPrefix: prefix } = request;
-  if (prefix === null) return planned;
-  const reveals = planned.filter(({ kind }) => kind === 'reveal');
-  const found = lockTimes.of(
-    id,
-    reveals.map(({ plan }) => signer.unsigned(plan).bytes),
-    prefix,
-  );
-  if (found === null) return null;
-  return planned.map((made) => {
-    if (made.kind !== 'reveal') return made;
-    const lockTime = found[made.place.index];
-    assert(lockTime !== undefined, 'a lock time was found for each reveal');
-    const plan = { ...made.plan, lockTime };
-    assert(displayHash(signer.unsigned(plan).txid).startsWith(prefix), 'the lock time gives the prefix');
-    return { ...made, plan };
-  });
+  let found: readonly number[] = [];
+  for (;;) {
+    const planned = planAll(planning, found);
+    if (prefix === null || 'reason' in planned) return planned;
+    const reveals = planned.filter(({ kind }) => kind === 'reveal');
+    if (found.length === reveals.length) {
+      const ids = reveals.map(({ plan }) => displayHash(planning.signer.unsigned(plan).txid));
+      assert(
+        ids.every((txid) => txid.startsWith(prefix)),
+        'the lock times give the prefix',
+      );
+      return planned;
+    }
+    // a reveal spends the parents that the one before it returned: its bytes are known once that has its lock time
+    const known = planning.parents.length > 0 ? found.length + 1 : reveals.length;
+    const unsigned = reveals
+      .slice(0, known)
+      .map(({ plan }) => planning.signer.unsigned(unlocked(plan)).bytes);
+    const more = lockTimes.of(id, unsigned, prefix);
+    if (more === null) return null;
+    assert(more.length === known, 'a lock time was found for each reveal');
+    found = more;
+  }
 }
 
-async function planTransactions(
-  tx: pg.ClientBase,
-  signer: OrderSigner,
-  order: Order,
-  payments: readonly Payment[],
-): Promise<readonly PlannedTransaction[] | OrderRefusal> {
-  const terms = termsOf(order.terms);
-  const { reveals } = layoutOf(terms, order);
-  const leaves = await readLeaves(tx, order.id);
-  const key = { branch: 0, index: order.keyIndex } as const;
-  const service = destination(signer, { key: { branch: 1, index: order.ownIndex }, leafScript: null });
-  const made = reveals.map((layout, index): PlacedReveal => {
-    const leafScript = leaves[index];
-    assert(leafScript !== undefined, `order ${order.id} has a leaf for each reveal`);
-    return { layout, index, commit: destination(signer, { key, leafScript }) };
-  });
-  const parts = { signer, order, terms, service };
-  if (order.paidTo === 'wallet')
-    return planCommitted(parts, made, arrivedOf(payments, { key, leafScript: null }));
-  const [only] = made;
-  assert(only !== undefined && made.length === 1, 'a direct order has one reveal');
-  const plan = planReveal(terms, only.layout, {
-    payments: arrivedOf(payments, only.commit.own),
-    parents: [],
-    service,
-  });
-  return 'reason' in plan ? plan : [revealOf(only, plan)];
-}
+const unlocked = (plan: TransactionPlan): TransactionPlan => ({ ...plan, lockTime: 0 });
 
-const revealOf = ({ index, layout }: PlacedReveal, plan: TransactionPlan): PlannedTransaction => ({
-  kind: 'reveal',
-  place: { index, count: layout.count },
-  plan,
-});
-
-interface PlanningParts {
-  readonly signer: OrderSigner;
+interface Planning extends Pick<RevealMakers, 'signer' | 'runestone'> {
   readonly order: Order;
   readonly terms: OrderTerms;
+  readonly layout: OrderLayout;
+  readonly reveals: readonly PlacedReveal[];
+  readonly payments: readonly Payment[];
+  readonly parents: readonly Arrived[];
+  /** What each parent holds. */
+  readonly runes: readonly (readonly HeldRune[] | null)[];
   /** Our output of each transaction. */
   readonly service: OwnDestination;
 }
@@ -138,63 +124,123 @@ interface PlacedReveal {
   readonly commit: OwnDestination;
 }
 
-/** A commit of the wallet, and the reveals that spend it. */
-function planCommitted(
-  { signer, order, terms, service }: PlanningParts,
-  reveals: readonly PlacedReveal[],
-  payments: readonly [Arrived, ...Arrived[]],
-): readonly PlannedTransaction[] | OrderRefusal {
-  const commits = reveals.map(({ commit }) => commit);
-  const plan = planCommit(terms, layoutOf(terms, order), {
+async function planningOf(
+  tx: pg.ClientBase,
+  { signer, runestone }: RevealMakers,
+  order: Order,
+  { payments, parents }: OrderFunds,
+): Promise<Planning> {
+  const terms = termsOf(order.terms);
+  const layout = layoutOf(terms, order);
+  const leaves = await readLeaves(tx, order.id);
+  const key = { branch: 0, index: order.keyIndex } as const;
+  return {
+    signer,
+    runestone,
+    order,
+    terms,
+    layout,
+    reveals: layout.reveals.map((reveal, index): PlacedReveal => {
+      const leafScript = leaves[index];
+      assert(leafScript !== undefined, `order ${order.id} has a leaf for each reveal`);
+      return { layout: reveal, index, commit: destination(signer, { key, leafScript }) };
+    }),
     payments,
-    commits,
-    feeInputs: destination(signer, { key: { branch: 0, index: order.keyIndex }, leafScript: null }),
-    change: service,
+    parents: parents.map(({ at, payment: { txid, vout, value, script } }): Arrived => {
+      const own = { key: { branch: 0, index: at.keyIndex }, leafScript: null } as const;
+      return { txid, vout, value, script, ...own };
+    }),
+    runes: parents.map(({ runes }) => runes),
+    service: destination(signer, { key: { branch: 1, index: order.ownIndex }, leafScript: null }),
+  };
+}
+
+/** @param lockTimes of the first reveals, as far as they are known */
+function planAll(planning: Planning, lockTimes: readonly number[]): Planned {
+  const { order, reveals, payments } = planning;
+  const key = { branch: 0, index: order.keyIndex } as const;
+  if (order.paidTo === 'wallet')
+    return planCommitted(planning, arrivedOf(payments, { key, leafScript: null }), lockTimes);
+  const [only] = reveals;
+  assert(only !== undefined && reveals.length === 1, 'a direct order has one reveal');
+  const plan = planOne(planning, only, arrivedOf(payments, only.commit.own), planning.parents, lockTimes);
+  return 'reason' in plan ? plan : [revealOf(only, plan)];
+}
+
+function planOne(
+  { terms, service, runes, runestone }: Planning,
+  { layout, index }: PlacedReveal,
+  payments: readonly [Arrived, ...Arrived[]],
+  parents: readonly Arrived[],
+  lockTimes: readonly number[],
+): TransactionPlan | OrderRefusal {
+  const inscriptions = terms.batchMode === 'shared-output' ? 1 : layout.count;
+  const route = runeRoute(runes, revealsPostageFirst(terms) ? inscriptions : 0);
+  const plan = planReveal(terms, layout, {
+    payments,
+    parents,
+    service,
+    ...(route === null ? {} : { runestone: runestone(route) }),
   });
+  return 'reason' in plan ? plan : { ...plan, lockTime: lockTimes[index] ?? 0 };
+}
+
+const revealOf = ({ index, layout }: PlacedReveal, plan: TransactionPlan): PlannedTransaction => ({
+  kind: 'reveal',
+  place: { index, count: layout.count },
+  plan,
+});
+
+/** A commit of the wallet, and the reveals that spend it. The parents go from one to the next. */
+function planCommitted(
+  planning: Planning,
+  payments: readonly [Arrived, ...Arrived[]],
+  lockTimes: readonly number[],
+): Planned {
+  const { signer, terms, layout, reveals, service } = planning;
+  const commits = reveals.map(({ commit }) => commit);
+  // what pays fees must not come to the charge's address: it would be a payment
+  const plan = planCommit(terms, layout, { payments, commits, feeInputs: service, change: service });
   if ('reason' in plan) return plan;
   const { txid } = signer.unsigned(plan);
   const planned: PlannedTransaction[] = [{ kind: 'commit', place: onlyOne, plan }];
+  let parents = planning.parents;
   for (const reveal of reveals) {
-    const { own } = reveal.commit;
-    const vout = plan.outputs.findIndex((output) => output.own?.leafScript === own.leafScript);
-    const output = plan.outputs[vout];
-    assert(output !== undefined, 'the commit has an output for each reveal');
-    const { value, script } = output;
-    const made = planReveal(terms, reveal.layout, {
-      payments: [{ txid, vout, value, script, ...own }],
-      parents: [],
-      service,
-    });
+    const made = planOne(planning, reveal, committedTo(reveal, { ...plan, txid }), parents, lockTimes);
     if ('reason' in made) return made;
     planned.push(revealOf(reveal, made));
+    parents = returnedBy(made, signer, parents);
   }
   return planned;
 }
 
-/** Plans, signs and stores the transaction that pays what is owed back. The reason where it cannot be made. */
-export async function makeRefund(
-  tx: pg.ClientBase,
+/** What a commit has for a reveal: the output with its leaf, and the next one where that pays the fee. */
+function committedTo(
+  { layout, commit }: PlacedReveal,
+  { outputs, txid }: Pick<TransactionPlan, 'outputs'> & Pick<Arrived, 'txid'>,
+): readonly [Arrived, ...Arrived[]] {
+  const first = outputs.findIndex(({ own }) => own?.leafScript === commit.own.leafScript);
+  const arrived = outputs
+    .slice(first, first + (layout.feeInput === null ? 1 : 2))
+    .map(({ value, script, own }, place): Arrived => {
+      assert(own !== undefined, 'the commit has an output for each reveal');
+      return { txid, vout: first + place, value, script, ...own };
+    });
+  const [committed, ...others] = arrived;
+  assert(first !== -1 && committed !== undefined, 'the commit has an output for each reveal');
+  return [committed, ...others];
+}
+
+/** The parents as the next reveal finds them: where this one returned them to. */
+function returnedBy(
+  plan: TransactionPlan,
   signer: OrderSigner,
-  order: Order,
-  outputs: readonly OwedMoney[],
-  feeRate: bigint,
-): Promise<string | null> {
-  const { refundScript } = order;
-  assert(refundScript !== null, 'a refund has an address');
-  const [leafScript = null] = order.paidTo === 'direct' ? await readLeaves(tx, order.id) : [];
-  const address = destination(signer, { key: { branch: 0, index: order.keyIndex }, leafScript });
-  const own = destination(signer, { key: { branch: 1, index: order.ownIndex }, leafScript: null });
-  const owed = outputs.map(({ at, ...output }): OwedOutput => {
-    const held = at === 'address' ? address : own;
-    return { ...output, script: held.script, ...held.own };
-  });
-  const plan = planRefund(owed, refundScript, own, feeRate);
-  if (plan === null) return owedTooLittle;
-  await store(tx, signer, order, 'refund', onlyOne, plan);
-  // how its block is found
-  await watchScripts(tx, refundWatcherOf(order.id), [{ script: refundScript, sinceHeight: nextBlock }]);
-  failpoint('order-refund');
-  return null;
+  parents: readonly Arrived[],
+): readonly Arrived[] {
+  if (parents.length === 0) return parents;
+  const { txid } = signer.unsigned(plan);
+  const first = plan.outputs.findIndex(({ kind }) => kind === 'parent');
+  return parents.map((parent, index): Arrived => ({ ...parent, txid, vout: first + index }));
 }
 
 /** The layout that was quoted: what it costs beyond the chain's part is in the amount. */
@@ -203,45 +249,6 @@ function layoutOf(terms: OrderTerms, { quote }: Order): OrderLayout {
   const layout = layoutOrder(terms, { amount: revenue, sizeFeePercent: 0 });
   assert(layout.kind === 'layout', 'terms that were quoted have a layout');
   return layout;
-}
-
-/** Of a transaction among those of its kind, and how many files it inscribes. */
-interface Place {
-  readonly index: number;
-  readonly count: number;
-}
-
-const onlyOne: Place = { index: 0, count: 0 };
-
-async function store(
-  tx: pg.ClientBase,
-  signer: OrderSigner,
-  order: Order,
-  kind: OrderTransactionKind,
-  { index, count: files }: Place,
-  plan: TransactionPlan,
-): Promise<void> {
-  const { bytes, txid, fee } = signer.signPlan(plan);
-  await insertTransaction(tx, order.id, {
-    txid,
-    kind,
-    index,
-    files,
-    bytes,
-    plan: storedPlan(plan),
-    fee: Number(fee),
-  });
-}
-
-function storedPlan({ inputs, outputs }: TransactionPlan): StoredPlan {
-  return {
-    inputs: inputs.map((input) => ({ outpoint: outpointOf(input), value: Number(input.value) })),
-    outputs: outputs.map(({ kind, value, script }) => ({
-      kind,
-      value: Number(value),
-      script: Buffer.from(script).toString('hex'),
-    })),
-  };
 }
 
 /** Always in one order, so that the same payments make the same transaction. */
@@ -254,8 +261,3 @@ function arrivedOf(payments: readonly Payment[], own: OwnScript): readonly [Arri
 }
 
 const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
-
-const destination = (signer: OrderSigner, own: OwnScript): OwnDestination => ({
-  script: signer.scriptOf(own),
-  own,
-});

@@ -5,6 +5,7 @@ import type { NewOrder, Order, OrderFile } from './order.store.ts';
 import { countsInTime } from './order-facts.ts';
 import type { OrderState } from './order-machine.ts';
 import type { OrderTransaction } from './order-transactions.store.ts';
+import type { ShownParent } from './parents/shown-parents.ts';
 import { placeOf } from './tell-customer.ts';
 
 /** The answer to a creation: all inputs, absent ones null, and a charge without its address (client-compat 3.4). */
@@ -34,24 +35,20 @@ export interface OrderProgress {
   readonly transactions: readonly OrderTransaction[];
   /** To its address. */
   readonly payments: readonly Payment[];
+  /** In the order of the request. */
+  readonly parents: readonly ShownParent[];
 }
 
 /** States in which the amount is there: what clients take for paid. */
 const paidStates: readonly OrderState[] = ['prep', 'queued', 'completed'];
 
 /** The answer to GET /order: fields without a value are left out (client-compat 3.6). */
-export function orderAnswer(order: Order, progress: OrderProgress): object {
-  const files = progress.files.map(fileAnswers(order, progress));
-  return { ...orderFields(order, progress), files };
-}
-
-/** The fields of that answer without its files. */
-export function orderFields(
-  order: Order,
-  { transactions, payments }: Omit<OrderProgress, 'files'>,
-): Readonly<Record<string, unknown>> {
+export function orderAnswer(order: Order, { files, transactions, payments, parents }: OrderProgress): object {
   const { count, ...request } = order.request;
-  const refund = transactions.find(({ kind, sentAt }) => kind === 'refund' && sentAt !== null);
+  const reveals = transactions.filter(({ kind }) => kind === 'reveal');
+  const refund = transactions.find(
+    ({ plan, sentAt }) => sentAt !== null && plan.outputs.some(({ kind }) => kind === 'refund'),
+  );
   return withoutNulls({
     id: order.id,
     status: 'ok',
@@ -59,6 +56,7 @@ export function orderFields(
     orderType: 'direct',
     createdAt: order.createdAt.getTime(),
     ...request,
+    parents: request.parents?.map((parent, index) => withoutNulls({ ...parent, ...parents[index] })) ?? null,
     ...costs(order),
     webhookUrl: order.webhookUrl,
     charge: { address: order.address, amount: Number(order.amount), callback_url: '' },
@@ -68,16 +66,8 @@ export function orderFields(
     error: order.error,
     expiresAt: order.expiresAt.getTime(),
     refund: refund === undefined ? null : refundOf(refund),
+    files: files.map((file) => fileOf(file, order, reveals)),
   });
-}
-
-/** What the answer shows of each file: there can be 10,000. */
-export function fileAnswers(
-  order: Order,
-  { transactions }: Pick<OrderProgress, 'transactions'>,
-): (file: OrderFile) => object {
-  const reveals = transactions.filter(({ kind }) => kind === 'reveal');
-  return (file) => fileOf(file, order, reveals);
 }
 
 /** Clients look for flags that are there and true. */
@@ -100,10 +90,11 @@ function receivedOf({ state, amount, expiresAt }: Order, payments: readonly Paym
   // what comes late or is dust does not bring the order on, so it is still missing
   const counted = valueOf(
     there.filter(({ value, firstSeen }) =>
-      countsInTime({ value, firstSeen, height: null, isGone: false }, { expiresAt }),
+      countsInTime({ value, firstSeen, height: null, isGone: false, isTaken: false }, { expiresAt }),
     ),
   );
-  const isShort = state === 'waiting-payment' && received > 0n && counted < amount;
+  const isWaiting = state === 'waiting-payment' || state === 'waiting-parent';
+  const isShort = isWaiting && received > 0n && counted < amount;
   return {
     underpaid: flag(isShort),
     missing: isShort ? Number(amount - counted) : null,
@@ -145,7 +136,7 @@ function fileOf({ index, shown }: OrderFile, { state }: Order, reveals: readonly
 }
 
 function refundOf({ txid, plan }: OrderTransaction): object {
-  const [output] = plan.outputs;
+  const output = plan.outputs.find(({ kind }) => kind === 'refund');
   return { amount: output?.value ?? 0, txid: displayHash(txid) };
 }
 

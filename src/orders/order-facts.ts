@@ -11,7 +11,15 @@ export interface OrderPayment {
   readonly height: Height | null;
   /** It is in no block and not in the mempool. */
   readonly isGone: boolean;
+  /** What sends a deposit home spends it: it pays for nothing else. */
+  readonly isTaken: boolean;
 }
+
+/**
+ * How far the parents of an order are. `missing`: of one of them, nothing that may be it came to its deposit in time.
+ * `seen`: something did. `here`: the index has each of them there, as deep as is asked; so is an order without parents.
+ */
+export type ParentsProgress = 'missing' | 'seen' | 'here';
 
 /** What decides what happens to an order next. */
 export interface OrderFacts {
@@ -23,13 +31,19 @@ export interface OrderFacts {
   /** How deep payments of this amount must lie. */
   readonly confirmations: number;
   readonly payments: readonly OrderPayment[];
+  readonly parents: ParentsProgress;
+  /** Something came to the deposit of a parent. */
+  readonly hasDeposits: boolean;
   /** Its customer wants it cancelled. */
   readonly isCancelAsked: boolean;
   /** A reveal is stored whose payments are all there. */
   readonly hasReveal: boolean;
   /** The index has the inscriptions of that reveal, deep enough. */
   readonly isRevealed: boolean;
-  /** A refund is stored and all that it spends is there; null: none is. */
+  /**
+   * What pays money back or sends deposits home: stored, with all that it spends; `deep`: and nothing else is left.
+   * Null: nothing is stored.
+   */
   readonly refund: 'sent' | 'deep' | null;
 }
 
@@ -47,12 +61,20 @@ export function paidInTime(facts: OrderFacts): { readonly seen: bigint; readonly
  * as much to spend as it holds, and nodes relay none; it is credited all the same.
  */
 export function countsInTime(payment: OrderPayment, { expiresAt }: Pick<OrderFacts, 'expiresAt'>): boolean {
-  return !payment.isGone && payment.value >= p2trDust && payment.firstSeen <= expiresAt;
+  return isInTime(payment, { expiresAt }) && payment.value >= p2trDust && !payment.isTaken;
+}
+
+/** Whether something is there, and was first seen before the time was over. */
+export function isInTime(
+  { isGone, firstSeen }: Pick<OrderPayment, 'isGone' | 'firstSeen'>,
+  { expiresAt }: Pick<OrderFacts, 'expiresAt'>,
+): boolean {
+  return !isGone && firstSeen <= expiresAt;
 }
 
 /** Whether a payment lies as deep as is asked. */
 export function isDeep(
-  { height }: OrderPayment,
+  { height }: Pick<OrderPayment, 'height'>,
   { tip, confirmations }: Pick<OrderFacts, 'tip' | 'confirmations'>,
 ): boolean {
   return height !== null && tip !== null && tip - height + 1 >= confirmations;
@@ -67,23 +89,30 @@ export function nextEvent(state: OrderState, facts: OrderFacts): OrderEvent | nu
   return eventIn[state](facts);
 }
 
-const hasMoney = ({ payments }: OrderFacts): boolean => payments.some(({ isGone }) => !isGone);
+const holdsAny = ({ payments, hasDeposits }: OrderFacts): boolean =>
+  hasDeposits || payments.some(({ isGone }) => !isGone);
+
+/** The amount is seen, and so are the parents: `paid` where all of it is deep. Null: something is missing. */
+function paidEvent(facts: OrderFacts): 'paid' | 'seen' | null {
+  const { seen, deep } = paidInTime(facts);
+  if (seen < facts.amount || facts.parents === 'missing') return null;
+  return deep >= facts.amount && facts.parents === 'here' ? 'paid' : 'seen';
+}
+
+/** What happens to an order that waits and gets nothing. */
+function unpaidEvent(facts: OrderFacts): OrderEvent | null {
+  if (facts.isCancelAsked && !holdsAny(facts)) return 'cancelled';
+  if (facts.now <= facts.expiresAt) return null;
+  return holdsAny(facts) ? 'owing' : 'timeout';
+}
 
 /** The facts are looked at for what changes each state, the most decisive first. */
 const eventIn: Readonly<Record<OrderState, (facts: OrderFacts) => OrderEvent | null>> = {
-  'waiting-payment': (facts) => {
-    const { seen, deep } = paidInTime(facts);
-    if (deep >= facts.amount) return 'paid';
-    if (seen >= facts.amount) return 'seen';
-    if (facts.isCancelAsked && !hasMoney(facts)) return 'cancelled';
-    if (facts.now <= facts.expiresAt) return null;
-    return hasMoney(facts) ? 'owing' : 'timeout';
-  },
-  'waiting-confirmation': (facts) => {
-    const { seen, deep } = paidInTime(facts);
-    if (deep >= facts.amount) return 'paid';
-    return seen >= facts.amount ? null : 'gone';
-  },
+  'waiting-payment': (facts) =>
+    paidEvent(facts) ?? (facts.parents === 'missing' ? 'parentless' : unpaidEvent(facts)),
+  'waiting-parent': (facts) =>
+    paidEvent(facts) ?? (facts.parents === 'missing' ? unpaidEvent(facts) : 'arrived'),
+  'waiting-confirmation': (facts) => (paidEvent(facts) === 'paid' ? 'paid' : lostPayment(facts, 'seen')),
   prep: (facts) => lostPayment(facts) ?? (facts.hasReveal ? 'planned' : null),
   queued: (facts) => {
     // a part of the payment is gone that its reveal spends: what is left pays for another one
@@ -92,23 +121,22 @@ const eventIn: Readonly<Record<OrderState, (facts: OrderFacts) => OrderEvent | n
   },
   completed: ({ isRevealed }) => (isRevealed ? null : 'undone'),
   expired: (facts) => {
-    const { seen, deep } = paidInTime(facts);
+    const payment = facts.isCancelAsked ? null : paidEvent(facts);
     // it was paid in time, and that was found out late, or taken back by a reorganisation for a while
-    if (!facts.isCancelAsked && seen >= facts.amount) return deep >= facts.amount ? 'paid' : 'seen';
-    return hasMoney(facts) ? 'owing' : null;
+    return payment ?? (holdsAny(facts) ? 'owing' : null);
   },
-  cancelled: (facts) => (hasMoney(facts) ? 'owing' : null),
+  cancelled: (facts) => (holdsAny(facts) ? 'owing' : null),
   'waiting-refund': (facts) => {
     if (facts.refund === 'deep') return 'refunded';
-    return hasMoney(facts) ? null : 'gone';
+    return holdsAny(facts) ? null : 'gone';
   },
   refunded: ({ refund }) => (refund === 'deep' ? null : 'undone'),
   error: () => null,
 };
 
-/** What a reorganisation does to an order that was paid. */
-function lostPayment(facts: OrderFacts): OrderEvent | null {
-  const { seen, deep } = paidInTime(facts);
-  if (seen < facts.amount) return 'gone';
-  return deep < facts.amount ? 'unpaid' : null;
+/** What a reorganisation does to an order that was paid, or with `seen` to one whose payment was seen. */
+function lostPayment(facts: OrderFacts, needed: 'paid' | 'seen' = 'paid'): OrderEvent | null {
+  if (paidInTime(facts).seen < facts.amount) return 'gone';
+  if (facts.parents === 'missing') return 'parentless';
+  return needed === 'paid' && paidEvent(facts) !== 'paid' ? 'unpaid' : null;
 }

@@ -4,17 +4,32 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { openPublicWallet } from '#wallet/public-wallet.ts';
 import { type RecoveryKit, recoveryKit } from '#wallet/recovery-kit.ts';
 import { readLeaves, readOrder } from './order.store.ts';
+import { readDepositAddresses } from './parents/deposits.store.ts';
 
 /**
- * What takes back the payments of an order, with the seed and without this database: those to its charge's address, or
- * to the output that its commit makes for a reveal. Throws `order_unknown`, `wallet_missing`, and `recovery_refused`
+ * What takes back the payments of an order, with the seed and without this database: those to its charge's address, to
+ * the output that its commit makes for a reveal, or to the deposit address of a parent. Throws `order_unknown`, `wallet_missing`, and `recovery_refused`
  * for a reveal that it does not have.
  */
-export async function orderKit(pool: pg.Pool, id: string, reveal: number | null): Promise<RecoveryKit> {
+export async function orderKit(
+  pool: pg.Pool,
+  id: string,
+  { reveal, parent }: { readonly reveal: number | null; readonly parent: number | null },
+): Promise<RecoveryKit> {
   const wallet = await openPublicWallet(pool);
   if (wallet === null) throw new AppError('wallet_missing', 'The database has no wallet.');
   const order = await readOrder(pool, id);
   if (order === null) throw new AppError('order_unknown', `There is no order ${id}.`);
+  if (parent !== null) {
+    const addresses = await readDepositAddresses(pool, id);
+    const deposit = addresses[parent];
+    if (deposit === undefined)
+      throw new AppError(
+        'recovery_refused',
+        `The order has no parent ${parent}: it has ${addresses.length}.`,
+      );
+    return recoveryKit(wallet, { key: { branch: 0, index: deposit.keyIndex }, leafScript: null });
+  }
   const leaves = await readLeaves(pool, id);
   const charged = order.paidTo === 'direct' ? leaves[0] : null;
   const leafScript = reveal === null ? charged : leaves[reveal];

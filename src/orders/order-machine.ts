@@ -4,6 +4,7 @@
  */
 export const orderStates = [
   'waiting-payment',
+  'waiting-parent',
   'waiting-confirmation',
   'prep',
   'queued',
@@ -17,8 +18,9 @@ export const orderStates = [
 export type OrderState = (typeof orderStates)[number];
 
 /**
- * What can happen to an order. `seen`: some payment is in the mempool or a block. `gone`: no payment is left. `paid`:
- * the amount is there in time, as deep as the policy asks. `unpaid`: it was, and a reorganisation took it back.
+ * What can happen to an order. `seen`: the amount is in the mempool or a block, and so are its parents. `gone`: it is no
+ * longer. `parentless`: a parent is not there. `arrived`: all parents were seen at their deposits. `paid`: the amount and
+ * the parents are there in time, as deep as the policy asks. `unpaid`: they were, and a reorganisation took them back.
  * `timeout`: the time to pay is over. `planned`: its reveal is signed and stored. `revealed`: the index has its
  * inscriptions, deep enough. `undone`: a reorganisation took them back. `owing`: there is money that no delivery uses.
  * `cancelled`: by its customer or the operator. `failed`: its reveal cannot be made or mined. `retried`: by the
@@ -27,6 +29,8 @@ export type OrderState = (typeof orderStates)[number];
 export const orderEvents = [
   'seen',
   'gone',
+  'parentless',
+  'arrived',
   'paid',
   'unpaid',
   'timeout',
@@ -46,20 +50,31 @@ export type OrderEvent = (typeof orderEvents)[number];
 export const transitions: Readonly<Record<OrderState, Readonly<Partial<Record<OrderEvent, OrderState>>>>> = {
   'waiting-payment': {
     seen: 'waiting-confirmation',
+    parentless: 'waiting-parent',
     paid: 'prep',
     timeout: 'expired',
     cancelled: 'cancelled',
     // short at the end of its time, or late
     owing: 'waiting-refund',
   },
+  'waiting-parent': {
+    seen: 'waiting-confirmation',
+    arrived: 'waiting-payment',
+    paid: 'prep',
+    timeout: 'expired',
+    cancelled: 'cancelled',
+    owing: 'waiting-refund',
+  },
   'waiting-confirmation': {
     gone: 'waiting-payment',
+    parentless: 'waiting-parent',
     paid: 'prep',
   },
   prep: {
     planned: 'queued',
     unpaid: 'waiting-confirmation',
     gone: 'waiting-payment',
+    parentless: 'waiting-parent',
     failed: 'error',
   },
   queued: {
@@ -67,6 +82,7 @@ export const transitions: Readonly<Record<OrderState, Readonly<Partial<Record<Or
     // the payment is gone from its block: another reveal is planned once it is back
     unpaid: 'waiting-confirmation',
     gone: 'waiting-payment',
+    parentless: 'waiting-parent',
     failed: 'error',
   },
   completed: { undone: 'queued' },

@@ -3,7 +3,7 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
-import { readPayments } from '#payments/payments.queries.ts';
+import { type Payment, readPayments } from '#payments/payments.queries.ts';
 import { readBumps } from './bumping/bump.store.ts';
 import { readEntries } from './ledger.store.ts';
 import { balancesOf } from './ledger.ts';
@@ -16,12 +16,14 @@ import {
   readOrder,
   readOrderFiles,
   setRefundScript,
-  wakeOrders,
+  wakeOrder,
 } from './order.store.ts';
 import type { OrderEvent, OrderState } from './order-machine.ts';
 import { readTransactions } from './order-transactions.store.ts';
-import { applyEvent, watcherOf } from './process-order.ts';
+import { readDepositAddresses } from './parents/deposits.store.ts';
+import { applyEvent } from './process-order.ts';
 import { tellCustomer } from './tell-customer.ts';
+import { depositWatcherOf, watcherOf } from './watchers.ts';
 
 /** What an operator does with orders. Transactions are made by the service that has the seed. */
 
@@ -42,9 +44,11 @@ export async function listOrders(pool: pg.Pool, state: OrderState | null, limit:
 /** Everything that is known of an order, for people. Throws `order_unknown`. */
 export async function showOrder(pool: pg.Pool, id: string) {
   const order = await known(readOrder(pool, id), id);
-  const [files, payments, transactions, bumps, entries, events] = await Promise.all([
+  const [files, payments, deposits, addresses, transactions, bumps, entries, events] = await Promise.all([
     readOrderFiles(pool, id),
     readPayments(pool, watcherOf(id)),
+    readPayments(pool, depositWatcherOf(id)),
+    readDepositAddresses(pool, id),
     readTransactions(pool, id),
     readBumps(pool, id),
     readEntries(pool, id),
@@ -68,12 +72,13 @@ export async function showOrder(pool: pg.Pool, id: string) {
     paidAt: order.paidAt,
     completedAt: order.completedAt,
     files: files.map(({ shown }) => shown),
-    payments: payments.map(({ txid, vout, value, firstSeen, block, goneAt }) => ({
-      output: `${displayHash(txid)}:${vout}`,
-      value: Number(value),
-      firstSeen,
-      height: block?.height ?? null,
-      goneAt,
+    payments: payments.map(shownPayment),
+    // a parent that goes from reveal to reveal comes to its deposit again
+    parents: addresses.map(({ index, keyIndex, script, address }) => ({
+      ...order.terms.parents[index],
+      depositAddress: address,
+      key: `0/${keyIndex}`,
+      deposits: deposits.filter((payment) => Buffer.compare(payment.script, script) === 0).map(shownPayment),
     })),
     transactions: transactions.map(({ txid, kind, fee, plan, madeAt, sentAt, refusal }) => ({
       txid: displayHash(txid),
@@ -90,11 +95,23 @@ export async function showOrder(pool: pg.Pool, id: string) {
   };
 }
 
+const shownPayment = ({ txid, vout, value, firstSeen, block, goneAt }: Payment) => ({
+  output: `${displayHash(txid)}:${vout}`,
+  value: Number(value),
+  firstSeen,
+  height: block?.height ?? null,
+  goneAt,
+});
+
 /** Asks for the cancellation of an order that nothing was paid for. Throws `order_unknown` and `order_refuses`. */
 export async function cancelOrder(pool: pg.Pool, id: string): Promise<void> {
   const order = await known(readOrder(pool, id), id);
-  if (order.state !== 'waiting-payment') throw refuses(order, 'cancelled');
-  const payments = await readPayments(pool, watcherOf(id));
+  if (order.state !== 'waiting-payment' && order.state !== 'waiting-parent')
+    throw refuses(order, 'cancelled');
+  const payments = [
+    ...(await readPayments(pool, watcherOf(id))),
+    ...(await readPayments(pool, depositWatcherOf(id))),
+  ];
   if (payments.some(({ goneAt }) => goneAt === null)) {
     const until = order.expiresAt.toISOString();
     throw new AppError(
@@ -119,7 +136,7 @@ export async function refundOrder(pool: pg.Pool, id: string, script: Uint8Array)
     await setRefundScript(tx, id, script);
     if (order.state === 'error') await applyEvent(tx, order, 'refunding', { tell: tellCustomer });
   });
-  await wakeOrders(pool, id);
+  await wakeOrder(pool, id);
 }
 
 /** States in which there may be money that no delivery uses. */
@@ -139,7 +156,7 @@ async function change(pool: pg.Pool, id: string, event: OrderEvent, wish: string
     return applyEvent(tx, order, event, { tell: tellCustomer });
   });
   if (!isApplied) throw refuses(await known(readOrder(pool, id), id), wish);
-  await wakeOrders(pool, id);
+  await wakeOrder(pool, id);
 }
 
 async function known(order: Promise<Order | null>, id: string): Promise<Order> {
@@ -150,6 +167,7 @@ async function known(order: Promise<Order | null>, id: string): Promise<Order> {
 
 /** `wish`: what was asked for, as in "it cannot be cancelled". */
 const refuses = ({ id, state, expiresAt }: Order, wish: string): AppError => {
-  const until = state === 'waiting-payment' ? `, until ${expiresAt.toISOString()}` : '';
+  const until =
+    state === 'waiting-payment' || state === 'waiting-parent' ? `, until ${expiresAt.toISOString()}` : '';
   return new AppError('order_refuses', `Order ${id} is in the state ${state}${until}: it cannot be ${wish}.`);
 };

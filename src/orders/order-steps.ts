@@ -1,5 +1,9 @@
-import { type LockTimeSearch, makeRefund, makeReveals, type OrderSigner } from './make-transactions.ts';
+import { type LockTimeSearch, makeReveals } from './make-transactions.ts';
+import { makeRefund } from './making/make-refund.ts';
+import type { OrderSigner } from './making/sign-and-store.ts';
 import { confirmationsFor, type OrderPolicy } from './order-policy.ts';
+import { makeReturn } from './parents/make-return.ts';
+import type { RuneRoute } from './parents/rune-route.ts';
 import type { OrderSteps } from './process-order.ts';
 import { refundFeeRate } from './sending/node-standing.ts';
 import type { NodeWatch } from './sending/node-watch.ts';
@@ -7,6 +11,8 @@ import type { NodeWatch } from './sending/node-watch.ts';
 export interface OrderStepsParts {
   readonly signer: OrderSigner;
   readonly lockTimes: LockTimeSearch;
+  /** The script of a runestone. */
+  readonly runestone: (route: RuneRoute) => Uint8Array;
   /** Says what refunds cost, without asking the node within a transaction of the database. */
   readonly watch: Pick<NodeWatch, 'standing'>;
   readonly policy: OrderPolicy;
@@ -14,17 +20,23 @@ export interface OrderStepsParts {
 }
 
 /** The steps of orders with a wallet and a node. */
-export function orderSteps({ signer, lockTimes, watch, policy, tell }: OrderStepsParts): OrderSteps {
+export function orderSteps(parts: OrderStepsParts): OrderSteps {
+  const { signer, runestone, watch, policy, tell } = parts;
+  /** Of what is not urgent. */
+  const atFeeRate = async (make: (feeRate: bigint) => Promise<string | null>): Promise<string | null> => {
+    const { standing } = watch;
+    return standing === null
+      ? 'The node does not say what a transaction costs.'
+      : make(refundFeeRate(standing));
+  };
   return {
     confirmationsFor: (amount) => confirmationsFor(policy, amount),
     finalConfirmations: policy.finalConfirmations,
-    makeReveals: (tx, order, payments) => makeReveals(tx, { signer, lockTimes }, order, payments),
-    makeRefund: async (tx, order, outputs) => {
-      const { standing } = watch;
-      return standing === null
-        ? 'The node does not say what a transaction costs.'
-        : makeRefund(tx, signer, order, outputs, refundFeeRate(standing));
-    },
+    makeReveals: (tx, order, funds) => makeReveals(tx, parts, order, funds),
+    makeReturn: (tx, order, returned) =>
+      atFeeRate((feeRate) => makeReturn(tx, { signer, runestone, feeRate }, order, returned)),
+    makeRefund: (tx, order, outputs) =>
+      atFeeRate((feeRate) => makeRefund(tx, signer, order, outputs, feeRate)),
     tell,
   };
 }

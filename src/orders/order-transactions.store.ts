@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
 import type pg from 'pg';
 import { frameWeight, outputWeight, virtualSize } from '#kernel/bitcoin/transaction-size.ts';
+import type { PlannedOutputKind } from '#kernel/contracts/transaction-plan.ts';
 import { type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
 
-export type OrderTransactionKind = 'commit' | 'reveal' | 'refund';
+/** In the order in which they spend each other. `return`: what sends deposits home that no delivery uses. */
+export const orderTransactionKinds = ['commit', 'reveal', 'return', 'refund'] as const;
+export type OrderTransactionKind = (typeof orderTransactionKinds)[number];
 
 export interface OrderTransaction {
   readonly txid: Txid;
@@ -22,7 +25,11 @@ export interface OrderTransaction {
 /** What is kept of a plan: outpoints as `<txid>:<vout>`, and outputs by what they are. Sats. */
 export interface StoredPlan {
   readonly inputs: readonly { readonly outpoint: string; readonly value: number }[];
-  readonly outputs: readonly { readonly kind: string; readonly value: number; readonly script: string }[];
+  readonly outputs: readonly {
+    readonly kind: PlannedOutputKind;
+    readonly value: number;
+    readonly script: string;
+  }[];
 }
 
 /** The transactions of an order that nothing has taken the place of, the oldest first: without their megabytes. */
@@ -151,9 +158,9 @@ const newToSend = `SELECT ${waiting} FROM service.order_transactions AS t
 const allToSend = `SELECT ${waiting} FROM service.orders AS o JOIN service.order_transactions AS t ON t.order_id = o.id
   WHERE t.superseded_at IS NULL
     AND CASE WHEN o.state IN ('completed', 'refunded')
-             THEN t.kind = 'refund' AND o.completed_at > now() - interval '30 days'
+             THEN t.kind IN ('return', 'refund') AND o.completed_at > now() - interval '30 days'
              ELSE true END
-    AND NOT (t.kind = 'refund' AND EXISTS (
+    AND NOT (t.kind IN ('return', 'refund') AND EXISTS (
       SELECT FROM service.payments_seen AS p WHERE p.txid = t.txid AND p.height IS NOT NULL))
   ORDER BY t.made_at, t.kind, t.index`;
 

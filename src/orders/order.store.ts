@@ -191,20 +191,13 @@ export async function readLeaves(client: pg.Pool | pg.ClientBase, id: string): P
   return rows.map(({ leaf }) => leaf);
 }
 
-/** Rows of files that are read at once, in some milliseconds of the event loop. */
-const filesAtOnce = 1000;
-
-/** The files of an order in their order. They never change, so pages of them fit together. */
+/** The files of an order in their order. */
 export async function readOrderFiles(client: pg.Pool | pg.ClientBase, id: string): Promise<OrderFile[]> {
-  const files: OrderFile[] = [];
-  for (;;) {
-    const { rows } = await client.query<OrderFile>(
-      'SELECT index, shown FROM service.order_files WHERE order_id = $1 AND index >= $2 ORDER BY index LIMIT $3',
-      [id, files.length, filesAtOnce],
-    );
-    files.push(...rows);
-    if (rows.length < filesAtOnce) return files;
-  }
+  const { rows } = await client.query<OrderFile>(
+    'SELECT index, shown FROM service.order_files WHERE order_id = $1 ORDER BY index',
+    [id],
+  );
+  return rows;
 }
 
 /** Orders whose time has come to be looked at, the longest due first. */
@@ -219,7 +212,11 @@ export async function dueOrders(client: pg.ClientBase, now: Date, limit: number)
 /** Orders that a new block may change, whatever it pays: those that wait for a depth, or for the index. */
 export async function ordersWaitingForBlocks(client: pg.ClientBase): Promise<string[]> {
   const { rows } = await client.query<{ id: string }>(
-    `SELECT id FROM service.orders WHERE state IN ('waiting-confirmation', 'prep', 'queued') ORDER BY created_at`,
+    `SELECT id FROM service.orders
+      WHERE state IN ('waiting-confirmation', 'prep', 'queued')
+         OR (state IN ('waiting-payment', 'waiting-parent', 'waiting-refund')
+             AND EXISTS (SELECT FROM service.order_parents WHERE order_id = id))
+      ORDER BY created_at`,
   );
   return rows.map(({ id }) => id);
 }
@@ -280,6 +277,18 @@ export async function noteRefusal(
     [id, refused, reason],
   );
 }
+
+/** Why deposits of an order do not go home, for people; null: they do. Other reasons stay. */
+export async function explainDeposits(tx: pg.ClientBase, id: string, why: string | null): Promise<void> {
+  await tx.query(
+    `UPDATE service.orders SET error = $2 WHERE id = $1 AND state <> 'error' AND error IS DISTINCT FROM $2
+        AND ($2::text IS NOT NULL OR starts_with(error, $3))`,
+    [id, why, depositsWait],
+  );
+}
+
+/** What the reason begins with that deposits do not go home. */
+export const depositsWait = 'What lies at the deposit addresses ';
 
 /** When an order is looked at again without news; null: only news matter. */
 export async function lookAgain(tx: pg.ClientBase, id: string, at: Date | null): Promise<void> {
@@ -384,7 +393,7 @@ export async function readEvents(
 }
 
 /** Has an order looked at now. */
-export async function wakeOrders(client: pg.Pool, id: string): Promise<void> {
+export async function wakeOrder(client: pg.Pool | pg.ClientBase, id: string): Promise<void> {
   await client.query('UPDATE service.orders SET look_at = now() WHERE id = $1', [id]);
   await client.query(`SELECT pg_notify('${ordersChannel}', '')`);
 }

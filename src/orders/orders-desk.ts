@@ -6,6 +6,7 @@ import { withTransaction } from '#kernel/pg/transaction.ts';
 import type { OutgoingHttp } from '#outgoing/outgoing-http.ts';
 import { urlProblem } from '#outgoing/stranger-url.ts';
 import { readPayments } from '#payments/payments.queries.ts';
+import { readPaymentsOffset } from '#payments/store/offset.store.ts';
 import { replayWebhooks } from '#webhooks/outbox.ts';
 import { readWebhooks, type Webhook } from '#webhooks/webhooks.queries.ts';
 import { createOrder, type OnMade, type OrderDesk, type WantedOrder } from './create-order.ts';
@@ -14,12 +15,16 @@ import { findFile } from './files/file.store.ts';
 import { answerKey, claimKey, giveUpKey, type KeyedRequest, type KeyState } from './idempotency.store.ts';
 import { askToCancel, type NewOrder, type Order, readOrder, readOrderFiles } from './order.store.ts';
 import type { OrderProgress } from './order-answer.ts';
-import { readTransactions } from './order-transactions.store.ts';
-import { watcherOf } from './process-order.ts';
+import type { OrderState } from './order-machine.ts';
+import { type OrderTransaction, readTransactions } from './order-transactions.store.ts';
+import { readDepositAddresses } from './parents/deposits.store.ts';
+import { readDeposits } from './parents/read-deposits.ts';
+import { type ShownParent, shownParents } from './parents/shown-parents.ts';
 import type { ReadFile } from './reading/read-files.ts';
 import type { ReferralRequest } from './reading/read-referral.ts';
 import { isReferral, putReferral, type ReferralStatus, readReferral } from './referral.store.ts';
 import { webhookSubjectOf } from './tell-customer.ts';
+import { watcherOf } from './watchers.ts';
 
 export interface OrdersDeskParts extends OrderDesk {
   readonly outgoing: OutgoingHttp;
@@ -30,6 +35,8 @@ export interface OrdersDeskParts extends OrderDesk {
 
 /** How long an answer waits for a cancellation: the process that decides is told at once. */
 const cancelTries = 30;
+/** States of orders that nothing may have been paid for. */
+const cancellable: ReadonlySet<OrderState> = new Set(['waiting-payment', 'waiting-parent']);
 const cancelLookMs = 100;
 
 /** What customers can do: order, read, cancel. It signs nothing, and needs no seed. */
@@ -71,7 +78,17 @@ export class OrdersDesk {
       readTransactions(pool, id),
       readPayments(pool, watcherOf(id)),
     ]);
-    return { order, files, transactions, payments };
+    const parents = await this.#parents(order, transactions);
+    return { order, files, transactions, payments, parents };
+  }
+
+  async #parents(order: Order, transactions: readonly OrderTransaction[]): Promise<ShownParent[]> {
+    if (order.terms.parents.length === 0) return [];
+    const { pool } = this.#parts;
+    const offset = await readPaymentsOffset(pool);
+    const depth = { tip: offset?.height ?? null, confirmations: 1 };
+    const deposits = await readDeposits(pool, order, depth);
+    return shownParents(order, await readDepositAddresses(pool, order.id), deposits, transactions);
   }
 
   /**
@@ -84,7 +101,7 @@ export class OrdersDesk {
     failpoint('order-cancel');
     for (let tries = 0; tries < cancelTries; tries++) {
       const order = await readOrder(pool, id);
-      if (order === null || order.state !== 'waiting-payment') return order?.state === 'cancelled';
+      if (order === null || !cancellable.has(order.state)) return order?.state === 'cancelled';
       await sleep(cancelLookMs);
     }
     return false;

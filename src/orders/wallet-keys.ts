@@ -4,7 +4,7 @@ import { type Signer, unsignedTransaction } from '#wallet/signer.ts';
 import { nextOrderIndex, nextOwnIndex } from '#wallet/wallet.store.ts';
 import type { OrderKeys } from './create-order.ts';
 import { revealLeaf } from './inscribing/reveal-leaf.ts';
-import type { OrderSigner } from './make-transactions.ts';
+import type { OrderSigner } from './making/sign-and-store.ts';
 
 /** Addresses of orders: derived without the seed, and each proven to be spendable before it is shown. */
 export function orderKeys(wallet: PublicWallet): OrderKeys {
@@ -26,6 +26,10 @@ export function orderKeys(wallet: PublicWallet): OrderKeys {
       const paid = layout.paidTo === 'direct' ? commits[0] : undefined;
       const { script, address } = paid ?? wallet.orderAddress(keyIndex, null);
       return { leaves, script, address };
+    },
+    deposit: (keyIndex) => {
+      const { script, address } = wallet.orderAddress(keyIndex, null);
+      return { script, address };
     },
   };
 }

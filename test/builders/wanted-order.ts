@@ -1,3 +1,4 @@
+import { formatInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { SentFile, WantedOrder } from '#orders/create-order.ts';
 import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
 import { quoteOrder } from '#orders/inscribing/quote-order.ts';
@@ -12,6 +13,11 @@ function textFile(name: string, text: string): SentFile {
   const content = Buffer.from(text);
   return { name, content, mediaType: 'text/plain;charset=utf-8', shown: { name, size: content.length } };
 }
+
+const shownParent = ({ id, value }: OrderTerms['parents'][number]) => ({
+  inscriptionId: formatInscriptionId(id.txid, id.index),
+  value: Number(value),
+});
 
 /** An order as the HTTP side makes it, of texts, to one receiver. */
 export function wantedOrder(
@@ -43,7 +49,7 @@ export function wantedOrder(
       postage: 546,
       receiveAddress: null,
       delegates: null,
-      parents: null,
+      parents: terms.parents.length === 0 ? null : terms.parents.map(shownParent),
       inscriptionIdPrefix,
       allowedSatributes: null,
       additionalFee: null,

@@ -1,12 +1,12 @@
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { inscriptionKeys } from '#chain/inscriptions/inscription.queries.ts';
 import { apiRoute } from '#http/server/api-route.ts';
 import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
+import { askerOf } from '#http/server/asker.ts';
 import { createsOrders } from '#http/server/guard.ts';
 import { bodyLimits } from '#http/server/limits.ts';
+import type { Asker } from '#kernel/contracts/asker.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { formatInscriptionId, type InscriptionId } from '#kernel/primitives/inscription-id.ts';
 import { nextTurn } from '#kernel/turns.ts';
 import type { SentFile, WantedOrder } from '#orders/create-order.ts';
 import type { FetchedContents } from '#orders/fetch-contents.ts';
@@ -20,6 +20,7 @@ import type { ReadFile } from '#orders/reading/read-files.ts';
 import { type ReadOrder, readOrderRequest } from '#orders/reading/read-order.ts';
 import type { RequestFault } from '#orders/reading/request-values.ts';
 import { answerOnce, onceHeaders } from './answer-once.ts';
+import { namedInscriptionFaults } from './named-inscriptions.ts';
 import { defaultPriceSettings, type PriceSettings, pricesOf, quoted, refuseFaults } from './prices.ts';
 
 /** The answer of a creation: the inputs, and what the service adds. */
@@ -66,7 +67,7 @@ export function inscribeRoutes(app: App, deps: AppDependencies): void {
       if (orders === null) throw new AppError('orders_off', 'this service takes no orders');
       reply.header('cache-control', 'no-store');
       return answerOnce(orders, request, async (store) => {
-        const wanted = await wantedOrder(deps, orders, prices, request);
+        const wanted = await wantedOrder(deps, orders, prices, request, askerOf(reply));
         const { order, files } = await orders.create(wanted, (tx, made, shown) =>
           store(tx, createdAnswer(made, shown)),
         );
@@ -81,6 +82,7 @@ async function wantedOrder(
   orders: OrdersDesk,
   prices: PriceSettings,
   request: FastifyRequest,
+  asker: Asker,
 ): Promise<WantedOrder> {
   const { network } = deps;
   const read = readOrderRequest(request.body, {
@@ -96,7 +98,7 @@ async function wantedOrder(
   });
   if (read.kind === 'faulty') throw refuseFaults([...read.faults, ...extras.faults]);
   refuseAny([...extras.faults, ...notOffered(read, extras), ...(await referralFaults(orders, read))]);
-  await checkDelegates(deps, read.terms);
+  refuseAny(await namedInscriptionFaults(deps, read.terms, asker));
   const contents = await orders.fetch(read.files);
   refuseAny(contents.faults);
   const encoded = await encodeContents(read, { bodies: 'bytes', compressMax, pause: nextTurn });
@@ -144,7 +146,6 @@ function refuseAny(faults: readonly RequestFault[]): void {
 /** What the interface has and this version does not deliver: refused before money is asked for. */
 function notOffered(read: ReadOrder, { allowedSatributes }: OrderExtras) {
   const fields: readonly [string, boolean][] = [
-    ['parents', read.terms.parents.length > 0],
     ['burnAfterInscribe', read.terms.burn],
     ['allowedSatributes', allowedSatributes.length > 0],
     ['rareSats', read.rareSats !== 'random'],
@@ -173,20 +174,6 @@ const referralOf = ({ referral, terms }: ReadOrder) => ({
 /** Once an order, however many files it has; rounded in favour of the service. */
 const referralFee = ({ baseFee }: OrderQuote, { referralPercent }: PriceSettings): number =>
   Number((baseFee * BigInt(referralPercent)) / 100n);
-
-/** A delegate that nobody knows would show nothing, for ever. */
-async function checkDelegates({ pool }: AppDependencies, { files }: OrderTerms): Promise<void> {
-  const ids = files.flatMap(({ delegate }): InscriptionId[] => (delegate === null ? [] : [delegate]));
-  if (ids.length === 0) return;
-  const keys = await inscriptionKeys(pool, ids);
-  const unknown = ids.filter((_, index) => (keys[index] ?? null) === null);
-  refuseAny(
-    unknown.map(({ txid, index }) => ({
-      message: `The delegate ${formatInscriptionId(txid, index)} is not an inscription of this index.`,
-      parameter: 'delegates',
-    })),
-  );
-}
 
 function withFetched(terms: OrderTerms, { bodies, metadata }: FetchedContents): OrderTerms {
   if (bodies.size === 0 && metadata.size === 0) return terms;

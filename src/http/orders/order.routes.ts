@@ -1,15 +1,12 @@
-import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
-import { jsonText } from '#http/server/answer-schemas.ts';
 import { apiRoute } from '#http/server/api-route.ts';
 import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
-import { sendPartsInTurns } from '#http/server/budgets/json-in-turns.ts';
 import { readsOrders } from '#http/server/guard.ts';
 import { InvalidRequest } from '#http/server/validation.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
+import { orderAnswer } from '#orders/order-answer.ts';
 import { isOrderId, orderStates } from '#orders/order-machine.ts';
 import type { OrdersDesk } from '#orders/orders-desk.ts';
-import { orderParts } from './order-parts.ts';
 
 const exampleOrder = '6f1c2b1e-5a0e-4c55-9d0c-0b8f7f0b9a11';
 const orderId = Type.String({ description: 'the id of an order', examples: [exampleOrder] });
@@ -36,17 +33,13 @@ const order = Type.Object(
   { additionalProperties: true },
 );
 
-/** Throws `not_found`. */
-type SendOrder = (reply: FastifyReply, id: string) => Promise<FastifyReply>;
-
 /** Orders: reading and cancelling (docs/orders.md). */
 export function orderRoutes(app: App, { orders = null }: AppDependencies): void {
-  const send: SendOrder = async (reply, id) => {
+  const read = async (id: string): Promise<object> => {
     const found = orders === null || !isOrderId(id) ? null : await orders.read(id);
     // an id is as good as a key: it is told to nobody else, and logged nowhere
     if (found === null) throw new AppError('not_found', `no such order ${id.slice(0, 64)}`);
-    reply.header('cache-control', 'no-store');
-    return sendPartsInTurns(reply, orderParts(found));
+    return orderAnswer(found.order, found);
   };
   apiRoute(app, {
     method: 'GET',
@@ -58,13 +51,14 @@ export function orderRoutes(app: App, { orders = null }: AppDependencies): void 
       querystring: Type.Object({
         id: Type.Optional(Type.String({ description: 'the id of an order: needed' })),
       }),
-      response: { 200: jsonText(order, 'the order') },
+      response: { 200: order },
     },
     config: { errors: 'orderRead', guard: readsOrders },
     handler: async (request, reply) => {
+      reply.header('cache-control', 'no-store');
       const { id = '' } = request.query;
       if (id === '') throw new InvalidRequest([{ message: 'id is required.', parameter: 'id' }]);
-      return send(reply, id);
+      return (await read(id)) as never;
     },
   });
   apiRoute(app, {
@@ -75,16 +69,19 @@ export function orderRoutes(app: App, { orders = null }: AppDependencies): void 
       summary: 'The same by its path',
       tags: ['orders'],
       params: Type.Object({ id: orderId }),
-      response: { 200: jsonText(order, 'the order') },
+      response: { 200: order },
     },
     config: { errors: 'orderRead', guard: readsOrders },
-    handler: (request, reply) => send(reply, request.params.id),
+    handler: async (request, reply) => {
+      reply.header('cache-control', 'no-store');
+      return (await read(request.params.id)) as never;
+    },
   });
-  cancelRoute(app, orders, send);
+  cancelRoute(app, orders, read);
 }
 
 /** Throws `order_refuses`. */
-function cancelRoute(app: App, orders: OrdersDesk | null, send: SendOrder): void {
+function cancelRoute(app: App, orders: OrdersDesk | null, read: (id: string) => Promise<object>): void {
   apiRoute(app, {
     method: 'POST',
     url: '/order/cancel',
@@ -93,18 +90,19 @@ function cancelRoute(app: App, orders: OrdersDesk | null, send: SendOrder): void
       summary: 'Cancels an order that nothing was paid for',
       tags: ['orders'],
       body: Type.Object({ id: orderId }),
-      response: { 200: jsonText(order, 'the order') },
+      response: { 200: order },
     },
     config: { errors: 'orderWrite', guard: readsOrders },
     handler: async (request, reply) => {
       const { id } = request.body;
-      if (!isOrderId(id) || (await needed(orders).read(id)) === null) return send(reply, id);
+      await read(id);
       if (!(await needed(orders).cancel(id)))
         throw new AppError(
           'order_refuses',
           'the order cannot be cancelled: something was paid, or it is over',
         );
-      return send(reply, id);
+      reply.header('cache-control', 'no-store');
+      return (await read(id)) as never;
     },
   });
 }

@@ -29,6 +29,12 @@ export const orderErrors = {
       'Take the content from its inscription (`/content/<id>`), or from where it was before it was ordered.',
     retry: 'never',
   },
+  inscription_not_indexed: {
+    meaning:
+      'An order names a parent or delegate that the index does not have, and the index is behind its node.',
+    action: 'Send the order again once the index is at the tip of the chain (`/status`).',
+    retry: 'minute',
+  },
   audit_differs: {
     meaning: 'The ledger of orders is not what the chain and the index have.',
     action:

@@ -56,6 +56,8 @@ const serviceRights: readonly ServiceRight[] = [
   { table: 'order_files', privilege: 'SELECT' },
   { table: 'order_files', privilege: 'INSERT' },
   { table: 'order_leaves', privilege: 'INSERT' },
+  { table: 'order_parents', privilege: 'SELECT' },
+  { table: 'order_parents', privilege: 'INSERT' },
   { table: 'order_transactions', privilege: 'SELECT' },
   { table: 'payments_seen', privilege: 'SELECT' },
   { table: 'watched_scripts', privilege: 'INSERT' },

@@ -178,9 +178,13 @@ function leftBy(
   counted: ReadonlySet<string>,
 ): Record<(typeof leftAccounts)[number], bigint> {
   const left = { postage: 0n, fee: 0n, outside: 0n };
-  for (const { plan, fee } of transactions.filter(({ txid }) => counted.has(txid))) {
+  const there = transactions.filter(({ txid }) => counted.has(txid));
+  const spent = new Set(there.flatMap(({ plan }) => plan.inputs.map(({ outpoint }) => outpoint)));
+  for (const { txid, plan, fee } of there) {
     left.fee += fee;
-    for (const { kind, value } of plan.outputs) {
+    for (const [vout, { kind, value }] of plan.outputs.entries()) {
+      // a parent that goes to the next reveal stays at its deposit
+      if (kind === 'parent' && spent.has(`${txid}:${vout}`)) continue;
       const account = leftAccounts.find((name) => name === accountOfOutput(kind));
       if (account !== undefined) left[account] += BigInt(value);
     }

@@ -82,9 +82,14 @@ async function readPaid(client: pg.ClientBase, ids: readonly string[]): Promise<
     value: string;
     script: string;
   }>(
-    `SELECT o.id, p.txid, p.vout, p.value::text AS value, encode(p.script, 'hex') AS script
-       FROM service.orders AS o JOIN service.payments_seen AS p USING (script)
-      WHERE o.id = ANY($1::uuid[]) AND p.height IS NOT NULL`,
+    // a parent that goes from reveal to reveal comes to its deposit again, by a transaction of ours
+    `SELECT s.id, p.txid, p.vout, p.value::text AS value, encode(p.script, 'hex') AS script
+       FROM (SELECT id, script FROM service.orders WHERE id = ANY($1::uuid[])
+             UNION ALL
+             SELECT order_id, script FROM service.order_parents WHERE order_id = ANY($1::uuid[])) AS s
+       JOIN service.payments_seen AS p USING (script)
+      WHERE p.height IS NOT NULL AND NOT EXISTS (
+        SELECT FROM service.order_transactions AS t WHERE t.txid = p.txid AND t.order_id = s.id)`,
     [ids],
   );
   return grouped(rows, ({ txid, vout, value, script }): Coin => {

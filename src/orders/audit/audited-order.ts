@@ -63,7 +63,7 @@ export interface NamedOrder {
 export interface AuditedOrder extends NamedOrder {
   /** One script for all files, or one a file. */
   readonly receivers: readonly string[];
-  /** That blocks have. */
+  /** That blocks have: to the charge's address, and to the deposits of parents. */
   readonly payments: readonly Coin[];
   readonly transactions: readonly AuditedTransaction[];
   /** Outputs of these that bumps spend which blocks have, of this order or another one: revenue is everybody's coin. */

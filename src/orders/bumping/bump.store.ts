@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { parseTxid, type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
+import { displayHash, parseTxid, type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import { outpointOf } from '#orders/ledger/settlements.ts';
 import type { OrderQuote } from '#orders/order-request.ts';
@@ -170,6 +170,8 @@ export async function revenueCoins(client: pg.ClientBase): Promise<RevenueCoin[]
                        WHERE output->>'kind' IN ('service', 'change')) AS vouts
            FROM service.orders AS o JOIN service.order_transactions AS t ON t.order_id = o.id
           WHERE o.state = 'completed' AND t.superseded_at IS NULL
+            -- what sends deposits home may leave a customer's money
+            AND t.kind <> 'return'
             -- what was paid too much lies in our output
             AND (t.kind = 'refund' OR o.amount + ${dust} >
                  (SELECT sum((input->>'value')::bigint) FROM jsonb_array_elements(t.plan->'inputs') AS i (input)))
@@ -355,6 +357,16 @@ export async function readBumps(client: pg.Pool | pg.ClientBase, orderId: string
     isMined: is_mined,
     isDead: is_dead,
   }));
+}
+
+/** Our outputs of an order's transactions that bumps of any order spend: `<txid>:<vout>`. */
+export async function spentByBumps(client: pg.ClientBase, orderId: string): Promise<string[]> {
+  const { rows } = await client.query<{ txid: Buffer; vout: number }>(
+    `SELECT i.txid, i.vout FROM service.order_transactions AS t JOIN service.bump_inputs AS i ON i.txid = t.txid
+       JOIN service.bumps AS b ON b.txid = i.bump WHERE t.order_id = $1 AND NOT ${isDead('b')}`,
+    [orderId],
+  );
+  return rows.map(({ txid, vout }) => `${displayHash(trustedTxid(txid))}:${vout}`);
 }
 
 /** Orders that bear a part of these bumps. */

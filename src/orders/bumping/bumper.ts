@@ -7,13 +7,13 @@ import { withTransaction } from '#kernel/pg/transaction.ts';
 import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
 import { Repeats } from '#kernel/repeats.ts';
 import { outpointOf } from '#orders/ledger/settlements.ts';
-import type { OrderSigner } from '#orders/make-transactions.ts';
+import type { OrderSigner } from '#orders/making/sign-and-store.ts';
 import { lockOrder } from '#orders/order.store.ts';
 import { readSigned } from '#orders/order-transactions.store.ts';
-import { nextBlock, ownWatcherOf } from '#orders/process-order.ts';
 import { broadcast, broadcastPackage } from '#orders/sending/broadcast.ts';
 import { hasUnspentOutput, mempoolStanding } from '#orders/sending/mempool-standing.ts';
 import { type NodeStanding, urgentFeeRate } from '#orders/sending/node-standing.ts';
+import { nextBlock, ownWatcherOf } from '#orders/watchers.ts';
 import { watchScripts } from '#payments/store/watches.store.ts';
 import {
   insertBump,

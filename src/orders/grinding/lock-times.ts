@@ -6,11 +6,10 @@ import type { GrindTask } from './grind.worker.ts';
 /** Threads end after this time without work. */
 const idleMs = 30_000;
 
-type Search = { readonly of: string } & (
+type Search =
   | { readonly state: 'running' }
-  | { readonly state: 'found'; readonly lockTimes: readonly number[] }
-  | { readonly state: 'failed'; readonly error: unknown }
-);
+  | { readonly state: 'found'; readonly lockTime: number }
+  | { readonly state: 'failed'; readonly error: unknown };
 
 /**
  * Lock times that give the transactions of orders the prefixes of their txids. They are searched in threads of their own:
@@ -24,28 +23,31 @@ export class LockTimes {
     maxThreads: availableParallelism(),
     idleTimeout: idleMs,
   });
-  readonly #searches = new Map<string, Search>();
+  /** By order, then by what is searched for. */
+  readonly #searches = new Map<string, Map<string, Search>>();
   readonly #ended = new Set<string>();
   #onEnd: () => void = () => undefined;
 
   /**
    * One lock time for each transaction of an order, by its bytes without witness; null: they are being searched, and
-   * `ended` has the order afterwards. Throws what the search threw, once; asking again searches again.
+   * `ended` has the order afterwards. What was found before is not searched again, so the list may grow from one call to
+   * the next. Throws what a search threw, once; asking again searches again.
    */
   of(orderId: string, unsigned: readonly Uint8Array[], prefix: string): readonly number[] | null {
-    const of = fingerprint(unsigned, prefix);
-    const known = this.#searches.get(orderId);
-    if (known?.of !== of) {
-      this.#begin(orderId, { of, unsigned, prefix });
-      return null;
+    const searches = this.#searchesOf(orderId);
+    const wanted = unsigned.map((bytes) => ({ bytes, key: fingerprint(bytes, prefix) }));
+    const failed = wanted.flatMap(({ key }) => failureOf(searches.get(key)));
+    if (failed.length > 0) {
+      for (const { key } of wanted) if (searches.get(key)?.state === 'failed') searches.delete(key);
+      throw failed[0]?.error;
     }
-    if (known.state === 'running') return null;
-    if (known.state === 'found') return known.lockTimes;
-    this.#searches.delete(orderId);
-    throw known.error;
+    for (const { bytes, key } of wanted)
+      if (!searches.has(key)) this.#begin(orderId, key, { unsigned: bytes, prefix });
+    const found = wanted.flatMap(({ key }) => lockTimeOf(searches.get(key)));
+    return found.length === wanted.length ? found : null;
   }
 
-  /** Orders whose search has ended since this was asked for the last time. */
+  /** Orders whose searches have ended since this was asked for the last time. */
   ended(): readonly string[] {
     const ids = [...this.#ended];
     this.#ended.clear();
@@ -54,11 +56,10 @@ export class LockTimes {
 
   /** Forgets what was found for an order, unless there is something since `ended` told of it. */
   forget(orderId: string): void {
-    const isWanted = this.#ended.has(orderId) || this.#searches.get(orderId)?.state === 'running';
-    if (!isWanted) this.#searches.delete(orderId);
+    if (!this.#ended.has(orderId) && !this.#isRunning(orderId)) this.#searches.delete(orderId);
   }
 
-  /** Called when a search has ended. */
+  /** Called when the searches of an order have ended. */
   onEnd(listener: () => void): void {
     this.#onEnd = listener;
   }
@@ -67,27 +68,37 @@ export class LockTimes {
     return this.#workers.destroy();
   }
 
-  /** The payments of an order may change while it is searched for: only the last search counts. */
-  #begin(
-    orderId: string,
-    { of, unsigned, prefix }: { of: string; unsigned: readonly Uint8Array[]; prefix: string },
-  ): void {
-    this.#searches.set(orderId, { of, state: 'running' });
+  #searchesOf(orderId: string): Map<string, Search> {
+    const known = this.#searches.get(orderId) ?? new Map<string, Search>();
+    this.#searches.set(orderId, known);
+    return known;
+  }
+
+  #isRunning(orderId: string): boolean {
+    return [...this.#searchesOf(orderId).values()].some(({ state }) => state === 'running');
+  }
+
+  /** The order is told of once all of its searches have ended. */
+  #begin(orderId: string, key: string, task: GrindTask): void {
+    const searches = this.#searchesOf(orderId);
+    searches.set(key, { state: 'running' });
     const end = (search: Search): void => {
-      if (this.#searches.get(orderId)?.of !== of) return;
-      this.#searches.set(orderId, search);
+      searches.set(key, search);
+      if (this.#isRunning(orderId)) return;
       this.#ended.add(orderId);
       this.#onEnd();
     };
-    Promise.all(unsigned.map((bytes) => this.#workers.run({ unsigned: bytes, prefix }))).then(
-      (lockTimes) => end({ of, state: 'found', lockTimes }),
-      (error: unknown) => end({ of, state: 'failed', error }),
+    this.#workers.run(task).then(
+      (lockTime) => end({ state: 'found', lockTime }),
+      (error: unknown) => end({ state: 'failed', error }),
     );
   }
 }
 
-function fingerprint(unsigned: readonly Uint8Array[], prefix: string): string {
-  const hash = createHash('sha256').update(prefix);
-  for (const bytes of unsigned) hash.update(bytes);
-  return hash.digest('hex');
+const failureOf = (search: Search | undefined) => (search?.state === 'failed' ? [search] : []);
+const lockTimeOf = (search: Search | undefined): number[] =>
+  search?.state === 'found' ? [search.lockTime] : [];
+
+function fingerprint(unsigned: Uint8Array, prefix: string): string {
+  return createHash('sha256').update(prefix).update(unsigned).digest('hex');
 }

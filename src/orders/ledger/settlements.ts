@@ -1,4 +1,4 @@
-import assert from 'node:assert/strict';
+import type { PlannedOutputKind } from '#kernel/contracts/transaction-plan.ts';
 import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
 import { p2trDust } from '#orders/inscribing/plan-amounts.ts';
 import type { LedgerAccount, ReferralShare, Settlement } from '#orders/ledger.ts';
@@ -15,9 +15,8 @@ export interface OwedMoney extends Pick<Payment, 'txid' | 'vout' | 'value'> {
 }
 
 /** Accounts of what a transaction of ours pays. Outputs that a later one of the order spends stay owed until then. */
-const accountOfKind: Readonly<Record<string, LedgerAccount>> = {
+const accountOfKind: Readonly<Record<PlannedOutputKind, LedgerAccount>> = {
   postage: 'postage',
-  parent: 'deposit',
   service: 'service',
   change: 'service',
   bump: 'service',
@@ -25,26 +24,56 @@ const accountOfKind: Readonly<Record<string, LedgerAccount>> = {
   anchor: 'operator',
   burn: 'postage',
   refund: 'outside',
+  // home; but for those that the next reveal spends
+  parent: 'outside',
 };
 
 /** The account of what a transaction of ours pays to an output of this kind. */
-export function accountOfOutput(kind: string): LedgerAccount {
-  const account = accountOfKind[kind];
-  assert(account !== undefined, `no account for an output of kind ${kind}`);
-  return account;
+export const accountOfOutput = (kind: PlannedOutputKind): LedgerAccount => accountOfKind[kind];
+
+/** What settlements depend on, beside the transactions. */
+export interface SettlementFacts {
+  readonly excess: OwedMoney | null;
+  /** What came to deposits: `<txid>:<vout>`. */
+  readonly deposits: ReadonlySet<string>;
+  /** Outputs that are ours: `<txid>:<vout>`. */
+  readonly ours: ReadonlySet<string>;
 }
 
 /** The settlements of mined transactions of an order. Pure. */
-export function settlementsOf(mined: readonly OrderTransaction[], excess: OwedMoney | null): Settlement[] {
-  return mined.map(({ txid, kind, plan, fee }) => {
-    const parts = plan.outputs.flatMap((output, vout) => {
+export function settlementsOf(
+  mined: readonly OrderTransaction[],
+  { excess, deposits, ours }: SettlementFacts,
+): Settlement[] {
+  const spent = spentBy(mined);
+  return mined.flatMap(({ txid, kind, plan, fee }): Settlement[] => {
+    // our money pays for what goes home where the customer's is gone
+    const isOurs = kind === 'return' && plan.inputs.some(({ outpoint }) => ours.has(outpoint));
+    const parts = plan.outputs.flatMap((output, vout): Settlement['parts'] => {
+      if (output.kind === 'parent') return [];
       const to = accountOfOutput(output.kind);
-      // what is ours of the outputs that a refund spends is ours already
-      if (kind === 'refund' && output.kind === 'change') return [];
+      // what is ours of the outputs that a refund spends is ours already; what a return leaves belongs to whom it did
+      if ((kind === 'refund' || kind === 'return') && output.kind === 'change') return [];
       const isExcess = excess !== null && outpointOf({ txid, vout }) === outpointOf(excess);
       return [{ to, sats: BigInt(output.value) - (isExcess ? excess.owed : 0n) }];
     });
-    return { txid: hexOf(txid), from: 'owed', parts: [...parts, { to: 'fee', sats: BigInt(fee) }] };
+    // a parent that the next reveal spends is still at its deposit
+    const home = valueIn(
+      plan.outputs.filter(({ kind: of }, vout) => of === 'parent' && !spent.has(outpointOf({ txid, vout }))),
+    );
+    // what nodes relay to its home may be more than a deposit brought
+    const brought =
+      kind === 'return' ? valueIn(plan.inputs.filter(({ outpoint }) => deposits.has(outpoint))) : home;
+    const paid: Settlement['parts'] = [
+      ...parts,
+      { to: 'outside', sats: home - brought },
+      { to: 'fee', sats: BigInt(fee) },
+    ];
+    const id = hexOf(txid);
+    return [
+      { txid: id, from: isOurs ? 'service' : 'owed', parts: paid },
+      { txid: id, from: 'deposit', parts: [{ to: 'outside', sats: brought }] },
+    ];
   });
 }
 
@@ -65,7 +94,9 @@ export function excessOf(
   const spending =
     transactions.find(({ kind }) => kind === 'commit') ?? transactions.find(({ kind }) => kind === 'reveal');
   if (spending === undefined) return null;
-  const paid = spending.plan.inputs.reduce((sum, { value }) => sum + BigInt(value), 0n);
+  // parents go on with all that they brought
+  const brought = valueIn(spending.plan.outputs.filter(({ kind }) => kind === 'parent'));
+  const paid = valueIn(spending.plan.inputs) - brought;
   const vout = spending.plan.outputs.findIndex(({ kind }) => kind === 'service' || kind === 'change');
   const output = spending.plan.outputs[vout];
   if (paid - amount < p2trDust || output === undefined) return null;
@@ -111,6 +142,43 @@ export function movedExcess(excess: OwedMoney, bumps: readonly SettledBump[]): O
     ? null
     : { ...excess, txid: mined.txid, vout: 0, value: BigInt(rest.value) };
 }
+
+const valueIn = (parts: readonly { readonly value: number }[]): bigint =>
+  parts.reduce((sum, { value }) => sum + BigInt(value), 0n);
+
+/**
+ * What is left of the money beside the delivery, oldest first: `ours`, and the change of returns that a customer paid
+ * for, which is still `theirs`. Whether something spends it is another question. Pure.
+ */
+export function restsOf(transactions: readonly OrderTransaction[]): {
+  readonly ours: readonly OwedMoney[];
+  readonly theirs: readonly OwedMoney[];
+} {
+  const ours: OwedMoney[] = [];
+  const theirs: OwedMoney[] = [];
+  for (const { txid, kind, plan } of transactions) {
+    const own = new Set(ours.map(outpointOf));
+    const isTheirs = kind === 'return' && !plan.inputs.some(({ outpoint }) => own.has(outpoint));
+    for (const [vout, output] of plan.outputs.entries()) {
+      if (output.kind !== 'service' && output.kind !== 'change') continue;
+      const value = BigInt(output.value);
+      if (isTheirs) theirs.push({ txid, vout, value, owed: value, at: 'own' });
+      else ours.push({ txid, vout, value, owed: 0n, at: 'own' });
+    }
+  }
+  return { ours, theirs };
+}
+
+/** Outputs that transactions spend: of all kinds, or of one. */
+export const spentBy = (
+  transactions: readonly { readonly kind?: OrderTransaction['kind']; readonly plan: StoredPlan }[],
+  kind: OrderTransaction['kind'] | null = null,
+): ReadonlySet<string> =>
+  new Set(
+    transactions
+      .filter((made) => kind === null || made.kind === kind)
+      .flatMap(({ plan }) => plan.inputs.map(({ outpoint }) => outpoint)),
+  );
 
 /** `<txid>:<vout>`, as it is shown. */
 export const outpointOf = ({ txid, vout }: { readonly txid: Txid; readonly vout: number }): string =>

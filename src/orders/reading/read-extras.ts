@@ -51,7 +51,7 @@ export function readExtras(body: unknown, options: ExtrasOptions): OrderExtras {
       postage: Number(postage),
       receiveAddress: (order['receiveAddress'] ?? null) as OrderRequest['receiveAddress'],
       delegates: delegatesOf(order['delegates']),
-      parents: null,
+      parents: parentsOf(order['parents']),
       inscriptionIdPrefix: null,
       allowedSatributes: null,
       additionalFee: null,
@@ -108,4 +108,14 @@ function delegatesOf(given: unknown): OrderRequest['delegates'] {
     const { dataURL: _, metadataDataURL: __, ...rest } = item;
     return rest;
   });
+}
+
+/** As they were sent, without unknown fields. */
+function parentsOf(given: unknown): OrderRequest['parents'] {
+  if (!Array.isArray(given) || given.length === 0) return null;
+  return given.map(({ inscriptionId, returnAddress, value }: Readonly<Record<string, unknown>>) => ({
+    inscriptionId,
+    returnAddress,
+    value,
+  }));
 }

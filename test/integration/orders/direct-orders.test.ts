@@ -7,8 +7,9 @@ import { balancesOf } from '#orders/ledger.ts';
 import { setRefundScript } from '#orders/order.store.ts';
 import { orderAnswer } from '#orders/order-answer.ts';
 import { cancelOrder, refundOrder } from '#orders/order-office.ts';
-import { processOrder, watcherOf } from '#orders/process-order.ts';
+import { processOrder } from '#orders/process-order.ts';
 import { putReferral, readReferral } from '#orders/referral.store.ts';
+import { watcherOf } from '#orders/watchers.ts';
 import { readPayments } from '#payments/payments.queries.ts';
 import { scriptOf, transaction } from '#test/builders/regtest/regtest-transaction.ts';
 import { wantedOrder as wanted } from '#test/builders/wanted-order.ts';
@@ -314,6 +315,7 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
       confirmationsFor: () => 1,
       finalConfirmations: 1,
       makeReveals: () => Promise.reject(new Error('there is nothing to spend')),
+      makeReturn: () => Promise.resolve(null),
       makeRefund: () => Promise.resolve(null),
       tell: () => Promise.resolve(),
     };

@@ -42,6 +42,21 @@ describe('searches of lock times', () => {
     expect(lockTimes.of('changed', others, 'abc')).toEqual(found(others));
   });
 
+  test('of a list that grows go on from what was found', async () => {
+    const first = nextEnd();
+    expect(lockTimes.of('growing', some.slice(0, 1), 'abc')).toBeNull();
+    await first;
+    expect(lockTimes.of('growing', some.slice(0, 1), 'abc')).toEqual(found(some.slice(0, 1)));
+    const all = nextEnd();
+    expect(lockTimes.of('growing', some, 'abc')).toBeNull();
+    lockTimes.ended();
+    // while the rest is searched, what was found stays
+    lockTimes.forget('growing');
+    expect(lockTimes.of('growing', some.slice(0, 1), 'abc')).toEqual(found(some.slice(0, 1)));
+    await all;
+    expect(lockTimes.of('growing', some, 'abc')).toEqual(found(some));
+  });
+
   test('that fail are thrown once, and begin again', async () => {
     const end = nextEnd();
     expect(lockTimes.of('faulty', some, 'no hex')).toBeNull();

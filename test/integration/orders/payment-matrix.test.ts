@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { auditOrders } from '#orders/audit/audit-orders.ts';
 import { readEntries } from '#orders/ledger.store.ts';
 import { balancesOf } from '#orders/ledger.ts';
-import { type NewOrder, wakeOrders } from '#orders/order.store.ts';
+import { type NewOrder, wakeOrder } from '#orders/order.store.ts';
 import { type Coin, scriptOf, transaction } from '#test/builders/regtest/regtest-transaction.ts';
 import { wantedOrder } from '#test/builders/wanted-order.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
@@ -43,10 +43,12 @@ class Payer {
 
   /** The time to pay is over. */
   async expire(): Promise<void> {
-    await this.world.database.pool.query('UPDATE service.orders SET expires_at = now() WHERE id = $1', [
-      this.order.id,
-    ]);
-    await wakeOrders(this.world.database.pool, this.order.id);
+    // a mempool has whole seconds: what is paid in this one must be later
+    await this.world.database.pool.query(
+      `UPDATE service.orders SET expires_at = now() - interval '1 second' WHERE id = $1`,
+      [this.order.id],
+    );
+    await wakeOrder(this.world.database.pool, this.order.id);
   }
 
   until(state: string): Promise<void> {

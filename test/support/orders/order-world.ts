@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Logger, pino } from 'pino';
 import { follow } from '#indexer/follow/follow.ts';
+import { encipherRoute } from '#indexer/runes/encipher.ts';
 import { openNodeSource } from '#indexer/source/node-source.ts';
 import type { TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
@@ -13,8 +14,9 @@ import type { BumpPolicy } from '#orders/bumping/bumper.ts';
 import { CustomerFiles } from '#orders/files/customer-files.ts';
 import { followOrders } from '#orders/follow-orders.ts';
 import { LockTimes } from '#orders/grinding/lock-times.ts';
+import { wakeOrder } from '#orders/order.store.ts';
 import { orderSteps } from '#orders/order-steps.ts';
-import type { OrderTransactionKind } from '#orders/order-transactions.store.ts';
+import { type OrderTransactionKind, orderTransactionKinds } from '#orders/order-transactions.store.ts';
 import { OrdersDesk } from '#orders/orders-desk.ts';
 import { NodeWatch } from '#orders/sending/node-watch.ts';
 import { orderKeys, orderSigner } from '#orders/wallet-keys.ts';
@@ -69,9 +71,10 @@ export class OrderWorld {
     });
   }
 
-  static async start(options: BitcoindOptions = {}): Promise<OrderWorld> {
+  /** @param blocks all but the last hundred are coins of the tests */
+  static async start(options: BitcoindOptions = {}, blocks = 130): Promise<OrderWorld> {
     const bitcoind = await startBitcoind(options);
-    const chain = await RegtestChain.start(bitcoind.rpc, 130);
+    const chain = await RegtestChain.start(bitcoind.rpc, blocks);
     const database = await createTestDatabase();
     const dir = await mkdtemp(join(tmpdir(), 'satscribe-orders-'));
     const seedFile = join(dir, 'seed');
@@ -105,6 +108,7 @@ export class OrderWorld {
     const steps = orderSteps({
       signer: orderSigner(this.wallet, signer),
       lockTimes,
+      runestone: encipherRoute,
       watch,
       policy,
       tell: this.#tell,
@@ -136,6 +140,11 @@ export class OrderWorld {
     this.#running = null;
   }
 
+  /** Has an order looked at now: after a block, some are only once a minute. */
+  wake(id: string): Promise<void> {
+    return wakeOrder(this.database.pool, id);
+  }
+
   /** Settles when the order is in a state. */
   async until(id: string, state: string): Promise<void> {
     await this.eventually(async () => {
@@ -148,14 +157,14 @@ export class OrderWorld {
   }
 
   /** Settles when the node has taken all transactions of these kinds that are stored for the order. */
-  async sent(
-    id: string,
-    kinds: readonly OrderTransactionKind[] = ['commit', 'reveal', 'refund'],
-  ): Promise<void> {
+  async sent(id: string, kinds: readonly OrderTransactionKind[] = orderTransactionKinds): Promise<void> {
     await this.eventually(async () => {
       const found = await this.desk.read(id);
       const made = found?.transactions.filter(({ kind }) => kinds.includes(kind)) ?? [];
-      return made.length > 0 && made.every(({ sentAt }) => sentAt !== null);
+      if (made.length > 0 && made.every(({ sentAt }) => sentAt !== null)) return true;
+      throw new Error(
+        `of an order that is ${found?.order.state}, no ${kinds.join()} is sent: ${found?.order.error}\n${this.logged.join('')}`,
+      );
     });
   }
 

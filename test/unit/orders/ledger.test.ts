@@ -15,7 +15,7 @@ import { propertyRuns } from '#test/support/property-runs.ts';
 const txid = fc.constantFrom('aa', 'bb', 'cc', 'dd');
 const sats = fc.bigInt({ min: 0n, max: 1_000_000n });
 const receipts: fc.Arbitrary<Receipt[]> = fc.uniqueArray(
-  fc.record({ txid, vout: fc.nat({ max: 2 }), value: sats }),
+  fc.record({ to: fc.constantFrom('owed', 'deposit'), txid, vout: fc.nat({ max: 2 }), value: sats }),
   { selector: ({ txid: id, vout }) => `${id}:${vout}`, maxLength: 6 },
 );
 const settlements: fc.Arbitrary<Settlement[]> = fc.uniqueArray(
@@ -84,6 +84,7 @@ describe('the share of a referral', () => {
   /** What an order received that was delivered so. */
   const receiptsOf = (delivered: readonly Settlement[]): Receipt[] => [
     {
+      to: 'owed',
       txid: 'ee',
       vout: 0,
       value: delivered.flatMap(({ parts }) => parts).reduce((sum, { sats: value }) => sum + value, 0n),

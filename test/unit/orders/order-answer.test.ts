@@ -20,7 +20,7 @@ const payment = (value: bigint, firstSeen: Date): Payment =>
   ({ value, firstSeen, block: null, goneAt: null }) as unknown as Payment;
 
 const answerTo = (...payments: Payment[]): object =>
-  orderAnswer(order, { files: [], transactions: [], payments });
+  orderAnswer(order, { files: [], transactions: [], payments, parents: [] });
 
 describe('what is missing of an order', () => {
   const inTime = payment(9_900n, order.createdAt);

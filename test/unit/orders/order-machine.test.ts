@@ -12,6 +12,7 @@ const payment: fc.Arbitrary<OrderPayment> = fc.record({
   firstSeen: fc.constantFrom(new Date(start), new Date(start + 2 * hour)),
   height: fc.constantFrom<(Height | null)[]>(null, asHeight(100), asHeight(101), asHeight(103)),
   isGone: fc.boolean(),
+  isTaken: fc.boolean(),
 });
 const facts: fc.Arbitrary<OrderFacts> = fc.record({
   amount: fc.constant(10_000n),
@@ -20,6 +21,8 @@ const facts: fc.Arbitrary<OrderFacts> = fc.record({
   tip: fc.constantFrom<(Height | null)[]>(null, asHeight(103)),
   confirmations: fc.constantFrom(1, 3),
   payments: fc.array(payment, { maxLength: 4 }),
+  parents: fc.constantFrom('missing', 'seen', 'here'),
+  hasDeposits: fc.boolean(),
   isCancelAsked: fc.boolean(),
   hasReveal: fc.boolean(),
   isRevealed: fc.boolean(),
@@ -33,6 +36,8 @@ const base: OrderFacts = {
   tip: asHeight(103),
   confirmations: 2,
   payments: [],
+  parents: 'here',
+  hasDeposits: false,
   isCancelAsked: false,
   hasReveal: false,
   isRevealed: false,
@@ -43,6 +48,7 @@ const paid = (more: Partial<OrderPayment> = {}): OrderPayment => ({
   firstSeen: new Date(start),
   height: null,
   isGone: false,
+  isTaken: false,
   ...more,
 });
 

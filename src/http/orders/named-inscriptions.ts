@@ -1,0 +1,67 @@
+import { readFollowerReport } from '#chain/blocks/follower-status.queries.ts';
+import { inscriptionKeys } from '#chain/inscriptions/inscription.queries.ts';
+import { currentLocations, type Location } from '#chain/inscriptions/location.queries.ts';
+import { withSnapshot } from '#chain/snapshot/snapshot.ts';
+import type { AppDependencies } from '#http/server/app-dependencies.ts';
+import type { Asker } from '#kernel/contracts/asker.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { formatInscriptionId, type InscriptionId } from '#kernel/primitives/inscription-id.ts';
+import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
+import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
+import type { RequestFault } from '#orders/reading/request-values.ts';
+
+/**
+ * What is wrong with the inscriptions that an order names: a delegate that nobody knows would show nothing, for ever, and
+ * a parent that nobody can spend never comes. Throws `inscription_not_indexed` where the index is behind: it may know
+ * them later.
+ */
+export async function namedInscriptionFaults(
+  { pool }: Pick<AppDependencies, 'pool'>,
+  { files, parents }: Pick<OrderTerms, 'files' | 'parents'>,
+  { signal }: Asker,
+): Promise<RequestFault[]> {
+  const delegates = files.flatMap(({ delegate }): InscriptionId[] => (delegate === null ? [] : [delegate]));
+  const named = [...delegates, ...parents.map(({ id }) => id)];
+  if (named.length === 0) return [];
+  return withSnapshot(
+    pool,
+    async ({ client, tip }) => {
+      const keys = await inscriptionKeys(client, named);
+      const known = keys.filter((key): key is InscriptionKey => key !== null);
+      if (known.length < named.length) {
+        const { status } = await readFollowerReport(client);
+        const source = status?.sourceTip?.height ?? null;
+        if (tip === null || (source !== null && tip.height < source))
+          throw new AppError(
+            'inscription_not_indexed',
+            'The order names an inscription that this index does not have yet, as it is behind its node: try again later.',
+          );
+      }
+      const locations = await currentLocations(client, known);
+      return named.flatMap((id, place): RequestFault[] => {
+        const key = keys[place] ?? null;
+        const isParent = place >= delegates.length;
+        const why =
+          key === null
+            ? 'is not an inscription of this index'
+            : isParent
+              ? lostWords(locations.get(key))
+              : null;
+        if (why === null) return [];
+        const [name, parameter] = isParent ? ['parent', 'parents'] : ['delegate', 'delegates'];
+        return [{ message: `The ${name} ${formatInscriptionId(id.txid, id.index)} ${why}.`, parameter }];
+      });
+    },
+    signal,
+  );
+}
+
+const opReturn = 0x6a;
+
+/** Why nobody can send an inscription to a deposit; null: somebody may. */
+function lostWords(location: Location | undefined): string | null {
+  if (location?.script?.[0] === opReturn) return 'is burned: it cannot be sent to a deposit address';
+  if (location?.place === 'lost' || location?.place === 'unbound')
+    return `is ${location.place}: it lies in no output, and cannot be sent to a deposit address`;
+  return null;
+}

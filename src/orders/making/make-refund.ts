@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict';
+import type pg from 'pg';
+import { failpoint } from '#kernel/failpoint.ts';
+import type { OwedMoney } from '#orders/ledger/settlements.ts';
+import type { Order } from '#orders/order.store.ts';
+import { owedTooLittle, planRefund } from '#orders/plan-refund.ts';
+import { nextBlock, refundWatcherOf } from '#orders/watchers.ts';
+import { watchScripts } from '#payments/store/watches.store.ts';
+import { moneyOf, type OrderSigner, onlyOne, store } from './sign-and-store.ts';
+
+/** Plans, signs and stores the transaction that pays what is owed back. The reason where it cannot be made. */
+export async function makeRefund(
+  tx: pg.ClientBase,
+  signer: OrderSigner,
+  order: Order,
+  outputs: readonly OwedMoney[],
+  feeRate: bigint,
+): Promise<string | null> {
+  const { refundScript } = order;
+  assert(refundScript !== null, 'a refund has an address');
+  const { own, spendable } = await moneyOf(tx, signer, order, outputs);
+  const plan = planRefund(spendable, refundScript, own, feeRate);
+  if (plan === null) return owedTooLittle;
+  await store(tx, signer, order, 'refund', onlyOne, plan);
+  // how its block is found
+  await watchScripts(tx, refundWatcherOf(order.id), [{ script: refundScript, sinceHeight: nextBlock }]);
+  failpoint('order-refund');
+  return null;
+}

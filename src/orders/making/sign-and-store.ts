@@ -1,0 +1,88 @@
+import type pg from 'pg';
+import type { OwnScript, TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
+import type { Txid } from '#kernel/primitives/hash.ts';
+import type { OwnDestination } from '#orders/inscribing/plan-transactions.ts';
+import { type OwedMoney, outpointOf } from '#orders/ledger/settlements.ts';
+import { type Order, readLeaves } from '#orders/order.store.ts';
+import {
+  insertTransaction,
+  type OrderTransactionKind,
+  type StoredPlan,
+} from '#orders/order-transactions.store.ts';
+import type { OwedOutput } from '#orders/plan-refund.ts';
+
+/** What the wallet does: `src/wallet` has the keys. */
+export interface OrderSigner {
+  /** The script of a key with a leaf, or of the key alone. */
+  readonly scriptOf: (own: OwnScript) => Uint8Array;
+  /** What a txid covers, which ends with the lock time; signing changes neither. */
+  readonly unsigned: (plan: TransactionPlan) => { readonly bytes: Uint8Array; readonly txid: Txid };
+  readonly signPlan: (plan: TransactionPlan) => {
+    readonly bytes: Uint8Array;
+    readonly txid: Txid;
+    readonly fee: bigint;
+  };
+}
+
+/** Of a transaction among those of its kind, and how many files it inscribes. */
+export interface Place {
+  readonly index: number;
+  readonly count: number;
+}
+
+export const onlyOne: Place = { index: 0, count: 0 };
+
+/** Signs a plan and stores it, before anybody sends it. */
+export async function store(
+  tx: pg.ClientBase,
+  signer: OrderSigner,
+  order: Order,
+  kind: OrderTransactionKind,
+  { index, count: files }: Place,
+  plan: TransactionPlan,
+): Promise<void> {
+  const { bytes, txid, fee } = signer.signPlan(plan);
+  await insertTransaction(tx, order.id, {
+    txid,
+    kind,
+    index,
+    files,
+    bytes,
+    plan: storedPlan(plan),
+    fee: Number(fee),
+  });
+}
+
+function storedPlan({ inputs, outputs }: TransactionPlan): StoredPlan {
+  return {
+    inputs: inputs.map((input) => ({ outpoint: outpointOf(input), value: Number(input.value) })),
+    outputs: outputs.map(({ kind, value, script }) => ({
+      kind,
+      value: Number(value),
+      script: Buffer.from(script).toString('hex'),
+    })),
+  };
+}
+
+/** Money of an order as plans spend it, and where what is ours of it stays. */
+export async function moneyOf(
+  tx: pg.ClientBase,
+  signer: Pick<OrderSigner, 'scriptOf'>,
+  order: Order,
+  outputs: readonly OwedMoney[],
+): Promise<{ readonly own: OwnDestination; readonly spendable: readonly OwedOutput[] }> {
+  const [leafScript = null] = order.paidTo === 'direct' ? await readLeaves(tx, order.id) : [];
+  const address = destination(signer, { key: { branch: 0, index: order.keyIndex }, leafScript });
+  const own = destination(signer, { key: { branch: 1, index: order.ownIndex }, leafScript: null });
+  const spendable = outputs.map(({ at, ...output }): OwedOutput => {
+    const held = at === 'address' ? address : own;
+    return { ...output, script: held.script, ...held.own };
+  });
+  return { own, spendable };
+}
+
+/** A script of the wallet, and what it is made of. */
+export const destination = (signer: Pick<OrderSigner, 'scriptOf'>, own: OwnScript): OwnDestination => ({
+  script: signer.scriptOf(own),
+  own,
+});

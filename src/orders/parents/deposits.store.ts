@@ -1,0 +1,53 @@
+import type pg from 'pg';
+import { type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
+
+/** Where the owner of a parent sends it. */
+export interface DepositAddress {
+  /** Of the parent among those of the order's terms. */
+  readonly index: number;
+  /** Of the wallet's branch for orders. */
+  readonly keyIndex: number;
+  readonly script: Uint8Array;
+  readonly address: string;
+}
+
+/** Stores the deposit addresses of an order. */
+export async function insertDepositAddresses(
+  tx: pg.ClientBase,
+  orderId: string,
+  addresses: readonly DepositAddress[],
+): Promise<void> {
+  await tx.query(
+    `INSERT INTO service.order_parents (order_id, index, key_index, script, address)
+     SELECT $1, d.index, d.key_index, decode(d.script, 'hex'), d.address
+       FROM unnest($2::integer[], $3::integer[], $4::text[], $5::text[]) AS d (index, key_index, script, address)`,
+    [
+      orderId,
+      addresses.map(({ index }) => index),
+      addresses.map(({ keyIndex }) => keyIndex),
+      addresses.map(({ script }) => Buffer.from(script).toString('hex')),
+      addresses.map(({ address }) => address),
+    ],
+  );
+}
+
+/** The deposit addresses of an order, in the order of its parents. */
+export async function readDepositAddresses(
+  client: pg.Pool | pg.ClientBase,
+  orderId: string,
+): Promise<DepositAddress[]> {
+  const { rows } = await client.query<{ index: number; key_index: number; script: Buffer; address: string }>(
+    'SELECT index, key_index, script, address FROM service.order_parents WHERE order_id = $1 ORDER BY index',
+    [orderId],
+  );
+  return rows.map(({ key_index: keyIndex, ...row }) => ({ ...row, keyIndex }));
+}
+
+/** All transactions that were ever made for an order: what they pay to a deposit is no deposit. */
+export async function readMadeTxids(client: pg.Pool | pg.ClientBase, orderId: string): Promise<Txid[]> {
+  const { rows } = await client.query<{ txid: Buffer }>(
+    'SELECT txid FROM service.order_transactions WHERE order_id = $1',
+    [orderId],
+  );
+  return rows.map(({ txid }) => trustedTxid(txid));
+}

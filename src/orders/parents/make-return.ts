@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import type pg from 'pg';
+import { failpoint } from '#kernel/failpoint.ts';
+import { moneyOf, type OrderSigner, onlyOne, store } from '#orders/making/sign-and-store.ts';
+import type { Order } from '#orders/order.store.ts';
+import { termsOf } from '#orders/stored-terms.ts';
+import { nextBlock, refundWatcherOf } from '#orders/watchers.ts';
+import { watchScripts } from '#payments/store/watches.store.ts';
+import type { Deposit } from './deposits.ts';
+import { type Homeless, planReturn } from './plan-return.ts';
+import { type Return, returnShort } from './returns.ts';
+import type { RuneRoute } from './rune-route.ts';
+
+export interface ReturnMakers {
+  readonly signer: OrderSigner;
+  /** The script of a runestone. */
+  readonly runestone: (route: RuneRoute) => Uint8Array;
+  /** Sats for 1,000 virtual bytes. */
+  readonly feeRate: bigint;
+}
+
+/** Plans, signs and stores what sends deposits home. The reason where the money is too little; null: it is made. */
+export async function makeReturn(
+  tx: pg.ClientBase,
+  { signer, runestone, feeRate }: ReturnMakers,
+  order: Order,
+  { deposits, money, ours }: Return,
+): Promise<string | null> {
+  const homes = homesOf(order, deposits);
+  const { own, spendable } = await moneyOf(tx, signer, order, money);
+  const plan = planReturn({
+    deposits: deposits.map(({ at, payment: { txid, vout, value, script }, runes }, index): Homeless => {
+      const home = homes[index];
+      assert(home !== undefined, 'each deposit has a home');
+      const key = { branch: 0, index: at.keyIndex } as const;
+      return { txid, vout, value, script, key, leafScript: null, home, runes };
+    }),
+    money: spendable,
+    refundScript: order.refundScript,
+    kept: own,
+    ours,
+    runestone,
+    feeRate,
+  });
+  if (plan.kind === 'short') return returnShort(order, plan.missing);
+  await store(tx, signer, order, 'return', onlyOne, plan);
+  // how its block is found
+  const watches = homes.map((script) => ({ script, sinceHeight: nextBlock }));
+  await watchScripts(tx, refundWatcherOf(order.id), watches);
+  failpoint('order-return');
+  return null;
+}
+
+/** Where each of these deposits goes: to the owner of the parent that was expected there. */
+function homesOf({ terms }: Pick<Order, 'terms'>, deposits: readonly Deposit[]): Uint8Array[] {
+  const { parents } = termsOf(terms);
+  return deposits.map(({ at }) => {
+    const parent = parents[at.index];
+    assert(parent !== undefined, 'a deposit address is of a parent');
+    return parent.returnScript;
+  });
+}

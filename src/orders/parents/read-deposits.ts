@@ -1,0 +1,60 @@
+import type pg from 'pg';
+import { dustOf } from '#kernel/bitcoin/transaction-size.ts';
+import { displayHash } from '#kernel/primitives/hash.ts';
+import { parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
+import { largest, p2trDust } from '#orders/inscribing/plan-amounts.ts';
+import type { Order } from '#orders/order.store.ts';
+import { isDeep, type OrderFacts } from '#orders/order-facts.ts';
+import { depositWatcherOf } from '#orders/watchers.ts';
+import { type Payment, readPayments } from '#payments/payments.queries.ts';
+import { readDepositAddresses, readMadeTxids } from './deposits.store.ts';
+import type { Deposit } from './deposits.ts';
+import { heldOutputs } from './held-outputs.queries.ts';
+
+/**
+ * What came to the deposits of an order, oldest first, without what its own transactions pay there: a parent goes from
+ * reveal to reveal by its deposit.
+ */
+export async function readDeposits(
+  client: pg.Pool | pg.ClientBase,
+  { id, terms }: Pick<Order, 'id' | 'terms'>,
+  depth: Pick<OrderFacts, 'tip' | 'confirmations'>,
+): Promise<Deposit[]> {
+  if (terms.parents.length === 0) return [];
+  const payments = await readPayments(client, depositWatcherOf(id));
+  if (payments.length === 0) return [];
+  const addresses = await readDepositAddresses(client, id);
+  const made = new Set((await readMadeTxids(client, id)).map(displayHash));
+  const arrived = payments.flatMap((payment) => {
+    const at = addresses.find(({ script }) => Buffer.compare(script, payment.script) === 0);
+    const parent = at === undefined ? null : parseInscriptionId(terms.parents[at.index]?.id ?? '');
+    return at === undefined || parent === null || made.has(displayHash(payment.txid))
+      ? []
+      : [{ payment, at, parent }];
+  });
+  const held = await heldOutputs(client, arrived);
+  return arrived.map(({ payment, at }, place): Deposit => {
+    const known = held[place] ?? null;
+    const isDust = payment.value < leastAt(terms.parents[at.index]?.returnScript ?? '');
+    const isIndexed = known?.isIndexed === true && isDeep(heightOf(payment), depth);
+    return {
+      at,
+      payment,
+      state: stateOf(payment, isIndexed, known?.isParent === true && !isDust),
+      isDust,
+      isUnspent: known?.isThere === true,
+      runes: known?.runes ?? null,
+    };
+  });
+}
+
+const heightOf = ({ block }: Payment) => ({ height: block?.height ?? null });
+
+/** What nodes relay to a home, and to a deposit. */
+const leastAt = (home: string): bigint => largest(BigInt(dustOf(Buffer.from(home, 'hex'))), p2trDust);
+
+function stateOf({ goneAt }: Payment, isIndexed: boolean, isParent: boolean): Deposit['state'] {
+  if (goneAt !== null) return 'gone';
+  if (!isIndexed) return 'seen';
+  return isParent ? 'here' : 'other';
+}

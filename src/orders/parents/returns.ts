@@ -1,0 +1,92 @@
+import { type OwedMoney, outpointOf } from '#orders/ledger/settlements.ts';
+import { depositsWait, type Order } from '#orders/order.store.ts';
+import { countsInTime, isDeep, type OrderFacts, type OrderPayment } from '#orders/order-facts.ts';
+import type { OrderState } from '#orders/order-machine.ts';
+import type { Deposit } from './deposits.ts';
+
+/** What decides what goes home. */
+export interface ReturnFacts {
+  readonly state: OrderState;
+  readonly facts: Pick<OrderFacts, 'amount' | 'expiresAt' | 'tip' | 'confirmations'>;
+  readonly deposits: readonly Deposit[];
+  /** The parents as the order will use them. */
+  readonly candidates: readonly (Deposit | undefined)[];
+  /** Outputs that stored transactions spend. */
+  readonly spent: ReadonlySet<string>;
+  /** To the address of the charge. */
+  readonly payments: readonly (OrderPayment & { readonly outpoint: string })[];
+  /** Customers' money, confirmed and unspent. */
+  readonly owed: readonly OwedMoney[];
+  /** Ours, confirmed and unspent: of the delivery. */
+  readonly ours: readonly OwedMoney[];
+  /** What a referral gets of it. */
+  readonly share: bigint;
+}
+
+export interface Return {
+  readonly deposits: readonly Deposit[];
+  /** Empty: there is none. */
+  readonly money: readonly OwedMoney[];
+  /** Where the money is ours: how much of it must stay; null: it is the customer's. */
+  readonly ours: bigint | null;
+}
+
+/** States of orders that wait for what they use. */
+const waiting: readonly OrderState[] = ['waiting-payment', 'waiting-parent', 'waiting-confirmation'];
+
+/**
+ * What lies at deposits and is to go home now, and the money that pays for it. While an order waits, that is what is
+ * not its parent, and only money beyond its amount pays; once it is delivered or over, all that is left, and all money
+ * of the order; ours where there is none. A parent's own sats never pay. Null: nothing goes home now. Pure.
+ */
+export function returnOf(given: ReturnFacts): Return | null {
+  const { state, spent, candidates } = given;
+  const isWaiting = waiting.includes(state);
+  if (!isWaiting && state !== 'completed' && state !== 'waiting-refund') return null;
+  const homeless = given.deposits.filter(
+    (deposit) =>
+      (deposit.state === 'here' || deposit.state === 'other') &&
+      !spent.has(outpointOf(deposit.payment)) &&
+      !(isWaiting && candidates.includes(deposit)),
+  );
+  // what has to be more than it was takes sats of the money, which comes after the deposits: one of them at a time
+  const [small] = homeless.filter(({ isDust }) => isDust);
+  const deposits = [...homeless.filter(({ isDust }) => !isDust), ...(small === undefined ? [] : [small])];
+  if (deposits.length === 0) return null;
+  return { deposits, ...(isWaiting ? { money: spareMoney(given), ours: null } : moneyOf(given)) };
+}
+
+/** Whether something lies at a deposit that no stored transaction spends. */
+export const isHolding = ({ deposits, spent }: Pick<ReturnFacts, 'deposits' | 'spent'>): boolean =>
+  deposits.some((deposit) => deposit.state !== 'gone' && !spent.has(outpointOf(deposit.payment)));
+
+function moneyOf({ owed, ours, share }: ReturnFacts): Omit<Return, 'deposits'> {
+  // our output that holds what was paid too much is split by its refund first
+  const customers = owed.filter(({ value, owed: theirs }) => value === theirs);
+  if (customers.length > 0) return { money: customers, ours: null };
+  const [largest] = ours.toSorted((a, b) => Number(b.value - a.value));
+  return largest === undefined ? { money: [], ours: null } : { money: [largest], ours: share };
+}
+
+/** Payments without which the amount is there, as deep as is asked. */
+function spareMoney({ facts, payments, owed }: ReturnFacts): readonly OwedMoney[] {
+  const counted = new Map(
+    payments
+      .filter((payment) => countsInTime(payment, facts) && isDeep(payment, facts))
+      .map(({ outpoint, value }) => [outpoint, value]),
+  );
+  let spare = [...counted.values()].reduce((sum, value) => sum + value, 0n) - facts.amount;
+  return owed
+    .toSorted((a, b) => Number(a.value - b.value))
+    .filter((money) => {
+      const value = counted.get(outpointOf(money));
+      if (value === undefined) return true;
+      if (value > spare) return false;
+      spare -= value;
+      return true;
+    });
+}
+
+/** Why nothing goes home, for the customer and the operator. */
+export const returnShort = ({ address }: Pick<Order, 'address'>, missing: bigint | null): string =>
+  `${depositsWait}goes home once ${missing === null ? 'something' : `${missing} sats more`} pays for it: send ${missing === null ? 'at least 2000 sats' : 'them'} to ${address}. What is left of them goes to refundAddress.`;

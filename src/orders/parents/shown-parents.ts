@@ -1,0 +1,48 @@
+import { displayHash } from '#kernel/primitives/hash.ts';
+import { outpointOf, spentBy } from '#orders/ledger/settlements.ts';
+import type { Order } from '#orders/order.store.ts';
+import type { OrderTransaction } from '#orders/order-transactions.store.ts';
+import type { DepositAddress } from './deposits.store.ts';
+import { candidates, type Deposit } from './deposits.ts';
+
+/** A parent as answers show it. Null: not yet. */
+export interface ShownParent {
+  readonly depositAddress: string | null;
+  /** Where it lies, or lay: the output that came to its deposit. */
+  readonly txid: string | null;
+  readonly vout: number | null;
+  /** What sends it home, once a node has it. */
+  readonly parentReturnTx: string | null;
+}
+
+/** The progress of the parents of an order, in the order of its terms. Pure. */
+export function shownParents(
+  order: Pick<Order, 'terms' | 'expiresAt'>,
+  addresses: readonly DepositAddress[],
+  deposits: readonly Deposit[],
+  transactions: readonly OrderTransaction[],
+): ShownParent[] {
+  const used = candidates(order.terms.parents.length, deposits, order, spentBy(transactions, 'return'));
+  return used.map((candidate, index): ShownParent => {
+    const there = deposits.filter(({ at, state }) => at.index === index && state !== 'gone');
+    const deposit = candidate ?? there.at(-1);
+    const address = addresses.find((one) => one.index === index)?.address ?? null;
+    if (deposit === undefined)
+      return { depositAddress: address, txid: null, vout: null, parentReturnTx: null };
+    const { txid, vout } = deposit.payment;
+    return {
+      depositAddress: address,
+      txid: displayHash(txid),
+      vout,
+      parentReturnTx: returningTxid(outpointOf(deposit.payment), transactions),
+    };
+  });
+}
+
+/** A parent goes home with the last reveal, or by a transaction of its own. */
+function returningTxid(outpoint: string, transactions: readonly OrderTransaction[]): string | null {
+  const spending = transactions.find(({ plan }) => plan.inputs.some((input) => input.outpoint === outpoint));
+  const last =
+    spending?.kind === 'reveal' ? transactions.findLast(({ kind }) => kind === 'reveal') : spending;
+  return last === undefined || last.sentAt === null ? null : displayHash(last.txid);
+}

@@ -1,0 +1,21 @@
+import { asHeight } from '#kernel/primitives/height.ts';
+
+/** Who watches the scripts of an order (docs/payments.md). */
+export const watcherOf = (orderId: string): string => `order ${orderId}`;
+/** Who watches the deposits of its parents. */
+export const depositWatcherOf = (orderId: string): string => `deposit ${orderId}`;
+/** Who watches where its refund and its parents go. */
+export const refundWatcherOf = (orderId: string): string => `refund ${orderId}`;
+
+/** Who watches our outputs of its transactions. */
+export const ownWatcherOf = (orderId: string): string => `own ${orderId}`;
+export const isOwnWatcher = (watcher: string): boolean => watcher.startsWith('own ');
+
+/** The order of a watcher; null: it watches something else. */
+export function orderOfWatcher(watcher: string): string | null {
+  const [, id] = /^(?:order|deposit|refund) (.+)$/u.exec(watcher) ?? [];
+  return id ?? null;
+}
+
+/** Above every block: scripts are watched from the next one on. */
+export const nextBlock = asHeight(0x7fff_ffff);

@@ -1,0 +1,130 @@
+import { describe, expect, test } from 'vitest';
+import { trustedTxid } from '#kernel/primitives/hash.ts';
+import { asHeight } from '#kernel/primitives/height.ts';
+import { type OwedMoney, outpointOf } from '#orders/ledger/settlements.ts';
+import type { OrderState } from '#orders/order-machine.ts';
+import { candidates, type Deposit, progressOf } from '#orders/parents/deposits.ts';
+import { type ReturnFacts, returnOf } from '#orders/parents/returns.ts';
+
+const expiresAt = new Date(1000);
+const deposit = (index: number, vout: number, state: Deposit['state'], at = 500): Deposit => ({
+  at: { index, keyIndex: index, script: new Uint8Array(34), address: `${index}` },
+  payment: {
+    txid: trustedTxid(new Uint8Array(32)),
+    vout,
+    script: new Uint8Array(34),
+    value: 10_000n,
+    firstSeen: new Date(at),
+    block: null,
+    goneAt: null,
+    replacedBy: null,
+    change: 1,
+  },
+  state,
+  isDust: false,
+  isUnspent: true,
+  runes: [],
+});
+const none: ReadonlySet<string> = new Set();
+const found = (parents: number, deposits: readonly Deposit[], sentHome = none) =>
+  candidates(parents, deposits, { expiresAt }, sentHome);
+
+describe('the parents of an order', () => {
+  test('are those that came to their own deposits in time', () => {
+    const here = deposit(0, 1, 'here');
+    const seen = deposit(1, 2, 'seen');
+    expect(found(2, [deposit(0, 0, 'seen'), here, seen])).toEqual([here, seen]);
+    expect(progressOf([here, seen])).toBe('seen');
+    expect(progressOf([here, here])).toBe('here');
+    expect(progressOf([here, undefined])).toBe('missing');
+    expect(progressOf([])).toBe('here');
+  });
+
+  test('are not what is another inscription, came late, is gone or was sent home', () => {
+    const home = deposit(0, 4, 'here');
+    const deposits = [deposit(0, 1, 'other'), deposit(0, 2, 'here', 1001), deposit(0, 3, 'gone'), home];
+    expect(found(1, deposits, new Set([outpointOf(home.payment)]))).toEqual([undefined]);
+  });
+});
+
+describe('what goes home', () => {
+  const money = (vout: number, value: bigint, owed = value): OwedMoney => ({
+    txid: trustedTxid(new Uint8Array(32).fill(9)),
+    vout,
+    value,
+    owed,
+    at: 'address',
+  });
+  const paid = (one: OwedMoney) => ({
+    outpoint: outpointOf(one),
+    value: one.value,
+    firstSeen: new Date(0),
+    height: asHeight(5),
+    isGone: false,
+    isTaken: false,
+  });
+  const facts: ReturnFacts = {
+    state: 'waiting-parent',
+    facts: { amount: 5000n, expiresAt, tip: asHeight(9), confirmations: 1 },
+    deposits: [],
+    candidates: [undefined],
+    spent: none,
+    payments: [],
+    owed: [],
+    ours: [],
+    share: 0n,
+  };
+  const wrong = deposit(0, 1, 'other');
+
+  test('while an order waits is what is not its parent, with money that it does not need', () => {
+    const right = deposit(0, 0, 'here');
+    const coins = [money(0, 5000n), money(1, 700n), money(2, 800n)];
+    const given = { ...facts, deposits: [right, wrong], candidates: [right] };
+    expect(returnOf(given)).toEqual({ deposits: [wrong], money: [], ours: null });
+    const rich = { ...given, payments: coins.map(paid), owed: coins };
+    expect(returnOf(rich)).toEqual({ deposits: [wrong], money: coins.slice(1), ours: null });
+    expect(returnOf({ ...rich, facts: { ...facts.facts, amount: 5800n } })?.money).toEqual([coins[1]]);
+    expect(returnOf({ ...rich, facts: { ...facts.facts, amount: 7000n } })?.money).toEqual([]);
+    // dust counts for nothing, so an order does not need it
+    const dust = [money(3, 200n)];
+    expect(returnOf({ ...given, payments: dust.map(paid), owed: dust })?.money).toEqual(dust);
+  });
+
+  test('of an order that is over is all that is left, with all of its money', () => {
+    const left = deposit(0, 0, 'here');
+    const coins = [money(0, 5000n)];
+    const over = { ...facts, state: 'waiting-refund' as const, deposits: [left, wrong], candidates: [left] };
+    expect(returnOf({ ...over, payments: coins.map(paid), owed: coins })).toEqual({
+      deposits: [left, wrong],
+      money: coins,
+      ours: null,
+    });
+    expect(returnOf({ ...over, spent: new Set([outpointOf(left.payment)]) })?.deposits).toEqual([wrong]);
+    expect(returnOf({ ...over, deposits: [deposit(0, 0, 'seen'), deposit(0, 2, 'gone')] })).toBeNull();
+  });
+
+  test('is one of what is too little to go home by itself at a time, behind all else', () => {
+    const small = { ...deposit(0, 5, 'other'), isDust: true };
+    const over = { ...facts, state: 'waiting-refund' as const, deposits: [small, { ...small }, wrong] };
+    expect(returnOf(over)?.deposits).toEqual([wrong, small]);
+  });
+
+  test('of a delivered order is paid with ours where nothing else is there', () => {
+    const ours = [money(0, 400n, 0n), money(1, 1900n, 0n)];
+    const excess = money(2, 9000n, 7000n);
+    const delivered = { ...facts, state: 'completed' as const, deposits: [wrong], ours, share: 300n };
+    expect(returnOf({ ...delivered, owed: [excess] })).toEqual({
+      deposits: [wrong],
+      money: [ours[1]],
+      ours: 300n,
+    });
+    expect(returnOf({ ...delivered, owed: [excess, money(3, 600n)] })?.money).toEqual([money(3, 600n)]);
+  });
+
+  test.each<OrderState>(['prep', 'queued', 'error', 'expired', 'cancelled', 'refunded'])(
+    'is nothing while an order is in the state %s',
+    (state) => {
+      expect(returnOf({ ...facts, state, deposits: [wrong] })).toBeNull();
+    },
+  );
+});

@@ -1,0 +1,119 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { plannedWeight } from '#kernel/bitcoin/plan-weight.ts';
+import { trustedTxid } from '#kernel/primitives/hash.ts';
+import { asU128 } from '#kernel/runes/u128.ts';
+import type { Arrived } from '#orders/inscribing/plan-transactions.ts';
+import { type Homeless, planReturn } from '#orders/parents/plan-return.ts';
+import { propertyRuns } from '#test/support/property-runs.ts';
+
+const p2tr = (fill: number): Uint8Array => Uint8Array.of(0x51, 0x20, ...new Uint8Array(32).fill(fill));
+const own = { script: p2tr(1), own: { key: { branch: 1, index: 3 }, leafScript: null } } as const;
+const arrived = (value: bigint, vout: number): Arrived => ({
+  txid: trustedTxid(new Uint8Array(32)),
+  vout,
+  value,
+  script: p2tr(2),
+  key: { branch: 0, index: vout },
+  leafScript: null,
+});
+const homeless = (value: bigint, vout: number, more: Partial<Homeless> = {}): Homeless => ({
+  ...arrived(value, vout),
+  home: p2tr(100 + vout),
+  runes: [],
+  ...more,
+});
+const runestone = (): Uint8Array => Uint8Array.of(0x6a, 0x5d, 0x02, 0x16, 0x01);
+const funds = { refundScript: null, kept: own, ours: null, runestone, feeRate: 2000n };
+
+describe('what sends deposits home', () => {
+  test('keeps every sat of a deposit in its place, pays with the money alone, and loses nothing', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.bigInt({ min: 330n, max: 100_000n }), { minLength: 1, maxLength: 5 }),
+        fc.array(fc.bigInt({ min: 1n, max: 20_000n }), { maxLength: 4 }),
+        fc.bigInt({ min: 1000n, max: 100_000n }),
+        fc.constantFrom(null, p2tr(9)),
+        (values, coins, feeRate, refundScript) => {
+          const deposits = values.map((value, vout) => homeless(value, vout));
+          const money = coins.map((value, place) => arrived(value, 50 + place));
+          const plan = planReturn({ ...funds, deposits, money, feeRate, refundScript });
+          const size = (inputs: number): bigint =>
+            BigInt(
+              Math.ceil(
+                plannedWeight({
+                  inputs: [...deposits, ...money]
+                    .slice(0, inputs)
+                    .map((one) => ({ ...one, path: 'key' as const })),
+                  outputs: deposits.map(({ home }) => ({ script: home })),
+                }) / 4,
+              ),
+            );
+          if (plan.kind === 'short') {
+            const fee = (size(values.length) * feeRate + 999n) / 1000n;
+            expect(coins.reduce((sum, value) => sum + value, 0n)).toBeLessThan(
+              fee + BigInt(coins.length) * 7000n,
+            );
+            expect(plan.missing).toBeGreaterThan(0n);
+            return;
+          }
+          for (const [place, { value, home }] of deposits.entries()) {
+            expect(plan.inputs[place]).toMatchObject({ vout: place, value });
+            expect(plan.outputs[place]).toEqual({ kind: 'parent', script: home, value });
+          }
+          const spent = plan.inputs.reduce((sum, { value }) => sum + value, 0n);
+          const paid = plan.outputs.reduce((sum, { value }) => sum + value, 0n);
+          const fee = spent - paid;
+          const least = (BigInt(Math.ceil(plannedWeight(plan) / 4)) * feeRate + 999n) / 1000n;
+          expect(plan.feeMax).toBe(fee);
+          expect(fee).toBeGreaterThanOrEqual(least);
+          // what is left and no output can hold: dust, and what that output would cost
+          const rests = plan.outputs.slice(deposits.length);
+          if (rests.length > 0) expect(fee).toBe(least);
+          else expect(fee - least).toBeLessThan(330n + (44n * feeRate) / 1000n);
+          expect(rests.map(({ kind }) => kind)).toEqual(
+            rests.length === 0 ? [] : [refundScript === null ? 'change' : 'refund'],
+          );
+        },
+      ),
+      { numRuns: propertyRuns(500) },
+    );
+  });
+
+  test('says what is missing', () => {
+    const deposits = [homeless(10_000n, 0)];
+    expect(planReturn({ ...funds, deposits, money: [] })).toEqual({ kind: 'short', missing: 222n });
+    const money = [arrived(400n, 7)];
+    const short = planReturn({ ...funds, deposits, money, feeRate: 3000n });
+    expect(short).toMatchObject({ kind: 'short' });
+  });
+
+  test('gives the last deposit as much as nodes relay to its home', () => {
+    const p2pkh = Uint8Array.of(0x76, 0xa9, 20, ...new Uint8Array(20), 0x88, 0xac);
+    const deposits = [homeless(10_000n, 0), homeless(330n, 1, { home: p2pkh })];
+    const plan = planReturn({ ...funds, deposits, money: [arrived(5000n, 7)] });
+    expect(plan).toMatchObject({
+      outputs: [{ value: 10_000n }, { kind: 'parent', value: 546n }, { kind: 'change' }],
+    });
+    expect(planReturn({ ...funds, deposits, money: [] })).toMatchObject({ kind: 'short' });
+  });
+
+  test('leaves what a referral gets of our own money', () => {
+    const deposits = [homeless(10_000n, 0)];
+    const money = [arrived(2000n, 7)];
+    const plan = planReturn({ ...funds, deposits, money, ours: 800n, refundScript: p2tr(9) });
+    expect(plan).toMatchObject({ outputs: [{ kind: 'parent' }, { kind: 'change', value: 2000n - 424n }] });
+    expect(planReturn({ ...funds, deposits, money, ours: 1600n })).toEqual({ kind: 'short', missing: 24n });
+  });
+
+  test('has a runestone where runes would not go home by themselves', () => {
+    const runes = [{ id: { block: asU128(1n), tx: 0 }, amount: asU128(5n) }];
+    const deposits = [homeless(10_000n, 0), homeless(600n, 1, { runes })];
+    const plan = planReturn({ ...funds, deposits, money: [arrived(2000n, 7)] });
+    expect(plan.kind === 'return' && plan.outputs.at(-1)).toEqual({
+      kind: 'burn',
+      script: runestone(),
+      value: 0n,
+    });
+  });
+});
