@@ -958,6 +958,7 @@ CREATE TABLE service.order_transactions (
   CONSTRAINT order_transactions_txid_check CHECK ((length(txid) = 32))
 );
 CREATE INDEX order_transactions_order ON service.order_transactions USING btree (order_id);
+CREATE INDEX order_transactions_watched ON service.order_transactions USING btree (order_id) WHERE ((height IS NULL) AND (kind <> ALL (ARRAY['commit'::text, 'reveal'::text])));
 
 CREATE TABLE service.orders (
   id uuid NOT NULL,

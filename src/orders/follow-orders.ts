@@ -6,6 +6,7 @@ import type { Logger } from '#kernel/logger.ts';
 import { postgresFailure } from '#kernel/pg/postgres-failure.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { workUnderLock } from '#kernel/pg/work-under-lock.ts';
+import type { Txid } from '#kernel/primitives/hash.ts';
 import { Repeats } from '#kernel/repeats.ts';
 import { Waker } from '#kernel/waker.ts';
 import { listenForPayments } from '#payments/listen-for-payments.ts';
@@ -28,7 +29,9 @@ import {
 import { failOrder, type OrderSteps, processOrder, tryAgainMs } from './process-order.ts';
 import type { NodeWatch } from './sending/node-watch.ts';
 import { TransactionSender } from './sending/send-transactions.ts';
-import { isOwnWatcher, orderOfWatcher } from './watchers.ts';
+import { isOwnWatcher, isRefundWatcher, orderOfWatcher } from './watchers.ts';
+import { endRefundWatches } from './watching/end-refund-watches.ts';
+import { ordersOfTransactions } from './watching/refund-watches.store.ts';
 
 export interface FollowOrdersOptions {
   /** Of the database, of the role that owns its tables. */
@@ -130,6 +133,7 @@ class OrderRounds {
       await moveOrdersOffset(this.#client, changed);
       failpoint('order-followed');
     }
+    if (isNewTip) await endRefundWatches(this.#client);
     this.#tips = tips;
     await this.#broadcast(isNewTip, [...touched]);
   }
@@ -146,14 +150,19 @@ class OrderRounds {
   async #changes(touched: Set<string>): Promise<number | null> {
     const after = await readOrdersOffset(this.#client);
     const changes = await readPaymentChanges(this.#client, after, changesMax);
-    const ours: Uint8Array[] = [];
-    for (const { watchers, payment } of changes) {
-      for (const watcher of watchers) {
-        const id = orderOfWatcher(watcher);
-        if (id !== null) touched.add(id);
-        if (isOwnWatcher(watcher)) ours.push(payment.txid);
-      }
+    const told = changes.flatMap(({ watchers, payment: { txid } }) =>
+      watchers.map((watcher) => ({ watcher, txid })),
+    );
+    const txidsOf = (isOf: (watcher: string) => boolean): Txid[] =>
+      told.filter(({ watcher }) => isOf(watcher)).map(({ txid }) => txid);
+    for (const { watcher } of told) {
+      const id = orderOfWatcher(watcher);
+      if (id !== null) touched.add(id);
     }
+    // others pay to the addresses of refunds, too: those of exchanges are paid all the time
+    const closing = txidsOf(isRefundWatcher);
+    const ours = txidsOf(isOwnWatcher);
+    for (const id of await ordersOfTransactions(this.#client, closing)) touched.add(id);
     if (ours.length > 0) for (const id of await ordersOfBumps(this.#client, ours)) touched.add(id);
     return changes.at(-1)?.payment.change ?? null;
   }

@@ -315,7 +315,9 @@ async function minedClosings(
 ): Promise<ReadonlySet<string>> {
   if (!transactions.some(isClosing)) return new Set();
   const paid = await readPayments(tx, refundWatcherOf(order.id));
-  return new Set(paid.filter(({ block }) => block !== null).map(({ txid }) => displayHash(txid)));
+  const seen = paid.filter(({ block }) => block !== null);
+  const deep = transactions.filter(({ height }) => height !== null);
+  return new Set([...deep, ...seen].map(({ txid }) => displayHash(txid)));
 }
 
 /** @param taken outputs that returns spend */

@@ -3,6 +3,7 @@ import type pg from 'pg';
 import { frameWeight, outputWeight, virtualSize } from '#kernel/bitcoin/transaction-size.ts';
 import type { PlannedOutputKind } from '#kernel/contracts/transaction-plan.ts';
 import { type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
+import type { Height } from '#kernel/primitives/height.ts';
 
 /** In the order in which they spend each other. `return`: what sends deposits home that no delivery uses. */
 export const orderTransactionKinds = ['commit', 'reveal', 'return', 'refund'] as const;
@@ -17,6 +18,8 @@ export interface OrderTransaction {
   readonly files: number;
   readonly plan: StoredPlan;
   readonly fee: number;
+  /** Its block, once it is so deep that its outputs are watched no more; of refunds. */
+  readonly height: Height | null;
   readonly madeAt: Date;
   readonly sentAt: Date | null;
   readonly refusal: string | null;
@@ -44,11 +47,12 @@ export async function readTransactions(
     files: number;
     plan: StoredPlan;
     fee: number;
+    height: Height | null;
     made_at: Date;
     sent_at: Date | null;
     refusal: string | null;
   }>(
-    `SELECT txid, kind, index, files, plan, fee, made_at, sent_at, refusal FROM service.order_transactions
+    `SELECT txid, kind, index, files, plan, fee, height, made_at, sent_at, refusal FROM service.order_transactions
       WHERE order_id = $1 AND superseded_at IS NULL ORDER BY made_at, kind, index`,
     [id],
   );
@@ -156,7 +160,7 @@ const newToSend = `SELECT ${waiting} FROM service.order_transactions AS t
   ORDER BY t.made_at, t.kind, t.index`;
 // of orders that are under way however old they are: nobody else sends what they wait for
 const allToSend = `SELECT ${waiting} FROM service.orders AS o JOIN service.order_transactions AS t ON t.order_id = o.id
-  WHERE t.superseded_at IS NULL
+  WHERE t.superseded_at IS NULL AND t.height IS NULL
     AND CASE WHEN o.state IN ('completed', 'refunded')
              THEN t.kind IN ('return', 'refund') AND o.completed_at > now() - interval '30 days'
              ELSE true END

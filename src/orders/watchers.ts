@@ -6,14 +6,15 @@ export const watcherOf = (orderId: string): string => `order ${orderId}`;
 export const depositWatcherOf = (orderId: string): string => `deposit ${orderId}`;
 /** Who watches where its refund and its parents go. */
 export const refundWatcherOf = (orderId: string): string => `refund ${orderId}`;
+export const isRefundWatcher = (watcher: string): boolean => watcher.startsWith('refund ');
 
 /** Who watches our outputs of its transactions. */
 export const ownWatcherOf = (orderId: string): string => `own ${orderId}`;
 export const isOwnWatcher = (watcher: string): boolean => watcher.startsWith('own ');
 
-/** The order of a watcher; null: it watches something else. */
+/** The order of a watcher of its own addresses; null: it watches something else. */
 export function orderOfWatcher(watcher: string): string | null {
-  const [, id] = /^(?:order|deposit|refund) (.+)$/u.exec(watcher) ?? [];
+  const [, id] = /^(?:order|deposit) (.+)$/u.exec(watcher) ?? [];
   return id ?? null;
 }
 

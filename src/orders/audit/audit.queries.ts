@@ -136,7 +136,8 @@ async function readTransactions(
   }>(
     `SELECT t.order_id AS id, t.txid, t.kind, t.index, t.files, t.plan, t.fee::text AS fee,
             t.superseded_at IS NOT NULL AS is_superseded,
-            EXISTS (SELECT FROM service.payments_seen AS p WHERE p.txid = t.txid AND p.height IS NOT NULL) AS is_seen
+            t.height IS NOT NULL
+              OR EXISTS (SELECT FROM service.payments_seen AS p WHERE p.txid = t.txid AND p.height IS NOT NULL) AS is_seen
        FROM service.order_transactions AS t WHERE t.order_id = ANY($1::uuid[])`,
     [ids],
   );

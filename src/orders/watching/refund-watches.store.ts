@@ -1,0 +1,44 @@
+import type pg from 'pg';
+import type { Txid } from '#kernel/primitives/hash.ts';
+import { rememberedBlocks } from '#payments/store/offset.store.ts';
+
+/** Orders with a refund, or another transaction whose outputs are watched, that is as deep as payments remember blocks. */
+export async function ordersWithDeepRefunds(client: pg.ClientBase, limit: number): Promise<string[]> {
+  const { rows } = await client.query<{ id: string }>(
+    `SELECT DISTINCT t.order_id AS id
+       FROM service.order_transactions AS t JOIN service.payments_seen AS p ON p.txid = t.txid, service.payments_offset AS o
+      WHERE t.kind NOT IN ('commit', 'reveal') AND t.height IS NULL AND p.height <= o.height - $1 LIMIT $2`,
+    [rememberedBlocks, limit],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** Notes the blocks of an order's transactions that are so deep. Whether it has others that are not. */
+export async function settleRefunds(tx: pg.ClientBase, id: string): Promise<boolean> {
+  await tx.query(
+    `UPDATE service.order_transactions AS t SET height = p.height
+       FROM service.payments_seen AS p, service.payments_offset AS o
+      WHERE t.order_id = $1 AND t.kind NOT IN ('commit', 'reveal') AND t.height IS NULL AND p.txid = t.txid
+        AND p.height <= o.height - $2`,
+    [id, rememberedBlocks],
+  );
+  const { rowCount } = await tx.query(
+    `SELECT FROM service.order_transactions
+      WHERE order_id = $1 AND kind NOT IN ('commit', 'reveal') AND height IS NULL AND superseded_at IS NULL`,
+    [id],
+  );
+  return rowCount !== 0;
+}
+
+/** Orders by their transactions, of those that these txids name. */
+export async function ordersOfTransactions(
+  client: pg.ClientBase,
+  txids: readonly Txid[],
+): Promise<ReadonlySet<string>> {
+  if (txids.length === 0) return new Set();
+  const { rows } = await client.query<{ id: string }>(
+    'SELECT DISTINCT order_id AS id FROM service.order_transactions WHERE txid = ANY($1)',
+    [txids.map((txid) => Buffer.from(txid))],
+  );
+  return new Set(rows.map(({ id }) => id));
+}

@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { refundWatcherOf } from '#orders/watchers.ts';
+import { readPayments } from '#payments/payments.queries.ts';
+import { rememberedBlocks } from '#payments/store/offset.store.ts';
+import { scriptOf } from '#test/builders/regtest/regtest-transaction.ts';
+import { wantedOrder } from '#test/builders/wanted-order.ts';
+import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
+import { OrderWorld } from '#test/support/orders/order-world.ts';
+
+/** An address that many are paid back to, as that of an exchange. */
+const popular = 701;
+
+describe.skipIf(bitcoindForTests() === null)('the address of a refund', () => {
+  let world: OrderWorld;
+  beforeAll(async () => {
+    world = await OrderWorld.start();
+  });
+  afterAll(() => world?.close());
+
+  const watched = async (id: string): Promise<number> =>
+    (await readPayments(world.database.pool, refundWatcherOf(id))).length;
+  const eventsOf = async (id: string): Promise<number> => {
+    const { rows } = await world.database.pool.query<{ count: number }>(
+      'SELECT count(*) FROM service.order_events WHERE order_id = $1',
+      [id],
+    );
+    return rows[0]!.count;
+  };
+
+  test('is watched until the refund is as deep as payments remember blocks, and the order stays as it is', async () => {
+    const wanted = { ...wantedOrder(['short']), timeoutMinutes: 0, refundScript: scriptOf(popular) };
+    const { order } = await world.desk.create(wanted);
+    await world.chain.pay(order.script, Number(order.amount) - 1);
+    await world.until(order.id, 'waiting-refund');
+    await world.chain.mineMempool();
+    await world.sent(order.id, ['refund']);
+    await world.chain.mineMempool();
+    await world.until(order.id, 'refunded');
+    // what others pay there is seen for as long
+    await world.chain.pay(scriptOf(popular), 5000);
+    await world.eventually(async () => (await watched(order.id)) === 2);
+    await world.chain.mineEmpty(rememberedBlocks - 1);
+    await world.indexed();
+    await world.eventually(async () => (await world.audit(1)).differing === 0);
+    expect(await watched(order.id)).toBe(2);
+
+    await world.chain.mineEmpty(1);
+    await world.eventually(async () => (await watched(order.id)) === 0);
+    const events = await eventsOf(order.id);
+    await world.chain.mineMempool();
+    await world.indexed();
+    expect((await world.audit()).differences).toEqual([]);
+    // looked at again, it is still paid back
+    await world.database.pool.query('UPDATE service.orders SET look_at = now() WHERE id = $1', [order.id]);
+    await world.eventually(async () => {
+      const { rows } = await world.database.pool.query<{ at: Date | null }>(
+        'SELECT look_at AS at FROM service.orders WHERE id = $1',
+        [order.id],
+      );
+      return rows[0]!.at === null;
+    });
+    expect((await world.desk.read(order.id))!.order.state).toBe('refunded');
+    expect(await eventsOf(order.id)).toBe(events);
+    expect(world.logged.join('')).toBe('');
+  });
+});
