@@ -7,7 +7,6 @@ import { addEntries, readEntries } from './ledger.store.ts';
 import { correctionsTo, entriesOf } from './ledger.ts';
 import type { OrderFunds } from './make-transactions.ts';
 import {
-  explainDeposits,
   forgetCancellation,
   lockOrder,
   lookAgain,
@@ -17,6 +16,7 @@ import {
 } from './order.store.ts';
 import { countsInTime, isDeep, nextEvent, type OrderFacts, paidInTime } from './order-facts.ts';
 import { nextState, type OrderEvent, type OrderState } from './order-machine.ts';
+import { explainDeposits } from './parents/deposits.store.ts';
 import { type Return, returnShort } from './parents/returns.ts';
 import { owedTooLittle } from './plan-refund.ts';
 

@@ -122,7 +122,7 @@ export async function overdueTransactions(
     `SELECT t.txid, t.order_id, t.kind, t.plan, octet_length(t.bytes) AS bytes, t.fee, o.own_index, o.amount,
             o.terms->>'feeRate' AS fee_rate, o.quote
        FROM service.orders AS o JOIN service.order_transactions AS t ON t.order_id = o.id
-      WHERE o.state = 'queued' AND t.superseded_at IS NULL AND t.kind <> 'refund'
+      WHERE o.state = 'queued' AND t.superseded_at IS NULL AND t.kind NOT IN ('return', 'refund')
         AND coalesce(t.sent_at, t.made_at) <= $1
         AND NOT EXISTS (SELECT FROM chain.inscriptions AS i WHERE i.txid = t.txid)
         AND NOT ${isMined('t.txid')}

@@ -100,7 +100,8 @@ function ancestorsOf(
   const found = new Set<OverdueTransaction>();
   for (const { outpoint } of plan.inputs) {
     const parent = byId.get(outpoint.slice(0, txidChars));
-    if (parent === undefined) continue;
+    // a reveal spends each parent that the one before it returned: all of them lead to the same ancestors
+    if (parent === undefined || found.has(parent)) continue;
     for (const each of ancestorsOf(parent, byId)) found.add(each);
     found.add(parent);
   }

@@ -51,3 +51,15 @@ export async function readMadeTxids(client: pg.Pool | pg.ClientBase, orderId: st
   );
   return rows.map(({ txid }) => trustedTxid(txid));
 }
+
+/** Why deposits of an order do not go home, for people; null: they do. Other reasons stay. */
+export async function explainDeposits(tx: pg.ClientBase, id: string, why: string | null): Promise<void> {
+  await tx.query(
+    `UPDATE service.orders SET error = $2 WHERE id = $1 AND state <> 'error' AND error IS DISTINCT FROM $2
+        AND ($2::text IS NOT NULL OR starts_with(error, $3))`,
+    [id, why, depositsWait],
+  );
+}
+
+/** What the reason begins with that deposits do not go home. */
+export const depositsWait = 'What lies at the deposit addresses ';

@@ -1,7 +1,8 @@
 import { type OwedMoney, outpointOf } from '#orders/ledger/settlements.ts';
-import { depositsWait, type Order } from '#orders/order.store.ts';
+import type { Order } from '#orders/order.store.ts';
 import { countsInTime, isDeep, type OrderFacts, type OrderPayment } from '#orders/order-facts.ts';
 import type { OrderState } from '#orders/order-machine.ts';
+import { depositsWait } from './deposits.store.ts';
 import type { Deposit } from './deposits.ts';
 
 /** What decides what goes home. */

@@ -375,7 +375,21 @@ describe.skipIf(bitcoindForTests() === null)('orders with parents beside a real 
     expect(others).toEqual({});
     expect(-outside).toBe(paid);
     expect(paid).toBeLessThan(30_000);
-    expect((await shown(id)).parents[0]!.parentReturnTx).toMatch(/^[0-9a-f]{64}$/u);
+    const { parentReturnTx } = (await shown(id)).parents[0]!;
+    expect(parentReturnTx).toMatch(/^[0-9a-f]{64}$/u);
+    // a reorganisation takes the way home back for a while
+    await world.chain.takeBack(1);
+    await world.chain.mineEmpty(2);
+    await world.until(id, 'waiting-refund');
+    expect((await accounts(id))['deposit']).toBe(10_000);
+    await world.eventually(async () =>
+      (await world.bitcoind.rpc.call<string[]>('getrawmempool')).includes(parentReturnTx!),
+    );
+    await world.chain.mineMempool();
+    await world.until(id, 'refunded');
+    await world.indexed();
+    await expectAt(parent!, scriptOf(home));
+    expect(await audited(id)).not.toHaveProperty('deposit');
   });
 
   test('of an order that nothing was paid for wait for somebody who pays for their way home', async () => {
