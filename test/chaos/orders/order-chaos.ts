@@ -13,7 +13,7 @@ import { ChaosDatabase } from '../chaos-database.ts';
 import { Supervisor } from '../supervisor.ts';
 import { Customers } from './customers.ts';
 import { NodeDoor } from './node-door.ts';
-import { type OrderFaultParts, orderFaultNames, orderFaults } from './order-faults.ts';
+import { type OrderFault, type OrderFaultParts, orderFaultNames, orderFaults } from './order-faults.ts';
 import { Purse } from './purse.ts';
 import { type RunEnd, verdictOfRun } from './run-verdict.ts';
 import { Shop } from './shop.ts';
@@ -35,6 +35,8 @@ export interface OrderChaosResult extends RunEnd {
   readonly replaced: number;
   readonly kills: number;
   readonly reorgs: number;
+  /** Of the database, when the node had a transaction and the service did not know. */
+  readonly cuts: number;
   readonly hits: Readonly<Record<string, number>>;
   /** The last line. */
   readonly verdict: string;
@@ -140,20 +142,30 @@ class OrderChaos {
     };
   }
 
-  /** Rounds of customers, blocks and faults: each failpoint once among random rounds, then at random. */
+  /** Rounds of customers, blocks and faults: each failpoint and each fault once, in random order; then at random. */
   async rounds(): Promise<void> {
     const until = this.#startedAt + this.#options.minutes * 60_000;
-    const [shop, makers] = [shuffled(this.#random, shopAims), shuffled(this.#random, makerAims)];
-    for (let round = 0; shop.length + makers.length > 0 || Date.now() < until; round++) {
-      if (this.#random.unit() < 0.5 || Date.now() > until)
-        await this.#aimedRound(round, [shop.pop(), makers.pop()]);
-      else await this.#randomRound(round);
-      if (shop.length + makers.length === 0 && Date.now() < until) {
-        shop.push(...shuffled(this.#random, shopAims));
-        makers.push(...shuffled(this.#random, makerAims));
-      }
+    const aims = this.#pairedAims();
+    const faults: OrderFault[] = shuffled(this.#random, orderFaultNames);
+    for (let round = 0; aims.length + faults.length > 0 || Date.now() < until; round++) {
+      const isAimed = this.#random.unit() * (aims.length + faults.length) < aims.length;
+      const aim = isAimed ? aims.pop() : undefined;
+      if (aim === undefined) await this.#faultRound(round, faults.pop() ?? this.#anyFault());
+      else await this.#aimedRound(round, aim);
+      if (aims.length === 0 && Date.now() < until && this.#random.unit() < 0.3)
+        aims.push(...this.#pairedAims());
       this.#progress(round);
     }
+  }
+
+  /** A point of a process that answers beside one of those that bring orders on, as far as there are some. */
+  #pairedAims(): (readonly (Aim | undefined)[])[] {
+    const makers = shuffled(this.#random, makerAims);
+    return shuffled(this.#random, shopAims).map((shop, place) => [shop, makers[place]]);
+  }
+
+  #anyFault(): OrderFault {
+    return orderFaultNames[this.#random.below(orderFaultNames.length)]!;
   }
 
   async end(): Promise<OrderChaosResult> {
@@ -165,6 +177,7 @@ class OrderChaos {
       const differences = [
         ...end.differences,
         ...missed.map((name) => `the failpoint ${name} was never hit`),
+        ...(this.#door!.acted === 0 ? ['the database was never cut after a broadcast'] : []),
         ...this.#supervisors.flatMap(({ exits }) => exits.map((words) => `process: ${words}`)),
       ];
       const hits = Object.fromEntries([...shopAims, ...makerAims].map((name) => [name, this.#hits(name)]));
@@ -173,10 +186,11 @@ class OrderChaos {
         replaced: customers.replaced,
         kills: this.#kills(),
         reorgs: this.#reorgs,
+        cuts: this.#door!.acted,
       };
       const { seed } = this.#options;
       const points = Object.entries(hits).map(([name, times]) => `${name}:${times}`);
-      const verdict = `chaos: ${differences.length} differences; orders=${end.orders}, payments=${counts.payments}, delivered=${end.delivered}, refunded=${end.refunded}, replaced=${counts.replaced}, kills=${counts.kills}, reorgs=${counts.reorgs}, lost=${end.lost} sats, failpoints=${points.join(',')}, seed=${seed}`;
+      const verdict = `chaos: ${differences.length} differences; orders=${end.orders}, payments=${counts.payments}, delivered=${end.delivered}, refunded=${end.refunded}, replaced=${counts.replaced}, cuts=${counts.cuts}, kills=${counts.kills}, reorgs=${counts.reorgs}, lost=${end.lost} sats, failpoints=${points.join(',')}, seed=${seed}`;
       for (const line of differences.slice(0, 40)) this.#say(line);
       return { ...end, ...counts, differences, hits, seed, verdict };
     } finally {
@@ -215,8 +229,7 @@ class OrderChaos {
     return supervisor;
   }
 
-  async #randomRound(round: number): Promise<void> {
-    const fault = orderFaultNames[this.#random.below(orderFaultNames.length)]!;
+  async #faultRound(round: number, fault: OrderFault): Promise<void> {
     this.#say(`round ${round}: ${fault}`);
     const parts = this.#running();
     if (fault === 'node-forgets') {

@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { auditOrders } from '#orders/audit/audit-orders.ts';
 import type { RegtestChain } from '#test/builders/regtest/regtest-chain.ts';
 import { ChainMoney } from '#test/support/orders/money-on-chain.ts';
-import { type OrderVerdict, verdictOfOrder } from '#test/support/orders/order-verdict.ts';
+import { leastRefund, type OrderVerdict, verdictOfOrder } from '#test/support/orders/order-verdict.ts';
 import { areOrdersFollowed } from '#test/support/orders/orders-followed.ts';
 import type { Received, Receiver } from '#test/support/webhooks/receiver.ts';
 import type { Customers } from './customers.ts';
@@ -29,8 +29,6 @@ const settledWithinMs = 240_000;
 /** A message whose sender was killed is sent again once its lease of a minute is over. */
 const toldWithinMs = 150_000;
 const lookMs = 700;
-/** Less than that is owed for ever: it costs more to send back. */
-const leastRefund = 1000;
 
 /** Lets all orders come to their ends, and compares what became of each with the chain. */
 export async function verdictOfRun(run: EndedRun): Promise<RunEnd> {
