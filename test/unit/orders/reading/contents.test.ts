@@ -39,6 +39,18 @@ describe('a data URL', () => {
     expect(readDataUrl(url)).toBeNull();
   });
 
+  test('of more bytes than are decoded at once gives all of them, and none with padding before its end', () => {
+    const piece = 'AB'.repeat(32_768);
+    for (const length of [49_151, 49_152, 49_153, 200_001]) {
+      const bytes = Buffer.alloc(length, 'content ');
+      const read = readDataUrl(Buffer.from(`data:;base64,${bytes.toString('base64')}`));
+      expect(bytes.equals(decodeBase64(read!)!)).toBe(true);
+    }
+    for (const data of [`${piece.slice(0, -2)}==${piece}`, `${piece}AA==${piece}`]) {
+      expect(decodeBase64(readDataUrl(`data:;base64,${data}`)!)).toBeNull();
+    }
+  });
+
   test.each(['A B=', 'AB-_', 'ABC\u00e9', 'A===', '=AAA', 'AA=A'])('is not base64: %s', (data) => {
     const read = readDataUrl(`data:;base64,${data}`);
     expect(read === null ? null : decodeBase64(read)).toBeNull();
