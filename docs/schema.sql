@@ -985,6 +985,7 @@ CREATE TABLE service.orders (
   look_at timestamp with time zone,
   referral text,
   stuck text,
+  refund_asked_at timestamp with time zone,
   CONSTRAINT orders_pkey PRIMARY KEY (id),
   CONSTRAINT orders_amount_check CHECK ((amount > 0)),
   CONSTRAINT orders_check CHECK (((state = 'error'::text) <= (error IS NOT NULL))),
@@ -1003,6 +1004,7 @@ CREATE TABLE service.orders (
 );
 CREATE INDEX orders_look_at ON service.orders USING btree (look_at) WHERE (look_at IS NOT NULL);
 CREATE INDEX orders_referral ON service.orders USING btree (referral) WHERE (referral IS NOT NULL);
+CREATE INDEX orders_refund_asked ON service.orders USING btree (refund_asked_at) WHERE (refund_asked_at IS NOT NULL);
 CREATE INDEX orders_state ON service.orders USING btree (state, created_at);
 
 CREATE TABLE service.orders_audit (

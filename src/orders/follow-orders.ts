@@ -28,6 +28,7 @@ import {
 } from './order.store.ts';
 import { failOrder, type OrderSteps, processOrder, tryAgainMs } from './process-order.ts';
 import type { NodeWatch } from './sending/node-watch.ts';
+import { decideRefundWishes } from './sending/refund-wishes.ts';
 import { TransactionSender } from './sending/send-transactions.ts';
 import { isOwnWatcher, isRefundWatcher, orderOfWatcher } from './watchers.ts';
 import { endRefundWatches } from './watching/end-refund-watches.ts';
@@ -122,6 +123,7 @@ class OrderRounds {
     const changed = await this.#changes(touched);
     for (const id of await dueOrders(this.#client, new Date(), dueMax)) touched.add(id);
     if (isNewTip) for (const id of await this.#ofBlocks()) touched.add(id);
+    for (const id of await this.#wishes()) touched.add(id);
     const found = lockTimes.ended();
     for (const id of found) touched.add(id);
     for (const id of touched) {
@@ -136,6 +138,17 @@ class OrderRounds {
     if (isNewTip) await endRefundWatches(this.#client);
     this.#tips = tips;
     await this.#broadcast(isNewTip, [...touched]);
+  }
+
+  /** Orders that their operator wants paid back, and that were decided about. */
+  async #wishes(): Promise<string[]> {
+    try {
+      return await decideRefundWishes({ ...this.#options, client: this.#client });
+    } catch (error) {
+      // they wait until the node answers
+      if (error instanceof AppError && error.code.startsWith('node_')) return [];
+      throw error;
+    }
   }
 
   /** Orders that the blocks since the last look may change. */
@@ -162,7 +175,8 @@ class OrderRounds {
     // others pay to the addresses of refunds, too: those of exchanges are paid all the time
     const closing = txidsOf(isRefundWatcher);
     const ours = txidsOf(isOwnWatcher);
-    for (const id of await ordersOfTransactions(this.#client, closing)) touched.add(id);
+    // what was given up, and is mined all the same, shows by our output of it
+    for (const id of await ordersOfTransactions(this.#client, [...closing, ...ours])) touched.add(id);
     if (ours.length > 0) for (const id of await ordersOfBumps(this.#client, ours)) touched.add(id);
     return changes.at(-1)?.payment.change ?? null;
   }

@@ -23,6 +23,7 @@ import {
   type OrderTransaction,
   orderTransactionKinds,
   readTransactions,
+  reviveMined,
   supersede,
 } from './order-transactions.store.ts';
 import { candidates, type Deposit, progressOf } from './parents/deposits.ts';
@@ -72,6 +73,7 @@ export async function learn(tx: pg.ClientBase, order: Order, depths: OrderDepths
       .map(outpointOf),
     ...bumps.filter(({ isMined }) => isMined).map(({ txid }) => outpointOf({ txid, vout: 0 })),
   ]);
+  await reviveMined(tx, order.id);
   const transactions = await supersedeOrphans(tx, await readTransactions(tx, order.id), there);
   // only returns spend what is ours, and bumps of other orders may have taken it
   const lent = order.terms.parents.length === 0 ? [] : await spentByBumps(tx, order.id);

@@ -127,12 +127,16 @@ const eventIn: Readonly<Record<OrderState, (facts: OrderFacts) => OrderEvent | n
   },
   cancelled: (facts) => (holdsAny(facts) ? 'owing' : null),
   'waiting-refund': (facts) => {
+    if (isDelivering(facts)) return 'planned';
     if (facts.refund === 'deep') return 'refunded';
     return holdsAny(facts) ? null : 'gone';
   },
   refunded: ({ refund }) => (refund === 'deep' ? null : 'undone'),
-  error: () => null,
+  error: (facts) => (isDelivering(facts) ? 'planned' : null),
 };
+
+/** A block has a reveal that was given up: it is taken up again, and nothing else can spend its payments. */
+const isDelivering = (facts: OrderFacts): boolean => facts.hasReveal && lostPayment(facts) === null;
 
 /** What a reorganisation does to an order that was paid, or with `seen` to one whose payment was seen. */
 function lostPayment(facts: OrderFacts, needed: 'paid' | 'seen' = 'paid'): OrderEvent | null {

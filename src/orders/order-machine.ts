@@ -84,6 +84,8 @@ export const transitions: Readonly<Record<OrderState, Readonly<Partial<Record<Or
     gone: 'waiting-payment',
     parentless: 'waiting-parent',
     failed: 'error',
+    // by the operator, while no mempool and no block has its transactions
+    refunding: 'waiting-refund',
   },
   completed: { undone: 'queued' },
   // a payment in time may become known late
@@ -93,9 +95,11 @@ export const transitions: Readonly<Record<OrderState, Readonly<Partial<Record<Or
     refunded: 'refunded',
     // the payment was replaced or evicted before it was mined: nothing is owed
     gone: 'expired',
+    // a block has the reveal that nobody sent any more, and so no refund of the same money
+    planned: 'queued',
   },
   refunded: { owing: 'waiting-refund', undone: 'waiting-refund' },
-  error: { retried: 'prep', refunding: 'waiting-refund' },
+  error: { retried: 'prep', refunding: 'waiting-refund', planned: 'queued' },
 };
 
 /** The state after an event; null: the state refuses it. Pure. */

@@ -8,6 +8,7 @@ import { readBumps } from './bumping/bump.store.ts';
 import { readEntries } from './ledger.store.ts';
 import { balancesOf } from './ledger.ts';
 import {
+  askForRefund,
   askToCancel,
   lockOrder,
   type Order,
@@ -127,20 +128,34 @@ export async function retryOrder(pool: pg.Pool, id: string): Promise<void> {
   await change(pool, id, 'retried', 'tried again');
 }
 
-/** Pays what is owed of an order back to a script. Throws `order_unknown` and `order_refuses`. */
+/**
+ * Pays what is owed of an order back to a script; of one whose transactions are stored, if the node has none of them: the
+ * service decides, and its `error` says why not. Throws `order_unknown` and
+ * `order_refuses`.
+ */
 export async function refundOrder(pool: pg.Pool, id: string, script: Uint8Array): Promise<void> {
   await withTransaction(pool, async (tx) => {
     const order = await known(lockOrder(tx, id), id);
-    if (order.state !== 'error' && !refundable.includes(order.state)) throw refuses(order, 'paid back');
+    if (!refundable.includes(order.state)) throw refuses(order, 'paid back');
     // with the change of state: a refund that is made in between would go to the customer's address
     await setRefundScript(tx, id, script);
     if (order.state === 'error') await applyEvent(tx, order, 'refunding', { tell: tellCustomer });
+    // whether the node has its transactions, the service knows
+    if (order.state === 'queued') await askForRefund(tx, id);
   });
   await wakeOrder(pool, id);
 }
 
-/** States in which there may be money that no delivery uses. */
-const refundable: readonly OrderState[] = ['waiting-refund', 'completed', 'expired', 'cancelled', 'refunded'];
+/** States in which there may be money that no delivery uses, or will use. */
+const refundable: readonly OrderState[] = [
+  'queued',
+  'error',
+  'waiting-refund',
+  'completed',
+  'expired',
+  'cancelled',
+  'refunded',
+];
 
 /** The network of the wallet. Throws `wallet_missing`. */
 export async function networkOfOrders(pool: pg.Pool): Promise<NetworkName> {

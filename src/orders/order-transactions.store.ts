@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type pg from 'pg';
 import { frameWeight, outputWeight, virtualSize } from '#kernel/bitcoin/transaction-size.ts';
 import type { PlannedOutputKind } from '#kernel/contracts/transaction-plan.ts';
-import { type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
+import { displayHash, type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 
 /** In the order in which they spend each other. `return`: what sends deposits home that no delivery uses. */
@@ -63,6 +63,83 @@ export async function readTransactions(
     sentAt,
   }));
 }
+
+/**
+ * Takes up superseded transactions of an order again that a block has: whoever had them may have sent them. Nothing can
+ * take their place any more, so what spends the same is superseded.
+ */
+export async function reviveMined(tx: pg.ClientBase, orderId: string): Promise<void> {
+  const all = await readIfSuperseded(tx, orderId);
+  const mined = minedAmong(all);
+  if (!all.some(({ id, isSuperseded }) => isSuperseded && mined.has(id))) return;
+  const inputs = all.filter(({ id }) => mined.has(id)).flatMap(({ outpoints }) => outpoints);
+  const spent = new Set(inputs);
+  const isRival = ({ id, outpoints }: KnownTransaction): boolean =>
+    !mined.has(id) && outpoints.some((outpoint) => spent.has(outpoint));
+  for (const { txid } of all.filter(isRival)) await supersede(tx, txid);
+  // with the other reveals of a commit, which can be mined again
+  const isBack = (each: KnownTransaction): boolean =>
+    mined.has(each.id) ||
+    (each.kind === 'reveal' &&
+      !isRival(each) &&
+      each.outpoints.some((outpoint) => mined.has(txidOf(outpoint))));
+  await tx.query('UPDATE service.order_transactions SET superseded_at = NULL WHERE txid = ANY($1)', [
+    all.filter(isBack).map(({ txid }) => Buffer.from(txid)),
+  ]);
+}
+
+interface KnownTransaction {
+  readonly txid: Txid;
+  /** As it is shown. */
+  readonly id: string;
+  readonly kind: OrderTransactionKind;
+  readonly outpoints: readonly string[];
+  readonly isSuperseded: boolean;
+  /** The index or the payments have it in a block. */
+  readonly isMined: boolean;
+}
+
+/** All transactions of an order of which at least one is superseded; else none. */
+async function readIfSuperseded(tx: pg.ClientBase, orderId: string): Promise<KnownTransaction[]> {
+  const { rows } = await tx.query<{
+    txid: Buffer;
+    kind: OrderTransactionKind;
+    plan: StoredPlan;
+    is_superseded: boolean;
+    is_mined: boolean;
+  }>(
+    `SELECT t.txid, t.kind, t.plan, t.superseded_at IS NOT NULL AS is_superseded,
+            EXISTS (SELECT FROM chain.inscriptions AS i WHERE i.txid = t.txid)
+              OR EXISTS (SELECT FROM service.payments_seen AS p WHERE p.txid = t.txid AND p.height IS NOT NULL) AS is_mined
+       FROM service.order_transactions AS t
+      WHERE t.order_id = $1
+        AND EXISTS (SELECT FROM service.order_transactions AS s WHERE s.order_id = $1 AND s.superseded_at IS NOT NULL)`,
+    [orderId],
+  );
+  return rows.map(({ txid, kind, plan, is_superseded: isSuperseded, is_mined: isMined }) => ({
+    txid: trustedTxid(txid),
+    id: displayHash(txid),
+    kind,
+    outpoints: plan.inputs.map(({ outpoint }) => outpoint),
+    isSuperseded,
+    isMined,
+  }));
+}
+
+/** With what these spend: blocks have that, too. */
+function minedAmong(all: readonly KnownTransaction[]): ReadonlySet<string> {
+  const byId = new Map(all.map((each) => [each.id, each]));
+  const mined = new Set(all.filter(({ isMined }) => isMined).map(({ id }) => id));
+  for (const id of mined) {
+    // a set that grows is walked to its new end
+    for (const outpoint of byId.get(id)?.outpoints ?? []) {
+      if (byId.has(txidOf(outpoint))) mined.add(txidOf(outpoint));
+    }
+  }
+  return mined;
+}
+
+const txidOf = (outpoint: string): string => outpoint.slice(0, 64);
 
 /** Stores a signed transaction, before it is broadcast. */
 export async function insertTransaction(

@@ -394,6 +394,27 @@ export async function askToCancel(client: pg.Pool, id: string): Promise<void> {
   await client.query(`SELECT pg_notify('${ordersChannel}', '')`);
 }
 
+/** Notes that the operator wants an order paid back whose transactions are stored, for the process with the node. */
+export async function askForRefund(tx: pg.ClientBase, id: string): Promise<void> {
+  await tx.query('UPDATE service.orders SET refund_asked_at = now() WHERE id = $1', [id]);
+}
+
+/** Orders that an operator wants paid back. */
+export async function refundWishes(client: pg.ClientBase): Promise<string[]> {
+  const { rows } = await client.query<{ id: string }>(
+    'SELECT id FROM service.orders WHERE refund_asked_at IS NOT NULL ORDER BY refund_asked_at',
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** The wish was decided about; `error`: why it was refused, for the operator. */
+export async function forgetRefundWish(tx: pg.ClientBase, id: string, error: string | null): Promise<void> {
+  await tx.query(
+    'UPDATE service.orders SET refund_asked_at = NULL, error = coalesce($2, error) WHERE id = $1',
+    [id, error],
+  );
+}
+
 /** The wish was refused. */
 export async function forgetCancellation(tx: pg.ClientBase, id: string): Promise<void> {
   await tx.query('UPDATE service.orders SET cancel_asked_at = NULL WHERE id = $1', [id]);

@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { displayHash } from '#kernel/primitives/hash.ts';
-import { showOrder } from '#orders/order-office.ts';
+import { refundOrder, showOrder } from '#orders/order-office.ts';
 import { transactionsToSend } from '#orders/order-transactions.store.ts';
+import { type RegtestTransaction, scriptOf } from '#test/builders/regtest/regtest-transaction.ts';
 import { wantedOrder } from '#test/builders/wanted-order.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 import { OrderWorld } from '#test/support/orders/order-world.ts';
@@ -9,6 +10,8 @@ import { waitUntil } from '#test/support/wait-until.ts';
 
 /** Well below the minute after which everything is sent again anyway. */
 const atOnceMs = 40_000;
+
+const refunded = 701;
 
 describe.skipIf(bitcoindForTests() === null)('transactions of orders that a node does not take', () => {
   let world: OrderWorld;
@@ -51,6 +54,72 @@ describe.skipIf(bitcoindForTests() === null)('transactions of orders that a node
       error: `The node refuses transaction ${displayHash(reveal!.txid)}: dust, tx with dust output must be 0-fee`,
       transactions: [{ sentAt: null, refusal: 'dust, tx with dust output must be 0-fee' }],
     });
+  });
+
+  test('for ever are paid back on the operator’s wish, once, and never sent again', async () => {
+    world = await OrderWorld.start({ extra: ['-dustrelayfee=0.00006'] });
+    const id = await paid(['paid back']);
+    await world.eventually(async () => (await world.desk.read(id))!.order.error !== null);
+    await refundOrder(world.database.pool, id, scriptOf(refunded));
+    await world.until(id, 'waiting-refund');
+    await world.sent(id);
+    const made = (await world.desk.read(id))!.transactions;
+    expect(made.map(({ kind }) => kind)).toEqual(['refund']);
+    await world.chain.mineMempool();
+    await world.until(id, 'refunded');
+    expect((await world.audit()).differences).toEqual([]);
+  });
+
+  test('but mined by somebody are delivered after all, and not paid back', async () => {
+    world = await OrderWorld.start({ extra: ['-dustrelayfee=0.00006'] });
+    const id = await paid(['mined elsewhere']);
+    const [reveal] = await world.eventually(async () => {
+      const { order, transactions } = (await world.desk.read(id))!;
+      return order.error !== null && transactions;
+    });
+    await refundOrder(world.database.pool, id, scriptOf(refunded));
+    await world.until(id, 'waiting-refund');
+    await world.sent(id, ['refund']);
+    const { rows } = await world.database.pool.query<{ bytes: Buffer }>(
+      'SELECT bytes FROM service.order_transactions WHERE txid = $1',
+      [reveal!.txid],
+    );
+    const hex = rows[0]!.bytes.toString('hex');
+    const mined: RegtestTransaction = {
+      hex,
+      fee: reveal!.fee,
+      txid: displayHash(reveal!.txid),
+      coins: [],
+      coin: (vout) => {
+        throw new Error(`output ${vout} is nobody's to spend`);
+      },
+      id: (index = 0) => `${displayHash(reveal!.txid)}i${index}`,
+    };
+    await world.chain.mine([mined]);
+    await world.until(id, 'completed');
+    const made = (await world.desk.read(id))!.transactions;
+    expect(made.map(({ kind, txid }) => [kind, displayHash(txid)])).toEqual([
+      ['reveal', displayHash(reveal!.txid)],
+    ]);
+    expect((await world.audit()).differences).toEqual([]);
+  });
+
+  test('that it took are not paid back', async () => {
+    world = await OrderWorld.start();
+    const id = await paid(['taken']);
+    await world.sent(id);
+    await refundOrder(world.database.pool, id, scriptOf(refunded));
+    await world.eventually(async () => {
+      const { error, state, events } = await showOrder(world.database.pool, id);
+      expect(events.at(-1)).toMatchObject({ event: 'refunding', from: 'queued', to: null });
+      expect({ error, state }).toEqual({
+        error: 'It is not paid back: the mempool or a block has a transaction that spends its payments.',
+        state: 'queued',
+      });
+    });
+    await world.chain.mineMempool();
+    await world.until(id, 'completed');
+    expect((await world.audit()).differences).toEqual([]);
   });
 
   test('because too many depend on each other are not even sent, and one place stays free', async () => {

@@ -135,6 +135,14 @@ describe('the states of an order', () => {
     expect(nextEvent('expired', { ...base, now, payments: [late] })).toBe('owing');
   });
 
+  test('a reveal that was given up and that a block has is delivered, and its money not paid back', () => {
+    const mined = { ...base, payments: [paid({ height: asHeight(100) })], hasReveal: true, refund: null };
+    expect(nextEvent('waiting-refund', mined)).toBe('planned');
+    expect(nextEvent('error', mined)).toBe('planned');
+    expect(nextEvent('waiting-refund', { ...mined, hasReveal: false })).toBeNull();
+    expect(nextEvent('waiting-refund', { ...mined, payments: [paid({ isGone: true })] })).toBe('gone');
+  });
+
   test('money for an order that is over is owed', () => {
     expect(nextEvent('expired', { ...base, payments: [paid({ value: 9_999n })] })).toBe('owing');
     expect(nextEvent('cancelled', { ...base, payments: [paid()] })).toBe('owing');

@@ -1,0 +1,59 @@
+import type pg from 'pg';
+import type { NodeRpc } from '#kernel/contracts/node.ts';
+import { withTransaction } from '#kernel/pg/transaction.ts';
+import { displayHash } from '#kernel/primitives/hash.ts';
+import { forgetRefundWish, lockOrder, recordEvent, refundWishes } from '#orders/order.store.ts';
+import { type OrderTransaction, readTransactions, supersede } from '#orders/order-transactions.store.ts';
+import { applyEvent, type OrderSteps } from '#orders/process-order.ts';
+
+export interface WishesParts {
+  readonly client: pg.ClientBase;
+  readonly node: NodeRpc;
+  readonly steps: Pick<OrderSteps, 'tell'>;
+}
+
+/**
+ * Decides about orders that their operator wants paid back although their transactions are stored. It is done where
+ * neither the mempool nor a block has one of them: these are never sent again, and the refund spends what they spend,
+ * so that only one of both is ever mined. Returns the orders that were decided about. Throws the codes of NodeRpc.
+ */
+export async function decideRefundWishes({ client, node, steps }: WishesParts): Promise<string[]> {
+  const wishes = await refundWishes(client);
+  for (const id of wishes) {
+    const isFree = await isUnspent(node, await readTransactions(client, id));
+    await withTransaction(client, async (tx) => {
+      const order = await lockOrder(tx, id);
+      if (order === null) return;
+      const isWanted = order.state === 'queued';
+      await forgetRefundWish(tx, id, isFree || !isWanted ? null : refused);
+      if (!isWanted) return;
+      if (!isFree) {
+        await recordEvent(tx, id, 'refunding', order.state, null);
+        return;
+      }
+      for (const { txid } of await readTransactions(tx, id)) await supersede(tx, txid);
+      await applyEvent(tx, order, 'refunding', steps);
+    });
+  }
+  return wishes;
+}
+
+const refused = 'It is not paid back: the mempool or a block has a transaction that spends its payments.';
+
+/**
+ * Whether nothing spends what these transactions spend, neither in the mempool nor in a block. Then none of them is there:
+ * all stand on payments.
+ */
+async function isUnspent(node: NodeRpc, transactions: readonly OrderTransaction[]): Promise<boolean> {
+  const own = new Set<string>(transactions.map(({ txid }) => displayHash(txid)));
+  for (const { outpoint } of transactions.flatMap(({ plan }) => plan.inputs)) {
+    const [txid = '', vout] = outpoint.split(':');
+    const includeMempool = true;
+    if (
+      !own.has(txid) &&
+      (await node.call<unknown>('gettxout', [txid, Number(vout), includeMempool])) === null
+    )
+      return false;
+  }
+  return true;
+}
