@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { orderKit } from '#orders/order-kit.ts';
+import { showOrder } from '#orders/order-office.ts';
 import { readDepositAddresses } from '#orders/parents/deposits.store.ts';
 import { addressOf } from '#test/builders/regtest/regtest-transaction.ts';
 import { createOrdersApp, type OrdersApp } from '#test/support/orders/orders-app.ts';
@@ -63,6 +65,19 @@ describe('orders with parents', () => {
     const plain = await http.post<Created>('/inscribe', body);
     expect(plain.body.parents).toBeNull();
     expect(created.charge.amount).toBeGreaterThan(plain.body.charge.amount);
+  });
+
+  test('have a recovery kit for each deposit address, and show the operator where it is', async () => {
+    const { pool } = http.database;
+    const { body: created } = await http.post<Created>('/inscribe', { ...body, parents: [parent] });
+    const [deposit] = await readDepositAddresses(pool, created.id);
+    const kit = await orderKit(pool, created.id, { reveal: null, parent: 0 });
+    expect(kit).toMatchObject({ address: deposit!.address, leafScript: null });
+    expect(kit.keyPath.endsWith(`/0/${deposit!.keyIndex}`)).toBe(true);
+    await expect(orderKit(pool, created.id, { reveal: null, parent: 1 })).rejects.toThrow(/no parent 1/u);
+    const shown = await showOrder(pool, created.id);
+    const { inscriptionId: id } = parent;
+    expect(shown.parents).toMatchObject([{ id, value: '10000', depositAddress: kit.address, deposits: [] }]);
   });
 
   test.each<[string, object, RegExp]>([

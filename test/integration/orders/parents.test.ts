@@ -331,6 +331,23 @@ describe.skipIf(bitcoindForTests() === null)('orders with parents beside a real 
     expect(await audited(id)).not.toHaveProperty('deposit');
   });
 
+  test('pass through more reveals than nodes chain, block by block', async () => {
+    const [parent] = await inscribed(['of many']);
+    const texts = Array.from({ length: 70 }, (_, index) => `many ${index}`);
+    const { id, deposits, charge } = await ordered(texts, [termsOf(parent!)], { terms: { uncurse: true } });
+    await send([parent!], [to(deposits[0], parent!), charge]);
+    await world.chain.mineMempool();
+    await world.until(id, 'queued');
+    await world.sent(id, ['commit']);
+    await world.eventually(async () => {
+      await world.chain.mineMempool();
+      return (await shown(id)).state === 'completed';
+    });
+    await expectChildren(id, texts, [parent!]);
+    await expectAt(parent!, scriptOf(home));
+    expect(await audited(id)).not.toHaveProperty('deposit');
+  });
+
   test('that are another inscription go home while the order waits, once there is money for it', async () => {
     const [parent] = await inscribed(['the right one']);
     const [wrong] = await inscribed(['a wrong one'], 3000);
