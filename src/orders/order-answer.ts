@@ -43,9 +43,17 @@ export interface OrderProgress {
 const paidStates: readonly OrderState[] = ['prep', 'queued', 'completed'];
 
 /** The answer to GET /order: fields without a value are left out (client-compat 3.6). */
-export function orderAnswer(order: Order, { files, transactions, payments, parents }: OrderProgress): object {
+export function orderAnswer(order: Order, progress: OrderProgress): object {
+  const files = progress.files.map(fileAnswers(order, progress));
+  return { ...orderFields(order, progress), files };
+}
+
+/** The fields of that answer without its files. */
+export function orderFields(
+  order: Order,
+  { transactions, payments, parents }: Omit<OrderProgress, 'files'>,
+): Readonly<Record<string, unknown>> {
   const { count, ...request } = order.request;
-  const reveals = transactions.filter(({ kind }) => kind === 'reveal');
   const refund = transactions.find(
     ({ plan, sentAt }) => sentAt !== null && plan.outputs.some(({ kind }) => kind === 'refund'),
   );
@@ -66,8 +74,16 @@ export function orderAnswer(order: Order, { files, transactions, payments, paren
     error: order.error,
     expiresAt: order.expiresAt.getTime(),
     refund: refund === undefined ? null : refundOf(refund),
-    files: files.map((file) => fileOf(file, order, reveals)),
   });
+}
+
+/** What the answer shows of each file: there can be 10,000. */
+export function fileAnswers(
+  order: Order,
+  { transactions }: Pick<OrderProgress, 'transactions'>,
+): (file: OrderFile) => object {
+  const reveals = transactions.filter(({ kind }) => kind === 'reveal');
+  return (file) => fileOf(file, order, reveals);
 }
 
 /** Clients look for flags that are there and true. */

@@ -191,13 +191,20 @@ export async function readLeaves(client: pg.Pool | pg.ClientBase, id: string): P
   return rows.map(({ leaf }) => leaf);
 }
 
-/** The files of an order in their order. */
+/** Rows of files that are read at once, in some milliseconds of the event loop. */
+const filesAtOnce = 1000;
+
+/** The files of an order in their order. They never change, so pages of them fit together. */
 export async function readOrderFiles(client: pg.Pool | pg.ClientBase, id: string): Promise<OrderFile[]> {
-  const { rows } = await client.query<OrderFile>(
-    'SELECT index, shown FROM service.order_files WHERE order_id = $1 ORDER BY index',
-    [id],
-  );
-  return rows;
+  const files: OrderFile[] = [];
+  for (;;) {
+    const { rows } = await client.query<OrderFile>(
+      'SELECT index, shown FROM service.order_files WHERE order_id = $1 AND index >= $2 ORDER BY index LIMIT $3',
+      [id, files.length, filesAtOnce],
+    );
+    files.push(...rows);
+    if (rows.length < filesAtOnce) return files;
+  }
 }
 
 /** Orders whose time has come to be looked at, the longest due first. */

@@ -1,12 +1,15 @@
+import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
+import { jsonText } from '#http/server/answer-schemas.ts';
 import { apiRoute } from '#http/server/api-route.ts';
 import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
+import { sendPartsInTurns } from '#http/server/budgets/json-in-turns.ts';
 import { readsOrders } from '#http/server/guard.ts';
 import { InvalidRequest } from '#http/server/validation.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { orderAnswer } from '#orders/order-answer.ts';
 import { isOrderId, orderStates } from '#orders/order-machine.ts';
 import type { OrdersDesk } from '#orders/orders-desk.ts';
+import { orderParts } from './order-parts.ts';
 
 const exampleOrder = '6f1c2b1e-5a0e-4c55-9d0c-0b8f7f0b9a11';
 const orderId = Type.String({ description: 'the id of an order', examples: [exampleOrder] });
@@ -33,13 +36,17 @@ const order = Type.Object(
   { additionalProperties: true },
 );
 
+/** Throws `not_found`. */
+type SendOrder = (reply: FastifyReply, id: string) => Promise<FastifyReply>;
+
 /** Orders: reading and cancelling (docs/orders.md). */
 export function orderRoutes(app: App, { orders = null }: AppDependencies): void {
-  const read = async (id: string): Promise<object> => {
+  const send: SendOrder = async (reply, id) => {
     const found = orders === null || !isOrderId(id) ? null : await orders.read(id);
     // an id is as good as a key: it is told to nobody else, and logged nowhere
     if (found === null) throw new AppError('not_found', `no such order ${id.slice(0, 64)}`);
-    return orderAnswer(found.order, found);
+    reply.header('cache-control', 'no-store');
+    return sendPartsInTurns(reply, orderParts(found));
   };
   apiRoute(app, {
     method: 'GET',
@@ -51,14 +58,13 @@ export function orderRoutes(app: App, { orders = null }: AppDependencies): void 
       querystring: Type.Object({
         id: Type.Optional(Type.String({ description: 'the id of an order: needed' })),
       }),
-      response: { 200: order },
+      response: { 200: jsonText(order, 'the order') },
     },
     config: { errors: 'orderRead', guard: readsOrders },
     handler: async (request, reply) => {
-      reply.header('cache-control', 'no-store');
       const { id = '' } = request.query;
       if (id === '') throw new InvalidRequest([{ message: 'id is required.', parameter: 'id' }]);
-      return (await read(id)) as never;
+      return send(reply, id);
     },
   });
   apiRoute(app, {
@@ -69,19 +75,16 @@ export function orderRoutes(app: App, { orders = null }: AppDependencies): void 
       summary: 'The same by its path',
       tags: ['orders'],
       params: Type.Object({ id: orderId }),
-      response: { 200: order },
+      response: { 200: jsonText(order, 'the order') },
     },
     config: { errors: 'orderRead', guard: readsOrders },
-    handler: async (request, reply) => {
-      reply.header('cache-control', 'no-store');
-      return (await read(request.params.id)) as never;
-    },
+    handler: (request, reply) => send(reply, request.params.id),
   });
-  cancelRoute(app, orders, read);
+  cancelRoute(app, orders, send);
 }
 
 /** Throws `order_refuses`. */
-function cancelRoute(app: App, orders: OrdersDesk | null, read: (id: string) => Promise<object>): void {
+function cancelRoute(app: App, orders: OrdersDesk | null, send: SendOrder): void {
   apiRoute(app, {
     method: 'POST',
     url: '/order/cancel',
@@ -90,19 +93,18 @@ function cancelRoute(app: App, orders: OrdersDesk | null, read: (id: string) => 
       summary: 'Cancels an order that nothing was paid for',
       tags: ['orders'],
       body: Type.Object({ id: orderId }),
-      response: { 200: order },
+      response: { 200: jsonText(order, 'the order') },
     },
     config: { errors: 'orderWrite', guard: readsOrders },
     handler: async (request, reply) => {
       const { id } = request.body;
-      await read(id);
+      if (!isOrderId(id) || (await needed(orders).read(id)) === null) return send(reply, id);
       if (!(await needed(orders).cancel(id)))
         throw new AppError(
           'order_refuses',
           'the order cannot be cancelled: something was paid, or it is over',
         );
-      reply.header('cache-control', 'no-store');
-      return (await read(id)) as never;
+      return send(reply, id);
     },
   });
 }

@@ -1,0 +1,32 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { orderParts } from '#http/orders/order-parts.ts';
+import { piecesOf } from '#http/server/budgets/json-in-turns.ts';
+import { withTransaction } from '#kernel/pg/transaction.ts';
+import { readOrder, readOrderFiles } from '#orders/order.store.ts';
+import { orderAnswer } from '#orders/order-answer.ts';
+import { addressOf } from '#test/builders/regtest/regtest-transaction.ts';
+import { createOrdersApp, type OrdersApp } from '#test/support/orders/orders-app.ts';
+
+let http: OrdersApp;
+beforeAll(async () => {
+  http = await createOrdersApp();
+}, 120_000);
+afterAll(() => http.close());
+
+test('an order of 3,000 files is read whole, and written in turns of the event loop', async () => {
+  const dataURL = 'data:text/plain;base64,YQ==';
+  const files = Array.from({ length: 3000 }, (_, index) => ({ name: `${index}.txt`, dataURL }));
+  const made = await http.post<{ id: string }>('/inscribe', { files, receiveAddress: addressOf(700) });
+  const { id } = made.body;
+  const answer = await http.app.inject({ url: `/order/${id}` });
+  const { pool } = http.database;
+  const order = await readOrder(pool, id);
+  const stored = await withTransaction(pool, (tx) => readOrderFiles(tx, id));
+  expect(stored.map(({ index }) => index)).toEqual(files.map((_, index) => index));
+  const progress = { files: stored, transactions: [], payments: [], parents: [] };
+  const whole = orderAnswer(order!, progress);
+  expect(answer.json()).toEqual(JSON.parse(JSON.stringify(whole)));
+  const pieces = [...piecesOf(orderParts({ order: order!, ...progress }))];
+  expect(pieces.join('')).toBe(answer.body);
+  expect(pieces.length).toBeGreaterThan(2);
+});
