@@ -1,6 +1,6 @@
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { keepAuditing } from '#orders/audit/keep-auditing.ts';
+import { type KeepAuditingOptions, keepAuditing } from '#orders/audit/keep-auditing.ts';
 import type { CommandContext } from './command-context.ts';
 import type { Database } from './database.ts';
 
@@ -12,9 +12,14 @@ export function startAudits(
 ): void {
   if (lifecycle.signal.aborted || config.walletSeedFile === undefined) return;
   const log = logger.child({ part: 'audit' });
-  const onAudit = ({ orders, differing }: { orders: number; differing: number }): void => {
+  const onAudit: KeepAuditingOptions['onAudit'] = (audit) => {
+    if (audit === null || audit.differing === 0) {
+      health.report('audit', null);
+      return;
+    }
+    const { orders, differing } = audit;
     const message = `${differing} of ${orders} orders differ from the chain: satscribe audit names them.`;
-    health.report('audit', differing === 0 ? null : new AppError('audit_differs', message));
+    health.report('audit', new AppError('audit_differs', message));
   };
   lifecycle
     .run('audit', (signal) => keepAuditing({ url: database.url, node, signal, log, onAudit }))

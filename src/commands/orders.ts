@@ -89,8 +89,10 @@ async function listOrders({ flags, print, ...context }: CommandContext): Promise
 type ListedOrder = Awaited<ReturnType<typeof import('#orders/order-office.ts')['listOrders']>>[number];
 
 /** An order as lists show it. */
-export function orderLine({ id, state, amount, createdAt, error }: Omit<ListedOrder, 'expiresAt'>): string {
-  const why = error === null ? '' : `  ${error}`;
+export function orderLine(order: Omit<ListedOrder, 'expiresAt'>): string {
+  const { id, state, amount, createdAt, error, stuck } = order;
+  const reason = error ?? stuck;
+  const why = reason === null ? '' : `  ${reason}`;
   return `${id}  ${state.padEnd(20)}  ${String(amount).padStart(12)} sats  ${shownTime(createdAt)}${why}\n`;
 }
 

@@ -130,18 +130,20 @@ export async function retryOrder(pool: pg.Pool, id: string): Promise<void> {
 
 /**
  * Pays what is owed of an order back to a script; of one whose transactions are stored, if the node has none of them: the
- * service decides, and its `error` says why not. Throws `order_unknown` and
- * `order_refuses`.
+ * service decides, and its `error` says why not. Throws `order_unknown` and `order_refuses`.
  */
 export async function refundOrder(pool: pg.Pool, id: string, script: Uint8Array): Promise<void> {
   await withTransaction(pool, async (tx) => {
     const order = await known(lockOrder(tx, id), id);
     if (!refundable.includes(order.state)) throw refuses(order, 'paid back');
+    if (order.state === 'queued') {
+      // whether the node has its transactions, the service knows
+      await askForRefund(tx, id, script);
+      return;
+    }
     // with the change of state: a refund that is made in between would go to the customer's address
     await setRefundScript(tx, id, script);
     if (order.state === 'error') await applyEvent(tx, order, 'refunding', { tell: tellCustomer });
-    // whether the node has its transactions, the service knows
-    if (order.state === 'queued') await askForRefund(tx, id);
   });
   await wakeOrder(pool, id);
 }

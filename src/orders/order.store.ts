@@ -402,8 +402,11 @@ export async function askToCancel(client: pg.Pool, id: string): Promise<void> {
 }
 
 /** Notes that the operator wants an order paid back whose transactions are stored, for the process with the node. */
-export async function askForRefund(tx: pg.ClientBase, id: string): Promise<void> {
-  await tx.query('UPDATE service.orders SET refund_asked_at = now() WHERE id = $1', [id]);
+export async function askForRefund(tx: pg.ClientBase, id: string, script: Uint8Array): Promise<void> {
+  await tx.query(
+    'UPDATE service.orders SET refund_asked_at = now(), refund_asked_script = $2 WHERE id = $1',
+    [id, Buffer.from(script)],
+  );
 }
 
 /** Orders that an operator wants paid back. */
@@ -414,11 +417,21 @@ export async function refundWishes(client: pg.ClientBase): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-/** The wish was decided about; `error`: why it was refused, for the operator. */
+/** The wish was refused; `error`: why, for the operator. Null: it has no object any more. */
 export async function forgetRefundWish(tx: pg.ClientBase, id: string, error: string | null): Promise<void> {
   await tx.query(
-    'UPDATE service.orders SET refund_asked_at = NULL, error = coalesce($2, error) WHERE id = $1',
+    `UPDATE service.orders
+        SET refund_asked_at = NULL, refund_asked_script = NULL, error = coalesce($2, error) WHERE id = $1`,
     [id, error],
+  );
+}
+
+/** The wish is granted: from now on the order is paid back to where it asked for. */
+export async function grantRefundWish(tx: pg.ClientBase, id: string): Promise<void> {
+  await tx.query(
+    `UPDATE service.orders
+        SET refund_script = refund_asked_script, refund_asked_at = NULL, refund_asked_script = NULL WHERE id = $1`,
+    [id],
   );
 }
 

@@ -13,8 +13,8 @@ export interface KeepAuditingOptions {
   readonly node: NodeRpc;
   readonly signal: AbortSignal;
   readonly log: Logger;
-  /** Called with how the last audit ended, at the start too. */
-  readonly onAudit: (audit: Pick<LastAudit, 'orders' | 'differing'>) => void;
+  /** Called with how the last audit ended, at the start too. Null: another process may audit from now on. */
+  readonly onAudit: (audit: Pick<LastAudit, 'orders' | 'differing'> | null) => void;
   /** For tests: from the end of one audit to the next, and how often an order that differs is looked at. */
   readonly pace?: { readonly everyMs: number; readonly looks: number };
 }
@@ -29,7 +29,7 @@ const restsFor = 4;
  * by. Memory: one page of orders.
  */
 export async function keepAuditing(options: KeepAuditingOptions): Promise<void> {
-  const { url, signal, log } = options;
+  const { url, signal, log, onAudit } = options;
   await workUnderLock(
     {
       url,
@@ -40,7 +40,13 @@ export async function keepAuditing(options: KeepAuditingOptions): Promise<void> 
       log,
       hasCookieFile: true,
     },
-    (client) => auditAgain(client, options),
+    async (client) => {
+      try {
+        await auditAgain(client, options);
+      } finally {
+        onAudit(null);
+      }
+    },
   );
 }
 

@@ -2,7 +2,13 @@ import type pg from 'pg';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
-import { forgetRefundWish, lockOrder, recordEvent, refundWishes } from '#orders/order.store.ts';
+import {
+  forgetRefundWish,
+  grantRefundWish,
+  lockOrder,
+  recordEvent,
+  refundWishes,
+} from '#orders/order.store.ts';
 import { type OrderTransaction, readTransactions, supersede } from '#orders/order-transactions.store.ts';
 import { applyEvent, type OrderSteps } from '#orders/process-order.ts';
 
@@ -25,12 +31,16 @@ export async function decideRefundWishes({ client, node, steps }: WishesParts): 
       const order = await lockOrder(tx, id);
       if (order === null) return;
       const isWanted = order.state === 'queued';
-      await forgetRefundWish(tx, id, isFree || !isWanted ? null : refused);
-      if (!isWanted) return;
+      if (!isWanted) {
+        await forgetRefundWish(tx, id, null);
+        return;
+      }
       if (!isFree) {
+        await forgetRefundWish(tx, id, refused);
         await recordEvent(tx, id, 'refunding', order.state, null);
         return;
       }
+      await grantRefundWish(tx, id);
       for (const { txid } of await readTransactions(tx, id)) await supersede(tx, txid);
       await applyEvent(tx, order, 'refunding', steps);
     });

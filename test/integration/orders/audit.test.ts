@@ -132,18 +132,20 @@ describe.skipIf(bitcoindForTests() === null)('the audit of orders', () => {
     const { pool, url } = world.database;
     expect(await readLastAudit(pool)).toBeNull();
     const controller = new AbortController();
-    const seen: number[] = [];
+    const seen: (number | null)[] = [];
     const keeping = keepAuditing({
       url,
       node: world.bitcoind.rpc,
       signal: controller.signal,
       log: pino({ level: 'silent' }),
-      onAudit: ({ orders }) => void seen.push(orders),
+      onAudit: (audit) => void seen.push(audit && audit.orders),
       pace: { everyMs: 1, looks: 1 },
     });
     await world.eventually(async () => seen.length > 2);
     controller.abort();
     await keeping;
+    // without the lock, it no longer speaks for the others
+    expect(seen.pop()).toBeNull();
     expect(new Set(seen)).toEqual(new Set([2]));
     expect(await readLastAudit(pool)).toMatchObject({ orders: 2 });
   });

@@ -108,9 +108,12 @@ describe.skipIf(bitcoindForTests() === null)('transactions of orders that a node
     world = await OrderWorld.start();
     const id = await paid(['taken']);
     await world.sent(id);
+    const { refundScript: scriptBefore } = await showOrder(world.database.pool, id);
     await refundOrder(world.database.pool, id, scriptOf(refunded));
     await world.eventually(async () => {
-      const { error, state, events } = await showOrder(world.database.pool, id);
+      const { error, state, events, refundScript } = await showOrder(world.database.pool, id);
+      // what is paid back of a delivered order goes to the customer, not to where this wish asked for
+      expect(refundScript).toBe(scriptBefore);
       expect(events.at(-1)).toMatchObject({ event: 'refunding', from: 'queued', to: null });
       expect({ error, state }).toEqual({
         error: 'It is not paid back: the mempool or a block has a transaction that spends its payments.',
