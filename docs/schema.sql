@@ -883,6 +883,17 @@ CREATE TABLE service.ledger_entries (
 CREATE INDEX ledger_entries_order ON service.ledger_entries USING btree (order_id);
 CREATE INDEX ledger_entries_txid ON service.ledger_entries USING btree (txid);
 
+CREATE TABLE service.node_policy (
+  one boolean NOT NULL DEFAULT true,
+  least_fee_rate bigint NOT NULL,
+  estimate bigint,
+  asked_at timestamp with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT node_policy_pkey PRIMARY KEY (one),
+  CONSTRAINT node_policy_estimate_check CHECK ((estimate >= 0)),
+  CONSTRAINT node_policy_least_fee_rate_check CHECK ((least_fee_rate >= 0)),
+  CONSTRAINT node_policy_one_check CHECK (one)
+);
+
 CREATE TABLE service.order_events (
   order_id uuid NOT NULL,
   id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,

@@ -27,6 +27,8 @@ import {
   tipsOf,
 } from './order.store.ts';
 import { failOrder, type OrderSteps, processOrder, tryAgainMs } from './process-order.ts';
+import { putNodePolicy } from './sending/node-policy.store.ts';
+import type { NodeStanding } from './sending/node-standing.ts';
 import type { NodeWatch } from './sending/node-watch.ts';
 import { decideRefundWishes } from './sending/refund-wishes.ts';
 import { TransactionSender } from './sending/send-transactions.ts';
@@ -103,6 +105,8 @@ class OrderRounds {
   /** Null: this process has looked at no order yet. */
   #tips: Tips | null = null;
   #broadcastAt = -Infinity;
+  /** What is stored of the node. */
+  #told: NodeStanding | null = null;
   readonly #repeats = new Repeats();
 
   constructor(client: pg.Client, options: FollowOrdersOptions) {
@@ -119,6 +123,7 @@ class OrderRounds {
     const isNewTip = !isSame(tips, this.#tips);
     // a node that was started again may have forgotten its mempool
     if ((await watch.look(isNewTip)) === 'restarted') this.#broadcastAt = -Infinity;
+    await this.#tellPolicy();
     const touched = new Set<string>();
     const changed = await this.#changes(touched);
     for (const id of await dueOrders(this.#client, new Date(), dueMax)) touched.add(id);
@@ -138,6 +143,14 @@ class OrderRounds {
     if (isNewTip) await endRefundWatches(this.#client);
     this.#tips = tips;
     await this.#broadcast(isNewTip, [...touched]);
+  }
+
+  /** What the node takes, for those who take orders. */
+  async #tellPolicy(): Promise<void> {
+    const { standing } = this.#options.watch;
+    if (standing === null || standing === this.#told) return;
+    await putNodePolicy(this.#client, standing);
+    this.#told = standing;
   }
 
   /** Orders that their operator wants paid back, and that were decided about. */

@@ -23,6 +23,7 @@ import { type ShownParent, shownParents } from './parents/shown-parents.ts';
 import type { ReadFile } from './reading/read-files.ts';
 import type { ReferralRequest } from './reading/read-referral.ts';
 import { isReferral, putReferral, type ReferralStatus, readReferral } from './referral.store.ts';
+import { type NodePolicy, readNodePolicy } from './sending/node-policy.store.ts';
 import { webhookSubjectOf } from './tell-customer.ts';
 import { watcherOf } from './watchers.ts';
 
@@ -128,6 +129,11 @@ export class OrdersDesk {
       if (isKnown) await onMade?.(tx);
       return isKnown;
     });
+  }
+
+  /** What the node takes; null: nothing is known of it. */
+  nodePolicy(): Promise<NodePolicy | null> {
+    return readNodePolicy(this.#parts.pool);
   }
 
   /** Whether an order may name a referral. */

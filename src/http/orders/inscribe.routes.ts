@@ -19,6 +19,7 @@ import { type OrderExtras, readExtras } from '#orders/reading/read-extras.ts';
 import type { ReadFile } from '#orders/reading/read-files.ts';
 import { type ReadOrder, readOrderRequest } from '#orders/reading/read-order.ts';
 import type { RequestFault } from '#orders/reading/request-values.ts';
+import type { NodePolicy } from '#orders/sending/node-policy.store.ts';
 import { answerOnce, onceHeaders } from './answer-once.ts';
 import { namedInscriptionFaults } from './named-inscriptions.ts';
 import { defaultPriceSettings, type PriceSettings, pricesOf, quoted, refuseFaults } from './prices.ts';
@@ -97,7 +98,13 @@ async function wantedOrder(
     urlProblem: (url) => orders.urlProblem(url),
   });
   if (read.kind === 'faulty') throw refuseFaults([...read.faults, ...extras.faults]);
-  refuseAny([...extras.faults, ...notOffered(read, extras), ...(await referralFaults(orders, read))]);
+  const policy = await orders.nodePolicy();
+  refuseAny([
+    ...extras.faults,
+    ...notOffered(read, extras),
+    ...feeFaults(read.terms, policy),
+    ...(await referralFaults(orders, read)),
+  ]);
   refuseAny(await namedInscriptionFaults(deps, read.terms, asker));
   const contents = await orders.fetch(read.files);
   refuseAny(contents.faults);
@@ -129,6 +136,8 @@ async function wantedOrder(
       postage: Number(quote.postage),
       amount: Number(quote.amount),
       ...(read.referral === null ? {} : { referralFee: referralFee(quote, prices) }),
+      // a customer who asks for less chooses to wait: only the rise of fees since then is the service's
+      ...(policy?.estimate == null ? {} : { feeEstimate: Number(policy.estimate) }),
     },
     files: read.files.map((file, index) => sentFile(file, terms.files[index])),
     webhookUrl: extras.webhookUrl,
@@ -136,6 +145,15 @@ async function wantedOrder(
     timeoutMinutes: extras.timeoutMinutes,
     filesUrl: (key) => `${origin}/files/${encodeURIComponent(key)}`,
   };
+}
+
+/** What the node does not relay could never be delivered. */
+function feeFaults({ feeRate }: Pick<OrderTerms, 'feeRate'>, policy: NodePolicy | null): RequestFault[] {
+  if (policy === null || feeRate >= policy.leastFeeRate) return [];
+  const [asked, least] = [feeRate, policy.leastFeeRate].map((rate) => Number(rate) / 1000);
+  return [
+    { message: `fee: the node relays nothing below ${least} sat/vB, so not ${asked}.`, parameter: 'fee' },
+  ];
 }
 
 /** Throws `request_invalid` where there are any. */

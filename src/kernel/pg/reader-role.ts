@@ -45,6 +45,8 @@ const serviceRights: readonly ServiceRight[] = [
   { table: 'orders', privilege: 'SELECT' },
   { table: 'orders', privilege: 'INSERT' },
   { table: 'orders', privilege: 'UPDATE', columns: ['cancel_asked_at', 'look_at'] },
+  // what the node takes: no order is made that it would refuse
+  { table: 'node_policy', privilege: 'SELECT' },
   // a code is registered once, and keeps its address
   { table: 'referrals', privilege: 'SELECT' },
   { table: 'referrals', privilege: 'INSERT' },

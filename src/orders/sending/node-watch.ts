@@ -5,6 +5,9 @@ import { type NodeStanding, standingOf } from './node-standing.ts';
 /** Fees change with each block and each transaction; nothing that is decided from them changes within half a minute. */
 const askEveryMs = 30_000;
 
+/** Milliseconds: its uptime is in whole seconds, and its answers take a while. */
+const startTolerance = 1500;
+
 /** Whether the node answers: `restarted` is told once, after each start and each time that it was away. */
 export type NodePresence = 'there' | 'restarted' | 'away';
 
@@ -17,8 +20,8 @@ export class NodeWatch {
   readonly #withinBlocks: number;
   #standing: NodeStanding | null = null;
   #askedAt = -Infinity;
-  /** Seconds, at the last look; null: it did not answer. */
-  #uptime: number | null = null;
+  /** When it was started, by our clock; null: it did not answer at the last look. */
+  #startedAt: number | null = null;
 
   /** @param withinBlocks what the estimate is for */
   constructor(node: NodeRpc, withinBlocks: number) {
@@ -38,15 +41,16 @@ export class NodeWatch {
    */
   async look(hasNews: boolean): Promise<NodePresence> {
     try {
-      const uptime = await this.#node.call<number>('uptime');
-      const isSame = this.#uptime !== null && uptime >= this.#uptime;
-      this.#uptime = uptime;
+      const now = performance.now();
+      const startedAt = now - (await this.#node.call<number>('uptime')) * 1000;
+      const isSame = this.#startedAt !== null && startedAt - this.#startedAt < startTolerance;
+      this.#startedAt = startedAt;
       if (!isSame || hasNews || performance.now() - this.#askedAt > askEveryMs) await this.#ask();
       return isSame ? 'there' : 'restarted';
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
       this.#standing = null;
-      this.#uptime = null;
+      this.#startedAt = null;
       return 'away';
     }
   }

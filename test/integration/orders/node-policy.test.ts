@@ -1,0 +1,44 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readOrder } from '#orders/order.store.ts';
+import { putNodePolicy } from '#orders/sending/node-policy.store.ts';
+import { addressOf } from '#test/builders/regtest/regtest-transaction.ts';
+import { createOrdersApp, type OrdersApp } from '#test/support/orders/orders-app.ts';
+
+let http: OrdersApp;
+beforeAll(async () => {
+  http = await createOrdersApp();
+}, 120_000);
+afterAll(() => http.close());
+
+const order = (fee: number) =>
+  http.post<{ readonly id: string; readonly error: readonly { readonly msg: string }[] }>('/inscribe', {
+    files: [{ name: 'a.txt', size: 1, dataURL: 'data:text/plain;base64,YQ==' }],
+    receiveAddress: addressOf(700),
+    fee,
+  });
+
+async function say(minRelayFeeRate: bigint, estimate: bigint | null): Promise<void> {
+  const client = await http.database.pool.connect();
+  try {
+    await putNodePolicy(client, { minRelayFeeRate, estimate });
+  } finally {
+    client.release();
+  }
+}
+
+test('an order below what the node relays is refused before an address is shown', async () => {
+  expect((await order(0.2)).status).toBe(200);
+  await say(1000n, null);
+  const refused = await order(0.2);
+  expect(refused).toMatchObject({
+    status: 400,
+    body: { error: [{ msg: 'fee: the node relays nothing below 1 sat/vB, so not 0.2.' }] },
+  });
+  expect((await order(1)).status).toBe(200);
+});
+
+test('an order keeps what was estimated when it was made', async () => {
+  await say(1000n, 7500n);
+  const { body } = await order(2);
+  expect((await readOrder(http.database.pool, body.id))!.quote.feeEstimate).toBe(7500);
+});
