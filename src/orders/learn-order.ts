@@ -4,6 +4,7 @@ import { type Payment, readPayments } from '#payments/payments.queries.ts';
 import { readPaymentsOffset } from '#payments/store/offset.store.ts';
 import { type OrderBump, readBumps, spentByBumps } from './bumping/bump.store.ts';
 import { p2trDust, valueOf } from './inscribing/plan-amounts.ts';
+import { outputsThere, splitOrphans } from './ledger/live-transactions.ts';
 import {
   bumpSettlements,
   excessOf,
@@ -21,7 +22,6 @@ import { indexedReveals, type Order } from './order.store.ts';
 import { isDeep, type OrderFacts, type OrderPayment } from './order-facts.ts';
 import {
   type OrderTransaction,
-  orderTransactionKinds,
   readTransactions,
   reviveMined,
   supersede,
@@ -67,12 +67,7 @@ export async function learn(tx: pg.ClientBase, order: Order, depths: OrderDepths
   const depth = { tip: offset?.height ?? null, confirmations: depths.confirmationsFor(order.amount) };
   const deposits = await readDeposits(tx, order, depth);
   const bumps = await readBumps(tx, order.id);
-  const there = new Set([
-    ...[...payments, ...deposits.map(({ payment }) => payment)]
-      .filter(({ goneAt }) => goneAt === null)
-      .map(outpointOf),
-    ...bumps.filter(({ isMined }) => isMined).map(({ txid }) => outpointOf({ txid, vout: 0 })),
-  ]);
+  const there = outputsThere([...payments, ...deposits.map(({ payment }) => payment)], bumps);
   await reviveMined(tx, order.id);
   const transactions = await supersedeOrphans(tx, await readTransactions(tx, order.id), there);
   // only returns spend what is ours, and bumps of other orders may have taken it
@@ -274,25 +269,11 @@ async function supersedeOrphans(
   tx: pg.ClientBase,
   transactions: readonly OrderTransaction[],
   there: ReadonlySet<string>,
-): Promise<OrderTransaction[]> {
-  const kept: OrderTransaction[] = [];
-  const made = new Set<string>();
-  const place = ({ kind }: OrderTransaction): number => orderTransactionKinds.indexOf(kind);
-  const byKind = transactions.toSorted((a, b) => place(a) - place(b));
-  for (const transaction of byKind) {
-    const isThere = transaction.plan.inputs.every(
-      ({ outpoint }) => there.has(outpoint) || made.has(outpoint.slice(0, txidChars)),
-    );
-    if (!isThere) await supersede(tx, transaction.txid);
-    else {
-      kept.push(transaction);
-      made.add(displayHash(transaction.txid));
-    }
-  }
-  return kept;
+): Promise<readonly OrderTransaction[]> {
+  const { live, orphans } = splitOrphans(transactions, there);
+  for (const { txid } of orphans) await supersede(tx, txid);
+  return live;
 }
-
-const txidChars = 64;
 
 /** Whether the index has all inscriptions of an order, deep enough. */
 async function areIndexed(

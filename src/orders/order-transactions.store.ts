@@ -5,7 +5,7 @@ import type { PlannedOutputKind } from '#kernel/contracts/transaction-plan.ts';
 import { displayHash, type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 
-/** In the order in which they spend each other. `return`: what sends deposits home that no delivery uses. */
+/** `return`: what sends deposits home that no delivery uses. */
 export const orderTransactionKinds = ['commit', 'reveal', 'return', 'refund'] as const;
 export type OrderTransactionKind = (typeof orderTransactionKinds)[number];
 

@@ -1,0 +1,47 @@
+import { displayHash } from '#kernel/primitives/hash.ts';
+import type { OrderBump } from '#orders/bumping/bump.store.ts';
+import type { OrderTransaction } from '#orders/order-transactions.store.ts';
+import type { Payment } from '#payments/payments.queries.ts';
+import { outpointOf } from './settlements.ts';
+
+/** Outputs of others, and of bumps, that transactions of an order can spend: in a block, or on the way to one. Pure. */
+export function outputsThere(
+  payments: readonly Pick<Payment, 'txid' | 'vout' | 'goneAt'>[],
+  bumps: readonly Pick<OrderBump, 'txid' | 'isMined' | 'isDead'>[],
+): ReadonlySet<string> {
+  return new Set([
+    ...payments.filter(({ goneAt }) => goneAt === null).map(outpointOf),
+    // a reorganisation leaves a bump without a block for a while
+    ...bumps
+      .filter(({ isMined, isDead }) => isMined || !isDead)
+      .map(({ txid }) => outpointOf({ txid, vout: 0 })),
+  ]);
+}
+
+/**
+ * Splits the transactions of an order into those that can be mined, each after all that it spends, and orphans: what
+ * they spend is neither there nor made by another one that can be mined. Pure.
+ */
+export function splitOrphans<T extends Pick<OrderTransaction, 'txid' | 'plan'>>(
+  transactions: readonly T[],
+  there: ReadonlySet<string>,
+): { readonly live: readonly T[]; readonly orphans: readonly T[] } {
+  const live: T[] = [];
+  const made = new Set<string>();
+  let left = transactions;
+  for (let before = -1; before !== live.length; ) {
+    before = live.length;
+    left = left.filter((transaction) => {
+      const isLive = transaction.plan.inputs.every(
+        ({ outpoint }) => there.has(outpoint) || made.has(outpoint.slice(0, txidChars)),
+      );
+      if (!isLive) return true;
+      live.push(transaction);
+      made.add(displayHash(transaction.txid));
+      return false;
+    });
+  }
+  return { live, orphans: left };
+}
+
+const txidChars = 64;

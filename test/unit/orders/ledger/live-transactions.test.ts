@@ -1,0 +1,47 @@
+import { describe, expect, test } from 'vitest';
+import { displayHash, type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
+import { outputsThere, splitOrphans } from '#orders/ledger/live-transactions.ts';
+
+const txid = (fill: number): Txid => trustedTxid(new Uint8Array(32).fill(fill));
+const outpoint = (fill: number, vout = 0): string => `${displayHash(txid(fill))}:${vout}`;
+const made = (fill: number, ...spent: readonly string[]) => ({
+  txid: txid(fill),
+  plan: { inputs: spent.map((one) => ({ outpoint: one, value: 1 })), outputs: [] },
+});
+
+describe('the transactions of an order', () => {
+  test('can be mined where what they spend can, whatever their kinds and places', () => {
+    const commit = made(2, outpoint(1));
+    const refund = made(3, outpoint(2, 1));
+    // pays with what the refund left
+    const home = made(4, outpoint(3, 1), outpoint(9));
+    const there = new Set([outpoint(1), outpoint(9)]);
+    for (const given of [
+      [commit, refund, home],
+      [home, refund, commit],
+      [refund, home, commit],
+    ])
+      expect(splitOrphans(given, there)).toEqual({ live: [commit, refund, home], orphans: [] });
+  });
+
+  test('are orphans where something that they spend is gone, with all that spends them', () => {
+    const kept = made(2, outpoint(1));
+    const orphan = made(3, outpoint(2), outpoint(8));
+    const child = made(4, outpoint(3));
+    expect(splitOrphans([child, orphan, kept], new Set([outpoint(1)]))).toEqual({
+      live: [kept],
+      orphans: [child, orphan],
+    });
+  });
+
+  test('can spend bumps that a reorganisation took back, not those that can never be mined', () => {
+    const payment = { txid: txid(1), vout: 2, goneAt: null };
+    const gone = { txid: txid(2), vout: 0, goneAt: new Date(0) };
+    const bumps = [
+      { txid: txid(3), isMined: true, isDead: false },
+      { txid: txid(4), isMined: false, isDead: false },
+      { txid: txid(5), isMined: false, isDead: true },
+    ];
+    expect(outputsThere([payment, gone], bumps)).toEqual(new Set([outpoint(1, 2), outpoint(3), outpoint(4)]));
+  });
+});
