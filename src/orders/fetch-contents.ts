@@ -14,33 +14,48 @@ export interface FetchedContents {
 
 /** No reveal can hold more (a block has 4,000,000 weight units). */
 const bytesMax = 4_000_000;
-const timeoutMs = 60_000;
+const redirectsMax = 3;
+/** For all files of one order: a client and its connection wait for them. */
+const fetchedWithinMs = 60_000;
 /** Of one order. The guarded client bounds those to one host. */
 const atOnce = 8;
 /** Of all files of one order, as data URLs have it. */
 const totalMax = 50_000_000;
 
-/** Fetches what an order names by URL, before an address is shown: all bytes are known when it is. */
+/**
+ * Fetches what an order names by URL, before an address is shown: all bytes are known when it is. Throws the reason of
+ * the signal, and fetches nothing more, where the client is gone.
+ */
 export async function fetchContents(
   outgoing: OutgoingHttp,
   files: readonly ReadFile[],
+  client: AbortSignal,
+  withinMs = fetchedWithinMs,
 ): Promise<FetchedContents> {
   const values = new RequestValues();
   const bodies = new Map<number, Uint8Array>();
   const metadata = new Map<number, Uint8Array>();
   let total = 0;
+  const late = AbortSignal.timeout(withinMs);
+  const signal = AbortSignal.any([client, late]);
   const get = async (url: string, field: string): Promise<Uint8Array | null> => {
-    if (total > totalMax) return values.fault('files', `hold more than ${totalMax} bytes at their URLs`);
     try {
-      const { status, bytes } = await outgoing.get(url, { bytesMax, timeoutMs });
+      const { status, bytes } = await outgoing.get(url, {
+        bytesMax,
+        timeoutMs: withinMs,
+        redirectsMax,
+        signal,
+      });
       if (status !== 200) return values.fault(field, `cannot be fetched: its server answers ${status}`);
       total += bytes.length;
       return bytes;
     } catch (error) {
+      if (signal.aborted) return null;
       if (!(error instanceof AppError)) throw error;
       return values.fault(field, `cannot be fetched: ${error.message}`);
     }
   };
+  const goesOn = (): boolean => !signal.aborted && total <= totalMax && !values.isFull;
   const tasks = files.flatMap(({ body, metadata: given, field }, index) => [
     ...(body?.kind === 'url'
       ? [
@@ -64,8 +79,18 @@ export async function fetchContents(
   const left = tasks.values();
   await Promise.all(
     Array.from({ length: atOnce }, async () => {
-      for (const task of left) await task();
+      for (const task of left) {
+        if (!goesOn()) return;
+        await task();
+      }
     }),
   );
+  client.throwIfAborted();
+  if (total > totalMax) values.fault('files', `hold more than ${totalMax} bytes at their URLs`);
+  if (late.aborted)
+    values.fault(
+      'files',
+      `were not all fetched within ${withinMs / 1000} seconds: send them as dataURL, or in several orders`,
+    );
   return { bodies, metadata, faults: values.faults };
 }

@@ -59,9 +59,9 @@ export class OrdersDesk {
     return urlProblem(url, { allowPrivate: this.#parts.allowPrivateUrls });
   }
 
-  /** What an order names by URL. */
-  fetch(files: readonly ReadFile[]): Promise<FetchedContents> {
-    return fetchContents(this.#parts.outgoing, files);
+  /** What an order names by URL, for a client that waits. Throws the reason of its signal. */
+  fetch(files: readonly ReadFile[], signal: AbortSignal): Promise<FetchedContents> {
+    return fetchContents(this.#parts.outgoing, files, signal);
   }
 
   /** Stores a checked order; its address is read with the order. */

@@ -4,7 +4,7 @@ import { Agent } from 'undici';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { nameServers } from './name-servers.ts';
 import { isPublicAddress } from './public-address.ts';
-import { judge, parseTarget, refused } from './stranger-url.ts';
+import { judge, parseTarget, redirectedTo, refused } from './stranger-url.ts';
 
 /** A connection is made within this time, or not at all. */
 const connectTimeoutMs = 5_000;
@@ -17,6 +17,11 @@ export interface OutgoingRequest {
   /** Bound for the whole answer. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
+}
+
+export interface OutgoingGet extends OutgoingRequest {
+  /** Redirects that are followed, each to a stranger's URL that is judged like the first; none from https to http. */
+  readonly redirectsMax?: number;
 }
 
 export interface OutgoingPost extends OutgoingRequest {
@@ -41,7 +46,7 @@ export interface OutgoingOptions {
 /**
  * Requests to servers that others name, guarded: http or https without user and password, a port of the web, and public
  * addresses alone. A name is resolved once, every address that it has is judged, and the connection goes to one of
- * those; the name stays in TLS and in `Host`. No redirect is followed and no proxy is used.
+ * those; the name stays in TLS and in `Host`. No redirect is followed unless it is asked for, and no proxy is used.
  */
 export class OutgoingHttp {
   readonly #own: ReadonlySet<string>;
@@ -70,13 +75,32 @@ export class OutgoingHttp {
    * Throws `url_refused` where it must not be asked, `url_unreachable` without a complete answer in time, and
    * `url_answer_too_long`.
    */
-  get(url: string, { bytesMax, timeoutMs, signal }: OutgoingRequest): Promise<OutgoingAnswer> {
+  async get(
+    url: string,
+    { bytesMax, timeoutMs, signal, redirectsMax = 0 }: OutgoingGet,
+  ): Promise<OutgoingAnswer> {
     const headers = { accept: 'application/json' };
-    return this.#send(url, { method: 'GET', headers, timeoutMs, signal }, async ({ status, body }) => {
-      const { bytes, isCut } = await readPieces(body, bytesMax);
-      if (isCut) throw new AppError('url_answer_too_long', `The server sends more than ${bytesMax} bytes.`);
-      return { status, bytes };
-    });
+    const endsAt = performance.now() + timeoutMs;
+    let target = url;
+    for (let redirects = 0; ; redirects++) {
+      const leftMs = Math.max(0, Math.ceil(endsAt - performance.now()));
+      const request = {
+        method: 'GET',
+        headers,
+        timeoutMs: leftMs,
+        signal,
+        isRedirect: redirects > 0,
+      } as const;
+      const answer = await this.#send(target, request, async ({ status, body, location }) => {
+        const { bytes, isCut } = await readPieces(body, bytesMax);
+        if (redirectsMax > 0 && redirectStatuses.has(status) && location !== null) return { location };
+        if (isCut) throw new AppError('url_answer_too_long', `The server sends more than ${bytesMax} bytes.`);
+        return { status, bytes };
+      });
+      if (!('location' in answer)) return answer;
+      if (redirects === redirectsMax) throw unreachable(`redirects more than ${redirectsMax} times`);
+      target = redirectedTo(answer.location, target);
+    }
   }
 
   /**
@@ -84,7 +108,7 @@ export class OutgoingHttp {
    * not complete in time ends there. Throws `url_refused` and `url_unreachable`.
    */
   post(url: string, { bytesMax, timeoutMs, signal, headers, body }: OutgoingPost): Promise<OutgoingAnswer> {
-    const request = { method: 'POST', headers, body, timeoutMs, signal } as const;
+    const request = { method: 'POST', headers, body, timeoutMs, signal, isRedirect: false } as const;
     return this.#send(url, request, async (answer) => {
       const { bytes } = await readPieces(answer.body, bytesMax).catch(() => ({ bytes: new Uint8Array() }));
       return { status: answer.status, bytes };
@@ -95,13 +119,14 @@ export class OutgoingHttp {
     await Promise.all([this.#guarded.destroy(), this.#free.destroy()]);
   }
 
-  async #send(
+  async #send<Read>(
     url: string,
-    { method, headers, body, timeoutMs, signal }: SentRequest,
-    read: (answer: { status: number; body: AnswerBody }) => Promise<OutgoingAnswer>,
-  ): Promise<OutgoingAnswer> {
+    { method, headers, body, timeoutMs, signal, isRedirect }: SentRequest,
+    read: (answer: { status: number; body: AnswerBody; location: string | null }) => Promise<Read>,
+  ): Promise<Read> {
     const target = parseTarget(url);
-    const isOwn = this.#own.has(target.url.origin);
+    // a stranger's server must not lead us to the operator's
+    const isOwn = !isRedirect && this.#own.has(target.url.origin);
     if (!isOwn) judge(target.url, { allowPrivate: this.#allowsPrivate });
     const controller = new AbortController();
     const late = setTimeout(() => controller.abort(), timeoutMs);
@@ -115,7 +140,12 @@ export class OutgoingHttp {
         body: body ?? null,
         signal: AbortSignal.any(signals),
       });
-      return await read({ status: answer.statusCode, body: answer.body });
+      const { location } = answer.headers;
+      return await read({
+        status: answer.statusCode,
+        body: answer.body,
+        location: typeof location === 'string' ? location : null,
+      });
     } catch (error) {
       signal?.throwIfAborted();
       if (controller.signal.aborted) throw unreachable(`gave no complete answer within ${timeoutMs} ms`);
@@ -132,7 +162,12 @@ interface SentRequest {
   readonly body?: Uint8Array;
   readonly timeoutMs: number;
   readonly signal: AbortSignal | undefined;
+  /** Another server named the URL. */
+  readonly isRedirect: boolean;
 }
+
+/** Those that name where the same is found (RFC 9110, 15.4). */
+const redirectStatuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 type AnswerBody = AsyncIterable<Uint8Array> & { destroy(): unknown };
 

@@ -61,4 +61,12 @@ function isWebPort(port: string): boolean {
   return port === '' || lowPorts.has(number) || (number >= firstFreePort && !refusedPorts.has(number));
 }
 
+/** Where a redirect leads. Throws `url_refused`. */
+export function redirectedTo(location: string, from: string): string {
+  if (!URL.canParse(location, from)) throw refused('leads to what is no URL');
+  const { href, protocol } = new URL(location, from);
+  if (protocol === 'http:' && new URL(from).protocol === 'https:') throw refused('leads from https to http');
+  return href;
+}
+
 export const refused = (why: string): AppError => new AppError('url_refused', `The URL ${why}.`);

@@ -106,7 +106,7 @@ async function wantedOrder(
     ...(await referralFaults(orders, read)),
   ]);
   refuseAny(await namedInscriptionFaults(deps, read.terms, asker));
-  const contents = await orders.fetch(read.files);
+  const contents = await orders.fetch(read.files, asker.signal);
   refuseAny(contents.faults);
   const encoded = await encodeContents(read, { bodies: 'bytes', compressMax, pause: nextTurn });
   if (encoded.kind === 'faulty') throw refuseFaults(encoded.faults);

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterEach, expect, test } from 'vitest';
 import { OutgoingHttp, type OutgoingOptions } from '#outgoing/outgoing-http.ts';
-import { urlProblem } from '#outgoing/stranger-url.ts';
+import { redirectedTo, urlProblem } from '#outgoing/stranger-url.ts';
 
 const bounds = { bytesMax: 1_000, timeoutMs: 10_000 };
 const opened: { close(): unknown }[] = [];
@@ -238,3 +238,50 @@ test('a stranger’s URL is judged before it is stored', () => {
   expect(urlProblem('http://10.0.0.1:22/', { allowPrivate: true })).toBeNull();
   expect(urlProblem('http://a:b@example.com/', { allowPrivate: true })).toBe('holds a user or a password');
 });
+
+/** Answers `/n` with a redirect to `/n-1`, and `/0` with a text. */
+const countdown: RequestListener = (request, response) => {
+  const left = Number(request.url?.slice(1));
+  if (left === 0) response.end('here');
+  else response.writeHead(302, { location: `/${left - 1}` }).end('elsewhere');
+};
+
+test('redirects are followed as often as is asked for', async () => {
+  const { url, asked } = await serverFor(countdown);
+  const http = client({ allowPrivate: true });
+  const { status, bytes } = await http.get(`${url}/3`, { ...bounds, redirectsMax: 3 });
+  expect([status, Buffer.from(bytes).toString()]).toEqual([200, 'here']);
+  expect(asked.map((line) => line.split(' ')[1])).toEqual(['/3', '/2', '/1', '/0']);
+  await expect(http.get(`${url}/4`, { ...bounds, redirectsMax: 3 })).rejects.toMatchObject({
+    code: 'url_unreachable',
+    message: 'The server redirects more than 3 times.',
+  });
+  expect((await http.get(`${url}/1`, bounds)).status).toBe(302);
+});
+
+test('a redirect leads a stranger to no server of the operator', async () => {
+  const { url, asked } = await serverFor(countdown);
+  const http = client({ own: [url] });
+  await expect(http.get(`${url}/1`, { ...bounds, redirectsMax: 3 })).rejects.toMatchObject({
+    code: 'url_refused',
+  });
+  expect(asked).toHaveLength(1);
+});
+
+test.each([
+  ['/b', 'https://a.test/x/y', 'https://a.test/b'],
+  ['c?d', 'http://a.test/x/y', 'http://a.test/x/c?d'],
+  ['https://b.test/', 'http://a.test/', 'https://b.test/'],
+  ['//b.test/', 'https://a.test/', 'https://b.test/'],
+])('a redirect to %s from %s leads to %s', (location, from, to) => {
+  expect(redirectedTo(location, from)).toBe(to);
+});
+
+test.each(['http://a.test/', 'http://[', 'https://a.test:99999/'])(
+  'no redirect leads from https to %s',
+  (location) => {
+    expect(() => redirectedTo(location, 'https://a.test/')).toThrow(
+      expect.objectContaining({ code: 'url_refused' }) as Error,
+    );
+  },
+);

@@ -1,0 +1,81 @@
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, expect, test } from 'vitest';
+import { networks } from '#kernel/primitives/network.ts';
+import { fetchContents } from '#orders/fetch-contents.ts';
+import { readOrderRequest } from '#orders/reading/read-order.ts';
+import { OutgoingHttp } from '#outgoing/outgoing-http.ts';
+import { addressOf } from '#test/builders/regtest/regtest-transaction.ts';
+
+const opened: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of opened.splice(0)) await close();
+});
+
+/** Files at URLs of a server that answers so. */
+async function filesAt(answer: RequestListener, count: number) {
+  const server = createServer(answer);
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const outgoing = new OutgoingHttp({ allowPrivate: true });
+  opened.push(
+    () => outgoing.close(),
+    () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  );
+  const { port } = server.address() as AddressInfo;
+  const files = Array.from({ length: count }, (_, index) => ({
+    name: `${index}.txt`,
+    url: `http://127.0.0.1:${port}/${index}`,
+  }));
+  const body = { files, receiveAddress: addressOf(700) };
+  const read = readOrderRequest(body, {
+    network: networks.regtest,
+    type: 'direct',
+    nonStandard: false,
+    purpose: 'order',
+  });
+  if (read.kind === 'faulty') throw new Error(JSON.stringify(read.faults));
+  return { outgoing, files: read.files };
+}
+
+const nobodyLeaves = new AbortController().signal;
+
+test('files are fetched from where their servers redirect to', async () => {
+  const { outgoing, files } = await filesAt((request, response) => {
+    if (request.url?.startsWith('/moved') === true) response.end(`of ${request.url}`);
+    else response.writeHead(301, { location: `/moved${request.url}` }).end();
+  }, 20);
+  const { bodies, faults } = await fetchContents(outgoing, files, nobodyLeaves);
+  expect(faults).toEqual([]);
+  expect([...bodies].toSorted(([a], [b]) => a - b).map(([, body]) => Buffer.from(body).toString())).toEqual(
+    files.map((_, index) => `of /moved/${index}`),
+  );
+});
+
+test('all files of an order are there within a time, or it is refused in one sentence', async () => {
+  let asked = 0;
+  const { outgoing, files } = await filesAt(() => void asked++, 100);
+  const { faults } = await fetchContents(outgoing, files, nobodyLeaves, 1_000);
+  expect(faults).toEqual([
+    {
+      parameter: 'files',
+      message: 'files were not all fetched within 1 seconds: send them as dataURL, or in several orders',
+    },
+  ]);
+  expect(asked).toBeLessThanOrEqual(8);
+});
+
+test('nothing more is fetched for a client that is gone', async () => {
+  const gone = new AbortController();
+  let asked = 0;
+  const { outgoing, files } = await filesAt(() => {
+    asked++;
+    gone.abort(new Error('gone'));
+  }, 100);
+  await expect(fetchContents(outgoing, files, gone.signal)).rejects.toThrow('gone');
+  expect(asked).toBeLessThanOrEqual(8);
+});
