@@ -75,7 +75,8 @@ export class Bumper {
     const { parents, helpless } = await findStuck(node, overdue, urgentFeeRate(standing));
     const round = new BumpRound(this.#parts, standing, now, parents);
     if (policy.maxSats > 0n) await round.make();
-    else round.refuse(parents.filter(isStuck), 'budget');
+    else round.refuse(parents.filter(round.isStuck), 'budget');
+    round.noteWaiting();
     for (const id of helpless)
       round.stuck.set(id, 'Its first transaction is not in the mempool, and none of its outputs is ours.');
     await noteStuck(client, round.stuck);
@@ -140,9 +141,23 @@ class BumpRound {
     this.#parents = parents;
   }
 
+  readonly isStuck = (parent: FoundParent): boolean => isStuck(parent, this.#standing.mempoolMinFeeRate);
+
+  /** Those that were dropped and are not paid for, as their customers chose to wait. */
+  noteWaiting(): void {
+    for (const parent of this.#parents) {
+      if (parent.mempool !== null || this.isStuck(parent)) continue;
+      const least = shownRate(this.#standing.mempoolMinFeeRate);
+      this.stuck.set(
+        parent.orderId,
+        `It is not in the mempool, which takes ${least} or more, and its customer chose to wait.`,
+      );
+    }
+  }
+
   async make(): Promise<void> {
     const { client, policy } = this.#parts;
-    if (!this.#parents.some(isStuck)) return;
+    if (!this.#parents.some(this.isStuck)) return;
     const live = await liveBumps(client);
     const paidFor = new Set(
       live.flatMap(({ parents }) => parents.map((txid) => displayHash(txid) as string)),
@@ -154,7 +169,7 @@ class BumpRound {
       await this.#replace(bump, budgetsOf(this.#parents, others, policy.maxSats));
     }
     const budgets = budgetsOf(this.#parents, spent, policy.maxSats);
-    const stuck = this.#parents.filter((parent) => isStuck(parent) && !paidFor.has(parent.id));
+    const stuck = this.#parents.filter((parent) => this.isStuck(parent) && !paidFor.has(parent.id));
     for (const members of groupStuck(stuck, this.#standing.cluster, budgets)) {
       const parents = members.flatMap((member) => this.#parents.filter(({ id }) => id === member.id));
       await this.#bump(parents, { budgets, replaced: null });
@@ -167,7 +182,7 @@ class BumpRound {
     const ids = new Set<string>(bump.parents.map((txid) => displayHash(txid)));
     const parents = this.#parents.filter(({ id }) => ids.has(id));
     const isRecent = bump.madeAt.getTime() > this.#now.getTime() - policy.afterMs;
-    if (isRecent || !parents.some(isStuck)) return;
+    if (isRecent || !parents.some(this.isStuck)) return;
     const isThere = (await mempoolStanding(node, bump.txid)) !== null;
     await this.#bump(parents, { budgets, replaced: { bump, isThere } });
   }

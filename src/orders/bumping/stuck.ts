@@ -17,26 +17,33 @@ export interface WaitingParent extends BumpedTransaction {
 
 /**
  * What the transactions of an order are to pay now. A customer who asked for less than was estimated then chose to
- * wait: the service pays the rise of fees since then, and no more. Rates are sats for 1,000 virtual bytes. Pure.
+ * wait: the service pays the rise of fees since then, and no more. Where nothing was estimated, no rise is known, and nothing is
+ * paid beyond what was asked for. Rates are sats for 1,000 virtual bytes. Pure.
  *
  * @param asked by the customer
  * @param then the estimate when the order was made; null: there was none
  * @param now what is paid now
  */
 export function wantedRate(asked: bigint, then: bigint | null, now: bigint): bigint {
-  if (then === null || asked >= then) return now;
+  if (then === null) return asked;
+  if (asked >= then) return now;
   return (asked * now) / then;
 }
 
 /** What a rate may lack before something is done about it: estimates move by as much within minutes. */
 const tolerated = { of: 10n, less: 1n };
 
-/** Whether a transaction that waits for long pays too little. Pure. */
-export function isStuck({
-  mempool,
-  wantedRate: wanted,
-}: Pick<WaitingParent, 'mempool' | 'wantedRate'>): boolean {
-  if (mempool === null) return true;
+/**
+ * Whether a transaction that waits for long pays too little. One that was dropped, and whose customer chose less than
+ * the mempool takes now, waits for fees to fall. Pure.
+ *
+ * @param mempoolMinFeeRate below which the mempool takes nothing
+ */
+export function isStuck(
+  { mempool, wantedRate: wanted }: Pick<WaitingParent, 'mempool' | 'wantedRate'>,
+  mempoolMinFeeRate: bigint,
+): boolean {
+  if (mempool === null) return wanted >= mempoolMinFeeRate;
   return mempool.effectiveRate * tolerated.of < wanted * (tolerated.of - tolerated.less);
 }
 

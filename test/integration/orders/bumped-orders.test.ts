@@ -1,17 +1,24 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { readBumps } from '#orders/bumping/bump.store.ts';
+import type { WantedOrder } from '#orders/create-order.ts';
 import { readEntries } from '#orders/ledger.store.ts';
 import { balancesOf } from '#orders/ledger.ts';
 import { orderAnswer } from '#orders/order-answer.ts';
 import { listOrders, showOrder } from '#orders/order-office.ts';
 import { envelopeScript } from '#test/builders/regtest/regtest-envelope.ts';
 import { scriptOf, transaction } from '#test/builders/regtest/regtest-transaction.ts';
-import { wantedOrder } from '#test/builders/wanted-order.ts';
+import { wantedOrder as wantedWithoutEstimate } from '#test/builders/wanted-order.ts';
 import { type BitcoindOptions } from '#test/support/node/bitcoind.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 import { OrderWorld } from '#test/support/orders/order-world.ts';
 
 const refunded = 701;
+
+/** At the rate that was estimated when it was made. */
+function wantedOrder(...parts: Parameters<typeof wantedWithoutEstimate>): WantedOrder {
+  const wanted = wantedWithoutEstimate(...parts);
+  return { ...wanted, quote: { ...wanted.quote, feeEstimate: Number(wanted.terms.feeRate) } };
+}
 
 describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () => {
   let world: OrderWorld;
@@ -121,6 +128,20 @@ describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () 
       expect(costs.every((cost) => cost < 0 && cost >= -20_000)).toBe(true);
     });
     expect((await world.audit()).differences).toEqual([]);
+  });
+
+  test('are paid for as far as fees rose, where their customers chose to wait', async () => {
+    await start(20_000n);
+    await raiseFees(20);
+    const low = wantedWithoutEstimate(['waits']);
+    const risen = { ...wantedWithoutEstimate(['risen']), quote: { ...low.quote, feeEstimate: 10_000 } };
+    const ids = await queued([{ ...low, quote: { ...low.quote, feeEstimate: 20_000 } }, low, risen]);
+    await world.chain.mineEmpty(1);
+    // fees are about twice of what they were
+    const [bump] = await bumped(ids, 1);
+    expect(bump!.fee).toBeLessThan(2000);
+    expect(await Promise.all(ids.map(async (id) => (await bumpsOf(id)).length))).toEqual([0, 0, 1]);
+    expect(await effectiveRate((await idOf(ids[2]!)).slice(0, 64))).toBeLessThan(5);
   });
 
   test('are paid for again where that is stuck, too, and cost the order one of both', async () => {

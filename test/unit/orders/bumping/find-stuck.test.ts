@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
 import { displayHash, trustedTxid } from '#kernel/primitives/hash.ts';
 import type { OverdueTransaction } from '#orders/bumping/bump.store.ts';
 import { findStuck } from '#orders/bumping/find-stuck.ts';
@@ -29,6 +30,22 @@ function reveal(place: number, parents: number): OverdueTransaction {
     quote: {} as OverdueTransaction['quote'],
   };
 }
+
+test('is to pay the rise of fees since the estimate that its order keeps', async () => {
+  const node = {
+    call: async (method: string) => {
+      if (method === 'gettxout') return null;
+      throw new AppError('node_call_failed', 'Transaction not in mempool', { rpcCode: -5 });
+    },
+  } as unknown as NodeRpc;
+  const wantedOf = async (quote: object): Promise<bigint | undefined> => {
+    const { parents } = await findStuck(node, [{ ...reveal(0, 0), quote: quote as never }], 20_000n);
+    return parents[0]?.wantedRate;
+  };
+  expect(await wantedOf({ feeEstimate: 8000 })).toBe(5000n);
+  expect(await wantedOf({ feeEstimate: 2000 })).toBe(20_000n);
+  expect(await wantedOf({})).toBe(2000n);
+});
 
 test('a chain of reveals that pass several parents on is walked once', async () => {
   // the mempool has all of them

@@ -39,16 +39,20 @@ describe('what a stuck transaction is to pay', () => {
     ['or for more', 9000n, 8000n, 20_000n, 20_000n],
     ['rises with the fees, where its customer chose to wait', 2000n, 8000n, 20_000n, 5000n],
     ['and not above what was asked for, where they fell', 2000n, 8000n, 4000n, 1000n],
-    ['is what is paid now, where nothing was estimated', 2000n, null, 20_000n, 20_000n],
+    ['is what was asked for, where nothing was estimated', 2000n, null, 20_000n, 2000n],
   ])('%s', (_, asked, then, now, expected) => {
     expect(wantedRate(asked, then, now)).toBe(expected);
   });
 
   test('is compared with what it pays, with its relatives', () => {
     const paying = (effectiveRate: bigint) => ({ effectiveRate, cluster: { count: 1, virtualBytes: 300 } });
-    expect(isStuck({ mempool: paying(4499n), wantedRate: 5000n })).toBe(true);
-    expect(isStuck({ mempool: paying(4500n), wantedRate: 5000n })).toBe(false);
-    expect(isStuck({ mempool: null, wantedRate: 5000n })).toBe(true);
+    expect(isStuck({ mempool: paying(4499n), wantedRate: 5000n }, 100n)).toBe(true);
+    expect(isStuck({ mempool: paying(4500n), wantedRate: 5000n }, 100n)).toBe(false);
+  });
+
+  test('is enough for the mempool, where it does not have it: else its customer chose to wait', () => {
+    expect(isStuck({ mempool: null, wantedRate: 5000n }, 5000n)).toBe(true);
+    expect(isStuck({ mempool: null, wantedRate: 4999n }, 5000n)).toBe(false);
   });
 });
 
