@@ -42,6 +42,8 @@ const lookedAgainMax = 10_000;
 /** A round of orders takes seconds where a block has just come. */
 const looksUsual = 6;
 const lookAgainMs = 2_000;
+/** After these looks a round takes long: it may send 50 MB, or ask the node about a thousand transactions. */
+const lookLaterMs = 30_000;
 /** Index, payments and node come to one block within a second or two of it. */
 const tipTries = 60;
 const tipTryMs = 500;
@@ -90,7 +92,8 @@ async function auditAgain(parts: AuditParts, suspects: readonly string[]): Promi
   let differing = suspects;
   let differences: AuditDifference[] = [];
   for (let look = 0; look < looks && differing.length > 0; look++) {
-    if (look > 0) await sleep(lookAgainMs, undefined, signal === undefined ? {} : { signal });
+    const pauseMs = look < looksUsual ? lookAgainMs : lookLaterMs;
+    if (look > 0) await sleep(pauseMs, undefined, signal === undefined ? {} : { signal });
     differences = await auditSome(parts, differing);
     differing = [...new Set(differences.map(({ order }) => order.id))];
   }
