@@ -5,6 +5,7 @@ import { readStanding, type Standing } from '#http/operations/chain-lag.ts';
 import { unsealedOf } from '#http/operations/status-answer.ts';
 import type { Metrics, ReadValue } from '#kernel/metrics.ts';
 import { type LastAudit, readLastAudit } from '#orders/audit/audit.store.ts';
+import { countOrders, type OrderCounts } from '#orders/order-counts.queries.ts';
 import { readPaymentsOffset } from '#payments/store/offset.store.ts';
 import { countUnscanned } from '#payments/store/watches.store.ts';
 import { readWaiting, type WaitingWebhooks } from '#webhooks/webhooks.queries.ts';
@@ -14,6 +15,7 @@ export function readDatabase(metrics: Metrics, pool: pg.Pool, isSearched: boolea
   readStandings(metrics, pool);
   readPayments(metrics, pool);
   readWebhooks(metrics, pool);
+  readOrders(metrics, pool);
   readAudits(metrics, pool);
   metrics.read({
     name: 'satscribe_mempool_transactions',
@@ -145,6 +147,31 @@ function readWebhooks(metrics: Metrics, pool: pg.Pool): void {
       const { oldestSeconds } = await waiting();
       return oldestSeconds === null ? [] : [{ value: oldestSeconds }];
     },
+  });
+}
+
+function readOrders(metrics: Metrics, pool: pg.Pool): void {
+  // both figures of a scrape come from one query
+  let asking: Promise<OrderCounts> | null = null;
+  const counts = (): Promise<OrderCounts> => {
+    asking ??= countOrders(pool).finally(() => {
+      asking = null;
+    });
+    return asking;
+  };
+  metrics.read({
+    name: 'satscribe_orders',
+    help: 'Orders in each state in which somebody waits',
+    labels: ['state'],
+    values: async () => {
+      const { open } = await counts();
+      return [...open].map(([state, value]) => ({ labels: { state }, value }));
+    },
+  });
+  metrics.read({
+    name: 'satscribe_orders_stuck',
+    help: 'Of these, orders with a transaction that is stuck and not paid for',
+    values: async () => [{ value: (await counts()).stuck }],
   });
 }
 

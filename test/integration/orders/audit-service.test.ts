@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { addressOf } from '#test/builders/regtest/regtest-transaction.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 import { OrderService } from '#test/support/orders/order-service.ts';
 import { runCli } from '#test/support/run-cli.ts';
 
-describe.skipIf(bitcoindForTests() === null)('an audit that found differences', () => {
+describe.skipIf(bitcoindForTests() === null)('an audit of a service', () => {
   let service: OrderService;
   beforeAll(async () => {
     service = await OrderService.start();
@@ -15,7 +16,7 @@ describe.skipIf(bitcoindForTests() === null)('an audit that found differences', 
     return { status: answer.status, text: await answer.text() };
   };
 
-  test('keeps the service from being ready, before and after a restart, and shows in its metrics', async () => {
+  test('that found differences keeps it from being ready, before and after a restart, and shows in its metrics', async () => {
     await service.eventually(async () => (await get('/health/ready')).status === 200);
     await service.kill();
     await service.database.pool.query(
@@ -37,7 +38,31 @@ describe.skipIf(bitcoindForTests() === null)('an audit that found differences', 
     const { rpcUrl, cookieFile } = service.bitcoind;
     const words = ['audit', '--json', '--node', rpcUrl, '--cookie-file', cookieFile];
     const { exitCode, stdout } = await runCli(words, service.database.settings);
-    expect(JSON.parse(stdout)).toEqual({ orders: 0, differing: 0, balances: {}, differences: [] });
+    expect(JSON.parse(stdout)).toMatchObject({ differing: 0, balances: {}, differences: [] });
     expect(exitCode).toBe(0);
+  });
+
+  test('stands in its metrics beside the number of orders in each state, and of those that are stuck', async () => {
+    const body = {
+      files: [{ name: 'a.txt', dataURL: 'data:text/plain;base64,YQ==' }],
+      receiveAddress: addressOf(700),
+    };
+    for (let order = 0; order < 2; order++) {
+      const answer = await fetch(`${service.origin}/inscribe`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+      expect(answer.status).toBe(200);
+    }
+    await service.database.pool.query(
+      `UPDATE service.orders SET stuck = 'its budget is spent', state = 'queued'
+        WHERE id = (SELECT id FROM service.orders LIMIT 1)`,
+    );
+    const { text } = await get('/metrics');
+    expect(text).toMatch(/^satscribe_orders\{state="waiting-payment"\} 1$/mu);
+    expect(text).toMatch(/^satscribe_orders\{state="queued"\} 1$/mu);
+    expect(text).toMatch(/^satscribe_orders\{state="error"\} 0$/mu);
+    expect(text).toMatch(/^satscribe_orders_stuck 1$/mu);
   });
 });
