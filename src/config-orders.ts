@@ -96,7 +96,7 @@ export const orderSettings = {
   }),
   orderBumpMaxSats: Type.Integer({
     minimum: 0,
-    // the most that the signer signs (src/wallet/plan-fault.ts)
+    // the most that the signer signs (bumpFeeMax)
     maximum: 1_000_000,
     default: 20_000,
     description:

@@ -6,7 +6,7 @@ import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { isAdvisoryLockHeld } from '#kernel/pg/advisory-lock.ts';
 import { createPool } from '#kernel/pg/pool.ts';
-import type { BumpPolicy } from '#orders/bumping/bumper.ts';
+import type { BumpPolicy } from '#orders/bumping/bump-round.ts';
 import { CustomerFiles } from '#orders/files/customer-files.ts';
 import { sweepFiles } from '#orders/files/sweep-files.ts';
 import { followOrders } from '#orders/follow-orders.ts';

@@ -2,18 +2,17 @@ import { blockWeightMax, maxMoney } from '#kernel/bitcoin/consensus.ts';
 import { plannedWeight } from '#kernel/bitcoin/plan-weight.ts';
 import { scriptType } from '#kernel/bitcoin/script-type.ts';
 import { dustOf, virtualSize } from '#kernel/bitcoin/transaction-size.ts';
-import type {
-  OwnScript,
-  PlannedInput,
-  PlannedOutput,
-  TransactionPlan,
+import {
+  bumpFeeMax,
+  type OwnScript,
+  type PlannedInput,
+  type PlannedOutput,
+  type TransactionPlan,
 } from '#kernel/contracts/transaction-plan.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 
 /** Sats per vbyte. Bitcoin Core sends nothing above this rate by itself (DEFAULT_MAX_RAW_TX_FEE_RATE, 0.1 BTC/kvB). */
 const feeRateMax = 10_000n;
-/** Sats that one transaction pays for others: the largest ORDER_BUMP_MAX_SATS. */
-const bumpFeeMax = 1_000_000n;
 /** Anybody may spend P2A, and nobody OP_RETURN: neither gets more than the largest postage (10,000 sats). */
 const unownedMax = 10_000n;
 const opReturn = 0x6a;

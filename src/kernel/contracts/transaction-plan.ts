@@ -32,6 +32,9 @@ export interface PlannedInput extends OwnScript {
   readonly path: 'key' | 'leaf';
 }
 
+/** Sats that a transaction pays for others at most (`bump`): the largest ORDER_BUMP_MAX_SATS. */
+export const bumpFeeMax = 1_000_000n;
+
 /**
  * What an output is for. To the customer: `postage` (an inscription), `parent` (one that returns), `refund`. To the
  * wallet: `service` (revenue), `commit` (what a later reveal spends), `change`, `bump` (what is left of a transaction that

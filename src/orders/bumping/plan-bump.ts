@@ -2,7 +2,12 @@ import assert from 'node:assert/strict';
 import { replaceableSequence } from '#kernel/bitcoin/consensus.ts';
 import { keyInputWeight, plannedWeight } from '#kernel/bitcoin/plan-weight.ts';
 import { virtualSize } from '#kernel/bitcoin/transaction-size.ts';
-import type { PlannedInput, TransactionPlan, WalletKey } from '#kernel/contracts/transaction-plan.ts';
+import {
+  bumpFeeMax,
+  type PlannedInput,
+  type TransactionPlan,
+  type WalletKey,
+} from '#kernel/contracts/transaction-plan.ts';
 import type { Txid } from '#kernel/primitives/hash.ts';
 import { feeOf, largest, p2trDust, valueOf } from '#orders/inscribing/plan-amounts.ts';
 import type { OwnDestination } from '#orders/inscribing/plan-transactions.ts';
@@ -84,7 +89,10 @@ export function planBump(
 ): PlannedBump | { readonly kind: 'none'; readonly limit: BumpLimit } {
   const { parents, kept, budgets } = wanted;
   const owed = parents.reduce((sum, parent) => sum + parent.owed, 0n);
-  const most = [...budgets.values()].reduce((sum, budget) => sum + budget, 0n);
+  const most = least(
+    bumpFeeMax,
+    [...budgets.values()].reduce((sum, budget) => sum + budget, 0n),
+  );
   // what is ours of the rest is a coin, or there is no output
   const reserve = owed + p2trDust;
   const own = [...parents.map(({ output }) => output), ...kept];

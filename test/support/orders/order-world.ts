@@ -10,7 +10,7 @@ import { displayHash } from '#kernel/primitives/hash.ts';
 import { genesisHeight } from '#kernel/primitives/height.ts';
 import { type BitcoinNode, connectNode } from '#node/bitcoin-node.ts';
 import { type Audit, auditOrders } from '#orders/audit/audit-orders.ts';
-import type { BumpPolicy } from '#orders/bumping/bumper.ts';
+import type { BumpPolicy } from '#orders/bumping/bump-round.ts';
 import { CustomerFiles } from '#orders/files/customer-files.ts';
 import { followOrders } from '#orders/follow-orders.ts';
 import { LockTimes } from '#orders/grinding/lock-times.ts';

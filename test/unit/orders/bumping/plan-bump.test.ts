@@ -74,6 +74,20 @@ describe('what pays for stuck transactions', () => {
     });
   });
 
+  test('pays no more for many orders than the signer signs', () => {
+    const made = Array.from({ length: 64 }, (_, place) => ({
+      ...bumpOf().parents[0]!,
+      orderId: `order ${place}`,
+      virtualBytes: 1500,
+      output: output(place, 900n),
+    }));
+    const budgets = new Map(made.map(({ orderId }) => [orderId, 20_000n]));
+    const wanted = bumpOf({ parents: made, budgets, feeRate: 12_000n });
+    const planned = planBump(wanted, [output(90, 2_000_000n)], rest, rules);
+    expect(planned).toMatchObject({ kind: 'bump', fee: 1_000_000n, limit: 'budget' });
+    if (planned.kind === 'bump') expect(signer.signPlan(planned.plan).fee).toBe(1_000_000n);
+  });
+
   test('leaves what is a customer’s', () => {
     const parent = { ...bumpOf().parents[0]!, output: output(1, 52_000n), owed: 50_000n };
     const planned = planBump(bumpOf({ parents: [parent], feeRate: 9000n }), [], rest, rules);

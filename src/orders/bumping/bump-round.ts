@@ -1,0 +1,196 @@
+import type { OwnScript } from '#kernel/contracts/transaction-plan.ts';
+import type { Logger } from '#kernel/logger.ts';
+import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
+import { outpointOf } from '#orders/ledger/settlements.ts';
+import type { NodeStanding } from '#orders/sending/node-standing.ts';
+import { Budgets, type SpentOnFamily } from './budgets.ts';
+import { type LiveBump, outpointParts } from './bump.store.ts';
+import type { FoundParent } from './find-stuck.ts';
+import { guarded } from './guarded.ts';
+import {
+  type BumpLimit,
+  type OwnedOutput,
+  type PlannedBump,
+  planBump,
+  type WantedBump,
+} from './plan-bump.ts';
+import { groupStuck, isStuck } from './stuck.ts';
+
+/** What is done about transactions that are not mined. */
+export interface BumpPolicy {
+  /** Sats that the fees of an order may rise by; 0: nothing is paid for. */
+  readonly maxSats: bigint;
+  /** How long a transaction waits before anything is done. */
+  readonly afterMs: number;
+}
+
+/** A bump that is to be signed, stored and sent. */
+export interface WantedStore {
+  readonly parents: readonly FoundParent[];
+  readonly planned: PlannedBump;
+  /** Of the key that gets what is left. */
+  readonly ownIndex: number;
+  /** Sats of what is left that are a customer's. */
+  readonly owed: bigint;
+  readonly replaced: LiveBump | null;
+}
+
+export interface RoundParts {
+  readonly policy: BumpPolicy;
+  readonly standing: NodeStanding;
+  readonly now: Date;
+  /** All that wait for long, stuck or not. */
+  readonly parents: readonly FoundParent[];
+  readonly live: readonly LiveBump[];
+  readonly spent: readonly SpentOnFamily[];
+  readonly scriptOf: (own: OwnScript) => Uint8Array;
+  readonly isInMempool: (txid: Txid) => Promise<boolean>;
+  readonly freeCoins: () => Promise<readonly OwnedOutput[]>;
+  /** Signs and stores a bump: its family, or null where an order is no longer under way. */
+  readonly store: (wanted: WantedStore) => Promise<Txid | null>;
+  readonly log: Logger;
+}
+
+/** One look at all that is stuck. */
+export class BumpRound {
+  readonly #parts: RoundParts;
+  readonly #budgets: Budgets;
+  /** Why orders are not paid for, by their ids. */
+  readonly stuck = new Map<string, string>();
+  /** Null: not asked for yet. */
+  #coins: readonly OwnedOutput[] | null = null;
+
+  constructor(parts: RoundParts) {
+    this.#parts = parts;
+    this.#budgets = new Budgets(parts.policy.maxSats, parts.spent);
+  }
+
+  readonly #isStuck = (parent: FoundParent): boolean =>
+    isStuck(parent, this.#parts.standing.mempoolMinFeeRate);
+
+  async make(): Promise<void> {
+    const { policy, parents: all, live } = this.#parts;
+    this.#noteWaiting();
+    if (policy.maxSats === 0n) {
+      this.#refuse(all.filter(this.#isStuck), 'budget');
+      return;
+    }
+    for (const bump of live) await this.#replace(bump);
+    const paidFor = new Set(
+      live.flatMap(({ parents }) => parents.map((txid) => displayHash(txid) as string)),
+    );
+    const stuck = all.filter((parent) => this.#isStuck(parent) && !paidFor.has(parent.id));
+    const budgets = this.#budgets.of(stuck.map(({ orderId }) => orderId));
+    for (const members of groupStuck(stuck, this.#parts.standing.cluster, budgets)) {
+      const parents = members.flatMap((member) => all.filter(({ id }) => id === member.id));
+      await this.#bump(parents, null);
+    }
+  }
+
+  /** Those that were dropped and are not paid for, as their customers chose to wait. */
+  #noteWaiting(): void {
+    const { parents, standing } = this.#parts;
+    for (const parent of parents) {
+      if (parent.mempool !== null || this.#isStuck(parent)) continue;
+      const least = shownRate(standing.mempoolMinFeeRate);
+      this.stuck.set(
+        parent.orderId,
+        `It is not in the mempool, which takes ${least} or more, and its customer chose to wait.`,
+      );
+    }
+  }
+
+  /** A child that is stuck itself is replaced by one that pays more and spends the same. */
+  async #replace(bump: LiveBump): Promise<void> {
+    const { policy, now } = this.#parts;
+    const ids = new Set<string>(bump.parents.map((txid) => displayHash(txid)));
+    const parents = this.#parts.parents.filter(({ id }) => ids.has(id));
+    const isRecent = bump.madeAt.getTime() > now.getTime() - policy.afterMs;
+    if (!isRecent && parents.some(this.#isStuck)) await this.#bump(parents, bump);
+  }
+
+  /** Whatever is wrong with these is told, and stops nothing else. */
+  async #bump(parents: readonly FoundParent[], replaced: LiveBump | null): Promise<void> {
+    const error = await guarded(() => this.#tryToBump(parents, replaced));
+    if (error === null) return;
+    this.#parts.log.error({ err: error }, 'stuck transactions could not be paid for');
+    for (const { orderId } of parents)
+      this.stuck.set(orderId, `What pays for it cannot be made: ${error.message}`);
+  }
+
+  async #tryToBump(parents: readonly FoundParent[], replaced: LiveBump | null): Promise<void> {
+    const { isInMempool, store } = this.#parts;
+    const [first] = parents;
+    if (first === undefined) return;
+    const ownIndex = replaced?.ownIndex ?? first.overdue.ownIndex;
+    // a replacement takes the place of what its family has spent
+    const budgets = this.#budgets.of(
+      parents.map(({ orderId }) => orderId),
+      replaced?.family,
+    );
+    const isThere = replaced !== null && (await isInMempool(replaced.txid));
+    const wanted = wantedOf(parents, budgets, replaced === null ? null : { bump: replaced, isThere });
+    const planned = await this.#plan(wanted, ownIndex);
+    if (planned.limit !== null) this.#refuse(parents, planned.limit);
+    if (planned.kind === 'none') return;
+    const family = await store({ parents, planned, ownIndex, owed: owedOf(wanted), replaced });
+    if (family === null) return;
+    this.#budgets.spend(family, planned.shares);
+    this.#coins = this.#coins?.filter((coin) => !planned.coins.includes(coin)) ?? null;
+  }
+
+  /** With coins only where it needs them: to find free ones takes a look at the index. */
+  async #plan(wanted: WantedBump, index: number): Promise<ReturnType<typeof planBump>> {
+    const { scriptOf, freeCoins, standing } = this.#parts;
+    const own = { key: { branch: 1, index } as const, leafScript: null };
+    const rest = { script: scriptOf(own), own };
+    const alone = planBump(wanted, [], rest, standing);
+    if (alone.limit !== 'coins') return alone;
+    this.#coins ??= await freeCoins();
+    return planBump(wanted, this.#coins, rest, standing);
+  }
+
+  #refuse(parents: readonly FoundParent[], limit: BumpLimit): void {
+    const { maxSats } = this.#parts.policy;
+    for (const { orderId, mempool, wantedRate } of parents) {
+      const paid =
+        mempool === null ? 'It is not in the mempool' : `It pays ${shownRate(mempool.effectiveRate)}`;
+      const why =
+        limit === 'budget'
+          ? `an order is paid ${maxSats} sats for (ORDER_BUMP_MAX_SATS)`
+          : 'the wallet has no free coin that pays for it';
+      this.stuck.set(orderId, `${paid}, ${shownRate(wantedRate)} are asked for, and ${why}.`);
+    }
+  }
+}
+
+const owedOf = ({ parents }: WantedBump): bigint => parents.reduce((sum, { owed }) => sum + owed, 0n);
+
+function wantedOf(
+  parents: readonly FoundParent[],
+  budgets: ReadonlyMap<string, bigint>,
+  replaced: { bump: LiveBump; isThere: boolean } | null,
+): WantedBump {
+  const outputs = new Set(parents.map(({ output }) => outpointOf(output)));
+  const kept = replaced?.bump.plan.inputs.filter(({ outpoint }) => !outputs.has(outpoint)) ?? [];
+  const rates = parents.map(({ mempool }) => mempool?.effectiveRate ?? 0n);
+  return {
+    parents,
+    ancestor: parents[0]?.commit ?? { fee: 0n, virtualBytes: 0 },
+    kept: kept.map(({ outpoint, value, script, keyIndex }) => ({
+      ...outpointParts(outpoint),
+      value: BigInt(value),
+      script: Buffer.from(script, 'hex'),
+      key: keyIndex === null ? null : { branch: 1, index: keyIndex },
+    })),
+    replaced:
+      replaced?.isThere === true
+        ? { fee: BigInt(replaced.bump.fee), virtualBytes: replaced.bump.virtualBytes }
+        : null,
+    feeRate: parents.reduce((most, { wantedRate }) => (wantedRate > most ? wantedRate : most), 0n),
+    paidRate: rates.reduce((lowest, rate) => (rate < lowest ? rate : lowest)),
+    budgets,
+  };
+}
+
+const shownRate = (rate: bigint): string => `${(Number(rate) / 1000).toFixed(1)} sat/vB`;

@@ -1,0 +1,74 @@
+import type pg from 'pg';
+import { plannedWeight } from '#kernel/bitcoin/plan-weight.ts';
+import { virtualSize } from '#kernel/bitcoin/transaction-size.ts';
+import type { TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
+import type { Logger } from '#kernel/logger.ts';
+import { withTransaction } from '#kernel/pg/transaction.ts';
+import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
+import { outpointOf } from '#orders/ledger/settlements.ts';
+import type { OrderSigner } from '#orders/making/sign-and-store.ts';
+import { lockOrder } from '#orders/order.store.ts';
+import { nextBlock, ownWatcherOf } from '#orders/watchers.ts';
+import { watchScripts } from '#payments/store/watches.store.ts';
+import { insertBump, type StoredBumpPlan } from './bump.store.ts';
+import type { WantedStore } from './bump-round.ts';
+
+/**
+ * Signs a bump and stores it in one transaction, before anything is sent: its family. Null: an order that it pays for is no
+ * longer under way, or it is stored already.
+ */
+export async function keepBump(
+  { client, signer, log }: { client: pg.ClientBase; signer: OrderSigner; log: Logger },
+  { parents, planned, ownIndex, owed, replaced }: WantedStore,
+): Promise<Txid | null> {
+  const { plan, fee, shares } = planned;
+  const signed = signer.signPlan(plan);
+  const [rest] = plan.outputs;
+  const [owner] = parents;
+  if (rest === undefined || owner === undefined) return null;
+  const family = replaced?.family ?? signed.txid;
+  const isStored = await withTransaction(client, async (tx) => {
+    for (const id of [...shares.keys()].toSorted()) {
+      if ((await lockOrder(tx, id))?.state !== 'queued') return false;
+    }
+    await watchScripts(tx, ownWatcherOf(owner.orderId), [{ script: rest.script, sinceHeight: nextBlock }]);
+    return insertBump(tx, {
+      txid: signed.txid,
+      family,
+      bytes: signed.bytes,
+      plan: storedPlan(plan, owed),
+      fee,
+      virtualBytes: virtualSize(plannedWeight(plan)),
+      ownIndex,
+      // those that a block has by now are coins
+      parents: parents.map(({ overdue }) => overdue.txid),
+      shares,
+    });
+  });
+  if (!isStored) return null;
+  log.info(
+    { txid: displayHash(signed.txid), transactions: parents.length, fee: Number(fee) },
+    replaced === null ? 'stuck transactions are paid for' : 'what pays for stuck transactions is replaced',
+  );
+  return family;
+}
+
+function storedPlan({ inputs, outputs }: TransactionPlan, owed: bigint): StoredBumpPlan {
+  return {
+    inputs: inputs.map((input) => ({
+      outpoint: outpointOf(input),
+      value: Number(input.value),
+      script: Buffer.from(input.script).toString('hex'),
+      keyIndex: input.script.length === anchorBytes ? null : input.key.index,
+    })),
+    outputs: outputs.map(({ kind, value, script }) => ({
+      kind,
+      value: Number(value),
+      script: Buffer.from(script).toString('hex'),
+    })),
+    ...(owed === 0n ? {} : { owed: Number(owed) }),
+  };
+}
+
+/** The script of an anchor (P2A). */
+const anchorBytes = 4;

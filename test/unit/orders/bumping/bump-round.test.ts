@@ -1,0 +1,154 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { displayHash, type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
+import type { LiveBump } from '#orders/bumping/bump.store.ts';
+import { BumpRound, type RoundParts, type WantedStore } from '#orders/bumping/bump-round.ts';
+import type { FoundParent } from '#orders/bumping/find-stuck.ts';
+import { propertyRuns } from '#test/support/property-runs.ts';
+import { testWallet } from '#test/support/wallet/plans.ts';
+
+const { wallet } = testWallet();
+const { script } = wallet.ownAddress(3);
+const hour = 3_600_000;
+const now = new Date('2026-01-01T00:00:00Z');
+const noLog = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
+const txidOf = (place: number): Txid => {
+  const bytes = new Uint8Array(32);
+  new DataView(bytes.buffer).setUint32(0, place + 1);
+  return trustedTxid(bytes);
+};
+
+/** A stuck transaction of an order with an output of ours. */
+function parent(place: number, orderId: string, more: Partial<FoundParent> = {}): FoundParent {
+  const txid = txidOf(place);
+  return {
+    id: displayHash(txid),
+    overdue: { txid, orderId, ownIndex: 3 } as FoundParent['overdue'],
+    orderId,
+    fee: 300n,
+    virtualBytes: 300,
+    output: { txid, vout: 1, value: 100_000n, script, key: { branch: 1, index: 3 } },
+    owed: 0n,
+    mempool: { effectiveRate: 1000n, cluster: { count: 1, virtualBytes: 300 } },
+    commit: null,
+    wantedRate: 20_000n,
+    ...more,
+  };
+}
+
+/** A round of which everything is stored, by what `stored` says. */
+function roundOf(more: Partial<RoundParts>, stored: (wanted: WantedStore) => Txid | null) {
+  return new BumpRound({
+    policy: { maxSats: 20_000n, afterMs: hour },
+    standing: {
+      minRelayFeeRate: 100n,
+      mempoolMinFeeRate: 100n,
+      incrementalFeeRate: 100n,
+      estimate: 20_000n,
+      cluster: { count: 25, virtualBytes: 101_000 },
+    },
+    now,
+    parents: [],
+    live: [],
+    spent: [],
+    scriptOf: () => script,
+    isInMempool: async () => true,
+    freeCoins: async () => [],
+    store: async (wanted) => stored(wanted),
+    log: noLog as never,
+    ...more,
+  });
+}
+
+/** One that pays for some parents for hours. */
+function liveBump(place: number, parents: readonly FoundParent[], fee: number): LiveBump {
+  return {
+    txid: txidOf(1000 + place),
+    family: txidOf(1000 + place),
+    plan: {
+      inputs: parents.map(({ id }) => ({ outpoint: `${id}:1`, value: 100_000, script: '', keyIndex: 3 })),
+      outputs: [],
+    },
+    fee,
+    virtualBytes: 111,
+    ownIndex: 3,
+    madeAt: new Date(now.getTime() - 2 * hour),
+    sentAt: null,
+    refusal: null,
+    parents: parents.map(({ overdue }) => overdue.txid),
+  };
+}
+
+test('an order costs no more than its budget, however many bumps a round makes', async () => {
+  const given = fc.record({
+    order: fc.constantFrom('a', 'b', 'c'),
+    isHeld: fc.boolean(),
+    wantedRate: fc.bigInt({ min: 2000n, max: 60_000n }),
+    live: fc.option(fc.integer({ min: 20, max: 4000 }), { nil: null, freq: 3 }),
+  });
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(given, { minLength: 1, maxLength: 40 }),
+      fc.bigInt({ min: 500n, max: 20_000n }),
+      async (all, maxSats) => {
+        const parents = all.map(({ order, isHeld, wantedRate }, place) =>
+          parent(place, order, { wantedRate, ...(isHeld ? {} : { mempool: null }) }),
+        );
+        const live = all.flatMap(({ live: fee }, place) =>
+          fee === null ? [] : [liveBump(place, [parents[place]!], fee)],
+        );
+        // by order and family: the largest one
+        const costs = new Map<string, Map<string, bigint>>();
+        const bear = (order: string, family: Txid, fee: bigint): void => {
+          const families = costs.get(order) ?? new Map<string, bigint>();
+          const before = families.get(displayHash(family)) ?? 0n;
+          costs.set(order, families.set(displayHash(family), fee > before ? fee : before));
+        };
+        const total = (order: string): bigint =>
+          [...(costs.get(order)?.values() ?? [])].reduce((sum, fee) => sum + fee, 0n);
+        const spent = live.map(({ family, fee }, index) => {
+          const { order } = all.filter((each) => each.live !== null)[index]!;
+          bear(order, family, BigInt(fee));
+          return { orderId: order, family, fee: BigInt(fee) };
+        });
+        const before = new Map(['a', 'b', 'c'].map((order) => [order, total(order)]));
+        let made = 0;
+        const round = roundOf({ policy: { maxSats, afterMs: hour }, parents, live, spent }, (wanted) => {
+          const family = wanted.replaced?.family ?? txidOf(5000 + made++);
+          for (const [order, fee] of wanted.planned.shares) bear(order, family, fee);
+          return family;
+        });
+        await round.make();
+        for (const [order, cost] of before) {
+          expect(total(order)).toBeLessThanOrEqual(cost > maxSats ? cost : maxSats);
+        }
+      },
+    ),
+    { numRuns: propertyRuns(300) },
+  );
+});
+
+test('what cannot be paid for is told, and stops nothing else', async () => {
+  const parents = [parent(0, 'bad', { mempool: null }), parent(1, 'good', { mempool: null })];
+  const stored: string[] = [];
+  const round = roundOf({ parents }, (wanted) => {
+    const [{ orderId } = { orderId: '' }] = wanted.parents;
+    if (orderId === 'bad') throw new AppError('plan_refused', 'The wallet does not sign it.');
+    stored.push(orderId);
+    return txidOf(7);
+  });
+  await round.make();
+  expect(stored).toEqual(['good']);
+  expect([...round.stuck]).toEqual([
+    ['bad', 'What pays for it cannot be made: The wallet does not sign it.'],
+  ]);
+});
+
+test.each(['node_unreachable', 'postgres_lost'] as const)('a round ends with %s', async (code) => {
+  const round = roundOf({ parents: [parent(0, 'a')] }, () => {
+    throw new AppError(code, 'nobody is there');
+  });
+  await expect(round.make()).rejects.toMatchObject({ code });
+});
