@@ -128,7 +128,7 @@ function returnedNow(
   {
     deposits,
     parents,
-    money: { spent, seen, outpoints, owed, ours },
+    money: { spent, seen, outpoints, owed, ours, rests, isMoneyComing },
   }: Pick<MoneyFacts, 'deposits'> & Pick<Known, 'parents'> & { readonly money: Money },
 ): Return | null {
   const share = shareOf(order);
@@ -142,6 +142,8 @@ function returnedNow(
     owed,
     ours,
     share: share.additional + share.commission,
+    ourCost: rests.ourCost,
+    isMoneyComing,
   });
 }
 
@@ -171,6 +173,8 @@ interface Money extends Pick<Known, 'owed' | 'isMoneyShallow'> {
   /** Ours, confirmed and unspent, without what was paid too much. */
   readonly ours: readonly OwedMoney[];
   readonly rests: ReturnType<typeof restsOf>;
+  /** What an earlier return or refund left is in no block yet. */
+  readonly isMoneyComing: boolean;
   readonly refund: OrderFacts['refund'];
 }
 
@@ -212,6 +216,7 @@ function moneyOf(
           (rest) => isFree(rest) && isMined(rest) && !isExcess(rest) && !lent.has(outpointOf(rest)),
         )
       : [],
+    isMoneyComing: [...rests.theirs, ...rests.ours].some((rest) => isFree(rest) && !isMined(rest)),
     isMoneyShallow:
       left.some((payment) => payment.block !== null && !deep.includes(payment)) ||
       atDeposits.some(({ state, payment }) => state === 'seen' && payment.block !== null),

@@ -152,13 +152,19 @@ const valueIn = (parts: readonly { readonly value: number }[]): bigint =>
  */
 export function restsOf(transactions: readonly OrderTransaction[]): {
   readonly ours: readonly OwedMoney[];
+  /** Sats of ours that returns took. */
+  readonly ourCost: bigint;
   readonly theirs: readonly OwedMoney[];
 } {
   const ours: OwedMoney[] = [];
   const theirs: OwedMoney[] = [];
+  let ourCost = 0n;
   for (const { txid, kind, plan } of transactions) {
     const own = new Set(ours.map(outpointOf));
-    const isTheirs = kind === 'return' && !plan.inputs.some(({ outpoint }) => own.has(outpoint));
+    const spentOfOurs = valueIn(plan.inputs.filter(({ outpoint }) => own.has(outpoint)));
+    const isTheirs = kind === 'return' && spentOfOurs === 0n;
+    if (kind === 'return' && !isTheirs)
+      ourCost += spentOfOurs - valueIn(plan.outputs.filter((output) => output.kind !== 'parent'));
     for (const [vout, output] of plan.outputs.entries()) {
       if (output.kind !== 'service' && output.kind !== 'change') continue;
       const value = BigInt(output.value);
@@ -166,7 +172,7 @@ export function restsOf(transactions: readonly OrderTransaction[]): {
       else ours.push({ txid, vout, value, owed: 0n, at: 'own' });
     }
   }
-  return { ours, theirs };
+  return { ours, theirs, ourCost };
 }
 
 /** Outputs that transactions spend: of all kinds, or of one. */

@@ -16,6 +16,8 @@ export interface Deposit {
   readonly state: 'gone' | 'seen' | 'here' | 'other';
   /** Less than nodes relay to where it goes home: it needs more sats for that. */
   readonly isDust: boolean;
+  /** The index has an inscription or a rune in it. */
+  readonly isHolding: boolean;
   /** The index has nothing that spends it. */
   readonly isUnspent: boolean;
   /** Null: not known here. */

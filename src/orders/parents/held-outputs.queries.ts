@@ -12,6 +12,8 @@ export interface HeldOutput {
   readonly isParent: boolean;
   /** The parent still lies there. */
   readonly isThere: boolean;
+  /** An inscription lies there, the parent or another one, or a rune. */
+  readonly isHolding: boolean;
   /** Null: runes are not known here. */
   readonly runes: readonly HeldRune[] | null;
 }
@@ -20,6 +22,7 @@ interface Row {
   readonly is_indexed: boolean;
   readonly is_parent: boolean;
   readonly is_there: boolean;
+  readonly has_inscription: boolean;
   readonly knows_runes: boolean;
   readonly runes: readonly { readonly height: number; readonly tx: number; readonly amount: string }[];
 }
@@ -39,11 +42,13 @@ export async function heldOutputs(
     outputs.map(({ payment }) => (payment.block === null ? null : Buffer.from(payment.block.hash))),
     outputs.map(({ parent }) => Buffer.from(parent.txid)),
     outputs.map(({ parent }) => parent.index),
+    outputs.map(({ payment }) => Buffer.from(payment.script)),
   ]);
   return rows.map((row) => ({
     isIndexed: row.is_indexed,
     isParent: row.is_parent,
     isThere: row.is_there,
+    isHolding: row.has_inscription || row.runes.length > 0,
     runes: row.knows_runes
       ? row.runes.map(({ height, tx, amount }) => ({
           id: { block: asU128(BigInt(height)), tx },
@@ -57,6 +62,9 @@ const heldSql = `SELECT
     EXISTS (SELECT FROM chain.blocks AS b WHERE b.height = o.height AND b.hash = o.hash) AS is_indexed,
     place.key IS NOT NULL AS is_parent,
     place.key IS NOT NULL AND place.spent_height IS NULL AS is_there,
+    EXISTS (SELECT FROM chain.locations AS l JOIN chain.inscriptions AS i ON i.key = l.key
+             WHERE chain.hash32(l.script) = chain.hash32(o.script) AND l.spent_height IS NULL AND l.script = o.script
+               AND l.place = 0 AND l.vout = o.vout AND coalesce(l.txid, i.txid) = o.txid) AS has_inscription,
     EXISTS (SELECT FROM chain.derived_tables AS d WHERE d.name = 'runes' AND d.is_followed)
       AND coalesce((SELECT anchored FROM chain.rune_blocks ORDER BY height DESC LIMIT 1), true) AS knows_runes,
     (SELECT coalesce(jsonb_agg(jsonb_build_object('height', r.height, 'tx', r.tx_index, 'amount', b.amount::text)
@@ -64,8 +72,9 @@ const heldSql = `SELECT
        FROM chain.rune_balances AS b JOIN chain.runes AS r ON r.key = b.rune_key
       WHERE chain.hash64(b.txid, b.vout) = chain.hash64(o.txid, o.vout) AND b.spent_height IS NULL
         AND b.txid = o.txid AND b.vout = o.vout) AS runes
-  FROM unnest($1::bytea[], $2::bigint[], $3::integer[], $4::bytea[], $5::bytea[], $6::bigint[])
-       WITH ORDINALITY AS o (txid, vout, height, hash, parent_txid, parent_index, ordinal)
+  FROM unnest($1::bytea[], $2::bigint[], $3::integer[], $4::bytea[], $5::bytea[], $6::bigint[],
+              $7::bytea[])
+       WITH ORDINALITY AS o (txid, vout, height, hash, parent_txid, parent_index, script, ordinal)
   LEFT JOIN LATERAL (
     SELECT l.key, l.spent_height FROM chain.inscriptions AS i JOIN chain.locations AS l ON l.key = i.key
      WHERE i.txid = o.parent_txid AND i.index = o.parent_index

@@ -24,7 +24,7 @@ export async function makeReturn(
   tx: pg.ClientBase,
   { signer, runestone, feeRate }: ReturnMakers,
   order: Order,
-  { deposits, money, ours }: Return,
+  { deposits, money, ours, isLast }: Return,
 ): Promise<string | null> {
   const homes = homesOf(order, deposits);
   const { own, spendable } = await moneyOf(tx, signer, order, money);
@@ -36,13 +36,15 @@ export async function makeReturn(
       return { txid, vout, value, script, key, leafScript: null, home, runes };
     }),
     money: spendable,
-    refundScript: order.refundScript,
+    // what is left pays for the others
+    refundScript: isLast ? order.refundScript : null,
     kept: own,
     ours,
     runestone,
     feeRate,
   });
-  if (plan.kind === 'short') return returnShort(order, plan.missing);
+  // what ours lacks is not what a customer has to send, whose money pays alone
+  if (plan.kind === 'short') return returnShort(order, ours === null ? plan.missing : null);
   await store(tx, signer, order, 'return', onlyOne, plan);
   // how its block is found
   const watches = homes.map((script) => ({ script, sinceHeight: nextBlock }));

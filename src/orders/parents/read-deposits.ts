@@ -42,6 +42,7 @@ export async function readDeposits(
       payment,
       state: stateOf(payment, isIndexed, known?.isParent === true && !isDust),
       isDust,
+      isHolding: known?.isHolding === true,
       isUnspent: known?.isThere === true,
       runes: known?.runes ?? null,
     };

@@ -1,3 +1,4 @@
+import { largest } from '#orders/inscribing/plan-amounts.ts';
 import { type OwedMoney, outpointOf } from '#orders/ledger/settlements.ts';
 import type { Order } from '#orders/order.store.ts';
 import { countsInTime, isDeep, type OrderFacts, type OrderPayment } from '#orders/order-facts.ts';
@@ -22,6 +23,10 @@ export interface ReturnFacts {
   readonly ours: readonly OwedMoney[];
   /** What a referral gets of it. */
   readonly share: bigint;
+  /** Sats of ours that returns of the order took. */
+  readonly ourCost: bigint;
+  /** Money that an earlier transaction left is in no block yet. */
+  readonly isMoneyComing: boolean;
 }
 
 export interface Return {
@@ -30,7 +35,20 @@ export interface Return {
   readonly money: readonly OwedMoney[];
   /** Where the money is ours: how much of it must stay; null: it is the customer's. */
   readonly ours: bigint | null;
+  /** Nothing is left to go home, so nothing else needs the rest of the money. */
+  readonly isLast: boolean;
 }
+
+/**
+ * Sats of ours that returns of one order take at most. A deposit alone goes home in some 220 virtual bytes: so much pays
+ * for one at 22 sat/vB, and for several at usual rates: those that come by mistake. Who sends more of them pays for them.
+ */
+export const ourCostMax = 5000n;
+/**
+ * Deposits, and pieces of money, of one return; the others are of the next one. A deposit is an input and an output with at
+ * most 410 weight units, a piece of money one with 230: far below the 400,000 that nodes relay.
+ */
+export const returnedAtOnce = 50;
 
 /** States of orders that wait for what they use. */
 const waiting: readonly OrderState[] = ['waiting-payment', 'waiting-parent', 'waiting-confirmation'];
@@ -38,7 +56,7 @@ const waiting: readonly OrderState[] = ['waiting-payment', 'waiting-parent', 'wa
 /**
  * What lies at deposits and is to go home now, and the money that pays for it. While an order waits, that is what is
  * not its parent, and only money beyond its amount pays; once it is delivered or over, all that is left, and all money
- * of the order; ours where there is none. A parent's own sats never pay. Null: nothing goes home now. Pure.
+ * of the order. Ours, where there is none, pays a little, and for what holds something. A parent's own sats never pay. Null: nothing goes home now. Pure.
  */
 export function returnOf(given: ReturnFacts): Return | null {
   const { state, spent, candidates } = given;
@@ -50,23 +68,44 @@ export function returnOf(given: ReturnFacts): Return | null {
       !spent.has(outpointOf(deposit.payment)) &&
       !(isWaiting && candidates.includes(deposit)),
   );
-  // what has to be more than it was takes sats of the money, which comes after the deposits: one of them at a time
-  const [small] = homeless.filter(({ isDust }) => isDust);
-  const deposits = [...homeless.filter(({ isDust }) => !isDust), ...(small === undefined ? [] : [small])];
-  if (deposits.length === 0) return null;
-  return { deposits, ...(isWaiting ? { money: spareMoney(given), ours: null } : moneyOf(given)) };
+  if (homeless.length === 0) return null;
+  const { money, ours } = isWaiting ? { money: spareMoney(given), ours: null } : moneyOf(given);
+  const paidFor = ours === null ? homeless : homeless.filter(({ isHolding: holds }) => holds);
+  if (money.length === 0 || paidFor.length === 0)
+    return given.isMoneyComing ? null : { deposits: firstOf(homeless), money: [], ours: null, isLast: false };
+  const deposits = firstOf(paidFor);
+  return { deposits, money: largestOf(money), ours, isLast: deposits.length === homeless.length };
 }
+
+/** Those that go home together, before all others. */
+function firstOf(homeless: readonly Deposit[]): readonly Deposit[] {
+  // what anybody may send keeps nothing else from its home
+  const holding = homeless.filter(({ isHolding: holds }) => holds);
+  const first = holding.length > 0 ? holding : homeless;
+  // what has to be more than it was takes sats of the money, which comes after the deposits: one of them at a time
+  const whole = first.filter(({ isDust }) => !isDust).slice(0, returnedAtOnce - 1);
+  const together = [...whole, ...first.filter(({ isDust }) => isDust).slice(0, 1)];
+  // runes that are not known find one home
+  return together.some(({ runes }) => runes === null) ? together.slice(0, 1) : together;
+}
+
+/** What one transaction spends of the money. */
+const largestOf = (money: readonly OwedMoney[]): readonly OwedMoney[] =>
+  money.length <= returnedAtOnce
+    ? money
+    : money.toSorted((a, b) => Number(b.value - a.value)).slice(0, returnedAtOnce);
 
 /** Whether something lies at a deposit that no stored transaction spends. */
 export const isHolding = ({ deposits, spent }: Pick<ReturnFacts, 'deposits' | 'spent'>): boolean =>
   deposits.some((deposit) => deposit.state !== 'gone' && !spent.has(outpointOf(deposit.payment)));
 
-function moneyOf({ owed, ours, share }: ReturnFacts): Omit<Return, 'deposits'> {
+function moneyOf({ owed, ours, share, ourCost }: ReturnFacts): Pick<Return, 'money' | 'ours'> {
   // our output that holds what was paid too much is split by its refund first
   const customers = owed.filter(({ value, owed: theirs }) => value === theirs);
   if (customers.length > 0) return { money: customers, ours: null };
-  const [largest] = ours.toSorted((a, b) => Number(b.value - a.value));
-  return largest === undefined ? { money: [], ours: null } : { money: [largest], ours: share };
+  const [most] = ours.toSorted((a, b) => Number(b.value - a.value));
+  if (most === undefined || ourCost >= ourCostMax) return { money: [], ours: null };
+  return { money: [most], ours: largest(share, most.value - (ourCostMax - ourCost)) };
 }
 
 /** Payments without which the amount is there, as deep as is asked. */

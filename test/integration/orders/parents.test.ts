@@ -472,6 +472,34 @@ describe.skipIf(bitcoindForTests() === null)('orders with parents beside a real 
     expect(service + paid + postage).toBe(-outside);
   });
 
+  test('beside which nothing but sats come to a delivered order go home alone, and the sats wait for who pays', async () => {
+    const [parent] = await inscribed(['beside sats']);
+    const { id, deposits, charge } = await ordered(['u'], [termsOf(parent!, scriptOf(owner))]);
+    await send([parent!], [to(deposits[0], parent!), charge]);
+    await world.deliver(id);
+    const { parents } = await shown(id);
+    const back: Coin = { ...parent!.coin, txid: parents[0]!.parentReturnTx!, vout: 0 };
+    const sats: Payment = { outputScript: deposits[0]!, value: 700 };
+    await send([{ ...parent!, coin: back }], [to(deposits[0], parent!), sats, { ...sats, value: 800 }]);
+    await world.chain.mineMempool();
+    await world.indexed();
+    await world.wake(id);
+    await world.sent(id, ['return']);
+    await world.chain.mineMempool();
+    await world.indexed();
+    await expectAt(parent!, scriptOf(owner));
+    await world.eventually(async () => (await shown(id)).error?.includes('goes home once') === true);
+    expect((await audited(id))['deposit']).toBe(1500);
+    await send([], [{ ...charge, value: 30_000 }]);
+    await world.chain.mineMempool();
+    await world.eventually(async () => {
+      await world.chain.mineMempool();
+      const { deposit, owed } = await accounts(id);
+      return deposit === undefined && owed === undefined;
+    });
+    expect((await audited(id))['service']).toBeLessThan(2000);
+  });
+
   test('with too few sats for their way home get more', async () => {
     const [small] = await inscribed(['small'], 400);
     const { id, deposits, charge } = await ordered(['t'], [termsOf(small!, p2pkhHome, 1000)], {

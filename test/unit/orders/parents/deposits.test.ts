@@ -4,7 +4,7 @@ import { asHeight } from '#kernel/primitives/height.ts';
 import { type OwedMoney, outpointOf } from '#orders/ledger/settlements.ts';
 import type { OrderState } from '#orders/order-machine.ts';
 import { candidates, type Deposit, progressOf } from '#orders/parents/deposits.ts';
-import { type ReturnFacts, returnOf } from '#orders/parents/returns.ts';
+import { ourCostMax, type ReturnFacts, returnedAtOnce, returnOf } from '#orders/parents/returns.ts';
 
 const expiresAt = new Date(1000);
 const deposit = (index: number, vout: number, state: Deposit['state'], at = 500): Deposit => ({
@@ -22,6 +22,7 @@ const deposit = (index: number, vout: number, state: Deposit['state'], at = 500)
   },
   state,
   isDust: false,
+  isHolding: true,
   isUnspent: true,
   runes: [],
 });
@@ -73,6 +74,8 @@ describe('what goes home', () => {
     owed: [],
     ours: [],
     share: 0n,
+    ourCost: 0n,
+    isMoneyComing: false,
   };
   const wrong = deposit(0, 1, 'other');
 
@@ -80,9 +83,9 @@ describe('what goes home', () => {
     const right = deposit(0, 0, 'here');
     const coins = [money(0, 5000n), money(1, 700n), money(2, 800n)];
     const given = { ...facts, deposits: [right, wrong], candidates: [right] };
-    expect(returnOf(given)).toEqual({ deposits: [wrong], money: [], ours: null });
+    expect(returnOf(given)).toEqual({ deposits: [wrong], money: [], ours: null, isLast: false });
     const rich = { ...given, payments: coins.map(paid), owed: coins };
-    expect(returnOf(rich)).toEqual({ deposits: [wrong], money: coins.slice(1), ours: null });
+    expect(returnOf(rich)).toEqual({ deposits: [wrong], money: coins.slice(1), ours: null, isLast: true });
     expect(returnOf({ ...rich, facts: { ...facts.facts, amount: 5800n } })?.money).toEqual([coins[1]]);
     expect(returnOf({ ...rich, facts: { ...facts.facts, amount: 7000n } })?.money).toEqual([]);
     // dust counts for nothing, so an order does not need it
@@ -98,6 +101,7 @@ describe('what goes home', () => {
       deposits: [left, wrong],
       money: coins,
       ours: null,
+      isLast: true,
     });
     expect(returnOf({ ...over, spent: new Set([outpointOf(left.payment)]) })?.deposits).toEqual([wrong]);
     expect(returnOf({ ...over, deposits: [deposit(0, 0, 'seen'), deposit(0, 2, 'gone')] })).toBeNull();
@@ -117,8 +121,55 @@ describe('what goes home', () => {
       deposits: [wrong],
       money: [ours[1]],
       ours: 300n,
+      isLast: true,
     });
     expect(returnOf({ ...delivered, owed: [excess, money(3, 600n)] })?.money).toEqual([money(3, 600n)]);
+  });
+
+  test('of a delivered order is nothing at our cost that holds neither inscription nor rune', () => {
+    const ours = [money(1, 90_000n, 0n)];
+    const junk = { ...deposit(0, 3, 'other'), isHolding: false, isDust: true };
+    const delivered = { ...facts, state: 'completed' as const, deposits: [junk, wrong], ours };
+    // at most so much more of ours is gone
+    expect(returnOf(delivered)).toEqual({
+      deposits: [wrong],
+      money: ours,
+      ours: 90_000n - ourCostMax,
+      isLast: false,
+    });
+    expect(returnOf({ ...delivered, deposits: [junk] })).toMatchObject({ deposits: [junk], money: [] });
+    expect(returnOf({ ...delivered, ourCost: 2000n })?.ours).toBe(92_000n - ourCostMax);
+    expect(returnOf({ ...delivered, ourCost: ourCostMax })).toMatchObject({ money: [], ours: null });
+    // a customer's money pays for all, for what holds something first
+    const owed = [money(4, 700n)];
+    expect(returnOf({ ...delivered, owed })).toMatchObject({ deposits: [wrong], money: owed, isLast: false });
+    expect(returnOf({ ...delivered, owed, deposits: [junk] })).toMatchObject({
+      deposits: [junk],
+      money: owed,
+      isLast: true,
+    });
+  });
+
+  test('fits into one transaction, and what is left of its money pays for the next one', () => {
+    const many = Array.from({ length: 1700 }, (_, vout) => deposit(0, vout, 'other'));
+    const owed = Array.from({ length: 1700 }, (_, vout) => money(vout, BigInt(vout)));
+    const over = { ...facts, state: 'waiting-refund' as const, deposits: many, owed };
+    const first = returnOf(over)!;
+    expect(first.deposits.length).toBeLessThanOrEqual(returnedAtOnce);
+    expect(first.isLast).toBe(false);
+    expect(first.money).toHaveLength(returnedAtOnce);
+    expect(first.money[0]).toBe(owed.at(-1));
+    const spent = new Set(first.deposits.map(({ payment }) => outpointOf(payment)));
+    expect(returnOf({ ...over, spent })?.deposits[0]).toBe(many[first.deposits.length]);
+    // which is in a block first: until then nobody is asked for more
+    expect(returnOf({ ...over, spent, owed: [] })?.money).toEqual([]);
+    expect(returnOf({ ...over, spent, owed: [], isMoneyComing: true })).toBeNull();
+  });
+
+  test('is one deposit at a time where runes are not known', () => {
+    const blind = [deposit(0, 1, 'other'), deposit(1, 2, 'here')].map((one) => ({ ...one, runes: null }));
+    const over = { ...facts, state: 'waiting-refund' as const, deposits: blind, owed: [money(0, 5000n)] };
+    expect(returnOf(over)).toMatchObject({ deposits: [blind[0]], isLast: false });
   });
 
   test.each<OrderState>(['prep', 'queued', 'error', 'expired', 'cancelled', 'refunded'])(
