@@ -235,14 +235,17 @@ const waiting = 't.txid, t.order_id, t.kind, t.plan, octet_length(t.bytes) AS by
 const newToSend = `SELECT ${waiting} FROM service.order_transactions AS t
   WHERE t.order_id = ANY($1::uuid[]) AND t.superseded_at IS NULL AND t.sent_at IS NULL AND t.refusal IS NULL
   ORDER BY t.made_at, t.kind, t.index`;
-// of orders that are under way however old they are: nobody else sends what they wait for
-const allToSend = `SELECT ${waiting} FROM service.orders AS o JOIN service.order_transactions AS t ON t.order_id = o.id
-  WHERE t.superseded_at IS NULL AND t.height IS NULL
-    AND CASE WHEN o.state IN ('completed', 'refunded')
-             THEN t.kind IN ('return', 'refund') AND o.completed_at > now() - interval '30 days'
-             ELSE true END
-    AND NOT (t.kind IN ('return', 'refund') AND EXISTS (
-      SELECT FROM service.payments_seen AS p WHERE p.txid = t.txid AND p.height IS NOT NULL))
+// however old they are: nobody else sends what orders wait for. Index order_transactions_watched has refunds and returns
+// that are not deep in blocks
+const allToSend = `SELECT txid, order_id, kind, plan, bytes, sent_at, refusal FROM (
+    SELECT ${waiting}, t.made_at, t.index
+      FROM service.orders AS o JOIN service.order_transactions AS t ON t.order_id = o.id
+     WHERE o.state NOT IN ('completed', 'refunded') AND t.kind IN ('commit', 'reveal')
+       AND t.superseded_at IS NULL AND t.height IS NULL
+    UNION ALL
+    SELECT ${waiting}, t.made_at, t.index FROM service.order_transactions AS t
+     WHERE t.kind NOT IN ('commit', 'reveal') AND t.height IS NULL AND t.superseded_at IS NULL AND NOT EXISTS (
+       SELECT FROM service.payments_seen AS p WHERE p.txid = t.txid AND p.height IS NOT NULL)) AS t
   ORDER BY t.made_at, t.kind, t.index`;
 
 /** A stored transaction with its signatures: none is ever deleted. */

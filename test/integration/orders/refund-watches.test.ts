@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { transactionsToSend } from '#orders/order-transactions.store.ts';
 import { refundWatcherOf } from '#orders/watchers.ts';
 import { readPayments } from '#payments/payments.queries.ts';
 import { rememberedBlocks } from '#payments/store/offset.store.ts';
@@ -19,6 +20,21 @@ describe.skipIf(bitcoindForTests() === null)('the address of a refund', () => {
 
   const watched = async (id: string): Promise<number> =>
     (await readPayments(world.database.pool, refundWatcherOf(id))).length;
+  /** The kinds of what would be sent with each block if an order had been delivered a year ago. */
+  async function sentIfOver(id: string): Promise<string[]> {
+    const client = await world.database.pool.connect();
+    try {
+      await client.query('BEGIN');
+      await client.query(
+        "UPDATE service.orders SET state = 'completed', completed_at = now() - interval '1 year' WHERE id = $1",
+        [id],
+      );
+      return (await transactionsToSend(client, null)).map(({ kind }) => kind);
+    } finally {
+      await client.query('ROLLBACK');
+      client.release();
+    }
+  }
   const eventsOf = async (id: string): Promise<number> => {
     const { rows } = await world.database.pool.query<{ count: number }>(
       'SELECT count(*) FROM service.order_events WHERE order_id = $1',
@@ -34,8 +50,11 @@ describe.skipIf(bitcoindForTests() === null)('the address of a refund', () => {
     await world.until(order.id, 'waiting-refund');
     await world.chain.mineMempool();
     await world.sent(order.id, ['refund']);
+    // it is sent again as long as no block has it
+    expect(await sentIfOver(order.id)).toEqual(['refund']);
     await world.chain.mineMempool();
     await world.until(order.id, 'refunded');
+    expect(await sentIfOver(order.id)).toEqual([]);
     // what others pay there is seen for as long
     await world.chain.pay(scriptOf(popular), 5000);
     await world.eventually(async () => (await watched(order.id)) === 2);
