@@ -53,6 +53,7 @@ export async function makeReveals(
 ): Promise<string | null> {
   // where the index is behind a reorganisation, it does not say what they hold
   if (!funds.parents.every(({ isUnspent }) => isUnspent)) return null;
+  if (funds.parents.length > 1 && funds.parents.some(({ runes }) => runes === null)) return runesUnknown;
   const planning = await planningOf(tx, makers, order, funds);
   const ready = withPrefix(planning, makers.lockTimes);
   if (ready === null) return null;
@@ -64,6 +65,10 @@ export async function makeReveals(
   failpoint('order-reveals');
   return null;
 }
+
+/** An order is taken where runes are known, which may end. */
+const runesUnknown =
+  'The order has several parents, and this service no longer knows their runes (INDEX_RUNES): those of one would go home with another.';
 
 interface PlannedTransaction {
   readonly kind: OrderTransactionKind;

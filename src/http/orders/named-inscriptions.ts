@@ -1,6 +1,8 @@
+import type { ClientBase } from 'pg';
 import { readFollowerReport } from '#chain/blocks/follower-status.queries.ts';
 import { inscriptionKeys } from '#chain/inscriptions/inscription.queries.ts';
 import { currentLocations, type Location } from '#chain/inscriptions/location.queries.ts';
+import { runeStanding } from '#chain/runes/rune-standing.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import type { AppDependencies } from '#http/server/app-dependencies.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
@@ -38,7 +40,8 @@ export async function namedInscriptionFaults(
           );
       }
       const locations = await currentLocations(client, known);
-      return named.flatMap((id, place): RequestFault[] => {
+      const several = parents.length > 1 ? await severalFaults(client) : [];
+      const single = named.flatMap((id, place): RequestFault[] => {
         const key = keys[place] ?? null;
         const isParent = place >= delegates.length;
         const why =
@@ -51,9 +54,19 @@ export async function namedInscriptionFaults(
         const [name, parameter] = isParent ? ['parent', 'parents'] : ['delegate', 'delegates'];
         return [{ message: `The ${name} ${formatInscriptionId(id.txid, id.index)} ${why}.`, parameter }];
       });
+      return [...single, ...several];
     },
     signal,
   );
+}
+
+/** What is wrong with several parents here: the runes of one that are not known would go home with another one. */
+async function severalFaults(client: ClientBase): Promise<RequestFault[]> {
+  const { state } = await runeStanding(client);
+  if (state === 'known') return [];
+  const message =
+    'An order has one parent at most here, as this service does not know runes (INDEX_RUNES): those of a second parent would go to the returnAddress of the first.';
+  return [{ message, parameter: 'parents' }];
 }
 
 const opReturn = 0x6a;

@@ -17,7 +17,7 @@ export interface RuneRoute {
 /**
  * Leads the runes of parents home: those of each one to its own output, of which the first is `firstOutput`. Without a
  * runestone all go to the first output of the transaction; null: that is right. Where runes are not known, those that
- * there may be go to the first parent's output. Pure.
+ * there may be go to the first parent's output: there, no transaction has two. Pure.
  *
  * @param held of each parent; null: not known
  */

@@ -38,6 +38,18 @@ async function addInscription(
   );
 }
 
+/** Runes are followed meanwhile. */
+async function withRunes(work: () => Promise<void>): Promise<void> {
+  await http.database.pool.query(
+    "INSERT INTO chain.derived_tables (name, from_height, is_followed) VALUES ('runes', 0, true)",
+  );
+  try {
+    await work();
+  } finally {
+    await http.database.pool.query("DELETE FROM chain.derived_tables WHERE name = 'runes'");
+  }
+}
+
 interface Created {
   readonly id: string;
   readonly charge: { readonly amount: number };
@@ -117,7 +129,20 @@ describe('orders with parents', () => {
       400,
       expect.stringContaining('uncurseIt'),
     ]);
-    expect((await http.post('/inscribe', { ...body, parents })).status).toBe(200);
+    await withRunes(async () => {
+      expect((await http.post('/inscribe', { ...body, parents })).status).toBe(200);
+    });
+  });
+
+  test('are refused with two where runes are not followed, and so would not go home', async () => {
+    await addInscription(4, 'ff', { place: 0, script: Buffer.alloc(34, 0x51) });
+    const parents = [parent, { ...parent, inscriptionId: idOf('ff') }];
+    const refused = await http.post<{ error: { msg: string }[] }>('/inscribe', { ...body, parents });
+    expect([refused.status, refused.body.error[0]?.msg]).toEqual([
+      400,
+      expect.stringContaining('INDEX_RUNES'),
+    ]);
+    expect((await http.post('/inscribe', { ...body, parents: [parent] })).status).toBe(200);
   });
 
   test('with a parent that the index does not have yet are to be sent again', async () => {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { asU128 } from '#kernel/runes/u128.ts';
+import { makeReveals } from '#orders/make-transactions.ts';
 import { type HeldRune, runeRoute } from '#orders/parents/rune-route.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
 
@@ -55,6 +56,13 @@ describe('the runes of parents', () => {
   test('need no runestone where they go home by themselves, or there are none', () => {
     expect(runeRoute([[rune(1, 5n)], []], 0)).toBeNull();
     expect(runeRoute([[], []], 3)).toBeNull();
+  });
+
+  test('keep an order with several parents from being delivered where nobody knows them', async () => {
+    const parent = { isUnspent: true, runes: null };
+    const funds = { payments: [], parents: [parent, { ...parent, runes: [] }] };
+    const why = await makeReveals({} as never, {} as never, {} as never, funds as never);
+    expect(why).toContain('INDEX_RUNES');
   });
 
   test('that nobody knows of go to the first parent', () => {
