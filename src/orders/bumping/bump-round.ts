@@ -46,6 +46,8 @@ export interface RoundParts {
   readonly scriptOf: (own: OwnScript) => Uint8Array;
   readonly isInMempool: (txid: Txid) => Promise<boolean>;
   readonly freeCoins: () => Promise<readonly OwnedOutput[]>;
+  /** Whether neither a block nor the mempool spends a coin: a seed may be in other wallets, too. */
+  readonly isUnspent: (coin: OwnedOutput) => Promise<boolean>;
   /** Signs and stores a bump: its family, or null where an order is no longer under way. */
   readonly store: (wanted: WantedStore) => Promise<Txid | null>;
   readonly log: Logger;
@@ -147,7 +149,20 @@ export class BumpRound {
     const alone = planBump(wanted, [], rest, standing);
     if (alone.limit !== 'coins') return alone;
     this.#coins ??= await freeCoins();
-    return planBump(wanted, this.#coins, rest, standing);
+    for (;;) {
+      const planned = planBump(wanted, this.#coins, rest, standing);
+      const spent = await this.#spentOf(planned);
+      if (spent.length === 0) return planned;
+      this.#coins = this.#coins.filter((coin) => !spent.includes(coin));
+    }
+  }
+
+  async #spentOf(planned: ReturnType<typeof planBump>): Promise<readonly OwnedOutput[]> {
+    const spent: OwnedOutput[] = [];
+    for (const coin of planned.kind === 'bump' ? planned.coins : []) {
+      if (!(await this.#parts.isUnspent(coin))) spent.push(coin);
+    }
+    return spent;
   }
 
   #refuse(parents: readonly FoundParent[], limit: BumpLimit): void {

@@ -67,7 +67,7 @@ export async function liveBumps(client: pg.ClientBase): Promise<LiveBump[]> {
     `SELECT DISTINCT ON (b.family) b.txid, b.family, b.plan, b.fee, b.virtual_bytes, b.own_index, b.made_at, b.sent_at,
             b.refusal, array(SELECT encode(r.parent, 'hex') FROM service.bump_parents AS r WHERE r.bump = b.txid) AS parents
        FROM service.bumps AS b
-      WHERE b.made_at > now() - interval '30 days' AND NOT ${isMined('b.txid')} AND NOT ${isDead('b')}
+      WHERE NOT ${isMined('b.txid')} AND NOT ${isDead('b')}
       ORDER BY b.family, b.made_at DESC`,
   );
   return rows

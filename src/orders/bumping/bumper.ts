@@ -1,12 +1,12 @@
 import type pg from 'pg';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import type { Logger } from '#kernel/logger.ts';
-import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
+import { displayHash } from '#kernel/primitives/hash.ts';
 import { Repeats } from '#kernel/repeats.ts';
 import type { OrderSigner } from '#orders/making/sign-and-store.ts';
 import { readSigned } from '#orders/order-transactions.store.ts';
 import { broadcast, broadcastPackage } from '#orders/sending/broadcast.ts';
-import { hasUnspentOutput, mempoolStanding } from '#orders/sending/mempool-standing.ts';
+import { mempoolStanding } from '#orders/sending/mempool-standing.ts';
 import { type NodeStanding, urgentFeeRate } from '#orders/sending/node-standing.ts';
 import {
   type LiveBump,
@@ -24,6 +24,7 @@ import { type FoundParent, findStuck } from './find-stuck.ts';
 import { guarded } from './guarded.ts';
 import { keepBump } from './keep-bump.ts';
 import type { OwnedOutput } from './plan-bump.ts';
+import { parentsToSend } from './unmined-parents.ts';
 
 export interface BumperParts {
   readonly client: pg.ClientBase;
@@ -83,6 +84,8 @@ export class Bumper {
       scriptOf: signer.scriptOf,
       isInMempool: async (txid) => (await mempoolStanding(node, txid)) !== null,
       freeCoins: () => this.#freeCoins(),
+      isUnspent: async ({ txid, vout }) =>
+        (await node.call<unknown>('gettxout', [displayHash(txid), vout, true])) !== null,
       store: (wanted) => keepBump({ client, signer, log }, wanted),
       log,
     });
@@ -112,16 +115,20 @@ export class Bumper {
     }
   }
 
-  async #sendOne({ txid, parents, refusal }: LiveBump): Promise<void> {
+  async #sendOne(bump: LiveBump): Promise<void> {
     const { client, node, log } = this.#parts;
+    const { txid, refusal } = bump;
     if ((await mempoolStanding(node, txid)) !== null) {
       if (refusal !== null) await markBumpSent(client, txid, null);
       return;
     }
     const child = await readSignedBump(client, txid);
-    const absent = await this.#absent(parents);
+    const parents: Buffer[] = [];
+    for (const parent of await parentsToSend(node, bump)) parents.push(await readSigned(client, parent));
     const sent =
-      absent.length === 0 ? await broadcast(node, child) : await broadcastPackage(node, absent, child, txid);
+      parents.length === 0
+        ? await broadcast(node, child)
+        : await broadcastPackage(node, parents, child, txid);
     await markBumpSent(client, txid, sent.refusal?.reason ?? null);
     const { refusal: why } = sent;
     if (why !== null && this.#repeats.isDue(`${displayHash(txid)} ${why.reason}`))
@@ -129,17 +136,5 @@ export class Bumper {
         { txid: displayHash(txid), refusal: why.reason },
         'the node refused what pays for a stuck transaction',
       );
-  }
-
-  /** Those that neither the mempool nor a block has. */
-  async #absent(parents: readonly Txid[]): Promise<Buffer[]> {
-    const { client, node } = this.#parts;
-    const absent: Buffer[] = [];
-    for (const parent of parents) {
-      if ((await mempoolStanding(node, parent)) !== null) continue;
-      if (!(await hasUnspentOutput(node, parent, new Set([0]))))
-        absent.push(await readSigned(client, parent));
-    }
-    return absent;
   }
 }

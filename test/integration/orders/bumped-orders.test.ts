@@ -118,6 +118,8 @@ describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () 
     for (const id of inscriptionIds) expect(await effectiveRate(id.slice(0, 64))).toBeGreaterThan(17);
     const before = (await mempool()).toSorted();
     expect(before).toHaveLength(53);
+    // however old they are
+    await world.database.pool.query(`UPDATE service.bumps SET made_at = made_at - interval '40 days'`);
     await world.bitcoind.restart();
     await world.eventually(async () => expect((await mempool()).toSorted()).toEqual(before));
     await world.chain.mineMempool();

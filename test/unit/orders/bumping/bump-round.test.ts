@@ -56,6 +56,7 @@ function roundOf(more: Partial<RoundParts>, stored: (wanted: WantedStore) => Txi
     scriptOf: () => script,
     isInMempool: async () => true,
     freeCoins: async () => [],
+    isUnspent: async () => true,
     store: async (wanted) => stored(wanted),
     log: noLog as never,
     ...more,
@@ -144,6 +145,28 @@ test('what cannot be paid for is told, and stops nothing else', async () => {
   expect([...round.stuck]).toEqual([
     ['bad', 'What pays for it cannot be made: The wallet does not sign it.'],
   ]);
+});
+
+test('coins that another wallet has spent are left out', async () => {
+  const coins = [0, 1, 2].map((place) => ({
+    ...parent(100 + place, 'none').output,
+    value: 30_000n + BigInt(place),
+  }));
+  const poor = parent(0, 'a');
+  const used: (readonly object[])[] = [];
+  const round = roundOf(
+    {
+      parents: [{ ...poor, output: { ...poor.output, value: 400n } }],
+      freeCoins: async () => coins,
+      isUnspent: async (coin) => coin === coins[2],
+    },
+    ({ planned }) => {
+      used.push(planned.coins);
+      return txidOf(7);
+    },
+  );
+  await round.make();
+  expect(used).toEqual([[coins[2]]]);
 });
 
 test.each(['node_unreachable', 'postgres_lost'] as const)('a round ends with %s', async (code) => {

@@ -1,0 +1,35 @@
+import type { NodeRpc } from '#kernel/contracts/node.ts';
+import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
+import { hasUnspentOutput, mempoolStanding } from '#orders/sending/mempool-standing.ts';
+import { type LiveBump, outpointParts } from './bump.store.ts';
+
+/** Transactions of a package beside its child (Bitcoin Core, MAX_PACKAGE_COUNT). */
+const packageParentsMax = 24;
+
+/**
+ * The parents that a bump is sent with: none where the mempool or blocks have all of them. Where one is missing, all that no
+ * block has, those of the mempool too: before Bitcoin Core 30 a package has all unconfirmed parents of its child.
+ */
+export async function parentsToSend(
+  node: NodeRpc,
+  { parents, plan }: Pick<LiveBump, 'parents' | 'plan'>,
+): Promise<readonly Txid[]> {
+  const spent = plan.inputs.map(({ outpoint }) => outpointParts(outpoint));
+  const absent: Txid[] = [];
+  const unmined: Txid[] = [];
+  for (const parent of parents) {
+    const id = displayHash(parent);
+    if ((await mempoolStanding(node, parent)) !== null) {
+      unmined.push(parent);
+      continue;
+    }
+    // whoever got its other outputs may have spent them
+    const vouts = spent.filter(({ txid }) => displayHash(txid) === id).map(({ vout }) => vout);
+    if (await hasUnspentOutput(node, parent, new Set(vouts))) continue;
+    absent.push(parent);
+    unmined.push(parent);
+  }
+  if (absent.length === 0) return [];
+  // later versions take the missing ones alone
+  return unmined.length > packageParentsMax ? absent : unmined;
+}
