@@ -42,11 +42,18 @@ export interface LiveBump {
 /** A bump is mined once a block has what is left of it: its script is watched. */
 const isMined = (bump: string): string =>
   `EXISTS (SELECT FROM service.payments_seen AS p WHERE p.txid = ${bump} AND p.height IS NOT NULL)`;
-/** Another one of its family is mined, or a transaction that it pays for is no longer wanted. */
+/**
+ * Another one of its family is mined, or one that spends the same; or a transaction that it pays for, or that a coin of it is
+ * of, is no longer wanted.
+ */
 const isDead = (bump: string): string =>
   `(EXISTS (SELECT FROM service.bumps AS s WHERE s.family = ${bump}.family AND s.txid <> ${bump}.txid AND ${isMined('s.txid')})
     OR EXISTS (SELECT FROM service.bump_parents AS r JOIN service.order_transactions AS t ON t.txid = r.parent
-                WHERE r.bump = ${bump}.txid AND t.superseded_at IS NOT NULL))`;
+                WHERE r.bump = ${bump}.txid AND t.superseded_at IS NOT NULL)
+    OR EXISTS (SELECT FROM service.bump_inputs AS c JOIN service.order_transactions AS t ON t.txid = c.txid
+                WHERE c.bump = ${bump}.txid AND t.superseded_at IS NOT NULL)
+    OR EXISTS (SELECT FROM service.bump_inputs AS c JOIN service.bump_inputs AS e ON e.txid = c.txid AND e.vout = c.vout
+                WHERE c.bump = ${bump}.txid AND e.bump <> c.bump AND ${isMined('e.bump')}))`;
 
 interface LiveRow {
   readonly txid: Buffer;

@@ -184,6 +184,27 @@ describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () 
     expect(await bumpsOf(id)).toHaveLength(1);
   });
 
+  test('are no longer paid for by a bump whose coin is gone', async () => {
+    await start(20_000n);
+    await earn(1, 300_000n);
+    await raiseFees(40);
+    const [id = ''] = await queued([wantedOrder(['coin'])]);
+    await world.chain.mineEmpty(1);
+    const [bump] = await bumped([id], 1);
+    await world.stop();
+    const coins = await world.database.pool.query<{ txid: Buffer }>(
+      `SELECT i.txid FROM service.bump_inputs AS i JOIN service.order_transactions AS t ON t.txid = i.txid
+        WHERE i.bump = $1 AND t.order_id <> $2`,
+      [Buffer.from(bump!.txid), id],
+    );
+    expect(coins.rows).toHaveLength(1);
+    await world.database.pool.query(
+      'UPDATE service.order_transactions SET superseded_at = now() WHERE txid = $1',
+      [coins.rows[0]!.txid],
+    );
+    expect(await bumpsOf(id)).toMatchObject([{ isDead: true }]);
+  });
+
   test('that hold what was paid too much are paid for, and all of it goes back', async () => {
     await start(20_000n);
     await earn(1, 300_000n);
