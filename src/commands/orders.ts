@@ -57,14 +57,14 @@ async function runOrders(context: CommandContext): Promise<void> {
   if (unexpected !== undefined)
     throw new UsageError(`unexpected word ${unexpected}; satscribe orders --help shows the usage`);
   if (action === 'list') return listOrders(context);
-  const { isOrderId } = await import('#orders/order-machine.ts');
+  const { isOrderId } = await import('#orders/order/order-machine.ts');
   if (!isOrderId(id))
     throw new UsageError(`${id === '' ? 'which order' : id}? satscribe orders ${action} <id of an order>`);
   return changeAndShow(context, action, id);
 }
 
 async function listOrders({ flags, print, ...context }: CommandContext): Promise<void> {
-  const { orderStates } = await import('#orders/order-machine.ts');
+  const { orderStates } = await import('#orders/order/order-machine.ts');
   const state = orderStates.find((name) => name === flags['state']) ?? null;
   if (flags['state'] !== undefined && state === null)
     throw new UsageError(`--state is one of ${orderStates.join(', ')}`);

@@ -1,10 +1,10 @@
 import { displayHash } from '#kernel/primitives/hash.ts';
 import type { Payment } from '#payments/payments.queries.ts';
 import { valueOf } from './inscribing/plan-amounts.ts';
-import type { NewOrder, Order, OrderFile } from './order.store.ts';
-import { countsInTime } from './order-facts.ts';
-import type { OrderState } from './order-machine.ts';
-import type { OrderTransaction } from './order-transactions.store.ts';
+import type { NewOrder, Order, OrderFile } from './order/order.store.ts';
+import { countsInTime } from './order/order-facts.ts';
+import type { OrderState } from './order/order-machine.ts';
+import type { OrderTransaction } from './order/order-transactions.store.ts';
 import type { ShownParent } from './parents/shown-parents.ts';
 import { placeOf } from './tell-customer.ts';
 

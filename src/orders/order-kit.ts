@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { openPublicWallet } from '#wallet/public-wallet.ts';
 import { type RecoveryKit, recoveryKit } from '#wallet/recovery-kit.ts';
-import { readLeaves, readOrder } from './order.store.ts';
+import { readLeaves, readOrder } from './order/order.store.ts';
 import { readDepositAddresses } from './parents/deposits.store.ts';
 
 /**

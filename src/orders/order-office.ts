@@ -5,11 +5,10 @@ import { displayHash } from '#kernel/primitives/hash.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 import { type Payment, readPayments } from '#payments/payments.queries.ts';
 import { readBumps } from './bumping/bump.store.ts';
-import { readEntries } from './ledger.store.ts';
-import { balancesOf } from './ledger.ts';
+import { applyEvent } from './following/process-order.ts';
+import { readEntries } from './ledger/ledger.store.ts';
+import { balancesOf } from './ledger/ledger.ts';
 import {
-  askForRefund,
-  askToCancel,
   lockOrder,
   type Order,
   ordersInState,
@@ -17,14 +16,13 @@ import {
   readOrder,
   readOrderFiles,
   setRefundScript,
-  wakeOrder,
-} from './order.store.ts';
-import type { OrderEvent, OrderState } from './order-machine.ts';
-import { readTransactions } from './order-transactions.store.ts';
+} from './order/order.store.ts';
+import type { OrderEvent, OrderState } from './order/order-machine.ts';
+import { readTransactions } from './order/order-transactions.store.ts';
+import { askForRefund, askToCancel, wakeOrder } from './order/order-wishes.store.ts';
+import { depositWatcherOf, watcherOf } from './order/watchers.ts';
 import { readDepositAddresses } from './parents/deposits.store.ts';
-import { applyEvent } from './process-order.ts';
 import { tellCustomer } from './tell-customer.ts';
-import { depositWatcherOf, watcherOf } from './watchers.ts';
 
 /** What an operator does with orders. Transactions are made by the service that has the seed. */
 

@@ -9,14 +9,22 @@ import { readPayments } from '#payments/payments.queries.ts';
 import { readPaymentsOffset } from '#payments/store/offset.store.ts';
 import { replayWebhooks } from '#webhooks/outbox.ts';
 import { readWebhooks, type Webhook } from '#webhooks/webhooks.queries.ts';
-import { createOrder, type OnMade, type OrderDesk, type WantedOrder } from './create-order.ts';
-import { type FetchedContents, fetchContents } from './fetch-contents.ts';
+import { createOrder, type OnMade, type OrderDesk, type WantedOrder } from './creating/create-order.ts';
+import { type FetchedContents, fetchContents } from './creating/fetch-contents.ts';
+import {
+  answerKey,
+  claimKey,
+  giveUpKey,
+  type KeyedRequest,
+  type KeyState,
+} from './creating/idempotency.store.ts';
 import { findFile } from './files/file.store.ts';
-import { answerKey, claimKey, giveUpKey, type KeyedRequest, type KeyState } from './idempotency.store.ts';
-import { askToCancel, type NewOrder, type Order, readOrder, readOrderFiles } from './order.store.ts';
+import { type NewOrder, type Order, readOrder, readOrderFiles } from './order/order.store.ts';
+import type { OrderState } from './order/order-machine.ts';
+import { type OrderTransaction, readTransactions } from './order/order-transactions.store.ts';
+import { askToCancel } from './order/order-wishes.store.ts';
+import { watcherOf } from './order/watchers.ts';
 import type { OrderProgress } from './order-answer.ts';
-import type { OrderState } from './order-machine.ts';
-import { type OrderTransaction, readTransactions } from './order-transactions.store.ts';
 import { readDepositAddresses } from './parents/deposits.store.ts';
 import { readDeposits } from './parents/read-deposits.ts';
 import { type ShownParent, shownParents } from './parents/shown-parents.ts';
@@ -25,7 +33,6 @@ import type { ReferralRequest } from './reading/read-referral.ts';
 import { isReferral, putReferral, type ReferralStatus, readReferral } from './referral.store.ts';
 import { type NodePolicy, readNodePolicy } from './sending/node-policy.store.ts';
 import { webhookSubjectOf } from './tell-customer.ts';
-import { watcherOf } from './watchers.ts';
 
 export interface OrdersDeskParts extends OrderDesk {
   readonly outgoing: OutgoingHttp;

@@ -1,8 +1,8 @@
 import type pg from 'pg';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { putWebhooks } from '#webhooks/outbox.ts';
-import { type Order, readOrderFiles } from './order.store.ts';
-import { type OrderTransaction, readTransactions } from './order-transactions.store.ts';
+import { type Order, readOrderFiles } from './order/order.store.ts';
+import { type OrderTransaction, readTransactions } from './order/order-transactions.store.ts';
 
 /** What the messages of an order are about (docs/webhooks.md). */
 export const webhookSubjectOf = (orderId: string): string => `order ${orderId}`;

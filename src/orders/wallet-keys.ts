@@ -2,7 +2,7 @@ import { nextTurn } from '#kernel/turns.ts';
 import type { PublicWallet, WalletAddress } from '#wallet/public-wallet.ts';
 import { type Signer, unsignedTransaction } from '#wallet/signer.ts';
 import { nextOrderIndex, nextOwnIndex } from '#wallet/wallet.store.ts';
-import type { OrderKeys } from './create-order.ts';
+import type { OrderKeys } from './creating/create-order.ts';
 import { revealLeaf } from './inscribing/reveal-leaf.ts';
 import type { OrderSigner } from './making/sign-and-store.ts';
 

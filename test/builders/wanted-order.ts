@@ -1,5 +1,5 @@
 import { formatInscriptionId } from '#kernel/primitives/inscription-id.ts';
-import type { SentFile, WantedOrder } from '#orders/create-order.ts';
+import type { SentFile, WantedOrder } from '#orders/creating/create-order.ts';
 import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
 import { quoteOrder } from '#orders/inscribing/quote-order.ts';
 import { orderTerms, textTerms } from './order-terms.ts';

@@ -5,7 +5,7 @@ import { readStanding, type Standing } from '#http/operations/chain-lag.ts';
 import { unsealedOf } from '#http/operations/status-answer.ts';
 import type { Metrics, ReadValue } from '#kernel/metrics.ts';
 import { type LastAudit, readLastAudit } from '#orders/audit/audit.store.ts';
-import { countOrders, type OrderCounts } from '#orders/order-counts.queries.ts';
+import { countOrders, type OrderCounts } from '#orders/order/order-counts.queries.ts';
 import { readPaymentsOffset } from '#payments/store/offset.store.ts';
 import { countUnscanned } from '#payments/store/watches.store.ts';
 import { readWaiting, type WaitingWebhooks } from '#webhooks/webhooks.queries.ts';

@@ -4,7 +4,7 @@ import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
 import { createsOrders, readsOrders } from '#http/server/guard.ts';
 import { InvalidRequest } from '#http/server/validation.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { isOrderId } from '#orders/order-machine.ts';
+import { isOrderId } from '#orders/order/order-machine.ts';
 import { webhookStates } from '#webhooks/webhook.ts';
 import type { Webhook } from '#webhooks/webhooks.queries.ts';
 

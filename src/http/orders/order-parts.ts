@@ -1,5 +1,5 @@
 import type { JsonPart } from '#http/server/budgets/json-in-turns.ts';
-import type { Order } from '#orders/order.store.ts';
+import type { Order } from '#orders/order/order.store.ts';
 import { fileAnswers, type OrderProgress, orderFields } from '#orders/order-answer.ts';
 
 /** The answer to GET /order in parts, a file each: 10,000 of them are seven megabytes. */

@@ -7,7 +7,7 @@ import { sendPartsInTurns } from '#http/server/budgets/json-in-turns.ts';
 import { readsOrders } from '#http/server/guard.ts';
 import { InvalidRequest } from '#http/server/validation.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { isOrderId, orderStates } from '#orders/order-machine.ts';
+import { isOrderId, orderStates } from '#orders/order/order-machine.ts';
 import type { OrdersDesk } from '#orders/orders-desk.ts';
 import { orderParts } from './order-parts.ts';
 

@@ -1,6 +1,6 @@
+import type { LedgerAccount } from '#orders/ledger/ledger.ts';
 import { accountOfOutput } from '#orders/ledger/settlements.ts';
-import type { LedgerAccount } from '#orders/ledger.ts';
-import type { OrderState } from '#orders/order-machine.ts';
+import type { OrderState } from '#orders/order/order-machine.ts';
 import type { AuditedOrder, AuditedTransaction, Coin } from './audited-order.ts';
 import type { DifferenceKind } from './differences.ts';
 

@@ -3,7 +3,7 @@ import type pg from 'pg';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
-import type { LedgerAccount } from '#orders/ledger.ts';
+import type { LedgerAccount } from '#orders/ledger/ledger.ts';
 import { agreedTip, nextOrderIds, readAuditedOrders, readBalances } from './audit.queries.ts';
 import { auditOrder, type OrderDifference, questionsOf } from './audit-order.ts';
 import type { AuditedOrder, NamedOrder } from './audited-order.ts';

@@ -1,8 +1,8 @@
 import type pg from 'pg';
 import { displayHash } from '#kernel/primitives/hash.ts';
-import type { LedgerAccount } from '#orders/ledger.ts';
-import type { OrderState } from '#orders/order-machine.ts';
-import type { StoredPlan } from '#orders/order-transactions.store.ts';
+import type { LedgerAccount } from '#orders/ledger/ledger.ts';
+import type { OrderState } from '#orders/order/order-machine.ts';
+import type { StoredPlan } from '#orders/order/order-transactions.store.ts';
 import type {
   AuditedOrder,
   AuditedTransaction,

@@ -2,12 +2,12 @@ import type pg from 'pg';
 import { displayHash, parseTxid, type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import { outpointOf } from '#orders/ledger/settlements.ts';
-import type { OrderQuote } from '#orders/order-request.ts';
+import type { OrderQuote } from '#orders/order/order-request.ts';
 import {
   type OrderTransactionKind,
   type StoredPlan,
   virtualBytesOf,
-} from '#orders/order-transactions.store.ts';
+} from '#orders/order/order-transactions.store.ts';
 
 /** An input of a bump: with it and its key a bump that replaces it is made. */
 export interface StoredBumpInput {

@@ -4,7 +4,7 @@ import type { Logger } from '#kernel/logger.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { Repeats } from '#kernel/repeats.ts';
 import type { OrderSigner } from '#orders/making/sign-and-store.ts';
-import { readSigned } from '#orders/order-transactions.store.ts';
+import { readSigned } from '#orders/order/order-transactions.store.ts';
 import { broadcast, broadcastPackage } from '#orders/sending/broadcast.ts';
 import { mempoolStanding } from '#orders/sending/mempool-standing.ts';
 import { type NodeStanding, urgentFeeRate } from '#orders/sending/node-standing.ts';

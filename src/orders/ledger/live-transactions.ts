@@ -1,6 +1,6 @@
 import { displayHash } from '#kernel/primitives/hash.ts';
 import type { OrderBump } from '#orders/bumping/bump.store.ts';
-import type { OrderTransaction } from '#orders/order-transactions.store.ts';
+import type { OrderTransaction } from '#orders/order/order-transactions.store.ts';
 import type { Payment } from '#payments/payments.queries.ts';
 import { outpointOf } from './settlements.ts';
 

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { scriptToAddress } from '#kernel/bitcoin/address.ts';
 import { type NetworkName, networks } from '#kernel/primitives/network.ts';
-import type { OrderState } from '#orders/order-machine.ts';
+import type { OrderState } from '#orders/order/order-machine.ts';
 
 /** An order with money of its customer that no delivery under way uses. */
 export interface OwingOrder {

@@ -1,10 +1,10 @@
 import type { PlannedOutputKind } from '#kernel/contracts/transaction-plan.ts';
 import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
 import { p2trDust } from '#orders/inscribing/plan-amounts.ts';
-import type { LedgerAccount, ReferralShare, Settlement } from '#orders/ledger.ts';
-import type { Order } from '#orders/order.store.ts';
-import type { OrderTransaction, StoredPlan } from '#orders/order-transactions.store.ts';
+import type { Order } from '#orders/order/order.store.ts';
+import type { OrderTransaction, StoredPlan } from '#orders/order/order-transactions.store.ts';
 import type { Payment } from '#payments/payments.queries.ts';
+import type { LedgerAccount, ReferralShare, Settlement } from './ledger.ts';
 
 /** An output that holds money of a customer that no delivery uses. */
 export interface OwedMoney extends Pick<Payment, 'txid' | 'vout' | 'value'> {

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import type pg from 'pg';
 import { failpoint } from '#kernel/failpoint.ts';
 import type { OwedMoney } from '#orders/ledger/settlements.ts';
-import type { Order } from '#orders/order.store.ts';
-import { owedTooLittle, planRefund } from '#orders/plan-refund.ts';
-import { nextBlock, refundWatcherOf } from '#orders/watchers.ts';
+import type { Order } from '#orders/order/order.store.ts';
+import { nextBlock, refundWatcherOf } from '#orders/order/watchers.ts';
 import { watchScripts } from '#payments/store/watches.store.ts';
+import { owedTooLittle, planRefund } from './plan-refund.ts';
 import { moneyOf, type OrderSigner, onlyOne, store } from './sign-and-store.ts';
 
 /** Plans, signs and stores the transaction that pays what is owed back. The reason where it cannot be made. */

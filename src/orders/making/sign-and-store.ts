@@ -3,13 +3,13 @@ import type { OwnScript, TransactionPlan } from '#kernel/contracts/transaction-p
 import type { Txid } from '#kernel/primitives/hash.ts';
 import type { OwnDestination } from '#orders/inscribing/plan-transactions.ts';
 import { type OwedMoney, outpointOf } from '#orders/ledger/settlements.ts';
-import { type Order, readLeaves } from '#orders/order.store.ts';
+import { type Order, readLeaves } from '#orders/order/order.store.ts';
 import {
   insertTransaction,
   type OrderTransactionKind,
   type StoredPlan,
-} from '#orders/order-transactions.store.ts';
-import type { OwedOutput } from '#orders/plan-refund.ts';
+} from '#orders/order/order-transactions.store.ts';
+import type { OwedOutput } from './plan-refund.ts';
 
 /** What the wallet does: `src/wallet` has the keys. */
 export interface OrderSigner {

@@ -1,7 +1,7 @@
 import { parseAddress } from '#kernel/bitcoin/parse-address.ts';
 import { scriptType } from '#kernel/bitcoin/script-type.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
-import type { OrderRequest } from '#orders/order-request.ts';
+import type { OrderRequest } from '#orders/order/order-request.ts';
 import { type RequestFault, RequestValues } from './request-values.ts';
 
 export interface ExtrasOptions {

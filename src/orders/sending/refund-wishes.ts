@@ -2,15 +2,14 @@ import type pg from 'pg';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
+import { applyEvent, type OrderSteps } from '#orders/following/process-order.ts';
+import { lockOrder, recordEvent } from '#orders/order/order.store.ts';
 import {
-  forgetRefundWish,
-  grantRefundWish,
-  lockOrder,
-  recordEvent,
-  refundWishes,
-} from '#orders/order.store.ts';
-import { type OrderTransaction, readTransactions, supersede } from '#orders/order-transactions.store.ts';
-import { applyEvent, type OrderSteps } from '#orders/process-order.ts';
+  type OrderTransaction,
+  readTransactions,
+  supersede,
+} from '#orders/order/order-transactions.store.ts';
+import { forgetRefundWish, grantRefundWish, refundWishes } from '#orders/order/order-wishes.store.ts';
 
 export interface WishesParts {
   readonly client: pg.ClientBase;

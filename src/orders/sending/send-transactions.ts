@@ -4,13 +4,13 @@ import { failpoint } from '#kernel/failpoint.ts';
 import type { Logger } from '#kernel/logger.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { Repeats } from '#kernel/repeats.ts';
-import { noteRefusal } from '#orders/order.store.ts';
+import { noteRefusal } from '#orders/order/order.store.ts';
 import {
   markSent,
   readSigned,
   transactionsToSend,
   type WaitingTransaction,
-} from '#orders/order-transactions.store.ts';
+} from '#orders/order/order-transactions.store.ts';
 import { broadcast } from './broadcast.ts';
 import { ClusterRoom } from './cluster-room.ts';
 import { mempoolStanding } from './mempool-standing.ts';

@@ -1,8 +1,8 @@
 import type pg from 'pg';
 import { withTransaction } from '#kernel/pg/transaction.ts';
-import { refundWatcherOf } from '#orders/watchers.ts';
+import { lockOrder } from '#orders/order/order.store.ts';
+import { refundWatcherOf } from '#orders/order/watchers.ts';
 import { unwatchScripts } from '#payments/store/watches.store.ts';
-import { lockOrder } from '../order.store.ts';
 import { ordersWithDeepRefunds, settleRefunds } from './refund-watches.store.ts';
 
 /** Orders of one look: each is a transaction of some milliseconds. */

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { readBumps } from '#orders/bumping/bump.store.ts';
-import type { WantedOrder } from '#orders/create-order.ts';
-import { readEntries } from '#orders/ledger.store.ts';
-import { balancesOf } from '#orders/ledger.ts';
+import type { WantedOrder } from '#orders/creating/create-order.ts';
+import { readEntries } from '#orders/ledger/ledger.store.ts';
+import { balancesOf } from '#orders/ledger/ledger.ts';
 import { orderAnswer } from '#orders/order-answer.ts';
 import { listOrders, showOrder } from '#orders/order-office.ts';
 import { envelopeScript } from '#test/builders/regtest/regtest-envelope.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { withTransaction } from '#kernel/pg/transaction.ts';
-import { answerKey, claimKey, giveUpKey } from '#orders/idempotency.store.ts';
+import { answerKey, claimKey, giveUpKey } from '#orders/creating/idempotency.store.ts';
 import { addressOf } from '#test/builders/regtest/regtest-transaction.ts';
 import { createOrdersApp, type OrdersApp } from '#test/support/orders/orders-app.ts';
 

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { encipher } from '#indexer/runes/encipher.ts';
 import { type InscriptionId, parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import { asU128 } from '#kernel/runes/u128.ts';
-import type { WantedOrder } from '#orders/create-order.ts';
+import type { WantedOrder } from '#orders/creating/create-order.ts';
 import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
-import { readEntries } from '#orders/ledger.store.ts';
-import { balancesOf } from '#orders/ledger.ts';
+import { readEntries } from '#orders/ledger/ledger.store.ts';
+import { balancesOf } from '#orders/ledger/ledger.ts';
 import { orderAnswer } from '#orders/order-answer.ts';
 import { readDepositAddresses } from '#orders/parents/deposits.store.ts';
 import {

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { auditOrders } from '#orders/audit/audit-orders.ts';
-import { readEntries } from '#orders/ledger.store.ts';
-import { balancesOf } from '#orders/ledger.ts';
-import { type NewOrder, wakeOrder } from '#orders/order.store.ts';
+import { readEntries } from '#orders/ledger/ledger.store.ts';
+import { balancesOf } from '#orders/ledger/ledger.ts';
+import { type NewOrder } from '#orders/order/order.store.ts';
+import { wakeOrder } from '#orders/order/order-wishes.store.ts';
 import { type Coin, scriptOf, transaction } from '#test/builders/regtest/regtest-transaction.ts';
 import { wantedOrder } from '#test/builders/wanted-order.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';

@@ -1,8 +1,8 @@
 import type pg from 'pg';
-import { readEntries } from '#orders/ledger.store.ts';
-import { balancesOf, type LedgerAccount } from '#orders/ledger.ts';
-import { type Order, readOrder } from '#orders/order.store.ts';
-import { readTransactions } from '#orders/order-transactions.store.ts';
+import { readEntries } from '#orders/ledger/ledger.store.ts';
+import { balancesOf, type LedgerAccount } from '#orders/ledger/ledger.ts';
+import { type Order, readOrder } from '#orders/order/order.store.ts';
+import { readTransactions } from '#orders/order/order-transactions.store.ts';
 import { type ChainMoney, fateOf, type MoneyFate, type MoneyOf } from './money-on-chain.ts';
 
 /** Payments below count for nothing, and cost more to send back than they hold (docs/orders.md). */

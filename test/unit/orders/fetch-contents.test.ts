@@ -2,7 +2,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { networks } from '#kernel/primitives/network.ts';
-import { fetchContents } from '#orders/fetch-contents.ts';
+import { fetchContents } from '#orders/creating/fetch-contents.ts';
 import { readOrderRequest } from '#orders/reading/read-order.ts';
 import { OutgoingHttp } from '#outgoing/outgoing-http.ts';
 import { addressOf } from '#test/builders/regtest/regtest-transaction.ts';

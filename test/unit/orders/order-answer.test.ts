@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Order } from '#orders/order.store.ts';
+import type { Order } from '#orders/order/order.store.ts';
 import { orderAnswer } from '#orders/order-answer.ts';
 import type { Payment } from '#payments/payments.queries.ts';
 

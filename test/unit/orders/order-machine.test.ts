@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { asHeight, type Height } from '#kernel/primitives/height.ts';
-import { nextEvent, type OrderFacts, type OrderPayment } from '#orders/order-facts.ts';
-import { nextState, orderEvents, orderStates, transitions } from '#orders/order-machine.ts';
+import { nextEvent, type OrderFacts, type OrderPayment } from '#orders/order/order-facts.ts';
+import { nextState, orderEvents, orderStates, transitions } from '#orders/order/order-machine.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
 
 const hour = 3_600_000;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { plannedWeight } from '#kernel/bitcoin/plan-weight.ts';
 import { trustedTxid } from '#kernel/primitives/hash.ts';
-import { isWorthRefunding, type OwedOutput, planRefund } from '#orders/plan-refund.ts';
+import { isWorthRefunding, type OwedOutput, planRefund } from '#orders/making/plan-refund.ts';
 import { usualFeeRate } from '#orders/sending/node-standing.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { trustedTxid } from '#kernel/primitives/hash.ts';
 import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
-import { storedTerms, termsOf } from '#orders/stored-terms.ts';
+import { storedTerms, termsOf } from '#orders/order/stored-terms.ts';
 import { orderTerms, textTerms } from '#test/builders/order-terms.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { asU128 } from '#kernel/runes/u128.ts';
-import { makeReveals } from '#orders/make-transactions.ts';
+import { makeReveals } from '#orders/making/make-transactions.ts';
 import { type HeldRune, runeRoute } from '#orders/parents/rune-route.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
 

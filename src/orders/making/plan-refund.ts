@@ -1,9 +1,9 @@
 import { keyInputWeight, plannedWeight } from '#kernel/bitcoin/plan-weight.ts';
 import { dustOf, virtualSize } from '#kernel/bitcoin/transaction-size.ts';
 import type { PlannedOutput, TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
-import { feeOf, valueOf } from './inscribing/plan-amounts.ts';
-import { type Arrived, type OwnDestination, spent } from './inscribing/plan-transactions.ts';
-import { usualFeeRate } from './sending/node-standing.ts';
+import { feeOf, valueOf } from '#orders/inscribing/plan-amounts.ts';
+import { type Arrived, type OwnDestination, spent } from '#orders/inscribing/plan-transactions.ts';
+import { usualFeeRate } from '#orders/sending/node-standing.ts';
 
 /** An output of the wallet that holds customers' money: all of it, or what was paid too much. */
 export interface OwedOutput extends Arrived {

@@ -3,23 +3,28 @@ import type pg from 'pg';
 import type { OwnScript, TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
 import { failpoint } from '#kernel/failpoint.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
-import type { Payment } from '#payments/payments.queries.ts';
-import { watchScripts } from '#payments/store/watches.store.ts';
 import {
   layoutOrder,
   type OrderLayout,
   type RevealLayout,
   revealsPostageFirst,
-} from './inscribing/order-layout.ts';
-import type { OrderRefusal, OrderTerms } from './inscribing/order-terms.ts';
-import { type Arrived, type OwnDestination, planCommit, planReveal } from './inscribing/plan-transactions.ts';
-import { destination, type OrderSigner, onlyOne, type Place, store } from './making/sign-and-store.ts';
-import { type Order, readLeaves } from './order.store.ts';
-import type { OrderTransactionKind } from './order-transactions.store.ts';
-import type { Deposit } from './parents/deposits.ts';
-import { type HeldRune, type RuneRoute, runeRoute } from './parents/rune-route.ts';
-import { termsOf } from './stored-terms.ts';
-import { nextBlock, ownWatcherOf } from './watchers.ts';
+} from '#orders/inscribing/order-layout.ts';
+import type { OrderRefusal, OrderTerms } from '#orders/inscribing/order-terms.ts';
+import {
+  type Arrived,
+  type OwnDestination,
+  planCommit,
+  planReveal,
+} from '#orders/inscribing/plan-transactions.ts';
+import { type Order, readLeaves } from '#orders/order/order.store.ts';
+import type { OrderTransactionKind } from '#orders/order/order-transactions.store.ts';
+import { termsOf } from '#orders/order/stored-terms.ts';
+import { nextBlock, ownWatcherOf } from '#orders/order/watchers.ts';
+import type { Deposit } from '#orders/parents/deposits.ts';
+import { type HeldRune, type RuneRoute, runeRoute } from '#orders/parents/rune-route.ts';
+import type { Payment } from '#payments/payments.queries.ts';
+import { watchScripts } from '#payments/store/watches.store.ts';
+import { destination, type OrderSigner, onlyOne, type Place, store } from './sign-and-store.ts';
 
 /** Finds the lock times that give transactions their prefix (docs/adr/0042-id-prefixes.md); null: not yet. */
 export interface LockTimeSearch {

@@ -1,5 +1,5 @@
 import type { Height } from '#kernel/primitives/height.ts';
-import { p2trDust, valueOf } from './inscribing/plan-amounts.ts';
+import { p2trDust, valueOf } from '#orders/inscribing/plan-amounts.ts';
 import type { OrderEvent, OrderState } from './order-machine.ts';
 
 /** A payment to an order's address, as the tables of payments show it. */

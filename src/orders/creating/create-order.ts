@@ -4,23 +4,22 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { failpoint } from '#kernel/failpoint.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { asHeight, type Height } from '#kernel/primitives/height.ts';
-import { watchScripts } from '#payments/store/watches.store.ts';
-import type { CustomerFiles } from './files/customer-files.ts';
-import type { OrderLayout } from './inscribing/order-layout.ts';
-import type { OrderTerms } from './inscribing/order-terms.ts';
+import type { CustomerFiles } from '#orders/files/customer-files.ts';
+import type { OrderLayout } from '#orders/inscribing/order-layout.ts';
+import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
 import {
   areRevealsRefused,
   indexedTip,
   insertOrder,
   type NewOrder,
   type NewOrderFile,
-  wakeOrder,
-} from './order.store.ts';
-import type { OrderQuote, OrderRequest } from './order-request.ts';
-import { type DepositAddress, insertDepositAddresses } from './parents/deposits.store.ts';
-
-import { storedTerms } from './stored-terms.ts';
-import { depositWatcherOf, watcherOf } from './watchers.ts';
+} from '#orders/order/order.store.ts';
+import type { OrderQuote, OrderRequest } from '#orders/order/order-request.ts';
+import { wakeOrder } from '#orders/order/order-wishes.store.ts';
+import { storedTerms } from '#orders/order/stored-terms.ts';
+import { depositWatcherOf, watcherOf } from '#orders/order/watchers.ts';
+import { type DepositAddress, insertDepositAddresses } from '#orders/parents/deposits.store.ts';
+import { watchScripts } from '#payments/store/watches.store.ts';
 
 /** A file as the customer sent it. */
 export interface SentFile {

@@ -4,7 +4,7 @@ import {
   type InscriptionId,
   parseInscriptionId,
 } from '#kernel/primitives/inscription-id.ts';
-import type { Content, FileTerms, OrderTerms } from './inscribing/order-terms.ts';
+import type { Content, FileTerms, OrderTerms } from '#orders/inscribing/order-terms.ts';
 
 interface StoredFile {
   readonly contentType: string | null;

@@ -1,8 +1,8 @@
 import { AppError } from '#kernel/errors/app-error.ts';
+import { metadataCbor } from '#orders/reading/metadata-cbor.ts';
+import type { ReadFile } from '#orders/reading/read-files.ts';
+import { type RequestFault, RequestValues } from '#orders/reading/request-values.ts';
 import type { OutgoingHttp } from '#outgoing/outgoing-http.ts';
-import { metadataCbor } from './reading/metadata-cbor.ts';
-import type { ReadFile } from './reading/read-files.ts';
-import { type RequestFault, RequestValues } from './reading/request-values.ts';
 
 /** Contents of an order that were at URLs, by the index of their file. */
 export interface FetchedContents {

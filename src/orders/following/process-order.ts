@@ -1,24 +1,18 @@
 import assert from 'node:assert/strict';
 import type pg from 'pg';
 import { failpoint } from '#kernel/failpoint.ts';
+import { addEntries, readEntries } from '#orders/ledger/ledger.store.ts';
+import { correctionsTo, entriesOf } from '#orders/ledger/ledger.ts';
+import type { OwedMoney } from '#orders/ledger/settlements.ts';
+import type { OrderFunds } from '#orders/making/make-transactions.ts';
+import { owedTooLittle } from '#orders/making/plan-refund.ts';
+import { lockOrder, lookAgain, moveOrder, type Order, recordEvent } from '#orders/order/order.store.ts';
+import { countsInTime, isDeep, nextEvent, type OrderFacts, paidInTime } from '#orders/order/order-facts.ts';
+import { nextState, type OrderEvent, type OrderState } from '#orders/order/order-machine.ts';
+import { forgetCancellation } from '#orders/order/order-wishes.store.ts';
+import { explainDeposits } from '#orders/parents/deposits.store.ts';
+import { type Return, returnShort } from '#orders/parents/returns.ts';
 import { type Known, learn, type OrderDepths } from './learn-order.ts';
-import type { OwedMoney } from './ledger/settlements.ts';
-import { addEntries, readEntries } from './ledger.store.ts';
-import { correctionsTo, entriesOf } from './ledger.ts';
-import type { OrderFunds } from './make-transactions.ts';
-import {
-  forgetCancellation,
-  lockOrder,
-  lookAgain,
-  moveOrder,
-  type Order,
-  recordEvent,
-} from './order.store.ts';
-import { countsInTime, isDeep, nextEvent, type OrderFacts, paidInTime } from './order-facts.ts';
-import { nextState, type OrderEvent, type OrderState } from './order-machine.ts';
-import { explainDeposits } from './parents/deposits.store.ts';
-import { type Return, returnShort } from './parents/returns.ts';
-import { owedTooLittle } from './plan-refund.ts';
 
 /** What the steps of an order need of others. */
 export interface OrderSteps extends OrderDepths {

@@ -9,32 +9,32 @@ import { workUnderLock } from '#kernel/pg/work-under-lock.ts';
 import type { Txid } from '#kernel/primitives/hash.ts';
 import { Repeats } from '#kernel/repeats.ts';
 import { Waker } from '#kernel/waker.ts';
-import { listenForPayments } from '#payments/listen-for-payments.ts';
-import { readPaymentChanges } from '#payments/payments.queries.ts';
-import { ordersOfBumps } from './bumping/bump.store.ts';
-import { Bumper, type BumperParts } from './bumping/bumper.ts';
-import type { LockTimes } from './grinding/lock-times.ts';
+import { ordersOfBumps } from '#orders/bumping/bump.store.ts';
+import { Bumper, type BumperParts } from '#orders/bumping/bumper.ts';
+import type { LockTimes } from '#orders/grinding/lock-times.ts';
 import {
   dueOrders,
   isIndexed,
   lookAgain,
   moveOrdersOffset,
-  ordersChannel,
   ordersLatelyDelivered,
   ordersWaitingForBlocks,
   readOrdersOffset,
   type Tips,
   tipsOf,
-} from './order.store.ts';
+} from '#orders/order/order.store.ts';
+import { ordersChannel } from '#orders/order/order-wishes.store.ts';
+import { isOwnWatcher, isRefundWatcher, orderOfWatcher } from '#orders/order/watchers.ts';
+import { putNodePolicy } from '#orders/sending/node-policy.store.ts';
+import type { NodeStanding } from '#orders/sending/node-standing.ts';
+import type { NodeWatch } from '#orders/sending/node-watch.ts';
+import { decideRefundWishes } from '#orders/sending/refund-wishes.ts';
+import { TransactionSender } from '#orders/sending/send-transactions.ts';
+import { endRefundWatches } from '#orders/watching/end-refund-watches.ts';
+import { ordersOfTransactions } from '#orders/watching/refund-watches.store.ts';
+import { listenForPayments } from '#payments/listen-for-payments.ts';
+import { readPaymentChanges } from '#payments/payments.queries.ts';
 import { failOrder, type OrderSteps, processOrder, tryAgainMs } from './process-order.ts';
-import { putNodePolicy } from './sending/node-policy.store.ts';
-import type { NodeStanding } from './sending/node-standing.ts';
-import type { NodeWatch } from './sending/node-watch.ts';
-import { decideRefundWishes } from './sending/refund-wishes.ts';
-import { TransactionSender } from './sending/send-transactions.ts';
-import { isOwnWatcher, isRefundWatcher, orderOfWatcher } from './watchers.ts';
-import { endRefundWatches } from './watching/end-refund-watches.ts';
-import { ordersOfTransactions } from './watching/refund-watches.store.ts';
 
 export interface FollowOrdersOptions {
   /** Of the database, of the role that owns its tables. */

@@ -1,10 +1,9 @@
 import type pg from 'pg';
 import { displayHash } from '#kernel/primitives/hash.ts';
-import { type Payment, readPayments } from '#payments/payments.queries.ts';
-import { readPaymentsOffset } from '#payments/store/offset.store.ts';
-import { type OrderBump, readBumps, spentByBumps } from './bumping/bump.store.ts';
-import { p2trDust, valueOf } from './inscribing/plan-amounts.ts';
-import { outputsThere, splitOrphans } from './ledger/live-transactions.ts';
+import { type OrderBump, readBumps, spentByBumps } from '#orders/bumping/bump.store.ts';
+import { p2trDust, valueOf } from '#orders/inscribing/plan-amounts.ts';
+import { type Receipt, type Settlement, withReferral } from '#orders/ledger/ledger.ts';
+import { outputsThere, splitOrphans } from '#orders/ledger/live-transactions.ts';
 import {
   bumpSettlements,
   excessOf,
@@ -16,21 +15,22 @@ import {
   settlementsOf,
   shareOf,
   spentBy,
-} from './ledger/settlements.ts';
-import { type Receipt, type Settlement, withReferral } from './ledger.ts';
-import { indexedReveals, type Order } from './order.store.ts';
-import { isDeep, type OrderFacts, type OrderPayment } from './order-facts.ts';
+} from '#orders/ledger/settlements.ts';
+import { isWorthRefunding } from '#orders/making/plan-refund.ts';
+import { indexedReveals, type Order } from '#orders/order/order.store.ts';
+import { isDeep, type OrderFacts, type OrderPayment } from '#orders/order/order-facts.ts';
 import {
   type OrderTransaction,
   readTransactions,
   reviveMined,
   supersede,
-} from './order-transactions.store.ts';
-import { candidates, type Deposit, progressOf } from './parents/deposits.ts';
-import { readDeposits } from './parents/read-deposits.ts';
-import { isHolding, type Return, returnOf } from './parents/returns.ts';
-import { isWorthRefunding } from './plan-refund.ts';
-import { refundWatcherOf, watcherOf } from './watchers.ts';
+} from '#orders/order/order-transactions.store.ts';
+import { refundWatcherOf, watcherOf } from '#orders/order/watchers.ts';
+import { candidates, type Deposit, progressOf } from '#orders/parents/deposits.ts';
+import { readDeposits } from '#orders/parents/read-deposits.ts';
+import { isHolding, type Return, returnOf } from '#orders/parents/returns.ts';
+import { type Payment, readPayments } from '#payments/payments.queries.ts';
+import { readPaymentsOffset } from '#payments/store/offset.store.ts';
 
 /** How deep something must lie to count. */
 export interface OrderDepths {

@@ -1,12 +1,12 @@
-import { type LockTimeSearch, makeReveals } from './make-transactions.ts';
-import { makeRefund } from './making/make-refund.ts';
-import type { OrderSigner } from './making/sign-and-store.ts';
-import { confirmationsFor, type OrderPolicy } from './order-policy.ts';
-import { makeReturn } from './parents/make-return.ts';
-import type { RuneRoute } from './parents/rune-route.ts';
+import { makeRefund } from '#orders/making/make-refund.ts';
+import { type LockTimeSearch, makeReveals } from '#orders/making/make-transactions.ts';
+import type { OrderSigner } from '#orders/making/sign-and-store.ts';
+import { confirmationsFor, type OrderPolicy } from '#orders/order/order-policy.ts';
+import { makeReturn } from '#orders/parents/make-return.ts';
+import type { RuneRoute } from '#orders/parents/rune-route.ts';
+import { refundFeeRate } from '#orders/sending/node-standing.ts';
+import type { NodeWatch } from '#orders/sending/node-watch.ts';
 import type { OrderSteps } from './process-order.ts';
-import { refundFeeRate } from './sending/node-standing.ts';
-import type { NodeWatch } from './sending/node-watch.ts';
 
 export interface OrderStepsParts {
   readonly signer: OrderSigner;
