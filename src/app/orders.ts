@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { encipherRoute } from '#indexer/runes/encipher.ts';
+import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { isAdvisoryLockHeld } from '#kernel/pg/advisory-lock.ts';
@@ -14,6 +15,7 @@ import { orderSteps } from '#orders/following/order-steps.ts';
 import { LockTimes } from '#orders/grinding/lock-times.ts';
 import { parseConfirmations } from '#orders/order/order-policy.ts';
 import { OrdersDesk } from '#orders/orders-desk.ts';
+import { ArrivedSats } from '#orders/sats/arrived-sats.ts';
 import { NodeWatch } from '#orders/sending/node-watch.ts';
 import { tellCustomer } from '#orders/tell-customer.ts';
 import { orderKeys, orderSigner } from '#orders/wallet-keys.ts';
@@ -24,11 +26,14 @@ import type { CommandContext } from './command-context.ts';
 import type { AnsweringDatabase, Database } from './database.ts';
 import { freeCoins } from './free-coins.ts';
 import type { OperationsParts } from './reports/operations.ts';
+import { openSatTracer } from './sat-tracer.ts';
 
 /** Connections for creations and reads of orders, which must not wait for searches. */
 const connectionsMax = 4;
 /** A creation writes a leaf of up to 400 kB for each reveal. */
 const statementTimeoutMs = 30_000;
+/** Sats of a payment may have a long past, and who asked for special ones waits for them. */
+const traceMs = 300_000;
 /** How often a process without a wallet looks whether there is one now. */
 const walletLookMs = 10_000;
 
@@ -98,6 +103,7 @@ export function startOrders(
   { config, health, lifecycle, logger }: CommandContext,
   database: Database,
   node: NodeRpc,
+  blocks: BlockSource,
 ): void {
   const { walletSeedFile } = config;
   if (lifecycle.signal.aborted) return;
@@ -115,19 +121,35 @@ export function startOrders(
     assert(confirmations !== null, 'the settings were checked where they were read');
     const policy = { confirmations, finalConfirmations: config.orderFinalConfirmations };
     const lockTimes = new LockTimes();
+    const tracer = openSatTracer(database.readers, node, blocks);
+    const arrivedSats = new ArrivedSats((outpoint) =>
+      tracer.trace(outpoint, undefined, performance.now() + traceMs),
+    );
     try {
       const watch = new NodeWatch(node, config.orderBumpWithinBlocks);
       const steps = orderSteps({
         signer,
         lockTimes,
+        arrivedSats,
         runestone: encipherRoute,
         watch,
         policy,
         tell: tellCustomer,
       });
       const bumps = { signer, policy: bumpPolicyOf(config), freeCoins: freeCoins(database.readers) };
-      await followOrders({ url: database.url, node, watch, steps, bumps, lockTimes, signal, log });
+      await followOrders({
+        url: database.url,
+        node,
+        watch,
+        steps,
+        bumps,
+        lockTimes,
+        arrivedSats,
+        signal,
+        log,
+      });
     } finally {
+      arrivedSats.close();
       await lockTimes.close();
     }
   };

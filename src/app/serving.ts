@@ -98,7 +98,7 @@ export async function serveNode(context: CommandContext): Promise<{ address: str
     const { node, source } = await announceWaiting(context, statusWriter(context, database), link);
     startPayments(context, database, source, node);
     if (config.role === 'all') {
-      startOrders(context, database, node.rpc);
+      startOrders(context, database, node.rpc, link.blocks(network));
       startAudits(context, database, node.rpc);
       startFileSweeps(context, database, operations);
     }
@@ -125,7 +125,7 @@ export async function serveOrders(context: CommandContext): Promise<{ address: s
   const link = linkNode(context, { network: parts.network, waitsForPeople: true });
   const { address } = await serveHttp(context, { ...parts, node: link.rpc }, listening);
   startWebhooks(context, database, parts.operations);
-  startOrders(context, database, link.rpc);
+  startOrders(context, database, link.rpc, link.blocks(parts.network));
   startAudits(context, database, link.rpc);
   startFileSweeps(context, database, parts.operations);
   return { address };

@@ -15,9 +15,10 @@ import type { OrderQuote } from '#orders/inscribing/quote-order.ts';
 import { createdAnswer } from '#orders/order-answer.ts';
 import type { OrdersDesk } from '#orders/orders-desk.ts';
 import { encodeContents } from '#orders/reading/encode-contents.ts';
-import { type OrderExtras, readExtras } from '#orders/reading/read-extras.ts';
+import { readExtras } from '#orders/reading/read-extras.ts';
 import type { ReadFile } from '#orders/reading/read-files.ts';
 import { type ReadOrder, readOrderRequest } from '#orders/reading/read-order.ts';
+import { satributeFaults } from '#orders/reading/read-satributes.ts';
 import type { RequestFault } from '#orders/reading/request-values.ts';
 import type { NodePolicy } from '#orders/sending/node-policy.store.ts';
 import { answerOnce, onceHeaders } from './answer-once.ts';
@@ -101,7 +102,7 @@ async function wantedOrder(
   const policy = await orders.nodePolicy();
   refuseAny([
     ...extras.faults,
-    ...notOffered(read, extras),
+    ...notOffered(read),
     ...feeFaults(read.terms, policy),
     ...(await referralFaults(orders, read)),
   ]);
@@ -119,12 +120,14 @@ async function wantedOrder(
         parameter: 'files',
       },
     ]);
+  const shown = extras.request(quote.postage, terms.files.length);
+  refuseAny(satributeFaults(shown.allowedSatributes, terms, quote.layout));
   const origin = orders.publicOrigin ?? `${request.protocol}://${request.host}`;
   return {
     terms,
     layout: quote.layout,
     request: {
-      ...extras.request(quote.postage, terms.files.length),
+      ...shown,
       inscriptionIdPrefix: read.inscriptionIdPrefix,
       ...referralOf(read),
     },
@@ -156,16 +159,15 @@ function feeFaults({ feeRate }: Pick<OrderTerms, 'feeRate'>, policy: NodePolicy 
   ];
 }
 
-/** Throws `request_invalid` where there are any. */
+/** Throws `showninvalid` where there are any. */
 function refuseAny(faults: readonly RequestFault[]): void {
   if (faults.length > 0) throw refuseFaults(faults);
 }
 
 /** What the interface has and this version does not deliver: refused before money is asked for. */
-function notOffered(read: ReadOrder, { allowedSatributes }: OrderExtras) {
+function notOffered(read: ReadOrder) {
   const fields: readonly [string, boolean][] = [
     ['burnAfterInscribe', read.terms.burn],
-    ['allowedSatributes', allowedSatributes.length > 0],
     ['rareSats', read.rareSats !== 'random'],
   ];
   return fields

@@ -25,6 +25,7 @@ import {
 } from '#orders/order/order.store.ts';
 import { ordersChannel } from '#orders/order/order-wishes.store.ts';
 import { isOwnWatcher, isRefundWatcher, orderOfWatcher } from '#orders/order/watchers.ts';
+import type { ArrivedSats } from '#orders/sats/arrived-sats.ts';
 import { putNodePolicy } from '#orders/sending/node-policy.store.ts';
 import type { NodeStanding } from '#orders/sending/node-standing.ts';
 import type { NodeWatch } from '#orders/sending/node-watch.ts';
@@ -46,6 +47,7 @@ export interface FollowOrdersOptions {
   readonly bumps: Pick<BumperParts, 'signer' | 'policy' | 'freeCoins'>;
   /** What the steps wait for. */
   readonly lockTimes: LockTimes;
+  readonly arrivedSats: ArrivedSats;
   readonly signal: AbortSignal;
   readonly log: Logger;
 }
@@ -81,9 +83,10 @@ export async function followOrders(options: FollowOrdersOptions): Promise<void> 
 }
 
 async function follow(client: pg.Client, options: FollowOrdersOptions): Promise<void> {
-  const { lockTimes, signal, log } = options;
+  const { lockTimes, arrivedSats, signal, log } = options;
   const waker = new Waker();
   lockTimes.onEnd(() => waker.wake());
+  arrivedSats.onEnd(() => waker.wake());
   await listenForPayments(client, () => waker.wake());
   await client.query(`LISTEN ${ordersChannel}`);
   client.on('notification', ({ channel }) => {
@@ -118,7 +121,7 @@ class OrderRounds {
 
   /** One look at everything that is new. */
   async next(): Promise<void> {
-    const { lockTimes, signal, watch } = this.#options;
+    const { lockTimes, arrivedSats, signal, watch } = this.#options;
     const tips = await tipsOf(this.#client);
     const isNewTip = !isSame(tips, this.#tips);
     // a node that was started again may have forgotten its mempool
@@ -130,7 +133,7 @@ class OrderRounds {
     if (isNewTip) for (const id of await this.#ofBlocks()) touched.add(id);
     for (const id of await this.#wishes()) touched.add(id);
     const found = lockTimes.ended();
-    for (const id of found) touched.add(id);
+    for (const id of [...found, ...arrivedSats.ended()]) touched.add(id);
     for (const id of touched) {
       if (signal.aborted) return;
       await this.#process(id);

@@ -4,6 +4,8 @@ import type { OrderSigner } from '#orders/making/sign-and-store.ts';
 import { confirmationsFor, type OrderPolicy } from '#orders/order/order-policy.ts';
 import { makeReturn } from '#orders/parents/make-return.ts';
 import type { RuneRoute } from '#orders/parents/rune-route.ts';
+import type { ArrivedSats } from '#orders/sats/arrived-sats.ts';
+import { placeSats } from '#orders/sats/place-sats.ts';
 import { refundFeeRate } from '#orders/sending/node-standing.ts';
 import type { NodeWatch } from '#orders/sending/node-watch.ts';
 import type { OrderSteps } from './process-order.ts';
@@ -11,6 +13,7 @@ import type { OrderSteps } from './process-order.ts';
 export interface OrderStepsParts {
   readonly signer: OrderSigner;
   readonly lockTimes: LockTimeSearch;
+  readonly arrivedSats: Pick<ArrivedSats, 'of'>;
   /** The script of a runestone. */
   readonly runestone: (route: RuneRoute) => Uint8Array;
   /** Says what refunds cost, without asking the node within a transaction of the database. */
@@ -21,7 +24,7 @@ export interface OrderStepsParts {
 
 /** The steps of orders with a wallet and a node. */
 export function orderSteps(parts: OrderStepsParts): OrderSteps {
-  const { signer, runestone, watch, policy, tell } = parts;
+  const { signer, arrivedSats, runestone, watch, policy, tell } = parts;
   /** Of what is not urgent. */
   const atFeeRate = async (make: (feeRate: bigint) => Promise<string | null>): Promise<string | null> => {
     const { standing } = watch;
@@ -32,6 +35,7 @@ export function orderSteps(parts: OrderStepsParts): OrderSteps {
   return {
     confirmationsFor: (amount) => confirmationsFor(policy, amount),
     finalConfirmations: policy.finalConfirmations,
+    placeSats: (order, payments) => placeSats(order, payments, arrivedSats),
     makeReveals: (tx, order, funds) => makeReveals(tx, parts, order, funds),
     makeReturn: (tx, order, returned) =>
       atFeeRate((feeRate) => makeReturn(tx, { signer, runestone, feeRate }, order, returned)),

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type pg from 'pg';
 import { failpoint } from '#kernel/failpoint.ts';
+import { displayHash } from '#kernel/primitives/hash.ts';
 import { addEntries, readEntries } from '#orders/ledger/ledger.store.ts';
 import { correctionsTo, entriesOf } from '#orders/ledger/ledger.ts';
 import type { OwedMoney } from '#orders/ledger/settlements.ts';
@@ -12,10 +13,14 @@ import { nextState, type OrderEvent, type OrderState } from '#orders/order/order
 import { forgetCancellation } from '#orders/order/order-wishes.store.ts';
 import { explainDeposits } from '#orders/parents/deposits.store.ts';
 import { type Return, returnShort } from '#orders/parents/returns.ts';
+import type { PlacedPayments } from '#orders/sats/place-sats.ts';
+import type { Payment } from '#payments/payments.queries.ts';
 import { type Known, learn, type OrderDepths } from './learn-order.ts';
 
 /** What the steps of an order need of others. */
 export interface OrderSteps extends OrderDepths {
+  /** The order in which payments are spent, by the sats that they hold. */
+  readonly placeSats: (order: Order, payments: readonly Payment[]) => PlacedPayments;
   /**
    * Plans, signs and stores the transactions that spend these payments; a reason for people where there are none. They
    * may come later, when their lock times are found: then there is no reason, and the order is looked at again.
@@ -32,6 +37,8 @@ export interface OrderSteps extends OrderDepths {
   /** Tells the customer of a state, in the same transaction. */
   readonly tell: (tx: pg.ClientBase, order: Order) => Promise<void>;
 }
+
+type WantedPayments = Exclude<PlacedPayments, { kind: 'unwanted' }>;
 
 /** Each event leads to another state, so there are not more of them in a row than states. */
 const eventsMax = 10;
@@ -58,8 +65,15 @@ export async function processOrder(
   for (let events = 0; ; events++) {
     assert(events < eventsMax, `order ${id} runs in a circle`);
     known = await learn(tx, order, steps, now);
-    const make = makingOf(tx, order, known, steps);
+    const placed = placedOf(order, known, steps);
     problem = null;
+    if (placed?.kind === 'unwanted') {
+      // what came is inscribed on nothing: all of it goes back
+      await applyEvent(tx, order, 'owing', steps, placed.reason);
+      order = await relock(tx, id);
+      continue;
+    }
+    const make = makingOf(tx, order, known, steps, placed);
     if (make !== null) {
       problem = await make();
       if (problem !== null && order.state === 'prep') {
@@ -76,13 +90,20 @@ export async function processOrder(
   // a sentence is only needed where nothing is made
   const { returned } = known;
   await explainDeposits(tx, id, returned === null ? null : (problem ?? returnShort(order, null)));
-  if (order.isCancelAsked && underWay.includes(before) && order.state !== 'cancelled') {
-    // a wish that was refused must not come true when the payment is gone for a while
-    await forgetCancellation(tx, id);
-    await recordEvent(tx, id, 'cancelled', before, null);
-  }
+  await refuseCancellation(tx, order, before);
   await lookAgain(tx, id, nextLook(order, known, problem, now));
   return order.state;
+}
+
+/** A wish that was refused must not come true when the payment is gone for a while. */
+async function refuseCancellation(
+  tx: pg.ClientBase,
+  { id, state, isCancelAsked }: Order,
+  before: OrderState,
+): Promise<void> {
+  if (!isCancelAsked || !underWay.includes(before) || state === 'cancelled') return;
+  await forgetCancellation(tx, id);
+  await recordEvent(tx, id, 'cancelled', before, null);
 }
 
 /** States of orders that are not over. */
@@ -152,10 +173,10 @@ function makingOf(
   order: Order,
   known: Known,
   steps: OrderSteps,
+  placed: WantedPayments | null,
 ): (() => Promise<string | null>) | null {
-  const { facts, owed, reveals, returned, isHoldingDeposits } = known;
-  if (order.state === 'prep' && reveals.length === 0 && isPaidInTime(facts))
-    return () => steps.makeReveals(tx, order, fundsOf(known));
+  const { facts, owed, returned, isHoldingDeposits } = known;
+  if (placed !== null) return deliveryOf(tx, order, known, steps, placed);
   if (returned !== null && returned.money.length > 0) return () => steps.makeReturn(tx, order, returned);
   // what a return may cost stays until all deposits are on their way home; ours pays for it where the rest cannot
   const payable = isHoldingDeposits ? owed.filter(({ value, owed: theirs }) => theirs < value) : owed;
@@ -165,18 +186,44 @@ function makingOf(
   return null;
 }
 
+function deliveryOf(
+  tx: pg.ClientBase,
+  order: Order,
+  { parents }: Known,
+  steps: OrderSteps,
+  placed: WantedPayments,
+): (() => Promise<string | null>) | null {
+  if (placed.kind === 'pending') return null;
+  if (placed.kind === 'unknown') return () => Promise.resolve(placed.reason);
+  const funds = {
+    payments: placed.payments,
+    parents: parents.filter((parent) => parent !== undefined),
+  };
+  return () => steps.makeReveals(tx, order, funds);
+}
+
 /** A reorganisation may have taken the payment or a parent back while lock times were searched. */
 const isPaidInTime = (facts: OrderFacts): boolean =>
   paidInTime(facts).deep >= facts.amount && facts.parents === 'here';
 
-/** What the delivery spends: all that counts, and every parent. */
-const fundsOf = ({ facts, payments, parents }: Known): OrderFunds => ({
-  payments: payments.filter((_, place) => {
+/** How the delivery spends its payments; null: none is due. */
+function placedOf(order: Order, known: Known, steps: OrderSteps): PlacedPayments | null {
+  if (order.state !== 'prep' || known.reveals.length > 0 || !isPaidInTime(known.facts)) return null;
+  return steps.placeSats(order, spendable(known));
+}
+
+/** All that counts, always in one order, so that the same payments make the same transaction. */
+function spendable({ facts, payments }: Known): readonly Payment[] {
+  const counting = payments.filter((_, place) => {
     const seen = facts.payments[place];
     return seen !== undefined && countsInTime(seen, facts) && isDeep(seen, facts);
-  }),
-  parents: parents.filter((parent) => parent !== undefined),
-});
+  });
+  return counting.toSorted(
+    (a, b) => compareTexts(displayHash(a.txid), displayHash(b.txid)) || a.vout - b.vout,
+  );
+}
+
+const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /** Adds what the ledger lacks. */
 async function post(tx: pg.ClientBase, order: Order, { receipts, settlements }: Known): Promise<void> {

@@ -40,6 +40,7 @@ export interface RevealMakers {
 
 /** What a paid order spends. */
 export interface OrderFunds {
+  /** As they are spent: always in one order, so that the same payments make the same transaction. */
   readonly payments: readonly Payment[];
   /** In the order of its terms. */
   readonly parents: readonly Deposit[];
@@ -261,13 +262,10 @@ function layoutOf(terms: OrderTerms, { quote }: Order): OrderLayout {
   return layout;
 }
 
-/** Always in one order, so that the same payments make the same transaction. */
 function arrivedOf(payments: readonly Payment[], own: OwnScript): readonly [Arrived, ...Arrived[]] {
-  const [first, ...others] = payments
-    .map(({ txid, vout, value, script }): Arrived => ({ txid, vout, value, script, ...own }))
-    .toSorted((a, b) => compareTexts(displayHash(a.txid), displayHash(b.txid)) || a.vout - b.vout);
+  const [first, ...others] = payments.map(
+    ({ txid, vout, value, script }): Arrived => ({ txid, vout, value, script, ...own }),
+  );
   assert(first !== undefined, 'a transaction spends something');
   return [first, ...others];
 }
-
-const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -72,6 +72,8 @@ export const transitions: Readonly<Record<OrderState, Readonly<Partial<Record<Or
   },
   prep: {
     planned: 'queued',
+    // what came has none of the satributes that the order allows
+    owing: 'waiting-refund',
     unpaid: 'waiting-confirmation',
     gone: 'waiting-payment',
     parentless: 'waiting-parent',

@@ -2,6 +2,7 @@ import { parseAddress } from '#kernel/bitcoin/parse-address.ts';
 import { scriptType } from '#kernel/bitcoin/script-type.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import type { OrderRequest } from '#orders/order/order-request.ts';
+import { readSatributes } from './read-satributes.ts';
 import { type RequestFault, RequestValues } from './request-values.ts';
 
 export interface ExtrasOptions {
@@ -17,7 +18,6 @@ export interface OrderExtras {
   readonly webhookUrl: string | null;
   readonly refundScript: Uint8Array | null;
   readonly timeoutMinutes: number;
-  readonly allowedSatributes: readonly string[];
   readonly faults: readonly RequestFault[];
   /** The inputs as answers show them again. */
   readonly request: (postage: bigint, count: number) => OrderRequest;
@@ -36,14 +36,11 @@ export function readExtras(body: unknown, options: ExtrasOptions): OrderExtras {
   const refundScript = readRefundScript(values, refundAddress, options);
   const timeoutMinutes = readTimeout(values, order['timeout']) ?? options.timeoutMinutes;
   const projectTag = values.text(order['projectTag'], 'projectTag');
-  const allowedSatributes = values
-    .list(order['allowedSatributes'], 'allowedSatributes')
-    .flatMap((item, index) => values.text(item, `allowedSatributes[${index}]`) ?? []);
+  const allowedSatributes = readSatributes(values, order['allowedSatributes'], options.network.name);
   return {
     webhookUrl,
     refundScript,
     timeoutMinutes,
-    allowedSatributes,
     faults: values.faults,
     request: (postage, count) => ({
       count,
@@ -53,7 +50,7 @@ export function readExtras(body: unknown, options: ExtrasOptions): OrderExtras {
       delegates: delegatesOf(order['delegates']),
       parents: parentsOf(order['parents']),
       inscriptionIdPrefix: null,
-      allowedSatributes: null,
+      allowedSatributes: allowedSatributes.length === 0 ? null : allowedSatributes,
       additionalFee: null,
       referral: null,
       refundAddress,

@@ -52,6 +52,36 @@ const inputs: readonly BadInput[] = [
     body: { ...good, files: undefined },
     says: 'An order needs files or delegates.',
   },
+  {
+    name: 'a satribute that there is not',
+    body: { ...good, allowedSatributes: ['uncommon', 'shiny'] },
+    says: 'allowedSatributes[1]: shiny is no satribute: GET /satributes lists them.',
+    only: 'orders',
+  },
+  {
+    name: 'a satribute whose sats nobody lists',
+    body: { ...good, allowedSatributes: ['jpeg'] },
+    says: 'allowedSatributes[0]: which sats are jpeg is not known.',
+    only: 'orders',
+  },
+  {
+    name: 'a satribute of another network',
+    body: { ...good, allowedSatributes: ['nakamoto'] },
+    says: 'allowedSatributes[0]: no sat of regtest is nakamoto.',
+    only: 'orders',
+  },
+  {
+    name: 'a satribute without a name',
+    body: { ...good, allowedSatributes: [null] },
+    says: 'allowedSatributes[0] is required.',
+    only: 'orders',
+  },
+  {
+    name: 'satributes for more than one reveal',
+    body: { ...good, files: [file, file], uncurseIt: true, allowedSatributes: ['uncommon'] },
+    says: 'allowedSatributes: the order takes more than one reveal',
+    only: 'orders',
+  },
   { name: 'no files', body: { ...good, files: [] }, says: 'An order needs files or delegates.' },
   {
     name: 'receivers of another count',
@@ -324,6 +354,20 @@ describe('bad input', () => {
     const body = { ...good, files, timeout: 1, fee: 0 };
     expect((await http.post<Refusal>('/inscribe', body)).body.error).toHaveLength(50);
     expect((await http.post<Refusal>('/price', { order: body })).body.error).toHaveLength(50);
+  });
+
+  test('satributes are shown again as they were sent', async () => {
+    const asked = { ...good, allowedSatributes: ['block-9', 'uncommon'] };
+    const made = await http.post<{ id: string; allowedSatributes: unknown }>('/inscribe', asked);
+    expect(made.status).toBe(200);
+    expect(made.body.allowedSatributes).toEqual(asked.allowedSatributes);
+    const read = await http.get<{ allowedSatributes: unknown }>(`/order/${made.body.id}`);
+    expect(read.body.allowedSatributes).toEqual(asked.allowedSatributes);
+    const without = await http.post<{ allowedSatributes: unknown }>('/inscribe', {
+      ...good,
+      allowedSatributes: [],
+    });
+    expect(without.body.allowedSatributes).toBeNull();
   });
 
   test('a name of 4,000 characters is a file that its URL serves', async () => {

@@ -314,6 +314,7 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
     const steps = {
       confirmationsFor: () => 1,
       finalConfirmations: 1,
+      placeSats: () => ({ kind: 'pending' }) as const,
       makeReveals: () => Promise.reject(new Error('there is nothing to spend')),
       makeReturn: () => Promise.resolve(null),
       makeRefund: () => Promise.resolve(null),

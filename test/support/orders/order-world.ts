@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Logger, pino } from 'pino';
 import { follow } from '#indexer/follow/follow.ts';
+import type { FollowOptions } from '#indexer/follow/follow-options.ts';
 import { encipherRoute } from '#indexer/runes/encipher.ts';
 import { openNodeSource } from '#indexer/source/node-source.ts';
 import type { TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
@@ -18,10 +19,13 @@ import { LockTimes } from '#orders/grinding/lock-times.ts';
 import { type OrderTransactionKind, orderTransactionKinds } from '#orders/order/order-transactions.store.ts';
 import { wakeOrder } from '#orders/order/order-wishes.store.ts';
 import { OrdersDesk } from '#orders/orders-desk.ts';
+import { ArrivedSats } from '#orders/sats/arrived-sats.ts';
 import { NodeWatch } from '#orders/sending/node-watch.ts';
 import { orderKeys, orderSigner } from '#orders/wallet-keys.ts';
 import { OutgoingHttp } from '#outgoing/outgoing-http.ts';
 import { followPayments } from '#payments/follow/follow-payments.ts';
+import { NodeTraceSource } from '#sat-ranges/node-trace-source.ts';
+import { SatTracer } from '#sat-ranges/sat-tracer.ts';
 import { freeCoins } from '#src/app/free-coins.ts';
 import { RegtestChain } from '#test/builders/regtest/regtest-chain.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
@@ -48,12 +52,17 @@ export class OrderWorld {
   bumps: BumpPolicy = { maxSats: 20_000n, afterMs: 3_600_000 };
   readonly told: { id: string; state: string }[] = [];
   readonly #dir: string;
+  readonly #index: Partial<FollowOptions>;
   #running: { controller: AbortController; close: () => Promise<void>; ends: Promise<unknown>[] } | null =
     null;
 
   private constructor(
-    parts: Pick<OrderWorld, 'bitcoind' | 'chain' | 'database' | 'wallet'> & { dir: string },
+    parts: Pick<OrderWorld, 'bitcoind' | 'chain' | 'database' | 'wallet'> & {
+      dir: string;
+      index: Partial<FollowOptions>;
+    },
   ) {
+    this.#index = parts.index;
     this.bitcoind = parts.bitcoind;
     this.chain = parts.chain;
     this.database = parts.database;
@@ -72,14 +81,25 @@ export class OrderWorld {
   }
 
   /** @param blocks all but the last hundred are coins of the tests */
-  static async start(options: BitcoindOptions = {}, blocks = 130): Promise<OrderWorld> {
+  static async start(
+    options: BitcoindOptions = {},
+    blocks = 130,
+    index: Partial<FollowOptions> = {},
+  ): Promise<OrderWorld> {
     const bitcoind = await startBitcoind(options);
     const chain = await RegtestChain.start(bitcoind.rpc, blocks);
     const database = await createTestDatabase();
     const dir = await mkdtemp(join(tmpdir(), 'satscribe-orders-'));
     const seedFile = join(dir, 'seed');
     const identity = await makeTestWallet(database.pool, seedFile);
-    const world = new OrderWorld({ bitcoind, chain, database, wallet: new PublicWallet(identity), dir });
+    const world = new OrderWorld({
+      bitcoind,
+      chain,
+      database,
+      wallet: new PublicWallet(identity),
+      dir,
+      index,
+    });
     await world.follow();
     // orders are taken once a block is indexed
     await world.indexed();
@@ -104,10 +124,13 @@ export class OrderWorld {
       finalConfirmations: 1,
     };
     const lockTimes = new LockTimes();
+    const tracer = new SatTracer(new NodeTraceSource(node.rpc, source));
+    const arrivedSats = new ArrivedSats((outpoint) => tracer.trace(outpoint));
     const watch = new NodeWatch(node.rpc, 6);
     const steps = orderSteps({
       signer: orderSigner(this.wallet, signer),
       lockTimes,
+      arrivedSats,
       runestone: encipherRoute,
       watch,
       policy,
@@ -121,12 +144,13 @@ export class OrderWorld {
     this.#running = {
       controller,
       close: async () => {
+        arrivedSats.close();
         await Promise.all([source.close(), lockTimes.close()]);
       },
       ends: [
-        follow({ source, pool, signal, threads: parseThreads(), bounds: { pollMs: 200 } }),
+        follow({ source, pool, signal, threads: parseThreads(), bounds: { pollMs: 200 }, ...this.#index }),
         followPayments({ url, source, node, signal, log }),
-        followOrders({ url, node: node.rpc, watch, steps, bumps, lockTimes, signal, log }),
+        followOrders({ url, node: node.rpc, watch, steps, bumps, lockTimes, arrivedSats, signal, log }),
       ],
     };
     for (const end of this.#running.ends) end.catch(() => undefined);

@@ -1,0 +1,52 @@
+import { findSatribute } from '#kernel/satributes/definitions.ts';
+import type { SatRange } from '#kernel/satributes/satribute.ts';
+import type { Order } from '#orders/order/order.store.ts';
+import type { Payment } from '#payments/payments.queries.ts';
+import type { ArrivedSats } from './arrived-sats.ts';
+import { placePayments } from './place-payments.ts';
+
+/** How the payments of an order are spent, where it says which sats it wants. */
+export type PlacedPayments =
+  /** In this order; of most orders in any. */
+  | { readonly kind: 'placed'; readonly payments: readonly Payment[] }
+  /** Their sats are being looked up. */
+  | { readonly kind: 'pending' }
+  /** No inscription is made with them. The reason is for people. */
+  | { readonly kind: 'unwanted'; readonly reason: string }
+  | { readonly kind: 'unknown'; readonly reason: string };
+
+/** Each is a walk through the chain. A special sat comes in one output, and fees in another one or two. */
+const paymentsMax = 20;
+
+/** Looks at the sats that arrived for an order, whatever its customer's wallet was asked to send. */
+export function placeSats(
+  { id, request, quote }: Pick<Order, 'id' | 'request' | 'quote'>,
+  payments: readonly Payment[],
+  sats: Pick<ArrivedSats, 'of'>,
+): PlacedPayments {
+  const { allowedSatributes } = request;
+  if (allowedSatributes === null) return { kind: 'placed', payments };
+  if (payments.length > paymentsMax)
+    return {
+      kind: 'unwanted',
+      reason: `It was paid in ${payments.length} outputs: of more than ${paymentsMax} the sats are not looked up.`,
+    };
+  const known: { readonly payment: Payment; readonly ranges: readonly SatRange[] }[] = [];
+  for (const [place, found] of payments.map((payment) => sats.of(id, payment)).entries()) {
+    if (found.kind === 'unknown')
+      return { kind: 'unknown', reason: `The sats that were paid are not known: ${found.reason}.` };
+    const payment = payments[place];
+    if (found.kind === 'known' && payment !== undefined) known.push({ payment, ranges: found.ranges });
+  }
+  if (known.length < payments.length) return { kind: 'pending' };
+  const allowed = allowedSatributes.flatMap((name) => findSatribute(name) ?? []);
+  const places = { count: request.count, postage: quote.postage };
+  const placed = placePayments(known, allowed, places);
+  if (placed !== null) return { kind: 'placed', payments: placed.map(({ payment }) => payment) };
+  return { kind: 'unwanted', reason: unwantedOf(allowedSatributes, places.count) };
+}
+
+const unwantedOf = (allowed: readonly string[], count: number): string =>
+  count === 1
+    ? `The first sat of no output that was paid is ${allowed.join(' or ')}, as allowedSatributes asks.`
+    : `The sats that were paid are not ${allowed.join(' or ')} where the ${count} inscriptions would lie, as allowedSatributes asks.`;

@@ -1,0 +1,270 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { auditOrders } from '#orders/audit/audit-orders.ts';
+import { readEntries } from '#orders/ledger/ledger.store.ts';
+import { balancesOf } from '#orders/ledger/ledger.ts';
+import type { NewOrder } from '#orders/order/order.store.ts';
+import { type Coin, scriptOf, transaction } from '#test/builders/regtest/regtest-transaction.ts';
+import { wantedOrder } from '#test/builders/wanted-order.ts';
+import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
+import { ChainMoney } from '#test/support/orders/money-on-chain.ts';
+import { verdictOfOrder } from '#test/support/orders/order-verdict.ts';
+import { OrderWorld } from '#test/support/orders/order-world.ts';
+import { areOrdersFollowed } from '#test/support/orders/orders-followed.ts';
+
+/** A customer with coins whose first sat is the first of a block. */
+class Collector {
+  readonly world: OrderWorld;
+  readonly order: NewOrder;
+  readonly amount: number;
+  /** The first sats of the coins that `special` gave. */
+  readonly sats: number[] = [];
+
+  constructor(world: OrderWorld, order: NewOrder) {
+    this.world = world;
+    this.order = order;
+    this.amount = Number(order.amount);
+  }
+
+  async special(): Promise<Coin> {
+    const coin = await this.world.chain.coin();
+    const block = await this.world.bitcoind.rpc.call<string>('gettxout', [coin.txid, coin.vout]);
+    const { confirmations } = block as unknown as { confirmations: number };
+    const height = (await this.world.chain.height()) - confirmations + 1;
+    this.sats.push(height * 5_000_000_000);
+    return coin;
+  }
+
+  /** Without the first sat of a block. */
+  async common(): Promise<Coin> {
+    const coin = await this.world.chain.coin();
+    const split = transaction(
+      [coin],
+      [
+        { value: 10_000, to: coin.owner },
+        { value: 1_000_000, to: coin.owner },
+      ],
+    );
+    await this.world.chain.mine([split]);
+    return split.coin(1);
+  }
+
+  /** Spends coins for outputs: `paid` to the order, others back to the owner; the rest too, less a fee. */
+  async send(
+    coins: readonly Coin[],
+    outputs: readonly ({ paid: number } | { kept: number })[],
+  ): Promise<void> {
+    const owner = coins[0]!.owner;
+    const made = outputs.map((output) =>
+      'paid' in output
+        ? { value: output.paid, outputScript: this.order.script }
+        : { value: output.kept, to: owner },
+    );
+    const left =
+      coins.reduce((sum, { value }) => sum + value, 0) - made.reduce((sum, { value }) => sum + value, 0);
+    await this.world.chain.broadcast(transaction(coins, [...made, { value: left - 2000, to: owner }]));
+  }
+
+  mine(): Promise<unknown> {
+    return this.world.chain.mineMempool();
+  }
+
+  async expire(): Promise<void> {
+    await this.world.database.pool.query(
+      `UPDATE service.orders SET expires_at = now() - interval '1 second' WHERE id = $1`,
+      [this.order.id],
+    );
+    await this.world.wake(this.order.id);
+  }
+}
+
+interface Case {
+  readonly name: string;
+  readonly allowed?: readonly string[];
+  readonly files?: number;
+  readonly run: (collector: Collector) => Promise<unknown>;
+  readonly ends: 'completed' | 'refunded';
+}
+
+const cases: readonly Case[] = [
+  {
+    name: 'the special sat first',
+    run: async (collector) => collector.send([await collector.special()], [{ paid: collector.amount }]),
+    ends: 'completed',
+  },
+  {
+    name: 'the special sat goes elsewhere, as the wallet put its change first',
+    run: async (collector) =>
+      collector.send([await collector.special()], [{ kept: 5000 }, { paid: collector.amount }]),
+    ends: 'refunded',
+  },
+  {
+    name: 'the special sat in the middle of the output',
+    run: async (collector) => {
+      const common = await collector.common();
+      const special = await collector.special();
+      await collector.send([common, special], [{ kept: common.value - 1000 }, { paid: collector.amount }]);
+    },
+    ends: 'refunded',
+  },
+  {
+    name: 'a sat that the order does not allow',
+    allowed: ['rare', 'block-9'],
+    run: async (collector) => collector.send([await collector.special()], [{ paid: collector.amount }]),
+    ends: 'refunded',
+  },
+  {
+    name: 'common sats',
+    run: async (collector) => collector.send([await collector.common()], [{ paid: collector.amount }]),
+    ends: 'refunded',
+  },
+  {
+    name: 'in two outputs, the special one second',
+    run: async (collector) => {
+      const common = await collector.common();
+      const rest = { paid: collector.amount - 600 };
+      const special = await collector.special();
+      const kept = { kept: common.value - rest.paid };
+      await collector.send([common, special], [rest, kept, { paid: 600 }]);
+    },
+    ends: 'completed',
+  },
+  {
+    name: 'in two transactions, the special one last',
+    run: async (collector) => {
+      await collector.send([await collector.common()], [{ paid: collector.amount - 600 }]);
+      await collector.mine();
+      await collector.send([await collector.special()], [{ paid: 600 }]);
+    },
+    ends: 'completed',
+  },
+  {
+    name: 'late',
+    run: async (collector) => {
+      await collector.expire();
+      await collector.world.until(collector.order.id, 'expired');
+      await collector.send([await collector.special()], [{ paid: collector.amount }]);
+    },
+    ends: 'refunded',
+  },
+  {
+    name: 'after it was cancelled',
+    run: async (collector) => {
+      expect(await collector.world.desk.cancel(collector.order.id)).toBe(true);
+      await collector.send([await collector.special()], [{ paid: collector.amount }]);
+    },
+    ends: 'refunded',
+  },
+  {
+    name: 'taken back by a reorganisation once its reveal is sent',
+    run: async (collector) => {
+      const { chain } = collector.world;
+      await collector.send([await collector.special()], [{ paid: collector.amount }]);
+      await collector.mine();
+      await collector.world.until(collector.order.id, 'queued');
+      await collector.world.sent(collector.order.id);
+      await chain.takeBack(1);
+      await chain.mineEmpty(2);
+      await collector.world.indexed();
+    },
+    ends: 'completed',
+  },
+  {
+    name: 'common sats that a reorganisation takes back once they are owed',
+    run: async (collector) => {
+      const { chain } = collector.world;
+      await collector.send([await collector.common()], [{ paid: collector.amount }]);
+      await collector.mine();
+      await collector.world.until(collector.order.id, 'waiting-refund');
+      await chain.takeBack(1);
+      await chain.mineEmpty(2);
+      await collector.world.indexed();
+    },
+    ends: 'refunded',
+  },
+  {
+    name: 'three inscriptions, each on an allowed sat',
+    allowed: ['vintage'],
+    files: 3,
+    run: async (collector) => collector.send([await collector.special()], [{ paid: collector.amount }]),
+    ends: 'completed',
+  },
+  {
+    name: 'three inscriptions, the first one alone on an allowed sat',
+    files: 3,
+    run: async (collector) => collector.send([await collector.special()], [{ paid: collector.amount }]),
+    ends: 'refunded',
+  },
+];
+
+const firstOwner = 40_000;
+/** Not worth sending back at any rate. */
+const worthlessMax = 440n;
+const hexOf = (owner: number): string => Buffer.from(scriptOf(owner)).toString('hex');
+
+describe.skipIf(bitcoindForTests() === null)('an order with allowedSatributes', () => {
+  let world: OrderWorld;
+  beforeAll(async () => {
+    world = await OrderWorld.start({}, 140, { indexSats: true });
+  });
+  afterAll(() => world?.close());
+
+  async function settle(id: string): Promise<void> {
+    const { chain, desk, database } = world;
+    await world.eventually(async () => {
+      await chain.mineMempool();
+      await world.eventually(() => areOrdersFollowed(database.pool, chain.rpc));
+      const found = await desk.read(id);
+      const owed = balancesOf(await readEntries(database.pool, id)).get('owed') ?? 0n;
+      if (!['completed', 'refunded'].includes(found!.order.state) || owed > worthlessMax)
+        throw new Error(
+          `${found!.order.state} (${found!.order.error}) with ${owed} sats owed\n${world.logged.join('')}`,
+        );
+      return true;
+    });
+  }
+
+  /** Of the inscriptions of a receiver's order, as the index of sats has them. */
+  async function indexedSats(id: string): Promise<number[]> {
+    const found = await world.desk.read(id);
+    const reveals = found!.transactions
+      .filter(({ kind }) => kind === 'reveal')
+      .map(({ txid }) => Buffer.from(txid));
+    const { rows } = await world.database.pool.query<{ sat: number }>(
+      `SELECT s.sat FROM chain.inscriptions AS i JOIN chain.sats AS s USING (key)
+        WHERE i.txid = ANY($1) ORDER BY i.index`,
+      [reveals],
+    );
+    return rows.map(({ sat }) => Number(sat));
+  }
+
+  test.each(cases.map((each, place) => ({ ...each, place })))(
+    '$name: $ends',
+    async ({ place, name, run, ends, allowed = ['uncommon'], files = 1 }) => {
+      const from = await world.chain.height();
+      const [receiver, refund] = [firstOwner + 2 * place, firstOwner + 2 * place + 1];
+      const contents = Array.from({ length: files }, (_, file) => `${name} ${file}`);
+      const made = wantedOrder(contents, { receivers: [scriptOf(receiver)] });
+      const { order } = await world.desk.create({
+        ...made,
+        request: { ...made.request, allowedSatributes: allowed },
+        refundScript: scriptOf(refund),
+      });
+      const collector = new Collector(world, order);
+      await run(collector);
+      await settle(order.id);
+      const chain = await ChainMoney.read(world.bitcoind.rpc, Math.max(1, from - 1));
+      const ofTest = { id: order.id, contents, receiver: hexOf(receiver), refund: hexOf(refund) };
+      const { fate, faults, lost, state } = await verdictOfOrder(world.database.pool, chain, ofTest);
+      expect({ faults, lost, state }).toEqual({ faults: [], lost: 0, state: ends });
+      const isDelivered = ends === 'completed';
+      expect(fate.delivered).toEqual(isDelivered ? contents.map(() => 546) : []);
+      expect(fate.refunded > 0).toBe(!isDelivered);
+      const [sat = NaN] = collector.sats;
+      expect(await indexedSats(order.id)).toEqual(
+        isDelivered ? contents.map((_, file) => sat + file * 546) : [],
+      );
+      const audit = await auditOrders({ database: world.database.pool, node: world.bitcoind.rpc });
+      expect(audit.differences).toEqual([]);
+    },
+  );
+});

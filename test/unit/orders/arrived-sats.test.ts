@@ -1,0 +1,109 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { displayHash, parseBlockHash, parseTxid } from '#kernel/primitives/hash.ts';
+import { asHeight } from '#kernel/primitives/height.ts';
+import { ArrivedSats, type OutputSats, type TraceSats } from '#orders/sats/arrived-sats.ts';
+import { placeSats } from '#orders/sats/place-sats.ts';
+import type { Payment } from '#payments/payments.queries.ts';
+import { wantedOrder } from '#test/builders/wanted-order.ts';
+
+const hash = parseBlockHash('11'.repeat(32))!;
+const otherHash = parseBlockHash('22'.repeat(32))!;
+const paymentAt = (vout: number, block = hash): Payment => ({
+  txid: parseTxid('ab'.repeat(32))!,
+  vout,
+  script: new Uint8Array(),
+  value: 5000n,
+  firstSeen: new Date(0),
+  block: { height: asHeight(1), hash: block },
+  goneAt: null,
+  replacedBy: null,
+  change: 1,
+});
+const known = (start: number, block = hash): OutputSats => ({
+  state: 'known',
+  output: { blockHash: displayHash(block) },
+  ranges: [{ start, end: start + 5000 }],
+});
+const made = wantedOrder(['text']);
+const order = {
+  id: 'order',
+  quote: made.quote,
+  request: { ...made.request, allowedSatributes: ['uncommon'] },
+};
+const special = 5_000_000_000;
+
+/** Answers one question after the other. */
+const answers = (...given: readonly (OutputSats | null | Error)[]): TraceSats => {
+  let asked = 0;
+  return async () => {
+    const answer = given[asked++];
+    if (answer instanceof Error || answer === undefined) throw answer ?? new Error('asked too often');
+    return answer;
+  };
+};
+
+/** What is said once nothing is looked up any more. */
+async function settled(sats: ArrivedSats, payments: readonly Payment[]) {
+  for (;;) {
+    const placed = placeSats(order, payments, sats);
+    if (placed.kind !== 'pending') return placed;
+    while (sats.ended().length === 0) await nextTurn();
+  }
+}
+
+describe('the sats that arrived for an order', () => {
+  test('are pending until they are known, and then its reveal spends the special one first', async () => {
+    const sats = new ArrivedSats(answers(known(3), known(special)), 0);
+    const payments = [paymentAt(0), paymentAt(1)];
+    expect(placeSats(order, payments, sats)).toEqual({ kind: 'pending' });
+    expect(await settled(sats, payments)).toEqual({ kind: 'placed', payments: [payments[1], payments[0]] });
+    // a walk is made once
+    expect(placeSats(order, payments, sats).kind).toBe('placed');
+  });
+
+  test('are not wanted where they are others', async () => {
+    const sats = new ArrivedSats(answers(known(special - 1)), 0);
+    expect(await settled(sats, [paymentAt(0)])).toEqual({
+      kind: 'unwanted',
+      reason: 'The first sat of no output that was paid is uncommon, as allowedSatributes asks.',
+    });
+  });
+
+  test('are asked for again where the node is away, spent them, or has them in another block', async () => {
+    const sats = new ArrivedSats(
+      answers(new Error('away'), null, known(special, otherHash), known(special)),
+      0,
+    );
+    expect((await settled(sats, [paymentAt(0)])).kind).toBe('placed');
+  });
+
+  test('are looked at again in another block', async () => {
+    const sats = new ArrivedSats(answers(known(special), known(7, otherHash)), 0);
+    expect((await settled(sats, [paymentAt(0)])).kind).toBe('placed');
+    expect((await settled(sats, [paymentAt(0, otherHash)])).kind).toBe('unwanted');
+  });
+
+  test('are not allowed where they are unknown; who tries again has them looked up again', async () => {
+    const unknown: OutputSats = { ...known(0), state: 'unknown', reason: 'the node is pruned' };
+    const sats = new ArrivedSats(answers(unknown, known(special)), 0);
+    expect(await settled(sats, [paymentAt(0)])).toEqual({
+      kind: 'unknown',
+      reason: 'The sats that were paid are not known: the node is pruned.',
+    });
+    expect((await settled(sats, [paymentAt(0)])).kind).toBe('placed');
+  });
+
+  test('of 21 outputs are not looked up', () => {
+    const sats = new ArrivedSats(answers(), 0);
+    const payments = Array.from({ length: 21 }, (_, vout) => paymentAt(vout));
+    expect(placeSats(order, payments, sats)).toMatchObject({ kind: 'unwanted' });
+  });
+
+  test('of an order that takes any are not looked up', () => {
+    const sats = new ArrivedSats(answers(), 0);
+    const any = { ...order, request: made.request };
+    const payments = [paymentAt(0)];
+    expect(placeSats(any, payments, sats)).toEqual({ kind: 'placed', payments });
+  });
+});

@@ -1,0 +1,76 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { findSatribute } from '#kernel/satributes/definitions.ts';
+import type { SatRange } from '#kernel/satributes/satribute.ts';
+import { placePayments } from '#orders/sats/place-payments.ts';
+import { propertyRuns } from '#test/support/property-runs.ts';
+
+const firstOf = (height: number): number => height * 5_000_000_000;
+const uncommon = [findSatribute('uncommon')!];
+const block9 = [findSatribute('block9')!];
+const paid = (...ranges: [start: number, size: number][]) => ({
+  ranges: ranges.map(([start, size]): SatRange => ({ start, end: start + size })),
+});
+
+describe('payments in the order that puts allowed sats below the inscriptions', () => {
+  test('one whose first sat is allowed comes first, wherever it was', () => {
+    const common = paid([firstOf(7) + 5, 4000]);
+    const special = paid([firstOf(7), 330]);
+    const one = { count: 1, postage: 546 };
+    expect(placePayments([common, special], uncommon, one)).toEqual([special, common]);
+    expect(placePayments([common], uncommon, one)).toBeNull();
+    expect(placePayments([], uncommon, one)).toBeNull();
+  });
+
+  test('a special sat in the middle of an output does not count', () => {
+    const middle = paid([firstOf(7) - 1, 4000]);
+    expect(placePayments([middle], uncommon, { count: 1, postage: 546 })).toBeNull();
+    expect(placePayments([paid([9, 1], [firstOf(7), 50])], uncommon, { count: 1, postage: 546 })).toBeNull();
+  });
+
+  test('each of several inscriptions lies on an allowed one, also behind the first payment', () => {
+    const places = { count: 3, postage: 546 };
+    const short = paid([firstOf(9), 600]);
+    const rest = paid([firstOf(9) + 10_000, 600]);
+    const common = paid([firstOf(10), 600]);
+    expect(placePayments([short, rest], block9, places)).toEqual([short, rest]);
+    expect(placePayments([short, common], block9, places)).toBeNull();
+    // 1,092 sats begin two inscriptions
+    expect(placePayments([paid([firstOf(9), 1092])], block9, places)).toBeNull();
+    expect(placePayments([paid([firstOf(9), 1093])], block9, places)).not.toBeNull();
+  });
+
+  test('no payment is lost, and every sat is where a count of all sats says', () => {
+    const range = fc
+      .tuple(fc.integer({ min: -3, max: 3 }), fc.integer({ min: 1, max: 9 }))
+      .map(([from, size]): SatRange => ({ start: firstOf(9) + from, end: firstOf(9) + from + size }));
+    const payment = fc.array(range, { minLength: 1, maxLength: 3 }).map((ranges) => ({ ranges }));
+    fc.assert(
+      fc.property(
+        fc.array(payment, { maxLength: 4 }),
+        fc.integer({ min: 1, max: 4 }),
+        fc.integer({ min: 1, max: 6 }),
+        (payments, count, postage) => {
+          const satsOf = (all: typeof payments): number[] =>
+            all.flatMap(({ ranges }) =>
+              ranges.flatMap(({ start, end }) => Array.from({ length: end - start }, (_, at) => start + at)),
+            );
+          const isAllowed = (all: typeof payments): boolean => {
+            const sats = satsOf(all);
+            return Array.from({ length: count }, (_, at) => sats[at * postage]).every(
+              (sat) => sat !== undefined && sat >= firstOf(9) && sat < firstOf(10),
+            );
+          };
+          const placed = placePayments(payments, block9, { count, postage });
+          const firsts = payments.map((first) => [first, ...payments.filter((other) => other !== first)]);
+          expect(placed !== null).toBe(firsts.some(isAllowed));
+          if (placed === null) return;
+          expect(isAllowed([...placed])).toBe(true);
+          expect(new Set(placed)).toEqual(new Set(payments));
+          expect(placed).toHaveLength(payments.length);
+        },
+      ),
+      { numRuns: propertyRuns(500) },
+    );
+  });
+});
