@@ -11,8 +11,8 @@ import type {
   TextQuery,
 } from '#kernel/contracts/search-engine.ts';
 import { ByteCache } from '#search/segments/byte-cache.ts';
+import { KnownSegments, segmentsVersion } from '#search/segments/known-segments.ts';
 import type { SealedPart } from '#search/segments/postings-reader.ts';
-import { readSegments } from '#search/segments/segments.ts';
 import { BlockDays } from './block-days.ts';
 import { ContentLengths } from './content-lengths.ts';
 import { type EngineTuning, usualTuning } from './engine-tuning.ts';
@@ -33,13 +33,15 @@ export function createPostgresEngine(given: Partial<EngineTuning> = {}): SearchE
   const tuning = { ...usualTuning, ...given };
   const cache = new ByteCache<SealedPart>(tuning.cacheBytesMax);
   const days = new BlockDays();
+  const known = new KnownSegments();
   const search = async (
-    { client }: Snapshot,
+    snapshot: Snapshot,
     corpus: Matching['corpus'],
     bytesLeft = tuning.readBytesMax,
   ): Promise<Search> => {
     const budget = { bytesLeft };
-    return { matching: { client, cache, tuning, corpus, budget }, segments: await readSegments(client) };
+    const { client } = snapshot;
+    return { matching: { client, cache, tuning, corpus, budget }, segments: await known.read(snapshot) };
   };
   const textSearch = async (snapshot: Snapshot, matches: TextMatches): Promise<Found> => {
     const { readBytesMax, fuzzyBytesMax } = tuning;
@@ -67,6 +69,7 @@ export function createPostgresEngine(given: Partial<EngineTuning> = {}): SearchE
 
   return {
     name: 'postgres',
+    opening: segmentsVersion,
     searchText: async (snapshot, query: TextQuery) =>
       hits(snapshot, await textSearch(snapshot, query), query),
     searchHash: async (snapshot, query: HashQuery) =>
@@ -81,7 +84,7 @@ export function createPostgresEngine(given: Partial<EngineTuning> = {}): SearchE
 
 interface Search {
   readonly matching: Matching;
-  readonly segments: Awaited<ReturnType<typeof readSegments>>;
+  readonly segments: Awaited<ReturnType<KnownSegments['read']>>;
 }
 
 /** `texts`: the matching texts of the corpus. Null: any inscription, with or without a text. */

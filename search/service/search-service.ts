@@ -75,7 +75,7 @@ export function createSearchService({
 }: SearchServiceOptions): SearchService {
   const searched: Searched = (asker, read) => {
     const search = (): ReturnType<typeof read> =>
-      gate.run(asker, () => readAnew(() => withSnapshot(pool, read, asker?.signal ?? null)));
+      gate.run(asker, () => readAnew(() => withSnapshot(pool, read, asker?.signal ?? null, engine.opening)));
     return demand === undefined ? search() : demand.during(search);
   };
   const suggestions = new FairGate({ ...suggestionGate, refusal: busy });

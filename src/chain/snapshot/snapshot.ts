@@ -21,18 +21,29 @@ const openSnapshot =
  * statement.
  *
  * @param signal of who asks; null: nobody who could leave
+ * @param opening a statement whose first row becomes `snapshot.opening`, without a round trip of its own
  */
 export async function withSnapshot<T>(
   pool: pg.Pool,
   fn: (snapshot: Snapshot) => Promise<T>,
   signal: AbortSignal | null,
+  opening?: string,
 ): Promise<T> {
   return withCutConnection(pool, signal, async (client, discard) => {
     try {
-      // two statements in one query give two results; the types of `pg` do not know that
-      const results = (await client.query<TipRow>(openSnapshot)) as unknown as pg.QueryResult<TipRow>[];
-      const tip = tipOf(results[1]?.rows[0]);
-      const value = await fn({ client, tip, ...(signal === null ? {} : { signal }) });
+      const text = opening === undefined ? openSnapshot : `${openSnapshot}; ${opening}`;
+      // several statements in one query give several results; the types of `pg` do not know that
+      const [, tips, first] = (await client.query(text)) as unknown as [
+        pg.QueryResult,
+        pg.QueryResult<TipRow>,
+        pg.QueryResult?,
+      ];
+      const value = await fn({
+        client,
+        tip: tipOf(tips.rows[0]),
+        ...(first === undefined ? {} : { opening: first.rows[0] as unknown }),
+        ...(signal === null ? {} : { signal }),
+      });
       await client.query('COMMIT');
       return value;
     } catch (error) {

@@ -19,6 +19,8 @@ export interface Tip {
 export interface Snapshot {
   readonly client: PoolClient;
   readonly tip: Tip | null;
+  /** The row of the engine's `opening`, in the moment of the snapshot. Absent: it was not asked. */
+  readonly opening?: unknown;
   /** Aborted when the client no longer waits for the answer. */
   readonly signal?: AbortSignal;
 }
@@ -146,6 +148,11 @@ export const facetTypesMax = 50;
  */
 export interface SearchEngine {
   readonly name: string;
+  /**
+   * A statement without parameters that gives one row of each snapshot. It goes with the statement that opens the
+   * snapshot: it costs no round trip. Absent: the engine needs none.
+   */
+  readonly opening?: string;
   searchText(snapshot: Snapshot, query: TextQuery): Promise<SearchHits>;
   searchHash(snapshot: Snapshot, query: HashQuery): Promise<SearchHits>;
   facetsOfText(snapshot: Snapshot, matches: TextMatches): Promise<SearchFacets>;

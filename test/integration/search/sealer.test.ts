@@ -44,9 +44,11 @@ describe('the sealer', () => {
       metadata: index % 3 === 0 ? `{"${word}":${from + index}}` : null,
     }));
 
+  // one for all tests: it must notice each change of the segments
+  const engine = createPostgresEngine({ indexedMin: 0 });
+
   /** The index says the same as a scan; `word` is in every text. */
   const expectExact = async (...needles: string[]): Promise<void> => {
-    const engine = createPostgresEngine({ indexedMin: 0 });
     for (const corpus of ['content', 'metadata'] as const) {
       for (const needle of needles) {
         const page = { page: 1, itemsPerPage: 1000 };
@@ -54,6 +56,7 @@ describe('the sealer', () => {
           database.pool,
           (snapshot) => engine.searchText(snapshot, { corpus, needles: [needle], ...page }),
           null,
+          engine.opening,
         );
         expect({ keys, totalItems }).toEqual(naiveTextSearch(rows.inscriptions, corpus, [needle], page));
       }

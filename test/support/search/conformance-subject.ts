@@ -86,7 +86,7 @@ export class ConformanceSubject {
     ask: (snapshot: Snapshot) => Promise<T>,
   ): Promise<{ found: T; inscriptions: readonly StoredInscription[] } | null> {
     const { isFollower = false } = this.#subject;
-    const found = await withSnapshot(this.pool, ask, null).catch((error: unknown) => {
+    const found = await withSnapshot(this.pool, ask, null, this.engine.opening).catch((error: unknown) => {
       const mayRefuse = isFollower && !this.#isTakenUp;
       if (mayRefuse && error instanceof AppError && error.code === 'search_engine_behind') return null;
       throw error;
