@@ -20,8 +20,8 @@ import type { ReadFile } from '#orders/reading/read-files.ts';
 import { type ReadOrder, readOrderRequest } from '#orders/reading/read-order.ts';
 import { satributeFaults } from '#orders/reading/read-satributes.ts';
 import type { RequestFault } from '#orders/reading/request-values.ts';
-import type { NodePolicy } from '#orders/sending/node-policy.store.ts';
 import { answerOnce, onceHeaders } from './answer-once.ts';
+import { feeFaults } from './fee-faults.ts';
 import { namedInscriptionFaults } from './named-inscriptions.ts';
 import { defaultPriceSettings, type PriceSettings, pricesOf, quoted, refuseFaults } from './prices.ts';
 
@@ -150,16 +150,7 @@ async function wantedOrder(
   };
 }
 
-/** What the node does not relay could never be delivered. */
-function feeFaults({ feeRate }: Pick<OrderTerms, 'feeRate'>, policy: NodePolicy | null): RequestFault[] {
-  if (policy === null || feeRate >= policy.leastFeeRate) return [];
-  const [asked, least] = [feeRate, policy.leastFeeRate].map((rate) => Number(rate) / 1000);
-  return [
-    { message: `fee: the node relays nothing below ${least} sat/vB, so not ${asked}.`, parameter: 'fee' },
-  ];
-}
-
-/** Throws `showninvalid` where there are any. */
+/** Throws `request_invalid` where there are any. */
 function refuseAny(faults: readonly RequestFault[]): void {
   if (faults.length > 0) throw refuseFaults(faults);
 }

@@ -1,6 +1,7 @@
 import type { Static } from 'typebox';
 import { virtualSize } from '#kernel/bitcoin/transaction-size.ts';
 import type { OrderQuote } from '#orders/inscribing/quote-order.ts';
+import type { RequestFault } from '#orders/reading/request-values.ts';
 import type { legacyAnswer, priceAnswer } from './price.schemas.ts';
 import type { Saving } from './savings.ts';
 
@@ -44,8 +45,10 @@ export function planOf(
   quote: OrderQuote,
   savings: readonly Saving[],
   notCompressed: number,
+  notRelayed: readonly RequestFault[],
 ): Pick<PriceAnswer, 'amountPerFile' | 'transactions' | 'warnings' | 'savings'> {
   const warnings = quote.warnings.map((warning) => ({ ...warning }) as { code: string; message: string });
+  for (const { message } of notRelayed) warnings.push({ code: 'fee-not-relayed', message });
   if (notCompressed > 0) {
     warnings.push({
       code: 'compress-not-counted',

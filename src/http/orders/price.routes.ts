@@ -10,6 +10,7 @@ import { type FileTerms, type OrderTerms, orderBounds } from '#orders/inscribing
 import { encodeContents } from '#orders/reading/encode-contents.ts';
 import { readBatchMode, readOrderRequest } from '#orders/reading/read-order.ts';
 import { RequestValues } from '#orders/reading/request-values.ts';
+import { feeFaults } from './fee-faults.ts';
 import { legacyAnswer, priceAnswer, priceBody, priceQuery } from './price.schemas.ts';
 import { legacyOf, planOf, priceOf } from './price-answers.ts';
 import { commonSats, defaultPriceSettings, pricesOf, quoted, rareSatsFeeOf, refuseFaults } from './prices.ts';
@@ -84,7 +85,8 @@ export function priceRoutes(app: App, deps: AppDependencies): void {
       const isPlanned = request.query.plan === '1' || request.query.plan === 'true';
       if (!isPlanned) return answer;
       const savings = await savingsOf(quote, terms, prices, read, { search, asker, encoding });
-      return { ...answer, ...planOf(quote, savings, notCompressed) };
+      const policy = (await deps.orders?.nodePolicy()) ?? null;
+      return { ...answer, ...planOf(quote, savings, notCompressed, feeFaults(terms, policy)) };
     },
   });
 }

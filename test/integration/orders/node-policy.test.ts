@@ -38,6 +38,19 @@ test('an order below what the node relays is refused before an address is shown'
   expect((await order(1)).status).toBe(200);
 });
 
+test('the plan of a price warns of what the node does not relay', async () => {
+  const codes = async (fee: number): Promise<readonly string[]> => {
+    const { body } = await http.post<{ warnings: readonly { readonly code: string }[] }>('/price?plan=1', {
+      type: 'direct',
+      order: { files: [{ name: 'a.txt', size: 1 }], receiveAddress: addressOf(700), fee },
+    });
+    return body.warnings.map(({ code }) => code);
+  };
+  await say(3000n, null);
+  expect(await codes(2.999)).toContain('fee-not-relayed');
+  expect(await codes(3)).not.toContain('fee-not-relayed');
+});
+
 test('an order keeps what was estimated when it was made', async () => {
   await say(1000n, 7500n);
   const { body } = await order(2);
