@@ -506,6 +506,33 @@ CREATE INDEX runes_etching ON chain.runes USING btree (txid);
 CREATE UNIQUE INDEX runes_id ON chain.runes USING btree (height, tx_index);
 CREATE UNIQUE INDEX runes_rune ON chain.runes USING btree (rune);
 
+CREATE TABLE chain.sales (
+  gross_payout bigint NOT NULL,
+  price bigint NOT NULL,
+  height integer NOT NULL,
+  tx_index integer NOT NULL,
+  input integer NOT NULL,
+  place integer NOT NULL,
+  key integer NOT NULL,
+  bundle integer NOT NULL,
+  payout_output integer NOT NULL,
+  fee_output integer,
+  rules smallint NOT NULL,
+  class smallint NOT NULL,
+  form smallint NOT NULL,
+  confidence smallint NOT NULL,
+  sighash smallint NOT NULL,
+  wash boolean NOT NULL,
+  txid bytea NOT NULL,
+  maker bytea NOT NULL,
+  taker bytea,
+  CONSTRAINT sales_pkey PRIMARY KEY (height, tx_index, input, place),
+  CONSTRAINT sales_check CHECK ((bundle > place)),
+  CONSTRAINT sales_gross_payout_check CHECK ((gross_payout >= 0)),
+  CONSTRAINT sales_price_check CHECK ((price >= 0)),
+  CONSTRAINT sales_txid_check CHECK ((length(txid) = 32))
+);
+
 CREATE TABLE chain.sat_ranges (
   height integer NOT NULL,
   vout integer NOT NULL,
