@@ -1,6 +1,7 @@
 import type { LedgerAccount } from '#orders/ledger/ledger.ts';
 import { accountOfOutput } from '#orders/ledger/settlements.ts';
 import type { OrderState } from '#orders/order/order-machine.ts';
+import { shownTxidOf } from '#orders/order/outpoint.ts';
 import type { AuditedOrder, AuditedTransaction, Coin } from './audited-order.ts';
 import type { DifferenceKind } from './differences.ts';
 
@@ -75,7 +76,7 @@ function withAncestors(transactions: readonly AuditedTransaction[], mined: Set<s
   const byTxid = new Map(transactions.map((transaction) => [transaction.txid, transaction]));
   for (const txid of mined) {
     for (const { outpoint } of byTxid.get(txid)?.plan.inputs ?? []) {
-      const ancestor = txidOf(outpoint);
+      const ancestor = shownTxidOf(outpoint);
       // a set that grows is walked to its new end
       if (byTxid.has(ancestor)) mined.add(ancestor);
     }
@@ -237,5 +238,3 @@ function deliveredBy(
   }
   return places.size;
 }
-
-const txidOf = (outpoint: string): string => outpoint.slice(0, 64);

@@ -1,15 +1,16 @@
 import type { OwnScript } from '#kernel/contracts/transaction-plan.ts';
 import type { Logger } from '#kernel/logger.ts';
 import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
-import { outpointOf } from '#orders/ledger/settlements.ts';
+import { outpointOf, outpointParts } from '#orders/order/outpoint.ts';
 import type { NodeStanding } from '#orders/sending/node-standing.ts';
 import { Budgets, type SpentOnFamily } from './budgets.ts';
-import { type LiveBump, outpointParts } from './bump.store.ts';
+import type { LiveBump } from './bump.store.ts';
 import type { FoundParent } from './find-stuck.ts';
 import { guarded } from './guarded.ts';
 import {
   type BumpLimit,
   type OwnedOutput,
+  owedOf,
   type PlannedBump,
   planBump,
   type WantedBump,
@@ -178,8 +179,6 @@ export class BumpRound {
     }
   }
 }
-
-const owedOf = ({ parents }: WantedBump): bigint => parents.reduce((sum, { owed }) => sum + owed, 0n);
 
 function wantedOf(
   parents: readonly FoundParent[],

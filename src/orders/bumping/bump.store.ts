@@ -1,13 +1,14 @@
 import type pg from 'pg';
-import { displayHash, parseTxid, type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
+import { type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
-import { outpointOf } from '#orders/ledger/settlements.ts';
+import { p2trDust } from '#orders/inscribing/plan-amounts.ts';
 import type { OrderQuote } from '#orders/order/order-request.ts';
 import {
   type OrderTransactionKind,
   type StoredPlan,
   virtualBytesOf,
 } from '#orders/order/order-transactions.store.ts';
+import { outpointOf, outpointParts } from '#orders/order/outpoint.ts';
 
 /** An input of a bump: with it and its key a bump that replaces it is made. */
 export interface StoredBumpInput {
@@ -179,8 +180,8 @@ export async function revenueCoins(client: pg.ClientBase): Promise<RevenueCoin[]
           WHERE o.state = 'completed' AND t.superseded_at IS NULL
             -- what sends deposits home may leave a customer's money
             AND t.kind <> 'return'
-            -- what was paid too much lies in our output
-            AND (t.kind = 'refund' OR o.amount + ${dust} >
+            -- what was paid too much lies in our output: from dust on it is the customer's
+            AND (t.kind = 'refund' OR o.amount + ${p2trDust} >
                  (SELECT sum((input->>'value')::bigint) FROM jsonb_array_elements(t.plan->'inputs') AS i (input)))
          UNION ALL
          SELECT b.txid, b.own_index, NULL, ARRAY[0] FROM service.bumps AS b
@@ -235,9 +236,6 @@ async function spentByOrders(
   );
   return new Set(rows.map(({ outpoint }) => outpoint));
 }
-
-/** From here on what was paid too much is the customer's (`p2trDust`). */
-const dust = 330;
 
 /** What orders have spent on bumps, by family: of those that replace each other one is mined. */
 export async function spentOnBumps(
@@ -373,7 +371,7 @@ export async function spentByBumps(client: pg.ClientBase, orderId: string): Prom
        JOIN service.bumps AS b ON b.txid = i.bump WHERE t.order_id = $1 AND NOT ${isDead('b')}`,
     [orderId],
   );
-  return rows.map(({ txid, vout }) => `${displayHash(trustedTxid(txid))}:${vout}`);
+  return rows.map(({ txid, vout }) => outpointOf({ txid: trustedTxid(txid), vout }));
 }
 
 /** Orders that bear a part of these bumps. */
@@ -394,11 +392,4 @@ export async function noteStuck(client: pg.ClientBase, reasons: ReadonlyMap<stri
       WHERE o.id = n.id AND o.stuck IS DISTINCT FROM n.reason`,
     [[...reasons.keys()], [...reasons.values()]],
   );
-}
-
-/** The txid and index of `<txid>:<vout>`. */
-export function outpointParts(text: string): { readonly txid: Txid; readonly vout: number } {
-  const txid = parseTxid(text.slice(0, 64));
-  if (txid === null) throw new Error('a stored outpoint begins with a txid');
-  return { txid, vout: Number(text.slice(65)) };
 }

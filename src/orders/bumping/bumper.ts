@@ -8,6 +8,7 @@ import { readSigned } from '#orders/order/order-transactions.store.ts';
 import { broadcast, broadcastPackage } from '#orders/sending/broadcast.ts';
 import { mempoolStanding } from '#orders/sending/mempool-standing.ts';
 import { type NodeStanding, urgentFeeRate } from '#orders/sending/node-standing.ts';
+import { isUnspent } from '#orders/sending/unspent-output.ts';
 import {
   type LiveBump,
   liveBumps,
@@ -84,8 +85,7 @@ export class Bumper {
       scriptOf: signer.scriptOf,
       isInMempool: async (txid) => (await mempoolStanding(node, txid)) !== null,
       freeCoins: () => this.#freeCoins(),
-      isUnspent: async ({ txid, vout }) =>
-        (await node.call<unknown>('gettxout', [displayHash(txid), vout, true])) !== null,
+      isUnspent: (coin) => isUnspent(node, coin, { mempool: true }),
       store: (wanted) => keepBump({ client, signer, log }, wanted),
       log,
     });

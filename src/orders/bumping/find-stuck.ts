@@ -1,6 +1,7 @@
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
-import { excessOf, outpointOf } from '#orders/ledger/settlements.ts';
+import { excessOf } from '#orders/ledger/settlements.ts';
+import { outpointOf, shownTxidOf } from '#orders/order/outpoint.ts';
 import { hasUnspentOutput, type MempoolStanding, mempoolStanding } from '#orders/sending/mempool-standing.ts';
 import type { OverdueTransaction } from './bump.store.ts';
 import type { OwnedOutput } from './plan-bump.ts';
@@ -99,7 +100,7 @@ function ancestorsOf(
 ): OverdueTransaction[] {
   const found = new Set<OverdueTransaction>();
   for (const { outpoint } of plan.inputs) {
-    const parent = byId.get(outpoint.slice(0, txidChars));
+    const parent = byId.get(shownTxidOf(outpoint));
     // a reveal spends each parent that the one before it returned: all of them lead to the same ancestors
     if (parent === undefined || found.has(parent)) continue;
     for (const each of ancestorsOf(parent, byId)) found.add(each);
@@ -107,8 +108,6 @@ function ancestorsOf(
   }
   return [...found];
 }
-
-const txidChars = 64;
 
 function payingOutput(
   { txid, plan, ownIndex }: OverdueTransaction,

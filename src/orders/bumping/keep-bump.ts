@@ -5,9 +5,10 @@ import type { TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
 import type { Logger } from '#kernel/logger.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
-import { outpointOf } from '#orders/ledger/settlements.ts';
-import type { OrderSigner } from '#orders/making/sign-and-store.ts';
+import { anchorScript } from '#orders/inscribing/plan-amounts.ts';
+import { type OrderSigner, storedPlan } from '#orders/making/sign-and-store.ts';
 import { lockOrder } from '#orders/order/order.store.ts';
+import { outpointOf } from '#orders/order/outpoint.ts';
 import { nextBlock, ownWatcherOf } from '#orders/order/watchers.ts';
 import { watchScripts } from '#payments/store/watches.store.ts';
 import { insertBump, type StoredBumpPlan } from './bump.store.ts';
@@ -36,7 +37,7 @@ export async function keepBump(
       txid: signed.txid,
       family,
       bytes: signed.bytes,
-      plan: storedPlan(plan, owed),
+      plan: storedBump(plan, owed),
       fee,
       virtualBytes: virtualSize(plannedWeight(plan)),
       ownIndex,
@@ -53,22 +54,15 @@ export async function keepBump(
   return family;
 }
 
-function storedPlan({ inputs, outputs }: TransactionPlan, owed: bigint): StoredBumpPlan {
+function storedBump(plan: TransactionPlan, owed: bigint): StoredBumpPlan {
   return {
-    inputs: inputs.map((input) => ({
+    ...storedPlan(plan),
+    inputs: plan.inputs.map((input) => ({
       outpoint: outpointOf(input),
       value: Number(input.value),
       script: Buffer.from(input.script).toString('hex'),
-      keyIndex: input.script.length === anchorBytes ? null : input.key.index,
-    })),
-    outputs: outputs.map(({ kind, value, script }) => ({
-      kind,
-      value: Number(value),
-      script: Buffer.from(script).toString('hex'),
+      keyIndex: Buffer.compare(input.script, anchorScript) === 0 ? null : input.key.index,
     })),
     ...(owed === 0n ? {} : { owed: Number(owed) }),
   };
 }
-
-/** The script of an anchor (P2A). */
-const anchorBytes = 4;

@@ -9,7 +9,7 @@ import {
   type WalletKey,
 } from '#kernel/contracts/transaction-plan.ts';
 import type { Txid } from '#kernel/primitives/hash.ts';
-import { feeOf, largest, p2trDust, valueOf } from '#orders/inscribing/plan-amounts.ts';
+import { feeAt, feeOf, largest, p2trDust, smallest, valueOf } from '#orders/inscribing/plan-amounts.ts';
 import type { OwnDestination } from '#orders/inscribing/plan-transactions.ts';
 
 /** An output that is ours: P2TR of a key of branch 1, or an anchor, which has none. */
@@ -88,8 +88,8 @@ export function planBump(
   rules: BumpRules,
 ): PlannedBump | { readonly kind: 'none'; readonly limit: BumpLimit } {
   const { parents, kept, budgets } = wanted;
-  const owed = parents.reduce((sum, parent) => sum + parent.owed, 0n);
-  const most = least(
+  const owed = owedOf(wanted);
+  const most = smallest(
     bumpFeeMax,
     [...budgets.values()].reduce((sum, budget) => sum + budget, 0n),
   );
@@ -97,7 +97,7 @@ export function planBump(
   const reserve = owed + p2trDust;
   const own = [...parents.map(({ output }) => output), ...kept];
   const chosen: OwnedOutput[] = [];
-  const worth = coins.filter(({ value }) => value > costOf(keyInputWeight, wanted.feeRate));
+  const worth = coins.filter(({ value }) => value > feeOf(keyInputWeight, wanted.feeRate));
   for (;;) {
     const inputs = [...own, ...chosen];
     const size = childSize(inputs, rest);
@@ -105,12 +105,16 @@ export function planBump(
     const fee = asked < most ? asked : most;
     const missing = fee + reserve - valueOf(inputs);
     if (missing <= 0n) return bumpOf(wanted, { inputs, chosen, fee, asked, limit: 'budget' }, rest, rules);
-    const coin = nextCoin(worth, chosen, missing + costOf(keyInputWeight, wanted.feeRate));
+    const coin = nextCoin(worth, chosen, missing + feeOf(keyInputWeight, wanted.feeRate));
     if (coin === null)
       return bumpOf(wanted, { inputs, chosen, fee: fee - missing, asked, limit: 'coins' }, rest, rules);
     chosen.push(coin);
   }
 }
+
+/** Sats of a customer's in what is paid for. */
+export const owedOf = ({ parents }: Pick<WantedBump, 'parents'>): bigint =>
+  parents.reduce((sum, { owed }) => sum + owed, 0n);
 
 /** The smallest one that is enough, else the largest. */
 function nextCoin(
@@ -123,8 +127,6 @@ function nextCoin(
     .toSorted((a, b) => (a.value < b.value ? -1 : a.value > b.value ? 1 : 0));
   return free.find(({ value }) => value >= needed) ?? free.at(-1) ?? null;
 }
-
-const costOf = (weight: number, feeRate: bigint): bigint => feeOf(weight, feeRate);
 
 interface Funded {
   readonly inputs: readonly OwnedOutput[];
@@ -143,7 +145,7 @@ function bumpOf(
   rules: BumpRules,
 ): PlannedBump | { readonly kind: 'none'; readonly limit: BumpLimit } {
   const size = childSize(inputs, rest);
-  const { feeRate, paidRate, parents } = wanted;
+  const { feeRate, paidRate } = wanted;
   const reached = reachedRate(wanted, fee, size);
   const isWorth = reached * leastGain.of >= paidRate * (leastGain.of + leastGain.more) || reached >= feeRate;
   if (fee < leastFee(wanted, size, rules) || !isWorth) return { kind: 'none', limit };
@@ -155,7 +157,7 @@ function bumpOf(
     outputs: [{ kind: 'bump', value, ...rest }],
     feeMax: fee,
   };
-  const owed = parents.reduce((sum, parent) => sum + parent.owed, 0n);
+  const owed = owedOf(wanted);
   assert(value >= owed + p2trDust, 'what is owed stays, and what is ours is no dust');
   const shares = sharesOf(wanted, fee);
   return { kind: 'bump', plan, fee, shares, coins: chosen, limit: fee < asked ? limit : null };
@@ -201,10 +203,6 @@ function reachedRate(wanted: WantedBump, fee: bigint, size: number): bigint {
   return ((paid.fee + fee) * 1000n) / BigInt(paid.virtualBytes + size);
 }
 
-/** The fee of a virtual size, rounded up. */
-export const feeAt = (virtualBytes: number, feeRate: bigint): bigint =>
-  (BigInt(virtualBytes) * feeRate + 999n) / 1000n;
-
 /** By what each order's transactions lack, as far as budgets go. */
 function sharesOf({ parents, feeRate, budgets }: WantedBump, fee: bigint): Map<string, bigint> {
   const shares = new Map<string, bigint>();
@@ -217,16 +215,13 @@ function sharesOf({ parents, feeRate, budgets }: WantedBump, fee: bigint): Map<s
     const round = open;
     for (const [id, weight] of weights) {
       const room = (budgets.get(id) ?? 0n) - (shares.get(id) ?? 0n);
-      const part = least((round * weight + all - 1n) / all, room, open);
+      const part = smallest((round * weight + all - 1n) / all, room, open);
       shares.set(id, (shares.get(id) ?? 0n) + part);
       open -= part;
     }
   }
   return shares;
 }
-
-const least = (...amounts: readonly bigint[]): bigint =>
-  amounts.reduce((smallest, amount) => (amount < smallest ? amount : smallest));
 
 /** What the transactions of an order lack to the rate; at least a sat, so that it bears something. */
 function lackOf(parents: readonly BumpedTransaction[], orderId: string, feeRate: bigint): bigint {

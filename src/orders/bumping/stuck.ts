@@ -1,8 +1,9 @@
 import { keyInputWeight } from '#kernel/bitcoin/plan-weight.ts';
 import { virtualSize } from '#kernel/bitcoin/transaction-size.ts';
+import { feeAt } from '#orders/inscribing/plan-amounts.ts';
 import type { MempoolStanding } from '#orders/sending/mempool-standing.ts';
 import type { ClusterLimits } from '#orders/sending/node-standing.ts';
-import { type BumpedTransaction, feeAt } from './plan-bump.ts';
+import type { BumpedTransaction } from './plan-bump.ts';
 
 /** A transaction of an order that waits for long. */
 export interface WaitingParent extends BumpedTransaction {

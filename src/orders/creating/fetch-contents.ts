@@ -1,4 +1,5 @@
 import { AppError } from '#kernel/errors/app-error.ts';
+import { inLanes } from '#kernel/in-lanes.ts';
 import { metadataCbor } from '#orders/reading/metadata-cbor.ts';
 import type { ReadFile } from '#orders/reading/read-files.ts';
 import { type RequestFault, RequestValues } from '#orders/reading/request-values.ts';
@@ -76,15 +77,9 @@ export async function fetchContents(
         ]
       : []),
   ]);
-  const left = tasks.values();
-  await Promise.all(
-    Array.from({ length: atOnce }, async () => {
-      for (const task of left) {
-        if (!goesOn()) return;
-        await task();
-      }
-    }),
-  );
+  await inLanes(tasks, atOnce, async (task) => {
+    if (goesOn()) await task();
+  });
   client.throwIfAborted();
   if (total > totalMax) values.fault('files', `hold more than ${totalMax} bytes at their URLs`);
   if (late.aborted)

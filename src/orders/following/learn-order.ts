@@ -10,7 +10,6 @@ import {
   hexOf,
   movedExcess,
   type OwedMoney,
-  outpointOf,
   restsOf,
   settlementsOf,
   shareOf,
@@ -25,6 +24,7 @@ import {
   reviveMined,
   supersede,
 } from '#orders/order/order-transactions.store.ts';
+import { outpointOf } from '#orders/order/outpoint.ts';
 import { refundWatcherOf, watcherOf } from '#orders/order/watchers.ts';
 import { candidates, type Deposit, progressOf } from '#orders/parents/deposits.ts';
 import { readDeposits } from '#orders/parents/read-deposits.ts';

@@ -23,10 +23,12 @@ export interface Parts {
 export const weightWith = ({ inputs, outputs, weight }: Parts, output: number): number =>
   frameWeight(inputs, outputs + 1) + weight + output;
 
-/** The fee of a weight: its virtual size at a rate in sats for 1,000 virtual bytes, rounded up. */
-export function feeOf(weight: number, feeRate: bigint): bigint {
-  return (BigInt(virtualSize(weight)) * feeRate + 999n) / 1000n;
-}
+/** The fee of a weight at a rate in sats for 1,000 virtual bytes. */
+export const feeOf = (weight: number, feeRate: bigint): bigint => feeAt(virtualSize(weight), feeRate);
+
+/** The fee of a virtual size, rounded up. */
+export const feeAt = (virtualBytes: number, feeRate: bigint): bigint =>
+  (BigInt(virtualBytes) * feeRate + 999n) / 1000n;
 
 export const valueOf = (parts: readonly { readonly value: bigint }[]): bigint =>
   parts.reduce((sum, { value }) => sum + value, 0n);
@@ -73,3 +75,6 @@ const ownKinds = [
 
 export const largest = (...amounts: readonly bigint[]): bigint =>
   amounts.reduce((most, amount) => (amount > most ? amount : most), 0n);
+
+export const smallest = (first: bigint, ...others: readonly bigint[]): bigint =>
+  others.reduce((least, amount) => (amount < least ? amount : least), first);

@@ -1,3 +1,5 @@
+import { smallest } from '#orders/inscribing/plan-amounts.ts';
+
 /**
  * Accounts that sats of customers can be in (docs/orders.md, "Ledger"). `outside`: everything that is not ours. `owed`:
  * received, and not delivered or refunded. `deposit`: values of parents. `postage`: with the customer's inscriptions.
@@ -71,7 +73,7 @@ export function withReferral(
     split = split.map((settlement) => ({
       ...settlement,
       parts: settlement.parts.flatMap(({ to, sats }): Settlement['parts'] => {
-        const taken = to === account ? least(sats, open) : 0n;
+        const taken = to === account ? smallest(sats, open) : 0n;
         open -= taken;
         return taken === 0n
           ? [{ to, sats }]
@@ -87,7 +89,7 @@ export function withReferral(
   let due = commission;
   for (const account of ours) {
     const held = split.flatMap(({ parts }) => parts).filter(({ to }) => to === account);
-    const taken = least(
+    const taken = smallest(
       held.reduce((sum, { sats }) => sum + sats, 0n),
       due,
     );
@@ -96,8 +98,6 @@ export function withReferral(
   }
   return split;
 }
-
-const least = (a: bigint, b: bigint): bigint => (a < b ? a : b);
 
 /** The entries that the confirmed facts of an order ask for. Pure. */
 export function entriesOf(receipts: readonly Receipt[], settlements: readonly Settlement[]): LedgerEntry[] {

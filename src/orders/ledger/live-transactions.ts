@@ -1,8 +1,8 @@
 import { displayHash } from '#kernel/primitives/hash.ts';
 import type { OrderBump } from '#orders/bumping/bump.store.ts';
 import type { OrderTransaction } from '#orders/order/order-transactions.store.ts';
+import { outpointOf, shownTxidOf } from '#orders/order/outpoint.ts';
 import type { Payment } from '#payments/payments.queries.ts';
-import { outpointOf } from './settlements.ts';
 
 /** Outputs of others, and of bumps, that transactions of an order can spend: in a block, or on the way to one. Pure. */
 export function outputsThere(
@@ -33,7 +33,7 @@ export function splitOrphans<T extends Pick<OrderTransaction, 'txid' | 'plan'>>(
     before = live.length;
     left = left.filter((transaction) => {
       const isLive = transaction.plan.inputs.every(
-        ({ outpoint }) => there.has(outpoint) || made.has(outpoint.slice(0, txidChars)),
+        ({ outpoint }) => there.has(outpoint) || made.has(shownTxidOf(outpoint)),
       );
       if (!isLive) return true;
       live.push(transaction);
@@ -43,5 +43,3 @@ export function splitOrphans<T extends Pick<OrderTransaction, 'txid' | 'plan'>>(
   }
   return { live, orphans: left };
 }
-
-const txidChars = 64;

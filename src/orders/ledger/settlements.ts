@@ -1,8 +1,9 @@
 import type { PlannedOutputKind } from '#kernel/contracts/transaction-plan.ts';
-import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
+import type { Txid } from '#kernel/primitives/hash.ts';
 import { p2trDust } from '#orders/inscribing/plan-amounts.ts';
 import type { Order } from '#orders/order/order.store.ts';
 import type { OrderTransaction, StoredPlan } from '#orders/order/order-transactions.store.ts';
+import { outpointOf } from '#orders/order/outpoint.ts';
 import type { Payment } from '#payments/payments.queries.ts';
 import type { LedgerAccount, ReferralShare, Settlement } from './ledger.ts';
 
@@ -185,10 +186,6 @@ export const spentBy = (
       .filter((made) => kind === null || made.kind === kind)
       .flatMap(({ plan }) => plan.inputs.map(({ outpoint }) => outpoint)),
   );
-
-/** `<txid>:<vout>`, as it is shown. */
-export const outpointOf = ({ txid, vout }: { readonly txid: Txid; readonly vout: number }): string =>
-  `${displayHash(txid)}:${vout}`;
 
 /** In internal order, as the ledger has it. */
 export const hexOf = (txid: Uint8Array): string => Buffer.from(txid).toString('hex');

@@ -2,13 +2,14 @@ import type pg from 'pg';
 import type { OwnScript, TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
 import type { Txid } from '#kernel/primitives/hash.ts';
 import type { OwnDestination } from '#orders/inscribing/plan-transactions.ts';
-import { type OwedMoney, outpointOf } from '#orders/ledger/settlements.ts';
+import type { OwedMoney } from '#orders/ledger/settlements.ts';
 import { type Order, readLeaves } from '#orders/order/order.store.ts';
 import {
   insertTransaction,
   type OrderTransactionKind,
   type StoredPlan,
 } from '#orders/order/order-transactions.store.ts';
+import { outpointOf } from '#orders/order/outpoint.ts';
 import type { OwedOutput } from './plan-refund.ts';
 
 /** What the wallet does: `src/wallet` has the keys. */
@@ -53,7 +54,8 @@ export async function store(
   });
 }
 
-function storedPlan({ inputs, outputs }: TransactionPlan): StoredPlan {
+/** As it is kept. */
+export function storedPlan({ inputs, outputs }: TransactionPlan): StoredPlan {
   return {
     inputs: inputs.map((input) => ({ outpoint: outpointOf(input), value: Number(input.value) })),
     outputs: outputs.map(({ kind, value, script }) => ({

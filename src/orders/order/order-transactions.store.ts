@@ -4,6 +4,7 @@ import { frameWeight, outputWeight, virtualSize } from '#kernel/bitcoin/transact
 import type { PlannedOutputKind } from '#kernel/contracts/transaction-plan.ts';
 import { displayHash, type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
+import { shownTxidOf } from './outpoint.ts';
 
 /** `return`: what sends deposits home that no delivery uses. */
 export const orderTransactionKinds = ['commit', 'reveal', 'return', 'refund'] as const;
@@ -82,7 +83,7 @@ export async function reviveMined(tx: pg.ClientBase, orderId: string): Promise<v
     mined.has(each.id) ||
     (each.kind === 'reveal' &&
       !isRival(each) &&
-      each.outpoints.some((outpoint) => mined.has(txidOf(outpoint))));
+      each.outpoints.some((outpoint) => mined.has(shownTxidOf(outpoint))));
   await tx.query('UPDATE service.order_transactions SET superseded_at = NULL WHERE txid = ANY($1)', [
     all.filter(isBack).map(({ txid }) => Buffer.from(txid)),
   ]);
@@ -133,13 +134,11 @@ function minedAmong(all: readonly KnownTransaction[]): ReadonlySet<string> {
   for (const id of mined) {
     // a set that grows is walked to its new end
     for (const outpoint of byId.get(id)?.outpoints ?? []) {
-      if (byId.has(txidOf(outpoint))) mined.add(txidOf(outpoint));
+      if (byId.has(shownTxidOf(outpoint))) mined.add(shownTxidOf(outpoint));
     }
   }
   return mined;
 }
-
-const txidOf = (outpoint: string): string => outpoint.slice(0, 64);
 
 /** Stores a signed transaction, before it is broadcast. */
 export async function insertTransaction(

@@ -1,5 +1,5 @@
-import { outpointOf } from '#orders/ledger/settlements.ts';
 import { isInTime, type OrderFacts, type ParentsProgress } from '#orders/order/order-facts.ts';
+import { outpointOf } from '#orders/order/outpoint.ts';
 import type { Payment } from '#payments/payments.queries.ts';
 import type { DepositAddress } from './deposits.store.ts';
 import type { HeldRune } from './rune-route.ts';

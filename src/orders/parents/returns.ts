@@ -1,8 +1,9 @@
 import { largest } from '#orders/inscribing/plan-amounts.ts';
-import { type OwedMoney, outpointOf } from '#orders/ledger/settlements.ts';
+import type { OwedMoney } from '#orders/ledger/settlements.ts';
 import type { Order } from '#orders/order/order.store.ts';
 import { countsInTime, isDeep, type OrderFacts, type OrderPayment } from '#orders/order/order-facts.ts';
 import type { OrderState } from '#orders/order/order-machine.ts';
+import { outpointOf } from '#orders/order/outpoint.ts';
 import { depositsWait } from './deposits.store.ts';
 import type { Deposit } from './deposits.ts';
 

@@ -3,6 +3,7 @@ import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
 import type { ClusterLimits } from './node-standing.ts';
+import { isUnspent } from './unspent-output.ts';
 
 /** RPC_INVALID_ADDRESS_OR_KEY: here, a transaction that is not in the mempool. */
 const unknownKey = -5;
@@ -49,7 +50,7 @@ export async function hasUnspentOutput(
   vouts: ReadonlySet<number>,
 ): Promise<boolean> {
   for (const vout of vouts) {
-    if ((await node.call<unknown>('gettxout', [displayHash(txid), vout, false])) !== null) return true;
+    if (await isUnspent(node, { txid, vout }, { mempool: false })) return true;
   }
   return false;
 }

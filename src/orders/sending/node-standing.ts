@@ -1,5 +1,6 @@
 import { satsOfBitcoins } from '#kernel/bitcoin/amount.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
+import { largest } from '#orders/inscribing/plan-amounts.ts';
 
 /** What a node's policy allows, and what it says that transactions cost. Rates are sats for 1,000 virtual bytes. */
 export interface NodeStanding {
@@ -32,7 +33,7 @@ export function standingOf(mempool: unknown, estimated: unknown): NodeStanding {
   const { count, virtualBytes } = defaultClusterLimits;
   return {
     minRelayFeeRate,
-    mempoolMinFeeRate: highest(rateOf(info['mempoolminfee']) ?? minRelayFeeRate, minRelayFeeRate),
+    mempoolMinFeeRate: largest(rateOf(info['mempoolminfee']) ?? minRelayFeeRate, minRelayFeeRate),
     // told from Bitcoin Core 24 on
     incrementalFeeRate: rateOf(info['incrementalrelayfee']) ?? usualFeeRate,
     estimate: rateOf(fieldsOf(estimated)['feerate']),
@@ -46,13 +47,11 @@ export function standingOf(mempool: unknown, estimated: unknown): NodeStanding {
 
 /** What a transaction must pay to be mined soon: the estimate, or what the node takes at all. */
 export const urgentFeeRate = ({ estimate, mempoolMinFeeRate }: NodeStanding): bigint =>
-  highest(estimate ?? 0n, mempoolMinFeeRate);
+  largest(estimate ?? 0n, mempoolMinFeeRate);
 
 /** The same for what the service pays itself: never below what every node relays. */
 export const refundFeeRate = (standing: NodeStanding): bigint =>
-  highest(urgentFeeRate(standing), usualFeeRate);
-
-const highest = (a: bigint, b: bigint): bigint => (a > b ? a : b);
+  largest(urgentFeeRate(standing), usualFeeRate);
 
 const rateOf = (amount: unknown): bigint | null =>
   amount === undefined ? null : BigInt(satsOfBitcoins(amount));

@@ -10,6 +10,9 @@ import {
   supersede,
 } from '#orders/order/order-transactions.store.ts';
 import { forgetRefundWish, grantRefundWish, refundWishes } from '#orders/order/order-wishes.store.ts';
+import { outpointParts, shownTxidOf } from '#orders/order/outpoint.ts';
+
+import { isUnspent } from './unspent-output.ts';
 
 export interface WishesParts {
   readonly client: pg.ClientBase;
@@ -25,23 +28,20 @@ export interface WishesParts {
 export async function decideRefundWishes({ client, node, steps }: WishesParts): Promise<string[]> {
   const wishes = await refundWishes(client);
   for (const id of wishes) {
-    const isFree = await isUnspent(node, await readTransactions(client, id));
+    const isFree = await areFree(node, await readTransactions(client, id));
     await withTransaction(client, async (tx) => {
       const order = await lockOrder(tx, id);
       if (order === null) return;
-      const isWanted = order.state === 'queued';
-      if (!isWanted) {
+      if (order.state !== 'queued') {
         await forgetRefundWish(tx, id, null);
-        return;
-      }
-      if (!isFree) {
+      } else if (isFree) {
+        await grantRefundWish(tx, id);
+        for (const { txid } of await readTransactions(tx, id)) await supersede(tx, txid);
+        await applyEvent(tx, order, 'refunding', steps);
+      } else {
         await forgetRefundWish(tx, id, refused);
         await recordEvent(tx, id, 'refunding', order.state, null);
-        return;
       }
-      await grantRefundWish(tx, id);
-      for (const { txid } of await readTransactions(tx, id)) await supersede(tx, txid);
-      await applyEvent(tx, order, 'refunding', steps);
     });
   }
   return wishes;
@@ -53,16 +53,11 @@ const refused = 'It is not paid back: the mempool or a block has a transaction t
  * Whether nothing spends what these transactions spend, neither in the mempool nor in a block. Then none of them is there:
  * all stand on payments.
  */
-async function isUnspent(node: NodeRpc, transactions: readonly OrderTransaction[]): Promise<boolean> {
+async function areFree(node: NodeRpc, transactions: readonly OrderTransaction[]): Promise<boolean> {
   const own = new Set<string>(transactions.map(({ txid }) => displayHash(txid)));
   for (const { outpoint } of transactions.flatMap(({ plan }) => plan.inputs)) {
-    const [txid = '', vout] = outpoint.split(':');
-    const includeMempool = true;
-    if (
-      !own.has(txid) &&
-      (await node.call<unknown>('gettxout', [txid, Number(vout), includeMempool])) === null
-    )
-      return false;
+    if (own.has(shownTxidOf(outpoint))) continue;
+    if (!(await isUnspent(node, outpointParts(outpoint), { mempool: true }))) return false;
   }
   return true;
 }

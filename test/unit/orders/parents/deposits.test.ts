@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { trustedTxid } from '#kernel/primitives/hash.ts';
 import { asHeight } from '#kernel/primitives/height.ts';
-import { type OwedMoney, outpointOf } from '#orders/ledger/settlements.ts';
+import type { OwedMoney } from '#orders/ledger/settlements.ts';
 import type { OrderState } from '#orders/order/order-machine.ts';
+import { outpointOf } from '#orders/order/outpoint.ts';
 import { candidates, type Deposit, progressOf } from '#orders/parents/deposits.ts';
 import { ourCostMax, type ReturnFacts, returnedAtOnce, returnOf } from '#orders/parents/returns.ts';
 

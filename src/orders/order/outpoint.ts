@@ -1,0 +1,18 @@
+import { displayHash, parseTxid, type Txid } from '#kernel/primitives/hash.ts';
+
+/** An output as plans and accounts have it: `<txid>:<vout>`, as it is shown. */
+export const outpointOf = ({ txid, vout }: { readonly txid: Txid; readonly vout: number }): string =>
+  `${displayHash(txid)}:${vout}`;
+
+/** The txid in an outpoint, as it is shown. */
+export const shownTxidOf = (outpoint: string): string => outpoint.slice(0, txidChars);
+
+/** The txid and index of a stored outpoint. */
+export function outpointParts(outpoint: string): { readonly txid: Txid; readonly vout: number } {
+  const txid = parseTxid(shownTxidOf(outpoint));
+  if (txid === null) throw new Error('a stored outpoint begins with a txid');
+  return { txid, vout: Number(outpoint.slice(txidChars + 1)) };
+}
+
+/** 32 bytes in hex. */
+const txidChars = 64;

@@ -1,0 +1,11 @@
+import type { NodeRpc } from '#kernel/contracts/node.ts';
+import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
+
+/** Whether the node's best chain has this output unspent; with its mempool: what that makes and spends counts, too. */
+export async function isUnspent(
+  node: NodeRpc,
+  { txid, vout }: { readonly txid: Txid; readonly vout: number },
+  { mempool }: { readonly mempool: boolean },
+): Promise<boolean> {
+  return (await node.call<unknown>('gettxout', [displayHash(txid), vout, mempool])) !== null;
+}
