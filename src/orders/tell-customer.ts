@@ -3,6 +3,7 @@ import { displayHash } from '#kernel/primitives/hash.ts';
 import { putWebhooks } from '#webhooks/outbox.ts';
 import { type Order, readOrderFiles } from './order/order.store.ts';
 import { type OrderTransaction, readTransactions } from './order/order-transactions.store.ts';
+import { shownTxidOf } from './order/outpoint.ts';
 
 /** What the messages of an order are about (docs/webhooks.md). */
 export const webhookSubjectOf = (orderId: string): string => `order ${orderId}`;
@@ -17,7 +18,8 @@ export async function tellCustomer(tx: pg.ClientBase, order: Order): Promise<voi
   await putWebhooks(tx, { subject: webhookSubjectOf(id), url: order.webhookUrl }, [{ id, state }, ...files]);
 }
 
-async function filesTold(tx: pg.ClientBase, { id }: Order): Promise<object[]> {
+async function filesTold(tx: pg.ClientBase, order: Order): Promise<object[]> {
+  const { id } = order;
   const [files, transactions] = [await readOrderFiles(tx, id), await readTransactions(tx, id)];
   const commit = transactions.find(({ kind }) => kind === 'commit') ?? null;
   const reveals = transactions.filter(({ kind }) => kind === 'reveal');
@@ -31,11 +33,7 @@ async function filesTold(tx: pg.ClientBase, { id }: Order): Promise<object[]> {
         index: file.index,
         file: { ...file.shown, iqueued: true, iqueuedAt: reveal.madeAt.getTime() },
         tx: {
-          // of a direct order the customer's payment is the commit
-          commit:
-            commit === null
-              ? (reveal.plan.inputs[0]?.outpoint.slice(0, 64) ?? null)
-              : displayHash(commit.txid),
+          commit: commit === null ? paymentOf(order, reveal) : displayHash(commit.txid),
           parent: null,
           reveal: displayHash(reveal.txid),
           total_fees: reveal.fee,
@@ -45,6 +43,12 @@ async function filesTold(tx: pg.ClientBase, { id }: Order): Promise<object[]> {
       },
     ];
   });
+}
+
+/** Without a commit of ours the customer's payment is it: the reveal spends it after the parents (`planReveal`). */
+function paymentOf({ terms }: Order, { plan }: OrderTransaction): string | null {
+  const payment = plan.inputs[terms.parents.length];
+  return payment === undefined ? null : shownTxidOf(payment.outpoint);
 }
 
 /** Where a file is inscribed: the reveals have the files of an order one after the other. Null: in none of them. */

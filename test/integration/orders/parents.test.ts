@@ -1,13 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { encipher } from '#indexer/runes/encipher.ts';
+import { withTransaction } from '#kernel/pg/transaction.ts';
 import { type InscriptionId, parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import { asU128 } from '#kernel/runes/u128.ts';
 import type { WantedOrder } from '#orders/creating/create-order.ts';
 import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
 import { readEntries } from '#orders/ledger/ledger.store.ts';
 import { balancesOf } from '#orders/ledger/ledger.ts';
+import { readOrder } from '#orders/order/order.store.ts';
 import { orderAnswer } from '#orders/order-answer.ts';
 import { readDepositAddresses } from '#orders/parents/deposits.store.ts';
+import { tellCustomer, webhookSubjectOf } from '#orders/tell-customer.ts';
 import {
   type Coin,
   type Payment,
@@ -17,6 +20,7 @@ import {
 import { wantedOrder } from '#test/builders/wanted-order.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 import { OrderWorld } from '#test/support/orders/order-world.ts';
+import { readWebhooks } from '#webhooks/webhooks.queries.ts';
 
 /** The owner of parents, and where they and refunds go back to. */
 const owner = 800;
@@ -105,14 +109,15 @@ describe.skipIf(bitcoindForTests() === null)('orders with parents beside a real 
   /** Little: the node learns from it what transactions cost, and so what goes home pays. */
   const fee = 500;
 
-  /** Spends what is held, in its order, and a coin for the rest. */
-  async function send(held: readonly Held[], payments: readonly Payment[]): Promise<Coin> {
+  /** Spends what is held, in its order, and a coin for the rest. Its txid. */
+  async function send(held: readonly Held[], payments: readonly Payment[]): Promise<string> {
     const coin = await world.chain.coin();
     const paid = payments.reduce((sum, { value }) => sum + value, 0);
     const brought = held.reduce((sum, one) => sum + one.coin.value, coin.value);
     const change = { value: brought - paid - fee, to: coin.owner };
-    await world.chain.broadcast(transaction([...held.map((one) => one.coin), coin], [...payments, change]));
-    return coin;
+    const made = transaction([...held.map((one) => one.coin), coin], [...payments, change]);
+    await world.chain.broadcast(made);
+    return made.txid;
   }
 
   /** The same with runes of a new kind beside it, in the output that holds it. */
@@ -208,6 +213,15 @@ describe.skipIf(bitcoindForTests() === null)('orders with parents beside a real 
     return accounts(id);
   }
 
+  /** What the customer is told to be the commit of the first file. */
+  async function commitTold(id: string): Promise<unknown> {
+    const { pool } = world.database;
+    const order = await readOrder(pool, id);
+    await withTransaction(pool, (tx) => tellCustomer(tx, { ...order!, state: 'queued' }));
+    const [, file] = await readWebhooks(pool, webhookSubjectOf(id), 0, 2);
+    return JSON.parse(file!.body).tx.commit;
+  }
+
   const told = (id: string): string[] => world.told.filter((one) => one.id === id).map(({ state }) => state);
 
   test('that come with the payment, in one transaction, are on their way home with the children', async () => {
@@ -245,10 +259,11 @@ describe.skipIf(bitcoindForTests() === null)('orders with parents beside a real 
     await send([other!], [to(deposits[1], other!)]);
     await world.until(id, 'waiting-payment');
     await world.chain.mineMempool();
-    await send([], [charge]);
+    const payment = await send([], [charge]);
     await world.until(id, 'waiting-confirmation');
     await world.deliver(id);
     await expectChildren(id, ['c'], [one!, other!]);
+    expect(await commitTold(id)).toBe(payment);
     await expectAt(one!, scriptOf(home));
     await expectAt(other!, p2pkhHome);
     expect(await audited(id)).not.toHaveProperty('deposit');
