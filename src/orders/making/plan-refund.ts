@@ -11,12 +11,18 @@ export interface OwedOutput extends Arrived {
   readonly owed: bigint;
 }
 
+/**
+ * Outputs that one refund spends; the others are of the next one, once a block has it. Anybody may pay an address as often as
+ * they like: 1,740 inputs of 230 weight units are more than nodes relay, and each is signed while everything else waits.
+ */
+export const refundedAtOnce = 100;
+
 /** Why there is no refund now, for people. */
 export const owedTooLittle = 'What is owed is less than it costs to send it.';
 
 /**
  * The transaction that pays what is owed of these outputs back, less its fee; what is ours of them stays ours. Outputs
- * that cost more to spend than is owed of them stay where they are. Null: what is left would be dust. Pure.
+ * that cost more to spend than is owed of them stay where they are, and of many the smaller ones for now. Null: what is left would be dust. Pure.
  *
  * @param kept where what is ours of them stays
  * @param feeRate sats for 1,000 virtual bytes
@@ -27,7 +33,7 @@ export function planRefund(
   kept: OwnDestination,
   feeRate: bigint,
 ): TransactionPlan | null {
-  const worth = outputs.filter(({ owed }) => owed > (inputVirtualBytes * feeRate) / 1000n);
+  const worth = mostOwed(outputs.filter(({ owed }) => owed > (inputVirtualBytes * feeRate) / 1000n));
   if (worth.length === 0) return null;
   const inputs = worth.map((output) => spent(output, 'key'));
   const owed = worth.reduce((sum, output) => sum + output.owed, 0n);
@@ -43,6 +49,13 @@ export function planRefund(
     outputs: [{ kind: 'refund', script, value }, ...change],
     feeMax: fee,
   };
+}
+
+/** What one refund spends, in the order in which it came: special sats go back in theirs. */
+function mostOwed(outputs: readonly OwedOutput[]): readonly OwedOutput[] {
+  if (outputs.length <= refundedAtOnce) return outputs;
+  const most = new Set(outputs.toSorted((a, b) => Number(b.owed - a.owed)).slice(0, refundedAtOnce));
+  return outputs.filter((output) => most.has(output));
 }
 
 /** Whether so many sats can ever be sent back: no refund pays less than what every node relays. Less stays owed. */

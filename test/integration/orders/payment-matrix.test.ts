@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { auditOrders } from '#orders/audit/audit-orders.ts';
 import { readEntries } from '#orders/ledger/ledger.store.ts';
 import { balancesOf } from '#orders/ledger/ledger.ts';
+import { refundedAtOnce } from '#orders/making/plan-refund.ts';
 import { type NewOrder } from '#orders/order/order.store.ts';
 import { wakeOrder } from '#orders/order/order-wishes.store.ts';
 import { type Coin, scriptOf, transaction } from '#test/builders/regtest/regtest-transaction.ts';
@@ -178,6 +179,29 @@ const cases: readonly Case[] = [
       await payer.expire();
       await payer.until('expired');
       await payer.pay(payer.amount);
+    },
+    ends: 'refunded',
+  },
+  {
+    name: 'late, in more parts than one refund spends',
+    run: async (payer) => {
+      await payer.expire();
+      await payer.until('expired');
+      const { chain } = payer.world;
+      const part = { value: 2000, outputScript: payer.order.script };
+      const coin = await chain.coin();
+      const parts = Array.from({ length: 2 * refundedAtOnce + 1 }, () => part);
+      const change = { value: coin.value - parts.length * part.value - 20_000, to: coin.owner };
+      await chain.broadcast(transaction([coin], [...parts, change]));
+      await payer.mine();
+      for (let refunds = 1; refunds <= 3; refunds++) {
+        await payer.world.eventually(async () => {
+          const found = await payer.world.desk.read(payer.order.id);
+          return found?.transactions.filter(({ kind }) => kind === 'refund').length === refunds;
+        });
+        await payer.world.sent(payer.order.id, ['refund']);
+        await payer.mine();
+      }
     },
     ends: 'refunded',
   },

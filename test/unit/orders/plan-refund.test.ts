@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { plannedWeight } from '#kernel/bitcoin/plan-weight.ts';
 import { trustedTxid } from '#kernel/primitives/hash.ts';
-import { isWorthRefunding, type OwedOutput, planRefund } from '#orders/making/plan-refund.ts';
+import { isWorthRefunding, type OwedOutput, planRefund, refundedAtOnce } from '#orders/making/plan-refund.ts';
 import { usualFeeRate } from '#orders/sending/node-standing.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
 
@@ -47,6 +47,34 @@ describe('a refund', () => {
         },
       ),
       { numRuns: propertyRuns(500) },
+    );
+  });
+
+  test('of more than one transaction can hold begins with what is owed most, in its order', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.bigInt({ min: 100n, max: 1_000_000n }), {
+          minLength: refundedAtOnce + 1,
+          maxLength: 3 * refundedAtOnce,
+        }),
+        (values) => {
+          let left = values.map((value, vout) => output(value, vout));
+          let most = 1_000_000n;
+          while (left.length > 0) {
+            const plan = planRefund(left, p2tr, kept, 1000n);
+            if (plan === null) break;
+            const vouts = plan.inputs.map(({ vout }) => vout);
+            expect(vouts).toHaveLength(Math.min(left.length, refundedAtOnce));
+            expect(vouts).toEqual(vouts.toSorted((a, b) => a - b));
+            for (const { value } of plan.inputs) expect(value).toBeLessThanOrEqual(most);
+            left = left.filter(({ vout }) => !vouts.includes(vout));
+            for (const { value } of plan.inputs) if (value < most) most = value;
+          }
+          // a few of the least may be less than dust together
+          expect(left.reduce((sum, { value }) => sum + value, 0n)).toBeLessThan(500n + 58n * 10n);
+        },
+      ),
+      { numRuns: propertyRuns(50) },
     );
   });
 
