@@ -4,10 +4,9 @@ import type { Asker } from '#kernel/contracts/asker.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { ownAsker } from '#kernel/own-asker.ts';
 import { createPool } from '#kernel/pg/pool.ts';
-import type { NetworkName } from '#kernel/primitives/network.ts';
 import type { CommandContext } from './command-context.ts';
 import { networkOf, openDatabase } from './database.ts';
-import { linkNode, type NodeLink } from './node.ts';
+import { linkedNode } from './node.ts';
 import { openSatTracer } from './sat-tracer.ts';
 import { openUtxos } from './utxos.ts';
 
@@ -56,16 +55,4 @@ export async function withInventory(
   const utxos = openUtxos(context, { pool: readers, network, node, tracer });
   const inventory = openInventory(context, { pool, network, node, utxos });
   await lifecycle.run('inventory', (signal) => work(inventory, ownAsker('inventory', signal)));
-}
-
-async function linkedNode(context: CommandContext, network: NetworkName): Promise<NodeLink> {
-  const missed = Promise.withResolvers<never>();
-  const link = linkNode(context, {
-    network,
-    onProblem: (problem) => {
-      if (problem !== null && problem.code !== 'node_warming_up') missed.reject(problem);
-    },
-  });
-  await Promise.race([link.connected, missed.promise]);
-  return link;
 }

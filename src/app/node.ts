@@ -123,6 +123,12 @@ export async function withNodeOf(
   network: NetworkName,
   work: (node: NodeRpc, signal: AbortSignal) => Promise<void>,
 ): Promise<void> {
+  const link = await linkedNode(context, network);
+  await context.lifecycle.run('work with the node', (signal) => work(link.rpc, signal));
+}
+
+/** The node of the settings, which answers. Throws `node_unreachable` at once, but waits for a node that starts. */
+export async function linkedNode(context: CommandContext, network: NetworkName): Promise<NodeLink> {
   const missed = Promise.withResolvers<never>();
   const link = linkNode(context, {
     network,
@@ -131,7 +137,7 @@ export async function withNodeOf(
     },
   });
   await Promise.race([link.connected, missed.promise]);
-  await context.lifecycle.run('work with the node', (signal) => work(link.rpc, signal));
+  return link;
 }
 
 async function lookFor(

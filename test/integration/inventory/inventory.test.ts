@@ -1,16 +1,15 @@
 import { createHash } from 'node:crypto';
 import { createBase58check } from '@scure/base';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { encipher } from '#indexer/runes/encipher.ts';
 import { Inventory } from '#inventory/inventory.ts';
 import type { InventoryStanding } from '#inventory/inventory-standing.ts';
 import { defaultBaseFees } from '#inventory/inventory-types.ts';
 import { ownScriptsOf } from '#inventory/own-scripts.ts';
 import { parseTxid } from '#kernel/primitives/hash.ts';
 import { networks } from '#kernel/primitives/network.ts';
-import { smallU128 } from '#kernel/runes/u128.ts';
 import { createPostgresEngine } from '#search/postgres/postgres-engine.ts';
 import { createSearchService } from '#search/service/search-service.ts';
+import { premined } from '#test/builders/regtest/etching.ts';
 import {
   addressOf,
   type Coin,
@@ -74,21 +73,7 @@ describe.skipIf(bitcoindForTests() === null)('the inventory', () => {
     const inscription = await chain.inscribe({ contentType: 'text/plain', body: 'no' }, { to: operator });
     inscribed = inscription.reveal.coin(0);
     const coin = await chain.coin();
-    const etching = {
-      divisibility: null,
-      rune: null,
-      spacers: null,
-      symbol: null,
-      terms: null,
-      turbo: false,
-    };
-    const runestone = encipher({
-      kind: 'runestone',
-      edicts: [],
-      etching: { ...etching, premine: smallU128(7) },
-      mint: null,
-      pointer: null,
-    });
+    const runestone = premined(7);
     const etched = transaction(
       [coin],
       [

@@ -1,13 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { App } from '#http/server/app-dependencies.ts';
-import { encipher } from '#indexer/runes/encipher.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { formatInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import { networks } from '#kernel/primitives/network.ts';
-import { smallU128 } from '#kernel/runes/u128.ts';
 import { OutgoingHttp } from '#outgoing/outgoing-http.ts';
 import { createPostgresEngine } from '#search/postgres/postgres-engine.ts';
 import { createSearchService } from '#search/service/search-service.ts';
+import { premined } from '#test/builders/regtest/etching.ts';
 import { addressOf, type Coin, scriptOf, transaction } from '#test/builders/regtest/regtest-transaction.ts';
 import { testAsker } from '#test/support/asker.ts';
 import { buildCheckedApp } from '#test/support/checked-app.ts';
@@ -53,21 +52,7 @@ describe.skipIf(bitcoindForTests() === null)('unspent outputs', () => {
     [plain, spentByMempool] = [split.coin(0), split.coin(1)];
     const inscription = await chain.inscribe({ contentType: 'text/plain', body: 'held' }, { to: customer });
     [inscribed, inscriptionId] = [inscription.reveal.coin(0), inscription.reveal.id()];
-    const etching = {
-      divisibility: null,
-      rune: null,
-      spacers: null,
-      symbol: null,
-      terms: null,
-      turbo: false,
-    };
-    const runestone = encipher({
-      kind: 'runestone',
-      edicts: [],
-      etching: { ...etching, premine: smallU128(500) },
-      mint: null,
-      pointer: null,
-    });
+    const runestone = premined(500);
     const coin = await chain.coin();
     const etched = transaction(
       [coin],

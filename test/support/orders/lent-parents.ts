@@ -1,8 +1,6 @@
 import { expect } from 'vitest';
-import { encipher } from '#indexer/runes/encipher.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { type InscriptionId, parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
-import { asU128 } from '#kernel/runes/u128.ts';
 import type { WantedOrder } from '#orders/creating/create-order.ts';
 import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
 import { readEntries } from '#orders/ledger/ledger.store.ts';
@@ -11,6 +9,7 @@ import { readOrder } from '#orders/order/order.store.ts';
 import { orderAnswer } from '#orders/order-answer.ts';
 import { readDepositAddresses } from '#orders/parents/deposits.store.ts';
 import { tellCustomer, webhookSubjectOf } from '#orders/tell-customer.ts';
+import { premined } from '#test/builders/regtest/etching.ts';
 import {
   type Coin,
   type Payment,
@@ -39,17 +38,6 @@ interface ShownParents {
     readonly parentReturnTx?: string;
   }[];
 }
-
-/** Of a rune with a name that the protocol gives it, all of it premined. */
-const etchingOf = (amount: bigint) => ({
-  divisibility: null,
-  rune: null,
-  spacers: null,
-  symbol: null,
-  terms: null,
-  turbo: false,
-  premine: asU128(amount),
-});
 
 interface ToldFile {
   readonly tx: { readonly commit: string | null };
@@ -123,13 +111,7 @@ export function lentParents(worldOf: () => OrderWorld) {
   /** The same with runes of a new kind beside it, in the output that holds it. */
   async function etched(held: Held, amount: bigint): Promise<Held> {
     const coin = await worldOf().chain.coin();
-    const outputScript = encipher({
-      kind: 'runestone',
-      edicts: [],
-      mint: null,
-      pointer: null,
-      etching: etchingOf(amount),
-    });
+    const outputScript = premined(amount);
     const made = transaction(
       [held.coin, coin],
       [

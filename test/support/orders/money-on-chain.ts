@@ -1,5 +1,6 @@
 import { satsOfBitcoins } from '#kernel/bitcoin/amount.ts';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
+import type { RpcTransaction } from '#test/support/node/rpc-transaction.ts';
 
 interface ChainOutput {
   /** `<txid>:<vout>`. */
@@ -16,16 +17,6 @@ interface ChainTransaction {
   readonly outputs: readonly ChainOutput[];
 }
 
-interface VerboseTransaction {
-  readonly txid: string;
-  readonly vin: readonly { readonly txid?: string; readonly vout?: number }[];
-  readonly vout: readonly {
-    readonly n: number;
-    readonly value: number;
-    readonly scriptPubKey: { readonly hex: string };
-  }[];
-}
-
 /** What the best chain of a node has, by the node alone: nothing of ours has read it. */
 export class ChainMoney {
   readonly #byScript = new Map<string, ChainOutput[]>();
@@ -37,7 +28,7 @@ export class ChainMoney {
     const tip = await rpc.call<number>('getblockcount');
     for (let height = from; height <= tip; height++) {
       const hash = await rpc.call<string>('getblockhash', [height]);
-      const { tx } = await rpc.call<{ tx: readonly VerboseTransaction[] }>('getblock', [hash, 2]);
+      const { tx } = await rpc.call<{ tx: readonly RpcTransaction[] }>('getblock', [hash, 2]);
       for (const transaction of tx) money.#add(transaction);
     }
     return money;
@@ -51,7 +42,7 @@ export class ChainMoney {
     return this.#spender.get(outpoint) ?? null;
   }
 
-  #add({ txid, vin, vout }: VerboseTransaction): void {
+  #add({ txid, vin, vout }: RpcTransaction): void {
     const outputs = vout.map(({ n, value, scriptPubKey: { hex: script } }) => {
       return { outpoint: `${txid}:${n}`, script, value: satsOfBitcoins(Number(value)) };
     });

@@ -2,16 +2,7 @@ import type pg from 'pg';
 import { expect } from 'vitest';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
-
-interface RpcTransaction {
-  readonly txid: string;
-  readonly vin: readonly { readonly txid?: string; readonly vout?: number }[];
-  readonly vout: readonly {
-    readonly n: number;
-    readonly value: number;
-    readonly scriptPubKey: { readonly hex: string };
-  }[];
-}
+import type { RpcTransaction } from '#test/support/node/rpc-transaction.ts';
 
 /** Chain and mempool of a node, read by calls that the product does not use. */
 export interface ScannedNode {

@@ -3,6 +3,7 @@ import type { Edict, Etching, Runestone } from '#indexer/runes/artifact.ts';
 import { encipher } from '#indexer/runes/encipher.ts';
 import { parseRune, type Rune, runeCommitment } from '#kernel/runes/rune.ts';
 import { smallU128 } from '#kernel/runes/u128.ts';
+import { plainEtching } from '#test/builders/regtest/etching.ts';
 import {
   addressOf,
   type Coin,
@@ -47,15 +48,6 @@ const terms = (amount: number, cap: number) => ({
   offsetStart: null,
   offsetEnd: null,
 });
-const noEtching: Etching = {
-  divisibility: null,
-  premine: null,
-  rune: null,
-  spacers: null,
-  symbol: null,
-  terms: null,
-  turbo: false,
-};
 
 describe.skipIf(bitcoindThatRelaysReveals() === null)('runes in the mempool of a real node', () => {
   let live: LiveMempool;
@@ -108,7 +100,7 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('runes in the mempool of a
   ): Promise<{ id: string; etching: RegtestTransaction }> {
     const etching = stone(
       [await live.chain.coin()],
-      { etching: { ...noEtching, premine: smallU128(1000), terms: terms(amount, cap) }, pointer: 1 },
+      { etching: { ...plainEtching, premine: smallU128(1000), terms: terms(amount, cap) }, pointer: 1 },
       [owner],
     );
     const { height } = await live.chain.mine([etching]);
@@ -259,7 +251,7 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('runes in the mempool of a
     const { height: youngHeight } = await live.chain.mine([young.transaction]);
     await live.indexed();
     const etchingOf = (rune: Rune): Etching => ({
-      ...noEtching,
+      ...plainEtching,
       rune,
       spacers: 1 << 5,
       premine: smallU128(9),

@@ -1,0 +1,24 @@
+import type { Etching } from '#indexer/runes/artifact.ts';
+import { encipher } from '#indexer/runes/encipher.ts';
+import { asU128 } from '#kernel/runes/u128.ts';
+
+/** An etching with nothing but what each has. */
+export const plainEtching: Etching = {
+  divisibility: null,
+  premine: null,
+  rune: null,
+  spacers: null,
+  symbol: null,
+  terms: null,
+  turbo: false,
+};
+
+/** The script of an output that etches a rune with a name that the protocol gives it, all of it premined. */
+export const premined = (amount: number | bigint): Uint8Array =>
+  encipher({
+    kind: 'runestone',
+    edicts: [],
+    etching: { ...plainEtching, premine: asU128(amount) },
+    mint: null,
+    pointer: null,
+  });

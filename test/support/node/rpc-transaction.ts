@@ -1,0 +1,11 @@
+/** What tests read of a transaction as the node tells it (`getrawtransaction`, `getblock`). */
+export interface RpcTransaction {
+  readonly txid: string;
+  readonly vin: readonly { readonly txid?: string; readonly vout?: number }[];
+  readonly vout: readonly {
+    readonly n: number;
+    /** Bitcoins. */
+    readonly value: number;
+    readonly scriptPubKey: { readonly hex: string };
+  }[];
+}
