@@ -532,6 +532,7 @@ CREATE TABLE chain.sales (
   CONSTRAINT sales_price_check CHECK ((price >= 0)),
   CONSTRAINT sales_txid_check CHECK ((length(txid) = 32))
 );
+CREATE INDEX sales_key ON chain.sales USING btree (key, height, tx_index);
 
 CREATE TABLE chain.sat_ranges (
   height integer NOT NULL,

@@ -273,6 +273,10 @@ export const configSchema = Type.Object(
       default: true,
       description: 'index runes; an existing index gets them in the background, and false leaves them out',
     }),
+    indexSales: Type.Boolean({
+      default: true,
+      description: 'index sales; an existing index gets them in the background, and false leaves them out',
+    }),
     indexSats: Type.Boolean({
       default: false,
       flag: 'index-sats',

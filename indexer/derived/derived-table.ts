@@ -95,6 +95,8 @@ export interface DerivedSettings {
   readonly indexRunes: boolean;
   /** The ranges of sats of every output (--index-sats). */
   readonly indexSats: boolean;
+  /** Sales of inscriptions (INDEX_SALES). */
+  readonly indexSales: boolean;
 }
 
 /** A block that is being taken back. */

@@ -81,6 +81,8 @@ export interface FollowOptions {
   readonly indexRunes?: boolean;
   /** Index the sats of every output. */
   readonly indexSats?: boolean;
+  /** Index sales of inscriptions; absent: yes. */
+  readonly indexSales?: boolean;
   /** Number of newest blocks that an index of sats can take back; absent: all. */
   readonly satsKeepBlocks?: number;
   /** The known derived tables; absent: all of this program. */

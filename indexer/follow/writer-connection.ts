@@ -3,6 +3,7 @@ import { BlockWriter, type Committed } from '#indexer/apply/block-writer.ts';
 import { type ChainSession, openChainSession } from '#indexer/apply/chain-session.ts';
 import { completeEventHashes } from '#indexer/apply/complete-event-hashes.ts';
 import { ensureSecondaryIndexes, searchIndexes } from '#indexer/apply/secondary-indexes.ts';
+import type { DerivedSettings } from '#indexer/derived/derived-table.ts';
 import { derivedTables } from '#indexer/derived/derived-tables.ts';
 import type { EventKind } from '#indexer/events/event-kind.ts';
 import { eventKindsOf } from '#indexer/events/event-kinds.ts';
@@ -120,8 +121,7 @@ export class WriterConnection {
 
   async #openSession(): Promise<ChainSession> {
     const { pool, source, signal, standby, derivedTables, onStandby } = this.#options;
-    const { indexAddresses = false, indexRunes = true, indexSats = false } = this.#options;
-    const settings = { indexAddresses, indexRunes, indexSats };
+    const settings = derivedSettings(this.#options);
     for (let isFirst = true; ; isFirst = false) {
       try {
         const session = await openChainSession(pool, source.network, settings, derivedTables);
@@ -170,4 +170,13 @@ export class WriterConnection {
       }),
     );
   }
+}
+
+function derivedSettings({
+  indexAddresses = false,
+  indexRunes = true,
+  indexSats = false,
+  indexSales = true,
+}: FollowOptions): DerivedSettings {
+  return { indexAddresses, indexRunes, indexSats, indexSales };
 }

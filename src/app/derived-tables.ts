@@ -18,8 +18,8 @@ export interface DerivedTablesParts {
 }
 
 /** The derived tables that the settings ask for. */
-export function wantedTables({ indexAddresses, indexRunes, indexSats }: Config): DerivedSettings {
-  return { indexAddresses, indexRunes, indexSats };
+export function wantedTables({ indexAddresses, indexRunes, indexSales, indexSats }: Config): DerivedSettings {
+  return { indexAddresses, indexRunes, indexSales, indexSats };
 }
 
 /** Builds derived tables for blocks that are already indexed, and logs the progress. */

@@ -233,6 +233,7 @@ async function indexInBatches(
     indexAddresses: false,
     indexRunes: true,
     indexSats: false,
+    indexSales: true,
   });
   const parsePool = createParsePool(createBufferPool(), {
     threads: parseThreads(),

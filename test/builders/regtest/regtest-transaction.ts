@@ -10,6 +10,8 @@ export interface Coin {
   readonly value: number;
   readonly owner: number;
   readonly script?: Uint8Array;
+  /** How its owner signs; absent: DEFAULT. */
+  readonly sighash?: number;
 }
 
 /** An output to create: to an owner's key, to a committed script, or to any output script. */
@@ -83,17 +85,18 @@ export function transaction(
     allowUnknownInputs: true,
     disableScriptCheck: true,
   });
-  for (const { txid, vout, value, owner, script } of coins) {
+  for (const { txid, vout, value, owner, script, sighash } of coins) {
     const witnessUtxo = { script: outputScriptOf(owner, script), amount: BigInt(value) };
     const key = script === undefined ? { tapInternalKey: publicKey(owner) } : {};
-    made.addInput({ txid, index: vout, witnessUtxo, sequence, ...key });
+    const sighashType = sighash === undefined ? {} : { sighashType: sighash };
+    made.addInput({ txid, index: vout, witnessUtxo, sequence, ...key, ...sighashType });
   }
   for (const { value, to = 0, commit, outputScript } of payments) {
     made.addOutput({ script: outputScript ?? outputScriptOf(to, commit), amount: BigInt(value) });
   }
-  for (const [index, { owner, script }] of coins.entries()) {
+  for (const [index, { owner, script, sighash }] of coins.entries()) {
     if (script === undefined) {
-      made.signIdx(privateKey(owner), index);
+      made.signIdx(privateKey(owner), index, sighash === undefined ? undefined : [sighash]);
       made.finalizeIdx(index);
     } else {
       const witness = [shown(script), controlBlock(owner, script)];

@@ -220,7 +220,7 @@ describe('random chains', () => {
 describe('the tables', () => {
   test('have the rune of mainnet that nobody etched from their creation on, and no other network has it', async () => {
     const { pool } = await freshDatabase('mainnet');
-    const settings = { indexAddresses: false, indexRunes: true, indexSats: false };
+    const settings = { indexAddresses: false, indexRunes: true, indexSats: false, indexSales: true };
     for (let start = 0; start < 2; start++) await (await openChainSession(pool, 'mainnet', settings)).close();
     expect((await readRuneTables(pool)).runes).toEqual(hardcodedRunes('mainnet'));
     const other = await freshDatabase('testnet4');

@@ -27,7 +27,7 @@ await Promise.all([
   follow({ ...common, activity: writer, bounds: { blocksMax: 20 } }),
   catchUp({
     ...common,
-    settings: { indexAddresses: false, indexRunes: true, indexSats: false },
+    settings: { indexAddresses: false, indexRunes: true, indexSats: false, indexSales: true },
     writer,
     endsCaughtUp: true,
     bounds: { blocksMax: 20, lookMs: 20 },

@@ -111,7 +111,7 @@ export class CatchUpTests {
       source,
       pool,
       signal: forever,
-      settings: { indexAddresses: false, indexRunes: true, indexSats: false },
+      settings: { indexAddresses: false, indexRunes: true, indexSats: false, indexSales: true },
       writer: new WriterActivity(),
       endsCaughtUp: true,
       derivedTables: testDerivedTables,

@@ -35,6 +35,7 @@ const tables = [
   'chain.rare_sats',
   'chain.lost_sats',
   'chain.spent_sats',
+  'chain.sales',
 ] as const;
 
 /** This much of a differing row is shown; the rest counts by its hash. */

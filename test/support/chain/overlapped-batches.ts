@@ -65,7 +65,7 @@ export async function writeInBatches(
   const session = await openChainSession(
     pool,
     'regtest',
-    { indexAddresses: true, indexRunes: true, indexSats: true },
+    { indexAddresses: true, indexRunes: true, indexSats: true, indexSales: true },
     testDerivedTables,
   );
   try {

@@ -1,0 +1,92 @@
+import { type Payment, paymentFor } from './find-payment.ts';
+import type { Move, MovingTransaction } from './moving-transaction.ts';
+import { type Confidence, dustMax, type MoveClass, type SaleForm } from './sale-rules.ts';
+import { isExchange, isPaidInRunes, opReturn } from './traits.ts';
+
+/** How an inscription was sold. Amounts are its share of a bundle. */
+export interface Sold {
+  readonly form: SaleForm;
+  readonly confidence: Confidence;
+  /** Sats. */
+  readonly grossPayout: number;
+  readonly price: number;
+  /** Inscriptions that were sold together. */
+  readonly bundle: number;
+  readonly payoutOutput: number;
+  readonly feeOutput: number | null;
+  readonly sighash: number;
+  /** Scripts, latin-1. */
+  readonly maker: string;
+  readonly taker: string | null;
+  readonly isWash: boolean;
+}
+
+export interface ClassifiedMove {
+  readonly move: Move;
+  readonly class: MoveClass;
+  /** Null: it was not sold. */
+  readonly sold: Sold | null;
+}
+
+/**
+ * The class of each move of a transaction, in their order. Total: any transaction has an answer. Cost: some steps for
+ * each input and output, for each input with inscriptions.
+ */
+export function classifyMoves(tx: MovingTransaction): ClassifiedMove[] {
+  const payments = new Map<number, Payment | null>();
+  for (const { input } of tx.moves) {
+    if (!payments.has(input)) payments.set(input, paymentFor(tx, input));
+  }
+  const shared = new Map<string, Move[]>();
+  for (const move of tx.moves) {
+    const payment = payments.get(move.input);
+    if (payment === null || payment === undefined) continue;
+    const moves = shared.get(payment.share);
+    if (moves === undefined) shared.set(payment.share, [move]);
+    else moves.push(move);
+  }
+  return tx.moves.map((move) => {
+    const payment = payments.get(move.input) ?? null;
+    if (payment === null) return { move, class: unsoldClass(tx, move), sold: null };
+    const bundle = shared.get(payment.share) ?? [move];
+    return { move, class: payment.class, sold: soldShare(tx, move, payment, bundle) };
+  });
+}
+
+function soldShare(
+  { outputs }: MovingTransaction,
+  move: Move,
+  payment: Payment,
+  bundle: readonly Move[],
+): Sold {
+  const isFirst = bundle[0] === move;
+  const shareOf = (amount: number): number => {
+    const each = Math.floor(amount / bundle.length);
+    return isFirst ? amount - each * (bundle.length - 1) : each;
+  };
+  const taker = move.landing === null ? null : outputs[move.landing]!.script;
+  const { form, confidence, payoutOutput, feeOutput, sighash, maker } = payment;
+  return {
+    form,
+    confidence,
+    grossPayout: shareOf(payment.grossPayout),
+    price: shareOf(payment.price),
+    bundle: bundle.length,
+    payoutOutput,
+    feeOutput,
+    sighash,
+    maker,
+    taker,
+    isWash: payment.isCluster || taker === maker,
+  };
+}
+
+function unsoldClass(tx: MovingTransaction, { input, landing }: Move): MoveClass {
+  if (landing === null) return 'fee';
+  const to = tx.outputs[landing]!;
+  if (to.script.startsWith(opReturn)) return 'burn';
+  const { script: from } = tx.inputs[input]!;
+  if (to.script === from) return 'self-transfer';
+  if (isExchange(tx, input, [from]) || isPaidInRunes(tx, input)) return 'other';
+  return tx.moves.length === 1 && to.value <= dustMax ? 'gift' : 'transfer';
+}

@@ -1,0 +1,160 @@
+import type { SignatureReader } from '#indexer/facts/signatures.ts';
+import type { SpentScripts } from '#indexer/facts/spent-scripts.ts';
+import { type HeldInscriptions, type LedgerBlock, places } from '#indexer/ledger/ledger-block.ts';
+import type { BlockColumns } from '#indexer/parse/block-columns.ts';
+import { InputWalk, OutputWalk } from '#indexer/transaction/transaction-parts.ts';
+import type { Coin, Move, MovingInput, MovingTransaction } from './moving-transaction.ts';
+
+/** A block whose spent outputs are known. */
+export interface MovedBlock {
+  readonly bytes: Uint8Array;
+  readonly columns: BlockColumns;
+  readonly ledger: LedgerBlock;
+  readonly held: HeldInscriptions;
+  readonly spent: SpentScripts;
+  readonly signatures: SignatureReader;
+}
+
+/** A transaction of a block with its index there. */
+export interface PlacedTransaction extends MovingTransaction {
+  readonly tx: number;
+}
+
+const hashLength = 32;
+
+/**
+ * The transactions of a block that spend inscriptions, in its order. Cost: a look at each input where outputs of the
+ * block are spent within it, and else only at the inputs with inscriptions and what lies beside them.
+ */
+export function* movingTransactions(block: MovedBlock): Generator<PlacedTransaction> {
+  const keysOf = keysByInput(block);
+  const landings = landingRows(block, keysOf);
+  const { txFirstInput } = block.columns;
+  const inputs = [...keysOf.keys()].toSorted((a, b) => a - b);
+  let tx = 0;
+  for (let at = 0; at < inputs.length; ) {
+    while (txFirstInput[tx + 1]! <= inputs[at]!) tx++;
+    const moves: Move[] = [];
+    for (; at < inputs.length && inputs[at]! < txFirstInput[tx + 1]!; at++) {
+      const input = inputs[at]!;
+      const keys = (keysOf.get(input) ?? []).toSorted((a, b) => a - b);
+      for (const [place, key] of keys.entries()) {
+        const landing = landings.get(`${key} ${tx}`) ?? null;
+        moves.push({ key, input: input - txFirstInput[tx]!, place, landing });
+      }
+    }
+    yield { tx, inputs: inputsOf(block, tx), outputs: outputsOf(block, tx), moves };
+  }
+}
+
+type KeysByInput = Map<number, number[]>;
+
+/** The inscriptions that each input of the block spends. */
+function keysByInput(block: MovedBlock): KeysByInput {
+  const { held } = block;
+  const keysOf: KeysByInput = new Map();
+  for (let row = 0; row < held.count; row++) pushTo(keysOf, held.input[row]!, held.key[row]!);
+  const rows = spentRows(block);
+  if (rows.size > 0) addSpentWithin(block, rows, keysOf);
+  return keysOf;
+}
+
+/** The location rows whose output the block spends itself, by the low half of their fingerprint. */
+function spentRows({ ledger: { locations } }: MovedBlock): Map<number, number[]> {
+  const rows = new Map<number, number[]>();
+  for (let row = 0; row < locations.count; row++) {
+    if (locations.spent[row] === 1) pushTo(rows, locations.fingerprintLow[row]!, row);
+  }
+  return rows;
+}
+
+function addSpentWithin(
+  block: MovedBlock,
+  rowsOf: ReadonlyMap<number, readonly number[]>,
+  keysOf: KeysByInput,
+): void {
+  const { inputFingerprintLow: lows, txFirstInput, txStart } = block.columns;
+  const { locations } = block.ledger;
+  const walk = new InputWalk(block.bytes);
+  let opened = -1;
+  let tx = 0;
+  for (let input = 0; input < lows.length; input++) {
+    const rows = rowsOf.get(lows[input]!);
+    if (rows === undefined) continue;
+    while (txFirstInput[tx + 1]! <= input) tx++;
+    if (tx !== opened) walk.open(txStart[tx]!);
+    opened = tx;
+    const at = walk.outpointOf(input - txFirstInput[tx]!);
+    for (const row of rows) {
+      if (isOutpointOf(block, at, row)) pushTo(keysOf, input, locations.key[row]!);
+    }
+  }
+}
+
+/** Whether the outpoint at an offset of the block is the output of a location row. */
+function isOutpointOf(block: MovedBlock, at: number, row: number): boolean {
+  const { buffer, byteOffset } = block.bytes;
+  const outpoint = Buffer.from(buffer, byteOffset + at, hashLength + 4);
+  return (
+    outpoint.readUInt32LE(hashLength) === block.ledger.locations.vout[row] &&
+    outpoint.subarray(0, hashLength).equals(txidOfRow(block, row))
+  );
+}
+
+function pushTo(lists: Map<number, number[]>, name: number, value: number): void {
+  const list = lists.get(name);
+  if (list === undefined) lists.set(name, [value]);
+  else list.push(value);
+}
+
+/** The transaction that made the output of a location row. */
+function txidOfRow({ ledger, columns }: MovedBlock, row: number): Uint8Array {
+  const { locations, inscriptions, txids } = ledger;
+  const at = locations.txid[row]!;
+  if (at >= 0) return txids.subarray(at * hashLength, (at + 1) * hashLength);
+  const reveal = inscriptions.reveal[locations.key[row]! - inscriptions.firstKey]!;
+  return columns.revealTxid.subarray(reveal * hashLength, (reveal + 1) * hashLength);
+}
+
+/** The output where a transaction leaves each moved inscription, by key and transaction. */
+function landingRows(
+  { ledger: { locations } }: MovedBlock,
+  keysOf: ReadonlyMap<number, readonly number[]>,
+): Map<string, number> {
+  const moved = new Set([...keysOf.values()].flat());
+  const landings = new Map<string, number>();
+  if (moved.size === 0) return landings;
+  for (let row = 0; row < locations.count; row++) {
+    const key = locations.key[row]!;
+    if (locations.place[row] !== places.output || !moved.has(key)) continue;
+    // the step of a row that the coinbase made is the number of transactions: no input's transaction
+    landings.set(`${key} ${locations.step[row]}`, locations.vout[row]!);
+  }
+  return landings;
+}
+
+function inputsOf({ columns, spent, signatures }: MovedBlock, tx: number): MovingInput[] {
+  const inputs: MovingInput[] = [];
+  for (let input = columns.txFirstInput[tx]!; input < columns.txFirstInput[tx + 1]!; input++) {
+    inputs.push({
+      script: latin1(spent.bytes, spent.scriptStart[input]!, spent.scriptLength[input]!),
+      value: spent.value[input]!,
+      signatures: signatures.of(input),
+    });
+  }
+  return inputs;
+}
+
+function outputsOf({ bytes, columns }: MovedBlock, tx: number): Coin[] {
+  const outputs: Coin[] = [];
+  const walk = new OutputWalk(bytes);
+  walk.open(columns.txOutputs[tx]!);
+  while (walk.next()) {
+    outputs.push({ script: latin1(bytes, walk.scriptStart, walk.scriptLength), value: walk.value });
+  }
+  return outputs;
+}
+
+function latin1(bytes: Uint8Array, start: number, length: number): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset + start, length).toString('latin1');
+}

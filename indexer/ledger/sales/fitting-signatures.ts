@@ -1,0 +1,18 @@
+import type { MovingInput, SignedAs } from './moving-transaction.ts';
+
+/** OP_1 and 32 bytes. */
+const taprootPrefix = '\x51\x20';
+const taprootLength = 34;
+export const outputMask = 0x1f;
+const single = 0x03;
+
+/** The signatures that the spent script can take: others only look like one. */
+export function signaturesOf({ script, signatures }: MovingInput): readonly SignedAs[] {
+  const isTaproot = script.length === taprootLength && script.startsWith(taprootPrefix);
+  return signatures.filter(({ kind }) => (kind === 'schnorr') === isTaproot);
+}
+
+/** The signature that binds the output of the same index (BIP 143, BIP 341). */
+export function pairSignature(input: MovingInput): SignedAs | undefined {
+  return signaturesOf(input).find(({ sighash }) => (sighash & outputMask) === single);
+}

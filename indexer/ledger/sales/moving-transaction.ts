@@ -1,0 +1,36 @@
+/** An output, or what an input spends: its script as latin-1, which is quick to compare. */
+export interface Coin {
+  readonly script: string;
+  /** Sats. */
+  readonly value: number;
+}
+
+/** A signature as the rules need it (indexer/facts/signatures.ts). */
+export interface SignedAs {
+  readonly kind: 'ecdsa' | 'schnorr';
+  readonly sighash: number;
+}
+
+export interface MovingInput extends Coin {
+  /** All that looks like one, of whatever kind. */
+  readonly signatures: readonly SignedAs[];
+}
+
+/** An inscription in an output that the transaction spends. */
+export interface Move {
+  readonly key: number;
+  /** Index of the input in the transaction. */
+  readonly input: number;
+  /** Its ordinal among the inscriptions of the input, by key. */
+  readonly place: number;
+  /** Index of the output where it lands by ordinal rules; null: it goes into the fee. */
+  readonly landing: number | null;
+}
+
+/** A transaction that spends outputs with inscriptions. */
+export interface MovingTransaction {
+  readonly inputs: readonly MovingInput[];
+  readonly outputs: readonly Coin[];
+  /** Ascending by input and place. */
+  readonly moves: readonly Move[];
+}

@@ -1,0 +1,177 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openNodeSource } from '#indexer/source/node-source.ts';
+import { verifyChain } from '#indexer/verify/verify-chain.ts';
+import { connectNode } from '#node/bitcoin-node.ts';
+import {
+  type Coin,
+  type RegtestTransaction,
+  scriptOf,
+  transaction,
+} from '#test/builders/regtest/regtest-transaction.ts';
+import { parseThreads } from '#test/support/parse-threads.ts';
+import { type IndexedNode, startIndexedNode } from '#test/support/utxos/indexed-node.ts';
+
+const alice = 11;
+const bob = 12;
+const carol = 13;
+const platform = 14;
+const pairType = 0x83;
+const postage = 10_000;
+
+let node: IndexedNode;
+beforeAll(async () => {
+  node = await startIndexedNode();
+});
+afterAll(() => node.close());
+
+interface SaleRow {
+  readonly id: string;
+  readonly class: number;
+  readonly form: number;
+  readonly price: number;
+  readonly gross: number;
+  readonly maker: string;
+  readonly taker: string | null;
+  readonly bundle: number;
+  readonly wash: boolean;
+}
+
+/** The stored sales of transactions, in the order of the chain. */
+async function salesOf(...transactions: readonly RegtestTransaction[]): Promise<SaleRow[]> {
+  const { rows } = await node.database.pool.query<SaleRow>(
+    `SELECT encode(i.txid, 'hex') AS id, s.class, s.form, s.price::float8 AS price, s.gross_payout::float8 AS gross,
+       encode(s.maker, 'hex') AS maker, encode(s.taker, 'hex') AS taker, s.bundle, s.wash
+     FROM chain.sales s JOIN chain.inscriptions i USING (key)
+     WHERE s.txid = ANY ($1) ORDER BY s.height, s.tx_index, s.input, s.place`,
+    [transactions.map(({ txid }) => Buffer.from(txid, 'hex').reverse())],
+  );
+  return rows;
+}
+
+const hexOf = (owner: number): string => Buffer.from(scriptOf(owner)).toString('hex');
+const idOf = ({ txid }: RegtestTransaction): string => Buffer.from(txid, 'hex').reverse().toString('hex');
+const listed = (coin: Coin, sighash = pairType): Coin => ({ ...coin, sighash });
+
+/** An inscription of an owner, mined. */
+async function item(owner: number): Promise<RegtestTransaction> {
+  const { transactions, reveal } = await node.chain.inscribe({ body: 'an item' }, { to: owner, postage });
+  await node.chain.mine(transactions);
+  return reveal;
+}
+
+/** Coins of a buyer: dummies of 600 sats, and one that pays. */
+async function purse(owner: number): Promise<{ readonly dummies: Coin[]; readonly money: Coin }> {
+  const small = await node.chain.split(6, 600, owner);
+  const large = await node.chain.split(1, 1_000_000, owner);
+  await node.chain.mine([small, large]);
+  return { dummies: [0, 1, 2, 3, 4, 5].map((vout) => small.coin(vout)), money: large.coin(0) };
+}
+
+/** A purchase behind two dummies. */
+async function purchase(of: Coin, buyer: number, price: number): Promise<RegtestTransaction> {
+  const { dummies, money } = await purse(buyer);
+  return transaction(
+    [...dummies.slice(0, 2), listed(of), money],
+    [
+      { value: 1_200, to: buyer },
+      { value: postage, to: buyer },
+      { value: price + of.value, to: of.owner },
+      { value: 2_000, to: platform },
+      { value: 900_000 - price, to: buyer },
+    ],
+  );
+}
+
+async function verified(): Promise<unknown> {
+  const connected = await connectNode(node.bitcoind.settings);
+  const source = openNodeSource(connected);
+  const { differences } = await verifyChain({
+    source,
+    pool: node.database.pool,
+    signal: new AbortController().signal,
+    threads: parseThreads(),
+    differencesMax: 9,
+  });
+  await source.close();
+  return differences;
+}
+
+describe('sales of a real chain', () => {
+  test('are those that were signed and paid', async () => {
+    const [forPair, forOrd, forOffer, sent] = [
+      await item(alice),
+      await item(alice),
+      await item(alice),
+      await item(alice),
+    ];
+    const bought = await purchase(forPair.coin(0), bob, 70_000);
+    const shifted = await purse(bob);
+    const given = transaction(
+      [shifted.dummies[0]!, listed(forOrd.coin(0)), shifted.money],
+      [
+        { value: 600 + postage, to: bob },
+        { value: 40_000, to: alice },
+        { value: 900_000, to: bob },
+      ],
+    );
+    const offering = await purse(bob);
+    const accepted = transaction(
+      [forOffer.coin(0), offering.money],
+      [
+        { value: postage, to: carol },
+        { value: 30_000 + postage, to: alice },
+        { value: 900_000, to: bob },
+      ],
+    );
+    const fees = await purse(alice);
+    const moved = transaction(
+      [sent.coin(0), fees.money],
+      [
+        { value: postage, to: bob },
+        { value: 990_000, to: alice },
+      ],
+    );
+    await node.chain.mine([bought, given, accepted, moved]);
+    await node.atTip();
+    const common = { bundle: 1, wash: false, maker: hexOf(alice) };
+    expect(await salesOf(bought, given, accepted, moved)).toEqual([
+      { ...common, id: idOf(forPair), class: 1, form: 2, price: 70_000, gross: 80_000, taker: hexOf(bob) },
+      { ...common, id: idOf(forOrd), class: 1, form: 1, price: 40_000, gross: 40_000, taker: hexOf(bob) },
+      { ...common, id: idOf(forOffer), class: 2, form: 4, price: 30_000, gross: 40_000, taker: hexOf(carol) },
+    ]);
+    expect(await verified()).toEqual([]);
+  });
+
+  test('sold again in one block are two, and a reorganisation gives the item to another buyer', async () => {
+    const sold = await item(alice);
+    const toBob = await purchase(sold.coin(0), bob, 50_000);
+    const toCarol = await purchase(toBob.coin(1), carol, 60_000);
+    const instead = await purchase(sold.coin(0), carol, 50_000);
+    const block = await node.chain.mine([toBob, toCarol]);
+    await node.atTip();
+    expect((await salesOf(toBob, toCarol)).map(({ maker, taker, price }) => [maker, taker, price])).toEqual([
+      [hexOf(alice), hexOf(bob), 50_000],
+      [hexOf(bob), hexOf(carol), 60_000],
+    ]);
+    await node.bitcoind.rpc.call('invalidateblock', [block.hash]);
+    await node.chain.mine([instead]);
+    await node.chain.mine();
+    await node.atTip();
+    expect(await salesOf(toBob, toCarol)).toEqual([]);
+    expect(await salesOf(instead)).toMatchObject([{ id: idOf(sold), taker: hexOf(carol), price: 50_000 }]);
+    expect(await verified()).toEqual([]);
+  });
+
+  test('verify tells a row that is missing, and one that differs', async () => {
+    const sold = await item(alice);
+    const bought = await purchase(sold.coin(0), bob, 50_000);
+    await node.chain.mine([bought]);
+    await node.atTip();
+    const { pool } = node.database;
+    const where = 'WHERE height = (SELECT max(height) FROM chain.sales)';
+    await pool.query(`UPDATE chain.sales SET price = price + 1 ${where}`);
+    expect(await verified()).toHaveLength(1);
+    await pool.query(`UPDATE chain.sales SET price = price - 1 ${where}`);
+    expect(await verified()).toEqual([]);
+  });
+});
