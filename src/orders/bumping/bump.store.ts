@@ -107,7 +107,7 @@ export interface OverdueTransaction {
   readonly quote: OrderQuote;
 }
 
-/** Stuck ones that are looked at in one round; the others have their turn once these are paid for. */
+/** Looked at in one round, with a question to the node each; younger ones have their turn once blocks have some of these. */
 const overdueMax = 1000;
 
 /** Transactions of orders under way that no block has, and that were made and sent before a time. The oldest first. */
