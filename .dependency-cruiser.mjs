@@ -99,6 +99,7 @@ export default {
     vendor('undici', '^src/(node|outgoing)/'),
     vendor('zeromq', '^src/node/'),
     vendor('bitcoin-core', '^src/node/'),
+    vendor('sharp', '^src/http/thumbnails/draw-thumbnail\\.worker\\.ts$'),
     vendor('fastify', '^src/(http|app)/'),
     {
       name: 'production-does-not-import-tests-or-benches',

@@ -31,6 +31,15 @@ const exceptions: readonly { readonly name: RegExp; readonly license: string; re
     license: 'LAGPL',
     why: 'AGPL 3 with a permission (section 7) for all code that links it: only changes to itself are bound. bitcoin-core loads it, unchanged',
   },
+  ...[
+    'LGPL-3.0-or-later',
+    'Apache-2.0 AND LGPL-3.0-or-later',
+    'Apache-2.0 AND LGPL-3.0-or-later AND MIT',
+  ].map((license) => ({
+    name: /^@img\/sharp-(?:libvips-.+|win32-.+|wasm32)$/u,
+    license,
+    why: 'libvips is LGPL 3: a shared library, used unchanged and loaded by a process of its own; anybody can put another one in its place',
+  })),
 ];
 
 /** The licence that an installed package states (SPDX); null where it states none or is not installed here. */

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseTrustedProxies } from '#accounts/trusted-proxies.ts';
 import { ContentReads } from '#http/content/content-reads.ts';
@@ -64,6 +65,7 @@ export async function serveHttp(
   const app = buildApp({
     pool: database.readers,
     contents,
+    thumbnailsFolder: join(config.dataDir, 'thumbnails'),
     search: createSearchService({ pool: database.readers, engine, gate, demand: operations.demand }),
     network: networks[network],
     eventKinds,

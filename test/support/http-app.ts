@@ -40,8 +40,8 @@ export interface HttpAppOptions {
   readonly contents?: (database: TestDatabase) => ContentReads;
   /** What prices depend on; absent: the published ones, and no special sats. */
   readonly prices?: Pick<AppDependencies, 'prices' | 'inventory'>;
-  /** A node, and raw blocks; absent: none. */
-  readonly sources?: Pick<AppDependencies, 'node' | 'blocks'>;
+  /** A node, raw blocks, and where thumbnails are kept; absent: none. */
+  readonly sources?: Partial<Pick<AppDependencies, 'node' | 'blocks' | 'thumbnailsFolder'>>;
   /** Where orders are made; absent: none are taken. */
   readonly orders?: (database: TestDatabase) => Promise<OrdersDesk | null>;
 }

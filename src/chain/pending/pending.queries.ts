@@ -96,6 +96,15 @@ export interface PendingInscriptionRow extends PendingRow {
   readonly has_metadata: boolean;
 }
 
+/** Whether a transaction of the mempool would reveal it. */
+export async function isPendingInscription(client: pg.ClientBase, id: InscriptionId): Promise<boolean> {
+  const { rowCount } = await client.query(
+    'SELECT FROM chain.pending_inscriptions WHERE txid = $1 AND index::bigint = $2',
+    [id.txid, id.index],
+  );
+  return rowCount !== null && rowCount > 0;
+}
+
 /** Pending inscriptions in the order in which they were seen, after a cursor. */
 export async function pendingInscriptions(
   client: pg.ClientBase,

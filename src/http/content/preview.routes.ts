@@ -139,7 +139,7 @@ function shownAs(media: Exclude<Media, 'text' | 'other'>, { id, size }: AskedPre
 }
 
 /** The encoding that a browser undoes before it shows a body: none where none is sent with it. */
-function undoneEncoding(stored: StoredContent['contentEncoding']): EncodingName | 'unknown' | null {
+export function undoneEncoding(stored: StoredContent['contentEncoding']): EncodingName | 'unknown' | null {
   if (stored === null || !isSentEncoded(stored)) return null;
   return encodingOf(stored) ?? 'unknown';
 }

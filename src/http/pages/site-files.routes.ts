@@ -10,7 +10,8 @@ import { assetsFolder } from '#web/assets.ts';
 const icon = readFileSync(join(assetsFolder, 'icon.svg'), 'utf8');
 
 /** Searches are expensive, and content inscribed by others should not be found under our name. */
-const robots = 'User-agent: *\nDisallow: /search\nDisallow: /content/\nDisallow: /preview/\nDisallow: /r/\n';
+const robots =
+  'User-agent: *\nDisallow: /search\nDisallow: /content/\nDisallow: /preview/\nDisallow: /thumbnails/\nDisallow: /r/\n';
 
 /** `/favicon.ico` and `/robots.txt`. */
 export function siteFilesRoutes(app: App): void {

@@ -29,6 +29,8 @@ export interface AppDependencies {
   readonly pool: pg.Pool;
   /** Reads of contents. Absent: with the connections of `pool`. */
   readonly contents?: ContentReads;
+  /** Where thumbnails are kept. Absent: nowhere, each is drawn when it is asked for. */
+  readonly thumbnailsFolder?: string | null;
   readonly search: SearchService;
   readonly network: NetworkParameters;
   readonly logger: FastifyBaseLogger;

@@ -42,6 +42,7 @@ import { satscannerRoutes } from '#http/sats/satscanner.routes.ts';
 import { bareTarget } from '#http/search/ord-search.ts';
 import { searchRoutes } from '#http/search/search.routes.ts';
 import { searchOverviewRoutes } from '#http/search/search-overview.routes.ts';
+import { thumbnailsRoutes } from '#http/thumbnails/thumbnails.routes.ts';
 import { webhookKeysRoutes } from '#http/webhooks/webhook-keys.routes.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { assetsFolder } from '#web/assets.ts';
@@ -251,6 +252,7 @@ function addRoutes(app: App, deps: AppDependencies): void {
     addressRoutes(scope, deps);
     transfersRoutes(scope, deps);
     const pieceDeps = { ...deps, contents };
+    thumbnailsRoutes(scope, pieceDeps);
     pageRoutes(scope, pieceDeps, ordRoutes(scope, pieceDeps));
     holdersRoutes(scope, deps);
     activityRoutes(scope, deps);

@@ -1,5 +1,6 @@
 import { pieceBytes } from '#http/content/content-reads.ts';
 import { type Envelope, tag } from '#test/builders/envelope.ts';
+import { png } from '#test/builders/images.ts';
 import { type Random, seededRandom } from '#test/builders/random.ts';
 import { TextSource } from '#test/builders/texts.ts';
 import { dearGallery } from './galleries.ts';
@@ -16,6 +17,8 @@ export interface Targets {
   readonly bodies: readonly string[];
   /** Bodies of one byte less than what is read at once, so that none counts as long. */
   readonly pieces: readonly string[];
+  /** Images of 49 million pixels each in some 50 kB, none like another. */
+  readonly pictures: readonly string[];
   /** Texts of 20 kB that all have the word `hurtful`, and one of 1 MB. */
   readonly longTexts: readonly string[];
   /** 500 kB of CBOR. */
@@ -35,6 +38,7 @@ export interface ChainSize {
   readonly galleries: number;
   readonly bodies: number;
   readonly pieces: number;
+  readonly pictures: number;
   readonly longTexts: number;
   readonly ordinary: number;
   readonly hoard: HoardSize;
@@ -46,6 +50,7 @@ export const wholeChain: ChainSize = {
   galleries: 12,
   bodies: 6,
   pieces: 24,
+  pictures: 40,
   longTexts: 400,
   ordinary: 3000,
   // with the inscriptions, almost the 100,000 that one answer may list
@@ -57,6 +62,7 @@ export const smallChain: ChainSize = {
   galleries: 2,
   bodies: 1,
   pieces: 2,
+  pictures: 2,
   longTexts: 100,
   ordinary: 500,
   hoard: { outputs: 500 },
@@ -73,7 +79,9 @@ export function makeHurtfulChain(dir: string, size: ChainSize, seed = 'attack'):
   const random = seededRandom(seed);
   const chain = new MinedChain(dir);
   const few = hostilePages.length + 4;
-  chain.fund(size.galleries + size.bodies + size.pieces + size.longTexts + size.ordinary + few);
+  chain.fund(
+    size.galleries + size.bodies + size.pieces + size.pictures + size.longTexts + size.ordinary + few,
+  );
   const texts = new TextSource(seededRandom(`texts ${seed}`), 0);
   const needles: string[] = [];
   const ordinary = repeat(size.ordinary, (index) => {
@@ -95,6 +103,9 @@ export function makeHurtfulChain(dir: string, size: ChainSize, seed = 'attack'):
   const pieces = repeat(size.pieces, () =>
     chain.inscribe(contentOf('image/png', noise(random, pieceBytes - 1))),
   );
+  const pictures = repeat(size.pictures, (index) =>
+    chain.inscribe(contentOf('image/png', hugePicture(index))),
+  );
   const hoard = makeHoard(chain, size.hoard);
   const runes = makeRunes(chain, size.runes);
   chain.finish();
@@ -102,6 +113,7 @@ export function makeHurtfulChain(dir: string, size: ChainSize, seed = 'attack'):
     galleries,
     bodies,
     pieces,
+    pictures,
     longTexts,
     metadata,
     hostile,
@@ -115,6 +127,12 @@ export function makeHurtfulChain(dir: string, size: ChainSize, seed = 'attack'):
 
 const repeat = <Value>(count: number, make: (index: number) => Value): Value[] =>
   Array.from({ length: count }, (_, index) => make(index));
+
+/** One that a decoder has to decode whole. */
+function hugePicture(index: number): Uint8Array {
+  const edge = 7_000 - index;
+  return png(edge, edge, { rows: edge });
+}
 
 function noise(random: Random, length: number): Uint8Array {
   const bytes = Buffer.allocUnsafe(length);

@@ -55,6 +55,18 @@ export const contentScenarios: readonly Scenario[] = [
       }),
   },
   {
+    name: 'thumbnails',
+    what: 'thumbnails of 49 million pixels, of 4 MB of noise and of bombs, half of them reset within 50 ms, by 40 clients',
+    run: (attack) => {
+      const { hostile, bodies, pictures } = attack.targets;
+      return attack.loops(40, async () => {
+        const path = `/thumbnails/${pick(attack, [...hostile, ...bodies, ...pictures])}.jpeg`;
+        const abort = attack.random.below(2) === 0 ? { abortAfterMs: attack.random.below(50) } : {};
+        await attack.exchange(get(path), abort);
+      });
+    },
+  },
+  {
     name: 'previews',
     what: 'previews of hostile pages, bombs and long texts, by 20 clients',
     run: (attack) => {

@@ -76,6 +76,7 @@ const values: Readonly<Record<string, string>> = {
   text: 'hello',
   txid: 'ab'.repeat(32),
   url: 'x',
+  file: `${idOf('a')}.jpeg`,
 };
 
 async function open(options: HttpAppOptions = {}): Promise<{ http: HttpApp; address: string }> {

@@ -1,0 +1,106 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import type { Drawing, DrawingAnswer, DrawingOrder } from './drawing.ts';
+
+/** `given up`: it took too long or too much memory, or ended its process. Another time it may succeed. */
+export type Drawn = Drawing | { readonly kind: 'given up' };
+
+/** 50 million pixels of a PNG take a second; a slow machine takes a few. */
+const drawMsDefault = 5_000;
+/** The process holds 80 MB while nobody asks. */
+const idleMs = 60_000;
+/** Of its own JavaScript: an image and its answer. */
+const heapMegabytes = 96;
+
+const program = fileURLToPath(new URL('./draw-thumbnail.worker.ts', import.meta.url));
+
+/**
+ * Decodes images in a process of their own, which is started when it is needed: a decoder that crashes, hangs or fills
+ * memory ends that process, and the next image has a new one. One image at a time: its caller sees to that.
+ */
+export class ThumbnailDrawer {
+  readonly #drawMs: number;
+  #process: ChildProcess | null = null;
+  #idle: NodeJS.Timeout | null = null;
+  #drawn = 0;
+  #ended = 0;
+
+  /** @param drawMs the time that one image may take */
+  constructor(drawMs = drawMsDefault) {
+    this.#drawMs = drawMs;
+  }
+
+  /** Since the start: images that were tried, and of these those that were given up. */
+  get counts(): { readonly tried: number; readonly givenUp: number } {
+    return { tried: this.#drawn, givenUp: this.#ended };
+  }
+
+  async draw(image: Buffer): Promise<Drawn> {
+    if (this.#idle !== null) clearTimeout(this.#idle);
+    const decoder = this.#process ?? this.#start();
+    const number = ++this.#drawn;
+    const drawn = await ordered(decoder, { number, image }, this.#drawMs);
+    if (drawn.kind === 'given up') {
+      this.#ended++;
+      this.#end(decoder);
+    }
+    this.#idle = setTimeout(() => this.close(), idleMs).unref();
+    return drawn;
+  }
+
+  /** Ends the process. */
+  close(): void {
+    if (this.#idle !== null) clearTimeout(this.#idle);
+    if (this.#process !== null) this.#end(this.#process);
+  }
+
+  #start(): ChildProcess {
+    const decoder = fork(program, [], {
+      // bytes as they are
+      serialization: 'advanced',
+      execArgv: [`--max-old-space-size=${heapMegabytes}`],
+      // nothing of the service's secrets
+      env: {},
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    });
+    // a process that cannot be started or written to: its image is given up
+    decoder.on('error', () => this.#end(decoder));
+    decoder.on('exit', () => this.#forget(decoder));
+    this.#process = decoder;
+    return decoder;
+  }
+
+  #end(decoder: ChildProcess): void {
+    this.#forget(decoder);
+    decoder.kill('SIGKILL');
+  }
+
+  #forget(decoder: ChildProcess): void {
+    if (this.#process === decoder) this.#process = null;
+  }
+}
+
+/** The answer of a process, or that it ended or took too long. */
+function ordered(decoder: ChildProcess, order: DrawingOrder, timeoutMs: number): Promise<Drawn> {
+  return new Promise((resolve) => {
+    const settle = (drawn: Drawn): void => {
+      clearTimeout(timer);
+      decoder.off('message', onMessage).off('exit', giveUp).off('error', giveUp);
+      resolve(drawn);
+    };
+    const giveUp = (): void => settle({ kind: 'given up' });
+    const onMessage = (message: unknown): void => {
+      const { number, drawing } = message as DrawingAnswer;
+      if (number === order.number) settle(withBuffer(drawing));
+    };
+    const timer = setTimeout(giveUp, timeoutMs);
+    decoder.on('message', onMessage).on('exit', giveUp).on('error', giveUp);
+    decoder.send(order, (error) => {
+      if (error !== null) giveUp();
+    });
+  });
+}
+
+/** Messages carry buffers as views of what was received. */
+const withBuffer = (drawing: Drawing): Drawing =>
+  drawing.kind === 'jpeg' ? { kind: 'jpeg', jpeg: Buffer.from(drawing.jpeg) } : drawing;

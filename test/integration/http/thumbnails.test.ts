@@ -1,0 +1,190 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
+import type { LightMyRequestResponse } from 'fastify';
+import sharp from 'sharp';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { gif, jpeg, png } from '#test/builders/images.ts';
+import { idOf, txidOf } from '#test/support/chain/chain-rows.ts';
+import { pendingRows, setPending } from '#test/support/chain/pending-rows.ts';
+import { createHttpApp, type HttpApp } from '#test/support/http-app.ts';
+import { text } from '#test/support/search/search-rows.ts';
+
+let http: HttpApp;
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'thumbnails-'));
+  const red = sharp({ create: { width: 900, height: 300, channels: 4, background: '#ff0000' } });
+  const pixels = sharp({ create: { width: 24, height: 24, channels: 3, background: '#00ff00' } });
+  const redPng = await red.clone().png().toBuffer();
+  const image = (name: string, body: Buffer, type = 'image/png') => ({ name, type, body });
+  http = await createHttpApp(
+    [
+      {
+        height: 0,
+        rows: [
+          image('png', redPng),
+          image('png again', redPng),
+          image('jpeg', await red.clone().jpeg().toBuffer(), 'image/jpeg'),
+          image('webp', await red.clone().webp().toBuffer(), 'image/webp'),
+          image('avif', await red.clone().avif({ effort: 0 }).toBuffer(), 'image/avif'),
+          image('gif', await red.clone().gif().toBuffer(), 'image/gif'),
+          image('mistyped', redPng, 'image/webp'),
+          image('pixels', await pixels.png().toBuffer()),
+          { ...image('packed', brotliCompressSync(redPng)), encoding: 'br' },
+          { ...image('zipped', gzipSync(redPng)), encoding: 'gzip' },
+          { ...image('odd encoding', redPng), encoding: 'compress' },
+          { ...image('bomb', brotliCompressSync(Buffer.alloc(100_000_000))), encoding: 'br' },
+          { name: 'delegating', body: 'own', delegate: idOf('png') },
+          { name: 'delegating to nobody', body: 'own', delegate: idOf('nobody') },
+          image('svg', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'), 'image/svg+xml'),
+          image('hidden svg', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>')),
+          image('html', Buffer.from('<p>'), 'text/html'),
+          image('video', Buffer.from('x'), 'video/mp4'),
+          { name: 'nothing', type: 'image/png', body: null },
+          image('empty', Buffer.alloc(0)),
+          image('truncated', redPng.subarray(0, redPng.length / 2)),
+          image('noise', randomBytes(5000)),
+          image('header alone', jpeg(20, 20), 'image/jpeg'),
+          image('claims much', png(60_000, 60_000)),
+          image('a line of a billion', png(1_000_000_000, 1)),
+          image('50 million pixels', png(10_000, 5_000, { rows: 5_000 })),
+          image('frames', manyFrames(100_000), 'image/gif'),
+          image('one for all', await sharp(randomPixels(500)).png().toBuffer()),
+        ],
+      },
+    ],
+    { sources: { thumbnailsFolder: folder } },
+  );
+});
+afterAll(async () => {
+  await http.close();
+  await rm(folder, { recursive: true });
+});
+
+/** A GIF with one frame of a pixel after the other. */
+function manyFrames(count: number): Buffer {
+  const whole = gif(1, 1);
+  const frameAt = whole.indexOf(Buffer.from([0x2c, 0, 0, 0, 0]));
+  const frame = whole.subarray(frameAt, -1);
+  return Buffer.concat([
+    whole.subarray(0, frameAt),
+    ...Array.from({ length: count }, () => frame),
+    whole.subarray(-1),
+  ]);
+}
+
+const randomPixels = (edge: number) => ({
+  create: {
+    width: edge,
+    height: edge,
+    channels: 3 as const,
+    background: '#000',
+    noise: { type: 'gaussian' as const, mean: 128, sigma: 30 },
+  },
+});
+
+const get = async (name: string, headers: Record<string, string> = {}): Promise<LightMyRequestResponse> =>
+  http.app.inject({ url: `/thumbnails/${idOf(name)}.jpeg`, headers });
+
+const week = 'public, max-age=1209600, immutable';
+
+/** The colour in the middle, and the size. */
+async function seen(answer: LightMyRequestResponse): Promise<object> {
+  const { data, info } = await sharp(answer.rawPayload).raw().toBuffer({ resolveWithObject: true });
+  const at = (Math.floor(info.height / 2) * info.width + Math.floor(info.width / 2)) * info.channels;
+  const level = (value = 0): number => Math.round(value / 16) * 16;
+  return { size: [info.width, info.height], colour: [...data.subarray(at, at + 3)].map(level) };
+}
+
+describe('thumbnails', () => {
+  test.each(['png', 'jpeg', 'webp', 'avif', 'gif', 'mistyped', 'packed', 'zipped', 'delegating'])(
+    'show a picture within 400 × 400: %s',
+    async (name) => {
+      const answer = await get(name);
+      expect(answer.statusCode).toBe(200);
+      expect(answer.headers).toMatchObject({
+        'content-type': 'image/jpeg',
+        'cache-control': week,
+        'x-content-type-options': 'nosniff',
+      });
+      expect(await seen(answer)).toEqual({ size: [400, 133], colour: [256, 0, 0] });
+    },
+  );
+
+  test('draw small pictures larger, in whole pixels', async () => {
+    expect(await seen(await get('pixels'))).toEqual({ size: [384, 384], colour: [0, 256, 0] });
+  });
+
+  test('are unchanged while their content is', async () => {
+    const { etag } = (await get('png')).headers;
+    expect((await get('delegating')).headers.etag).toBe(etag);
+    const again = await get('png again', { 'if-none-match': String(etag) });
+    expect([again.statusCode, again.rawPayload.length]).toEqual([304, 0]);
+  });
+
+  test.each([
+    'svg',
+    'hidden svg',
+    'html',
+    'video',
+    'nothing',
+    'empty',
+    'truncated',
+    'noise',
+    'header alone',
+    'claims much',
+    'a line of a billion',
+    'odd encoding',
+    'bomb',
+  ])('are a placeholder for ever where there is no picture: %s', async (name) => {
+    const answer = await get(name);
+    expect([answer.statusCode, answer.headers['cache-control'], answer.headers.etag]).toEqual([
+      200,
+      week,
+      '"none"',
+    ]);
+    expect(await seen(answer)).toMatchObject({ size: [400, 400] });
+  });
+
+  test('show the first frame of many, and the most pixels that are decoded', async () => {
+    expect((await get('frames')).headers.etag).not.toBe('"none"');
+    expect(await seen(await get('50 million pixels'))).toMatchObject({ size: [400, 200] });
+  });
+
+  test('are a placeholder for a moment where the content may still come', async () => {
+    const inscription = { content: text('pending'), metadata: null };
+    await setPending(http.database.pool, [pendingRows(txidOf('pending'), 1, inscription)]);
+    for (const name of ['pending', 'delegating to nobody']) {
+      const answer = await get(name);
+      expect([answer.statusCode, answer.headers['cache-control']]).toEqual([200, 'public, max-age=10']);
+    }
+  });
+
+  test('of unknown inscriptions are 404, and other names 400, in our form', async () => {
+    const unknown = await get('unknown');
+    expect([unknown.statusCode, unknown.json<{ code: string }>().code]).toEqual([404, 'not_found']);
+    for (const file of [idOf('png'), `${idOf('png')}.png`, 'x.jpeg', '..%2f..%2fetc%2fpasswd.jpeg']) {
+      const answer = await http.app.inject({ url: `/thumbnails/${file}` });
+      expect([answer.statusCode, answer.json<{ code: string }>().code]).toEqual([400, 'request_invalid']);
+    }
+    expect((await http.app.inject({ url: '/thumbnails' })).statusCode).toBe(404);
+  });
+
+  test('are drawn once for all who ask at the same time, and kept', async () => {
+    const drawn = async (): Promise<string | undefined> => {
+      const { payload } = await http.app.inject({ url: '/metrics' });
+      return /satscribe_thumbnails_drawn\{result="tried"\} (\d+)/u.exec(payload)?.[1];
+    };
+    const before = Number(await drawn());
+    const answers = await Promise.all(Array.from({ length: 30 }, async () => get('one for all')));
+    expect(new Set(answers.map((answer) => answer.statusCode))).toEqual(new Set([200]));
+    expect(Number(await drawn())).toBe(before + 1);
+    expect((await readdir(folder, { recursive: true })).filter((file) => file.endsWith('.jpeg'))).not.toEqual(
+      [],
+    );
+  });
+});
