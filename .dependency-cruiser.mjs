@@ -35,6 +35,7 @@ export default {
     room('wallet', '^src/wallet/', '^src/(wallet|kernel)/'),
     room('orders', '^src/orders/', '^src/(orders|wallet|payments|webhooks|outgoing|kernel)/'),
     room('webhooks', '^src/webhooks/', '^src/(webhooks|outgoing|kernel)/'),
+    room('market', '^src/market/', '^src/(market|outgoing|chain|kernel)/'),
     {
       name: 'plans-of-orders-are-pure',
       comment: 'terms and prices to transactions: no IO, no clock, no keys, no configuration',
@@ -46,17 +47,17 @@ export default {
     room(
       'http',
       '^src/http/',
-      '^(src/(http|web|chain|accounts|payments|sat-ranges|utxos|inventory|orders|webhooks|kernel)|search|indexer/(parse|transaction|runes))/',
+      '^(src/(http|web|chain|accounts|payments|sat-ranges|utxos|inventory|orders|webhooks|market|kernel)|search|indexer/(parse|transaction|runes))/',
     ),
     room(
       'app',
       '^src/app/',
-      '^(src/(app|http|chain|accounts|payments|sat-ranges|outgoing|utxos|inventory|wallet|orders|webhooks|node|embedded-postgres|kernel|config|version)|search|indexer)',
+      '^(src/(app|http|chain|accounts|payments|sat-ranges|outgoing|utxos|inventory|wallet|orders|webhooks|market|node|embedded-postgres|kernel|config|version)|search|indexer)',
     ),
     room(
       'commands',
       '^src/(commands/|main|command-line|compiled-code|cli|config)',
-      '^src/(commands/|app/|accounts/|inventory/|wallet/|orders/|webhooks/|chain/|kernel/|main|command-line|compiled-code|cli|config|version)',
+      '^src/(commands/|app/|accounts/|inventory/|wallet/|orders/|webhooks/|market/|chain/|kernel/|main|command-line|compiled-code|cli|config|version)',
     ),
     room('transaction', '^indexer/transaction/', '^(indexer/transaction|src/kernel)/'),
     room('runes', '^indexer/runes/', '^(indexer/runes|src/kernel)/'),

@@ -911,6 +911,48 @@ CREATE TABLE service.ledger_entries (
 CREATE INDEX ledger_entries_order ON service.ledger_entries USING btree (order_id);
 CREATE INDEX ledger_entries_txid ON service.ledger_entries USING btree (txid);
 
+CREATE TABLE service.market_collections (
+  slug text NOT NULL,
+  name text NOT NULL,
+  description text,
+  icon_txid bytea,
+  icon_index integer,
+  website text,
+  twitter text,
+  discord text,
+  items integer NOT NULL,
+  digest bytea NOT NULL,
+  revision bigint NOT NULL DEFAULT nextval('service.market_revisions'::regclass),
+  imported_at timestamp with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT market_collections_pkey PRIMARY KEY (slug),
+  CONSTRAINT market_collections_check CHECK (((icon_txid IS NULL) = (icon_index IS NULL))),
+  CONSTRAINT market_collections_description_check CHECK ((length(description) <= 5000)),
+  CONSTRAINT market_collections_digest_check CHECK ((length(digest) = 32)),
+  CONSTRAINT market_collections_discord_check CHECK ((length(discord) <= 3000)),
+  CONSTRAINT market_collections_icon_index_check CHECK ((icon_index >= 0)),
+  CONSTRAINT market_collections_icon_txid_check CHECK ((length(icon_txid) = 32)),
+  CONSTRAINT market_collections_items_check CHECK (((items >= 0) AND (items <= 100000))),
+  CONSTRAINT market_collections_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
+  CONSTRAINT market_collections_slug_check CHECK ((slug ~ '^[a-z0-9][a-z0-9_-]{0,99}$'::text)),
+  CONSTRAINT market_collections_twitter_check CHECK ((length(twitter) <= 3000)),
+  CONSTRAINT market_collections_website_check CHECK ((length(website) <= 3000))
+);
+
+CREATE TABLE service.market_items (
+  slug text NOT NULL,
+  place integer NOT NULL,
+  index integer NOT NULL,
+  txid bytea NOT NULL,
+  name text,
+  CONSTRAINT market_items_pkey PRIMARY KEY (slug, place),
+  CONSTRAINT market_items_index_check CHECK ((index >= 0)),
+  CONSTRAINT market_items_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
+  CONSTRAINT market_items_place_check CHECK ((place >= 0)),
+  CONSTRAINT market_items_slug_fkey FOREIGN KEY (slug) REFERENCES service.market_collections(slug) ON DELETE CASCADE,
+  CONSTRAINT market_items_txid_check CHECK ((length(txid) = 32))
+);
+CREATE UNIQUE INDEX market_items_id ON service.market_items USING btree (txid, index, slug);
+
 CREATE TABLE service.node_policy (
   one boolean NOT NULL DEFAULT true,
   least_fee_rate bigint NOT NULL,

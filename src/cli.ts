@@ -3,6 +3,7 @@ import { nearestWord } from '#kernel/text/nearest-word.ts';
 import { type Command, type CommandFlag, UsageError } from './app/command-context.ts';
 import { accountsCommand } from './commands/accounts.ts';
 import { auditCommand } from './commands/audit.ts';
+import { collectionsCommand } from './commands/collections.ts';
 import { demoCommand } from './commands/demo.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { exportCommand } from './commands/export.ts';
@@ -53,6 +54,7 @@ export const commands: readonly Command[] = [
   auditCommand,
   walletCommand,
   webhooksCommand,
+  collectionsCommand,
 ];
 
 const program = 'satscribe';

@@ -1,5 +1,6 @@
 import { commandErrors } from './command-errors.ts';
 import { indexErrors } from './index-errors.ts';
+import { marketErrors } from './market-errors.ts';
 import { orderErrors } from './order-errors.ts';
 import { requestErrors } from './request-errors.ts';
 import { utxoErrors } from './utxo-errors.ts';
@@ -359,6 +360,7 @@ const table = {
   ...orderErrors,
   ...utxoErrors,
   ...webhookErrors,
+  ...marketErrors,
   search_engine_unreachable: {
     meaning: 'No Elasticsearch answers at the address.',
     action:

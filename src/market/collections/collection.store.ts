@@ -1,0 +1,131 @@
+import type pg from 'pg';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { trustedTxid } from '#kernel/primitives/hash.ts';
+import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
+import type { CollectionItem } from '#market/imports/read-items.ts';
+import type { CollectionMeta } from '#market/imports/read-meta.ts';
+
+export type ImportResult = 'added' | 'replaced' | 'unchanged';
+
+/** Rows of one statement: a list of 100,000 would be one message of 20 MB. */
+const rowsEach = 10_000;
+
+/** Puts a collection in the place of the one with its slug; the same again is not written. */
+export async function replaceCollection(
+  tx: pg.ClientBase,
+  meta: CollectionMeta,
+  items: readonly CollectionItem[],
+  digest: Uint8Array,
+): Promise<ImportResult> {
+  const { slug, name, description, icon, website, twitter, discord } = meta;
+  // held until the end: two imports of a slug come one after the other
+  await tx.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`market collection ${slug}`]);
+  const before = await tx.query<{ digest: Buffer }>(
+    'SELECT digest FROM service.market_collections WHERE slug = $1',
+    [slug],
+  );
+  if (before.rows[0]?.digest.equals(digest) === true) return 'unchanged';
+  await tx.query('DELETE FROM service.market_collections WHERE slug = $1', [slug]);
+  await tx.query(
+    `INSERT INTO service.market_collections
+       (slug, name, description, icon_txid, icon_index, website, twitter, discord, items, digest)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+    [slug, name, description, icon?.txid, icon?.index, website, twitter, discord, items.length, digest],
+  );
+  for (let first = 0; first < items.length; first += rowsEach)
+    await insertItems(tx, slug, first, items.slice(first, first + rowsEach));
+  return before.rows.length === 0 ? 'added' : 'replaced';
+}
+
+async function insertItems(
+  tx: pg.ClientBase,
+  slug: string,
+  first: number,
+  items: readonly CollectionItem[],
+): Promise<void> {
+  await tx.query(
+    `INSERT INTO service.market_items (slug, place, txid, index, name)
+     SELECT $1, $2 + given.nth - 1, given.txid, given.index, given.name
+     FROM unnest($3::bytea[], $4::integer[], $5::text[]) WITH ORDINALITY AS given(txid, index, name, nth)`,
+    [
+      slug,
+      first,
+      items.map(({ id }) => id.txid),
+      items.map(({ id }) => id.index),
+      items.map(({ name }) => name),
+    ],
+  );
+}
+
+/** Items of a collection that are in the index. */
+export async function countIndexedItems(db: pg.ClientBase | pg.Pool, slug: string): Promise<number> {
+  const { rows } = await db.query<{ count: number }>(
+    `SELECT count(*)::integer AS count FROM service.market_items m
+     JOIN chain.inscriptions i ON i.txid = m.txid AND i.index = m.index
+     WHERE m.slug = $1`,
+    [slug],
+  );
+  return rows[0]?.count ?? 0;
+}
+
+export interface MarketCollection {
+  readonly slug: string;
+  readonly name: string;
+  readonly description: string | null;
+  readonly icon: InscriptionId | null;
+  readonly website: string | null;
+  readonly twitter: string | null;
+  readonly discord: string | null;
+  readonly items: number;
+  readonly importedAt: Date;
+}
+
+interface CollectionRow extends Omit<MarketCollection, 'icon' | 'importedAt'> {
+  readonly icon_txid: Buffer | null;
+  readonly icon_index: number | null;
+  readonly imported_at: Date;
+}
+
+const columns =
+  'slug, name, description, icon_txid, icon_index, website, twitter, discord, items, imported_at';
+
+/** The imported collections, by slug. */
+export async function listCollections(
+  db: pg.ClientBase | pg.Pool,
+  { after, limit }: { readonly after: string; readonly limit: number },
+): Promise<MarketCollection[]> {
+  const { rows } = await db.query<CollectionRow>(
+    `SELECT ${columns} FROM service.market_collections WHERE slug > $1
+     ORDER BY slug LIMIT $2`,
+    [after, limit],
+  );
+  return rows.map(collectionOf);
+}
+
+/** Null: there is none. */
+export async function readCollection(
+  db: pg.ClientBase | pg.Pool,
+  slug: string,
+): Promise<MarketCollection | null> {
+  const { rows } = await db.query<CollectionRow>(
+    `SELECT ${columns} FROM service.market_collections WHERE slug = $1`,
+    [slug],
+  );
+  return rows[0] === undefined ? null : collectionOf(rows[0]);
+}
+
+/** Forgets an import. Throws `collection_unknown`. */
+export async function removeCollection(db: pg.ClientBase | pg.Pool, slug: string): Promise<void> {
+  const { rowCount } = await db.query('DELETE FROM service.market_collections WHERE slug = $1', [slug]);
+  if (rowCount === 0) throw unknownCollection(slug);
+}
+
+export const unknownCollection = (slug: string): AppError =>
+  new AppError('collection_unknown', `No collection "${slug}" was imported.`, { slug });
+
+function collectionOf({ icon_txid, icon_index, imported_at, ...row }: CollectionRow): MarketCollection {
+  const { slug, name, description, website, twitter, discord, items } = row;
+  const icon =
+    icon_txid === null || icon_index === null ? null : { txid: trustedTxid(icon_txid), index: icon_index };
+  return { slug, name, description, icon, website, twitter, discord, items, importedAt: imported_at };
+}

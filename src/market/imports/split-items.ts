@@ -1,0 +1,110 @@
+import { invalid } from './collection-texts.ts';
+
+export const itemsFile = 'inscriptions.json';
+
+/** An item with a hundred traits is a tenth of it. */
+export const itemBytesMax = 64 * 1024;
+/** Items have traits: `{"meta": {"attributes": [{…}]}}` is four deep. */
+export const itemDepthMax = 16;
+
+/** What a byte is outside of texts: a table, as every byte of a file is looked up. */
+const kinds = { other: 0, blank: 1, opens: 2, closes: 3, comma: 4, quote: 5, backslash: 6 } as const;
+const kindOf = new Uint8Array(256);
+for (const blank of ' \t\n\r') kindOf[blank.charCodeAt(0)] = kinds.blank;
+for (const open of '[{') kindOf[open.charCodeAt(0)] = kinds.opens;
+for (const close of ']}') kindOf[close.charCodeAt(0)] = kinds.closes;
+kindOf[','.charCodeAt(0)] = kinds.comma;
+kindOf['"'.charCodeAt(0)] = kinds.quote;
+kindOf['\\'.charCodeAt(0)] = kinds.backslash;
+const listOpens = '['.charCodeAt(0);
+const listCloses = ']'.charCodeAt(0);
+const byteOrderMark = [0xef, 0xbb, 0xbf];
+
+/**
+ * The items of a JSON list as they come, each as its text, so that a list of any size takes the memory of one item.
+ * Only where items begin and end is looked at: whoever reads a text finds what else is wrong with it. Throws
+ * `collection_invalid`.
+ */
+export class ItemSplitter {
+  readonly #item = new Uint8Array(itemBytesMax);
+  readonly #decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+  #length = 0;
+  #items = 0;
+  #depth = 0;
+  #marked = 0;
+  #state: 'before' | 'list' | 'after' = 'before';
+  #isInText = false;
+  #isEscaped = false;
+
+  /** The items that end within these bytes. */
+  *push(bytes: Uint8Array): Generator<string> {
+    for (const byte of bytes) {
+      if (this.#state !== 'list') this.#outside(byte);
+      else if (this.#endsItem(byte)) {
+        const isEmpty = byte === listCloses && this.#items === 0 && this.#length === 0;
+        if (!isEmpty) yield this.#taken();
+        if (byte === listCloses) this.#state = 'after';
+      } else this.#keep(byte);
+    }
+  }
+
+  /** Throws where the list has no end. */
+  end(): void {
+    if (this.#state !== 'after') throw invalid(itemsFile, 'it ends before its list does');
+  }
+
+  #outside(byte: number): void {
+    if (kindOf[byte] === kinds.blank) return;
+    if (this.#state === 'before' && byte === byteOrderMark[this.#marked]) {
+      this.#marked++;
+      return;
+    }
+    if (this.#state === 'after') throw invalid(itemsFile, 'something follows its list');
+    if (byte !== listOpens) throw invalid(itemsFile, 'it is not a JSON list');
+    this.#state = 'list';
+  }
+
+  #endsItem(byte: number): boolean {
+    return !this.#isInText && this.#depth === 0 && (kindOf[byte] === kinds.comma || byte === listCloses);
+  }
+
+  #keep(byte: number): void {
+    const kind = kindOf[byte];
+    if (this.#isInText) this.#withinText(kind);
+    else if (kind === kinds.quote) this.#isInText = true;
+    else if (kind === kinds.opens) this.#deeper();
+    else if (kind === kinds.closes) this.#depth--;
+    else if (kind === kinds.blank && this.#length === 0) return;
+    if (this.#depth < 0) throw invalid(this.#place(), 'it closes what it has not opened');
+    if (this.#length === itemBytesMax) throw invalid(this.#place(), `it has more than ${itemBytesMax} bytes`);
+    this.#item[this.#length++] = byte;
+  }
+
+  #withinText(kind: number | undefined): void {
+    if (this.#isEscaped) this.#isEscaped = false;
+    else if (kind === kinds.backslash) this.#isEscaped = true;
+    else if (kind === kinds.quote) this.#isInText = false;
+  }
+
+  #deeper(): void {
+    this.#depth++;
+    if (this.#depth > itemDepthMax)
+      throw invalid(this.#place(), `it is nested more than ${itemDepthMax} deep`);
+  }
+
+  #taken(): string {
+    const place = this.#place();
+    const bytes = this.#item.subarray(0, this.#length);
+    this.#length = 0;
+    this.#items++;
+    try {
+      return this.#decoder.decode(bytes);
+    } catch {
+      throw invalid(place, 'it is not UTF-8');
+    }
+  }
+
+  #place(): string {
+    return `${itemsFile}, item ${this.#items + 1}`;
+  }
+}

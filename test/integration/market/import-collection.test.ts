@@ -1,0 +1,134 @@
+import { mkdir, truncate, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type DataDir, makeDataDir } from '#test/support/data-dir.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { runCli } from '#test/support/run-cli.ts';
+
+let database: TestDatabase;
+let data: DataDir;
+let server: Server;
+let served = '';
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  data = await makeDataDir();
+  server = createServer((request, response) => {
+    if (request.url === '/lists/ponds/meta.json') response.end(JSON.stringify({ name: 'Ponds' }));
+    else if (request.url === '/lists/ponds/inscriptions.json') response.end(served);
+    else response.writeHead(404).end();
+  }).listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+});
+afterAll(async () => {
+  server.close();
+  await database.drop();
+  await data.remove();
+});
+
+const cli = (words: readonly string[], env: Record<string, string> = {}) =>
+  runCli(['collections', ...words], { ...database.settings, DATA_DIR: data.path, ...env });
+const ids = (count: number): string[] =>
+  Array.from({ length: count }, (_, index) => `${'cd'.repeat(32)}i${index}`);
+async function folder(
+  name: string,
+  items: readonly object[],
+  meta: object = { name: 'Frogs' },
+): Promise<string> {
+  const path = join(data.path, name);
+  await mkdir(path, { recursive: true });
+  await writeFile(join(path, 'meta.json'), JSON.stringify(meta));
+  await writeFile(join(path, 'inscriptions.json'), JSON.stringify(items));
+  return path;
+}
+const stored = async (slug: string) =>
+  (
+    await database.pool.query('SELECT index, name FROM service.market_items WHERE slug = $1 ORDER BY place', [
+      slug,
+    ])
+  ).rows as { index: number; name: string | null }[];
+
+test('a folder is imported, the same again changes nothing, and another list replaces it', async () => {
+  const [first, second] = ids(2);
+  const path = await folder('frogs', [{ id: first, meta: { name: 'Frog' } }, { id: second }, { id: first }]);
+  const added = await cli(['import', path, '--json']);
+  expect(JSON.parse(added.stdout)).toEqual({
+    slug: 'frogs',
+    name: 'Frogs',
+    result: 'added',
+    items: 2,
+    doubles: 1,
+    notIndexed: 2,
+  });
+  expect(await stored('frogs')).toEqual([
+    { index: 0, name: 'Frog' },
+    { index: 1, name: null },
+  ]);
+  expect((await cli(['import', path])).stdout).toBe(
+    'unchanged frogs (Frogs): 2 items, 1 named twice, 2 not indexed yet\n',
+  );
+  await folder('frogs', [{ id: second, meta: { name: 'Toad' } }]);
+  expect((await cli(['import', path])).stdout).toMatch(/^replaced frogs/u);
+  expect(await stored('frogs')).toEqual([{ index: 1, name: 'Toad' }]);
+  expect(JSON.parse((await cli(['show', 'frogs', '--json'])).stdout)).toMatchObject({
+    items: 1,
+    notIndexed: 1,
+  });
+  expect((await cli(['list'])).stdout).toMatch(/^frogs +1 items .* Frogs$/mu);
+  expect((await cli(['remove', 'frogs'])).stdout).toBe('removed frogs\n');
+  expect(await stored('frogs')).toEqual([]);
+  const again = await cli(['remove', 'frogs']);
+  expect([again.exitCode, again.stderr]).toEqual([1, expect.stringContaining('collection_unknown')]);
+});
+
+test('100,000 items are imported at once', async () => {
+  const path = await folder(
+    'many',
+    ids(100_000).map((id) => ({ id })),
+  );
+  expect((await cli(['import', path])).stdout).toMatch(/^added many \(Frogs\): 100000 items/u);
+  expect(await stored('many')).toHaveLength(100_000);
+});
+
+test('what is refused changes nothing', async () => {
+  const [first] = ids(1);
+  const good = await folder('kept', [{ id: first }]);
+  await cli(['import', good]);
+  const refused = async (path: string, message: RegExp): Promise<void> => {
+    const { exitCode, stderr } = await cli(['import', path]);
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(message);
+  };
+  await refused(await folder('kept', [{ id: first }, { id: 'x' }]), /collection_invalid/u);
+  const large = await folder('large', []);
+  await truncate(join(large, 'inscriptions.json'), 1e9);
+  await refused(large, /more than 268435456 bytes/u);
+  await refused(await folder('up', [], { name: 'Up', slug: '../up' }), /a slug is/u);
+  await refused(join(data.path, 'nowhere'), /collection_unreadable/u);
+  expect(await stored('kept')).toEqual([{ index: 0, name: null }]);
+});
+
+test('a URL is asked as a stranger’s: nothing private without leave', async () => {
+  served = JSON.stringify(ids(2).map((id) => ({ id })));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/lists/ponds`;
+  const guarded = await cli(['import', url]);
+  expect([guarded.exitCode, guarded.stderr]).toEqual([1, expect.stringContaining('url_refused')]);
+  const open = { ALLOW_PRIVATE_URLS: 'true' };
+  expect((await cli(['import', url], open)).stdout).toMatch(/^added ponds \(Ponds\): 2 items/u);
+  const missing = await cli(['import', `${url}/none`], open);
+  expect([missing.exitCode, missing.stderr]).toEqual([1, expect.stringContaining('status 404')]);
+});
+
+test.each([
+  [[], /what\? The command is/u],
+  [['import'], /which one\?/u],
+  [['list', 'x'], /unexpected word x/u],
+  [['show', 'x', '--limit', '1'], /--limit is not a flag/u],
+  [['list', '--limit', '0'], /from 1 to 10000/u],
+])('wrong usage %j is said', async (words, message) => {
+  const { exitCode, stderr } = await cli(words);
+  expect(exitCode).toBe(2);
+  expect(stderr).toMatch(message);
+});
