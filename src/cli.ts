@@ -13,6 +13,7 @@ import { keysCommand } from './commands/keys.ts';
 import { migrateCommand } from './commands/migrate.ts';
 import { ordersCommand } from './commands/orders.ts';
 import { rollbackCommand } from './commands/rollback.ts';
+import { salesCommand } from './commands/sales.ts';
 import { searchReindexCommand } from './commands/search-reindex.ts';
 import { serveCommand } from './commands/serve.ts';
 import { verifyCommand } from './commands/verify.ts';
@@ -42,6 +43,7 @@ export const commands: readonly Command[] = [
   serveCommand,
   indexCommand,
   exportCommand,
+  salesCommand,
   verifyCommand,
   doctorCommand,
   rollbackCommand,

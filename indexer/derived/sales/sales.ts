@@ -1,9 +1,10 @@
 import { strict as assert } from 'node:assert';
 import { type ClassifiedMove, classifyMoves, type Sold } from '#indexer/ledger/sales/classify-moves.ts';
 import { movingTransactions, type PlacedTransaction } from '#indexer/ledger/sales/find-moves.ts';
-import { confidences, moveClasses, saleForms, salesRules } from '#indexer/ledger/sales/sale-rules.ts';
+import { salesRules } from '#indexer/ledger/sales/sale-rules.ts';
 import { transactionId } from '#indexer/transaction/transaction-id.ts';
 import type { CopyEncoder } from '#kernel/pg/copy-binary.ts';
+import { confidences, moveClasses, saleForms } from '#kernel/sales/sale-names.ts';
 import type { DerivedBlock, DerivedRows, DerivedTable } from '../derived-table.ts';
 import { ownerScript } from '../runes/rune-encoding.ts';
 
@@ -25,6 +26,8 @@ export const sales: DerivedTable = {
   indexes: {
     // the sales of an inscription
     sales_key: { table, columns: 'key, height, tx_index' },
+    // what a transaction sold
+    sales_txid: { table, columns: 'chain.hash32(txid)' },
   },
   firstHeight: ({ firstInscriptionHeight }) => firstInscriptionHeight,
   isWanted: ({ indexSales }) => indexSales,

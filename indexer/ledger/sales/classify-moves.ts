@@ -1,6 +1,7 @@
+import type { Confidence, MoveClass, SaleForm } from '#kernel/sales/sale-names.ts';
 import { type Payment, paymentFor } from './find-payment.ts';
 import type { Move, MovingTransaction } from './moving-transaction.ts';
-import { type Confidence, dustMax, type MoveClass, type SaleForm } from './sale-rules.ts';
+import { dustMax } from './sale-rules.ts';
 import { isExchange, isPaidInRunes, opReturn } from './traits.ts';
 
 /** How an inscription was sold. Amounts are its share of a bundle. */

@@ -1,7 +1,7 @@
+import type { Confidence, SaleForm } from '#kernel/sales/sale-names.ts';
 import { outputMask, pairSignature, signaturesOf } from './fitting-signatures.ts';
 import { layoutOf } from './layouts.ts';
 import type { Coin, MovingTransaction, SignedAs } from './moving-transaction.ts';
-import type { Confidence, SaleForm } from './sale-rules.ts';
 import { isExchange, isPaidInRunes, opReturn } from './traits.ts';
 
 /** What the inscriptions of an input were sold for. */

@@ -1,6 +1,7 @@
+import type { SaleForm } from '#kernel/sales/sale-names.ts';
 import { pairSignature } from './fitting-signatures.ts';
 import type { MovingTransaction } from './moving-transaction.ts';
-import { dummyMax, feeOutputMin, type SaleForm } from './sale-rules.ts';
+import { dummyMax, feeOutputMin } from './sale-rules.ts';
 
 /** What the place of a pair in its transaction says. */
 export interface Layout {

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { salesOfTransaction } from '#chain/sales/sale.queries.ts';
 import { openNodeSource } from '#indexer/source/node-source.ts';
 import { verifyChain } from '#indexer/verify/verify-chain.ts';
+import { asTxid, type Txid } from '#kernel/primitives/hash.ts';
 import { connectNode } from '#node/bitcoin-node.ts';
 import {
   type Coin,
@@ -50,6 +52,7 @@ async function salesOf(...transactions: readonly RegtestTransaction[]): Promise<
 
 const hexOf = (owner: number): string => Buffer.from(scriptOf(owner)).toString('hex');
 const idOf = ({ txid }: RegtestTransaction): string => Buffer.from(txid, 'hex').reverse().toString('hex');
+const txidOf = ({ txid }: RegtestTransaction): Txid => asTxid(Buffer.from(txid, 'hex').reverse());
 const listed = (coin: Coin, sighash = pairType): Coin => ({ ...coin, sighash });
 
 /** An inscription of an owner, mined. */
@@ -140,6 +143,20 @@ describe('sales of a real chain', () => {
       { ...common, id: idOf(forOffer), class: 2, form: 4, price: 30_000, gross: 40_000, taker: hexOf(carol) },
     ]);
     expect(await verified()).toEqual([]);
+    const client = await node.database.pool.connect();
+    const explained = await salesOfTransaction(client, txidOf(bought));
+    client.release();
+    expect(explained).toMatchObject([
+      {
+        class: 'sale',
+        form: 'two-dummies',
+        confidence: 'bound-known',
+        input: 2,
+        payoutOutput: 2,
+        feeOutput: 3,
+      },
+    ]);
+    expect(explained[0]).toMatchObject({ price: 70_000, sighash: pairType, rules: 1, isWash: false });
   });
 
   test('sold again in one block are two, and a reorganisation gives the item to another buyer', async () => {

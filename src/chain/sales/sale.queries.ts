@@ -1,0 +1,61 @@
+import type { ClientBase } from 'pg';
+import type { Txid } from '#kernel/primitives/hash.ts';
+import type { Height } from '#kernel/primitives/height.ts';
+import { confidences, moveClasses, saleForms } from '#kernel/sales/sale-names.ts';
+
+/** An inscription that a spend sold (docs/marketplace.md). */
+export interface StoredSale {
+  readonly height: Height;
+  readonly input: number;
+  /** Txid of the reveal, and the index of the inscription there. */
+  readonly revealTxid: Txid;
+  readonly index: number;
+  readonly class: string;
+  readonly form: string;
+  readonly confidence: string;
+  /** Sats. */
+  readonly grossPayout: number;
+  readonly price: number;
+  readonly bundle: number;
+  readonly payoutOutput: number;
+  readonly feeOutput: number | null;
+  readonly sighash: number;
+  /** Scripts. */
+  readonly maker: Uint8Array;
+  readonly taker: Uint8Array | null;
+  readonly isWash: boolean;
+  /** Version of the rules. */
+  readonly rules: number;
+}
+
+interface Numbers {
+  readonly class: number;
+  readonly form: number;
+  readonly confidence: number;
+}
+
+/** What a transaction sold, by input and place there. */
+export async function salesOfTransaction(client: ClientBase, txid: Txid): Promise<StoredSale[]> {
+  const { rows } = await client.query<Omit<StoredSale, keyof Numbers> & Numbers>(
+    `SELECT s.height, s.input, i.txid AS "revealTxid", i.index, s.class, s.form, s.confidence,
+       s.gross_payout::float8 AS "grossPayout", s.price::float8 AS price, s.bundle,
+       s.payout_output AS "payoutOutput", s.fee_output AS "feeOutput", s.sighash, s.maker, s.taker,
+       s.wash AS "isWash", s.rules
+     FROM chain.sales s JOIN chain.inscriptions i USING (key)
+     WHERE chain.hash32(s.txid) = chain.hash32($1) AND s.txid = $1
+     ORDER BY s.height, s.tx_index, s.input, s.place`,
+    [txid],
+  );
+  return rows.map((row) => ({
+    ...row,
+    class: nameOf(moveClasses, row.class),
+    form: nameOf(saleForms, row.form),
+    confidence: nameOf(confidences, row.confidence),
+  }));
+}
+
+/** The name of a stored number. Throws for one that this program does not know. */
+function nameOf(names: Readonly<Record<string, number>>, stored: number): string {
+  for (const [name, number] of Object.entries(names)) if (number === stored) return name;
+  throw new Error(`chain.sales has the unknown number ${stored}`);
+}

@@ -1,0 +1,45 @@
+/** The classes of a move. Numbers are stored (chain.sales.class): only the first two have rows. */
+export const moveClasses = {
+  sale: 1,
+  offer: 2,
+  transfer: 3,
+  'self-transfer': 4,
+  gift: 5,
+  burn: 6,
+  fee: 7,
+  other: 8,
+} as const;
+
+export type MoveClass = keyof typeof moveClasses;
+
+/** What a layout looks like (docs/marketplace.md). Numbers are stored (chain.sales.form). */
+export const saleForms = {
+  openordex: 1,
+  /** Magic Eden, OKX and ordit lay single sales out alike. */
+  'two-dummies': 2,
+  /** OKX. */
+  bulk: 3,
+  'ord-offer': 4,
+  /** A pair in another layout. */
+  pair: 5,
+  /** All outputs are signed, and the coins show who paid. */
+  'all-signed': 6,
+} as const;
+
+export type SaleForm = keyof typeof saleForms;
+
+/** How sure a row is. Numbers are stored (chain.sales.confidence). */
+export const confidences = {
+  /** The seller's signature binds the payout, and the layout is a known one. */
+  'bound-known': 1,
+  /** The same in an unknown layout. */
+  bound: 2,
+  /** Several signatures spend the item, and one binds the payout: who is paid there counts as the maker. */
+  'bound-shared': 3,
+  /** Nothing binds the payout alone. The holder gains sats, and who gets the item pays. */
+  'paid-by-taker': 4,
+  /** The same, but who pays is not seen to be who gets the item: the layout is that of an offer of ord. */
+  'offer-layout': 5,
+} as const;
+
+export type Confidence = keyof typeof confidences;
