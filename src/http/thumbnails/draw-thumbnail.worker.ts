@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import sharp from 'sharp';
-import { type Drawing, type DrawingOrder, decoderMemoryBytes, drawnPixelsMax } from './drawing.ts';
+import { type Drawing, type DrawingOrder, drawnPixelsMax } from './drawing.ts';
 
 /**
  * A process that decodes images of strangers and nothing else: no environment, no connection, one image at a time. It
@@ -14,6 +14,8 @@ const quality = 80;
 const paper = '#ffffff';
 /** An image of pixels is drawn larger with sharp edges up to here. */
 const pixelArtEdge = edge / 2;
+/** Of this process. */
+const memoryBytes = Number(process.argv[2]);
 /** How often memory is looked at, in milliseconds: a decoder fills some hundred megabytes in a tenth of a second. */
 const lookEveryMs = 10;
 
@@ -77,5 +79,5 @@ function giveWayToOthers(): void {
 }
 
 function endBeyondMemory(): void {
-  if (process.memoryUsage.rss() > decoderMemoryBytes) process.exit(1);
+  if (process.memoryUsage.rss() > memoryBytes) process.exit(1);
 }

@@ -19,6 +19,3 @@ export interface DrawingAnswer {
  * at most, and inscriptions have less than 4 MB.
  */
 export const drawnPixelsMax = 50_000_000;
-
-/** The memory of the decoder's process: 50 million pixels with four bytes each, their planes, and Node itself. */
-export const decoderMemoryBytes = 640 * 1024 * 1024;

@@ -7,10 +7,20 @@ export type Drawn = Drawing | { readonly kind: 'given up' };
 
 /** 50 million pixels of a PNG take a second; a slow machine takes a few. */
 const drawMsDefault = 5_000;
+/**
+ * 50 million pixels of 16 bits for each of four channels, interlaced, so that they are decoded whole, take 517 MiB with
+ * Node itself.
+ */
+const memoryBytesDefault = 640 * 1024 * 1024;
 /** The process holds 80 MB while nobody asks. */
 const idleMs = 60_000;
 /** Of its own JavaScript: an image and its answer. */
 const heapMegabytes = 96;
+
+interface DrawingBounds {
+  readonly drawMs?: number;
+  readonly memoryBytes?: number;
+}
 
 const program = fileURLToPath(new URL('./draw-thumbnail.worker.ts', import.meta.url));
 
@@ -20,14 +30,19 @@ const program = fileURLToPath(new URL('./draw-thumbnail.worker.ts', import.meta.
  */
 export class ThumbnailDrawer {
   readonly #drawMs: number;
+  readonly #memoryBytes: number;
   #process: ChildProcess | null = null;
   #idle: NodeJS.Timeout | null = null;
   #drawn = 0;
   #ended = 0;
 
-  /** @param drawMs the time that one image may take */
-  constructor(drawMs = drawMsDefault) {
+  /**
+   * @param drawMs the time that one image may take
+   * @param memoryBytes the memory of the process
+   */
+  constructor({ drawMs = drawMsDefault, memoryBytes = memoryBytesDefault }: DrawingBounds = {}) {
     this.#drawMs = drawMs;
+    this.#memoryBytes = memoryBytes;
   }
 
   /** Since the start: images that were tried, and of these those that were given up. */
@@ -55,7 +70,7 @@ export class ThumbnailDrawer {
   }
 
   #start(): ChildProcess {
-    const decoder = fork(program, [], {
+    const decoder = fork(program, [String(this.#memoryBytes)], {
       // bytes as they are
       serialization: 'advanced',
       execArgv: [`--max-old-space-size=${heapMegabytes}`],

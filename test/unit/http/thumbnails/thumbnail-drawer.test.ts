@@ -42,9 +42,20 @@ test('a decoder that ends gives its image up, and the next image has a new one',
 });
 
 test('an image that takes too long is given up, with its process', async () => {
-  drawer = new ThumbnailDrawer(1);
+  drawer = new ThumbnailDrawer({ drawMs: 1 });
   expect(await drawer.draw(await image())).toEqual({ kind: 'given up' });
   await expect.poll(decoders).toEqual([]);
+});
+
+test('an image that takes too much memory is given up, and the next one is drawn', async () => {
+  // interlaced, so it is decoded whole: 288 MB
+  const large = await sharp({ create: { width: 6000, height: 6000, channels: 4, background: '#12345678' } })
+    .toColourspace('rgb16')
+    .png({ progressive: true, compressionLevel: 1 })
+    .toBuffer();
+  drawer = new ThumbnailDrawer({ drawMs: 60_000, memoryBytes: 250_000_000 });
+  expect(await drawer.draw(large)).toEqual({ kind: 'given up' });
+  expect((await drawer.draw(await image())).kind).toBe('jpeg');
 });
 
 test('a decoder has nothing of the environment of the service', async () => {
