@@ -21,7 +21,12 @@ export async function importCollectionFrom(context: CommandContext, place: strin
     const http = new OutgoingHttp({ allowPrivate: config.allowPrivateUrls });
     const isUrl = /^https?:/iu.test(place);
     const source = isUrl ? urlSource(place, http, signal) : folderSource(place);
-    outcome.resolve(await importCollection(pool, source, drawItems));
+    try {
+      outcome.resolve(await importCollection(pool, source, drawItems));
+    } finally {
+      // what follows, an outcome or a failure, begins on an empty line
+      if (process.stderr.isTTY) process.stderr.write('\r\u001b[2K');
+    }
   });
   return outcome.promise;
 }
