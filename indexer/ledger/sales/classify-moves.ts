@@ -1,8 +1,8 @@
 import type { Confidence, MoveClass, SaleForm } from '#kernel/sales/sale-names.ts';
 import { type Payment, paymentFor } from './find-payment.ts';
 import type { Move, MovingTransaction } from './moving-transaction.ts';
-import { dustMax } from './sale-rules.ts';
-import { isExchange, isPaidInRunes, opReturn } from './traits.ts';
+import { dustMax, opReturn } from './sale-rules.ts';
+import { TradeFacts } from './trade-facts.ts';
 
 /** How an inscription was sold. Amounts are its share of a bundle. */
 export interface Sold {
@@ -30,13 +30,14 @@ export interface ClassifiedMove {
 }
 
 /**
- * The class of each move of a transaction, in their order. Total: any transaction has an answer. Cost: some steps for
- * each input and output, for each input with inscriptions.
+ * The class of each move of a transaction, in their order. Total: any transaction has an answer. Cost: some steps
+ * for each input, output and move.
  */
 export function classifyMoves(tx: MovingTransaction): ClassifiedMove[] {
+  const facts = new TradeFacts(tx);
   const payments = new Map<number, Payment | null>();
   for (const { input } of tx.moves) {
-    if (!payments.has(input)) payments.set(input, paymentFor(tx, input));
+    if (!payments.has(input)) payments.set(input, paymentFor(facts, input));
   }
   const shared = new Map<string, Move[]>();
   for (const move of tx.moves) {
@@ -48,7 +49,7 @@ export function classifyMoves(tx: MovingTransaction): ClassifiedMove[] {
   }
   return tx.moves.map((move) => {
     const payment = payments.get(move.input) ?? null;
-    if (payment === null) return { move, class: unsoldClass(tx, move), sold: null };
+    if (payment === null) return { move, class: unsoldClass(facts, move), sold: null };
     const bundle = shared.get(payment.share) ?? [move];
     return { move, class: payment.class, sold: soldShare(tx, move, payment, bundle) };
   });
@@ -82,12 +83,13 @@ function soldShare(
   };
 }
 
-function unsoldClass(tx: MovingTransaction, { input, landing }: Move): MoveClass {
+function unsoldClass(facts: TradeFacts, { input, landing }: Move): MoveClass {
+  const { tx } = facts;
   if (landing === null) return 'fee';
   const to = tx.outputs[landing]!;
   if (to.script.startsWith(opReturn)) return 'burn';
   const { script: from } = tx.inputs[input]!;
   if (to.script === from) return 'self-transfer';
-  if (isExchange(tx, input, [from]) || isPaidInRunes(tx, input)) return 'other';
+  if (facts.isExchange([from]) || facts.isPaidInRunes(from)) return 'other';
   return tx.moves.length === 1 && to.value <= dustMax ? 'gift' : 'transfer';
 }

@@ -1,8 +1,9 @@
 import type { Confidence, SaleForm } from '#kernel/sales/sale-names.ts';
-import { outputMask, pairSignature, signaturesOf } from './fitting-signatures.ts';
+import { outputMask, signaturesOf } from './fitting-signatures.ts';
 import { layoutOf } from './layouts.ts';
 import type { Coin, MovingTransaction, SignedAs } from './moving-transaction.ts';
-import { isExchange, isPaidInRunes, opReturn } from './traits.ts';
+import { opReturn } from './sale-rules.ts';
+import type { TradeFacts } from './trade-facts.ts';
 
 /** What the inscriptions of an input were sold for. */
 export interface Payment {
@@ -26,23 +27,24 @@ const none = 0x02;
 const anyoneCanPay = 0x80;
 
 /** What the inscriptions of an input were sold for; null: they were not. */
-export function paymentFor(tx: MovingTransaction, input: number): Payment | null {
-  const pair = pairSignature(tx.inputs[input]!);
-  return pair === undefined ? paymentByAll(tx, input) : paymentByPair(tx, input, pair);
+export function paymentFor(facts: TradeFacts, input: number): Payment | null {
+  const pair = facts.pairs[input];
+  return pair === undefined ? paymentByAll(facts, input) : paymentByPair(facts, input, pair);
 }
 
-function paymentByPair(tx: MovingTransaction, input: number, { sighash }: SignedAs): Payment | null {
-  const spent = tx.inputs[input]!;
-  const payout = tx.outputs[input];
+function paymentByPair(facts: TradeFacts, input: number, { sighash }: SignedAs): Payment | null {
+  const { inputs, outputs } = facts.tx;
+  const spent = inputs[input]!;
+  const payout = outputs[input];
   // a legacy signature without such an output signs the number 1: it binds nothing (BIP 143)
-  if (payout === undefined || !canPay(tx, input, payout)) return null;
+  if (payout === undefined || !canPay(facts, input, payout)) return null;
   const isShared = signaturesOf(spent).length > 1;
   const maker = isShared ? payout.script : spent.script;
-  const funding = tx.inputs.filter((other, at) => at !== input && pairSignature(other) === undefined);
-  if (!isPaidByOthers(takersOf(tx, input), { spent, payout, maker, funding })) return null;
-  if (isExchange(tx, input, [spent.script, payout.script])) return null;
-  if (payout.value <= spent.value && isPaidInRunes(tx, input)) return null;
-  const { form, isPostageReturned, feeOutput } = layoutOf(tx, input);
+  const { funding } = facts;
+  if (!isPaidByOthers(facts.takersOf(input), { spent, payout, maker, funding })) return null;
+  if (facts.isExchange([spent.script, payout.script])) return null;
+  if (payout.value <= spent.value && facts.isPaidInRunes(spent.script)) return null;
+  const { form, isPostageReturned, feeOutput } = layoutOf(facts, input);
   const rest = payout.value - spent.value;
   return {
     class: 'sale',
@@ -54,30 +56,34 @@ function paymentByPair(tx: MovingTransaction, input: number, { sighash }: Signed
     feeOutput,
     sighash,
     maker,
-    isCluster: funding.some(({ script }) => script === maker || script === payout.script),
+    isCluster: funding.has(maker) || funding.has(payout.script),
     share: `pair ${input}`,
   };
 }
 
 /** Whether an output can be a payment: it holds sats that somebody can spend, and no inscription. */
-function canPay({ moves }: MovingTransaction, vout: number, { value, script }: Coin): boolean {
-  return value > 0 && !script.startsWith(opReturn) && moves.every(({ landing }) => landing !== vout);
+function canPay({ landings }: TradeFacts, vout: number, { value, script }: Coin): boolean {
+  return value > 0 && !script.startsWith(opReturn) && !landings.has(vout);
 }
 
 interface Pair {
   readonly spent: Coin;
   readonly payout: Coin;
   readonly maker: string;
-  /** Inputs that are not pairs. */
-  readonly funding: readonly Coin[];
+  readonly funding: ReadonlySet<string>;
 }
 
 /** Whether the payout is a stranger's sats for the maker; where the maker is the taker, more than there was before. */
 function isPaidByOthers(takers: ReadonlySet<string>, { spent, payout, maker, funding }: Pair): boolean {
   const toTaker = takers.has(payout.script);
   if (toTaker && (payout.script !== maker || payout.value <= spent.value)) return false;
-  const isOwnMoney = funding.every(({ script }) => script === spent.script || script === payout.script);
-  return !isOwnMoney || takers.has(maker);
+  return takers.has(maker) || hasOther(funding, [spent.script, payout.script]);
+}
+
+/** Whether a set has more than these. At most as many of it are looked at as these are, and one. */
+function hasOther(set: ReadonlySet<string>, these: readonly string[]): boolean {
+  for (const one of set) if (!these.includes(one)) return true;
+  return false;
 }
 
 function confidenceOfPair(isShared: boolean, form: SaleForm): Confidence {
@@ -86,15 +92,16 @@ function confidenceOfPair(isShared: boolean, form: SaleForm): Confidence {
 }
 
 /** All outputs are signed: the coins show whether the holder was paid by who has the inscriptions now. */
-function paymentByAll(tx: MovingTransaction, input: number): Payment | null {
-  const { script: maker } = tx.inputs[input]!;
-  const signed = signaturesOf(tx.inputs[input]!);
+function paymentByAll(facts: TradeFacts, input: number): Payment | null {
+  const spent = facts.tx.inputs[input]!;
+  const { script: maker } = spent;
+  const signed = signaturesOf(spent);
   const [first] = signed;
   if (first === undefined || signed.some(({ sighash }) => (sighash & outputMask) === none)) return null;
-  const taker = soleTaker(tx, input);
+  const taker = soleTaker(facts, input);
   if (taker === null || taker === maker || taker.startsWith(opReturn)) return null;
-  const evidence = evidenceOfOffer(tx, input, taker);
-  const gain = gainOf(tx, maker);
+  const evidence = evidenceOfOffer(facts, input, taker);
+  const gain = gainOf(facts, maker);
   // change of the holder: nobody paid
   if (evidence === null || gain === null || gain.price <= 0) return null;
   return {
@@ -111,14 +118,14 @@ function paymentByAll(tx: MovingTransaction, input: number): Payment | null {
 
 /** What shows that others paid the holder of an input; null: nothing does, or they paid in items too. */
 function evidenceOfOffer(
-  tx: MovingTransaction,
+  facts: TradeFacts,
   input: number,
   taker: string,
 ): Pick<Payment, 'form' | 'confidence'> | null {
-  const { script: maker } = tx.inputs[input]!;
-  const isFunded = tx.inputs.some(({ script }) => script === taker);
-  const isLaidOut = isOfferLayout(tx, input, maker);
-  if ((!isFunded && !isLaidOut) || isExchange(tx, input, [maker])) return null;
+  const { script: maker } = facts.tx.inputs[input]!;
+  const isFunded = facts.inputScripts.has(taker);
+  const isLaidOut = isOfferLayout(facts.tx, input, maker);
+  if ((!isFunded && !isLaidOut) || facts.isExchange([maker])) return null;
   return {
     form: isLaidOut ? 'ord-offer' : 'all-signed',
     confidence: isFunded ? 'paid-by-taker' : 'offer-layout',
@@ -126,24 +133,21 @@ function evidenceOfOffer(
 }
 
 /** The script that gets all inscriptions of an input; null: there are several, or some go into the fee. */
-function soleTaker(tx: MovingTransaction, input: number): string | null {
-  if (tx.moves.some((move) => move.input === input && move.landing === null)) return null;
-  const [taker = null, ...others] = takersOf(tx, input);
+function soleTaker(facts: TradeFacts, input: number): string | null {
+  if (facts.movesOf(input).some(({ landing }) => landing === null)) return null;
+  const [taker = null, ...others] = facts.takersOf(input);
   return others.length === 0 ? taker : null;
 }
 
 /** What an owner gets besides inscriptions, and how much more it is than what the owner put in; null: nothing. */
 function gainOf(
-  { inputs, outputs, moves }: MovingTransaction,
+  facts: TradeFacts,
   owner: string,
 ): Pick<Payment, 'grossPayout' | 'price' | 'payoutOutput'> | null {
-  const landings = new Set(moves.map(({ landing }) => landing));
-  const payouts = [...outputs.keys()].filter((at) => outputs[at]!.script === owner && !landings.has(at));
-  const [payoutOutput] = payouts;
-  if (payoutOutput === undefined) return null;
-  const grossPayout = sum(payouts.map((at) => outputs[at]!));
-  const price = grossPayout - sum(inputs.filter(({ script }) => script === owner));
-  return { grossPayout, price, payoutOutput };
+  const own = facts.ownOutputs(owner);
+  if (own === null) return null;
+  const { first: payoutOutput, total: grossPayout } = own;
+  return { grossPayout, price: grossPayout - facts.spentBy(owner), payoutOutput };
 }
 
 /** An offer of ord: the item is input 0 and output 0, output 1 pays who held it, and strangers pay for it. */
@@ -156,13 +160,3 @@ function isOfferLayout({ inputs, outputs, moves }: MovingTransaction, input: num
     inputs.every(({ script }, at) => at === 0 || script !== maker)
   );
 }
-
-/** Scripts of the outputs in which the inscriptions of an input land. */
-function takersOf({ outputs, moves }: MovingTransaction, input: number): ReadonlySet<string> {
-  const landings = moves.flatMap((move) =>
-    move.input === input && move.landing !== null ? [move.landing] : [],
-  );
-  return new Set(landings.map((landing) => outputs[landing]!.script));
-}
-
-const sum = (coins: readonly Coin[]): number => coins.reduce((total, { value }) => total + value, 0);

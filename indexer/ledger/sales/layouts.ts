@@ -1,7 +1,6 @@
 import type { SaleForm } from '#kernel/sales/sale-names.ts';
-import { pairSignature } from './fitting-signatures.ts';
-import type { MovingTransaction } from './moving-transaction.ts';
-import { dummyMax, feeOutputMin } from './sale-rules.ts';
+import { feeOutputMin } from './sale-rules.ts';
+import type { TradeFacts } from './trade-facts.ts';
 
 /** What the place of a pair in its transaction says. */
 export interface Layout {
@@ -12,34 +11,30 @@ export interface Layout {
 }
 
 /** The layout of a sale whose pair is at `input`. */
-export function layoutOf(tx: MovingTransaction, input: number): Layout {
-  const pairs = [...tx.inputs.keys()].filter((at) => pairSignature(tx.inputs[at]!) !== undefined);
-  const [first = input] = pairs;
-  const count = pairs.length;
+export function layoutOf(facts: TradeFacts, input: number): Layout {
+  const { pairInputs, isRowOfPairs } = facts;
+  const [first = input] = pairInputs;
+  const count = pairInputs.length;
+  const landsAt = facts.movesOf(input)[0]?.landing;
   // every item lands before the pairs, in outputs of its own
-  const isRow = pairs.every((at, nth) => at === first + nth);
-  const areDummies = tx.inputs.slice(0, first).every(({ value }) => value <= dummyMax);
-  const landsAt = tx.moves.find((move) => move.input === input)?.landing;
-  if (isRow && areDummies) {
+  if (isRowOfPairs) {
     if (count === 1 && input === 1 && landsAt === 0) {
       return { form: 'openordex', isPostageReturned: false, feeOutput: null };
     }
     // n + 1 dummies before n pairs; their sats and the items come out in one output more than there are pairs
     if (first === count + 1 && landsAt === input - count) {
       const form = count === 1 ? 'two-dummies' : 'bulk';
-      return { form, isPostageReturned: true, feeOutput: feeOutputOf(tx, first + count) };
+      return { form, isPostageReturned: true, feeOutput: feeOutputOf(facts, first + count) };
     }
   }
   return { form: 'pair', isPostageReturned: true, feeOutput: null };
 }
 
 /** The output behind the pairs, where it pays neither who buys nor who sells. */
-function feeOutputOf({ inputs, outputs, moves }: MovingTransaction, at: number): number | null {
-  const output = outputs[at];
+function feeOutputOf(facts: TradeFacts, at: number): number | null {
+  const { inputScripts, landings, tx } = facts;
+  const output = tx.outputs[at];
   if (output === undefined || output.value < feeOutputMin) return null;
-  const known = new Set([
-    ...inputs.map(({ script }) => script),
-    ...outputs.slice(0, at).map(({ script }) => script),
-  ]);
-  return known.has(output.script) || moves.some(({ landing }) => landing === at) ? null : at;
+  const isKnown = inputScripts.has(output.script) || facts.firstOutput(output.script) < at;
+  return isKnown || landings.has(at) ? null : at;
 }

@@ -7,3 +7,5 @@ export const dummyMax = 1_000;
 export const feeOutputMin = 581;
 /** An output of a legacy script below 546 sats is dust: wallets send items for nothing with about that much. */
 export const dustMax = 546;
+/** OP_RETURN: nobody can spend it. */
+export const opReturn = '\x6a';

@@ -365,3 +365,18 @@ test('any transaction has classes, and a sale is paid by an output that exists',
     ),
   );
 });
+
+test('looks at a whole transaction once, not for each of its items', () => {
+  // as many inputs as fit into a block, and many inscriptions in one output
+  const count = 20_000;
+  const many = Array.from({ length: count }, (_, at) => at);
+  const consolidation: MovingTransaction = {
+    inputs: many.map((at) => input(tap('a'), 600, schnorr(at % 2 === 0 ? 0 : pairType))),
+    outputs: many.map((at) => output(at % 2 === 0 ? tap('b') : tap('c'), 500)),
+    moves: many.map((at) => move(at, (at + 1) % count)),
+  };
+  expect(classifyMoves(consolidation)).toHaveLength(count);
+  const held = Array.from({ length: 200_000 }, (_, place) => move(0, 1, place, place));
+  const [first] = classifyMoves({ ...openordex(), moves: held });
+  expect(first).toMatchObject({ class: 'transfer' });
+});
