@@ -7,7 +7,7 @@ const linkCharsMax = 500;
 
 /** Controls, and marks that turn the direction of what stands beside a text (Unicode, UAX 9): a name hides nothing. */
 const hidden = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
-const hiddenInLines = /[^\P{Cc}\n\r\t]|[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
+const hiddenInLines = /(?![\n\r\t])\p{Cc}|[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
 const markup = /[<>]/u;
 
 /** What of a collection's files cannot be imported. `where` names the file, or the item in it. */
