@@ -1,15 +1,23 @@
 import { strict as assert } from 'node:assert';
-import { type ClassifiedMove, classifyMoves, type Sold } from '#indexer/ledger/sales/classify-moves.ts';
-import { movingTransactions, type PlacedTransaction } from '#indexer/ledger/sales/find-moves.ts';
+import type { LedgerEvents } from '#indexer/events/event-kind.ts';
+import { saleEvents } from '#indexer/events/sale-events.ts';
+import { classifyMoves } from '#indexer/ledger/sales/classify-moves.ts';
+import { movingTransactions } from '#indexer/ledger/sales/find-moves.ts';
+import type { Move } from '#indexer/ledger/sales/moving-transaction.ts';
 import { salesRules } from '#indexer/ledger/sales/sale-rules.ts';
 import { transactionId } from '#indexer/transaction/transaction-id.ts';
+import { type SaleLine, writeSold } from '#kernel/events/sale-lines.ts';
 import type { CopyEncoder } from '#kernel/pg/copy-binary.ts';
+import { trustedTxid } from '#kernel/primitives/hash.ts';
 import { confidences, moveClasses, saleForms } from '#kernel/sales/sale-names.ts';
 import type { DerivedBlock, DerivedRows, DerivedTable } from '../derived-table.ts';
 import { ownerScript } from '../runes/rune-encoding.ts';
+import { InscriptionIds } from './inscription-ids.ts';
 
 const table = 'chain.sales';
 const hashLength = 32;
+// the texts of another version of the rules are others
+assert(saleEvents.version === salesRules, 'the version of the events of sales is that of the rules');
 
 /** What inscriptions were sold for (docs/adr/0046-sales.md). */
 export const sales: DerivedTable = {
@@ -31,6 +39,7 @@ export const sales: DerivedTable = {
   },
   firstHeight: ({ firstInscriptionHeight }) => firstInscriptionHeight,
   isWanted: ({ indexSales }) => indexSales,
+  eventKind: saleEvents,
   begin: ([out]) => {
     assert(out !== undefined, 'sales have an encoder');
     return new SaleRows(out);
@@ -46,66 +55,99 @@ export const sales: DerivedTable = {
 
 class SaleRows implements DerivedRows {
   readonly #out: CopyEncoder;
+  /** Of the block that was added last; null: not all of its sales are known. */
+  #last: readonly SaleLine[] | null = null;
 
   constructor(out: CopyEncoder) {
     this.#out = out;
   }
 
   /** A block without its spent outputs has no rows: who was paid for what is not known. */
-  add({ block, ledger, held }: DerivedBlock): void {
+  add(added: DerivedBlock): void {
+    const { block, ledger } = added;
+    const lines = this.#addSales(added);
+    const isSpentKnown = block.hasSpent || block.columns.txStart.length <= 2;
+    this.#last = ledger.anchored && isSpentKnown ? lines : null;
+  }
+
+  #addSales({ block, ledger, held }: DerivedBlock): SaleLine[] {
     const { ref, bytes, columns, facts } = block;
     const { spentScripts: spent, signatures } = facts;
     assert(spent !== undefined && signatures !== undefined, 'the spent scripts of a block were not read');
-    if (spent === null) return;
+    const lines: SaleLine[] = [];
+    if (spent === null) return lines;
+    const ids = new InscriptionIds({ columns, ledger, held });
     for (const tx of movingTransactions({ bytes, columns, ledger, held, spent, signatures })) {
       const sold = classifyMoves(tx).flatMap((move) =>
         move.sold === null ? [] : [{ ...move, sold: move.sold }],
       );
       if (sold.length === 0) continue;
-      const txid = transactionId(
-        bytes,
-        columns.txStart[tx.tx]!,
-        columns.txOutputs[tx.tx]!,
-        columns.txStart[tx.tx + 1]!,
+      const txid = trustedTxid(
+        transactionId(bytes, columns.txStart[tx.tx]!, columns.txOutputs[tx.tx]!, columns.txStart[tx.tx + 1]!),
       );
-      for (const row of sold) encodeSale(this.#out, ref.height, tx, txid, row);
+      for (const { move, class: of, sold: sale } of sold) {
+        const line: SaleLine = {
+          ...sale,
+          ...ids.of(move.key),
+          txid,
+          input: move.input,
+          class: of,
+          maker: ownerBytes(sale.maker),
+          taker: sale.taker === null ? null : ownerBytes(sale.taker),
+        };
+        encodeSale(this.#out, ref.height, tx.tx, move, line);
+        lines.push(line);
+      }
     }
+    return lines;
+  }
+
+  events(): LedgerEvents | null {
+    const lines = this.#last;
+    if (lines === null) return null;
+    return {
+      count: lines.length,
+      isKnown: true,
+      write: (out) => {
+        for (const line of lines) writeSold(out, line);
+      },
+    };
   }
 }
 
 function encodeSale(
   out: CopyEncoder,
   height: number,
-  { tx }: PlacedTransaction,
-  txid: Uint8Array,
-  { move, class: of, sold }: ClassifiedMove & { readonly sold: Sold },
+  tx: number,
+  { place, key }: Pick<Move, 'place' | 'key'>,
+  sale: SaleLine,
 ): void {
   out.row();
   out.int4(height);
   out.int4(tx);
-  out.int4(move.input);
-  out.int4(move.place);
-  out.int8(sold.grossPayout);
-  out.int8(sold.price);
-  out.int4(move.key);
-  out.int4(sold.bundle);
-  out.int4(sold.payoutOutput);
-  if (sold.feeOutput === null) out.null();
-  else out.int4(sold.feeOutput);
+  out.int4(sale.input);
+  out.int4(place);
+  out.int8(sale.grossPayout);
+  out.int8(sale.price);
+  out.int4(key);
+  out.int4(sale.bundle);
+  out.int4(sale.payoutOutput);
+  if (sale.feeOutput === null) out.null();
+  else out.int4(sale.feeOutput);
   out.int2(salesRules);
-  out.int2(moveClasses[of]);
-  out.int2(saleForms[sold.form]);
-  out.int2(confidences[sold.confidence]);
-  out.int2(sold.sighash);
-  out.boolean(sold.isWash);
-  out.range(txid, 0, hashLength);
-  encodeOwner(out, sold.maker);
-  if (sold.taker === null) out.null();
-  else encodeOwner(out, sold.taker);
+  out.int2(moveClasses[sale.class]);
+  out.int2(saleForms[sale.form]);
+  out.int2(confidences[sale.confidence]);
+  out.int2(sale.sighash);
+  out.boolean(sale.isWash);
+  out.range(sale.txid, 0, hashLength);
+  out.range(sale.maker, 0, sale.maker.length);
+  if (sale.taker === null) out.null();
+  else out.range(sale.taker, 0, sale.taker.length);
 }
 
-function encodeOwner(out: CopyEncoder, owner: string): void {
+/** A script as it is stored: long ones are cut. */
+function ownerBytes(owner: string): Uint8Array {
   const script = Buffer.from(owner, 'latin1');
-  const cut = ownerScript(script, 0, script.length);
-  out.range(cut, 0, cut.length);
+  return ownerScript(script, 0, script.length);
 }

@@ -48,14 +48,17 @@ export async function salesOfTransaction(client: ClientBase, txid: Txid): Promis
   );
   return rows.map((row) => ({
     ...row,
-    class: nameOf(moveClasses, row.class),
-    form: nameOf(saleForms, row.form),
-    confidence: nameOf(confidences, row.confidence),
+    class: nameOfNumber(moveClasses, row.class),
+    form: nameOfNumber(saleForms, row.form),
+    confidence: nameOfNumber(confidences, row.confidence),
   }));
 }
 
 /** The name of a stored number. Throws for one that this program does not know. */
-function nameOf(names: Readonly<Record<string, number>>, stored: number): string {
-  for (const [name, number] of Object.entries(names)) if (number === stored) return name;
+export function nameOfNumber<Name extends string>(
+  names: Readonly<Record<Name, number>>,
+  stored: number,
+): Name {
+  for (const name of Object.keys(names) as Name[]) if (names[name] === stored) return name;
   throw new Error(`chain.sales has the unknown number ${stored}`);
 }

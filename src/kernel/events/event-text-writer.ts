@@ -13,6 +13,8 @@ const eventCharms =
 const chunkBytes = 1 << 18;
 /** The longest value: an outpoint with its offset is 64 + 1 + 10 + 1 + 16 characters, an id 64 + 1 + 10. */
 const valueBytesMax = 128;
+/** Two characters each: as long as a value may be. */
+const hexBytesAtOnce = valueBytesMax / 2;
 /** A longer text (some 150,000 events in a block) is not stored: it is rebuilt on request. */
 const keptBytesMax = 32 * 1024 * 1024;
 
@@ -173,6 +175,22 @@ export class EventTextWriter {
     const at = this.#at;
     for (let index = 0; index < word.length; index++) bytes[at + index] = word[index]!;
     this.#at = at + word.length;
+  }
+
+  /** Bytes of any number in hex; none are no characters. */
+  hex(source: Uint8Array): void {
+    const bytes = this.#bytes;
+    for (let from = 0; from < source.length; from += hexBytesAtOnce) {
+      this.#reserve();
+      let at = this.#at;
+      for (let index = from; index < Math.min(from + hexBytesAtOnce, source.length); index++) {
+        const byte = source[index]!;
+        bytes[at] = hexHigh[byte]!;
+        bytes[at + 1] = hexLow[byte]!;
+        at += 2;
+      }
+      this.#at = at;
+    }
   }
 
   /** Between two values of a line. */

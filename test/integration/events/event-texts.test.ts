@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { storedRuneKind } from '#chain/events/rune-texts.queries.ts';
+import { storedSaleKind } from '#chain/events/sale-texts.queries.ts';
 import { completeEventHashes } from '#indexer/apply/complete-event-hashes.ts';
 import { eventKinds } from '#indexer/events/event-kinds.ts';
 import { follow } from '#indexer/follow/follow.ts';
@@ -103,6 +104,7 @@ describe('a database of a version without events', () => {
     await index(database.pool, folderOf(name));
     const hashes = await readHashes(database.pool);
     const ofRunes = await readHashes(database.pool, storedRuneKind);
+    const ofSales = await readHashes(database.pool, storedSaleKind);
     const outbox = await readOutbox(database.pool);
     await database.pool.query('TRUNCATE chain.outbox, chain.outbox_texts, chain.event_hashes');
     const client = await database.pool.connect();
@@ -112,13 +114,15 @@ describe('a database of a version without events', () => {
       kinds: eventKinds,
       onProgress: (height) => seen.push(height),
     });
-    expect(added).toBe(hashes.size + ofRunes.size);
+    expect(added).toBe(hashes.size + ofRunes.size + ofSales.size);
     expect(ofRunes.size).toBe(hashes.size);
+    expect(ofSales.size).toBe(hashes.size);
     expect(seen.at(-1)).toBe(hashes.size - 1);
     expect(await completeEventHashes(client, { network: networks.regtest, kinds: eventKinds })).toBe(0);
     client.release();
     expect(await readHashes(database.pool)).toEqual(hashes);
     expect(await readHashes(database.pool, storedRuneKind)).toEqual(ofRunes);
+    expect(await readHashes(database.pool, storedSaleKind)).toEqual(ofSales);
     expect(await readOutbox(database.pool)).toEqual(outbox.map((row) => ({ ...row, text: null })));
   });
 });

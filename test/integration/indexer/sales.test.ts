@@ -1,8 +1,13 @@
+import { inflateSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { storedSaleKind } from '#chain/events/sale-texts.queries.ts';
 import { salesOfTransaction } from '#chain/sales/sale.queries.ts';
+import { completeEventHashes } from '#indexer/apply/complete-event-hashes.ts';
+import { saleEvents } from '#indexer/events/sale-events.ts';
 import { openNodeSource } from '#indexer/source/node-source.ts';
 import { verifyChain } from '#indexer/verify/verify-chain.ts';
 import { asTxid, type Txid } from '#kernel/primitives/hash.ts';
+import { networks } from '#kernel/primitives/network.ts';
 import { connectNode } from '#node/bitcoin-node.ts';
 import {
   type Coin,
@@ -10,6 +15,7 @@ import {
   scriptOf,
   transaction,
 } from '#test/builders/regtest/regtest-transaction.ts';
+import { readHashes, textsOfTables } from '#test/support/chain/event-rows.ts';
 import { parseThreads } from '#test/support/parse-threads.ts';
 import { type IndexedNode, startIndexedNode } from '#test/support/utxos/indexed-node.ts';
 
@@ -190,5 +196,37 @@ describe('sales of a real chain', () => {
     expect(await verified()).toHaveLength(1);
     await pool.query(`UPDATE chain.sales SET price = price - 1 ${where}`);
     expect(await verified()).toEqual([]);
+  });
+
+  test('have texts and hashes that the tables give again, and that another way to the same chain gives', async () => {
+    const sold = await item(alice);
+    const bought = await purchase(sold.coin(0), bob, 50_000);
+    const block = await node.chain.mine([bought]);
+    await node.atTip();
+    const { pool } = node.database;
+    const hashes = await readHashes(pool, storedSaleKind);
+    const texts = await textsOfTables(pool, 'regtest', storedSaleKind);
+    expect(texts.map(({ height, sha256 }) => [height, sha256])).toEqual(
+      [...hashes].map(([height, { sha256 }]) => [height, sha256]),
+    );
+    const { rows } = await pool.query<{ events: Buffer; event_count: number }>(
+      `SELECT events, event_count FROM chain.outbox_texts WHERE kind = 2 ORDER BY sequence DESC LIMIT 1`,
+    );
+    const [, line] = inflateSync(rows[0]!.events).toString('latin1').split('\n');
+    expect(rows[0]!.event_count).toBe(1);
+    expect(line).toBe(
+      `sold ${sold.txid}i0 ${bought.txid} 2 50000 60000 1 2 3 131 sale two-dummies bound-known - ${hexOf(alice)} ${hexOf(bob)}`,
+    );
+    expect(texts.at(-1)?.text).toContain(line);
+    await pool.query('DELETE FROM chain.event_hashes WHERE kind = 2');
+    const client = await pool.connect();
+    await completeEventHashes(client, { network: networks.regtest, kinds: [saleEvents] });
+    client.release();
+    expect(await readHashes(pool, storedSaleKind)).toEqual(hashes);
+    expect(await verified()).toEqual([]);
+    await node.bitcoind.rpc.call('invalidateblock', [block.hash]);
+    await node.bitcoind.rpc.call('reconsiderblock', [block.hash]);
+    await node.atTip();
+    expect(await readHashes(pool, storedSaleKind)).toEqual(hashes);
   });
 });

@@ -1,0 +1,76 @@
+import type { Txid } from '#kernel/primitives/hash.ts';
+import type { Confidence, MoveClass, SaleForm } from '#kernel/sales/sale-names.ts';
+import type { EventTextWriter } from './event-text-writer.ts';
+
+/*
+ * The lines of a block's text of sales (docs/events.md). The derived table writes them while a block is applied, and
+ * the stored rows while a text is made again.
+ */
+
+/** An inscription that a spend sold. */
+export interface SaleLine {
+  /** The inscription: the transaction that revealed it, and its index there. */
+  readonly revealTxid: Txid;
+  readonly index: number;
+  /** The transaction that sold it, and its input. */
+  readonly txid: Txid;
+  readonly input: number;
+  readonly class: MoveClass;
+  readonly form: SaleForm;
+  readonly confidence: Confidence;
+  /** Sats. */
+  readonly price: number;
+  readonly grossPayout: number;
+  readonly bundle: number;
+  readonly payoutOutput: number;
+  readonly feeOutput: number | null;
+  readonly sighash: number;
+  readonly isWash: boolean;
+  /** Scripts as they are stored. */
+  readonly maker: Uint8Array;
+  /** Null: the inscription went into the fee. */
+  readonly taker: Uint8Array | null;
+}
+
+/** A script of no bytes: a blank would end the value before it began. */
+export const emptyScript = 'empty';
+
+const words = {
+  sold: Buffer.from('sold '),
+  wash: Buffer.from('wash'),
+  empty: Buffer.from(emptyScript),
+};
+
+export function writeSold(out: EventTextWriter, sale: SaleLine): void {
+  out.word(words.sold);
+  out.id(sale.revealTxid, 0, sale.index);
+  out.next();
+  out.transaction(sale.txid, 0);
+  for (const amount of [sale.input, sale.price, sale.grossPayout, sale.bundle, sale.payoutOutput]) {
+    out.next();
+    out.amount(amount);
+  }
+  out.next();
+  if (sale.feeOutput === null) out.none();
+  else out.amount(sale.feeOutput);
+  out.next();
+  out.amount(sale.sighash);
+  for (const name of [sale.class, sale.form, sale.confidence]) {
+    out.next();
+    out.word(Buffer.from(name, 'latin1'));
+  }
+  out.next();
+  if (sale.isWash) out.word(words.wash);
+  else out.none();
+  out.next();
+  writeScript(out, sale.maker);
+  out.next();
+  if (sale.taker === null) out.none();
+  else writeScript(out, sale.taker);
+  out.endLine();
+}
+
+function writeScript(out: EventTextWriter, script: Uint8Array): void {
+  if (script.length === 0) out.word(words.empty);
+  else out.hex(script);
+}
