@@ -2,7 +2,7 @@ import type { Rate } from './rate.ts';
 import type { Decision, RateLimiter } from './rate-limiter.ts';
 
 /** The limits that routes can name. A key has its own rate; the bucket's rate applies to addresses. */
-export type BucketName = 'search' | 'build' | 'price' | 'create' | 'orders';
+export type BucketName = 'search' | 'build' | 'price' | 'create' | 'orders' | 'market';
 
 /** The rate of each bucket per address; null: no limit. */
 export type RateBuckets = Readonly<Record<BucketName, Rate | null>>;

@@ -70,6 +70,7 @@ export function openAccess(
       create: rateOf(config.orderRate),
       orders: rateOf(config.orderRate) === null ? null : rateOf(orderReadRate),
       price: rateOf(config.orderRate) === null ? null : rateOf(priceRate),
+      market: rateOf(marketRate),
     },
     keys: new KeyDirectory(pool),
     unknownKeys: new UnknownKeys(rateOf(config.unknownKeyRate)),
@@ -82,6 +83,9 @@ export function openAccess(
 const orderReadRate = '300';
 /** Prices, at once and in a minute. */
 const priceRate = '120';
+
+/** Reads of the market, at once and in a minute. */
+const marketRate = '600';
 
 /** The settings were checked where they were read. */
 function rateOf(text: string): Rate | null {

@@ -65,6 +65,7 @@ export async function serveHttp(
   const app = buildApp({
     pool: database.readers,
     contents,
+    publicOrigin: config.publicUrl === undefined ? null : new URL(config.publicUrl).origin,
     thumbnailsFolder: join(config.dataDir, 'thumbnails'),
     search: createSearchService({ pool: database.readers, engine, gate, demand: operations.demand }),
     network: networks[network],

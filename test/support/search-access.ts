@@ -52,6 +52,7 @@ export function testAccess(pool: pg.Pool, options: AccessOptions = {}): TestAcce
       build: rateOf(options.buildRate ?? '0'),
       create: null,
       orders: null,
+      market: null,
       price: rateOf(options.priceRate ?? '0'),
     },
     keys: new KeyDirectory(pool, options.now),

@@ -54,6 +54,8 @@ export interface AppDependencies {
   readonly inventory?: Inventory | null;
   /** Orders. Absent: none are taken, and none are known. */
   readonly orders?: OrdersDesk | null;
+  /** The origin of this service's public address. Absent: links name the host that the request names. */
+  readonly publicOrigin?: string | null;
   /** What the operator asks for orders. Absent: the published prices. */
   readonly prices?: PriceSettings;
   /** The maximum delay of the event loop. Absent: the one of `limits`. */

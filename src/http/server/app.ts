@@ -10,6 +10,7 @@ import { eventsRoutes } from '#http/events/events.routes.ts';
 import { addressRoutes } from '#http/lists/address.routes.ts';
 import { inscriptionsRoutes } from '#http/lists/inscriptions.routes.ts';
 import { transfersRoutes } from '#http/lists/transfers.routes.ts';
+import { activityRoutes as marketActivityRoutes } from '#http/market/activity.routes.ts';
 import { addressUtxosRoutes } from '#http/mempool/address-utxos.routes.ts';
 import { feesRoutes } from '#http/mempool/fees.routes.ts';
 import { mempoolRoutes } from '#http/mempool/mempool.routes.ts';
@@ -263,6 +264,7 @@ function addRoutes(app: App, deps: AppDependencies): void {
     satscannerRoutes(scope, deps);
     satextractorRoutes(scope, deps);
     inventoryRoutes(scope, deps);
+    marketActivityRoutes(scope, deps);
     orderRoutes(scope, deps);
     orderEventsRoutes(scope, deps);
     orderFilesRoutes(scope, deps);

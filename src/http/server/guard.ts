@@ -43,5 +43,8 @@ export const readsOrders: Guard = { kind: 'open', endpoints: 'orders', bucket: '
 /** Prices of orders. */
 export const priceReads: Guard = { kind: 'open', endpoints: 'price', bucket: 'price' };
 
+/** Reads of the market: sales and collections. */
+export const marketReads: Guard = { kind: 'open', endpoints: 'market', bucket: 'market' };
+
 /** Searches of our own pages. */
 export const pageSearches: Guard = { kind: 'page', endpoints: 'page', bucket: 'search' };

@@ -87,6 +87,9 @@ const serviceRights: readonly ServiceRight[] = [
   // addresses of orders: public keys, and an index for each order (a trigger lets none go down)
   { table: 'wallet', privilege: 'SELECT' },
   { table: 'wallet', privilege: 'UPDATE', columns: ['next_order_index', 'next_own_index'] },
+  // the collections of the market
+  { table: 'market_collections', privilege: 'SELECT' },
+  { table: 'market_items', privilege: 'SELECT' },
   // figures of /metrics
   { table: 'payments_offset', privilege: 'SELECT' },
   { table: 'orders_audit', privilege: 'SELECT' },

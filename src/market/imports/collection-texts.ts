@@ -24,6 +24,13 @@ export function nameOf(value: unknown, where: string): string | null {
   return name;
 }
 
+/** A name from the chain, where lists of others can show it as that of an import. Null: they cannot. */
+export function shownName(value: unknown): string | null {
+  if (typeof value !== 'string' || value.length > nameCharsMax || !value.isWellFormed()) return null;
+  const name = value.trim();
+  return name === '' || hidden.test(name) || markup.test(name) ? null : name;
+}
+
 /** A text of several lines; null where there is none. Throws `collection_invalid`. */
 export function descriptionOf(value: unknown, where: string): string | null {
   const text = textOf(value, where, descriptionCharsMax);

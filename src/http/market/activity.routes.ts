@@ -1,0 +1,106 @@
+import { Type } from 'typebox';
+import { withSnapshot } from '#chain/snapshot/snapshot.ts';
+import { apiRoute } from '#http/server/api-route.ts';
+import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
+import { askerOf } from '#http/server/asker.ts';
+import { marketReads } from '#http/server/guard.ts';
+import { displayHash } from '#kernel/primitives/hash.ts';
+import { formatInscriptionId } from '#kernel/primitives/inscription-id.ts';
+import type { NetworkParameters } from '#kernel/primitives/network.ts';
+import { type FoundCollection, findMarketCollection } from '#market/collections/market-slug.store.ts';
+import { type Activity, readActivity } from '#market/sales/activity.store.ts';
+import { MarketQuery, marketParameters } from './market-query.ts';
+import { marketTime, originOf, partyOf, thumbnailUrl } from './market-views.ts';
+
+const sevenDaysSeconds = 7 * 86_400;
+
+const activitySchema = Type.Object({
+  inscription_id: Type.String(),
+  inscription_name: Type.String({
+    description: 'as the collection names it, else the collection’s name and place, else its number',
+  }),
+  maker_address: Type.String({ description: 'seller: an address, or the script in hex where it has none' }),
+  taker_address: Type.Union([Type.String(), Type.Null()], {
+    description: 'buyer; null: the inscription went into the fee',
+  }),
+  collection_slug: Type.String({ description: 'the one that was asked for' }),
+  collection_name: Type.String(),
+  price: Type.Integer({ minimum: 0, description: 'sats' }),
+  trade_timestamp: Type.String({
+    description: 'of the block, in UTC, without a zone: 2025-05-23T12:04:39.000000',
+  }),
+  transaction_id: Type.String(),
+  thumbnail_url: Type.String(),
+});
+
+/** The sales of a collection: the public interface's marketplace data (docs/marketplace-api.md). */
+export function activityRoutes(app: App, { pool, network, publicOrigin = null }: AppDependencies): void {
+  const {
+    slug: slugParameter,
+    startDate,
+    page: pageParameter,
+    limit: limitParameter,
+    order,
+  } = marketParameters;
+  apiRoute(app, {
+    method: 'GET',
+    url: '/marketplace/data/collections/activity',
+    schema: {
+      operationId: 'collectionActivity',
+      summary: 'The sales of a collection, newest first',
+      description:
+        'Version 0.0.1 of the marketplace interface. An unknown slug has no sales; a page beyond the last has none either.',
+      tags: ['market'],
+      querystring: Type.Object(
+        { slug: slugParameter, startDate, page: pageParameter, limit: limitParameter, order },
+        { acceptedForm: { required: ['slug'] } },
+      ),
+      response: { 200: Type.Array(activitySchema) },
+    },
+    config: { errors: 'marketplace', guard: marketReads, isDear: true },
+    handler: async (request, reply) => {
+      const query = new MarketQuery(request.query);
+      const slug = query.slug();
+      const since = query.startDate();
+      const question = { page: query.page(), limit: query.limit(), order: query.order() };
+      query.refuse();
+      // the clock decides which days are the last ones, and imports change between two blocks
+      reply.header('cache-control', 'no-store');
+      return withSnapshot(
+        pool,
+        async ({ client, tip }) => {
+          if (tip !== null) reply.header('x-indexed-height', tip.height);
+          const collection = await findMarketCollection(client, slug);
+          if (collection === null) return [];
+          const sales = await readActivity(client, collection, {
+            ...question,
+            since: since ?? Math.ceil(Date.now() / 1000) - sevenDaysSeconds,
+          });
+          const origin = originOf(request, publicOrigin);
+          return sales.map((sale) => activityView(sale, collection, network, origin));
+        },
+        askerOf(reply).signal,
+      );
+    },
+  });
+}
+
+function activityView(
+  { item, maker, taker, price, time, txid }: Activity,
+  { slug, name }: FoundCollection,
+  network: NetworkParameters,
+  origin: string,
+): Type.Static<typeof activitySchema> {
+  return {
+    inscription_id: formatInscriptionId(item.id.txid, item.id.index),
+    inscription_name: item.name,
+    maker_address: partyOf(maker, network),
+    taker_address: taker === null ? null : partyOf(taker, network),
+    collection_slug: slug,
+    collection_name: name,
+    price,
+    trade_timestamp: marketTime(time),
+    transaction_id: displayHash(txid),
+    thumbnail_url: thumbnailUrl(origin, item.id),
+  };
+}

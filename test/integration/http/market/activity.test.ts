@@ -1,0 +1,279 @@
+import { Encoder } from 'cbor-x';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { withTransaction } from '#kernel/pg/transaction.ts';
+import { parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
+import { networks } from '#kernel/primitives/network.ts';
+import { replaceCollection } from '#market/collections/collection.store.ts';
+import { createPostgresEngine } from '#search/postgres/postgres-engine.ts';
+import { createSearchService } from '#search/service/search-service.ts';
+import { idBytes } from '#test/builders/regtest/regtest-envelope.ts';
+import { addressOf, type RegtestTransaction } from '#test/builders/regtest/regtest-transaction.ts';
+import { buildCheckedApp } from '#test/support/checked-app.ts';
+import { silentLogger } from '#test/support/http-app.ts';
+import { idOfReveal, inscribed, Purse } from '#test/support/market/regtest-market.ts';
+import { testOperations } from '#test/support/operations.ts';
+import { type IndexedNode, startIndexedNode } from '#test/support/utxos/indexed-node.ts';
+
+const alice = 11;
+const bob = 12;
+const carol = 13;
+
+let node: IndexedNode;
+let purse: Purse;
+let app: ReturnType<typeof buildCheckedApp>;
+const path = '/marketplace/data/collections';
+const cbor = new Encoder({ mapsAsObjects: false, useRecords: false });
+
+type Row = Readonly<Record<string, unknown>>;
+
+beforeAll(async () => {
+  node = await startIndexedNode();
+  purse = new Purse(node.chain);
+  const { readers } = node.database;
+  const engine = createPostgresEngine();
+  app = buildCheckedApp({
+    pool: readers,
+    search: createSearchService({ pool: readers, engine }),
+    network: networks.regtest,
+    logger: silentLogger(),
+    operations: testOperations(readers),
+    publicOrigin: 'https://ord.example.com',
+  });
+  await app.ready();
+});
+afterAll(async () => {
+  await app.close();
+  await node.close();
+});
+
+async function get(url: string): Promise<{ status: number; body: unknown }> {
+  const answer = await app.inject(`${path}/${url}`);
+  return { status: answer.statusCode, body: answer.json<unknown>() };
+}
+async function activity(slug: string, query = ''): Promise<Row[]> {
+  const { status, body } = await get(`activity?slug=${slug}${query}`);
+  expect(status).toBe(200);
+  return body as Row[];
+}
+/** Imports a collection; `x` is not indexed. */
+async function imported(slug: string, items: readonly (readonly [string, string | null])[]): Promise<void> {
+  const meta = {
+    slug,
+    name: 'Frogs',
+    description: null,
+    icon: null,
+    website: null,
+    twitter: null,
+    discord: null,
+  };
+  await withTransaction(node.database.pool, (tx) =>
+    replaceCollection(
+      tx,
+      meta,
+      items.map(([id, name]) => ({ id: parseInscriptionId(id)!, name })),
+      Buffer.from(slug.padEnd(32).slice(0, 32)),
+    ),
+  );
+}
+const item = (): Promise<RegtestTransaction> => inscribed(node.chain, { body: 'an item' }, { to: alice });
+const pricesOf = (rows: readonly Row[]): unknown[] => rows.map(({ price }) => price);
+
+describe('the sales of a collection', () => {
+  test('are rows of ten fields, newest first or oldest first, with the names that its list gives', async () => {
+    const [first, second] = [await item(), await item()];
+    const unknown = `${'ab'.repeat(32)}i0`;
+    await imported('frogs', [
+      [unknown, null],
+      [idOfReveal(first), 'Green frog'],
+      [idOfReveal(second), null],
+    ]);
+    const bought = await purse.purchase(first.coin(0), bob, 70_000);
+    const other = await purse.purchase(second.coin(0), carol, 50_000);
+    const { hash } = await node.chain.mine([bought, other]);
+    await node.atTip();
+    const { time } = await node.bitcoind.rpc.call<{ time: number }>('getblockheader', [hash]);
+    const expected = {
+      inscription_id: idOfReveal(first),
+      inscription_name: 'Green frog',
+      maker_address: addressOf(alice),
+      taker_address: addressOf(bob),
+      collection_slug: 'frogs',
+      collection_name: 'Frogs',
+      price: 70_000,
+      trade_timestamp: `${new Date(time * 1000).toISOString().slice(0, 19)}.000000`,
+      transaction_id: bought.txid,
+      thumbnail_url: `https://ord.example.com/thumbnails/${idOfReveal(first)}.jpeg`,
+    };
+    const oldest = await activity('frogs', '&order=asc');
+    expect(oldest).toEqual([
+      expected,
+      expect.objectContaining({ inscription_name: 'Frogs #3', price: 50_000 }),
+    ]);
+    expect(Object.keys(oldest[0]!).toSorted()).toEqual(Object.keys(expected).toSorted());
+    expect(await activity('frogs')).toEqual(oldest.toReversed());
+    expect(await activity('frogs', '&page=1')).toEqual([]);
+    expect(await activity('frogs', '&page=1000000000')).toEqual([]);
+  });
+
+  test('are found under each of its collections: an import, a parent and a gallery', async () => {
+    const parent = await inscribed(node.chain, { body: 'a parent' }, { to: alice });
+    const child = await inscribed(
+      node.chain,
+      { body: 'a child', parents: [idOfReveal(parent)] },
+      { parents: [parent.coin(0)], to: alice },
+    );
+    const childId = idOfReveal(child);
+    const properties = cbor.encode(
+      new Map<number, unknown>([
+        [0, [new Map([[0, idBytes(childId)]]), new Map([[0, idBytes(childId)]])]],
+        [1, new Map([[0, 'My gallery']])],
+      ]),
+    );
+    const gallery = await inscribed(
+      node.chain,
+      { body: 'a gallery', fields: [[17, properties]] },
+      { to: alice },
+    );
+    await imported('pond', [[childId, null]]);
+    // the child's output follows that of its parent
+    const bought = await purse.purchase(child.coin(1), bob, 40_000);
+    await node.chain.mine([bought]);
+    await node.atTip();
+    const slugs = ['pond', idOfReveal(parent), idOfReveal(gallery)];
+    const rows = await Promise.all(slugs.map((slug) => activity(slug)));
+    expect(rows.map((found) => found.map((row) => row['collection_slug']))).toEqual(
+      slugs.map((slug) => [slug]),
+    );
+    expect(rows.map(([row]) => row!['collection_name'])).toEqual([
+      'Frogs',
+      expect.stringMatching(/^Inscription \d+$/u),
+      'My gallery',
+    ]);
+    expect(rows.map(([row]) => row!['inscription_name'])).toEqual([
+      'Frogs #1',
+      expect.stringMatching(/^Inscription \d+$/u),
+      expect.stringMatching(/^Inscription \d+$/u),
+    ]);
+    expect(await activity(childId)).toEqual([]);
+  });
+
+  test('come in pages in the order of the chain, and go with their block', async () => {
+    const sold = await item();
+    await imported('once', [[idOfReveal(sold), null]]);
+    const toBob = await purse.purchase(sold.coin(0), bob, 50_000);
+    const toCarol = await purse.purchase(toBob.coin(1), carol, 60_000);
+    const instead = await purse.purchase(sold.coin(0), carol, 55_000);
+    const block = await node.chain.mine([toBob, toCarol]);
+    await node.atTip();
+    expect(pricesOf(await activity('once', '&order=asc'))).toEqual([50_000, 60_000]);
+    expect(pricesOf(await activity('once', '&order=desc'))).toEqual([60_000, 50_000]);
+    await node.bitcoind.rpc.call('invalidateblock', [block.hash]);
+    await node.chain.mine([instead]);
+    await node.chain.mine();
+    await node.atTip();
+    expect(pricesOf(await activity('once', '&order=asc'))).toEqual([55_000]);
+  });
+
+  test('of more than a page are each on one page, both ways', async () => {
+    const items: string[] = [];
+    const pages = 3;
+    let coin = (await item().then((made) => (items.push(idOfReveal(made)), made))).coin(0);
+    await imported(
+      'many',
+      items.map((id) => [id, null]),
+    );
+    for (let sale = 0; sale < 20 * pages - 5; sale += 5) {
+      const chained: RegtestTransaction[] = [];
+      for (let nth = 0; nth < 5; nth++) {
+        const made = await purse.purchase(coin, nth % 2 === 0 ? bob : carol, 20_000 + sale + nth);
+        coin = made.coin(1);
+        chained.push(made);
+      }
+      await node.chain.mine(chained);
+    }
+    await node.atTip();
+    for (const order of ['asc', 'desc']) {
+      const found: Row[] = [];
+      for (let page = 0; page < pages; page++)
+        found.push(...(await activity('many', `&limit=20&page=${page}&order=${order}`)));
+      const ascending = Array.from({ length: 55 }, (_, nth) => 20_000 + nth);
+      expect(pricesOf(found)).toEqual(order === 'asc' ? ascending : ascending.toReversed());
+    }
+  }, 120_000);
+
+  test('by our own orders are none', async () => {
+    const sold = await item();
+    await imported('own', [[idOfReveal(sold), null]]);
+    const bought = await purse.purchase(sold.coin(0), bob, 50_000);
+    await node.chain.mine([bought]);
+    await node.atTip();
+    expect(await activity('own')).toHaveLength(1);
+    const { pool } = node.database;
+    // the order is not what is tested: its transaction is
+    await pool.query(
+      'ALTER TABLE service.order_transactions DROP CONSTRAINT order_transactions_order_id_fkey',
+    );
+    await pool.query(
+      `INSERT INTO service.order_transactions (txid, order_id, kind, index, files, bytes, plan, fee)
+       VALUES ($1, gen_random_uuid(), 'reveal', 0, 0, '', '{}', 0)`,
+      [Buffer.from(bought.txid, 'hex').reverse()],
+    );
+    expect(await activity('own')).toEqual([]);
+  });
+
+  test('of the past are left out, unless a date is before them', async () => {
+    const { rows } = await node.database.pool.query<{ time: number }>(
+      'SELECT time::float8 AS time FROM chain.blocks WHERE height = (SELECT max(height) FROM chain.sales)',
+    );
+    const day = new Date(rows[0]!.time * 1000).toISOString().slice(0, 10);
+    expect((await activity('once', `&startDate=${day}`)).length).toBeGreaterThan(0);
+    expect(await activity('once', '&startDate=9999-12-31')).toEqual([]);
+    expect((await activity('once', '&startDate=1970-01-01')).length).toBeGreaterThan(0);
+    for (const none of ['', 'null']) expect(await activity('once', `&startDate=${none}`)).toHaveLength(1);
+    // all blocks become ten days older
+    await node.database.pool.query('UPDATE chain.blocks SET time = time - 864000');
+    expect(await activity('once')).toEqual([]);
+    expect(await activity('once', '&startDate=1970-01-01')).toHaveLength(1);
+    await node.database.pool.query('UPDATE chain.blocks SET time = time + 864000');
+  });
+});
+
+describe('bad input', () => {
+  const fault = (param: string, msg: string) => ({ msg: `${param} ${msg}`, param, location: 'query' });
+  test.each([
+    ['', [fault('slug', 'is required')]],
+    ['?slug=', [fault('slug', 'is required')]],
+    ['?slug=a&slug=b', [fault('slug', 'is given more than once')]],
+    [`?slug=${'a'.repeat(300)}`, [fault('slug', 'has more than 100 characters')]],
+    ['?slug=a&limit=19', [fault('limit', 'must be >= 20')]],
+    ['?slug=a&limit=101', [fault('limit', 'must be <= 100')]],
+    ['?slug=a&limit=abc', [fault('limit', 'is not a whole number')]],
+    ['?slug=a&page=-1', [fault('page', 'must be >= 0')]],
+    ['?slug=a&page=1e9', [fault('page', 'is not a whole number')]],
+    ['?slug=a&page=1000000001', [fault('page', 'must be <= 1000000000')]],
+    ['?slug=a&page=99999999999999999999999', [fault('page', 'must be <= 1000000000')]],
+    ['?slug=a&startDate=2025-02-30', [fault('startDate', 'is not a date (YYYY-MM-DD)')]],
+    ['?slug=a&startDate=2025-13-01', [fault('startDate', 'is not a date (YYYY-MM-DD)')]],
+    ['?slug=a&startDate=yesterday', [fault('startDate', 'is not a date (YYYY-MM-DD)')]],
+    ['?slug=a&order=up', [fault('order', 'must be one of asc, desc')]],
+    [
+      '?limit=19&page=-1&order=up&startDate=2025-02-30',
+      [
+        fault('slug', 'is required'),
+        fault('startDate', 'is not a date (YYYY-MM-DD)'),
+        fault('page', 'must be >= 0'),
+        fault('limit', 'must be >= 20'),
+        fault('order', 'must be one of asc, desc'),
+      ],
+    ],
+  ])('%j has all its faults in one answer', async (query, errors) => {
+    expect(await get(`activity${query}`)).toEqual({ status: 400, body: { errors } });
+  });
+
+  test.each(['none', '..%2F', '%00', 'a%00b', 'FROGS', '%F0%9F%90%B8', `${'ab'.repeat(32)}i0`])(
+    'the slug %j has no sales',
+    async (slug) => {
+      expect(await get(`activity?slug=${slug}`)).toEqual({ status: 200, body: [] });
+    },
+  );
+});
