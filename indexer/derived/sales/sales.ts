@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert';
 import type { LedgerEvents } from '#indexer/events/event-kind.ts';
 import { saleEvents } from '#indexer/events/sale-events.ts';
 import { classifyMoves } from '#indexer/ledger/sales/classify-moves.ts';
-import { movingTransactions } from '#indexer/ledger/sales/find-moves.ts';
+import { tradingTransactions } from '#indexer/ledger/sales/find-moves.ts';
 import type { Move } from '#indexer/ledger/sales/moving-transaction.ts';
 import { salesRules } from '#indexer/ledger/sales/sale-rules.ts';
 import { transactionId } from '#indexer/transaction/transaction-id.ts';
@@ -77,7 +77,7 @@ class SaleRows implements DerivedRows {
     const lines: SaleLine[] = [];
     if (spent === null) return lines;
     const ids = new InscriptionIds({ columns, ledger, held });
-    for (const tx of movingTransactions({ bytes, columns, ledger, held, spent, signatures })) {
+    for (const tx of tradingTransactions({ bytes, columns, ledger, held, spent, signatures })) {
       const sold = classifyMoves(tx).flatMap((move) =>
         move.sold === null ? [] : [{ ...move, sold: move.sold }],
       );

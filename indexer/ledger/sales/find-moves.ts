@@ -3,6 +3,7 @@ import type { SpentScripts } from '#indexer/facts/spent-scripts.ts';
 import { type HeldInscriptions, type LedgerBlock, places } from '#indexer/ledger/ledger-block.ts';
 import type { BlockColumns } from '#indexer/parse/block-columns.ts';
 import { InputWalk, OutputWalk } from '#indexer/transaction/transaction-parts.ts';
+import { maySell } from './may-sell.ts';
 import type { Coin, Move, MovingInput, MovingTransaction } from './moving-transaction.ts';
 
 /** A block whose spent outputs are known. */
@@ -23,27 +24,34 @@ export interface PlacedTransaction extends MovingTransaction {
 const hashLength = 32;
 
 /**
- * The transactions of a block that spend inscriptions, in its order. Cost: a look at each input where outputs of the
- * block are spent within it, and else only at the inputs with inscriptions and what lies beside them.
+ * The transactions of a block that spend inscriptions and may have sold one, in its order. Cost: a look at each input
+ * where outputs of the block are spent within it, and else only at the transactions with inscriptions.
  */
-export function* movingTransactions(block: MovedBlock): Generator<PlacedTransaction> {
+export function* tradingTransactions(block: MovedBlock): Generator<PlacedTransaction> {
   const keysOf = keysByInput(block);
-  const landings = landingRows(block, keysOf);
   const { txFirstInput } = block.columns;
-  const inputs = [...keysOf.keys()].toSorted((a, b) => a - b);
+  const spending = [...keysOf.keys()].toSorted((a, b) => a - b);
+  // only when a transaction asks: most blocks sell nothing
+  let landings: LandingRows | null = null;
   let tx = 0;
-  for (let at = 0; at < inputs.length; ) {
-    while (txFirstInput[tx + 1]! <= inputs[at]!) tx++;
+  for (let at = 0; at < spending.length; ) {
+    while (txFirstInput[tx + 1]! <= spending[at]!) tx++;
+    const [first, end] = [txFirstInput[tx]!, txFirstInput[tx + 1]!];
+    const from = at;
+    while (at < spending.length && spending[at]! < end) at++;
+    const moving = spending.slice(from, at).map((input) => input - first);
+    const inputs = inputsOf(block, tx);
+    const outputs = outputsOf(block, tx);
+    if (!maySell(inputs, outputs, moving)) continue;
+    landings ??= landingRows(block, keysOf);
     const moves: Move[] = [];
-    for (; at < inputs.length && inputs[at]! < txFirstInput[tx + 1]!; at++) {
-      const input = inputs[at]!;
-      const keys = (keysOf.get(input) ?? []).toSorted((a, b) => a - b);
+    for (const input of moving) {
+      const keys = (keysOf.get(first + input) ?? []).toSorted((a, b) => a - b);
       for (const [place, key] of keys.entries()) {
-        const landing = landings.get(`${key} ${tx}`) ?? null;
-        moves.push({ key, input: input - txFirstInput[tx]!, place, landing });
+        moves.push({ key, input, place, landing: landings.get(landingName(key, tx)) ?? null });
       }
     }
-    yield { tx, inputs: inputsOf(block, tx), outputs: outputsOf(block, tx), moves };
+    yield { tx, inputs, outputs, moves };
   }
 }
 
@@ -116,19 +124,23 @@ function txidOfRow({ ledger, columns }: MovedBlock, row: number): Uint8Array {
   return columns.revealTxid.subarray(reveal * hashLength, (reveal + 1) * hashLength);
 }
 
-/** The output where a transaction leaves each moved inscription, by key and transaction. */
+/** The output where a transaction leaves each moved inscription, by `landingName`. */
+type LandingRows = Map<number, number>;
+
+/** A safe integer: a block has fewer than 2^20 transactions, as each has 60 bytes or more, and keys are below 2^31. */
+const landingName = (key: number, tx: number): number => key * 2 ** 20 + tx;
+
 function landingRows(
   { ledger: { locations } }: MovedBlock,
   keysOf: ReadonlyMap<number, readonly number[]>,
-): Map<string, number> {
+): LandingRows {
   const moved = new Set([...keysOf.values()].flat());
-  const landings = new Map<string, number>();
-  if (moved.size === 0) return landings;
+  const landings: LandingRows = new Map();
   for (let row = 0; row < locations.count; row++) {
     const key = locations.key[row]!;
     if (locations.place[row] !== places.output || !moved.has(key)) continue;
     // the step of a row that the coinbase made is the number of transactions: no input's transaction
-    landings.set(`${key} ${locations.step[row]}`, locations.vout[row]!);
+    landings.set(landingName(key, locations.step[row]!), locations.vout[row]!);
   }
   return landings;
 }

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type ClassifiedMove, classifyMoves } from '#indexer/ledger/sales/classify-moves.ts';
+import { maySell } from '#indexer/ledger/sales/may-sell.ts';
 import type {
   Coin,
   Move,
@@ -354,6 +355,9 @@ test('any transaction has classes, and a sale is paid by an output that exists',
         });
         const classified = classifyMoves({ inputs, outputs, moves });
         expect(classified.map((each) => each.move)).toEqual(moves);
+        const hasSold = classified.some(({ sold }) => sold !== null);
+        // what is passed over without a look has sold nothing
+        if (hasSold) expect(maySell(inputs, outputs, [...places.keys()])).toBe(true);
         for (const { class: of, sold } of classified) {
           expect(of === 'sale' || of === 'offer').toBe(sold !== null);
           if (sold === null) continue;
@@ -364,6 +368,23 @@ test('any transaction has classes, and a sale is paid by an output that exists',
       },
     ),
   );
+});
+
+test.each([
+  ['alone', [input(tap('a'), 10_000)], [output(tap('b'), 9_000)]],
+  [
+    'of one script',
+    [input(tap('a'), 10_000), input(tap('a'), 5_000)],
+    [output(tap('b'), 9_000), output(tap('a'), 5_000)],
+  ],
+  [
+    'whose fee another script pays',
+    [input(tap('a'), 10_000), input(wpkh('p'), 5_000)],
+    [output(tap('b'), 10_000), output(wpkh('p'), 4_000)],
+  ],
+])('a transfer %s is passed over', (_, inputs, outputs) => {
+  expect(maySell(inputs, outputs, [0])).toBe(false);
+  expect(one({ inputs, outputs, moves: [move(0, 0)] }).sold).toBeNull();
 });
 
 test('looks at a whole transaction once, not for each of its items', () => {
