@@ -51,10 +51,13 @@ export function activityRoutes(app: App, { pool, network, publicOrigin = null }:
       description:
         'Version 0.0.1 of the marketplace interface. An unknown slug has no sales; a page beyond the last has none either.',
       tags: ['market'],
-      querystring: Type.Object(
-        { slug: slugParameter, startDate, page: pageParameter, limit: limitParameter, order },
-        { acceptedForm: { required: ['slug'] } },
-      ),
+      querystring: Type.Object({
+        slug: slugParameter,
+        startDate,
+        page: pageParameter,
+        limit: limitParameter,
+        order,
+      }),
       response: { 200: Type.Array(activitySchema) },
     },
     config: { errors: 'marketplace', guard: marketReads, isDear: true },

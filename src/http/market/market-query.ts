@@ -15,7 +15,7 @@ const limitMax = 100;
 const pageMax = 1_000_000_000;
 
 export const marketParameters = {
-  slug: parameter('of a collection: that of an import, or the id of a parent or gallery', {
+  slug: parameter('required: that of an import, or the id of a parent or gallery', {
     type: 'string',
     minLength: 1,
     maxLength: 100,
