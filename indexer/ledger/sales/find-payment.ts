@@ -2,7 +2,7 @@ import type { Confidence, SaleForm } from '#kernel/sales/sale-names.ts';
 import { outputMask, signaturesOf } from './fitting-signatures.ts';
 import { layoutOf } from './layouts.ts';
 import type { Coin, MovingTransaction, SignedAs } from './moving-transaction.ts';
-import { opReturn } from './sale-rules.ts';
+import { dustMax, opReturn } from './sale-rules.ts';
 import type { TradeFacts } from './trade-facts.ts';
 
 /** What the inscriptions of an input were sold for. */
@@ -43,7 +43,7 @@ function paymentByPair(facts: TradeFacts, input: number, { sighash }: SignedAs):
   const { funding } = facts;
   if (!isPaidByOthers(facts.takersOf(input), { spent, payout, maker, funding })) return null;
   if (facts.isExchange([spent.script, payout.script])) return null;
-  if (payout.value <= spent.value && facts.isPaidInRunes(spent.script)) return null;
+  if (isDustBeyond(payout.value, spent.value) && facts.isPaidInRunes(spent.script)) return null;
   const { form, isPostageReturned, feeOutput } = layoutOf(facts, input);
   const rest = payout.value - spent.value;
   return {
@@ -59,6 +59,11 @@ function paymentByPair(facts: TradeFacts, input: number, { sighash }: SignedAs):
     isCluster: funding.has(maker) || funding.has(payout.script),
     share: `pair ${input}`,
   };
+}
+
+/** Whether a payment only holds its output, beside what was put in: 546 sats, however few the item had. */
+function isDustBeyond(paid: number, putIn: number): boolean {
+  return paid <= Math.max(putIn, dustMax);
 }
 
 /** Whether an output can be a payment: it holds sats that somebody can spend, and no inscription. */
@@ -104,6 +109,7 @@ function paymentByAll(facts: TradeFacts, input: number): Payment | null {
   const gain = gainOf(facts, maker);
   // change of the holder: nobody paid
   if (evidence === null || gain === null || gain.price <= 0) return null;
+  if (isDustBeyond(gain.grossPayout, facts.spentBy(maker)) && facts.isPaidInRunes(maker)) return null;
   return {
     class: signed.some(({ sighash }) => (sighash & anyoneCanPay) !== 0) ? 'sale' : 'offer',
     ...evidence,
