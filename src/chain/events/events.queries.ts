@@ -155,6 +155,20 @@ export async function lastSequence(pool: Pool, signal: AbortSignal | null): Prom
   });
 }
 
+/**
+ * The row of the outbox that applied the lowest block from a height on, as it is in the chain now. Null: no block is
+ * that high.
+ */
+export async function sequenceFromHeight(client: ClientBase | Pool, height: Height): Promise<number | null> {
+  const { rows } = await client.query<{ sequence: number | null }>(
+    `SELECT max(o.sequence) AS sequence
+     FROM (SELECT height, hash FROM chain.blocks WHERE height >= $1 ORDER BY height LIMIT 1) AS b
+     JOIN chain.outbox o ON o.height = b.height AND o.block_hash = b.hash AND o.cancels IS NULL`,
+    [height],
+  );
+  return rows[0]?.sequence ?? null;
+}
+
 /** The hashes of a block: sha256 results as computed, the block's own hash in internal order. */
 export interface EventHashes {
   readonly height: Height;

@@ -32,6 +32,9 @@ const pieceChars = 32 * 1024;
 /** Keep-alive interval: proxies close silent connections after 30 to 60 s, and our own limit is 60 s. */
 const heartbeatMs = 15_000;
 
+/** The events of a row from an index on. */
+export type EventsOfRow = (entry: OutboxEntry, fromIndex: number) => Iterable<FedEvent>;
+
 export interface FeedOptions {
   readonly pool: pg.Pool;
   readonly kind: StoredEventKind;
@@ -40,6 +43,8 @@ export interface FeedOptions {
   /** The maximum number of events. */
   readonly limit: number;
   readonly form: EventForm;
+  /** Shows the rows of a page, after what it must look up for them. Absent: as docs/events.md has them. */
+  readonly showPage?: (entries: readonly OutboxEntry[], signal: AbortSignal) => Promise<EventsOfRow>;
   /** Signals new rows: the feed waits for them instead of ending. */
   readonly live: OutboxReader | null;
   readonly asker: Asker;
@@ -54,14 +59,16 @@ export interface FeedOptions {
 export async function* feedEvents(options: FeedOptions): AsyncGenerator<string> {
   const { pool, kind, network, form, live, asker, reads } = options;
   const { signal, client } = asker;
+  const plain: EventsOfRow = (entry, fromIndex) => eventsOf(kind, entry, fromIndex);
   const cursor = { ...options.from, left: options.limit };
   let sentAtMs = performance.now();
   while (!signal.aborted) {
     const mark = live?.mark() ?? 0;
-    const entries = await reads.run(asker, () =>
-      readOutboxPage(pool, kind, network, cursor.sequence, signal),
-    );
-    for (const piece of inPieces(eventsOfPage(kind, entries, cursor), form)) {
+    const { entries, show } = await reads.run(asker, async () => {
+      const page = await readOutboxPage(pool, kind, network, cursor.sequence, signal);
+      return { entries: page, show: (await options.showPage?.(page, signal)) ?? plain };
+    });
+    for (const piece of inPieces(eventsOfPage(show, entries, cursor), form)) {
       await nextTurn(client);
       yield piece;
       sentAtMs = performance.now();
@@ -86,12 +93,12 @@ interface Cursor {
 
 /** The events of a page from the cursor on. Moves the cursor past them. */
 function* eventsOfPage(
-  kind: StoredEventKind,
+  show: EventsOfRow,
   entries: readonly OutboxEntry[],
   cursor: Cursor,
 ): Generator<FedEvent> {
   for (const entry of entries) {
-    for (const event of eventsOf(kind, entry, entry.sequence === cursor.sequence ? cursor.index : 0)) {
+    for (const event of show(entry, entry.sequence === cursor.sequence ? cursor.index : 0)) {
       if (cursor.left === 0) return;
       cursor.left--;
       yield event;

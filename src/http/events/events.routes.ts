@@ -1,27 +1,21 @@
 import { strict as assert } from 'node:assert';
-import { Readable } from 'node:stream';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { type Static, Type } from 'typebox';
 import { eventHashes, eventText, lastSequence, requireEventTexts } from '#chain/events/events.queries.ts';
 import { storedInscriptionKind } from '#chain/events/inscription-texts.queries.ts';
-import { OutboxListener } from '#chain/events/outbox-listener.ts';
 import type { StoredEventKind } from '#chain/events/stored-event-kind.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { plainText } from '#http/server/answer-schemas.ts';
 import { apiRoute } from '#http/server/api-route.ts';
 import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
 import { askerOf } from '#http/server/asker.ts';
-import { Shares } from '#http/server/budgets/shares.ts';
 import { open } from '#http/server/guard.ts';
-import { limits } from '#http/server/limits.ts';
 import { varyBy } from '#http/server/vary.ts';
-import type { Asker } from '#kernel/contracts/asker.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { type EventKindIdentity, inscriptionKind } from '#kernel/events/event-kind.ts';
-import { FairGate } from '#kernel/fair-gate.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { asHeight, maxHeight } from '#kernel/primitives/height.ts';
-import { type FeedOptions, feedEvents, ndjsonForm, serverSentForm } from './event-feed.ts';
+import { asStream, type EventStreams } from './event-streams.ts';
 import { type FeedPosition, positionAt, positionBehind } from './feed-position.ts';
 
 const height = (description: string) => Type.Integer({ minimum: 0, maximum: maxHeight, description });
@@ -84,29 +78,15 @@ function querySchemas(kinds: readonly EventKindIdentity[]) {
 }
 type EventsQuery = Static<ReturnType<typeof querySchemas>['events']>;
 
-/** How a client resumes after its stream ended, and how long it waits first. */
-const retryMs = 2000;
-
 const tags = ['events'] as const;
 const config = { errors: 'own', guard: open } as const;
 
 /** The outbox as a stream of events, and the hashes of blocks (docs/events.md). */
-export function eventsRoutes(app: App, deps: AppDependencies): void {
-  const { pool, network } = deps;
+export function eventsRoutes(app: App, deps: AppDependencies, streams: EventStreams): void {
+  const { pool } = deps;
   const kinds = deps.eventKinds ?? [storedInscriptionKind];
   const query = querySchemas(kinds);
   hashRoutes(app, deps, kinds);
-  const listener = new OutboxListener(pool);
-  /** Streams being sent. */
-  const open = new Set<FastifyReply>();
-  const [places, reads] = [streamPlaces(), pageReads()];
-  deps.operations.metrics.watchQueue('event streams', () => places.state);
-  // a live stream never ends by itself, so the server could not close; it is cut off, so that no client takes it for
-  // the end
-  app.addHook('preClose', async () => {
-    for (const reply of open) reply.raw.destroy();
-  });
-
   apiRoute(app, {
     method: 'GET',
     url: '/events',
@@ -123,69 +103,19 @@ export function eventsRoutes(app: App, deps: AppDependencies): void {
       const kind = kindNamed(kinds, request.query.kind);
       const asker = askerOf(reply);
       // before the first await: of many requests that are given up at once, none keeps its place
-      if (request.method !== 'HEAD') places.take(asker);
+      if (request.method !== 'HEAD') streams.takePlace(asker);
       await requireEventTexts(pool, kind, asker.signal);
       const isLive = wantsServerSent(request);
       const lastEventId = isLive ? request.headers['last-event-id'] : undefined;
       const from = await startOf(kind, request.query, lastEventId, () =>
         isLive ? lastSequence(pool, asker.signal) : Promise.resolve(0),
       );
-      reply
-        .type(isLive ? 'text/event-stream; charset=utf-8' : 'application/x-ndjson')
-        // nginx would hold events back to fill its buffers
-        .headers({ 'cache-control': 'no-store', 'x-accel-buffering': 'no' });
+      asStream(reply, isLive);
       varyBy(reply, 'Accept');
       if (request.method === 'HEAD') return reply.send('');
       const part = { kind, from, limit: request.query.limit ?? Number.POSITIVE_INFINITY };
-      return send(reply, asker, part, isLive);
+      return streams.send(reply, asker, part, isLive);
     },
-  });
-
-  function send(
-    reply: FastifyReply,
-    asker: Asker,
-    part: Pick<FeedOptions, 'kind' | 'from' | 'limit'>,
-    isLive: boolean,
-  ): FastifyReply {
-    const live = isLive ? listener.join() : null;
-    open.add(reply);
-    asker.whenOut(() => {
-      open.delete(reply);
-      live?.done();
-    });
-    const events = feedEvents({
-      ...part,
-      pool,
-      network: network.name,
-      form: isLive ? serverSentForm : ndjsonForm,
-      live,
-      asker,
-      reads,
-    });
-    return reply.send(Readable.from(isLive ? withRetry(events) : events, { objectMode: false }));
-  }
-}
-
-function streamPlaces(): Shares {
-  return new Shares({
-    what: 'streams of events',
-    total: limits.eventStreams,
-    each: limits.eventStreamsEach,
-    full: (message) => new AppError('too_many_streams', message),
-  });
-}
-
-/**
- * A page takes the database some ten milliseconds. A client with many streams gets them one after another while others
- * read too; a stream waits as long as its client stays.
- */
-function pageReads(): FairGate {
-  return new FairGate({
-    running: 4,
-    eachBesideOthers: 1,
-    waiting: limits.eventStreams,
-    waitMs: limits.requestTimeoutMs,
-    refusal: () => new AppError('too_many_streams', 'streams of events are read too slowly now'),
   });
 }
 
@@ -259,12 +189,6 @@ function hashRoutes(app: App, { pool, network }: AppDependencies, kinds: readonl
       return reply.header('cache-control', 'no-cache').type('text/plain; charset=us-ascii').send(text);
     },
   });
-}
-
-async function* withRetry(events: AsyncGenerator<string>): AsyncGenerator<string> {
-  // sent at once, so that the client knows that it is connected
-  yield `retry: ${retryMs}\n\n`;
-  yield* events;
 }
 
 function wantsServerSent({ headers: { accept } }: FastifyRequest): boolean {

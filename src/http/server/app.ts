@@ -6,11 +6,13 @@ import { readBodies } from '#http/bodies/read-bodies.ts';
 import { contentRoutes } from '#http/content/content.routes.ts';
 import { ContentReads } from '#http/content/content-reads.ts';
 import { previewRoutes } from '#http/content/preview.routes.ts';
+import { EventStreams } from '#http/events/event-streams.ts';
 import { eventsRoutes } from '#http/events/events.routes.ts';
 import { addressRoutes } from '#http/lists/address.routes.ts';
 import { inscriptionsRoutes } from '#http/lists/inscriptions.routes.ts';
 import { transfersRoutes } from '#http/lists/transfers.routes.ts';
 import { activityRoutes as marketActivityRoutes } from '#http/market/activity.routes.ts';
+import { salesRoutes } from '#http/market/sales.routes.ts';
 import { addressUtxosRoutes } from '#http/mempool/address-utxos.routes.ts';
 import { feesRoutes } from '#http/mempool/fees.routes.ts';
 import { mempoolRoutes } from '#http/mempool/mempool.routes.ts';
@@ -238,7 +240,9 @@ function addRoutes(app: App, deps: AppDependencies): void {
       return;
     }
     if (deps.access) guardRoutes(scope, deps.access);
-    eventsRoutes(scope, deps);
+    const streams = new EventStreams(scope, deps);
+    eventsRoutes(scope, deps, streams);
+    salesRoutes(scope, deps, streams);
     searchRoutes(scope, deps);
     searchOverviewRoutes(scope, deps);
     mempoolRoutes(scope, deps);

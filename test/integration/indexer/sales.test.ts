@@ -10,25 +10,20 @@ import { asTxid, type Txid } from '#kernel/primitives/hash.ts';
 import { networks } from '#kernel/primitives/network.ts';
 import { connectNode } from '#node/bitcoin-node.ts';
 import {
-  type Coin,
   type RegtestTransaction,
   scriptOf,
   transaction,
 } from '#test/builders/regtest/regtest-transaction.ts';
 import { readHashes, textsOfTables } from '#test/support/chain/event-rows.ts';
+import { alice, bob, carol, listed, pairType, postage, Trades } from '#test/support/chain/trades.ts';
 import { parseThreads } from '#test/support/parse-threads.ts';
 import { type IndexedNode, startIndexedNode } from '#test/support/utxos/indexed-node.ts';
 
-const alice = 11;
-const bob = 12;
-const carol = 13;
-const platform = 14;
-const pairType = 0x83;
-const postage = 10_000;
-
 let node: IndexedNode;
+let trades: Trades;
 beforeAll(async () => {
   node = await startIndexedNode();
+  trades = new Trades(node);
 });
 afterAll(() => node.close());
 
@@ -59,37 +54,6 @@ async function salesOf(...transactions: readonly RegtestTransaction[]): Promise<
 const hexOf = (owner: number): string => Buffer.from(scriptOf(owner)).toString('hex');
 const idOf = ({ txid }: RegtestTransaction): string => Buffer.from(txid, 'hex').reverse().toString('hex');
 const txidOf = ({ txid }: RegtestTransaction): Txid => asTxid(Buffer.from(txid, 'hex').reverse());
-const listed = (coin: Coin, sighash = pairType): Coin => ({ ...coin, sighash });
-
-/** An inscription of an owner, mined. */
-async function item(owner: number): Promise<RegtestTransaction> {
-  const { transactions, reveal } = await node.chain.inscribe({ body: 'an item' }, { to: owner, postage });
-  await node.chain.mine(transactions);
-  return reveal;
-}
-
-/** Coins of a buyer: dummies of 600 sats, and one that pays. */
-async function purse(owner: number): Promise<{ readonly dummies: Coin[]; readonly money: Coin }> {
-  const small = await node.chain.split(6, 600, owner);
-  const large = await node.chain.split(1, 1_000_000, owner);
-  await node.chain.mine([small, large]);
-  return { dummies: [0, 1, 2, 3, 4, 5].map((vout) => small.coin(vout)), money: large.coin(0) };
-}
-
-/** A purchase behind two dummies. */
-async function purchase(of: Coin, buyer: number, price: number): Promise<RegtestTransaction> {
-  const { dummies, money } = await purse(buyer);
-  return transaction(
-    [...dummies.slice(0, 2), listed(of), money],
-    [
-      { value: 1_200, to: buyer },
-      { value: postage, to: buyer },
-      { value: price + of.value, to: of.owner },
-      { value: 2_000, to: platform },
-      { value: 900_000 - price, to: buyer },
-    ],
-  );
-}
 
 async function verified(): Promise<unknown> {
   const connected = await connectNode(node.bitcoind.settings);
@@ -108,13 +72,13 @@ async function verified(): Promise<unknown> {
 describe('sales of a real chain', () => {
   test('are those that were signed and paid', async () => {
     const [forPair, forOrd, forOffer, sent] = [
-      await item(alice),
-      await item(alice),
-      await item(alice),
-      await item(alice),
+      await trades.item(alice),
+      await trades.item(alice),
+      await trades.item(alice),
+      await trades.item(alice),
     ];
-    const bought = await purchase(forPair.coin(0), bob, 70_000);
-    const shifted = await purse(bob);
+    const bought = await trades.purchase(forPair.coin(0), bob, 70_000);
+    const shifted = await trades.purse(bob);
     const given = transaction(
       [shifted.dummies[0]!, listed(forOrd.coin(0)), shifted.money],
       [
@@ -123,7 +87,7 @@ describe('sales of a real chain', () => {
         { value: 900_000, to: bob },
       ],
     );
-    const offering = await purse(bob);
+    const offering = await trades.purse(bob);
     const accepted = transaction(
       [forOffer.coin(0), offering.money],
       [
@@ -132,7 +96,7 @@ describe('sales of a real chain', () => {
         { value: 900_000, to: bob },
       ],
     );
-    const fees = await purse(alice);
+    const fees = await trades.purse(alice);
     const moved = transaction(
       [sent.coin(0), fees.money],
       [
@@ -166,10 +130,10 @@ describe('sales of a real chain', () => {
   });
 
   test('sold again in one block are two, and a reorganisation gives the item to another buyer', async () => {
-    const sold = await item(alice);
-    const toBob = await purchase(sold.coin(0), bob, 50_000);
-    const toCarol = await purchase(toBob.coin(1), carol, 60_000);
-    const instead = await purchase(sold.coin(0), carol, 50_000);
+    const sold = await trades.item(alice);
+    const toBob = await trades.purchase(sold.coin(0), bob, 50_000);
+    const toCarol = await trades.purchase(toBob.coin(1), carol, 60_000);
+    const instead = await trades.purchase(sold.coin(0), carol, 50_000);
     const block = await node.chain.mine([toBob, toCarol]);
     await node.atTip();
     expect((await salesOf(toBob, toCarol)).map(({ maker, taker, price }) => [maker, taker, price])).toEqual([
@@ -186,8 +150,8 @@ describe('sales of a real chain', () => {
   });
 
   test('verify tells a row that is missing, and one that differs', async () => {
-    const sold = await item(alice);
-    const bought = await purchase(sold.coin(0), bob, 50_000);
+    const sold = await trades.item(alice);
+    const bought = await trades.purchase(sold.coin(0), bob, 50_000);
     await node.chain.mine([bought]);
     await node.atTip();
     const { pool } = node.database;
@@ -199,8 +163,8 @@ describe('sales of a real chain', () => {
   });
 
   test('have texts and hashes that the tables give again, and that another way to the same chain gives', async () => {
-    const sold = await item(alice);
-    const bought = await purchase(sold.coin(0), bob, 50_000);
+    const sold = await trades.item(alice);
+    const bought = await trades.purchase(sold.coin(0), bob, 50_000);
     const block = await node.chain.mine([bought]);
     await node.atTip();
     const { pool } = node.database;

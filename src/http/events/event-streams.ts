@@ -1,0 +1,98 @@
+import { Readable } from 'node:stream';
+import type { FastifyReply } from 'fastify';
+import { OutboxListener } from '#chain/events/outbox-listener.ts';
+import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
+import { Shares } from '#http/server/budgets/shares.ts';
+import { limits } from '#http/server/limits.ts';
+import type { Asker } from '#kernel/contracts/asker.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { FairGate } from '#kernel/fair-gate.ts';
+import { type FeedOptions, feedEvents, ndjsonForm, serverSentForm } from './event-feed.ts';
+
+/** How a client resumes after its stream ended, and how long it waits first. */
+const retryMs = 2000;
+
+/** What a stream sends. */
+export type StreamPart = Pick<FeedOptions, 'kind' | 'from' | 'limit' | 'showPage'>;
+
+/** The streams of events that are open, of all routes: they share places, turns and the notice of new blocks. */
+export class EventStreams {
+  readonly #deps: Pick<AppDependencies, 'pool' | 'network'>;
+  readonly #listener: OutboxListener;
+  /** Streams being sent. */
+  readonly #open = new Set<FastifyReply>();
+  readonly #places = streamPlaces();
+  readonly #reads = pageReads();
+
+  constructor(app: App, deps: AppDependencies) {
+    this.#deps = deps;
+    this.#listener = new OutboxListener(deps.pool);
+    deps.operations.metrics.watchQueue('event streams', () => this.#places.state);
+    // a live stream never ends by itself, so the server could not close; it is cut off, so that no client takes it for
+    // the end
+    app.addHook('preClose', async () => {
+      for (const reply of this.#open) reply.raw.destroy();
+    });
+  }
+
+  /** Takes a place until the answer is out. Throws `too_many_at_once` or `too_many_streams`. */
+  takePlace(asker: Asker): void {
+    this.#places.take(asker);
+  }
+
+  send(reply: FastifyReply, asker: Asker, part: StreamPart, isLive: boolean): FastifyReply {
+    const { pool, network } = this.#deps;
+    const live = isLive ? this.#listener.join() : null;
+    this.#open.add(reply);
+    asker.whenOut(() => {
+      this.#open.delete(reply);
+      live?.done();
+    });
+    const events = feedEvents({
+      ...part,
+      pool,
+      network: network.name,
+      form: isLive ? serverSentForm : ndjsonForm,
+      live,
+      asker,
+      reads: this.#reads,
+    });
+    return reply.send(Readable.from(isLive ? withRetry(events) : events, { objectMode: false }));
+  }
+}
+
+/** The headers of a stream. nginx would hold events back to fill its buffers. */
+export function asStream(reply: FastifyReply, isLive: boolean): FastifyReply {
+  return reply
+    .type(isLive ? 'text/event-stream; charset=utf-8' : 'application/x-ndjson')
+    .headers({ 'cache-control': 'no-store', 'x-accel-buffering': 'no' });
+}
+
+function streamPlaces(): Shares {
+  return new Shares({
+    what: 'streams of events',
+    total: limits.eventStreams,
+    each: limits.eventStreamsEach,
+    full: (message) => new AppError('too_many_streams', message),
+  });
+}
+
+/**
+ * A page takes the database some ten milliseconds. A client with many streams gets them one after another while others
+ * read too; a stream waits as long as its client stays.
+ */
+function pageReads(): FairGate {
+  return new FairGate({
+    running: 4,
+    eachBesideOthers: 1,
+    waiting: limits.eventStreams,
+    waitMs: limits.requestTimeoutMs,
+    refusal: () => new AppError('too_many_streams', 'streams of events are read too slowly now'),
+  });
+}
+
+async function* withRetry(events: AsyncGenerator<string>): AsyncGenerator<string> {
+  // sent at once, so that the client knows that it is connected
+  yield `retry: ${retryMs}\n\n`;
+  yield* events;
+}

@@ -1,0 +1,127 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Pool } from 'pg';
+import { type Static, Type } from 'typebox';
+import { lastSequence, requireEventTexts, sequenceFromHeight } from '#chain/events/events.queries.ts';
+import { storedSaleKind } from '#chain/events/sale-texts.queries.ts';
+import { requireIndexes } from '#chain/snapshot/built-indexes.ts';
+import { asStream, type EventStreams } from '#http/events/event-streams.ts';
+import { type FeedPosition, positionBehind } from '#http/events/feed-position.ts';
+import { apiRoute } from '#http/server/api-route.ts';
+import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
+import { askerOf } from '#http/server/asker.ts';
+import { open } from '#http/server/guard.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { withCutConnection } from '#kernel/pg/cut-connection.ts';
+import { asHeight, maxHeight } from '#kernel/primitives/height.ts';
+import { galleryIndex } from '#market/sales/sale-context.store.ts';
+import { showSales } from './show-sales.ts';
+
+const query = Type.Object({
+  since: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: maxHeight,
+      description: 'the height of the first block; above the tip nothing is there yet',
+      examples: [840_000],
+    }),
+  ),
+  after: Type.Optional(
+    Type.String({
+      description: 'id of the last line that the client saw',
+      acceptedForm: { pattern: `^[0-9]{1,15}(?:\\.${storedSaleKind.letter}[0-9]{1,9})?$` },
+      examples: ['12.s3'],
+    }),
+  ),
+});
+
+type Asked = Pick<FastifyRequest, 'method' | 'headers'> & { readonly query: Static<typeof query> };
+
+const tags = ['market'] as const;
+const config = { errors: 'marketplace', guard: open, compression: 'stream' } as const;
+const lines = { schema: Type.String({ description: 'one JSON object per line' }) };
+const events = { schema: Type.String({ description: 'the same lines as server-sent events' }) };
+
+const ndjson = { 'application/x-ndjson': lines };
+const serverSent = { 'text/event-stream': events };
+
+/** Sales of all collections as streams with undo lines (docs/marketplace-api.md, "Sales as a stream"). */
+export function salesRoutes(app: App, deps: AppDependencies, streams: EventStreams): void {
+  const { pool, network } = deps;
+  const showPage = showSales(pool, network);
+
+  async function send(request: Asked, reply: FastifyReply, isLive: boolean): Promise<void> {
+    const asker = askerOf(reply);
+    // before the first await: of many requests that are given up at once, none keeps its place
+    if (request.method !== 'HEAD') streams.takePlace(asker);
+    const seen = isLive ? request.headers['last-event-id'] : undefined;
+    const from = await startOf(
+      pool,
+      request.query,
+      seen === undefined ? undefined : String(seen),
+      async (signal) => (isLive ? (await lastSequence(pool, signal)) + 1 : 1),
+      asker.signal,
+    );
+    asStream(reply, isLive);
+    const limit = Number.POSITIVE_INFINITY;
+    if (request.method === 'HEAD') reply.send('');
+    else streams.send(reply, asker, { kind: storedSaleKind, from, limit, showPage }, isLive);
+  }
+
+  apiRoute(app, {
+    method: 'GET',
+    url: '/marketplace/data/sales',
+    schema: {
+      operationId: 'marketSales',
+      summary: 'Sales of all collections from a height on, with a line for each block that was taken back',
+      tags,
+      querystring: query,
+      response: { 200: { description: 'the sales', content: ndjson } },
+    },
+    config,
+    handler: async (request, reply) => {
+      await send(request, reply, false);
+      return reply;
+    },
+  });
+
+  apiRoute(app, {
+    method: 'GET',
+    url: '/marketplace/data/sales/stream',
+    schema: {
+      operationId: 'marketSalesStream',
+      summary: 'The same as server-sent events, which go on with each new block',
+      tags,
+      querystring: query,
+      response: { 200: { description: 'the sales', content: serverSent } },
+    },
+    config,
+    handler: async (request, reply) => {
+      await send(request, reply, true);
+      return reply;
+    },
+  });
+}
+
+/** Where a stream begins: after the last line that a reconnecting client saw, whatever its URL says. */
+async function startOf(
+  pool: Pool,
+  { since, after }: Static<typeof query>,
+  lastEventId: string | undefined,
+  whenAbsent: (signal: AbortSignal) => Promise<number>,
+  signal: AbortSignal,
+): Promise<FeedPosition> {
+  await requireEventTexts(pool, storedSaleKind, signal);
+  await withCutConnection(pool, signal, (client) => requireIndexes(client, [galleryIndex], 'galleries'));
+  if (lastEventId !== undefined && lastEventId !== '')
+    return positionBehind('Last-Event-ID', lastEventId, storedSaleKind);
+  if (since !== undefined && after !== undefined) {
+    const message = 'only one of since and after can be given';
+    throw new AppError('request_invalid', message, { parameter: 'since' });
+  }
+  if (after !== undefined) return positionBehind('after', after, storedSaleKind);
+  if (since === undefined) return { sequence: await whenAbsent(signal), index: 0 };
+  const found = await withCutConnection(pool, signal, (client) =>
+    sequenceFromHeight(client, asHeight(since)),
+  );
+  return { sequence: found ?? (await lastSequence(pool, signal)) + 1, index: 0 };
+}

@@ -1,0 +1,113 @@
+import { strict as assert } from 'node:assert';
+import type pg from 'pg';
+import type { OutboxEntry } from '#chain/events/events.queries.ts';
+import { storedSaleKind } from '#chain/events/sale-texts.queries.ts';
+import type { EventsOfRow, FedEvent } from '#http/events/event-feed.ts';
+import { scriptToAddress } from '#kernel/bitcoin/address.ts';
+import { eventId } from '#kernel/events/event-id.ts';
+import { parseEventText } from '#kernel/events/parse-event-text.ts';
+import { parseSaleLine, type SaleEvent } from '#kernel/events/parse-sale-line.ts';
+import { withCutConnection } from '#kernel/pg/cut-connection.ts';
+import { displayHash, parseTxid, type Txid } from '#kernel/primitives/hash.ts';
+import { parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
+import type { NetworkParameters } from '#kernel/primitives/network.ts';
+import { ownTransactions, slugsOf } from '#market/sales/sale-context.store.ts';
+
+/** A sale of a row, with the index of its event. */
+type IndexedSale = readonly [index: number, sale: SaleEvent];
+
+/**
+ * Shows the events of sales as the market has them: with addresses and slug, without deliveries of our own orders. Two
+ * statements for a page.
+ */
+export function showSales(pool: pg.Pool, network: NetworkParameters) {
+  return async (entries: readonly OutboxEntry[], signal: AbortSignal): Promise<EventsOfRow> => {
+    const salesOf = new Map(entries.map((entry) => [entry.sequence, readSales(entry)]));
+    const sales = [...salesOf.values()].flat().map(([, sale]) => sale);
+    const ids = [...new Set(sales.map(({ inscriptionId }) => inscriptionId))];
+    const read = async (client: pg.PoolClient): Promise<Context> =>
+      new Context(
+        ids,
+        await slugsOf(client, ids.map(knownId)),
+        await ownTransactions(client, [...new Set(sales.map(({ txid }) => txid))].map(knownTxid)),
+      );
+    const context =
+      sales.length === 0 ? new Context([], [], []) : await withCutConnection(pool, signal, read);
+    return (entry, from) => eventsOf(entry, from, salesOf.get(entry.sequence) ?? [], context, network);
+  };
+}
+
+/** What the events of a page do not say themselves. */
+class Context {
+  readonly #slugs: ReadonlyMap<string, string | null>;
+  readonly #own: ReadonlySet<string>;
+
+  constructor(ids: readonly string[], slugs: readonly (string | null)[], own: readonly Txid[]) {
+    this.#slugs = new Map(ids.map((id, at) => [id, slugs[at] ?? null]));
+    this.#own = new Set(own.map((txid) => displayHash(txid)));
+  }
+
+  isOwn(txid: string): boolean {
+    return this.#own.has(txid);
+  }
+
+  slugOf(id: string): string | null {
+    return this.#slugs.get(id) ?? null;
+  }
+}
+
+function readSales({ cancels, text }: OutboxEntry): IndexedSale[] {
+  return cancels === null && text !== null ? [...parseEventText(text, 1, parseSaleLine)] : [];
+}
+
+function* eventsOf(
+  { sequence, height, hash, cancels }: OutboxEntry,
+  fromIndex: number,
+  sales: readonly IndexedSale[],
+  context: Context,
+  network: NetworkParameters,
+): Generator<FedEvent> {
+  const blockHash = displayHash(hash);
+  const fed = (index: number, type: string, fields: object): FedEvent => {
+    const id = eventId(storedSaleKind, sequence, index);
+    return { id, type, json: JSON.stringify({ id, type, ...fields }) };
+  };
+  if (cancels !== null && fromIndex === 0) yield fed(0, 'undo', { height, blockHash, cancels });
+  for (const [index, sale] of sales) {
+    if (index < fromIndex || context.isOwn(sale.txid)) continue;
+    const { inscriptionId, txid, input, price, grossPayout, form, confidence, bundle, wash } = sale;
+    yield fed(index, 'sale', {
+      inscriptionId,
+      txid,
+      input,
+      height,
+      blockHash,
+      class: sale.class,
+      price,
+      grossPayout,
+      makerAddress: addressOf(sale.makerScript, network),
+      takerAddress: sale.takerScript === null ? null : addressOf(sale.takerScript, network),
+      form,
+      confidence,
+      slug: context.slugOf(inscriptionId),
+      bundle,
+      wash,
+    });
+  }
+}
+
+/** Null: the script has none. A script that was cut has none either: only those above 128 bytes are. */
+const addressOf = (script: string, network: NetworkParameters): string | null =>
+  scriptToAddress(Buffer.from(script, 'hex'), network);
+
+function knownId(text: string) {
+  const id = parseInscriptionId(text);
+  assert(id !== null, 'a text of sales has ids');
+  return id;
+}
+
+function knownTxid(text: string): Txid {
+  const txid = parseTxid(text);
+  assert(txid !== null, 'a text of sales has txids');
+  return txid;
+}
