@@ -20,6 +20,8 @@ export interface FairGateOptions {
 }
 
 interface Waiting {
+  /** Its round: one work of each client that waits is in each. */
+  readonly round: number;
   /** In the order of arrival. */
   readonly turn: number;
   readonly enter: () => void;
@@ -33,8 +35,8 @@ const besideMs = 5_000;
 
 /**
  * Lets a bounded number of works run at once and a bounded number wait; others are refused at once. A free place goes
- * to the client that has the fewest places, and of these to who has waited longest: a client that asks for much waits
- * for itself, and others hardly wait for it.
+ * to the client that has the fewest places, and of these in rounds, each client once in each (where one place is all, no
+ * client that waits has any): a client that asks for much waits for itself, and others hardly wait for it.
  */
 export class FairGate {
   readonly #options: FairGateOptions;
@@ -45,6 +47,10 @@ export class FairGate {
   readonly #running = new HeldByClient();
   #waiting = 0;
   #turns = 0;
+  /** Of what was let in last: who comes now takes part in it. */
+  #round = 0;
+  /** The last rounds that clients wait for, of those that wait. */
+  readonly #lastRoundOf = new Map<string, number>();
   /** By client, in the order of arrival. */
   readonly #waitingOf = new Map<string, Set<Waiting>>();
 
@@ -124,9 +130,7 @@ export class FairGate {
       const [waiting] = queue;
       const has = this.#running.of(client);
       if (waiting === undefined || has >= each) continue;
-      const isBefore =
-        best === null || has < best.has || (has === best.has && waiting.turn < best.waiting.turn);
-      if (isBefore) best = { client, waiting, has };
+      if (best === null || isBefore({ waiting, has }, best)) best = { client, waiting, has };
     }
     return best;
   }
@@ -135,6 +139,10 @@ export class FairGate {
     const { waiting: most, waitMs, refusal } = this.#options;
     if (this.#waiting >= most) throw refusal();
     const queue = this.#waitingOf.get(client) ?? new Set();
+    // who is in already had its turn in this round
+    const lastRound = this.#lastRoundOf.get(client) ?? this.#round - (this.#running.of(client) > 0 ? 0 : 1);
+    const round = Math.max(this.#round, lastRound + 1);
+    this.#lastRoundOf.set(client, round);
     this.#waitingOf.set(client, queue);
     this.#waiting++;
     return new Promise((resolve, reject) => {
@@ -143,11 +151,15 @@ export class FairGate {
         signal?.removeEventListener('abort', onAbort);
         queue.delete(waiting);
         this.#waiting--;
-        if (queue.size === 0 && this.#waitingOf.get(client) === queue) this.#waitingOf.delete(client);
+        if (queue.size > 0 || this.#waitingOf.get(client) !== queue) return;
+        this.#waitingOf.delete(client);
+        this.#lastRoundOf.delete(client);
       };
       const waiting: Waiting = {
+        round,
         turn: this.#turns++,
         enter: () => {
+          this.#round = Math.max(this.#round, round);
           settle();
           resolve();
         },
@@ -164,4 +176,17 @@ export class FairGate {
       queue.add(waiting);
     });
   }
+}
+
+interface Candidate {
+  readonly waiting: Waiting;
+  /** Places that its client has. */
+  readonly has: number;
+}
+
+/** Whether one is let in before the other: by places, then by round, then by arrival. */
+function isBefore(one: Candidate, other: Candidate): boolean {
+  if (one.has !== other.has) return one.has < other.has;
+  if (one.waiting.round !== other.waiting.round) return one.waiting.round < other.waiting.round;
+  return one.waiting.turn < other.waiting.turn;
 }

@@ -48,6 +48,17 @@ describe('a gate', () => {
     expect(await gate.run(undefined, () => Promise.resolve('free'))).toBe('free');
   });
 
+  test('with one place serves clients in rounds, also who comes after many of another', async () => {
+    const gate = gateOf({ running: 1, waiting: 20, waitMs: 60_000 });
+    const order: string[] = [];
+    const run = (client: string): Promise<number> =>
+      gate.run(testAsker(client), async () => order.push(client));
+    const many = Array.from({ length: 5 }, () => run('many'));
+    const others = [run('one'), run('two'), run('one')];
+    await Promise.all([...many, ...others]);
+    expect(order).toEqual(['many', 'one', 'two', 'many', 'one', 'many', 'many', 'many']);
+  });
+
   test('counts among the others who asks for something that needs no place', async () => {
     const gate = gateOf({ running: 8, eachBesideOthers: 2, waiting: 20, waitMs: 60_000 });
     gate.sees('many');
