@@ -124,6 +124,13 @@ export const orderSettings = {
     description:
       'orders that one address without a key can make, in the form of SEARCH_ADDRESS_RATE; 0: no limit, for reads of orders and prices neither',
   }),
+  orderMegabytesADay: Type.Integer({
+    minimum: 0,
+    maximum: 1_000_000,
+    default: 500,
+    description:
+      'files that orders of one address may have in a day, in MB, in each process; a file counts 4 kB more than it has; 0: no limit',
+  }),
 };
 
 const schema = Type.Object(orderSettings);

@@ -66,6 +66,7 @@ export function openOrdersDesk(
     allowPrivateUrls: config.allowPrivateUrls,
     timeoutMinutes: config.orderTimeoutMinutes,
     publicOrigin: config.publicUrl === undefined ? null : new URL(config.publicUrl).origin,
+    bytesADay: config.orderMegabytesADay === 0 ? null : config.orderMegabytesADay * 1_000_000,
   });
 }
 

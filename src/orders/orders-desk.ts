@@ -18,6 +18,7 @@ import {
   type KeyedRequest,
   type KeyState,
 } from './creating/idempotency.store.ts';
+import { StoredBytes } from './creating/stored-bytes.ts';
 import { findFile } from './files/file.store.ts';
 import { type NewOrder, type Order, readOrder, readOrderFiles } from './order/order.store.ts';
 import type { OrderState } from './order/order-machine.ts';
@@ -39,6 +40,8 @@ export interface OrdersDeskParts extends OrderDesk {
   readonly allowPrivateUrls: boolean;
   readonly timeoutMinutes: number;
   readonly publicOrigin: string | null;
+  /** What one client stores in a day; null: no bound. */
+  readonly bytesADay: number | null;
 }
 
 /** How long an answer waits for a cancellation: the process that decides is told at once. */
@@ -50,6 +53,7 @@ const cancelLookMs = 100;
 /** What customers can do: order, read, cancel. It signs nothing, and needs no seed. */
 export class OrdersDesk {
   readonly #parts: OrdersDeskParts;
+  readonly #stored: StoredBytes;
   /** Of an order that names none. */
   readonly timeoutMinutes: number;
   /** Where customers find files; null: where they sent their order. */
@@ -59,6 +63,7 @@ export class OrdersDesk {
     this.#parts = parts;
     this.timeoutMinutes = parts.timeoutMinutes;
     this.publicOrigin = parts.publicOrigin;
+    this.#stored = new StoredBytes(parts.bytesADay);
   }
 
   /** Why nothing is sent to a URL; null: it may be. */
@@ -69,6 +74,11 @@ export class OrdersDesk {
   /** What an order names by URL, for a client that waits. Throws the reason of its signal. */
   fetch(files: readonly ReadFile[], signal: AbortSignal): Promise<FetchedContents> {
     return fetchContents(this.#parts.outgoing, files, signal);
+  }
+
+  /** Counts files that a client is about to store: 0. Else the milliseconds until it may. */
+  takeRoom(client: string, files: readonly number[]): number {
+    return this.#stored.take(client, files);
   }
 
   /** Stores a checked order; its address is read with the order. */

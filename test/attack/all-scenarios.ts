@@ -8,6 +8,7 @@ import { keyScenarios } from './scenarios/keys.ts';
 import { mixedScenarios } from './scenarios/mixed.ts';
 import { nodeScenarios } from './scenarios/node.ts';
 import { operationScenarios } from './scenarios/operations.ts';
+import { orderScenarios } from './scenarios/orders.ts';
 import { readerScenarios } from './scenarios/readers.ts';
 import { requestScenarios } from './scenarios/requests.ts';
 import { runeScenarios } from './scenarios/runes.ts';
@@ -27,6 +28,7 @@ export const allScenarios: readonly Scenario[] = [
   ...addressScenarios,
   ...operationScenarios,
   ...nodeScenarios,
+  ...orderScenarios,
   ...keyScenarios,
   ...mixedScenarios,
 ];

@@ -1,13 +1,13 @@
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { apiRoute } from '#http/server/api-route.ts';
 import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
 import { askerOf } from '#http/server/asker.ts';
+import { Shares } from '#http/server/budgets/shares.ts';
 import { createsOrders } from '#http/server/guard.ts';
 import { bodyLimits } from '#http/server/limits.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { nextTurn } from '#kernel/turns.ts';
 import type { SentFile, WantedOrder } from '#orders/creating/create-order.ts';
 import type { FetchedContents } from '#orders/creating/fetch-contents.ts';
 import type { FileTerms, OrderTerms } from '#orders/inscribing/order-terms.ts';
@@ -49,6 +49,8 @@ const revealsMax = 150;
 
 /** Direct orders (docs/orders.md, "Direct orders"). */
 export function inscribeRoutes(app: App, deps: AppDependencies): void {
+  const fetches = fetchPlaces();
+  deps.operations.metrics.watchQueue('orders that fetch files', () => fetches.state);
   apiRoute(app, {
     method: 'POST',
     url: '/inscribe',
@@ -63,13 +65,20 @@ export function inscribeRoutes(app: App, deps: AppDependencies): void {
       }),
       response: { 200: created },
     },
-    config: { errors: 'orderWrite', guard: createsOrders, longTexts: true, failures: [409, 422, 503] },
+    config: {
+      errors: 'orderWrite',
+      guard: createsOrders,
+      longTexts: true,
+
+      failures: [409, 422, 503],
+    },
     handler: async (request, reply) => {
       const { orders = null, prices = defaultPriceSettings } = deps;
       if (orders === null) throw new AppError('orders_off', 'this service takes no orders');
       reply.header('cache-control', 'no-store');
       return answerOnce(orders, request, async (store) => {
-        const wanted = await wantedOrder(deps, orders, prices, request, askerOf(reply));
+        const wanted = await wantedOrder({ deps, orders, prices, fetches }, request, askerOf(reply));
+        keepWithinRoom(orders, wanted, reply);
         const { order, files } = await orders.create(wanted, (tx, made, shown) =>
           store(tx, createdAnswer(made, shown)),
         );
@@ -79,10 +88,47 @@ export function inscribeRoutes(app: App, deps: AppDependencies): void {
   });
 }
 
+/**
+ * Orders whose files are fetched at once: each holds one of the places of all requests (`limits.requests`) for a minute
+ * if the server of its files is slow, and look-ups must not wait for such servers.
+ */
+const fetchesMax = 8;
+/** Of one client: four of them take all places. */
+const fetchesEach = 2;
+
+function fetchPlaces(): Shares {
+  return new Shares({
+    what: 'orders with files at URLs',
+    total: fetchesMax,
+    each: fetchesEach,
+    full: (message) =>
+      new AppError('overloaded', `${message}: try again in a minute, or send files as dataURL`),
+  });
+}
+
+const isAtUrl = ({ body, metadata }: ReadFile): boolean => body?.kind === 'url' || metadata?.kind === 'url';
+
+/** Throws `rate_limited`. */
+function keepWithinRoom(orders: OrdersDesk, { files }: WantedOrder, reply: FastifyReply): void {
+  const lengths = files.map((file) => file?.content.length ?? 0);
+  const seconds = Math.ceil(orders.takeRoom(askerOf(reply).client, lengths) / 1000);
+  if (seconds === 0) return;
+  reply.header('retry-after', seconds);
+  throw new AppError(
+    'rate_limited',
+    `the files of your orders are more than this service keeps of one client in a day; again in ${seconds} s`,
+  );
+}
+
+interface OrderParts {
+  readonly deps: AppDependencies;
+  readonly orders: OrdersDesk;
+  readonly prices: PriceSettings;
+  readonly fetches: Shares;
+}
+
 async function wantedOrder(
-  deps: AppDependencies,
-  orders: OrdersDesk,
-  prices: PriceSettings,
+  { deps, orders, prices, fetches }: OrderParts,
   request: FastifyRequest,
   asker: Asker,
 ): Promise<WantedOrder> {
@@ -107,9 +153,10 @@ async function wantedOrder(
     ...(await referralFaults(orders, read)),
   ]);
   refuseAny(await namedInscriptionFaults(deps, read.terms, asker));
+  if (read.files.some(isAtUrl)) fetches.take(asker);
   const contents = await orders.fetch(read.files, asker.signal);
   refuseAny(contents.faults);
-  const encoded = await encodeContents(read, { bodies: 'bytes', compressMax, pause: nextTurn });
+  const encoded = await encodeContents(read, { bodies: 'bytes', compressMax, asker });
   if (encoded.kind === 'faulty') throw refuseFaults(encoded.faults);
   const terms = withFetched(encoded.terms, contents);
   const quote = quoted(terms, pricesOf('direct', prices));

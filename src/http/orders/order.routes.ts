@@ -36,6 +36,9 @@ const order = Type.Object(
   { additionalProperties: true },
 );
 
+/** 10,000 files are as many rows, and 4 MB of JSON. */
+const isDear = true;
+
 /** Throws `not_found`. */
 type SendOrder = (reply: FastifyReply, id: string) => Promise<FastifyReply>;
 
@@ -60,7 +63,7 @@ export function orderRoutes(app: App, { orders = null }: AppDependencies): void 
       }),
       response: { 200: jsonText(order, 'the order') },
     },
-    config: { errors: 'orderRead', guard: readsOrders },
+    config: { errors: 'orderRead', guard: readsOrders, isDear },
     handler: async (request, reply) => {
       const { id = '' } = request.query;
       if (id === '') throw new InvalidRequest([{ message: 'id is required.', parameter: 'id' }]);
@@ -77,7 +80,7 @@ export function orderRoutes(app: App, { orders = null }: AppDependencies): void 
       params: Type.Object({ id: orderId }),
       response: { 200: jsonText(order, 'the order') },
     },
-    config: { errors: 'orderRead', guard: readsOrders },
+    config: { errors: 'orderRead', guard: readsOrders, isDear },
     handler: (request, reply) => send(reply, request.params.id),
   });
   cancelRoute(app, orders, send);
@@ -95,7 +98,7 @@ function cancelRoute(app: App, orders: OrdersDesk | null, send: SendOrder): void
       body: Type.Object({ id: orderId }),
       response: { 200: jsonText(order, 'the order') },
     },
-    config: { errors: 'orderWrite', guard: readsOrders },
+    config: { errors: 'orderWrite', guard: readsOrders, isDear },
     handler: async (request, reply) => {
       const { id } = request.body;
       if (!isOrderId(id) || (await needed(orders).read(id)) === null) return send(reply, id);

@@ -71,7 +71,7 @@ export function priceRoutes(app: App, deps: AppDependencies): void {
       const { nonStandard } = settings;
       const read = readOrderRequest(request.body.order, { network, type, nonStandard, purpose: 'price' });
       if (read.kind === 'faulty') throw refuseFaults(read.faults);
-      const encoding = { bodies: 'lengths', compressMax, pause } as const;
+      const encoding = { bodies: 'lengths', compressMax, asker } as const;
       const encoded = await encodeContents(read, encoding);
       if (encoded.kind === 'faulty') throw refuseFaults(encoded.faults);
       const { terms, notCompressed } = encoded;

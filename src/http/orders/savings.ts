@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import type { FirstOfHash, SearchService } from '#kernel/contracts/search-service.ts';
 import { parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
+import { nextTurn } from '#kernel/turns.ts';
 import type { FileTerms, OrderTerms } from '#orders/inscribing/order-terms.ts';
 import { type OrderPrices, type OrderQuote, quoteOrder } from '#orders/inscribing/quote-order.ts';
 import { decodeBase64 } from '#orders/reading/data-url.ts';
@@ -66,7 +67,7 @@ export async function savingsOf(
 /** Delegates for the files whose content and type an inscription has, by their index. */
 async function knownContents(
   files: readonly ReadFile[],
-  { search, asker, encoding }: SavingsParts,
+  { search, asker }: SavingsParts,
 ): Promise<ReadonlyMap<number, FileTerms>> {
   const hashed: { readonly index: number; readonly file: ReadFile; readonly hash: Uint8Array }[] = [];
   let bytes = 0;
@@ -74,7 +75,8 @@ async function knownContents(
     const data = file.body?.kind === 'data' && file.terms.delegate === null ? file.body.data : null;
     if (data === null || hashed.length === lookedUpMax || bytes + data.bytes > lookedUpBytesMax) continue;
     bytes += data.bytes;
-    await encoding.pause();
+    await nextTurn(asker.client);
+    asker.signal.throwIfAborted();
     const content = decodeBase64(data);
     if (content !== null) hashed.push({ index, file, hash: createHash('sha256').update(content).digest() });
   }

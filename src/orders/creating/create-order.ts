@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { failpoint } from '#kernel/failpoint.ts';
+import { inLanes } from '#kernel/in-lanes.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { asHeight, type Height } from '#kernel/primitives/height.ts';
 import type { CustomerFiles } from '#orders/files/customer-files.ts';
@@ -64,6 +65,9 @@ export interface Charge {
   readonly address: string;
 }
 
+/** Left on the disk of files, which often is that of the database: without room it stops, and all orders with it. */
+const freeBytesMin = 1_000_000_000;
+
 export interface OrderDesk {
   /** Of the role that answers requests, which may add orders. */
   readonly pool: pg.Pool;
@@ -97,7 +101,13 @@ export async function createOrder(
   if (await areRevealsRefused(pool))
     throw new AppError('orders_off', 'this service takes no orders now: its node relays no reveals');
   const { filesUrl } = wanted;
-  const stored = await Promise.all(wanted.files.map((file) => storeFile(files, file, filesUrl)));
+  const bytes = wanted.files.reduce((sum, file) => sum + (file?.content.length ?? 0), 0);
+  if ((await files.freeBytes()) - bytes < freeBytesMin)
+    throw new AppError(
+      'orders_off',
+      'this service takes no orders now: its disk has no room for their files',
+    );
+  const stored = await inLanes(wanted.files, writesAtOnce, (file) => storeFile(files, file, filesUrl));
   const shown = stored.map((file) => file.shown);
   failpoint('order-files');
   const { request, terms, layout, quote, webhookUrl, refundScript, timeoutMinutes } = wanted;
@@ -164,6 +174,8 @@ async function nextIndexedHeight(tx: pg.ClientBase): Promise<Height> {
   return asHeight(tip + 1);
 }
 
+/** Files of one order that are written at once: 10,000 open files would be more than a process may have. */
+const writesAtOnce = 8;
 /** Of the name of a file in its URL, with its end: a path may have 400 characters. */
 const nameCharsMax = 200;
 

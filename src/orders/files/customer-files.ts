@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rename, rm, stat, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 /** What lies in a folder of contents. */
@@ -52,6 +52,13 @@ export class CustomerFiles {
       throw error;
     }
     return sha256;
+  }
+
+  /** Room on their disk. */
+  async freeBytes(): Promise<number> {
+    await mkdir(this.#dir, { recursive: true, mode: 0o700 });
+    const { bavail, bsize } = await statfs(this.#dir);
+    return bavail * bsize;
   }
 
   /** A content; null: it is not there. */

@@ -1,3 +1,5 @@
+import type { Asker } from '#kernel/contracts/asker.ts';
+import { nextTurn } from '#kernel/turns.ts';
 import type { FileTerms, OrderTerms } from '#orders/inscribing/order-terms.ts';
 import { compressed } from './compress-content.ts';
 import { type Base64Content, decodeBase64 } from './data-url.ts';
@@ -20,14 +22,17 @@ export interface EncodeOptions {
   readonly bodies: 'lengths' | 'bytes';
   /** Bytes of bodies that are compressed. */
   readonly compressMax: number;
-  /** Waits between pieces of work. */
-  readonly pause: () => Promise<void>;
+  /** In whose turns they are decoded and compressed, and for how long: until it has left. */
+  readonly asker: Asker;
 }
 
 /** Contents between two pauses: decoding or encoding them takes some milliseconds. */
 const pieceBytes = 256 * 1024;
 
-/** Metadata as CBOR, bodies decoded and in brotli where that is asked for. */
+/**
+ * Metadata as CBOR, bodies decoded and in brotli where that is asked for. Throws the reason of the asker's signal, and
+ * `overloaded`.
+ */
 export async function encodeContents(
   { terms, files, compress }: ReadOrder,
   options: EncodeOptions,
@@ -40,12 +45,14 @@ export async function encodeContents(
     worked += bytesOf(file);
     if (worked > pieceBytes) {
       worked = 0;
-      await options.pause();
+      await nextTurn(options.asker.client);
+      options.asker.signal.throwIfAborted();
     }
     const metadata = encodeMetadata(values, file);
     const isCompressed = compression.takes(file);
     const body = options.bodies === 'bytes' || isCompressed ? decodeBody(values, file) : null;
-    const shorter = isCompressed && body !== null ? await compressed(body, file.terms.contentType) : null;
+    const shorter =
+      isCompressed && body !== null ? await compressed(body, file.terms.contentType, options.asker) : null;
     encoded.push({ ...file.terms, metadata, ...bodyTerms(file.terms, body, shorter) });
   }
   const { faults } = values;

@@ -77,6 +77,7 @@ export class OrderWorld {
       allowPrivateUrls: true,
       timeoutMinutes: 60,
       publicOrigin: null,
+      bytesADay: null,
     });
   }
 

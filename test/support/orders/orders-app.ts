@@ -27,7 +27,8 @@ export interface OrdersApp extends HttpApp {
   get<Body = Record<string, never>>(url: string): Promise<OrdersAnswer<Body>>;
 }
 
-export async function createOrdersApp(): Promise<OrdersApp> {
+/** @param bytesADay that a client may store; null: no bound */
+export async function createOrdersApp(bytesADay: number | null = null): Promise<OrdersApp> {
   const folder = await makeDataDir();
   const filesDir = join(folder.path, 'files');
   const http = await createHttpApp([], {
@@ -49,6 +50,7 @@ export async function createOrdersApp(): Promise<OrdersApp> {
         allowPrivateUrls: false,
         timeoutMinutes: 60,
         publicOrigin: null,
+        bytesADay,
       });
     },
   });

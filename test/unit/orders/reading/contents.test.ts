@@ -2,6 +2,7 @@ import { brotliDecompressSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { cborToJson } from '#indexer/parse/cbor/cbor-json.ts';
+import { ownAsker } from '#kernel/own-asker.ts';
 import { compressed } from '#orders/reading/compress-content.ts';
 import { decodeBase64, readDataUrl } from '#orders/reading/data-url.ts';
 import { contentTypeOf, fileExtensions } from '#orders/reading/file-types.ts';
@@ -101,12 +102,32 @@ test('25 extensions are taken, in either case, and no others', () => {
   for (const name of ['a.bin', 'a.svg+xml', 'a.', '', 'a.txt ']) expect(contentTypeOf(name)).toBeNull();
 });
 
+const asker = ownAsker('a client');
+
 test('brotli is used where it is shorter, and not for media', async () => {
   const content = Buffer.from('satscribe '.repeat(500));
-  const made = await compressed(content, 'text/plain;charset=utf-8');
+  const made = await compressed(content, 'text/plain;charset=utf-8', asker);
   expect(brotliDecompressSync(made!)).toEqual(content);
-  expect(await compressed(content, 'text/plain;charset=utf-8')).toEqual(made);
-  expect(await compressed(content, 'image/png')).toBeNull();
-  expect(await compressed(content, 'image/svg+xml')).not.toBeNull();
-  expect(await compressed(Uint8Array.of(1, 2, 3), 'text/plain')).toBeNull();
+  expect(await compressed(content, 'text/plain;charset=utf-8', asker)).toEqual(made);
+  expect(await compressed(content, 'image/png', asker)).toBeNull();
+  expect(await compressed(content, 'image/svg+xml', asker)).not.toBeNull();
+  expect(await compressed(Uint8Array.of(1, 2, 3), 'text/plain', asker)).toBeNull();
+});
+
+test('one client is compressed for beside another, and nothing for who has left', async () => {
+  const content = Buffer.from(Array.from({ length: 500 }, (_, index) => `${index} satscribe`).join(' '));
+  const controller = new AbortController();
+  const many = ownAsker('many', controller.signal);
+  const order: string[] = [];
+  const done = (name: string) => (): void => {
+    order.push(name);
+  };
+  const ofMany = Array.from({ length: 10 }, () => compressed(content, 'text/plain', many).then(done('many')));
+  const left = Promise.allSettled(ofMany);
+  // another client comes last, and is served next
+  await compressed(Buffer.from('satscribe '.repeat(50)), 'text/plain', asker).then(done('other'));
+  expect(order.indexOf('other')).toBeLessThanOrEqual(1);
+  controller.abort(new Error('left'));
+  const ends = await left;
+  expect(ends.filter(({ status }) => status === 'rejected').length).toBeGreaterThanOrEqual(7);
 });
