@@ -4,7 +4,7 @@ import { readFacts } from '#indexer/facts/read-facts.ts';
 import { applyBlock } from '#indexer/ledger/inscriptions/apply-block.ts';
 import type { HeldInscriptions } from '#indexer/ledger/ledger-block.ts';
 import { type ClassifiedMove, classifyMoves } from '#indexer/ledger/sales/classify-moves.ts';
-import { type MovedBlock, movingTransactions } from '#indexer/ledger/sales/find-moves.ts';
+import { type MovedBlock, tradingTransactions } from '#indexer/ledger/sales/find-moves.ts';
 import { decodeBlockColumns } from '#indexer/parse/block-columns.ts';
 import { parseBlock } from '#indexer/parse/parse-block.ts';
 import { BlockLayout } from '#indexer/transaction/block-layout.ts';
@@ -39,9 +39,9 @@ export function marketBlock(transactions: readonly MarketTransaction[]): MovedBl
   return blockOf(Uint8Array.from(block.bytes), Uint8Array.from(spent.finish()), held);
 }
 
-/** The classes of the moves of a block, transaction by transaction. */
-export function classifiedBlock(block: MovedBlock): ClassifiedMove[][] {
-  return Array.from(movingTransactions(block), classifyMoves);
+/** The classes of the moves of a block, by the index of the transaction: those that cannot have sold anything are absent. */
+export function classifiedBlock(block: MovedBlock): ReadonlyMap<number, ClassifiedMove[]> {
+  return new Map(Array.from(tradingTransactions(block), (tx) => [tx.tx, classifyMoves(tx)]));
 }
 
 function outpointOf(serial: number): { txid: Uint8Array; vout: number } {

@@ -22,12 +22,21 @@ function labelOf({ class: of, sold }: ClassifiedMove): MoveLabel {
   };
 }
 
+const unseen = { class: 'unseen', price: null, grossPayout: null, maker: null, taker: null };
+
 function inBlocks(transactions: readonly MarketTransaction[]): MoveLabel[][] {
   const perBlock = 500;
   const labels: MoveLabel[][] = [];
   for (let at = 0; at < transactions.length; at += perBlock) {
-    const block = marketBlock(transactions.slice(at, at + perBlock));
-    labels.push(...classifiedBlock(block).map((moves) => moves.map(labelOf)));
+    const part = transactions.slice(at, at + perBlock);
+    const classified = classifiedBlock(marketBlock(part));
+    // index 0 is the coinbase. What the index passes over it takes for no sale: the scanner must too
+    for (const [place, tx] of part.entries()) {
+      const moves = classified.get(place + 1);
+      labels.push(
+        moves?.map(labelOf) ?? scanMoves(tx).map((label) => (label.price === null ? label : unseen)),
+      );
+    }
   }
   return labels;
 }
