@@ -49,6 +49,10 @@ const usage = `npm run bench -- BENCH [options] [--json]
             --rounds N       first syncs of each, of which the medians count (default 3)
             --depth N        transactions between an output and the subsidies, on demand (default 1000)
 
+  sales     whether sales are found among labelled moves, and how long pages of a collection's sales take
+            --transactions N labelled transactions (default 20000)
+            --sales N        generated sales of one collection (default 1000000)
+
   orders    what customers of orders wait for, from a real node: a quote, an address, a payment seen, a broadcast
             --orders N       orders of one file (default 100)
             --paid N         orders of 20 files that are paid (default 20)
@@ -69,6 +73,7 @@ const benches: Readonly<Record<string, (args: string[]) => Promise<Report>>> = {
   runes: async (args) => (await import('./runes/runes-bench.ts')).runesBench(args),
   orders: async (args) => (await import('./orders/orders-bench.ts')).ordersBench(args),
   sats: async (args) => (await import('./sats/sats-bench.ts')).satsBench(args),
+  sales: async (args) => (await import('./sales/sales-bench.ts')).salesBench(args),
   search: async (args) => (await import('./search/search-bench.ts')).searchBench(args),
 };
 

@@ -27,6 +27,7 @@ export interface Report {
     | 'bodies'
     | 'runes'
     | 'sats'
+    | 'sales'
     | 'orders';
   /** The conditions: what was measured, on which data, how often, and what was warm. */
   readonly notes: readonly string[];

@@ -70,6 +70,11 @@ export const requestErrors = {
     action: 'Try again after the seconds that Retry-After names.',
     retry: 'soon',
   },
+  sales_busy: {
+    meaning: 'More lists of the sales of collections are being made than the server accepts.',
+    action: 'Try again after the seconds that Retry-After names.',
+    retry: 'soon',
+  },
   sats_busy: {
     meaning: 'More outputs are being traced back to their sats than the server accepts.',
     action: 'Try again after the seconds that Retry-After names.',

@@ -1,24 +1,9 @@
+import { strict as assert } from 'node:assert';
 import type { ClientBase } from 'pg';
-import { heightsOfDays } from '#chain/blocks/block-days.queries.ts';
-import { requireNotBehind } from '#chain/derived/derived-tables.queries.ts';
 import type { Txid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
-import {
-  type FoundCollection,
-  type Member,
-  memberOf,
-  membersOf,
-} from '#market/collections/market-slug.store.ts';
-
-/** Which page of the sales of a collection. */
-export interface ActivityQuestion {
-  /** Unix seconds: blocks whose time is earlier are left out. Null: none is. */
-  readonly since: number | null;
-  readonly order: 'asc' | 'desc';
-  /** From 0. */
-  readonly page: number;
-  readonly limit: number;
-}
+import { type FoundCollection, type Member, memberOf } from '#market/collections/market-slug.store.ts';
+import type { SalePlace } from './sale-places.ts';
 
 /** A sale of an inscription. */
 export interface Activity {
@@ -45,37 +30,31 @@ interface ActivityRow extends Omit<Activity, 'item'> {
   readonly name: string | null;
 }
 
-const daySeconds = 86_400;
-
-/**
- * Sales of a collection in the order of the chain: height, transaction, input, place. Block times go backwards by
- * hours, so every block's own time is compared. Deliveries and returns of our own orders are no sales. Throws
- * `derived_table_behind` while sales are being filled.
- */
+/** Sales of a collection at the places that a list of it has, in their order. */
 export async function readActivity(
   client: ClientBase,
   collection: FoundCollection,
-  { since, order, page, limit }: ActivityQuestion,
+  places: readonly SalePlace[],
 ): Promise<Activity[]> {
-  await requireNotBehind(client, 'sales');
-  const low = await lowestHeight(client, since);
-  const { sql, of } = membersOf(collection);
-  const sorted = (alias: string): string =>
-    `ORDER BY ${['height', 'tx_index', 'input', 'place'].map((column) => `${alias}.${column} ${order}`).join(', ')}`;
-  // what a row shows is read of the rows of the page alone
   const { rows } = await client.query<ActivityRow>(
-    `WITH members AS (${sql}), sold AS (
-       SELECT s.height, s.tx_index, s.input, s.place, s.key, b.time, m.place AS nth, m.name
-       FROM chain.sales s JOIN members m USING (key) JOIN chain.blocks b USING (height)
-       WHERE s.height >= $2 AND b.time >= $3 AND ${isNotOurs}
-       ${sorted('s')} LIMIT $4 OFFSET $5)
-     SELECT i.txid AS "revealTxid", i.index, i.number, sold.nth AS place, sold.name, s.maker, s.taker,
-       s.price::float8 AS price, sold.time::float8 AS time, sold.height, s.txid, s.wash AS "isWash"
-     FROM sold JOIN chain.sales s USING (height, tx_index, input, place)
-     JOIN chain.inscriptions i ON i.key = sold.key
-     ${sorted('sold')}`,
-    [of, low, since ?? 0, limit, page * limit],
+    `SELECT i.txid AS "revealTxid", i.index, i.number, m.place, m.name, s.maker, s.taker,
+       s.price::float8 AS price, b.time::float8 AS time, s.height, s.txid, s.wash AS "isWash"
+     FROM unnest($1::integer[], $2::integer[], $3::integer[], $4::integer[])
+       WITH ORDINALITY AS asked(height, tx_index, input, place, nth)
+     JOIN chain.sales s USING (height, tx_index, input, place)
+     JOIN chain.blocks b USING (height)
+     JOIN chain.inscriptions i ON i.key = s.key
+     LEFT JOIN service.market_items m ON m.slug = $5 AND m.txid = i.txid AND m.index = i.index
+     ORDER BY asked.nth`,
+    [
+      places.map(({ height }) => height),
+      places.map(({ txIndex }) => txIndex),
+      places.map(({ input }) => input),
+      places.map(({ place }) => place),
+      collection.slug,
+    ],
   );
+  assert(rows.length === places.length, 'a sale of the list is in the table');
   return rows.map(({ revealTxid, index, number, place, name, ...sale }) => ({
     ...sale,
     item: memberOf(collection, { txid: revealTxid, index, number, place, name }),
@@ -84,10 +63,3 @@ export async function readActivity(
 
 /** Of a row `s` of chain.sales: no transaction of an order of this service made it. */
 export const isNotOurs = 'NOT EXISTS (SELECT FROM service.order_transactions o WHERE o.txid = s.txid)';
-
-/** No block below it has a time from `since` on: times go backwards by hours, and a day is left for that. */
-async function lowestHeight(client: ClientBase, since: number | null): Promise<number> {
-  if (since === null) return 0;
-  const heights = await heightsOfDays(client, [Math.floor(since / daySeconds) - 1]);
-  return heights?.[0] ?? 0;
-}

@@ -56,7 +56,11 @@ async function activity(slug: string, query = ''): Promise<Row[]> {
   return body as Row[];
 }
 /** Imports a collection; `x` is not indexed. */
-async function imported(slug: string, items: readonly (readonly [string, string | null])[]): Promise<void> {
+async function imported(
+  slug: string,
+  items: readonly (readonly [string, string | null])[],
+  digest = slug,
+): Promise<void> {
   const meta = {
     slug,
     name: 'Frogs',
@@ -71,7 +75,7 @@ async function imported(slug: string, items: readonly (readonly [string, string 
       tx,
       meta,
       items.map(([id, name]) => ({ id: parseInscriptionId(id)!, name })),
-      Buffer.from(slug.padEnd(32).slice(0, 32)),
+      Buffer.from(digest.padEnd(32).slice(0, 32)),
     ),
   );
 }
@@ -202,38 +206,61 @@ describe('the sales of a collection', () => {
   }, 120_000);
 
   test('by our own orders are none', async () => {
-    const sold = await item();
-    await imported('own', [[idOfReveal(sold), null]]);
-    const bought = await purse.purchase(sold.coin(0), bob, 50_000);
-    await node.chain.mine([bought]);
-    await node.atTip();
-    expect(await activity('own')).toHaveLength(1);
+    const [delivered, sold] = [await item(), await item()];
+    await imported('own', [
+      [idOfReveal(delivered), null],
+      [idOfReveal(sold), null],
+    ]);
+    const ours = await purse.purchase(delivered.coin(0), bob, 50_000);
+    const bought = await purse.purchase(sold.coin(0), bob, 60_000);
     const { pool } = node.database;
     // the order is not what is tested: its transaction is
     await pool.query(
-      'ALTER TABLE service.order_transactions DROP CONSTRAINT order_transactions_order_id_fkey',
+      'ALTER TABLE service.order_transactions DROP CONSTRAINT IF EXISTS order_transactions_order_id_fkey',
     );
+    // as in a service: stored before it is sent
     await pool.query(
       `INSERT INTO service.order_transactions (txid, order_id, kind, index, files, bytes, plan, fee)
        VALUES ($1, gen_random_uuid(), 'reveal', 0, 0, '', '{}', 0)`,
-      [Buffer.from(bought.txid, 'hex').reverse()],
+      [Buffer.from(ours.txid, 'hex').reverse()],
     );
-    expect(await activity('own')).toEqual([]);
+    await node.chain.mine([ours, bought]);
+    await node.atTip();
+    expect(pricesOf(await activity('own'))).toEqual([60_000]);
+  });
+
+  test('follow new blocks, and another import of the slug', async () => {
+    const [first, second] = [await item(), await item()];
+    await imported('growing', [[idOfReveal(first), 'First']]);
+    const bought = await purse.purchase(first.coin(0), bob, 41_000);
+    await node.chain.mine([bought]);
+    await node.atTip();
+    expect(pricesOf(await activity('growing'))).toEqual([41_000]);
+    await node.chain.mine([await purse.purchase({ ...bought.coin(1), owner: bob }, carol, 42_000)]);
+    await node.chain.mine([await purse.purchase(second.coin(0), carol, 43_000)]);
+    await node.atTip();
+    expect(pricesOf(await activity('growing'))).toEqual([42_000, 41_000]);
+    await imported('growing', [[idOfReveal(second), 'Second']], 'another list');
+    expect(await activity('growing')).toEqual([
+      expect.objectContaining({ inscription_name: 'Second', price: 43_000 }),
+    ]);
   });
 
   test('of the past are left out, unless a date is before them', async () => {
-    const { rows } = await node.database.pool.query<{ time: number }>(
-      'SELECT time::float8 AS time FROM chain.blocks WHERE height = (SELECT max(height) FROM chain.sales)',
-    );
-    const day = new Date(rows[0]!.time * 1000).toISOString().slice(0, 10);
-    expect((await activity('once', `&startDate=${day}`)).length).toBeGreaterThan(0);
-    expect(await activity('once', '&startDate=9999-12-31')).toEqual([]);
-    expect((await activity('once', '&startDate=1970-01-01')).length).toBeGreaterThan(0);
-    for (const none of ['', 'null']) expect(await activity('once', `&startDate=${none}`)).toHaveLength(1);
-    // all blocks become ten days older
+    const sold = await item();
+    await imported('recent', [[idOfReveal(sold), null]]);
+    const { hash } = await node.chain.mine([await purse.purchase(sold.coin(0), bob, 50_000)]);
+    await node.atTip();
+    const { time } = await node.bitcoind.rpc.call<{ time: number }>('getblockheader', [hash]);
+    const day = new Date(time * 1000).toISOString().slice(0, 10);
+    for (const included of ['', 'null', day, '1970-01-01'])
+      expect(await activity('recent', `&startDate=${included}`)).toHaveLength(1);
+    expect(await activity('recent', '&startDate=9999-12-31')).toEqual([]);
+    // all blocks become ten days older; no list of this slug is kept yet
     await node.database.pool.query('UPDATE chain.blocks SET time = time - 864000');
-    expect(await activity('once')).toEqual([]);
-    expect(await activity('once', '&startDate=1970-01-01')).toHaveLength(1);
+    await imported('aged', [[idOfReveal(sold), null]]);
+    expect(await activity('aged')).toEqual([]);
+    expect(await activity('aged', '&startDate=1970-01-01')).toHaveLength(1);
     await node.database.pool.query('UPDATE chain.blocks SET time = time + 864000');
   });
 });

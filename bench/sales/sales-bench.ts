@@ -1,0 +1,31 @@
+import { parseArgs } from 'node:util';
+import { numberOption } from '../options.ts';
+import type { Report } from '../report.ts';
+import { activityAnswers } from './activity-answers.ts';
+import { labelledMarket } from './labelled-market.ts';
+
+/** Whether sales are found, and how long they take to find and to read. */
+export async function salesBench(args: string[]): Promise<Report> {
+  const { values } = parseArgs({
+    args,
+    options: {
+      transactions: { type: 'string', default: '20000' },
+      sales: { type: 'string', default: '1000000' },
+      seed: { type: 'string', default: '1' },
+    },
+  });
+  const transactions = numberOption('transactions', values.transactions, 1);
+  const sales = numberOption('sales', values.sales, 100);
+  const found = labelledMarket(values.seed, transactions);
+  const answers = await activityAnswers(sales);
+  return {
+    bench: 'sales',
+    notes: [
+      `${transactions} generated transactions whose moves are labelled, 2,000 a block, seed ${values.seed}`,
+      `${sales} sales of a collection of 10,000 items; pages 0, 100 and 9,999 of 100, both ways, as far as there are so many`,
+      'the first read of a collection walks over all its sales; later ones know where they are',
+    ],
+    figures: [...found, ...answers],
+    details: [],
+  };
+}

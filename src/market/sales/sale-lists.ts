@@ -1,0 +1,119 @@
+import { LRUCache } from 'lru-cache';
+import type { ClientBase } from 'pg';
+import { requireNotBehind } from '#chain/derived/derived-tables.queries.ts';
+import type { Tip } from '#kernel/contracts/search-engine.ts';
+import { type FoundCollection, membersOf } from '#market/collections/market-slug.store.ts';
+import { isNotOurs } from './activity.store.ts';
+import { type SoldInBlock, salesIn } from './sale-places.ts';
+
+/** What is kept of all collections, in sales: 12 bytes each, 48 MB in all. */
+const keptSalesMax = 4_000_000;
+/** What a block of a list takes besides its sales, in sales: an object and a buffer. */
+const blockSales = 16;
+/** Sales of so many new blocks are read at once, by any request: some milliseconds. More is a walk. */
+const newBlocksMax = 144;
+/** A million sales take a second or two on a quiet machine. */
+const walkMs = 10_000;
+
+interface SaleList {
+  /** The block after which it is true. */
+  readonly tip: Tip;
+  /** Of an import, another one after each change. Null: the chain says who belongs to the collection. */
+  readonly revision: string | null;
+  /** `chain.state.derived_epoch`: another one after the table of sales was made anew. */
+  readonly epoch: number;
+  readonly blocks: readonly SoldInBlock[];
+}
+
+/**
+ * Where the sales of collections are, in the order of the chain: height, transaction, input, place. A page deep in a
+ * million of them takes a walk over all that come before it, so what a walk has found is kept, and grows with each block. A
+ * reorganisation, another import of the slug, or new rules make it anew (docs/adr/0048-pages-of-sales.md).
+ */
+export class SaleLists {
+  readonly #lists: LRUCache<string, SaleList>;
+
+  /** @param salesMax fewer than usual, for tests */
+  constructor(salesMax = keptSalesMax) {
+    this.#lists = new LRUCache({ maxSize: salesMax, sizeCalculation: sizeOf });
+  }
+
+  /**
+   * The sales of a collection in a snapshot, by block. Deliveries and returns of our own orders are no sales. Throws
+   * `derived_table_behind` while sales are being filled; Postgres ends a walk that takes too long (57014).
+   *
+   * @param mayWalk false: only what is kept, and the sales of a few blocks; null where that does not suffice
+   */
+  async read(
+    client: ClientBase,
+    collection: FoundCollection,
+    tip: Tip,
+    mayWalk: boolean,
+  ): Promise<readonly SoldInBlock[] | null> {
+    await requireNotBehind(client, 'sales');
+    const { slug } = collection;
+    const last = this.#lists.get(slug);
+    const now = await standingOf(client, slug, last?.tip.height ?? tip.height);
+    const kept = last !== undefined && isTrue(last, now) ? last : null;
+    if (kept?.tip.height === tip.height) return kept.blocks;
+    const above = kept?.tip.height ?? -1;
+    if (tip.height - above > newBlocksMax) {
+      if (!mayWalk) return null;
+      await client.query(`SET LOCAL statement_timeout = ${walkMs}`);
+    }
+    const found = await readSold(client, collection, above, tip.height);
+    const blocks = kept === null ? found : [...kept.blocks, ...found];
+    // where a snapshot with later blocks has been here meanwhile, the next one adds these again
+    this.#lists.set(slug, { tip, revision: now.revision, epoch: now.epoch, blocks });
+    return blocks;
+  }
+}
+
+/** Whether a list belongs to the chain, the import and the rules of now. */
+function isTrue({ tip, revision, epoch }: SaleList, now: Standing): boolean {
+  return revision === now.revision && epoch === now.epoch && now.hash?.equals(tip.hash) === true;
+}
+
+function sizeOf({ blocks }: SaleList): number {
+  let size = 1;
+  for (const block of blocks) size += blockSales + salesIn(block);
+  return size;
+}
+
+interface Standing {
+  readonly revision: string | null;
+  readonly epoch: number;
+  /** Of the block at the height. Null: there is none. */
+  readonly hash: Buffer | null;
+}
+
+async function standingOf(client: ClientBase, slug: string, height: number): Promise<Standing> {
+  const { rows } = await client.query<Standing>(
+    `SELECT s.derived_epoch AS epoch,
+       (SELECT revision::text FROM service.market_collections WHERE slug = $1) AS revision,
+       (SELECT hash FROM chain.blocks WHERE height = $2) AS hash
+     FROM chain.state s`,
+    [slug, height],
+  );
+  return rows[0] ?? { revision: null, epoch: 0, hash: null };
+}
+
+/** The sales of the blocks above a height, a row for each block: a million rows would be a million objects. */
+async function readSold(
+  client: ClientBase,
+  collection: FoundCollection,
+  above: number,
+  to: number,
+): Promise<SoldInBlock[]> {
+  const { sql, of } = membersOf(collection);
+  const { rows } = await client.query<SoldInBlock>(
+    `WITH members AS (${sql}), sold AS (
+       SELECT s.height, string_agg(int4send(s.tx_index) || int4send(s.input) || int4send(s.place), ''::bytea
+         ORDER BY s.tx_index, s.input, s.place) AS places
+       FROM chain.sales s JOIN members m USING (key)
+       WHERE s.height > $2 AND s.height <= $3 AND ${isNotOurs} GROUP BY s.height)
+     SELECT height, b.time::float8 AS time, places FROM sold JOIN chain.blocks b USING (height) ORDER BY height`,
+    [of, above, to],
+  );
+  return rows;
+}

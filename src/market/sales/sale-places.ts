@@ -1,0 +1,62 @@
+/** The sales of a collection in one block. */
+export interface SoldInBlock {
+  readonly height: number;
+  /** Of the block, in Unix seconds. */
+  readonly time: number;
+  /** For each sale its transaction, input and place there, in this order, as big-endian numbers of four bytes. */
+  readonly places: Uint8Array;
+}
+
+/** Where a sale is: the primary key of chain.sales. */
+export interface SalePlace {
+  readonly height: number;
+  readonly txIndex: number;
+  readonly input: number;
+  readonly place: number;
+}
+
+/** Which page of the sales of a collection. */
+export interface ActivityQuestion {
+  /** Unix seconds: blocks whose time is earlier are left out. Null: none is. */
+  readonly since: number | null;
+  readonly order: 'asc' | 'desc';
+  /** From 0. */
+  readonly page: number;
+  readonly limit: number;
+}
+
+const numberBytes = 4;
+export const placeBytes = 3 * numberBytes;
+
+export const salesIn = ({ places }: SoldInBlock): number => places.length / placeBytes;
+
+/**
+ * A page of sales. `blocks` ascend by height. Block times go backwards by hours, so every block's own time is compared.
+ * Blocks before the page are only counted: some milliseconds for all that a chain has.
+ */
+export function pageOfSales(
+  blocks: readonly SoldInBlock[],
+  { since, order, page, limit }: ActivityQuestion,
+): SalePlace[] {
+  const found: SalePlace[] = [];
+  let before = page * limit;
+  for (let nth = 0; nth < blocks.length && found.length < limit; nth++) {
+    const block = blocks.at(order === 'asc' ? nth : -1 - nth);
+    if (block === undefined || (since !== null && block.time < since)) continue;
+    const count = salesIn(block);
+    for (let at = before; at < count && found.length < limit; at++)
+      found.push(placeAt(block, order === 'asc' ? at : count - 1 - at));
+    before = Math.max(0, before - count);
+  }
+  return found;
+}
+
+function placeAt({ height, places }: SoldInBlock, at: number): SalePlace {
+  const view = new DataView(places.buffer, places.byteOffset + at * placeBytes, placeBytes);
+  return {
+    height,
+    txIndex: view.getInt32(0),
+    input: view.getInt32(numberBytes),
+    place: view.getInt32(2 * numberBytes),
+  };
+}
