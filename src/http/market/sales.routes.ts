@@ -105,23 +105,34 @@ export function salesRoutes(app: App, deps: AppDependencies, streams: EventStrea
 /** Where a stream begins: after the last line that a reconnecting client saw, whatever its URL says. */
 async function startOf(
   pool: Pool,
-  { since, after }: Static<typeof query>,
+  asked: Static<typeof query>,
   lastEventId: string | undefined,
   whenAbsent: (signal: AbortSignal) => Promise<number>,
   signal: AbortSignal,
 ): Promise<FeedPosition> {
+  // what is wrong with a request is told before the database is asked
+  const behind = namedPlace(asked, lastEventId);
   await requireEventTexts(pool, storedSaleKind, signal);
   await withCutConnection(pool, signal, (client) => requireIndexes(client, [galleryIndex], 'galleries'));
+  if (behind !== null) return behind;
+  const { since } = asked;
+  if (since === undefined) return { sequence: await whenAbsent(signal), index: 0 };
+  const found = await withCutConnection(pool, signal, (client) =>
+    sequenceFromHeight(client, asHeight(since)),
+  );
+  return { sequence: found ?? (await lastSequence(pool, signal)) + 1, index: 0 };
+}
+
+/** The place that a client names by its last line. Null: it names none. Throws `request_invalid`. */
+function namedPlace(
+  { since, after }: Static<typeof query>,
+  lastEventId: string | undefined,
+): FeedPosition | null {
   if (lastEventId !== undefined && lastEventId !== '')
     return positionBehind('Last-Event-ID', lastEventId, storedSaleKind);
   if (since !== undefined && after !== undefined) {
     const message = 'only one of since and after can be given';
     throw new AppError('request_invalid', message, { parameter: 'since' });
   }
-  if (after !== undefined) return positionBehind('after', after, storedSaleKind);
-  if (since === undefined) return { sequence: await whenAbsent(signal), index: 0 };
-  const found = await withCutConnection(pool, signal, (client) =>
-    sequenceFromHeight(client, asHeight(since)),
-  );
-  return { sequence: found ?? (await lastSequence(pool, signal)) + 1, index: 0 };
+  return after === undefined ? null : positionBehind('after', after, storedSaleKind);
 }
