@@ -75,12 +75,14 @@ TOML
 each=$(((cases + varied - 1) / varied))
 echo "$cases cases: $each for each of $varied operations with parameters, seed $seed"
 status=0
-# the request timeout cuts a stream that stays open; answers come long before it. The tool stores its findings in the
+# A path that is nothing but a stream that stays open is left out: each request would take until the timeout, which cuts
+# the streams that clients choose by their headers. Answers come long before it. The tool stores its findings in the
 # current folder
 (
   cd "$folder"
   TEST_API_ORIGIN=$origin TEST_API_COUNTS=$folder/counts SCHEMATHESIS_HOOKS=$here/real_values.py \
     timeout --signal=INT --kill-after=60 "${minutes}m" "$tools/bin/schemathesis" --no-color run "$origin/openapi.json" \
+    --exclude-path /marketplace/data/sales/stream \
     --phases examples,fuzzing --max-examples "$each" --seed "$seed" --generation-database none \
     --checks not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance \
     --continue-on-failure --no-shrink --request-timeout 20 --suppress-health-check all --warnings off
