@@ -11,7 +11,7 @@ const parameter = (description: string, form: Readonly<Record<string, unknown>>)
 
 const limitMin = 20;
 const limitMax = 100;
-/** 100,000,000,000 rows: more than any chain has. The interface knows no upper bound, so a page beyond the last is `[]`. */
+/** More rows than any chain has. The interface has no upper bound, so a page beyond the last is `[]`. */
 const pageMax = 1_000_000_000;
 
 export const marketParameters = {

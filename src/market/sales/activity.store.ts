@@ -60,6 +60,3 @@ export async function readActivity(
     item: memberOf(collection, { txid: revealTxid, index, number, place, name }),
   }));
 }
-
-/** Of a row `s` of chain.sales: no transaction of an order of this service made it. */
-export const isNotOurs = 'NOT EXISTS (SELECT FROM service.order_transactions o WHERE o.txid = s.txid)';

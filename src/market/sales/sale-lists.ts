@@ -3,7 +3,6 @@ import type { ClientBase } from 'pg';
 import { requireNotBehind } from '#chain/derived/derived-tables.queries.ts';
 import type { Tip } from '#kernel/contracts/search-engine.ts';
 import { type FoundCollection, membersOf } from '#market/collections/market-slug.store.ts';
-import { isNotOurs } from './activity.store.ts';
 import { type SoldInBlock, salesIn } from './sale-places.ts';
 
 /** What is kept of all collections, in sales: 12 bytes each, 48 MB in all. */
@@ -26,17 +25,12 @@ interface SaleList {
 }
 
 /**
- * Where the sales of collections are, in the order of the chain: height, transaction, input, place. A page deep in a
- * million of them takes a walk over all that come before it, so what a walk has found is kept, and grows with each block. A
- * reorganisation, another import of the slug, or new rules make it anew (docs/adr/0048-pages-of-sales.md).
+ * Where the sales of collections are, in the order of the chain: height, transaction, input, place. A deep page takes a
+ * walk over all sales before it, so what a walk has found is kept, and grows with each block. A reorganisation, another
+ * import of the slug, or new rules make it anew (docs/adr/0048-pages-of-sales.md).
  */
 export class SaleLists {
-  readonly #lists: LRUCache<string, SaleList>;
-
-  /** @param salesMax fewer than usual, for tests */
-  constructor(salesMax = keptSalesMax) {
-    this.#lists = new LRUCache({ maxSize: salesMax, sizeCalculation: sizeOf });
-  }
+  readonly #lists = new LRUCache<string, SaleList>({ maxSize: keptSalesMax, sizeCalculation: sizeOf });
 
   /**
    * The sales of a collection in a snapshot, by block. Deliveries and returns of our own orders are no sales. Throws
@@ -97,6 +91,9 @@ async function standingOf(client: ClientBase, slug: string, height: number): Pro
   );
   return rows[0] ?? { revision: null, epoch: 0, hash: null };
 }
+
+/** Of a row `s` of chain.sales: no transaction of an order of this service made it. */
+const isNotOurs = 'NOT EXISTS (SELECT FROM service.order_transactions o WHERE o.txid = s.txid)';
 
 /** The sales of the blocks above a height, a row for each block: a million rows would be a million objects. */
 async function readSold(

@@ -39,7 +39,7 @@ export function marketBlock(transactions: readonly MarketTransaction[]): MovedBl
   return blockOf(Uint8Array.from(block.bytes), Uint8Array.from(spent.finish()), held);
 }
 
-/** The classes of the moves of a block, by the index of the transaction: those that cannot have sold anything are absent. */
+/** Classes of the moves of a block by the index of the transaction. One that cannot have sold anything is absent. */
 export function classifiedBlock(block: MovedBlock): ReadonlyMap<number, ClassifiedMove[]> {
   return new Map(Array.from(tradingTransactions(block), (tx) => [tx.tx, classifyMoves(tx)]));
 }
