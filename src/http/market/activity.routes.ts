@@ -1,33 +1,19 @@
-import { strict as assert } from 'node:assert';
 import { Type } from 'typebox';
-import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { apiRoute } from '#http/server/api-route.ts';
 import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
 import { askerOf } from '#http/server/asker.ts';
 import { marketReads } from '#http/server/guard.ts';
-import type { Snapshot } from '#kernel/contracts/search-engine.ts';
-import { AppError } from '#kernel/errors/app-error.ts';
-import { FairGate } from '#kernel/fair-gate.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { formatInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
-import { type FoundCollection, findMarketCollection } from '#market/collections/market-slug.store.ts';
+import type { FoundCollection } from '#market/collections/market-slug.store.ts';
 import { type Activity, readActivity } from '#market/sales/activity.store.ts';
-import { SaleLists } from '#market/sales/sale-lists.ts';
 import { type ActivityQuestion, pageOfSales } from '#market/sales/sale-places.ts';
 import { MarketQuery, marketParameters } from './market-query.ts';
 import { marketTime, originOf, partyOf, thumbnailUrl } from './market-views.ts';
+import type { SaleReads } from './sale-reads.ts';
 
 const sevenDaysSeconds = 7 * 86_400;
-
-/**
- * The first page of a collection walks over all its sales, which takes a connection up to ten seconds: two of the ten
- * connections, one for each client. Who waits longer than for one such walk asks again.
- */
-const gateBounds = { running: 2, each: 1, waiting: 20, waitMs: 10_000 };
-
-const busy = (): AppError =>
-  new AppError('sales_busy', 'too many lists of sales are being made: try again in a few seconds');
 
 const activitySchema = Type.Object({
   inscription_id: Type.String(),
@@ -51,11 +37,8 @@ const activitySchema = Type.Object({
 type ActivityView = Type.Static<typeof activitySchema>;
 
 /** The sales of a collection: the public interface's marketplace data (docs/marketplace-api.md). */
-export function activityRoutes(app: App, deps: AppDependencies): void {
-  const { pool, network, operations, publicOrigin = null } = deps;
-  const gate = new FairGate({ ...gateBounds, refusal: busy });
-  const lists = new SaleLists();
-  operations.metrics.watchQueue('lists of sales', () => gate.state);
+export function activityRoutes(app: App, deps: AppDependencies, reads: SaleReads): void {
+  const { network, publicOrigin = null } = deps;
   const {
     slug: slugParameter,
     startDate,
@@ -99,24 +82,13 @@ export function activityRoutes(app: App, deps: AppDependencies): void {
         since: since ?? Math.ceil(Date.now() / 1000) - sevenDaysSeconds,
       };
       const origin = originOf(request, publicOrigin);
-      /** Null: it takes a walk, which it may not make. */
-      const read = async ({ client, tip }: Snapshot, mayWalk: boolean): Promise<ActivityView[] | null> => {
+      return reads.read(slug, askerOf(reply), async (sales, { client, tip }) => {
         if (tip !== null) reply.header('x-indexed-height', tip.height);
-        const collection = await findMarketCollection(client, slug);
-        if (collection === null || tip === null) return [];
-        const blocks = await lists.read(client, collection, tip, mayWalk);
-        if (blocks === null) return null;
-        const sales = await readActivity(client, collection, pageOfSales(blocks, asked));
-        return sales.map((sale) => activityView(sale, collection, network, origin));
-      };
-      const asker = askerOf(reply);
-      const kept = await withSnapshot(pool, (snapshot) => read(snapshot, false), asker.signal);
-      if (kept !== null) return kept;
-      const walked = await gate.run(asker, () =>
-        withSnapshot(pool, (snapshot) => read(snapshot, true), asker.signal),
-      );
-      assert(walked !== null, 'a walk finds all sales');
-      return walked;
+        if (sales === null) return [];
+        const { collection, blocks } = sales;
+        const page = await readActivity(client, collection, pageOfSales(blocks, asked));
+        return page.map((sale) => activityView(sale, collection, network, origin));
+      });
     },
   });
 }
