@@ -52,6 +52,8 @@ const usage = `npm run bench -- BENCH [options] [--json]
   sales     whether sales are found among labelled moves, and how long pages of a collection's sales take
             --transactions N labelled transactions (default 20000)
             --sales N        generated sales of one collection (default 1000000)
+            --blocks N       blocks of the chain that is synced with and without sales (default 150)
+            --rounds N       runs with and without, of which the medians count (default 3)
 
   orders    what customers of orders wait for, from a real node: a quote, an address, a payment seen, a broadcast
             --orders N       orders of one file (default 100)

@@ -20,6 +20,8 @@ export interface RuneChainOptions {
   readonly blocks: number;
   /** 0 … 1: of the transactions, those with a runestone. The others are as mainnet's: payments, reveals, moves. */
   readonly share: number;
+  /** 0 … 1: of the moves of inscriptions, those that are sales behind two dummies. Absent: none. */
+  readonly sold?: number;
 }
 
 export interface MadeRuneChain {
@@ -37,11 +39,18 @@ const runeCount = 60;
 const ownerCount = 20_000;
 const version = 1;
 const postage = 546;
+/** SINGLE with ANYONECANPAY. */
+const pairType = 0x83;
 const noBytes = new Uint8Array(0);
 
 interface Coin extends Output {
   readonly txid: Uint8Array;
   readonly vout: number;
+}
+
+/** A coin whose witness is not that of the others. */
+interface SpentCoin extends Coin {
+  readonly witness?: readonly Uint8Array[];
 }
 
 interface RunicCoin extends Coin {
@@ -52,6 +61,7 @@ interface RunicCoin extends Coin {
 class RuneChainWriter {
   height = 0;
   runicOutputs = 0;
+  sales = 0;
   #previous: RawBlock = regtestGenesis;
   readonly #builder = new BlockBuilder();
   readonly #spent = new SpentWriter();
@@ -62,8 +72,11 @@ class RuneChainWriter {
   readonly #runic: RunicCoin[] = [];
   readonly #inscribed: Coin[] = [];
 
-  constructor(folder: BlockFolder, seed: string) {
+  readonly #sold: number;
+
+  constructor(folder: BlockFolder, { seed, sold = 0 }: RuneChainOptions) {
     this.#folder = folder;
+    this.#sold = sold;
     this.#random = seededRandom(`runes ${seed}`);
     this.#texts = new TextSource(seededRandom(`texts ${seed}`), 0.26);
     folder.add(0, regtestGenesis, this.#spent.finish());
@@ -159,7 +172,30 @@ class RuneChainWriter {
 
   #move(): void {
     const coin = this.#take(this.#inscribed);
-    if (coin !== null) this.#inscribed.push(...this.#spend([coin], [this.#payment()]));
+    if (coin === null) return;
+    const isSold = this.#sold > 0 && this.#random.unit() < this.#sold;
+    this.#inscribed.push(isSold ? this.#sell(coin) : this.#spend([coin], [this.#payment()])[0]!);
+  }
+
+  /** A purchase behind two dummies: output 1 has the item, output 2 pays who held it. */
+  #sell(coin: Coin): Coin {
+    this.sales++;
+    const buyer = this.#owner();
+    const price = 10_000 + this.#random.below(1_000_000);
+    const paying = { ...this.#foreign(), script: buyer };
+    const inputs = [
+      { ...paying, value: 600 },
+      { ...paying, value: 600, txid: this.#bytes(32) },
+      { ...coin, witness: [Buffer.concat([this.#bytes(64), Buffer.of(pairType)])] },
+      { ...paying, value: 2_000_000, txid: this.#bytes(32) },
+    ];
+    const outputs = [
+      { value: 1_200, script: buyer },
+      { value: coin.value, script: buyer },
+      { value: price + coin.value, script: coin.script },
+      { value: 900_000, script: buyer },
+    ];
+    return this.#spend(inputs, outputs)[1]!;
   }
 
   /** Half of them among the newest. */
@@ -211,11 +247,16 @@ class RuneChainWriter {
   }
 
   #spend(
-    coins: readonly Coin[],
+    coins: readonly SpentCoin[],
     outputs: readonly Output[],
     witness: readonly Uint8Array[] = [this.#bytes(64)],
   ): Coin[] {
-    const inputs = coins.map(({ txid, vout }) => ({ txid, vout, scriptSig: noBytes, witness }));
+    const inputs = coins.map((coin) => ({
+      txid: coin.txid,
+      vout: coin.vout,
+      scriptSig: noBytes,
+      witness: coin.witness ?? witness,
+    }));
     const txid = this.#builder.add({ inputs, outputs });
     this.#spent.add(coins);
     return outputs.map((output, vout) => ({ ...output, txid, vout }));
@@ -226,10 +267,15 @@ class RuneChainWriter {
 export function runeChain(options: RuneChainOptions): MadeRuneChain {
   const dir = join(benchData, `runes-${parametersName([version, options])}`);
   const description = cachedFolder(dir, (folder) => {
-    const chain = new RuneChainWriter(folder, options.seed);
+    const chain = new RuneChainWriter(folder, options);
     chain.etchAll();
     while (chain.height < options.blocks) chain.fill(options.share);
-    folder.finish(false, { blocks: chain.height, share: options.share, runicOutputs: chain.runicOutputs });
+    folder.finish(false, {
+      blocks: chain.height,
+      share: options.share,
+      runicOutputs: chain.runicOutputs,
+      sales: chain.sales,
+    });
   });
   return { dir, description };
 }

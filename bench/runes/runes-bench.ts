@@ -6,30 +6,30 @@ import { decipher } from '#indexer/runes/decipher.ts';
 import { encipher } from '#indexer/runes/encipher.ts';
 import { smallU128 } from '#kernel/runes/u128.ts';
 import { seededRandom } from '#test/builders/random.ts';
+import { type DerivedOutcome, runDerived } from '../index/derived-process.ts';
 import { benchData } from '../index/generated-chain.ts';
 import { numberOption } from '../options.ts';
 import type { Figure, Report } from '../report.ts';
 import { median } from '../statistics.ts';
 import { runeAnswers } from './rune-answers.ts';
 import { runeChain } from './rune-chain.ts';
-import { type RunesOutcome, runRunes } from './runes-process.ts';
 
 interface Pair {
-  readonly off: readonly RunesOutcome[];
-  readonly on: readonly RunesOutcome[];
+  readonly off: readonly DerivedOutcome[];
+  readonly on: readonly DerivedOutcome[];
 }
 
-const cpuMs = ({ oursMs, postgresMs }: RunesOutcome): number => oursMs + postgresMs;
-const medianOf = (outcomes: readonly RunesOutcome[], value: (outcome: RunesOutcome) => number): number =>
+const cpuMs = ({ oursMs, postgresMs }: DerivedOutcome): number => oursMs + postgresMs;
+const medianOf = (outcomes: readonly DerivedOutcome[], value: (outcome: DerivedOutcome) => number): number =>
   median(outcomes.map(value));
 
 /** Runs with and without runes, in turns. */
 async function compare(folder: string, rounds: number): Promise<Pair> {
-  const [off, on]: [RunesOutcome[], RunesOutcome[]] = [[], []];
+  const [off, on]: [DerivedOutcome[], DerivedOutcome[]] = [[], []];
   const dataDir = join(benchData, 'runes-database');
   for (let round = 0; round < rounds; round++) {
-    off.push(await runRunes({ folder, dataDir, indexRunes: false }));
-    on.push(await runRunes({ folder, dataDir, indexRunes: true }));
+    off.push(await runDerived({ folder, dataDir, indexRunes: false, indexSales: false }));
+    on.push(await runDerived({ folder, dataDir, indexRunes: true, indexSales: false }));
   }
   return { off, on };
 }

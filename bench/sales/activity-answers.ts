@@ -9,12 +9,13 @@ import { sales as salesTable } from '#indexer/derived/sales/sales.ts';
 import { migrate } from '#kernel/pg/migrate.ts';
 import { createPool } from '#kernel/pg/pool.ts';
 import { findMarketCollection } from '#market/collections/market-slug.store.ts';
-import { readActivity } from '#market/sales/activity.store.ts';
+import { readCollectionSales } from '#market/sales/collection-sales.store.ts';
 import { SaleLists } from '#market/sales/sale-lists.ts';
 import { pageOfSales } from '#market/sales/sale-places.ts';
 import { benchData } from '../index/generated-chain.ts';
 import type { Figure } from '../report.ts';
 import { percentile } from '../statistics.ts';
+import { exportedRows } from './exported-rows.ts';
 
 const items = 10_000;
 const firstHeight = 800_000;
@@ -81,7 +82,7 @@ async function read(
       if (collection === null || tip === null) throw new Error('the collection was imported');
       const blocks = await lists.read(client, collection, tip, true);
       const places = pageOfSales(blocks ?? [], { since: 0, order, page, limit });
-      const rows = await readActivity(client, collection, places);
+      const rows = await readCollectionSales(client, collection, places);
       if (rows.length !== limit) throw new Error(`page ${page} has ${rows.length} sales`);
     },
     null,
@@ -115,12 +116,14 @@ export async function activityAnswers(sales: number): Promise<Figure[]> {
   const { rows } = await pool.query<{ bytes: number }>(
     "SELECT pg_total_relation_size('chain.sales')::float8 AS bytes",
   );
+  const exports = await exportedRows(pool, slug, sales);
   await pool.end();
   await server.stop();
   rmSync(dataDir, { recursive: true, force: true });
   return [
     { name: 'activityP99Ms', value: percentile(times, 0.99), unit: 'ms', target: { most: 50 } },
     { name: 'activityFirstReadMs', value: percentile(first, 0.5), unit: 'ms' },
+    ...exports,
     { name: 'bytesPerSale', value: (rows[0]?.bytes ?? 0) / sales, unit: 'bytes' },
   ];
 }

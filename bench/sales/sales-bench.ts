@@ -3,6 +3,7 @@ import { numberOption } from '../options.ts';
 import type { Report } from '../report.ts';
 import { activityAnswers } from './activity-answers.ts';
 import { labelledMarket } from './labelled-market.ts';
+import { salesSlowdown } from './sales-slowdown.ts';
 
 /** Whether sales are found, and how long they take to find and to read. */
 export async function salesBench(args: string[]): Promise<Report> {
@@ -11,6 +12,8 @@ export async function salesBench(args: string[]): Promise<Report> {
     options: {
       transactions: { type: 'string', default: '20000' },
       sales: { type: 'string', default: '1000000' },
+      blocks: { type: 'string', default: '150' },
+      rounds: { type: 'string', default: '3' },
       seed: { type: 'string', default: '1' },
     },
   });
@@ -18,14 +21,19 @@ export async function salesBench(args: string[]): Promise<Report> {
   const sales = numberOption('sales', values.sales, 100);
   const found = labelledMarket(values.seed, transactions);
   const answers = await activityAnswers(sales);
+  const blocks = numberOption('blocks', values.blocks, 10);
+  const rounds = numberOption('rounds', values.rounds, 1);
+  const slowdown = await salesSlowdown(values.seed, blocks, rounds);
   return {
     bench: 'sales',
     notes: [
       `${transactions} generated transactions whose moves are labelled, 2,000 a block, seed ${values.seed}`,
       `${sales} sales of a collection of 10,000 items; pages 0, 100 and 9,999 of 100, both ways, as far as there are so many`,
       'the first read of a collection walks over all its sales; later ones know where they are',
+      'exports of all of them over HTTP, client and service in one process',
+      `first sync: ${blocks} blocks of 2,000 transactions, 8.6 % move an inscription, half of these are sales; medians of ${rounds} runs each, with and without sales in turns`,
     ],
-    figures: [...found, ...answers],
-    details: [],
+    figures: [...found, ...answers, ...slowdown.figures],
+    details: slowdown.details,
   };
 }

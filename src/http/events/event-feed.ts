@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { type OutboxEntry, readOutboxPage } from '#chain/events/events.queries.ts';
 import type { OutboxReader } from '#chain/events/outbox-listener.ts';
 import type { StoredEventKind } from '#chain/events/stored-event-kind.ts';
+import { inPieces } from '#http/server/pieces-of-lines.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import { eventId } from '#kernel/events/event-id.ts';
 import { parseEventText } from '#kernel/events/parse-event-text.ts';
@@ -25,9 +26,6 @@ export type EventForm = (event: FedEvent) => string;
 export const ndjsonForm: EventForm = ({ json }) => `${json}\n`;
 export const serverSentForm: EventForm = ({ id, type, json }) =>
   `id: ${id}\nevent: ${type}\ndata: ${json}\n\n`;
-
-/** Characters of a piece: large enough to be cheap, small enough that a slow client holds little memory. */
-const pieceChars = 32 * 1024;
 
 /** Keep-alive interval: proxies close silent connections after 30 to 60 s, and our own limit is 60 s. */
 const heartbeatMs = 15_000;
@@ -68,7 +66,7 @@ export async function* feedEvents(options: FeedOptions): AsyncGenerator<string> 
       const page = await readOutboxPage(pool, kind, network, cursor.sequence, signal);
       return { entries: page, show: (await options.showPage?.(page, signal)) ?? plain };
     });
-    for (const piece of inPieces(eventsOfPage(show, entries, cursor), form)) {
+    for (const piece of inPieces(eventsOfPage(show, entries, cursor).map(form))) {
       await nextTurn(client);
       yield piece;
       sentAtMs = performance.now();
@@ -106,17 +104,6 @@ function* eventsOfPage(
     cursor.sequence = entry.sequence + 1;
     cursor.index = 0;
   }
-}
-
-function* inPieces(events: Iterable<FedEvent>, form: EventForm): Generator<string> {
-  let piece = '';
-  for (const event of events) {
-    piece += form(event);
-    if (piece.length < pieceChars) continue;
-    yield piece;
-    piece = '';
-  }
-  if (piece !== '') yield piece;
 }
 
 function* eventsOf(kind: StoredEventKind, entry: OutboxEntry, fromIndex: number): Generator<FedEvent> {

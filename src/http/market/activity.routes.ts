@@ -7,7 +7,7 @@ import { displayHash } from '#kernel/primitives/hash.ts';
 import { formatInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import type { FoundCollection } from '#market/collections/market-slug.store.ts';
-import { type Activity, readActivity } from '#market/sales/activity.store.ts';
+import { type CollectionSale, readCollectionSales } from '#market/sales/collection-sales.store.ts';
 import { type ActivityQuestion, pageOfSales } from '#market/sales/sale-places.ts';
 import { MarketQuery, marketParameters } from './market-query.ts';
 import { marketTime, originOf, partyOf, thumbnailUrl } from './market-views.ts';
@@ -86,7 +86,7 @@ export function activityRoutes(app: App, deps: AppDependencies, reads: SaleReads
         if (tip !== null) reply.header('x-indexed-height', tip.height);
         if (sales === null) return [];
         const { collection, blocks } = sales;
-        const page = await readActivity(client, collection, pageOfSales(blocks, asked));
+        const page = await readCollectionSales(client, collection, pageOfSales(blocks, asked));
         return page.map((sale) => activityView(sale, collection, network, origin));
       });
     },
@@ -94,7 +94,7 @@ export function activityRoutes(app: App, deps: AppDependencies, reads: SaleReads
 }
 
 function activityView(
-  { item, maker, taker, price, time, txid }: Activity,
+  { item, maker, taker, price, time, txid }: CollectionSale,
   { slug, name }: FoundCollection,
   network: NetworkParameters,
   origin: string,

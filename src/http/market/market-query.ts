@@ -1,6 +1,10 @@
 import { Type } from 'typebox';
 import type { Fault } from '#http/server/error-forms.ts';
 import { InvalidRequest } from '#http/server/validation.ts';
+import { maxHeight } from '#kernel/primitives/height.ts';
+import { parseSaleId, type SaleId, saleIdPattern } from '#market/sales/sale-id.ts';
+import type { RangeEnd, SaleRange } from '#market/sales/sale-range.ts';
+import { type ExportFormName, exportForms } from './show-exported-sale.ts';
 
 /**
  * Parameters of the market as they are documented. Its clients are told all faults of a request at once, and a missing
@@ -13,6 +17,8 @@ const limitMin = 20;
 const limitMax = 100;
 /** More rows than any chain has. The interface has no upper bound, so a page beyond the last is `[]`. */
 const pageMax = 1_000_000_000;
+
+const rangeForm = { type: 'string', pattern: '^(?:[0-9]{1,10}|[0-9]{4}-[0-9]{2}-[0-9]{2})$' };
 
 export const marketParameters = {
   slug: parameter('required: that of an import, or the id of a parent or gallery', {
@@ -36,6 +42,17 @@ export const marketParameters = {
     type: 'string',
     enum: ['asc', 'desc'],
     default: 'desc',
+  }),
+  from: parameter('first block: a height, or a day (UTC) of block time', rangeForm),
+  to: parameter('last block: a height, or a day (UTC) of block time; absent: the tip', rangeForm),
+  format: parameter('NDJSON, or a table with a line of names', {
+    type: 'string',
+    enum: Object.keys(exportForms),
+    default: 'ndjson',
+  }),
+  after: parameter('id of the last row that the client has: the answer begins behind it', {
+    type: 'string',
+    pattern: saleIdPattern,
   }),
 };
 
@@ -71,13 +88,43 @@ export class MarketQuery {
   startDate(): number | null {
     const text = this.#text('startDate');
     if (text === '' || text === 'null') return null;
-    const time = datePattern.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
-    // Date.parse refuses month 13, and takes February 30th for a day of March
-    if (Number.isNaN(time) || !new Date(time).toISOString().startsWith(text)) {
-      this.#fault('startDate', 'is not a date (YYYY-MM-DD)');
-      return null;
-    }
-    return time / 1000;
+    const start = dayStart(text);
+    if (start === null) this.#fault('startDate', 'is not a date (YYYY-MM-DD)');
+    return start;
+  }
+
+  /** Null: from the first block, or to the tip. */
+  range(): SaleRange {
+    const [from, to] = [this.#rangeEnd('from'), this.#rangeEnd('to')];
+    if (from !== null && to !== null && isBehind(from, to)) this.#fault('from', 'must not be after to');
+    return { from, to };
+  }
+
+  format(): ExportFormName {
+    const text = this.#text('format');
+    if (text === '' || text === 'ndjson') return 'ndjson';
+    if (text !== 'csv') this.#fault('format', 'must be one of ndjson, csv');
+    return 'csv';
+  }
+
+  /** The sale that a row names. Null: the parameter is absent. */
+  after(): SaleId | null {
+    const text = this.#text('after');
+    if (text === '') return null;
+    const id = parseSaleId(text);
+    if (id === null) this.#fault('after', 'is not the id of a row');
+    return id;
+  }
+
+  #rangeEnd(name: 'from' | 'to'): RangeEnd | null {
+    const text = this.#text(name);
+    if (text === '') return null;
+    const height = heightPattern.test(text) ? Number(text) : maxHeight + 1;
+    if (height <= maxHeight) return { height };
+    const start = dayStart(text);
+    if (start !== null) return { dayStart: start };
+    this.#fault(name, 'is not a height or a date (YYYY-MM-DD)');
+    return null;
   }
 
   page(): number {
@@ -124,5 +171,19 @@ export class MarketQuery {
   }
 }
 
+/** The first second of a day (UTC), in Unix seconds. Null: the text is no date. */
+function dayStart(text: string): number | null {
+  const time = datePattern.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
+  // Date.parse refuses month 13, and takes February 30th for a day of March
+  return Number.isNaN(time) || !new Date(time).toISOString().startsWith(text) ? null : time / 1000;
+}
+
+/** Heights and days cannot be compared. */
+function isBehind(one: RangeEnd, other: RangeEnd): boolean {
+  if ('height' in one) return 'height' in other && one.height > other.height;
+  return 'dayStart' in other && one.dayStart > other.dayStart;
+}
+
 const datePattern = /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/u;
+const heightPattern = /^[0-9]{1,10}$/u;
 const wholePattern = /^-?[0-9]+$/u;

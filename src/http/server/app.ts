@@ -12,6 +12,7 @@ import { addressRoutes } from '#http/lists/address.routes.ts';
 import { inscriptionsRoutes } from '#http/lists/inscriptions.routes.ts';
 import { transfersRoutes } from '#http/lists/transfers.routes.ts';
 import { activityRoutes as marketActivityRoutes } from '#http/market/activity.routes.ts';
+import { exportRoutes } from '#http/market/export.routes.ts';
 import { SaleReads } from '#http/market/sale-reads.ts';
 import { salesRoutes } from '#http/market/sales.routes.ts';
 import { addressUtxosRoutes } from '#http/mempool/address-utxos.routes.ts';
@@ -269,7 +270,9 @@ function addRoutes(app: App, deps: AppDependencies): void {
     satscannerRoutes(scope, deps);
     satextractorRoutes(scope, deps);
     inventoryRoutes(scope, deps);
-    marketActivityRoutes(scope, deps, new SaleReads(deps.pool, deps.operations));
+    const saleReads = new SaleReads(deps.pool, deps.operations);
+    marketActivityRoutes(scope, deps, saleReads);
+    exportRoutes(scope, deps, saleReads);
     orderRoutes(scope, deps);
     orderEventsRoutes(scope, deps);
     orderFilesRoutes(scope, deps);

@@ -45,7 +45,7 @@ const brotliParams = {
 };
 
 const compressibleTypes =
-  /^(?:text\/(?:html|css|javascript|event-stream)|application\/(?:javascript|json|x-ndjson|yaml)|image\/svg\+xml)(?:;|$)/u;
+  /^(?:text\/(?:html|css|csv|javascript|event-stream)|application\/(?:javascript|json|x-ndjson|yaml)|image\/svg\+xml)(?:;|$)/u;
 
 /** Of plugins, which take no configuration: their files never change either. */
 const foldersOfFiles = ['/assets/', '/docs/static/'];

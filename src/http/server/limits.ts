@@ -113,6 +113,13 @@ export const limits = {
   /** Of one client: a few programs behind one address. Five clients take all places. */
   eventStreamsEach: 20,
   /**
+   * Exports of sales that are being sent. Each holds where the sales are (12 MB for a million), and two parts of some
+   * hundred kilobytes.
+   */
+  saleExports: 8,
+  /** Of one client. Four clients take all places. */
+  saleExportsEach: 2,
+  /**
    * Longer than the 60 s of common load balancers, so that they close first and never send a request to a closed
    * socket.
    */

@@ -51,7 +51,8 @@ export function pageOfSales(
   return found;
 }
 
-function placeAt({ height, places }: SoldInBlock, at: number): SalePlace {
+/** The nth sale of a block. */
+export function placeAt({ height, places }: SoldInBlock, at: number): SalePlace {
   const view = new DataView(places.buffer, places.byteOffset + at * placeBytes, placeBytes);
   return {
     height,

@@ -155,7 +155,10 @@ describe('sales of all collections', () => {
     const toBob = await trades.purchase(item.coin(0), bob, 50_000);
     const control = new AbortController();
     const answer = await fetch(`${address}${path}/stream`, { signal: control.signal });
-    expect(answer.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([
+      200,
+      'text/event-stream; charset=utf-8',
+    ]);
     let text = '';
     const reading = (async () => {
       for await (const piece of answer.body!.pipeThrough(new TextDecoderStream())) text += piece;

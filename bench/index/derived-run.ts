@@ -1,4 +1,4 @@
-/** The indexing process: started by ./runes-process.ts, which receives its only message. */
+/** The indexing process: started by ./derived-process.ts, which receives its only message. */
 import { performance } from 'node:perf_hooks';
 import { allowCheckpoints } from '#bench/allow-checkpoints.ts';
 import { readConnectionFile } from '#embedded-postgres/connection-file.ts';
@@ -8,7 +8,7 @@ import { openFolderSource } from '#indexer/source/folder-source.ts';
 import { migrate } from '#kernel/pg/migrate.ts';
 import { createPool } from '#kernel/pg/pool.ts';
 import { familyCpuMs } from '#kernel/stages/process-times.ts';
-import type { RunesOutcome, RunesTask } from './runes-process.ts';
+import type { DerivedOutcome, DerivedTask } from './derived-process.ts';
 
 /**
  * Of a first sync of mainnet, one block in thousands keeps the texts of its events. With the usual 144 nearly all of
@@ -16,7 +16,7 @@ import type { RunesOutcome, RunesTask } from './runes-process.ts';
  */
 const eventsKeepBlocks = 10;
 
-async function run({ folder, dataDir, indexRunes }: RunesTask): Promise<RunesOutcome> {
+async function run({ folder, dataDir, indexRunes, indexSales }: DerivedTask): Promise<DerivedOutcome> {
   const server = await startEmbeddedPostgres({ dataDir });
   await allowCheckpoints(server);
   await migrate(server.url);
@@ -29,13 +29,15 @@ async function run({ folder, dataDir, indexRunes }: RunesTask): Promise<RunesOut
     pool,
     signal: new AbortController().signal,
     indexRunes,
+    indexSales,
     eventsKeepBlocks,
   });
   const wallMs = performance.now() - before.wall;
   const ours = process.cpuUsage(before.ours);
   const postgresMs = (familyCpuMs(serverPid) ?? 0) - before.postgres;
-  const { rows } = await pool.query<{ balances: number; bytes: number }>(
+  const { rows } = await pool.query<{ balances: number; sales: number; bytes: number }>(
     `SELECT (SELECT count(*)::integer FROM chain.rune_balances) AS balances,
+       (SELECT count(*)::integer FROM chain.sales) AS sales,
        sum(pg_total_relation_size(oid)) AS bytes
      FROM pg_class WHERE relnamespace = 'chain'::regnamespace AND relkind = 'r' AND relname ~ '^rune'`,
   );
@@ -47,8 +49,9 @@ async function run({ folder, dataDir, indexRunes }: RunesTask): Promise<RunesOut
     postgresMs,
     bytes,
     balances: rows[0]?.balances ?? 0,
+    sales: rows[0]?.sales ?? 0,
     runeBytes: Number(rows[0]?.bytes ?? 0),
   };
 }
 
-process.send?.(await run(JSON.parse(process.argv[2] as string) as RunesTask));
+process.send?.(await run(JSON.parse(process.argv[2] as string) as DerivedTask));

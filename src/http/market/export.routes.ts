@@ -1,0 +1,132 @@
+import { Readable } from 'node:stream';
+import type { FastifyReply } from 'fastify';
+import { Type } from 'typebox';
+import { apiRoute } from '#http/server/api-route.ts';
+import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
+import { askerOf } from '#http/server/asker.ts';
+import { Shares } from '#http/server/budgets/shares.ts';
+import { marketReads } from '#http/server/guard.ts';
+import { limits } from '#http/server/limits.ts';
+import { inPieces } from '#http/server/pieces-of-lines.ts';
+import { scriptToAddress } from '#kernel/bitcoin/address.ts';
+import type { Asker } from '#kernel/contracts/asker.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { FairGate } from '#kernel/fair-gate.ts';
+import type { NetworkParameters } from '#kernel/primitives/network.ts';
+import { nextTurn } from '#kernel/turns.ts';
+import type { CollectionSale } from '#market/sales/collection-sales.store.ts';
+import { beginExport, exportSales, type SaleExport } from '#market/sales/export-sales.ts';
+import { MarketQuery, marketParameters } from './market-query.ts';
+import type { SaleReads } from './sale-reads.ts';
+import { type ExportForm, exportForms, showExportedSale } from './show-exported-sale.ts';
+
+const busy = (message: string): AppError => new AppError('sales_busy', message);
+
+/**
+ * A part takes a connection some ten milliseconds. A client with several exports gets them one after another while
+ * others read too.
+ */
+const partReads = {
+  running: 2,
+  eachBesideOthers: 1,
+  waiting: limits.saleExports,
+  waitMs: limits.requestTimeoutMs,
+  refusal: () => busy('exports of sales are read too slowly now'),
+};
+
+/** All sales of a collection in a range of blocks, as a stream (docs/marketplace-api.md, "Export"). */
+export function exportRoutes(app: App, deps: AppDependencies, reads: SaleReads): void {
+  const { pool, network, operations } = deps;
+  const places = new Shares({
+    what: 'exports of sales',
+    total: limits.saleExports,
+    each: limits.saleExportsEach,
+    full: busy,
+  });
+  const parts = new FairGate(partReads);
+  operations.metrics.watchQueue('exports of sales', () => places.state);
+  const { slug, from, to, format, after } = marketParameters;
+  apiRoute(app, {
+    method: 'GET',
+    url: '/marketplace/data/export',
+    schema: {
+      operationId: 'exportSales',
+      summary: 'All sales of a collection in a range of blocks, with their evidence, oldest first',
+      description: 'A stream, which can be resumed behind any of its rows.',
+      tags: ['market'],
+      querystring: Type.Object({ slug, from, to, format, after }),
+      response: {
+        200: {
+          description: 'a row for each sale',
+          content: {
+            'application/x-ndjson': { schema: Type.String({ description: 'one JSON object per line' }) },
+            'text/csv': {
+              schema: Type.String({ description: 'a table (RFC 4180); its first line has the names' }),
+            },
+          },
+        },
+      },
+    },
+    config: {
+      errors: 'marketplace',
+      guard: marketReads,
+      failures: [404, 410],
+      isDear: true,
+      compression: 'stream',
+    },
+    handler: async (request, reply) => {
+      const query = new MarketQuery(request.query);
+      const asked = { slug: query.slug(), range: query.range(), after: query.after() };
+      const form = exportForms[query.format()];
+      query.refuse();
+      const asker = askerOf(reply);
+      if (request.method !== 'HEAD') places.take(asker);
+      const begun = await reads.read<SaleExport>(asked.slug, asker, async (sales, { client, tip }) => {
+        if (sales === null || tip === null)
+          throw new AppError('not_found', `no collection has the slug ${JSON.stringify(asked.slug)}`);
+        reply.header('x-indexed-height', tip.height);
+        const moment = await beginExport(client, tip, asked.after);
+        return { ...sales, range: asked.range, after: asked.after?.place ?? null, moment };
+      });
+      asDownload(reply, begun.collection.slug, form);
+      const pieces =
+        request.method === 'HEAD'
+          ? []
+          : written(exportSales(pool, parts, asker, begun), begun, form, network, asker);
+      return sendPieces(reply, pieces);
+    },
+  });
+}
+
+function asDownload(reply: FastifyReply, slug: string, { contentType, extension }: ExportForm): void {
+  reply.type(contentType).headers({
+    'cache-control': 'no-store',
+    // nginx would keep a stream back to fill its buffers
+    'x-accel-buffering': 'no',
+    // the slug of a collection that is there: a word or an inscription id
+    'content-disposition': `attachment; filename="sales-${slug}.${extension}"`,
+  });
+}
+
+const sendPieces = (reply: FastifyReply, pieces: Iterable<string> | AsyncIterable<string>): FastifyReply =>
+  reply.send(Readable.from(pieces, { objectMode: false }));
+
+async function* written(
+  parts: AsyncIterable<readonly CollectionSale[]>,
+  { collection: { slug } }: SaleExport,
+  { head, line }: ExportForm,
+  network: NetworkParameters,
+  { client, signal }: Asker,
+): AsyncGenerator<string> {
+  const addressOf = (script: Uint8Array): string | null => scriptToAddress(script, network);
+  if (head !== '') yield head;
+  for await (const sales of parts) {
+    for (const piece of inPieces(
+      sales.values().map((sale) => line(showExportedSale(sale, slug, addressOf))),
+    )) {
+      await nextTurn(client);
+      if (signal.aborted) return;
+      yield piece;
+    }
+  }
+}

@@ -1,0 +1,14 @@
+/** Characters of a piece: large enough to be cheap, small enough that a slow client holds little memory. */
+const pieceChars = 32 * 1024;
+
+/** Lines of a stream, joined to pieces that are sent one by one. */
+export function* inPieces(lines: Iterable<string>): Generator<string> {
+  let piece = '';
+  for (const line of lines) {
+    piece += line;
+    if (piece.length < pieceChars) continue;
+    yield piece;
+    piece = '';
+  }
+  if (piece !== '') yield piece;
+}

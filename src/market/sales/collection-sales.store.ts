@@ -1,0 +1,92 @@
+import { strict as assert } from 'node:assert';
+import type { ClientBase } from 'pg';
+import { nameOfNumber } from '#chain/sales/sale.queries.ts';
+import type { BlockHash, Txid } from '#kernel/primitives/hash.ts';
+import type { Height } from '#kernel/primitives/height.ts';
+import {
+  type Confidence,
+  confidences,
+  type MoveClass,
+  moveClasses,
+  type SaleForm,
+  saleForms,
+} from '#kernel/sales/sale-names.ts';
+import { type FoundCollection, type Member, memberOf } from '#market/collections/market-slug.store.ts';
+import type { SalePlace } from './sale-places.ts';
+
+/** A sale of a member of a collection, with its evidence (docs/marketplace.md). */
+export interface CollectionSale {
+  readonly item: Member;
+  /** Where it is. */
+  readonly height: Height;
+  readonly txIndex: number;
+  readonly input: number;
+  readonly place: number;
+  readonly txid: Txid;
+  /** Of the block; in Unix seconds. */
+  readonly blockHash: BlockHash;
+  readonly time: number;
+  readonly class: MoveClass;
+  readonly form: SaleForm;
+  readonly confidence: Confidence;
+  /** Sats. */
+  readonly price: number;
+  readonly grossPayout: number;
+  /** Scripts; above 128 bytes the first 97 and a sha256. */
+  readonly maker: Uint8Array;
+  /** Null: the inscription went into the fee. */
+  readonly taker: Uint8Array | null;
+  readonly payoutOutput: number;
+  readonly feeOutput: number | null;
+  readonly sighash: number;
+  readonly bundle: number;
+  /** Maker and taker are one. */
+  readonly isWash: boolean;
+}
+
+interface StoredRow extends Omit<CollectionSale, 'item' | 'class' | 'form' | 'confidence'> {
+  readonly revealTxid: Txid;
+  readonly index: number;
+  readonly number: number | null;
+  readonly itemPlace: number | null;
+  readonly name: string | null;
+  readonly class: number;
+  readonly form: number;
+  readonly confidence: number;
+}
+
+/** Sales of a collection at the places that a list of it has, in their order. */
+export async function readCollectionSales(
+  client: ClientBase,
+  collection: FoundCollection,
+  places: readonly SalePlace[],
+): Promise<CollectionSale[]> {
+  const { rows } = await client.query<StoredRow>(
+    `SELECT i.txid AS "revealTxid", i.index, i.number, m.place AS "itemPlace", m.name, s.height, s.tx_index AS "txIndex",
+       s.input, s.place, s.txid, b.hash AS "blockHash", b.time::float8 AS time, s.class, s.form, s.confidence,
+       s.price::float8 AS price, s.gross_payout::float8 AS "grossPayout", s.maker, s.taker,
+       s.payout_output AS "payoutOutput", s.fee_output AS "feeOutput", s.sighash, s.bundle, s.wash AS "isWash"
+     FROM unnest($1::integer[], $2::integer[], $3::integer[], $4::integer[])
+       WITH ORDINALITY AS asked(height, tx_index, input, place, nth)
+     JOIN chain.sales s USING (height, tx_index, input, place)
+     JOIN chain.blocks b USING (height)
+     JOIN chain.inscriptions i ON i.key = s.key
+     LEFT JOIN service.market_items m ON m.slug = $5 AND m.txid = i.txid AND m.index = i.index
+     ORDER BY asked.nth`,
+    [
+      places.map(({ height }) => height),
+      places.map(({ txIndex }) => txIndex),
+      places.map(({ input }) => input),
+      places.map(({ place }) => place),
+      collection.slug,
+    ],
+  );
+  assert(rows.length === places.length, 'a sale of the list is in the table');
+  return rows.map(({ revealTxid, index, number, itemPlace, name, ...sale }) => ({
+    ...sale,
+    class: nameOfNumber(moveClasses, sale.class),
+    form: nameOfNumber(saleForms, sale.form),
+    confidence: nameOfNumber(confidences, sale.confidence),
+    item: memberOf(collection, { txid: revealTxid, index, number, place: itemPlace, name }),
+  }));
+}

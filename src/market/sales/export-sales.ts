@@ -1,0 +1,102 @@
+import type { ClientBase, Pool } from 'pg';
+import { withSnapshot } from '#chain/snapshot/snapshot.ts';
+import type { Asker } from '#kernel/contracts/asker.ts';
+import type { Tip } from '#kernel/contracts/search-engine.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import type { FairGate } from '#kernel/fair-gate.ts';
+import type { FoundCollection } from '#market/collections/market-slug.store.ts';
+import { type CollectionSale, readCollectionSales } from './collection-sales.store.ts';
+import { markOfBlock, type SaleId } from './sale-id.ts';
+import type { SalePlace, SoldInBlock } from './sale-places.ts';
+import { type SaleRange, salesOfRange } from './sale-range.ts';
+
+/** Rows of a part: some milliseconds of the event loop, and half a megabyte. Two parts are held at once. */
+const partRows = 1_000;
+
+/** The moment of an export: all its sales are those of one chain, under one classification. */
+export interface ExportMoment {
+  readonly tip: Tip;
+  /** `chain.state.derived_epoch`: another one after the table of sales was made anew. */
+  readonly epoch: number;
+}
+
+export interface SaleExport {
+  readonly collection: FoundCollection;
+  /** Where its sales are, by ascending height. */
+  readonly blocks: readonly SoldInBlock[];
+  readonly range: SaleRange;
+  /** Behind which sale to begin. Null: the first one. */
+  readonly after: SalePlace | null;
+  readonly moment: ExportMoment;
+}
+
+interface MomentRow {
+  readonly epoch: number;
+  readonly hash: Buffer | null;
+}
+
+async function momentAt(client: ClientBase, height: number): Promise<MomentRow> {
+  const { rows } = await client.query<MomentRow>(
+    `SELECT s.derived_epoch AS epoch, (SELECT hash FROM chain.blocks WHERE height = $1) AS hash FROM chain.state s`,
+    [height],
+  );
+  return rows[0] ?? { epoch: 0, hash: null };
+}
+
+/**
+ * The moment of an export that begins behind a sale. Throws `cursor_stale` where the block of that sale has left the
+ * chain.
+ *
+ * @param after null: it begins with the first sale
+ */
+export async function beginExport(client: ClientBase, tip: Tip, after: SaleId | null): Promise<ExportMoment> {
+  const { epoch, hash } = await momentAt(client, after?.place.height ?? tip.height);
+  if (after !== null && (hash === null || markOfBlock(hash) !== after.blockMark)) {
+    throw new AppError(
+      'cursor_stale',
+      `block ${after.place.height} of the last row has left the chain: export again from before it`,
+    );
+  }
+  return { tip, epoch };
+}
+
+/**
+ * The sales of a collection in a range, in the order of the chain. The next part is read while one is taken, and no
+ * connection is held between parts. Throws `cursor_stale` where the chain is reorganised or sales are classified anew
+ * meanwhile: what was sent before is then of a chain that is gone, in part.
+ */
+export async function* exportSales(
+  pool: Pool,
+  reads: FairGate,
+  asker: Asker,
+  { collection, blocks, range, after, moment }: SaleExport,
+): AsyncGenerator<CollectionSale[]> {
+  const read = (places: SalePlace[]): Promise<CollectionSale[]> => {
+    const part = reads.run(asker, () =>
+      withSnapshot(
+        pool,
+        async ({ client }) => {
+          await requireSame(client, moment);
+          return readCollectionSales(client, collection, places);
+        },
+        asker.signal,
+      ),
+    );
+    // where the client leaves, nobody awaits the part that is being read
+    part.catch(() => undefined);
+    return part;
+  };
+  let next: Promise<CollectionSale[]> | null = null;
+  for (const places of salesOfRange(blocks, range, after, partRows)) {
+    const reading: Promise<CollectionSale[]> | null = next;
+    next = read(places);
+    if (reading !== null) yield await reading;
+  }
+  if (next !== null) yield await next;
+}
+
+async function requireSame(client: ClientBase, { tip, epoch }: ExportMoment): Promise<void> {
+  const now = await momentAt(client, tip.height);
+  if (now.epoch === epoch && now.hash?.equals(tip.hash) === true) return;
+  throw new AppError('cursor_stale', 'the chain was reorganised during the export');
+}

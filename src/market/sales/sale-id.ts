@@ -1,0 +1,32 @@
+import { displayHash } from '#kernel/primitives/hash.ts';
+import { maxHeight } from '#kernel/primitives/height.ts';
+import type { SalePlace } from './sale-places.ts';
+
+/** Where a sale is, and the last half of its block's hash: a sale of another block there is another sale. */
+export interface SaleId {
+  readonly place: SalePlace;
+  /** 16 hexadecimal digits. */
+  readonly blockMark: string;
+}
+
+const markDigits = 16;
+
+/** More than any block has: inputs take 41 bytes, inscriptions of an input more. */
+const indexMax = 9_999_999;
+
+export const saleIdPattern = '^[0-9]{1,10}(?:\\.[0-9]{1,7}){3}\\.[0-9a-f]{16}$';
+const pattern = new RegExp(saleIdPattern, 'u');
+
+export const markOfBlock = (hash: Uint8Array): string => displayHash(hash).slice(-markDigits);
+
+/** `840000.12.2.0.83a1f1e2d3c4b5a6`: height, transaction, input, place there, block. */
+export const formatSaleId = ({ height, txIndex, input, place }: SalePlace, blockMark: string): string =>
+  `${height}.${txIndex}.${input}.${place}.${blockMark}`;
+
+/** Null: the text is no id of a sale. */
+export function parseSaleId(text: string): SaleId | null {
+  if (!pattern.test(text)) return null;
+  const [height = 0, txIndex = 0, input = 0, place = 0] = text.split('.', 4).map(Number);
+  if (height > maxHeight || Math.max(txIndex, input, place) > indexMax) return null;
+  return { place: { height, txIndex, input, place }, blockMark: text.slice(-markDigits) };
+}

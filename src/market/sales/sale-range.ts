@@ -1,0 +1,50 @@
+import { placeAt, type SalePlace, type SoldInBlock, salesIn } from './sale-places.ts';
+
+/** An end of a range: a height, or a day of block time by its first second (Unix). */
+export type RangeEnd = { readonly height: number } | { readonly dayStart: number };
+
+/** Which blocks. Both ends are part of it; null: no bound. */
+export interface SaleRange {
+  readonly from: RangeEnd | null;
+  readonly to: RangeEnd | null;
+}
+
+const daySeconds = 86_400;
+
+/** Block times go backwards by hours, so each block's own time says whether it is of a day. */
+function isWithin({ height, time }: SoldInBlock, { from, to }: SaleRange): boolean {
+  if (from !== null && ('height' in from ? height < from.height : time < from.dayStart)) return false;
+  return to === null || ('height' in to ? height <= to.height : time < to.dayStart + daySeconds);
+}
+
+/**
+ * The sales of a range in the order of the chain, in parts of at most `count`. `blocks` ascend by height.
+ *
+ * @param after the sale behind which to begin. Null: the first one
+ */
+export function* salesOfRange(
+  blocks: readonly SoldInBlock[],
+  range: SaleRange,
+  after: SalePlace | null,
+  count: number,
+): Generator<SalePlace[]> {
+  let part: SalePlace[] = [];
+  for (const block of blocks) {
+    if (block.height < (after?.height ?? 0) || !isWithin(block, range)) continue;
+    for (let at = 0; at < salesIn(block); at++) {
+      const place = placeAt(block, at);
+      if (after !== null && !isBehind(place, after)) continue;
+      part.push(place);
+      if (part.length < count) continue;
+      yield part;
+      part = [];
+    }
+  }
+  if (part.length > 0) yield part;
+}
+
+function isBehind(one: SalePlace, other: SalePlace): boolean {
+  if (one.height !== other.height) return one.height > other.height;
+  if (one.txIndex !== other.txIndex) return one.txIndex > other.txIndex;
+  return one.input === other.input ? one.place > other.place : one.input > other.input;
+}
