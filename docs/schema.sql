@@ -289,6 +289,32 @@ CREATE INDEX mempool_runes_position ON chain.mempool_runes USING btree ("positio
 CREATE INDEX mempool_runes_rune ON chain.mempool_runes USING btree (rune_key, "position");
 CREATE INDEX mempool_runes_script ON chain.mempool_runes USING btree (chain.hash32(script)) WHERE (script IS NOT NULL);
 
+CREATE UNLOGGED TABLE chain.mempool_sales (
+  "position" bigint NOT NULL,
+  gross_payout bigint NOT NULL,
+  price bigint NOT NULL,
+  input integer NOT NULL,
+  place integer NOT NULL,
+  inscription_index integer NOT NULL,
+  bundle integer NOT NULL,
+  payout_output integer NOT NULL,
+  fee_output integer,
+  rules smallint NOT NULL,
+  class smallint NOT NULL,
+  form smallint NOT NULL,
+  confidence smallint NOT NULL,
+  sighash smallint NOT NULL,
+  wash boolean NOT NULL,
+  inscription_txid bytea NOT NULL,
+  maker bytea NOT NULL,
+  taker bytea,
+  CONSTRAINT mempool_sales_pkey PRIMARY KEY ("position", input, place),
+  CONSTRAINT mempool_sales_check CHECK ((bundle > place)),
+  CONSTRAINT mempool_sales_gross_payout_check CHECK ((gross_payout >= 0)),
+  CONSTRAINT mempool_sales_inscription_txid_check CHECK ((length(inscription_txid) = 32)),
+  CONSTRAINT mempool_sales_price_check CHECK ((price >= 0))
+);
+
 CREATE UNLOGGED TABLE chain.mempool_state (
   one boolean NOT NULL DEFAULT true,
   revision bigint NOT NULL,
@@ -689,6 +715,38 @@ CREATE VIEW chain.pending_rune_transactions AS
            FROM chain.mempool_runes m
              JOIN chain.rune_balances b ON chain.hash64(b.txid, b.vout::bigint) = chain.hash64(t.txid, m.vout::bigint) AND b.txid = t.txid AND b.vout = m.vout AND b.spent_height IS NULL
           WHERE m."position" = t."position" AND m.step = 1));
+
+CREATE VIEW chain.pending_sales AS
+ SELECT s."position",
+    s.gross_payout,
+    s.price,
+    s.input,
+    s.place,
+    s.inscription_index,
+    s.bundle,
+    s.payout_output,
+    s.fee_output,
+    s.rules,
+    s.class,
+    s.form,
+    s.confidence,
+    s.sighash,
+    s.wash,
+    s.inscription_txid,
+    s.maker,
+    s.taker,
+    m.txid,
+    m.from_txid,
+    m.from_vout,
+    m.first_seen,
+    m.fee,
+    m.vsize,
+    m.replaces
+   FROM chain.mempool_sales s
+     JOIN chain.pending_transfers m USING ("position", inscription_txid, inscription_index)
+  WHERE NOT (EXISTS ( SELECT
+           FROM chain.pending_transfers n
+          WHERE n.inscription_txid = s.inscription_txid AND n.inscription_index = s.inscription_index AND n.from_txid = m.from_txid AND n.from_vout = m.from_vout AND n."position" > s."position"));
 
 CREATE VIEW chain.pending_state AS
  SELECT one,

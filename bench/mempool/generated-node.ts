@@ -84,7 +84,7 @@ const answers: Readonly<Record<string, (parameters: readonly unknown[]) => unkno
   getrawmempool: () => ({ txids: [...transactions.keys()], mempool_sequence: count + 1 }),
   getrawtransaction: ([txid]) => transactions.get(String(txid))?.toString('hex'),
   getmempoolentry: () => ({ fees: { base: 0.00001234 }, time: 1_767_323_045 }),
-  gettxout: () => ({ value: 0.0001 }),
+  gettxout: () => ({ value: 0.0001, confirmations: 1, scriptPubKey: { hex: '51' } }),
 };
 
 interface Call {

@@ -9,16 +9,18 @@ import type { Coin, MovingInput } from './moving-transaction.ts';
  * - an output for the script that held it, and another script among the inputs: the taker's, or that of who pays for an
  *   offer.
  *
+ * @param inputs null: what it spends is not known, and may be anybody's. It holds no inscription.
+ *
  * @param moving inputs with inscriptions
  */
 export function maySell(
-  inputs: readonly MovingInput[],
+  inputs: readonly (MovingInput | null)[],
   outputs: readonly Coin[],
   moving: readonly number[],
 ): boolean {
   if (moving.some((at) => pairSignature(inputs[at]!) !== undefined)) return true;
   const one = inputs[0]?.script;
-  if (inputs.every(({ script }) => script === one)) return false;
+  if (one !== undefined && inputs.every((input) => input?.script === one)) return false;
   const paid = new Set(outputs.map(({ script }) => script));
   return moving.some((at) => paid.has(inputs[at]!.script));
 }

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { SignatureReader } from '#indexer/facts/signatures.ts';
 import { outpointName } from '#indexer/ledger/runes/outpoint-name.ts';
 import { etchedName } from '#indexer/ledger/runes/rune-block.ts';
 import { heldOutputs } from '#indexer/mempool/store/held-outputs.queries.ts';
@@ -9,9 +10,9 @@ import type { NodeMempool } from '#indexer/mempool/stream/node-mempool.ts';
 import type { Artifact } from '#indexer/runes/artifact.ts';
 import { type FingerprintKey, storedFingerprint } from '#indexer/transaction/outpoint-fingerprint.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
-import type { Sats } from '#kernel/primitives/sats.ts';
 import type { InputIndex } from './input-index.ts';
 import type { KeptTransaction, KeptTransactions } from './kept-transactions.ts';
+import { askForInputs, inputsToAsk, type Looked, lookAt, type Runic, valueOf } from './looked-transaction.ts';
 import { type ShortFingerprint, shortFingerprint, shortFingerprintOf } from './outpoint-fingerprints.ts';
 import {
   artifactOf,
@@ -22,13 +23,8 @@ import {
   type RunicHolding,
   runesOf,
 } from './pending-runes.ts';
-import {
-  type HeldOutput,
-  inputValuesNeeded,
-  movesOf,
-  type PendingMoves,
-  storedScript,
-} from './pending-transaction.ts';
+import { pendingSalesOf } from './pending-sales.ts';
+import { type HeldOutput, movesOf, type PendingMoves, storedScript } from './pending-transaction.ts';
 import type { TransactionBatch } from './transaction-batch.ts';
 
 export interface AnalysisContext {
@@ -39,6 +35,8 @@ export interface AnalysisContext {
   readonly fingerprintKey: FingerprintKey;
   /** Null: runes are not known, and nothing is told of them. */
   readonly runes: RunesToCome | null;
+  /** False: the index does not tell sales, so nothing is told of pending ones. */
+  readonly knowsSales: boolean;
   nextPosition(): number;
 }
 
@@ -57,33 +55,14 @@ export interface Analysed {
 }
 
 /**
- * Input values requested from the node per transaction: places after hundreds of unknown inputs stay unknown, so that
- * one transaction with thousands of inputs does not delay the others.
- */
-const askedValuesMax = 250;
-
-interface Looked {
-  readonly tx: number;
-  readonly txid: HashKey;
-  readonly held: readonly (HeldOutput | null)[];
-  readonly values: (Sats | null)[];
-  readonly runic: Runic | null;
-}
-
-/** A transaction that has to do with runes: its message, and what its inputs hold. */
-interface Runic {
-  readonly artifact: Artifact | null;
-  readonly held: readonly (RunicHolding | null)[];
-}
-
-/**
  * Processes transactions: enters their inputs, finds what they reveal and move, and keeps those that matter. At most
  * four queries to the database and two to the node, however many transactions there are; one more to the node for each
  * that etches a name.
  *
- * @param transactions indices in the batch, parents before children
+ * @param transactions ascending indices in the batch, parents before children
  *
- * @param block the block that they are mined in; null: they are in the mempool
+ * @param block the block that they are mined in, whose inputs the node no longer knows as unspent; null: they are in the
+ *   mempool
  */
 export async function analyse(
   context: AnalysisContext,
@@ -91,21 +70,14 @@ export async function analyse(
   transactions: readonly number[],
   block: BlockRef | null,
 ): Promise<Analysed> {
-  const indexed = await indexedOutputs(context, batch, transactions);
-  const runes = await runesToKnow(context, batch, transactions);
+  const index = await indexed(context, batch, transactions);
   const rows: PendingRows[] = [];
   const dropped: HashKey[] = [];
   const again = new Set<HashKey>();
   const conflicts = new Map<HashKey, HashKey>();
-  const keep = async (looked: Looked, replaces: readonly HashKey[]): Promise<void> => {
-    const row = keptRow(
-      context,
-      batch,
-      looked,
-      replaces,
-      block,
-      await pendingRunesOf(context, batch, looked, runes),
-    );
+  const keep = async ({ looked, replaces }: Waiting): Promise<void> => {
+    const runes = await pendingRunesOf(context, batch, looked, index.runes);
+    const row = keptRow(context, batch, looked, replaces, block, runes);
     context.kept.add(row.transaction);
     rows.push(row);
     for (const { fingerprint } of [...row.transaction.made, ...(row.transaction.runes?.made ?? [])]) {
@@ -113,50 +85,77 @@ export async function analyse(
       if (spender !== null) again.add(spender);
     }
   };
-  const waiting: { looked: Looked; replaces: HashKey[]; asked: number[] }[] = [];
+  const waiting: Waiting[] = [];
   for (const tx of transactions) {
     const txid = hashKey(batch.txid(tx));
     const fingerprints = inputFingerprints(batch, tx);
     const replaces = block === null ? context.inputs.add(txid, fingerprints) : [];
     for (const other of replaces) conflicts.set(other, txid);
-    const outpoints = batch.outpoints(tx);
-    const held = fingerprints.map((fingerprint, input) => {
-      const outpoint = outpoints.subarray(input * 36, input * 36 + 36);
-      return context.kept.held(fingerprint, outpoint) ?? indexed.get(outpoint.toString('latin1')) ?? null;
-    });
-    const values = held.map((output) => output?.value ?? null);
-    const isMoving = held.some((output) => output !== null);
-    const runic = runicOf(context, tx, fingerprints, outpoints, runes);
-    if (batch.reveal(tx) < 0 && !isMoving && runic === null) {
+    const looked = look(context, batch, { tx, txid, fingerprints }, index);
+    if (looked === null) {
       if (context.kept.get(txid) !== null) dropped.push(txid);
       continue;
     }
-    const looked = { tx, txid, held, values, runic };
-    const asked = inputsToAsk(batch, looked);
-    if (asked.length === 0) await keep(looked, replaces);
+    const asked = block === null ? inputsToAsk(batch, looked) : [];
+    if (asked.length === 0) await keep({ looked, replaces, asked });
     else waiting.push({ looked, replaces, asked });
   }
-  const answers = await context.node.outputValues(
-    waiting.flatMap(({ looked, asked }) => {
-      const outpoints = batch.outpoints(looked.tx);
-      return asked.map((input) => outpoints.subarray(input * 36, input * 36 + 36));
-    }),
-  );
-  let at = 0;
-  for (const { looked, replaces, asked } of waiting) {
-    for (const input of asked) looked.values[input] = answers[at++] ?? null;
-    await keep(looked, replaces);
-  }
+  await askForInputs(context.node, batch, waiting);
+  for (const one of waiting) await keep(one);
   return { rows, dropped, again: [...again], conflicts };
 }
 
-/** The inputs whose values are needed and unknown, in order; none where there are too many. */
-function inputsToAsk(batch: TransactionBatch, { tx, held, values }: Looked): number[] {
-  const needed = inputValuesNeeded(batch, tx, held);
-  if (needed === 0) return [];
-  const asked: number[] = [];
-  for (let input = 0; input <= needed; input++) if (values[input] === null) asked.push(input);
-  return asked.length > askedValuesMax ? [] : asked;
+/** A transaction that matters, and the inputs about which the node is asked. */
+interface Waiting {
+  readonly looked: Looked;
+  readonly replaces: readonly HashKey[];
+  readonly asked: readonly number[];
+}
+
+/** What the index tells of the inputs of some transactions. */
+interface Index {
+  /** The outputs with inscriptions, by their 36 bytes. */
+  readonly outputs: ReadonlyMap<string, HeldOutput>;
+  readonly runes: KnownRunes | null;
+  /** Of the batch. Null: sales are not known. */
+  readonly signatures: SignatureReader | null;
+}
+
+async function indexed(
+  context: AnalysisContext,
+  batch: TransactionBatch,
+  transactions: readonly number[],
+): Promise<Index> {
+  return {
+    outputs: await indexedOutputs(context, batch, transactions),
+    runes: await runesToKnow(context, batch, transactions),
+    signatures: context.knowsSales ? new SignatureReader(batch.bytes, batch.columns) : null,
+  };
+}
+
+/** Null: the transaction does not matter. */
+function look(
+  context: AnalysisContext,
+  batch: TransactionBatch,
+  { tx, txid, fingerprints }: TransactionNames,
+  index: Index,
+): Looked | null {
+  const outpoints = batch.outpoints(tx);
+  const held = fingerprints.map((fingerprint, input) => {
+    const outpoint = outpoints.subarray(input * 36, input * 36 + 36);
+    return context.kept.held(fingerprint, outpoint) ?? index.outputs.get(outpoint.toString('latin1')) ?? null;
+  });
+  const runic = runicOf(context, tx, fingerprints, outpoints, index.runes);
+  const isMoving = held.some((output) => output !== null);
+  if (batch.reveal(tx) < 0 && !isMoving && runic === null) return null;
+  return lookAt(batch, { tx, txid, held, runic }, index.signatures);
+}
+
+interface TransactionNames {
+  readonly tx: number;
+  readonly txid: HashKey;
+  /** Of its inputs. */
+  readonly fingerprints: readonly ShortFingerprint[];
 }
 
 function inputFingerprints(batch: TransactionBatch, tx: number): ShortFingerprint[] {
@@ -164,6 +163,14 @@ function inputFingerprints(batch: TransactionBatch, tx: number): ShortFingerprin
   const first = txFirstInput[tx]!;
   return Array.from({ length: batch.inputCount(tx) }, (_, input) =>
     shortFingerprint(inputFingerprintHigh[first + input]!, inputFingerprintLow[first + input]!),
+  );
+}
+
+/** The 36 bytes of each outpoint that a transaction spends. */
+function outpointsOf(batch: TransactionBatch, tx: number): Buffer[] {
+  const outpoints = batch.outpoints(tx);
+  return Array.from({ length: batch.inputCount(tx) }, (_, input) =>
+    outpoints.subarray(input * 36, input * 36 + 36),
   );
 }
 
@@ -203,8 +210,7 @@ async function runesToKnow(
   for (const tx of transactions) {
     const artifact = artifactOf(batch, tx);
     if (artifact !== null) artifacts.set(tx, artifact);
-    const spent = batch.outpoints(tx);
-    for (let at = 0; at < spent.length; at += 36) outpoints.push(spent.subarray(at, at + 36));
+    outpoints.push(...outpointsOf(batch, tx));
   }
   const messages = [...artifacts.values()];
   const { state, held } = await indexedRunes(pool, {
@@ -242,23 +248,26 @@ async function pendingRunesOf(
   const { artifact, held } = runic;
   const asksNode =
     artifact !== null && needsSpentOutputs(artifact, runes.context) && held.length <= committingInputsMax;
-  const spent = asksNode ? await node.spentOutputs(batch.outpoints(tx)) : null;
+  const spent = asksNode ? await node.spentOutputs(outpointsOf(batch, tx)) : null;
   return runesOf(batch, tx, artifact, held, spent, runes.context);
 }
 
 function keptRow(
   context: AnalysisContext,
   batch: TransactionBatch,
-  { tx, txid, held, values }: Looked,
+  looked: Looked,
   replaces: readonly HashKey[],
   block: BlockRef | null,
   runes: PendingRunes | null,
 ): PendingRows {
+  const { tx, txid, held, spent, signatures } = looked;
   const moves = movesOf(
     batch,
     tx,
-    held.map((output, input) => ({ held: output, value: values[input] ?? null })),
+    held.map((output, input) => ({ held: output, value: valueOf(looked, input) })),
   );
+  const sales =
+    signatures === null ? [] : pendingSalesOf(signatures, spent, batch.outputs(tx), moves.transfers);
   const txidBytes = batch.txid(tx);
   const transaction: KeptTransaction = {
     txid,
@@ -274,12 +283,12 @@ function keptRow(
       ),
     })),
     runes: runes === null ? null : { etching: runes.etching, mint: runes.mint, made: runes.made },
-    sizeBytes: sizeOf(moves) + (runes?.moves.length ?? 0) * rowBytes,
+    sizeBytes: sizeOf(moves) + ((runes?.moves.length ?? 0) + sales.length) * rowBytes,
     replaces: [...(context.kept.get(txid)?.replaces ?? []), ...replaces],
     entry: context.kept.get(txid)?.entry ?? null,
     block,
   };
-  return { transaction, moves: detached(moves), runes, seenAt: Date.now() };
+  return { transaction, moves: detached(moves), runes, sales, seenAt: Date.now() };
 }
 
 /** Size of a row of short fields. */

@@ -20,7 +20,7 @@ import { smallU128, type U128, zeroU128 } from '#kernel/runes/u128.ts';
 import { minimumRuneAt } from '#kernel/runes/unlock-schedule.ts';
 import { unreachable } from '#kernel/unreachable.ts';
 import { type ShortFingerprint, shortFingerprint } from './outpoint-fingerprints.ts';
-import type { TransactionBatch } from './transaction-batch.ts';
+import type { SpentCoin, TransactionBatch } from './transaction-batch.ts';
 
 /*
  * What a pending transaction would do to runes in the next block, by the ledger of blocks: it is applied alone, as the
@@ -48,8 +48,7 @@ export interface MadeHolding extends RunicHolding {
 }
 
 /** What the node tells of an output that a transaction spends. */
-export interface SpentOutput {
-  readonly script: Uint8Array;
+export interface SpentOutput extends SpentCoin {
   /** 0: its transaction is pending. */
   readonly confirmations: number;
 }

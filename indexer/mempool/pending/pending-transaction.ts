@@ -2,16 +2,19 @@ import { storedScriptBytesMax } from '#indexer/apply/block-rows.ts';
 import { isUnbound, revealOffset } from '#indexer/ledger/inscriptions/place-rules.ts';
 import { fieldKinds } from '#indexer/parse/block-columns.ts';
 import type { Txid } from '#kernel/primitives/hash.ts';
+import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
 import type { Sats } from '#kernel/primitives/sats.ts';
 import { inputOffsets, type PlacedInscription, pendingPlaces, placeAt } from './pending-place.ts';
 import type { TransactionBatch, TransactionOutput } from './transaction-batch.ts';
 
 /** The 36 bytes of an inscription's id or of an outpoint (txid, index little endian) as latin-1 text, for maps. */
-type PackedId = string;
+export type PackedId = string;
 
 /** An inscription in an output, with its offset there. */
 export interface Holding {
   readonly inscription: PackedId;
+  /** For the order of an output's inscriptions alone: an undo may change it. Null: it is pending. */
+  readonly key: InscriptionKey | null;
   readonly satOffset: number;
 }
 
@@ -61,6 +64,7 @@ export interface PendingInscription {
 /** A row of chain.mempool_transfers. */
 export interface PendingTransfer {
   readonly inscription: PackedId;
+  readonly input: number;
   readonly from: HeldOutput;
   readonly fromOffset: number;
   readonly placed: PlacedInscription;
@@ -108,23 +112,27 @@ export function movesOf(batch: TransactionBatch, tx: number, inputs: readonly In
   const outputs = batch.outputs(tx);
   const txid = batch.txid(tx);
   const offsets = inputOffsets(inputs.map(({ value }) => value));
+  const made = new Map<number, { output: TransactionOutput; holdings: Holding[] }>();
+  const put = (
+    holding: Pick<Holding, 'inscription' | 'key'>,
+    { output, satOffset }: PlacedInscription,
+  ): void => {
+    if (output === null || satOffset === null) return;
+    const there = made.get(output.vout) ?? { output, holdings: [] };
+    there.holdings.push({ ...holding, satOffset });
+    made.set(output.vout, there);
+  };
   const transfers = inputs.flatMap(({ held }, input) =>
-    (held?.holdings ?? []).map(({ inscription, satOffset }): PendingTransfer => {
+    (held?.holdings ?? []).map(({ inscription, key, satOffset }): PendingTransfer => {
       const start = offsets[input] ?? null;
       const placed = placeAt(start === null ? null : start + satOffset, outputs);
-      return { inscription, from: held as HeldOutput, fromOffset: satOffset, placed };
+      put({ inscription, key }, placed);
+      return { inscription, input, from: held as HeldOutput, fromOffset: satOffset, placed };
     }),
   );
   const inscriptions = inscriptionsOf(batch, tx, outputs, inputs, offsets);
-  const made = new Map<number, { output: TransactionOutput; holdings: Holding[] }>();
-  const put = (inscription: PackedId, { output, satOffset }: PlacedInscription): void => {
-    if (output === null || satOffset === null) return;
-    const there = made.get(output.vout) ?? { output, holdings: [] };
-    there.holdings.push({ inscription, satOffset });
-    made.set(output.vout, there);
-  };
-  for (const { inscription, placed } of transfers) put(inscription, placed);
-  for (const { index, placed } of inscriptions) put(packedId(txid, index), placed);
+  for (const { index, placed } of inscriptions)
+    put({ inscription: packedId(txid, index), key: null }, placed);
   return {
     inscriptions,
     transfers,
@@ -132,10 +140,14 @@ export function movesOf(batch: TransactionBatch, tx: number, inputs: readonly In
       outpoint: Buffer.from(packedId(txid, output.vout), 'latin1'),
       value: output.value,
       script: storedScript(output.script),
-      holdings,
+      holdings: holdings.toSorted(byKey),
     })),
   };
 }
+
+/** As a block orders the inscriptions of an output. Pending ones will have higher keys than indexed ones. */
+const byKey = (a: Holding, b: Holding): number =>
+  (a.key ?? Number.MAX_SAFE_INTEGER) - (b.key ?? Number.MAX_SAFE_INTEGER);
 
 /** As in chain.locations: a script with an address is stored whole, any other is cut to its beginning. */
 export const storedScript = (script: Uint8Array): Buffer =>

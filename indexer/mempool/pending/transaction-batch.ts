@@ -1,6 +1,8 @@
+import { openSpentScripts, readSpentScripts, type SpentScripts } from '#indexer/facts/spent-scripts.ts';
 import { type BlockColumns, decodeBlockColumns } from '#indexer/parse/block-columns.ts';
 import { parseBlock } from '#indexer/parse/parse-block.ts';
 import { BlockLayout, headerLength, oneTransaction } from '#indexer/transaction/block-layout.ts';
+import { readLayout } from '#indexer/transaction/read-layout.ts';
 import { strippedHash, transactionId } from '#indexer/transaction/transaction-id.ts';
 import { hasMarker, InputWalk, OutputWalk } from '#indexer/transaction/transaction-parts.ts';
 import { type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
@@ -27,31 +29,54 @@ export interface TransactionOutput {
   readonly script: Uint8Array;
 }
 
+/** What an input spends. */
+export interface SpentCoin {
+  readonly value: Sats;
+  readonly script: Uint8Array;
+}
+
+/** Of the current block. */
+const blockLayout = new BlockLayout();
+
 /** The transactions of a block, or of a batch in the form of one; the coinbase has index 0. */
 export class TransactionBatch {
   readonly columns: BlockColumns;
   readonly bytes: Uint8Array;
   readonly #inputWalk: InputWalk;
   readonly #outputWalk: OutputWalk;
+  readonly #spent: SpentScripts | null;
   readonly #rowOfReveal = new Map<number, number>();
 
-  private constructor(bytes: Uint8Array, columns: ArrayBufferLike) {
+  private constructor(bytes: Uint8Array, columns: BlockColumns, spent: SpentScripts | null) {
     this.bytes = bytes;
-    this.columns = decodeBlockColumns(columns);
+    this.columns = columns;
+    this.#spent = spent;
     this.#inputWalk = new InputWalk(bytes);
     this.#outputWalk = new OutputWalk(bytes);
     this.columns.revealTx.forEach((tx, row) => this.#rowOfReveal.set(tx, row));
   }
 
-  /** Null where the bytes are not a block. */
+  /**
+   * Null where the bytes are not a block, or `spent` is not what it spends.
+   *
+   * @param spent in the encoding of `SourceBlock.spentOutputs`; null: not known
+   */
   static ofBlock(
     block: Uint8Array,
+    spent: Uint8Array | null,
     fingerprintKey: Uint8Array,
     textMaxBytes: number,
   ): TransactionBatch | null {
     const bytes = new Uint8Array(block.buffer, block.byteOffset, block.byteLength);
-    const result = parseBlock(bytes, { spent: null, fingerprintKey, textMaxBytes });
-    return result.kind === 'parsed' ? new TransactionBatch(bytes, result.columns) : null;
+    if (readLayout(bytes, blockLayout) !== null) return null;
+    const result = parseBlock(bytes, { spent, fingerprintKey, textMaxBytes, layout: blockLayout });
+    if (result.kind !== 'parsed') return null;
+    const columns = decodeBlockColumns(result.columns);
+    const scripts =
+      spent === null
+        ? null
+        : openSpentScripts(readSpentScripts(spent, blockLayout), spent, columns.inputValue);
+    return new TransactionBatch(bytes, columns, scripts);
   }
 
   /**
@@ -65,7 +90,7 @@ export class TransactionBatch {
   ): TransactionBatch | null {
     const header = Buffer.alloc(headerLength);
     const parts = [header, countBytes(transactions.length + firstTransaction), coinbase, ...transactions];
-    return TransactionBatch.ofBlock(Buffer.concat(parts), fingerprintKey, textMaxBytes);
+    return TransactionBatch.ofBlock(Buffer.concat(parts), null, fingerprintKey, textMaxBytes);
   }
 
   get count(): number {
@@ -98,6 +123,16 @@ export class TransactionBatch {
 
   inputCount(tx: number): number {
     return this.columns.txFirstInput[tx + 1]! - this.columns.txFirstInput[tx]!;
+  }
+
+  /** What an input spends. Null: not known. */
+  spentCoin(tx: number, input: number): SpentCoin | null {
+    const spent = this.#spent;
+    if (spent === null) return null;
+    const at = this.columns.txFirstInput[tx]! + input;
+    const start = spent.scriptStart[at]!;
+    const script = spent.bytes.subarray(start, start + spent.scriptLength[at]!);
+    return { value: trustedSats(spent.value[at]!), script };
   }
 
   /** The 36 bytes of every outpoint that a transaction spends, concatenated. */

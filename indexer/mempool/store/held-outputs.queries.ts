@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { type HeldOutput, type Holding, packedId } from '#indexer/mempool/pending/pending-transaction.ts';
 import type { Txid } from '#kernel/primitives/hash.ts';
+import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
 import type { Sats } from '#kernel/primitives/sats.ts';
 
 interface HeldRow {
@@ -11,6 +12,7 @@ interface HeldRow {
   script: Buffer;
   inscription_txid: Txid;
   inscription_index: number;
+  key: InscriptionKey;
 }
 
 /**
@@ -26,7 +28,7 @@ export async function heldOutputs(
   const { rows } = await client.query<HeldRow>({
     name: 'mempool-held-outputs',
     text: `SELECT coalesce(l.txid, i.txid) AS txid, l.vout, l.sat_offset, l.value, l.script,
-                  i.txid AS inscription_txid, i.index AS inscription_index
+                  i.txid AS inscription_txid, i.index AS inscription_index, l.key
              FROM chain.locations AS l
              JOIN chain.inscriptions AS i USING (key)
             WHERE l.outpoint_fingerprint = ANY ($1::bigint[]) AND l.spent_height IS NULL
@@ -46,7 +48,7 @@ export async function heldOutputs(
       found.set(outpoint, output);
     }
     const inscription = packedId(row.inscription_txid, row.inscription_index);
-    output.holdings.push({ inscription, satOffset: row.sat_offset });
+    output.holdings.push({ inscription, key: row.key, satOffset: row.sat_offset });
   }
   return found;
 }

@@ -12,6 +12,8 @@ export interface IndexedTip {
   readonly tip: { readonly height: Height; readonly hash: HashKey } | null;
   /** All runes at the tip are known. */
   readonly knowsRunes: boolean;
+  /** All sales up to the tip are known: a sale that is mined leaves what is pending, and is found there. */
+  readonly knowsSales: boolean;
 }
 
 /** The indexed tip. Throws `network_mismatch`, and `mempool_waits_for_index` where there is no index. */
@@ -22,10 +24,12 @@ export async function readIndexedTip(pool: pg.Pool, network: NetworkName): Promi
     height: Height | null;
     hash: BlockHash | null;
     knows_runes: boolean;
+    knows_sales: boolean;
   }>(
     `SELECT network, fingerprint_key AS key, tip_height AS height, tip_hash AS hash,
        EXISTS (SELECT FROM chain.derived_tables WHERE name = 'runes' AND is_followed)
-         AND coalesce((SELECT anchored FROM chain.rune_blocks ORDER BY height DESC LIMIT 1), true) AS knows_runes
+         AND coalesce((SELECT anchored FROM chain.rune_blocks ORDER BY height DESC LIMIT 1), true) AS knows_runes,
+       EXISTS (SELECT FROM chain.derived_tables WHERE name = 'sales' AND is_followed) AS knows_sales
      FROM chain.state`,
   );
   const row = rows[0];
@@ -41,5 +45,5 @@ export async function readIndexedTip(pool: pg.Pool, network: NetworkName): Promi
   }
   const tip =
     row.height === null || row.hash === null ? null : { height: row.height, hash: hashKey(row.hash) };
-  return { key: Uint8Array.from(row.key), tip, knowsRunes: row.knows_runes };
+  return { key: Uint8Array.from(row.key), tip, knowsRunes: row.knows_runes, knowsSales: row.knows_sales };
 }

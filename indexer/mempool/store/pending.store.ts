@@ -1,7 +1,9 @@
 import type pg from 'pg';
+import { salesRules } from '#indexer/ledger/sales/sale-rules.ts';
 import type { KeptTransaction } from '#indexer/mempool/pending/kept-transactions.ts';
 import type { PlacedInscription } from '#indexer/mempool/pending/pending-place.ts';
 import type { PendingRunes, RuneMove } from '#indexer/mempool/pending/pending-runes.ts';
+import type { PendingSale } from '#indexer/mempool/pending/pending-sales.ts';
 import {
   type PendingInscription,
   type PendingMoves,
@@ -9,6 +11,7 @@ import {
 } from '#indexer/mempool/pending/pending-transaction.ts';
 import { type HashKey, hashOfKey } from '#indexer/mempool/stream/membership.ts';
 import type { RevealPolicy } from '#kernel/contracts/node.ts';
+import { confidences, moveClasses, saleForms } from '#kernel/sales/sale-names.ts';
 
 /** A kept transaction with its rows to write. */
 export interface PendingRows {
@@ -16,6 +19,8 @@ export interface PendingRows {
   readonly moves: PendingMoves;
   /** What it does to runes; null: nothing, or they are not known. */
   readonly runes: PendingRunes | null;
+  /** What it sells; none where sales are not known. */
+  readonly sales: readonly PendingSale[];
   /** Milliseconds since 1970. */
   readonly seenAt: number;
 }
@@ -52,6 +57,7 @@ export async function clearPending(tx: pg.ClientBase): Promise<void> {
   // TRUNCATE would show empty tables to readers with an older snapshot
   await tx.query(`DELETE FROM chain.mempool_runes`);
   await tx.query(`DELETE FROM chain.mempool_etchings`);
+  await tx.query(`DELETE FROM chain.mempool_sales`);
   await tx.query(`DELETE FROM chain.mempool_transfers`);
   await tx.query(`DELETE FROM chain.mempool_inscriptions`);
   await tx.query(`DELETE FROM chain.mempool_transactions`);
@@ -62,6 +68,7 @@ export async function deletePending(tx: pg.ClientBase, txids: readonly HashKey[]
   if (txids.length === 0) return;
   await tx.query(
     `WITH gone AS (DELETE FROM chain.mempool_transactions WHERE txid = ANY($1) RETURNING position),
+          sold AS (DELETE FROM chain.mempool_sales USING gone WHERE mempool_sales.position = gone.position),
           moved AS (DELETE FROM chain.mempool_transfers USING gone WHERE mempool_transfers.position = gone.position),
           runes AS (DELETE FROM chain.mempool_runes USING gone WHERE mempool_runes.position = gone.position),
           etched AS (DELETE FROM chain.mempool_etchings USING gone WHERE mempool_etchings.position = gone.position)
@@ -82,6 +89,7 @@ export async function insertPending(tx: pg.ClientBase, rows: readonly PendingRow
     await insertTransactions(tx, chunk);
     await insertInscriptions(tx, chunk);
     await insertTransfers(tx, chunk);
+    await insertSales(tx, chunk);
     await insertRunes(tx, chunk);
     await insertEtchings(tx, chunk);
     from = to;
@@ -179,6 +187,41 @@ async function insertTransfers(tx: pg.ClientBase, pending: readonly PendingRows[
       rows.map(({ transfer }) => transfer.fromOffset),
       rows.map(({ transfer }) => storedScript(transfer.from.script)),
       ...placeColumns(rows.map(({ transfer }) => transfer.placed)),
+    ],
+  );
+}
+
+async function insertSales(tx: pg.ClientBase, pending: readonly PendingRows[]): Promise<void> {
+  const rows = pending.flatMap(({ transaction: { position }, sales }) =>
+    sales.map((sale) => ({ ...sale, position, id: Buffer.from(sale.inscription, 'latin1') })),
+  );
+  if (rows.length === 0) return;
+  await tx.query(
+    `INSERT INTO chain.mempool_sales
+       (position, inscription_txid, inscription_index, gross_payout, price, input, place, bundle, payout_output,
+        fee_output, rules, class, form, confidence, sighash, wash, maker, taker)
+     SELECT * FROM unnest($1::bigint[], $2::bytea[], $3::integer[], $4::bigint[], $5::bigint[], $6::integer[],
+       $7::integer[], $8::integer[], $9::integer[], $10::integer[], $11::smallint[], $12::smallint[], $13::smallint[],
+       $14::smallint[], $15::smallint[], $16::boolean[], $17::bytea[], $18::bytea[])`,
+    [
+      rows.map(({ position }) => position),
+      rows.map(({ id }) => id.subarray(0, 32)),
+      rows.map(({ id }) => id.readUInt32LE(32)),
+      rows.map(({ grossPayout }) => grossPayout),
+      rows.map(({ price }) => price),
+      rows.map(({ input }) => input),
+      rows.map(({ place }) => place),
+      rows.map(({ bundle }) => bundle),
+      rows.map(({ payoutOutput }) => payoutOutput),
+      rows.map(({ feeOutput }) => feeOutput),
+      rows.map(() => salesRules),
+      rows.map((row) => moveClasses[row.class]),
+      rows.map(({ form }) => saleForms[form]),
+      rows.map(({ confidence }) => confidences[confidence]),
+      rows.map(({ sighash }) => sighash),
+      rows.map(({ isWash }) => isWash),
+      rows.map(({ maker }) => Buffer.from(maker)),
+      rows.map(({ taker }) => bytesOrNull(taker ?? undefined)),
     ],
   );
 }

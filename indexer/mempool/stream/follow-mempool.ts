@@ -6,6 +6,7 @@ import type { NodeFacts, NodeMessages } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { Logger } from '#kernel/logger.ts';
 import { postgresFailure } from '#kernel/pg/postgres-failure.ts';
+import type { BlockHash } from '#kernel/primitives/hash.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import { Repeats } from '#kernel/repeats.ts';
 import { Patience, pause } from '#kernel/retry.ts';
@@ -20,6 +21,11 @@ export interface FollowMempoolOptions {
     readonly rpc: MempoolRpc;
     readonly facts: Pick<NodeFacts, 'zmq' | 'reveals'>;
     readonly messages: NodeMessages;
+    /** Absent: what the inputs of a mined transaction spend is not known before its block is indexed. */
+    readonly spentOutputs?: (
+      hash: BlockHash,
+      options: { readonly signal: AbortSignal },
+    ) => Promise<{ readonly bytes: Uint8Array }>;
     /** We log in with a cookie file that the node writes at each start. Absent: we do not. */
     readonly hasCookieFile?: boolean;
   };
@@ -88,12 +94,14 @@ async function followOnce(
   { node, pool, network, signal, log, bounds = {} }: FollowMempoolOptions,
   onSession: (session: MempoolSession) => void,
 ): Promise<void> {
+  const { spentOutputs } = node;
   const queue = node.facts.zmq.has('sequence') ? new MessageQueue(node.messages) : null;
   try {
     const session = new MempoolSession({
       node: new NodeMempool(node.rpc, signal),
       pool,
       network: network.name,
+      spentIn: spentOutputs === undefined ? null : (hash) => spentOutputs(hash, { signal }),
       queue,
       reveals: node.facts.reveals,
       bounds: { ...usualBounds, ...bounds },

@@ -9,7 +9,7 @@ import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import type { RevealPolicy } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { Logger } from '#kernel/logger.ts';
-import { asBlockHash } from '#kernel/primitives/hash.ts';
+import { asBlockHash, type BlockHash } from '#kernel/primitives/hash.ts';
 import { asHeight } from '#kernel/primitives/height.ts';
 import { type NetworkName, networks } from '#kernel/primitives/network.ts';
 import { unreachable } from '#kernel/unreachable.ts';
@@ -40,6 +40,8 @@ export interface SessionOptions {
   readonly node: NodeMempool;
   readonly pool: pg.Pool;
   readonly network: NetworkName;
+  /** What a block spends, in the encoding of `SourceBlock.spentOutputs`. Null: not known. */
+  readonly spentIn: ((hash: BlockHash) => Promise<{ readonly bytes: Uint8Array }>) | null;
   /** Null: the node is polled. */
   readonly queue: MessageQueue | null;
   /** What is known of the node. */
@@ -58,8 +60,8 @@ export class MempoolSession {
   #look: TransactionLook | null = null;
   #nodeTip: HashKey | null = null;
   readonly #etchingKeys = new EtchingKeys();
-  /** Of the session: where it changes, everything is read again. Null: not known yet. */
-  #knowsRunes: boolean | null = null;
+  /** What the index tells. Of the session: where it changes, everything is read again. Null: not known yet. */
+  #knows: Pick<IndexedTip, 'knowsRunes' | 'knowsSales'> | null = null;
   /** The tip at which mints and etchings were judged last. */
   #judgedAt: HashKey | null = null;
 
@@ -166,15 +168,18 @@ export class MempoolSession {
     if (this.isReady || !pending.waiting.isLoading) await this.#write();
   }
 
-  /** What a transaction would be mined into now. Throws `derived_tables_changed` where runes became known or unknown. */
-  #momentOf({ tip, knowsRunes }: IndexedTip): LookMoment {
-    this.#knowsRunes ??= knowsRunes;
-    if (this.#knowsRunes !== knowsRunes)
+  /**
+   * What a transaction would be mined into now. Throws `derived_tables_changed` where runes or sales became known or
+   * unknown.
+   */
+  #momentOf({ tip, knowsRunes, knowsSales }: IndexedTip): LookMoment {
+    this.#knows ??= { knowsRunes, knowsSales };
+    if (this.#knows.knowsRunes !== knowsRunes || this.#knows.knowsSales !== knowsSales)
       throw new AppError(
         'derived_tables_changed',
-        'What is known of runes has changed: the mempool is read again.',
+        'What is known of runes or sales has changed: the mempool is read again.',
       );
-    return { runes: knowsRunes ? this.#runesAfter(tip) : null };
+    return { runes: knowsRunes ? this.#runesAfter(tip) : null, knowsSales };
   }
 
   #runesAfter(tip: IndexedTip['tip']): RunesToCome {
@@ -277,7 +282,11 @@ export class MempoolSession {
 
   async #lookAtBlock(block: NodeBlock, moment: LookMoment): Promise<void> {
     const bytes = await this.#node.blockBytes(block.hash);
-    if (bytes !== null) await this.#look?.atBlock(bytes, refOf(block), moment);
+    if (bytes === null) return;
+    const ref = refOf(block);
+    const { spentIn } = this.#options;
+    const spent = spentIn === null ? null : (await spentIn(ref.hash)).bytes;
+    await this.#look?.atBlock({ ref, bytes, spent }, moment);
   }
 }
 

@@ -1,4 +1,5 @@
 import type { SpentOutput } from '#indexer/mempool/pending/pending-runes.ts';
+import type { SpentCoin } from '#indexer/mempool/pending/transaction-batch.ts';
 import type { CallOptions, NodeRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { type BlockHashHex, parseTxid } from '#kernel/primitives/hash.ts';
@@ -39,6 +40,12 @@ export interface MempoolEntry {
   readonly fee: Sats;
   /** Milliseconds since 1970. */
   readonly firstSeen: number;
+}
+
+/** An output as `gettxout` and `getrawtransaction` give it. */
+interface OutputAnswer {
+  readonly value?: unknown;
+  readonly scriptPubKey?: { readonly hex?: unknown };
 }
 
 /** The node's error for an unknown thing (RPC_INVALID_ADDRESS_OR_KEY). */
@@ -166,51 +173,20 @@ export class NodeMempool {
   }
 
   /**
-   * The values of outputs (36 bytes each) in sats: of outputs in blocks, spent by the mempool or not, otherwise of
-   * the mempool; null where the node knows none.
+   * Outputs (36 bytes of outpoint each): those of blocks, spent by the mempool or not, otherwise of the mempool; null
+   * where the node knows none.
    */
-  async outputValues(outpoints: readonly Uint8Array[]): Promise<(Sats | null)[]> {
+  async spentOutputs(outpoints: readonly Uint8Array[]): Promise<(SpentOutput | null)[]> {
     const named = outpoints.map((bytes) => {
       const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
       return [displayOfKey(hashKey(bytes.subarray(0, 32))), view.getUint32(32, true)] as const;
     });
-    interface Answer {
-      readonly value?: unknown;
-    }
-    const mined = await this.#many<Answer>(
-      'gettxout',
-      named.map(([txid, vout]) => [txid, vout, false]),
-    );
-    const values = mined.map((answer) => (answer === null ? null : satsOf(answer.value)));
-    const missing = values.flatMap((value, at) => (value === null ? [at] : []));
-    if (missing.length === 0) return values;
-    const pending = await this.#many<{ vout?: Answer[] }>(
-      'getrawtransaction',
-      missing.map((at) => [named[at]?.[0], 1]),
-    );
-    missing.forEach((at, index) => {
-      const value = pending[index]?.vout?.[named[at]?.[1] ?? -1]?.value;
-      if (value !== undefined) values[at] = satsOf(value);
-    });
-    return values;
-  }
-
-  /**
-   * What the inputs of a transaction spend (36 bytes of outpoint each): outputs of blocks, spent by the mempool or not,
-   * otherwise of the mempool; null where the node knows none.
-   */
-  async spentOutputs(outpoints: Uint8Array): Promise<(SpentOutput | null)[]> {
-    const named = Array.from({ length: outpoints.length / 36 }, (_, input) => {
-      const bytes = outpoints.subarray(input * 36, input * 36 + 36);
-      const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-      return [displayOfKey(hashKey(bytes.subarray(0, 32))), view.getUint32(32, true)] as const;
-    });
-    const mined = await this.#many<{ confirmations?: unknown; scriptPubKey?: { hex?: unknown } }>(
+    const mined = await this.#many<OutputAnswer & { readonly confirmations?: unknown }>(
       'gettxout',
       named.map(([txid, vout]) => [txid, vout, false]),
     );
     const missing = mined.flatMap((answer, at) => (answer === null ? [at] : []));
-    const pending = await this.#many<{ vout?: { scriptPubKey?: { hex?: unknown } }[] }>(
+    const pending = await this.#many<{ vout?: OutputAnswer[] }>(
       'getrawtransaction',
       missing.map((at) => [named[at]?.[0], 1]),
     );
@@ -218,10 +194,10 @@ export class NodeMempool {
     return mined.map((answer, at) => {
       if (answer !== null) {
         if (!Number.isSafeInteger(answer.confirmations)) throw invalid();
-        return { script: bytesOf(answer.scriptPubKey?.hex), confirmations: Number(answer.confirmations) };
+        return { ...coinOf(answer), confirmations: Number(answer.confirmations) };
       }
       const output = byInput.get(at);
-      return output === undefined ? null : { script: bytesOf(output.scriptPubKey?.hex), confirmations: 0 };
+      return output === undefined ? null : { ...coinOf(output), confirmations: 0 };
     });
   }
 
@@ -310,6 +286,11 @@ function bytesOf(hex: unknown): Buffer {
   if (bytes.length * 2 !== hex.length) throw invalid();
   return bytes;
 }
+
+const coinOf = ({ value, scriptPubKey }: OutputAnswer): SpentCoin => ({
+  value: satsOf(value),
+  script: bytesOf(scriptPubKey?.hex),
+});
 
 const displayOfKey = (key: HashKey): string => hashOfKey(key).reverse().toString('hex');
 

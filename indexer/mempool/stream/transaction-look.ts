@@ -33,6 +33,15 @@ export interface LookOptions {
 export interface LookMoment {
   /** Null: runes are not known. */
   readonly runes: RunesToCome | null;
+  readonly knowsSales: boolean;
+}
+
+/** A block with all that it has. */
+export interface LookedBlock {
+  readonly ref: BlockRef;
+  readonly bytes: Uint8Array;
+  /** In the encoding of `SourceBlock.spentOutputs`; null: not known. */
+  readonly spent: Uint8Array | null;
 }
 
 interface Taken {
@@ -51,10 +60,10 @@ export class TransactionLook {
   }
 
   /** The transactions of a block, except its coinbase. */
-  async atBlock(bytes: Uint8Array, block: BlockRef, moment: LookMoment): Promise<void> {
+  async atBlock({ ref, bytes, spent }: LookedBlock, moment: LookMoment): Promise<void> {
     const { fingerprintKey } = this.#options;
-    const batch = TransactionBatch.ofBlock(bytes, fingerprintKey, searchableBytesMaxDefault);
-    if (batch !== null) await this.#at(batch, block, moment);
+    const batch = TransactionBatch.ofBlock(bytes, spent, fingerprintKey, searchableBytesMaxDefault);
+    if (batch !== null) await this.#at(batch, ref, moment);
   }
 
   /** The waiting transactions, as many as fit a round; returns their ids. In a hurry, bytes are requested at once. */
@@ -81,11 +90,11 @@ export class TransactionLook {
     else log.warn('the node gave a transaction that cannot be read');
   }
 
-  async #at(batch: TransactionBatch, block: BlockRef | null, { runes }: LookMoment): Promise<void> {
+  async #at(batch: TransactionBatch, block: BlockRef | null, moment: LookMoment): Promise<void> {
     const { pool, node, fingerprintKey } = this.#options;
     const { inputs, kept, nextPosition } = this.#pending;
     const key = expandFingerprintKey(fingerprintKey);
-    const context = { pool, node, inputs, kept, fingerprintKey: key, runes, nextPosition };
+    const context = { pool, node, inputs, kept, fingerprintKey: key, ...moment, nextPosition };
     const transactions = Array.from({ length: batch.count - 1 }, (_, index) => index + 1);
     const found = await analyse(context, batch, transactions, block);
     const unknown = found.rows.filter(

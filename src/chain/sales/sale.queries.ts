@@ -1,4 +1,6 @@
 import type { ClientBase } from 'pg';
+import { isComplete, requireNotBehind } from '#chain/derived/derived-tables.queries.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
 import type { Txid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import { confidences, moveClasses, saleForms } from '#kernel/sales/sale-names.ts';
@@ -32,6 +34,13 @@ interface Numbers {
   readonly class: number;
   readonly form: number;
   readonly confidence: number;
+}
+
+/** For answers about sales alone. Throws `derived_table_behind`, and `not_found` where sales are not indexed. */
+export async function requireSales(client: ClientBase): Promise<void> {
+  await requireNotBehind(client, 'sales');
+  if (!(await isComplete(client, 'sales')))
+    throw new AppError('not_found', 'this server has no index of sales');
 }
 
 /** What a transaction sold, by input and place there. */

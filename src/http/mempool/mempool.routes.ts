@@ -1,8 +1,6 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Type } from 'typebox';
 import {
   departures,
-  type MempoolState,
   mempoolState,
   type PendingCursor,
   pendingInscriptions,
@@ -18,18 +16,9 @@ import { unchanged } from '#http/server/answer-schemas.ts';
 import { apiRoute } from '#http/server/api-route.ts';
 import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
 import { askerOf } from '#http/server/asker.ts';
-import { answeredUnchanged, setMoment } from '#http/server/conditional.ts';
 import { open } from '#http/server/guard.ts';
-import { parseAddress } from '#kernel/bitcoin/parse-address.ts';
-import type { Snapshot } from '#kernel/contracts/search-engine.ts';
-import { AppError } from '#kernel/errors/app-error.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
-import {
-  formatInscriptionId,
-  type InscriptionId,
-  parseInscriptionId,
-} from '#kernel/primitives/inscription-id.ts';
-import type { NetworkParameters } from '#kernel/primitives/network.ts';
+import { formatInscriptionId, parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import {
   departuresAnswer,
   inscriptionsAnswer,
@@ -40,9 +29,10 @@ import {
   transfersAnswer,
   transfersQuery,
 } from './mempool.schemas.ts';
+import { inscriptionIn, notOurs, pageOf, readList, scriptOfAddress, wholeNumber } from './mempool-lists.ts';
 import { pendingInscriptionJson, pendingTransferJson } from './mempool-views.ts';
 import { pendingRunesJson } from './pending-runes-view.ts';
-import { whyNotFollowed } from './why-not-followed.ts';
+import { pendingSalesRoute } from './pending-sales.routes.ts';
 
 const tags = ['mempool'] as const;
 const config = { errors: 'own', guard: open } as const;
@@ -52,6 +42,7 @@ export function mempoolRoutes(app: App, deps: AppDependencies): void {
   summaryRoute(app, deps);
   inscriptionsRoute(app, deps);
   transfersRoute(app, deps);
+  pendingSalesRoute(app, deps);
   runesRoute(app, deps);
   departuresRoute(app, deps);
 }
@@ -111,7 +102,7 @@ function inscriptionsRoute(app: App, { pool, network, node }: AppDependencies): 
     handler: async (request, reply) => {
       const { cursor, limit } = request.query;
       const after = inscriptionCursor(cursor);
-      return read({ pool, node, request, reply }, async ({ client }, { revision }) => {
+      return readList({ pool, node, request, reply }, async ({ client }, { revision }) => {
         const rows = await pendingInscriptions(client, after, limit + 1);
         const { shown, nextCursor } = pageOf(rows, limit, (last) => `${last.position}.${last.index}`);
         return {
@@ -143,7 +134,7 @@ function transfersRoute(app: App, { pool, network, node }: AppDependencies): voi
         inscription: inscription === undefined ? null : inscriptionIn(inscription),
       };
       const after = transferCursor(cursor);
-      return read({ pool, node, request, reply }, async ({ client }, { revision }) => {
+      return readList({ pool, node, request, reply }, async ({ client }, { revision }) => {
         const rows = await pendingTransfers(client, filter, after, limit + 1);
         const { shown, nextCursor } = pageOf(
           rows,
@@ -177,7 +168,7 @@ function runesRoute(app: App, { pool, network, node }: AppDependencies): void {
       const script = address === undefined ? null : scriptOfAddress(address, network);
       if (rune !== undefined) runeQuestionOf(rune);
       const after = cursor === undefined ? 0 : wholeNumber(cursor);
-      return read({ pool, node, request, reply }, async ({ client }, { revision }) => {
+      return readList({ pool, node, request, reply }, async ({ client }, { revision }) => {
         if (rune === undefined) await requireRunes(client);
         const key = rune === undefined ? null : (await foundRune(client, rune)).key;
         const rows = await pendingRunes(client, { script, key }, after, limit + 1);
@@ -207,7 +198,7 @@ function departuresRoute(app: App, { pool, node }: AppDependencies): void {
     handler: async (request, reply) => {
       const { cursor, limit } = request.query;
       const before = cursor === undefined ? Number.MAX_SAFE_INTEGER : wholeNumber(cursor);
-      return read({ pool, node, request, reply }, async ({ client }, { revision }) => {
+      return readList({ pool, node, request, reply }, async ({ client }, { revision }) => {
         const rows = await departures(client, before, limit + 1);
         const { shown, nextCursor } = pageOf(rows, limit, (last) => String(last.position));
         return {
@@ -225,58 +216,6 @@ function departuresRoute(app: App, { pool, node }: AppDependencies): void {
   });
 }
 
-/** A page of rows, of which one more than its limit was read, and the cursor of the next page: null on the last one. */
-function pageOf<Row>(
-  rows: readonly Row[],
-  limit: number,
-  cursorAfter: (last: Row) => string,
-): { readonly shown: readonly Row[]; readonly nextCursor: string | null } {
-  const shown = rows.slice(0, limit);
-  const last = shown.at(-1);
-  return { shown, nextCursor: rows.length > limit && last !== undefined ? cursorAfter(last) : null };
-}
-
-interface Reading {
-  readonly pool: AppDependencies['pool'];
-  readonly node: AppDependencies['node'];
-  readonly request: FastifyRequest;
-  readonly reply: FastifyReply;
-}
-
-/** Answers from one snapshot, or 304 where nothing changed. Throws `no_node` and `mempool_not_followed`. */
-async function read<Answer>(
-  { pool, node, request, reply }: Reading,
-  answer: (snapshot: Snapshot, state: MempoolState) => Promise<Answer>,
-): Promise<Answer | FastifyReply> {
-  if (await answeredUnchanged(pool, request, reply, true)) return reply;
-  return withSnapshot(
-    pool,
-    async (snapshot) => {
-      const state = await mempoolState(snapshot.client);
-      if (state === null || !state.isFollowed) throw whyNotFollowed(state, node);
-      setMoment(request, reply, snapshot.tip, state.revision);
-      return answer(snapshot, state);
-    },
-    askerOf(reply).signal,
-  );
-}
-
-function scriptOfAddress(text: string, network: NetworkParameters): Uint8Array {
-  const parsed = parseAddress(text, network);
-  if (parsed.kind === 'refused')
-    throw new AppError('request_invalid', `the address ${parsed.reason}`, { parameter: 'address' });
-  return parsed.script;
-}
-
-function inscriptionIn(text: string): InscriptionId {
-  const id = parseInscriptionId(text);
-  if (id === null)
-    throw new AppError('request_invalid', 'inscription is not an inscription id', {
-      parameter: 'inscription',
-    });
-  return id;
-}
-
 function inscriptionCursor(text: string | undefined): PendingCursor {
   if (text === undefined) return { position: 0, index: 0 };
   const [position = '', index = '', ...more] = text.split('.');
@@ -291,12 +230,3 @@ function transferCursor(text: string | undefined): TransferCursor | null {
   if (inscription === null || more.length > 0) throw notOurs();
   return { position: wholeNumber(position), inscription };
 }
-
-function wholeNumber(text: string): number {
-  const value = /^\d{1,16}$/u.test(text) ? Number(text) : Number.NaN;
-  if (!Number.isSafeInteger(value)) throw notOurs();
-  return value;
-}
-
-const notOurs = (): AppError =>
-  new AppError('request_invalid', 'cursor is not one of this list', { parameter: 'cursor' });

@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import { exampleAddress, exampleId } from '#http/lists/list-parameters.ts';
 import { amountParts, ownerParts, runeParts } from '#http/runes/rune-views.ts';
 import { acceptedForms } from '#http/server/accepted-form.ts';
+import { confidences, moveClasses, saleForms } from '#kernel/sales/sale-names.ts';
 
 const nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 const cursor = Type.Optional(
@@ -99,6 +100,78 @@ export const transfersAnswer = Type.Object({
   nextCursor: nullable(Type.String()),
 });
 
+export const salesQuery = Type.Object({
+  address: Type.Optional(
+    Type.String({
+      maxLength: 128,
+      description: 'of the seller or the buyer',
+      acceptedForm: acceptedForms.address,
+      examples: [exampleAddress],
+    }),
+  ),
+  inscription: Type.Optional(
+    Type.String({
+      maxLength: 128,
+      description: 'id of the inscription that is sold',
+      acceptedForm: acceptedForms.inscriptionId,
+      examples: [exampleId],
+    }),
+  ),
+  slug: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 100,
+      description: 'of a collection: that of an import, or the id of a parent or gallery',
+      examples: ['bitcoin-frogs'],
+    }),
+  ),
+  cursor,
+  limit,
+});
+
+const nameOf = <Name extends string>(names: Readonly<Record<Name, number>>, description: string) =>
+  Type.Unsafe<Name>(Type.String({ enum: Object.keys(names), description }));
+
+export const salesAnswer = Type.Object({
+  revision: Type.Integer(),
+  floor: nullable(
+    Type.Object(
+      { price: Type.Integer({ description: 'sats' }), inscriptionId: Type.String(), txid: Type.String() },
+      {
+        description:
+          'the cheapest pending sale of the collection that is no wash trade: what a buyer pays now, not an open listing; null: there is none, or no slug was asked for',
+      },
+    ),
+  ),
+  sales: Type.Array(
+    Type.Object({
+      inscriptionId: Type.String(),
+      ...ofTransaction,
+      outpoint: Type.String({ description: 'the seller’s output' }),
+      input: Type.Integer({ description: 'that spends it' }),
+      class: nameOf({ sale: moveClasses.sale, offer: moveClasses.offer }, 'docs/marketplace.md, "Classes"'),
+      price: Type.Integer({ minimum: 0, description: 'sats' }),
+      grossPayout: Type.Integer({ minimum: 0, description: 'sats' }),
+      makerAddress: nullable(Type.String({ description: 'seller; null: the script has no address' })),
+      takerAddress: nullable(
+        Type.String({ description: 'buyer; null: the script has no address, or the item goes into the fee' }),
+      ),
+      form: nameOf(saleForms, 'layout'),
+      confidence: nameOf(confidences, 'evidence'),
+      payoutOutput: Type.Integer(),
+      feeOutput: nullable(Type.Integer()),
+      sighash: Type.Integer(),
+      bundle: Type.Integer({ description: 'inscriptions that are sold together' }),
+      wash: Type.Boolean(),
+      rules: Type.Integer({ description: 'version of the rules' }),
+      slug: nullable(
+        Type.String({ description: 'that was asked for, else that of the collection it is shown with' }),
+      ),
+    }),
+  ),
+  nextCursor: nullable(Type.String()),
+});
+
 export const runesQuery = Type.Object({
   address: transfersQuery.properties.address,
   rune: Type.Optional(
@@ -169,6 +242,7 @@ export const departuresAnswer = Type.Object({
 });
 
 export type InscriptionsAnswer = Type.Static<typeof inscriptionsAnswer>;
+export type SalesAnswer = Type.Static<typeof salesAnswer>;
 export type RunesAnswer = Type.Static<typeof runesAnswer>;
 export type TransfersAnswer = Type.Static<typeof transfersAnswer>;
 export type PlaceJson = Type.Static<typeof place>;

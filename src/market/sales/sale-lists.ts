@@ -93,7 +93,7 @@ async function standingOf(client: ClientBase, slug: string, height: number): Pro
 }
 
 /** Of a row `s` of chain.sales: no transaction of an order of this service made it. */
-const isNotOurs = 'NOT EXISTS (SELECT FROM service.order_transactions o WHERE o.txid = s.txid)';
+export const isNotOurs = 'NOT EXISTS (SELECT FROM service.order_transactions o WHERE o.txid = s.txid)';
 
 /** The sales of the blocks above a height, a row for each block: a million rows would be a million objects. */
 async function readSold(

@@ -78,6 +78,7 @@ beforeAll(async () => {
     const row = pendingRows(testTxid(1000 + index), index + 1, inscription);
     const transfer = {
       inscription: packedId(parent.txid, parent.index),
+      input: 0,
       from: { outpoint: Buffer.alloc(36, index), value: asSats(546), script: Buffer.alloc(0), holdings: [] },
       fromOffset: 0,
       placed: { place: pendingPlaces.unknown, output: null, satOffset: null },

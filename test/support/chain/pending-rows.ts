@@ -33,6 +33,7 @@ export function pendingRows(txid: Uint8Array, position: number, inscription: Tes
     },
     moves: { inscriptions: [rowOf(inscription)], transfers: [], made: [] },
     runes: null,
+    sales: [],
     seenAt: 0,
   };
 }

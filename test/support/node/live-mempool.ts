@@ -1,5 +1,6 @@
 import type { App } from '#http/server/app-dependencies.ts';
 import { follow } from '#indexer/follow/follow.ts';
+import type { FollowOptions } from '#indexer/follow/follow-options.ts';
 import { type FollowMempoolOptions, followMempool } from '#indexer/mempool/stream/follow-mempool.ts';
 import { openNodeSource } from '#indexer/source/node-source.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
@@ -64,7 +65,7 @@ export class LiveMempool {
   }
 
   /** Follows the blocks. */
-  index(): void {
+  index(options: Pick<FollowOptions, 'indexSales'> = {}): void {
     const controller = new AbortController();
     const source = openNodeSource(this.node);
     const { pool } = this.database;
@@ -74,6 +75,7 @@ export class LiveMempool {
       signal: controller.signal,
       threads: parseThreads(),
       bounds: { pollMs: 200 },
+      ...options,
     });
     this.#followers = { controller, ends: [end.catch(() => undefined)] };
   }

@@ -9,6 +9,7 @@ import { hashKey } from '#indexer/mempool/stream/membership.ts';
 import { MessageQueue } from '#indexer/mempool/stream/message-queue.ts';
 import type { NodeMessage } from '#kernel/contracts/node.ts';
 import { asTxid, displayHash } from '#kernel/primitives/hash.ts';
+import { asInscriptionKey } from '#kernel/primitives/inscription-key.ts';
 import { asSats, noSats } from '#kernel/primitives/sats.ts';
 import { envelopeScript } from '#test/builders/regtest/regtest-envelope.ts';
 import { type Coin, type Payment, transaction } from '#test/builders/regtest/regtest-transaction.ts';
@@ -73,7 +74,9 @@ describe('movesOf', () => {
       outpoint: Buffer.alloc(36, 1),
       value: asSats(value),
       script: Buffer.of(0x51),
-      holdings: [{ inscription: packedId(asTxid(Buffer.alloc(32, 2)), 0), satOffset }],
+      holdings: [
+        { inscription: packedId(asTxid(Buffer.alloc(32, 2)), 0), key: asInscriptionKey(2), satOffset },
+      ],
     },
     value: asSats(value),
   });

@@ -1,0 +1,89 @@
+import { storedScriptBytesMax } from '#indexer/apply/block-rows.ts';
+import type { SignatureReader } from '#indexer/facts/signatures.ts';
+import type { HashKey } from '#indexer/mempool/stream/membership.ts';
+import type { NodeMempool } from '#indexer/mempool/stream/node-mempool.ts';
+import type { Artifact } from '#indexer/runes/artifact.ts';
+import type { Sats } from '#kernel/primitives/sats.ts';
+import type { RunicHolding } from './pending-runes.ts';
+import { type InputSignatures, saleSignatures } from './pending-sales.ts';
+import { type HeldOutput, inputValuesNeeded } from './pending-transaction.ts';
+import type { SpentCoin, TransactionBatch } from './transaction-batch.ts';
+
+/** A transaction that has to do with runes: its message, and what its inputs hold. */
+export interface Runic {
+  readonly artifact: Artifact | null;
+  readonly held: readonly (RunicHolding | null)[];
+}
+
+/** A transaction, and what is known of its inputs. */
+export interface Looked {
+  readonly tx: number;
+  readonly txid: HashKey;
+  readonly held: readonly (HeldOutput | null)[];
+  /** What each input spends; null: not known. */
+  readonly spent: (SpentCoin | null)[];
+  /** Null: it does not sell what its inputs hold, or sales are not known. */
+  readonly signatures: InputSignatures | null;
+  readonly runic: Runic | null;
+}
+
+/**
+ * Inputs requested from the node per transaction: places after hundreds of unknown inputs stay unknown, so that one
+ * transaction with thousands of inputs does not delay the others.
+ */
+const askedInputsMax = 250;
+
+/**
+ * What is known of the inputs without the node.
+ *
+ * @param sales null: sales are not known
+ */
+export function lookAt(
+  batch: TransactionBatch,
+  of: Pick<Looked, 'tx' | 'txid' | 'held' | 'runic'>,
+  sales: SignatureReader | null,
+): Looked {
+  const { tx, held } = of;
+  return {
+    ...of,
+    spent: held.map((output, input) => batch.spentCoin(tx, input) ?? wholeCoin(output)),
+    signatures: sales === null ? null : saleSignatures(batch, tx, held, sales),
+  };
+}
+
+/** Of an output whose script was not cut. */
+function wholeCoin(output: HeldOutput | null): SpentCoin | null {
+  return output === null || output.script.length >= storedScriptBytesMax ? null : output;
+}
+
+/** Sats that an input spends; null: not known. */
+export const valueOf = ({ held, spent }: Looked, input: number): Sats | null =>
+  spent[input]?.value ?? held[input]?.value ?? null;
+
+/** The inputs about which the node is asked, in order; none where there are too many. */
+export function inputsToAsk(batch: TransactionBatch, looked: Looked): number[] {
+  const { tx, held, spent, signatures } = looked;
+  const needed = inputValuesNeeded(batch, tx, held);
+  const asked = held.flatMap((_, input) => {
+    const isValueNeeded = needed > 0 && input <= needed && valueOf(looked, input) === null;
+    return isValueNeeded || (signatures !== null && spent[input] === null) ? input : [];
+  });
+  return asked.length > askedInputsMax ? [] : asked;
+}
+
+/** Enters what the node knows of the inputs that are asked about. */
+export async function askForInputs(
+  node: NodeMempool,
+  batch: TransactionBatch,
+  waiting: readonly { readonly looked: Looked; readonly asked: readonly number[] }[],
+): Promise<void> {
+  const answers = await node.spentOutputs(
+    waiting.flatMap(({ looked, asked }) => {
+      const outpoints = batch.outpoints(looked.tx);
+      return asked.map((input) => outpoints.subarray(input * 36, input * 36 + 36));
+    }),
+  );
+  let at = 0;
+  for (const { looked, asked } of waiting)
+    for (const input of asked) looked.spent[input] = answers[at++] ?? null;
+}

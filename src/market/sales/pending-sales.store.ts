@@ -1,0 +1,141 @@
+import type { ClientBase } from 'pg';
+import { nameOfNumber } from '#chain/sales/sale.queries.ts';
+import type { Txid } from '#kernel/primitives/hash.ts';
+import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
+import type { Sats } from '#kernel/primitives/sats.ts';
+import {
+  type Confidence,
+  confidences,
+  moveClasses,
+  type SaleForm,
+  saleForms,
+} from '#kernel/sales/sale-names.ts';
+import { type FoundCollection, membersOf } from '#market/collections/market-slug.store.ts';
+import { isNotOurs } from './sale-lists.ts';
+
+/** A sale that is in no block yet. */
+export interface PendingSale {
+  readonly position: number;
+  readonly txid: Txid;
+  readonly first_seen: Date;
+  readonly fee: Sats | null;
+  readonly vsize: number;
+  /** 32 bytes each. */
+  readonly replaces: Buffer;
+  readonly item: InscriptionId;
+  /** The seller's output. */
+  readonly fromTxid: Txid;
+  readonly fromVout: number;
+  readonly input: number;
+  readonly place: number;
+  readonly isOffer: boolean;
+  readonly form: SaleForm;
+  readonly confidence: Confidence;
+  readonly price: number;
+  readonly grossPayout: number;
+  readonly bundle: number;
+  readonly payoutOutput: number;
+  readonly feeOutput: number | null;
+  readonly sighash: number;
+  readonly isWash: boolean;
+  readonly rules: number;
+  /** Scripts; above 128 bytes the first 97 and a sha256. */
+  readonly maker: Buffer;
+  readonly taker: Buffer | null;
+}
+
+export interface PendingSaleFilter {
+  /** Script of the maker or the taker. */
+  readonly script: Uint8Array | null;
+  readonly inscription: InscriptionId | null;
+  readonly collection: FoundCollection | null;
+}
+
+/** After this sale. */
+export interface PendingSaleCursor {
+  readonly position: number;
+  readonly input: number;
+  readonly place: number;
+}
+
+type Row = Omit<PendingSale, 'item' | 'isOffer' | 'form' | 'confidence'> & {
+  readonly itemTxid: Txid;
+  readonly itemIndex: number;
+  readonly class: number;
+  readonly form: number;
+  readonly confidence: number;
+};
+
+/** A condition on a row `s` of chain.pending_sales, and its parameter $1. */
+function among(collection: FoundCollection | null): {
+  readonly sql: string;
+  readonly of: string | number | null;
+} {
+  if (collection === null) return { sql: '$1::text IS NULL', of: null };
+  const { sql, of } = membersOf(collection);
+  const members = `SELECT key FROM (${sql}) AS members`;
+  return {
+    sql: `EXISTS (SELECT FROM chain.inscriptions i
+      WHERE i.txid = s.inscription_txid AND i.index = s.inscription_index AND i.key IN (${members}))`,
+    of,
+  };
+}
+
+/**
+ * Pending sales in the order in which their transactions were seen, after a cursor. Transactions of our own orders are
+ * none.
+ */
+export async function pendingSales(
+  client: ClientBase,
+  { script, inscription, collection }: PendingSaleFilter,
+  after: PendingSaleCursor | null,
+  limit: number,
+): Promise<PendingSale[]> {
+  const { sql, of } = among(collection);
+  const { rows } = await client.query<Row>(
+    `SELECT s.position, s.txid, s.first_seen, s.fee, s.vsize, s.replaces, s.inscription_txid AS "itemTxid",
+       s.inscription_index AS "itemIndex", s.from_txid AS "fromTxid", s.from_vout AS "fromVout", s.input, s.place, s.class,
+       s.form, s.confidence, s.price::float8 AS price, s.gross_payout::float8 AS "grossPayout", s.bundle,
+       s.payout_output AS "payoutOutput", s.fee_output AS "feeOutput", s.sighash, s.wash AS "isWash", s.rules, s.maker,
+       s.taker
+     FROM chain.pending_sales s
+     WHERE ${sql} AND ${isNotOurs} AND ($2::bytea IS NULL OR s.maker = $2 OR s.taker = $2)
+       AND ($3::bytea IS NULL OR (s.inscription_txid = $3 AND s.inscription_index = $4::bigint))
+       AND (s.position, s.input, s.place) > ($5::bigint, $6::integer, $7::integer)
+     ORDER BY s.position, s.input, s.place LIMIT $8`,
+    [
+      of,
+      script === null ? null : Buffer.from(script),
+      inscription === null ? null : Buffer.from(inscription.txid),
+      inscription?.index ?? null,
+      after?.position ?? 0,
+      after?.input ?? 0,
+      after?.place ?? 0,
+      limit,
+    ],
+  );
+  return rows.map(({ itemTxid, itemIndex, class: stored, form, confidence, ...row }) => ({
+    ...row,
+    item: { txid: itemTxid, index: itemIndex },
+    isOffer: stored === moveClasses.offer,
+    form: nameOfNumber(saleForms, form),
+    confidence: nameOfNumber(confidences, confidence),
+  }));
+}
+
+/** The cheapest pending sale of a collection; null: none is pending. Wash trades say nothing of a price. */
+export async function pendingFloor(
+  client: ClientBase,
+  collection: FoundCollection,
+): Promise<{ readonly price: number; readonly item: InscriptionId; readonly txid: Txid } | null> {
+  const { sql, of } = among(collection);
+  const { rows } = await client.query<{ price: number; itemTxid: Txid; itemIndex: number; txid: Txid }>(
+    `SELECT s.price::float8 AS price, s.inscription_txid AS "itemTxid", s.inscription_index AS "itemIndex", s.txid
+     FROM chain.pending_sales s
+     WHERE ${sql} AND ${isNotOurs} AND NOT s.wash ORDER BY s.price, s.position, s.input, s.place LIMIT 1`,
+    [of],
+  );
+  const [row] = rows;
+  if (row === undefined) return null;
+  return { price: row.price, item: { txid: row.itemTxid, index: row.itemIndex }, txid: row.txid };
+}

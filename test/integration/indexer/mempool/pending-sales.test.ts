@@ -1,0 +1,387 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  addressOf,
+  type Coin,
+  type RegtestTransaction,
+  transaction,
+} from '#test/builders/regtest/regtest-transaction.ts';
+import { alice, bob, carol, listed, pairType, postage, Trades } from '#test/support/chain/trades.ts';
+import { bitcoindThatRelaysReveals } from '#test/support/node/find-bitcoind.ts';
+import { LiveMempool } from '#test/support/node/live-mempool.ts';
+
+interface Sale {
+  readonly inscriptionId: string;
+  readonly txid: string;
+  readonly replaces: string[];
+  readonly outpoint: string;
+  readonly price: number;
+  readonly grossPayout: number;
+  readonly makerAddress: string;
+  readonly takerAddress: string;
+  readonly bundle: number;
+  readonly slug: string | null;
+}
+interface Page {
+  readonly sales: Sale[];
+  readonly floor: { readonly price: number; readonly inscriptionId: string } | null;
+  readonly nextCursor: string | null;
+}
+
+const hasBitcoind = bitcoindThatRelaysReveals() !== null;
+const display = (txid: string): Buffer => Buffer.from(txid, 'hex').reverse();
+
+/** What a purchase behind two dummies leaves to its buyer after this fee. */
+interface Purchase {
+  readonly price: number;
+  readonly fee?: number;
+}
+
+describe.skipIf(!hasBitcoind)('sales in the mempool of a real node', () => {
+  let live: LiveMempool;
+  let trades: Trades;
+
+  beforeAll(async () => {
+    live = await LiveMempool.start();
+    trades = new Trades(live);
+    live.index();
+    await live.indexed();
+    live.follow();
+    await live.eventually(async () => {
+      expect(await live.get('/mempool')).toMatchObject({ following: true });
+    });
+  });
+  afterAll(() => live.close());
+
+  const page = (query = ''): Promise<Page> => live.get<Page>(`/mempool/sales${query}`);
+  const salesOf = async (item: RegtestTransaction): Promise<Sale[]> =>
+    (await page(`?inscription=${item.id()}`)).sales;
+
+  async function purchase(
+    of: Coin,
+    buyer: number,
+    { price, fee = 5_000 }: Purchase,
+  ): Promise<RegtestTransaction> {
+    const { dummies, money } = await trades.purse(buyer);
+    return transaction(
+      [...dummies.slice(0, 2), listed(of), money],
+      [
+        { value: 1_200, to: buyer },
+        { value: of.value, to: buyer },
+        { value: price + of.value, to: of.owner },
+        { value: money.value - price - of.value - fee, to: buyer },
+      ],
+    );
+  }
+
+  const broadcast = async (...transactions: RegtestTransaction[]): Promise<void> => {
+    for (const one of transactions) await live.chain.broadcast(one);
+  };
+  /** An item that is indexed. */
+  const item = async (owner: number): Promise<RegtestTransaction> => {
+    const made = await trades.item(owner);
+    await live.indexed();
+    return made;
+  };
+
+  /** How often a transaction is among pending sales, and among those of blocks, in one moment. */
+  async function counted({ txid }: RegtestTransaction): Promise<[pending: number, mined: number]> {
+    const { rows } = await live.database.pool.query<{ pending: number; mined: number }>(
+      `SELECT (SELECT count(*)::integer FROM chain.pending_sales WHERE txid = $1) AS pending,
+         (SELECT count(*)::integer FROM chain.sales WHERE txid = $1) AS mined`,
+      [display(txid)],
+    );
+    const [row] = rows;
+    return [row?.pending ?? 0, row?.mined ?? 0];
+  }
+
+  /** What a row of a pending sale and of a mined one have in common. */
+  async function rowOf(table: 'pending_sales' | 'sales', { txid }: RegtestTransaction): Promise<unknown> {
+    const { rows } = await live.database.pool.query(
+      `SELECT input, place, gross_payout, price, bundle, payout_output, fee_output, rules, class, form, confidence, sighash,
+         wash, maker, taker FROM chain.${table} WHERE txid = $1`,
+      [display(txid)],
+    );
+    return rows;
+  }
+
+  test('are there with the transfer, and are the same once they are mined, never missing or twice', async () => {
+    const sold = await item(alice);
+    const bought = await purchase(sold.coin(0), bob, { price: 70_000 });
+    await broadcast(bought);
+    await live.eventually(async () => {
+      const { rows } = await live.database.pool.query('SELECT FROM chain.pending_transfers WHERE txid = $1', [
+        display(bought.txid),
+      ]);
+      expect(rows).toHaveLength(1);
+    });
+    // the same write has both
+    expect(await salesOf(sold)).toMatchObject([
+      {
+        inscriptionId: sold.id(),
+        txid: bought.txid,
+        replaces: [],
+        outpoint: `${sold.txid}:0`,
+        input: 2,
+        class: 'sale',
+        form: 'two-dummies',
+        confidence: 'bound-known',
+        sighash: pairType,
+        price: 70_000,
+        grossPayout: 80_000,
+        makerAddress: addressOf(alice),
+        takerAddress: addressOf(bob),
+        bundle: 1,
+        wash: false,
+        fee: 5_000,
+        slug: null,
+      },
+    ]);
+    const pending = await rowOf('pending_sales', bought);
+    const seen = new Set<string>();
+    let isMined = false;
+    const watching = (async () => {
+      while (!isMined) {
+        const counts = await counted(bought);
+        seen.add(String(counts));
+        isMined = counts[1] === 1;
+      }
+    })();
+    await live.chain.mine([bought]);
+    await watching;
+    expect([...seen].toSorted()).toEqual(['0,1', '1,0']);
+    expect(await rowOf('sales', bought)).toEqual(pending);
+    expect(await salesOf(sold)).toEqual([]);
+  });
+
+  test('are one a seller’s output: another buyer takes the place of the first, a cancel ends it', async () => {
+    const sold = await item(alice);
+    const [byBob, byCarol] = [
+      await purchase(sold.coin(0), bob, { price: 50_000 }),
+      await purchase(sold.coin(0), carol, { price: 50_000, fee: 20_000 }),
+    ];
+    await live.indexed();
+    await broadcast(byBob);
+    await live.eventually(async () => expect(await salesOf(sold)).toHaveLength(1));
+    let rowsMost = 0;
+    let isReplaced = false;
+    const watching = (async () => {
+      while (!isReplaced) {
+        const sales = await salesOf(sold);
+        rowsMost = Math.max(rowsMost, sales.length);
+        isReplaced = sales[0]?.txid === byCarol.txid;
+      }
+    })();
+    await broadcast(byCarol);
+    await watching;
+    expect(rowsMost).toBe(1);
+    expect(await salesOf(sold)).toMatchObject([
+      { takerAddress: addressOf(carol), replaces: [byBob.txid], outpoint: `${sold.txid}:0` },
+    ]);
+    const coin = await live.chain.coin();
+    const cancelled = transaction(
+      [sold.coin(0), coin],
+      [
+        { value: postage, to: alice },
+        { value: coin.value - 100_000, to: coin.owner },
+      ],
+    );
+    await broadcast(cancelled);
+    await live.eventually(async () => expect(await salesOf(sold)).toEqual([]));
+    await live.chain.mine([cancelled]);
+    await live.indexed();
+  });
+
+  test('leave with what the node drops', async () => {
+    const sold = await item(alice);
+    const bought = await purchase(sold.coin(0), bob, { price: 30_000 });
+    await broadcast(bought);
+    await live.eventually(async () => expect(await salesOf(sold)).toHaveLength(1));
+    await live.bitcoind.rpc.call('setmocktime', [Math.floor(Date.now() / 1000) + 15 * 86_400]);
+    try {
+      const coin = await live.chain.coin();
+      await broadcast(transaction([coin], [{ value: coin.value - 10_000 }]));
+      await live.eventually(async () => expect(await salesOf(sold)).toEqual([]));
+    } finally {
+      await live.bitcoind.rpc.call('setmocktime', [0]);
+    }
+  });
+
+  test('a sale and the next one of the same item are two, in the order in which they were seen', async () => {
+    const sold = await item(alice);
+    const first = await purchase(sold.coin(0), bob, { price: 50_000 });
+    const second = await purchase(first.coin(1), carol, { price: 60_000 });
+    await broadcast(first, second);
+    const both = [
+      { txid: first.txid, price: 50_000, makerAddress: addressOf(alice), takerAddress: addressOf(bob) },
+      { txid: second.txid, price: 60_000, makerAddress: addressOf(bob), takerAddress: addressOf(carol) },
+    ];
+    await live.eventually(async () => expect(await salesOf(sold)).toMatchObject(both));
+    // by pages of one, and by who buys in one and sells in the other
+    const start = await page(`?inscription=${sold.id()}&limit=1`);
+    const rest = await page(`?inscription=${sold.id()}&limit=1&cursor=${start.nextCursor}`);
+    expect([...start.sales, ...rest.sales]).toMatchObject(both);
+    expect(rest.nextCursor).toBeNull();
+    expect((await page(`?address=${addressOf(bob)}`)).sales).toMatchObject(both);
+    expect((await page(`?address=${addressOf(carol)}`)).sales).toMatchObject([both[1]]);
+    await live.chain.mine([first, second]);
+    await live.eventually(async () => expect(await counted(second)).toEqual([0, 1]));
+    expect(await counted(first)).toEqual([0, 1]);
+  });
+
+  test('are pending again with their block, and give way to the buyer of the other branch', async () => {
+    const sold = await item(alice);
+    const [toBob, toCarol] = [
+      await purchase(sold.coin(0), bob, { price: 50_000 }),
+      await purchase(sold.coin(0), carol, { price: 50_000 }),
+    ];
+    await live.indexed();
+    await broadcast(toBob);
+    await live.eventually(async () => expect(await counted(toBob)).toEqual([1, 0]));
+    await live.chain.mine([toBob]);
+    await live.eventually(async () => expect(await counted(toBob)).toEqual([0, 1]));
+    const seen = new Set<string>();
+    let isPending = false;
+    const watching = (async () => {
+      while (!isPending) {
+        const counts = await counted(toBob);
+        seen.add(String(counts));
+        isPending = counts[0] === 1;
+      }
+    })();
+    await live.chain.takeBack(1);
+    await watching;
+    expect([...seen].toSorted()).toEqual(['0,1', '1,0']);
+    // a block has the other purchase, which no mempool had
+    await live.chain.mine([toCarol]);
+    await live.chain.mineEmpty(1);
+    await live.eventually(async () => {
+      expect(await counted(toCarol)).toEqual([0, 1]);
+      expect(await salesOf(sold)).toEqual([]);
+    });
+    expect(await counted(toBob)).toEqual([0, 0]);
+  });
+
+  test('of several inscriptions in one output share its price as they will in a block', async () => {
+    const { transactions, reveal } = await live.chain.inscribe([{ body: 'one' }, { body: 'two' }], {
+      to: alice,
+      postage,
+    });
+    await live.chain.mine(transactions);
+    await live.indexed();
+    const bought = await purchase(reveal.coin(0), bob, { price: 50_001 });
+    await broadcast(bought);
+    await live.eventually(async () => expect(await counted(bought)).toEqual([2, 0]));
+    const pending = await rowOf('pending_sales', bought);
+    expect((await page(`?inscription=${reveal.id(1)}`)).sales).toMatchObject([{ price: 25_000, bundle: 2 }]);
+    await live.chain.mine([bought]);
+    await live.eventually(async () => expect(await counted(bought)).toEqual([0, 2]));
+    expect(await rowOf('sales', bought)).toEqual(pending);
+  });
+
+  test('are found by collection, with the cheapest one; those of our own orders are none', async () => {
+    const [one, other, stranger] = [await item(alice), await item(alice), await item(alice)];
+    const { pool } = live.database;
+    await pool.query(
+      `INSERT INTO service.market_collections (slug, name, items, digest) VALUES ('frogs', 'Frogs', 2, sha256('x'))`,
+    );
+    await pool.query(
+      `INSERT INTO service.market_items (slug, place, index, txid) SELECT 'frogs', nth - 1, 0, txid
+       FROM unnest($1::bytea[]) WITH ORDINALITY AS given(txid, nth)`,
+      [[one, other].map(({ txid }) => display(txid))],
+    );
+    const [dear, cheap, outside] = [
+      await purchase(one.coin(0), bob, { price: 90_000 }),
+      await purchase(other.coin(0), bob, { price: 40_000 }),
+      await purchase(stranger.coin(0), bob, { price: 10_000 }),
+    ];
+    await live.indexed();
+    await broadcast(dear, cheap, outside);
+    await live.eventually(async () => expect(await salesOf(stranger)).toHaveLength(1));
+    const frogs = await page('?slug=frogs');
+    expect(frogs).toMatchObject({
+      floor: { price: 40_000, inscriptionId: other.id(), txid: cheap.txid },
+      sales: [
+        { txid: dear.txid, slug: 'frogs' },
+        { txid: cheap.txid, slug: 'frogs' },
+      ],
+    });
+    expect(await salesOf(one)).toMatchObject([{ slug: 'frogs' }]);
+    expect(await page('?slug=toads')).toMatchObject({ sales: [], floor: null, nextCursor: null });
+    await pool.query(
+      'ALTER TABLE service.order_transactions DROP CONSTRAINT order_transactions_order_id_fkey',
+    );
+    await pool.query(
+      `INSERT INTO service.order_transactions (txid, order_id, kind, index, files, bytes, plan, fee)
+       VALUES ($1, gen_random_uuid(), 'return', 0, 0, '', '{}', 0)`,
+      [display(cheap.txid)],
+    );
+    expect(await page('?slug=frogs')).toMatchObject({
+      floor: { price: 90_000 },
+      sales: [{ txid: dear.txid }],
+    });
+    await pool.query('DELETE FROM service.order_transactions');
+    await live.chain.mine([dear, cheap, outside]);
+    await live.indexed();
+  });
+
+  test('that were mined while nobody followed are pending until their block is indexed', async () => {
+    const sold = await item(alice);
+    const first = await purchase(sold.coin(0), bob, { price: 50_000 });
+    const second = await purchase(first.coin(1), carol, { price: 60_000 });
+    await live.indexed();
+    await live.stopFollowing();
+    expect((await live.app.inject('/mempool/sales')).statusCode).toBe(503);
+    await live.stopIndexing();
+    await broadcast(first, second);
+    await live.chain.mine([first, second]);
+    live.follow();
+    try {
+      await live.eventually(async () => expect(await salesOf(sold)).toHaveLength(2));
+    } finally {
+      live.index();
+    }
+    expect((await salesOf(sold)).map(({ price }) => price)).toEqual([50_000, 60_000]);
+    await live.eventually(async () => expect(await counted(second)).toEqual([0, 1]));
+    expect(await counted(first)).toEqual([0, 1]);
+  });
+
+  test('are refused with what is wrong with a question', async () => {
+    for (const [query, parameter] of [
+      ['address=nobody', 'address'],
+      ['inscription=none', 'inscription'],
+      ['cursor=1.2', 'cursor'],
+      ['cursor=1.2.3.4', 'cursor'],
+      ['limit=1001', 'limit'],
+      ['slug=', 'slug'],
+      [`slug=${'a'.repeat(101)}`, 'slug'],
+    ]) {
+      const answer = await live.app.inject(`/mempool/sales?${query}`);
+      expect(answer.statusCode, query).toBe(400);
+      expect(answer.json()).toMatchObject({ parameter, code: 'request_invalid' });
+    }
+  });
+});
+
+test.skipIf(!hasBitcoind)('are not looked for where sales are not indexed', async () => {
+  const live = await LiveMempool.start();
+  try {
+    const trades = new Trades(live);
+    live.index({ indexSales: false });
+    const sold = await trades.item(alice);
+    const bought = await trades.purchase(sold.coin(0), bob, 50_000);
+    await live.indexed();
+    live.follow();
+    await live.chain.broadcast(bought);
+    await live.eventually(async () => {
+      const { transfers } = await live.get<{ transfers: unknown[] }>('/mempool/transfers');
+      expect(transfers).toHaveLength(1);
+    });
+    const { rows } = await live.database.pool.query('SELECT FROM chain.mempool_sales');
+    expect(rows).toEqual([]);
+    const answer = await live.app.inject('/mempool/sales');
+    expect(answer.statusCode).toBe(404);
+    expect(answer.json()).toMatchObject({ error: 'this server has no index of sales', code: 'not_found' });
+  } finally {
+    await live.close();
+  }
+});
