@@ -22,13 +22,15 @@ interface Exported {
 
 async function exported(url: string): Promise<Exported> {
   const before = process.memoryUsage.rss();
-  let [rows, most] = [0, before];
+  let [rows, pieces, most] = [0, 0, before];
   const started = performance.now();
   const { statusCode, body } = await request(url);
   if (statusCode !== 200) throw new Error(`${url}: ${statusCode}`);
   for await (const piece of body) {
-    for (const byte of piece as Buffer) if (byte === lineEnd) rows++;
-    most = Math.max(most, process.memoryUsage.rss());
+    const bytes = piece as Buffer;
+    for (let at = bytes.indexOf(lineEnd); at !== -1; at = bytes.indexOf(lineEnd, at + 1)) rows++;
+    // asking takes a tenth of a millisecond
+    if (pieces++ % 100 === 0) most = Math.max(most, process.memoryUsage.rss());
   }
   return { rows, ms: performance.now() - started, grownMB: (most - before) / 1e6 };
 }

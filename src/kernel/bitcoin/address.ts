@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { bech32, bech32m, createBase58check } from '@scure/base';
+import { createBase58check } from '@scure/base';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import { unreachable } from '#kernel/unreachable.ts';
 import { scriptType } from './script-type.ts';
+import { witnessAddress } from './witness-address.ts';
 
 const base58check = createBase58check((bytes: Uint8Array) =>
   Uint8Array.from(createHash('sha256').update(bytes).digest()),
@@ -18,7 +19,6 @@ const opOne = 0x51;
  */
 export function scriptToAddress(script: Uint8Array, network: NetworkParameters): string | null {
   const type = scriptType(script);
-  const program = (): number[] => bech32.toWords(script.subarray(2));
   switch (type) {
     case 'p2pkh':
       return versioned(network.p2pkhVersion, script.subarray(3, 23));
@@ -26,11 +26,11 @@ export function scriptToAddress(script: Uint8Array, network: NetworkParameters):
       return versioned(network.p2shVersion, script.subarray(2, 22));
     case 'p2wpkh':
     case 'p2wsh':
-      return bech32.encode(network.bech32, [0, ...program()]);
+      return witnessAddress(network.bech32, 0, script.subarray(2));
     case 'p2tr':
     case 'p2a':
     case 'witness':
-      return bech32m.encode(network.bech32, [(script[0] ?? opOne) - opOne + 1, ...program()]);
+      return witnessAddress(network.bech32, (script[0] ?? opOne) - opOne + 1, script.subarray(2));
     case 'other':
       return null;
     default:
