@@ -743,10 +743,18 @@ CREATE VIEW chain.pending_sales AS
     m.vsize,
     m.replaces
    FROM chain.mempool_sales s
-     JOIN chain.pending_transfers m USING ("position", inscription_txid, inscription_index)
-  WHERE NOT (EXISTS ( SELECT
-           FROM chain.pending_transfers n
-          WHERE n.inscription_txid = s.inscription_txid AND n.inscription_index = s.inscription_index AND n.from_txid = m.from_txid AND n.from_vout = m.from_vout AND n."position" > s."position"));
+     CROSS JOIN LATERAL ( SELECT t.txid,
+            t.from_txid,
+            t.from_vout,
+            t.first_seen,
+            t.fee,
+            t.vsize,
+            t.replaces
+           FROM chain.pending_transfers t
+          WHERE t."position" = s."position" AND t.inscription_txid = s.inscription_txid AND t.inscription_index = s.inscription_index AND NOT (EXISTS ( SELECT
+                   FROM chain.pending_transfers n
+                  WHERE n.inscription_txid = t.inscription_txid AND n.inscription_index = t.inscription_index AND n.from_txid = t.from_txid AND n.from_vout = t.from_vout AND n."position" > t."position"))
+         OFFSET 0) m;
 
 CREATE VIEW chain.pending_state AS
  SELECT one,

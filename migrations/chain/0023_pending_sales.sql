@@ -28,8 +28,14 @@ CREATE UNLOGGED TABLE chain.mempool_sales (
 CREATE VIEW chain.pending_sales AS
   SELECT s.*, m.txid, m.from_txid, m.from_vout, m.first_seen, m.fee, m.vsize, m.replaces
     FROM chain.mempool_sales AS s
-    JOIN chain.pending_transfers AS m USING (position, inscription_txid, inscription_index)
-   WHERE NOT EXISTS (
-     SELECT FROM chain.pending_transfers AS n
-      WHERE n.inscription_txid = s.inscription_txid AND n.inscription_index = s.inscription_index
-        AND n.from_txid = m.from_txid AND n.from_vout = m.from_vout AND n.position > s.position);
+   -- OFFSET 0: a page reads its own rows in order; estimates of the three equal columns would make the planner join all
+   CROSS JOIN LATERAL (
+     SELECT t.txid, t.from_txid, t.from_vout, t.first_seen, t.fee, t.vsize, t.replaces
+       FROM chain.pending_transfers AS t
+      WHERE t.position = s.position AND t.inscription_txid = s.inscription_txid
+        AND t.inscription_index = s.inscription_index
+        AND NOT EXISTS (
+          SELECT FROM chain.pending_transfers AS n
+           WHERE n.inscription_txid = t.inscription_txid AND n.inscription_index = t.inscription_index
+             AND n.from_txid = t.from_txid AND n.from_vout = t.from_vout AND n.position > t.position)
+     OFFSET 0) AS m;

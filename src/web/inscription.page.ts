@@ -5,6 +5,16 @@ import { type HtmlValue, html, type Markup } from './html.ts';
 import { type KnownFacts, knownOf } from './known.ts';
 import { layout, type Site } from './layout.ts';
 
+/** A sale that is in no block yet. */
+export interface PendingSaleView {
+  /** Sats. */
+  readonly price: number;
+  /** Null: the script has no address; of the taker also: the inscription goes into the fee. */
+  readonly makerAddress: string | null;
+  readonly takerAddress: string | null;
+  readonly txid: string;
+}
+
 export interface InscriptionView {
   readonly site: Site;
   readonly id: string;
@@ -40,6 +50,8 @@ export interface InscriptionView {
   readonly childCount: number | null;
   /** Missing blocks can hold no further children. */
   readonly hasAllChildren: boolean;
+  /** In the mempool, in the order in which they were seen. */
+  readonly pendingSales: readonly PendingSaleView[];
   readonly previous: string | null;
   readonly next: string | null;
 }
@@ -103,6 +115,7 @@ function rows(view: InscriptionView): HtmlValue {
     row('Place', placeWords(view)),
     optional('Address', view.address === null ? null : addressLink(view.address)),
     optional('Value of the output', satsOrNull(view.value)),
+    view.pendingSales.length > 0 && row('Being sold', view.pendingSales.map(pendingSaleWords)),
     row('Charms', charmWords(view.charms)),
     optional('Curse', view.curse),
     optional('Metaprotocol', view.metaprotocol),
@@ -121,6 +134,14 @@ function placeWords({ place, satpoint }: InscriptionView): HtmlValue {
   if (place === null || satpoint === null) return null;
   if (place === 'unbound') return 'unbound: on no sat';
   return html`${place === 'lost' && 'lost to fees, '}${mono(satpoint)}`;
+}
+
+/** Who buys may change until a block has it: another buyer can replace the transaction. */
+function pendingSaleWords({ price, makerAddress, takerAddress, txid }: PendingSaleView): Markup {
+  const party = (address: string | null): HtmlValue =>
+    address === null ? 'no address' : addressLink(address);
+  return html`<p>${plural(price, 'sat')} <span class="faint">in the mempool, by ${mono(txid)}, from</span>
+${party(makerAddress)} <span class="faint">to</span> ${party(takerAddress)}</p>`;
 }
 
 function charmWords(charms: readonly string[] | null): HtmlValue {

@@ -177,27 +177,33 @@ export class NodeMempool {
    * where the node knows none.
    */
   async spentOutputs(outpoints: readonly Uint8Array[]): Promise<(SpentOutput | null)[]> {
-    const named = outpoints.map((bytes) => {
-      const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-      return [displayOfKey(hashKey(bytes.subarray(0, 32))), view.getUint32(32, true)] as const;
-    });
-    const mined = await this.#many<OutputAnswer & { readonly confirmations?: unknown }>(
+    const named = outpoints.map(nameOf);
+    const found = await this.#outputsOfBlocks(named);
+    const pending = unknownOf(found);
+    const transactions = await this.#many<{ vout?: OutputAnswer[] }>(
+      'getrawtransaction',
+      pending.map((at) => [named[at]?.[0], 1]),
+    );
+    for (const [index, at] of pending.entries()) {
+      const output = transactions[index]?.vout?.[named[at]?.[1] ?? -1];
+      if (output !== undefined) found[at] = { ...coinOf(output), confirmations: 0 };
+    }
+    // mined between the two questions
+    const mined = unknownOf(found);
+    const again = await this.#outputsOfBlocks(mined.map((at) => named[at]!));
+    for (const [index, at] of mined.entries()) found[at] = again[index] ?? null;
+    return found;
+  }
+
+  async #outputsOfBlocks(named: readonly NamedOutput[]): Promise<(SpentOutput | null)[]> {
+    const answers = await this.#many<OutputAnswer & { readonly confirmations?: unknown }>(
       'gettxout',
       named.map(([txid, vout]) => [txid, vout, false]),
     );
-    const missing = mined.flatMap((answer, at) => (answer === null ? [at] : []));
-    const pending = await this.#many<{ vout?: OutputAnswer[] }>(
-      'getrawtransaction',
-      missing.map((at) => [named[at]?.[0], 1]),
-    );
-    const byInput = new Map(missing.map((at, index) => [at, pending[index]?.vout?.[named[at]?.[1] ?? -1]]));
-    return mined.map((answer, at) => {
-      if (answer !== null) {
-        if (!Number.isSafeInteger(answer.confirmations)) throw invalid();
-        return { ...coinOf(answer), confirmations: Number(answer.confirmations) };
-      }
-      const output = byInput.get(at);
-      return output === undefined ? null : { ...coinOf(output), confirmations: 0 };
+    return answers.map((answer) => {
+      if (answer === null) return null;
+      if (!Number.isSafeInteger(answer.confirmations)) throw invalid();
+      return { ...coinOf(answer), confirmations: Number(answer.confirmations) };
     });
   }
 
@@ -285,6 +291,18 @@ function bytesOf(hex: unknown): Buffer {
   const bytes = Buffer.from(hex, 'hex');
   if (bytes.length * 2 !== hex.length) throw invalid();
   return bytes;
+}
+
+/** The indices of outputs that are not known. */
+const unknownOf = (outputs: readonly (SpentOutput | null)[]): number[] =>
+  outputs.flatMap((output, at) => (output === null ? [at] : []));
+
+/** An output as calls name it. */
+type NamedOutput = readonly [txid: string, vout: number];
+
+function nameOf(outpoint: Uint8Array): NamedOutput {
+  const view = new DataView(outpoint.buffer, outpoint.byteOffset, outpoint.byteLength);
+  return [displayOfKey(hashKey(outpoint.subarray(0, 32))), view.getUint32(32, true)];
 }
 
 const coinOf = ({ value, scriptPubKey }: OutputAnswer): SpentCoin => ({

@@ -7,6 +7,7 @@ import { displayHash } from '#kernel/primitives/hash.ts';
 import { formatInscriptionId, type InscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import { formatSpacedRune } from '#kernel/runes/spaced-rune.ts';
+import type { PendingSale } from '#market/sales/pending-sales.store.ts';
 import type { InscriptionView } from '#web/inscription.page.ts';
 import type { Site } from '#web/layout.ts';
 
@@ -71,6 +72,13 @@ function addressOf({ location }: InscriptionDetail, network: NetworkParameters):
   return scriptToAddress(location.script, network);
 }
 
+/** What a page shows of an inscription beside its details. */
+interface InscriptionParts {
+  readonly propertiesJson: string | null;
+  readonly references: readonly Reference[];
+  readonly pendingSales: readonly PendingSale[];
+}
+
 /**
  * The data of an inscription's page.
  *
@@ -78,8 +86,7 @@ function addressOf({ location }: InscriptionDetail, network: NetworkParameters):
  */
 export function inscriptionView(
   detail: InscriptionDetail,
-  propertiesJson: string | null,
-  references: readonly Reference[],
+  { propertiesJson, references, pendingSales }: InscriptionParts,
   network: NetworkParameters,
   site: Site,
 ): InscriptionView {
@@ -115,6 +122,12 @@ export function inscriptionView(
     children: detail.children.map(idText),
     childCount: detail.childCount,
     hasAllChildren: detail.hasAllChildren,
+    pendingSales: pendingSales.map(({ price, maker, taker, txid }) => ({
+      price,
+      makerAddress: scriptToAddress(maker, network),
+      takerAddress: taker === null ? null : scriptToAddress(taker, network),
+      txid: displayHash(txid),
+    })),
     previous: idOrNull(detail.previous),
     next: idOrNull(detail.next),
   };

@@ -40,6 +40,7 @@ import type { Asker } from '#kernel/contracts/asker.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { asHeight, maxHeight } from '#kernel/primitives/height.ts';
 import { keysBetween } from '#kernel/primitives/inscription-key.ts';
+import { pendingSales } from '#market/sales/pending-sales.store.ts';
 import { blockPage, blocksPage } from '#web/block.page.ts';
 import { homePage } from '#web/home.page.ts';
 import { inscriptionPage, jsonShownChars } from '#web/inscription.page.ts';
@@ -54,6 +55,8 @@ const latestBlocks = 25;
 const blocksPerPage = 100;
 /** The bytes of a content that are searched for references, for the inscription's page. */
 const referenceBytes = 256 * 1024;
+/** Sales of an inscription that wait for a block, on its page: each one more is a purchase of what nobody has yet. */
+const pendingSalesShown = 5;
 /** Cards on a page of a block. */
 const cardsPerPage = 60;
 
@@ -227,9 +230,13 @@ function inscriptionRoute(app: App, deps: PieceDependencies): void {
       pool,
       async ({ client, tip }) => {
         const detail = await find(client);
-        const references = await shownReferences(client, detail);
-        const properties = await shownProperties(client, detail);
-        const view = inscriptionView(detail, properties, references, network, siteOf(network, tip));
+        const ofItem = { script: null, inscription: detail.id, collection: null };
+        const parts = {
+          propertiesJson: await shownProperties(client, detail),
+          references: await shownReferences(client, detail),
+          pendingSales: await pendingSales(client, ofItem, null, pendingSalesShown),
+        };
+        const view = inscriptionView(detail, parts, network, siteOf(network, tip));
         return sendPage(reply, inscriptionPage(view));
       },
       askerOf(reply).signal,

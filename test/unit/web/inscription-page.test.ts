@@ -35,6 +35,7 @@ const view: InscriptionView = {
   children: [],
   childCount: 0,
   hasAllChildren: true,
+  pendingSales: [],
   previous: null,
   next: null,
 };
@@ -59,5 +60,19 @@ describe('the metadata of an inscription', () => {
   test.each(['"', '\\', ',', '[', 'x'])('are cut within a string of %j without a line break', (character) => {
     const whole = JSON.stringify(character.repeat(30_000));
     expect(shownJson(whole)).toBe(`${whole.slice(0, 20_000)}…`);
+  });
+});
+
+describe('the pending sales of an inscription', () => {
+  const txid = 'b'.repeat(64);
+  const sale = { price: 70_000, makerAddress: 'bcrt1pmaker', takerAddress: null, txid };
+
+  test('are named with price, transaction and people, and only where there are some', () => {
+    const { text } = inscriptionPage({ ...view, pendingSales: [sale] });
+    expect(text).toContain('<dt>Being sold</dt>');
+    expect(text).toContain('70,000 sats');
+    expect(text).toContain(txid);
+    expect(text).toContain('href="/address/bcrt1pmaker"');
+    expect(inscriptionPage(view).text).not.toContain('Being sold');
   });
 });

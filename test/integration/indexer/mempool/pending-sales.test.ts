@@ -136,6 +136,12 @@ describe.skipIf(!hasBitcoind)('sales in the mempool of a real node', () => {
         slug: null,
       },
     ]);
+    const shown = await live.app.inject({
+      url: `/inscription/${sold.id()}`,
+      headers: { accept: 'text/html' },
+    });
+    expect(shown.body).toContain('<dt>Being sold</dt>');
+    expect(shown.body).toContain(bought.txid);
     const pending = await rowOf('pending_sales', bought);
     const seen = new Set<string>();
     let isMined = false;
