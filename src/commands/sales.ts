@@ -1,11 +1,11 @@
 import { requireNotBehind } from '#chain/derived/derived-tables.queries.ts';
 import { type StoredSale, salesOfTransaction } from '#chain/sales/sale.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
-import { scriptToAddress } from '#kernel/bitcoin/address.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { parseTxid, type Txid } from '#kernel/primitives/hash.ts';
-import { formatInscriptionId } from '#kernel/primitives/inscription-id.ts';
-import { type NetworkParameters, networks } from '#kernel/primitives/network.ts';
+import { networks } from '#kernel/primitives/network.ts';
+import type { SaleView } from '#kernel/sales/sale-view.ts';
+import { saleView } from '#market/sales/sale-view.ts';
 import { type Command, type CommandContext, UsageError } from '#src/app/command-context.ts';
 import { settingFlag } from './flags.ts';
 import { jsonFlag } from './service-database.ts';
@@ -42,7 +42,7 @@ async function runSales(context: CommandContext): Promise<void> {
   const sales = await lifecycle.run('sales', (signal) =>
     withSnapshot(database.readers, ({ client }) => soldBy(client, txid), signal),
   );
-  const shown = sales.map((sale) => shownSale(sale, network));
+  const shown = sales.map((sale) => saleView(sale, network));
   await print(flags['json'] === undefined ? shown.map(tableOf).join('\n') : `${JSON.stringify(shown)}\n`);
 }
 
@@ -51,26 +51,10 @@ async function soldBy(client: Parameters<typeof salesOfTransaction>[0], txid: Tx
   return salesOfTransaction(client, txid);
 }
 
-type ShownSale = Readonly<Record<string, string | number | boolean | null>>;
-
-/** Scripts without an address are shown as hexadecimal digits. */
-function shownSale(sale: StoredSale, network: NetworkParameters): ShownSale {
-  const { revealTxid, index, maker, taker, isWash, ...rest } = sale;
-  const ownerOf = (script: Uint8Array): string =>
-    scriptToAddress(script, network) ?? Buffer.from(script).toString('hex');
-  return {
-    inscriptionId: formatInscriptionId(revealTxid, index),
-    ...rest,
-    maker: ownerOf(maker),
-    taker: taker === null ? null : ownerOf(taker),
-    wash: isWash,
-  };
-}
-
 const labelWidth = 16;
 
 /** A line for each field that has a value. */
-function tableOf(sale: ShownSale): string {
+function tableOf(sale: SaleView): string {
   return Object.entries(sale)
     .filter(([, value]) => value !== null)
     .map(([label, value]) => `${label.padEnd(labelWidth)}${value}\n`)

@@ -1,9 +1,11 @@
 import type { Height } from '#kernel/primitives/height.ts';
+import type { SaleView } from '#kernel/sales/sale-view.ts';
 import { previewFrame } from './cards.ts';
 import { grouped, plural, shortHash, sizeWords, timeWords } from './format.ts';
 import { type HtmlValue, html, type Markup } from './html.ts';
 import { type KnownFacts, knownOf } from './known.ts';
 import { layout, type Site } from './layout.ts';
+import { salesTable } from './sale.page.ts';
 
 /** A sale that is in no block yet. */
 export interface PendingSaleView {
@@ -52,6 +54,8 @@ export interface InscriptionView {
   readonly hasAllChildren: boolean;
   /** In the mempool, in the order in which they were seen. */
   readonly pendingSales: readonly PendingSaleView[];
+  /** The newest, newest first. */
+  readonly sales: readonly SaleView[];
   readonly previous: string | null;
   readonly next: string | null;
 }
@@ -77,6 +81,7 @@ export function inscriptionPage(view: InscriptionView): Markup {
   <h1>Inscription ${name}</h1>
   <p class="mono wrap faint">${view.id}</p>
   <dl class="table">${rows(view)}</dl>
+  ${salesTable(view.sales)}
   ${jsonSection('Metadata', view.metadataJson)}
   ${jsonSection('Properties', view.propertiesJson)}
 </div>

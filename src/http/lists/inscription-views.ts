@@ -1,5 +1,6 @@
 import type { InscriptionDetail } from '#chain/inscriptions/inscription.queries.ts';
 import type { Reference } from '#chain/inscriptions/recursion.queries.ts';
+import type { StoredSale } from '#chain/sales/sale.queries.ts';
 import { scriptToAddress } from '#kernel/bitcoin/address.ts';
 import { charmNames } from '#kernel/primitives/charm.ts';
 import { curseName } from '#kernel/primitives/curse.ts';
@@ -8,6 +9,7 @@ import { formatInscriptionId, type InscriptionId } from '#kernel/primitives/insc
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import { formatSpacedRune } from '#kernel/runes/spaced-rune.ts';
 import type { PendingSale } from '#market/sales/pending-sales.store.ts';
+import { saleView } from '#market/sales/sale-view.ts';
 import type { InscriptionView } from '#web/inscription.page.ts';
 import type { Site } from '#web/layout.ts';
 
@@ -77,6 +79,8 @@ interface InscriptionParts {
   readonly propertiesJson: string | null;
   readonly references: readonly Reference[];
   readonly pendingSales: readonly PendingSale[];
+  /** The newest, newest first. */
+  readonly sales: readonly StoredSale[];
 }
 
 /**
@@ -86,7 +90,7 @@ interface InscriptionParts {
  */
 export function inscriptionView(
   detail: InscriptionDetail,
-  { propertiesJson, references, pendingSales }: InscriptionParts,
+  { propertiesJson, references, pendingSales, sales }: InscriptionParts,
   network: NetworkParameters,
   site: Site,
 ): InscriptionView {
@@ -128,6 +132,7 @@ export function inscriptionView(
       takerAddress: taker === null ? null : scriptToAddress(taker, network),
       txid: displayHash(txid),
     })),
+    sales: sales.map((sale) => saleView(sale, network)),
     previous: idOrNull(detail.previous),
     next: idOrNull(detail.next),
   };

@@ -23,6 +23,8 @@ import {
 } from '#chain/inscriptions/properties.queries.ts';
 import { type Reference, referencesOf } from '#chain/inscriptions/recursion.queries.ts';
 import { childrenFrom } from '#chain/inscriptions/relative.queries.ts';
+import { type StoredSale, salesOfInscription, salesOfItemIndex } from '#chain/sales/sale.queries.ts';
+import { builtIndexes } from '#chain/snapshot/built-indexes.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { inscriptionJson, inscriptionPieces, inscriptionView } from '#http/lists/inscription-views.ts';
 import { type AnswerBody, answerFromIndex } from '#http/ord/answers.ts';
@@ -57,6 +59,8 @@ const blocksPerPage = 100;
 const referenceBytes = 256 * 1024;
 /** Sales of an inscription that wait for a block, on its page: each one more is a purchase of what nobody has yet. */
 const pendingSalesShown = 5;
+/** Of those in blocks, the newest. */
+const salesShown = 20;
 /** Cards on a page of a block. */
 const cardsPerPage = 60;
 
@@ -235,6 +239,7 @@ function inscriptionRoute(app: App, deps: PieceDependencies): void {
           propertiesJson: await shownProperties(client, detail),
           references: await shownReferences(client, detail),
           pendingSales: await pendingSales(client, ofItem, null, pendingSalesShown),
+          sales: await shownSales(client, detail),
         };
         const view = inscriptionView(detail, parts, network, siteOf(network, tip));
         return sendPage(reply, inscriptionPage(view));
@@ -295,6 +300,12 @@ async function inscriptionBody(
 async function shownProperties(client: ClientBase, { key }: InscriptionDetail): Promise<string | null> {
   const head = (await propertiesHeads(client, [key])).get(key);
   return head === undefined ? null : startOfJson(client, head, jsonShownChars + 1);
+}
+
+/** None while the index that finds them is being built. */
+async function shownSales(client: ClientBase, { key }: InscriptionDetail): Promise<StoredSale[]> {
+  const built = await builtIndexes(client, [salesOfItemIndex]);
+  return built.has(salesOfItemIndex) ? salesOfInscription(client, key, salesShown) : [];
 }
 
 /** The inscriptions that the content refers to, if browsers run its type. */

@@ -13,6 +13,7 @@ import { inscriptionsRoutes } from '#http/lists/inscriptions.routes.ts';
 import { transfersRoutes } from '#http/lists/transfers.routes.ts';
 import { activityRoutes as marketActivityRoutes } from '#http/market/activity.routes.ts';
 import { exportRoutes } from '#http/market/export.routes.ts';
+import { saleRoutes } from '#http/market/sale.routes.ts';
 import { SaleReads } from '#http/market/sale-reads.ts';
 import { salesRoutes } from '#http/market/sales.routes.ts';
 import { addressUtxosRoutes } from '#http/mempool/address-utxos.routes.ts';
@@ -273,6 +274,7 @@ function addRoutes(app: App, deps: AppDependencies): void {
     const saleReads = new SaleReads(deps.pool, deps.operations);
     marketActivityRoutes(scope, deps, saleReads);
     exportRoutes(scope, deps, saleReads);
+    saleRoutes(scope, deps);
     orderRoutes(scope, deps);
     orderEventsRoutes(scope, deps);
     orderFilesRoutes(scope, deps);

@@ -36,6 +36,7 @@ const view: InscriptionView = {
   childCount: 0,
   hasAllChildren: true,
   pendingSales: [],
+  sales: [],
   previous: null,
   next: null,
 };

@@ -1,0 +1,89 @@
+import { Type } from 'typebox';
+import { requireSales, salesOfTransaction, salesOfTransactionIndex } from '#chain/sales/sale.queries.ts';
+import { requireIndexes } from '#chain/snapshot/built-indexes.ts';
+import { withSnapshot } from '#chain/snapshot/snapshot.ts';
+import { pathParts } from '#http/ord/ord.schemas.ts';
+import { quoted } from '#http/ord/parameters.ts';
+import { sendPage } from '#http/pages/send-page.ts';
+import { siteOf } from '#http/pages/site.ts';
+import { prefersJson } from '#http/server/accept.ts';
+import { pageOrJson, unchanged } from '#http/server/answer-schemas.ts';
+import { apiRoute } from '#http/server/api-route.ts';
+import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
+import { askerOf } from '#http/server/asker.ts';
+import { answeredUnchanged, setMoment } from '#http/server/conditional.ts';
+import { open } from '#http/server/guard.ts';
+import { varyBy } from '#http/server/vary.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { parseTxid } from '#kernel/primitives/hash.ts';
+import { saleView } from '#market/sales/sale-view.ts';
+import { salePage } from '#web/sale.page.ts';
+
+const saleSchema = Type.Object({
+  inscriptionId: Type.String(),
+  txid: Type.String(),
+  height: Type.Integer(),
+  time: Type.Integer({ description: 'Unix seconds of the block’s header' }),
+  input: Type.Integer({ description: 'that spent the inscription' }),
+  class: Type.String({ description: 'sale or offer' }),
+  form: Type.String({ description: 'the layout' }),
+  confidence: Type.String(),
+  grossPayout: Type.Integer({ description: 'sats' }),
+  price: Type.Integer({ description: 'sats' }),
+  bundle: Type.Integer({ description: 'inscriptions that share the payout' }),
+  payoutOutput: Type.Integer(),
+  feeOutput: Type.Union([Type.Integer(), Type.Null()]),
+  sighash: Type.Integer(),
+  rules: Type.Integer({ description: 'version of the rules' }),
+  maker: Type.String({ description: 'seller: an address, or the script in hex where it has none' }),
+  taker: Type.Union([Type.String(), Type.Null()], {
+    description: 'buyer; null: the inscription went into the fee',
+  }),
+  wash: Type.Boolean(),
+});
+
+const saleAnswer = Type.Object({ txid: Type.String(), sales: Type.Array(saleSchema) });
+
+/** What a transaction sold, and by what evidence (docs/marketplace.md). */
+export function saleRoutes(app: App, { pool, network }: AppDependencies): void {
+  apiRoute(app, {
+    method: 'GET',
+    url: '/sale/:txid',
+    schema: {
+      operationId: 'sale',
+      summary: 'What a transaction sold, with the evidence of each sale',
+      tags: ['market'],
+      params: Type.Object({ txid: pathParts.txid }),
+      response: { 200: pageOrJson(saleAnswer, 'the sales'), 304: unchanged },
+    },
+    config: { errors: 'own', guard: open },
+    handler: async (request, reply) => {
+      const { txid: text } = request.params;
+      const txid = parseTxid(text);
+      if (txid === null) {
+        throw new AppError('request_invalid', 'a txid has 64 hexadecimal digits', { parameter: 'txid' });
+      }
+      varyBy(reply, 'Accept');
+      const isJson = prefersJson(request.headers.accept);
+      if (isJson && (await answeredUnchanged(pool, request, reply))) return reply;
+      return withSnapshot(
+        pool,
+        async ({ client, tip }) => {
+          await requireSales(client);
+          await requireIndexes(client, [salesOfTransactionIndex], 'sales by transaction');
+          const [first, ...more] = (await salesOfTransaction(client, txid)).map((sale) =>
+            saleView(sale, network),
+          );
+          if (first === undefined)
+            throw new AppError('not_found', `no sale in transaction ${quoted(text)} is indexed`);
+          const sales: [typeof first, ...typeof more] = [first, ...more];
+          if (!isJson)
+            return sendPage(reply, salePage({ site: siteOf(network, tip), txid: first.txid, sales }));
+          setMoment(request, reply, tip);
+          return { txid: first.txid, sales };
+        },
+        askerOf(reply).signal,
+      );
+    },
+  });
+}

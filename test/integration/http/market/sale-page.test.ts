@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { networks } from '#kernel/primitives/network.ts';
+import { createPostgresEngine } from '#search/postgres/postgres-engine.ts';
+import { createSearchService } from '#search/service/search-service.ts';
+import { addressOf, type RegtestTransaction } from '#test/builders/regtest/regtest-transaction.ts';
+import { buildCheckedApp } from '#test/support/checked-app.ts';
+import { silentLogger } from '#test/support/http-app.ts';
+import { idOfReveal, inscribed, Purse } from '#test/support/market/regtest-market.ts';
+import { testOperations } from '#test/support/operations.ts';
+import { type IndexedNode, startIndexedNode } from '#test/support/utxos/indexed-node.ts';
+
+const alice = 11;
+const bob = 12;
+
+let node: IndexedNode;
+let app: ReturnType<typeof buildCheckedApp>;
+let item: string;
+let bought: RegtestTransaction;
+
+beforeAll(async () => {
+  node = await startIndexedNode();
+  const purse = new Purse(node.chain);
+  const { readers } = node.database;
+  app = buildCheckedApp({
+    pool: readers,
+    search: createSearchService({ pool: readers, engine: createPostgresEngine() }),
+    network: networks.regtest,
+    logger: silentLogger(),
+    operations: testOperations(readers),
+  });
+  await app.ready();
+  const made = await inscribed(node.chain, { body: 'an item' }, { to: alice });
+  item = idOfReveal(made);
+  bought = await purse.purchase(made.coin(0), bob, 50_000);
+  await node.chain.mine([bought]);
+  await node.atTip();
+}, 120_000);
+afterAll(async () => {
+  await app.close();
+  await node.close();
+});
+
+const page = async (url: string): Promise<{ status: number; text: string }> => {
+  const answer = await app.inject({ url, headers: { accept: 'text/html' } });
+  return { status: answer.statusCode, text: answer.body };
+};
+
+describe('a sale', () => {
+  test('has a page with its evidence', async () => {
+    const { status, text } = await page(`/sale/${bought.txid}`);
+    expect(status).toBe(200);
+    for (const words of [
+      '50,000 sats',
+      '60,000 sats, by output 2',
+      'input 2, signed with SINGLE | ANYONECANPAY: the seller’s signature binds the payout, in a known layout',
+      'Magic Eden, OKX, ordit',
+      `href="/address/${addressOf(alice)}"`,
+      `href="/address/${addressOf(bob)}"`,
+      `href="/inscription/${item}"`,
+    ])
+      expect(text).toContain(words);
+    expect(text).not.toContain('<dt>Wash</dt>');
+  });
+
+  test('is JSON for programs', async () => {
+    const answer = await app.inject({ url: `/sale/${bought.txid}`, headers: { accept: 'application/json' } });
+    expect(answer.json()).toEqual({
+      txid: bought.txid,
+      sales: [
+        {
+          inscriptionId: item,
+          txid: bought.txid,
+          height: expect.any(Number) as unknown,
+          time: expect.any(Number) as unknown,
+          input: 2,
+          class: 'sale',
+          form: 'two-dummies',
+          confidence: 'bound-known',
+          grossPayout: 60_000,
+          price: 50_000,
+          bundle: 1,
+          payoutOutput: 2,
+          feeOutput: null,
+          sighash: 0x83,
+          rules: expect.any(Number) as unknown,
+          maker: addressOf(alice),
+          taker: addressOf(bob),
+          wash: false,
+        },
+      ],
+    });
+  });
+
+  test('is listed on the page of its inscription', async () => {
+    const { text } = await page(`/inscription/${item}`);
+    expect(text).toContain('<h2>Sales</h2>');
+    expect(text).toContain(`href="/sale/${bought.txid}"`);
+  });
+
+  test.each([
+    ['00'.repeat(32), 404],
+    ['abc', 400],
+    [`${'00'.repeat(32)}i0`, 400],
+  ])('%s is none', async (txid, status) => {
+    expect((await page(`/sale/${txid}`)).status).toBe(status);
+  });
+});
