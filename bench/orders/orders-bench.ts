@@ -9,11 +9,13 @@ import { RegtestChain } from '#test/builders/regtest/regtest-chain.ts';
 import { addressOf, scriptOf } from '#test/builders/regtest/regtest-transaction.ts';
 import { databaseFolder } from '#test/support/database-folder.ts';
 import { startBitcoind } from '#test/support/node/bitcoind.ts';
+import { type Receiver, startReceiver } from '#test/support/webhooks/receiver.ts';
 import { bitcoind } from '../follow/follow-bench.ts';
 import { nodeSettings, SatscribeProcess } from '../follow/satscribe-process.ts';
 import { numberOption } from '../options.ts';
 import type { Figure, Report } from '../report.ts';
 import { percentile } from '../statistics.ts';
+import { grindingFigures } from './grinding.ts';
 import { largeOrders } from './large-orders.ts';
 
 const receiver = 900;
@@ -45,7 +47,7 @@ export async function ordersBench(args: string[]): Promise<Report> {
   const orders = numberOption('orders', values.orders, 10);
   const paid = numberOption('paid', values.paid, 1);
   const open = numberOption('open', values.open, 0);
-  const quotes = quoteFigures();
+  const quotes = [...quoteFigures(), ...(await grindingFigures())];
   const dir = await mkdtemp(join(databaseFolder(), 'satscribe-bench-orders-'));
   await chmod(dir, 0o755);
   const node = await startBitcoind({ executable: bitcoind() });
@@ -63,7 +65,7 @@ export async function ordersBench(args: string[]): Promise<Report> {
         bench: 'orders',
         notes: [
           `${orders} orders of one file, ${paid} of ${filesOfPaid} files that are paid; real node, embedded Postgres`,
-          'largeBodies: three orders of 50 MB of files at once, to the same process',
+          'largeBody: an order of 50 MB of files, alone; largeBodies: three of them at once, to the same process',
           `Loaded: beside ${open} open orders, of which ${pollsPerSecond} are read in a second`,
         ],
         figures: [
@@ -72,7 +74,7 @@ export async function ordersBench(args: string[]): Promise<Report> {
           ...figuresOf(loaded, 'Loaded'),
           { name: 'orderReadP99MsLoaded', value: pollP99Ms, unit: 'ms' },
           ...large,
-          { name: 'peakMemoryMB', value: await shop.peakMemoryMB(), unit: 'MB', target: { most: 1000 } },
+          { name: 'peakMemoryMB', value: await shop.peakMemoryMB(), unit: 'MB' },
         ],
         details: [],
       };
@@ -90,6 +92,8 @@ interface Measured {
   readonly chargeVisibleMs: readonly number[];
   readonly paymentSeenMs: readonly number[];
   readonly revealedMs: readonly number[];
+  /** From when a read of the order shows a state to the arrival of the message that tells of it. */
+  readonly webhookMs: readonly number[];
 }
 
 function figuresOf(measured: Measured, suffix: string): Figure[] {
@@ -113,6 +117,12 @@ function figuresOf(measured: Measured, suffix: string): Figure[] {
       unit: 'ms',
       target: { most: 3000 },
     },
+    {
+      name: `webhookP95Ms${suffix}`,
+      value: percentile(measured.webhookMs, 0.95),
+      unit: 'ms',
+      target: { most: 1000 },
+    },
   ];
 }
 
@@ -121,11 +131,22 @@ class Shop {
   readonly #chain: RegtestChain;
   readonly #process: SatscribeProcess;
   readonly #origin: string;
+  readonly #receiver: Receiver;
+  /** When messages arrived, by order and state. */
+  readonly #told: ReadonlyMap<string, number>;
 
-  private constructor(chain: RegtestChain, process: SatscribeProcess, origin: string) {
+  private constructor(
+    chain: RegtestChain,
+    process: SatscribeProcess,
+    origin: string,
+    receiver: Receiver,
+    told: ReadonlyMap<string, number>,
+  ) {
     this.#chain = chain;
     this.#process = process;
     this.#origin = origin;
+    this.#receiver = receiver;
+    this.#told = told;
   }
 
   static async open(
@@ -133,12 +154,23 @@ class Shop {
     node: Awaited<ReturnType<typeof startBitcoind>>,
     dir: string,
   ): Promise<Shop> {
-    const env = { ...nodeSettings(node), WALLET_SEED_FILE: join(dir, 'seed'), ORDER_RATE: '0' };
+    const env = {
+      ...nodeSettings(node),
+      WALLET_SEED_FILE: join(dir, 'seed'),
+      ORDER_RATE: '0',
+      ALLOW_PRIVATE_URLS: 'true',
+    };
     const service = await SatscribeProcess.start(['serve', '--port', '0'], join(dir, 'data'), env);
     const origin = await service.ready();
     const init = await SatscribeProcess.start(['wallet', 'init'], join(dir, 'data'), env);
     await init.success();
-    const shop = new Shop(chain, service, origin);
+    const told = new Map<string, number>();
+    const receiver = await startReceiver(({ body }, response) => {
+      const { id, state } = JSON.parse(body.toString()) as Pick<Shown, 'id' | 'state'>;
+      told.set(`${id} ${state}`, performance.now());
+      response.end();
+    });
+    const shop = new Shop(chain, service, origin, receiver, told);
     await shop.#untilOpen();
     return shop;
   }
@@ -150,18 +182,22 @@ class Shop {
     const ordersPerSecond = (orders * 1000) / (performance.now() - startedAt);
     const paymentSeenMs: number[] = [];
     const revealedMs: number[] = [];
+    const webhookMs: number[] = [];
     for (let made = 0; made < paid; made++) {
-      const order = await this.#read(await this.#create(filesOfPaid));
+      const webhookUrl = `http://127.0.0.1:${this.#receiver.port}/`;
+      const order = await this.#read(await this.#create(filesOfPaid, { webhookUrl }));
       const paidAt = await this.#pay(order.charge.address, order.charge.amount);
       await this.#until(order.id, ({ state }) => state === 'waiting-confirmation');
-      paymentSeenMs.push(performance.now() - paidAt);
+      const seenAt = performance.now();
+      paymentSeenMs.push(seenAt - paidAt);
+      webhookMs.push(Math.max(0, (await this.#toldAt(order.id, 'waiting-confirmation')) - seenAt));
       await this.#chain.mineMempool();
       const minedAt = performance.now();
       await this.#until(order.id, ({ files }) => files.every(({ sent }) => sent !== undefined));
       revealedMs.push(performance.now() - minedAt);
       await this.#chain.mineMempool();
     }
-    return { ordersPerSecond, chargeVisibleMs, paymentSeenMs, revealedMs };
+    return { ordersPerSecond, chargeVisibleMs, paymentSeenMs, revealedMs, webhookMs };
   }
 
   /** Makes open orders, four at a time; their ids. */
@@ -209,8 +245,9 @@ class Shop {
     return Number(/VmHWM:\s+(\d+) kB/u.exec(status)?.[1] ?? Number.NaN) / 1024;
   }
 
-  close(): Promise<void> {
-    return this.#process.stop();
+  async close(): Promise<void> {
+    await this.#process.stop();
+    await this.#receiver.close();
   }
 
   /** Milliseconds from a creation to the address of its charge. */
@@ -221,7 +258,7 @@ class Shop {
     return performance.now() - at;
   }
 
-  async #create(files: number): Promise<string> {
+  async #create(files: number, more: { readonly webhookUrl?: string } = {}): Promise<string> {
     const answer = await fetch(`${this.#origin}/inscribe`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -233,6 +270,7 @@ class Shop {
         })),
         receiveAddress: addressOf(receiver),
         fee: 2,
+        ...more,
       }),
     });
     if (answer.status !== 200)
@@ -262,6 +300,16 @@ class Shop {
   async #pay(address: string, value: number): Promise<number> {
     await this.#chain.payAddress(address, value);
     return performance.now();
+  }
+
+  async #toldAt(id: string, state: string): Promise<number> {
+    const until = performance.now() + waitMs;
+    for (;;) {
+      const at = this.#told.get(`${id} ${state}`);
+      if (at !== undefined) return at;
+      if (performance.now() > until) throw new Error(`nobody is told that order ${id} is ${state}`);
+      await sleep(1);
+    }
   }
 
   async #until(id: string, isSo: (order: Shown) => boolean): Promise<void> {
