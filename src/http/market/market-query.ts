@@ -1,7 +1,10 @@
 import { Type } from 'typebox';
+import { exampleId } from '#http/lists/list-parameters.ts';
+import { acceptedForms } from '#http/server/accepted-form.ts';
 import type { Fault } from '#http/server/error-forms.ts';
 import { InvalidRequest } from '#http/server/validation.ts';
-import { maxHeight } from '#kernel/primitives/height.ts';
+import { asHeight, type Height, maxHeight } from '#kernel/primitives/height.ts';
+import { type InscriptionId, parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import { parseSaleId, type SaleId, saleIdPattern } from '#market/sales/sale-id.ts';
 import type { RangeEnd, SaleRange } from '#market/sales/sale-range.ts';
 import { type ExportFormName, exportForms } from './show-exported-sale.ts';
@@ -13,6 +16,8 @@ import { type ExportFormName, exportForms } from './show-exported-sale.ts';
 const parameter = (description: string, form: Readonly<Record<string, unknown>>) =>
   Type.Optional(Type.Unsafe<unknown>({ description, acceptedForm: form }));
 
+/** Longer texts are in no name of an import, or only nearly the whole of it. */
+const searchCharsMax = 100;
 const limitMin = 20;
 const limitMax = 100;
 /** More rows than any chain has. The interface has no upper bound, so a page beyond the last is `[]`. */
@@ -54,9 +59,43 @@ export const marketParameters = {
     type: 'string',
     pattern: saleIdPattern,
   }),
+  q: parameter('a part of the name or the slug, in any case of letters; or the id of a parent or gallery', {
+    type: 'string',
+    maxLength: searchCharsMax,
+    example: 'frog',
+  }),
+  sort: parameter('volume: the largest volume of seven days first; slug: in the order of slugs', {
+    type: 'string',
+    enum: ['volume', 'slug'],
+    default: 'volume',
+  }),
+  at: parameter('a height: the holders after that block; absent: after the last one', {
+    type: 'integer',
+    minimum: 0,
+    maximum: maxHeight,
+  }),
+  afterItem: parameter('the id of the last item of the page before', {
+    type: 'string',
+    ...acceptedForms.inscriptionId,
+  }),
+};
+
+/** Parameters of a path, read by MarketQuery too. Real examples, for "Try it". */
+export const marketPath = {
+  slug: Type.String({
+    description: 'that of an import, or the id of a parent or gallery',
+    acceptedForm: { minLength: 1, maxLength: 100 },
+    examples: ['bitcoin-frogs'],
+  }),
+  inscription: Type.String({
+    description: 'the id of an inscription',
+    acceptedForm: acceptedForms.inscriptionId,
+    examples: [exampleId],
+  }),
 };
 
 type Query = Readonly<Record<string, unknown>>;
+type Path = Readonly<Record<string, string | undefined>>;
 
 /** Longer slugs name nothing: 100 characters, or an inscription id. */
 const slugCharsMax = 100;
@@ -64,10 +103,13 @@ const slugCharsMax = 100;
 /** Reads parameters, and collects what is wrong with them. */
 export class MarketQuery {
   readonly #query: Query;
+  readonly #path: Path;
   readonly #faults: Fault[] = [];
 
-  constructor(query: unknown) {
+  /** @param path the parameters of the path */
+  constructor(query: unknown, path: Path = {}) {
     this.#query = query as Query;
+    this.#path = path;
   }
 
   /** Throws `request_invalid` with all faults. */
@@ -78,10 +120,51 @@ export class MarketQuery {
 
   /** Any text: one that no collection has is no fault. */
   slug(): string {
-    const slug = this.#text('slug');
-    if (slug === '') this.#fault('slug', 'is required');
-    if (slug.length > slugCharsMax) this.#fault('slug', `has more than ${slugCharsMax} characters`);
+    return this.#slugOf(this.#text('slug'));
+  }
+
+  /** The same in the path. */
+  slugOfPath(): string {
+    return this.#slugOf(this.#path['slug'] ?? '', 'path');
+  }
+
+  #slugOf(slug: string, place?: 'path'): string {
+    if (slug === '') this.#fault('slug', 'is required', place);
+    if (slug.length > slugCharsMax) this.#fault('slug', `has more than ${slugCharsMax} characters`, place);
     return slug;
+  }
+
+  /** The inscription of the path. Null: it is a fault. */
+  inscriptionOfPath(): InscriptionId | null {
+    const id = parseInscriptionId(this.#path['inscription'] ?? '');
+    if (id === null) this.#fault('inscription', 'is not an inscription id', 'path');
+    return id;
+  }
+
+  /** A text to look for; empty where it is absent. */
+  searched(): string {
+    const text = this.#text('q');
+    if (text.length > searchCharsMax) this.#fault('q', `has more than ${searchCharsMax} characters`);
+    return text;
+  }
+
+  sort(): 'volume' | 'slug' {
+    return this.#choice('sort', ['volume', 'slug'], 'volume');
+  }
+
+  /** Null: it is absent. */
+  at(): Height | null {
+    const height = this.#whole('at', { absent: -1, least: 0, most: maxHeight });
+    return height === -1 ? null : asHeight(height);
+  }
+
+  /** The item after which a page begins. Null: the parameter is absent. */
+  afterItem(): InscriptionId | null {
+    const text = this.#text('after');
+    if (text === '') return null;
+    const id = parseInscriptionId(text);
+    if (id === null) this.#fault('after', 'is not an inscription id');
+    return id;
   }
 
   /** Unix seconds of the beginning of a day. Null: it is absent, empty or null. */
@@ -101,10 +184,7 @@ export class MarketQuery {
   }
 
   format(): ExportFormName {
-    const text = this.#text('format');
-    if (text === '' || text === 'ndjson') return 'ndjson';
-    if (text !== 'csv') this.#fault('format', 'must be one of ndjson, csv');
-    return 'csv';
+    return this.#choice('format', ['ndjson', 'csv'], 'ndjson');
   }
 
   /** The sale that a row names. Null: the parameter is absent. */
@@ -136,10 +216,14 @@ export class MarketQuery {
   }
 
   order(): 'asc' | 'desc' {
-    const order = this.#text('order');
-    if (order === 'asc' || order === 'desc') return order;
-    if (order !== '') this.#fault('order', 'must be one of asc, desc');
-    return 'desc';
+    return this.#choice('order', ['asc', 'desc'], 'desc');
+  }
+
+  #choice<const Word extends string>(name: string, words: readonly Word[], absent: Word): Word {
+    const text = this.#text(name);
+    const word = words.find((known) => known === text);
+    if (word === undefined && text !== '') this.#fault(name, `must be one of ${words.join(', ')}`);
+    return word ?? absent;
   }
 
   #whole(
@@ -164,10 +248,11 @@ export class MarketQuery {
     return '';
   }
 
-  #fault(parameter: string, words: string): void {
+  #fault(parameter: string, words: string, place?: 'path'): void {
     // one a field
     if (this.#faults.some((fault) => fault.parameter === parameter)) return;
-    this.#faults.push({ message: `${parameter} ${words}`, parameter });
+    const message = `${parameter} ${words}`;
+    this.#faults.push({ message, parameter, ...(place === undefined ? {} : { place }) });
   }
 }
 

@@ -6,9 +6,11 @@ import type { Asker } from '#kernel/contracts/asker.ts';
 import type { Snapshot } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { FairGate } from '#kernel/fair-gate.ts';
+import { ItemHolderLists } from '#market/collections/item-holder-lists.ts';
 import { type FoundCollection, findMarketCollection } from '#market/collections/market-slug.store.ts';
 import { SaleLists } from '#market/sales/sale-lists.ts';
 import type { SoldInBlock } from '#market/sales/sale-places.ts';
+import { WeekSales } from '#market/sales/week-sales.ts';
 
 /**
  * The first read of a collection walks over all its sales, which takes a connection up to ten seconds: two of the ten
@@ -28,10 +30,15 @@ export interface CollectionSales {
 /** Makes an answer in the moment of the sales. Null: the slug names no collection, or nothing is indexed. */
 export type AnswerOfSales<T> = (sales: CollectionSales | null, snapshot: Snapshot) => Promise<T>;
 
-/** Reads of the sales of collections by all routes: they share what is kept (ADR 48), and the places of walks. */
+/** The value of an answer. Null: it takes a walk, which it may not make. */
+export type WalkedRead<T> = (snapshot: Snapshot, mayWalk: boolean) => Promise<{ readonly value: T } | null>;
+
+/** Reads of collections by all routes: they share what is kept (ADR 48, 51), and the places of walks. */
 export class SaleReads {
+  readonly lists = new SaleLists();
+  readonly holders = new ItemHolderLists();
+  readonly week = new WeekSales();
   readonly #pool: Pool;
-  readonly #lists = new SaleLists();
   readonly #gate = new FairGate({ ...gateBounds, refusal: busy });
 
   constructor(pool: Pool, { metrics }: Pick<Operations, 'metrics'>) {
@@ -39,29 +46,25 @@ export class SaleReads {
     metrics.watchQueue('lists of sales', () => this.#gate.state);
   }
 
-  /** Throws `derived_table_behind` while sales are being filled, and `sales_busy`. */
-  async read<T>(slug: string, asker: Asker, answer: AnswerOfSales<T>): Promise<T> {
-    const kept = await this.#try(slug, asker, answer, false);
+  /** The answer from what is kept, else from a walk in a place of its own. Throws `sales_busy`. */
+  async run<T>(asker: Asker, read: WalkedRead<T>): Promise<T> {
+    const reading = (mayWalk: boolean) =>
+      withSnapshot(this.#pool, (snapshot) => read(snapshot, mayWalk), asker.signal);
+    const kept = await reading(false);
     if (kept !== null) return kept.value;
-    const walked = await this.#gate.run(asker, () => this.#try(slug, asker, answer, true));
-    assert(walked !== null, 'a walk finds all sales');
+    const walked = await this.#gate.run(asker, () => reading(true));
+    assert(walked !== null, 'a walk finds all');
     return walked.value;
   }
 
-  /** Null: it takes a walk, which it may not make. */
-  #try<T>(
-    slug: string,
-    { signal }: Asker,
-    answer: AnswerOfSales<T>,
-    mayWalk: boolean,
-  ): Promise<{ readonly value: T } | null> {
-    const answered = async (snapshot: Snapshot): Promise<{ readonly value: T } | null> => {
+  /** Throws `derived_table_behind` while sales are being filled, and `sales_busy`. */
+  async read<T>(slug: string, asker: Asker, answer: AnswerOfSales<T>): Promise<T> {
+    return this.run(asker, async (snapshot, mayWalk) => {
       const { client, tip } = snapshot;
       const collection = await findMarketCollection(client, slug);
       if (collection === null || tip === null) return { value: await answer(null, snapshot) };
-      const blocks = await this.#lists.read(client, collection, tip, mayWalk);
+      const blocks = await this.lists.read(client, collection, tip, mayWalk);
       return blocks === null ? null : { value: await answer({ collection, blocks }, snapshot) };
-    };
-    return withSnapshot(this.#pool, answered, signal);
+    });
   }
 }

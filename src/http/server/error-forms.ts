@@ -6,6 +6,8 @@ export interface Fault {
   readonly message: string;
   /** The parameter or field at fault, if it is one. */
   readonly parameter?: string;
+  /** Where a parameter stands. Absent: in the query. */
+  readonly place?: 'path';
 }
 
 /** An error before it takes the form of its path. */
@@ -121,13 +123,23 @@ const tokenFault: Shape = {
 };
 const parameters: Shape = {
   schema: Type.Object({
-    errors: Type.Array(Type.Object({ msg: message, param: Type.String(), location: Type.Literal('query') }), {
-      minItems: 1,
-      maxItems: faultsMax,
-    }),
+    errors: Type.Array(
+      Type.Object({
+        msg: message,
+        param: Type.String(),
+        location: Type.Union([Type.Literal('query'), Type.Literal('params')], {
+          description: 'params: in the path',
+        }),
+      }),
+      { minItems: 1, maxItems: faultsMax },
+    ),
   }),
   body: ({ faults }) => ({
-    errors: faults.map((fault) => ({ msg: fault.message, param: fault.parameter ?? '', location: 'query' })),
+    errors: faults.map((fault) => ({
+      msg: fault.message,
+      param: fault.parameter ?? '',
+      location: fault.place === 'path' ? 'params' : 'query',
+    })),
   }),
 };
 
@@ -185,6 +197,8 @@ export const errorForms = {
   tokenpay: { ...listed, fault: tokenFault, failure: list },
   /** GET `/marketplace/data/…`. */
   marketplace: { ...told, fault: parameters, unknown: parameters, hasLists: true },
+  /** Our own paths below `/marketplace/data`. */
+  market: { ...told, fault: parameters, unknown: parameters, hasLists: true, refusesUnknown: true },
 } as const satisfies Readonly<Record<string, ErrorForm>>;
 
 export type ErrorFormName = keyof typeof errorForms;

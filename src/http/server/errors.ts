@@ -9,7 +9,7 @@ import { retryAfterSeconds } from '#kernel/retry.ts';
 import { errorPage } from '#web/error.page.ts';
 import { prefersHtml } from './accept.ts';
 import { keyFaults } from './access.ts';
-import { type ErrorForm, errorForms, type Failure, kindOf, statusIn } from './error-forms.ts';
+import { type ErrorForm, errorForms, type Failure, type Fault, kindOf, statusIn } from './error-forms.ts';
 import { faultsOf, InvalidRequest } from './validation.ts';
 import { varyBy } from './vary.ts';
 
@@ -25,6 +25,7 @@ const statusByCode: Readonly<Partial<Record<ErrorCode, number>>> = {
   search_text_invalid: 400,
   search_too_broad: 400,
   not_found: 404,
+  collection_unknown: 404,
   parameter_unknown: 400,
   field_unknown: 400,
   token_balance_missing: 400,
@@ -138,9 +139,13 @@ function operatingFailureOf(error: AppError): Found {
   if (status === undefined) return internal;
   const retryAfter = status === 503 || code === 'too_many_at_once' ? retryAfterSeconds(code) : null;
   if (error instanceof InvalidRequest) return { status, code, faults: error.faults };
-  const { parameter } = details;
+  const { parameter, place } = details;
   const message = toldOf(error);
-  const fault = typeof parameter === 'string' ? { message, parameter } : { message };
+  const fault: Fault = {
+    message,
+    ...(typeof parameter === 'string' ? { parameter } : {}),
+    ...(place === 'path' ? { place } : {}),
+  };
   return { status, code, faults: [fault], ...(retryAfter === null ? {} : { retryAfter }) };
 }
 

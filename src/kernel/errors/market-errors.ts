@@ -12,8 +12,9 @@ export const marketErrors = {
     retry: 'never',
   },
   collection_unknown: {
-    meaning: 'No collection was imported with that slug.',
-    action: 'Look at `satscribe collections list`.',
+    meaning:
+      'No collection has that slug: none was imported with it, and it is not the id of an inscription with children or a gallery.',
+    action: 'Look at `satscribe collections list`, or at `GET /marketplace/data/collections`.',
     retry: 'never',
   },
 } as const;

@@ -80,13 +80,14 @@ export interface MarketCollection {
   readonly importedAt: Date;
 }
 
-interface CollectionRow extends Omit<MarketCollection, 'icon' | 'importedAt'> {
+/** A row of `collectionColumns`. */
+export interface CollectionRow extends Omit<MarketCollection, 'icon' | 'importedAt'> {
   readonly icon_txid: Buffer | null;
   readonly icon_index: number | null;
   readonly imported_at: Date;
 }
 
-const columns =
+export const collectionColumns =
   'slug, name, description, icon_txid, icon_index, website, twitter, discord, items, imported_at';
 
 /** The imported collections, by slug. */
@@ -95,7 +96,7 @@ export async function listCollections(
   { after, limit }: { readonly after: string; readonly limit: number },
 ): Promise<MarketCollection[]> {
   const { rows } = await db.query<CollectionRow>(
-    `SELECT ${columns} FROM service.market_collections WHERE slug > $1
+    `SELECT ${collectionColumns} FROM service.market_collections WHERE slug > $1
      ORDER BY slug LIMIT $2`,
     [after, limit],
   );
@@ -108,7 +109,7 @@ export async function readCollection(
   slug: string,
 ): Promise<MarketCollection | null> {
   const { rows } = await db.query<CollectionRow>(
-    `SELECT ${columns} FROM service.market_collections WHERE slug = $1`,
+    `SELECT ${collectionColumns} FROM service.market_collections WHERE slug = $1`,
     [slug],
   );
   return rows[0] === undefined ? null : collectionOf(rows[0]);
@@ -123,7 +124,12 @@ export async function removeCollection(db: pg.ClientBase | pg.Pool, slug: string
 export const unknownCollection = (slug: string): AppError =>
   new AppError('collection_unknown', `No collection "${slug}" was imported.`, { slug });
 
-function collectionOf({ icon_txid, icon_index, imported_at, ...row }: CollectionRow): MarketCollection {
+export function collectionOf({
+  icon_txid,
+  icon_index,
+  imported_at,
+  ...row
+}: CollectionRow): MarketCollection {
   const { slug, name, description, website, twitter, discord, items } = row;
   const icon =
     icon_txid === null || icon_index === null ? null : { txid: trustedTxid(icon_txid), index: icon_index };

@@ -7,7 +7,7 @@ import {
 } from '#kernel/primitives/inscription-id.ts';
 import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
 import { shownName } from '#market/imports/collection-texts.ts';
-import { readCollection } from './collection.store.ts';
+import { type MarketCollection, readCollection } from './collection.store.ts';
 
 /** What a slug of the market names (docs/marketplace-api.md). */
 export type FoundCollection = ImportedCollection | ChainCollection;
@@ -46,6 +46,8 @@ const attributesBytesMax = 16_384;
 
 interface ChainRow {
   readonly key: InscriptionKey;
+  readonly txid: Txid;
+  readonly index: number;
   readonly number: number | null;
   readonly children: number;
   readonly gallery_items: number;
@@ -58,7 +60,7 @@ export async function findMarketCollection(
   slug: string,
 ): Promise<FoundCollection | null> {
   const id = parseInscriptionId(slug);
-  return id === null ? findImport(client, slug) : findOnChain(client, id);
+  return id === null ? findImport(client, slug) : ((await chainCollections(client, [id]))[0] ?? null);
 }
 
 /** The form of the slugs of imports: nothing else is looked for, a NUL least of all. */
@@ -66,27 +68,40 @@ const importSlug = /^[a-z0-9][a-z0-9_-]{0,99}$/u;
 
 async function findImport(client: ClientBase, slug: string): Promise<ImportedCollection | null> {
   const found = importSlug.test(slug) ? await readCollection(client, slug) : null;
-  if (found === null) return null;
-  const { name, icon, items, description, website, twitter, discord } = found;
+  return found === null ? null : importedOf(found);
+}
+
+export function importedOf(found: MarketCollection): ImportedCollection {
+  const { slug, name, icon, items, description, website, twitter, discord } = found;
   return { kind: 'import', slug, name, icon, items, description, website, twitter, discord };
 }
 
-async function findOnChain(client: ClientBase, id: InscriptionId): Promise<ChainCollection | null> {
+/** Those of some inscriptions that have children or a gallery, in their order. */
+export async function chainCollections(
+  client: ClientBase,
+  ids: readonly InscriptionId[],
+): Promise<ChainCollection[]> {
+  if (ids.length === 0) return [];
   const { rows } = await client.query<ChainRow>(
-    `SELECT i.key, i.number, coalesce(c.children, 0) AS children, coalesce(p.items, 0) AS gallery_items,
+    `SELECT i.key, i.txid, i.index, i.number, coalesce(c.children, 0) AS children, coalesce(p.items, 0) AS gallery_items,
        CASE WHEN length(p.attributes) <= ${attributesBytesMax} THEN p.attributes END AS attributes
-     FROM chain.inscriptions i
+     FROM unnest($1::bytea[], $2::integer[]) WITH ORDINALITY AS given(txid, index, nth)
+     JOIN chain.inscriptions i ON i.txid = given.txid AND i.index = given.index
      LEFT JOIN chain.parent_children c ON c.parent_key = i.key
      LEFT JOIN chain.properties p ON p.key = i.key
-     WHERE i.txid = $1 AND i.index = $2`,
-    [Buffer.from(id.txid), id.index],
+     WHERE c.children > 0 OR p.items > 0
+     ORDER BY given.nth`,
+    [ids.map(({ txid }) => Buffer.from(txid)), ids.map(({ index }) => index)],
   );
-  const [row] = rows;
-  if (row === undefined || row.children + row.gallery_items === 0) return null;
-  const { key, number, children, gallery_items: galleryItems, attributes } = row;
+  return rows.map(chainCollectionOf);
+}
+
+function chainCollectionOf(row: ChainRow): ChainCollection {
+  const { key, txid, index, number, children, gallery_items: galleryItems, attributes } = row;
+  const id = { txid: trustedTxid(txid), index };
   return {
     kind: children > 0 ? 'parent' : 'gallery',
-    slug: formatInscriptionId(id.txid, id.index),
+    slug: formatInscriptionId(id.txid, index),
     name: titleOf(attributes) ?? inscriptionName(number, id),
     icon: id,
     key,

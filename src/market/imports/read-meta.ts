@@ -16,9 +16,12 @@ const file = 'meta.json';
 /** No dots and no slashes: a slug is a part of paths. */
 const slugPattern = /^[a-z0-9][a-z0-9_-]{0,99}$/u;
 
+/** `/marketplace/data/collections/of/…` is a path of its own. */
+const takenSlug = 'of';
+
 /** Whether a text may be the slug of an import. Ids of inscriptions are slugs of parents and galleries. */
 export function isImportSlug(text: string): boolean {
-  return slugPattern.test(text) && parseInscriptionId(text) === null;
+  return slugPattern.test(text) && text !== takenSlug && parseInscriptionId(text) === null;
 }
 
 /**
@@ -30,7 +33,10 @@ export function readMeta(text: string, folder: string): CollectionMeta {
   const fields = objectOf(text);
   const slug = fields['slug'] ?? folder;
   if (typeof slug !== 'string' || !isImportSlug(slug))
-    throw invalid(`${file}, slug`, 'a slug is 1 to 100 of a-z, 0-9, _ and -, and no id of an inscription');
+    throw invalid(
+      `${file}, slug`,
+      'a slug is 1 to 100 of a-z, 0-9, _ and -, and neither "of" nor the id of an inscription',
+    );
   const name = nameOf(fields['name'], `${file}, name`);
   if (name === null) throw invalid(`${file}, name`, 'a collection has a name');
   return {

@@ -2,13 +2,14 @@ import { LRUCache } from 'lru-cache';
 import type { ClientBase } from 'pg';
 import { requireNotBehind } from '#chain/derived/derived-tables.queries.ts';
 import type { Tip } from '#kernel/contracts/search-engine.ts';
+import { type CollectionStanding, standingOf } from '#market/collections/collection-standing.store.ts';
 import { type FoundCollection, membersOf } from '#market/collections/market-slug.store.ts';
 import { type SoldInBlock, salesIn } from './sale-places.ts';
 
 /** What is kept of all collections, in sales: 12 bytes each, 48 MB in all. */
 const keptSalesMax = 4_000_000;
-/** What a block of a list takes besides its sales, in sales: an object and a buffer. */
-const blockSales = 16;
+/** What a block of a list takes besides its sales, in sales: an object of six fields and a buffer. */
+const blockSales = 18;
 /** Sales of so many new blocks are read at once, by any request: some milliseconds. More is a walk. */
 const newBlocksMax = 144;
 /** A million sales take a second or two on a quiet machine. */
@@ -64,7 +65,7 @@ export class SaleLists {
 }
 
 /** Whether a list belongs to the chain, the import and the rules of now. */
-function isTrue({ tip, revision, epoch }: SaleList, now: Standing): boolean {
+function isTrue({ tip, revision, epoch }: SaleList, now: CollectionStanding): boolean {
   return revision === now.revision && epoch === now.epoch && now.hash?.equals(tip.hash) === true;
 }
 
@@ -74,26 +75,16 @@ function sizeOf({ blocks }: SaleList): number {
   return size;
 }
 
-interface Standing {
-  readonly revision: string | null;
-  readonly epoch: number;
-  /** Of the block at the height. Null: there is none. */
-  readonly hash: Buffer | null;
-}
-
-async function standingOf(client: ClientBase, slug: string, height: number): Promise<Standing> {
-  const { rows } = await client.query<Standing>(
-    `SELECT s.derived_epoch AS epoch,
-       (SELECT revision::text FROM service.market_collections WHERE slug = $1) AS revision,
-       (SELECT hash FROM chain.blocks WHERE height = $2) AS hash
-     FROM chain.state s`,
-    [slug, height],
-  );
-  return rows[0] ?? { revision: null, epoch: 0, hash: null };
-}
-
 /** Of a row `s` of chain.sales: no transaction of an order of this service made it. */
 export const isNotOurs = 'NOT EXISTS (SELECT FROM service.order_transactions o WHERE o.txid = s.txid)';
+
+/**
+ * Sums over rows `s` of chain.sales. As doubles: they are exact up to 2^53 sats, more than four times all sats that there
+ * will ever be.
+ */
+export const sumsOfSales = `count(*) FILTER (WHERE s.wash)::integer AS "washSales",
+       coalesce(sum(s.price) FILTER (WHERE NOT s.wash), 0)::float8 AS volume,
+       coalesce(sum(s.price) FILTER (WHERE s.wash), 0)::float8 AS "washVolume"`;
 
 /** The sales of the blocks above a height, a row for each block: a million rows would be a million objects. */
 async function readSold(
@@ -106,10 +97,10 @@ async function readSold(
   const { rows } = await client.query<SoldInBlock>(
     `WITH members AS (${sql}), sold AS (
        SELECT s.height, string_agg(int4send(s.tx_index) || int4send(s.input) || int4send(s.place), ''::bytea
-         ORDER BY s.tx_index, s.input, s.place) AS places
+         ORDER BY s.tx_index, s.input, s.place) AS places, ${sumsOfSales}
        FROM chain.sales s JOIN members m USING (key)
        WHERE s.height > $2 AND s.height <= $3 AND ${isNotOurs} GROUP BY s.height)
-     SELECT height, b.time::float8 AS time, places FROM sold JOIN chain.blocks b USING (height) ORDER BY height`,
+     SELECT height, b.time::float8 AS time, places, "washSales", volume, "washVolume" FROM sold JOIN chain.blocks b USING (height) ORDER BY height`,
     [of, above, to],
   );
   return rows;

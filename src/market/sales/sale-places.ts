@@ -5,6 +5,11 @@ export interface SoldInBlock {
   readonly time: number;
   /** For each sale its transaction, input and place there, in this order, as big-endian numbers of four bytes. */
   readonly places: Uint8Array;
+  /** Of the sales, those with `wash`. */
+  readonly washSales: number;
+  /** Sats of all other sales, and of those with `wash`. */
+  readonly volume: number;
+  readonly washVolume: number;
 }
 
 /** Where a sale is: the primary key of chain.sales. */

@@ -127,6 +127,14 @@ describe.each<[ErrorFormName, Record<'fault' | 'unknown' | 'failure', Expected>]
       failure: [500, reason],
     },
   ],
+  [
+    'market',
+    {
+      fault: [400, { errors: [{ msg: 'as it was asked', param: '', location: 'query' }] }],
+      unknown: [404, { errors: [{ msg: 'as it was asked', param: '', location: 'query' }] }],
+      failure: [500, reason],
+    },
+  ],
 ])('the form %s', (form, { fault, unknown, failure }) => {
   test.each([
     ['what a client did wrong', 'request_invalid', fault],
@@ -199,6 +207,6 @@ test('a balance that is too small has words of its own', async () => {
 test('our own paths refuse what they do not know, the others ignore it', async () => {
   for (const name of names) {
     const { status } = await ask(name, 'codes=1');
-    expect([name, status]).toEqual([name, name === 'own' ? 400 : 200]);
+    expect([name, status]).toEqual([name, name === 'own' || name === 'market' ? 400 : 200]);
   }
 });

@@ -1,0 +1,105 @@
+import { Type } from 'typebox';
+import { apiRoute } from '#http/server/api-route.ts';
+import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
+import { askerOf } from '#http/server/asker.ts';
+import { InvalidRequest } from '#http/server/validation.ts';
+import type { Tip } from '#kernel/contracts/search-engine.ts';
+import type { Height } from '#kernel/primitives/height.ts';
+import { holdersIn, listedHoldersMax } from '#market/collections/item-holders.store.ts';
+import {
+  collectionConfig,
+  collectionPath,
+  count,
+  foundCollection,
+  itemsSchema,
+  itemsView,
+  momentParts,
+  momentView,
+  provenAt,
+} from './collection-parts.ts';
+import { holderParts, holderView, nullable } from './collection-views.ts';
+import { MarketQuery, marketParameters } from './market-query.ts';
+import type { SaleReads } from './sale-reads.ts';
+
+const holdersAnswer = Type.Object({
+  slug: Type.String(),
+  ...momentParts,
+  proven: Type.Boolean({
+    description:
+      'every block up to this one that can matter is indexed, and no item is unknown: another index has the same list',
+  }),
+  items: itemsSchema,
+  count: Type.Integer({ description: 'of all holders' }),
+  holders: Type.Array(
+    Type.Object({
+      ...holderParts,
+      items: count,
+      share: Type.Number({ minimum: 0, maximum: 1, description: 'of the indexed items' }),
+    }),
+  ),
+  nextPage: nullable(
+    Type.Integer({
+      description: `null: this is the last one; ${listedHoldersMax} holders are listed at most`,
+    }),
+  ),
+});
+
+/** Who holds a collection (docs/marketplace-api.md, "Holders"). */
+export function collectionHoldersRoutes(app: App, { network }: AppDependencies, reads: SaleReads): void {
+  const { page: pageParameter, limit: limitParameter, at } = marketParameters;
+  apiRoute(app, {
+    method: 'GET',
+    url: '/marketplace/data/collections/:slug/holders',
+    schema: {
+      operationId: 'collectionHolders',
+      summary: 'Who holds the items of a collection, now or after an earlier block, which proves it',
+      description: 'Those of most items first. To page through one moment, name its height with at.',
+      tags: ['market'],
+      params: collectionPath,
+      querystring: Type.Object({ at, page: pageParameter, limit: limitParameter }),
+      response: { 200: holdersAnswer },
+    },
+    config: collectionConfig,
+    handler: async (request, reply) => {
+      const query = new MarketQuery(request.query, request.params);
+      const slug = query.slugOfPath();
+      const asked = query.at();
+      const page = query.page();
+      const limit = query.limit();
+      query.refuse();
+      reply.header('cache-control', 'no-store');
+      return reads.run(askerOf(reply), async ({ client, tip: indexed }, mayWalk) => {
+        const { collection, tip } = await foundCollection(client, slug, indexed);
+        reply.header('x-indexed-height', tip.height);
+        const height = heightUpTo(tip, asked);
+        const read = await reads.holders.read(client, collection, height, mayWalk);
+        if (read === 'walk') return null;
+        const proven = provenAt(read, height);
+        const { holders } = proven;
+        const part = holdersIn(holders.packed, page * limit, limit);
+        const listed = Math.min(holders.count, listedHoldersMax);
+        const value = {
+          slug: collection.slug,
+          ...momentView(proven),
+          proven: proven.isAnchored && holders.unknown === 0,
+          items: itemsView(collection, holders),
+          count: holders.count,
+          holders: part.map(({ script, items }) => ({
+            ...holderView(script, network),
+            items,
+            share: items / holders.indexed,
+          })),
+          nextPage: (page + 1) * limit < listed ? page + 1 : null,
+        };
+        return { value };
+      });
+    },
+  });
+}
+
+/** The height that is asked for; absent: that of the tip. Throws `request_invalid` above the tip. */
+function heightUpTo(tip: Tip, asked: Height | null): Height {
+  if (asked === null) return tip.height;
+  if (asked <= tip.height) return asked;
+  throw new InvalidRequest([{ message: `at is above the last block, ${tip.height}`, parameter: 'at' }]);
+}

@@ -1,0 +1,116 @@
+import { Type } from 'typebox';
+import { requireNotBehind } from '#chain/derived/derived-tables.queries.ts';
+import { apiRoute } from '#http/server/api-route.ts';
+import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
+import { askerOf } from '#http/server/asker.ts';
+import { InvalidRequest } from '#http/server/validation.ts';
+import type { NetworkParameters } from '#kernel/primitives/network.ts';
+import {
+  type CollectionItemDetail,
+  firstItems,
+  itemsAfter,
+  positionOfItem,
+} from '#market/collections/collection-items.store.ts';
+import type { FoundCollection } from '#market/collections/market-slug.store.ts';
+import {
+  collectionConfig,
+  collectionPath,
+  count,
+  foundCollection,
+  lastSaleParts,
+  saleView,
+} from './collection-parts.ts';
+import { holderParts, holderView, idText, nullable } from './collection-views.ts';
+import { MarketQuery, marketParameters } from './market-query.ts';
+import type { SaleReads } from './sale-reads.ts';
+
+const itemsAnswer = Type.Object({
+  slug: Type.String(),
+  height: count,
+  items: Type.Array(
+    Type.Object({
+      inscriptionId: Type.String(),
+      name: Type.String(),
+      number: nullable(Type.Integer()),
+      indexed: Type.Boolean({ description: 'false: an import names it, and no indexed block reveals it' }),
+      satpoint: nullable(Type.String({ description: 'null: it is not known' })),
+      address: nullable(Type.String({ description: 'null: it is in no output, or the script has none' })),
+      script: nullable(holderParts.script),
+      lastSale: nullable(
+        Type.Object(lastSaleParts, { description: 'null: it was never sold, or sales are not indexed' }),
+      ),
+    }),
+  ),
+  nextAfter: nullable(Type.String({ description: 'null: this is the last page' })),
+});
+
+/** The items of a collection (docs/marketplace-api.md, "Items"). */
+export function collectionItemsRoutes(app: App, { network }: AppDependencies, reads: SaleReads): void {
+  const { limit: limitParameter, afterItem: after } = marketParameters;
+  apiRoute(app, {
+    method: 'GET',
+    url: '/marketplace/data/collections/:slug/items',
+    schema: {
+      operationId: 'collectionItems',
+      summary: 'The items of a collection, with owner and last sale of each',
+      description: 'Those of an import in the order of its list, of others in that of their reveals.',
+      tags: ['market'],
+      params: collectionPath,
+      querystring: Type.Object({ after, limit: limitParameter }),
+      response: { 200: itemsAnswer },
+    },
+    config: collectionConfig,
+    handler: async (request, reply) => {
+      const query = new MarketQuery(request.query, request.params);
+      const slug = query.slugOfPath();
+      const last = query.afterItem();
+      const limit = query.limit();
+      query.refuse();
+      reply.header('cache-control', 'no-store');
+      return reads.run(askerOf(reply), async ({ client, tip: indexed }, mayWalk) => {
+        const { collection, tip } = await foundCollection(client, slug, indexed);
+        reply.header('x-indexed-height', tip.height);
+        if (!mayWalk && isLongGallery(collection)) return null;
+        await requireNotBehind(client, 'sales');
+        const position = last === null ? firstItems : await positionOfItem(client, collection, last);
+        if (position === null) throw notAnItem();
+        const items = await itemsAfter(client, collection, position, limit + 1);
+        const page = items.slice(0, limit);
+        const end = page.at(-1);
+        const value = {
+          slug: collection.slug,
+          height: tip.height,
+          items: page.map((item) => itemView(item, network)),
+          nextAfter: items.length > limit && end !== undefined ? idText(end.id) : null,
+        };
+        return { value };
+      });
+    },
+  });
+}
+
+/** Galleries of so many items are read with a place of a walk: a page reads all of them, 50 ms for 10,000. */
+const galleryItemsMax = 1_000;
+
+const isLongGallery = (collection: FoundCollection): boolean =>
+  collection.kind !== 'import' && collection.galleryItems > galleryItemsMax;
+
+const notAnItem = (): InvalidRequest =>
+  new InvalidRequest([{ message: 'after is not an item of this collection', parameter: 'after' }]);
+
+function itemView(
+  { id, name, number, isIndexed, location, lastSale }: CollectionItemDetail,
+  network: NetworkParameters,
+): Type.Static<typeof itemsAnswer>['items'][number] {
+  const owner = location?.script == null ? null : holderView(location.script, network);
+  return {
+    inscriptionId: idText(id),
+    name,
+    number,
+    indexed: isIndexed,
+    satpoint: location?.satpoint ?? null,
+    address: owner?.address ?? null,
+    script: owner?.script ?? null,
+    lastSale: lastSale === null ? null : saleView(lastSale),
+  };
+}

@@ -1,0 +1,80 @@
+import type { ClientBase } from 'pg';
+import { Type } from 'typebox';
+import { marketReads } from '#http/server/guard.ts';
+import type { Tip } from '#kernel/contracts/search-engine.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { displayHash } from '#kernel/primitives/hash.ts';
+import type { Height } from '#kernel/primitives/height.ts';
+import { type HoldersRead, listedItems, type ProvenHolders } from '#market/collections/item-holder-lists.ts';
+import type { ItemHolders } from '#market/collections/item-holders.store.ts';
+import { type FoundCollection, findMarketCollection } from '#market/collections/market-slug.store.ts';
+import type { LastSale } from '#market/sales/last-sales.store.ts';
+import { marketPath } from './market-query.ts';
+
+/** What the paths below `/marketplace/data/collections/<slug>` share. */
+
+export const collectionConfig = { errors: 'market', guard: marketReads, isDear: true } as const;
+export const collectionPath = Type.Object({ slug: marketPath.slug });
+export const count = Type.Integer({ minimum: 0 });
+
+export const momentParts = {
+  height: Type.Integer({ description: 'after the block at this height' }),
+  blockHash: Type.String(),
+};
+
+/** Where the items of a collection are. */
+export const itemsSchema = Type.Object({
+  listed: Type.Integer({
+    description: 'that the collection names; of a parent with a gallery, one that is both counts twice',
+  }),
+  indexed: Type.Integer({ description: 'of these, revealed up to the block: the sum of the following' }),
+  held: Type.Integer({ description: 'by a holder' }),
+  burned: Type.Integer({ description: 'in an output that begins with OP_RETURN' }),
+  lost: Type.Integer({ description: 'in the fee of a block that nobody took' }),
+  unbound: Type.Integer({ description: 'on no sat' }),
+  unknown: Type.Integer({ description: 'moved by a block whose spent outputs are not indexed' }),
+});
+
+export const lastSaleParts = {
+  price: Type.Integer({ minimum: 0, description: 'sats' }),
+  transactionId: Type.String(),
+  height: count,
+  timestamp: Type.Integer({ description: 'Unix seconds of the block' }),
+  wash: Type.Boolean(),
+};
+
+/** Throws `collection_unknown`, and `not_found` before the first block. */
+export async function foundCollection(
+  client: ClientBase,
+  slug: string,
+  tip: Tip | null,
+): Promise<{ collection: FoundCollection; tip: Tip }> {
+  if (tip === null) throw new AppError('not_found', 'no block is indexed');
+  const collection = await findMarketCollection(client, slug);
+  if (collection !== null) return { collection, tip };
+  const message = 'no collection has this slug';
+  throw new AppError('collection_unknown', message, { parameter: 'slug', place: 'path' });
+}
+
+/** Throws `not_found` where the block is not indexed: below the first one, or in a gap. */
+export function provenAt(read: Exclude<HoldersRead, 'walk'>, height: Height): ProvenHolders {
+  if (read !== 'no-block') return read;
+  throw new AppError('not_found', `the block at height ${height} is not indexed`, { parameter: 'at' });
+}
+
+export const momentView = ({ height, hash }: ProvenHolders) => ({ height, blockHash: displayHash(hash) });
+
+export function itemsView(
+  collection: FoundCollection,
+  { indexed, held, burned, lost, unbound, unknown }: ItemHolders,
+): Type.Static<typeof itemsSchema> {
+  return { listed: listedItems(collection), indexed, held, burned, lost, unbound, unknown };
+}
+
+export const saleView = ({ price, txid, height, time, isWash }: LastSale) => ({
+  price,
+  transactionId: displayHash(txid),
+  height,
+  timestamp: time,
+  wash: isWash,
+});

@@ -1,0 +1,129 @@
+import type { ClientBase } from 'pg';
+import { Type } from 'typebox';
+import { isComplete } from '#chain/derived/derived-tables.queries.ts';
+import { apiRoute } from '#http/server/api-route.ts';
+import type { App } from '#http/server/app-dependencies.ts';
+import { askerOf } from '#http/server/asker.ts';
+import type { FoundCollection } from '#market/collections/market-slug.store.ts';
+import { type CollectionSale, readCollectionSales } from '#market/sales/collection-sales.store.ts';
+import { pageOfSales, type SoldInBlock } from '#market/sales/sale-places.ts';
+import { sumsByDay, sumsOf } from '#market/sales/sale-sums.ts';
+import {
+  collectionConfig,
+  collectionPath,
+  count,
+  foundCollection,
+  itemsSchema,
+  itemsView,
+  lastSaleParts,
+  momentParts,
+  momentView,
+  provenAt,
+  saleView,
+} from './collection-parts.ts';
+import { dayText, idText, kindOfCollection, nullable, sumsSchema, sumsView } from './collection-views.ts';
+import { MarketQuery } from './market-query.ts';
+import type { SaleReads } from './sale-reads.ts';
+
+const statsAnswer = Type.Object({
+  slug: Type.String(),
+  kind: kindOfCollection,
+  name: Type.String(),
+  icon: nullable(Type.String()),
+  description: nullable(Type.String({ description: 'of an import' })),
+  website: nullable(Type.String()),
+  twitter: nullable(Type.String()),
+  discord: nullable(Type.String()),
+  ...momentParts,
+  items: itemsSchema,
+  holders: count,
+  sales: nullable(
+    Type.Object(
+      {
+        total: sumsSchema,
+        last: nullable(
+          Type.Object({ inscriptionId: Type.String(), inscriptionName: Type.String(), ...lastSaleParts }),
+        ),
+        days: Type.Array(
+          Type.Object({ day: Type.String({ description: 'UTC, of block time' }), ...sumsSchema.properties }),
+          { description: 'days with a sale, the earliest first' },
+        ),
+      },
+      { description: 'null: this server does not index sales' },
+    ),
+  ),
+});
+
+/** What a collection is, who has it and what it sold (docs/marketplace-api.md, "Statistics of a collection"). */
+export function collectionStatsRoutes(app: App, reads: SaleReads): void {
+  apiRoute(app, {
+    method: 'GET',
+    url: '/marketplace/data/collections/:slug/stats',
+    schema: {
+      operationId: 'collectionStats',
+      summary: 'Items, holders and sales of a collection, with its volume by day',
+      tags: ['market'],
+      params: collectionPath,
+      response: { 200: statsAnswer },
+    },
+    config: collectionConfig,
+    handler: async (request, reply) => {
+      const query = new MarketQuery(request.query, request.params);
+      const slug = query.slugOfPath();
+      query.refuse();
+      reply.header('cache-control', 'no-store');
+      return reads.run(askerOf(reply), async ({ client, tip: indexed }, mayWalk) => {
+        const { collection, tip } = await foundCollection(client, slug, indexed);
+        reply.header('x-indexed-height', tip.height);
+        const blocks = await reads.lists.read(client, collection, tip, mayWalk);
+        const read = await reads.holders.read(client, collection, tip.height, mayWalk);
+        if (blocks === null || read === 'walk') return null;
+        const proven = provenAt(read, tip.height);
+        const {
+          description = null,
+          website = null,
+          twitter = null,
+          discord = null,
+        } = collection.kind === 'import' ? collection : {};
+        const value = {
+          ...headView(collection),
+          description,
+          website,
+          twitter,
+          discord,
+          ...momentView(proven),
+          items: itemsView(collection, proven.holders),
+          holders: proven.holders.count,
+          sales: (await isComplete(client, 'sales')) ? await salesView(client, collection, blocks) : null,
+        };
+        return { value };
+      });
+    },
+  });
+}
+
+const headView = ({ slug, kind, name, icon }: FoundCollection) => ({
+  slug,
+  kind,
+  name,
+  icon: icon === null ? null : idText(icon),
+});
+
+/** The sales of a collection: sums are counted from what is kept of each block, and the last one is read. */
+async function salesView(
+  client: ClientBase,
+  collection: FoundCollection,
+  blocks: readonly SoldInBlock[],
+): Promise<Type.Static<typeof statsAnswer>['sales']> {
+  const newest = pageOfSales(blocks, { since: null, order: 'desc', page: 0, limit: 1 });
+  const [last] = await readCollectionSales(client, collection, newest);
+  return {
+    total: sumsView(sumsOf(blocks)),
+    last: last === undefined ? null : lastView(last),
+    days: sumsByDay(blocks).map(({ day, ...sums }) => ({ day: dayText(day), ...sumsView(sums) })),
+  };
+}
+
+function lastView(sale: CollectionSale) {
+  return { inscriptionId: idText(sale.item.id), inscriptionName: sale.item.name, ...saleView(sale) };
+}

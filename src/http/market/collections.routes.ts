@@ -1,0 +1,111 @@
+import type { ClientBase } from 'pg';
+import { Type } from 'typebox';
+import { apiRoute } from '#http/server/api-route.ts';
+import type { App } from '#http/server/app-dependencies.ts';
+import { askerOf } from '#http/server/asker.ts';
+import { parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
+import { searchCollections } from '#market/collections/collection-search.store.ts';
+import { listedItems } from '#market/collections/item-holder-lists.ts';
+import { type FoundCollection, findMarketCollection } from '#market/collections/market-slug.store.ts';
+import { noSales } from '#market/sales/sale-sums.ts';
+import type { WeekSums } from '#market/sales/week-sales.ts';
+import { collectionConfig } from './collection-parts.ts';
+import { idText, kindOfCollection, nullable, sumsSchema, sumsView } from './collection-views.ts';
+import { MarketQuery, marketParameters } from './market-query.ts';
+import type { SaleReads } from './sale-reads.ts';
+
+const collectionSchema = Type.Object({
+  slug: Type.String(),
+  kind: kindOfCollection,
+  name: Type.String(),
+  icon: nullable(
+    Type.String({ description: 'the id of an inscription: /thumbnails/<icon>.jpeg is its picture' }),
+  ),
+  items: Type.Integer({ description: 'named by the collection, indexed or not' }),
+  week: nullable(sumsSchema),
+});
+
+const listAnswer = Type.Object({
+  height: nullable(Type.Integer({ description: 'after the block at this height; null: none is indexed' })),
+  collections: Type.Array(collectionSchema),
+  nextPage: nullable(Type.Integer({ description: 'null: this is the last one' })),
+});
+
+/** The collections of the market (docs/marketplace-api.md, "List of collections"). */
+export function collectionsRoutes(app: App, reads: SaleReads): void {
+  const { q, sort, page: pageParameter, limit: limitParameter } = marketParameters;
+  apiRoute(app, {
+    method: 'GET',
+    url: '/marketplace/data/collections',
+    schema: {
+      operationId: 'marketCollections',
+      summary: 'The imported collections, with what they sold in the last seven days',
+      description:
+        'week is null where sales are not indexed, and for parents and galleries, which are listed where q is their id.',
+      tags: ['market'],
+      querystring: Type.Object({ q, sort, page: pageParameter, limit: limitParameter }),
+      response: { 200: listAnswer },
+    },
+    config: collectionConfig,
+    handler: async (request, reply) => {
+      const query = new MarketQuery(request.query);
+      const text = query.searched();
+      const sorted = query.sort();
+      const page = query.page();
+      const limit = query.limit();
+      query.refuse();
+      // imports change between two blocks
+      reply.header('cache-control', 'no-store');
+      return reads.run(askerOf(reply), async ({ client, tip }, mayWalk) => {
+        if (tip !== null) reply.header('x-indexed-height', tip.height);
+        const week = tip === null ? null : await reads.week.read(client, tip, mayWalk);
+        if (week === 'walk') return null;
+        const found = await foundBy(client, text, {
+          byVolume: sorted === 'volume' ? week : null,
+          offset: page * limit,
+          limit: limit + 1,
+        });
+        return {
+          value: {
+            height: tip?.height ?? null,
+            collections: found.slice(0, limit).map((collection) => listedView(collection, week)),
+            nextPage: found.length > limit ? page + 1 : null,
+          },
+        };
+      });
+    },
+  });
+}
+
+interface ListQuestion {
+  readonly byVolume: WeekSums | null;
+  readonly offset: number;
+  readonly limit: number;
+}
+
+/** Imports by name or slug; the parent or gallery of an id. */
+async function foundBy(
+  client: ClientBase,
+  text: string,
+  { byVolume, offset, limit }: ListQuestion,
+): Promise<FoundCollection[]> {
+  if (parseInscriptionId(text) === null) return searchCollections(client, { text, byVolume, offset, limit });
+  const found = offset === 0 ? await findMarketCollection(client, text) : null;
+  return found === null ? [] : [found];
+}
+
+function listedView(
+  collection: FoundCollection,
+  week: WeekSums | null,
+): Type.Static<typeof collectionSchema> {
+  const { slug, kind, name, icon } = collection;
+  const sums = kind === 'import' && week !== null ? (week.get(slug) ?? noSales) : null;
+  return {
+    slug,
+    kind,
+    name,
+    icon: icon === null ? null : idText(icon),
+    items: listedItems(collection),
+    week: sums === null ? null : sumsView(sums),
+  };
+}

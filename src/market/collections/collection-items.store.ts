@@ -1,0 +1,83 @@
+import type { ClientBase } from 'pg';
+import { currentLocations, type Location } from '#chain/inscriptions/location.queries.ts';
+import type { Txid } from '#kernel/primitives/hash.ts';
+import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
+import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
+import { type LastSale, lastSalesOf } from '#market/sales/last-sales.store.ts';
+import { type FoundCollection, type Member, memberOf, membersOf } from './market-slug.store.ts';
+
+/** An item of a collection, as it is now. */
+export interface CollectionItemDetail extends Member {
+  /** False: an import names it, and the index does not have it (yet). */
+  readonly isIndexed: boolean;
+  /** Null: it is not indexed, or where it went is unknown. */
+  readonly location: Location | null;
+  /** Null: no sale of it is known. */
+  readonly lastSale: LastSale | null;
+}
+
+interface ItemRow {
+  readonly key: InscriptionKey | null;
+  readonly txid: Txid;
+  readonly index: number;
+  readonly number: number | null;
+  readonly place: number | null;
+  readonly name: string | null;
+}
+
+/** Where a page of items begins: a place in the list of an import, a key of any other collection. */
+type ItemPosition = number;
+
+/** Before all items. */
+export const firstItems: ItemPosition = -1;
+
+/** In the order of the list. */
+const ofImport = `SELECT i.key, m.txid, m.index, i.number, m.place, m.name FROM (
+    SELECT txid, index, place, name FROM service.market_items WHERE slug = $1 AND place > $2 ORDER BY place LIMIT $3) m
+  LEFT JOIN chain.inscriptions i ON i.txid = m.txid AND i.index = m.index ORDER BY m.place`;
+
+/** In the order of reveals. A gallery is read whole for each page: its order names items more than once. */
+const ofChain = (members: string): string => `SELECT i.key, i.txid, i.index, i.number, m.place, m.name FROM (
+    SELECT key, place, name FROM (${members}) AS found WHERE key > $2 ORDER BY key LIMIT $3) m
+  JOIN chain.inscriptions i ON i.key = m.key ORDER BY i.key`;
+
+/** A page of the items of a collection: three statements, whatever its length. */
+export async function itemsAfter(
+  client: ClientBase,
+  collection: FoundCollection,
+  after: ItemPosition,
+  limit: number,
+): Promise<CollectionItemDetail[]> {
+  const { sql, of } = membersOf(collection);
+  const page = collection.kind === 'import' ? ofImport : ofChain(sql);
+  const { rows } = await client.query<ItemRow>(page, [of, after, limit]);
+  const keys = rows.flatMap(({ key }) => (key === null ? [] : [key]));
+  const locations = await currentLocations(client, keys);
+  const sales = await lastSalesOf(client, keys);
+  return rows.map((row) => ({
+    ...memberOf(collection, row),
+    isIndexed: row.key !== null,
+    location: row.key === null ? null : (locations.get(row.key) ?? null),
+    lastSale: row.key === null ? null : (sales.get(row.key) ?? null),
+  }));
+}
+
+/** The position of an item. Null: the collection does not name it, or it is not indexed. */
+export async function positionOfItem(
+  client: ClientBase,
+  collection: FoundCollection,
+  { txid, index }: InscriptionId,
+): Promise<ItemPosition | null> {
+  const { rows } =
+    collection.kind === 'import'
+      ? await client.query<{ position: number }>(
+          'SELECT place AS position FROM service.market_items WHERE slug = $1 AND txid = $2 AND index = $3',
+          [collection.slug, Buffer.from(txid), index],
+        )
+      : // of others every inscription is a position: whether it is an item would take a walk over a gallery
+        await client.query<{ position: number }>(
+          'SELECT key AS position FROM chain.inscriptions WHERE txid = $1 AND index = $2',
+          [Buffer.from(txid), index],
+        );
+  return rows[0]?.position ?? null;
+}

@@ -1,0 +1,105 @@
+import type { ClientBase } from 'pg';
+import type { Height } from '#kernel/primitives/height.ts';
+import { type FoundCollection, membersOf } from './market-slug.store.ts';
+
+/** Who holds how many items of a collection, after a block. */
+export interface ItemHolders {
+  /** Items that the block and those before it revealed: the sum of the five below. */
+  readonly indexed: number;
+  /** In an output of a holder. */
+  readonly held: number;
+  /** In an output that begins with OP_RETURN. */
+  readonly burned: number;
+  /** In the fee of a block that nobody took. */
+  readonly lost: number;
+  /** Bound to no sat. */
+  readonly unbound: number;
+  /** Moved by a block whose spent outputs are not known. */
+  readonly unknown: number;
+  /** Holders of all items. */
+  readonly count: number;
+  /** The first holders in their order: those of most items, then by script. `holdersIn` reads them. */
+  readonly packed: Buffer;
+}
+
+export interface ItemHolder {
+  /** Its first 128 bytes, where it is longer: all scripts with an address are shorter. */
+  readonly script: Uint8Array;
+  readonly items: number;
+}
+
+/** The block after which holders are asked for. */
+export interface HoldersMoment {
+  readonly height: Height;
+  /** The first key of later blocks. */
+  readonly nextKey: number;
+}
+
+/** As many as an import has items: 4 MB of usual scripts. `count` counts all. */
+export const listedHoldersMax = 100_000;
+
+/** 100,000 items take two seconds. */
+const walkMs = 10_000;
+/** What an owner's script begins with that burns. */
+const opReturn = String.raw`'\x6a'::bytea`;
+
+const standings = { held: 0, burned: 1, lost: 2, unbound: 3, unknown: 4 } as const;
+
+/**
+ * Reads where each item of a collection was after a block, a look-up for each. The holders come as one value: a row for
+ * each would be 100,000 objects. Postgres ends a walk that takes too long (57014), and the statements of the snapshot
+ * after it.
+ */
+export async function readItemHolders(
+  client: ClientBase,
+  collection: FoundCollection,
+  { height, nextKey }: HoldersMoment,
+): Promise<ItemHolders> {
+  const { sql, of } = membersOf(collection);
+  await client.query(`SET LOCAL statement_timeout = ${walkMs}`);
+  const counts = Object.entries(standings).map(
+    ([name, number]) => `count(*) FILTER (WHERE standing = ${number})::integer AS ${name}`,
+  );
+  const { rows } = await client.query<ItemHolders>(
+    `WITH members AS (${sql}), placed AS (
+       SELECT l.script, CASE
+         WHEN l.place IS NULL OR l.spent_height <= $2 THEN ${standings.unknown}
+         WHEN l.place = 1 THEN ${standings.lost}
+         WHEN l.place = 2 THEN ${standings.unbound}
+         WHEN l.script IS NULL THEN ${standings.unknown}
+         WHEN substring(l.script FROM 1 FOR 1) = ${opReturn} THEN ${standings.burned}
+         ELSE ${standings.held} END AS standing
+       FROM members m LEFT JOIN LATERAL (
+         SELECT place, script, spent_height FROM chain.locations l
+         WHERE l.key = m.key AND l.height <= $2 ORDER BY l.height DESC, l.step DESC LIMIT 1
+       ) l ON true
+       WHERE m.key < $3
+     ), holders AS (
+       SELECT script, count(*)::integer AS items FROM placed WHERE standing = ${standings.held} GROUP BY script
+     ), listed AS (
+       SELECT script, items FROM holders ORDER BY items DESC, script LIMIT ${listedHoldersMax}
+     )
+     SELECT count(*)::integer AS indexed, ${counts.join(', ')},
+       (SELECT count(*)::integer FROM holders) AS count,
+       (SELECT coalesce(string_agg(int4send(items) || int4send(length(script)) || script, ''::bytea
+          ORDER BY items DESC, script), ''::bytea) FROM listed) AS packed
+     FROM placed`,
+    [of, height, nextKey],
+  );
+  const [row] = rows;
+  if (row === undefined) throw new RangeError('counts are one row');
+  return row;
+}
+
+/** A part of the listed holders, in their order. */
+export function holdersIn(packed: Buffer, offset: number, limit: number): ItemHolder[] {
+  const found: ItemHolder[] = [];
+  // the lengths of 100,000 take some milliseconds
+  for (let at = 0, nth = 0; at < packed.length && nth < offset + limit; nth++) {
+    const script = at + 8;
+    const end = script + packed.readInt32BE(at + 4);
+    if (nth >= offset) found.push({ items: packed.readInt32BE(at), script: packed.subarray(script, end) });
+    at = end;
+  }
+  return found;
+}

@@ -1,0 +1,49 @@
+import { type SoldInBlock, salesIn } from './sale-places.ts';
+
+const daySeconds = 86_400;
+
+/** Sales and what they brought. Those with `wash` are apart: they are in no volume. */
+export interface SaleSums {
+  readonly sales: number;
+  /** Sats. */
+  readonly volume: number;
+  readonly washSales: number;
+  readonly washVolume: number;
+}
+
+/** The sums of a day with a sale. */
+export interface DaySums extends SaleSums {
+  /** UTC days since 1970, by the times of blocks. */
+  readonly day: number;
+}
+
+export const noSales: SaleSums = { sales: 0, volume: 0, washSales: 0, washVolume: 0 };
+
+/** The sums over all blocks. */
+export function sumsOf(blocks: readonly SoldInBlock[]): SaleSums {
+  return blocks.reduce((sums, block) => plus(sums, sumsOfBlock(block)), noSales);
+}
+
+/** The sums of each day (UTC) that has a sale, the earliest first. Block times go backwards: heights are no order of days. */
+export function sumsByDay(blocks: readonly SoldInBlock[]): DaySums[] {
+  const byDay = new Map<number, SaleSums>();
+  for (const block of blocks) {
+    const day = Math.floor(block.time / daySeconds);
+    byDay.set(day, plus(byDay.get(day) ?? noSales, sumsOfBlock(block)));
+  }
+  return [...byDay].sort(([one], [other]) => one - other).map(([day, sums]) => ({ day, ...sums }));
+}
+
+function sumsOfBlock(block: SoldInBlock): SaleSums {
+  const { washSales, volume, washVolume } = block;
+  return { sales: salesIn(block) - washSales, volume, washSales, washVolume };
+}
+
+function plus(one: SaleSums, other: SaleSums): SaleSums {
+  return {
+    sales: one.sales + other.sales,
+    volume: one.volume + other.volume,
+    washSales: one.washSales + other.washSales,
+    washVolume: one.washVolume + other.washVolume,
+  };
+}
