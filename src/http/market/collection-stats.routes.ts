@@ -1,11 +1,14 @@
 import type { ClientBase } from 'pg';
 import { Type } from 'typebox';
 import { isComplete } from '#chain/derived/derived-tables.queries.ts';
+import { mempoolState } from '#chain/pending/pending.queries.ts';
 import { apiRoute } from '#http/server/api-route.ts';
 import type { App } from '#http/server/app-dependencies.ts';
 import { askerOf } from '#http/server/asker.ts';
+import { displayHash } from '#kernel/primitives/hash.ts';
 import type { FoundCollection } from '#market/collections/market-slug.store.ts';
 import { type CollectionSale, readCollectionSales } from '#market/sales/collection-sales.store.ts';
+import { pendingFloor } from '#market/sales/pending-sales.store.ts';
 import { pageOfSales, type SoldInBlock } from '#market/sales/sale-places.ts';
 import { sumsByDay, sumsOf } from '#market/sales/sale-sums.ts';
 import {
@@ -47,6 +50,23 @@ const statsAnswer = Type.Object({
         days: Type.Array(
           Type.Object({ day: Type.String({ description: 'UTC, of block time' }), ...sumsSchema.properties }),
           { description: 'days with a sale, the earliest first' },
+        ),
+        pending: nullable(
+          Type.Object(
+            {
+              floor: nullable(
+                Type.Object(
+                  {
+                    price: Type.Integer({ minimum: 0, description: 'sats' }),
+                    inscriptionId: Type.String(),
+                    transactionId: Type.String(),
+                  },
+                  { description: 'the cheapest sale that is pending, without those of wash; null: none is' },
+                ),
+              ),
+            },
+            { description: 'null: the mempool is not followed' },
+          ),
         ),
       },
       { description: 'null: this server does not index sales' },
@@ -121,7 +141,18 @@ async function salesView(
     total: sumsView(sumsOf(blocks)),
     last: last === undefined ? null : lastView(last),
     days: sumsByDay(blocks).map(({ day, ...sums }) => ({ day: dayText(day), ...sumsView(sums) })),
+    pending: await pendingView(client, collection),
   };
+}
+
+/** Listings are signatures that platforms keep: the only floor that a node sees is that of sales on their way. */
+async function pendingView(client: ClientBase, collection: FoundCollection) {
+  const state = await mempoolState(client);
+  if (state === null || !state.isFollowed) return null;
+  const floor = await pendingFloor(client, collection);
+  if (floor === null) return { floor };
+  const { price, item, txid } = floor;
+  return { floor: { price, inscriptionId: idText(item), transactionId: displayHash(txid) } };
 }
 
 function lastView(sale: CollectionSale) {

@@ -220,6 +220,7 @@ describe('the statistics of a collection', () => {
           wash: true,
         },
         days: expect.any(Array) as unknown[],
+        pending: null,
       },
     });
     const { days } = stats['sales'] as { days: Body[] };

@@ -312,6 +312,12 @@ describe.skipIf(!hasBitcoind)('sales in the mempool of a real node', () => {
       ],
     });
     expect(await salesOf(one)).toMatchObject([{ slug: 'frogs' }]);
+    expect(await live.get('/marketplace/data/collections/frogs/stats')).toMatchObject({
+      sales: {
+        total: { sales: 0 },
+        pending: { floor: { price: 40_000, inscriptionId: other.id(), transactionId: cheap.txid } },
+      },
+    });
     expect(await page('?slug=toads')).toMatchObject({ sales: [], floor: null, nextCursor: null });
     await pool.query(
       'ALTER TABLE service.order_transactions DROP CONSTRAINT order_transactions_order_id_fkey',
