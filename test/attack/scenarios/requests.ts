@@ -34,6 +34,7 @@ const oddPaths = (value: string): readonly string[] => [
   `/search?hash=${value}`,
   `/search/${value}`,
   `/mempool/transfers?limit=${value}`,
+  `/mempool/sales?slug=${value}`,
   `/content/${value}`,
   `/${value}`,
 ];

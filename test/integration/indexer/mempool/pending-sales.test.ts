@@ -360,6 +360,35 @@ describe.skipIf(!hasBitcoind)('sales in the mempool of a real node', () => {
     expect(await counted(first)).toEqual([0, 1]);
   });
 
+  test('wait for a table of sales that is being filled, and are there again with it', async () => {
+    const { pool } = live.database;
+    const sold = await item(alice);
+    const bought = await purchase(sold.coin(0), bob, { price: 50_000 });
+    await live.indexed();
+    await broadcast(bought);
+    await live.eventually(async () => expect(await salesOf(sold)).toHaveLength(1));
+    const rows = async (): Promise<number> =>
+      (await pool.query('SELECT FROM chain.mempool_sales')).rowCount ?? 0;
+    // as after INDEX_SALES was off: the table has a tip of its own
+    await pool.query(
+      `UPDATE chain.derived_tables d SET is_followed = false, tip_height = s.tip_height, tip_hash = s.tip_hash
+       FROM chain.state s WHERE d.name = 'sales'`,
+    );
+    try {
+      const behind = await live.app.inject('/mempool/sales');
+      expect(behind.statusCode).toBe(503);
+      expect(behind.json()).toMatchObject({ code: 'derived_table_behind' });
+      await live.eventually(async () => expect(await rows()).toBe(0));
+    } finally {
+      await pool.query(
+        `UPDATE chain.derived_tables SET is_followed = true, tip_height = NULL, tip_hash = NULL WHERE name = 'sales'`,
+      );
+    }
+    await live.eventually(async () => expect(await salesOf(sold)).toMatchObject([{ txid: bought.txid }]));
+    await live.chain.mine([bought]);
+    await live.indexed();
+  });
+
   test('keep no block from being indexed, whatever holds their tables', async () => {
     const client = await live.database.pool.connect();
     try {
