@@ -14,6 +14,7 @@ import { type Fault, faultNames, faults, nodeFaults, type Parts } from './faults
 import { killedFirstSync, killsOfFirstSync } from './first-sync.ts';
 import { compareWithOrd } from './ord-comparison.ts';
 import { RandomBlocks } from './random-blocks.ts';
+import { countSales, type SaleCounts } from './sale-counts.ts';
 import { aimAtSeam, type SeamAim, seamAims } from './seam-rounds.ts';
 import { Supervisor } from './supervisor.ts';
 import { type Side, verdictOf } from './verdict.ts';
@@ -164,10 +165,13 @@ class ChaosRun {
       const found = await verdictOf(sides[0], sides[1], reader, this.#random, () => node.mempool());
       found.push(...(await this.#compareWithOrd(sides[0])));
       found.push(...(await this.#firstSync(sides[1].pool)));
+      const sold = await countSales(sides[1].pool);
+      if (Object.values(sold).includes(0))
+        found.push(`nothing was sold in some way: ${JSON.stringify(sold)}`);
       const differences = [...found, ...this.#unwantedEnds(indexer), ...this.#unwantedEnds(clean)];
       for (const line of differences.slice(0, 40)) this.#say(line);
       writeFileSync(join(this.#options.folder, 'differences.txt'), differences.join('\n'));
-      return { differences, verdict: this.#verdictLine(differences.length) };
+      return { differences, verdict: this.#verdictLine(differences.length, sold) };
     } finally {
       await clean.stop();
       await Promise.all(sides.map(({ pool }) => pool.end()));
@@ -340,7 +344,7 @@ class ChaosRun {
     return exits.map((words) => `process: ${words}`);
   }
 
-  #verdictLine(count: number): string {
+  #verdictLine(count: number, sold: SaleCounts): string {
     const { indexer, node, reader } = this.#parts();
     const { overlaps } = indexer;
     const hits = failpoints.map((name) => `${name}:${indexer.hits.get(name) ?? 0}`).join(',');
@@ -358,6 +362,6 @@ class ChaosRun {
       `faults: ${done}; deepest reorganisation ${node.deepestReorg}, ${reader.replay.undone} undo events read, ${indexer.failedStarts} starts while the database was away`,
     );
     if (missed.length > 0) this.#say(`never hit: ${missed.join(', ')}`);
-    return `chaos: ${count + missed.length} differences; kills=${killed}, reorgs=${node.reorgs}, blocks=${node.made}, failpoints=${hits}, seams=${atSeams}, held=${this.#heldRounds}, seed=${this.#options.seed}`;
+    return `chaos: ${count + missed.length} differences; kills=${killed}, reorgs=${node.reorgs}, blocks=${node.made}, sales=${sold.sales} (offers ${sold.offers}, bundles ${sold.bundles}, resales ${sold.resales}), failpoints=${hits}, seams=${atSeams}, held=${this.#heldRounds}, seed=${this.#options.seed}`;
   }
 }

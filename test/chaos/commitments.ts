@@ -5,12 +5,14 @@ import type { Coin } from '#test/builders/valid-blocks.ts';
 
 type Witness = readonly Uint8Array[];
 
-/** The two ways to spend a commitment, neither of which needs a signature. */
+/** The ways to spend a commitment, none of which needs a signature. */
 export interface Commitment {
   /** Shows the envelopes. */
   readonly reveal: Witness;
   /** Shows a script without an envelope. */
   readonly plain: Witness;
+  /** Shows a script that drops an item first, such as one that looks like a signature. */
+  readonly with: (item: Uint8Array) => Witness;
   /** The name of a rune that the reveal pushes; null: none. */
   readonly name: bigint | null;
 }
@@ -18,6 +20,7 @@ export interface Commitment {
 const opTrue = 0x51;
 const opDrop = 0x75;
 const plainScript = Uint8Array.of(opTrue);
+const droppingScript = Uint8Array.of(opDrop, opTrue);
 const dropScript = Uint8Array.of(opDrop);
 const pushOf = (bytes: Uint8Array): Uint8Array => Uint8Array.of(bytes.length, ...bytes);
 const internalKey = utils.pubSchnorr(Uint8Array.from(digest('sha256', 'chaos', 'buffer')));
@@ -35,15 +38,22 @@ export class Commitments {
     const revealScript = Buffer.concat([...pushed, envelopes, plainScript]);
     const { script, tapLeafScript = [] } = p2tr(
       internalKey,
-      [{ script: revealScript }, { script: plainScript }],
+      [{ script: revealScript }, { script: plainScript }, { script: droppingScript }],
       TEST_NETWORK,
       true,
     );
-    const [reveal, plain] = tapLeafScript.map(([control]) => TaprootControlBlock.encode(control));
-    if (reveal === undefined || plain === undefined) throw new Error('a commitment has two leaves');
+    const showing = (leaf: Uint8Array): Witness => {
+      // a leaf of the tree ends with its version
+      const [control] =
+        tapLeafScript.find(([, shown]) => Buffer.compare(shown.subarray(0, -1), leaf) === 0) ?? [];
+      if (control === undefined) throw new Error('a commitment lacks one of its leaves');
+      return [leaf, TaprootControlBlock.encode(control)];
+    };
+    const dropping = showing(droppingScript);
     this.#byScript.set(keyOf(script), {
-      reveal: [revealScript, reveal],
-      plain: [plainScript, plain],
+      reveal: showing(revealScript),
+      plain: showing(plainScript),
+      with: (item) => [item, ...dropping],
       name,
     });
     return script;

@@ -3,6 +3,7 @@ import { smallU128 } from '#kernel/runes/u128.ts';
 import { regtestGenesis } from '#test/builders/block.ts';
 import { type Envelope, inscriptionReference } from '#test/builders/envelope.ts';
 import { type Random, seededRandom } from '#test/builders/random.ts';
+import type { Output } from '#test/builders/transaction.ts';
 import {
   type Coin,
   coinbaseMaturity,
@@ -27,10 +28,17 @@ const runestoneShare = 0.4;
 const namedShare = 0.3;
 const heldMax = 600;
 const transactionsMax = 14;
+/** Of the moves: those that sell, and of items that were sold: those that are sold again at once. */
+const saleShare = 0.45;
+const resaleShare = 0.3;
+/** Of what a buyer pays with: so much is left for the fee and the change. */
+const moneySats = 500;
 const opReturn = 0x6a;
 
 /** How a block is filled: shares of the kinds of transactions, in the order of `Filling.transaction`. */
 const ways = { reveal: 0.42, move: 0.72, reinscribe: 0.8, feeSpend: 0.86, burn: 0.89, merge: 0.95 } as const;
+
+const sum = (coins: readonly Output[]): number => coins.reduce((total, { value }) => total + value, 0);
 
 /** The pools of a state while a block is filled from them. */
 class Filling {
@@ -197,6 +205,7 @@ class Filling {
   }
 
   #move(): void {
+    if (this.#random.unit() < saleShare && this.#trade()) return;
     const coin = this.#take(this.held);
     if (coin === null) return;
     const paying = this.#random.unit() < 0.5 ? this.#take(this.coins) : null;
@@ -204,6 +213,109 @@ class Filling {
     if (this.#random.unit() < 0.3) inputs.reverse();
     const made = this.#payOut(inputs, this.#random.below(Math.max(1, Math.min(300, coin.value))));
     this.#sort(made, made.length);
+  }
+
+  /** Sells what an output or two hold, and often sells it again at once. False: nobody can pay. */
+  #trade(): boolean {
+    let items = this.#takeItems();
+    let money = this.#takeMoney();
+    if (items.length === 0 || money === null) {
+      this.held.push(...items);
+      if (money !== null) this.coins.push(money);
+      return false;
+    }
+    while (money !== null) {
+      const isOffer = items.length === 1 && this.#random.unit() < 0.35;
+      items = isOffer ? this.#acceptOffer(items[0]!, money) : this.#buyListed(items, money);
+      money = this.#random.unit() < resaleShare && items.length > 0 ? this.#takeMoney() : null;
+    }
+    this.held.push(...items);
+    return true;
+  }
+
+  /** Outputs with a value: of an output without one nothing can be sold. */
+  #takeItems(): Coin[] {
+    const wanted = this.#random.unit() < 0.3 ? 2 : 1;
+    const taken = Array.from({ length: wanted }, () => this.#take(this.held)).filter((coin) => coin !== null);
+    this.held.push(...taken.filter(({ value }) => value === 0));
+    return taken.filter(({ value }) => value > 0);
+  }
+
+  #takeMoney(): Coin | null {
+    const coin = this.#take(this.coins);
+    if (coin === null || coin.value > moneySats) return coin;
+    this.coins.push(coin);
+    return null;
+  }
+
+  /** Listings that a buyer completes, behind dummies: each item is signed for the output of its index. */
+  #buyListed(items: readonly Coin[], money: Coin): Coin[] {
+    const count = items.length;
+    const dummies = Array.from({ length: count + this.#random.below(2) }, () =>
+      this.#take(this.coins),
+    ).filter((coin) => coin !== null);
+    // as many outputs before the payouts as dummies: the last items have one each, the first one has the rest
+    const own = items.slice(Math.max(0, count - dummies.length + 1)).map(({ value }) => value);
+    const shifted = sum([...dummies, ...items]) - own.reduce((total, value) => total + value, 0);
+    const taker = this.#taker(money);
+    const bought = dummies.length === 0 ? [] : [shifted, ...own].map((value) => ({ value, script: taker }));
+    const priceMax = Math.floor((money.value - moneySats) / count);
+    const payouts = items.map(({ script }) => ({ value: 1 + this.#random.below(priceMax), script }));
+    const sighash = [0x83, 0x83, 0x03, 0x81][this.#random.below(4)]!;
+    return this.#settle(
+      [
+        ...dummies.map((coin) => this.#plain(coin)),
+        ...items.map((coin) => this.#signed(coin, sighash)),
+        this.#signed(money, 0x01),
+      ],
+      bought,
+      payouts,
+    );
+  }
+
+  /** In the layout of ord: the item from input 0 to output 0, the payment to output 1. */
+  #acceptOffer(item: Coin, money: Coin): Coin[] {
+    return this.#settle(
+      [this.#signed(item, 0x01), this.#signed(money, 0x00)],
+      [{ value: item.value, script: this.#taker(money) }],
+      [{ value: 1 + this.#random.below(money.value - moneySats), script: item.script }],
+    );
+  }
+
+  /** Who pays, or somebody else. */
+  #taker(money: Coin): Uint8Array {
+    return this.#random.unit() < 0.5 ? money.script : this.#owner();
+  }
+
+  /** What a buyer gets; change is another output. */
+  #settle(inputs: readonly SpentCoin[], bought: readonly Output[], payouts: readonly Output[]): Coin[] {
+    const change =
+      sum(inputs.map(({ coin }) => coin)) - sum(bought) - sum(payouts) - this.#random.below(moneySats);
+    const made = this.#blocks.spend(inputs, [
+      ...bought,
+      ...payouts,
+      { value: change, script: this.#owner() },
+    ]);
+    // without a dummy the items are in the payouts
+    this.held.push(...made.slice(bought.length, -1));
+    this.coins.push(...made.slice(-1));
+    return made.slice(0, bought.length);
+  }
+
+  /** Something that looks like a signature of a type: nobody checks it. */
+  #signed(coin: Coin, sighash: number): SpentCoin {
+    const commitment = this.#commitments.of(coin);
+    if (commitment !== null) {
+      const schnorr = new Uint8Array(sighash === 0 ? 64 : 65);
+      this.#random.fill(schnorr, 0, 64);
+      if (sighash !== 0) schnorr[64] = sighash;
+      return { coin, witness: commitment.with(schnorr) };
+    }
+    const ecdsa = new Uint8Array(71);
+    this.#random.fill(ecdsa, 2, 68);
+    ecdsa.set([0x30, 68]);
+    ecdsa[70] = sighash === 0 ? 0x01 : sighash;
+    return { coin, witness: [ecdsa, new Uint8Array(33)] };
   }
 
   #merge(): void {
