@@ -1101,12 +1101,12 @@ CREATE TABLE service.order_transactions (
   CONSTRAINT order_transactions_files_check CHECK ((files >= 0)),
   CONSTRAINT order_transactions_height_check CHECK ((height >= 0)),
   CONSTRAINT order_transactions_index_check CHECK ((index >= 0)),
-  CONSTRAINT order_transactions_kind_check CHECK ((kind = ANY (ARRAY['commit'::text, 'reveal'::text, 'return'::text, 'refund'::text]))),
+  CONSTRAINT order_transactions_kind_check CHECK ((kind = ANY (ARRAY['commit'::text, 'reveal'::text, 'burn'::text, 'return'::text, 'refund'::text]))),
   CONSTRAINT order_transactions_order_id_fkey FOREIGN KEY (order_id) REFERENCES service.orders(id),
   CONSTRAINT order_transactions_txid_check CHECK ((length(txid) = 32))
 );
 CREATE INDEX order_transactions_order ON service.order_transactions USING btree (order_id);
-CREATE INDEX order_transactions_watched ON service.order_transactions USING btree (order_id) WHERE ((height IS NULL) AND (kind <> ALL (ARRAY['commit'::text, 'reveal'::text])));
+CREATE INDEX order_transactions_watched ON service.order_transactions USING btree (order_id) WHERE ((height IS NULL) AND (kind = ANY (ARRAY['return'::text, 'refund'::text])));
 
 CREATE TABLE service.orders (
   id uuid NOT NULL,

@@ -57,7 +57,7 @@ export function wantedOrder(
       refundAddress: null,
       projectTag: null,
       zeroConf: null,
-      payToAnchor: false,
+      payToAnchor: terms.burn,
       uncurseIt: terms.uncurse,
     },
     quote: {

@@ -2,6 +2,21 @@ import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
 import type { RequestFault } from '#orders/reading/request-values.ts';
 import type { NodePolicy } from '#orders/sending/node-policy.store.ts';
 
+/**
+ * Until its burn is mined, anybody may take what lies on its anchor: so nobody chooses to wait. Where the node has no estimate,
+ * none is asked for.
+ */
+export function burnFaults(
+  { burn, feeRate }: Pick<OrderTerms, 'burn' | 'feeRate'>,
+  policy: NodePolicy | null,
+): RequestFault[] {
+  const estimate = policy?.estimate ?? null;
+  if (!burn || estimate === null || feeRate >= estimate) return [];
+  const [asked, least] = [feeRate, estimate].map((rate) => Number(rate) / 1000);
+  const message = `fee: with burnAfterInscribe it is at least ${least} sat/vB now, not ${asked}, so that nobody takes the inscription before it is burned.`;
+  return [{ message, parameter: 'fee' }];
+}
+
 /** What the node does not relay could never be delivered. */
 export function feeFaults(
   { feeRate }: Pick<OrderTerms, 'feeRate'>,

@@ -21,7 +21,7 @@ import { type ReadOrder, readOrderRequest } from '#orders/reading/read-order.ts'
 import { satributeFaults } from '#orders/reading/read-satributes.ts';
 import type { RequestFault } from '#orders/reading/request-values.ts';
 import { answerOnce, onceHeaders } from './answer-once.ts';
-import { feeFaults } from './fee-faults.ts';
+import { burnFaults, feeFaults } from './fee-faults.ts';
 import { namedInscriptionFaults } from './named-inscriptions.ts';
 import { defaultPriceSettings, type PriceSettings, pricesOf, quoted, refuseFaults } from './prices.ts';
 
@@ -150,6 +150,7 @@ async function wantedOrder(
     ...extras.faults,
     ...notOffered(read),
     ...feeFaults(read.terms, policy),
+    ...burnFaults(read.terms, policy),
     ...(await referralFaults(orders, read)),
   ]);
   refuseAny(await namedInscriptionFaults(deps, read.terms, asker));
@@ -175,6 +176,7 @@ async function wantedOrder(
     layout: quote.layout,
     request: {
       ...shown,
+      payToAnchor: terms.burn,
       inscriptionIdPrefix: read.inscriptionIdPrefix,
       ...referralOf(read),
     },
@@ -203,17 +205,9 @@ function refuseAny(faults: readonly RequestFault[]): void {
 }
 
 /** What the interface has and this version does not deliver: refused before money is asked for. */
-function notOffered(read: ReadOrder) {
-  const fields: readonly [string, boolean][] = [
-    ['burnAfterInscribe', read.terms.burn],
-    ['rareSats', read.rareSats !== 'random'],
-  ];
-  return fields
-    .filter(([, isAsked]) => isAsked)
-    .map(([parameter]) => ({
-      message: `${parameter} is not offered yet for orders: leave it out`,
-      parameter,
-    }));
+function notOffered({ rareSats }: ReadOrder): RequestFault[] {
+  if (rareSats === 'random') return [];
+  return [{ message: 'rareSats is not offered yet for orders: leave it out', parameter: 'rareSats' }];
 }
 
 /** Who names a referral that nobody registered would pay for nobody. */

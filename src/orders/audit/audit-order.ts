@@ -20,6 +20,7 @@ export type Unspent = ReadonlyMap<string, Coin>;
 
 /** Kinds of outputs that lie at scripts of the wallet. */
 const ownKinds: ReadonlySet<string> = new Set(['commit', 'service', 'change', 'bump']);
+const opReturnHex = '6a';
 /** States in which the ledger has every transaction that blocks have. */
 const settledStates: ReadonlySet<OrderState> = new Set<OrderState>(['completed', 'refunded']);
 
@@ -184,8 +185,8 @@ function leftBy(
   for (const { txid, plan, fee } of there) {
     left.fee += fee;
     for (const [vout, { kind, value }] of plan.outputs.entries()) {
-      // a parent that goes to the next reveal stays at its deposit
-      if (kind === 'parent' && spent.has(`${txid}:${vout}`)) continue;
+      // a parent that goes to the next reveal stays at its deposit, and what lies on an anchor is burned by the next one
+      if (spent.has(`${txid}:${vout}`)) continue;
       const account = leftAccounts.find((name) => name === accountOfOutput(kind));
       if (account !== undefined) left[account] += BigInt(value);
     }
@@ -202,27 +203,33 @@ function coinFaults({ outpoint, value, script }: Coin, found: Coin | undefined):
   return [{ kind: 'missing', where: outpoint, ledger: value, chain: found?.value ?? 0n }];
 }
 
-/** Each inscription of a counted reveal lies in an output for it, at the script of its receiver. */
+/**
+ * Each inscription of a counted reveal lies in an output for it, at the script of its receiver; of a burn, in an OP_RETURN
+ * output.
+ */
 function deliveryFaults(
   { transactions, receivers }: AuditedOrder,
   counted: ReadonlySet<string>,
 ): OrderDifference[] {
   const reveals = transactions.filter(({ kind }) => kind === 'reveal');
   const filesOf = new Map(reveals.map(({ index, files }) => [index, files]));
-  return reveals.flatMap((reveal): OrderDifference[] => {
-    if (!counted.has(reveal.txid)) return [];
-    const before = [...filesOf].filter(([index]) => index < reveal.index);
+  const delivering = transactions.filter(({ kind }) => kind === 'reveal' || kind === 'burn');
+  return delivering.flatMap((made): OrderDifference[] => {
+    if (!counted.has(made.txid)) return [];
+    const before = [...filesOf].filter(([index]) => index < made.index);
     const first = before.reduce((files, [, more]) => files + more, 0);
-    const delivered = deliveredBy(reveal, receivers, first);
-    if (delivered === reveal.files) return [];
-    const amounts = { ledger: BigInt(reveal.files), chain: BigInt(delivered) };
-    return [{ kind: 'delivered', where: reveal.txid, ...amounts }];
+    const delivered = deliveredBy(made, receivers, first);
+    if (delivered === made.files) return [];
+    const amounts = { ledger: BigInt(made.files), chain: BigInt(delivered) };
+    return [{ kind: 'delivered', where: made.txid, ...amounts }];
   });
 }
 
-/** How many inscriptions of a reveal lie where they should. `first`: the place of its first file in the order. */
+/**
+ * How many inscriptions of a reveal or a burn lie where they should. `first`: the place of its first file in the order.
+ */
 function deliveredBy(
-  { plan, files, inscriptions }: AuditedTransaction,
+  { kind, plan, files, inscriptions }: AuditedTransaction,
   receivers: readonly string[],
   first: number,
 ): number {
@@ -234,7 +241,9 @@ function deliveredBy(
       continue;
     const receiver = receivers.length > 1 ? receivers[first + index] : receivers[0];
     const isAtReceiver = output.kind === 'postage' && output.script === receiver;
-    if (isAtReceiver || output.kind === 'burn') places.add(`${vout}:${offset}`);
+    // until its burn, it lies on the anchor that its reveal gave it
+    const isToBurn = output.kind === 'burn' && output.script.startsWith(opReturnHex) === (kind === 'burn');
+    if (isAtReceiver || isToBurn) places.add(`${vout}:${offset}`);
   }
   return places.size;
 }

@@ -142,7 +142,11 @@ async function readTransactions(
     [ids],
   );
   const reveals = rows.filter(({ kind }) => kind === 'reveal').map(({ txid }) => txid);
-  const inscriptions = await readInscriptions(client, reveals);
+  const burns = rows.filter(({ kind }) => kind === 'burn').map(({ txid }) => txid);
+  const inscriptions = new Map([
+    ...(await readInscriptions(client, reveals)),
+    ...(await readBurned(client, burns)),
+  ]);
   return grouped(rows, (row): AuditedTransaction => {
     const { kind, index, files, plan } = row;
     const txid = hexOf(row.txid);
@@ -227,6 +231,34 @@ async function readInscriptions(
       CROSS JOIN LATERAL (
         SELECT * FROM chain.locations AS l WHERE l.key = i.key ORDER BY l.height, l.step LIMIT 1) AS l
       WHERE i.txid = ANY($1)`,
+    [txids],
+  );
+  return grouped(
+    rows.map((row) => ({ ...row, id: hexOf(row.txid) })),
+    ({ index, vout, offset, script }): IndexedInscription => ({ index, vout, offset, script }),
+  );
+}
+
+/** Which inscriptions of their reveals these burns have moved, and where to. */
+async function readBurned(
+  client: pg.ClientBase,
+  txids: readonly Buffer[],
+): Promise<Map<string, IndexedInscription[]>> {
+  if (txids.length === 0) return new Map();
+  const { rows } = await client.query<{
+    txid: Buffer;
+    index: number;
+    vout: number | null;
+    offset: number;
+    script: string | null;
+  }>(
+    `SELECT b.txid, i.index, CASE WHEN l.place = 0 THEN l.vout END AS vout, l.sat_offset AS offset,
+            encode(l.script, 'hex') AS script
+       FROM service.order_transactions AS b
+       JOIN service.order_transactions AS r ON r.order_id = b.order_id AND r.kind = 'reveal' AND r.index = b.index
+       JOIN chain.inscriptions AS i ON i.txid = r.txid
+       JOIN chain.locations AS l ON l.key = i.key AND l.txid = b.txid
+      WHERE b.txid = ANY($1)`,
     [txids],
   );
   return grouped(

@@ -11,9 +11,9 @@ export interface Coin {
   readonly script: string;
 }
 
-/** Where the index first has an inscription: in an output of the transaction that made it, or elsewhere. */
+/** Where the index first has an inscription: in an output of the transaction that made it, or elsewhere; of a burn, where that sent it. */
 export interface IndexedInscription {
-  /** In the transaction's inscriptions. */
+  /** In the transaction's inscriptions; of a burn, in those of its reveal. */
   readonly index: number;
   /** Null: in none of its outputs. */
   readonly vout: number | null;
@@ -26,9 +26,9 @@ export interface IndexedInscription {
 export interface AuditedTransaction {
   readonly txid: string;
   readonly kind: string;
-  /** Of its kind: reveals in the order of their files. */
+  /** Of its kind: reveals in the order of their files. A burn has that of its reveal. */
   readonly index: number;
-  /** How many files it inscribes. */
+  /** How many files it inscribes or burns. */
   readonly files: number;
   readonly plan: StoredPlan;
   readonly fee: bigint;

@@ -190,7 +190,7 @@ function wantedOf(
   const rates = parents.map(({ mempool }) => mempool?.effectiveRate ?? 0n);
   return {
     parents,
-    ancestor: parents[0]?.commit ?? { fee: 0n, virtualBytes: 0 },
+    ancestor: ancestorOf(parents),
     kept: kept.map(({ outpoint, value, script, keyIndex }) => ({
       ...outpointParts(outpoint),
       value: BigInt(value),
@@ -204,6 +204,19 @@ function wantedOf(
     feeRate: parents.reduce((most, { wantedRate }) => (wantedRate > most ? wantedRate : most), 0n),
     paidRate: rates.reduce((lowest, rate) => (rate < lowest ? rate : lowest)),
     budgets,
+  };
+}
+
+/** All that these stand on, each once: their commit, and the reveals of burns. */
+function ancestorOf(parents: readonly FoundParent[]): WantedBump['ancestor'] {
+  const own = new Set(parents.map(({ id }) => id));
+  const byId = new Map(
+    parents.flatMap(({ ancestors }) => ancestors.map((each) => [displayHash(each.txid) as string, each])),
+  );
+  const others = [...byId].filter(([id]) => !own.has(id)).map(([, each]) => each);
+  return {
+    fee: others.reduce((sum, { fee }) => sum + BigInt(fee), 0n),
+    virtualBytes: others.reduce((sum, { virtualBytes }) => sum + virtualBytes, 0),
   };
 }
 

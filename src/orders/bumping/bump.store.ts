@@ -105,7 +105,21 @@ export interface OverdueTransaction {
   /** That its customer asked for, in sats for 1,000 virtual bytes. */
   readonly feeRate: bigint;
   readonly quote: OrderQuote;
+  /** A burn spends our output of it. */
+  readonly isBurned: boolean;
+  /** Of a burn: the plan of its reveal. */
+  readonly revealed: StoredPlan | null;
 }
+
+/** The plan of what spends a payment, by which too much is known: of a burn that is its reveal. */
+const paidPlan = `CASE WHEN t.kind <> 'burn' THEN t.plan ELSE (
+    SELECT r.plan FROM service.order_transactions AS r
+     WHERE r.order_id = t.order_id AND r.kind = 'reveal' AND r.index = t.index AND r.superseded_at IS NULL) END`;
+
+/** A reveal whose burn is stored: that spends our output of it. */
+const isBurned = `(t.kind = 'reveal' AND EXISTS (
+    SELECT FROM service.order_transactions AS b
+     WHERE b.order_id = t.order_id AND b.kind = 'burn' AND b.index = t.index AND b.superseded_at IS NULL))`;
 
 /** Looked at in one round, with a question to the node each; younger ones have their turn once blocks have some of these. */
 const overdueMax = 1000;
@@ -126,9 +140,12 @@ export async function overdueTransactions(
     amount: number;
     fee_rate: string;
     quote: OrderQuote;
+    is_burned: boolean;
+    revealed: StoredPlan | null;
   }>(
     `SELECT t.txid, t.order_id, t.kind, t.plan, octet_length(t.bytes) AS bytes, t.fee, o.own_index, o.amount,
-            o.terms->>'feeRate' AS fee_rate, o.quote
+            o.terms->>'feeRate' AS fee_rate, o.quote, ${isBurned} AS is_burned,
+            CASE WHEN t.kind = 'burn' THEN ${paidPlan} END AS revealed
        FROM service.orders AS o JOIN service.order_transactions AS t ON t.order_id = o.id
       WHERE o.state = 'queued' AND t.superseded_at IS NULL AND t.kind NOT IN ('return', 'refund')
         AND coalesce(t.sent_at, t.made_at) <= $1
@@ -137,11 +154,16 @@ export async function overdueTransactions(
         AND NOT (t.kind = 'commit' AND EXISTS (
           SELECT FROM service.order_transactions AS r JOIN chain.inscriptions AS i ON i.txid = r.txid
            WHERE r.order_id = o.id AND r.superseded_at IS NULL))
+        AND NOT (t.kind = 'burn' AND EXISTS (
+          SELECT FROM service.order_transactions AS r JOIN chain.inscriptions AS i ON i.txid = r.txid
+            JOIN chain.locations AS l ON l.key = i.key
+           WHERE r.order_id = o.id AND r.kind = 'reveal' AND r.index = t.index AND l.txid = t.txid))
       ORDER BY t.made_at, t.kind, t.index LIMIT $2`,
     [before, overdueMax],
   );
-  return rows.map(({ txid, order_id, bytes, own_index, fee_rate, ...row }) => ({
+  return rows.map(({ txid, order_id, bytes, own_index, fee_rate, is_burned, ...row }) => ({
     ...row,
+    isBurned: is_burned,
     txid: trustedTxid(txid),
     orderId: order_id,
     virtualBytes: virtualBytesOf(row.plan, bytes),
@@ -180,9 +202,11 @@ export async function revenueCoins(client: pg.ClientBase): Promise<RevenueCoin[]
           WHERE o.state = 'completed' AND t.superseded_at IS NULL
             -- what sends deposits home may leave a customer's money
             AND t.kind <> 'return'
+            -- its burn spends it
+            AND NOT ${isBurned}
             -- what was paid too much lies in our output: from dust on it is the customer's
             AND (t.kind = 'refund' OR o.amount + ${p2trDust} >
-                 (SELECT sum((input->>'value')::bigint) FROM jsonb_array_elements(t.plan->'inputs') AS i (input)))
+                 (SELECT sum((input->>'value')::bigint) FROM jsonb_array_elements(${paidPlan}->'inputs') AS i (input)))
          UNION ALL
          SELECT b.txid, b.own_index, NULL, ARRAY[0] FROM service.bumps AS b
           WHERE NOT EXISTS (

@@ -4,7 +4,7 @@ import type { Logger } from '#kernel/logger.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { Repeats } from '#kernel/repeats.ts';
 import type { OrderSigner } from '#orders/making/sign-and-store.ts';
-import { readSigned } from '#orders/order/order-transactions.store.ts';
+import { readSigned, type SignedTransaction } from '#orders/order/order-transactions.store.ts';
 import { broadcast, broadcastPackage } from '#orders/sending/broadcast.ts';
 import { mempoolStanding } from '#orders/sending/mempool-standing.ts';
 import { type NodeStanding, urgentFeeRate } from '#orders/sending/node-standing.ts';
@@ -122,15 +122,15 @@ export class Bumper {
       if (refusal !== null) await markBumpSent(client, txid, null);
       return;
     }
-    const child = await readSignedBump(client, txid);
-    const parents: Buffer[] = [];
+    const child = { txid, bytes: await readSignedBump(client, txid), burned: 0 };
+    const parents: SignedTransaction[] = [];
     for (const parent of await parentsToSend(node, bump)) parents.push(await readSigned(client, parent));
     const sent =
       parents.length === 0
         ? await broadcast(node, child)
-        : await broadcastPackage(node, parents, child, txid);
-    await markBumpSent(client, txid, sent.refusal?.reason ?? null);
-    const { refusal: why } = sent;
+        : (await broadcastPackage(node, [...parents, child])).at(-1);
+    const why = sent?.refusal ?? null;
+    await markBumpSent(client, txid, why?.reason ?? null);
     if (why !== null && this.#repeats.isDue(`${displayHash(txid)} ${why.reason}`))
       log.warn(
         { txid: displayHash(txid), refusal: why.reason },

@@ -10,6 +10,8 @@ import { type WaitingParent, wantedRate } from './stuck.ts';
 /** An overdue transaction that no block has, and the part of it that can pay. */
 export interface FoundParent extends WaitingParent {
   readonly overdue: OverdueTransaction;
+  /** What it stands on that no block has either, the first one first. */
+  readonly ancestors: readonly OverdueTransaction[];
 }
 
 export interface FoundStuck {
@@ -47,6 +49,7 @@ export async function findStuck(
         mempool: clusterOf(mempool, cluster),
         commit: first === undefined ? null : sumOf(displayHash(first.txid), ancestors),
         wantedRate: wantedRate(transaction.feeRate, estimateThen(transaction), urgentRate),
+        ancestors,
       });
     } else if (mempool === null && ancestors.length === 0) helpless.add(transaction.orderId);
   }
@@ -57,12 +60,12 @@ function parentOf(
   transaction: OverdueTransaction,
   output: OwnedOutput,
   unmined: readonly OverdueTransaction[],
-): Omit<FoundParent, 'mempool' | 'commit' | 'wantedRate'> {
+): Omit<FoundParent, 'mempool' | 'commit' | 'wantedRate' | 'ancestors'> {
   const { txid, orderId, virtualBytes } = transaction;
-  const excess = excessOf(
-    transaction,
-    unmined.filter((each) => each.orderId === orderId),
-  );
+  const { revealed } = transaction;
+  // a block may have its reveal, by which it is known what was paid too much
+  const before = revealed === null ? [] : [{ txid, kind: 'reveal' as const, plan: revealed }];
+  const excess = excessOf(transaction, [...unmined.filter((each) => each.orderId === orderId), ...before]);
   return {
     id: displayHash(txid),
     overdue: transaction,
@@ -110,9 +113,10 @@ function ancestorsOf(
 }
 
 function payingOutput(
-  { txid, plan, ownIndex }: OverdueTransaction,
+  { txid, plan, ownIndex, isBurned }: OverdueTransaction,
   spent: ReadonlySet<string>,
 ): OwnedOutput | null {
+  if (isBurned) return null;
   const vout = plan.outputs.findIndex(({ kind }) => payingKinds.has(kind));
   const output = plan.outputs[vout];
   if (output === undefined || spent.has(outpointOf({ txid, vout }))) return null;

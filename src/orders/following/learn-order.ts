@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { displayHash } from '#kernel/primitives/hash.ts';
+import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
 import { type OrderBump, readBumps, spentByBumps } from '#orders/bumping/bump.store.ts';
 import { p2trDust, valueOf } from '#orders/inscribing/plan-amounts.ts';
 import { type Receipt, type Settlement, withReferral } from '#orders/ledger/ledger.ts';
@@ -16,7 +16,7 @@ import {
   spentBy,
 } from '#orders/ledger/settlements.ts';
 import { isWorthRefunding } from '#orders/making/plan-refund.ts';
-import { indexedReveals, type Order } from '#orders/order/order.store.ts';
+import { burnedReveals, indexedReveals, type Order } from '#orders/order/order.store.ts';
 import { isDeep, type OrderFacts, type OrderPayment } from '#orders/order/order-facts.ts';
 import {
   type OrderTransaction,
@@ -73,7 +73,7 @@ export async function learn(tx: pg.ClientBase, order: Order, depths: OrderDepths
   // only returns spend what is ours, and bumps of other orders may have taken it
   const lent = order.terms.parents.length === 0 ? [] : await spentByBumps(tx, order.id);
   const reveals = transactions.filter(({ kind }) => kind === 'reveal');
-  const isRevealed = await areIndexed(tx, order, reveals, depths.finalConfirmations);
+  const { isRevealed, isAnchorTaken } = await deliveryOf(tx, order, transactions, depths.finalConfirmations);
   const mined = await minedClosings(tx, order, transactions);
   const money = moneyOf(order, {
     payments,
@@ -97,6 +97,7 @@ export async function learn(tx: pg.ClientBase, order: Order, depths: OrderDepths
     isCancelAsked: order.isCancelAsked,
     hasReveal: reveals.length > 0,
     isRevealed,
+    isAnchorTaken,
     refund: money.refund,
   };
   const { owed, spent, isMoneyShallow } = money;
@@ -280,19 +281,22 @@ async function supersedeOrphans(
   return live;
 }
 
-/** Whether the index has all inscriptions of an order, deep enough. */
-async function areIndexed(
+/** What the index says of the delivery of an order: whether all of it lies deep enough, and whether a stranger has a part. */
+async function deliveryOf(
   tx: pg.ClientBase,
-  { request }: Order,
-  reveals: readonly OrderTransaction[],
+  { request, terms }: Order,
+  transactions: readonly OrderTransaction[],
   confirmations: number,
-): Promise<boolean> {
-  if (reveals.length === 0) return false;
-  const { count, height, tip } = await indexedReveals(
-    tx,
-    reveals.map(({ txid }) => txid),
-  );
-  return count === request.count && height !== null && tip !== null && tip - height + 1 >= confirmations;
+): Promise<Pick<OrderFacts, 'isRevealed' | 'isAnchorTaken'>> {
+  const txidsOf = (of: OrderTransaction['kind']): Txid[] =>
+    transactions.filter(({ kind }) => kind === of).map(({ txid }) => txid);
+  const reveals = txidsOf('reveal');
+  if (reveals.length === 0) return { isRevealed: false, isAnchorTaken: false };
+  const { count, height, tip, taken } = terms.burn
+    ? await burnedReveals(tx, reveals, txidsOf('burn'))
+    : { ...(await indexedReveals(tx, reveals)), taken: 0 };
+  const isDeepEnough = height !== null && tip !== null && tip - height + 1 >= confirmations;
+  return { isRevealed: count === request.count && isDeepEnough, isAnchorTaken: taken > 0 };
 }
 
 /** The refunds and returns of an order that are in a block: what they pay is watched. */

@@ -84,7 +84,7 @@ export async function processOrder(
     }
     const event = nextEvent(order.state, known.facts);
     if (event === null) break;
-    order = await apply(tx, order, event, steps);
+    order = await apply(tx, order, event, steps, event === 'failed' ? takenFromAnchor : null);
   }
   await post(tx, order, known);
   // a sentence is only needed where nothing is made
@@ -94,6 +94,10 @@ export async function processOrder(
   await lookAgain(tx, id, nextLook(order, known, problem, now));
   return order.state;
 }
+
+/** Why an order fails whose transactions are stored: the only reason that facts have. */
+const takenFromAnchor =
+  'A stranger took an inscription from its anchor, which anybody may spend, before its burn was mined.';
 
 /** A wish that was refused must not come true when the payment is gone for a while. */
 async function refuseCancellation(
@@ -152,8 +156,14 @@ export async function applyEvent(
   return true;
 }
 
-async function apply(tx: pg.ClientBase, order: Order, event: OrderEvent, steps: OrderSteps): Promise<Order> {
-  const isApplied = await applyEvent(tx, order, event, steps);
+async function apply(
+  tx: pg.ClientBase,
+  order: Order,
+  event: OrderEvent,
+  steps: OrderSteps,
+  error: string | null,
+): Promise<Order> {
+  const isApplied = await applyEvent(tx, order, event, steps, error);
   assert(isApplied, `the facts of order ${order.id} say ${event}, which ${order.state} refuses`);
   return relock(tx, order.id);
 }

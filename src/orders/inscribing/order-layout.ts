@@ -25,7 +25,7 @@ import {
 
 /**
  * A reveal with several files is not planned heavier than this: payments in parts add inputs to it later, and nodes
- * relay 400,000.
+ * relay 400,000. With its burn: nodes take both together, with room for what pays for them, up to 404,000.
  */
 const sharedRevealWeightMax = 390_000;
 /** A reveal that a miner takes directly must fit into a block, beside its header and coinbase. */
@@ -188,8 +188,9 @@ function groupFrom(terms: SettledTerms, first: number): LeafGroup | OrderRefusal
     if (file === undefined || (terms.uncurse && count > 0)) break;
     const bytes = leafBytes + envelopeBytes(envelopeLengths(terms, file, count));
     const weight = revealWeight(terms, { first, count: count + 1 }, bytes);
-    if (count > 0 && weight > sharedRevealWeightMax) break;
-    const max = terms.nonStandard ? minedWeightMax : standardWeightMax;
+    if (count > 0 && weight + burnWeight(terms, count + 1) > sharedRevealWeightMax) break;
+    // what no node relays is known before its burn is
+    const max = terms.nonStandard && !terms.burn ? minedWeightMax : standardWeightMax;
     if (weight > max) return tooLarge(terms, first, weight);
     leafBytes = bytes;
     count++;
@@ -198,9 +199,10 @@ function groupFrom(terms: SettledTerms, first: number): LeafGroup | OrderRefusal
 }
 
 function tooLarge(terms: OrderTerms, file: number, weight: number): OrderRefusal {
-  const reason = terms.nonStandard
-    ? `File ${file + 1} makes a transaction of ${weight} weight units; a block has room for ${minedWeightMax}.`
-    : `File ${file + 1} makes a transaction of ${weight} weight units; nodes relay ${standardWeightMax} at most (about 396 kB of content), and this service has no other way to mine it.`;
+  const reason =
+    terms.nonStandard && !terms.burn
+      ? `File ${file + 1} makes a transaction of ${weight} weight units; a block has room for ${minedWeightMax}.`
+      : `File ${file + 1} makes a transaction of ${weight} weight units; nodes relay ${standardWeightMax} at most (about 396 kB of content), and this service has no other way to mine it.`;
   return refused('reveal-too-large', reason, { file });
 }
 
@@ -249,6 +251,12 @@ export function burnParts(anchors: number): Parts {
     outputs: 1,
     weight: anchors * anchorInputWeight + keyInputWeight + outputWeight(burnScript),
   };
+}
+
+/** As heavy as it can be: of a reveal with so many files. */
+function burnWeight(terms: OrderTerms, count: number): number {
+  if (!terms.burn) return 0;
+  return weightWith(burnParts(postageOutputCount(terms, { first: 0, count })), p2trOutputWeight);
 }
 
 function priced(

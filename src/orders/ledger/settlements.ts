@@ -15,7 +15,7 @@ export interface OwedMoney extends Pick<Payment, 'txid' | 'vout' | 'value'> {
   readonly at: 'address' | 'own';
 }
 
-/** Accounts of what a transaction of ours pays. Outputs that a later one of the order spends stay owed until then. */
+/** Accounts of what a transaction of ours pays. Outputs that a later delivery of the order spends stay owed until then. */
 const accountOfKind: Readonly<Record<PlannedOutputKind, LedgerAccount>> = {
   postage: 'postage',
   service: 'service',
@@ -52,7 +52,9 @@ export function settlementsOf(
     const isOurs = kind === 'return' && plan.inputs.some(({ outpoint }) => ours.has(outpoint));
     const parts = plan.outputs.flatMap((output, vout): Settlement['parts'] => {
       if (output.kind === 'parent') return [];
-      const to = accountOfOutput(output.kind);
+      // an anchor that the burn of a reveal spends, and our output that pays for it
+      const isPassedOn = spent.has(outpointOf({ txid, vout }));
+      const to = isPassedOn ? 'owed' : accountOfOutput(output.kind);
       // what is ours of the outputs that a refund spends is ours already; what a return leaves belongs to whom it did
       if ((kind === 'refund' || kind === 'return') && output.kind === 'change') return [];
       const isExcess = excess !== null && outpointOf({ txid, vout }) === outpointOf(excess);
@@ -85,8 +87,8 @@ export const shareOf = ({ quote: { additionalFeeCharged, referralFee = 0 } }: Or
 });
 
 /**
- * What a customer paid too much lies in our output of the transaction that spent it. From dust on it is the customer's;
- * less is revenue. If what is ours of that output would be dust, all of it is the customer's.
+ * What a customer paid too much lies in our output of the transaction that spent it, or of the burn that spends that. From
+ * dust on it is the customer's; less is revenue. If what is ours of that output would be dust, all of it is the customer's.
  */
 export function excessOf(
   { amount }: Pick<Order, 'amount'>,
@@ -98,12 +100,14 @@ export function excessOf(
   // parents go on with all that they brought
   const brought = valueIn(spending.plan.outputs.filter(({ kind }) => kind === 'parent'));
   const paid = valueIn(spending.plan.inputs) - brought;
-  const vout = spending.plan.outputs.findIndex(({ kind }) => kind === 'service' || kind === 'change');
-  const output = spending.plan.outputs[vout];
+  const burn = spending.kind === 'reveal' ? transactions.find(({ kind }) => kind === 'burn') : undefined;
+  const { txid, plan } = burn ?? spending;
+  const vout = plan.outputs.findIndex(({ kind }) => kind === 'service' || kind === 'change');
+  const output = plan.outputs[vout];
   if (paid - amount < p2trDust || output === undefined) return null;
   const value = BigInt(output.value);
   const owed = value - (paid - amount) < p2trDust ? value : paid - amount;
-  return { txid: spending.txid, vout, value, owed, at: 'own' };
+  return { txid, vout, value, owed, at: 'own' };
 }
 
 /** What a settlement needs of a bump. */

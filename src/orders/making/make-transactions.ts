@@ -10,9 +10,11 @@ import {
   revealsPostageFirst,
 } from '#orders/inscribing/order-layout.ts';
 import type { OrderRefusal, OrderTerms } from '#orders/inscribing/order-terms.ts';
+import { anchorScript } from '#orders/inscribing/plan-amounts.ts';
 import {
   type Arrived,
   type OwnDestination,
+  planBurn,
   planCommit,
   planReveal,
 } from '#orders/inscribing/plan-transactions.ts';
@@ -47,7 +49,8 @@ export interface OrderFunds {
 }
 
 /**
- * Plans, signs and stores all transactions of a paid order: its reveal, or a commit and its reveals. They are the same
+ * Plans, signs and stores all transactions of a paid order: its reveal, or a commit and its reveals, and what burns their
+ * inscriptions. They are the same
  * for the same payments and parents, whenever they are made. The reason where they cannot be made; null: they are made,
  * or will be once their lock times are found and the index has all parents where they are spent.
  */
@@ -64,7 +67,9 @@ export async function makeReveals(
   const ready = withPrefix(planning, makers.lockTimes);
   if (ready === null) return null;
   if ('reason' in ready) return ready.reason;
-  for (const { kind, place, plan } of ready) await store(tx, makers.signer, order, kind, place, plan);
+  const made = withBurns(planning, ready);
+  if ('reason' in made) return made.reason;
+  for (const { kind, place, plan } of made) await store(tx, makers.signer, order, kind, place, plan);
   // what is ours of them pays for stuck transactions, once a block has it
   const { script } = planning.service;
   await watchScripts(tx, ownWatcherOf(order.id), [{ script, sinceHeight: nextBlock }]);
@@ -201,6 +206,35 @@ const revealOf = ({ index, layout }: PlacedReveal, plan: TransactionPlan): Plann
   place: { index, count: layout.count },
   plan,
 });
+
+/** With what burns the inscriptions of each reveal right after it: reveals have their txids, as they have their lock times. */
+function withBurns({ signer, terms, service }: Planning, planned: readonly PlannedTransaction[]): Planned {
+  if (!terms.burn) return planned;
+  const all: PlannedTransaction[] = [];
+  for (const reveal of planned) {
+    all.push(reveal);
+    if (reveal.kind !== 'reveal') continue;
+    const { txid } = signer.unsigned(reveal.plan);
+    const outputs = reveal.plan.outputs.map(({ kind, value, script }, vout) => ({
+      kind,
+      made: { txid, vout, value, script },
+    }));
+    // a runestone is of this kind, too
+    const anchors = outputs.filter(
+      ({ kind, made }) => kind === 'burn' && Buffer.compare(made.script, anchorScript) === 0,
+    );
+    const payment = outputs.find(({ kind }) => kind === 'service');
+    assert(payment !== undefined, 'our output of a reveal pays for its burn');
+    const plan = planBurn(terms, {
+      anchors: anchors.map(({ made }) => made),
+      payment: { ...payment.made, ...service.own },
+      service,
+    });
+    if ('reason' in plan) return plan;
+    all.push({ kind: 'burn', place: reveal.place, plan });
+  }
+  return all;
+}
 
 /** A commit of the wallet, and the reveals that spend it. The parents go from one to the next. */
 function planCommitted(

@@ -38,8 +38,10 @@ export interface OrderFacts {
   readonly isCancelAsked: boolean;
   /** A reveal is stored whose payments are all there. */
   readonly hasReveal: boolean;
-  /** The index has the inscriptions of that reveal, deep enough. */
+  /** The index has the inscriptions of that reveal, deep enough; those that are to be burned, where their burn sent them. */
   readonly isRevealed: boolean;
+  /** A block has a transaction of a stranger that took one of them from its anchor, before its burn was mined. */
+  readonly isAnchorTaken: boolean;
   /**
    * What pays money back or sends deposits home: stored, with all that it spends; `deep`: and nothing else is left.
    * Null: nothing is stored.
@@ -117,6 +119,7 @@ const eventIn: Readonly<Record<OrderState, (facts: OrderFacts) => OrderEvent | n
   queued: (facts) => {
     // a part of the payment is gone that its reveal spends: what is left pays for another one
     if (!facts.hasReveal) return lostPayment(facts) ?? 'unpaid';
+    if (facts.isAnchorTaken) return lostPayment(facts) ?? 'failed';
     return lostPayment(facts) ?? (facts.isRevealed ? 'revealed' : null);
   },
   completed: ({ isRevealed }) => (isRevealed ? null : 'undone'),
@@ -135,8 +138,12 @@ const eventIn: Readonly<Record<OrderState, (facts: OrderFacts) => OrderEvent | n
   error: (facts) => (isDelivering(facts) ? 'planned' : null),
 };
 
-/** A block has a reveal that was given up: it is taken up again, and nothing else can spend its payments. */
-const isDelivering = (facts: OrderFacts): boolean => facts.hasReveal && lostPayment(facts) === null;
+/**
+ * A block has a reveal that was given up: it is taken up again, and nothing else can spend its payments. Or a reorganisation
+ * gave back what a stranger took.
+ */
+const isDelivering = (facts: OrderFacts): boolean =>
+  facts.hasReveal && !facts.isAnchorTaken && lostPayment(facts) === null;
 
 /** What a reorganisation does to an order that was paid, or with `seen` to one whose payment was seen. */
 function lostPayment(facts: OrderFacts, needed: 'paid' | 'seen' = 'paid'): OrderEvent | null {

@@ -6,16 +6,16 @@ import { displayHash, type Txid, trustedTxid } from '#kernel/primitives/hash.ts'
 import type { Height } from '#kernel/primitives/height.ts';
 import { shownTxidOf } from './outpoint.ts';
 
-/** `return`: what sends deposits home that no delivery uses. */
-export const orderTransactionKinds = ['commit', 'reveal', 'return', 'refund'] as const;
+/** `burn`: what burns the inscriptions of a reveal. `return`: what sends deposits home that no delivery uses. */
+export const orderTransactionKinds = ['commit', 'reveal', 'burn', 'return', 'refund'] as const;
 export type OrderTransactionKind = (typeof orderTransactionKinds)[number];
 
 export interface OrderTransaction {
   readonly txid: Txid;
   readonly kind: OrderTransactionKind;
-  /** Of its kind: reveals in the order of their files. */
+  /** Of its kind: reveals in the order of their files. A burn has that of its reveal. */
   readonly index: number;
-  /** Of a reveal: how many files it inscribes. */
+  /** Of a reveal or a burn: how many files it inscribes or burns. */
   readonly files: number;
   readonly plan: StoredPlan;
   readonly fee: number;
@@ -36,6 +36,10 @@ export interface StoredPlan {
   }[];
 }
 
+/** Each after those of its order that it spends, and a burn right after its reveal. */
+const inOrder = `t.made_at, CASE t.kind WHEN 'commit' THEN 0 WHEN 'reveal' THEN 1 WHEN 'burn' THEN 1 ELSE 2 END,
+  t.index, t.kind = 'burn'`;
+
 /** The transactions of an order that nothing has taken the place of, the oldest first: without their megabytes. */
 export async function readTransactions(
   client: pg.Pool | pg.ClientBase,
@@ -53,8 +57,8 @@ export async function readTransactions(
     sent_at: Date | null;
     refusal: string | null;
   }>(
-    `SELECT txid, kind, index, files, plan, fee, height, made_at, sent_at, refusal FROM service.order_transactions
-      WHERE order_id = $1 AND superseded_at IS NULL ORDER BY made_at, kind, index`,
+    `SELECT txid, kind, index, files, plan, fee, height, made_at, sent_at, refusal FROM service.order_transactions AS t
+      WHERE order_id = $1 AND superseded_at IS NULL ORDER BY ${inOrder}`,
     [id],
   );
   return rows.map(({ txid, made_at: madeAt, sent_at: sentAt, ...row }) => ({
@@ -78,15 +82,27 @@ export async function reviveMined(tx: pg.ClientBase, orderId: string): Promise<v
   const isRival = ({ id, outpoints }: KnownTransaction): boolean =>
     !mined.has(id) && outpoints.some((outpoint) => spent.has(outpoint));
   for (const { txid } of all.filter(isRival)) await supersede(tx, txid);
-  // with the other reveals of a commit, which can be mined again
-  const isBack = (each: KnownTransaction): boolean =>
-    mined.has(each.id) ||
-    (each.kind === 'reveal' &&
-      !isRival(each) &&
-      each.outpoints.some((outpoint) => mined.has(shownTxidOf(outpoint))));
+  const back = withWhatTheyBring(all, mined, isRival);
   await tx.query('UPDATE service.order_transactions SET superseded_at = NULL WHERE txid = ANY($1)', [
-    all.filter(isBack).map(({ txid }) => Buffer.from(txid)),
+    all.filter(({ id }) => back.has(id)).map(({ txid }) => Buffer.from(txid)),
   ]);
+}
+
+/** With the other reveals of a mined commit, and the burns of all of these: they can be mined again. */
+function withWhatTheyBring(
+  all: readonly KnownTransaction[],
+  mined: ReadonlySet<string>,
+  isRival: (each: KnownTransaction) => boolean,
+): ReadonlySet<string> {
+  const back = new Set(mined);
+  // a burn stands on its reveal, and that on its commit
+  for (const kind of ['reveal', 'burn'] as const) {
+    for (const each of all) {
+      const isBrought = each.outpoints.some((outpoint) => back.has(shownTxidOf(outpoint)));
+      if (each.kind === kind && !isRival(each) && isBrought) back.add(each.id);
+    }
+  }
+  return back;
 }
 
 interface KnownTransaction {
@@ -180,7 +196,8 @@ export async function markSent(client: pg.ClientBase, txid: Txid, refusal: strin
 }
 
 /** A transaction that is in no block, as far as is known. */
-export interface WaitingTransaction extends Pick<OrderTransaction, 'txid' | 'kind' | 'sentAt' | 'refusal'> {
+export interface WaitingTransaction
+  extends Pick<OrderTransaction, 'txid' | 'kind' | 'index' | 'sentAt' | 'refusal'> {
   readonly orderId: string;
   readonly virtualBytes: number;
 }
@@ -197,10 +214,11 @@ export async function transactionsToSend(
     orderIds === null
       ? await client.query<WaitingRow>(allToSend)
       : await client.query<WaitingRow>(newToSend, [orderIds]);
-  return rows.map(({ txid, order_id: orderId, kind, plan, bytes, sent_at: sentAt, refusal }) => ({
+  return rows.map(({ txid, order_id: orderId, kind, index, plan, bytes, sent_at: sentAt, refusal }) => ({
     txid: trustedTxid(txid),
     orderId,
     kind,
+    index,
     virtualBytes: virtualBytesOf(plan, bytes),
     sentAt,
     refusal,
@@ -211,6 +229,7 @@ interface WaitingRow {
   readonly txid: Buffer;
   readonly order_id: string;
   readonly kind: OrderTransactionKind;
+  readonly index: number;
   readonly plan: StoredPlan;
   readonly bytes: number;
   readonly sent_at: Date | null;
@@ -230,30 +249,42 @@ const markerWeight = 2;
 /** Outpoint, the length of an empty script, sequence. */
 const inputBytes = 41;
 
-const waiting = 't.txid, t.order_id, t.kind, t.plan, octet_length(t.bytes) AS bytes, t.sent_at, t.refusal';
+const waiting =
+  't.txid, t.order_id, t.kind, t.index, t.plan, octet_length(t.bytes) AS bytes, t.sent_at, t.refusal';
 const newToSend = `SELECT ${waiting} FROM service.order_transactions AS t
   WHERE t.order_id = ANY($1::uuid[]) AND t.superseded_at IS NULL AND t.sent_at IS NULL AND t.refusal IS NULL
-  ORDER BY t.made_at, t.kind, t.index`;
+  ORDER BY ${inOrder}`;
 // however old they are: nobody else sends what orders wait for. Index order_transactions_watched has refunds and returns
 // that are not deep in blocks
-const allToSend = `SELECT txid, order_id, kind, plan, bytes, sent_at, refusal FROM (
-    SELECT ${waiting}, t.made_at, t.index
+const allToSend = `SELECT txid, order_id, kind, index, plan, bytes, sent_at, refusal FROM (
+    SELECT ${waiting}, t.made_at
       FROM service.orders AS o JOIN service.order_transactions AS t ON t.order_id = o.id
-     WHERE o.state NOT IN ('completed', 'refunded') AND t.kind IN ('commit', 'reveal')
+     WHERE o.state NOT IN ('completed', 'refunded') AND t.kind IN ('commit', 'reveal', 'burn')
        AND t.superseded_at IS NULL AND t.height IS NULL
     UNION ALL
-    SELECT ${waiting}, t.made_at, t.index FROM service.order_transactions AS t
-     WHERE t.kind NOT IN ('commit', 'reveal') AND t.height IS NULL AND t.superseded_at IS NULL AND NOT EXISTS (
+    SELECT ${waiting}, t.made_at FROM service.order_transactions AS t
+     WHERE t.kind IN ('return', 'refund') AND t.height IS NULL AND t.superseded_at IS NULL AND NOT EXISTS (
        SELECT FROM service.payments_seen AS p WHERE p.txid = t.txid AND p.height IS NOT NULL)) AS t
-  ORDER BY t.made_at, t.kind, t.index`;
+  ORDER BY ${inOrder}`;
 
-/** A stored transaction with its signatures: none is ever deleted. */
-export async function readSigned(client: pg.ClientBase, txid: Txid): Promise<Buffer> {
-  const { rows } = await client.query<{ bytes: Buffer }>(
-    'SELECT bytes FROM service.order_transactions WHERE txid = $1',
+/** A transaction with its signatures, as it is sent. */
+export interface SignedTransaction {
+  readonly txid: Txid;
+  readonly bytes: Uint8Array;
+  /** Sats of its OP_RETURN output, which nodes send only where they are told how many. */
+  readonly burned: number;
+}
+
+/** A stored transaction: none is ever deleted. */
+export async function readSigned(client: pg.ClientBase, txid: Txid): Promise<SignedTransaction> {
+  const { rows } = await client.query<Pick<SignedTransaction, 'bytes' | 'burned'>>(
+    `SELECT bytes, CASE WHEN kind = 'burn' THEN (
+              SELECT sum((output->>'value')::bigint)::bigint FROM jsonb_array_elements(plan->'outputs') AS o (output)
+               WHERE output->>'kind' = 'burn') ELSE 0 END AS burned
+       FROM service.order_transactions WHERE txid = $1`,
     [Buffer.from(txid)],
   );
   const [row] = rows;
   assert(row !== undefined, 'a transaction that was read is stored');
-  return row.bytes;
+  return { txid, ...row };
 }

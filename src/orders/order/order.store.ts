@@ -216,13 +216,19 @@ export async function dueOrders(client: pg.ClientBase, now: Date, limit: number)
   return rows.map(({ id }) => id);
 }
 
-/** Orders that a new block may change, whatever it pays: those that wait for a depth, or for the index. */
+/**
+ * Orders that a new block may change, whatever it pays: those that wait for a depth, or for the index; and those whose inscription a
+ * stranger took before its burn, which a reorganisation may give back.
+ */
 export async function ordersWaitingForBlocks(client: pg.ClientBase): Promise<string[]> {
   const { rows } = await client.query<{ id: string }>(
     `SELECT id FROM service.orders
       WHERE state IN ('waiting-confirmation', 'prep', 'queued')
          OR (state IN ('waiting-payment', 'waiting-parent', 'waiting-refund')
              AND EXISTS (SELECT FROM service.order_parents WHERE order_id = id))
+         OR (state = 'error'
+             AND EXISTS (SELECT FROM service.order_transactions AS t
+                          WHERE t.order_id = orders.id AND t.kind = 'burn' AND t.superseded_at IS NULL))
       ORDER BY created_at`,
   );
   return rows.map(({ id }) => id);
@@ -310,6 +316,39 @@ export async function indexedReveals(
     [txids.map((txid) => Buffer.from(txid))],
   );
   return rows[0] ?? { count: 0, height: null, tip: null };
+}
+
+/** What the index says of the inscriptions of reveals that are to be burned. */
+export interface BurnedReveals {
+  /** How many lie in an OP_RETURN output of their burns, and the height of the last one; null: none does. */
+  readonly count: number;
+  readonly height: Height | null;
+  /** How many a stranger took from their anchors, who may do so. */
+  readonly taken: number;
+  /** The index's tip. */
+  readonly tip: Height | null;
+}
+
+/** Where the inscriptions of these reveals lie, by the burns that are to move them. */
+export async function burnedReveals(
+  client: pg.ClientBase,
+  reveals: readonly Txid[],
+  burns: readonly Txid[],
+): Promise<BurnedReveals> {
+  // 6a is OP_RETURN. Without a txid it lies where its reveal put it, on its anchor
+  const { rows } = await client.query<BurnedReveals>(
+    `SELECT count(*) FILTER (WHERE is_burned) AS count, max(height) FILTER (WHERE is_burned) AS height,
+            count(*) FILTER (WHERE NOT is_burned AND (place <> 0 OR txid IS NOT NULL)) AS taken,
+            (SELECT tip_height FROM chain.state) AS tip
+       FROM (SELECT last.*, coalesce(last.txid = ANY($2) AND substring(last.script FOR 1) = '\\x6a', false) AS is_burned
+               FROM chain.inscriptions AS i
+              CROSS JOIN LATERAL (
+                SELECT height, place, txid, script FROM chain.locations AS l WHERE l.key = i.key
+                 ORDER BY l.height DESC, l.step DESC LIMIT 1) AS last
+              WHERE i.txid = ANY($1)) AS lying`,
+    [reveals.map((txid) => Buffer.from(txid)), burns.map((txid) => Buffer.from(txid))],
+  );
+  return rows[0] ?? { count: 0, height: null, taken: 0, tip: null };
 }
 
 /** The last change of payments that orders have looked at. */

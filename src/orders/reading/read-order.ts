@@ -64,7 +64,9 @@ export function readOrderRequest(body: unknown, options: ReadOptions): ReadOrder
   const terms: OrderTerms = {
     type: options.type,
     files: files.map(({ terms: file }): FileTerms => file),
-    receivers: burn ? [] : readReceivers(values, order['receiveAddress'], options),
+    receivers: burn
+      ? ignoredReceivers(values, order['receiveAddress'], options)
+      : readReceivers(values, order['receiveAddress'], options),
     postage: isLow && postage === null ? 'least' : (postage ?? orderBounds.postageDefault),
     feeRate: values.thousandths(order['fee'], 'fee') ?? orderBounds.feeRateDefault,
     batchMode: readBatchMode(values, order['batchMode']),
@@ -130,6 +132,12 @@ function readReceivers(values: RequestValues, given: unknown, options: ReadOptio
     return given.map((address, index) => readAddress(values, address, `${name}[${index}]`, options));
   }
   return [readAddress(values, Array.isArray(given) ? null : given, name, options)];
+}
+
+/** Where inscriptions are burned, nothing goes to an address. One that is there and no address is told all the same. */
+function ignoredReceivers(values: RequestValues, given: unknown, options: ReadOptions): readonly [] {
+  if (given !== undefined && given !== null && given !== '') readReceivers(values, given, options);
+  return [];
 }
 
 /** The script of an address; that of an unknown one where a price lacks it, or it is at fault. */

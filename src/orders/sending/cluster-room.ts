@@ -22,8 +22,8 @@ export class ClusterRoom {
     this.#virtualBytes -= virtualBytes;
   }
 
-  /** Whether one of this size may be added. */
-  has(virtualBytes: number): boolean {
-    return this.#count >= 1 && this.#virtualBytes >= virtualBytes;
+  /** Whether so many may be added, of this size together. */
+  has(count: number, virtualBytes: number): boolean {
+    return this.#count >= count && this.#virtualBytes >= virtualBytes;
   }
 }

@@ -11,7 +11,7 @@ import {
   transactionsToSend,
   type WaitingTransaction,
 } from '#orders/order/order-transactions.store.ts';
-import { broadcast } from './broadcast.ts';
+import { type Broadcast, broadcast, broadcastWithBurn } from './broadcast.ts';
 import { ClusterRoom } from './cluster-room.ts';
 import { mempoolStanding } from './mempool-standing.ts';
 import { type ClusterLimits, defaultClusterLimits } from './node-standing.ts';
@@ -44,44 +44,73 @@ export class TransactionSender {
     const { client, signal } = this.#parts;
     // of orders whose commit is in no block
     const rooms = new Map<string, ClusterRoom>();
-    for (const transaction of await transactionsToSend(client, orderIds)) {
+    for (const unit of unitsOf(await transactionsToSend(client, orderIds))) {
       if (signal.aborted) return;
-      const { orderId, kind, virtualBytes } = transaction;
-      const isThere = transaction.sentAt !== null && (await this.#isThere(transaction));
+      const { orderId, kind } = unit[0];
       const room = rooms.get(orderId);
-      if (!isThere && room !== undefined && !room.has(virtualBytes)) continue;
-      const isHeld = isThere || (await this.#sendOne(transaction)) === 'held';
-      if (!isHeld) continue;
+      const absent = await this.#absentOf(unit);
+      if (absent.length > 0 && room !== undefined && !room.has(absent.length, sizeOf(absent))) continue;
+      const refused = await this.#sendUnit(absent);
+      const held = unit.filter((each) => !refused.includes(each));
+      if (held.length === 0) continue;
       if (kind === 'commit') rooms.set(orderId, new ClusterRoom(limits));
-      rooms.get(orderId)?.add(virtualBytes);
+      for (const { virtualBytes } of held) rooms.get(orderId)?.add(virtualBytes);
     }
   }
 
-  async #isThere({ txid, orderId, refusal }: WaitingTransaction): Promise<boolean> {
+  async #absentOf(unit: Unit): Promise<readonly WaitingTransaction[]> {
+    const absent: WaitingTransaction[] = [];
+    for (const each of unit) if (!(await this.#isThere(each))) absent.push(each);
+    return absent;
+  }
+
+  async #isThere({ txid, orderId, sentAt, refusal }: WaitingTransaction): Promise<boolean> {
     const { client, node } = this.#parts;
-    if ((await mempoolStanding(node, txid)) === null) return false;
+    if (sentAt === null || (await mempoolStanding(node, txid)) === null) return false;
     if (refusal !== null) await this.#note(client, { txid, orderId }, null);
     return true;
   }
 
-  /** `held`: the mempool has it now. */
-  async #sendOne(transaction: WaitingTransaction): Promise<'held' | 'mined' | 'refused'> {
-    const { client, node, log } = this.#parts;
-    const { txid, sentAt } = transaction;
-    // one at a time in memory: those of a large order have 50 MB
-    const bytes = await readSigned(client, txid);
-    const { outcome, refusal } = await broadcast(node, bytes);
+  /** Sends transactions that the mempool does not have: one, or a reveal and its burn. Gives those that it has not now. */
+  async #sendUnit(absent: readonly WaitingTransaction[]): Promise<readonly WaitingTransaction[]> {
+    const [first, burn] = absent;
+    if (first === undefined) return [];
+    if (burn === undefined) return (await this.#sendOne(first)) ? [] : [first];
+    const { client, node } = this.#parts;
+    const [reveal, burning] = [await readSigned(client, first.txid), await readSigned(client, burn.txid)];
+    const { revealed, burned } = await broadcastWithBurn(node, reveal, burning);
     failpoint('order-sent');
-    // it was mined, and all of its outputs are spent
-    if (refusal?.kind === 'missing' && sentAt !== null) return 'mined';
-    await this.#note(client, transaction, refusal);
+    const isOver = isSpent(first, revealed);
+    // before its burn: what is marked is not sent without it
+    if (!isOver) await this.#noteOutcome(first, revealed);
+    let isBurnHeld = burned?.outcome === 'held';
+    if (burned === null || isOver) isBurnHeld = await this.#sendOne(burn);
+    else await this.#noteOutcome(burn, burned);
     failpoint('order-marked');
+    return [...(revealed.outcome === 'held' ? [] : [first]), ...(isBurnHeld ? [] : [burn])];
+  }
+
+  /** Whether the mempool has it now. */
+  async #sendOne(transaction: WaitingTransaction): Promise<boolean> {
+    const { client, node } = this.#parts;
+    // one at a time in memory: those of a large order have 50 MB
+    const sent = await broadcast(node, await readSigned(client, transaction.txid));
+    failpoint('order-sent');
+    if (isSpent(transaction, sent)) return false;
+    await this.#noteOutcome(transaction, sent);
+    failpoint('order-marked');
+    return sent.outcome === 'held';
+  }
+
+  async #noteOutcome(transaction: WaitingTransaction, { refusal }: Broadcast): Promise<void> {
+    const { client, log } = this.#parts;
+    const { txid } = transaction;
+    await this.#note(client, transaction, refusal);
     if (refusal !== null && this.#repeats.isDue(`${displayHash(txid)} ${refusal.reason}`))
       log.warn(
         { txid: displayHash(txid), refusal: refusal.reason, kind: refusal.kind },
         'the node refused a transaction: it is sent again',
       );
-    return outcome;
   }
 
   async #note(
@@ -93,3 +122,31 @@ export class TransactionSender {
     await noteRefusal(client, orderId, txid, refusal?.kind === 'lasting' ? refusal.reason : null);
   }
 }
+
+/** A transaction, or a reveal with its burn: they are sent together, as anybody may spend an anchor that nothing spends. */
+type Unit = readonly [WaitingTransaction] | readonly [WaitingTransaction, WaitingTransaction];
+
+/** Reveals with their burns. A burn that is here without its reveal goes alone: a node has that, or did. Pure. */
+export function unitsOf(transactions: readonly WaitingTransaction[]): Unit[] {
+  const burns = new Map(
+    transactions.filter(({ kind }) => kind === 'burn').map((burn) => [placeOf(burn), burn]),
+  );
+  const units: Unit[] = [];
+  for (const each of transactions) {
+    const burn = burns.get(placeOf(each));
+    if (each.kind === 'reveal' && burn !== undefined) {
+      units.push([each, burn]);
+      burns.delete(placeOf(each));
+    } else if (each.kind !== 'burn' || burns.has(placeOf(each))) units.push([each]);
+  }
+  return units;
+}
+
+const placeOf = ({ orderId, index }: WaitingTransaction): string => `${orderId} ${index}`;
+
+const sizeOf = (transactions: readonly WaitingTransaction[]): number =>
+  transactions.reduce((sum, { virtualBytes }) => sum + virtualBytes, 0);
+
+/** It was mined, and all of its outputs are spent. */
+const isSpent = ({ sentAt }: WaitingTransaction, { refusal }: Broadcast): boolean =>
+  refusal?.kind === 'missing' && sentAt !== null;

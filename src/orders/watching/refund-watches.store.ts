@@ -7,7 +7,7 @@ export async function ordersWithDeepRefunds(client: pg.ClientBase, limit: number
   const { rows } = await client.query<{ id: string }>(
     `SELECT DISTINCT t.order_id AS id
        FROM service.order_transactions AS t JOIN service.payments_seen AS p ON p.txid = t.txid, service.payments_offset AS o
-      WHERE t.kind NOT IN ('commit', 'reveal') AND t.height IS NULL AND p.height <= o.height - $1 LIMIT $2`,
+      WHERE t.kind IN ('return', 'refund') AND t.height IS NULL AND p.height <= o.height - $1 LIMIT $2`,
     [rememberedBlocks, limit],
   );
   return rows.map(({ id }) => id);
@@ -18,13 +18,13 @@ export async function settleRefunds(tx: pg.ClientBase, id: string): Promise<bool
   await tx.query(
     `UPDATE service.order_transactions AS t SET height = p.height
        FROM service.payments_seen AS p, service.payments_offset AS o
-      WHERE t.order_id = $1 AND t.kind NOT IN ('commit', 'reveal') AND t.height IS NULL AND p.txid = t.txid
+      WHERE t.order_id = $1 AND t.kind IN ('return', 'refund') AND t.height IS NULL AND p.txid = t.txid
         AND p.height <= o.height - $2`,
     [id, rememberedBlocks],
   );
   const { rowCount } = await tx.query(
     `SELECT FROM service.order_transactions
-      WHERE order_id = $1 AND kind NOT IN ('commit', 'reveal') AND height IS NULL AND superseded_at IS NULL`,
+      WHERE order_id = $1 AND kind IN ('return', 'refund') AND height IS NULL AND superseded_at IS NULL`,
     [id],
   );
   return rowCount !== 0;

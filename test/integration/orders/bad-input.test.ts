@@ -120,6 +120,28 @@ const inputs: readonly BadInput[] = [
     body: { ...good, receiveAddress: 'bcrt1pfeesnyr2tx' },
     says: 'receiveAddress is an anchor, which anybody can spend',
   },
+  {
+    name: 'an anchor, though it is not used',
+    body: { ...good, burnAfterInscribe: true, receiveAddress: 'bcrt1pfeesnyr2tx' },
+    says: 'receiveAddress is an anchor, which anybody can spend',
+  },
+  {
+    name: 'more than an anchor may hold',
+    body: {
+      ...good,
+      burnAfterInscribe: true,
+      batchMode: 'shared-output',
+      postage: 10_000,
+      files: [file, file],
+    },
+    says: 'burnAfterInscribe puts at most 10000 sats into one output, not 20000: use batchMode separate-outputs, or less postage.',
+  },
+  {
+    name: 'a special sat that would be burned',
+    body: { ...good, burnAfterInscribe: true, allowedSatributes: ['uncommon'] },
+    says: 'allowedSatributes: with burnAfterInscribe the special sat would be burned.',
+    only: 'orders',
+  },
   { name: 'an OP_RETURN', body: { ...good, receiveAddress: '6a0568656c6c6f' }, says: 'receiveAddress ' },
   {
     name: 'a postage of 329',

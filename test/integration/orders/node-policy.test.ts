@@ -10,8 +10,9 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => http.close());
 
-const order = (fee: number) =>
+const order = (fee: number, more: object = {}) =>
   http.post<{ readonly id: string; readonly error: readonly { readonly msg: string }[] }>('/inscribe', {
+    ...more,
     files: [{ name: 'a.txt', size: 1, dataURL: 'data:text/plain;base64,YQ==' }],
     receiveAddress: addressOf(700),
     fee,
@@ -49,6 +50,17 @@ test('the plan of a price warns of what the node does not relay', async () => {
   await say(3000n, null);
   expect(await codes(2.999)).toContain('fee-not-relayed');
   expect(await codes(3)).not.toContain('fee-not-relayed');
+});
+
+test('an order that is burned pays what the node estimates, at least', async () => {
+  const burned = { burnAfterInscribe: true };
+  await say(1000n, 7500n);
+  const msg =
+    'fee: with burnAfterInscribe it is at least 7.5 sat/vB now, not 7.4, so that nobody takes the inscription before it is burned.';
+  expect(await order(7.4, burned)).toMatchObject({ status: 400, body: { error: [{ msg }] } });
+  expect((await order(7.5, burned)).status).toBe(200);
+  await say(1000n, null);
+  expect((await order(1, burned)).status).toBe(200);
 });
 
 test('an order keeps what was estimated when it was made', async () => {

@@ -26,6 +26,7 @@ const facts: fc.Arbitrary<OrderFacts> = fc.record({
   isCancelAsked: fc.boolean(),
   hasReveal: fc.boolean(),
   isRevealed: fc.boolean(),
+  isAnchorTaken: fc.boolean(),
   refund: fc.constantFrom<('sent' | 'deep' | null)[]>(null, 'sent', 'deep'),
 });
 
@@ -41,6 +42,7 @@ const base: OrderFacts = {
   isCancelAsked: false,
   hasReveal: false,
   isRevealed: false,
+  isAnchorTaken: false,
   refund: null,
 };
 const paid = (more: Partial<OrderPayment> = {}): OrderPayment => ({
@@ -141,6 +143,20 @@ describe('the states of an order', () => {
     expect(nextEvent('error', mined)).toBe('planned');
     expect(nextEvent('waiting-refund', { ...mined, hasReveal: false })).toBeNull();
     expect(nextEvent('waiting-refund', { ...mined, payments: [paid({ isGone: true })] })).toBe('gone');
+  });
+
+  test('an inscription that a stranger took before its burn is an error, until a reorganisation gives it back', () => {
+    const taken = {
+      ...base,
+      payments: [paid({ height: asHeight(100) })],
+      hasReveal: true,
+      isAnchorTaken: true,
+    };
+    expect(nextEvent('queued', taken)).toBe('failed');
+    expect(nextEvent('error', taken)).toBeNull();
+    expect(nextEvent('waiting-refund', taken)).toBeNull();
+    expect(nextEvent('error', { ...taken, isAnchorTaken: false })).toBe('planned');
+    expect(nextEvent('queued', { ...taken, payments: [paid({ isGone: true })] })).toBe('gone');
   });
 
   test('money for an order that is over is owed', () => {

@@ -33,6 +33,7 @@ function parent(place: number, orderId: string, more: Partial<FoundParent> = {})
     owed: 0n,
     mempool: { effectiveRate: 1000n, cluster: { count: 1, virtualBytes: 300 } },
     commit: null,
+    ancestors: [],
     wantedRate: 20_000n,
     ...more,
   };

@@ -28,6 +28,8 @@ function reveal(place: number, parents: number): OverdueTransaction {
     amount: 1000n,
     feeRate: 2000n,
     quote: {} as OverdueTransaction['quote'],
+    isBurned: false,
+    revealed: null,
   };
 }
 

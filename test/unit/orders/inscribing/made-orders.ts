@@ -107,7 +107,7 @@ const nextTxid = (): Txid => {
 const txids = new WeakMap<TransactionPlan, Txid>();
 
 /** Keys of nobody: plans need only their lengths. */
-const dummyKeys: OrderKeys = {
+export const dummyKeys: OrderKeys = {
   xOnlyKey: new Uint8Array(32).fill(9),
   scriptOf: ({ leafScript }) => p2tr(leafScript === null ? 21 : 40),
   txidOf: (plan) => {

@@ -99,6 +99,17 @@ test('every sat of an amount is postage, a fee, or ours, as its formula says', (
   );
 });
 
+test('a reveal of many files and its burn are within what nodes take together, whatever that leaves for others', () => {
+  const many = Array.from({ length: 10_000 }, () => textFile(20));
+  const quote = quoteOrder({ ...oneFile, files: many, burn: true }, prices);
+  if (quote.kind === 'refused') throw new Error(quote.reason);
+  const { reveals } = quote.layout;
+  expect(reveals.length).toBeGreaterThan(5);
+  for (const { weight, burn } of reveals) expect(weight + burn!.weight).toBeLessThanOrEqual(390_000);
+  // as many as fit
+  for (const { weight, burn } of reveals.slice(0, -1)) expect(weight + burn!.weight).toBeGreaterThan(389_000);
+});
+
 /** The output of a plan in which a sat of its inputs comes to lie, and where in it. */
 function placeOf({ outputs }: TransactionPlan, sat: bigint): { vout: number; offset: bigint } {
   let start = 0n;

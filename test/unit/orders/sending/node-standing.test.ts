@@ -55,15 +55,22 @@ describe('what may depend on an unconfirmed commit', () => {
   test('leaves a place for what pays for the others', () => {
     const room = new ClusterRoom({ count: 4, virtualBytes: 101_000 });
     for (const expected of [true, true, true, false]) {
-      expect(room.has(200)).toBe(expected);
+      expect(room.has(1, 200)).toBe(expected);
       room.add(200);
     }
+  });
+
+  test('has room for a reveal and its burn, or for neither', () => {
+    const room = new ClusterRoom({ count: 4, virtualBytes: 101_000 });
+    room.add(200);
+    room.add(200);
+    expect([room.has(1, 200), room.has(2, 400)]).toEqual([true, false]);
   });
 
   test('is bounded by its size', () => {
     const room = new ClusterRoom({ count: 64, virtualBytes: 101_000 });
     room.add(300);
-    expect(room.has(99_700)).toBe(true);
-    expect(room.has(99_701)).toBe(false);
+    expect(room.has(1, 99_700)).toBe(true);
+    expect(room.has(1, 99_701)).toBe(false);
   });
 });

@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest';
+import { asTxid } from '#kernel/primitives/hash.ts';
+import type { WaitingTransaction } from '#orders/order/order-transactions.store.ts';
+import { unitsOf } from '#orders/sending/send-transactions.ts';
+
+const waiting = (orderId: string, kind: WaitingTransaction['kind'], index = 0): WaitingTransaction => ({
+  txid: asTxid(new Uint8Array(32)),
+  orderId,
+  kind,
+  index,
+  virtualBytes: 200,
+  sentAt: null,
+  refusal: null,
+});
+
+test('a reveal and its burn are sent together, and a burn without a reveal that is to be sent goes alone', () => {
+  const transactions = [
+    waiting('a', 'commit'),
+    waiting('a', 'reveal', 0),
+    waiting('a', 'burn', 0),
+    waiting('a', 'reveal', 1),
+    waiting('a', 'burn', 1),
+    waiting('b', 'burn', 1),
+    waiting('c', 'reveal', 0),
+    waiting('c', 'refund', 0),
+  ];
+  const named = unitsOf(transactions).map((unit) =>
+    unit.map(({ orderId, kind, index }) => `${orderId} ${kind} ${index}`),
+  );
+  expect(named).toEqual([
+    ['a commit 0'],
+    ['a reveal 0', 'a burn 0'],
+    ['a reveal 1', 'a burn 1'],
+    ['b burn 1'],
+    ['c reveal 0'],
+    ['c refund 0'],
+  ]);
+});
