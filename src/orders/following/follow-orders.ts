@@ -107,6 +107,8 @@ class OrderRounds {
   readonly #bumper: Bumper;
   /** Null: this process has looked at no order yet. */
   #tips: Tips | null = null;
+  /** Orders that may have seen a block after these tips: a reorganisation that takes it back would not show by them. */
+  #seenLater: readonly string[] = [];
   #broadcastAt = -Infinity;
   /** What is stored of the node. */
   #told: NodeStanding | null = null;
@@ -127,7 +129,7 @@ class OrderRounds {
     // a node that was started again may have forgotten its mempool
     if ((await watch.look(isNewTip)) === 'restarted') this.#broadcastAt = -Infinity;
     await this.#tellPolicy();
-    const touched = new Set<string>();
+    const touched = new Set<string>(this.#seenLater);
     const changed = await this.#changes(touched);
     for (const id of await dueOrders(this.#client, new Date(), dueMax)) touched.add(id);
     if (isNewTip) for (const id of await this.#ofBlocks()) touched.add(id);
@@ -144,6 +146,7 @@ class OrderRounds {
       failpoint('order-followed');
     }
     if (isNewTip) await endRefundWatches(this.#client);
+    this.#seenLater = isSame(tips, await tipsOf(this.#client)) ? [] : [...touched];
     this.#tips = tips;
     await this.#broadcast(isNewTip, [...touched]);
   }
