@@ -1,29 +1,47 @@
 import { grouped, plural } from './format.ts';
 import { html, type Markup } from './html.ts';
 
-/** A bar of matches over time. */
+/** A bar of a chart over time. */
 export interface Bar {
   /** `2023-02-01`, or the first and last of several days. */
   readonly label: string;
   readonly count: number;
-  /** The search in the blocks of these days. Null: there are no such blocks. */
+  /** Where the bar leads: to the blocks of these days. Null: nowhere. */
   readonly href: string | null;
 }
 
+/** What a chart shows. */
+export interface ChartOf {
+  /** Of the elements that name it: one of its own for each chart of a page. */
+  readonly id: string;
+  readonly title: string;
+  /** The head of the column of its table. */
+  readonly column: string;
+  readonly amountWords: (count: number) => string;
+}
+
+const matches: ChartOf = {
+  id: 'chart',
+  title: 'Matches over time',
+  column: 'Inscriptions',
+  amountWords: (count) => plural(count, 'inscription'),
+};
+
 const width = 400;
 const height = 64;
-/** Smallest height: a bar of one match beside one of a million stays visible and clickable. */
+/** Smallest height: a bar of one beside one of a million stays visible and clickable. */
 const leastHeight = 3;
 
-/** Matches over time: bars that link to their blocks, and the same as a table. */
-export function timeChart(bars: readonly Bar[]): Markup | null {
+/** Amounts over time: bars that lead to their blocks, and the same as a table. Null: one bar or none is no chart. */
+export function timeChart(bars: readonly Bar[], of: ChartOf = matches): Markup | null {
   if (bars.length < 2) return null;
   const most = Math.max(...bars.map(({ count }) => count));
   const step = width / bars.length;
   const words = `${bars[0]?.label ?? ''} to ${bars.at(-1)?.label ?? ''}, at most ${grouped(most)} in a bar`;
+  const { id, title: name, column, amountWords } = of;
   const shown = bars.map((bar, index) => {
     const size = bar.count === 0 ? 0 : Math.max(leastHeight, Math.round((bar.count / most) * height));
-    const title = `${bar.label}: ${plural(bar.count, 'inscription')}`;
+    const title = `${bar.label}: ${amountWords(bar.count)}`;
     const place = html`x="${round(index * step)}" width="${round(step * 0.86)}"`;
     const rect = html`<title>${title}</title><rect class="room" ${place} y="0" height="${height}"></rect><rect class="bar" ${place} y="${height - size}" height="${size}"></rect>`;
     return bar.href === null || bar.count === 0
@@ -31,22 +49,22 @@ export function timeChart(bars: readonly Bar[]): Markup | null {
       : html`<a href="${bar.href}" aria-label="${title}">${rect}</a>`;
   });
   return html`<figure class="chart">
-<svg viewBox="0 0 ${width} ${height}" preserveAspectRatio="none" role="group" aria-labelledby="chart-title chart-words">
-<title id="chart-title">Matches over time</title><desc id="chart-words">${words}</desc>
+<svg viewBox="0 0 ${width} ${height}" preserveAspectRatio="none" role="group" aria-labelledby="${id}-title ${id}-words">
+<title id="${id}-title">${name}</title><desc id="${id}-words">${words}</desc>
 ${shown}
 </svg>
-<figcaption><span>${bars[0]?.label}</span><details><summary>As a table</summary>${table(bars)}</details><span>${bars.at(-1)?.label}</span></figcaption>
+<figcaption><span>${bars[0]?.label}</span><details><summary>As a table</summary>${table(bars, column)}</details><span>${bars.at(-1)?.label}</span></figcaption>
 </figure>`;
 }
 
-function table(bars: readonly Bar[]): Markup {
+function table(bars: readonly Bar[], column: string): Markup {
   const rows = bars
     .filter(({ count }) => count > 0)
     .map(
       ({ label, count, href }) =>
         html`<tr><th scope="row">${href === null ? label : html`<a href="${href}">${label}</a>`}</th><td>${grouped(count)}</td></tr>`,
     );
-  return html`<table><thead><tr><th scope="col">Days (UTC)</th><th scope="col">Inscriptions</th></tr></thead><tbody>${rows}</tbody></table>`;
+  return html`<table><thead><tr><th scope="col">Days (UTC)</th><th scope="col">${column}</th></tr></thead><tbody>${rows}</tbody></table>`;
 }
 
 const round = (value: number): string => value.toFixed(2);

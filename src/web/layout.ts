@@ -43,6 +43,7 @@ export function layout({ title, site, query = '', mode = {}, isHome = false, mai
   <nav aria-label="Main">
     <a href="/inscriptions">Inscriptions</a>
     <a href="/blocks">Blocks</a>
+    <a href="/market">Market</a>
     <a href="/status">Status</a>
     ${site !== null && siteWords(site)}
   </nav>

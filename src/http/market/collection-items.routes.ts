@@ -1,9 +1,11 @@
+import type { ClientBase } from 'pg';
 import { Type } from 'typebox';
 import { requireNotBehind } from '#chain/derived/derived-tables.queries.ts';
 import { apiRoute } from '#http/server/api-route.ts';
 import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
 import { askerOf } from '#http/server/asker.ts';
 import { InvalidRequest } from '#http/server/validation.ts';
+import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import {
   type CollectionItemDetail,
@@ -70,23 +72,46 @@ export function collectionItemsRoutes(app: App, { network }: AppDependencies, re
       return reads.run(askerOf(reply), async ({ client, tip: indexed }, mayWalk) => {
         const { collection, tip } = await foundCollection(client, slug, indexed);
         reply.header('x-indexed-height', tip.height);
-        if (!mayWalk && isLongGallery(collection)) return null;
-        await requireNotBehind(client, 'sales');
-        const position = last === null ? firstItems : await positionOfItem(client, collection, last);
-        if (position === null) throw notAnItem();
-        const items = await itemsAfter(client, collection, position, limit + 1);
-        const page = items.slice(0, limit);
-        const end = page.at(-1);
+        const page = await itemsPage(client, collection, { after: last, limit }, mayWalk);
+        if (page === null) return null;
         const value = {
           slug: collection.slug,
           height: tip.height,
-          items: page.map((item) => itemView(item, network)),
-          nextAfter: items.length > limit && end !== undefined ? idText(end.id) : null,
+          items: page.items.map((item) => itemView(item, network)),
+          nextAfter: page.nextAfter,
         };
         return { value };
       });
     },
   });
+}
+
+interface ItemsQuestion {
+  /** The last item of the page before. Null: the first page. */
+  readonly after: InscriptionId | null;
+  readonly limit: number;
+}
+
+export interface ItemsPage {
+  readonly items: readonly CollectionItemDetail[];
+  readonly nextAfter: string | null;
+}
+
+/** A page of items. Null: it takes a walk, which it may not make. Throws `request_invalid` after what is no item. */
+export async function itemsPage(
+  client: ClientBase,
+  collection: FoundCollection,
+  { after, limit }: ItemsQuestion,
+  mayWalk: boolean,
+): Promise<ItemsPage | null> {
+  if (!mayWalk && isLongGallery(collection)) return null;
+  await requireNotBehind(client, 'sales');
+  const position = after === null ? firstItems : await positionOfItem(client, collection, after);
+  if (position === null) throw notAnItem();
+  const found = await itemsAfter(client, collection, position, limit + 1);
+  const items = found.slice(0, limit);
+  const end = items.at(-1);
+  return { items, nextAfter: found.length > limit && end !== undefined ? idText(end.id) : null };
 }
 
 /** Galleries of so many items are read with a place of a walk: a page reads all of them, 50 ms for 10,000. */

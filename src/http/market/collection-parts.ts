@@ -43,12 +43,18 @@ export const lastSaleParts = {
   wash: Type.Boolean(),
 };
 
+/** A collection, and the last block. */
+export interface CollectionNow {
+  readonly collection: FoundCollection;
+  readonly tip: Tip;
+}
+
 /** Throws `collection_unknown`, and `not_found` before the first block. */
 export async function foundCollection(
   client: ClientBase,
   slug: string,
   tip: Tip | null,
-): Promise<{ collection: FoundCollection; tip: Tip }> {
+): Promise<CollectionNow> {
   if (tip === null) throw new AppError('not_found', 'no block is indexed');
   const collection = await findMarketCollection(client, slug);
   if (collection !== null) return { collection, tip };

@@ -12,6 +12,7 @@ import { pendingFloor } from '#market/sales/pending-sales.store.ts';
 import { pageOfSales, type SoldInBlock } from '#market/sales/sale-places.ts';
 import { sumsByDay, sumsOf } from '#market/sales/sale-sums.ts';
 import {
+  type CollectionNow,
   collectionConfig,
   collectionPath,
   count,
@@ -93,33 +94,45 @@ export function collectionStatsRoutes(app: App, reads: SaleReads): void {
       query.refuse();
       reply.header('cache-control', 'no-store');
       return reads.run(askerOf(reply), async ({ client, tip: indexed }, mayWalk) => {
-        const { collection, tip } = await foundCollection(client, slug, indexed);
-        reply.header('x-indexed-height', tip.height);
-        const blocks = await reads.lists.read(client, collection, tip, mayWalk);
-        const read = await reads.holders.read(client, collection, tip.height, mayWalk);
-        if (blocks === null || read === 'walk') return null;
-        const proven = provenAt(read, tip.height);
-        const {
-          description = null,
-          website = null,
-          twitter = null,
-          discord = null,
-        } = collection.kind === 'import' ? collection : {};
-        const value = {
-          ...headView(collection),
-          description,
-          website,
-          twitter,
-          discord,
-          ...momentView(proven),
-          items: itemsView(collection, proven.holders),
-          holders: proven.holders.count,
-          sales: (await isComplete(client, 'sales')) ? await salesView(client, collection, blocks) : null,
-        };
-        return { value };
+        const found = await foundCollection(client, slug, indexed);
+        reply.header('x-indexed-height', found.tip.height);
+        const stats = await collectionStats(reads, client, found, mayWalk);
+        return stats === null ? null : { value: stats };
       });
     },
   });
+}
+
+export type CollectionStats = Type.Static<typeof statsAnswer>;
+
+/** Null: it takes a walk, which it may not make. */
+export async function collectionStats(
+  reads: SaleReads,
+  client: ClientBase,
+  { collection, tip }: CollectionNow,
+  mayWalk: boolean,
+): Promise<CollectionStats | null> {
+  const blocks = await reads.lists.read(client, collection, tip, mayWalk);
+  const read = await reads.holders.read(client, collection, tip.height, mayWalk);
+  if (blocks === null || read === 'walk') return null;
+  const proven = provenAt(read, tip.height);
+  const {
+    description = null,
+    website = null,
+    twitter = null,
+    discord = null,
+  } = collection.kind === 'import' ? collection : {};
+  return {
+    ...headView(collection),
+    description,
+    website,
+    twitter,
+    discord,
+    ...momentView(proven),
+    items: itemsView(collection, proven.holders),
+    holders: proven.holders.count,
+    sales: (await isComplete(client, 'sales')) ? await salesView(client, collection, blocks) : null,
+  };
 }
 
 const headView = ({ slug, kind, name, icon }: FoundCollection) => ({
@@ -134,7 +147,7 @@ async function salesView(
   client: ClientBase,
   collection: FoundCollection,
   blocks: readonly SoldInBlock[],
-): Promise<Type.Static<typeof statsAnswer>['sales']> {
+): Promise<CollectionStats['sales']> {
   const newest = pageOfSales(blocks, { since: null, order: 'desc', page: 0, limit: 1 });
   const [last] = await readCollectionSales(client, collection, newest);
   return {

@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import { apiRoute } from '#http/server/api-route.ts';
 import type { App } from '#http/server/app-dependencies.ts';
 import { askerOf } from '#http/server/asker.ts';
+import type { Snapshot } from '#kernel/contracts/search-engine.ts';
 import { parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import { searchCollections } from '#market/collections/collection-search.store.ts';
 import { listedItems } from '#market/collections/item-holder-lists.ts';
@@ -56,28 +57,48 @@ export function collectionsRoutes(app: App, reads: SaleReads): void {
       query.refuse();
       // imports change between two blocks
       reply.header('cache-control', 'no-store');
-      return reads.run(askerOf(reply), async ({ client, tip }, mayWalk) => {
-        if (tip !== null) reply.header('x-indexed-height', tip.height);
-        const week = tip === null ? null : await reads.week.read(client, tip, mayWalk);
-        if (week === 'walk') return null;
-        const found = await foundBy(client, text, {
-          byVolume: sorted === 'volume' ? week : null,
-          offset: page * limit,
-          limit: limit + 1,
-        });
-        return {
-          value: {
-            height: tip?.height ?? null,
-            collections: found.slice(0, limit).map((collection) => listedView(collection, week)),
-            nextPage: found.length > limit ? page + 1 : null,
-          },
-        };
+      return reads.run(askerOf(reply), async (snapshot, mayWalk) => {
+        if (snapshot.tip !== null) reply.header('x-indexed-height', snapshot.tip.height);
+        return listedCollections(reads, snapshot, { text, sorted, page, limit }, mayWalk);
       });
     },
   });
 }
 
-interface ListQuestion {
+export interface ListQuestion {
+  readonly text: string;
+  readonly sorted: 'volume' | 'slug';
+  /** From 0. */
+  readonly page: number;
+  readonly limit: number;
+}
+
+export type ListedCollections = Type.Static<typeof listAnswer>;
+
+/** A page of the list. Null: it takes a walk, which it may not make. */
+export async function listedCollections(
+  reads: SaleReads,
+  { client, tip }: Snapshot,
+  { text, sorted, page, limit }: ListQuestion,
+  mayWalk: boolean,
+): Promise<{ value: ListedCollections } | null> {
+  const week = tip === null ? null : await reads.week.read(client, tip, mayWalk);
+  if (week === 'walk') return null;
+  const found = await foundBy(client, text, {
+    byVolume: sorted === 'volume' ? week : null,
+    offset: page * limit,
+    limit: limit + 1,
+  });
+  return {
+    value: {
+      height: tip?.height ?? null,
+      collections: found.slice(0, limit).map((collection) => listedView(collection, week)),
+      nextPage: found.length > limit ? page + 1 : null,
+    },
+  };
+}
+
+interface PlaceInList {
   readonly byVolume: WeekSums | null;
   readonly offset: number;
   readonly limit: number;
@@ -87,7 +108,7 @@ interface ListQuestion {
 async function foundBy(
   client: ClientBase,
   text: string,
-  { byVolume, offset, limit }: ListQuestion,
+  { byVolume, offset, limit }: PlaceInList,
 ): Promise<FoundCollection[]> {
   if (parseInscriptionId(text) === null) return searchCollections(client, { text, byVolume, offset, limit });
   const found = offset === 0 ? await findMarketCollection(client, text) : null;

@@ -4,10 +4,7 @@ import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import type { SearchFacets } from '#kernel/contracts/search-engine.ts';
 import type { Bar } from '#web/chart.ts';
 import type { ResultsView } from '#web/results.page.ts';
-
-/** The most bars that stay distinguishable, and large enough to tap, on a phone. */
-const barsMax = 40;
-const dayMs = 86_400_000;
+import { daySpans, totalIn } from './day-spans.ts';
 
 type Parameters = Readonly<Record<string, string>>;
 
@@ -32,24 +29,14 @@ async function barsOf(
 ): Promise<Bar[]> {
   const [first, last] = [days[0]?.day, days.at(-1)?.day];
   if (first === undefined || last === undefined || first === last) return [];
-  const span = Math.ceil((last - first + 1) / barsMax);
-  const count = Math.ceil((last - first + 1) / span);
-  const counts = Array<number>(count).fill(0);
-  for (const { day, count: matches } of days) {
-    const index = Math.floor((day - first) / span);
-    counts[index] = (counts[index] ?? 0) + matches;
-  }
-  const starts = Array.from({ length: count + 1 }, (_, index) => first + index * span);
+  const spans = daySpans(first, last);
+  const starts = [...spans.map((span) => span.first), last + 1];
   const heights = await withSnapshot(pool, ({ client }) => heightsOfDays(client, starts), signal);
-  return counts.map((matches, index) => {
-    const start = first + index * span;
-    const end = Math.min(start + span - 1, last);
-    return {
-      label: span === 1 ? dayWords(start) : `${dayWords(start)} to ${dayWords(end)}`,
-      count: matches,
-      href: heights && linkTo(parameters, heights[index], heights[index + 1]),
-    };
-  });
+  return spans.map((span, index) => ({
+    label: span.label,
+    count: totalIn(span, days, ({ count }) => count),
+    href: heights && linkTo(parameters, heights[index], heights[index + 1]),
+  }));
 }
 
 /**
@@ -63,5 +50,3 @@ function linkTo(parameters: Parameters, start: number | undefined, end: number |
   const narrowed = { ...parameters, from: String(from), to: String(to) };
   return `/?${new URLSearchParams(narrowed).toString()}`;
 }
-
-const dayWords = (day: number): string => new Date(day * dayMs).toISOString().slice(0, 10);

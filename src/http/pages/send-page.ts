@@ -13,39 +13,53 @@ import type { Markup } from '#web/html.ts';
  * on this server too (`/content/…`), `'self'` cannot name paths, and a server behind a proxy does not know its own
  * name. So the second policy lists the allowed paths, of any server.
  */
-const pagePolicies = [
+const policiesOf = (pictures: readonly string[]): string[] =>
   [
-    "default-src 'none'",
-    "script-src 'self'",
-    "style-src 'self'",
-    "img-src 'self'",
-    "frame-src 'self'",
-    "connect-src 'self'",
-    "object-src 'none'",
-    "base-uri 'none'",
-    "form-action 'self'",
-    "frame-ancestors 'none'",
-  ],
-  [
-    "default-src 'none'",
-    `script-src *:*${pathOf(assets.script)}`,
-    `style-src *:*${pathOf(assets.style)}`,
-    `img-src *:*${pathOf(assets.icon)}`,
-    'frame-src *:*/preview/',
-    'connect-src *:*/search/suggest',
-  ],
-].map((directives) => directives.join('; '));
+    [
+      "default-src 'none'",
+      "script-src 'self'",
+      "style-src 'self'",
+      "img-src 'self'",
+      "frame-src 'self'",
+      "connect-src 'self'",
+      "object-src 'none'",
+      "base-uri 'none'",
+      "form-action 'self'",
+      "frame-ancestors 'none'",
+    ],
+    [
+      "default-src 'none'",
+      `script-src *:*${pathOf(assets.script)}`,
+      `style-src *:*${pathOf(assets.style)}`,
+      `img-src ${[pathOf(assets.icon), ...pictures].map((path) => `*:*${path}`).join(' ')}`,
+      'frame-src *:*/preview/',
+      'connect-src *:*/search/suggest',
+    ],
+  ].map((directives) => directives.join('; '));
+
+const pagePolicies = policiesOf([]);
+/** Thumbnails are pictures that we draw ourselves, pixel by pixel: nothing that was inscribed is in them as it was. */
+const policiesWithThumbnails = policiesOf(['/thumbnails/']);
 
 /** Policies ignore the query of a URL. */
 function pathOf(address: string): string {
   return address.split('?', 1)[0] ?? address;
 }
 
+export interface PageOptions {
+  /** The page shows thumbnails. */
+  readonly thumbnails?: boolean;
+}
+
 /** Sends a page, or 304 where the client already has these bytes. */
-export function sendPage(reply: FastifyReply, page: Markup): FastifyReply {
+export function sendPage(
+  reply: FastifyReply,
+  page: Markup,
+  { thumbnails = false }: PageOptions = {},
+): FastifyReply {
   varyBy(reply, 'Accept');
   reply
-    .header('content-security-policy', pagePolicies)
+    .header('content-security-policy', thumbnails ? policiesWithThumbnails : pagePolicies)
     .header('cross-origin-opener-policy', 'same-origin')
     .header('cache-control', reply.getHeader('cache-control') ?? 'no-cache');
   if (reply.statusCode === 200) {

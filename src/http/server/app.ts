@@ -18,6 +18,7 @@ import { collectionStatsRoutes } from '#http/market/collection-stats.routes.ts';
 import { collectionsRoutes } from '#http/market/collections.routes.ts';
 import { collectionsOfRoutes } from '#http/market/collections-of.routes.ts';
 import { exportRoutes } from '#http/market/export.routes.ts';
+import { marketPagesRoutes } from '#http/market/market-pages.routes.ts';
 import { saleRoutes } from '#http/market/sale.routes.ts';
 import { SaleReads } from '#http/market/sale-reads.ts';
 import { salesRoutes } from '#http/market/sales.routes.ts';
@@ -285,6 +286,7 @@ function addRoutes(app: App, deps: AppDependencies): void {
     collectionStatsRoutes(scope, saleReads);
     collectionHoldersRoutes(scope, deps, saleReads);
     collectionItemsRoutes(scope, deps, saleReads);
+    marketPagesRoutes(scope, deps, saleReads);
     orderRoutes(scope, deps);
     orderEventsRoutes(scope, deps);
     orderFilesRoutes(scope, deps);

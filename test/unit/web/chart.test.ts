@@ -25,6 +25,20 @@ describe('a chart of matches over time', () => {
     expect(chart.match(/<a href/gu)).toHaveLength(2);
   });
 
+  test('of something else names it, with ids of its own', () => {
+    const of = {
+      id: 'volume',
+      title: 'Volume over time',
+      column: 'Volume',
+      amountWords: (count: number) => `${count} sats`,
+    };
+    const volume = timeChart(bars, of)!.text;
+    expect(volume).toContain('aria-labelledby="volume-title volume-words"');
+    expect(volume).toContain('<title id="volume-title">Volume over time</title>');
+    expect(volume).toContain('<th scope="col">Volume</th>');
+    expect(volume).toContain('<title>2023-02-03: 1 sats</title>');
+  });
+
   test('is none of less than two bars', () => {
     expect(timeChart(bars.slice(1, 2))).toBeNull();
   });

@@ -1,0 +1,204 @@
+import { Type } from 'typebox';
+import { daySpans, totalIn } from '#http/pages/day-spans.ts';
+import { sendPage } from '#http/pages/send-page.ts';
+import { siteOf } from '#http/pages/site.ts';
+import { page as pageAnswer, unchanged } from '#http/server/answer-schemas.ts';
+import { apiRoute } from '#http/server/api-route.ts';
+import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
+import { askerOf } from '#http/server/asker.ts';
+import { marketReads } from '#http/server/guard.ts';
+import type { Snapshot, Tip } from '#kernel/contracts/search-engine.ts';
+import { displayHash } from '#kernel/primitives/hash.ts';
+import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
+import type { NetworkParameters } from '#kernel/primitives/network.ts';
+import type { CollectionItemDetail } from '#market/collections/collection-items.store.ts';
+import { holdersIn } from '#market/collections/item-holders.store.ts';
+import { type CollectionSale, readCollectionSales } from '#market/sales/collection-sales.store.ts';
+import { pageOfSales, type SoldInBlock } from '#market/sales/sale-places.ts';
+import { sumsByDay } from '#market/sales/sale-sums.ts';
+import type { Bar } from '#web/chart.ts';
+import {
+  type CollectionPageView,
+  collectionPage,
+  type ItemLine,
+  type SaleLine,
+} from '#web/collection.page.ts';
+import { marketPage } from '#web/market.page.ts';
+import { itemsPage } from './collection-items.routes.ts';
+import { type CollectionNow, collectionPath, foundCollection, provenAt } from './collection-parts.ts';
+import { collectionStats } from './collection-stats.routes.ts';
+import { holderView, idText } from './collection-views.ts';
+import { listedCollections } from './collections.routes.ts';
+import { MarketQuery, marketParameters } from './market-query.ts';
+import { partyOf } from './market-views.ts';
+import type { SaleReads } from './sale-reads.ts';
+
+const collectionsPerPage = 50;
+/** With a picture each, which the browser asks for when it comes near the screen. */
+const itemsPerPage = 60;
+const salesShown = 20;
+const holdersShown = 20;
+
+const config = { errors: 'plain', guard: marketReads, isDear: true } as const;
+const response = { 200: pageAnswer('the page'), 304: unchanged };
+
+/** The pages of the market. */
+export function marketPagesRoutes(app: App, { network }: AppDependencies, reads: SaleReads): void {
+  const { q, page: pageParameter, afterItem } = marketParameters;
+  apiRoute(app, {
+    method: 'GET',
+    url: '/market',
+    schema: {
+      operationId: 'marketPage',
+      summary: 'The collections of the market, with what they sold in seven days',
+      tags: ['pages'],
+      querystring: Type.Object({ q, page: pageParameter }),
+      response,
+    },
+    config,
+    handler: async (request, reply) => {
+      const query = new MarketQuery(request.query);
+      const text = query.searched();
+      const page = query.page();
+      query.refuse();
+      const question = { text, sorted: 'volume', page, limit: collectionsPerPage } as const;
+      const { listed, tip } = await reads.run(askerOf(reply), async (snapshot, mayWalk) => {
+        const found = await listedCollections(reads, snapshot, question, mayWalk);
+        return found === null ? null : { value: { listed: found.value, tip: snapshot.tip } };
+      });
+      const { collections, nextPage } = listed;
+      const view = { site: siteOf(network, tip), query: text, collections, page, nextPage };
+      return sendPage(reply, marketPage(view), { thumbnails: true });
+    },
+  });
+
+  apiRoute(app, {
+    method: 'GET',
+    url: '/collection/:slug',
+    schema: {
+      operationId: 'collectionPage',
+      summary: 'A collection of the market: price and volume, sales, holders and items',
+      tags: ['pages'],
+      params: collectionPath,
+      querystring: Type.Object({ after: afterItem }),
+      response,
+    },
+    config,
+    handler: async (request, reply) => {
+      const query = new MarketQuery(request.query, request.params);
+      const slug = query.slugOfPath();
+      const after = query.afterItem();
+      query.refuse();
+      const view = await reads.run(askerOf(reply), async (snapshot, mayWalk) => {
+        const now = await foundCollection(snapshot.client, slug, snapshot.tip);
+        const found = await collectionView(reads, snapshot, network, { now, after }, mayWalk);
+        return found === null ? null : { value: found };
+      });
+      return sendPage(reply, collectionPage(view), { thumbnails: true });
+    },
+  });
+}
+
+interface PageQuestion {
+  readonly now: CollectionNow;
+  readonly after: InscriptionId | null;
+}
+
+/** Null: it takes a walk, which it may not make. */
+async function collectionView(
+  reads: SaleReads,
+  { client }: Pick<Snapshot, 'client'>,
+  network: NetworkParameters,
+  { now, after }: PageQuestion,
+  mayWalk: boolean,
+): Promise<CollectionPageView | null> {
+  const { collection, tip } = now;
+  const stats = await collectionStats(reads, client, now, mayWalk);
+  const page = await itemsPage(client, collection, { after, limit: itemsPerPage }, mayWalk);
+  if (stats === null || page === null) return null;
+  // both are kept: the statistics have just read them
+  const blocks = (await reads.lists.read(client, collection, tip, mayWalk)) ?? [];
+  const holders = await keptHolders(reads, client, now, mayWalk);
+  const newest = pageOfSales(blocks, { since: null, order: 'desc', page: 0, limit: salesShown });
+  const sales = await readCollectionSales(client, collection, newest);
+  const { slug, name, kind, icon, description, website, twitter, discord, items } = stats;
+  const links = [
+    { words: 'Website', href: website },
+    { words: 'Twitter', href: twitter },
+    { words: 'Discord', href: discord },
+  ];
+  return {
+    site: siteOf(network, tip),
+    slug,
+    name,
+    kind,
+    icon,
+    description,
+    links: links.flatMap(({ words, href }) => (href === null ? [] : [{ words, href }])),
+    items,
+    holderCount: stats.holders,
+    total: stats.sales?.total ?? null,
+    pendingFloor: stats.sales?.pending?.floor?.price ?? null,
+    ...barsOf(blocks),
+    sales: sales.map((sale) => saleLine(sale, network)),
+    holders: holders.map(({ script, items: held }) => ({
+      ...holderView(script, network),
+      items: held,
+      share: held / items.indexed,
+    })),
+    page: page.items.map(itemLine),
+    after: after === null ? null : idText(after),
+    nextAfter: page.nextAfter,
+  };
+}
+
+async function keptHolders(
+  reads: SaleReads,
+  client: Snapshot['client'],
+  { collection, tip }: { readonly collection: CollectionNow['collection']; readonly tip: Tip },
+  mayWalk: boolean,
+) {
+  const read = await reads.holders.read(client, collection, tip.height, mayWalk);
+  return read === 'walk' ? [] : holdersIn(provenAt(read, tip.height).holders.packed, 0, holdersShown);
+}
+
+/** Volumes and mean prices from the first to the last day with a sale. Wash trades are in neither. */
+function barsOf(blocks: readonly SoldInBlock[]): { volumes: Bar[]; prices: Bar[] } {
+  const days = sumsByDay(blocks).filter(({ sales }) => sales > 0);
+  const [first, last] = [days[0]?.day, days.at(-1)?.day];
+  const spans = first === undefined || last === undefined ? [] : daySpans(first, last);
+  const sums = spans.map((span) => ({
+    label: span.label,
+    volume: totalIn(span, days, ({ volume }) => volume),
+    sales: totalIn(span, days, ({ sales }) => sales),
+  }));
+  return {
+    volumes: sums.map(({ label, volume }) => ({ label, count: volume, href: null })),
+    prices: sums.map(({ label, volume, sales }) => ({
+      label,
+      count: sales === 0 ? 0 : Math.round(volume / sales),
+      href: null,
+    })),
+  };
+}
+
+const saleLine = (
+  { item, price, time, txid, maker, taker, isWash }: CollectionSale,
+  network: NetworkParameters,
+): SaleLine => ({
+  inscriptionId: idText(item.id),
+  name: item.name,
+  price,
+  time,
+  txid: displayHash(txid),
+  maker: partyOf(maker, network),
+  taker: taker === null ? null : partyOf(taker, network),
+  wash: isWash,
+});
+
+const itemLine = ({ id, name, isIndexed, lastSale }: CollectionItemDetail): ItemLine => ({
+  inscriptionId: idText(id),
+  name,
+  indexed: isIndexed,
+  lastPrice: lastSale?.price ?? null,
+});

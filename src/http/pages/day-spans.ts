@@ -1,0 +1,34 @@
+const dayMs = 86_400_000;
+
+/** The most bars that stay distinguishable, and large enough to tap, on a phone. */
+const spansMax = 40;
+
+/** Some days in a row, as one bar of a chart shows them. UTC days since 1970. */
+export interface DaySpan {
+  readonly first: number;
+  readonly last: number;
+  /** `2023-02-01`, or the first and last of several days. */
+  readonly label: string;
+}
+
+/** Equal spans from a day to a later one, 40 at most; the last one may be shorter. */
+export function daySpans(first: number, last: number): DaySpan[] {
+  const length = Math.ceil((last - first + 1) / spansMax);
+  return Array.from({ length: Math.ceil((last - first + 1) / length) }, (_, index) => {
+    const start = first + index * length;
+    const end = Math.min(start + length - 1, last);
+    const label = length === 1 ? dayWords(start) : `${dayWords(start)} to ${dayWords(end)}`;
+    return { first: start, last: end, label };
+  });
+}
+
+const dayWords = (day: number): string => new Date(day * dayMs).toISOString().slice(0, 10);
+
+/** What the days of a span have together. */
+export function totalIn<Day extends { readonly day: number }>(
+  { first, last }: DaySpan,
+  days: readonly Day[],
+  amountOf: (day: Day) => number,
+): number {
+  return days.reduce((sum, day) => (day.day < first || day.day > last ? sum : sum + amountOf(day)), 0);
+}

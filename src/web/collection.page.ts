@@ -1,0 +1,192 @@
+import { type Bar, type ChartOf, timeChart } from './chart.ts';
+import { grouped, plural, shortHash, timeWords } from './format.ts';
+import { type HtmlValue, html, type Markup } from './html.ts';
+import { layout, type Site } from './layout.ts';
+import { type SumsLine, thumbnail } from './market.page.ts';
+
+/** A sale of an item. */
+export interface SaleLine {
+  readonly inscriptionId: string;
+  readonly name: string;
+  /** Sats. */
+  readonly price: number;
+  /** Unix seconds. */
+  readonly time: number;
+  readonly txid: string;
+  /** Addresses, or scripts in hex. */
+  readonly maker: string;
+  /** Null: the inscription went into the fee. */
+  readonly taker: string | null;
+  readonly wash: boolean;
+}
+
+export interface HolderLine {
+  /** Null: the script has none. */
+  readonly address: string | null;
+  readonly script: string;
+  readonly items: number;
+  /** Of all items, up to 1. */
+  readonly share: number;
+}
+
+export interface ItemLine {
+  readonly inscriptionId: string;
+  readonly name: string;
+  /** False: no indexed block reveals it. */
+  readonly indexed: boolean;
+  /** Sats; null: no sale of it is known. */
+  readonly lastPrice: number | null;
+}
+
+export interface CollectionPageView {
+  readonly site: Site;
+  readonly slug: string;
+  readonly name: string;
+  readonly kind: 'import' | 'parent' | 'gallery';
+  readonly icon: string | null;
+  readonly description: string | null;
+  /** http and https URLs of somebody else. */
+  readonly links: readonly { readonly words: string; readonly href: string }[];
+  readonly items: { readonly listed: number; readonly indexed: number };
+  /** Of all holders. */
+  readonly holderCount: number;
+  /** Null: sales are not indexed. */
+  readonly total: SumsLine | null;
+  /** Sats: the cheapest sale in the mempool. */
+  readonly pendingFloor: number | null;
+  /** Volumes and mean prices in sats, bar for bar the same days. */
+  readonly volumes: readonly Bar[];
+  readonly prices: readonly Bar[];
+  /** The newest ones. */
+  readonly sales: readonly SaleLine[];
+  /** Those of most items. */
+  readonly holders: readonly HolderLine[];
+  readonly page: readonly ItemLine[];
+  /** The last item of the page before; null: this is the first page. */
+  readonly after: string | null;
+  /** Null: this is the last page. */
+  readonly nextAfter: string | null;
+}
+
+const sats = (amount: number): string => plural(amount, 'sat');
+
+const volumeChart: ChartOf = {
+  id: 'volume',
+  title: 'Volume over time',
+  column: 'Volume',
+  amountWords: sats,
+};
+const priceChart: ChartOf = {
+  id: 'price',
+  title: 'Mean price over time',
+  column: 'Mean price',
+  amountWords: sats,
+};
+
+/** A collection of the market: what it sold, who holds it, and its items. */
+export function collectionPage(view: CollectionPageView): Markup {
+  const { name, kind, icon, description, links, after } = view;
+  return layout({
+    title: `${name} · Collection · Satscribe`,
+    site: view.site,
+    main: html`<section>
+<h1 class="wrap named">${icon !== null && thumbnail(icon, 64)}<bdi>${name}</bdi></h1>
+<p class="faint">${kindWords[kind]}${kind !== 'import' && html` <a class="mono wrap" href="/inscription/${view.slug}">${view.slug}</a>`}</p>
+${description !== null && html`<p class="wrap lines"><bdi>${description}</bdi></p>`}
+${links.length > 0 && html`<p class="tools">${links.map(({ words, href }) => html`<a href="${href}" rel="nofollow noopener noreferrer ugc">${words}</a> `)}</p>`}
+${facts(view)}
+</section>
+${after === null && [charts(view), salesSection(view), holdersSection(view)]}
+${itemsSection(view)}`,
+  });
+}
+
+const kindWords = {
+  import: 'Imported by the operator of this server',
+  parent: 'The children of',
+  gallery: 'The gallery of',
+} as const;
+
+function facts({ items, holderCount, total, pendingFloor }: CollectionPageView): Markup {
+  const fact = (words: string, value: string): Markup => html`<div><dt>${words}</dt><dd>${value}</dd></div>`;
+  const indexed =
+    items.indexed === items.listed ? 'items' : `items, ${grouped(items.indexed)} of them indexed`;
+  return html`<dl class="facts">
+${fact(indexed, grouped(items.listed))}
+${fact('holders', grouped(holderCount))}
+${total !== null && fact('sales', grouped(total.sales))}
+${total !== null && fact('sats of volume', grouped(total.volume))}
+${total !== null && total.wash.sales > 0 && fact('wash sales, in no other figure', grouped(total.wash.sales))}
+${pendingFloor !== null && fact('sats: the cheapest pending sale', grouped(pendingFloor))}
+</dl>`;
+}
+
+function charts({ volumes, prices }: CollectionPageView): HtmlValue {
+  const volume = timeChart(volumes, volumeChart);
+  const price = timeChart(prices, priceChart);
+  if (volume === null || price === null) return null;
+  return html`<section><h2>Volume and price <span class="faint">in sats, by day</span></h2>
+<h3>Volume</h3>${volume}
+<h3>Mean price</h3>${price}
+</section>`;
+}
+
+function salesSection({ slug, sales }: CollectionPageView): HtmlValue {
+  if (sales.length === 0) return null;
+  return html`<section><h2>Latest sales</h2>
+<div class="scroll"><table class="rows">
+<thead><tr><th scope="col">Item</th><th scope="col" class="num">Price</th><th scope="col">Sold</th><th scope="col">Seller</th><th scope="col">Buyer</th></tr></thead>
+<tbody>
+${sales.map(
+  ({ inscriptionId, name, price, time, txid, maker, taker, wash }) => html`<tr>
+  <th scope="row"><a href="/inscription/${inscriptionId}"><bdi>${name}</bdi></a></th>
+  <td class="num nowrap">${sats(price)}${wash && html` <span class="chip">wash</span>`}</td>
+  <td class="nowrap"><a href="/sale/${txid}">${timeWords(time)}</a></td>
+  <td class="mono" title="${maker}">${shortHash(maker)}</td>
+  <td class="mono" title="${taker ?? ''}">${taker === null ? 'nobody: the fee' : shortHash(taker)}</td>
+</tr>
+`,
+)}
+</tbody>
+</table></div>
+<p class="tools"><a href="/marketplace/data/collections/activity?slug=${slug}&amp;startDate=1970-01-01">All sales</a> <a href="/marketplace/data/collections/${slug}/stats">Each day</a></p>
+</section>`;
+}
+
+function holdersSection({ slug, holders, holderCount }: CollectionPageView): HtmlValue {
+  if (holders.length === 0) return null;
+  return html`<section><h2>Holders</h2>
+<div class="scroll"><table class="rows">
+<thead><tr><th scope="col">Holder</th><th scope="col" class="num">Items</th><th scope="col" class="num">Share</th></tr></thead>
+<tbody>
+${holders.map(
+  ({ address, script, items, share }) => html`<tr>
+  <th scope="row">${address === null ? html`<span class="mono" title="${script}">${shortHash(script)}</span>` : html`<a class="mono wrap" href="/address/${address}">${address}</a>`}</th>
+  <td class="num">${grouped(items)}</td>
+  <td class="num">${(share * 100).toFixed(1)} %</td>
+</tr>
+`,
+)}
+</tbody>
+</table></div>
+<p class="tools"><a href="/marketplace/data/collections/${slug}/holders">All ${grouped(holderCount)}, after any block</a></p>
+</section>`;
+}
+
+function itemsSection({ slug, page, after, nextAfter, items }: CollectionPageView): Markup {
+  const empty = items.listed === 0 ? 'It names no item.' : 'There are no items after this one.';
+  return html`<section id="items"><h2>Items</h2>
+${page.length > 0 ? html`<ul class="cards">${page.map(itemCard)}</ul>` : html`<p class="empty">${empty}</p>`}
+<p class="steps"><span>${after !== null && html`<a href="/collection/${slug}" rel="first">« First</a>`}</span><span>${nextAfter !== null && html`<a href="/collection/${slug}?after=${nextAfter}#items" rel="next">Next ›</a>`}</span></p>
+</section>`;
+}
+
+function itemCard({ inscriptionId, name, indexed, lastPrice }: ItemLine): Markup {
+  const sold = lastPrice === null ? 'no sale known' : `last sold for ${sats(lastPrice)}`;
+  return html`<li class="card"><a href="/inscription/${inscriptionId}" title="${inscriptionId}">
+  <span class="view">${indexed && thumbnail(inscriptionId, 190)}</span>
+  <span class="line"><b><bdi>${name}</bdi></b></span>
+  <span class="line faint"><span>${indexed ? sold : 'not indexed yet'}</span></span>
+</a></li>
+`;
+}
