@@ -129,13 +129,12 @@ class OrderRounds {
     // a node that was started again may have forgotten its mempool
     if ((await watch.look(isNewTip)) === 'restarted') this.#broadcastAt = -Infinity;
     await this.#tellPolicy();
-    const touched = new Set<string>(this.#seenLater);
+    const found = lockTimes.ended();
+    const due = await dueOrders(this.#client, new Date(), dueMax);
+    const touched = new Set<string>([...this.#seenLater, ...due, ...found, ...arrivedSats.ended()]);
     const changed = await this.#changes(touched);
-    for (const id of await dueOrders(this.#client, new Date(), dueMax)) touched.add(id);
     if (isNewTip) for (const id of await this.#ofBlocks()) touched.add(id);
     for (const id of await this.#wishes()) touched.add(id);
-    const found = lockTimes.ended();
-    for (const id of [...found, ...arrivedSats.ended()]) touched.add(id);
     for (const id of touched) {
       if (signal.aborted) return;
       await this.#process(id);

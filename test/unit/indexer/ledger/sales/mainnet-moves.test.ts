@@ -15,8 +15,15 @@ interface Stored {
 /** A real transaction, as if one input held an inscription on its first sat. */
 type Moved = MarketTransaction & { readonly txid: string; readonly input: number };
 
+/** What the library reads, whose types lose it. */
+interface Decoded {
+  readonly inputs: readonly { readonly finalScriptSig: Uint8Array }[];
+  readonly outputs: readonly { readonly amount: bigint; readonly script: Uint8Array }[];
+  readonly witnesses?: readonly (readonly Uint8Array[])[];
+}
+
 function movesOf({ txid, hex, spent }: Stored): Moved[] {
-  const { inputs, outputs, witnesses = [] } = RawTx.decode(Buffer.from(hex, 'hex'));
+  const { inputs, outputs, witnesses = [] } = RawTx.decode(Buffer.from(hex, 'hex')) as Decoded;
   return spent.map((_, input) => ({
     kind: 'mainnet',
     txid,
@@ -57,7 +64,9 @@ describe('the moves of real transactions, one input after the other', () => {
 
   // reveals, mints of runes and stamps: none of them has a buyer
   test('are no sales', () => {
-    const sold = moves.filter((_, place) => classified.get(place + 1)?.some((move) => isSold(move.class)));
+    const sold = moves.filter((_, place) =>
+      (classified.get(place + 1) ?? []).some((move) => isSold(move.class)),
+    );
     expect(sold.map(({ txid, input }) => `${txid} ${input}`)).toEqual([]);
   });
 });
