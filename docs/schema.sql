@@ -86,10 +86,12 @@ CREATE TABLE chain.derived_tables (
   problem_code text,
   problem_message text,
   problem_since timestamp with time zone,
+  rules smallint NOT NULL DEFAULT 1,
+  is_remade boolean NOT NULL DEFAULT false,
   CONSTRAINT derived_tables_pkey PRIMARY KEY (name),
   CONSTRAINT derived_tables_check CHECK (((tip_height IS NULL) = (tip_hash IS NULL))),
-  CONSTRAINT derived_tables_check1 CHECK (((tip_height IS NULL) OR (NOT is_followed))),
-  CONSTRAINT derived_tables_check2 CHECK ((((problem_code IS NULL) = (problem_message IS NULL)) AND ((problem_code IS NULL) = (problem_since IS NULL))))
+  CONSTRAINT derived_tables_check2 CHECK ((((problem_code IS NULL) = (problem_message IS NULL)) AND ((problem_code IS NULL) = (problem_since IS NULL)))),
+  CONSTRAINT derived_tables_tip_check CHECK (((tip_height IS NULL) OR (NOT is_followed) OR is_remade))
 );
 
 CREATE TABLE chain.event_hashes (
@@ -383,10 +385,12 @@ CREATE TABLE chain.outbox (
   event_count integer NOT NULL,
   events bytea,
   written_at timestamp with time zone NOT NULL DEFAULT now(),
+  reclassified smallint,
   CONSTRAINT outbox_pkey PRIMARY KEY (sequence),
   CONSTRAINT outbox_block_hash_check CHECK ((length(block_hash) = 32)),
   CONSTRAINT outbox_cancels_key UNIQUE (cancels),
-  CONSTRAINT outbox_check CHECK ((cancels < sequence))
+  CONSTRAINT outbox_check CHECK ((cancels < sequence)),
+  CONSTRAINT outbox_reclassified_check CHECK (((reclassified IS NULL) OR ((reclassified > 0) AND (cancels IS NULL))))
 );
 ALTER TABLE chain.outbox ALTER COLUMN events SET STORAGE EXTERNAL;
 CREATE INDEX outbox_height ON chain.outbox USING btree (height);
@@ -651,7 +655,7 @@ CREATE VIEW chain.outbox_events AS
     outbox.event_count,
     outbox.events
    FROM chain.outbox
-  WHERE outbox.cancels IS NULL
+  WHERE outbox.cancels IS NULL AND outbox.reclassified IS NULL
 UNION ALL
  SELECT outbox_texts.sequence,
     outbox_texts.kind,

@@ -136,7 +136,7 @@ async function stepEnd(tx: pg.ClientBase, kind: EventKind, from: Height): Promis
       ? await tx.query<{ height: Height | null }>(
           `SELECT max(height) AS height FROM (
              SELECT height, sum(event_count) OVER (ORDER BY height, sequence) AS events FROM chain.outbox
-             WHERE height >= $1 AND height < $1 + $2 AND cancels IS NULL
+             WHERE height >= $1 AND height < $1 + $2 AND cancels IS NULL AND reclassified IS NULL
            ) AS o WHERE events <= $3`,
           [from, blocksPerStep, eventsPerStep],
         )

@@ -71,7 +71,8 @@ export async function writeHashes(tx: pg.ClientBase, hashes: readonly HashRow[])
 export async function addCounts(tx: pg.ClientBase, blocks: readonly CountedBlock[]): Promise<void> {
   await tx.query(
     `INSERT INTO chain.outbox_texts (sequence, kind, height, event_count)
-     SELECT (SELECT max(sequence) FROM chain.outbox o WHERE o.height = b.height AND block_hash = hash AND cancels IS NULL),
+     SELECT (SELECT max(sequence) FROM chain.outbox o WHERE o.height = b.height AND block_hash = hash
+         AND cancels IS NULL AND reclassified IS NULL),
        kind, height, count
      FROM unnest($1::smallint[], $2::integer[], $3::bytea[], $4::integer[]) AS b(kind, height, hash, count)
      ON CONFLICT (kind, sequence) DO UPDATE SET event_count = EXCLUDED.event_count`,

@@ -251,7 +251,7 @@ export async function recordUndone(tx: pg.ClientBase, { height, hash }: BlockRef
        INSERT INTO chain.outbox (sequence, height, block_hash, cancels, event_count)
        SELECT (SELECT max(sequence) + 1 FROM chain.outbox), applied.height, applied.block_hash, applied.sequence, 0
        FROM (SELECT height, block_hash, sequence FROM chain.outbox
-             WHERE height = $1 AND block_hash = $2 AND cancels IS NULL ORDER BY sequence DESC LIMIT 1) AS applied
+             WHERE height = $1 AND block_hash = $2 AND cancels IS NULL AND reclassified IS NULL ORDER BY sequence DESC LIMIT 1) AS applied
        RETURNING sequence
      ) SELECT pg_notify('${outboxChannel}', '') FROM added`,
     [height, hash],

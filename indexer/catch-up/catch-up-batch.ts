@@ -6,12 +6,19 @@ import { addLateEvents } from '#indexer/apply/late-events.ts';
 import { ensureSecondaryIndexes } from '#indexer/apply/secondary-indexes.ts';
 import { DerivedBatch } from '#indexer/derived/derived-batch.ts';
 import { DerivedMemories } from '#indexer/derived/derived-memories.ts';
-import { type DerivedState, lockDerivedStates, moveDerivedTips } from '#indexer/derived/derived-state.ts';
+import {
+  type DerivedState,
+  isBehind,
+  lockDerivedStates,
+  moveDerivedTips,
+} from '#indexer/derived/derived-state.ts';
 import type { DerivedTable, IndexedBlocks } from '#indexer/derived/derived-table.ts';
 import type { BlockEvents } from '#indexer/events/block-events.ts';
 import { recomputeBlock } from '#indexer/verify/recompute-block.ts';
 import type { ParsedBlock } from '#indexer/workers/parse-pool.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
+import { outboxChannel } from '#kernel/contracts/outbox.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
 import { failpoint } from '#kernel/failpoint.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { asBlockHash, type BlockHash } from '#kernel/primitives/hash.ts';
@@ -74,7 +81,7 @@ async function lockGroup(
 ): Promise<boolean> {
   const now = await lockDerivedStates(tx, tables);
   return states.every(({ table }) =>
-    now.some((state) => state.table === table && !state.isFollowed && isSameRef(state.tip, tip)),
+    now.some((state) => state.table === table && isBehind(state) && isSameRef(state.tip, tip)),
   );
 }
 
@@ -117,6 +124,56 @@ function eventsOfGroup({ states }: CatchUpGroup): Pick<ChainFacts, 'eventKinds' 
   };
 }
 
+/**
+ * Deletes the rows and hashes of blocks in the tables that are made anew, in the transaction that writes new ones.
+ * Throws `block_unavailable` where the rows came from spent outputs that the source does not have: rows would be lost.
+ */
+async function forgetRemade(
+  tx: pg.ClientBase,
+  { states }: CatchUpGroup,
+  blocks: readonly ParsedBlock[],
+): Promise<void> {
+  const remade = states.filter(({ isRemade }) => isRemade);
+  const [first] = blocks;
+  const last = blocks.at(-1);
+  if (remade.length === 0 || first === undefined || last === undefined) return;
+  await refuseLostSpent(tx, blocks);
+  const [from, to] = [first.ref.height, last.ref.height];
+  for (const { table } of remade) await table.rules?.forget(tx, from, to);
+  // a writer that has read the hash of the block before one of these adds that of the block
+  await tx.query('DELETE FROM chain.event_hashes WHERE kind = ANY($1) AND height BETWEEN $2 AND $3', [
+    remade.flatMap(({ table }) => table.eventKind?.number ?? []),
+    from,
+    to,
+  ]);
+}
+
+async function refuseLostSpent(tx: pg.ClientBase, blocks: readonly ParsedBlock[]): Promise<void> {
+  const without = blocks.filter(({ hasSpent }) => !hasSpent).map(({ ref: { height } }) => height);
+  if (without.length === 0) return;
+  const { rows } = await tx.query<{ height: Height }>(
+    `SELECT height FROM chain.blocks WHERE height = ANY($1) AND has_spent AND tx_count > 1
+     ORDER BY height LIMIT 1`,
+    [without],
+  );
+  const [lost] = rows;
+  if (lost === undefined) return;
+  const message = `The source lacks the outputs that block ${lost.height} spends, which the index had: what it sold stays as it is. Use a node, or a folder with spent/.`;
+  throw new AppError('block_unavailable', message, { height: lost.height });
+}
+
+/** Tells consumers that the events of a kind were made anew: a row that is no block. Nothing was told of no block. */
+async function tellReclassified(tx: pg.ClientBase, kind: number): Promise<void> {
+  await tx.query(
+    `WITH added AS (
+       INSERT INTO chain.outbox (sequence, height, block_hash, event_count, reclassified)
+       SELECT (SELECT max(sequence) + 1 FROM chain.outbox), tip_height, tip_hash, 0, $1 FROM chain.state
+       WHERE tip_height IS NOT NULL RETURNING sequence
+     ) SELECT pg_notify('${outboxChannel}', '') FROM added`,
+    [kind],
+  );
+}
+
 export interface CatchUpChain {
   readonly pool: pg.Pool;
   /** All derived tables that the database may have. */
@@ -155,6 +212,7 @@ export class CatchUpBatches {
       const stored = await refsOfGroup(tx, { from: group.from, to: last.height }, blocks.length + 1);
       const isOurs = blocks.every(({ ref }, at) => isSameRef(ref, stored[at] ?? null));
       if (!isOurs || stored.length !== blocks.length) return null;
+      await forgetRemade(tx, group, blocks);
       const derived = new DerivedBatch(group.states, facts, memories);
       await derived.ask(tx, blocks);
       const events: BlockEvents[] = [];
@@ -242,11 +300,14 @@ export class CatchUpBatches {
       if ((await refsOfGroup(tx, { from: group.from, to: maxHeight }, 1)).length > 0) return false;
       await tx.query('UPDATE chain.state SET derived_epoch = derived_epoch + 1');
       await tx.query(
-        `UPDATE chain.derived_tables SET is_followed = true, tip_height = NULL, tip_hash = NULL,
+        `UPDATE chain.derived_tables SET is_followed = true, is_remade = false, tip_height = NULL, tip_hash = NULL,
            problem_code = NULL, problem_message = NULL, problem_since = NULL
          WHERE name = ANY($1)`,
         [names],
       );
+      for (const { table, isRemade } of group.states) {
+        if (isRemade && table.eventKind !== undefined) await tellReclassified(tx, table.eventKind.number);
+      }
       failpoint('hand-over');
       return true;
     });

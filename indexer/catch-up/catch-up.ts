@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { writerSettings } from '#indexer/apply/chain-session.ts';
 import { factsOf } from '#indexer/derived/derived-batch.ts';
-import { type DerivedState, readDerivedStates } from '#indexer/derived/derived-state.ts';
+import { type DerivedState, isBehind, readDerivedStates } from '#indexer/derived/derived-state.ts';
 import type { DerivedSettings, DerivedTable } from '#indexer/derived/derived-table.ts';
 import { derivedTables } from '#indexer/derived/derived-tables.ts';
 import { batchBounds, gather } from '#indexer/follow/gather-batches.ts';
@@ -73,7 +73,8 @@ export interface CatchUpProgress {
  * Fills derived tables for blocks that were indexed before the tables were added: from other tables where they
  * suffice (`DerivedTable.fill`), otherwise it reads the blocks again, in chain order, in the background. Each batch
  * is a transaction with the tip of its tables, so a killed pass resumes where it was; when no block is left, the
- * writer takes a table over. One process at a time does this.
+ * writer takes a table over. One process at a time does this. A table whose rows are made anew by other rules is filled
+ * alike: each batch replaces its rows of the blocks, and the writer has never stopped to add those of new ones.
  *
  * Temporary failures are retried, as the follower does. Other failures are stored with the table (`problem_code`) and
  * shown in `/status`, and the pass ends without an error; a node that lacks a block is asked again once a minute.
@@ -188,7 +189,7 @@ class CatchUpPass {
     const client = await pool.connect();
     try {
       const states = await readDerivedStates(client, this.#tables);
-      const isAnyBehind = states.some((state) => !state.isFollowed && this.#wanted.includes(state.table));
+      const isAnyBehind = states.some((state) => isBehind(state) && this.#wanted.includes(state.table));
       if (isAnyBehind) return 'some';
       // the writer has not applied its settings yet
       const isUnclaimed = this.#wanted.some((table) => !states.some((state) => state.table === table));
@@ -200,7 +201,7 @@ class CatchUpPass {
 
   async #statesBehind(client: pg.ClientBase): Promise<DerivedState[]> {
     const states = await readDerivedStates(client, this.#tables);
-    return states.filter(({ table, isFollowed }) => !isFollowed && this.#wanted.includes(table));
+    return states.filter((state) => isBehind(state) && this.#wanted.includes(state.table));
   }
 
   async #write(
@@ -295,7 +296,7 @@ class CatchUpPass {
       .query(
         `UPDATE chain.derived_tables SET problem_code = $2, problem_message = $3,
            problem_since = CASE WHEN problem_code = $2 THEN problem_since ELSE now() END
-         WHERE name = ANY($1) AND NOT is_followed`,
+         WHERE name = ANY($1) AND (NOT is_followed OR is_remade)`,
         [this.#current, code, message],
       )
       // if the database cannot be written, that is the problem itself

@@ -1,6 +1,7 @@
 import { strict as assert } from 'node:assert';
 import type pg from 'pg';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
 import { asBlockHash, type BlockHash, displayHash } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
@@ -15,19 +16,38 @@ export interface DerivedState {
   readonly fromHeight: Height;
   /** The writer adds the rows of each block. */
   readonly isFollowed: boolean;
-  /** The last block whose rows are stored, while the writer does not add them; null: none. */
+  /** The version of its rules (`DerivedTable.rules`). */
+  readonly rules: number;
+  /**
+   * The rows of all blocks are made anew by these rules: blocks up to the tip have new rows, those above it may have
+   * older ones.
+   */
+  readonly isRemade: boolean;
+  /** The last block whose rows are stored, while the writer does not add them, or are made anew; null: none. */
   readonly tip: BlockRef | null;
+}
+
+/** Whether a catch-up pass has blocks to process for the table. */
+export function isBehind({ isFollowed, isRemade }: DerivedState): boolean {
+  return !isFollowed || isRemade;
+}
+
+/** Whether the table has the rows of a block, by the rules that it has now. */
+export function hasRowsOf({ isFollowed, isRemade, tip }: DerivedState, height: Height): boolean {
+  return (isFollowed && !isRemade) || (tip !== null && tip.height >= height);
 }
 
 interface StateRow {
   name: string;
   from_height: Height;
   is_followed: boolean;
+  rules: number;
+  is_remade: boolean;
   tip_height: Height | null;
   tip_hash: BlockHash | null;
 }
 
-const columns = 'd.name, d.from_height, d.is_followed, d.tip_height, d.tip_hash';
+const columns = 'd.name, d.from_height, d.is_followed, d.rules, d.is_remade, d.tip_height, d.tip_hash';
 
 /** States of the tables that the database has, in the order of the list. */
 export async function readDerivedStates(
@@ -63,7 +83,7 @@ function statesOf(tables: readonly DerivedTable[], rows: readonly StateRow[]): D
     const { from_height: fromHeight, is_followed: isFollowed, tip_height: height, tip_hash: hash } = row;
     const tip =
       height === null || hash === null ? null : { height, hash: asBlockHash(Uint8Array.from(hash)) };
-    return [{ table, fromHeight, isFollowed, tip }];
+    return [{ table, fromHeight, isFollowed, rules: row.rules, isRemade: row.is_remade, tip }];
   });
 }
 
@@ -75,7 +95,9 @@ export async function tablesAbove(
 ): Promise<DerivedTable[]> {
   const states = await readDerivedStates(client, tables);
   return states
-    .filter(({ isFollowed, tip }) => isFollowed || (tip !== null && tip.height > height))
+    .filter(
+      ({ isFollowed, isRemade, tip }) => isFollowed || isRemade || (tip !== null && tip.height > height),
+    )
     .map(({ table }) => table);
 }
 
@@ -84,6 +106,8 @@ export interface FollowedTables {
   readonly active: readonly ActiveTable[];
   /** Tables of the database that a catch-up pass fills. */
   readonly behind: readonly DerivedTable[];
+  /** Tables whose rows are made anew, followed or not. */
+  readonly remade: readonly DerivedTable[];
   /** `chain.state.derived_epoch`: it changes whenever the set of followed tables does. */
   readonly epoch: number;
 }
@@ -103,6 +127,7 @@ export async function readFollowed(
   return {
     active: states.filter(({ isFollowed }) => isFollowed),
     behind: states.filter(({ isFollowed }) => !isFollowed).map(({ table }) => table),
+    remade: states.filter(({ isRemade }) => isRemade).map(({ table }) => table),
     epoch: rows[0]?.epoch ?? 0,
   };
 }
@@ -112,14 +137,22 @@ interface Claim {
   readonly table: DerivedTable;
   /** True: the writer adds its rows from now on; false: it does not. Null: the table no longer has a state. */
   readonly isFollowed: boolean | null;
+  readonly rules: number;
   /** The last block whose rows it has, while the writer does not add them. */
   readonly tip: BlockRef | null;
 }
 
+/** The version of a table's rules in this program. */
+function rulesOf({ rules }: DerivedTable): number {
+  return rules?.version ?? 1;
+}
+
 /** The new state of a table where nothing is indexed; null: unchanged. */
 function claimFirst(table: DerivedTable, state: DerivedState | undefined, isWanted: boolean): Claim | null {
-  if (isWanted) return state?.isFollowed === true ? null : { table, isFollowed: true, tip: null };
-  return state === undefined ? null : { table, isFollowed: null, tip: null };
+  const rules = rulesOf(table);
+  const isSame = state?.isFollowed === true && state.rules === rules && !state.isRemade;
+  if (isWanted) return isSame ? null : { table, isFollowed: true, rules, tip: null };
+  return state === undefined ? null : { table, isFollowed: null, rules, tip: null };
 }
 
 /** The same where blocks are indexed. Throws the refusal of a table that cannot be added or dropped later. */
@@ -131,15 +164,27 @@ function claimLater(
 ): Claim | null {
   const refusal = isWanted === (state !== undefined) ? undefined : table.refusal?.(isWanted);
   if (refusal !== undefined) throw refusal;
-  if (isWanted) return state === undefined ? { table, isFollowed: false, tip: null } : null;
-  return state?.isFollowed === true ? { table, isFollowed: false, tip: chainTip } : null;
+  if (isWanted)
+    return state === undefined ? { table, isFollowed: false, rules: rulesOf(table), tip: null } : null;
+  if (state?.isFollowed !== true) return null;
+  const { rules, isRemade } = state;
+  return { table, isFollowed: false, rules, tip: isRemade ? state.tip : chainTip };
+}
+
+/** Throws where a newer program has made rows by rules that this one does not know. */
+function hasOtherRules({ table, rules }: DerivedState): boolean {
+  const ours = rulesOf(table);
+  if (rules <= ours) return rules < ours;
+  const message = `The table ${table.name} follows version ${rules} of its rules, and this program knows ${ours}.`;
+  throw new AppError('database_newer', message, { table: table.name, rules });
 }
 
 /**
  * Brings the tables in line with the settings. Called in a transaction by the process that holds the writer's lock.
  * In an empty database the writer fills the wanted tables from the first block on. In one with blocks, a catch-up
- * pass fills a new table, and a table no longer wanted keeps its state until it is wanted again. Throws the refusal
- * of a table that cannot be added or dropped later.
+ * pass fills a new table, and a table no longer wanted keeps its state until it is wanted again. A wanted table of older
+ * rules begins to be made anew. Throws the refusal of a table that cannot be added or dropped later, and
+ * `database_newer` where a table follows rules that this program does not know.
  */
 export async function claimDerivedTables(
   tx: pg.ClientBase,
@@ -160,26 +205,75 @@ export async function claimDerivedTables(
       chainTip === null ? claimFirst(table, state, isWanted) : claimLater(table, state, isWanted, chainTip);
     return claim ?? [];
   });
-  if (claims.length === 0) return;
   for (const claim of claims) await writeClaim(tx, network, claim);
+  const older = states.filter(
+    (state) => chainTip !== null && state.table.isWanted(settings) && hasOtherRules(state),
+  );
+  for (const { table } of older) await beginAnew(tx, table);
+  if (claims.length + older.length === 0) return;
   await tx.query('UPDATE chain.state SET derived_epoch = derived_epoch + 1');
+}
+
+/**
+ * Begins to make the rows of a table anew, by this program's rules: a catch-up pass replaces them block by block. Its
+ * events have no hashes until then.
+ *
+ * @param tx in which the states are locked
+ */
+async function beginAnew(tx: pg.ClientBase, table: DerivedTable): Promise<void> {
+  // waits for a batch that is being committed, and blocks the next one: its events would keep their old text
+  await tx.query('SELECT FROM chain.state FOR UPDATE');
+  await tx.query(
+    `UPDATE chain.derived_tables SET rules = $2, is_remade = true, tip_height = NULL, tip_hash = NULL,
+       problem_code = NULL, problem_message = NULL, problem_since = NULL
+     WHERE name = $1`,
+    [table.name, rulesOf(table)],
+  );
+  if (table.eventKind === undefined) return;
+  const kind = [table.eventKind.number];
+  await tx.query('DELETE FROM chain.event_hashes WHERE kind = $1', kind);
+  await tx.query('UPDATE chain.outbox_texts SET events = NULL WHERE kind = $1 AND events IS NOT NULL', kind);
+}
+
+/** How a table stands after `remakeTable`. */
+export type RemakeStart = 'begun' | 'resumed' | 'absent';
+
+/**
+ * Begins to make the rows of a table anew, whatever the version of its rules; where that is under way by the same
+ * rules, it goes on. Beside a writer: its next batch is prepared again. `absent`: the database does not have the table.
+ * Throws `database_newer` where the table follows rules that this program does not know.
+ */
+export async function remakeTable(
+  tx: pg.ClientBase,
+  tables: readonly DerivedTable[],
+  table: DerivedTable,
+): Promise<RemakeStart> {
+  assert(table.rules !== undefined, `the rules of ${table.name} never change`);
+  const states = await lockDerivedStates(tx, tables);
+  const state = states.find((each) => each.table === table);
+  if (state === undefined) return 'absent';
+  if (!hasOtherRules(state) && state.isRemade) return 'resumed';
+  await beginAnew(tx, table);
+  await tx.query('UPDATE chain.state SET derived_epoch = derived_epoch + 1');
+  return 'begun';
 }
 
 async function writeClaim(
   tx: pg.ClientBase,
   network: NetworkParameters,
-  { table, isFollowed, tip }: Claim,
+  { table, isFollowed, rules, tip }: Claim,
 ): Promise<void> {
   if (isFollowed === null) {
     await tx.query('DELETE FROM chain.derived_tables WHERE name = $1', [table.name]);
     return;
   }
   await tx.query(
-    `INSERT INTO chain.derived_tables AS d (name, from_height, is_followed, tip_height, tip_hash)
-     VALUES ($1, $2, $3, $4, $5)
+    `INSERT INTO chain.derived_tables AS d (name, from_height, is_followed, tip_height, tip_hash, rules)
+     VALUES ($1, $2, $3, $4, $5, $6)
      ON CONFLICT (name) DO UPDATE SET is_followed = excluded.is_followed, tip_height = excluded.tip_height,
-       tip_hash = excluded.tip_hash, problem_code = NULL, problem_message = NULL, problem_since = NULL`,
-    [table.name, table.firstHeight(network), isFollowed, tip?.height ?? null, tip?.hash ?? null],
+       tip_hash = excluded.tip_hash, rules = excluded.rules, is_remade = d.is_remade AND NOT excluded.is_followed,
+       problem_code = NULL, problem_message = NULL, problem_since = NULL`,
+    [table.name, table.firstHeight(network), isFollowed, tip?.height ?? null, tip?.hash ?? null, rules],
   );
   await table.create?.(tx, network);
 }
@@ -200,15 +294,17 @@ export async function undoDerived(
 ): Promise<UndoneTables> {
   const undone = new Map<DerivedTable, UndoneOutpoints>();
   const states = await lockDerivedStates(tx, tables);
-  for (const { table, fromHeight, isFollowed, tip } of states) {
-    if (isFollowed ? ref.height < fromHeight : tip === null || tip.height < ref.height) continue;
-    if (tip !== null) {
+  for (const { table, fromHeight, isFollowed, isRemade, tip } of states) {
+    const isAtTip = tip !== null && tip.height >= ref.height;
+    if (isAtTip) {
       const isSame = tip.height === ref.height && Buffer.compare(tip.hash, ref.hash) === 0;
       assert(isSame, `${table.name} has the block ${displayHash(tip.hash)}, which is not on the chain`);
     }
+    // a table that is made anew has rows above its tip
+    if (isFollowed || isRemade ? ref.height < fromHeight : !isAtTip) continue;
     const outpoints = await table.undo(tx, { ref, firstKey });
     if (outpoints !== undefined) undone.set(table, outpoints);
-    if (isFollowed) continue;
+    if (!isAtTip) continue;
     const left = below !== null && below.height >= fromHeight ? below : null;
     await moveDerivedTips(tx, [table], left);
   }
@@ -227,7 +323,7 @@ export async function moveDerivedTips(
   const { rowCount } = await tx.query(
     `UPDATE chain.derived_tables SET tip_height = $2, tip_hash = $3,
        problem_code = NULL, problem_message = NULL, problem_since = NULL
-     WHERE name = ANY($1) AND NOT is_followed`,
+     WHERE name = ANY($1) AND (NOT is_followed OR is_remade)`,
     [tables.map(({ name }) => name), tip?.height ?? null, tip === null ? null : Buffer.from(tip.hash)],
   );
   assert(rowCount === tables.length, 'a derived table whose tip moves is not there');

@@ -168,6 +168,18 @@ export interface DerivedRows {
 }
 
 /**
+ * Rules that may change. A new version makes the rows of all blocks anew, in the background, while the old ones answer
+ * (docs/adr/0052-rules-of-sales.md). So rows of any version belong to one block alone: the table asks nothing, remembers
+ * nothing, and undo deletes by height.
+ */
+export interface DerivedRules {
+  /** From 1 on. Beside the events of the table it is their version too. */
+  readonly version: number;
+  /** Deletes the rows of all blocks from one height to another, both included. */
+  readonly forget: (tx: pg.ClientBase, from: Height, to: Height) => Promise<void>;
+}
+
+/**
  * Everything about a table that follows from blocks. Writer, undo, index builder, `verify`, the catch-up pass and the
  * tests iterate over the list of these values (./derived-tables.ts); none of them names a table.
  */
@@ -183,6 +195,8 @@ export interface DerivedTable {
   readonly isWanted: (settings: DerivedSettings) => boolean;
   /** The kind of events that tell of its rows. Its first height is that of the table. Absent: no events do. */
   readonly eventKind?: EventKind;
+  /** Absent: its rules never change. */
+  readonly rules?: DerivedRules;
   /**
    * It exists from the first block on or never: the error thrown where a database with blocks disagrees. Absent: it
    * can be added later, by a catch-up pass.

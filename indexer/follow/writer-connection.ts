@@ -59,10 +59,10 @@ export class WriterConnection {
     const { source, signal } = this.#options;
     this.#session ??= await this.#openSession();
     if (this.#writer === null) {
-      const { behind } = this.#session.followed;
+      const { behind, remade } = this.#session.followed;
       // a catch-up pass adds the events of its tables itself
       const kinds = this.#kinds().filter(
-        ({ number }) => !behind.some(({ eventKind }) => eventKind?.number === number),
+        ({ number }) => ![...behind, ...remade].some(({ eventKind }) => eventKind?.number === number),
       );
       await completeEventHashes(this.#session.writer, { network: networks[source.network], kinds, signal });
       this.#writer = await this.#openWriter(this.#session);

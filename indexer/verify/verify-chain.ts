@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { indexesOnly } from '#chain/snapshot/indexes-only.ts';
 import { type ChainFacts, endBatch } from '#indexer/apply/fill-batch.ts';
 import { DerivedBatch, factsOf } from '#indexer/derived/derived-batch.ts';
-import { readDerivedStates } from '#indexer/derived/derived-state.ts';
+import { hasRowsOf, readDerivedStates } from '#indexer/derived/derived-state.ts';
 import type { DerivedTable } from '#indexer/derived/derived-table.ts';
 import { derivedTables } from '#indexer/derived/derived-tables.ts';
 import type { EventKind } from '#indexer/events/event-kind.ts';
@@ -175,10 +175,8 @@ async function verifyBlock(
 ): Promise<Found> {
   const { ref } = block;
   const states = await readDerivedStates(tx, tables);
-  // a table that is catching up has the blocks up to its tip
-  const active = states.filter(
-    ({ isFollowed, tip }) => isFollowed || (tip !== null && tip.height >= ref.height),
-  );
+  // a table that is catching up, or is made anew, has the blocks up to its tip
+  const active = states.filter((state) => hasRowsOf(state, ref.height));
   const bytes = block.bytes.length;
   let made: RecomputedBlock;
   try {

@@ -104,7 +104,7 @@ export async function readDatabaseIdentity(client: pg.ClientBase | pg.Pool): Pro
 async function readTipAt(tx: pg.ClientBase, at: number): Promise<Marker['tip']> {
   const { rows } = await tx.query<BlockRow>(
     `SELECT o.sequence, o.height, o.block_hash AS hash FROM chain.outbox AS o
-      WHERE o.sequence <= $1 AND o.cancels IS NULL
+      WHERE o.sequence <= $1 AND o.cancels IS NULL AND o.reclassified IS NULL
         AND NOT EXISTS (SELECT FROM chain.outbox AS u WHERE u.cancels = o.sequence AND u.sequence <= $1)
       ORDER BY o.sequence DESC LIMIT 1`,
     [at],
@@ -121,7 +121,8 @@ async function readApplied(tx: pg.ClientBase, which: string, values: unknown[]):
     `SELECT o.sequence, o.height, o.block_hash AS hash, b.next_key
        FROM chain.outbox AS o
        JOIN chain.blocks AS b ON b.height = o.height AND b.hash = o.block_hash
-      WHERE o.cancels IS NULL AND NOT EXISTS (SELECT FROM chain.outbox AS u WHERE u.cancels = o.sequence) AND ${which}`,
+      WHERE o.cancels IS NULL AND o.reclassified IS NULL
+        AND NOT EXISTS (SELECT FROM chain.outbox AS u WHERE u.cancels = o.sequence) AND ${which}`,
     values,
   );
   return rows.map((row) => ({ sequence: row.sequence, tip: tipOf(row), nextKey: row.next_key }));

@@ -7,29 +7,66 @@ import { networks } from '#kernel/primitives/network.ts';
 import type { SaleView } from '#kernel/sales/sale-view.ts';
 import { saleView } from '#market/sales/sale-view.ts';
 import { type Command, type CommandContext, UsageError } from '#src/app/command-context.ts';
-import { settingFlag } from './flags.ts';
+import { hashFlag, settingFlag, tipFlag } from './flags.ts';
 import { jsonFlag } from './service-database.ts';
 
 export const salesCommand: Command = {
   name: 'sales',
   object: null,
-  operands: 'explain TXID',
-  summary: 'show what a transaction sold, and by what evidence',
-  details: `Names of classes, forms and confidences: docs/marketplace.md. A transaction that sold nothing, or is not
-indexed, shows nothing.
+  operands: 'explain TXID | reclassify',
+  summary: 'show what a transaction sold and by what evidence, or find all sales anew',
+  details: `explain: names of classes, forms and confidences are in docs/marketplace.md. A transaction that sold nothing,
+or is not indexed, shows nothing.
+
+reclassify reads all indexed blocks again, from the node or the folder of --blocks, and replaces their sales by
+those of this version's rules. The old sales answer until then. May run beside a service, which does so by
+itself after an update that changes the rules; an interrupted run is resumed by the next one, or by a service
+(docs/operating.md, "Reclassifying sales"). Progress goes to stderr.
 
   satscribe sales explain f4184fc596403b9d638783cf57adfe4c75c605f6356fbc91338530e9831e9e16
-  satscribe sales explain f4184fc596403b9d638783cf57adfe4c75c605f6356fbc91338530e9831e9e16 --json`,
-  flags: [jsonFlag, settingFlag('dataDir', 'DIR'), settingFlag('logLevel', 'LEVEL', 'warn')],
+  satscribe sales explain f4184fc596403b9d638783cf57adfe4c75c605f6356fbc91338530e9831e9e16 --json
+  satscribe sales reclassify --cookie-file ~/.bitcoin/.cookie
+  satscribe sales reclassify --blocks ./samples/regtest --data /tmp/regtest --json`,
+  flags: [
+    jsonFlag,
+    settingFlag('bitcoinRpcUrl', 'URL'),
+    settingFlag('bitcoinCookieFile', 'FILE'),
+    settingFlag('network', 'NAME'),
+    settingFlag('blocksDir', 'DIR'),
+    tipFlag,
+    settingFlag('dataDir', 'DIR'),
+    settingFlag('logLevel', 'LEVEL', 'warn'),
+  ],
   prepare: ({ settings }) => ({ settings, defaults: { logLevel: 'warn' } }),
   run: runSales,
 };
 
 async function runSales(context: CommandContext): Promise<void> {
-  const { flags, words, print, lifecycle } = context;
-  const [action = '', text = '', extra] = words;
-  if (action !== 'explain')
-    throw new UsageError(`${action === '' ? 'what' : action}? The command is satscribe sales explain`);
+  const [action = '', ...words] = context.words;
+  if (action === 'explain') return explain(context, words);
+  if (action === 'reclassify') return reclassify(context, words);
+  throw new UsageError(
+    `${action === '' ? 'what' : action}? The command is satscribe sales explain or reclassify`,
+  );
+}
+
+async function reclassify(context: CommandContext, [extra]: readonly string[]): Promise<void> {
+  if (extra !== undefined) throw new UsageError(`unexpected word ${extra}`);
+  const tip = hashFlag(context.flags, 'tip');
+  const { reclassifySales } = await import('#src/app/reclassify.ts');
+  const done = await reclassifySales(context, tip);
+  const { rules, blocks, sales } = done;
+  const count = (value: number): string => value.toLocaleString('en-US');
+  await context.print(
+    context.flags['json'] === undefined
+      ? `${count(sales)} sales in ${count(blocks)} blocks, by version ${rules} of the rules\n`
+      : `${JSON.stringify(done)}\n`,
+  );
+}
+
+async function explain(context: CommandContext, words: readonly string[]): Promise<void> {
+  const { flags, print, lifecycle } = context;
+  const [text = '', extra] = words;
   const txid = parseTxid(text);
   if (txid === null) throw new UsageError(`sales explain needs a txid: 64 hexadecimal digits, not "${text}"`);
   if (extra !== undefined) throw new UsageError(`unexpected word ${extra}`);

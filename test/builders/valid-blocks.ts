@@ -1,4 +1,5 @@
 import { BlockBuilder, regtestGenesis } from './block.ts';
+import { SpentWriter } from './block-folder.ts';
 import type { Input, Output } from './transaction.ts';
 
 /** An output that can be spent. */
@@ -20,6 +21,8 @@ export interface ValidBlock {
   /** 32 bytes, internal order. */
   readonly hash: Uint8Array;
   readonly bytes: Uint8Array<ArrayBuffer>;
+  /** The outputs that it spends, as a node gives them. */
+  readonly spent: Uint8Array;
   /** Spendable `coinbaseMaturity` blocks later; value 0 if nothing was claimed. */
   readonly coinbase: Coin;
 }
@@ -63,6 +66,7 @@ export class ValidBlocks {
     hash: regtestGenesis.hash,
   };
   readonly #builder = new BlockBuilder();
+  readonly #spent = new SpentWriter();
   #fees = 0;
 
   get height(): number {
@@ -99,6 +103,7 @@ export class ValidBlocks {
     for (const { coin } of inputs) this.#fees += coin.value;
     for (const { value } of outputs) this.#fees -= value;
     const txid = this.#builder.add({ inputs: spent, outputs });
+    this.#spent.add(inputs.map(({ coin }) => coin));
     return outputs.map((output, vout) => ({ ...output, txid, vout }));
   }
 
@@ -109,6 +114,12 @@ export class ValidBlocks {
     const { hash, bytes, coinbase } = this.#builder.finish(height, this.#tip.hash, seconds, [output]);
     this.#fees = 0;
     this.#tip = { height, hash };
-    return { height, hash, bytes: new Uint8Array(bytes), coinbase: { ...output, txid: coinbase, vout: 0 } };
+    return {
+      height,
+      hash,
+      bytes: new Uint8Array(bytes),
+      spent: this.#spent.finish(),
+      coinbase: { ...output, txid: coinbase, vout: 0 },
+    };
   }
 }

@@ -44,6 +44,12 @@ export const sales: DerivedTable = {
     assert(out !== undefined, 'sales have an encoder');
     return new SaleRows(out);
   },
+  rules: {
+    version: salesRules,
+    forget: async (tx, from, to) => {
+      await tx.query(`DELETE FROM ${table} WHERE height BETWEEN $1 AND $2`, [from, to]);
+    },
+  },
   async undo(tx, { ref: { height } }) {
     await tx.query(`DELETE FROM ${table} WHERE height = $1`, [height]);
   },

@@ -1,5 +1,5 @@
 /** The version of the rules and of their data: rows say by which they were made. */
-export const salesRules = 1;
+export const salesRules = 2;
 
 /** The largest output that a buyer puts before an item, to shift it: openordex takes up to 1,000 sats, msigner too. */
 export const dummyMax = 1_000;

@@ -11,7 +11,9 @@ export interface DerivedTableReport {
   readonly fromHeight: Height;
   /** It is complete, and gets each new block as soon as it is indexed. */
   readonly isComplete: boolean;
-  /** The last block that it covers; null: none. */
+  /** Its rows are made anew by other rules: those of blocks above the tip may be older ones. */
+  readonly isRemade: boolean;
+  /** The last block that it covers, or that was made anew; null: none. */
   readonly tip: BlockRef | null;
   /** Why it cannot continue; null: it can. */
   readonly problem: { readonly code: string; readonly message: string; readonly since: Date } | null;
@@ -21,6 +23,7 @@ interface Row {
   name: string;
   from_height: Height;
   is_followed: boolean;
+  is_remade: boolean;
   tip_height: Height | null;
   tip_hash: BlockHash | null;
   problem_code: string | null;
@@ -31,9 +34,9 @@ interface Row {
 /** The derived tables that the database has, by name. */
 export async function derivedTableReports(client: ClientBase): Promise<DerivedTableReport[]> {
   const { rows } = await client.query<Row>(
-    `SELECT d.name, d.from_height, d.is_followed,
-       CASE WHEN d.is_followed THEN s.tip_height ELSE d.tip_height END AS tip_height,
-       CASE WHEN d.is_followed THEN s.tip_hash ELSE d.tip_hash END AS tip_hash,
+    `SELECT d.name, d.from_height, d.is_followed, d.is_remade,
+       CASE WHEN d.is_followed AND NOT d.is_remade THEN s.tip_height ELSE d.tip_height END AS tip_height,
+       CASE WHEN d.is_followed AND NOT d.is_remade THEN s.tip_hash ELSE d.tip_hash END AS tip_hash,
        d.problem_code, d.problem_message, d.problem_since
      FROM chain.derived_tables d, chain.state s ORDER BY d.name`,
   );
@@ -41,13 +44,14 @@ export async function derivedTableReports(client: ClientBase): Promise<DerivedTa
 }
 
 function reportOf(row: Row): DerivedTableReport {
-  const { name, from_height: fromHeight, is_followed: isFollowed } = row;
+  const { name, from_height: fromHeight, is_followed: isFollowed, is_remade: isRemade } = row;
   const { tip_height: height, tip_hash: hash } = row;
   const { problem_code: code, problem_message: message, problem_since: since } = row;
   return {
     name,
     fromHeight,
-    isComplete: isFollowed,
+    isComplete: isFollowed && !isRemade,
+    isRemade: isFollowed && isRemade,
     tip: height === null || hash === null ? null : { height, hash },
     problem: code === null || message === null || since === null ? null : { code, message, since },
   };
@@ -63,11 +67,11 @@ export async function isComplete(client: ClientBase, name: string): Promise<bool
   return rowCount === 1;
 }
 
-/** Whether there is a block at a height, and a derived table covers it. */
+/** Whether there is a block at a height, and a derived table covers it, by the rules that it has now. */
 export async function hasBlock(client: ClientBase, name: string, height: Height): Promise<boolean> {
   const { rowCount } = await client.query(
     `SELECT FROM chain.derived_tables d JOIN chain.blocks b ON b.height = $2
-     WHERE d.name = $1 AND d.from_height <= $2 AND (d.is_followed OR d.tip_height >= $2)`,
+     WHERE d.name = $1 AND d.from_height <= $2 AND ((d.is_followed AND NOT d.is_remade) OR d.tip_height >= $2)`,
     [name, height],
   );
   return rowCount === 1;
@@ -100,6 +104,29 @@ async function readBehind(client: ClientBase | Pool, name: string): Promise<Behi
 /** Why a derived table lacks indexed blocks, in words, with the height that it has reached. Null: it lacks none. */
 export async function whyBehind(client: ClientBase | Pool, name: string): Promise<string | null> {
   return (await readBehind(client, name))?.message ?? null;
+}
+
+/**
+ * Why events of a derived table cannot be told by a version of its rules, in words: its rows are made anew, or another
+ * process has not begun to. Null: they can.
+ */
+export async function whyOtherRules(
+  client: ClientBase | Pool,
+  name: string,
+  version: number,
+): Promise<string | null> {
+  const { rows } = await client.query<{ rules: number; reached: Height | null; tip: Height | null }>(
+    `SELECT d.rules, d.tip_height AS reached, s.tip_height AS tip FROM chain.derived_tables d, chain.state s
+     WHERE d.name = $1 AND (d.is_remade OR d.rules <> $2)`,
+    [name, version],
+  );
+  const [row] = rows;
+  if (row === undefined) return null;
+  const { rules, reached, tip } = row;
+  if (rules !== version) return `The table ${name} follows version ${rules} of its rules, not ${version}.`;
+  return reached === null
+    ? `The table ${name} is made anew by version ${rules} of its rules: no block of ${tip} yet.`
+    : `The table ${name} is made anew by version ${rules} of its rules: it has reached height ${reached} of ${tip}.`;
 }
 
 /**

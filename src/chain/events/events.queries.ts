@@ -30,6 +30,8 @@ export interface OutboxEntry {
   readonly hash: BlockHash;
   /** Sequence of the row that this one undoes; null: the block was applied. */
   readonly cancels: number | null;
+  /** Number of the kind whose events were all made anew: the row is no block. Null: it is one. */
+  readonly reclassified: number | null;
   /** For an applied block; null: not known, or it was taken back before the kind was added. */
   readonly eventCount: number | null;
   /** The canonical text of an applied block; null if it was dropped and the block was taken back since. */
@@ -41,6 +43,7 @@ interface EntryRow {
   height: Height;
   block_hash: BlockHash;
   cancels: number | null;
+  reclassified: number | null;
   event_count: number | null;
   events: Buffer | null;
   is_there: boolean;
@@ -78,6 +81,7 @@ export async function readOutboxPage(
       height: row.height,
       hash: row.block_hash,
       cancels: row.cancels,
+      reclassified: row.reclassified,
       eventCount: row.event_count ?? made?.count ?? null,
       text:
         row.events === null
@@ -95,17 +99,18 @@ async function readRows(
 ): Promise<EntryRow[]> {
   const { rows } = await client.query<EntryRow>(
     `WITH page AS MATERIALIZED (
-       SELECT sequence, height, block_hash, cancels FROM chain.outbox WHERE sequence >= $1 ORDER BY sequence LIMIT $2
+       SELECT sequence, height, block_hash, cancels, reclassified FROM chain.outbox WHERE sequence >= $1 ORDER BY sequence LIMIT $2
      ), counted AS (
        SELECT page.*, e.events,
-         CASE WHEN cancels IS NOT NULL OR height < $5 THEN coalesce(e.event_count, 0) ELSE e.event_count END AS event_count
+         CASE WHEN cancels IS NOT NULL OR reclassified IS NOT NULL OR height < $5 THEN coalesce(e.event_count, 0) ELSE e.event_count END AS event_count
        FROM page LEFT JOIN chain.outbox_events e ON e.sequence = page.sequence AND e.kind = $4
      ), bounded AS (
        SELECT *, sum(coalesce(event_count, $6))
          OVER (ORDER BY sequence ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before FROM counted
      )
-     SELECT o.sequence, o.height, o.block_hash, o.cancels, o.event_count, o.events,
-       coalesce((SELECT b.hash FROM chain.blocks b WHERE b.height = o.height) = o.block_hash, false) AS is_there
+     SELECT o.sequence, o.height, o.block_hash, o.cancels, o.reclassified, o.event_count, o.events,
+       o.reclassified IS NULL
+         AND coalesce((SELECT b.hash FROM chain.blocks b WHERE b.height = o.height) = o.block_hash, false) AS is_there
      FROM bounded o WHERE coalesce(o.before, 0) < $3 ORDER BY o.sequence`,
     [fromSequence, rowsPerPage, eventsPerPage, number, firstHeight, uncountedEvents],
   );
@@ -163,7 +168,8 @@ export async function sequenceFromHeight(client: ClientBase | Pool, height: Heig
   const { rows } = await client.query<{ sequence: number | null }>(
     `SELECT max(o.sequence) AS sequence
      FROM (SELECT height, hash FROM chain.blocks WHERE height >= $1 ORDER BY height LIMIT 1) AS b
-     JOIN chain.outbox o ON o.height = b.height AND o.block_hash = b.hash AND o.cancels IS NULL`,
+     JOIN chain.outbox o ON o.height = b.height AND o.block_hash = b.hash
+       AND o.cancels IS NULL AND o.reclassified IS NULL`,
     [height],
   );
   return rows[0]?.sequence ?? null;

@@ -1,5 +1,5 @@
 import type { ClientBase, Pool } from 'pg';
-import { hasBlock, whyBehind } from '#chain/derived/derived-tables.queries.ts';
+import { hasBlock, whyBehind, whyOtherRules } from '#chain/derived/derived-tables.queries.ts';
 import { nameOfNumber } from '#chain/sales/sale.queries.ts';
 import { indexesOnly } from '#chain/snapshot/indexes-only.ts';
 import type { EventKindIdentity } from '#kernel/events/event-kind.ts';
@@ -13,7 +13,7 @@ import { confidences, moveClasses, saleForms } from '#kernel/sales/sale-names.ts
 import type { BlockEventText, StoredEventKind, TextRange } from './stored-event-kind.ts';
 
 const table = 'sales';
-const identity: EventKindIdentity = { name: 'sales', number: 2, letter: 's', version: 1 };
+const identity: EventKindIdentity = { name: 'sales', number: 2, letter: 's', version: 2 };
 
 /** The stored data of events of sales. */
 export const storedSaleKind: StoredEventKind = {
@@ -49,7 +49,8 @@ async function whyNotReadable(client: ClientBase | Pool): Promise<string | null>
   );
   const [row] = rows;
   if (row === undefined || !row.has_blocks) return null;
-  return row.is_wanted ? whyBehind(client, table) : 'sales are not indexed';
+  if (!row.is_wanted) return 'sales are not indexed';
+  return (await whyBehind(client, table)) ?? whyOtherRules(client, table, identity.version);
 }
 
 interface BlockRow {

@@ -14,7 +14,7 @@ import type { FeedPosition } from './feed-position.ts';
 
 export interface FedEvent {
   readonly id: string;
-  /** `block`, `undo`, or the name that a kind gives its events. */
+  /** `block`, `undo`, `reclassified`, or the name that a kind gives its events. */
   readonly type: string;
   /** The event as JSON, including its id and type. */
   readonly json: string;
@@ -107,7 +107,7 @@ function* eventsOfPage(
 }
 
 function* eventsOf(kind: StoredEventKind, entry: OutboxEntry, fromIndex: number): Generator<FedEvent> {
-  const { sequence, height, cancels, text } = entry;
+  const { sequence, height, cancels, reclassified, text } = entry;
   const blockHash = displayHash(entry.hash);
   const fed = (index: number, type: FedEvent['type'], fields: object): FedEvent => {
     const id = eventId(kind, sequence, index);
@@ -115,6 +115,11 @@ function* eventsOf(kind: StoredEventKind, entry: OutboxEntry, fromIndex: number)
   };
   if (cancels !== null) {
     if (fromIndex === 0) yield fed(0, 'undo', { cancels });
+    return;
+  }
+  if (reclassified !== null) {
+    if (reclassified === kind.number && fromIndex === 0)
+      yield fed(0, 'reclassified', { version: kind.version });
     return;
   }
   if (fromIndex === 0) yield fed(0, 'block', { events: entry.eventCount, eventsKept: text !== null });

@@ -61,7 +61,7 @@ function readSales({ cancels, text }: OutboxEntry): IndexedSale[] {
 }
 
 function* eventsOf(
-  { sequence, height, hash, cancels }: OutboxEntry,
+  { sequence, height, hash, cancels, reclassified }: OutboxEntry,
   fromIndex: number,
   sales: readonly IndexedSale[],
   context: Context,
@@ -73,6 +73,8 @@ function* eventsOf(
     return { id, type, json: JSON.stringify({ id, type, ...fields }) };
   };
   if (cancels !== null && fromIndex === 0) yield fed(0, 'undo', { height, blockHash, cancels });
+  if (reclassified === storedSaleKind.number && fromIndex === 0)
+    yield fed(0, 'reclassified', { height, blockHash, rules: storedSaleKind.version });
   for (const [index, sale] of sales) {
     if (index < fromIndex || context.isOwn(sale.txid)) continue;
     const { inscriptionId, txid, input, price, grossPayout, form, confidence, bundle, wash } = sale;

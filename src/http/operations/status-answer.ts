@@ -38,13 +38,15 @@ const derivedTable = Type.Object({
   fromHeight: Type.Integer(),
   /**
    * `complete`: it has every block. `catching-up`: it is being made for blocks indexed before. `waiting`: that is
-   * held up. `gap`: it has every indexed block, but those that are missing leave its facts unknown.
+   * held up. `gap`: it has every indexed block, but those that are missing leave its facts unknown. `remaking`: it has
+   * every block, and is made anew by other rules; blocks up to `tip` follow them.
    */
   state: Type.Union([
     Type.Literal('complete'),
     Type.Literal('catching-up'),
     Type.Literal('waiting'),
     Type.Literal('gap'),
+    Type.Literal('remaking'),
   ]),
   tip: nullable(blockRef),
   problem: nullable(problem),
@@ -221,10 +223,11 @@ async function derivedTablesOf(client: Snapshot['client']): Promise<Static<typeo
   const reports = await derivedTableReports(client);
   const runes = await runeStanding(client);
   const followed = (name: string) => (name === 'runes' && runes.state === 'gap' ? 'gap' : 'complete');
-  return reports.map(({ name, fromHeight, isComplete, tip, problem: held }) => ({
+  const unfinished = (isRemade: boolean) => (isRemade ? 'remaking' : 'catching-up');
+  return reports.map(({ name, fromHeight, isComplete, isRemade, tip, problem: held }) => ({
     name,
     fromHeight,
-    state: isComplete ? followed(name) : held === null ? 'catching-up' : 'waiting',
+    state: isComplete ? followed(name) : held === null ? unfinished(isRemade) : 'waiting',
     tip: refOf(tip),
     problem: held === null ? null : { ...held, since: held.since.toISOString() },
   }));

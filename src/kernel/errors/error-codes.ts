@@ -49,7 +49,8 @@ const table = {
     retry: 'never',
   },
   block_unavailable: {
-    meaning: 'A block of the chain is missing or cannot be read.',
+    meaning:
+      'A block of the chain, or what is needed of the outputs that it spends, is missing or cannot be read.',
     action:
       'Restore the file, or correct headers in chain.json. A node may still get it, or switch to another branch.',
     retry: 'anew',
@@ -233,7 +234,7 @@ const table = {
     retry: 'never',
   },
   database_newer: {
-    meaning: 'The database was migrated by a newer version of this program.',
+    meaning: 'The database was migrated by a newer version of this program, or has rows by its rules.',
     action: 'Update this program, or use another database or data folder.',
     retry: 'never',
   },
@@ -434,7 +435,7 @@ const table = {
   },
   events_not_ready: {
     meaning:
-      'A first load is running: events of older blocks need an index that is built at its end. Or a catch-up pass still fills the tables of this kind of events.',
+      'A first load is running: events of older blocks need an index that is built at its end. Or a catch-up pass still fills the tables of this kind of events, or makes them anew by other rules.',
     action: 'Wait; /status and the log show how far it is.',
     retry: 'soon',
   },

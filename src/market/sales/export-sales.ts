@@ -1,4 +1,6 @@
 import type { ClientBase, Pool } from 'pg';
+import { whyOtherRules } from '#chain/derived/derived-tables.queries.ts';
+import { storedSaleKind } from '#chain/events/sale-texts.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import type { Tip } from '#kernel/contracts/search-engine.ts';
@@ -16,7 +18,7 @@ const partRows = 1_000;
 /** The moment of an export: all its sales are those of one chain, under one classification. */
 export interface ExportMoment {
   readonly tip: Tip;
-  /** `chain.state.derived_epoch`: another one after the table of sales was made anew. */
+  /** `chain.state.derived_epoch`: another one once the table of sales is made anew. */
   readonly epoch: number;
 }
 
@@ -45,11 +47,13 @@ async function momentAt(client: ClientBase, height: number): Promise<MomentRow> 
 
 /**
  * The moment of an export that begins behind a sale. Throws `cursor_stale` where the block of that sale has left the
- * chain.
+ * chain, and `derived_table_behind` while sales are made anew by other rules: rows of both are there.
  *
  * @param after null: it begins with the first sale
  */
 export async function beginExport(client: ClientBase, tip: Tip, after: SaleId | null): Promise<ExportMoment> {
+  const why = await whyOtherRules(client, 'sales', storedSaleKind.version);
+  if (why !== null) throw new AppError('derived_table_behind', why, { table: 'sales' });
   const { epoch, hash } = await momentAt(client, after?.place.height ?? tip.height);
   if (after !== null && (hash === null || markOfBlock(hash) !== after.blockMark)) {
     throw new AppError(

@@ -2,7 +2,11 @@ import { LRUCache } from 'lru-cache';
 import type { ClientBase } from 'pg';
 import { requireNotBehind } from '#chain/derived/derived-tables.queries.ts';
 import type { Tip } from '#kernel/contracts/search-engine.ts';
-import { type CollectionStanding, standingOf } from '#market/collections/collection-standing.store.ts';
+import {
+  type CollectionStanding,
+  type RemadeSales,
+  standingOf,
+} from '#market/collections/collection-standing.store.ts';
 import { type FoundCollection, membersOf } from '#market/collections/market-slug.store.ts';
 import { type SoldInBlock, salesIn } from './sale-places.ts';
 
@@ -22,13 +26,16 @@ interface SaleList {
   readonly revision: string | null;
   /** `chain.state.derived_epoch`: another one after the table of sales was made anew. */
   readonly epoch: number;
+  /** How far that was when the list was read. */
+  readonly remade: RemadeSales | null;
   readonly blocks: readonly SoldInBlock[];
 }
 
 /**
  * Where the sales of collections are, in the order of the chain: height, transaction, input, place. A deep page takes a
  * walk over all sales before it, so what a walk has found is kept, and grows with each block. A reorganisation, another
- * import of the slug, or new rules make it anew (docs/adr/0048-pages-of-sales.md).
+ * import of the slug, or new rules make it anew (docs/adr/0048-pages-of-sales.md). While rows are made anew by new rules, the
+ * blocks that this has reached since are read again.
  */
 export class SaleLists {
   readonly #lists = new LRUCache<string, SaleList>({ maxSize: keptSalesMax, sizeCalculation: sizeOf });
@@ -50,23 +57,50 @@ export class SaleLists {
     const last = this.#lists.get(slug);
     const now = await standingOf(client, slug, last?.tip.height ?? tip.height);
     const kept = last !== undefined && isTrue(last, now) ? last : null;
-    if (kept?.tip.height === tip.height) return kept.blocks;
-    const above = kept?.tip.height ?? -1;
-    if (tip.height - above > newBlocksMax) {
+    const ranges = rangesToRead(kept, now, tip.height);
+    if (kept !== null && ranges.length === 0) return kept.blocks;
+    if (ranges.reduce((count, { above, to }) => count + to - above, 0) > newBlocksMax) {
       if (!mayWalk) return null;
       await client.query(`SET LOCAL statement_timeout = ${walkMs}`);
     }
-    const found = await readSold(client, collection, above, tip.height);
-    const blocks = kept === null ? found : [...kept.blocks, ...found];
+    let blocks: readonly SoldInBlock[] = kept?.blocks ?? [];
+    for (const { above, to } of ranges) {
+      const [below, beyond] = [
+        blocks.filter(({ height }) => height <= above),
+        blocks.filter(({ height }) => height > to),
+      ];
+      blocks = [...below, ...(await readSold(client, collection, above, to)), ...beyond];
+    }
     // where a snapshot with later blocks has been here meanwhile, the next one adds these again
-    this.#lists.set(slug, { tip, revision: now.revision, epoch: now.epoch, blocks });
+    const { revision, epoch, remade } = now;
+    this.#lists.set(slug, { tip, revision, epoch, remade, blocks });
     return blocks;
   }
 }
 
 /** Whether a list belongs to the chain, the import and the rules of now. */
-function isTrue({ tip, revision, epoch }: SaleList, now: CollectionStanding): boolean {
-  return revision === now.revision && epoch === now.epoch && now.hash?.equals(tip.hash) === true;
+function isTrue({ tip, revision, epoch, remade }: SaleList, now: CollectionStanding): boolean {
+  if (revision !== now.revision || epoch !== now.epoch || now.hash?.equals(tip.hash) !== true) return false;
+  const is = now.remade;
+  if (remade === null || is === null) return remade === is;
+  return remade.undoEpoch === is.undoEpoch && remade.height <= is.height;
+}
+
+/** Heights: those above one, up to another. */
+interface BlockRange {
+  readonly above: number;
+  readonly to: number;
+}
+
+/** The blocks that a list lacks, and those that have other rows by now. */
+function rangesToRead(kept: SaleList | null, now: CollectionStanding, tip: number): BlockRange[] {
+  if (kept === null) return [{ above: -1, to: tip }];
+  const is = now.remade;
+  const renewed =
+    kept.remade === null || is === null
+      ? []
+      : [{ above: kept.remade.height, to: Math.min(is.height, kept.tip.height) }];
+  return [...renewed, { above: kept.tip.height, to: tip }].filter(({ above, to }) => to > above);
 }
 
 function sizeOf({ blocks }: SaleList): number {

@@ -4,9 +4,11 @@ import { storedSaleKind } from '#chain/events/sale-texts.queries.ts';
 import { salesOfTransaction } from '#chain/sales/sale.queries.ts';
 import { completeEventHashes } from '#indexer/apply/complete-event-hashes.ts';
 import { saleEvents } from '#indexer/events/sale-events.ts';
+import { follow } from '#indexer/follow/follow.ts';
 import { openNodeSource } from '#indexer/source/node-source.ts';
 import { verifyChain } from '#indexer/verify/verify-chain.ts';
 import { asTxid, type Txid } from '#kernel/primitives/hash.ts';
+import { asHeight } from '#kernel/primitives/height.ts';
 import { networks } from '#kernel/primitives/network.ts';
 import { connectNode } from '#node/bitcoin-node.ts';
 import {
@@ -16,6 +18,7 @@ import {
 } from '#test/builders/regtest/regtest-transaction.ts';
 import { readHashes, textsOfTables } from '#test/support/chain/event-rows.ts';
 import { alice, bob, carol, listed, pairType, postage, Trades } from '#test/support/chain/trades.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { parseThreads } from '#test/support/parse-threads.ts';
 import { type IndexedNode, startIndexedNode } from '#test/support/utxos/indexed-node.ts';
 
@@ -67,6 +70,27 @@ async function verified(): Promise<unknown> {
   });
   await source.close();
   return differences;
+}
+
+/** Sales, and hashes of their events, of a database. */
+async function soldIn(pool: TestDatabase['pool']): Promise<unknown> {
+  const { rows } = await pool.query<{ sale: string }>(
+    'SELECT s::text AS sale FROM chain.sales s ORDER BY height, tx_index, input, place',
+  );
+  return { sales: rows.map(({ sale }) => sale), hashes: [...(await readHashes(pool, storedSaleKind))] };
+}
+
+/** An index that has never seen another branch has the same. */
+async function expectClean(): Promise<void> {
+  const clean = await createTestDatabase();
+  const connected = await connectNode(node.bitcoind.settings);
+  const source = openNodeSource(connected);
+  const until = asHeight(await node.bitcoind.rpc.call<number>('getblockcount'));
+  const signal = new AbortController().signal;
+  await follow({ source, pool: clean.pool, signal, threads: parseThreads(), until });
+  await source.close();
+  expect(await soldIn(node.database.pool)).toEqual(await soldIn(clean.pool));
+  await clean.drop();
 }
 
 describe('sales of a real chain', () => {
@@ -126,7 +150,7 @@ describe('sales of a real chain', () => {
         feeOutput: 3,
       },
     ]);
-    expect(explained[0]).toMatchObject({ price: 70_000, sighash: pairType, rules: 1, isWash: false });
+    expect(explained[0]).toMatchObject({ price: 70_000, sighash: pairType, rules: 2, isWash: false });
   });
 
   test('sold again in one block are two, and a reorganisation gives the item to another buyer', async () => {
@@ -147,6 +171,77 @@ describe('sales of a real chain', () => {
     expect(await salesOf(toBob, toCarol)).toEqual([]);
     expect(await salesOf(instead)).toMatchObject([{ id: idOf(sold), taker: hexOf(carol), price: 50_000 }]);
     expect(await verified()).toEqual([]);
+    await expectClean();
+  });
+
+  test('are gone where a reorganisation makes the sale a transfer, which cancels the listing', async () => {
+    const sold = await trades.item(alice);
+    const bought = await trades.purchase(sold.coin(0), bob, 50_000);
+    const { money } = await trades.purse(alice);
+    const cancelled = transaction(
+      [sold.coin(0), money],
+      [
+        { value: postage, to: carol },
+        { value: 990_000, to: alice },
+      ],
+    );
+    const { hash } = await node.chain.mine([bought]);
+    await node.chain.mine();
+    await node.atTip();
+    expect(await salesOf(bought)).toMatchObject([{ id: idOf(sold), taker: hexOf(bob) }]);
+    await node.bitcoind.rpc.call('invalidateblock', [hash]);
+    await node.chain.mine([cancelled]);
+    await node.chain.mineEmpty(2);
+    await node.atTip();
+    expect(await salesOf(bought, cancelled)).toEqual([]);
+    expect(await verified()).toEqual([]);
+    await expectClean();
+    // and back: the longer branch of the sale wins again
+    await node.bitcoind.rpc.call('invalidateblock', [
+      await node.bitcoind.rpc.call<string>('getblockhash', [
+        (await node.bitcoind.rpc.call<number>('getblockcount')) - 2,
+      ]),
+    ]);
+    await node.bitcoind.rpc.call('reconsiderblock', [hash]);
+    await node.atTip();
+    expect(await salesOf(bought)).toMatchObject([{ id: idOf(sold), taker: hexOf(bob) }]);
+    await expectClean();
+  });
+
+  test('that wait in the mempool, each for the one before, are all there once a block has them', async () => {
+    const sold = await trades.item(alice);
+    const toBob = await trades.purchase(sold.coin(0), bob, 50_000);
+    const toCarol = await trades.purchase(toBob.coin(1), carol, 60_000);
+    const { money } = await trades.purse(bob);
+    const offer = transaction(
+      [toCarol.coin(1), money],
+      [
+        { value: postage, to: bob },
+        { value: 80_000, to: carol },
+        { value: 900_000, to: bob },
+      ],
+    );
+    const last = await trades.purchase(offer.coin(0), alice, 90_000);
+    for (const pending of [toBob, toCarol, offer, last]) await node.chain.broadcast(pending);
+    const { ancestorcount: ancestors } = await node.bitcoind.rpc.call<{ ancestorcount: number }>(
+      'getmempoolentry',
+      [last.txid],
+    );
+    expect(ancestors).toBe(4);
+    await node.atTip();
+    expect(await salesOf(toBob, toCarol, offer, last)).toEqual([]);
+    await node.chain.mineMempool();
+    await node.atTip();
+    const rows = await salesOf(toBob, toCarol, offer, last);
+    expect(rows.map((row) => [row.class, row.maker, row.taker, row.price])).toEqual([
+      [1, hexOf(alice), hexOf(bob), 50_000],
+      [1, hexOf(bob), hexOf(carol), 60_000],
+      [2, hexOf(carol), hexOf(bob), 80_000 - postage],
+      [1, hexOf(bob), hexOf(alice), 90_000],
+    ]);
+    expect(new Set(rows.map(({ id }) => id))).toEqual(new Set([idOf(sold)]));
+    expect(await verified()).toEqual([]);
+    await expectClean();
   });
 
   test('verify tells a row that is missing, and one that differs', async () => {

@@ -1,7 +1,8 @@
 /**
- * A process that follows a folder and fills the derived tables of tests, with a failpoint at which it kills itself.
+ * A process that follows a folder and fills derived tables, with a failpoint at which it kills itself.
  */
 import { catchUp } from '#indexer/catch-up/catch-up.ts';
+import { derivedTables } from '#indexer/derived/derived-tables.ts';
 import { follow } from '#indexer/follow/follow.ts';
 import { WriterActivity } from '#indexer/follow/writer-activity.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
@@ -12,17 +13,21 @@ import { testDerivedTables } from './test-derived-tables.ts';
 export interface CatchUpTask {
   readonly url: string;
   readonly dir: string;
-  readonly tip: string;
+  /** Absent: that of the folder. */
+  readonly tip?: string;
+  /** Those of the program alone; absent: those of tests too. */
+  readonly tables?: 'program';
   readonly failpoint: readonly [name: Failpoint, passes: number] | null;
 }
 
-const { url, dir, tip, failpoint } = JSON.parse(process.argv[2] as string) as CatchUpTask;
+const { url, dir, tip, tables, failpoint } = JSON.parse(process.argv[2] as string) as CatchUpTask;
 if (failpoint !== null) armFailpoint(...failpoint);
 const pool = createPool(url, { applicationName: 'satscribe test' });
-const source = await openFolderSource(dir, { tip });
+const source = await openFolderSource(dir, tip === undefined ? {} : { tip });
 const { signal } = new AbortController();
 const writer = new WriterActivity();
-const common = { source, pool, signal, threads: 1, derivedTables: testDerivedTables };
+const known = tables === 'program' ? derivedTables : testDerivedTables;
+const common = { source, pool, signal, threads: 1, derivedTables: known };
 await Promise.all([
   follow({ ...common, activity: writer, bounds: { blocksMax: 20 } }),
   catchUp({

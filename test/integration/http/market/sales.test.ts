@@ -1,6 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { storedInscriptionKind } from '#chain/events/inscription-texts.queries.ts';
+import { storedSaleKind } from '#chain/events/sale-texts.queries.ts';
 import type { App } from '#http/server/app-dependencies.ts';
+import { catchUp } from '#indexer/catch-up/catch-up.ts';
+import { remakeTable } from '#indexer/derived/derived-state.ts';
+import { derivedTables } from '#indexer/derived/derived-tables.ts';
+import { sales } from '#indexer/derived/sales/sales.ts';
+import { WriterActivity } from '#indexer/follow/writer-activity.ts';
+import { openNodeSource } from '#indexer/source/node-source.ts';
+import { withTransaction } from '#kernel/pg/transaction.ts';
 import { networks } from '#kernel/primitives/network.ts';
+import { connectNode } from '#node/bitcoin-node.ts';
 import { createPostgresEngine } from '#search/postgres/postgres-engine.ts';
 import { createSearchService } from '#search/service/search-service.ts';
 import { addressOf, type RegtestTransaction } from '#test/builders/regtest/regtest-transaction.ts';
@@ -8,6 +18,7 @@ import { alice, bob, carol, Trades } from '#test/support/chain/trades.ts';
 import { buildCheckedApp } from '#test/support/checked-app.ts';
 import { silentLogger } from '#test/support/http-app.ts';
 import { testOperations } from '#test/support/operations.ts';
+import { parseThreads } from '#test/support/parse-threads.ts';
 import { type IndexedNode, startIndexedNode } from '#test/support/utxos/indexed-node.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
@@ -28,6 +39,7 @@ beforeAll(async () => {
     network: networks.regtest,
     logger: silentLogger(),
     operations: testOperations(readers),
+    eventKinds: [storedInscriptionKind, storedSaleKind],
   });
   address = await app.listen({ host: '127.0.0.1', port: 0 });
 });
@@ -150,9 +162,61 @@ describe('sales of all collections', () => {
     expect((await salesAt(`?since=${since}`)).map(({ txid }) => txid)).toEqual([toCarol.txid]);
   });
 
+  test('are not told while they are found again by other rules, and one line tells that they were', async () => {
+    const item = await trades.item(alice);
+    await mined(await trades.purchase(item.coin(0), bob, 50_000));
+    const since = await height();
+    const [seen] = await salesAt(`?since=${since}`);
+    const { pool } = node.database;
+    expect(await withTransaction(pool, (tx) => remakeTable(tx, derivedTables, sales))).toBe('begun');
+    await pool.query(
+      `INSERT INTO service.market_collections (slug, name, items, digest) VALUES ('toads', 'Toads', 1, sha256('y'))`,
+    );
+    const exported = '/marketplace/data/export?slug=toads';
+    for (const url of [`${path}?since=${since}`, `${path}/stream`, '/events?kind=sales', exported]) {
+      const refused = await fetch(`${address}${url}`);
+      expect([refused.status, refused.headers.has('retry-after')]).toEqual([503, true]);
+      expect(await refused.text()).toContain('is made anew by version');
+    }
+    const source = openNodeSource(await connectNode(node.bitcoind.settings));
+    await catchUp({
+      source,
+      pool,
+      signal: new AbortController().signal,
+      settings: { indexAddresses: true, indexRunes: true, indexSats: false, indexSales: true },
+      writer: new WriterActivity(),
+      endsCaughtUp: true,
+      threads: parseThreads(),
+      bounds: { lookMs: 20 },
+    });
+    await source.close();
+    expect((await fetch(`${address}${exported}`)).status).toBe(200);
+    const next = await mined();
+    const lines = await salesAt(`?since=${since}`);
+    expect(lines).toHaveLength(2);
+    expect(lines[0]).toEqual(seen);
+    expect(lines[1]).toMatchObject({ type: 'reclassified', height: since, rules: 2 });
+    expect(await salesAt(`?after=${seen!.id}`)).toEqual(lines.slice(1));
+    expect(await salesAt(`?after=${lines[1]!.id}`)).toEqual([]);
+    const eventsAfter = async (kind: string): Promise<Record<string, unknown>[]> => {
+      const sequence = Number(seen!.id.split('.')[0]);
+      const answer = await fetch(`${address}/events?kind=${kind}&after=${sequence}`);
+      return (await answer.text())
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as Record<string, unknown>);
+    };
+    const [told, block] = await eventsAfter('sales');
+    expect(told).toMatchObject({ id: lines[1]!.id, type: 'reclassified', version: 2 });
+    expect(block).toMatchObject({ type: 'block', height: since + 1, blockHash: next });
+    // other kinds have no event of that row
+    expect(await eventsAfter('inscriptions')).toMatchObject([{ type: 'block', blockHash: next }]);
+  });
+
   test('are pushed as blocks come, with undos, and go on after Last-Event-ID', async () => {
     const item = await trades.item(alice);
     const toBob = await trades.purchase(item.coin(0), bob, 50_000);
+    await node.atTip();
     const control = new AbortController();
     const answer = await fetch(`${address}${path}/stream`, { signal: control.signal });
     expect([answer.status, answer.headers.get('content-type')]).toEqual([

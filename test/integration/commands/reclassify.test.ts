@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest';
+import { ageSales, bestHeight, SoldChain } from '#test/support/chain/sold-chain.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { type CliResult, runCli, startCli } from '#test/support/run-cli.ts';
+
+const chain = new SoldChain('reclassify command');
+
+const reclassify = (
+  { url }: TestDatabase,
+  words: readonly string[] = [],
+  env: Record<string, string> = {},
+): Promise<CliResult> =>
+  runCli(['sales', 'reclassify', '--blocks', chain.dirs.best, ...words], { DATABASE_URL: url, ...env });
+
+async function countOf({ pool }: TestDatabase): Promise<number> {
+  const { rows } = await pool.query<{ count: number }>('SELECT count(*)::integer AS count FROM chain.sales');
+  return rows[0]!.count;
+}
+
+test('finds all sales anew, in words and for programs, and again by the same rules', async () => {
+  const database = await chain.indexed();
+  const sales = await countOf(database);
+  await ageSales(database);
+  const done = await reclassify(database, ['--json']);
+  expect(done).toMatchObject({ exitCode: 0, stderr: '' });
+  expect(JSON.parse(done.stdout)).toEqual({
+    rules: 2,
+    resumed: false,
+    blocks: bestHeight + 1,
+    height: bestHeight,
+    sales,
+  });
+  await chain.index(database);
+  await chain.expectClean(database);
+  await database.pool.query('DELETE FROM chain.sales');
+  const again = await reclassify(database, ['--log-level', 'info']);
+  expect(again.stdout).toBe(`${sales} sales in ${bestHeight + 1} blocks, by version 2 of the rules\n`);
+  expect(again.stderr).toContain('reclassifying');
+  await chain.expectClean(database);
+});
+
+test('goes on after an interruption, and works beside a service that indexes', async () => {
+  const database = await chain.indexed();
+  await ageSales(database);
+  await chain.remake(database);
+  await chain.passTo(database, 50);
+  const resumed = await reclassify(database, ['--json']);
+  expect(JSON.parse(resumed.stdout)).toMatchObject({ resumed: true, height: bestHeight });
+  const service = startCli(['serve', '--port', '0', '--blocks', chain.dirs.best], {
+    DATABASE_URL: database.url,
+  });
+  try {
+    await service.seen(/^ready \S+\n$/u);
+    await database.pool.query('UPDATE chain.sales SET price = price + 1');
+    const beside = await reclassify(database, ['--json']);
+    expect(beside).toMatchObject({ exitCode: 0 });
+    expect(JSON.parse(beside.stdout)).toMatchObject({ resumed: false });
+  } finally {
+    service.child.kill('SIGTERM');
+    await service.ended;
+  }
+  await chain.expectClean(database);
+}, 60_000);
+
+test('says what keeps it from finding sales', async () => {
+  const empty = await createTestDatabase();
+  const none = await reclassify(empty);
+  expect(none).toMatchObject({ exitCode: 1, stdout: '' });
+  expect(none.stderr).toContain('nothing_indexed');
+  await empty.drop();
+  const database = await chain.indexed({ until: 5, indexSales: false });
+  const unwanted = await reclassify(database, [], { INDEX_SALES: 'false' });
+  expect(unwanted.exitCode).toBe(2);
+  expect(unwanted.stderr).toContain('INDEX_SALES is false');
+  expect((await reclassify(database)).stderr).toContain('INDEX_SALES');
+  const extra = await reclassify(database, ['all']);
+  expect(extra).toMatchObject({ exitCode: 2 });
+  expect(extra.stderr).toContain('unexpected word all');
+});

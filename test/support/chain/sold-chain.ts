@@ -1,0 +1,176 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, expect } from 'vitest';
+import { storedSaleKind } from '#chain/events/sale-texts.queries.ts';
+import { undoAbove } from '#indexer/apply/undo.ts';
+import { type CatchUpOptions, catchUp } from '#indexer/catch-up/catch-up.ts';
+import { remakeTable } from '#indexer/derived/derived-state.ts';
+import { derivedTables } from '#indexer/derived/derived-tables.ts';
+import { sales } from '#indexer/derived/sales/sales.ts';
+import { follow } from '#indexer/follow/follow.ts';
+import { WriterActivity } from '#indexer/follow/writer-activity.ts';
+import { openFolderSource } from '#indexer/source/folder-source.ts';
+import { verifyChain } from '#indexer/verify/verify-chain.ts';
+import { withTransaction } from '#kernel/pg/transaction.ts';
+import { asHeight, type Height } from '#kernel/primitives/height.ts';
+import { regtestGenesis } from '#test/builders/block.ts';
+import { BlockFolder } from '#test/builders/block-folder.ts';
+import { coinbaseMaturity } from '#test/builders/valid-blocks.ts';
+import type { ModelBlock } from '#test/chaos/chain-state.ts';
+import { RandomBlocks } from '#test/chaos/random-blocks.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { parseThreads } from '#test/support/parse-threads.ts';
+import { dumpChain, pinFingerprintKey } from './chain-dump.ts';
+import { readHashes } from './event-rows.ts';
+
+export type Branch = 'best' | 'stale';
+interface Reach {
+  readonly at?: Branch;
+  readonly until?: number;
+  readonly indexSales?: boolean;
+}
+
+const forever = new AbortController().signal;
+/** Blocks in which something is sold, and of these those that both branches have. */
+const soldBlocks = 36;
+const commonBlocks = 20;
+/** The last block that both branches have. */
+export const forkHeight = coinbaseMaturity + commonBlocks;
+export const bestHeight = coinbaseMaturity + soldBlocks;
+
+/** Indexes of a random chain that sells, in two branches, for a file that makes one at its top. */
+export class SoldChain {
+  readonly dirs: Readonly<Record<Branch, string>>;
+  readonly #dir = mkdtempSync(join(tmpdir(), 'satscribe-sold-'));
+  readonly #databases: TestDatabase[] = [];
+
+  constructor(seed: string) {
+    const blocks = new RandomBlocks(seed);
+    const grown = (from: readonly ModelBlock[], count: number): ModelBlock[] => {
+      const made = [...from];
+      for (let added = 0; added < count; added++) made.push(blocks.next(made.at(-1)!.after, []));
+      return made;
+    };
+    const common = grown(blocks.base(), commonBlocks);
+    const chains = {
+      best: grown(common, soldBlocks - commonBlocks),
+      stale: grown(common, soldBlocks - commonBlocks - 3),
+    };
+    this.dirs = { best: join(this.#dir, 'best'), stale: join(this.#dir, 'stale') };
+    for (const branch of ['best', 'stale'] as const) {
+      const folder = new BlockFolder(this.dirs[branch]);
+      folder.add(0, regtestGenesis, null);
+      for (const { block } of chains[branch]) folder.add(block.height, block, block.spent);
+      folder.finish(false, {});
+    }
+    afterEach(() => this.removeDatabases());
+    afterAll(() => rmSync(this.#dir, { recursive: true, force: true }));
+  }
+
+  /** A property removes them after each case. */
+  async removeDatabases(): Promise<void> {
+    for (const made of this.#databases.splice(0)) await made.drop();
+  }
+
+  async indexed(reach: Reach = {}): Promise<TestDatabase> {
+    const database = await createTestDatabase();
+    this.#databases.push(database);
+    await pinFingerprintKey(database.pool, 'regtest');
+    await this.index(database, reach);
+    return database;
+  }
+
+  async index({ pool }: TestDatabase, { at = 'best', until, indexSales = true }: Reach = {}): Promise<void> {
+    await follow({
+      source: await openFolderSource(this.dirs[at]),
+      pool,
+      signal: forever,
+      threads: parseThreads(),
+      indexSales,
+      ...(until === undefined ? {} : { until: asHeight(until) }),
+    });
+  }
+
+  /** Runs a catch-up pass to its end, or to the signal. */
+  async pass({ pool }: TestDatabase, at: Branch, options: Partial<CatchUpOptions> = {}): Promise<void> {
+    await catchUp({
+      source: await openFolderSource(this.dirs[at]),
+      pool,
+      signal: forever,
+      settings: { indexAddresses: false, indexRunes: true, indexSats: false, indexSales: true },
+      writer: new WriterActivity(),
+      endsCaughtUp: true,
+      threads: parseThreads(),
+      bounds: { blocksMax: 5, lookMs: 10, mendedEveryMs: 30 },
+      ...options,
+    });
+  }
+
+  /** A pass that ends after the batch that reaches a height. */
+  async passTo(database: TestDatabase, height: number, at: Branch = 'best'): Promise<void> {
+    const stop = new AbortController();
+    await this.pass(database, at, {
+      signal: stop.signal,
+      onProgress: (progress) => {
+        if (progress.height >= height) stop.abort();
+      },
+    });
+  }
+
+  async undo({ pool }: TestDatabase, height: Height | -1): Promise<void> {
+    const client = await pool.connect();
+    await undoAbove(client, height, []);
+    client.release();
+  }
+
+  async remake({ pool }: TestDatabase): Promise<unknown> {
+    return withTransaction(pool, (tx) => remakeTable(tx, derivedTables, sales));
+  }
+
+  async verified({ pool }: TestDatabase, at: Branch = 'best'): Promise<unknown> {
+    const { differences } = await verifyChain({
+      source: await openFolderSource(this.dirs[at]),
+      pool,
+      signal: forever,
+      threads: parseThreads(),
+      differencesMax: 9,
+    });
+    return differences;
+  }
+
+  /** All rows and hashes are those of an index that had these rules from its first block on. */
+  async expectClean(database: TestDatabase, reach: Reach = {}): Promise<void> {
+    const clean = await this.indexed(reach);
+    expect(await rowsOf(database)).toEqual(await rowsOf(clean));
+  }
+}
+
+async function rowsOf({ pool }: TestDatabase): Promise<unknown> {
+  const { rows: states } = await pool.query<{ state: unknown }>(
+    `SELECT to_jsonb(d) - 'problem_since' AS state FROM chain.derived_tables d ORDER BY name`,
+  );
+  const { rows: counts } = await pool.query<{ height: number; count: number }>(
+    `SELECT DISTINCT ON (height) height, t.event_count AS count FROM chain.outbox_texts t JOIN chain.blocks USING (height)
+     WHERE kind = ${storedSaleKind.number} ORDER BY height, t.sequence DESC`,
+  );
+  const hashes = [...(await readHashes(pool, storedSaleKind))];
+  return { chain: await dumpChain(pool), states, counts, hashes };
+}
+
+/**
+ * Makes an index look as another version of the rules has left it: other prices, sales that it did not see, one that was
+ * none, other texts and hashes.
+ */
+export async function ageSales({ pool }: TestDatabase): Promise<void> {
+  await pool.query(`
+    UPDATE chain.derived_tables SET rules = 1 WHERE name = 'sales';
+    DELETE FROM chain.sales WHERE (height + tx_index) % 3 = 0;
+    UPDATE chain.sales SET rules = 1, price = price + 1;
+    INSERT INTO chain.sales (gross_payout, price, height, tx_index, input, place, key, bundle, payout_output, rules,
+      class, form, confidence, sighash, wash, txid, maker)
+    SELECT 1, 1, height, 500, 0, 0, 0, 1, 0, 1, 1, 5, 2, 131, false, hash, '' FROM chain.blocks WHERE height % 7 = 1
+    ON CONFLICT DO NOTHING;
+    UPDATE chain.event_hashes SET version = 1, sha256 = cumulative_sha256 WHERE kind = 2;
+    UPDATE chain.outbox_texts SET event_count = event_count + 1, events = '\\x00' WHERE kind = 2`);
+}
