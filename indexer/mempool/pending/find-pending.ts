@@ -48,7 +48,7 @@ export interface Analysed {
   readonly rows: readonly PendingRows[];
   /** Transactions that were kept and no longer matter. */
   readonly dropped: readonly HashKey[];
-  /** Transactions of the mempool that spend outputs of these, and were processed before them. */
+  /** Other transactions of the mempool that spend outputs of these, and were processed before them. */
   readonly again: readonly HashKey[];
   /** Replaced transactions, and what replaced them. */
   readonly conflicts: ReadonlyMap<HashKey, HashKey>;
@@ -56,8 +56,8 @@ export interface Analysed {
 
 /**
  * Processes transactions: enters their inputs, finds what they reveal and move, and keeps those that matter. At most
- * four queries to the database and two to the node, however many transactions there are; one more to the node for each
- * that etches a name.
+ * four queries to the database and three to the node, however many transactions there are; one more to the node for each
+ * that etches a name, and three for each further transaction of a chain whose inputs the node must tell.
  *
  * @param transactions ascending indices in the batch, parents before children
  *
@@ -71,45 +71,100 @@ export async function analyse(
   block: BlockRef | null,
 ): Promise<Analysed> {
   const index = await indexed(context, batch, transactions);
-  const rows: PendingRows[] = [];
-  const dropped: HashKey[] = [];
-  const again = new Set<HashKey>();
-  const conflicts = new Map<HashKey, HashKey>();
-  const keep = async ({ looked, replaces }: Waiting): Promise<void> => {
-    const runes = await pendingRunesOf(context, batch, looked, index.runes);
-    const row = keptRow(context, batch, looked, replaces, block, runes);
-    context.kept.add(row.transaction);
-    rows.push(row);
-    for (const { fingerprint } of [...row.transaction.made, ...(row.transaction.runes?.made ?? [])]) {
-      const spender = context.inputs.spender(fingerprint);
-      if (spender !== null) again.add(spender);
-    }
-  };
-  const waiting: Waiting[] = [];
-  for (const tx of transactions) {
-    const txid = hashKey(batch.txid(tx));
-    const fingerprints = inputFingerprints(batch, tx);
-    const replaces = block === null ? context.inputs.add(txid, fingerprints) : [];
-    for (const other of replaces) conflicts.set(other, txid);
-    const looked = look(context, batch, { tx, txid, fingerprints }, index);
-    if (looked === null) {
-      if (context.kept.get(txid) !== null) dropped.push(txid);
-      continue;
-    }
-    const asked = block === null ? inputsToAsk(batch, looked) : [];
-    if (asked.length === 0) await keep({ looked, replaces, asked });
-    else waiting.push({ looked, replaces, asked });
-  }
-  await askForInputs(context.node, batch, waiting);
-  for (const one of waiting) await keep(one);
-  return { rows, dropped, again: [...again], conflicts };
+  const analysis = new Analysis(context, batch, block, index);
+  for (let wave = transactions; wave.length > 0; ) wave = await analysis.process(wave);
+  return analysis.found;
 }
 
-/** A transaction that matters, and the inputs about which the node is asked. */
-interface Waiting {
-  readonly looked: Looked;
-  readonly replaces: readonly HashKey[];
-  readonly asked: readonly number[];
+/**
+ * Processes in waves: a transaction that spends what another turns out to hold, once the node has told of its inputs, is
+ * looked at once more.
+ */
+class Analysis {
+  readonly #context: AnalysisContext;
+  readonly #batch: TransactionBatch;
+  readonly #block: BlockRef | null;
+  readonly #index: Index;
+  readonly #rows = new Map<HashKey, PendingRows>();
+  readonly #dropped = new Set<HashKey>();
+  readonly #again = new Set<HashKey>();
+  readonly #conflicts = new Map<HashKey, HashKey>();
+  /** Transactions that were looked at: their index, and what they replace. */
+  readonly #seen = new Map<HashKey, { readonly tx: number; readonly replaces: readonly HashKey[] }>();
+  /** Those of the next wave. */
+  readonly #next = new Set<number>();
+
+  constructor(context: AnalysisContext, batch: TransactionBatch, block: BlockRef | null, index: Index) {
+    this.#context = context;
+    this.#batch = batch;
+    this.#block = block;
+    this.#index = index;
+  }
+
+  get found(): Analysed {
+    return {
+      rows: [...this.#rows.values()],
+      dropped: [...this.#dropped],
+      again: [...this.#again],
+      conflicts: this.#conflicts,
+    };
+  }
+
+  /** Returns the transactions of the next wave, ascending. Each spends one of this wave, so there is a last one. */
+  async process(wave: readonly number[]): Promise<readonly number[]> {
+    const batch = this.#batch;
+    const { knowsSales, node } = this.#context;
+    const signatures = knowsSales ? new SignatureReader(batch.bytes, batch.columns) : null;
+    const waiting: { readonly looked: Looked; readonly asked: readonly number[] }[] = [];
+    for (const tx of wave) {
+      const names = this.#enterInputs(tx);
+      const looked = look(this.#context, batch, names, this.#index, signatures);
+      if (looked === null) {
+        this.#leave(names.txid);
+        continue;
+      }
+      const asked = this.#block === null ? inputsToAsk(batch, looked) : [];
+      if (asked.length === 0) await this.#keep(looked);
+      else waiting.push({ looked, asked });
+    }
+    await askForInputs(node, batch, waiting);
+    for (const { looked } of waiting) await this.#keep(looked);
+    const next = [...this.#next].toSorted((a, b) => a - b);
+    this.#next.clear();
+    return next;
+  }
+
+  #enterInputs(tx: number): TransactionNames {
+    const txid = hashKey(this.#batch.txid(tx));
+    const fingerprints = inputFingerprints(this.#batch, tx);
+    const replaced = this.#block === null ? this.#context.inputs.add(txid, fingerprints) : [];
+    for (const other of replaced) this.#conflicts.set(other, txid);
+    this.#seen.set(txid, { tx, replaces: [...(this.#seen.get(txid)?.replaces ?? []), ...replaced] });
+    this.#again.delete(txid);
+    return { tx, txid, fingerprints };
+  }
+
+  #leave(txid: HashKey): void {
+    if (this.#context.kept.get(txid) !== null) this.#dropped.add(txid);
+  }
+
+  async #keep(looked: Looked): Promise<void> {
+    const { txid } = looked;
+    const { kept, inputs } = this.#context;
+    const runes = await pendingRunesOf(this.#context, this.#batch, looked, this.#index.runes);
+    const replaces = this.#seen.get(txid)?.replaces ?? [];
+    const row = keptRow(this.#context, this.#batch, looked, replaces, this.#block, runes);
+    kept.add(row.transaction);
+    this.#rows.set(txid, row);
+    this.#dropped.delete(txid);
+    for (const { fingerprint } of [...row.transaction.made, ...(row.transaction.runes?.made ?? [])]) {
+      const spender = inputs.spender(fingerprint);
+      if (spender === null) continue;
+      const seen = this.#seen.get(spender);
+      if (seen === undefined) this.#again.add(spender);
+      else this.#next.add(seen.tx);
+    }
+  }
 }
 
 /** What the index tells of the inputs of some transactions. */
@@ -117,8 +172,6 @@ interface Index {
   /** The outputs with inscriptions, by their 36 bytes. */
   readonly outputs: ReadonlyMap<string, HeldOutput>;
   readonly runes: KnownRunes | null;
-  /** Of the batch. Null: sales are not known. */
-  readonly signatures: SignatureReader | null;
 }
 
 async function indexed(
@@ -129,7 +182,6 @@ async function indexed(
   return {
     outputs: await indexedOutputs(context, batch, transactions),
     runes: await runesToKnow(context, batch, transactions),
-    signatures: context.knowsSales ? new SignatureReader(batch.bytes, batch.columns) : null,
   };
 }
 
@@ -139,6 +191,7 @@ function look(
   batch: TransactionBatch,
   { tx, txid, fingerprints }: TransactionNames,
   index: Index,
+  signatures: SignatureReader | null,
 ): Looked | null {
   const outpoints = batch.outpoints(tx);
   const held = fingerprints.map((fingerprint, input) => {
@@ -148,7 +201,7 @@ function look(
   const runic = runicOf(context, tx, fingerprints, outpoints, index.runes);
   const isMoving = held.some((output) => output !== null);
   if (batch.reveal(tx) < 0 && !isMoving && runic === null) return null;
-  return lookAt(batch, { tx, txid, held, runic }, index.signatures);
+  return lookAt(batch, { tx, txid, held, runic }, signatures);
 }
 
 interface TransactionNames {
@@ -284,7 +337,7 @@ function keptRow(
     })),
     runes: runes === null ? null : { etching: runes.etching, mint: runes.mint, made: runes.made },
     sizeBytes: sizeOf(moves) + ((runes?.moves.length ?? 0) + sales.length) * rowBytes,
-    replaces: [...(context.kept.get(txid)?.replaces ?? []), ...replaces],
+    replaces: [...new Set([...(context.kept.get(txid)?.replaces ?? []), ...replaces])],
     entry: context.kept.get(txid)?.entry ?? null,
     block,
   };

@@ -339,6 +339,29 @@ describe.skipIf(!hasBitcoind)('sales in the mempool of a real node', () => {
     await live.indexed();
   });
 
+  test('of a whole chain are there with the first answer of a follower', async () => {
+    await live.chain.mineEmpty(10);
+    const sold = await item(alice);
+    const chain: RegtestTransaction[] = [];
+    for (let of = sold.coin(0); chain.length < 4; of = chain.at(-1)!.coin(1)) {
+      const buyer = of.owner === bob ? carol : bob;
+      chain.push(await purchase(of, buyer, { price: 20_000 + 1_000 * chain.length }));
+    }
+    await live.indexed();
+    await live.stopFollowing();
+    await broadcast(...chain);
+    live.follow();
+    let first: Page | null = null;
+    await live.eventually(async () => {
+      const answer = await live.app.inject(`/mempool/sales?inscription=${sold.id()}`);
+      expect(answer.statusCode).toBe(200);
+      first ??= answer.json<Page>();
+    });
+    expect(first).toMatchObject({ sales: chain.map(({ txid }) => ({ txid })) });
+    await live.chain.mine(chain);
+    await live.indexed();
+  });
+
   test('that were mined while nobody followed are pending until their block is indexed', async () => {
     const sold = await item(alice);
     const first = await purchase(sold.coin(0), bob, { price: 50_000 });
