@@ -83,7 +83,7 @@ export function exportRoutes(app: App, deps: AppDependencies, reads: SaleReads):
       if (request.method !== 'HEAD') places.take(asker);
       const begun = await reads.read<SaleExport>(asked.slug, asker, async (sales, { client, tip }) => {
         if (sales === null || tip === null)
-          throw new AppError('not_found', `no collection has the slug ${JSON.stringify(asked.slug)}`);
+          throw new AppError('collection_unknown', 'no collection has this slug', { parameter: 'slug' });
         reply.header('x-indexed-height', tip.height);
         const moment = await beginExport(client, tip, asked.after);
         return { ...sales, range: asked.range, after: asked.after?.place ?? null, moment };

@@ -196,6 +196,8 @@ describe('bad input', () => {
   });
 
   test.each(['none', '..%2F', '%00', `${'ab'.repeat(32)}i0`])('the slug %j names nothing', async (slug) => {
-    expect((await app.inject(`${path}?slug=${slug}`)).statusCode).toBe(404);
+    const answer = await app.inject(`${path}?slug=${slug}`);
+    const errors = [{ msg: 'no collection has this slug', param: 'slug', location: 'query' }];
+    expect([answer.statusCode, answer.json<unknown>()]).toEqual([404, { errors }]);
   });
 });
