@@ -149,7 +149,7 @@ ${sales.map(
 )}
 </tbody>
 </table></div>
-<p class="tools"><a href="/marketplace/data/collections/activity?slug=${slug}&amp;startDate=1970-01-01">All sales</a> <a href="/marketplace/data/collections/${slug}/stats">Each day</a></p>
+<p class="tools"><a href="/marketplace/data/collections/activity?slug=${slug}&amp;startDate=1970-01-01">All sales</a> <a href="/marketplace/data/export?slug=${slug}&amp;format=csv">All sales as a table</a> <a href="/marketplace/data/collections/${slug}/stats">Each day</a></p>
 </section>`;
 }
 
