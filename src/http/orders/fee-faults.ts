@@ -17,6 +17,17 @@ export function burnFaults(
   return [{ message, parameter: 'fee' }];
 }
 
+/** Why an order would be refused for its fee, though it has a price: by the codes of warnings. */
+export const feeWarnings = (
+  terms: Pick<OrderTerms, 'burn' | 'feeRate'>,
+  policy: NodePolicy | null,
+): FeeWarnings => ({
+  'fee-not-relayed': feeFaults(terms, policy),
+  'burn-fee-low': burnFaults(terms, policy),
+});
+
+export type FeeWarnings = Readonly<Record<'fee-not-relayed' | 'burn-fee-low', readonly RequestFault[]>>;
+
 /** What the node does not relay could never be delivered. */
 export function feeFaults(
   { feeRate }: Pick<OrderTerms, 'feeRate'>,

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
 import { virtualSize } from '#kernel/bitcoin/transaction-size.ts';
 import type { OrderQuote } from '#orders/inscribing/quote-order.ts';
-import type { RequestFault } from '#orders/reading/request-values.ts';
+import type { FeeWarnings } from './fee-faults.ts';
 import type { legacyAnswer, priceAnswer } from './price.schemas.ts';
 import type { Saving } from './savings.ts';
 
@@ -40,15 +40,21 @@ export function priceOf(quote: OrderQuote, additionalFee: bigint): PriceAnswer {
   };
 }
 
-/** What a price consists of, what one should know of it, and how it could be lower. */
+/**
+ * What a price consists of, what one should know of it, and how it could be lower.
+ *
+ * @param refused why an order would be refused, though it has a price: by the codes of warnings
+ */
 export function planOf(
   quote: OrderQuote,
   savings: readonly Saving[],
   notCompressed: number,
-  notRelayed: readonly RequestFault[],
+  refused: FeeWarnings,
 ): Pick<PriceAnswer, 'amountPerFile' | 'transactions' | 'warnings' | 'savings'> {
   const warnings = quote.warnings.map((warning) => ({ ...warning }) as { code: string; message: string });
-  for (const { message } of notRelayed) warnings.push({ code: 'fee-not-relayed', message });
+  for (const [code, faults] of Object.entries(refused)) {
+    for (const { message } of faults) warnings.push({ code, message });
+  }
   if (notCompressed > 0) {
     warnings.push({
       code: 'compress-not-counted',

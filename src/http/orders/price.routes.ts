@@ -10,7 +10,7 @@ import { type FileTerms, type OrderTerms, orderBounds } from '#orders/inscribing
 import { encodeContents } from '#orders/reading/encode-contents.ts';
 import { readBatchMode, readOrderRequest } from '#orders/reading/read-order.ts';
 import { RequestValues } from '#orders/reading/request-values.ts';
-import { feeFaults } from './fee-faults.ts';
+import { feeWarnings } from './fee-faults.ts';
 import { legacyAnswer, priceAnswer, priceBody, priceQuery } from './price.schemas.ts';
 import { legacyOf, planOf, priceOf } from './price-answers.ts';
 import { commonSats, defaultPriceSettings, pricesOf, quoted, rareSatsFeeOf, refuseFaults } from './prices.ts';
@@ -86,7 +86,7 @@ export function priceRoutes(app: App, deps: AppDependencies): void {
       if (!isPlanned) return answer;
       const savings = await savingsOf(quote, terms, prices, read, { search, asker, encoding });
       const policy = (await deps.orders?.nodePolicy()) ?? null;
-      return { ...answer, ...planOf(quote, savings, notCompressed, feeFaults(terms, policy)) };
+      return { ...answer, ...planOf(quote, savings, notCompressed, feeWarnings(terms, policy)) };
     },
   });
 }

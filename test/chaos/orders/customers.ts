@@ -53,6 +53,8 @@ const replacementFee = 60_000;
 /** Customers whose payments may not be mined yet. */
 const sentAgainMax = 60;
 const firstOwner = 20_000;
+/** What burned inscriptions lie on. */
+const opReturn = '6a';
 
 interface Made {
   readonly id: string;
@@ -89,6 +91,8 @@ export class Customers {
     const number = this.#made++;
     const contents = Array.from({ length: 1 + random.below(3) }, (_, file) => `${seed} ${number} ${file}`);
     const owner = firstOwner + 2 * number;
+    // at a rate that nodes of tests do not estimate more than
+    const burning = random.unit() < 0.2 ? { burnAfterInscribe: true, fee: 10 } : {};
     const body = {
       files: contents.map((content, file) => ({
         name: `${file}.txt`,
@@ -102,6 +106,7 @@ export class Customers {
       // a commit and a reveal a file
       ...(contents.length > 1 && random.unit() < 0.5 ? { uncurseIt: true } : {}),
       ...(random.unit() < 0.15 ? { inscriptionIdPrefix: 'ab' } : {}),
+      ...burning,
     };
     const { id, charge } = await this.#created(body);
     const { charge: shown } = (await shop.ask<Made>(`/order/${id}`, null)).body;
@@ -112,7 +117,7 @@ export class Customers {
     const customer = {
       id,
       contents,
-      receiver: hexOf(owner),
+      receiver: 'burnAfterInscribe' in burning ? opReturn : hexOf(owner),
       refund: hexOf(owner + 1),
       script: Buffer.from(scriptPubKey, 'hex'),
       amount: charge.amount,

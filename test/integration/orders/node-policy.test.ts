@@ -40,16 +40,20 @@ test('an order below what the node relays is refused before an address is shown'
 });
 
 test('the plan of a price warns of what the node does not relay', async () => {
-  const codes = async (fee: number): Promise<readonly string[]> => {
+  const codes = async (fee: number, more: object = {}): Promise<readonly string[]> => {
     const { body } = await http.post<{ warnings: readonly { readonly code: string }[] }>('/price?plan=1', {
       type: 'direct',
-      order: { files: [{ name: 'a.txt', size: 1 }], receiveAddress: addressOf(700), fee },
+      order: { files: [{ name: 'a.txt', size: 1 }], receiveAddress: addressOf(700), fee, ...more },
     });
     return body.warnings.map(({ code }) => code);
   };
   await say(3000n, null);
   expect(await codes(2.999)).toContain('fee-not-relayed');
   expect(await codes(3)).not.toContain('fee-not-relayed');
+  await say(1000n, 5000n);
+  expect(await codes(4.999, { burnAfterInscribe: true })).toContain('burn-fee-low');
+  expect(await codes(5, { burnAfterInscribe: true })).not.toContain('burn-fee-low');
+  expect(await codes(4.999)).not.toContain('burn-fee-low');
 });
 
 test('an order that is burned pays what the node estimates, at least', async () => {

@@ -55,7 +55,10 @@ export class ChainMoney {
   }
 }
 
-/** Where a customer's money may go: scripts of their own, that nobody else pays to. In hex. */
+/**
+ * Where a customer's money may go: scripts of their own, that nobody else pays to; or a burn, to which this money is followed. In
+ * hex.
+ */
 export interface MoneyOf {
   readonly address: string;
   readonly receiver: string;

@@ -80,9 +80,15 @@ function deliveredFaults(
   const faults: string[] = [];
   const { count } = request;
   if (state !== 'completed') faults.push(`is delivered and ${state}`);
-  if (delivered.length !== count) faults.push(`has ${delivered.length} outputs of ${count} inscriptions`);
-  if (delivered.some((value) => String(value) !== terms.postage))
-    faults.push(`delivers ${delivered.join(', ')} sats and not ${terms.postage}`);
+  if (terms.burn) {
+    // those of a reveal in one output
+    if (sumOf(delivered) !== count * Number(terms.postage))
+      faults.push(`burns ${delivered.join(', ')} sats and not ${count} times ${terms.postage}`);
+  } else {
+    if (delivered.length !== count) faults.push(`has ${delivered.length} outputs of ${count} inscriptions`);
+    if (delivered.some((value) => String(value) !== terms.postage))
+      faults.push(`delivers ${delivered.join(', ')} sats and not ${terms.postage}`);
+  }
   if (BigInt(paid) < amount) faults.push(`is delivered for ${paid} of ${amount} sats`);
   const revenue = quote.serviceFee - quote.postage * count;
   const most = revenue + leastRefund;
