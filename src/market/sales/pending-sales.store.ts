@@ -1,5 +1,6 @@
 import type { ClientBase } from 'pg';
 import { nameOfNumber } from '#chain/sales/sale.queries.ts';
+import { requireIndexes } from '#chain/snapshot/built-indexes.ts';
 import type { Txid } from '#kernel/primitives/hash.ts';
 import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { Sats } from '#kernel/primitives/sats.ts';
@@ -10,7 +11,8 @@ import {
   type SaleForm,
   saleForms,
 } from '#kernel/sales/sale-names.ts';
-import { type FoundCollection, membersOf } from '#market/collections/market-slug.store.ts';
+import { type FoundCollection, memberTest } from '#market/collections/market-slug.store.ts';
+import { galleryIndex } from './sale-context.store.ts';
 import { isNotOurs } from './sale-lists.ts';
 
 /** A sale that is in no block yet. */
@@ -66,19 +68,18 @@ type Row = Omit<PendingSale, 'item' | 'isOffer' | 'form' | 'confidence'> & {
   readonly confidence: number;
 };
 
-/** A condition on a row `s` of chain.pending_sales, and its parameter $1. */
-function among(collection: FoundCollection | null): {
-  readonly sql: string;
-  readonly of: string | number | null;
-} {
+/**
+ * A condition on a row `s` of chain.pending_sales, and its parameter $1. Throws `index_missing` for a gallery whose items
+ * no index finds yet.
+ */
+async function among(
+  client: ClientBase,
+  collection: FoundCollection | null,
+): Promise<{ readonly sql: string; readonly of: string | number | null }> {
   if (collection === null) return { sql: '$1::text IS NULL', of: null };
-  const { sql, of } = membersOf(collection);
-  const members = `SELECT key FROM (${sql}) AS members`;
-  return {
-    sql: `EXISTS (SELECT FROM chain.inscriptions i
-      WHERE i.txid = s.inscription_txid AND i.index = s.inscription_index AND i.key IN (${members}))`,
-    of,
-  };
+  if (collection.kind !== 'import' && collection.galleryItems > 0)
+    await requireIndexes(client, [galleryIndex], 'galleries');
+  return memberTest(collection, 's.inscription_txid', 's.inscription_index');
 }
 
 /**
@@ -91,7 +92,7 @@ export async function pendingSales(
   after: PendingSaleCursor | null,
   limit: number,
 ): Promise<PendingSale[]> {
-  const { sql, of } = among(collection);
+  const { sql, of } = await among(client, collection);
   const { rows } = await client.query<Row>(
     `SELECT s.position, s.txid, s.first_seen, s.fee, s.vsize, s.replaces, s.inscription_txid AS "itemTxid",
        s.inscription_index AS "itemIndex", s.from_txid AS "fromTxid", s.from_vout AS "fromVout", s.input, s.place, s.class,
@@ -128,7 +129,7 @@ export async function pendingFloor(
   client: ClientBase,
   collection: FoundCollection,
 ): Promise<{ readonly price: number; readonly item: InscriptionId; readonly txid: Txid } | null> {
-  const { sql, of } = among(collection);
+  const { sql, of } = await among(client, collection);
   const { rows } = await client.query<{ price: number; itemTxid: Txid; itemIndex: number; txid: Txid }>(
     `SELECT s.price::float8 AS price, s.inscription_txid AS "itemTxid", s.inscription_index AS "itemIndex", s.txid
      FROM chain.pending_sales s

@@ -1,4 +1,6 @@
+import { Encoder } from 'cbor-x';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { idBytes } from '#test/builders/regtest/regtest-envelope.ts';
 import {
   addressOf,
   type Coin,
@@ -6,6 +8,7 @@ import {
   transaction,
 } from '#test/builders/regtest/regtest-transaction.ts';
 import { alice, bob, carol, listed, pairType, postage, Trades } from '#test/support/chain/trades.ts';
+import { inscribed } from '#test/support/market/regtest-market.ts';
 import { bitcoindThatRelaysReveals } from '#test/support/node/find-bitcoind.ts';
 import { LiveMempool } from '#test/support/node/live-mempool.ts';
 
@@ -26,6 +29,12 @@ interface Page {
   readonly floor: { readonly price: number; readonly inscriptionId: string } | null;
   readonly nextCursor: string | null;
 }
+
+/** Fields of an envelope: a gallery of ids. */
+const galleryFields = (ids: readonly string[]): [number, Uint8Array][] => [
+  [17, cbor.encode(new Map([[0, ids.map((id) => new Map([[0, idBytes(id)]]))]]))],
+];
+const cbor = new Encoder({ mapsAsObjects: false, useRecords: false });
 
 const hasBitcoind = bitcoindThatRelaysReveals() !== null;
 const display = (txid: string): Buffer => Buffer.from(txid, 'hex').reverse();
@@ -336,6 +345,53 @@ describe.skipIf(!hasBitcoind)('sales in the mempool of a real node', () => {
     });
     await pool.query('DELETE FROM service.order_transactions');
     await live.chain.mine([dear, cheap, outside]);
+    await live.indexed();
+  });
+
+  test('are found by parent, by gallery, and by one inscription that is both', async () => {
+    const parent = await item(alice);
+    const parents = [parent.id()];
+    const child = await inscribed(
+      live.chain,
+      { body: 'a child', parents },
+      { parents: [parent.coin(0)], to: alice },
+    );
+    const [inGallery, stranger] = [await item(alice), await item(alice)];
+    // a last byte of the index that is not 0 shows the order of its bytes
+    const named = [`${inGallery.txid}i300`, inGallery.id()];
+    const gallery = await inscribed(
+      live.chain,
+      { body: 'a gallery', fields: galleryFields(named) },
+      { to: alice },
+    );
+    const both = await inscribed(live.chain, { body: 'both', fields: galleryFields(named) }, { to: alice });
+    const childOfBoth = await inscribed(
+      live.chain,
+      { body: 'its child', parents: [both.id()] },
+      { parents: [both.coin(0)], to: alice },
+    );
+    const price = 20_000;
+    const [boughtChild, boughtItem, outside, boughtChildOfBoth] = [
+      await purchase(child.coin(1), bob, { price }),
+      await purchase(inGallery.coin(0), bob, { price: price + 1 }),
+      await purchase(stranger.coin(0), bob, { price: price - 1 }),
+      await purchase(childOfBoth.coin(1), bob, { price: price + 2 }),
+    ];
+    await live.indexed();
+    await broadcast(boughtChild, boughtItem, outside, boughtChildOfBoth);
+    await live.eventually(async () => expect(await salesOf(childOfBoth)).toHaveLength(1));
+    const found: [RegtestTransaction, number, RegtestTransaction[]][] = [
+      [parent, price, [boughtChild]],
+      [gallery, price + 1, [boughtItem]],
+      [both, price + 1, [boughtItem, boughtChildOfBoth]],
+    ];
+    for (const [collection, floor, sales] of found) {
+      expect(await page(`?slug=${collection.id()}`)).toMatchObject({
+        floor: { price: floor },
+        sales: sales.map(({ txid }) => ({ txid, slug: collection.id() })),
+      });
+    }
+    await live.chain.mine([boughtChild, boughtItem, outside, boughtChildOfBoth]);
     await live.indexed();
   });
 
