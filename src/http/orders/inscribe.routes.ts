@@ -169,7 +169,7 @@ async function wantedOrder(
       },
     ]);
   const shown = extras.request(quote.postage, terms.files.length);
-  refuseAny(satributeFaults(shown.allowedSatributes, terms, quote.layout));
+  refuseAny(satributeFaults(shown.allowedSatributes, terms));
   const origin = orders.publicOrigin ?? `${request.protocol}://${request.host}`;
   return {
     terms,

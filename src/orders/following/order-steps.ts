@@ -35,7 +35,7 @@ export function orderSteps(parts: OrderStepsParts): OrderSteps {
   return {
     confirmationsFor: (amount) => confirmationsFor(policy, amount),
     finalConfirmations: policy.finalConfirmations,
-    placeSats: (order, payments) => placeSats(order, payments, arrivedSats),
+    placeSats: (order, funds) => placeSats(order, funds, arrivedSats),
     makeReveals: (tx, order, funds) => makeReveals(tx, parts, order, funds),
     makeReturn: (tx, order, returned) =>
       atFeeRate((feeRate) => makeReturn(tx, { signer, runestone, feeRate }, order, returned)),

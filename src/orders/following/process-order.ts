@@ -12,15 +12,16 @@ import { countsInTime, isDeep, nextEvent, type OrderFacts, paidInTime } from '#o
 import { nextState, type OrderEvent, type OrderState } from '#orders/order/order-machine.ts';
 import { forgetCancellation } from '#orders/order/order-wishes.store.ts';
 import { explainDeposits } from '#orders/parents/deposits.store.ts';
+import type { Deposit } from '#orders/parents/deposits.ts';
 import { type Return, returnShort } from '#orders/parents/returns.ts';
-import type { PlacedPayments } from '#orders/sats/place-sats.ts';
+import type { PaidFunds, PlacedPayments } from '#orders/sats/place-sats.ts';
 import type { Payment } from '#payments/payments.queries.ts';
 import { type Known, learn, type OrderDepths } from './learn-order.ts';
 
 /** What the steps of an order need of others. */
 export interface OrderSteps extends OrderDepths {
   /** The order in which payments are spent, by the sats that they hold. */
-  readonly placeSats: (order: Order, payments: readonly Payment[]) => PlacedPayments;
+  readonly placeSats: (order: Order, funds: PaidFunds) => PlacedPayments;
   /**
    * Plans, signs and stores the transactions that spend these payments; a reason for people where there are none. They
    * may come later, when their lock times are found: then there is no reason, and the order is looked at again.
@@ -199,18 +200,19 @@ function makingOf(
 function deliveryOf(
   tx: pg.ClientBase,
   order: Order,
-  { parents }: Known,
+  known: Known,
   steps: OrderSteps,
   placed: WantedPayments,
 ): (() => Promise<string | null>) | null {
   if (placed.kind === 'pending') return null;
-  if (placed.kind === 'unknown') return () => Promise.resolve(placed.reason);
-  const funds = {
-    payments: placed.payments,
-    parents: parents.filter((parent) => parent !== undefined),
-  };
+  if (placed.kind === 'impossible') return () => Promise.resolve(placed.reason);
+  const funds = { payments: placed.payments, parents: parentsOf(known) };
   return () => steps.makeReveals(tx, order, funds);
 }
+
+/** All of them, once the order is paid and they are here. */
+const parentsOf = ({ parents }: Known): readonly Deposit[] =>
+  parents.filter((parent) => parent !== undefined);
 
 /** A reorganisation may have taken the payment or a parent back while lock times were searched. */
 const isPaidInTime = (facts: OrderFacts): boolean =>
@@ -219,7 +221,10 @@ const isPaidInTime = (facts: OrderFacts): boolean =>
 /** How the delivery spends its payments; null: none is due. */
 function placedOf(order: Order, known: Known, steps: OrderSteps): PlacedPayments | null {
   if (order.state !== 'prep' || known.reveals.length > 0 || !isPaidInTime(known.facts)) return null;
-  return steps.placeSats(order, spendable(known));
+  return steps.placeSats(order, {
+    payments: spendable(known),
+    parents: parentsOf(known).map(({ payment }) => payment),
+  });
 }
 
 /** All that counts, always in one order, so that the same payments make the same transaction. */

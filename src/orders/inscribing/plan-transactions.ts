@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { replaceableSequence } from '#kernel/bitcoin/consensus.ts';
 import { keyInputWeight, leafInputWeight, plannedWeight } from '#kernel/bitcoin/plan-weight.ts';
-import { dustOf, frameWeight, outputWeight } from '#kernel/bitcoin/transaction-size.ts';
+import { dustOf, outputWeight } from '#kernel/bitcoin/transaction-size.ts';
 import type {
   OwnScript,
   PlannedInput,
@@ -9,6 +9,7 @@ import type {
   TransactionPlan,
 } from '#kernel/contracts/transaction-plan.ts';
 import type { Txid } from '#kernel/primitives/hash.ts';
+import { commitAmounts } from './commit-amounts.ts';
 import {
   burnParts,
   type FileGroup,
@@ -160,10 +161,10 @@ function parentOutputs(terms: SettledTerms, group: FileGroup, { parents }: Revea
  * Pointers count from the first sat of all outputs. Where parents brought other values than those that the pointers
  * were written for, the first inscription's output takes the difference, and the others lie where they should.
  */
-function inscriptionOutputs(
+export function inscriptionOutputs(
   terms: SettledTerms,
   group: FileGroup,
-  { parents }: RevealFunds,
+  { parents }: { readonly parents: readonly { readonly value: bigint }[] },
 ): PlannedOutput[] | OrderRefusal {
   const kind = terms.burn ? 'burn' : 'postage';
   const outputs = postageOutputs(terms, group);
@@ -218,66 +219,34 @@ function ownOutput({ kind, value }: OwnOutput, { script, own }: OwnDestination):
 
 /**
  * The commit of an order that was paid to the wallet: an output for each reveal of its layout, with what that costs, and
- * change from P2TR's dust on. More inputs than the quote's one cost the service, out of its outputs of the reveals.
+ * change where it is worth an output (commit-amounts.ts).
  */
 export function planCommit(
   terms: OrderTerms,
   layout: OrderLayout,
   { payments, commits, feeInputs, change }: CommitFunds,
 ): TransactionPlan | OrderRefusal {
-  const { reveals } = layout;
-  assert(commits.length === reveals.length, 'a commit has a destination for each reveal');
+  const amounts = commitAmounts(terms, layout.reveals, payments);
+  if (amounts.kind === 'refused') return amounts;
+  assert(commits.length === amounts.reveals.length, 'a commit has a destination for each reveal');
   const inputs = payments.map((payment) => spent(payment, 'key'));
-  const needed = reveals.reduce((sum, { committed, feeInput }) => sum + committed + (feeInput ?? 0n), 0n);
-  const outputs = (moved: readonly bigint[]): PlannedOutput[] =>
-    reveals.flatMap((reveal, index) => commitOutputs(reveal, moved[index] ?? 0n, commits[index], feeInputs));
-  const parts = partsOf(inputs, outputs([]));
-  const without = feeOf(frameWeight(parts.inputs, parts.outputs) + parts.weight, terms.feeRate);
-  const rest = valueOf(inputs) - needed - without;
-  const changed = valueOf(inputs) - needed - feeOf(weightWith(parts, p2trOutputWeight), terms.feeRate);
-  if (changed >= p2trDust) {
-    const more: PlannedOutput = { script: change.script, value: changed, kind: 'change', own: change.own };
-    return planOf(inputs, [...outputs([]), more], terms.feeRate);
-  }
-  const moved = spread(rest, reveals);
-  if (moved === null) {
-    const spare = reveals.reduce((sum, { own }) => sum + spareOf(own), 0n);
-    const missing = -rest - spare;
-    return refused('payment-short', `The payment is ${missing} sats short of what the order costs.`, {
-      missing,
-    });
-  }
-  return planOf(inputs, outputs(moved), terms.feeRate);
+  const outputs = amounts.reveals.flatMap((reveal, index) =>
+    commitOutputs(reveal, commits[index], feeInputs),
+  );
+  const left: PlannedOutput[] =
+    amounts.change === null ? [] : [{ ...change, value: amounts.change, kind: 'change' }];
+  return planOf(inputs, [...outputs, ...left], terms.feeRate);
 }
 
 function commitOutputs(
-  { committed, feeInput }: RevealLayout,
-  moved: bigint,
+  { committed, feeInput }: Pick<RevealLayout, 'committed' | 'feeInput'>,
   commit: OwnDestination | undefined,
   fees: OwnDestination,
 ): PlannedOutput[] {
   assert(commit !== undefined, 'a commit has a destination for each reveal');
   const kind = 'commit';
-  if (feeInput === null) return [{ ...commit, value: committed + moved, kind }];
-  return [
-    { ...commit, value: committed, kind },
-    { ...fees, value: feeInput + moved, kind },
-  ];
-}
-
-/** What our output of a reveal can give and remain P2TR. */
-const spareOf = ({ kind, value }: OwnOutput): bigint => (kind === 'service' ? value - p2trDust : 0n);
-
-/** What each reveal gets more, or less out of our outputs. Null: they do not have as much. */
-function spread(rest: bigint, reveals: readonly RevealLayout[]): bigint[] | null {
-  if (rest >= 0n) return [rest];
-  let left = -rest;
-  const moved = reveals.map(({ own }) => {
-    const taken = left < spareOf(own) ? left : spareOf(own);
-    left -= taken;
-    return -taken;
-  });
-  return left === 0n ? moved : null;
+  const revealed: PlannedOutput = { ...commit, value: committed, kind };
+  return feeInput === null ? [revealed] : [revealed, { ...fees, value: feeInput, kind }];
 }
 
 /**

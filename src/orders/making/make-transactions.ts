@@ -3,12 +3,7 @@ import type pg from 'pg';
 import type { OwnScript, TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
 import { failpoint } from '#kernel/failpoint.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
-import {
-  layoutOrder,
-  type OrderLayout,
-  type RevealLayout,
-  revealsPostageFirst,
-} from '#orders/inscribing/order-layout.ts';
+import { type OrderLayout, type RevealLayout, revealsPostageFirst } from '#orders/inscribing/order-layout.ts';
 import type { OrderRefusal, OrderTerms } from '#orders/inscribing/order-terms.ts';
 import { anchorScript } from '#orders/inscribing/plan-amounts.ts';
 import {
@@ -26,6 +21,7 @@ import type { Deposit } from '#orders/parents/deposits.ts';
 import { type HeldRune, type RuneRoute, runeRoute } from '#orders/parents/rune-route.ts';
 import type { Payment } from '#payments/payments.queries.ts';
 import { watchScripts } from '#payments/store/watches.store.ts';
+import { quotedLayout } from './quoted-layout.ts';
 import { destination, type OrderSigner, onlyOne, type Place, store } from './sign-and-store.ts';
 
 /** Finds the lock times that give transactions their prefix (docs/adr/0042-id-prefixes.md); null: not yet. */
@@ -147,7 +143,7 @@ async function planningOf(
   { payments, parents }: OrderFunds,
 ): Promise<Planning> {
   const terms = termsOf(order.terms);
-  const layout = layoutOf(terms, order);
+  const layout = quotedLayout(terms, order.quote);
   const leaves = await readLeaves(tx, order.id);
   const key = { branch: 0, index: order.keyIndex } as const;
   return {
@@ -286,14 +282,6 @@ function returnedBy(
   const { txid } = signer.unsigned(plan);
   const first = plan.outputs.findIndex(({ kind }) => kind === 'parent');
   return parents.map((parent, index): Arrived => ({ ...parent, txid, vout: first + index }));
-}
-
-/** The layout that was quoted: what it costs beyond the chain's part is in the amount. */
-function layoutOf(terms: OrderTerms, { quote }: Order): OrderLayout {
-  const revenue = BigInt(quote.serviceFee) - BigInt(quote.postage) * BigInt(terms.files.length);
-  const layout = layoutOrder(terms, { amount: revenue, sizeFeePercent: 0 });
-  assert(layout.kind === 'layout', 'terms that were quoted have a layout');
-  return layout;
 }
 
 function arrivedOf(payments: readonly Payment[], own: OwnScript): readonly [Arrived, ...Arrived[]] {

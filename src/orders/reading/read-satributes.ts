@@ -1,6 +1,5 @@
 import type { NetworkName } from '#kernel/primitives/network.ts';
 import { findSatribute, isFindable } from '#kernel/satributes/definitions.ts';
-import type { OrderLayout } from '#orders/inscribing/order-layout.ts';
 import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
 import type { RequestFault, RequestValues } from './request-values.ts';
 
@@ -35,23 +34,13 @@ function problemOf(name: string, network: NetworkName): string | null {
     : `no sat of ${network} is ${satribute.id}.`;
 }
 
-/**
- * Why an order cannot choose its sats: they are those of the payment, so nothing else may come between them and the
- * inscriptions.
- */
+/** An order whose special sat would be gone with its inscription is a mistake. */
 export function satributeFaults(
   allowed: readonly string[] | null,
-  { burn, parents, files }: OrderTerms,
-  { paidTo }: Pick<OrderLayout, 'paidTo'>,
+  { burn }: Pick<OrderTerms, 'burn'>,
 ): RequestFault[] {
-  if (allowed === null) return [];
-  const says = (message: string): RequestFault[] => [{ message, parameter }];
-  if (burn) return says('allowedSatributes: with burnAfterInscribe the special sat would be burned.');
-  if (parents.length > 0 && files.length > 1)
-    return says('allowedSatributes: an order with parents has one file on a special sat.');
-  if (paidTo !== 'direct')
-    return says(
-      'allowedSatributes: the order takes more than one reveal, and the sats of its payment lie in the first one only. Order its files in parts, or without uncurseIt.',
-    );
-  return [];
+  if (allowed === null || !burn) return [];
+  return [
+    { message: 'allowedSatributes: with burnAfterInscribe the special sat would be burned.', parameter },
+  ];
 }

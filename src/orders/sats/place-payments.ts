@@ -1,23 +1,17 @@
 import { countWithin } from '#kernel/satributes/rule-ranges.ts';
 import type { SatRange, Satribute } from '#kernel/satributes/satribute.ts';
 
-/** Where inscriptions lie in what a reveal spends: one at the beginning, the others a postage apart. */
-export interface InscribedPlaces {
-  readonly count: number;
-  /** Sats. */
-  readonly postage: number;
-}
-
 /**
- * The order in which a reveal must spend payments so that each of its inscriptions lies on a sat with one of the
+ * The order in which payments must be spent so that each inscription lies on a sat with one of the
  * satributes: one of them first, the others as they were. The first order that does is taken. Null: none does. Pure.
  *
  * @param payments each with all of its sats, in the order of the output
+ * @param places of the inscriptions, ascending: how many sats of the payments come before each
  */
 export function placePayments<Paid extends { readonly ranges: readonly SatRange[] }>(
   payments: readonly Paid[],
   allowed: readonly Satribute[],
-  places: InscribedPlaces,
+  places: readonly number[],
 ): readonly Paid[] | null {
   for (const first of payments) {
     const placed = [first, ...payments.filter((payment) => payment !== first)];
@@ -29,16 +23,19 @@ export function placePayments<Paid extends { readonly ranges: readonly SatRange[
 function areAllowed(
   payments: readonly { readonly ranges: readonly SatRange[] }[],
   allowed: readonly Satribute[],
-  { count, postage }: InscribedPlaces,
+  places: readonly number[],
 ): boolean {
-  let place = 0;
+  let found = 0;
   let before = 0;
   for (const { start, end } of payments.flatMap(({ ranges }) => ranges)) {
-    for (; place < count && place * postage < before + end - start; place++) {
-      const sat = start + place * postage - before;
+    const after = before + end - start;
+    for (; found < places.length; found++) {
+      const place = places[found] ?? 0;
+      if (place >= after) break;
+      const sat = start + place - before;
       if (!allowed.some(({ rule }) => countWithin(rule, { start: sat, end: sat + 1 }) > 0)) return false;
     }
-    before += end - start;
+    before = after;
   }
-  return place === count;
+  return found === places.length;
 }

@@ -1,6 +1,9 @@
 import { findSatribute } from '#kernel/satributes/definitions.ts';
 import type { SatRange } from '#kernel/satributes/satribute.ts';
+import { inscribedPlaces, type SpentValues } from '#orders/inscribing/inscribed-places.ts';
+import { quotedLayout } from '#orders/making/quoted-layout.ts';
 import type { Order } from '#orders/order/order.store.ts';
+import { termsOf } from '#orders/order/stored-terms.ts';
 import type { Payment } from '#payments/payments.queries.ts';
 import type { ArrivedSats } from './arrived-sats.ts';
 import { placePayments } from './place-payments.ts';
@@ -13,15 +16,21 @@ export type PlacedPayments =
   | { readonly kind: 'pending' }
   /** No inscription is made with them. The reason is for people. */
   | { readonly kind: 'unwanted'; readonly reason: string }
-  | { readonly kind: 'unknown'; readonly reason: string };
+  /** Nothing can be made of them, or their sats are not known. */
+  | { readonly kind: 'impossible'; readonly reason: string };
+
+/** What a paid order spends. */
+export interface PaidFunds extends Pick<SpentValues, 'parents'> {
+  readonly payments: readonly Payment[];
+}
 
 /** Each is a walk through the chain. A special sat comes in one output, and fees in another one or two. */
 const paymentsMax = 20;
 
 /** Looks at the sats that arrived for an order, whatever its customer's wallet was asked to send. */
 export function placeSats(
-  { id, request, quote }: Pick<Order, 'id' | 'request' | 'quote'>,
-  payments: readonly Payment[],
+  { id, request, quote, terms: stored }: Pick<Order, 'id' | 'request' | 'quote' | 'terms'>,
+  { payments, parents }: PaidFunds,
   sats: Pick<ArrivedSats, 'of'>,
 ): PlacedPayments {
   const { allowedSatributes } = request;
@@ -34,16 +43,18 @@ export function placeSats(
   const known: { readonly payment: Payment; readonly ranges: readonly SatRange[] }[] = [];
   for (const [place, found] of payments.map((payment) => sats.of(id, payment)).entries()) {
     if (found.kind === 'unknown')
-      return { kind: 'unknown', reason: `The sats that were paid are not known: ${found.reason}.` };
+      return { kind: 'impossible', reason: `The sats that were paid are not known: ${found.reason}.` };
     const payment = payments[place];
     if (found.kind === 'known' && payment !== undefined) known.push({ payment, ranges: found.ranges });
   }
   if (known.length < payments.length) return { kind: 'pending' };
   const allowed = allowedSatributes.flatMap((name) => findSatribute(name) ?? []);
-  const places = { count: request.count, postage: quote.postage };
-  const placed = placePayments(known, allowed, places);
+  const terms = termsOf(stored);
+  const inscribed = inscribedPlaces(terms, quotedLayout(terms, quote), { payments, parents });
+  if (inscribed.kind === 'refused') return { kind: 'impossible', reason: inscribed.reason };
+  const placed = placePayments(known, allowed, inscribed.places);
   if (placed !== null) return { kind: 'placed', payments: placed.map(({ payment }) => payment) };
-  return { kind: 'unwanted', reason: unwantedOf(allowedSatributes, places.count) };
+  return { kind: 'unwanted', reason: unwantedOf(allowedSatributes, inscribed.places.length) };
 }
 
 const unwantedOf = (allowed: readonly string[], count: number): string =>

@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { auditOrders } from '#orders/audit/audit-orders.ts';
+import { inscribedPlaces } from '#orders/inscribing/inscribed-places.ts';
 import { readEntries } from '#orders/ledger/ledger.store.ts';
 import { balancesOf } from '#orders/ledger/ledger.ts';
 import type { NewOrder } from '#orders/order/order.store.ts';
 import { type Coin, scriptOf, transaction } from '#test/builders/regtest/regtest-transaction.ts';
 import { wantedOrder } from '#test/builders/wanted-order.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
+import { home, lentParents } from '#test/support/orders/lent-parents.ts';
 import { ChainMoney } from '#test/support/orders/money-on-chain.ts';
 import { verdictOfOrder } from '#test/support/orders/order-verdict.ts';
 import { OrderWorld } from '#test/support/orders/order-world.ts';
@@ -81,6 +83,8 @@ interface Case {
   readonly name: string;
   readonly allowed?: readonly string[];
   readonly files?: number;
+  /** A reveal for each file, of a commit of the wallet. */
+  readonly uncurse?: boolean;
   readonly run: (collector: Collector) => Promise<unknown>;
   readonly ends: 'completed' | 'refunded';
 }
@@ -194,17 +198,43 @@ const cases: readonly Case[] = [
     run: async (collector) => collector.send([await collector.special()], [{ paid: collector.amount }]),
     ends: 'refunded',
   },
+  {
+    name: 'three reveals, each on an allowed sat',
+    allowed: ['vintage'],
+    files: 3,
+    uncurse: true,
+    run: async (collector) => collector.send([await collector.special()], [{ paid: collector.amount }]),
+    ends: 'completed',
+  },
+  {
+    name: 'three reveals of a payment in two outputs, the second of which costs the service an input',
+    allowed: ['vintage'],
+    files: 3,
+    uncurse: true,
+    run: async (collector) => {
+      await collector.send([await collector.special()], [{ paid: 700 }, { paid: collector.amount - 700 }]);
+    },
+    ends: 'completed',
+  },
+  {
+    name: 'three reveals, the first one alone on an allowed sat',
+    files: 3,
+    uncurse: true,
+    run: async (collector) => collector.send([await collector.special()], [{ paid: collector.amount }]),
+    ends: 'refunded',
+  },
 ];
 
 const firstOwner = 40_000;
 /** Not worth sending back at any rate. */
 const worthlessMax = 440n;
-const hexOf = (owner: number): string => Buffer.from(scriptOf(owner)).toString('hex');
+const hexOfScript = (script: Uint8Array): string => Buffer.from(script).toString('hex');
+const hexOf = (owner: number): string => hexOfScript(scriptOf(owner));
 
 describe.skipIf(bitcoindForTests() === null)('an order with allowedSatributes', () => {
   let world: OrderWorld;
   beforeAll(async () => {
-    world = await OrderWorld.start({}, 140, { indexSats: true });
+    world = await OrderWorld.start({}, 160, { indexSats: true });
   });
   afterAll(() => world?.close());
 
@@ -231,7 +261,7 @@ describe.skipIf(bitcoindForTests() === null)('an order with allowedSatributes', 
       .map(({ txid }) => Buffer.from(txid));
     const { rows } = await world.database.pool.query<{ sat: number }>(
       `SELECT s.sat FROM chain.inscriptions AS i JOIN chain.sats AS s USING (key)
-        WHERE i.txid = ANY($1) ORDER BY i.index`,
+        WHERE i.txid = ANY($1) ORDER BY array_position($1::bytea[], i.txid), i.index`,
       [reveals],
     );
     return rows.map(({ sat }) => Number(sat));
@@ -239,11 +269,11 @@ describe.skipIf(bitcoindForTests() === null)('an order with allowedSatributes', 
 
   test.each(cases.map((each, place) => ({ ...each, place })))(
     '$name: $ends',
-    async ({ place, name, run, ends, allowed = ['uncommon'], files = 1 }) => {
+    async ({ place, name, run, ends, allowed = ['uncommon'], files = 1, uncurse = false }) => {
       const from = await world.chain.height();
       const [receiver, refund] = [firstOwner + 2 * place, firstOwner + 2 * place + 1];
       const contents = Array.from({ length: files }, (_, file) => `${name} ${file}`);
-      const made = wantedOrder(contents, { receivers: [scriptOf(receiver)] });
+      const made = wantedOrder(contents, { receivers: [scriptOf(receiver)], uncurse });
       const { order } = await world.desk.create({
         ...made,
         request: { ...made.request, allowedSatributes: allowed },
@@ -260,11 +290,81 @@ describe.skipIf(bitcoindForTests() === null)('an order with allowedSatributes', 
       expect(fate.delivered).toEqual(isDelivered ? contents.map(() => 546) : []);
       expect(fate.refunded > 0).toBe(!isDelivered);
       const [sat = NaN] = collector.sats;
-      expect(await indexedSats(order.id)).toEqual(
-        isDelivered ? contents.map((_, file) => sat + file * 546) : [],
-      );
+      const sats = await indexedSats(order.id);
+      if (!isDelivered) expect(sats).toEqual([]);
+      else if (!uncurse) expect(sats).toEqual(contents.map((_, file) => sat + file * 546));
+      else {
+        const places = inscribedPlaces(made.terms, made.layout, {
+          payments: chain.paidTo(hexOfScript(order.script)).map(({ value }) => ({ value: BigInt(value) })),
+          parents: [],
+        });
+        expect(sats).toEqual('places' in places ? places.places.map((place) => sat + place) : places.reason);
+      }
       const audit = await auditOrders({ database: world.database.pool, node: world.bitcoind.rpc });
       expect(audit.differences).toEqual([]);
     },
   );
+
+  const { inscribed, termsOf, ordered, to, send, expectAt, expectChildren, audited } = lentParents(
+    () => world,
+  );
+
+  test.each([
+    // the reveal begins with an output that holds the postage alone
+    {
+      name: 'a child that is not cursed',
+      texts: ['child 1'],
+      allowed: 'uncommon',
+      named: 10_000,
+      uncurse: true,
+    },
+    { name: 'one child', texts: ['child 2'], allowed: 'uncommon', named: 9_000, uncurse: false },
+    {
+      name: 'children',
+      texts: ['child 3', 'child 4', 'child 5'],
+      allowed: 'vintage',
+      named: 9_900,
+      uncurse: false,
+    },
+  ])('$name of a parent lies on allowed sats of the payment', async ({ texts, allowed, named, uncurse }) => {
+    const [parent] = await inscribed([`parent of ${texts.join()}`]);
+    const parents = [termsOf(parent!, scriptOf(home), named)];
+    const { request } = wantedOrder(texts, { parents, uncurse });
+    const { id, deposits, charge } = await ordered(texts, parents, {
+      terms: { uncurse },
+      request: { ...request, allowedSatributes: [allowed] },
+    });
+    // the payment begins with the first sat of a block
+    await send([parent!], [to(deposits[0], parent!), charge]);
+    await world.deliver(id);
+    await expectChildren(id, texts, [parent!]);
+    await expectAt(parent!, scriptOf(home));
+    const [first = NaN, ...others] = await indexedSats(id);
+    expect(first % 5_000_000_000).toBe(0);
+    // pointers count from the value that was named
+    expect(others).toEqual(texts.slice(1).map((_, place) => first + (place + 1) * 546 + named - 10_000));
+    expect(await audited(id)).not.toHaveProperty('deposit');
+  });
+
+  test('children of a parent on other sats are not made, and the parent goes home', async () => {
+    const texts = ['no child', 'no child either'];
+    const [parent] = await inscribed(['parent of none']);
+    const parents = [termsOf(parent!)];
+    const { request } = wantedOrder(texts, { parents });
+    const { id, deposits, charge } = await ordered(texts, parents, {
+      request: { ...request, allowedSatributes: ['uncommon'] },
+    });
+    await send([parent!], [to(deposits[0], parent!), { ...charge, value: charge.value + 10_000 }]);
+    await world.chain.mineMempool();
+    await world.until(id, 'waiting-refund');
+    await settle(id);
+    expect(await indexedSats(id)).toEqual([]);
+    await world.eventually(async () => {
+      await world.chain.mineMempool();
+      await world.indexed();
+      await expectAt(parent!, scriptOf(home));
+      return true;
+    });
+    expect(await audited(id)).not.toHaveProperty('deposit');
+  });
 });

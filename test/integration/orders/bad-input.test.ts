@@ -76,12 +76,6 @@ const inputs: readonly BadInput[] = [
     says: 'allowedSatributes[0] is required.',
     only: 'orders',
   },
-  {
-    name: 'satributes for more than one reveal',
-    body: { ...good, files: [file, file], uncurseIt: true, allowedSatributes: ['uncommon'] },
-    says: 'allowedSatributes: the order takes more than one reveal',
-    only: 'orders',
-  },
   { name: 'no files', body: { ...good, files: [] }, says: 'An order needs files or delegates.' },
   {
     name: 'receivers of another count',

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { displayHash, parseBlockHash, parseTxid } from '#kernel/primitives/hash.ts';
 import { asHeight } from '#kernel/primitives/height.ts';
+import { storedTerms } from '#orders/order/stored-terms.ts';
 import { ArrivedSats, type OutputSats, type TraceSats } from '#orders/sats/arrived-sats.ts';
 import { placeSats } from '#orders/sats/place-sats.ts';
 import type { Payment } from '#payments/payments.queries.ts';
@@ -29,6 +30,7 @@ const made = wantedOrder(['text']);
 const order = {
   id: 'order',
   quote: made.quote,
+  terms: storedTerms(made.terms),
   request: { ...made.request, allowedSatributes: ['uncommon'] },
 };
 const special = 5_000_000_000;
@@ -46,7 +48,7 @@ const answers = (...given: readonly (OutputSats | null | Error)[]): TraceSats =>
 /** What is said once nothing is looked up any more. */
 async function settled(sats: ArrivedSats, payments: readonly Payment[]) {
   for (;;) {
-    const placed = placeSats(order, payments, sats);
+    const placed = placeSats(order, { payments, parents: [] }, sats);
     if (placed.kind !== 'pending') return placed;
     while (sats.ended().length === 0) await nextTurn();
   }
@@ -56,10 +58,10 @@ describe('the sats that arrived for an order', () => {
   test('are pending until they are known, and then its reveal spends the special one first', async () => {
     const sats = new ArrivedSats(answers(known(3), known(special)), 0);
     const payments = [paymentAt(0), paymentAt(1)];
-    expect(placeSats(order, payments, sats)).toEqual({ kind: 'pending' });
+    expect(placeSats(order, { payments, parents: [] }, sats)).toEqual({ kind: 'pending' });
     expect(await settled(sats, payments)).toEqual({ kind: 'placed', payments: [payments[1], payments[0]] });
     // a walk is made once
-    expect(placeSats(order, payments, sats).kind).toBe('placed');
+    expect(placeSats(order, { payments, parents: [] }, sats).kind).toBe('placed');
   });
 
   test('are not wanted where they are others', async () => {
@@ -88,7 +90,7 @@ describe('the sats that arrived for an order', () => {
     const unknown: OutputSats = { ...known(0), state: 'unknown', reason: 'the node is pruned' };
     const sats = new ArrivedSats(answers(unknown, known(special)), 0);
     expect(await settled(sats, [paymentAt(0)])).toEqual({
-      kind: 'unknown',
+      kind: 'impossible',
       reason: 'The sats that were paid are not known: the node is pruned.',
     });
     expect((await settled(sats, [paymentAt(0)])).kind).toBe('placed');
@@ -97,13 +99,13 @@ describe('the sats that arrived for an order', () => {
   test('of 21 outputs are not looked up', () => {
     const sats = new ArrivedSats(answers(), 0);
     const payments = Array.from({ length: 21 }, (_, vout) => paymentAt(vout));
-    expect(placeSats(order, payments, sats)).toMatchObject({ kind: 'unwanted' });
+    expect(placeSats(order, { payments, parents: [] }, sats)).toMatchObject({ kind: 'unwanted' });
   });
 
   test('of an order that takes any are not looked up', () => {
     const sats = new ArrivedSats(answers(), 0);
     const any = { ...order, request: made.request };
     const payments = [paymentAt(0)];
-    expect(placeSats(any, payments, sats)).toEqual({ kind: 'placed', payments });
+    expect(placeSats(any, { payments, parents: [] }, sats)).toEqual({ kind: 'placed', payments });
   });
 });

@@ -148,18 +148,32 @@ const planned = (plan: TransactionPlan | OrderRefusal): TransactionPlan => {
   return plan;
 };
 
-/** All transactions of an order that was paid with one output of exactly its amount. */
-export function makeOrder(terms: OrderTerms, { layout, amount }: OrderQuote, keys = dummyKeys): MadeOrder {
+/** What came for an order. Sats. */
+export interface Brought {
+  readonly payments: readonly bigint[];
+  /** In the order of the terms. */
+  readonly parents: readonly bigint[];
+}
+
+/** All transactions of an order that was paid with one output of exactly its amount, or with what was brought. */
+export function makeOrder(
+  terms: OrderTerms,
+  { layout, amount }: OrderQuote,
+  keys = dummyKeys,
+  brought: Brought = { payments: [amount], parents: terms.parents.map(({ value }) => value) },
+): MadeOrder {
   const leaves = layout.reveals.map((reveal) => revealLeaf(terms, reveal, keys.xOnlyKey));
-  const commit = layout.paidTo === 'wallet' ? commitOf(terms, layout, leaves, amount, keys) : null;
-  let parents = terms.parents.map(({ value }) => arrived(value, null, keys));
+  const paid = (leaf: Uint8Array | null): Arrived[] =>
+    brought.payments.map((value) => arrived(value, leaf, keys));
+  const commit = layout.paidTo === 'wallet' ? commitOf(terms, layout, leaves, paid(null), keys) : null;
+  let parents = brought.parents.map((value) => arrived(value, null, keys));
   const isApart = layout.reveals[0]?.feeInput !== null;
   const committedTo = (plan: TransactionPlan, index: number): Arrived[] =>
     isApart
       ? [outputOf(plan, index * 2, keys), outputOf(plan, index * 2 + 1, keys)]
       : [outputOf(plan, index, keys)];
   const reveals = layout.reveals.map((reveal: RevealLayout, index) => {
-    const payments = commit === null ? [arrived(amount, leaves[0]!, keys)] : committedTo(commit, index);
+    const payments = commit === null ? paid(leaves[0]!) : committedTo(commit, index);
     const [first, ...others] = payments as [Arrived, ...Arrived[]];
     const funds = { payments: [first, ...others], parents, service: serviceOf(keys) } as const;
     const plan = planned(planReveal(terms, reveal, funds));
@@ -173,12 +187,12 @@ function commitOf(
   terms: OrderTerms,
   layout: OrderQuote['layout'],
   leaves: readonly Uint8Array[],
-  amount: bigint,
+  payments: readonly Arrived[],
   keys: OrderKeys,
 ): TransactionPlan {
   return planned(
     planCommit(terms, layout, {
-      payments: [arrived(amount, null, keys)],
+      payments: payments as [Arrived, ...Arrived[]],
       commits: leaves.map((leafScript) => destination(keys, { key: orderKey, leafScript })),
       feeInputs: destination(keys, { key: orderKey, leafScript: null }),
       change: serviceOf(keys),

@@ -1,0 +1,50 @@
+import { commitAmounts } from './commit-amounts.ts';
+import { type OrderLayout, pointerOf, type SettledTerms, settleTerms } from './order-layout.ts';
+import type { OrderRefusal, OrderTerms } from './order-terms.ts';
+import { valueOf } from './plan-amounts.ts';
+import { inscriptionOutputs } from './plan-transactions.ts';
+
+/** What an order spends, as far as places depend on it. Sats. */
+export interface SpentValues {
+  readonly payments: readonly { readonly value: bigint }[];
+  readonly parents: readonly { readonly value: bigint }[];
+}
+
+export interface InscribedPlaces {
+  readonly kind: 'places';
+  /** For each file, in order: how many sats of the payments come before the one that it is inscribed on. Ascending. */
+  readonly places: readonly number[];
+}
+
+/**
+ * Where the inscriptions of an order lie in the sats of its payments, as these are spent one after the other. It is the
+ * same in whichever order they are spent. Parents keep their own sats, so their values only matter to pointers, which
+ * count from the first sat of all. Refuses payments without a commit (`payment-short`), and parents whose values no
+ * pointers were written for (`parent-value-differs`).
+ */
+export function inscribedPlaces(
+  terms: OrderTerms,
+  layout: OrderLayout,
+  { payments, parents }: SpentValues,
+): InscribedPlaces | OrderRefusal {
+  const settled = settleTerms(terms);
+  const commit = layout.paidTo === 'direct' ? null : commitAmounts(terms, layout.reveals, payments);
+  if (commit?.kind === 'refused') return commit;
+  const places: number[] = [];
+  let start = 0n;
+  for (const [index, reveal] of layout.reveals.entries()) {
+    const outputs = inscriptionOutputs(settled, reveal, { parents });
+    if (!Array.isArray(outputs)) return outputs;
+    for (let place = 0; place < reveal.count; place++)
+      places.push(Number(start + placeIn(settled, place, valueOf(parents))));
+    const { committed, feeInput } = commit?.reveals[index] ?? reveal;
+    start += committed + (feeInput ?? 0n);
+  }
+  return { kind: 'places', places };
+}
+
+/** Of an inscription of a reveal, from the first sat of the output that it spends through its leaf. */
+function placeIn(terms: SettledTerms, place: number, parents: bigint): bigint {
+  const pointer = pointerOf(terms, place);
+  return pointer === null ? 0n : pointer - parents;
+}

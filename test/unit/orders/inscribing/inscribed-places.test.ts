@@ -1,0 +1,81 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
+import { inscribedPlaces } from '#orders/inscribing/inscribed-places.ts';
+import { pointerOf, settleTerms } from '#orders/inscribing/order-layout.ts';
+import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
+import { quoteOrder } from '#orders/inscribing/quote-order.ts';
+import { propertyRuns } from '#test/support/property-runs.ts';
+import { dummyKeys, type MadeOrder, makeOrder, orders, somePrices } from './made-orders.ts';
+
+const sum = (parts: readonly { readonly value: bigint }[]): bigint =>
+  parts.reduce((total, { value }) => total + value, 0n);
+
+/** By ord's rules: an inscription lies on the first sat of its input, or where its pointer says, of all sats. */
+function satsOf(terms: OrderTerms, { inputs }: TransactionPlan, count: number) {
+  const leafAt = inputs.findIndex(({ path }) => path === 'leaf');
+  const settled = settleTerms(terms);
+  return Array.from({ length: count }, (_, place) => {
+    const sat = pointerOf(settled, place) ?? sum(inputs.slice(0, leafAt));
+    const at = inputs.findIndex((_input, index) => sat < sum(inputs.slice(0, index + 1)));
+    return { input: inputs[at]!, at, offset: sat - sum(inputs.slice(0, at)) };
+  });
+}
+
+/** How many sats of the payments come before each inscription, as the planned transactions move them. */
+function traced(terms: OrderTerms, counts: readonly number[], { commit, reveals }: MadeOrder): number[] {
+  return reveals.flatMap((reveal, index) =>
+    satsOf(terms, reveal, counts[index]!).map(({ input, at, offset }) => {
+      if (commit === null) return Number(sum(reveal.inputs.slice(terms.parents.length, at)) + offset);
+      expect(input.txid).toEqual(dummyKeys.txidOf(commit));
+      return Number(sum(commit.outputs.slice(0, input.vout)) + offset);
+    }),
+  );
+}
+
+const amounts = (most: number, count: number): fc.Arbitrary<bigint[]> =>
+  fc.array(fc.integer({ min: 330, max: most }).map(BigInt), { maxLength: count });
+
+test('inscriptions lie on the sats of payments that their places say, whatever came for the order', () => {
+  let compared = 0;
+  let inMany = 0;
+  fc.assert(
+    fc.property(
+      orders,
+      somePrices,
+      fc.tuple(amounts(1000, 3), amounts(1_000_000, 1)),
+      fc.array(fc.integer({ min: -700, max: 700 }).map(BigInt), { minLength: 2, maxLength: 2 }),
+      (terms, given, [parts, more], differs) => {
+        const quote = quoteOrder(terms, given);
+        if (quote.kind === 'refused') return;
+        const rest = quote.amount - parts.reduce((total, value) => total + value, 0n);
+        if (rest < 330n) return;
+        const payments = [...parts, rest, ...more];
+        const parents = terms.parents.map(({ value }, index) => value + differs[index]!);
+        const values = (all: readonly bigint[]) => all.map((value) => ({ value }));
+        const spent = { payments: values(payments), parents: values(parents) };
+        const found = inscribedPlaces(terms, quote.layout, spent);
+        const make = (): MadeOrder => makeOrder(terms, quote, dummyKeys, { payments, parents });
+        if (found.kind === 'refused') {
+          expect(make).toThrow(found.reason);
+          return;
+        }
+        let made: MadeOrder;
+        try {
+          made = make();
+        } catch {
+          // of a payment in parts a direct reveal, or a burn, may not be paid
+          return;
+        }
+        const counts = quote.layout.reveals.map(({ count }) => count);
+        expect(found.places).toEqual(traced(terms, counts, made));
+        expect(found.places).toEqual([...new Set(found.places)].toSorted((a, b) => a - b));
+        compared++;
+        if (made.reveals.length > 1) inMany++;
+      },
+    ),
+    { numRuns: propertyRuns(500) },
+  );
+  expect(compared).toBeGreaterThan(100);
+  expect(inMany).toBeGreaterThan(20);
+});
