@@ -113,10 +113,10 @@ function facts({ items, holderCount, total, pendingFloor }: CollectionPageView):
     items.indexed === items.listed ? 'items' : `items, ${grouped(items.indexed)} of them indexed`;
   return html`<dl class="facts">
 ${fact(indexed, grouped(items.listed))}
-${fact('holders', grouped(holderCount))}
-${total !== null && fact('sales', grouped(total.sales))}
+${fact(holderCount === 1 ? 'holder' : 'holders', grouped(holderCount))}
+${total !== null && fact(total.sales === 1 ? 'sale' : 'sales', grouped(total.sales))}
 ${total !== null && fact('sats of volume', grouped(total.volume))}
-${total !== null && total.wash.sales > 0 && fact('wash sales, in no other figure', grouped(total.wash.sales))}
+${total !== null && total.wash.sales > 0 && fact(total.wash.sales === 1 ? 'wash sale, in no other figure' : 'wash sales, in no other figure', grouped(total.wash.sales))}
 ${pendingFloor !== null && fact('sats: the cheapest pending sale', grouped(pendingFloor))}
 </dl>`;
 }

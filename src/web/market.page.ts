@@ -57,7 +57,7 @@ function emptyWords(query: string, page: number): string {
 }
 
 function collectionsTable(collections: readonly CollectionLine[]): Markup {
-  return html`<div class="scroll"><table class="rows">
+  return html`<div class="scroll"><table class="rows pictured">
 <thead><tr><th scope="col">Collection</th><th scope="col" class="num">Items</th><th scope="col" class="num">Sales in 7 days</th><th scope="col" class="num">Volume in 7 days</th></tr></thead>
 <tbody>
 ${collections.map(

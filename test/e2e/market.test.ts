@@ -1,19 +1,18 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
+import { png } from '#test/builders/images.ts';
 import { browserForTests, launchChromium } from '#test/support/chromium.ts';
 import { importItems, marketApp } from '#test/support/market/market-app.ts';
 import { idOfReveal, inscribed, Purse } from '#test/support/market/regtest-market.ts';
 import { type IndexedNode, startIndexedNode } from '#test/support/utxos/indexed-node.ts';
+import { waitUntil } from '#test/support/wait-until.ts';
 
 const executable = browserForTests();
 const unknownId = `${'ab'.repeat(32)}i0`;
 const alice = 11;
 const bob = 12;
-const picture = Buffer.from(
-  'iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAFklEQVQI12P8z8Dwn4GBgYmBgYGBgQEAFw4CAQe2PZ0AAAAASUVORK5CYII=',
-  'base64',
-);
+const picture = png(20, 10, { rows: 10 });
 const markup = '<img src=x onerror="document.title=1">';
 
 describe.skipIf(executable === null)('the market in a real browser', () => {
@@ -97,7 +96,7 @@ describe.skipIf(executable === null)('the market in a real browser', () => {
     expect(await page.textContent('h1')).toBe('Frogs');
     expect(await page.locator('.facts div').allInnerTexts()).toEqual([
       expect.stringMatching(/items, 2 of them indexed\s*73|73\s*items, 2 of them indexed/u),
-      expect.stringContaining('holders'),
+      expect.stringMatching(/1\s*holder$|^holder\s*1/u),
       expect.stringMatching(/2/u),
       expect.stringContaining('100,000'),
       expect.stringContaining('wash'),
@@ -124,7 +123,9 @@ describe.skipIf(executable === null)('the market in a real browser', () => {
     await page.goto(`${base}/collection/frogs`);
     const shown = page.locator(`#items img[src="/thumbnails/${frog}.jpeg"]`);
     await shown.scrollIntoViewIfNeeded();
-    await page.waitForFunction(`document.querySelector('#items img').naturalWidth > 0`);
+    // the placeholder of other contents is a square
+    const shape = `(() => { const { naturalWidth, naturalHeight } = document.querySelector('#items img'); return naturalWidth / naturalHeight; })()`;
+    await waitUntil(async () => (await page.evaluate(shape)) === 2, { limitMs: 20_000 });
     expect(await page.locator('#items .card').count()).toBe(60);
     await page.click('#items a[rel=next]');
     await page.waitForURL('**after=*');
