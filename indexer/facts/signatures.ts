@@ -26,8 +26,8 @@ const schnorrTypes: ReadonlySet<number> = new Set([0x01, 0x02, 0x03, 0x81, 0x82,
 /**
  * The fact `signatures`: everything that looks like a signature in the script and witness of an input, including each
  * one of a multisig. Read on demand, because a worker does not know which inputs spend tracked outputs: some hundred
- * of the thousands of inputs of a block (docs/adr/0019-facts-of-a-block.md has the cost). Ask for inputs in ascending
- * order; all steps over a block add up to its length.
+ * of the thousands of inputs of a block (docs/adr/0019-facts-of-a-block.md has the cost). Inputs that are asked for in
+ * ascending order take steps that add up to the length of the block; a lower one begins at its start again.
  *
  * The spent output is not examined. A stack item of a P2WSH script that is as long as a Schnorr signature looks like
  * one: the script of the spent output (`spent-scripts`) tells which kind is possible.
@@ -39,6 +39,7 @@ export class SignatureReader {
   readonly #outputs: OutputWalk;
   readonly #witnesses: WitnessWalk;
   #tx = -1;
+  #lastInput = -1;
 
   constructor(bytes: Uint8Array, columns: Pick<BlockColumns, 'txStart' | 'txOutputs' | 'txFirstInput'>) {
     this.#bytes = bytes;
@@ -48,9 +49,11 @@ export class SignatureReader {
     this.#witnesses = new WitnessWalk(bytes);
   }
 
-  /** @param input index into the block's input columns, not below the last requested one */
+  /** @param input index into the block's input columns */
   of(input: number): Signature[] {
     const { txFirstInput, txStart } = this.#columns;
+    if (input < this.#lastInput) this.#tx = -1;
+    this.#lastInput = input;
     let tx = Math.max(this.#tx, 0);
     while (txFirstInput[tx + 1]! <= input) tx++;
     if (tx !== this.#tx) this.#open(tx);

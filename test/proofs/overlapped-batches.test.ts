@@ -9,6 +9,7 @@ import { seams } from '#kernel/failpoint.ts';
 import { comparisonWith } from '#test/support/chain/chain-dump.ts';
 import { GoldenChain, goldenChainNames } from '#test/support/chain/golden-chain.ts';
 import { parseFolder, writeInBatches } from '#test/support/chain/overlapped-batches.ts';
+import { SoldChain } from '#test/support/chain/sold-chain.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { propertyBounds, sampleStep } from '#test/support/property-runs.ts';
 
@@ -34,17 +35,28 @@ const boundsOf = (blocks: number): number[] => [1, 2, 3, 5, 7, 16, blocks];
 /** Every bound in a long run; else every fourth one, the others with the next chains. The first chain is the longest. */
 const isTried = (chain: number, at: number): boolean => (chain + at + 1) % sampleStep(4) === 0;
 
-describe.each(goldenChainNames)('%s', (name) => {
-  const place = goldenChainNames.indexOf(name);
+/** A random chain that sells: no recorded one does. */
+const sold = new SoldChain('overlapped');
+const soldName = 'sold';
+const names = [...goldenChainNames, soldName];
+
+/** The blocks of a chain, parsed. */
+async function blocksOf(name: string): Promise<readonly ParsedBlock[]> {
+  if (name === soldName) return parseFolder(sold.dirs.best);
   const golden = new GoldenChain(name);
+  const dir = join(root, name);
+  golden.writeFolder(dir);
+  return parseFolder(dir, golden.chain.tip);
+}
+
+describe.each(names)('%s', (name) => {
+  const place = names.indexOf(name);
   let blocks: readonly ParsedBlock[];
   let singly: TestDatabase;
   let differences: Awaited<ReturnType<typeof comparisonWith>>;
 
   beforeAll(async () => {
-    const dir = join(root, name);
-    golden.writeFolder(dir);
-    blocks = await parseFolder(dir, golden.chain.tip);
+    blocks = await blocksOf(name);
     singly = await createTestDatabase();
     await writeInBatches(singly.pool, blocks, { sizes: [1], overlappedAt: null });
     differences = await comparisonWith(singly.pool);
@@ -62,7 +74,15 @@ describe.each(goldenChainNames)('%s', (name) => {
     }
   });
 
-  if (name !== 'mixed-2') return;
+  if (name === soldName) {
+    test('sells', async () => {
+      const { rows } = await singly.pool.query<{ sales: number }>(
+        'SELECT count(*)::integer AS sales FROM chain.sales',
+      );
+      expect(rows[0]?.sales).toBeGreaterThan(10);
+    });
+  }
+  if (name !== 'mixed-2' && name !== soldName) return;
 
   test('has them in batches of random sizes too, whatever memory forgot', async () => {
     const writes = fc.record({

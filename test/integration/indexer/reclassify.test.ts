@@ -12,6 +12,9 @@ import { findMarketCollection } from '#market/collections/market-slug.store.ts';
 import { readCollectionSales } from '#market/sales/collection-sales.store.ts';
 import { SaleLists } from '#market/sales/sale-lists.ts';
 import { pageOfSales } from '#market/sales/sale-places.ts';
+import type { Marker } from '#search/elastic/server/marker.ts';
+import { readBlockUpTo, readPosition } from '#search/sync/outbox.ts';
+import { planStep } from '#search/sync/sync-plan.ts';
 import { ageSales, bestHeight, forkHeight, SoldChain } from '#test/support/chain/sold-chain.ts';
 import type { TestDatabase } from '#test/support/database.ts';
 
@@ -222,6 +225,37 @@ describe('an index with sales of older rules', () => {
   });
 });
 
+describe('the row that tells of it', () => {
+  test('is no block for the index of the search server, which goes past it', async () => {
+    const database = await chain.indexed({ until: forkHeight });
+    const held = await database.pool.connect();
+    try {
+      const { sequence, tip, nextKey, epoch } = await readBlockUpTo(held, 2 ** 31 - 1, 1e9);
+      expect(tip?.height).toBe(forkHeight);
+      await chain.remake(database);
+      await chain.pass(database, 'best');
+      const { database: name } = (await readPosition(held, { sequence: 0 } as Marker))!;
+      const common = { state: 'complete', rewinds: 0, phrases: [], isMerged: true } as const;
+      const marker: Marker = { ...common, database: name, epoch, sequence, tip, nextKey };
+      const step = planStep(marker, (await readPosition(held, marker))!, 1_000);
+      expect(step).toEqual({ kind: 'advance', marker: { ...marker, sequence: sequence + 1 } });
+      if (step.kind !== 'advance') return;
+      expect(planStep(step.marker, (await readPosition(held, step.marker))!, 1_000)).toEqual({
+        kind: 'nothing',
+      });
+      // blocks after it are taken in, and undone
+      await chain.index(database, { until: forkHeight + 1 });
+      const later = planStep(step.marker, (await readPosition(held, step.marker))!, 1_000);
+      expect(later).toMatchObject({ kind: 'advance', marker: { tip: { height: forkHeight + 1 } } });
+      await chain.undo(database, asHeight(forkHeight - 1));
+      const back = planStep(step.marker, (await readPosition(held, step.marker))!, 1_000);
+      expect(back).toMatchObject({ kind: 'rewind', marker: { tip: { height: forkHeight - 1 } } });
+    } finally {
+      held.release();
+    }
+  });
+});
+
 describe('sales of the same rules', () => {
   test('are made anew by hand, once, and what is under way goes on', async () => {
     const database = await chain.indexed();
@@ -237,6 +271,16 @@ describe('sales of the same rules', () => {
     const client = await database.pool.connect();
     expect(await missingIndexes(client)).not.toContain('sales_key');
     client.release();
+  });
+
+  test('are filled into an index that had none, which nobody has to be told', async () => {
+    const database = await chain.indexed({ until: forkHeight, indexSales: false });
+    expect(await pricesOf(database)).toEqual([]);
+    await chain.index(database);
+    await chain.pass(database, 'best');
+    await chain.index(database);
+    expect(await toldOf(database)).toEqual([]);
+    await chain.expectClean(database);
   });
 
   test('of a later version are refused', async () => {

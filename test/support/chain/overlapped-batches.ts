@@ -14,9 +14,13 @@ import { parseThreads } from '#test/support/parse-threads.ts';
 import { pinFingerprintKey, testFingerprintKey } from './chain-dump.ts';
 import { createDerivedTestTables, testDerivedTables } from './test-derived-tables.ts';
 
-/** The blocks of a folder, parsed once for many writers. */
-export async function parseFolder(dir: string, tip: string): Promise<ParsedBlock[]> {
-  const source = await openFolderSource(dir, { tip });
+/**
+ * The blocks of a folder, parsed once for many writers.
+ *
+ * @param tip absent: that of the folder
+ */
+export async function parseFolder(dir: string, tip?: string): Promise<ParsedBlock[]> {
+  const source = await openFolderSource(dir, tip === undefined ? {} : { tip });
   const pool = createParsePool(createBufferPool(), {
     threads: parseThreads(),
     facts: factsOf(testDerivedTables),
