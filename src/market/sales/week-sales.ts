@@ -14,7 +14,7 @@ const walkMs = 10_000;
 export type WeekSums = ReadonlyMap<string, SaleSums>;
 
 interface Week {
-  /** The moment: tip, derived tables, and imports. */
+  /** The moment: tip, derived tables, imports, and how far sales are made anew. */
   readonly name: string;
   readonly sums: WeekSums;
 }
@@ -22,6 +22,8 @@ interface Week {
 interface Moment {
   readonly epoch: number;
   readonly imports: string;
+  /** Sales up to here are made anew by other rules; null: all are of the same. */
+  readonly remadeTo: number | null;
   /** Of the tip. */
   readonly time: number;
 }
@@ -40,8 +42,8 @@ export class WeekSales {
    */
   async read(client: ClientBase, tip: Tip, mayWalk: boolean): Promise<WeekSums | null | 'walk'> {
     if (!(await isComplete(client, 'sales'))) return null;
-    const { epoch, imports, time } = await momentOf(client, tip);
-    const name = `${Buffer.from(tip.hash).toString('hex')} ${tip.undoEpoch} ${epoch} ${imports}`;
+    const { epoch, imports, remadeTo, time } = await momentOf(client, tip);
+    const name = `${Buffer.from(tip.hash).toString('hex')} ${tip.undoEpoch} ${epoch} ${remadeTo ?? ''} ${imports}`;
     if (this.#kept?.name === name) return this.#kept.sums;
     if (!mayWalk) return 'walk';
     await client.query(`SET LOCAL statement_timeout = ${walkMs}`);
@@ -54,6 +56,7 @@ export class WeekSales {
 async function momentOf(client: ClientBase, { height }: Tip): Promise<Moment> {
   const { rows } = await client.query<Moment>(
     `SELECT s.derived_epoch AS epoch, b.time::float8 AS time,
+       (SELECT coalesce(tip_height, -1) FROM chain.derived_tables WHERE name = 'sales' AND is_remade) AS "remadeTo",
        (SELECT concat(count(*), ' ', max(revision)) FROM service.market_collections) AS imports
      FROM chain.state s JOIN chain.blocks b ON b.height = $1`,
     [height],
