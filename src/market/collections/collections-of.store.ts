@@ -1,6 +1,7 @@
 import type { ClientBase } from 'pg';
 import { requireNotBehind } from '#chain/derived/derived-tables.queries.ts';
 import { requireIndexes } from '#chain/snapshot/built-indexes.ts';
+import { indexesOnly } from '#chain/snapshot/indexes-only.ts';
 import { type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
 import { type InscriptionId, inscriptionIdBytes } from '#kernel/primitives/inscription-id.ts';
 import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
@@ -28,6 +29,8 @@ const galleryPagesMax = 1_000;
 export async function collectionsOf(client: ClientBase, id: InscriptionId): Promise<CollectionOfItem[]> {
   await requireIndexes(client, [galleryIndex], 'galleries');
   await requireNotBehind(client, 'properties');
+  // with a limit, the planner may take a walk over all galleries for the faster way to the first ones
+  await client.query(indexesOnly);
   const { rows: imports } = await client.query<{ slug: string; name: string }>(
     `SELECT m.slug, c.name FROM service.market_items m JOIN service.market_collections c USING (slug)
      WHERE m.txid = $1 AND m.index = $2 ORDER BY m.slug LIMIT ${collectionsOfKindMax}`,
