@@ -139,12 +139,18 @@ export async function refundOrder(pool: pg.Pool, id: string, script: Uint8Array)
       await askForRefund(tx, id, script);
       return;
     }
+    if (order.state === 'error' && (await isSpent(tx, id)))
+      throw refuses(order, 'paid back, as what was paid is spent by its reveals');
     // with the change of state: a refund that is made in between would go to the customer's address
     await setRefundScript(tx, id, script);
     if (order.state === 'error') await applyEvent(tx, order, 'refunding', { tell: tellCustomer });
   });
   await wakeOrder(pool, id);
 }
+
+/** Of a failed order: a stranger took what it was to burn, and its reveals are in blocks. */
+const isSpent = async (tx: pg.ClientBase, id: string): Promise<boolean> =>
+  (await readTransactions(tx, id)).some(({ kind }) => kind === 'reveal');
 
 /** States in which there may be money that no delivery uses, or will use. */
 const refundable: readonly OrderState[] = [

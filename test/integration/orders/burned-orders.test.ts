@@ -6,6 +6,7 @@ import { asTxid, displayHash } from '#kernel/primitives/hash.ts';
 import { type InscriptionId, parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import { readBumps } from '#orders/bumping/bump.store.ts';
 import { anchorScript } from '#orders/inscribing/plan-amounts.ts';
+import { refundOrder, retryOrder } from '#orders/order-office.ts';
 import {
   type RegtestTransaction,
   scriptOf,
@@ -224,6 +225,13 @@ describe.skipIf(bitcoindForTests() === null)('orders that are burned beside a re
     expect(there).toContain(taking);
     expect(there).not.toContain(burn!.id);
     await world.chain.mineMempool();
+    await world.until(id, 'error');
+    await expect(refundOrder(world.database.pool, id, scriptOf(home))).rejects.toThrow(
+      'it cannot be paid back, as what was paid is spent by its reveals',
+    );
+    // what a retry finds is the same
+    await retryOrder(world.database.pool, id);
+    await world.eventually(async () => told(id).filter((state) => state === 'error').length === 2);
     await world.until(id, 'error');
     expect((await shown(id)).error).toMatch(/A stranger took an inscription from its anchor/u);
     expect((await world.audit()).differences).toEqual([]);
