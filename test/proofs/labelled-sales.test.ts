@@ -1,0 +1,280 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { MoveClass, SaleForm } from '#kernel/sales/sale-names.ts';
+import { moveClasses, saleForms } from '#kernel/sales/sale-names.ts';
+import { envelopeScript } from '#test/builders/regtest/regtest-envelope.ts';
+import {
+  burnScript,
+  type Coin,
+  type RegtestTransaction,
+  scriptOf,
+  transaction,
+} from '#test/builders/regtest/regtest-transaction.ts';
+import { alice, bob, carol, listed, platform, postage } from '#test/support/chain/trades.ts';
+import { type IndexedNode, startIndexedNode } from '#test/support/utxos/indexed-node.ts';
+
+/** Of each kind: sales that a wallet signs, in blocks that a real node takes. */
+const ofEach = 10;
+const dummy = 600;
+const money = 1_000_000;
+const price = 50_000;
+const single = 0x03;
+/** Transactions of a block. */
+const perBlock = 100;
+
+/** What a buyer spends: three dummies, and a coin that pays. */
+interface Purse {
+  readonly dummies: readonly Coin[];
+  readonly money: Coin;
+}
+
+/** What the row of a sale says. */
+interface Label {
+  readonly class: MoveClass;
+  readonly form: SaleForm;
+  readonly price: number;
+  readonly payout: number;
+  readonly taker: number;
+}
+
+interface Kind {
+  readonly make: (items: readonly Coin[], purse: Purse) => RegtestTransaction;
+  /** Null: nothing is sold. */
+  readonly label: Label | null;
+  /** Items of one transaction. */
+  readonly items?: number;
+}
+
+const sold = (form: SaleForm, more: Partial<Label> = {}): Label => ({
+  class: 'sale',
+  form,
+  price,
+  payout: price + postage,
+  taker: bob,
+  ...more,
+});
+
+/** Behind two dummies: Magic Eden, OKX and ordit. */
+function twoDummies(
+  item: Coin,
+  { dummies, money: coin }: Purse,
+  { fee = 0, sighash }: { readonly fee?: number; readonly sighash?: number },
+): RegtestTransaction {
+  return transaction(
+    [...dummies.slice(0, 2), listed(item, sighash), coin],
+    [
+      { value: 2 * dummy, to: bob },
+      { value: postage, to: bob },
+      { value: price + postage, to: alice },
+      ...(fee > 0 ? [{ value: fee, to: platform }] : []),
+      { value: money - price - postage - fee - 1_000, to: bob },
+    ],
+  );
+}
+
+const kinds: Readonly<Record<string, Kind>> = {
+  'two dummies': { label: sold('two-dummies'), make: ([item], purse) => twoDummies(item!, purse, {}) },
+  'two dummies with a platform fee': {
+    label: sold('two-dummies'),
+    make: ([item], purse) => twoDummies(item!, purse, { fee: 5_000 }),
+  },
+  'two dummies, signed with SINGLE': {
+    label: sold('two-dummies'),
+    make: ([item], purse) => twoDummies(item!, purse, { sighash: single }),
+  },
+  openordex: {
+    // the item's sats are given away
+    label: sold('openordex', { price, payout: price }),
+    make: ([item], { dummies, money: coin }) =>
+      transaction(
+        [dummies[0]!, listed(item!), coin],
+        [
+          { value: dummy + postage, to: bob },
+          { value: price, to: alice },
+          { value: money - price - 1_000, to: bob },
+        ],
+      ),
+  },
+  'bulk purchase': {
+    label: sold('bulk'),
+    items: 2,
+    make: ([first, second], { dummies, money: coin }) =>
+      transaction(
+        [...dummies.slice(0, 3), listed(first!), listed(second!), coin],
+        [
+          { value: 3 * dummy, to: bob },
+          { value: postage, to: bob },
+          { value: postage, to: bob },
+          { value: price + postage, to: alice },
+          { value: price + postage, to: alice },
+          { value: money - 2 * (price + postage) - 1_000, to: bob },
+        ],
+      ),
+  },
+  'offer of ord': {
+    label: sold('ord-offer', { class: 'offer', taker: carol }),
+    make: ([item], { money: coin }) =>
+      transaction(
+        [item!, coin],
+        [
+          { value: postage, to: carol },
+          { value: price + postage, to: alice },
+          { value: money - price - postage - 1_000, to: bob },
+        ],
+      ),
+  },
+  'offer in another layout': {
+    label: sold('all-signed', { class: 'offer' }),
+    make: ([item], { money: coin }) =>
+      transaction(
+        [coin, item!],
+        [
+          { value: price + postage, to: alice },
+          { value: money - price - postage, to: bob },
+          { value: postage - 1_000, to: bob },
+        ],
+      ),
+  },
+  transfer: {
+    label: null,
+    make: ([item], { dummies }) => transaction([item!, dummies[0]!], [{ value: postage, to: bob }]),
+  },
+  'deposit with more sats': {
+    label: null,
+    make: ([item], { money: coin }) =>
+      transaction(
+        [item!, coin],
+        [
+          { value: 2 * postage, to: platform },
+          { value: money - postage - 1_000, to: alice },
+        ],
+      ),
+  },
+  'self-transfer': {
+    label: null,
+    make: ([item]) => transaction([item!], [{ value: postage - 500, to: alice }]),
+  },
+  gift: {
+    label: null,
+    make: ([item]) =>
+      transaction(
+        [item!],
+        [
+          { value: 546, to: bob },
+          { value: postage - 1_546, to: alice },
+        ],
+      ),
+  },
+  'cancelled listing': {
+    label: null,
+    make: ([item], { money: coin }) =>
+      transaction(
+        [listed(item!), coin],
+        [
+          { value: postage, to: alice },
+          { value: money - 1_000, to: alice },
+        ],
+      ),
+  },
+  burn: {
+    label: null,
+    make: ([item], { dummies }) =>
+      transaction([item!, dummies[0]!], [{ value: postage, outputScript: burnScript }]),
+  },
+  'into the fee': {
+    label: null,
+    make: ([item], { money: coin }) => transaction([coin, item!], [{ value: money, to: alice }]),
+  },
+};
+
+/** Kinds whose purse is the holder's own. */
+const fromAlice = new Set([
+  'transfer',
+  'deposit with more sats',
+  'cancelled listing',
+  'burn',
+  'into the fee',
+]);
+
+let node: IndexedNode;
+beforeAll(async () => {
+  node = await startIndexedNode();
+  await node.chain.mineEmpty(80);
+}, 300_000);
+afterAll(() => node.close());
+
+/** Inscriptions of one owner, each in an output of its own. */
+async function inscribedItems(count: number): Promise<Coin[]> {
+  const coin = await node.chain.coin();
+  const scripts = Array.from({ length: count }, (_, nth) =>
+    envelopeScript({ body: `item ${coin.txid} ${nth}` }),
+  );
+  const value = postage + 500;
+  const change = coin.value - count * (value + 100) - 10_000;
+  const commit = transaction(
+    [coin],
+    [...scripts.map((script) => ({ value, commit: script })), { value: change, to: coin.owner }],
+  );
+  const reveals = scripts.map((_, nth) => transaction([commit.coin(nth)], [{ value: postage, to: alice }]));
+  await node.chain.mine([commit]);
+  await node.chain.mine(reveals);
+  return reveals.map((reveal) => reveal.coin(0));
+}
+
+async function purses(count: number, owner: number): Promise<Purse[]> {
+  const small = await node.chain.split(3 * count, dummy, owner);
+  const large = await node.chain.split(count, money, owner);
+  await node.chain.mine([small, large]);
+  return Array.from({ length: count }, (_, nth) => ({
+    dummies: [0, 1, 2].map((at) => small.coin(3 * nth + at)),
+    money: large.coin(nth),
+  }));
+}
+
+const hexOf = (owner: number): string => Buffer.from(scriptOf(owner)).toString('hex');
+
+/** Rows of a transaction, without its id, in the order of the chain. */
+function rowsOf({ label, items = 1 }: Kind): unknown[] {
+  if (label === null) return [];
+  return Array.from({ length: items }, () => ({
+    class: moveClasses[label.class],
+    form: saleForms[label.form],
+    price: label.price,
+    payout: label.payout,
+    maker: hexOf(alice),
+    taker: hexOf(label.taker),
+    bundle: 1,
+    wash: false,
+  }));
+}
+
+test('of a real chain all sales are found, as they were made, and nothing else is', async () => {
+  const made = new Map<string, RegtestTransaction[]>();
+  for (const [name, { make, items = 1 }] of Object.entries(kinds)) {
+    const coins = await inscribedItems(ofEach);
+    const count = ofEach / items;
+    const owned = await purses(count, fromAlice.has(name) ? alice : bob);
+    const transactions = owned.map((purse, nth) => make(coins.slice(nth * items, (nth + 1) * items), purse));
+    for (let at = 0; at < count; at += perBlock) await node.chain.mine(transactions.slice(at, at + perBlock));
+    made.set(name, transactions);
+    await node.atTip();
+  }
+  const { rows } = await node.database.pool.query<{ txid: string } & Record<string, unknown>>(
+    `SELECT encode(txid, 'hex') AS txid, class, form, price::float8 AS price, gross_payout::float8 AS payout,
+       encode(maker, 'hex') AS maker, encode(taker, 'hex') AS taker, bundle, wash
+     FROM chain.sales ORDER BY height, tx_index, input, place`,
+  );
+  const found = Map.groupBy(rows, ({ txid }) => Buffer.from(txid, 'hex').reverse().toString('hex'));
+  for (const [name, transactions] of made) {
+    const expected = rowsOf(kinds[name]!);
+    const differences = transactions
+      .map(({ txid }) => (found.get(txid) ?? []).map(({ txid: _, ...row }) => row))
+      .filter((row) => JSON.stringify(row) !== JSON.stringify(expected));
+    expect({ name, of: transactions.length, differences: differences.slice(0, 2) }).toEqual({
+      name,
+      of: ofEach / (kinds[name]!.items ?? 1),
+      differences: [],
+    });
+  }
+  const all = [...made.values()].flat().map(({ txid }) => txid);
+  expect([...found.keys()].filter((txid) => !all.includes(txid))).toEqual([]);
+}, 600_000);
