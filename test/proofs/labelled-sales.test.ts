@@ -12,8 +12,8 @@ import {
 import { alice, bob, carol, listed, platform, postage } from '#test/support/chain/trades.ts';
 import { type IndexedNode, startIndexedNode } from '#test/support/utxos/indexed-node.ts';
 
-/** Of each kind: sales that a wallet signs, in blocks that a real node takes. */
-const ofEach = 10;
+/** Of each class, shared by its kinds: transactions that a wallet signs, in blocks that a real node takes. */
+const ofClass = 200;
 const dummy = 600;
 const money = 1_000_000;
 const price = 50_000;
@@ -40,6 +40,8 @@ interface Kind {
   readonly make: (items: readonly Coin[], purse: Purse) => RegtestTransaction;
   /** Null: nothing is sold. */
   readonly label: Label | null;
+  /** Kinds of its class. */
+  readonly kinds: number;
   /** Items of one transaction. */
   readonly items?: number;
 }
@@ -72,17 +74,24 @@ function twoDummies(
 }
 
 const kinds: Readonly<Record<string, Kind>> = {
-  'two dummies': { label: sold('two-dummies'), make: ([item], purse) => twoDummies(item!, purse, {}) },
+  'two dummies': {
+    kinds: 5,
+    label: sold('two-dummies'),
+    make: ([item], purse) => twoDummies(item!, purse, {}),
+  },
   'two dummies with a platform fee': {
+    kinds: 5,
     label: sold('two-dummies'),
     make: ([item], purse) => twoDummies(item!, purse, { fee: 5_000 }),
   },
   'two dummies, signed with SINGLE': {
+    kinds: 5,
     label: sold('two-dummies'),
     make: ([item], purse) => twoDummies(item!, purse, { sighash: single }),
   },
   openordex: {
     // the item's sats are given away
+    kinds: 5,
     label: sold('openordex', { price, payout: price }),
     make: ([item], { dummies, money: coin }) =>
       transaction(
@@ -95,6 +104,7 @@ const kinds: Readonly<Record<string, Kind>> = {
       ),
   },
   'bulk purchase': {
+    kinds: 5,
     label: sold('bulk'),
     items: 2,
     make: ([first, second], { dummies, money: coin }) =>
@@ -111,6 +121,7 @@ const kinds: Readonly<Record<string, Kind>> = {
       ),
   },
   'offer of ord': {
+    kinds: 2,
     label: sold('ord-offer', { class: 'offer', taker: carol }),
     make: ([item], { money: coin }) =>
       transaction(
@@ -123,6 +134,7 @@ const kinds: Readonly<Record<string, Kind>> = {
       ),
   },
   'offer in another layout': {
+    kinds: 2,
     label: sold('all-signed', { class: 'offer' }),
     make: ([item], { money: coin }) =>
       transaction(
@@ -135,10 +147,12 @@ const kinds: Readonly<Record<string, Kind>> = {
       ),
   },
   transfer: {
+    kinds: 2,
     label: null,
     make: ([item], { dummies }) => transaction([item!, dummies[0]!], [{ value: postage, to: bob }]),
   },
   'deposit with more sats': {
+    kinds: 2,
     label: null,
     make: ([item], { money: coin }) =>
       transaction(
@@ -150,10 +164,12 @@ const kinds: Readonly<Record<string, Kind>> = {
       ),
   },
   'self-transfer': {
+    kinds: 2,
     label: null,
     make: ([item]) => transaction([item!], [{ value: postage - 500, to: alice }]),
   },
   gift: {
+    kinds: 1,
     label: null,
     make: ([item]) =>
       transaction(
@@ -165,6 +181,7 @@ const kinds: Readonly<Record<string, Kind>> = {
       ),
   },
   'cancelled listing': {
+    kinds: 2,
     label: null,
     make: ([item], { money: coin }) =>
       transaction(
@@ -176,11 +193,13 @@ const kinds: Readonly<Record<string, Kind>> = {
       ),
   },
   burn: {
+    kinds: 1,
     label: null,
     make: ([item], { dummies }) =>
       transaction([item!, dummies[0]!], [{ value: postage, outputScript: burnScript }]),
   },
   'into the fee': {
+    kinds: 1,
     label: null,
     make: ([item], { money: coin }) => transaction([coin, item!], [{ value: money, to: alice }]),
   },
@@ -249,9 +268,9 @@ function rowsOf({ label, items = 1 }: Kind): unknown[] {
 
 test('of a real chain all sales are found, as they were made, and nothing else is', async () => {
   const made = new Map<string, RegtestTransaction[]>();
-  for (const [name, { make, items = 1 }] of Object.entries(kinds)) {
-    const coins = await inscribedItems(ofEach);
-    const count = ofEach / items;
+  for (const [name, { make, kinds: shared, items = 1 }] of Object.entries(kinds)) {
+    const count = ofClass / shared / items;
+    const coins = await inscribedItems(count * items);
     const owned = await purses(count, fromAlice.has(name) ? alice : bob);
     const transactions = owned.map((purse, nth) => make(coins.slice(nth * items, (nth + 1) * items), purse));
     for (let at = 0; at < count; at += perBlock) await node.chain.mine(transactions.slice(at, at + perBlock));
@@ -269,13 +288,14 @@ test('of a real chain all sales are found, as they were made, and nothing else i
     found.set(shown, [...(found.get(shown) ?? []), row]);
   }
   for (const [name, transactions] of made) {
-    const expected = rowsOf(kinds[name]!);
+    const kind = kinds[name]!;
+    const expected = rowsOf(kind);
     const differences = transactions
       .map(({ txid }) => found.get(txid) ?? [])
       .filter((row) => JSON.stringify(row) !== JSON.stringify(expected));
     expect({ name, of: transactions.length, differences: differences.slice(0, 2) }).toEqual({
       name,
-      of: ofEach / (kinds[name]!.items ?? 1),
+      of: ofClass / kind.kinds / (kind.items ?? 1),
       differences: [],
     });
   }
