@@ -85,7 +85,7 @@ async function explain(context: CommandContext, words: readonly string[]): Promi
 
 async function soldBy(client: Parameters<typeof salesOfTransaction>[0], txid: Txid): Promise<StoredSale[]> {
   await requireNotBehind(client, 'sales');
-  return salesOfTransaction(client, txid);
+  return salesOfTransaction(client, txid, null);
 }
 
 const labelWidth = 16;

@@ -9,6 +9,8 @@ export interface SalePageView {
   readonly txid: string;
   /** What the transaction sold: at least one. */
   readonly sales: readonly [SaleView, ...SaleView[]];
+  /** False: it sold more, and these are the first. */
+  readonly hasAll: boolean;
 }
 
 const formWords: Readonly<Record<SaleForm, string>> = {
@@ -38,18 +40,23 @@ const sighashWords: Readonly<Record<number, string>> = {
 };
 
 /** What a transaction sold, and by what evidence. */
-export function salePage({ site, txid, sales }: SalePageView): Markup {
+export function salePage({ site, txid, sales, hasAll }: SalePageView): Markup {
   const [{ height, time }] = sales;
   return layout({
     title: `Sale ${shortHash(txid)} · Satscribe`,
     site,
     main: html`<section>
-<h1>${sales.length === 1 ? 'Sale' : `${grouped(sales.length)} sales`}</h1>
+<h1>${titleOf(sales.length, hasAll)}</h1>
 <p class="mono wrap faint">${txid}</p>
 <p>In <a href="/block/${height}">block ${grouped(height)}</a>, ${timeWords(time)}.</p>
 ${sales.map(saleSection)}
 </section>`,
   });
+}
+
+function titleOf(count: number, hasAll: boolean): string {
+  if (!hasAll) return `More than ${grouped(count)} sales, of which these are the first`;
+  return count === 1 ? 'Sale' : `${grouped(count)} sales`;
 }
 
 function saleSection(sale: SaleView): Markup {
@@ -75,9 +82,9 @@ ${row('Rules', `version ${sale.rules}`)}
 </section>`;
 }
 
-/** A script without an address is shown as hexadecimal digits: it has no page. */
+/** A script without an address is shown in hexadecimal digits, or by its hash: it has no page. */
 function owner(text: string): Markup {
-  return /^(?:[0-9a-f]{2})+$/u.test(text)
+  return /^(?:(?:[0-9a-f]{2})+|sha256:[0-9a-f]{64})$/u.test(text)
     ? html`<span class="mono wrap">${text}</span>`
     : html`<a class="mono wrap" href="/address/${text}">${text}</a>`;
 }

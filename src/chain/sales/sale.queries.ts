@@ -65,13 +65,21 @@ const columns = `s.txid, s.height, b.time::float8 AS time, s.input, i.txid AS "r
   s.payout_output AS "payoutOutput", s.fee_output AS "feeOutput", s.sighash, s.maker, s.taker,
   s.wash AS "isWash", s.rules`;
 
-/** What a transaction sold, by input and place there. */
-export async function salesOfTransaction(client: ClientBase, txid: Txid): Promise<StoredSale[]> {
+/**
+ * What a transaction sold, by input and place there.
+ *
+ * @param limit null: all, one for each inscription, of which an output may have thousands
+ */
+export async function salesOfTransaction(
+  client: ClientBase,
+  txid: Txid,
+  limit: number | null,
+): Promise<StoredSale[]> {
   const { rows } = await client.query<StoredRow>(
     `SELECT ${columns} FROM chain.sales s JOIN chain.inscriptions i USING (key) JOIN chain.blocks b ON b.height = s.height
      WHERE chain.hash32(s.txid) = chain.hash32($1) AND s.txid = $1
-     ORDER BY s.height, s.tx_index, s.input, s.place`,
-    [txid],
+     ORDER BY s.height, s.tx_index, s.input, s.place LIMIT $2`,
+    [txid, limit],
   );
   return rows.map(named);
 }

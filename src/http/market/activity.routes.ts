@@ -3,6 +3,7 @@ import { apiRoute } from '#http/server/api-route.ts';
 import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
 import { askerOf } from '#http/server/asker.ts';
 import { marketReads } from '#http/server/guard.ts';
+import { ownerText } from '#kernel/bitcoin/stored-owner.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { formatInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
@@ -10,7 +11,7 @@ import type { FoundCollection } from '#market/collections/market-slug.store.ts';
 import { type CollectionSale, readCollectionSales } from '#market/sales/collection-sales.store.ts';
 import { type ActivityQuestion, pageOfSales } from '#market/sales/sale-places.ts';
 import { MarketQuery, marketParameters } from './market-query.ts';
-import { marketTime, originOf, partyOf, thumbnailUrl } from './market-views.ts';
+import { marketTime, originOf, thumbnailUrl } from './market-views.ts';
 import type { SaleReads } from './sale-reads.ts';
 
 const sevenDaysSeconds = 7 * 86_400;
@@ -20,7 +21,9 @@ const activitySchema = Type.Object({
   inscription_name: Type.String({
     description: 'as the collection names it, else the collection’s name and place, else its number',
   }),
-  maker_address: Type.String({ description: 'seller: an address, or the script in hex where it has none' }),
+  maker_address: Type.String({
+    description: 'seller: an address; a script without one in hex, above 128 bytes as sha256: and its hash',
+  }),
   taker_address: Type.Union([Type.String(), Type.Null()], {
     description: 'buyer; null: the inscription went into the fee',
   }),
@@ -102,8 +105,8 @@ function activityView(
   return {
     inscription_id: formatInscriptionId(item.id.txid, item.id.index),
     inscription_name: item.name,
-    maker_address: partyOf(maker, network),
-    taker_address: taker === null ? null : partyOf(taker, network),
+    maker_address: ownerText(maker, network),
+    taker_address: taker === null ? null : ownerText(taker, network),
     collection_slug: slug,
     collection_name: name,
     price,

@@ -1,6 +1,8 @@
 import type { ClientBase } from 'pg';
 import { Type } from 'typebox';
-import { requireNotBehind } from '#chain/derived/derived-tables.queries.ts';
+import { isComplete, requireNotBehind } from '#chain/derived/derived-tables.queries.ts';
+import { salesOfItemIndex } from '#chain/sales/sale.queries.ts';
+import { requireIndexes } from '#chain/snapshot/built-indexes.ts';
 import { apiRoute } from '#http/server/api-route.ts';
 import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
 import { askerOf } from '#http/server/asker.ts';
@@ -97,7 +99,10 @@ export interface ItemsPage {
   readonly nextAfter: string | null;
 }
 
-/** A page of items. Null: it takes a walk, which it may not make. Throws `request_invalid` after what is no item. */
+/**
+ * A page of items. Null: it takes a walk, which it may not make. Throws `request_invalid` after what is no item, and
+ * `index_missing` until last sales can be looked up.
+ */
 export async function itemsPage(
   client: ClientBase,
   collection: FoundCollection,
@@ -106,6 +111,8 @@ export async function itemsPage(
 ): Promise<ItemsPage | null> {
   if (!mayWalk && isLongGallery(collection)) return null;
   await requireNotBehind(client, 'sales');
+  if (await isComplete(client, 'sales'))
+    await requireIndexes(client, [salesOfItemIndex], 'sales by inscription');
   const position = after === null ? firstItems : await positionOfItem(client, collection, after);
   if (position === null) throw notAnItem();
   const found = await itemsAfter(client, collection, position, limit + 1);

@@ -6,6 +6,7 @@ import { apiRoute } from '#http/server/api-route.ts';
 import type { App } from '#http/server/app-dependencies.ts';
 import { askerOf } from '#http/server/asker.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
+import type { ItemHolders } from '#market/collections/item-holders.store.ts';
 import type { FoundCollection } from '#market/collections/market-slug.store.ts';
 import { type CollectionSale, readCollectionSales } from '#market/sales/collection-sales.store.ts';
 import { pendingFloor } from '#market/sales/pending-sales.store.ts';
@@ -97,7 +98,7 @@ export function collectionStatsRoutes(app: App, reads: SaleReads): void {
         const found = await foundCollection(client, slug, indexed);
         reply.header('x-indexed-height', found.tip.height);
         const stats = await collectionStats(reads, client, found, mayWalk);
-        return stats === null ? null : { value: stats };
+        return stats === null ? null : { value: stats.shown };
       });
     },
   });
@@ -105,13 +106,20 @@ export function collectionStatsRoutes(app: App, reads: SaleReads): void {
 
 export type CollectionStats = Type.Static<typeof statsAnswer>;
 
+/** The statistics, and what they were counted from: the same moment for all that a page shows. */
+export interface CountedCollection {
+  readonly shown: CollectionStats;
+  readonly blocks: readonly SoldInBlock[];
+  readonly holders: ItemHolders;
+}
+
 /** Null: it takes a walk, which it may not make. */
 export async function collectionStats(
   reads: SaleReads,
   client: ClientBase,
   { collection, tip }: CollectionNow,
   mayWalk: boolean,
-): Promise<CollectionStats | null> {
+): Promise<CountedCollection | null> {
   const blocks = await reads.lists.read(client, collection, tip, mayWalk);
   const read = await reads.holders.read(client, collection, tip.height, mayWalk);
   if (blocks === null || read === 'walk') return null;
@@ -122,7 +130,7 @@ export async function collectionStats(
     twitter = null,
     discord = null,
   } = collection.kind === 'import' ? collection : {};
-  return {
+  const shown = {
     ...headView(collection),
     description,
     website,
@@ -133,6 +141,7 @@ export async function collectionStats(
     holders: proven.holders.count,
     sales: (await isComplete(client, 'sales')) ? await salesView(client, collection, blocks) : null,
   };
+  return { shown, blocks, holders: proven.holders };
 }
 
 const headView = ({ slug, kind, name, icon }: FoundCollection) => ({

@@ -7,7 +7,8 @@ import { apiRoute } from '#http/server/api-route.ts';
 import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
 import { askerOf } from '#http/server/asker.ts';
 import { marketReads } from '#http/server/guard.ts';
-import type { Snapshot, Tip } from '#kernel/contracts/search-engine.ts';
+import { ownerText } from '#kernel/bitcoin/stored-owner.ts';
+import type { Snapshot } from '#kernel/contracts/search-engine.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
@@ -25,12 +26,11 @@ import {
 } from '#web/collection.page.ts';
 import { marketPage } from '#web/market.page.ts';
 import { itemsPage } from './collection-items.routes.ts';
-import { type CollectionNow, collectionPath, foundCollection, provenAt } from './collection-parts.ts';
+import { type CollectionNow, collectionPath, foundCollection } from './collection-parts.ts';
 import { collectionStats } from './collection-stats.routes.ts';
 import { holderView, idText } from './collection-views.ts';
 import { listedCollections } from './collections.routes.ts';
 import { MarketQuery, marketParameters } from './market-query.ts';
-import { partyOf } from './market-views.ts';
 import type { SaleReads } from './sale-reads.ts';
 
 const collectionsPerPage = 50;
@@ -113,12 +113,11 @@ async function collectionView(
   mayWalk: boolean,
 ): Promise<CollectionPageView | null> {
   const { collection, tip } = now;
-  const stats = await collectionStats(reads, client, now, mayWalk);
+  const counted = await collectionStats(reads, client, now, mayWalk);
+  if (counted === null) return null;
   const page = await itemsPage(client, collection, { after, limit: itemsPerPage }, mayWalk);
-  if (stats === null || page === null) return null;
-  // both are kept: the statistics have just read them
-  const blocks = (await reads.lists.read(client, collection, tip, mayWalk)) ?? [];
-  const holders = await keptHolders(reads, client, now, mayWalk);
+  if (page === null) return null;
+  const { shown: stats, blocks, holders } = counted;
   const newest = pageOfSales(blocks, { since: null, order: 'desc', page: 0, limit: salesShown });
   const sales = await readCollectionSales(client, collection, newest);
   const { slug, name, kind, icon, description, website, twitter, discord, items } = stats;
@@ -141,7 +140,7 @@ async function collectionView(
     pendingFloor: stats.sales?.pending?.floor?.price ?? null,
     ...barsOf(blocks),
     sales: sales.map((sale) => saleLine(sale, network)),
-    holders: holders.map(({ script, items: held }) => ({
+    holders: holdersIn(holders.packed, 0, holdersShown).map(({ script, items: held }) => ({
       ...holderView(script, network),
       items: held,
       share: held / items.indexed,
@@ -150,16 +149,6 @@ async function collectionView(
     after: after === null ? null : idText(after),
     nextAfter: page.nextAfter,
   };
-}
-
-async function keptHolders(
-  reads: SaleReads,
-  client: Snapshot['client'],
-  { collection, tip }: { readonly collection: CollectionNow['collection']; readonly tip: Tip },
-  mayWalk: boolean,
-) {
-  const read = await reads.holders.read(client, collection, tip.height, mayWalk);
-  return read === 'walk' ? [] : holdersIn(provenAt(read, tip.height).holders.packed, 0, holdersShown);
 }
 
 /** Volumes and mean prices from the first to the last day with a sale. Wash trades are in neither. */
@@ -191,8 +180,8 @@ const saleLine = (
   price,
   time,
   txid: displayHash(txid),
-  maker: partyOf(maker, network),
-  taker: taker === null ? null : partyOf(taker, network),
+  maker: ownerText(maker, network),
+  taker: taker === null ? null : ownerText(taker, network),
   wash: isWash,
 });
 

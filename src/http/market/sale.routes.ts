@@ -16,6 +16,7 @@ import { open } from '#http/server/guard.ts';
 import { varyBy } from '#http/server/vary.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { parseTxid } from '#kernel/primitives/hash.ts';
+import { ownTransactions } from '#market/sales/sale-context.store.ts';
 import { saleView } from '#market/sales/sale-view.ts';
 import { salePage } from '#web/sale.page.ts';
 
@@ -35,14 +36,25 @@ const saleSchema = Type.Object({
   feeOutput: Type.Union([Type.Integer(), Type.Null()]),
   sighash: Type.Integer(),
   rules: Type.Integer({ description: 'version of the rules' }),
-  maker: Type.String({ description: 'seller: an address, or the script in hex where it has none' }),
+  maker: Type.String({
+    description: 'seller: an address; a script without one in hex, above 128 bytes as sha256: and its hash',
+  }),
   taker: Type.Union([Type.String(), Type.Null()], {
     description: 'buyer; null: the inscription went into the fee',
   }),
   wash: Type.Boolean(),
 });
 
-const saleAnswer = Type.Object({ txid: Type.String(), sales: Type.Array(saleSchema) });
+/** A megabyte or two of a page. One output may hold thousands of inscriptions, and each is a sale. */
+const salesMax = 1_000;
+
+const saleAnswer = Type.Object({
+  txid: Type.String(),
+  sales: Type.Array(saleSchema),
+  hasAll: Type.Boolean({
+    description: `false: the transaction sold more, and these are the first ${salesMax}`,
+  }),
+});
 
 /** What a transaction sold, and by what evidence (docs/marketplace.md). */
 export function saleRoutes(app: App, { pool, network }: AppDependencies): void {
@@ -71,16 +83,16 @@ export function saleRoutes(app: App, { pool, network }: AppDependencies): void {
         async ({ client, tip }) => {
           await requireSales(client);
           await requireIndexes(client, [salesOfTransactionIndex], 'sales by transaction');
-          const [first, ...more] = (await salesOfTransaction(client, txid)).map((sale) =>
-            saleView(sale, network),
-          );
-          if (first === undefined)
+          const stored = await salesOfTransaction(client, txid, salesMax + 1);
+          const hasAll = stored.length <= salesMax;
+          const [first, ...more] = stored.slice(0, salesMax).map((sale) => saleView(sale, network));
+          if (first === undefined || (await ownTransactions(client, [txid])).length > 0)
             throw new AppError('not_found', `no sale in transaction ${quoted(text)} is indexed`);
           const sales: [typeof first, ...typeof more] = [first, ...more];
           if (!isJson)
-            return sendPage(reply, salePage({ site: siteOf(network, tip), txid: first.txid, sales }));
+            return sendPage(reply, salePage({ site: siteOf(network, tip), txid: first.txid, sales, hasAll }));
           setMoment(request, reply, tip);
-          return { txid: first.txid, sales };
+          return { txid: first.txid, sales, hasAll };
         },
         askerOf(reply).signal,
       );

@@ -4,7 +4,8 @@ import type {
   PendingRuneTransaction,
   PendingStep,
 } from '#chain/pending/pending-runes.queries.ts';
-import { amountView, ownerView, runeView } from '#http/runes/rune-views.ts';
+import { amountView, runeView } from '#http/runes/rune-views.ts';
+import { storedOwner } from '#kernel/bitcoin/stored-owner.ts';
 import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import { formatSpacedRune } from '#kernel/runes/spaced-rune.ts';
@@ -19,7 +20,7 @@ export function pendingRunesJson(row: PendingRuneTransaction, network: NetworkPa
   const of = (step: PendingStep): PendingMove[] => row.moves.filter((move) => move.step === step);
   const atOutput = (move: PendingMove) => ({
     output: `${displayHash(move.fromTxid ?? row.txid)}:${move.vout}`,
-    ...ownerView(move.script ?? new Uint8Array(0), network),
+    ...storedOwner(move.script ?? new Uint8Array(0), network),
     ...amountOf(move, row),
   });
   return {

@@ -8,6 +8,7 @@ import {
   inscriptionSummaries,
   neighbourHeights,
 } from '#chain/blocks/block.queries.ts';
+import { isComplete } from '#chain/derived/derived-tables.queries.ts';
 import {
   type InscriptionDetail,
   type InscriptionQuestion,
@@ -43,6 +44,7 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { asHeight, maxHeight } from '#kernel/primitives/height.ts';
 import { keysBetween } from '#kernel/primitives/inscription-key.ts';
 import { pendingSales } from '#market/sales/pending-sales.store.ts';
+import { ownTransactions } from '#market/sales/sale-context.store.ts';
 import { blockPage, blocksPage } from '#web/block.page.ts';
 import { homePage } from '#web/home.page.ts';
 import { inscriptionPage, jsonShownChars } from '#web/inscription.page.ts';
@@ -302,10 +304,16 @@ async function shownProperties(client: ClientBase, { key }: InscriptionDetail): 
   return head === undefined ? null : startOfJson(client, head, jsonShownChars + 1);
 }
 
-/** None while the index that finds them is being built. */
+/** None while sales are being filled in, or the index that finds them is being built; moves of our own orders are none. */
 async function shownSales(client: ClientBase, { key }: InscriptionDetail): Promise<StoredSale[]> {
   const built = await builtIndexes(client, [salesOfItemIndex]);
-  return built.has(salesOfItemIndex) ? salesOfInscription(client, key, salesShown) : [];
+  if (!built.has(salesOfItemIndex) || !(await isComplete(client, 'sales'))) return [];
+  const sales = await salesOfInscription(client, key, salesShown);
+  const own = await ownTransactions(
+    client,
+    sales.map(({ txid }) => txid),
+  );
+  return sales.filter(({ txid }) => !own.some((of) => Buffer.compare(of, txid) === 0));
 }
 
 /** The inscriptions that the content refers to, if browsers run its type. */

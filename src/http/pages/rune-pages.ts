@@ -5,7 +5,7 @@ import { type RuneActivity, runeActivity } from '#chain/runes/rune-activity.quer
 import { requireRunes } from '#chain/runes/rune-standing.queries.ts';
 import { runeIdText } from '#http/ord/runes/rune-json.ts';
 import { mintStateOf } from '#http/runes/mint-state.ts';
-import { ownerView } from '#http/runes/rune-views.ts';
+import { storedOwner } from '#kernel/bitcoin/stored-owner.ts';
 import type { Snapshot } from '#kernel/contracts/search-engine.ts';
 import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
 import { formatInscriptionId } from '#kernel/primitives/inscription-id.ts';
@@ -115,6 +115,6 @@ function eventOf(
     amount: shownAmount(amount, divisibility),
     height,
     txid: displayHash(txid),
-    address: script === null ? null : ownerView(script, network).address,
+    address: script === null ? null : storedOwner(script, network).address,
   };
 }

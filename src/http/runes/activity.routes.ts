@@ -16,18 +16,11 @@ import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
 import { askerOf } from '#http/server/asker.ts';
 import { answeredUnchanged, setMoment } from '#http/server/conditional.ts';
 import { open } from '#http/server/guard.ts';
+import { storedOwner } from '#kernel/bitcoin/stored-owner.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import { foundRune } from './rune-moment.ts';
-import {
-  amountParts,
-  amountView,
-  ownerParts,
-  ownerView,
-  runeParts,
-  runeView,
-  textOrNull,
-} from './rune-views.ts';
+import { amountParts, amountView, ownerParts, runeParts, runeView, textOrNull } from './rune-views.ts';
 
 /** A cursor names the event that it follows: height, transaction, kind and output. */
 const positionBytes = 16;
@@ -110,7 +103,7 @@ function eventView(
     timestamp,
     txid,
     output: script === null ? null : `${txid}:${vout}`,
-    ...(script === null ? nobody : ownerView(script, network)),
+    ...(script === null ? nobody : storedOwner(script, network)),
     ...amountView(amount, divisibility),
   };
 }

@@ -16,6 +16,7 @@ import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
 import { askerOf } from '#http/server/asker.ts';
 import { answeredUnchanged, setMoment } from '#http/server/conditional.ts';
 import { open } from '#http/server/guard.ts';
+import { storedOwner } from '#kernel/bitcoin/stored-owner.ts';
 import type { Snapshot, Tip } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { FairGate } from '#kernel/fair-gate.ts';
@@ -24,7 +25,7 @@ import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import { formatSpacedRune } from '#kernel/runes/spaced-rune.ts';
 import { zeroU128 } from '#kernel/runes/u128.ts';
 import { foundRune, heightAt, heightOfAt, knownHeight } from './rune-moment.ts';
-import { amountParts, amountView, ownerParts, ownerView, textOrNull, units } from './rune-views.ts';
+import { amountParts, amountView, ownerParts, textOrNull, units } from './rune-views.ts';
 
 /** A cursor names the height of its list, so that all pages are of one moment, and the position in it. */
 const positionBytes = 8;
@@ -160,7 +161,7 @@ async function holdersView(
     proven: BigInt(held) + BigInt(burned) === minted + BigInt(premine),
     count,
     holders: holders.map(({ script, amount, outputs }) => ({
-      ...ownerView(script, network),
+      ...storedOwner(script, network),
       ...amountView(amount, rune.divisibility),
       outputs,
     })),

@@ -1,17 +1,11 @@
 import { Type } from 'typebox';
 import type { NamedRune } from '#chain/runes/address-runes.queries.ts';
 import { runeIdText } from '#http/ord/runes/rune-json.ts';
-import { scriptToAddress } from '#kernel/bitcoin/address.ts';
-import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import { shownAmount } from '#kernel/runes/shown-amount.ts';
 import { formatSpacedRune } from '#kernel/runes/spaced-rune.ts';
 import type { U128 } from '#kernel/runes/u128.ts';
 
 /** Parts of the answers about runes on our own paths. */
-
-/** Longer scripts are kept as their beginning and a sha256. */
-const wholeScriptMax = 128;
-const sha256Bytes = 32;
 
 export const textOrNull = Type.Union([Type.String(), Type.Null()]);
 export const units = Type.String({ pattern: '^[0-9]+$', description: 'in base units' });
@@ -42,17 +36,6 @@ export const ownerParts = {
   }),
   scriptSha256: Type.Union([Type.String(), Type.Null()], { description: 'of a longer one' }),
 };
-const ownerSchema = Type.Object(ownerParts);
-
-export function ownerView(script: Uint8Array, network: NetworkParameters): Type.Static<typeof ownerSchema> {
-  const isWhole = script.length <= wholeScriptMax;
-  return {
-    address: isWhole ? scriptToAddress(script, network) : null,
-    script: isWhole ? Buffer.from(script).toString('hex') : null,
-    scriptSha256: isWhole ? null : Buffer.from(script.subarray(-sha256Bytes)).toString('hex'),
-  };
-}
-
 /** A rune, as lists name it. */
 export const runeParts = {
   rune: Type.String({ description: 'its name with spacers' }),

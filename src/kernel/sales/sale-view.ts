@@ -19,7 +19,7 @@ export interface SaleView {
   readonly feeOutput: number | null;
   readonly sighash: number;
   readonly rules: number;
-  /** Addresses; a script without one in hex, above 128 bytes its first 97 and a sha256. */
+  /** Addresses; a script without one in hex, above 128 bytes as `sha256:` and its hash. */
   readonly maker: string;
   /** Null: the inscription went into the fee. */
   readonly taker: string | null;

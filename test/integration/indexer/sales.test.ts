@@ -138,7 +138,7 @@ describe('sales of a real chain', () => {
     ]);
     expect(await verified()).toEqual([]);
     const client = await node.database.pool.connect();
-    const explained = await salesOfTransaction(client, txidOf(bought));
+    const explained = await salesOfTransaction(client, txidOf(bought), null);
     client.release();
     expect(explained).toMatchObject([
       {

@@ -52,13 +52,13 @@ export async function startIndexedNode(options: Partial<FollowOptions> = {}): Pr
       const best = await bitcoind.rpc.call<string>('getbestblockhash');
       await waitUntil(async () => {
         if (failure !== null) return true;
-        // the runes of an output, and the galleries of an inscription, are not told before a first load has built these
+        // runes of an output, galleries and sales of an inscription are not told before a first load has built these
         const { rows } = await database.pool.query<{ tip_hash: Buffer | null; is_built: boolean }>(
           `SELECT tip_hash, (
              SELECT count(*) FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
              WHERE c.relname = ANY($1) AND i.indisvalid) = cardinality($1) AS is_built
            FROM chain.state`,
-          [['rune_balances_outpoint', 'gallery_pages_ids']],
+          [['rune_balances_outpoint', 'gallery_pages_ids', 'sales_key', 'sales_txid']],
         );
         const [state] = rows;
         return state?.tip_hash != null && state.is_built && displayHash(state.tip_hash) === best;

@@ -441,6 +441,25 @@ describe('the items of a collection', () => {
   });
 });
 
+describe('items before the index of their last sales is built', () => {
+  test('are 503, as each would be looked for among all sales', async () => {
+    const { pool } = node.database;
+    const one = await item();
+    await imported('unsought', [[idOfReveal(one), null]]);
+    await node.atTip();
+    const { rows } = await pool.query<{ made: string }>(
+      `SELECT pg_get_indexdef('chain.sales_key'::regclass) AS made`,
+    );
+    await pool.query('DROP INDEX chain.sales_key');
+    try {
+      expect((await get('/unsought/items')).status).toBe(503);
+    } finally {
+      await pool.query(rows[0]!.made);
+    }
+    expect(await found('/unsought/items')).toMatchObject({ items: [{ lastSale: null }] });
+  });
+});
+
 describe('the collections of an inscription', () => {
   test('are imports by slug, then parents, then galleries', async () => {
     const parent = await inscribed(node.chain, { body: 'a parent' }, { to: alice });

@@ -88,6 +88,7 @@ describe('a sale', () => {
           wash: false,
         },
       ],
+      hasAll: true,
     });
   });
 
@@ -95,6 +96,55 @@ describe('a sale', () => {
     const { text } = await page(`/inscription/${item}`);
     expect(text).toContain('<h2>Sales</h2>');
     expect(text).toContain(`href="/sale/${bought.txid}"`);
+  });
+
+  test('that an order of this service made is none, nor is one of an inscription’s page', async () => {
+    const { pool } = node.database;
+    await pool.query(
+      'ALTER TABLE service.order_transactions DROP CONSTRAINT order_transactions_order_id_fkey',
+    );
+    await pool.query(
+      `INSERT INTO service.order_transactions (txid, order_id, kind, index, files, bytes, plan, fee)
+       VALUES ($1, gen_random_uuid(), 'return', 0, 0, '', '{}', 0)`,
+      [Buffer.from(bought.txid, 'hex').reverse()],
+    );
+    expect((await page(`/sale/${bought.txid}`)).status).toBe(404);
+    const { status, text } = await page(`/inscription/${item}`);
+    expect(status).toBe(200);
+    expect(text).not.toContain('<h2>Sales</h2>');
+    await pool.query('DELETE FROM service.order_transactions');
+  });
+
+  test('of more inscriptions than a page shows is one of the first thousand', async () => {
+    const { pool } = node.database;
+    const columns = `gross_payout, price, height, tx_index, input, key, payout_output, fee_output, rules, class, form,
+      confidence, sighash, wash, txid, maker, taker`;
+    await pool.query(
+      `INSERT INTO chain.sales (${columns}, place, bundle)
+       SELECT ${columns}, nth, 1001 FROM chain.sales, generate_series(1, 1000) AS nth WHERE txid = $1`,
+      [Buffer.from(bought.txid, 'hex').reverse()],
+    );
+    const answer = await app.inject({ url: `/sale/${bought.txid}`, headers: { accept: 'application/json' } });
+    const { sales, hasAll } = answer.json<{ sales: unknown[]; hasAll: boolean }>();
+    expect([sales.length, hasAll]).toEqual([1_000, false]);
+    expect((await page(`/sale/${bought.txid}`)).text).toContain('More than 1,000 sales');
+    await pool.query('DELETE FROM chain.sales WHERE place > 0');
+  });
+
+  test('of a script that is stored cut names its seller by the hash, as the activity does', async () => {
+    const { pool } = node.database;
+    const cut = Buffer.concat([Buffer.alloc(97, 0x51), Buffer.alloc(32, 0xab)]);
+    const seller = `sha256:${'ab'.repeat(32)}`;
+    const txid = Buffer.from(bought.txid, 'hex').reverse();
+    const { rows } = await pool.query<{ maker: Buffer }>('SELECT maker FROM chain.sales WHERE txid = $1', [
+      txid,
+    ]);
+    await pool.query('UPDATE chain.sales SET maker = $2 WHERE txid = $1', [txid, cut]);
+    const answer = await app.inject({ url: `/sale/${bought.txid}`, headers: { accept: 'application/json' } });
+    expect(answer.json()).toMatchObject({ sales: [{ maker: seller }] });
+    const { text } = await page(`/sale/${bought.txid}`);
+    expect(text).toContain(`<span class="mono wrap">${seller}</span>`);
+    await pool.query('UPDATE chain.sales SET maker = $2 WHERE txid = $1', [txid, rows[0]!.maker]);
   });
 
   test.each([

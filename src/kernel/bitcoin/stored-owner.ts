@@ -1,0 +1,32 @@
+import type { NetworkParameters } from '#kernel/primitives/network.ts';
+import { scriptToAddress } from './address.ts';
+
+/** Longer scripts are stored as their first 97 bytes and a sha256 (docs/adr/0033-runes.md). */
+const wholeScriptMax = 128;
+const sha256Bytes = 32;
+
+/** An owner of runes, or a party of a sale, by its script as it is stored. */
+export interface StoredOwner {
+  /** Null: the script has none. */
+  readonly address: string | null;
+  /** In hex; null where it is longer than 128 bytes. */
+  readonly script: string | null;
+  /** Of a longer one. */
+  readonly scriptSha256: string | null;
+}
+
+/** @param script whole, or cut as rows of runes and sales have it */
+export function storedOwner(script: Uint8Array, network: NetworkParameters): StoredOwner {
+  const isWhole = script.length <= wholeScriptMax;
+  return {
+    address: isWhole ? scriptToAddress(script, network) : null,
+    script: isWhole ? Buffer.from(script).toString('hex') : null,
+    scriptSha256: isWhole ? null : Buffer.from(script.subarray(-sha256Bytes)).toString('hex'),
+  };
+}
+
+/** The same as one text: the address, else the script in hex, else `sha256:` and the hash of a longer one. */
+export function ownerText(script: Uint8Array, network: NetworkParameters): string {
+  const { address, script: hex, scriptSha256 } = storedOwner(script, network);
+  return address ?? hex ?? `sha256:${scriptSha256}`;
+}
