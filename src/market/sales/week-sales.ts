@@ -22,7 +22,10 @@ interface Week {
 interface Moment {
   readonly epoch: number;
   readonly imports: string;
-  /** Sales up to here are made anew by other rules; null: all are of the same. */
+  /**
+   * Sales up to here are made anew by other rules; null: all are of the same, or no block of the week has new ones yet.
+   * The pass takes hours to come to the week: until then nothing of it changes. Block times go backwards by hours: a day.
+   */
   readonly remadeTo: number | null;
   /** Of the tip. */
   readonly time: number;
@@ -56,7 +59,8 @@ export class WeekSales {
 async function momentOf(client: ClientBase, { height }: Tip): Promise<Moment> {
   const { rows } = await client.query<Moment>(
     `SELECT s.derived_epoch AS epoch, b.time::float8 AS time,
-       (SELECT coalesce(tip_height, -1) FROM chain.derived_tables WHERE name = 'sales' AND is_remade) AS "remadeTo",
+       (SELECT d.tip_height FROM chain.derived_tables d JOIN chain.blocks r ON r.height = d.tip_height
+        WHERE d.name = 'sales' AND d.is_remade AND r.time >= b.time - ${weekSeconds + daySeconds}) AS "remadeTo",
        (SELECT concat(count(*), ' ', max(revision)) FROM service.market_collections) AS imports
      FROM chain.state s JOIN chain.blocks b ON b.height = $1`,
     [height],
