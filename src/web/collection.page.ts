@@ -125,7 +125,7 @@ function charts({ volumes, prices }: CollectionPageView): HtmlValue {
   const volume = timeChart(volumes, volumeChart);
   const price = timeChart(prices, priceChart);
   if (volume === null || price === null) return null;
-  return html`<section><h2>Volume and price <span class="faint">in sats, by day</span></h2>
+  return html`<section><h2>Volume and price <span class="faint">in sats</span></h2>
 <h3>Volume</h3>${volume}
 <h3>Mean price</h3>${price}
 </section>`;

@@ -15,7 +15,7 @@ import {
   itemsAfter,
   positionOfItem,
 } from '#market/collections/collection-items.store.ts';
-import type { FoundCollection } from '#market/collections/market-slug.store.ts';
+import { type FoundCollection, isLongGallery } from '#market/collections/market-slug.store.ts';
 import {
   collectionConfig,
   collectionPath,
@@ -120,12 +120,6 @@ export async function itemsPage(
   const end = items.at(-1);
   return { items, nextAfter: found.length > limit && end !== undefined ? idText(end.id) : null };
 }
-
-/** Galleries of so many items are read with a place of a walk: a page reads all of them, 50 ms for 10,000. */
-const galleryItemsMax = 1_000;
-
-const isLongGallery = (collection: FoundCollection): boolean =>
-  collection.kind !== 'import' && collection.galleryItems > galleryItemsMax;
 
 const notAnItem = (): InvalidRequest =>
   new InvalidRequest([{ message: 'after is not an item of this collection', parameter: 'after' }]);

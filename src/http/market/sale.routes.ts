@@ -11,7 +11,6 @@ import { pageOrJson, unchanged } from '#http/server/answer-schemas.ts';
 import { apiRoute } from '#http/server/api-route.ts';
 import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
 import { askerOf } from '#http/server/asker.ts';
-import { answeredUnchanged, setMoment } from '#http/server/conditional.ts';
 import { open } from '#http/server/guard.ts';
 import { varyBy } from '#http/server/vary.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
@@ -77,7 +76,6 @@ export function saleRoutes(app: App, { pool, network }: AppDependencies): void {
       }
       varyBy(reply, 'Accept');
       const isJson = prefersJson(request.headers.accept);
-      if (isJson && (await answeredUnchanged(pool, request, reply))) return reply;
       return withSnapshot(
         pool,
         async ({ client, tip }) => {
@@ -91,7 +89,9 @@ export function saleRoutes(app: App, { pool, network }: AppDependencies): void {
           const sales: [typeof first, ...typeof more] = [first, ...more];
           if (!isJson)
             return sendPage(reply, salePage({ site: siteOf(network, tip), txid: first.txid, sales, hasAll }));
-          setMoment(request, reply, tip);
+          if (tip !== null) reply.header('x-indexed-height', tip.height);
+          // other rules give other evidence at the same tip
+          reply.header('cache-control', 'no-store');
           return { txid: first.txid, sales, hasAll };
         },
         askerOf(reply).signal,

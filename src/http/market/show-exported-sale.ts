@@ -3,9 +3,8 @@ import { displayHash } from '#kernel/primitives/hash.ts';
 import { formatInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { CollectionSale } from '#market/sales/collection-sales.store.ts';
 import { formatSaleId, markOfBlock } from '#market/sales/sale-id.ts';
+import { nullable } from './collection-views.ts';
 import { csvLine } from './csv.ts';
-
-const nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 
 /** A row of an export: the fields of `/marketplace/data/sales`, and the rest of the evidence. */
 export const exportedSale = Type.Object({

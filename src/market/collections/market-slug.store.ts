@@ -186,6 +186,13 @@ export function memberTest(collection: FoundCollection, txid: string, index: str
   return { sql: `(${tests.join(' OR ')})`, of: key };
 }
 
+/** A page of the items, or the sales of a block, takes all items of a gallery: 50 ms for 10,000. */
+const galleryItemsMax = 1_000;
+
+/** Whether a read of its members is a walk, however little of them is asked for. */
+export const isLongGallery = (collection: FoundCollection): boolean =>
+  collection.kind !== 'import' && collection.galleryItems > galleryItemsMax;
+
 /** A member as lists show it. */
 export interface Member {
   readonly id: InscriptionId;

@@ -7,15 +7,18 @@ import {
   type RemadeSales,
   standingOf,
 } from '#market/collections/collection-standing.store.ts';
-import { type FoundCollection, membersOf } from '#market/collections/market-slug.store.ts';
+import { type FoundCollection, isLongGallery, membersOf } from '#market/collections/market-slug.store.ts';
 import { type SoldInBlock, salesIn } from './sale-places.ts';
 
 /** What is kept of all collections, in sales: 12 bytes each, 48 MB in all. */
 const keptSalesMax = 4_000_000;
 /** What a block of a list takes besides its sales, in sales: an object of six fields and a buffer. */
 const blockSales = 18;
-/** Sales of so many new blocks are read at once, by any request: some milliseconds. More is a walk. */
-const newBlocksMax = 144;
+/**
+ * Sales of so many new blocks are read at once, by any request: some 20 ms where a large collection sells a hundred in
+ * each. More is a walk; so is any new block of a long gallery, all of whose items are read for it.
+ */
+const newBlocksMax = 12;
 /** A million sales take a second or two on a quiet machine. */
 const walkMs = 10_000;
 
@@ -59,7 +62,10 @@ export class SaleLists {
     const kept = last !== undefined && isTrue(last, now) ? last : null;
     const ranges = rangesToRead(kept, now, tip.height);
     if (kept !== null && ranges.length === 0) return kept.blocks;
-    if (ranges.reduce((count, { above, to }) => count + to - above, 0) > newBlocksMax) {
+    if (
+      ranges.reduce((count, { above, to }) => count + to - above, 0) >
+      (isLongGallery(collection) ? 0 : newBlocksMax)
+    ) {
       if (!mayWalk) return null;
       await client.query(`SET LOCAL statement_timeout = ${walkMs}`);
     }

@@ -32,7 +32,8 @@ interface Moment {
 }
 
 /**
- * What imports sold within the 7 × 24 hours up to the time of the last block. Of no clock, so all answers of one tip agree,
+ * What imports sold in blocks whose time is not more than 7 × 24 hours before that of the last one. Of no clock, so all
+ * answers of one tip agree,
  * and one walk serves them all.
  */
 export class WeekSales {
