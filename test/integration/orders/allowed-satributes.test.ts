@@ -85,6 +85,8 @@ interface Case {
   readonly files?: number;
   /** A reveal for each file, of a commit of the wallet. */
   readonly uncurse?: boolean;
+  /** Where the inscriptions lie, if each has a special sat of its own. */
+  readonly apart?: boolean;
   readonly run: (collector: Collector) => Promise<unknown>;
   readonly ends: 'completed' | 'refunded';
 }
@@ -199,6 +201,27 @@ const cases: readonly Case[] = [
     ends: 'refunded',
   },
   {
+    name: 'two inscriptions, each on the special sat of an output of its own, paid after their fees',
+    files: 2,
+    apart: true,
+    run: async (collector) => {
+      const common = await collector.common();
+      const rest = { paid: collector.amount - 1092 };
+      const specials = [await collector.special(), await collector.special()];
+      await collector.send(
+        [common, ...specials],
+        [
+          rest,
+          { kept: common.value - rest.paid },
+          { paid: 546 },
+          { kept: specials[0]!.value - 546 },
+          { paid: 546 },
+        ],
+      );
+    },
+    ends: 'completed',
+  },
+  {
     name: 'three reveals, each on an allowed sat',
     allowed: ['vintage'],
     files: 3,
@@ -269,7 +292,7 @@ describe.skipIf(bitcoindForTests() === null)('an order with allowedSatributes', 
 
   test.each(cases.map((each, place) => ({ ...each, place })))(
     '$name: $ends',
-    async ({ place, name, run, ends, allowed = ['uncommon'], files = 1, uncurse = false }) => {
+    async ({ place, name, run, ends, allowed = ['uncommon'], files = 1, uncurse = false, apart }) => {
       const from = await world.chain.height();
       const [receiver, refund] = [firstOwner + 2 * place, firstOwner + 2 * place + 1];
       const contents = Array.from({ length: files }, (_, file) => `${name} ${file}`);
@@ -292,6 +315,7 @@ describe.skipIf(bitcoindForTests() === null)('an order with allowedSatributes', 
       const [sat = NaN] = collector.sats;
       const sats = await indexedSats(order.id);
       if (!isDelivered) expect(sats).toEqual([]);
+      else if (apart === true) expect(sats).toEqual(collector.sats);
       else if (!uncurse) expect(sats).toEqual(contents.map((_, file) => sat + file * 546));
       else {
         const places = inscribedPlaces(made.terms, made.layout, {
