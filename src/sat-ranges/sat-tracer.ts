@@ -22,7 +22,12 @@ export const traceBounds: TraceBounds = { steps: 50_000, timeMs: 20_000, ranges:
 /** The sats of an unspent output, or why they are unknown. */
 export type TracedSats = { readonly output: TracedOutput; readonly steps: number } & (
   | { readonly state: 'known'; readonly ranges: readonly SatRange[] }
-  | { readonly state: 'unknown'; readonly reason: string }
+  | {
+      readonly state: 'unknown';
+      readonly reason: string;
+      /** The output is in another block now, or in none: asked again, the answer may be another one. */
+      readonly isReorganised: boolean;
+    }
 );
 
 /** Their calls wait for each other, with those that look up outputs (node-trace-source.ts). */
@@ -137,7 +142,11 @@ export class SatTracer {
 
   async #walk(key: string, output: TracedOutput, until: number, signal: AbortSignal): Promise<TracedSats> {
     const walk = this.#paused.get(key) ?? new Walk(output);
-    const unknown = (reason: string): TracedSats => ({ output, state: 'unknown', steps: walk.steps, reason });
+    const unknown = (reason: string, isReorganised = false): TracedSats => {
+      return { output, state: 'unknown', steps: walk.steps, reason, isReorganised };
+    };
+    const isOnChain = (): Promise<boolean> => this.#source.isOnChain(output.height, output.blockHash);
+    const reorganised = 'the chain was reorganised meanwhile';
     const { steps: stepsMax, ranges: rangesMax } = this.#bounds;
     for (let steps = walk.next(); steps.length > 0; steps = walk.next()) {
       if (walk.steps >= stepsMax) return unknown(`its sats went through more than ${stepsMax} transactions`);
@@ -151,10 +160,11 @@ export class SatTracer {
       }
       // not more than what is left of the bound, and a few at once, so that the time is looked at often
       const missing = await this.#take(walk, steps.slice(0, Math.min(callsMax, stepsMax - walk.steps)));
-      if (missing !== null) return unknown(missing.missing);
+      // a reorganisation moves what it leads to, too
+      if (missing !== null)
+        return (await isOnChain()) ? unknown(missing.missing) : unknown(reorganised, true);
     }
-    if (!(await this.#source.isOnChain(output.height, output.blockHash)))
-      return unknown('the chain was reorganised meanwhile');
+    if (!(await isOnChain())) return unknown(reorganised, true);
     this.#paused.delete(key);
     const found: KnownSats = { output, state: 'known', steps: walk.steps, ranges: walk.ranges() };
     this.#known.set(key, found);

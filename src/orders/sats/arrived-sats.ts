@@ -6,7 +6,12 @@ import type { Payment } from '#payments/payments.queries.ts';
 /** What is known of the sats of an unspent output. */
 export type OutputSats = { readonly output: { readonly blockHash: BlockHashHex } } & (
   | { readonly state: 'known'; readonly ranges: readonly SatRange[] }
-  | { readonly state: 'unknown'; readonly reason: string }
+  | {
+      readonly state: 'unknown';
+      readonly reason: string;
+      /** It was in another block when it was looked up. */
+      readonly isReorganised: boolean;
+    }
 );
 
 /** Looks the sats of an output up, which may take minutes. Null: the chain has no such unspent output. */
@@ -90,7 +95,8 @@ export class ArrivedSats {
   async #look(outpoint: Parameters<TraceSats>[0], blockHash: BlockHashHex): Promise<PaidSats> {
     // a node that does not answer says nothing about sats
     const sats = await this.#trace(outpoint).catch(() => null);
-    if (sats === null || sats.output.blockHash !== blockHash) {
+    const isMoved = sats?.state === 'unknown' && sats.isReorganised;
+    if (sats === null || isMoved || sats.output.blockHash !== blockHash) {
       await sleep(this.#againMs, undefined, { signal: this.#stop.signal });
       return pending;
     }

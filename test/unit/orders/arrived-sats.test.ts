@@ -73,8 +73,9 @@ describe('the sats that arrived for an order', () => {
   });
 
   test('are asked for again where the node is away, spent them, or has them in another block', async () => {
+    const moved: OutputSats = { ...known(0), state: 'unknown', reason: 'reorganised', isReorganised: true };
     const sats = new ArrivedSats(
-      answers(new Error('away'), null, known(special, otherHash), known(special)),
+      answers(new Error('away'), null, known(special, otherHash), moved, known(special)),
       0,
     );
     expect((await settled(sats, [paymentAt(0)])).kind).toBe('placed');
@@ -87,7 +88,12 @@ describe('the sats that arrived for an order', () => {
   });
 
   test('are not allowed where they are unknown; who tries again has them looked up again', async () => {
-    const unknown: OutputSats = { ...known(0), state: 'unknown', reason: 'the node is pruned' };
+    const unknown: OutputSats = {
+      ...known(0),
+      state: 'unknown',
+      reason: 'the node is pruned',
+      isReorganised: false,
+    };
     const sats = new ArrivedSats(answers(unknown, known(special)), 0);
     expect(await settled(sats, [paymentAt(0)])).toEqual({
       kind: 'impossible',

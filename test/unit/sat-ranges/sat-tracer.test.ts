@@ -77,6 +77,18 @@ describe('beyond a bound the sats are unknown, and it is said why', () => {
     expect(await tracer.trace(last)).toMatchObject({ state: 'known', ranges: [{ start: 0, end: subsidy }] });
   });
 
+  test('a reorganisation that takes back what its sats came from', async () => {
+    const { chain, last } = longChain(5);
+    chain.onAsk = () => {
+      chain.branch = 1;
+      chain.missingAt = 5;
+    };
+    expect(await new SatTracer(chain, bounds).trace(last)).toMatchObject({
+      reason: 'the chain was reorganised meanwhile',
+      isReorganised: true,
+    });
+  });
+
   test('no time left; asked again, the walk goes on from where it was', async () => {
     const { chain, last } = longChain(9);
     // a clock by which each answer takes a second
