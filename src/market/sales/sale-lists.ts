@@ -62,10 +62,7 @@ export class SaleLists {
     const kept = last !== undefined && isTrue(last, now) ? last : null;
     const ranges = rangesToRead(kept, now, tip.height);
     if (kept !== null && ranges.length === 0) return kept.blocks;
-    if (
-      ranges.reduce((count, { above, to }) => count + to - above, 0) >
-      (isLongGallery(collection) ? 0 : newBlocksMax)
-    ) {
+    if (isWalk(collection, ranges)) {
       if (!mayWalk) return null;
       await client.query(`SET LOCAL statement_timeout = ${walkMs}`);
     }
@@ -82,6 +79,11 @@ export class SaleLists {
     this.#lists.set(slug, { tip, revision, epoch, remade, blocks });
     return blocks;
   }
+}
+
+function isWalk(collection: FoundCollection, ranges: readonly BlockRange[]): boolean {
+  const newBlocks = ranges.reduce((count, { above, to }) => count + to - above, 0);
+  return newBlocks > (isLongGallery(collection) ? 0 : newBlocksMax);
 }
 
 /** Whether a list belongs to the chain, the import and the rules of now. */
