@@ -25,6 +25,8 @@ interface SentPayment {
 export interface Customer extends OrderOfTest {
   readonly script: Uint8Array;
   readonly amount: number;
+  /** Satributes of the sats that it may be inscribed on; null: any. */
+  readonly allowed: readonly string[] | null;
   /** The newest version of each. */
   readonly payments: SentPayment[];
 }
@@ -44,6 +46,9 @@ const ways: readonly ((amount: number) => readonly number[])[] = [
   (amount) => [amount - 1200],
   () => [],
 ];
+
+/** What orders may allow: every coin of the purse is of an early block, and a few begin with the first sat of one. */
+const allowances: readonly (readonly string[])[] = [['vintage'], ['uncommon']];
 
 const paymentFee = 1000;
 /** Until a payment is seen, mostly. */
@@ -93,6 +98,8 @@ export class Customers {
     const owner = firstOwner + 2 * number;
     // at a rate that nodes of tests do not estimate more than
     const burning = random.unit() < 0.2 ? { burnAfterInscribe: true, fee: 10 } : {};
+    const isChoosing = !('burnAfterInscribe' in burning) && random.unit() < 0.3;
+    const allowed = isChoosing ? allowances[random.below(allowances.length)]! : null;
     const body = {
       files: contents.map((content, file) => ({
         name: `${file}.txt`,
@@ -106,6 +113,7 @@ export class Customers {
       // a commit and a reveal a file
       ...(contents.length > 1 && random.unit() < 0.5 ? { uncurseIt: true } : {}),
       ...(random.unit() < 0.15 ? { inscriptionIdPrefix: 'ab' } : {}),
+      ...(allowed === null ? {} : { allowedSatributes: allowed }),
       ...burning,
     };
     const { id, charge } = await this.#created(body);
@@ -121,6 +129,7 @@ export class Customers {
       refund: hexOf(owner + 1),
       script: Buffer.from(scriptPubKey, 'hex'),
       amount: charge.amount,
+      allowed,
       payments: [],
     };
     this.all.push(customer);

@@ -220,6 +220,8 @@ class OrderChaos {
         FILES_DIR: join(folder, 'files'),
         SERVICE_SECRET_FILE: join(folder, 'secret'),
         ORDER_RATE: '0',
+        // says which sat each inscription lies on
+        INDEX_SATS: 'true',
         // the receiver of webhooks is on this machine
         ALLOW_PRIVATE_URLS: 'true',
         ...env,

@@ -1,5 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
+import { findSatribute } from '#kernel/satributes/definitions.ts';
+import { countWithin } from '#kernel/satributes/rule-ranges.ts';
 import { auditOrders } from '#orders/audit/audit-orders.ts';
 import type { RegtestChain } from '#test/builders/regtest/regtest-chain.ts';
 import { ChainMoney } from '#test/support/orders/money-on-chain.ts';
@@ -56,9 +58,32 @@ export async function verdictOfRun(run: EndedRun): Promise<RunEnd> {
           `audit: ${id} ${kind} ${where}: ${ledger} and ${there}`,
       ),
       ...(stored === made ? [] : [`${made} orders were made, and ${stored} are stored`]),
+      ...(await misplacedOf(pool, customers)),
       ...told,
     ],
   };
+}
+
+/** Inscriptions on sats that their orders do not allow, as the index of sats has them. */
+async function misplacedOf(pool: pg.Pool, { all }: Customers): Promise<string[]> {
+  const found: string[] = [];
+  for (const { id, contents, allowed } of all) {
+    if (allowed === null) continue;
+    const rules = allowed.flatMap((name) => findSatribute(name)?.rule ?? []);
+    const { rows } = await pool.query<{ sat: string | null }>(
+      `SELECT s.sat::text FROM chain.contents AS c JOIN chain.inscriptions AS i USING (content_id)
+         LEFT JOIN chain.sats AS s USING (key) WHERE c.body = ANY($1::bytea[])`,
+      [contents.map((content) => Buffer.from(content))],
+    );
+    for (const { sat } of rows) {
+      const start = Number(sat);
+      const isAllowed =
+        sat !== null && rules.some((rule) => countWithin(rule, { start, end: start + 1 }) > 0);
+      if (!isAllowed)
+        found.push(`${id} is inscribed on the sat ${sat}, which is not ${allowed.join(' or ')}`);
+    }
+  }
+  return found;
 }
 
 /** Mines until no order waits for anything but people; what still waits is a difference. */
