@@ -186,7 +186,8 @@ function moneyOf(
 ): Money {
   const alive = bumps.filter(({ isDead }) => !isDead);
   const spent = spentBy([...transactions, ...alive]);
-  const taken = spentBy(transactions, 'return');
+  // a reveal must not be planned with them: what sends them back may be in a block already
+  const taken = new Set([...spentBy(transactions, 'return'), ...spentBy(transactions, 'refund')]);
   const seen = payments.map((payment) => paymentOf(payment, taken));
   const left = payments.filter((payment) => payment.goneAt === null && !spent.has(outpointOf(payment)));
   const deep = left.filter((payment) => isDeep(paymentOf(payment, taken), depth));
@@ -312,7 +313,7 @@ async function minedClosings(
   return new Set([...deep, ...seen].map(({ txid }) => displayHash(txid)));
 }
 
-/** @param taken outputs that returns spend */
+/** @param taken outputs that refunds and returns spend */
 const paymentOf = (payment: Payment, taken: ReadonlySet<string>): OrderPayment => ({
   value: payment.value,
   firstSeen: payment.firstSeen,

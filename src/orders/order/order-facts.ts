@@ -11,7 +11,7 @@ export interface OrderPayment {
   readonly height: Height | null;
   /** It is in no block and not in the mempool. */
   readonly isGone: boolean;
-  /** What sends a deposit home spends it: it pays for nothing else. */
+  /** A refund, or what sends a deposit home, spends it: it pays for nothing else. */
   readonly isTaken: boolean;
 }
 

@@ -279,6 +279,30 @@ const cases: readonly Case[] = [
     ends: 'delivered',
   },
   {
+    name: 'a second time, which is paid back, while a reorganisation lets the first payment be replaced',
+    run: async (payer) => {
+      const { world, order, amount } = payer;
+      const first = await payer.revealed();
+      await payer.mine();
+      await payer.until('completed');
+      const second = await payer.pay(amount);
+      await payer.mine();
+      await world.sent(order.id, ['refund']);
+      await payer.mine();
+      const { rows } = await world.database.pool.query<{ txid: Buffer }>(
+        `SELECT txid FROM service.order_transactions WHERE order_id = $1 AND kind = 'refund'`,
+        [order.id],
+      );
+      const refund = rows[0]!.txid.reverse().toString('hex');
+      await world.chain.takeBack(4);
+      // another branch has the second payment with its refund, and the first one is not in a block again
+      await world.bitcoind.rpc.call('generateblock', ['raw(51)', [second.txid, refund]]);
+      await payer.replace(first, amount);
+      await payer.mine();
+    },
+    ends: 'delivered, the rest refunded',
+  },
+  {
     name: 'with a payment that the mempool forgets',
     run: async (payer) => {
       await payer.pay(payer.amount);
