@@ -37,7 +37,7 @@ const query = Type.Object({
 type Asked = Pick<FastifyRequest, 'method' | 'headers'> & { readonly query: Static<typeof query> };
 
 const tags = ['market'] as const;
-const config = { errors: 'marketplace', guard: open, compression: 'stream' } as const;
+const config = { errors: 'market', guard: open, compression: 'stream' } as const;
 const lines = { schema: Type.String({ description: 'one JSON object per line' }) };
 const events = { schema: Type.String({ description: 'the same lines as server-sent events' }) };
 

@@ -14,8 +14,8 @@ const markDigits = 16;
 /** More than any block has: inputs take 41 bytes, inscriptions of an input more. */
 const indexMax = 9_999_999;
 
-export const saleIdPattern = '^[0-9]{1,10}(?:\\.[0-9]{1,7}){3}\\.[0-9a-f]{16}$';
-const pattern = new RegExp(saleIdPattern, 'u');
+const pattern = /^[0-9]{1,10}(?:\.[0-9]{1,7}){3}\.[0-9a-f]{16}$/u;
+export const saleIdPattern = pattern.source;
 
 export const markOfBlock = (hash: Uint8Array): string => displayHash(hash).slice(-markDigits);
 

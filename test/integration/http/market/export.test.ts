@@ -195,6 +195,14 @@ describe('bad input', () => {
     expect([answer.statusCode, answer.json<unknown>()]).toEqual([400, { errors }]);
   });
 
+  test('a parameter that it does not have is refused', async () => {
+    const answer = await app.inject(`${path}?slug=frogs&fomat=csv`);
+    expect(answer.statusCode).toBe(400);
+    expect(answer.json()).toEqual({
+      errors: [{ msg: expect.stringContaining('fomat') as string, param: 'fomat', location: 'query' }],
+    });
+  });
+
   test.each(['none', '..%2F', '%00', `${'ab'.repeat(32)}i0`])('the slug %j names nothing', async (slug) => {
     const answer = await app.inject(`${path}?slug=${slug}`);
     const errors = [{ msg: 'no collection has this slug', param: 'slug', location: 'query' }];
