@@ -15,6 +15,7 @@ import { contentConnections } from '#http/content/content-reads.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { Logger } from '#kernel/logger.ts';
 import { checkServer } from '#kernel/pg/check-server.ts';
+import { databaseError } from '#kernel/pg/database-error.ts';
 import { type MigrationSummary, migrate, pendingMigrations } from '#kernel/pg/migrate.ts';
 import { connectClient, createPool } from '#kernel/pg/pool.ts';
 import { ensureReaderRights, excessReaderRights } from '#kernel/pg/reader-role.ts';
@@ -171,7 +172,7 @@ async function missingIn({ url, readerUrl }: Server): Promise<AppError | null> {
     await ensureReaderRights(url === readerUrl ? null : url, readerUrl);
   } catch (error) {
     if (isCode(error, 'database_reader_rights')) return error as AppError;
-    throw error;
+    throw databaseError(error, readerUrl);
   }
   const pending = await pendingOf(readerUrl);
   return pending.length === 0 ? null : behind(pending);
@@ -287,12 +288,15 @@ async function startOwn({ config, health, lifecycle, logger }: CommandContext): 
   return { url, readerUrl };
 }
 
+/** Throws `postgres_unreachable` where the server ends meanwhile: who starts this process tries again. */
 async function pendingOf(url: string): Promise<readonly string[]> {
   const client = await connectClient(url);
   try {
     return await pendingMigrations(client, url);
+  } catch (error) {
+    throw databaseError(error, url);
   } finally {
-    await client.end();
+    await client.end().catch(() => undefined);
   }
 }
 
