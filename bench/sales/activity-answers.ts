@@ -6,6 +6,7 @@ import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { startEmbeddedPostgres } from '#embedded-postgres/embedded-postgres.ts';
 import { ensureSecondaryIndexes } from '#indexer/apply/secondary-indexes.ts';
 import { sales as salesTable } from '#indexer/derived/sales/sales.ts';
+import { salesRules } from '#indexer/ledger/sales/sale-rules.ts';
 import { migrate } from '#kernel/pg/migrate.ts';
 import { createPool } from '#kernel/pg/pool.ts';
 import { findMarketCollection } from '#market/collections/market-slug.store.ts';
@@ -66,6 +67,9 @@ async function fill(pool: pg.Pool, sales: number): Promise<void> {
     `INSERT INTO chain.state (network, fingerprint_key, tip_height, tip_hash, text_rules, cbor_rules)
      SELECT 'mainnet', $1, height, hash, 1, 1 FROM chain.blocks ORDER BY height DESC LIMIT 1`,
     [Buffer.alloc(32, 1)],
+  );
+  await pool.query(
+    `INSERT INTO chain.derived_tables (name, from_height, is_followed, rules) VALUES ('sales', ${firstHeight}, true, ${salesRules})`,
   );
 }
 

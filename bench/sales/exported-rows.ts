@@ -25,7 +25,7 @@ async function exported(url: string): Promise<Exported> {
   let [rows, pieces, most] = [0, 0, before];
   const started = performance.now();
   const { statusCode, body } = await request(url);
-  if (statusCode !== 200) throw new Error(`${url}: ${statusCode}`);
+  if (statusCode !== 200) throw new Error(`${url}: ${statusCode} ${await body.text()}`);
   for await (const piece of body) {
     const bytes = piece as Buffer;
     for (let at = bytes.indexOf(lineEnd); at !== -1; at = bytes.indexOf(lineEnd, at + 1)) rows++;
