@@ -1,7 +1,6 @@
 import type { ClientBase } from 'pg';
+import { daySeconds } from '#kernel/primitives/day.ts';
 import type { Height } from '#kernel/primitives/height.ts';
-
-const daySeconds = 86_400;
 
 /**
  * For ascending days (UTC, since 1970), the height at which each begins: the first block whose time is of that day or

@@ -1,6 +1,6 @@
 import type { ClientBase, Pool } from 'pg';
 import { hasBlock, whyBehind, whyOtherRules } from '#chain/derived/derived-tables.queries.ts';
-import { nameOfNumber } from '#chain/sales/sale.queries.ts';
+import { saleNames } from '#chain/sales/sale.queries.ts';
 import { indexesOnly } from '#chain/snapshot/indexes-only.ts';
 import type { EventKindIdentity } from '#kernel/events/event-kind.ts';
 import { EventTextWriter } from '#kernel/events/event-text-writer.ts';
@@ -9,7 +9,6 @@ import { type SaleLine, writeSold } from '#kernel/events/sale-lines.ts';
 import { asBlockHash, type BlockHash } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
-import { confidences, moveClasses, saleForms } from '#kernel/sales/sale-names.ts';
 import type { BlockEventText, StoredEventKind, TextRange } from './stored-event-kind.ts';
 
 const table = 'sales';
@@ -109,8 +108,6 @@ async function readEvents(client: ClientBase, from: Height, to: Height): Promise
 function lineOf(row: EventRow): SaleLine {
   return {
     ...row,
-    class: nameOfNumber(moveClasses, row.class),
-    form: nameOfNumber(saleForms, row.form),
-    confidence: nameOfNumber(confidences, row.confidence),
+    ...saleNames(row),
   };
 }

@@ -100,16 +100,18 @@ export async function salesOfInscription(
 
 const named = (row: StoredRow): StoredSale => ({
   ...row,
-  class: nameOfNumber(moveClasses, row.class),
-  form: nameOfNumber(saleForms, row.form),
-  confidence: nameOfNumber(confidences, row.confidence),
+  ...saleNames(row),
+});
+
+/** The names of the stored numbers of a sale. */
+export const saleNames = ({ class: of, form, confidence }: Numbers): Pick<StoredSale, keyof Numbers> => ({
+  class: nameOfNumber(moveClasses, of),
+  form: nameOfNumber(saleForms, form),
+  confidence: nameOfNumber(confidences, confidence),
 });
 
 /** The name of a stored number. Throws for one that this program does not know. */
-export function nameOfNumber<Name extends string>(
-  names: Readonly<Record<Name, number>>,
-  stored: number,
-): Name {
+function nameOfNumber<Name extends string>(names: Readonly<Record<Name, number>>, stored: number): Name {
   for (const name of Object.keys(names) as Name[]) if (names[name] === stored) return name;
   throw new Error(`chain.sales has the unknown number ${stored}`);
 }

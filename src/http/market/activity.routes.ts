@@ -4,6 +4,7 @@ import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
 import { askerOf } from '#http/server/asker.ts';
 import { marketReads } from '#http/server/guard.ts';
 import { ownerText } from '#kernel/bitcoin/stored-owner.ts';
+import { daySeconds } from '#kernel/primitives/day.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { formatInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
@@ -14,7 +15,7 @@ import { MarketQuery, marketParameters } from './market-query.ts';
 import { marketTime, originOf, thumbnailUrl } from './market-views.ts';
 import type { SaleReads } from './sale-reads.ts';
 
-const sevenDaysSeconds = 7 * 86_400;
+const sevenDaysSeconds = 7 * daySeconds;
 
 const activitySchema = Type.Object({
   inscription_id: Type.String(),

@@ -1,16 +1,9 @@
 import { strict as assert } from 'node:assert';
 import type { ClientBase } from 'pg';
-import { nameOfNumber } from '#chain/sales/sale.queries.ts';
+import { saleNames } from '#chain/sales/sale.queries.ts';
 import type { BlockHash, Txid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
-import {
-  type Confidence,
-  confidences,
-  type MoveClass,
-  moveClasses,
-  type SaleForm,
-  saleForms,
-} from '#kernel/sales/sale-names.ts';
+import type { Confidence, MoveClass, SaleForm } from '#kernel/sales/sale-names.ts';
 import { type FoundCollection, type Member, memberOf } from '#market/collections/market-slug.store.ts';
 import type { SalePlace } from './sale-places.ts';
 
@@ -84,9 +77,7 @@ export async function readCollectionSales(
   assert(rows.length === places.length, 'a sale of the list is in the table');
   return rows.map(({ revealTxid, index, number, itemPlace, name, ...sale }) => ({
     ...sale,
-    class: nameOfNumber(moveClasses, sale.class),
-    form: nameOfNumber(saleForms, sale.form),
-    confidence: nameOfNumber(confidences, sale.confidence),
+    ...saleNames(sale),
     item: memberOf(collection, { txid: revealTxid, index, number, place: itemPlace, name }),
   }));
 }

@@ -1,16 +1,10 @@
 import type { ClientBase } from 'pg';
-import { nameOfNumber } from '#chain/sales/sale.queries.ts';
+import { saleNames } from '#chain/sales/sale.queries.ts';
 import { requireIndexes } from '#chain/snapshot/built-indexes.ts';
 import type { Txid } from '#kernel/primitives/hash.ts';
 import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { Sats } from '#kernel/primitives/sats.ts';
-import {
-  type Confidence,
-  confidences,
-  moveClasses,
-  type SaleForm,
-  saleForms,
-} from '#kernel/sales/sale-names.ts';
+import type { Confidence, SaleForm } from '#kernel/sales/sale-names.ts';
 import { type FoundCollection, memberTest } from '#market/collections/market-slug.store.ts';
 import { galleryIndex } from './sale-context.store.ts';
 import { isNotOurs } from './sale-lists.ts';
@@ -115,13 +109,10 @@ export async function pendingSales(
       limit,
     ],
   );
-  return rows.map(({ itemTxid, itemIndex, class: stored, form, confidence, ...row }) => ({
-    ...row,
-    item: { txid: itemTxid, index: itemIndex },
-    isOffer: stored === moveClasses.offer,
-    form: nameOfNumber(saleForms, form),
-    confidence: nameOfNumber(confidences, confidence),
-  }));
+  return rows.map(({ itemTxid, itemIndex, class: of, form, confidence, ...row }) => {
+    const { class: name, ...names } = saleNames({ class: of, form, confidence });
+    return { ...row, ...names, item: { txid: itemTxid, index: itemIndex }, isOffer: name === 'offer' };
+  });
 }
 
 /** The cheapest pending sale of a collection; null: none is pending. Wash trades say nothing of a price. */

@@ -1,3 +1,4 @@
+import { daySeconds } from '#kernel/primitives/day.ts';
 import { placeAt, type SalePlace, type SoldInBlock, salesIn } from './sale-places.ts';
 
 /** An end of a range: a height, or a day of block time by its first second (Unix). */
@@ -8,8 +9,6 @@ export interface SaleRange {
   readonly from: RangeEnd | null;
   readonly to: RangeEnd | null;
 }
-
-const daySeconds = 86_400;
 
 /** Block times go backwards by hours, so each block's own time says whether it is of a day. */
 function isWithin({ height, time }: SoldInBlock, { from, to }: SaleRange): boolean {

@@ -1,6 +1,5 @@
+import { daySeconds } from '#kernel/primitives/day.ts';
 import { type SoldInBlock, salesIn } from './sale-places.ts';
-
-const daySeconds = 86_400;
 
 /** Sales and what they brought. Those with `wash` are apart: they are in no volume. */
 export interface SaleSums {

@@ -2,10 +2,10 @@ import type { ClientBase } from 'pg';
 import { heightsOfDays } from '#chain/blocks/block-days.queries.ts';
 import { isComplete } from '#chain/derived/derived-tables.queries.ts';
 import type { Tip } from '#kernel/contracts/search-engine.ts';
+import { daySeconds } from '#kernel/primitives/day.ts';
 import { isNotOurs, sumsOfSales } from './sale-lists.ts';
 import type { SaleSums } from './sale-sums.ts';
 
-const daySeconds = 86_400;
 const weekSeconds = 7 * daySeconds;
 /** The busiest week of mainnet had 200,000 sales: a second or two. */
 const walkMs = 10_000;

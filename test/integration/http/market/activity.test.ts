@@ -1,17 +1,10 @@
 import { Encoder } from 'cbor-x';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { withTransaction } from '#kernel/pg/transaction.ts';
-import { parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
-import { networks } from '#kernel/primitives/network.ts';
-import { replaceCollection } from '#market/collections/collection.store.ts';
-import { createPostgresEngine } from '#search/postgres/postgres-engine.ts';
-import { createSearchService } from '#search/service/search-service.ts';
 import { idBytes } from '#test/builders/regtest/regtest-envelope.ts';
 import { addressOf, type RegtestTransaction } from '#test/builders/regtest/regtest-transaction.ts';
-import { buildCheckedApp } from '#test/support/checked-app.ts';
-import { silentLogger } from '#test/support/http-app.ts';
+import type { buildCheckedApp } from '#test/support/checked-app.ts';
+import { importItems, marketApp } from '#test/support/market/market-app.ts';
 import { idOfReveal, inscribed, Purse } from '#test/support/market/regtest-market.ts';
-import { testOperations } from '#test/support/operations.ts';
 import { type IndexedNode, startIndexedNode } from '#test/support/utxos/indexed-node.ts';
 
 const alice = 11;
@@ -29,17 +22,7 @@ type Row = Readonly<Record<string, unknown>>;
 beforeAll(async () => {
   node = await startIndexedNode();
   purse = new Purse(node.chain);
-  const { readers } = node.database;
-  const engine = createPostgresEngine();
-  app = buildCheckedApp({
-    pool: readers,
-    search: createSearchService({ pool: readers, engine }),
-    network: networks.regtest,
-    logger: silentLogger(),
-    operations: testOperations(readers),
-    publicOrigin: 'https://ord.example.com',
-  });
-  await app.ready();
+  app = await marketApp(node.database);
 });
 afterAll(async () => {
   await app.close();
@@ -56,29 +39,11 @@ async function activity(slug: string, query = ''): Promise<Row[]> {
   return body as Row[];
 }
 /** Imports a collection; `x` is not indexed. */
-async function imported(
+const imported = (
   slug: string,
   items: readonly (readonly [string, string | null])[],
-  digest = slug,
-): Promise<void> {
-  const meta = {
-    slug,
-    name: 'Frogs',
-    description: null,
-    icon: null,
-    website: null,
-    twitter: null,
-    discord: null,
-  };
-  await withTransaction(node.database.pool, (tx) =>
-    replaceCollection(
-      tx,
-      meta,
-      items.map(([id, name]) => ({ id: parseInscriptionId(id)!, name })),
-      Buffer.from(digest.padEnd(32).slice(0, 32)),
-    ),
-  );
-}
+  digest?: string,
+): Promise<void> => importItems(node.database, { slug }, items, digest);
 const item = (): Promise<RegtestTransaction> => inscribed(node.chain, { body: 'an item' }, { to: alice });
 const pricesOf = (rows: readonly Row[]): unknown[] => rows.map(({ price }) => price);
 

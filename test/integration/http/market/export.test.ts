@@ -1,15 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { withTransaction } from '#kernel/pg/transaction.ts';
-import { parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
-import { networks } from '#kernel/primitives/network.ts';
-import { replaceCollection } from '#market/collections/collection.store.ts';
-import { createPostgresEngine } from '#search/postgres/postgres-engine.ts';
-import { createSearchService } from '#search/service/search-service.ts';
 import { addressOf, type RegtestTransaction } from '#test/builders/regtest/regtest-transaction.ts';
-import { buildCheckedApp } from '#test/support/checked-app.ts';
-import { silentLogger } from '#test/support/http-app.ts';
+import type { buildCheckedApp } from '#test/support/checked-app.ts';
+import { importItems, marketApp } from '#test/support/market/market-app.ts';
 import { idOfReveal, inscribed, Purse } from '#test/support/market/regtest-market.ts';
-import { testOperations } from '#test/support/operations.ts';
 import { type IndexedNode, startIndexedNode } from '#test/support/utxos/indexed-node.ts';
 
 const alice = 11;
@@ -28,34 +21,10 @@ type Row = Readonly<Record<string, unknown>>;
 beforeAll(async () => {
   node = await startIndexedNode();
   const purse = new Purse(node.chain);
-  const { readers, pool } = node.database;
-  app = buildCheckedApp({
-    pool: readers,
-    search: createSearchService({ pool: readers, engine: createPostgresEngine() }),
-    network: networks.regtest,
-    logger: silentLogger(),
-    operations: testOperations(readers),
-  });
-  await app.ready();
+  app = await marketApp(node.database);
   const made = await inscribed(node.chain, { body: 'an item' }, { to: alice });
   item = idOfReveal(made);
-  const meta = {
-    slug: 'frogs',
-    name: 'Frogs',
-    description: null,
-    icon: null,
-    website: null,
-    twitter: null,
-    discord: null,
-  };
-  await withTransaction(pool, (tx) =>
-    replaceCollection(
-      tx,
-      meta,
-      [{ id: parseInscriptionId(item)!, name: '=HYPERLINK("x","y")' }],
-      Buffer.alloc(32),
-    ),
-  );
+  await importItems(node.database, { slug: 'frogs' }, [[item, '=HYPERLINK("x","y")']]);
   const toBob = await purse.purchase(made.coin(0), bob, 50_000);
   const toCarol = await purse.purchase({ ...toBob.coin(1), owner: bob }, carol, 60_000);
   const toAlice = await purse.purchase({ ...toCarol.coin(1), owner: carol }, alice, 70_000);

@@ -1,12 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { networks } from '#kernel/primitives/network.ts';
-import { createPostgresEngine } from '#search/postgres/postgres-engine.ts';
-import { createSearchService } from '#search/service/search-service.ts';
 import { addressOf, type RegtestTransaction } from '#test/builders/regtest/regtest-transaction.ts';
-import { buildCheckedApp } from '#test/support/checked-app.ts';
-import { silentLogger } from '#test/support/http-app.ts';
+import type { buildCheckedApp } from '#test/support/checked-app.ts';
+import { marketApp } from '#test/support/market/market-app.ts';
 import { idOfReveal, inscribed, Purse } from '#test/support/market/regtest-market.ts';
-import { testOperations } from '#test/support/operations.ts';
 import { type IndexedNode, startIndexedNode } from '#test/support/utxos/indexed-node.ts';
 
 const alice = 11;
@@ -20,15 +16,7 @@ let bought: RegtestTransaction;
 beforeAll(async () => {
   node = await startIndexedNode();
   const purse = new Purse(node.chain);
-  const { readers } = node.database;
-  app = buildCheckedApp({
-    pool: readers,
-    search: createSearchService({ pool: readers, engine: createPostgresEngine() }),
-    network: networks.regtest,
-    logger: silentLogger(),
-    operations: testOperations(readers),
-  });
-  await app.ready();
+  app = await marketApp(node.database);
   const made = await inscribed(node.chain, { body: 'an item' }, { to: alice });
   item = idOfReveal(made);
   bought = await purse.purchase(made.coin(0), bob, 50_000);
