@@ -11,6 +11,11 @@ export interface FairGateOptions {
   readonly each?: number;
   /** The same while others ask too. Absent: as many. */
   readonly eachBesideOthers?: number;
+  /**
+   * While others ask too, a client's place that was used rests so many times as long before that client has it again.
+   * Others may have it at once. Absent: it does not rest.
+   */
+  readonly restsBesideOthers?: number;
   /** How many wait for a place. */
   readonly waiting: number;
   /** The longest wait, in milliseconds. */
@@ -32,6 +37,8 @@ const nobody = '';
 
 /** Two clients ask at the same time where their requests are less apart than this: a person's next click counts. */
 const besideMs = 5_000;
+/** The longest rest: what hangs for seconds takes nothing from others meanwhile. */
+const restMaxMs = 100;
 
 /**
  * Lets a bounded number of works run at once and a bounded number wait; others are refused at once. A free place goes
@@ -45,6 +52,8 @@ export class FairGate {
   /** When a request last came from another client than the one before it. */
   #otherAtMs = Number.NEGATIVE_INFINITY;
   readonly #running = new HeldByClient();
+  /** Places that rest: only their clients lack them. */
+  readonly #resting = new HeldByClient();
   #waiting = 0;
   #turns = 0;
   /** Of what was let in last: who comes now takes part in it. */
@@ -89,8 +98,9 @@ export class FairGate {
     if (this.#mayEnter(client)) this.#running.add(client, 1);
     else await this.#wait(client, asker?.signal);
     let isIn = true;
+    const sinceMs = performance.now();
     return () => {
-      if (isIn) this.#leave(client);
+      if (isIn) this.#leave(client, performance.now() - sinceMs);
       isIn = false;
     };
   }
@@ -101,19 +111,42 @@ export class FairGate {
     this.#lastClient = client;
   }
 
+  get #isBesideOthers(): boolean {
+    return performance.now() - this.#otherAtMs < besideMs;
+  }
+
   get #each(): number {
     const { running, each = running, eachBesideOthers = each } = this.#options;
-    return performance.now() - this.#otherAtMs < besideMs ? eachBesideOthers : each;
+    return this.#isBesideOthers ? eachBesideOthers : each;
+  }
+
+  /** Places that a client cannot have now. */
+  #takenBy(client: string): number {
+    return this.#running.of(client) + this.#resting.of(client);
   }
 
   #mayEnter(client: string): boolean {
     // a client may have more places again: those of its requests that wait come first
     if (this.#waitingOf.has(client)) return false;
-    return this.#running.total < this.#options.running && this.#running.of(client) < this.#each;
+    return this.#running.total < this.#options.running && this.#takenBy(client) < this.#each;
   }
 
-  #leave(client: string): void {
+  #leave(client: string, usedMs: number): void {
     this.#running.add(client, -1);
+    const { restsBesideOthers: rests = 0 } = this.#options;
+    if (rests > 0 && this.#isBesideOthers) this.#rest(client, Math.min(rests * usedMs, restMaxMs));
+    this.#admit();
+  }
+
+  #rest(client: string, milliseconds: number): void {
+    this.#resting.add(client, 1);
+    setTimeout(() => {
+      this.#resting.add(client, -1);
+      this.#admit();
+    }, milliseconds);
+  }
+
+  #admit(): void {
     // several where a client may have more places again
     for (let next = this.#next(); next !== null; next = this.#next()) {
       // counted here, so that nobody takes the place before the one that waited goes on
@@ -128,8 +161,8 @@ export class FairGate {
     let best: { readonly client: string; readonly waiting: Waiting; readonly has: number } | null = null;
     for (const [client, queue] of this.#waitingOf) {
       const [waiting] = queue;
+      if (waiting === undefined || this.#takenBy(client) >= each) continue;
       const has = this.#running.of(client);
-      if (waiting === undefined || has >= each) continue;
       if (best === null || isBefore({ waiting, has }, best)) best = { client, waiting, has };
     }
     return best;

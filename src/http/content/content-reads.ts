@@ -28,6 +28,11 @@ export interface ContentReadsOptions {
 export const contentConnections = 4;
 /** Of one client while others read too: then it also keeps the database busy on one core of two alone. */
 const eachBesideOthers = 1;
+/**
+ * Between two further pieces of one client, while others read too: a piece takes the event loop and the database a
+ * millisecond or two each, so 32 bodies that come one piece after another would take all of both.
+ */
+const restsBesideOthers = 3;
 /** All requests that are being answered: none is refused for their number, only after its wait. */
 const waitingDefault = limits.requests;
 /** A page that shows nothing for this long is reloaded. */
@@ -65,6 +70,7 @@ export class ContentReads {
     this.#pieces = new FairGate({
       running: contentConnections,
       eachBesideOthers,
+      restsBesideOthers,
       ...patience,
       refusal: contentsBusy,
     });
@@ -80,6 +86,12 @@ export class ContentReads {
   /** Bodies of more than one piece that are being sent. */
   get sending(): QueueState {
     return this.#sending.state;
+  }
+
+  /** Tells of a client that asks for something else: it counts among those that read too. */
+  sees(client: string): void {
+    this.#gate.sees(client);
+    this.#pieces.sees(client);
   }
 
   /** A look-up, or a part of at most `pieceBytes`. Throws `contents_busy`, and the reason of an aborted signal. */

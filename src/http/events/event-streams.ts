@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import { OutboxListener } from '#chain/events/outbox-listener.ts';
 import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
+import { tellOfClients } from '#http/server/budgets/budgets.ts';
 import { Shares } from '#http/server/budgets/shares.ts';
 import { limits } from '#http/server/limits.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
@@ -27,6 +28,7 @@ export class EventStreams {
   constructor(app: App, deps: AppDependencies) {
     this.#deps = deps;
     this.#listener = new OutboxListener(deps.pool);
+    tellOfClients(app, [this.#reads]);
     deps.operations.metrics.watchQueue('event streams', () => this.#places.state);
     // a live stream never ends by itself, so the server could not close; it is cut off, so that no client takes it for
     // the end

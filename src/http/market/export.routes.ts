@@ -5,6 +5,7 @@ import { requireSales } from '#chain/sales/sale.queries.ts';
 import { apiRoute } from '#http/server/api-route.ts';
 import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
 import { askerOf } from '#http/server/asker.ts';
+import { tellOfClients } from '#http/server/budgets/budgets.ts';
 import { Shares } from '#http/server/budgets/shares.ts';
 import { marketReads } from '#http/server/guard.ts';
 import { limits } from '#http/server/limits.ts';
@@ -45,6 +46,7 @@ export function exportRoutes(app: App, deps: AppDependencies, reads: SaleReads):
     full: busy,
   });
   const parts = new FairGate(partReads);
+  tellOfClients(app, [parts]);
   operations.metrics.watchQueue('exports of sales', () => places.state);
   const { slug, from, to, format, after } = marketParameters;
   apiRoute(app, {

@@ -64,7 +64,7 @@ import type { RouteSchema } from './api-route.ts';
 import type { App, AppDependencies } from './app-dependencies.ts';
 import { answerIsMade, askerOf } from './asker.ts';
 import { atOnce } from './at-once.ts';
-import { keepBudgets } from './budgets/budgets.ts';
+import { keepBudgets, tellOfClients } from './budgets/budgets.ts';
 import { refuseUnderPressure } from './budgets/pressure.ts';
 import { RefusalPace } from './budgets/refusal-pace.ts';
 import { knowProxies } from './client.ts';
@@ -258,6 +258,7 @@ function addRoutes(app: App, deps: AppDependencies): void {
     feesRoutes(scope, deps);
     addressUtxosRoutes(scope, deps);
     const contents = deps.contents ?? new ContentReads(deps.pool);
+    tellOfClients(scope, [contents]);
     contentRoutes(scope, contents);
     previewRoutes(scope, contents);
     undelegatedRoute(scope, contents);

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import type pg from 'pg';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { ContentReads, pieceBytes } from '#http/content/content-reads.ts';
 import { createPool } from '#kernel/pg/pool.ts';
 import { idOf } from '#test/support/chain/chain-rows.ts';
@@ -118,6 +118,15 @@ describe('a content', () => {
 });
 
 describe('contents', () => {
+  test('know of every client that asks for anything: it is disturbed by those that read much', async () => {
+    const seen = vi.spyOn(reads, 'sees');
+    await http.app.inject({ url: '/blockheight', remoteAddress: '192.0.2.7' });
+    // who only looks whether the process lives is no client
+    await http.app.inject({ url: '/health/live', remoteAddress: '192.0.2.8' });
+    expect(seen.mock.calls.flat()).toEqual(['192.0.2.7']);
+    seen.mockRestore();
+  });
+
   test('that many clients are being sent leave no place for another long one, and room for short ones', async () => {
     const sockets = [await slowClient('long'), await slowClient('long')];
     const refused = await get('medium');

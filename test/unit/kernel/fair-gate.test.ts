@@ -119,6 +119,45 @@ describe('a gate', () => {
     vi.useRealTimers();
   });
 
+  test('lets a place rest in proportion to its use while others ask too, for its own client alone', async () => {
+    vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] });
+    const gate = gateOf({
+      running: 1,
+      eachBesideOthers: 1,
+      restsBesideOthers: 3,
+      waiting: 20,
+      waitMs: 60_000,
+    });
+    const order: string[] = [];
+    const enter = async (client: string): Promise<() => void> => {
+      const leave = await gate.enter(testAsker(client));
+      order.push(`${client} ${performance.now() - beganMs}`);
+      return leave;
+    };
+    let beganMs = performance.now();
+    // alone it does not rest
+    (await enter('many'))();
+    const first = await enter('many');
+    gate.sees('another');
+    const second = enter('many');
+    vi.advanceTimersByTime(10);
+    first();
+    // the place itself is free
+    (await enter('another'))();
+    await vi.advanceTimersByTimeAsync(40);
+    const leaveSecond = await second;
+    // what hung for long rests no longer than what took some ten milliseconds
+    await vi.advanceTimersByTimeAsync(3000);
+    gate.sees('another');
+    leaveSecond();
+    beganMs = performance.now();
+    const third = enter('many');
+    await vi.advanceTimersByTimeAsync(100);
+    (await third)();
+    expect(order).toEqual(['many 0', 'many 0', 'another 10', 'many 40', 'many 100']);
+    vi.useRealTimers();
+  });
+
   test('forgets who goes away while it waits, and who waits too long', async () => {
     const gate = gateOf({ running: 1, waiting: 5, waitMs: 30 });
     const first = held();

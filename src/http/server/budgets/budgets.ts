@@ -94,6 +94,20 @@ function boundRequests(app: App, bounds: Budgets, metrics: Metrics): void {
   });
 }
 
+/**
+ * Tells gates of every client that asks for anything: who only looks up is disturbed by what one client takes there.
+ * Gates know by themselves only of those that come to them.
+ */
+export function tellOfClients(app: App, gates: readonly Pick<FairGate, 'sees'>[]): void {
+  app.addHook(
+    'preValidation',
+    atOnce((request, reply) => {
+      if (request.routeOptions.config.answersUnderPressure === true) return;
+      for (const gate of gates) gate.sees(askerOf(reply).client);
+    }),
+  );
+}
+
 function tooMany(): AppError {
   return new AppError('overloaded', 'there are too many requests at once: try again in a few seconds');
 }
