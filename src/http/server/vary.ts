@@ -2,11 +2,17 @@ import type { FastifyReply } from 'fastify';
 
 /** Adds request headers to `Vary`. Existing names stay; each is listed once. */
 export function varyBy(reply: FastifyReply, ...headers: readonly string[]): void {
-  const named = String(reply.getHeader('vary') ?? '')
-    .split(',')
-    .map((name) => name.trim())
-    .filter((name) => name !== '');
-  const known = new Set(named.map((name) => name.toLowerCase()));
-  const added = headers.filter((name) => !known.has(name.toLowerCase()));
-  if (added.length > 0) reply.header('vary', [...named, ...added].join(', '));
+  let named = String(reply.getHeader('vary') ?? '').trim();
+  // every answer comes here two or three times: nothing is split where a look at the text suffices
+  for (const header of headers) {
+    if (!isNamed(named, header)) named += named === '' ? header : `, ${header}`;
+  }
+  reply.header('vary', named);
+}
+
+/** Whether a list of names has this one, in any case of its letters. */
+function isNamed(names: string, header: string): boolean {
+  const lower = header.toLowerCase();
+  if (!names.toLowerCase().includes(lower)) return false;
+  return names.split(',').some((name) => name.trim().toLowerCase() === lower);
 }
