@@ -6,6 +6,7 @@ import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { isAdvisoryLockHeld } from '#kernel/pg/advisory-lock.ts';
+import { withCutConnection } from '#kernel/pg/cut-connection.ts';
 import { createPool } from '#kernel/pg/pool.ts';
 import type { BumpPolicy } from '#orders/bumping/bump-round.ts';
 import { CustomerFiles } from '#orders/files/customer-files.ts';
@@ -61,7 +62,8 @@ export function openOrdersDesk(
       return wallet === null ? null : orderKeys(wallet);
     },
     files: new CustomerFiles(filesDirOf(config)),
-    isSignerThere: () => isAdvisoryLockHeld(pool, 'orders'),
+    isSignerThere: (signal) =>
+      withCutConnection(pool, signal, (client) => isAdvisoryLockHeld(client, 'orders')),
     outgoing,
     allowPrivateUrls: config.allowPrivateUrls,
     timeoutMinutes: config.orderTimeoutMinutes,

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { failpoint } from '#kernel/failpoint.ts';
+import { withCutConnection } from '#kernel/pg/cut-connection.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import type { OutgoingHttp } from '#outgoing/outgoing-http.ts';
 import { urlProblem } from '#outgoing/stranger-url.ts';
@@ -50,7 +51,10 @@ const cancelTries = 30;
 const cancellable: ReadonlySet<OrderState> = new Set(['waiting-payment', 'waiting-parent']);
 const cancelLookMs = 100;
 
-/** What customers can do: order, read, cancel. It signs nothing, and needs no seed. */
+/**
+ * What customers can do: order, read, cancel. It signs nothing, and needs no seed. Reads end with the signal of who asks
+ * (null: nobody who could leave); what writes is finished.
+ */
 export class OrdersDesk {
   readonly #parts: OrdersDeskParts;
   readonly #stored: StoredBytes;
@@ -81,32 +85,29 @@ export class OrdersDesk {
     return this.#stored.take(client, files);
   }
 
-  /** Stores a checked order; its address is read with the order. */
-  async create(wanted: WantedOrder, onMade?: OnMade): Promise<{ order: NewOrder; files: readonly object[] }> {
-    return createOrder(this.#parts, wanted, new Date(), onMade);
+  /** Stores a checked order; its address is read with the order. The signal ends it until it begins to write. */
+  async create(
+    wanted: WantedOrder,
+    onMade?: OnMade,
+    signal: AbortSignal | null = null,
+  ): Promise<{ order: NewOrder; files: readonly object[] }> {
+    return createOrder(this.#parts, wanted, new Date(), onMade, signal);
   }
 
-  /** Null: there is none with this id. */
-  async read(id: string): Promise<({ readonly order: Order } & OrderProgress) | null> {
-    const { pool } = this.#parts;
-    const order = await readOrder(pool, id);
-    if (order === null) return null;
-    const [files, transactions, payments] = await Promise.all([
-      readOrderFiles(pool, id),
-      readTransactions(pool, id),
-      readPayments(pool, watcherOf(id)),
-    ]);
-    const parents = await this.#parents(order, transactions);
-    return { order, files, transactions, payments, parents };
-  }
-
-  async #parents(order: Order, transactions: readonly OrderTransaction[]): Promise<ShownParent[]> {
-    if (order.terms.parents.length === 0) return [];
-    const { pool } = this.#parts;
-    const offset = await readPaymentsOffset(pool);
-    const depth = { tip: offset?.height ?? null, confirmations: 1 };
-    const deposits = await readDeposits(pool, order, depth);
-    return shownParents(order, await readDepositAddresses(pool, order.id), deposits, transactions);
+  /** Null: there is none with this id. On one connection, however long the order is: four serve all customers. */
+  async read(
+    id: string,
+    signal: AbortSignal | null = null,
+  ): Promise<({ readonly order: Order } & OrderProgress) | null> {
+    return this.#reading(signal, async (client) => {
+      const order = await readOrder(client, id);
+      if (order === null) return null;
+      const files = await readOrderFiles(client, id);
+      const transactions = await readTransactions(client, id);
+      const payments = await readPayments(client, watcherOf(id));
+      const parents = await parentsOf(client, order, transactions);
+      return { order, files, transactions, payments, parents };
+    });
   }
 
   /**
@@ -126,10 +127,16 @@ export class OrdersDesk {
   }
 
   /** What was told of an order after a sequence, at most `limit`; null: there is no order with this id. */
-  async events(id: string, after: number, limit: number): Promise<Webhook[] | null> {
-    const { pool } = this.#parts;
-    if ((await readOrder(pool, id)) === null) return null;
-    return readWebhooks(pool, webhookSubjectOf(id), after, limit);
+  async events(
+    id: string,
+    after: number,
+    limit: number,
+    signal: AbortSignal | null = null,
+  ): Promise<Webhook[] | null> {
+    return this.#reading(signal, async (client) => {
+      if ((await readOrder(client, id)) === null) return null;
+      return readWebhooks(client, webhookSubjectOf(id), after, limit);
+    });
   }
 
   /** Tells it again from a sequence on. How many messages wait; null: there is no order with this id. */
@@ -149,18 +156,18 @@ export class OrdersDesk {
   }
 
   /** What the node takes; null: nothing is known of it. */
-  nodePolicy(): Promise<NodePolicy | null> {
-    return readNodePolicy(this.#parts.pool);
+  nodePolicy(signal: AbortSignal | null = null): Promise<NodePolicy | null> {
+    return this.#reading(signal, readNodePolicy);
   }
 
   /** Whether an order may name a referral. */
-  isReferral(code: string): Promise<boolean> {
-    return isReferral(this.#parts.pool, code);
+  isReferral(code: string, signal: AbortSignal | null = null): Promise<boolean> {
+    return this.#reading(signal, (client) => isReferral(client, code));
   }
 
   /** What orders brought a referral; null: there is none with this address. */
-  referral(referral: ReferralRequest): Promise<ReferralStatus | null> {
-    return readReferral(this.#parts.pool, referral);
+  referral(referral: ReferralRequest, signal: AbortSignal | null = null): Promise<ReferralStatus | null> {
+    return this.#reading(signal, (client) => readReferral(client, referral));
   }
 
   /** Claims the key of a creation, or says what became of it. */
@@ -181,8 +188,11 @@ export class OrdersDesk {
   }
 
   /** A file by its key; null: there is none. Throws `file_gone` where it was kept as long as it may be needed. */
-  async file(s3Key: string): Promise<{ readonly content: Buffer; readonly mediaType: string } | null> {
-    const found = await findFile(this.#parts.pool, s3Key);
+  async file(
+    s3Key: string,
+    signal: AbortSignal | null = null,
+  ): Promise<{ readonly content: Buffer; readonly mediaType: string } | null> {
+    const found = await this.#reading(signal, (client) => findFile(client, s3Key));
     if (found === null) return null;
     const { mediaType, isOver } = found;
     const content = await this.#parts.files.get(found.sha256);
@@ -193,4 +203,20 @@ export class OrdersDesk {
       );
     return content === null ? null : { content, mediaType };
   }
+
+  #reading<T>(signal: AbortSignal | null, read: (client: pg.ClientBase) => Promise<T>): Promise<T> {
+    return withCutConnection(this.#parts.pool, signal, read);
+  }
+}
+
+async function parentsOf(
+  client: pg.ClientBase,
+  order: Order,
+  transactions: readonly OrderTransaction[],
+): Promise<ShownParent[]> {
+  if (order.terms.parents.length === 0) return [];
+  const offset = await readPaymentsOffset(client);
+  const depth = { tip: offset?.height ?? null, confirmations: 1 };
+  const deposits = await readDeposits(client, order, depth);
+  return shownParents(order, await readDepositAddresses(client, order.id), deposits, transactions);
 }

@@ -77,10 +77,13 @@ export function inscribeRoutes(app: App, deps: AppDependencies): void {
       if (orders === null) throw new AppError('orders_off', 'this service takes no orders');
       reply.header('cache-control', 'no-store');
       return answerOnce(orders, request, async (store) => {
-        const wanted = await wantedOrder({ deps, orders, prices, fetches }, request, askerOf(reply));
+        const asker = askerOf(reply);
+        const wanted = await wantedOrder({ deps, orders, prices, fetches }, request, asker);
         keepWithinRoom(orders, wanted, reply);
-        const { order, files } = await orders.create(wanted, (tx, made, shown) =>
-          store(tx, createdAnswer(made, shown)),
+        const { order, files } = await orders.create(
+          wanted,
+          (tx, made, shown) => store(tx, createdAnswer(made, shown)),
+          asker.signal,
         );
         return createdAnswer(order, files) as never;
       });
@@ -145,13 +148,13 @@ async function wantedOrder(
     urlProblem: (url) => orders.urlProblem(url),
   });
   if (read.kind === 'faulty') throw refuseFaults([...read.faults, ...extras.faults]);
-  const policy = await orders.nodePolicy();
+  const policy = await orders.nodePolicy(asker.signal);
   refuseAny([
     ...extras.faults,
     ...notOffered(read),
     ...feeFaults(read.terms, policy),
     ...burnFaults(read.terms, policy),
-    ...(await referralFaults(orders, read)),
+    ...(await referralFaults(orders, read, asker)),
   ]);
   refuseAny(await namedInscriptionFaults(deps, read.terms, asker));
   if (read.files.some(isAtUrl)) fetches.take(asker);
@@ -211,8 +214,12 @@ function notOffered({ rareSats }: ReadOrder): RequestFault[] {
 }
 
 /** Who names a referral that nobody registered would pay for nobody. */
-async function referralFaults(orders: OrdersDesk, { referral }: ReadOrder): Promise<RequestFault[]> {
-  if (referral === null || (await orders.isReferral(referral))) return [];
+async function referralFaults(
+  orders: OrdersDesk,
+  { referral }: ReadOrder,
+  { signal }: Asker,
+): Promise<RequestFault[]> {
+  if (referral === null || (await orders.isReferral(referral, signal))) return [];
   const message = `The referral ${referral.slice(0, 64)} is not known: POST /referrals registers one.`;
   return [{ message, parameter: 'referral' }];
 }

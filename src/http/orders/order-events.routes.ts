@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { apiRoute } from '#http/server/api-route.ts';
 import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
+import { askerOf } from '#http/server/asker.ts';
 import { createsOrders, readsOrders } from '#http/server/guard.ts';
 import { InvalidRequest } from '#http/server/validation.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
@@ -59,7 +60,9 @@ export function orderEventsRoutes(app: App, { orders = null }: AppDependencies):
     handler: async (request, reply) => {
       const { id = '', after = 0 } = request.query;
       if (id === '') throw new InvalidRequest([{ message: 'id is required.', parameter: 'id' }]);
-      const told = orders === null || !isOrderId(id) ? null : await orders.events(id, after, eventsMax);
+      const { signal } = askerOf(reply);
+      const told =
+        orders === null || !isOrderId(id) ? null : await orders.events(id, after, eventsMax, signal);
       if (told === null) throw unknownOrder(id);
       reply.header('cache-control', 'no-store');
       return { id, status: 'ok' as const, events: told.map(eventOf) };

@@ -3,6 +3,7 @@ import { inscribedHeaders } from '#http/content/content-headers.ts';
 import { anyBytes } from '#http/server/answer-schemas.ts';
 import { apiRoute } from '#http/server/api-route.ts';
 import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
+import { askerOf } from '#http/server/asker.ts';
 import { readsOrders } from '#http/server/guard.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 
@@ -28,7 +29,7 @@ export function orderFilesRoutes(app: App, { orders = null }: AppDependencies): 
       isDear: false,
     },
     handler: async (request, reply) => {
-      const file = orders === null ? null : await orders.file(request.params.key);
+      const file = orders === null ? null : await orders.file(request.params.key, askerOf(reply).signal);
       if (file === null) throw new AppError('not_found', 'there is no such file');
       return reply
         .headers({

@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import { jsonText } from '#http/server/answer-schemas.ts';
 import { apiRoute } from '#http/server/api-route.ts';
 import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
+import { askerOf } from '#http/server/asker.ts';
 import { sendPartsInTurns } from '#http/server/budgets/json-in-turns.ts';
 import { readsOrders } from '#http/server/guard.ts';
 import { InvalidRequest } from '#http/server/validation.ts';
@@ -45,7 +46,8 @@ type SendOrder = (reply: FastifyReply, id: string) => Promise<FastifyReply>;
 /** Orders: reading and cancelling (docs/orders.md). */
 export function orderRoutes(app: App, { orders = null }: AppDependencies): void {
   const send: SendOrder = async (reply, id) => {
-    const found = orders === null || !isOrderId(id) ? null : await orders.read(id);
+    const { signal } = askerOf(reply);
+    const found = orders === null || !isOrderId(id) ? null : await orders.read(id, signal);
     // an id is as good as a key: it is told to nobody else, and logged nowhere
     if (found === null) throw new AppError('not_found', `no such order ${id.slice(0, 64)}`);
     reply.header('cache-control', 'no-store');
@@ -101,7 +103,8 @@ function cancelRoute(app: App, orders: OrdersDesk | null, send: SendOrder): void
     config: { errors: 'orderWrite', guard: readsOrders, isDear },
     handler: async (request, reply) => {
       const { id } = request.body;
-      if (!isOrderId(id) || (await needed(orders).read(id)) === null) return send(reply, id);
+      if (!isOrderId(id) || (await needed(orders).read(id, askerOf(reply).signal)) === null)
+        return send(reply, id);
       if (!(await needed(orders).cancel(id)))
         throw new AppError(
           'order_refuses',

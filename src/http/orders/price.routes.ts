@@ -85,7 +85,7 @@ export function priceRoutes(app: App, deps: AppDependencies): void {
       const isPlanned = request.query.plan === '1' || request.query.plan === 'true';
       if (!isPlanned) return answer;
       const savings = await savingsOf(quote, terms, prices, read, { search, asker, encoding });
-      const policy = (await deps.orders?.nodePolicy()) ?? null;
+      const policy = (await deps.orders?.nodePolicy(asker.signal)) ?? null;
       return { ...answer, ...planOf(quote, savings, notCompressed, feeWarnings(terms, policy)) };
     },
   });

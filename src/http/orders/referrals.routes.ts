@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { apiRoute } from '#http/server/api-route.ts';
 import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
+import { askerOf } from '#http/server/asker.ts';
 import { createsOrders, readsOrders } from '#http/server/guard.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
@@ -63,7 +64,7 @@ export function referralsRoutes(app: App, { orders = null, network }: AppDepende
     config: { errors: 'orderRead', guard: readsOrders },
     handler: async (request, reply) => {
       const referral = referralOf(request.query, network);
-      const status = (await orders?.referral(referral)) ?? null;
+      const status = (await orders?.referral(referral, askerOf(reply).signal)) ?? null;
       // whether the code is known is not told to who does not know its address
       if (status === null)
         throw new AppError('not_found', `no such referral ${referral.code} with this address`);

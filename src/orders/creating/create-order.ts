@@ -3,6 +3,7 @@ import type pg from 'pg';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { failpoint } from '#kernel/failpoint.ts';
 import { inLanes } from '#kernel/in-lanes.ts';
+import { withCutConnection } from '#kernel/pg/cut-connection.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { asHeight, type Height } from '#kernel/primitives/height.ts';
 import type { CustomerFiles } from '#orders/files/customer-files.ts';
@@ -75,7 +76,7 @@ export interface OrderDesk {
   readonly keys: () => Promise<OrderKeys | null>;
   readonly files: CustomerFiles;
   /** Whether a process with the seed brings orders on: what is paid without one would wait for it. */
-  readonly isSignerThere: () => Promise<boolean>;
+  readonly isSignerThere: (signal: AbortSignal | null) => Promise<boolean>;
 }
 
 /** What else the transaction of a creation stores. */
@@ -84,21 +85,24 @@ export type OnMade = (tx: pg.ClientBase, order: NewOrder, files: readonly object
 /**
  * Stores an order with an address of its own, which is watched from the next block on. Contents are on disk, and
  * everything else in one transaction, before this returns: no address is shown of an order that could be lost.
+ *
+ * @param signal of who orders: it ends what is read first. What is written is finished; null: nobody who could leave
  */
 export async function createOrder(
   { pool, keys: openKeys, files, isSignerThere }: OrderDesk,
   wanted: WantedOrder,
   now: Date,
-  onMade?: OnMade,
+  onMade: OnMade | undefined,
+  signal: AbortSignal | null,
 ): Promise<{ order: NewOrder; files: readonly object[] }> {
   const keys = await openKeys();
   if (keys === null) throw new AppError('orders_off', 'this service takes no orders: it has no wallet');
-  if (!(await isSignerThere()))
+  if (!(await isSignerThere(signal)))
     throw new AppError(
       'orders_off',
       'this service takes no orders now: no process with the seed of the wallet (WALLET_SEED_FILE) brings them on',
     );
-  if (await areRevealsRefused(pool))
+  if (await withCutConnection(pool, signal, areRevealsRefused))
     throw new AppError('orders_off', 'this service takes no orders now: its node relays no reveals');
   const { filesUrl } = wanted;
   const bytes = wanted.files.reduce((sum, file) => sum + (file?.content.length ?? 0), 0);
@@ -107,6 +111,8 @@ export async function createOrder(
       'orders_off',
       'this service takes no orders now: its disk has no room for their files',
     );
+  // an order that its client does not learn of is not made
+  signal?.throwIfAborted();
   const stored = await inLanes(wanted.files, writesAtOnce, (file) => storeFile(files, file, filesUrl));
   const shown = stored.map((file) => file.shown);
   failpoint('order-files');

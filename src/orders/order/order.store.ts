@@ -427,7 +427,7 @@ export async function readEvents(
 }
 
 /** Whether the node that is followed relays no reveals, as Knots does not: what is paid could not be delivered. */
-export async function areRevealsRefused(client: pg.Pool): Promise<boolean> {
+export async function areRevealsRefused(client: pg.ClientBase): Promise<boolean> {
   const { rowCount } = await client.query("SELECT FROM chain.mempool_state WHERE reveals = 'refused'");
   return rowCount !== 0;
 }

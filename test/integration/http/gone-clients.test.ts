@@ -1,9 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { SearchService } from '#kernel/contracts/search-service.ts';
 import { idOf } from '#test/support/chain/chain-rows.ts';
 import { createHttpApp, type HttpApp, type HttpAppOptions } from '#test/support/http-app.ts';
 import { whileLocked } from '#test/support/locked-tables.ts';
+import { createOrdersApp } from '#test/support/orders/orders-app.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
 type Headers = Readonly<Record<string, string>>;
@@ -23,6 +25,8 @@ interface Document {
 interface Question {
   readonly url: string;
   readonly headers: Headers;
+  /** Sent with POST. Absent: GET. */
+  readonly body?: object;
 }
 
 const json = { accept: 'application/json' };
@@ -89,19 +93,27 @@ async function open(options: HttpAppOptions = {}): Promise<{ http: HttpApp; addr
     ],
     { budgets: { requests: 100, requestsEach: 100 }, ...options },
   );
-  // as the service asks it of its readers: the server notices that a client is gone
-  await http.database.pool.query(
-    `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET client_connection_check_interval = 100', current_database()); END $$`,
-  );
+  await noticeLeavers(http);
   const address = await http.app.listen({ port: 0, host: '127.0.0.1' });
   // The lists are read for nobody when the server begins to listen: on a busy machine that waited for the lock of a test,
   // and nothing ended it.
   expect((await fetch(new URL('/collections', address))).status).toBe(200);
-  // those that are open do not ask it yet
-  for (const pool of [http.database.pool, http.database.readers]) {
+  await dropIdle(http);
+  return { http, address };
+}
+
+/** As the service asks it of its readers: the server notices that a client is gone. */
+async function noticeLeavers({ database }: HttpApp): Promise<void> {
+  await database.pool.query(
+    `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET client_connection_check_interval = 100', current_database()); END $$`,
+  );
+}
+
+/** Connections that were open before do not ask it yet. */
+async function dropIdle({ database }: HttpApp): Promise<void> {
+  for (const pool of [database.pool, database.readers, database.accessPool]) {
     while (pool.idleCount > 0) (await pool.connect()).release(true);
   }
-  return { http, address };
 }
 
 /** Statements that wait for a lock. No role sees the state of another role's connections, but all see the locks. */
@@ -124,8 +136,10 @@ async function allTables({ database }: HttpApp): Promise<string> {
 async function askAndLeave(http: HttpApp, address: string, asked: readonly Question[]): Promise<string[]> {
   const controller = new AbortController();
   const answered: string[] = [];
-  const asking = asked.map(async ({ url, headers }) => {
-    const { body } = await fetch(new URL(url, address), { signal: controller.signal, headers });
+  const asking = asked.map(async ({ url, headers, body: sent }) => {
+    const posted = sent === undefined ? {} : { method: 'POST', body: JSON.stringify(sent) };
+    const init: RequestInit = { signal: controller.signal, headers, ...posted };
+    const { body } = await fetch(new URL(url, address), init);
     await body?.cancel();
     answered.push(url);
   });
@@ -265,4 +279,41 @@ test('statements of a page of results end, which follow its search', async () =>
     ).toEqual([]);
   });
   await http.close();
+});
+
+test('reads of orders end, which have connections of their own, and what an order asks before it is made', async () => {
+  const orders = await createOrdersApp();
+  await noticeLeavers(orders);
+  await dropIdle(orders);
+  const address = await orders.app.listen({ port: 0, host: '127.0.0.1' });
+  const id = randomUUID();
+  const receiveAddress = values['address'];
+  const order = {
+    files: [{ name: 'a.txt', size: 1, dataURL: 'data:text/plain;base64,YQ==' }],
+    receiveAddress,
+    fee: 5,
+  };
+  const sent = { 'content-type': 'application/json' };
+  const tables = 'service.orders, service.referrals, service.node_policy, service.order_files';
+  await whileLocked(orders.database, tables, async () => {
+    const asked: Question[] = [
+      { url: `/order?id=${id}`, headers: json },
+      { url: `/order/${id}`, headers: json },
+      { url: `/order/events?id=${id}`, headers: json },
+      { url: `/files/${id}_a.txt`, headers: json },
+      { url: `/referrals?referral=frogs&address=${receiveAddress}`, headers: json },
+      { url: '/price?plan=1', headers: sent, body: { order, type: 'direct' } },
+      { url: '/inscribe', headers: sent, body: order },
+      { url: '/inscribe', headers: { ...sent, 'idempotency-key': id }, body: order },
+    ];
+    // there are two connections for orders
+    for (let at = 0; at < asked.length; at += 2)
+      expect(await askAndLeave(orders, address, asked.slice(at, at + 2))).toEqual([]);
+  });
+  // the key of a creation that came to nothing is free again
+  const keyed = { 'idempotency-key': id };
+  await waitUntil(async () => (await orders.post('/inscribe', order, keyed)).status === 200);
+  const { rows } = await orders.database.pool.query('SELECT FROM service.orders');
+  expect(rows).toHaveLength(1);
+  await orders.close();
 });
