@@ -973,10 +973,10 @@ CREATE TABLE service.ledger_entries (
   at timestamp with time zone NOT NULL DEFAULT now(),
   CONSTRAINT ledger_entries_pkey PRIMARY KEY (id),
   CONSTRAINT ledger_entries_check CHECK ((from_account <> to_account)),
-  CONSTRAINT ledger_entries_from_account_check CHECK ((from_account = ANY (ARRAY['outside'::text, 'owed'::text, 'deposit'::text, 'postage'::text, 'fee'::text, 'service'::text, 'referral'::text, 'creator'::text, 'token'::text, 'operator'::text, 'refund'::text]))),
+  CONSTRAINT ledger_entries_from_account_check CHECK ((from_account = ANY (ARRAY['outside'::text, 'owed'::text, 'deposit'::text, 'postage'::text, 'fee'::text, 'service'::text, 'referral'::text, 'creator'::text, 'token'::text, 'operator'::text, 'refund'::text, 'inventory'::text]))),
   CONSTRAINT ledger_entries_order_id_fkey FOREIGN KEY (order_id) REFERENCES service.orders(id),
   CONSTRAINT ledger_entries_sats_check CHECK ((sats > 0)),
-  CONSTRAINT ledger_entries_to_account_check CHECK ((to_account = ANY (ARRAY['outside'::text, 'owed'::text, 'deposit'::text, 'postage'::text, 'fee'::text, 'service'::text, 'referral'::text, 'creator'::text, 'token'::text, 'operator'::text, 'refund'::text]))),
+  CONSTRAINT ledger_entries_to_account_check CHECK ((to_account = ANY (ARRAY['outside'::text, 'owed'::text, 'deposit'::text, 'postage'::text, 'fee'::text, 'service'::text, 'referral'::text, 'creator'::text, 'token'::text, 'operator'::text, 'refund'::text, 'inventory'::text]))),
   CONSTRAINT ledger_entries_txid_check CHECK ((length(txid) = 32))
 );
 CREATE INDEX ledger_entries_order ON service.ledger_entries USING btree (order_id);
@@ -1261,6 +1261,33 @@ CREATE TABLE service.referrals (
   CONSTRAINT referrals_code_check CHECK ((code ~ '^[!-~]{1,64}$'::text)),
   CONSTRAINT referrals_script_check CHECK (((length(script) >= 1) AND (length(script) <= 520)))
 );
+
+CREATE TABLE service.reserved_outputs (
+  order_id uuid NOT NULL,
+  txid bytea NOT NULL,
+  vout bigint NOT NULL,
+  value bigint NOT NULL,
+  key_index integer NOT NULL,
+  height integer NOT NULL,
+  block_hash bytea NOT NULL,
+  place bigint NOT NULL,
+  sat bigint NOT NULL,
+  client text,
+  reserved_at timestamp with time zone NOT NULL DEFAULT now(),
+  released_at timestamp with time zone,
+  CONSTRAINT reserved_outputs_pkey PRIMARY KEY (order_id),
+  CONSTRAINT reserved_outputs_block_hash_check CHECK ((length(block_hash) = 32)),
+  CONSTRAINT reserved_outputs_check CHECK (((place >= 0) AND (place < value))),
+  CONSTRAINT reserved_outputs_height_check CHECK ((height >= 0)),
+  CONSTRAINT reserved_outputs_key_index_check CHECK (((key_index >= 0) AND (key_index <= 99))),
+  CONSTRAINT reserved_outputs_order_id_fkey FOREIGN KEY (order_id) REFERENCES service.orders(id) ON DELETE CASCADE,
+  CONSTRAINT reserved_outputs_sat_check CHECK ((sat >= 0)),
+  CONSTRAINT reserved_outputs_txid_check CHECK ((length(txid) = 32)),
+  CONSTRAINT reserved_outputs_value_check CHECK ((value > 0)),
+  CONSTRAINT reserved_outputs_vout_check CHECK (((vout >= 0) AND (vout <= '4294967295'::bigint)))
+);
+CREATE INDEX reserved_outputs_client ON service.reserved_outputs USING btree (client) WHERE (released_at IS NULL);
+CREATE UNIQUE INDEX reserved_outputs_held ON service.reserved_outputs USING btree (txid, vout) WHERE (released_at IS NULL);
 
 CREATE TABLE service.wallet (
   one boolean NOT NULL DEFAULT true,

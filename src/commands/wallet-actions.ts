@@ -5,7 +5,7 @@ import { isOrderId } from '#orders/order/order-machine.ts';
 import { orderKit } from '#orders/order-kit.ts';
 import { type CommandContext, UsageError } from '#src/app/command-context.ts';
 import { seedFileOf, type WalletDatabase, withWalletDatabase } from '#src/app/wallet.ts';
-import { PublicWallet } from '#wallet/public-wallet.ts';
+import { inventoryAddresses, PublicWallet } from '#wallet/public-wallet.ts';
 import { newSeedWords, writeSeedFile } from '#wallet/seed-file.ts';
 import { identityOfSeedFile, openSigner } from '#wallet/signer.ts';
 import { putWallet, readWallet, type StoredWallet } from '#wallet/wallet.store.ts';
@@ -134,19 +134,23 @@ async function seedState({ config }: CommandContext, stored: StoredWallet): Prom
 export async function descriptors(context: CommandContext): Promise<void> {
   await withWalletDatabase(context, 'existing', async ({ pool }) => {
     const stored = await requireWallet(pool);
-    const [orders, own] = new PublicWallet(stored).descriptors();
+    const [orders, own, inventory] = new PublicWallet(stored).descriptors();
     const isJson = context.flags['json'] !== undefined;
     if (!isJson) {
-      await context.print(`${orders}\n${own}\n`);
+      await context.print(`${orders}\n${own}\n${inventory}\n`);
       return;
     }
-    const imported = (desc: string, next: number) => ({
+    const imported = (desc: string, last: number) => ({
       desc,
       timestamp: Math.floor(stored.createdAt.getTime() / 1000),
-      range: [0, next + watchedAhead],
+      range: [0, last],
       active: false,
     });
-    const requests = [imported(orders, stored.nextOrderIndex), imported(own, stored.nextOwnIndex)];
+    const requests = [
+      imported(orders, stored.nextOrderIndex + watchedAhead),
+      imported(own, stored.nextOwnIndex + watchedAhead),
+      imported(inventory, inventoryAddresses - 1),
+    ];
     await context.print(`${JSON.stringify(requests)}\n`);
   });
 }

@@ -43,10 +43,10 @@ export const publicAccount = (xpub: string, network: NetworkName): HDKey =>
 
 /** Keys below an account, with or without private keys. */
 export class AccountKeys {
-  readonly #branches: readonly [HDKey, HDKey];
+  readonly #branches: readonly [HDKey, HDKey, HDKey];
 
   constructor(account: HDKey) {
-    this.#branches = [account.deriveChild(0), account.deriveChild(1)];
+    this.#branches = [account.deriveChild(0), account.deriveChild(1), account.deriveChild(2)];
   }
 
   /** Throws for an index that is hardened or no integer. */

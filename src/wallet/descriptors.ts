@@ -1,3 +1,4 @@
+import type { WalletKey } from '#kernel/contracts/transaction-plan.ts';
 import { accountOrigin } from './account-key.ts';
 import type { WalletIdentity } from './wallet-identity.ts';
 
@@ -39,11 +40,11 @@ const originOf = ({ masterFingerprint, network }: WalletIdentity): string =>
   `[${masterFingerprint}/${accountOrigin(network)}]`;
 
 /** All addresses of a branch without a leaf (BIP 386): public keys alone. */
-export const accountDescriptor = (identity: WalletIdentity, branch: 0 | 1): string =>
+export const accountDescriptor = (identity: WalletIdentity, branch: WalletKey['branch']): string =>
   withChecksum(`tr(${originOf(identity)}${identity.accountXpub}/${branch}/*)`);
 
 /** The address of one key without a leaf. */
-export const keyDescriptor = (identity: WalletIdentity, branch: 0 | 1, index: number): string =>
+export const keyDescriptor = (identity: WalletIdentity, branch: WalletKey['branch'], index: number): string =>
   withChecksum(`tr(${originOf(identity)}${identity.accountXpub}/${branch}/${index})`);
 
 /** An output key as it is, because no descriptor can write an envelope as a leaf: `rawtr` (Bitcoin Core 24). */

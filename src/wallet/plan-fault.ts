@@ -33,6 +33,7 @@ export function planFault(plan: TransactionPlan, scripts: OwnScripts): string | 
   return (
     frameFault(plan) ??
     bumpFault(plan) ??
+    inventoryFault(plan) ??
     firstFault(plan.inputs, 'input', (input) => inputFault(input, scripts)) ??
     firstFault(plan.outputs, 'output', (output) => outputFault(output, plan, scripts)) ??
     feeFault(plan)
@@ -81,6 +82,54 @@ function bumpFault({ inputs, outputs, feeMax }: TransactionPlan): string | null 
   return feeMax <= bumpFeeMax ? null : `it pays ${feeMax} sats for others: ${bumpFeeMax} are the most`;
 }
 
+/**
+ * What spends an output of the inventory takes one sat of it with its postage, and gives all of its other sats back: by
+ * the order of inputs and outputs, as sats go in and out (ord's rules). Nothing else spends branch 2, or pays it.
+ */
+function inventoryFault({ inputs, outputs }: TransactionPlan): string | null {
+  const [first, ...others] = inputs;
+  if (first === undefined || !inputs.some(isStocked)) return unstockedFault(outputs);
+  if (!isStocked(first) || others.some(isStocked) || first.path === 'leaf' || first.leafScript !== null)
+    return 'it spends the inventory other than by its first input alone, and by key';
+  return restockFault(first, outputs);
+}
+
+const isStocked = ({ key }: OwnScript): boolean => key.branch === inventoryBranch;
+
+function unstockedFault(outputs: readonly PlannedOutput[]): string | null {
+  const isPaid = outputs.some(
+    ({ kind, own }) => kind === 'inventory' || (own !== undefined && isStocked(own)),
+  );
+  return isPaid ? 'it pays the inventory, and spends none of it' : null;
+}
+
+/** What is wrong with the outputs that the sats of an output of the inventory go to. */
+function restockFault({ value }: PlannedInput, outputs: readonly PlannedOutput[]): string | null {
+  const strange = outputs.find(({ kind }) => !besideInventory.has(kind));
+  if (strange !== undefined) return `it spends the inventory, and has an output of kind ${strange.kind}`;
+  const first = outputs.slice(0, 1 + outputs.findLastIndex(({ kind }) => isOfInventory(kind)));
+  const postage = first.filter(({ kind }) => kind === 'postage');
+  if (postage.length !== 1 || sumOf(postage) > postageMax)
+    return `it takes something else of the inventory than one postage of at most ${postageMax} sats`;
+  if (!first.every(({ kind }) => isOfInventory(kind)) || sumOf(first) !== value)
+    return 'it does not give the inventory all of its other sats back';
+  const isAstray = first.some(({ kind, own }) => kind === 'inventory' && own?.key.branch !== inventoryBranch);
+  return isAstray ? 'it gives sats of the inventory to other keys of the wallet' : null;
+}
+
+const isOfInventory = (kind: PlannedOutput['kind']): boolean => kind === 'inventory' || kind === 'postage';
+
+const inventoryBranch = 2;
+/** Sats of the output of an inscription (section 8 of the public interface). */
+const postageMax = 10_000n;
+/** Kinds of outputs of what spends the inventory. */
+const besideInventory: ReadonlySet<PlannedOutput['kind']> = new Set([
+  'inventory',
+  'postage',
+  'service',
+  'anchor',
+]);
+
 function inputFault(input: PlannedInput, scripts: OwnScripts): string | null {
   const { txid, vout, value, sequence, path, leafScript } = input;
   if (txid.length !== 32) return `its txid has ${txid.length} bytes`;
@@ -95,7 +144,12 @@ function inputFault(input: PlannedInput, scripts: OwnScripts): string | null {
 /** The script is made again: money of another script would be lost, or the signature worth nothing. */
 function ownFault(own: OwnScript, script: Uint8Array, scripts: OwnScripts): string | null {
   const { branch, index } = own.key;
-  if ((branch !== 0 && branch !== 1) || !Number.isInteger(index) || index < 0 || index > 0x7fff_ffff)
+  if (
+    ![0, 1, inventoryBranch].includes(branch) ||
+    !Number.isInteger(index) ||
+    index < 0 ||
+    index > 0x7fff_ffff
+  )
     return 'it names no key of the wallet';
   const fault = scripts.leafFault(own);
   if (fault !== null) return `its leaf cannot be spent, because ${fault}`;
@@ -115,16 +169,12 @@ function outputFault(output: PlannedOutput, plan: TransactionPlan, scripts: OwnS
 
 function kindFault(output: PlannedOutput, plan: TransactionPlan): string | null {
   const { kind, own } = output;
+  if (isKept(kind)) return own === undefined ? `it stays with the wallet (${kind}), and names no key` : null;
   switch (kind) {
     case 'postage':
     case 'parent':
     case 'refund':
       return paidFault(output);
-    case 'service':
-    case 'change':
-    case 'commit':
-    case 'bump':
-      return own === undefined ? `it stays with the wallet (${kind}), and names no key` : null;
     case 'anchor':
       return isAnchor(output) ? lossFault(output, plan) : 'the script of its anchor is not P2A';
     case 'burn':
@@ -133,6 +183,18 @@ function kindFault(output: PlannedOutput, plan: TransactionPlan): string | null 
       return unknownKind(kind);
   }
 }
+
+const keptKinds = [
+  'service',
+  'change',
+  'commit',
+  'bump',
+  'inventory',
+] as const satisfies readonly PlannedOutput['kind'][];
+
+/** Of what stays with the wallet. */
+const isKept = (kind: PlannedOutput['kind']): kind is (typeof keptKinds)[number] =>
+  keptKinds.some((kept) => kept === kind);
 
 /** A plan may come from JSON of another version. */
 const unknownKind = (kind: never): string => `its kind ${String(kind)} is unknown`;

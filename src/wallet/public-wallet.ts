@@ -23,6 +23,9 @@ export async function openPublicWallet(db: pg.Pool | pg.ClientBase): Promise<Pub
   return row === null ? null : new PublicWallet(row);
 }
 
+/** Addresses of branch 2 that count: an inventory needs few, and all of them are derived to find whose an output is (0.3 s). */
+export const inventoryAddresses = 100;
+
 /** Addresses of the wallet, without its seed. */
 export class PublicWallet {
   readonly identity: WalletIdentity;
@@ -55,6 +58,11 @@ export class PublicWallet {
     return this.addressOf({ key: { branch: 1, index }, leafScript: null });
   }
 
+  /** An address for outputs of the inventory. Below `inventoryAddresses`. */
+  inventoryAddress(index: number): WalletAddress {
+    return this.addressOf({ key: { branch: 2, index }, leafScript: null });
+  }
+
   /** Throws `order_unspendable`. */
   addressOf({ key, leafScript }: OwnScript): WalletAddress {
     const xOnlyKey = this.#keys.xOnlyKey(key);
@@ -65,9 +73,13 @@ export class PublicWallet {
     return made;
   }
 
-  /** Of both branches, for a watching wallet of Bitcoin Core: orders that are paid to the wallet, and its own. */
-  descriptors(): readonly [orders: string, own: string] {
-    return [accountDescriptor(this.identity, 0), accountDescriptor(this.identity, 1)];
+  /** Of all branches, for a watching wallet of Bitcoin Core: orders that are paid to the wallet, its own, and the inventory. */
+  descriptors(): readonly [orders: string, own: string, inventory: string] {
+    return [
+      accountDescriptor(this.identity, 0),
+      accountDescriptor(this.identity, 1),
+      accountDescriptor(this.identity, 2),
+    ];
   }
 }
 

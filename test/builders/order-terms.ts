@@ -27,5 +27,6 @@ export const orderTerms = (
   uncurse: false,
   additionalFee: 0n,
   nonStandard: false,
+  inventory: null,
   ...more,
 });

@@ -137,6 +137,7 @@ function readQuery(query: Readonly<Record<string, unknown>>): ReadQuery {
     uncurse: false,
     additionalFee: values.whole(query['additionalFee'], 'additionalFee') ?? 0n,
     nonStandard: false,
+    inventory: null,
   };
   const rareSats = values.text(query['rareSats'], 'rareSats') ?? commonSats;
   const baseFee = values.whole(query['baseFee'], 'baseFee');

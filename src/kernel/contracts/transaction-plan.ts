@@ -2,10 +2,10 @@ import type { Txid } from '#kernel/primitives/hash.ts';
 
 /**
  * A key of the wallet, by its place below the account `m/86'/coin'/0'` (BIP 86). Branch 0 has one key an order, branch
- * 1 the keys of the service's own outputs: revenue and change.
+ * 1 the keys of the service's own outputs: revenue and change. Branch 2 has the inventory of special sats.
  */
 export interface WalletKey {
-  readonly branch: 0 | 1;
+  readonly branch: 0 | 1 | 2;
   readonly index: number;
 }
 
@@ -38,7 +38,7 @@ export const bumpFeeMax = 1_000_000n;
 /**
  * What an output is for. To the customer: `postage` (an inscription), `parent` (one that returns), `refund`. To the
  * wallet: `service` (revenue), `commit` (what a later reveal spends), `change`, `bump` (what is left of a transaction that
- * pays for others: its only output). To nobody: `anchor` (P2A, for CPFP), `burn` (OP_RETURN, or P2A on the way there).
+ * pays for others: its only output), `inventory` (what an order leaves of an output of branch 2). To nobody: `anchor` (P2A, for CPFP), `burn` (OP_RETURN, or P2A on the way there).
  */
 export type PlannedOutputKind =
   | 'postage'
@@ -47,6 +47,7 @@ export type PlannedOutputKind =
   | 'commit'
   | 'change'
   | 'bump'
+  | 'inventory'
   | 'anchor'
   | 'burn'
   | 'refund';
@@ -58,7 +59,7 @@ export interface PlannedOutput {
   readonly kind: PlannedOutputKind;
   /**
    * What its script is made of, where it stays with the wallet. The wallet makes the script again, and signs no plan in
-   * which it is another one; nor one whose `commit`, `service` or `change` says nothing of it.
+   * which it is another one; nor one whose `commit`, `service`, `change` or `inventory` says nothing of it.
    */
   readonly own?: OwnScript;
 }

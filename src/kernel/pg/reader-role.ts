@@ -38,6 +38,9 @@ const serviceRights: readonly ServiceRight[] = [
   { table: 'rate_limits', privilege: 'DELETE' },
   // what can be ordered of special sats
   { table: 'inventory_outputs', privilege: 'SELECT' },
+  // and what orders have of it; who reserved it is counted
+  { table: 'reserved_outputs', privilege: 'SELECT' },
+  { table: 'reserved_outputs', privilege: 'INSERT' },
   // orders: new ones, each with keys of the wallet and a watched script, and the wish to cancel one. No seed is in any
   // table
   { table: 'wallet', privilege: 'SELECT' },

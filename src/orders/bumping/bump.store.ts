@@ -206,7 +206,8 @@ export async function revenueCoins(client: pg.ClientBase): Promise<RevenueCoin[]
             AND NOT ${isBurned}
             -- what was paid too much lies in our output: from dust on it is the customer's
             AND (t.kind = 'refund' OR o.amount + ${p2trDust} >
-                 (SELECT sum((input->>'value')::bigint) FROM jsonb_array_elements(${paidPlan}->'inputs') AS i (input)))
+                 (SELECT sum((input->>'value')::bigint) FROM jsonb_array_elements(${paidPlan}->'inputs') AS i (input)
+                   WHERE NOT input ? 'isInventory'))
          UNION ALL
          SELECT b.txid, b.own_index, NULL, ARRAY[0] FROM service.bumps AS b
           WHERE NOT EXISTS (

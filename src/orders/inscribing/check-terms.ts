@@ -17,6 +17,7 @@ export function* termFaults(terms: OrderTerms): Generator<OrderRefusal> {
   yield* some(receiversFault(terms));
   yield* amountFaults(terms);
   yield* parentFaults(terms);
+  if (terms.inventory !== null) yield* inventoryFaults(terms);
   if (terms.uncurse) yield* some(uncurseImpossible(terms));
 }
 
@@ -125,6 +126,20 @@ function* parentFaults({ parents }: OrderTerms): Generator<OrderRefusal> {
       yield refused('parent-dust', reason);
     }
   }
+}
+
+/** What cannot be had with a sat of the inventory: it needs the first input, or brings sats of its own. */
+export function* inventoryFaults({
+  files,
+  parents,
+  burn,
+  uncurse,
+}: Pick<OrderTerms, 'files' | 'parents' | 'burn' | 'uncurse'>): Generator<OrderRefusal> {
+  const alone = (why: string): OrderRefusal => refused('inventory-alone', `rareSats ${why}`);
+  if (files.length > 1) yield alone(`is for one file an order, not for ${files.length}.`);
+  if (parents.length > 0) yield alone('is not possible with parents.');
+  if (uncurse) yield alone('is not possible with uncurseIt: a pointer to a sat is a curse.');
+  if (burn) yield alone('is not possible with burnAfterInscribe: the special sat would be burned.');
 }
 
 function uncurseImpossible({ files, parents, batchMode }: OrderTerms): OrderRefusal | null {

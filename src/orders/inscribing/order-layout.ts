@@ -1,7 +1,15 @@
+import assert from 'node:assert/strict';
 import { anchorInputWeight, keyInputWeight, leafInputWeight } from '#kernel/bitcoin/plan-weight.ts';
 import { dustOf, frameWeight, outputWeight, standardWeightMax } from '#kernel/bitcoin/transaction-size.ts';
 import { checkTerms } from './check-terms.ts';
-import { type FileTerms, type OrderRefusal, type OrderTerms, orderBounds, refused } from './order-terms.ts';
+import {
+  type FileTerms,
+  type InventoryTerms,
+  type OrderRefusal,
+  type OrderTerms,
+  orderBounds,
+  refused,
+} from './order-terms.ts';
 import {
   anchorScript,
   burnScript,
@@ -82,6 +90,10 @@ export function layoutOrder(terms: OrderTerms, revenue: Revenue): OrderLayout | 
   const fault = checkTerms(terms);
   if (fault !== null) return fault;
   const settled = settleTerms(terms);
+  assert(
+    settled.inventory === null || isSpendable(settled.inventory, settled.postage),
+    'sats of the inventory are left as outputs',
+  );
   const groups = groupFiles(settled);
   if (!Array.isArray(groups)) return groups;
   const isDirect = terms.type === 'direct' && groups.length === 1 && !revealsPostageFirst(terms);
@@ -110,11 +122,14 @@ export function settleTerms(terms: OrderTerms): SettledTerms {
  * Whether reveals spend the inscription's own output first, then parents and what pays the fee. An envelope is only
  * uncursed in the first input; elsewhere parents come first, so that they return whatever the payment is.
  */
-export function revealsPostageFirst({ uncurse, parents }: OrderTerms): boolean {
+export function revealsPostageFirst({ uncurse, parents }: Pick<OrderTerms, 'uncurse' | 'parents'>): boolean {
   return uncurse && parents.length > 0;
 }
 
-function postageOf(terms: OrderTerms): bigint {
+/** The sats of each inscription's output. */
+export function postageOf(
+  terms: Pick<OrderTerms, 'postage' | 'burn' | 'receivers' | 'uncurse' | 'parents'>,
+): bigint {
   if (terms.postage !== 'least') return terms.postage;
   const dusts = outputScripts(terms).map((script) => BigInt(dustOf(script)));
   // the commit has an output of exactly the postage
@@ -122,7 +137,10 @@ function postageOf(terms: OrderTerms): bigint {
 }
 
 /** The scripts that inscriptions go to: one for all files, or one a file. */
-export function outputScripts({ burn, receivers }: OrderTerms): readonly Uint8Array[] {
+export function outputScripts({
+  burn,
+  receivers,
+}: Pick<OrderTerms, 'burn' | 'receivers'>): readonly Uint8Array[] {
   return burn ? [anchorScript] : receivers;
 }
 
@@ -141,8 +159,22 @@ export function postageOutputs(
   }));
 }
 
+/** Whether what lies before a sat of the inventory, and behind its postage, can be outputs, or is nothing. */
+export const isSpendable = ({ value, place }: InventoryTerms, postage: bigint): boolean =>
+  [place, value - place - postage].every((sats) => sats === 0n || sats >= p2trDust);
+
+/** What the reveal leaves of the output of the inventory, before the inscription and behind it; 0: nothing. */
+export function leftOfInventory({
+  inventory,
+  postage,
+}: SettledTerms): readonly [before: bigint, after: bigint] {
+  return inventory === null ? [0n, 0n] : [inventory.place, inventory.value - inventory.place - postage];
+}
+
 /** The sat to which the inscription at a place of its reveal is moved; the first one lies there by itself. */
 export function pointerOf(terms: SettledTerms, place: number): bigint | null {
+  // the envelope is in the second input
+  if (terms.inventory !== null) return terms.inventory.place;
   return place === 0 ? null : terms.parentsValue + BigInt(place) * terms.postage;
 }
 
@@ -207,16 +239,23 @@ function tooLarge(terms: OrderTerms, file: number, weight: number): OrderRefusal
 }
 
 /** The inputs and outputs of a reveal, without ours. */
-function revealParts(terms: OrderTerms, group: FileGroup, leafBytes: number): Parts {
+function revealParts(terms: SettledTerms, group: FileGroup, leafBytes: number): Parts {
   const { parents } = terms;
-  const keyInputs = parents.length + (revealsPostageFirst(terms) ? 1 : 0);
+  const keyInputs =
+    parents.length + (revealsPostageFirst(terms) ? 1 : 0) + (terms.inventory === null ? 0 : 1);
+  const left = leftOfInventory(terms).filter((sats) => sats > 0n).length;
   const returns = isLast(terms, group)
     ? parents.reduce((sum, { returnScript }) => sum + outputWeight(returnScript), 0)
     : parents.length * p2trOutputWeight;
   return {
     inputs: 1 + keyInputs,
-    outputs: parents.length + postageOutputCount(terms, group),
-    weight: leafInputWeight(leafBytes) + keyInputs * keyInputWeight + returns + postageWeight(terms, group),
+    outputs: parents.length + left + postageOutputCount(terms, group),
+    weight:
+      leafInputWeight(leafBytes) +
+      keyInputs * keyInputWeight +
+      returns +
+      left * p2trOutputWeight +
+      postageWeight(terms, group),
   };
 }
 
@@ -241,7 +280,7 @@ function postageWeight(terms: OrderTerms, group: FileGroup): number {
 }
 
 /** As heavy as it can be: with an output of ours that is P2TR. */
-const revealWeight = (terms: OrderTerms, group: FileGroup, leafBytes: number): number =>
+const revealWeight = (terms: SettledTerms, group: FileGroup, leafBytes: number): number =>
   weightWith(revealParts(terms, group, leafBytes), p2trOutputWeight);
 
 /** The inputs and outputs of the transaction that burns what a reveal gave to anchors, without our output. */
@@ -275,7 +314,7 @@ function priced(
     minerFeeOf(groups.map((group) => revealOf(terms, group, 0n))),
     revenue.sizeFeePercent,
   );
-  const shares = sharesOf(terms, groups, revenue.amount, leastSizeFee);
+  const shares = sharesOf(terms, groups, amountOf(terms, revenue.amount), leastSizeFee);
   const reveals = groups.map((group, index) => revealOf(terms, group, shares[index] ?? 0n));
   const lacking = reveals.reduce((sum, { own }, index) => sum + own.value - (shares[index] ?? 0n), 0n);
   const minerFee = minerFeeOf(reveals);
@@ -307,9 +346,14 @@ function sharesOf(
   return shares.map((share, index) => (index === 0 ? share + amount - given + sizeFee : share));
 }
 
+/** What our outputs hold: with the customer's postage where that of the inscription comes from the inventory. */
+const amountOf = ({ inventory, postage }: SettledTerms, amount: bigint): bigint =>
+  inventory === null ? amount : amount + postage;
+
 function revealOf(terms: SettledTerms, group: LeafGroup, share: bigint): RevealLayout {
   const parts = revealParts(terms, group, group.leafBytes);
-  const postage = terms.postage * BigInt(group.count);
+  // where the inventory brings it, the customer's lies in our output
+  const postage = terms.inventory === null ? terms.postage * BigInt(group.count) : 0n;
   const isApart = revealsPostageFirst(terms);
   if (!terms.burn) {
     const own = ownOutputFor(parts, terms.feeRate, share, isApart ? p2trDust : 0n);

@@ -21,6 +21,14 @@ export interface ParentTerms {
   readonly returnScript: Uint8Array;
 }
 
+/** The sat of the inventory that the only inscription of an order lies on. */
+export interface InventoryTerms {
+  /** Sats of the output that has it. */
+  readonly value: bigint;
+  /** Sats of that output before the one: none, or as many as an output must hold. */
+  readonly place: bigint;
+}
+
 /** Where the inscriptions of a reveal lie: each in an output of its own, or all in one, a postage apart. */
 export type BatchMode = 'separate-outputs' | 'shared-output';
 
@@ -46,6 +54,8 @@ export interface OrderTerms {
   readonly additionalFee: bigint;
   /** Whether there is a way to mine reveals that nodes do not relay (above 400,000 weight units). */
   readonly nonStandard: boolean;
+  /** Null: it inscribes sats of its payments. */
+  readonly inventory: InventoryTerms | null;
 }
 
 export type OrderRefusalCode =
@@ -60,6 +70,7 @@ export type OrderRefusalCode =
   | 'postage-dust'
   | 'fee-rate-bounds'
   | 'additional-fee-bounds'
+  | 'inventory-alone'
   | 'parent-repeated'
   | 'parent-dust'
   | 'uncurse-impossible'

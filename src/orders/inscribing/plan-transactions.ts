@@ -14,6 +14,7 @@ import {
   burnParts,
   type FileGroup,
   isLast,
+  leftOfInventory,
   type OrderLayout,
   postageOutputs,
   type RevealLayout,
@@ -60,6 +61,8 @@ export interface RevealFunds {
   readonly payments: readonly [Arrived, ...Arrived[]];
   /** In the order of the terms. */
   readonly parents: readonly Arrived[];
+  /** The output of the inventory that the terms name; spent by key. */
+  readonly inventory?: Arrived;
   /** What is ours of it goes there, unless an anchor must do. */
   readonly service: OwnDestination;
   /**
@@ -93,7 +96,8 @@ const opReturn = 0x6a;
  * The reveal of some files of an order for the outputs that arrived. It pays exactly the fee rate of the terms, whatever
  * the inputs are; what the customer paid for is never less than it was, so more inputs cost the service.
  *
- * Inputs: parents, then payments; outputs: parents with what they brought, the inscriptions, ours. A reveal that must
+ * Inputs: parents or an output of the inventory, then payments; outputs: parents with what they brought, the inscriptions,
+ * ours. What is left of the inventory goes back to it, before its inscription and behind it. A reveal that must
  * have its envelope in the first input begins with that, and with the inscription's output (`revealsPostageFirst`).
  *
  * Refuses with `payment-short` and what is missing, and with `parent-value-differs` where pointers, written for the
@@ -112,13 +116,17 @@ export function planReveal(
     !revealsPostageFirst(terms) || committed.value === settled.postage,
     'where it comes first, the output of an inscription holds exactly its postage',
   );
+  assert(
+    funds.inventory?.value === settled.inventory?.value,
+    'a reveal spends the output that its terms name',
+  );
   const inscriptions = inscriptionOutputs(settled, group, funds);
   if (!Array.isArray(inscriptions)) return inscriptions;
   const inputs = revealInputs(settled, funds);
   const returned = parentOutputs(settled, group, funds);
   const outputs = revealsPostageFirst(terms)
     ? [...inscriptions, ...returned]
-    : [...returned, ...inscriptions];
+    : [...returned, ...withInventory(settled, inscriptions, funds)];
   const runestones = runestoneOutputs(funds);
   const parts = partsOf(inputs, [...outputs, ...runestones]);
   const own = terms.burn
@@ -133,12 +141,28 @@ export function planReveal(
 const runestoneOutputs = ({ runestone }: RevealFunds): PlannedOutput[] =>
   runestone === undefined ? [] : [{ script: runestone, value: 0n, kind: 'burn' }];
 
-function revealInputs(terms: SettledTerms, { payments, parents }: RevealFunds): PlannedInput[] {
+/** The inscription between what is left of the inventory's output. */
+function withInventory(
+  terms: SettledTerms,
+  inscriptions: readonly PlannedOutput[],
+  { inventory }: RevealFunds,
+): readonly PlannedOutput[] {
+  if (inventory === undefined) return inscriptions;
+  const { script, key, leafScript } = inventory;
+  const [before, after] = leftOfInventory(terms).map((value): PlannedOutput[] =>
+    value === 0n ? [] : [{ script, value, kind: 'inventory', own: { key, leafScript } }],
+  );
+  return [...(before ?? []), ...inscriptions, ...(after ?? [])];
+}
+
+function revealInputs(terms: SettledTerms, { payments, parents, inventory }: RevealFunds): PlannedInput[] {
   const [committed, ...others] = payments;
   const revealing = spent(committed, 'leaf');
   const kept = parents.map((parent) => spent(parent, 'key'));
   const paying = others.map((payment) => spent(payment, 'key'));
-  return revealsPostageFirst(terms) ? [revealing, ...kept, ...paying] : [...kept, revealing, ...paying];
+  if (revealsPostageFirst(terms)) return [revealing, ...kept, ...paying];
+  const taken = inventory === undefined ? [] : [spent(inventory, 'key')];
+  return [...taken, ...kept, revealing, ...paying];
 }
 
 /** An output as an input of a plan. */

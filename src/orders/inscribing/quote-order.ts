@@ -167,9 +167,12 @@ function warningsOf(terms: OrderTerms, layout: OrderLayout): OrderWarning[] {
 const filesWords = (count: number): string => (count === 1 ? '1 inscription' : `${count} inscriptions`);
 
 /** How many files are not in the first envelope of the first input, or repeat a field. */
-function vindicatedFiles({ files, parents, uncurse }: OrderTerms, { reveals }: OrderLayout): number {
+function vindicatedFiles(
+  { files, parents, uncurse, inventory }: OrderTerms,
+  { reveals }: OrderLayout,
+): number {
   if (uncurse) return 0;
-  if (parents.length > 0) return files.length;
+  if (parents.length > 0 || inventory !== null) return files.length;
   const firsts = new Set(reveals.map(({ first }) => first));
   return files.filter(
     ({ metadata }, index) =>

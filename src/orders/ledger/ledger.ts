@@ -4,6 +4,7 @@ import { smallest } from '#orders/inscribing/plan-amounts.ts';
  * Accounts that sats of customers can be in (docs/orders.md, "Ledger"). `outside`: everything that is not ours. `owed`:
  * received, and not delivered or refunded. `deposit`: values of parents. `postage`: with the customer's inscriptions.
  * `fee`: of miners. `service`: revenue. `operator`: anchors, bumps and rounding. `refund`: set aside to be paid back.
+ * `inventory`: what deliveries took of it, so never above 0.
  */
 export const ledgerAccounts = [
   'outside',
@@ -17,6 +18,7 @@ export const ledgerAccounts = [
   'token',
   'operator',
   'refund',
+  'inventory',
 ] as const;
 export type LedgerAccount = (typeof ledgerAccounts)[number];
 

@@ -24,6 +24,8 @@ const accountOfKind: Readonly<Record<PlannedOutputKind, LedgerAccount>> = {
   commit: 'owed',
   anchor: 'operator',
   burn: 'postage',
+  // what an order leaves of the output that it takes a sat of: never an order's own
+  inventory: 'inventory',
   refund: 'outside',
   // home; but for those that the next reveal spends
   parent: 'outside',
@@ -50,8 +52,10 @@ export function settlementsOf(
   return mined.flatMap(({ txid, kind, plan, fee }): Settlement[] => {
     // our money pays for what goes home where the customer's is gone
     const isOurs = kind === 'return' && plan.inputs.some(({ outpoint }) => ours.has(outpoint));
+    const given = givenByInventory(plan);
     const parts = plan.outputs.flatMap((output, vout): Settlement['parts'] => {
-      if (output.kind === 'parent') return [];
+      if (output.kind === 'parent' || output.kind === 'inventory') return [];
+      if (given > 0n && output.kind === 'postage') return [];
       // an anchor that the burn of a reveal spends, and our output that pays for it
       const isPassedOn = spent.has(outpointOf({ txid, vout }));
       const to = isPassedOn ? 'owed' : accountOfOutput(output.kind);
@@ -76,9 +80,20 @@ export function settlementsOf(
     return [
       { txid: id, from: isOurs ? 'service' : 'owed', parts: paid },
       { txid: id, from: 'deposit', parts: [{ to: 'outside', sats: brought }] },
+      ...(given > 0n
+        ? [{ txid: id, from: 'inventory', parts: [{ to: 'postage', sats: given }] } as const]
+        : []),
     ];
   });
 }
+
+/** Sats of the output of the inventory that a transaction spends; 0: it spends none. */
+export const takenFromInventory = ({ inputs }: StoredPlan): bigint =>
+  valueIn(inputs.filter(({ isInventory }) => isInventory === true));
+
+/** Those of them that lie with the inscription: the signer has seen that all others went back. */
+export const givenByInventory = (plan: StoredPlan): bigint =>
+  takenFromInventory(plan) - valueIn(plan.outputs.filter(({ kind }) => kind === 'inventory'));
 
 /** What the referral of an order gets, as it was quoted: later settings change no order. */
 export const shareOf = ({ quote: { additionalFeeCharged, referralFee = 0 } }: Order): ReferralShare => ({
@@ -99,7 +114,7 @@ export function excessOf(
   if (spending === undefined) return null;
   // parents go on with all that they brought
   const brought = valueIn(spending.plan.outputs.filter(({ kind }) => kind === 'parent'));
-  const paid = valueIn(spending.plan.inputs) - brought;
+  const paid = valueIn(spending.plan.inputs) - brought - takenFromInventory(spending.plan);
   const burn = spending.kind === 'reveal' ? transactions.find(({ kind }) => kind === 'burn') : undefined;
   const { txid, plan } = burn ?? spending;
   const vout = plan.outputs.findIndex(({ kind }) => kind === 'service' || kind === 'change');

@@ -57,7 +57,11 @@ export async function store(
 /** As it is kept. */
 export function storedPlan({ inputs, outputs }: TransactionPlan): StoredPlan {
   return {
-    inputs: inputs.map((input) => ({ outpoint: outpointOf(input), value: Number(input.value) })),
+    inputs: inputs.map((input) => ({
+      outpoint: outpointOf(input),
+      value: Number(input.value),
+      ...(input.key.branch === 2 ? { isInventory: true } : {}),
+    })),
     outputs: outputs.map(({ kind, value, script }) => ({
       kind,
       value: Number(value),

@@ -28,7 +28,12 @@ export interface OrderTransaction {
 
 /** What is kept of a plan: outpoints as `<txid>:<vout>`, and outputs by what they are. Sats. */
 export interface StoredPlan {
-  readonly inputs: readonly { readonly outpoint: string; readonly value: number }[];
+  readonly inputs: readonly {
+    readonly outpoint: string;
+    readonly value: number;
+    /** It is an output of the inventory; absent: it is not. */
+    readonly isInventory?: true;
+  }[];
   readonly outputs: readonly {
     readonly kind: PlannedOutputKind;
     readonly value: number;

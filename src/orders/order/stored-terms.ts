@@ -29,6 +29,8 @@ export interface StoredTerms {
   readonly uncurse: boolean;
   readonly additionalFee: string;
   readonly nonStandard: boolean;
+  /** Absent: none. */
+  readonly inventory?: { readonly value: string; readonly place: string };
 }
 
 /** For the column `terms`. `termsOf` gives terms that plan the same transactions. */
@@ -57,6 +59,9 @@ export function storedTerms(terms: OrderTerms): StoredTerms {
     uncurse: terms.uncurse,
     additionalFee: String(terms.additionalFee),
     nonStandard: terms.nonStandard,
+    ...(terms.inventory === null
+      ? {}
+      : { inventory: { value: String(terms.inventory.value), place: String(terms.inventory.place) } }),
   };
 }
 
@@ -81,6 +86,10 @@ export function termsOf(stored: StoredTerms): OrderTerms {
     uncurse: stored.uncurse,
     additionalFee: BigInt(stored.additionalFee),
     nonStandard: stored.nonStandard,
+    inventory:
+      stored.inventory === undefined
+        ? null
+        : { value: BigInt(stored.inventory.value), place: BigInt(stored.inventory.place) },
   };
 }
 

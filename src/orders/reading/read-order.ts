@@ -75,6 +75,7 @@ export function readOrderRequest(body: unknown, options: ReadOptions): ReadOrder
     uncurse: values.boolean(order['uncurseIt'], 'uncurseIt'),
     additionalFee,
     nonStandard: options.nonStandard,
+    inventory: null,
   };
   const read: ReadOrder = {
     kind: 'read',
@@ -119,6 +120,7 @@ const parameterOf: Readonly<Partial<Record<OrderRefusalCode, string>>> = {
   'parent-dust': 'parents',
   'too-many-parents': 'parents',
   'uncurse-impossible': 'uncurseIt',
+  'inventory-alone': 'rareSats',
 };
 
 export function readBatchMode(values: RequestValues, given: unknown): OrderTerms['batchMode'] {

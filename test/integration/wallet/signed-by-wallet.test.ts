@@ -177,12 +177,13 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('a node', () => {
   });
 
   test('derives the addresses of the descriptors, and agrees with their checksums', async () => {
-    const [orders, own] = wallet.descriptors();
+    const [orders, own, inventory] = wallet.descriptors();
     const derived = (descriptor: string): Promise<string[]> =>
       bitcoind.rpc.call<string[]>('deriveaddresses', [descriptor, [0, 20]]);
     const indices = Array.from({ length: 21 }, (_, index) => index);
     expect(await derived(orders)).toEqual(indices.map((index) => wallet.orderAddress(index, null).address));
     expect(await derived(own)).toEqual(indices.map((index) => wallet.ownAddress(index).address));
+    expect(await derived(inventory)).toEqual(indices.map((index) => wallet.inventoryAddress(index).address));
   });
 
   test('derives the address of each recovery kit from its descriptor', async () => {

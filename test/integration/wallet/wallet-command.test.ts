@@ -127,6 +127,7 @@ describe('satscribe wallet', { shuffle: false }, () => {
     expect(JSON.parse((await onDatabase(['descriptors', '--json'])).stdout)).toMatchObject([
       { desc: known!.descriptors()[0], range: [0, 1051], active: false },
       { desc: known!.descriptors()[1], range: [0, 1050], active: false },
+      { desc: known!.descriptors()[2], range: [0, 99], active: false },
     ]);
   }, 60_000);
 });

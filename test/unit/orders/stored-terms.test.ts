@@ -35,6 +35,7 @@ const terms: fc.Arbitrary<OrderTerms> = fc.record({
   uncurse: fc.boolean(),
   additionalFee: sats,
   nonStandard: fc.boolean(),
+  inventory: fc.option(fc.record({ value: sats, place: sats })),
 });
 
 /** Buffers and arrays of bytes alike. */
@@ -53,6 +54,7 @@ describe('stored terms', () => {
         const column = JSON.parse(JSON.stringify(storedTerms(given))) as Parameters<typeof termsOf>[0];
         const read = termsOf(column);
         expect(read.postage).toBe(given.postage);
+        expect(read.inventory).toEqual(given.inventory);
         expect(read.receivers.map((script) => [...script])).toEqual(
           given.receivers.map((script) => [...script]),
         );

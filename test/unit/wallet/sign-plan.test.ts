@@ -185,7 +185,7 @@ const inputFaults: readonly (readonly [Partial<PlannedInput>, RegExp])[] = [
   [{ sequence: 0.5 }, /four bytes/u],
   [{ key: { branch: 0, index: -1 } }, /names no key/u],
   [{ key: { branch: 0, index: 2 ** 31 } }, /names no key/u],
-  [{ key: { branch: 2 as 0, index: 1 } }, /names no key/u],
+  [{ key: { branch: 3 as 0, index: 1 } }, /names no key/u],
 ];
 const own = directPlan(made).outputs[1]!.own!;
 const service = directPlan(made).outputs[1]!;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { OwnScript, TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
 import { asTxid, type Txid } from '#kernel/primitives/hash.ts';
-import type { RevealLayout } from '#orders/inscribing/order-layout.ts';
+import { postageOf, type RevealLayout } from '#orders/inscribing/order-layout.ts';
 import type { FileTerms, OrderRefusal, OrderTerms } from '#orders/inscribing/order-terms.ts';
 import {
   type Arrived,
@@ -77,7 +77,20 @@ export const orders: fc.Arbitrary<OrderTerms> = fc
       returnScript: receiver,
     })),
     nonStandard: false,
+    inventory: null,
   }));
+
+/** What an output cannot hold is no rest of an output: none, or at least P2TR's dust. */
+const rest = fc.oneof(fc.constant(0n), bigint(330, 400), bigint(330, 5_000_000));
+
+/** Orders of a sat of the inventory, behind other sats of its output and before others. */
+export const inventoryOrders: fc.Arbitrary<OrderTerms> = fc
+  .tuple(orders, rest, rest)
+  .map(([terms, before, after]): OrderTerms => {
+    const alone = { ...terms, files: terms.files.slice(0, 1), parents: [], burn: false, uncurse: false };
+    const made = { ...alone, receivers: terms.receivers.slice(0, 1) };
+    return { ...made, inventory: { value: before + postageOf(made) + after, place: before } };
+  });
 
 export const somePrices: fc.Arbitrary<OrderPrices> = fc.record({
   baseFee: fc.oneof(bigint(0, 400), bigint(0, 20_000)),
@@ -131,6 +144,12 @@ export function arrived(value: bigint, leafScript: Uint8Array | null = null, key
   return { txid: nextTxid(), vout: 0, value, script: keys.scriptOf(own), ...own };
 }
 
+/** An output of the inventory. */
+export function stocked(value: bigint, keys = dummyKeys): Arrived {
+  const own = { key: { branch: 2, index: 4 }, leafScript: null } as const;
+  return { txid: nextTxid(), vout: 3, value, script: keys.scriptOf(own), ...own };
+}
+
 /** An output of a plan, as its transaction will have it. */
 function outputOf(plan: TransactionPlan, vout: number, keys: OrderKeys): Arrived {
   const { value, script, own = { key: serviceKey, leafScript: null } } = plan.outputs[vout]!;
@@ -175,7 +194,12 @@ export function makeOrder(
   const reveals = layout.reveals.map((reveal: RevealLayout, index) => {
     const payments = commit === null ? paid(leaves[0]!) : committedTo(commit, index);
     const [first, ...others] = payments as [Arrived, ...Arrived[]];
-    const funds = { payments: [first, ...others], parents, service: serviceOf(keys) } as const;
+    const funds = {
+      payments: [first, ...others],
+      parents,
+      ...(terms.inventory === null ? {} : { inventory: stocked(terms.inventory.value, keys) }),
+      service: serviceOf(keys),
+    } as const;
     const plan = planned(planReveal(terms, reveal, funds));
     parents = terms.parents.map((_, parent) => outputOf(plan, isApart ? parent + 1 : parent, keys));
     return plan;

@@ -1,0 +1,230 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { plannedWeight } from '#kernel/bitcoin/plan-weight.ts';
+import type { PlannedOutput, TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
+import { pointerOf, postageOf, settleTerms } from '#orders/inscribing/order-layout.ts';
+import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
+import { quoteOrder } from '#orders/inscribing/quote-order.ts';
+import { excessOf, givenByInventory, settlementsOf } from '#orders/ledger/settlements.ts';
+import { storedPlan } from '#orders/making/sign-and-store.ts';
+import { propertyRuns } from '#test/support/property-runs.ts';
+import { testWallet } from '#test/support/wallet/plans.ts';
+import {
+  dummyKeys,
+  inscriptionId,
+  inventoryOrders,
+  makeOrder,
+  type OrderKeys,
+  oneFile,
+  p2tr,
+  prices,
+  somePrices,
+} from './made-orders.ts';
+
+const sum = (parts: readonly { readonly value: bigint }[]): bigint =>
+  parts.reduce((total, { value }) => total + value, 0n);
+
+/** Where sats of the inputs go, first in, first out: of an input, how many go to which output, and from which place of it. */
+function flow({ inputs, outputs }: TransactionPlan) {
+  const pieces: { input: number; output: number; at: bigint; sats: bigint }[] = [];
+  let output = 0;
+  let at = 0n;
+  for (const [input, { value }] of inputs.entries()) {
+    for (let left = value; left > 0n && output < outputs.length; ) {
+      const room = outputs[output]!.value - at;
+      const sats = left < room ? left : room;
+      if (sats > 0n) pieces.push({ input, output, at, sats });
+      left -= sats;
+      at += sats;
+      if (at === outputs[output]!.value) {
+        output++;
+        at = 0n;
+      }
+    }
+  }
+  return pieces;
+}
+
+describe('an order of a sat of the inventory', () => {
+  test('lies on that sat, takes its postage, and leaves all others to the inventory, for what was quoted', () => {
+    let committed = 0;
+    fc.assert(
+      fc.property(inventoryOrders, somePrices, (terms, given) => {
+        const quote = quoteOrder(terms, given);
+        if (quote.kind === 'refused') return;
+        const { commit, reveals } = makeOrder(terms, quote);
+        const [reveal] = reveals;
+        if (commit !== null) committed++;
+        const { value, place } = terms.inventory!;
+        const postage = postageOf(terms);
+        const kinds = reveal!.outputs.map(({ kind }) => kind);
+        // by ord's rules the pointer counts sats of all outputs, which are those of the inputs in their order
+        expect(pointerOf(settleTerms(terms), 0)).toBe(place);
+        let before = 0n;
+        for (const { input, output, at, sats } of flow(reveal!)) {
+          const kind = kinds[output]!;
+          if (input === 0) {
+            expect(['inventory', 'postage']).toContain(kind);
+            if (kind === 'postage') expect([before, at, sats]).toEqual([place, 0n, postage]);
+            before += sats;
+          } else expect(['service']).toContain(kind);
+        }
+        expect(before).toBe(value);
+        const back = reveal!.outputs.filter(({ kind }) => kind === 'inventory');
+        expect(sum(back)).toBe(value - postage);
+        for (const { own, script } of back) {
+          expect(own?.key).toEqual({ branch: 2, index: 4 });
+          expect(script).toEqual(reveal!.inputs[0]!.script);
+        }
+        // the price is the transactions': nothing is left over, nothing lacks
+        const plans = [...(commit === null ? [] : [commit]), ...reveals];
+        expect(plans.map(plannedWeight)).toEqual(quote.transactions.map(({ weight }) => weight));
+        expect(plans.map((plan) => sum(plan.inputs) - sum(plan.outputs))).toEqual(
+          quote.transactions.map(({ fee }) => fee),
+        );
+        expect(sum(reveal!.inputs.slice(1)) + (commit === null ? 0n : quote.layout.commit!.fee)).toBe(
+          quote.amount,
+        );
+        const own = reveal!.outputs.find(({ kind }) => kind === 'service');
+        expect(own!.value).toBe(quote.amount - quote.chainFee);
+      }),
+      { numRuns: propertyRuns(300) },
+    );
+    expect(committed).toBeGreaterThan(20);
+  });
+
+  test('has a ledger in which the inventory gives the postage, and what was paid too much is the customer’s', () => {
+    fc.assert(
+      fc.property(
+        inventoryOrders,
+        somePrices,
+        fc.bigInt({ min: 0n, max: 100_000n }),
+        (terms, given, more) => {
+          const quote = quoteOrder({ ...terms, type: 'direct' }, given);
+          if (quote.kind === 'refused') return;
+          const payments = [quote.amount + more];
+          const { reveals } = makeOrder(terms, quote, dummyKeys, { payments, parents: [] });
+          const plan = storedPlan(reveals[0]!);
+          const txid = dummyKeys.txidOf(reveals[0]!);
+          const fee = Number(quote.layout.minerFee);
+          const made = { txid, kind: 'reveal', index: 0, files: 1, plan, fee } as const;
+          const full = { ...made, height: null, madeAt: new Date(), sentAt: null, refusal: null };
+          const excess = excessOf({ amount: quote.amount }, [full]);
+          expect(excess?.owed ?? 0n).toBe(more < 330n ? 0n : more);
+          const facts = { excess, deposits: new Set<string>(), ours: new Set<string>() };
+          const balances = new Map<string, bigint>([['owed', quote.amount + more]]);
+          const add = (account: string, sats: bigint) =>
+            balances.set(account, (balances.get(account) ?? 0n) + sats);
+          for (const { from, parts } of settlementsOf([full], facts)) {
+            for (const { to, sats } of parts) {
+              add(from, -sats);
+              add(to, sats);
+            }
+          }
+          const postage = postageOf(terms);
+          expect(givenByInventory(plan)).toBe(postage);
+          expect(balances.get('inventory')).toBe(-postage);
+          expect(balances.get('postage')).toBe(postage);
+          expect(balances.get('owed')).toBe(excess?.owed ?? 0n);
+          expect(balances.get('fee')).toBe(BigInt(fee));
+        },
+      ),
+      { numRuns: propertyRuns(100) },
+    );
+  });
+
+  const terms: OrderTerms = { ...oneFile, inventory: { value: 10_000n, place: 4_000n } };
+
+  test.each<[string, Partial<OrderTerms>]>([
+    ['one file an order', { files: [...oneFile.files, ...oneFile.files] }],
+    ['parents', { parents: [{ id: inscriptionId(5), value: 10_000n, returnScript: p2tr(1) }] }],
+    ['uncurseIt', { uncurse: true }],
+    ['burnAfterInscribe', { burn: true }],
+  ])('is refused with something else than %s allows', (word, more) => {
+    expect(quoteOrder({ ...terms, ...more }, prices)).toMatchObject({
+      code: 'inventory-alone',
+      reason: expect.stringContaining(word) as string,
+    });
+  });
+
+  test('warns that it would have been cursed before the jubilee', () => {
+    const quote = quoteOrder(terms, prices);
+    expect(quote.kind === 'quote' && quote.warnings.map(({ code }) => code)).toContain('vindicated');
+  });
+
+  describe('is signed by the wallet', () => {
+    const { wallet, signer } = testWallet();
+    const keys: OrderKeys = {
+      xOnlyKey: wallet.orderKey(7),
+      scriptOf: (own) => wallet.addressOf(own).script,
+      txidOf: (plan) => signer.signPlan(plan).txid,
+    };
+
+    test('whatever its output and its files are', () => {
+      fc.assert(
+        fc.property(inventoryOrders, somePrices, (each, given) => {
+          const quote = quoteOrder(each, given);
+          if (quote.kind === 'refused') return;
+          const { commit, reveals } = makeOrder(each, quote, keys);
+          for (const plan of [...(commit === null ? [] : [commit]), ...reveals])
+            expect(signer.signPlan(plan).fee).toBe(plan.feeMax);
+        }),
+        { numRuns: propertyRuns(15) },
+      );
+    });
+
+    const quote = quoteOrder(terms, prices);
+    const reveal = quote.kind === 'quote' ? makeOrder(terms, quote, keys).reveals[0]! : null;
+    const own = { key: { branch: 1, index: 3 }, leafScript: null } as const;
+    const ownScript = wallet.addressOf(own).script;
+    const other = (plan: TransactionPlan, place: number, more: Partial<PlannedOutput>): TransactionPlan => ({
+      ...plan,
+      outputs: plan.outputs.map((output, at) => (at === place ? { ...output, ...more } : output)),
+    });
+    const faults: readonly (readonly [string, RegExp, (plan: TransactionPlan) => TransactionPlan])[] = [
+      ['gives less back', /all of its other sats/u, (plan) => other(plan, 0, { value: 3_999n })],
+      [
+        'gives back to revenue',
+        /an output of kind change/u,
+        (plan) => other(plan, 0, { kind: 'change', own }),
+      ],
+      [
+        'gives back to other keys',
+        /other keys of the wallet/u,
+        (plan) => other(plan, 2, { own, script: ownScript }),
+      ],
+      ['is a refund', /an output of kind refund/u, (plan) => other(plan, 3, { kind: 'refund' })],
+      ['takes two postages', /one postage/u, (plan) => other(plan, 2, { kind: 'postage' })],
+      ['takes more than a postage', /one postage/u, (plan) => other(plan, 1, { value: 10_001n })],
+      [
+        'puts revenue among its sats',
+        /all of its other sats/u,
+        (plan) => ({ ...plan, outputs: [plan.outputs[3]!, ...plan.outputs.slice(0, 3)] }),
+      ],
+      [
+        'comes after the payment',
+        /first input alone/u,
+        (plan) => ({ ...plan, inputs: plan.inputs.toReversed() }),
+      ],
+      [
+        'spends two outputs of the inventory',
+        /first input alone/u,
+        (plan) => ({ ...plan, inputs: [...plan.inputs, { ...plan.inputs[0]!, vout: 9 }] }),
+      ],
+      ['pays it for nothing', /spends none of it/u, (plan) => ({ ...plan, inputs: plan.inputs.slice(1) })],
+      [
+        'is a bump',
+        /not of the service's own keys/u,
+        (plan) => ({
+          ...plan,
+          inputs: plan.inputs.slice(0, 1),
+          outputs: [{ kind: 'bump', own, script: ownScript, value: 9_000n }],
+        }),
+      ],
+    ];
+
+    test.each(faults)('unless it %s', (_name, reason, change) => {
+      expect(() => signer.signPlan(change(reveal!))).toThrow(reason);
+    });
+  });
+});
