@@ -169,8 +169,8 @@ export interface DerivedRows {
 
 /**
  * Rules that may change. A new version makes the rows of all blocks anew, in the background, while the old ones answer
- * (docs/adr/0052-rules-of-sales.md). So rows of any version belong to one block alone: the table asks nothing, remembers
- * nothing, and undo deletes by height.
+ * (docs/adr/0052-rules-of-sales.md). So rows of any version belong to one block alone: the table asks nothing,
+ * remembers nothing, and undo deletes by height.
  */
 export interface DerivedRules {
   /** From 1 on. Beside the events of the table it is their version too. */

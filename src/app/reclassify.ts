@@ -43,11 +43,12 @@ interface Standing {
 }
 
 /**
- * Makes the sales of all indexed blocks anew by this program's rules, with progress on stderr. Also beside a service that
- * indexes: whichever process has the turn does the work. An interrupted run is resumed by the next one, or by
+ * Makes the sales of all indexed blocks anew by this program's rules, with progress on stderr. Also beside a service
+ * that indexes: whichever process has the turn does the work. An interrupted run is resumed by the next one, or by
  * `satscribe serve`.
  *
- * Throws `nothing_indexed`, `config_invalid` where sales are not indexed, `database_newer`, and why blocks cannot be read.
+ * Throws `nothing_indexed`, `config_invalid` where sales are not indexed, `database_newer`, and why blocks cannot be
+ * read.
  */
 export async function reclassifySales(
   context: CommandContext,

@@ -4,8 +4,8 @@ import type { Balance, HeldRunes, KnownRune } from '#indexer/ledger/runes/rune-s
 import { smallU128, type U128 } from '#kernel/runes/u128.ts';
 
 /**
- * Rows of one generation: 80 bytes each, 21 MB. Two of them have all outputs that a year of mainnet spends soonest: half
- * of all runic outputs are spent within some hundred thousand others.
+ * Rows of one generation: 80 bytes each, 21 MB. Two of them have all outputs that a year of mainnet spends soonest:
+ * half of all runic outputs are spent within some hundred thousand others.
  */
 const generationRows = 1 << 18;
 /** Runes with their totals: 300 bytes each, 15 MB. What is minted and moved at a time are some thousands. */

@@ -31,7 +31,9 @@ export function satBlockOf({ ref, bytes, columns, facts }: ParsedBlock): SatBloc
   return { height: ref.height, columns, flow, asked, isUnchecked: false };
 }
 
-/** The sats of the new inscriptions: where each was first, the ranges of that output have it. Unbound ones have none. */
+/**
+ * The sats of the new inscriptions: where each was first, the ranges of that output have it. Unbound ones have none.
+ */
 export function inscribedSats(
   { inscriptions, locations: rows }: LedgerBlock,
   { flow: { txFirstOutput } }: SatBlock,

@@ -14,8 +14,8 @@ interface Generation {
 const generation = (): Generation => ({ outputs: new Map(), pairs: 0 });
 
 /**
- * What the writer remembers of sats: the ranges of the outputs that were made last, because most outputs are spent soon,
- * and the totals.
+ * What the writer remembers of sats: the ranges of the outputs that were made last, because most outputs are spent
+ * soon, and the totals.
  */
 export class SatMemory implements DerivedMemory {
   /** Null: blocks were taken back, and they are read again. */

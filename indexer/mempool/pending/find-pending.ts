@@ -56,13 +56,13 @@ export interface Analysed {
 
 /**
  * Processes transactions: enters their inputs, finds what they reveal and move, and keeps those that matter. At most
- * four queries to the database and three to the node, however many transactions there are; one more to the node for each
- * that etches a name, and three for each further transaction of a chain whose inputs the node must tell.
+ * four queries to the database and three to the node, however many transactions there are; one more to the node for
+ * each that etches a name, and three for each further transaction of a chain whose inputs the node must tell.
  *
  * @param transactions ascending indices in the batch, parents before children
  *
- * @param block the block that they are mined in, whose inputs the node no longer knows as unspent; null: they are in the
- *   mempool
+ * @param block the block that they are mined in, whose inputs the node no longer knows as unspent; null: they are in
+ * the   mempool
  */
 export async function analyse(
   context: AnalysisContext,
@@ -77,8 +77,8 @@ export async function analyse(
 }
 
 /**
- * Processes in waves: a transaction that spends what another turns out to hold, once the node has told of its inputs, is
- * looked at once more.
+ * Processes in waves: a transaction that spends what another turns out to hold, once the node has told of its inputs,
+ * is looked at once more.
  */
 class Analysis {
   readonly #context: AnalysisContext;

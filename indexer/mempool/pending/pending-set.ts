@@ -122,8 +122,8 @@ export class PendingSet {
   }
 
   /**
-   * After a new block: transactions that etch a name, and those whose mint it opened or closed, are processed again. One
-   * query.
+   * After a new block: transactions that etch a name, and those whose mint it opened or closed, are processed again.
+   * One query.
    */
   async judgeRunes(pool: pg.Pool, height: Height): Promise<void> {
     const runic = [...this.kept.all()].filter(({ block, runes }) => block === null && runes !== null);

@@ -22,9 +22,9 @@ export const collectionsOfKindMax = 100;
 const galleryPagesMax = 1_000;
 
 /**
- * The collections that have an inscription, in the order in which one is chosen for its sales: imports by slug, parents in
- * the order of the envelope, galleries as they were revealed. Throws `index_missing` and `derived_table_behind` while
- * galleries are being indexed.
+ * The collections that have an inscription, in the order in which one is chosen for its sales: imports by slug, parents
+ * in the order of the envelope, galleries as they were revealed. Throws `index_missing` and `derived_table_behind`
+ * while galleries are being indexed.
  */
 export async function collectionsOf(client: ClientBase, id: InscriptionId): Promise<CollectionOfItem[]> {
   await requireIndexes(client, [galleryIndex], 'galleries');

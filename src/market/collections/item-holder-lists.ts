@@ -27,8 +27,8 @@ export interface ProvenHolders {
 export type HoldersRead = ProvenHolders | 'no-block' | 'walk';
 
 /**
- * The holders of items of collections. A walk over all items finds them, so what it found is kept for other pages and for
- * statistics. A list is named by its block, the import and the derived tables, so it is never wrong
+ * The holders of items of collections. A walk over all items finds them, so what it found is kept for other pages and
+ * for statistics. A list is named by its block, the import and the derived tables, so it is never wrong
  * (docs/adr/0051-collections-api.md).
  */
 export class ItemHolderLists {

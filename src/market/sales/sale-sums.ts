@@ -23,7 +23,10 @@ export function sumsOf(blocks: readonly SoldInBlock[]): SaleSums {
   return blocks.reduce((sums, block) => plus(sums, sumsOfBlock(block)), noSales);
 }
 
-/** The sums of each day (UTC) that has a sale, the earliest first. Block times go backwards: heights are no order of days. */
+/**
+ * The sums of each day (UTC) that has a sale, the earliest first. Block times go backwards: heights are no order of
+ * days.
+ */
 export function sumsByDay(blocks: readonly SoldInBlock[]): DaySums[] {
   const byDay = new Map<number, SaleSums>();
   for (const block of blocks) {

@@ -24,7 +24,8 @@ interface Moment {
   readonly imports: string;
   /**
    * Sales up to here are made anew by other rules; null: all are of the same, or no block of the week has new ones yet.
-   * The pass takes hours to come to the week: until then nothing of it changes. Block times go backwards by hours: a day.
+   * The pass takes hours to come to the week: until then nothing of it changes. Block times go backwards by hours: a
+   * day.
    */
   readonly remadeTo: number | null;
   /** Of the tip. */
