@@ -93,7 +93,7 @@ async function listAll(context: CommandContext): Promise<void> {
     const found = await listCollections(pool, { after: flags['after'] ?? '', limit });
     await print(
       flags['json'] === undefined
-        ? found.map(collectionLine).join('')
+        ? found.map(collectionLine).join('') || emptyText(flags['after'] ?? '')
         : `${JSON.stringify(found.map(collectionJson))}\n`,
     );
   });
@@ -121,6 +121,11 @@ async function removeOne(context: CommandContext, slug: string): Promise<void> {
     await print(flags['json'] === undefined ? `removed ${slug}\n` : `${JSON.stringify({ removed: slug })}\n`);
   });
 }
+
+const emptyText = (after: string): string =>
+  after === ''
+    ? 'No collection is imported. Import one: satscribe collections import FOLDER-OR-URL\n'
+    : `No collection comes after ${after}. See them from the first one: satscribe collections list\n`;
 
 function outcomeText({ slug, name, result, items, doubles, notIndexed }: ImportOutcome): string {
   const more = [

@@ -1,8 +1,7 @@
-import { requireNotBehind } from '#chain/derived/derived-tables.queries.ts';
-import { type StoredSale, salesOfTransaction } from '#chain/sales/sale.queries.ts';
+import { requireSales, type StoredSale, salesOfTransaction } from '#chain/sales/sale.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { parseTxid, type Txid } from '#kernel/primitives/hash.ts';
+import { displayHash, parseTxid, type Txid } from '#kernel/primitives/hash.ts';
 import { networks } from '#kernel/primitives/network.ts';
 import type { SaleView } from '#kernel/sales/sale-view.ts';
 import { saleView } from '#market/sales/sale-view.ts';
@@ -15,8 +14,8 @@ export const salesCommand: Command = {
   object: null,
   operands: 'explain TXID | reclassify',
   summary: 'show what a transaction sold and by what evidence, or find all sales anew',
-  details: `explain: names of classes, forms and confidences are in docs/marketplace.md. A transaction that sold nothing,
-or is not indexed, shows nothing.
+  details: `explain: names of classes, forms and confidences are in docs/marketplace.md. Of a transaction that
+sold nothing, or is not indexed, it says so; --json is then [].
 
 reclassify reads all indexed blocks again, from the node or the folder of --blocks, and replaces their sales by
 those of this version's rules. The old sales answer until then. May run beside a service, which does so by
@@ -71,7 +70,7 @@ async function explain(context: CommandContext, words: readonly string[]): Promi
   if (txid === null) throw new UsageError(`sales explain needs a txid: 64 hexadecimal digits, not "${text}"`);
   if (extra !== undefined) throw new UsageError(`unexpected word ${extra}`);
   // loaded here, so that help and usage errors do not load all of it
-  const { networkOf, openDatabase } = await import('#src/app/database.ts');
+  const { networkOf, openDatabase, tipOf } = await import('#src/app/database.ts');
   const database = await openDatabase(context, 'existing');
   const name = await networkOf(database);
   if (name === null) throw new AppError('nothing_indexed', 'No block is indexed: no sale is known.');
@@ -80,11 +79,21 @@ async function explain(context: CommandContext, words: readonly string[]): Promi
     withSnapshot(database.readers, ({ client }) => soldBy(client, txid), signal),
   );
   const shown = sales.map((sale) => saleView(sale, network));
-  await print(flags['json'] === undefined ? shown.map(tableOf).join('\n') : `${JSON.stringify(shown)}\n`);
+  await print(
+    flags['json'] === undefined
+      ? shown.map(tableOf).join('\n') || nothingSold(displayHash(txid), await tipOf(database))
+      : `${JSON.stringify(shown)}\n`,
+  );
+}
+
+function nothingSold(txid: string, tip: number | null): string {
+  return `No sale in the transaction ${txid} is indexed: it sold nothing, or its block comes after the last one, ${tip ?? 0}.
+If it is newer, ask again once its block is indexed. What counts as a sale: docs/marketplace.md.
+`;
 }
 
 async function soldBy(client: Parameters<typeof salesOfTransaction>[0], txid: Txid): Promise<StoredSale[]> {
-  await requireNotBehind(client, 'sales');
+  await requireSales(client);
   return salesOfTransaction(client, txid, null);
 }
 

@@ -39,6 +39,16 @@ test('finds all sales anew, in words and for programs, and again by the same rul
   await chain.expectClean(database);
 });
 
+test('explain says where no sale of a transaction is indexed, and what to do', async () => {
+  const { url } = await chain.indexed();
+  const txid = 'ab'.repeat(32);
+  const explain = (...words: string[]) => runCli(['sales', 'explain', txid, ...words], { DATABASE_URL: url });
+  expect((await explain()).stdout).toContain(
+    `No sale in the transaction ${txid} is indexed: it sold nothing, or its block comes after the last one, ${bestHeight}.`,
+  );
+  expect((await explain('--json')).stdout).toBe('[]\n');
+});
+
 test('goes on after an interruption, and works beside a service that indexes', async () => {
   const database = await chain.indexed();
   await ageSales(database);

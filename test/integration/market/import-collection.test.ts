@@ -50,6 +50,14 @@ const stored = async (slug: string) =>
     ])
   ).rows as { index: number; name: string | null }[];
 
+test('where nothing is listed, a sentence says so, and what to do', async () => {
+  const empty = await cli(['list', '--after', 'zzz']);
+  expect(empty.stdout).toBe(
+    'No collection comes after zzz. See them from the first one: satscribe collections list\n',
+  );
+  expect(JSON.parse((await cli(['list', '--after', 'zzz', '--json'])).stdout)).toEqual([]);
+});
+
 test('a folder is imported, the same again changes nothing, and another list replaces it', async () => {
   const [first, second] = ids(2);
   const path = await folder('frogs', [{ id: first, meta: { name: 'Frog' } }, { id: second }, { id: first }]);
