@@ -88,10 +88,12 @@ CREATE TABLE chain.derived_tables (
   problem_since timestamp with time zone,
   rules smallint NOT NULL DEFAULT 1,
   is_remade boolean NOT NULL DEFAULT false,
+  is_wanted boolean NOT NULL DEFAULT true,
   CONSTRAINT derived_tables_pkey PRIMARY KEY (name),
   CONSTRAINT derived_tables_check CHECK (((tip_height IS NULL) = (tip_hash IS NULL))),
   CONSTRAINT derived_tables_check2 CHECK ((((problem_code IS NULL) = (problem_message IS NULL)) AND ((problem_code IS NULL) = (problem_since IS NULL)))),
-  CONSTRAINT derived_tables_tip_check CHECK (((tip_height IS NULL) OR (NOT is_followed) OR is_remade))
+  CONSTRAINT derived_tables_tip_check CHECK (((tip_height IS NULL) OR (NOT is_followed) OR is_remade)),
+  CONSTRAINT derived_tables_wanted_check CHECK ((is_wanted OR (NOT is_followed)))
 );
 
 CREATE TABLE chain.event_hashes (

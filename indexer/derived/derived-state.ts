@@ -16,6 +16,8 @@ export interface DerivedState {
   readonly fromHeight: Height;
   /** The writer adds the rows of each block. */
   readonly isFollowed: boolean;
+  /** The settings of the process that indexed last ask for it: else nothing fills it. */
+  readonly isWanted: boolean;
   /** The version of its rules (`DerivedTable.rules`). */
   readonly rules: number;
   /**
@@ -41,13 +43,15 @@ interface StateRow {
   name: string;
   from_height: Height;
   is_followed: boolean;
+  is_wanted: boolean;
   rules: number;
   is_remade: boolean;
   tip_height: Height | null;
   tip_hash: BlockHash | null;
 }
 
-const columns = 'd.name, d.from_height, d.is_followed, d.rules, d.is_remade, d.tip_height, d.tip_hash';
+const columns =
+  'd.name, d.from_height, d.is_followed, d.is_wanted, d.rules, d.is_remade, d.tip_height, d.tip_hash';
 
 /** States of the tables that the database has, in the order of the list. */
 export async function readDerivedStates(
@@ -80,10 +84,11 @@ function statesOf(tables: readonly DerivedTable[], rows: readonly StateRow[]): D
   return tables.flatMap((table) => {
     const row = rows.find(({ name }) => name === table.name);
     if (row === undefined) return [];
-    const { from_height: fromHeight, is_followed: isFollowed, tip_height: height, tip_hash: hash } = row;
+    const { from_height: fromHeight, is_followed: isFollowed, is_wanted: isWanted } = row;
+    const { tip_height: height, tip_hash: hash, rules, is_remade: isRemade } = row;
     const tip =
       height === null || hash === null ? null : { height, hash: asBlockHash(Uint8Array.from(hash)) };
-    return [{ table, fromHeight, isFollowed, rules: row.rules, isRemade: row.is_remade, tip }];
+    return [{ table, fromHeight, isFollowed, isWanted, rules, isRemade, tip }];
   });
 }
 
@@ -137,6 +142,7 @@ interface Claim {
   readonly table: DerivedTable;
   /** True: the writer adds its rows from now on; false: it does not. Null: the table no longer has a state. */
   readonly isFollowed: boolean | null;
+  readonly isWanted: boolean;
   readonly rules: number;
   /** The last block whose rows it has, while the writer does not add them. */
   readonly tip: BlockRef | null;
@@ -151,8 +157,8 @@ function rulesOf({ rules }: DerivedTable): number {
 function claimFirst(table: DerivedTable, state: DerivedState | undefined, isWanted: boolean): Claim | null {
   const rules = rulesOf(table);
   const isSame = state?.isFollowed === true && state.rules === rules && !state.isRemade;
-  if (isWanted) return isSame ? null : { table, isFollowed: true, rules, tip: null };
-  return state === undefined ? null : { table, isFollowed: null, rules, tip: null };
+  if (isWanted) return isSame ? null : { table, isFollowed: true, isWanted, rules, tip: null };
+  return state === undefined ? null : { table, isFollowed: null, isWanted, rules, tip: null };
 }
 
 /** The same where blocks are indexed. Throws the refusal of a table that cannot be added or dropped later. */
@@ -164,11 +170,11 @@ function claimLater(
 ): Claim | null {
   const refusal = isWanted === (state !== undefined) ? undefined : table.refusal?.(isWanted);
   if (refusal !== undefined) throw refusal;
-  if (isWanted)
-    return state === undefined ? { table, isFollowed: false, rules: rulesOf(table), tip: null } : null;
-  if (state?.isFollowed !== true) return null;
-  const { rules, isRemade } = state;
-  return { table, isFollowed: false, rules, tip: isRemade ? state.tip : chainTip };
+  if (state === undefined)
+    return isWanted ? { table, isFollowed: false, isWanted, rules: rulesOf(table), tip: null } : null;
+  if (state.isWanted === isWanted) return null;
+  const { rules, isFollowed, isRemade } = state;
+  return { table, isFollowed: false, isWanted, rules, tip: isFollowed && !isRemade ? chainTip : state.tip };
 }
 
 /** Throws where a newer program has made rows by rules that this one does not know. */
@@ -182,8 +188,8 @@ function hasOtherRules({ table, rules }: DerivedState): boolean {
 /**
  * Brings the tables in line with the settings. Called in a transaction by the process that holds the writer's lock.
  * In an empty database the writer fills the wanted tables from the first block on. In one with blocks, a catch-up
- * pass fills a new table, and a table no longer wanted keeps its state until it is wanted again. A wanted table of older
- * rules begins to be made anew. Throws the refusal of a table that cannot be added or dropped later, and
+ * pass fills a new table, and a table no longer wanted keeps its state until it is wanted again. A wanted table of
+ * older rules begins to be made anew. Throws the refusal of a table that cannot be added or dropped later, and
  * `database_newer` where a table follows rules that this program does not know.
  */
 export async function claimDerivedTables(
@@ -261,19 +267,27 @@ export async function remakeTable(
 async function writeClaim(
   tx: pg.ClientBase,
   network: NetworkParameters,
-  { table, isFollowed, rules, tip }: Claim,
+  { table, isFollowed, isWanted, rules, tip }: Claim,
 ): Promise<void> {
   if (isFollowed === null) {
     await tx.query('DELETE FROM chain.derived_tables WHERE name = $1', [table.name]);
     return;
   }
   await tx.query(
-    `INSERT INTO chain.derived_tables AS d (name, from_height, is_followed, tip_height, tip_hash, rules)
-     VALUES ($1, $2, $3, $4, $5, $6)
-     ON CONFLICT (name) DO UPDATE SET is_followed = excluded.is_followed, tip_height = excluded.tip_height,
+    `INSERT INTO chain.derived_tables AS d (name, from_height, is_followed, is_wanted, tip_height, tip_hash, rules)
+     VALUES ($1, $2, $3, $4, $5, $6, $7)
+     ON CONFLICT (name) DO UPDATE SET is_followed = excluded.is_followed, is_wanted = excluded.is_wanted, tip_height = excluded.tip_height,
        tip_hash = excluded.tip_hash, rules = excluded.rules, is_remade = d.is_remade AND NOT excluded.is_followed,
        problem_code = NULL, problem_message = NULL, problem_since = NULL`,
-    [table.name, table.firstHeight(network), isFollowed, tip?.height ?? null, tip?.hash ?? null, rules],
+    [
+      table.name,
+      table.firstHeight(network),
+      isFollowed,
+      isWanted,
+      tip?.height ?? null,
+      tip?.hash ?? null,
+      rules,
+    ],
   );
   await table.create?.(tx, network);
 }

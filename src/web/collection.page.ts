@@ -34,8 +34,32 @@ export interface ItemLine {
   readonly name: string;
   /** False: no indexed block reveals it. */
   readonly indexed: boolean;
-  /** Sats; null: no sale of it is known. */
-  readonly lastPrice: number | null;
+  /** Null: no sale of it is known. */
+  readonly lastSale: {
+    /** Sats. */
+    readonly price: number;
+    readonly wash: boolean;
+  } | null;
+}
+
+/** What was counted of a collection, and the first of what was found. */
+export interface CountedView {
+  readonly indexed: number;
+  /** Of all holders. */
+  readonly holderCount: number;
+  /** Null: sales are not indexed. */
+  readonly total: SumsLine | null;
+  /** What is missing of sales. Null: nothing. */
+  readonly note: string | null;
+  /** Sats: the cheapest sale in the mempool. */
+  readonly pendingFloor: number | null;
+  /** Volumes and mean prices in sats, bar for bar the same days. */
+  readonly volumes: readonly Bar[];
+  readonly prices: readonly Bar[];
+  /** The newest ones. */
+  readonly sales: readonly SaleLine[];
+  /** Those of most items. */
+  readonly holders: readonly HolderLine[];
 }
 
 export interface CollectionPageView {
@@ -47,20 +71,10 @@ export interface CollectionPageView {
   readonly description: string | null;
   /** http and https URLs of somebody else. */
   readonly links: readonly { readonly words: string; readonly href: string }[];
-  readonly items: { readonly listed: number; readonly indexed: number };
-  /** Of all holders. */
-  readonly holderCount: number;
-  /** Null: sales are not indexed. */
-  readonly total: SumsLine | null;
-  /** Sats: the cheapest sale in the mempool. */
-  readonly pendingFloor: number | null;
-  /** Volumes and mean prices in sats, bar for bar the same days. */
-  readonly volumes: readonly Bar[];
-  readonly prices: readonly Bar[];
-  /** The newest ones. */
-  readonly sales: readonly SaleLine[];
-  /** Those of most items. */
-  readonly holders: readonly HolderLine[];
+  /** Items that it names. */
+  readonly listed: number;
+  /** Null: a later page, which has items alone. */
+  readonly counted: CountedView | null;
   readonly page: readonly ItemLine[];
   /** The last item of the page before; null: this is the first page. */
   readonly after: string | null;
@@ -85,7 +99,7 @@ const priceChart: ChartOf = {
 
 /** A collection of the market: what it sold, who holds it, and its items. */
 export function collectionPage(view: CollectionPageView): Markup {
-  const { name, kind, icon, description, links, after } = view;
+  const { slug, name, kind, icon, description, links, counted } = view;
   return layout({
     title: `${name} · Collection · Satscribe`,
     site: view.site,
@@ -94,9 +108,10 @@ export function collectionPage(view: CollectionPageView): Markup {
 <p class="faint">${kindWords[kind]}${kind !== 'import' && html` <a class="mono wrap" href="/inscription/${view.slug}">${view.slug}</a>`}</p>
 ${description !== null && html`<p class="wrap lines"><bdi>${description}</bdi></p>`}
 ${links.length > 0 && html`<p class="tools">${links.map(({ words, href }) => html`<a href="${href}" rel="nofollow noopener noreferrer ugc">${words}</a> `)}</p>`}
-${facts(view)}
+${counted !== null && facts(view.listed, counted)}
+${counted !== null && counted.note !== null && html`<p class="faint">${counted.note}</p>`}
 </section>
-${after === null && [charts(view), salesSection(view), holdersSection(view)]}
+${counted !== null && [charts(counted), salesSection(slug, counted), holdersSection(slug, counted)]}
 ${itemsSection(view)}`,
   });
 }
@@ -107,12 +122,11 @@ const kindWords = {
   gallery: 'The gallery of',
 } as const;
 
-function facts({ items, holderCount, total, pendingFloor }: CollectionPageView): Markup {
+function facts(listed: number, { indexed, holderCount, total, pendingFloor }: CountedView): Markup {
   const fact = (words: string, value: string): Markup => html`<div><dt>${words}</dt><dd>${value}</dd></div>`;
-  const indexed =
-    items.indexed === items.listed ? 'items' : `items, ${grouped(items.indexed)} of them indexed`;
+  const items = indexed === listed ? 'items' : `items, ${grouped(indexed)} of them indexed`;
   return html`<dl class="facts">
-${fact(indexed, grouped(items.listed))}
+${fact(items, grouped(listed))}
 ${fact(holderCount === 1 ? 'holder' : 'holders', grouped(holderCount))}
 ${total !== null && fact(total.sales === 1 ? 'sale' : 'sales', grouped(total.sales))}
 ${total !== null && fact('sats of volume', grouped(total.volume))}
@@ -121,7 +135,7 @@ ${pendingFloor !== null && fact('sats: the cheapest pending sale', grouped(pendi
 </dl>`;
 }
 
-function charts({ volumes, prices }: CollectionPageView): HtmlValue {
+function charts({ volumes, prices }: CountedView): HtmlValue {
   const volume = timeChart(volumes, volumeChart);
   const price = timeChart(prices, priceChart);
   if (volume === null || price === null) return null;
@@ -131,7 +145,7 @@ function charts({ volumes, prices }: CollectionPageView): HtmlValue {
 </section>`;
 }
 
-function salesSection({ slug, sales }: CollectionPageView): HtmlValue {
+function salesSection(slug: string, { sales }: CountedView): HtmlValue {
   if (sales.length === 0) return null;
   return html`<section><h2>Latest sales</h2>
 <div class="scroll"><table class="rows">
@@ -153,7 +167,7 @@ ${sales.map(
 </section>`;
 }
 
-function holdersSection({ slug, holders, holderCount }: CollectionPageView): HtmlValue {
+function holdersSection(slug: string, { holders, holderCount }: CountedView): HtmlValue {
   if (holders.length === 0) return null;
   return html`<section><h2>Holders</h2>
 <div class="scroll"><table class="rows">
@@ -173,16 +187,19 @@ ${holders.map(
 </section>`;
 }
 
-function itemsSection({ slug, page, after, nextAfter, items }: CollectionPageView): Markup {
-  const empty = items.listed === 0 ? 'It names no item.' : 'There are no items after this one.';
+function itemsSection({ slug, page, after, nextAfter, listed }: CollectionPageView): Markup {
+  const empty = listed === 0 ? 'It names no item.' : 'There are no items after this one.';
   return html`<section id="items"><h2>Items</h2>
 ${page.length > 0 ? html`<ul class="cards">${page.map(itemCard)}</ul>` : html`<p class="empty">${empty}</p>`}
 <p class="steps"><span>${after !== null && html`<a href="/collection/${slug}" rel="first">« First</a>`}</span><span>${nextAfter !== null && html`<a href="/collection/${slug}?after=${nextAfter}#items" rel="next">Next ›</a>`}</span></p>
 </section>`;
 }
 
-function itemCard({ inscriptionId, name, indexed, lastPrice }: ItemLine): Markup {
-  const sold = lastPrice === null ? 'no sale known' : `last sold for ${sats(lastPrice)}`;
+function itemCard({ inscriptionId, name, indexed, lastSale }: ItemLine): Markup {
+  const sold =
+    lastSale === null
+      ? 'no sale known'
+      : html`last sold for ${sats(lastSale.price)}${lastSale.wash && html` <b class="chip">wash</b>`}`;
   return html`<li class="card"><a href="/inscription/${inscriptionId}" title="${inscriptionId}">
   <span class="view">${indexed && thumbnail(inscriptionId, 190)}</span>
   <span class="line"><b><bdi>${name}</bdi></b></span>

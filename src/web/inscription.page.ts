@@ -56,11 +56,14 @@ export interface InscriptionView {
   readonly pendingSales: readonly PendingSaleView[];
   /** The newest, newest first. */
   readonly sales: readonly SaleView[];
+  /** That have it: imports first. Null: not known yet. */
+  readonly collections: readonly { readonly slug: string; readonly name: string }[] | null;
   readonly previous: string | null;
   readonly next: string | null;
 }
 
 const referencesShown = 8;
+const collectionsShown = 8;
 
 export function inscriptionPage(view: InscriptionView): Markup {
   const name = view.number === null ? shortHash(view.id) : `#${grouped(view.number)}`;
@@ -126,6 +129,7 @@ function rows(view: InscriptionView): HtmlValue {
     optional('Metaprotocol', view.metaprotocol),
     row('Parents', view.parents === null ? null : idList(view.parents, view.parents.length)),
     view.children.length > 0 && row('Children', childList(view)),
+    optional('Collections', collectionList(view)),
     view.references.length > 0 && row('Refers to', referenceList(view.references)),
   ];
 }
@@ -174,6 +178,15 @@ function referenceList(references: InscriptionView['references']): HtmlValue {
       ? html`<span class="mono" title="${id}">${shortHash(id)}</span> <span class="faint">not indexed here</span><br>`
       : html`${idLink(id)}<br>`,
   )}${more > 0 && html`<span class="faint">and ${grouped(more)} more</span>`}`;
+}
+
+function collectionList({ id, collections }: InscriptionView): HtmlValue {
+  if (collections === null || collections.length === 0) return null;
+  const more = collections.length > collectionsShown;
+  const links = collections
+    .slice(0, collectionsShown)
+    .map(({ slug, name }) => html`<a class="wrap" href="/collection/${slug}"><bdi>${name}</bdi></a><br>`);
+  return html`${links}${more && html`<a href="/marketplace/data/collections/of/${id}">and more</a>`}`;
 }
 
 function idLink(id: string): Markup {

@@ -24,13 +24,15 @@ export interface MarketView {
   readonly site: Site;
   readonly query: string;
   readonly collections: readonly CollectionLine[];
+  /** What is missing of sales. Null: nothing. */
+  readonly note: string | null;
   /** From 0. */
   readonly page: number;
   readonly nextPage: number | null;
 }
 
 /** The collections of the market, those of the largest volume first. */
-export function marketPage({ site, query, collections, page, nextPage }: MarketView): Markup {
+export function marketPage({ site, query, collections, note, page, nextPage }: MarketView): Markup {
   const to = (target: number): string =>
     `/market?${new URLSearchParams({ ...(query === '' ? {} : { q: query }), page: String(target) }).toString()}`;
   return layout({
@@ -39,6 +41,7 @@ export function marketPage({ site, query, collections, page, nextPage }: MarketV
     main: html`<section>
 <h1>Market</h1>
 <p class="faint">Collections by what they sold in seven days, as the chain shows it</p>
+${note !== null && html`<p class="faint">${note}</p>`}
 <form class="find" action="/market" method="get" role="search">
   <label>Name of a collection <input name="q" type="search" value="${query}" maxlength="100" autocomplete="off"></label>
   <button type="submit">Find</button>

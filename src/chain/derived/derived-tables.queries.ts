@@ -31,14 +31,14 @@ interface Row {
   problem_since: Date | null;
 }
 
-/** The derived tables that the database has, by name. */
+/** The derived tables that the settings ask for, by name. */
 export async function derivedTableReports(client: ClientBase): Promise<DerivedTableReport[]> {
   const { rows } = await client.query<Row>(
     `SELECT d.name, d.from_height, d.is_followed, d.is_remade,
        CASE WHEN d.is_followed AND NOT d.is_remade THEN s.tip_height ELSE d.tip_height END AS tip_height,
        CASE WHEN d.is_followed AND NOT d.is_remade THEN s.tip_hash ELSE d.tip_hash END AS tip_hash,
        d.problem_code, d.problem_message, d.problem_since
-     FROM chain.derived_tables d, chain.state s ORDER BY d.name`,
+     FROM chain.derived_tables d, chain.state s WHERE d.is_wanted ORDER BY d.name`,
   );
   return rows.map(reportOf);
 }
@@ -81,24 +81,27 @@ interface Behind {
   /** The last height that the table has; null: none. */
   readonly reached: Height | null;
   readonly tip: Height | null;
+  /** False: the settings leave it out, so nothing fills it. */
+  readonly isWanted: boolean;
   readonly message: string;
 }
 
 /** The progress of a derived table; null: it is complete, or does not exist. */
 async function readBehind(client: ClientBase | Pool, name: string): Promise<Behind | null> {
-  const { rows } = await client.query<{ reached: Height | null; tip: Height | null }>(
-    `SELECT d.tip_height AS reached, s.tip_height AS tip FROM chain.derived_tables d, chain.state s
-     WHERE d.name = $1 AND NOT d.is_followed`,
+  const { rows } = await client.query<Omit<Behind, 'message'>>(
+    `SELECT d.tip_height AS reached, s.tip_height AS tip, d.is_wanted AS "isWanted"
+     FROM chain.derived_tables d, chain.state s WHERE d.name = $1 AND NOT d.is_followed`,
     [name],
   );
   const [row] = rows;
   if (row === undefined) return null;
-  const { reached, tip } = row;
+  const { reached, tip, isWanted } = row;
+  const standing = isWanted ? 'is being filled' : 'is left out by the settings';
   const message =
     reached === null
-      ? `The table ${name} is being filled: no block of ${tip} yet.`
-      : `The table ${name} is being filled: it has reached height ${reached} of ${tip}.`;
-  return { reached, tip, message };
+      ? `The table ${name} ${standing}: no block of ${tip} yet.`
+      : `The table ${name} ${standing}: it has reached height ${reached} of ${tip}.`;
+  return { reached, tip, isWanted, message };
 }
 
 /** Why a derived table lacks indexed blocks, in words, with the height that it has reached. Null: it lacks none. */
@@ -131,11 +134,11 @@ export async function whyOtherRules(
 
 /**
  * For answers from one derived table alone. Throws `derived_table_behind` with the reached height while it is being
- * filled; returns if it is complete or disabled.
+ * filled; returns if it is complete, or the settings leave it out.
  */
 export async function requireNotBehind(client: ClientBase, name: string): Promise<void> {
   const behind = await readBehind(client, name);
-  if (behind === null) return;
+  if (behind?.isWanted !== true) return;
   const { reached, tip, message } = behind;
   throw new AppError('derived_table_behind', message, { table: name, height: reached, tipHeight: tip });
 }

@@ -139,12 +139,14 @@ async function makeTexts(
   return texts;
 }
 
-/** Throws `events_not_ready` while texts of a kind cannot be made again. */
+/** Throws `events_not_ready` while texts of a kind cannot be made again, and the error of a kind that is left out. */
 export async function requireEventTexts(
   pool: Pool,
   kind: StoredEventKind,
   signal: AbortSignal,
 ): Promise<void> {
+  const leftOut = kind.leftOut === undefined ? null : await withCutConnection(pool, signal, kind.leftOut);
+  if (leftOut !== null) throw leftOut;
   const why = await withCutConnection(pool, signal, kind.whyNotReadable);
   if (why !== null) throw new AppError('events_not_ready', why);
 }

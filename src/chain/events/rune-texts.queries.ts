@@ -2,16 +2,17 @@ import type { ClientBase, Pool } from 'pg';
 import { hasBlock, whyBehind } from '#chain/derived/derived-tables.queries.ts';
 import { indexesOnly } from '#chain/snapshot/indexes-only.ts';
 import type { EventKindIdentity } from '#kernel/events/event-kind.ts';
-import { EventTextWriter } from '#kernel/events/event-text-writer.ts';
+import type { EventTextWriter } from '#kernel/events/event-text-writer.ts';
 import { parseRuneLine } from '#kernel/events/parse-rune-line.ts';
 import { writeBurned, writeEtched, writeMinted, writeTransferred } from '#kernel/events/rune-lines.ts';
-import { asBlockHash, type BlockHash, type Txid } from '#kernel/primitives/hash.ts';
+import type { Txid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 import { asRune } from '#kernel/runes/rune.ts';
 import { termsOfTexts } from '#kernel/runes/terms.ts';
 import { u128OfText } from '#kernel/runes/u128.ts';
 import type { BlockEventText, StoredEventKind, TextRange } from './stored-event-kind.ts';
+import { type TextBlock, writeTexts } from './write-texts.ts';
 
 const table = 'runes';
 const identity: EventKindIdentity = { name: 'runes', number: 1, letter: 'r', version: 1 };
@@ -37,7 +38,7 @@ async function isKnownAt(client: ClientBase, height: Height): Promise<boolean> {
 /** Without the indexes that find the events, every page would read whole tables. */
 async function whyNotReadable(client: ClientBase | Pool): Promise<string | null> {
   const { rows } = await client.query<{ is_wanted: boolean; is_built: boolean; has_blocks: boolean }>(
-    `SELECT EXISTS (SELECT FROM chain.derived_tables WHERE name = $1) AS is_wanted,
+    `SELECT EXISTS (SELECT FROM chain.derived_tables d WHERE d.name = $1 AND d.is_wanted) AS is_wanted,
        to_regclass('chain.rune_burns_height') IS NOT NULL AS is_built,
        EXISTS (SELECT FROM chain.outbox) AS has_blocks`,
     [table],
@@ -48,12 +49,6 @@ async function whyNotReadable(client: ClientBase | Pool): Promise<string | null>
   const behind = await whyBehind(client, table);
   if (behind !== null) return behind;
   return row.is_built ? null : 'the first load is running: events are available at its end';
-}
-
-interface BlockRow {
-  height: Height;
-  hash: BlockHash;
-  is_known: boolean;
 }
 
 interface EventRow {
@@ -80,27 +75,14 @@ async function readTexts(
   { from, to, keep }: TextRange,
 ): Promise<BlockEventText[]> {
   await client.query(indexesOnly);
-  const { rows: blocks } = await client.query<BlockRow>(
+  const { rows: blocks } = await client.query<TextBlock>(
     `SELECT b.height, b.hash, coalesce(r.anchored, false) AS is_known
      FROM chain.blocks b LEFT JOIN chain.rune_blocks r ON r.height = b.height
      WHERE b.height BETWEEN $1 AND $2 ORDER BY b.height`,
     [from, to],
   );
   const events = await readEvents(client, from, to);
-  const out = new EventTextWriter(Number.POSITIVE_INFINITY);
-  let at = 0;
-  return blocks.map(({ height, hash, is_known: isKnown }) => {
-    out.begin(identity, network, { height, hash }, keep);
-    const first = at;
-    for (let row = events[at]; row !== undefined && row.height === height; row = events[++at])
-      writeLine(out, row);
-    return {
-      ref: { height, hash: asBlockHash(Uint8Array.from(hash)) },
-      isKnown,
-      count: isKnown ? at - first : null,
-      ...out.finish(),
-    };
-  });
+  return writeTexts(blocks, events, { identity, network, keep, writeLine });
 }
 
 /** A mint whose row has no txid has left balances or burned something. */

@@ -1,5 +1,6 @@
 import type { ClientBase, Pool } from 'pg';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
+import type { AppError } from '#kernel/errors/app-error.ts';
 import type { EventKindIdentity } from '#kernel/events/event-kind.ts';
 import type { EventText } from '#kernel/events/event-text-writer.ts';
 import type { ParsedEvent } from '#kernel/events/parse-event-text.ts';
@@ -41,6 +42,8 @@ export interface StoredEventKind extends EventKindIdentity {
     network: NetworkName,
     range: TextRange,
   ) => Promise<BlockEventText[]>;
+  /** The error of a kind that the settings leave out. Null, or absent: they do not, or `whyNotReadable` says so. */
+  readonly leftOut?: (client: ClientBase | Pool) => Promise<AppError | null>;
   /** Why texts cannot be made again now, and what to wait for, in words; null: they can. */
   readonly whyNotReadable: (client: ClientBase | Pool) => Promise<string | null>;
   /** Reads a line of a text, after its first one. Throws a RangeError if it is not of this version. */

@@ -17,6 +17,7 @@ export interface RuneStanding {
 
 interface Row {
   is_followed: boolean;
+  is_wanted: boolean;
   anchored: boolean;
   count: number;
 }
@@ -24,14 +25,14 @@ interface Row {
 export async function runeStanding(db: ClientBase | pg.Pool): Promise<RuneStanding> {
   // keys are dense; before the first rune height there is at most the one that nobody etched
   const { rows } = await db.query<Row>(
-    `SELECT d.is_followed, coalesce(last.anchored, true) AS anchored,
+    `SELECT d.is_followed, d.is_wanted, coalesce(last.anchored, true) AS anchored,
        coalesce(last.next_key, (SELECT max(key) + 1 FROM chain.runes), 0) AS count
      FROM chain.derived_tables d
      LEFT JOIN (SELECT anchored, next_key FROM chain.rune_blocks ORDER BY height DESC LIMIT 1) AS last ON true
      WHERE d.name = 'runes'`,
   );
   const [row] = rows;
-  if (row === undefined) return { state: 'absent', count: 0 };
+  if (row === undefined || !row.is_wanted) return { state: 'absent', count: 0 };
   if (!row.is_followed) return { state: 'filling', count: 0 };
   return row.anchored ? { state: 'known', count: row.count } : { state: 'gap', count: 0 };
 }

@@ -1,20 +1,14 @@
-import type { ClientBase } from 'pg';
-import { isComplete, requireNotBehind } from '#chain/derived/derived-tables.queries.ts';
+import type { ClientBase, Pool } from 'pg';
+import { requireNotBehind } from '#chain/derived/derived-tables.queries.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { Txid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
-import {
-  type Confidence,
-  confidences,
-  type MoveClass,
-  moveClasses,
-  type SaleForm,
-  saleForms,
-} from '#kernel/sales/sale-names.ts';
+import type { AsStored, SaleEvidence, StoredNames } from '#kernel/sales/sale-evidence.ts';
+import { confidences, moveClasses, saleForms } from '#kernel/sales/sale-names.ts';
 
 /** An inscription that a spend sold (docs/marketplace.md). */
-export interface StoredSale {
+export interface StoredSale extends SaleEvidence {
   readonly txid: Txid;
   readonly height: Height;
   /** Of the block, in Unix seconds. */
@@ -23,16 +17,6 @@ export interface StoredSale {
   /** Txid of the reveal, and the index of the inscription there. */
   readonly revealTxid: Txid;
   readonly index: number;
-  readonly class: MoveClass;
-  readonly form: SaleForm;
-  readonly confidence: Confidence;
-  /** Sats. */
-  readonly grossPayout: number;
-  readonly price: number;
-  readonly bundle: number;
-  readonly payoutOutput: number;
-  readonly feeOutput: number | null;
-  readonly sighash: number;
   /** Scripts. */
   readonly maker: Uint8Array;
   readonly taker: Uint8Array | null;
@@ -41,29 +25,41 @@ export interface StoredSale {
   readonly rules: number;
 }
 
-interface Numbers {
-  readonly class: number;
-  readonly form: number;
-  readonly confidence: number;
-}
-
 /** The indexes that find the sales of an inscription, and those of a transaction. */
 export const salesOfItemIndex = 'sales_key';
 export const salesOfTransactionIndex = 'sales_txid';
 
-/** For answers about sales alone. Throws `derived_table_behind`, and `not_found` where sales are not indexed. */
-export async function requireSales(client: ClientBase): Promise<void> {
-  await requireNotBehind(client, 'sales');
-  if (!(await isComplete(client, 'sales')))
-    throw new AppError('not_found', 'this server has no index of sales');
+/** Whether the settings leave sales out. An index without blocks leaves nothing out yet. */
+export async function areSalesLeftOut(client: ClientBase | Pool): Promise<boolean> {
+  const { rowCount } = await client.query(
+    `SELECT WHERE EXISTS (SELECT FROM chain.state WHERE tip_height IS NOT NULL)
+       AND NOT EXISTS (SELECT FROM chain.derived_tables d WHERE d.name = 'sales' AND d.is_wanted)`,
+  );
+  return rowCount === 1;
 }
 
-type StoredRow = Omit<StoredSale, keyof Numbers> & Numbers;
+/** Where `areSalesLeftOut`, whatever asks for sales alone. */
+export const salesNotIndexed = (): AppError =>
+  new AppError(
+    'sales_not_indexed',
+    'sales are not indexed: INDEX_SALES is false here. No sale is known or counted until its operator sets INDEX_SALES=true',
+  );
 
-const columns = `s.txid, s.height, b.time::float8 AS time, s.input, i.txid AS "revealTxid", i.index, s.class, s.form,
-  s.confidence, s.gross_payout::float8 AS "grossPayout", s.price::float8 AS price, s.bundle,
-  s.payout_output AS "payoutOutput", s.fee_output AS "feeOutput", s.sighash, s.maker, s.taker,
-  s.wash AS "isWash", s.rules`;
+/**
+ * For answers about sales alone. Throws `sales_not_indexed`, and `derived_table_behind` while they are being filled.
+ */
+export async function requireSales(client: ClientBase): Promise<void> {
+  if (await areSalesLeftOut(client)) throw salesNotIndexed();
+  await requireNotBehind(client, 'sales');
+}
+
+/** Of a row `s` of chain.sales or chain.pending_sales: the evidence, and the people. */
+export const evidenceColumns = `s.class, s.form, s.confidence, s.price::float8 AS price,
+  s.gross_payout::float8 AS "grossPayout", s.bundle, s.payout_output AS "payoutOutput", s.fee_output AS "feeOutput",
+  s.sighash, s.wash AS "isWash", s.maker, s.taker`;
+
+const columns = `s.txid, s.height, b.time::float8 AS time, s.input, i.txid AS "revealTxid", i.index, s.rules,
+  ${evidenceColumns}`;
 
 /**
  * What a transaction sold, by input and place there.
@@ -75,7 +71,7 @@ export async function salesOfTransaction(
   txid: Txid,
   limit: number | null,
 ): Promise<StoredSale[]> {
-  const { rows } = await client.query<StoredRow>(
+  const { rows } = await client.query<AsStored<StoredSale>>(
     `SELECT ${columns} FROM chain.sales s JOIN chain.inscriptions i USING (key) JOIN chain.blocks b ON b.height = s.height
      WHERE chain.hash32(s.txid) = chain.hash32($1) AND s.txid = $1
      ORDER BY s.height, s.tx_index, s.input, s.place LIMIT $2`,
@@ -90,7 +86,7 @@ export async function salesOfInscription(
   key: InscriptionKey,
   limit: number,
 ): Promise<StoredSale[]> {
-  const { rows } = await client.query<StoredRow>(
+  const { rows } = await client.query<AsStored<StoredSale>>(
     `SELECT ${columns} FROM chain.sales s JOIN chain.inscriptions i USING (key) JOIN chain.blocks b ON b.height = s.height
      WHERE s.key = $1 ORDER BY s.height DESC, s.tx_index DESC, s.input DESC, s.place DESC LIMIT $2`,
     [key, limit],
@@ -98,13 +94,17 @@ export async function salesOfInscription(
   return rows.map(named);
 }
 
-const named = (row: StoredRow): StoredSale => ({
+const named = (row: AsStored<StoredSale>): StoredSale => ({
   ...row,
   ...saleNames(row),
 });
 
 /** The names of the stored numbers of a sale. */
-export const saleNames = ({ class: of, form, confidence }: Numbers): Pick<StoredSale, keyof Numbers> => ({
+export const saleNames = ({
+  class: of,
+  form,
+  confidence,
+}: StoredNames): Pick<SaleEvidence, keyof StoredNames> => ({
   class: nameOfNumber(moveClasses, of),
   form: nameOfNumber(saleForms, form),
   confidence: nameOfNumber(confidences, confidence),

@@ -38,6 +38,11 @@ export interface FeedOptions {
   readonly kind: StoredEventKind;
   readonly network: NetworkName;
   readonly from: FeedPosition;
+  /**
+   * Rows up to here void nothing that the client has: it begins with nothing read, and reads by the rules of now. 0: it
+   * may have read by older ones.
+   */
+  readonly rulesUpTo: number;
   /** The maximum number of events. */
   readonly limit: number;
   readonly form: EventForm;
@@ -58,7 +63,7 @@ export async function* feedEvents(options: FeedOptions): AsyncGenerator<string> 
   const { pool, kind, network, form, live, asker, reads } = options;
   const { signal, client } = asker;
   const plain: EventsOfRow = (entry, fromIndex) => eventsOf(kind, entry, fromIndex);
-  const cursor = { ...options.from, left: options.limit };
+  const cursor = { ...options.from, left: options.limit, rulesUpTo: options.rulesUpTo };
   let sentAtMs = performance.now();
   while (!signal.aborted) {
     const mark = live?.mark() ?? 0;
@@ -87,6 +92,7 @@ interface Cursor {
   index: number;
   /** Events that may still be sent. */
   left: number;
+  readonly rulesUpTo: number;
 }
 
 /** The events of a page from the cursor on. Moves the cursor past them. */
@@ -96,7 +102,9 @@ function* eventsOfPage(
   cursor: Cursor,
 ): Generator<FedEvent> {
   for (const entry of entries) {
-    for (const event of show(entry, entry.sequence === cursor.sequence ? cursor.index : 0)) {
+    const isKnown = entry.reclassified !== null && entry.sequence <= cursor.rulesUpTo;
+    const events = isKnown ? [] : show(entry, entry.sequence === cursor.sequence ? cursor.index : 0);
+    for (const event of events) {
       if (cursor.left === 0) return;
       cursor.left--;
       yield event;

@@ -14,7 +14,7 @@ import { type FeedOptions, feedEvents, ndjsonForm, serverSentForm } from './even
 const retryMs = 2000;
 
 /** What a stream sends. */
-export type StreamPart = Pick<FeedOptions, 'kind' | 'from' | 'limit' | 'showPage'>;
+export type StreamPart = Pick<FeedOptions, 'kind' | 'from' | 'rulesUpTo' | 'limit' | 'showPage'>;
 
 /** The streams of events that are open, of all routes: they share places, turns and the notice of new blocks. */
 export class EventStreams {

@@ -16,7 +16,7 @@ import { type EventKindIdentity, inscriptionKind } from '#kernel/events/event-ki
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { asHeight, maxHeight } from '#kernel/primitives/height.ts';
 import { asStream, type EventStreams } from './event-streams.ts';
-import { type FeedPosition, positionAt, positionBehind } from './feed-position.ts';
+import { type FeedPosition, isFirst, positionAt, positionBehind } from './feed-position.ts';
 
 const height = (description: string) => Type.Integer({ minimum: 0, maximum: maxHeight, description });
 const hex = Type.String({ pattern: '^[0-9a-f]{64}$' });
@@ -113,7 +113,8 @@ export function eventsRoutes(app: App, deps: AppDependencies, streams: EventStre
       asStream(reply, isLive);
       varyBy(reply, 'Accept');
       if (request.method === 'HEAD') return reply.send('');
-      const part = { kind, from, limit: request.query.limit ?? Number.POSITIVE_INFINITY };
+      const rulesUpTo = isFirst(from) ? await lastSequence(pool, asker.signal) : 0;
+      const part = { kind, from, rulesUpTo, limit: request.query.limit ?? Number.POSITIVE_INFINITY };
       return streams.send(reply, asker, part, isLive);
     },
   });

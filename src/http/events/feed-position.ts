@@ -8,6 +8,9 @@ export interface FeedPosition {
   readonly index: number;
 }
 
+/** The first event of all. A client that begins with it has read nothing before. */
+export const isFirst = ({ sequence, index }: FeedPosition): boolean => sequence <= 1 && index === 0;
+
 /** The event that a parameter names, or the first of the row where it names only the row. */
 export function positionAt(name: string, text: string, kind: EventKindIdentity): FeedPosition {
   const { sequence, event } = readPlace(name, text, kind);

@@ -81,6 +81,8 @@ interface InscriptionParts {
   readonly pendingSales: readonly PendingSale[];
   /** The newest, newest first. */
   readonly sales: readonly StoredSale[];
+  /** Null: not known yet. */
+  readonly collections: InscriptionView['collections'];
 }
 
 /**
@@ -90,7 +92,7 @@ interface InscriptionParts {
  */
 export function inscriptionView(
   detail: InscriptionDetail,
-  { propertiesJson, references, pendingSales, sales }: InscriptionParts,
+  { propertiesJson, references, pendingSales, sales, collections }: InscriptionParts,
   network: NetworkParameters,
   site: Site,
 ): InscriptionView {
@@ -133,6 +135,7 @@ export function inscriptionView(
       txid: displayHash(txid),
     })),
     sales: sales.map((sale) => saleView(sale, network)),
+    collections,
     previous: idOrNull(detail.previous),
     next: idOrNull(detail.next),
   };

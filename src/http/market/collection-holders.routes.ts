@@ -1,16 +1,15 @@
 import { Type } from 'typebox';
 import { apiRoute } from '#http/server/api-route.ts';
 import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
-import { askerOf } from '#http/server/asker.ts';
 import { InvalidRequest } from '#http/server/validation.ts';
 import type { Tip } from '#kernel/contracts/search-engine.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import { holdersIn, listedHoldersMax } from '#market/collections/item-holders.store.ts';
 import {
+  answerOfCollection,
   collectionConfig,
   collectionPath,
   count,
-  foundCollection,
   itemsSchema,
   itemsView,
   momentParts,
@@ -67,10 +66,7 @@ export function collectionHoldersRoutes(app: App, { network }: AppDependencies, 
       const page = query.page();
       const limit = query.limit();
       query.refuse();
-      reply.header('cache-control', 'no-store');
-      return reads.run(askerOf(reply), async ({ client, tip: indexed }, mayWalk) => {
-        const { collection, tip } = await foundCollection(client, slug, indexed);
-        reply.header('x-indexed-height', tip.height);
+      return answerOfCollection(reads, reply, slug, async (client, { collection, tip }, mayWalk) => {
         const height = heightUpTo(tip, asked);
         const read = await reads.holders.read(client, collection, height, mayWalk);
         if (read === 'walk') return null;
@@ -78,7 +74,7 @@ export function collectionHoldersRoutes(app: App, { network }: AppDependencies, 
         const { holders } = proven;
         const part = holdersIn(holders.packed, page * limit, limit);
         const listed = Math.min(holders.count, listedHoldersMax);
-        const value = {
+        return {
           slug: collection.slug,
           ...momentView(proven),
           proven: proven.isAnchored && holders.unknown === 0,
@@ -91,7 +87,6 @@ export function collectionHoldersRoutes(app: App, { network }: AppDependencies, 
           })),
           nextPage: (page + 1) * limit < listed ? page + 1 : null,
         };
-        return { value };
       });
     },
   });

@@ -1,11 +1,9 @@
 import type { ClientBase } from 'pg';
 import { Type } from 'typebox';
-import { isComplete, requireNotBehind } from '#chain/derived/derived-tables.queries.ts';
-import { salesOfItemIndex } from '#chain/sales/sale.queries.ts';
+import { areSalesLeftOut, requireSales, salesOfItemIndex } from '#chain/sales/sale.queries.ts';
 import { requireIndexes } from '#chain/snapshot/built-indexes.ts';
 import { apiRoute } from '#http/server/api-route.ts';
 import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
-import { askerOf } from '#http/server/asker.ts';
 import { InvalidRequest } from '#http/server/validation.ts';
 import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
@@ -17,10 +15,10 @@ import {
 } from '#market/collections/collection-items.store.ts';
 import { type FoundCollection, isLongGallery } from '#market/collections/market-slug.store.ts';
 import {
+  answerOfCollection,
   collectionConfig,
   collectionPath,
   count,
-  foundCollection,
   lastSaleParts,
   saleView,
 } from './collection-parts.ts';
@@ -70,19 +68,15 @@ export function collectionItemsRoutes(app: App, { network }: AppDependencies, re
       const last = query.afterItem();
       const limit = query.limit();
       query.refuse();
-      reply.header('cache-control', 'no-store');
-      return reads.run(askerOf(reply), async ({ client, tip: indexed }, mayWalk) => {
-        const { collection, tip } = await foundCollection(client, slug, indexed);
-        reply.header('x-indexed-height', tip.height);
+      return answerOfCollection(reads, reply, slug, async (client, { collection, tip }, mayWalk) => {
         const page = await itemsPage(client, collection, { after: last, limit }, mayWalk);
         if (page === null) return null;
-        const value = {
+        return {
           slug: collection.slug,
           height: tip.height,
           items: page.items.map((item) => itemView(item, network)),
           nextAfter: page.nextAfter,
         };
-        return { value };
       });
     },
   });
@@ -110,12 +104,14 @@ export async function itemsPage(
   mayWalk: boolean,
 ): Promise<ItemsPage | null> {
   if (!mayWalk && isLongGallery(collection)) return null;
-  await requireNotBehind(client, 'sales');
-  if (await isComplete(client, 'sales'))
+  const areSold = !(await areSalesLeftOut(client));
+  if (areSold) {
+    await requireSales(client);
     await requireIndexes(client, [salesOfItemIndex], 'sales by inscription');
+  }
   const position = after === null ? firstItems : await positionOfItem(client, collection, after);
   if (position === null) throw notAnItem();
-  const found = await itemsAfter(client, collection, position, limit + 1);
+  const found = await itemsAfter(client, collection, { after: position, limit: limit + 1 }, areSold);
   const items = found.slice(0, limit);
   const end = items.at(-1);
   return { items, nextAfter: found.length > limit && end !== undefined ? idText(end.id) : null };

@@ -1,5 +1,7 @@
+import type { FastifyReply } from 'fastify';
 import type { ClientBase } from 'pg';
 import { Type } from 'typebox';
+import { askerOf } from '#http/server/asker.ts';
 import { marketReads } from '#http/server/guard.ts';
 import type { Tip } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
@@ -10,6 +12,7 @@ import type { ItemHolders } from '#market/collections/item-holders.store.ts';
 import { type FoundCollection, findMarketCollection } from '#market/collections/market-slug.store.ts';
 import type { LastSale } from '#market/sales/last-sales.store.ts';
 import { marketPath } from './market-query.ts';
+import type { SaleReads } from './sale-reads.ts';
 
 /** What the paths below `/marketplace/data/collections/<slug>` share. */
 
@@ -37,7 +40,7 @@ export const itemsSchema = Type.Object({
 
 export const lastSaleParts = {
   price: Type.Integer({ minimum: 0, description: 'sats' }),
-  transactionId: Type.String(),
+  txid: Type.String(),
   height: count,
   timestamp: Type.Integer({ description: 'Unix seconds of the block' }),
   wash: Type.Boolean(),
@@ -62,6 +65,26 @@ export async function foundCollection(
   throw new AppError('collection_unknown', message, { parameter: 'slug', place: 'path' });
 }
 
+/**
+ * The answer of a path of a collection. Imports change between two blocks, so clients cache nothing.
+ *
+ * @param answer null: it takes a walk, which it may not make
+ */
+export function answerOfCollection<T>(
+  reads: SaleReads,
+  reply: FastifyReply,
+  slug: string,
+  answer: (client: ClientBase, now: CollectionNow, mayWalk: boolean) => Promise<T | null>,
+): Promise<T> {
+  reply.header('cache-control', 'no-store');
+  return reads.run(askerOf(reply), async ({ client, tip }, mayWalk) => {
+    const now = await foundCollection(client, slug, tip);
+    reply.header('x-indexed-height', now.tip.height);
+    const value = await answer(client, now, mayWalk);
+    return value === null ? null : { value };
+  });
+}
+
 /** Throws `not_found` where the block is not indexed: below the first one, or in a gap. */
 export function provenAt(read: Exclude<HoldersRead, 'walk'>, height: Height): ProvenHolders {
   if (read !== 'no-block') return read;
@@ -79,7 +102,7 @@ export function itemsView(
 
 export const saleView = ({ price, txid, height, time, isWash }: LastSale) => ({
   price,
-  transactionId: displayHash(txid),
+  txid: displayHash(txid),
   height,
   timestamp: time,
   wash: isWash,

@@ -1,10 +1,9 @@
 import type { ClientBase } from 'pg';
 import { Type } from 'typebox';
-import { isComplete } from '#chain/derived/derived-tables.queries.ts';
 import { mempoolState } from '#chain/pending/pending.queries.ts';
+import { areSalesLeftOut } from '#chain/sales/sale.queries.ts';
 import { apiRoute } from '#http/server/api-route.ts';
 import type { App } from '#http/server/app-dependencies.ts';
-import { askerOf } from '#http/server/asker.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import type { ItemHolders } from '#market/collections/item-holders.store.ts';
 import type { FoundCollection } from '#market/collections/market-slug.store.ts';
@@ -13,11 +12,11 @@ import { pendingFloor } from '#market/sales/pending-sales.store.ts';
 import { pageOfSales, type SoldInBlock } from '#market/sales/sale-places.ts';
 import { sumsByDay, sumsOf } from '#market/sales/sale-sums.ts';
 import {
+  answerOfCollection,
   type CollectionNow,
   collectionConfig,
   collectionPath,
   count,
-  foundCollection,
   itemsSchema,
   itemsView,
   lastSaleParts,
@@ -26,7 +25,15 @@ import {
   provenAt,
   saleView,
 } from './collection-parts.ts';
-import { dayText, idText, kindOfCollection, nullable, sumsSchema, sumsView } from './collection-views.ts';
+import {
+  countedFrom,
+  dayText,
+  idText,
+  kindOfCollection,
+  nullable,
+  sumsSchema,
+  sumsView,
+} from './collection-views.ts';
 import { MarketQuery } from './market-query.ts';
 import type { SaleReads } from './sale-reads.ts';
 
@@ -45,6 +52,7 @@ const statsAnswer = Type.Object({
   sales: nullable(
     Type.Object(
       {
+        countedFrom,
         total: sumsSchema,
         last: nullable(
           Type.Object({ inscriptionId: Type.String(), inscriptionName: Type.String(), ...lastSaleParts }),
@@ -61,7 +69,7 @@ const statsAnswer = Type.Object({
                   {
                     price: Type.Integer({ minimum: 0, description: 'sats' }),
                     inscriptionId: Type.String(),
-                    transactionId: Type.String(),
+                    txid: Type.String(),
                   },
                   { description: 'the cheapest sale that is pending, without those of wash; null: none is' },
                 ),
@@ -93,12 +101,9 @@ export function collectionStatsRoutes(app: App, reads: SaleReads): void {
       const query = new MarketQuery(request.query, request.params);
       const slug = query.slugOfPath();
       query.refuse();
-      reply.header('cache-control', 'no-store');
-      return reads.run(askerOf(reply), async ({ client, tip: indexed }, mayWalk) => {
-        const found = await foundCollection(client, slug, indexed);
-        reply.header('x-indexed-height', found.tip.height);
-        const stats = await collectionStats(reads, client, found, mayWalk);
-        return stats === null ? null : { value: stats.shown };
+      return answerOfCollection(reads, reply, slug, async (client, now, mayWalk) => {
+        const stats = await collectionStats(reads, client, now, mayWalk);
+        return stats === null ? null : stats.shown;
       });
     },
   });
@@ -120,43 +125,49 @@ export async function collectionStats(
   { collection, tip }: CollectionNow,
   mayWalk: boolean,
 ): Promise<CountedCollection | null> {
-  const blocks = await reads.lists.read(client, collection, tip, mayWalk);
+  const isSold = !(await areSalesLeftOut(client));
+  const blocks = isSold ? await reads.lists.read(client, collection, tip, mayWalk) : [];
+  const coverage = await reads.coverage.read(client, tip, mayWalk);
   const read = await reads.holders.read(client, collection, tip.height, mayWalk);
-  if (blocks === null || read === 'walk') return null;
+  if (blocks === null || coverage === null || read === 'walk') return null;
   const proven = provenAt(read, tip.height);
+  const shown = {
+    ...headView(collection),
+    ...momentView(proven),
+    items: itemsView(collection, proven.holders),
+    holders: proven.holders.count,
+    sales: isSold ? { countedFrom: coverage.from, ...(await salesView(client, collection, blocks)) } : null,
+  };
+  return { shown, blocks, holders: proven.holders };
+}
+
+/** What the collection says of itself. */
+export function headView(collection: FoundCollection) {
+  const { slug, kind, name, icon } = collection;
   const {
     description = null,
     website = null,
     twitter = null,
     discord = null,
   } = collection.kind === 'import' ? collection : {};
-  const shown = {
-    ...headView(collection),
+  return {
+    slug,
+    kind,
+    name,
+    icon: icon === null ? null : idText(icon),
     description,
     website,
     twitter,
     discord,
-    ...momentView(proven),
-    items: itemsView(collection, proven.holders),
-    holders: proven.holders.count,
-    sales: (await isComplete(client, 'sales')) ? await salesView(client, collection, blocks) : null,
   };
-  return { shown, blocks, holders: proven.holders };
 }
-
-const headView = ({ slug, kind, name, icon }: FoundCollection) => ({
-  slug,
-  kind,
-  name,
-  icon: icon === null ? null : idText(icon),
-});
 
 /** The sales of a collection: sums are counted from what is kept of each block, and the last one is read. */
 async function salesView(
   client: ClientBase,
   collection: FoundCollection,
   blocks: readonly SoldInBlock[],
-): Promise<CollectionStats['sales']> {
+): Promise<Omit<NonNullable<CollectionStats['sales']>, 'countedFrom'>> {
   const newest = pageOfSales(blocks, { since: null, order: 'desc', page: 0, limit: 1 });
   const [last] = await readCollectionSales(client, collection, newest);
   return {
@@ -174,7 +185,7 @@ async function pendingView(client: ClientBase, collection: FoundCollection) {
   const floor = await pendingFloor(client, collection);
   if (floor === null) return { floor };
   const { price, item, txid } = floor;
-  return { floor: { price, inscriptionId: idText(item), transactionId: displayHash(txid) } };
+  return { floor: { price, inscriptionId: idText(item), txid: displayHash(txid) } };
 }
 
 function lastView(sale: CollectionSale) {

@@ -31,6 +31,15 @@ export const sumsView = ({ sales, volume, washSales, washVolume }: SaleSums) => 
   wash: { sales: washSales, volume: washVolume },
 });
 
+/** Of sums of sales. */
+export const countedFrom = nullable(
+  Type.Integer({
+    minimum: 0,
+    description:
+      'the block from which on every sale is counted: earlier ones are missing, or what they spend is not indexed; null: so is the last one',
+  }),
+);
+
 /** Who holds an output. */
 export const holderParts = {
   address: nullable(Type.String({ description: 'null: the script has none' })),

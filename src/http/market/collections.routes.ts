@@ -11,7 +11,7 @@ import { type FoundCollection, findMarketCollection } from '#market/collections/
 import { noSales } from '#market/sales/sale-sums.ts';
 import type { WeekSums } from '#market/sales/week-sales.ts';
 import { collectionConfig } from './collection-parts.ts';
-import { idText, kindOfCollection, nullable, sumsSchema, sumsView } from './collection-views.ts';
+import { countedFrom, idText, kindOfCollection, nullable, sumsSchema, sumsView } from './collection-views.ts';
 import { MarketQuery, marketParameters } from './market-query.ts';
 import type { SaleReads } from './sale-reads.ts';
 
@@ -28,6 +28,7 @@ const collectionSchema = Type.Object({
 
 const listAnswer = Type.Object({
   height: nullable(Type.Integer({ description: 'after the block at this height; null: none is indexed' })),
+  countedFrom,
   collections: Type.Array(collectionSchema),
   nextPage: nullable(Type.Integer({ description: 'null: this is the last one' })),
 });
@@ -84,6 +85,9 @@ export async function listedCollections(
 ): Promise<{ value: ListedCollections } | null> {
   const week = tip === null ? null : await reads.week.read(client, tip, mayWalk);
   if (week === 'walk') return null;
+  const coverage =
+    tip === null || week === null ? { from: null } : await reads.coverage.read(client, tip, mayWalk);
+  if (coverage === null) return null;
   const found = await foundBy(client, text, {
     byVolume: sorted === 'volume' ? week : null,
     offset: page * limit,
@@ -92,6 +96,7 @@ export async function listedCollections(
   return {
     value: {
       height: tip?.height ?? null,
+      countedFrom: coverage.from,
       collections: found.slice(0, limit).map((collection) => listedView(collection, week)),
       nextPage: found.length > limit ? page + 1 : null,
     },

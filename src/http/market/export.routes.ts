@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
-import { requireSales } from '#chain/sales/sale.queries.ts';
 import { apiRoute } from '#http/server/api-route.ts';
 import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
 import { askerOf } from '#http/server/asker.ts';
@@ -87,7 +86,6 @@ export function exportRoutes(app: App, deps: AppDependencies, reads: SaleReads):
       const begun = await reads.read<SaleExport>(asked.slug, asker, async (sales, { client, tip }) => {
         if (sales === null || tip === null)
           throw new AppError('collection_unknown', 'no collection has this slug', { parameter: 'slug' });
-        await requireSales(client);
         reply.header('x-indexed-height', tip.height);
         const moment = await beginExport(client, tip, asked.after);
         return { ...sales, range: asked.range, after: asked.after?.place ?? null, moment };

@@ -1,4 +1,6 @@
+import type { ClientBase } from 'pg';
 import { Type } from 'typebox';
+import { areSalesLeftOut } from '#chain/sales/sale.queries.ts';
 import { daySpans, totalIn } from '#http/pages/day-spans.ts';
 import { sendPage } from '#http/pages/send-page.ts';
 import { siteOf } from '#http/pages/site.ts';
@@ -13,13 +15,16 @@ import { displayHash } from '#kernel/primitives/hash.ts';
 import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import type { CollectionItemDetail } from '#market/collections/collection-items.store.ts';
+import { listedItems } from '#market/collections/item-holder-lists.ts';
 import { holdersIn } from '#market/collections/item-holders.store.ts';
+import type { FoundCollection } from '#market/collections/market-slug.store.ts';
 import { type CollectionSale, readCollectionSales } from '#market/sales/collection-sales.store.ts';
 import { pageOfSales, type SoldInBlock } from '#market/sales/sale-places.ts';
 import { sumsByDay } from '#market/sales/sale-sums.ts';
 import type { Bar } from '#web/chart.ts';
 import {
   type CollectionPageView,
+  type CountedView,
   collectionPage,
   type ItemLine,
   type SaleLine,
@@ -27,10 +32,11 @@ import {
 import { marketPage } from '#web/market.page.ts';
 import { itemsPage } from './collection-items.routes.ts';
 import { type CollectionNow, collectionPath, foundCollection } from './collection-parts.ts';
-import { collectionStats } from './collection-stats.routes.ts';
+import { type CountedCollection, collectionStats, headView } from './collection-stats.routes.ts';
 import { holderView, idText } from './collection-views.ts';
 import { listedCollections } from './collections.routes.ts';
 import { MarketQuery, marketParameters } from './market-query.ts';
+import { salesNote } from './market-views.ts';
 import type { SaleReads } from './sale-reads.ts';
 
 const collectionsPerPage = 50;
@@ -62,12 +68,14 @@ export function marketPagesRoutes(app: App, { network }: AppDependencies, reads:
       const page = query.page();
       query.refuse();
       const question = { text, sorted: 'volume', page, limit: collectionsPerPage } as const;
-      const { listed, tip } = await reads.run(askerOf(reply), async (snapshot, mayWalk) => {
+      const view = await reads.run(askerOf(reply), async (snapshot, mayWalk) => {
         const found = await listedCollections(reads, snapshot, question, mayWalk);
-        return found === null ? null : { value: { listed: found.value, tip: snapshot.tip } };
+        if (found === null) return null;
+        const { collections, nextPage, countedFrom } = found.value;
+        const note = salesNote(network, await areSalesLeftOut(snapshot.client), countedFrom);
+        const site = siteOf(network, snapshot.tip);
+        return { value: { site, query: text, collections, note, page, nextPage } };
       });
-      const { collections, nextPage } = listed;
-      const view = { site: siteOf(network, tip), query: text, collections, page, nextPage };
       return sendPage(reply, marketPage(view), { thumbnails: true });
     },
   });
@@ -104,7 +112,7 @@ interface PageQuestion {
   readonly after: InscriptionId | null;
 }
 
-/** Null: it takes a walk, which it may not make. */
+/** Null: it takes a walk, which it may not make. A later page has items alone, so nothing else is read for it. */
 async function collectionView(
   reads: SaleReads,
   { client }: Pick<Snapshot, 'client'>,
@@ -113,14 +121,11 @@ async function collectionView(
   mayWalk: boolean,
 ): Promise<CollectionPageView | null> {
   const { collection, tip } = now;
-  const counted = await collectionStats(reads, client, now, mayWalk);
-  if (counted === null) return null;
+  const stats = after === null ? await collectionStats(reads, client, now, mayWalk) : 'left out';
+  if (stats === null) return null;
   const page = await itemsPage(client, collection, { after, limit: itemsPerPage }, mayWalk);
   if (page === null) return null;
-  const { shown: stats, blocks, holders } = counted;
-  const newest = pageOfSales(blocks, { since: null, order: 'desc', page: 0, limit: salesShown });
-  const sales = await readCollectionSales(client, collection, newest);
-  const { slug, name, kind, icon, description, website, twitter, discord, items } = stats;
+  const { slug, name, kind, icon, description, website, twitter, discord } = headView(collection);
   const links = [
     { words: 'Website', href: website },
     { words: 'Twitter', href: twitter },
@@ -134,10 +139,28 @@ async function collectionView(
     icon,
     description,
     links: links.flatMap(({ words, href }) => (href === null ? [] : [{ words, href }])),
-    items,
-    holderCount: stats.holders,
-    total: stats.sales?.total ?? null,
-    pendingFloor: stats.sales?.pending?.floor?.price ?? null,
+    listed: listedItems(collection),
+    counted: stats === 'left out' ? null : await countedView(client, network, collection, stats),
+    page: page.items.map(itemLine),
+    after: after === null ? null : idText(after),
+    nextAfter: page.nextAfter,
+  };
+}
+
+async function countedView(
+  client: ClientBase,
+  network: NetworkParameters,
+  collection: FoundCollection,
+  { shown: { holders: holderCount, items, sales: sums }, blocks, holders }: CountedCollection,
+): Promise<CountedView> {
+  const newest = pageOfSales(blocks, { since: null, order: 'desc', page: 0, limit: salesShown });
+  const sales = await readCollectionSales(client, collection, newest);
+  return {
+    indexed: items.indexed,
+    holderCount,
+    total: sums?.total ?? null,
+    note: salesNote(network, sums === null, sums?.countedFrom ?? null),
+    pendingFloor: sums?.pending?.floor?.price ?? null,
     ...barsOf(blocks),
     sales: sales.map((sale) => saleLine(sale, network)),
     holders: holdersIn(holders.packed, 0, holdersShown).map(({ script, items: held }) => ({
@@ -145,9 +168,6 @@ async function collectionView(
       items: held,
       share: held / items.indexed,
     })),
-    page: page.items.map(itemLine),
-    after: after === null ? null : idText(after),
-    nextAfter: page.nextAfter,
   };
 }
 
@@ -189,5 +209,5 @@ const itemLine = ({ id, name, isIndexed, lastSale }: CollectionItemDetail): Item
   inscriptionId: idText(id),
   name,
   indexed: isIndexed,
-  lastPrice: lastSale?.price ?? null,
+  lastSale: lastSale === null ? null : { price: lastSale.price, wash: lastSale.isWash },
 });

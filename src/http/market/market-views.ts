@@ -1,5 +1,18 @@
 import type { FastifyRequest } from 'fastify';
 import { formatInscriptionId, type InscriptionId } from '#kernel/primitives/inscription-id.ts';
+import type { NetworkParameters } from '#kernel/primitives/network.ts';
+
+/** What pages say of sums of sales that have not everything. Null: they have. */
+export function salesNote(
+  { firstInscriptionHeight }: Pick<NetworkParameters, 'firstInscriptionHeight'>,
+  areLeftOut: boolean,
+  countedFrom: number | null,
+): string | null {
+  if (areLeftOut) return 'Sales are not indexed: INDEX_SALES is false on this server.';
+  if (countedFrom === null) return 'No sales are counted: what the last blocks spend is not indexed.';
+  if (countedFrom <= firstInscriptionHeight) return null;
+  return `Sales are counted from block ${countedFrom} on: earlier blocks, or what they spend, are missing.`;
+}
 
 /** A time as the interface writes it: UTC with microseconds, without a zone. */
 export const marketTime = (seconds: number): string =>

@@ -1,5 +1,6 @@
 import { strict as assert } from 'node:assert';
 import type { Pool } from 'pg';
+import { requireSales } from '#chain/sales/sale.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import type { Operations } from '#http/operations/operations.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
@@ -8,6 +9,7 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { FairGate } from '#kernel/fair-gate.ts';
 import { ItemHolderLists } from '#market/collections/item-holder-lists.ts';
 import { type FoundCollection, findMarketCollection } from '#market/collections/market-slug.store.ts';
+import { SaleCoverages } from '#market/sales/sale-coverage.ts';
 import { SaleLists } from '#market/sales/sale-lists.ts';
 import type { SoldInBlock } from '#market/sales/sale-places.ts';
 import { WeekSales } from '#market/sales/week-sales.ts';
@@ -38,6 +40,7 @@ export class SaleReads {
   readonly lists = new SaleLists();
   readonly holders = new ItemHolderLists();
   readonly week = new WeekSales();
+  readonly coverage = new SaleCoverages();
   readonly #pool: Pool;
   readonly #gate = new FairGate({ ...gateBounds, refusal: busy });
 
@@ -57,10 +60,12 @@ export class SaleReads {
     return walked.value;
   }
 
-  /** Throws `derived_table_behind` while sales are being filled, and `sales_busy`. */
+  /** Throws `sales_not_indexed`, `derived_table_behind` while sales are being filled, and `sales_busy`. */
   async read<T>(slug: string, asker: Asker, answer: AnswerOfSales<T>): Promise<T> {
     return this.run(asker, async (snapshot, mayWalk) => {
       const { client, tip } = snapshot;
+      // an unknown slug too: where sales are left out, none of any collection is known
+      await requireSales(client);
       const collection = await findMarketCollection(client, slug);
       if (collection === null || tip === null) return { value: await answer(null, snapshot) };
       const blocks = await this.lists.read(client, collection, tip, mayWalk);

@@ -4,8 +4,8 @@ import { type Static, Type } from 'typebox';
 import { lastSequence, requireEventTexts, sequenceFromHeight } from '#chain/events/events.queries.ts';
 import { storedSaleKind } from '#chain/events/sale-texts.queries.ts';
 import { requireIndexes } from '#chain/snapshot/built-indexes.ts';
-import { asStream, type EventStreams } from '#http/events/event-streams.ts';
-import { type FeedPosition, positionBehind } from '#http/events/feed-position.ts';
+import { asStream, type EventStreams, type StreamPart } from '#http/events/event-streams.ts';
+import { type FeedPosition, isFirst, positionBehind } from '#http/events/feed-position.ts';
 import { apiRoute } from '#http/server/api-route.ts';
 import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
 import { askerOf } from '#http/server/asker.ts';
@@ -54,17 +54,17 @@ export function salesRoutes(app: App, deps: AppDependencies, streams: EventStrea
     // before the first await: of many requests that are given up at once, none keeps its place
     if (request.method !== 'HEAD') streams.takePlace(asker);
     const seen = isLive ? request.headers['last-event-id'] : undefined;
-    const from = await startOf(
+    const { from, rulesUpTo } = await startOf(
       pool,
       request.query,
       seen === undefined ? undefined : String(seen),
-      async (signal) => (isLive ? (await lastSequence(pool, signal)) + 1 : 1),
+      isLive,
       asker.signal,
     );
     asStream(reply, isLive);
     const limit = Number.POSITIVE_INFINITY;
     if (request.method === 'HEAD') reply.send('');
-    else streams.send(reply, asker, { kind: storedSaleKind, from, limit, showPage }, isLive);
+    else streams.send(reply, asker, { kind: storedSaleKind, from, rulesUpTo, limit, showPage }, isLive);
   }
 
   apiRoute(app, {
@@ -102,25 +102,31 @@ export function salesRoutes(app: App, deps: AppDependencies, streams: EventStrea
   });
 }
 
-/** Where a stream begins: after the last line that a reconnecting client saw, whatever its URL says. */
+/**
+ * Where a stream begins: after the last line that a reconnecting client saw, whatever its URL says. One that begins
+ * without such a line reads by the rules of now, so it is not told of those before (ADR 52).
+ */
 async function startOf(
   pool: Pool,
   asked: Static<typeof query>,
   lastEventId: string | undefined,
-  whenAbsent: (signal: AbortSignal) => Promise<number>,
+  isLive: boolean,
   signal: AbortSignal,
-): Promise<FeedPosition> {
+): Promise<Pick<StreamPart, 'from' | 'rulesUpTo'>> {
   // what is wrong with a request is told before the database is asked
   const behind = namedPlace(asked, lastEventId);
   await requireEventTexts(pool, storedSaleKind, signal);
   await withCutConnection(pool, signal, (client) => requireIndexes(client, [galleryIndex], 'galleries'));
-  if (behind !== null) return behind;
+  if (behind !== null && !isFirst(behind)) return { from: behind, rulesUpTo: 0 };
+  // after it is known that no rows are made anew now: later ones that are have a row above it
+  const last = await lastSequence(pool, signal);
   const { since } = asked;
-  if (since === undefined) return { sequence: await whenAbsent(signal), index: 0 };
-  const found = await withCutConnection(pool, signal, (client) =>
-    sequenceFromHeight(client, asHeight(since)),
-  );
-  return { sequence: found ?? (await lastSequence(pool, signal)) + 1, index: 0 };
+  const named = behind !== null || (since === undefined && !isLive) ? 1 : null;
+  const found =
+    since === undefined
+      ? null
+      : await withCutConnection(pool, signal, (client) => sequenceFromHeight(client, asHeight(since)));
+  return { from: { sequence: named ?? found ?? last + 1, index: 0 }, rulesUpTo: last };
 }
 
 /** The place that a client names by its last line. Null: it names none. Throws `request_invalid`. */

@@ -93,7 +93,7 @@ function saleJson(
     ...transactionJson(row),
     outpoint: `${displayHash(fromTxid)}:${fromVout}`,
     input,
-    class: row.isOffer ? 'offer' : 'sale',
+    class: row.class === 'offer' ? 'offer' : 'sale',
     price,
     grossPayout,
     makerAddress: scriptToAddress(maker, network),

@@ -8,7 +8,7 @@ import {
   inscriptionSummaries,
   neighbourHeights,
 } from '#chain/blocks/block.queries.ts';
-import { isComplete } from '#chain/derived/derived-tables.queries.ts';
+import { isComplete, whyBehind } from '#chain/derived/derived-tables.queries.ts';
 import {
   type InscriptionDetail,
   type InscriptionQuestion,
@@ -43,8 +43,9 @@ import type { Asker } from '#kernel/contracts/asker.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { asHeight, maxHeight } from '#kernel/primitives/height.ts';
 import { keysBetween } from '#kernel/primitives/inscription-key.ts';
+import { type CollectionOfItem, collectionsOf } from '#market/collections/collections-of.store.ts';
 import { pendingSales } from '#market/sales/pending-sales.store.ts';
-import { ownTransactions } from '#market/sales/sale-context.store.ts';
+import { galleryIndex, ownTransactions } from '#market/sales/sale-context.store.ts';
 import { blockPage, blocksPage } from '#web/block.page.ts';
 import { homePage } from '#web/home.page.ts';
 import { inscriptionPage, jsonShownChars } from '#web/inscription.page.ts';
@@ -242,6 +243,7 @@ function inscriptionRoute(app: App, deps: PieceDependencies): void {
           references: await shownReferences(client, detail),
           pendingSales: await pendingSales(client, ofItem, null, pendingSalesShown),
           sales: await shownSales(client, detail),
+          collections: await shownCollections(client, detail),
         };
         const view = inscriptionView(detail, parts, network, siteOf(network, tip));
         return sendPage(reply, inscriptionPage(view));
@@ -314,6 +316,16 @@ async function shownSales(client: ClientBase, { key }: InscriptionDetail): Promi
     sales.map(({ txid }) => txid),
   );
   return sales.filter(({ txid }) => !own.some((of) => Buffer.compare(of, txid) === 0));
+}
+
+/** Null while galleries are being indexed. The last read of its transaction: it changes how statements are planned. */
+async function shownCollections(
+  client: ClientBase,
+  { id }: InscriptionDetail,
+): Promise<readonly CollectionOfItem[] | null> {
+  const built = await builtIndexes(client, [galleryIndex]);
+  if (!built.has(galleryIndex) || (await whyBehind(client, 'properties')) !== null) return null;
+  return collectionsOf(client, id);
 }
 
 /** The inscriptions that the content refers to, if browsers run its type. */

@@ -59,6 +59,7 @@ export const faultsMax = 50;
 
 const message = Type.String({ description: 'a message for people' });
 const status = Type.Literal('error');
+const code = Type.String({ description: 'one of the codes in docs/errors.md' });
 
 const error: Shape = {
   schema: Type.Object({ status, error: message }),
@@ -72,21 +73,21 @@ const codedError: Shape = {
   schema: Type.Object({
     status,
     error: message,
-    code: Type.String({ description: 'one of the codes in docs/errors.md' }),
+    code,
     parameter: Type.Optional(Type.String()),
     docs: Type.String({ description: 'the document that describes this path' }),
   }),
-  body: ({ faults: [fault], code, docs }) => ({
+  body: ({ faults: [fault], code: named, docs }) => ({
     status: 'error',
     error: fault.message,
-    code,
+    code: named,
     ...(fault.parameter === undefined ? {} : { parameter: fault.parameter }),
     docs,
   }),
 };
 const codedReason: Shape = {
-  schema: Type.Object({ status, reason: message, code: Type.String() }),
-  body: ({ faults: [fault], code }) => ({ status: 'error', reason: fault.message, code }),
+  schema: Type.Object({ status, reason: message, code }),
+  body: (failure) => ({ status: 'error', reason: failure.faults[0].message, code: failure.code }),
 };
 const list: Shape = {
   schema: Type.Object({
@@ -121,7 +122,7 @@ const tokenFault: Shape = {
       ? { success: false, message: failure.faults[0].message }
       : list.body(failure),
 };
-const parameters: Shape = {
+const parameters = {
   schema: Type.Object({
     errors: Type.Array(
       Type.Object({
@@ -134,13 +135,19 @@ const parameters: Shape = {
       { minItems: 1, maxItems: faultsMax },
     ),
   }),
-  body: ({ faults }) => ({
+  body: ({ faults }: Failure) => ({
     errors: faults.map((fault) => ({
       msg: fault.message,
       param: fault.parameter ?? '',
       location: fault.place === 'path' ? 'params' : 'query',
     })),
   }),
+} satisfies Shape;
+
+/** With the code, where the interface has no form of its own. */
+const codedParameters: Shape = {
+  schema: Type.Object({ ...parameters.schema.properties, code }),
+  body: (failure) => ({ errors: parameters.body(failure).errors, code: failure.code }),
 };
 
 const json = {
@@ -151,6 +158,7 @@ const json = {
   refusesUnknown: false,
 } as const;
 const refused = { access: error, busy: reason };
+const coded = { access: codedError, busy: codedReason, failure: codedReason };
 
 const told: ErrorForm = { ...json, ...refused, fault: error, unknown: error, failure: reason };
 const toldInBody: ErrorForm = { ...told, inBody: true };
@@ -177,11 +185,9 @@ export const errorForms = {
     ...json,
     hasPages: true,
     refusesUnknown: true,
+    ...coded,
     fault: codedError,
     unknown: codedError,
-    access: codedError,
-    busy: codedReason,
-    failure: codedReason,
   },
   /** GET `/order`, `/price`, `/referrals`. */
   orderRead: toldInBody,
@@ -195,10 +201,17 @@ export const errorForms = {
   psbt: { ...told, fault: builder, unknown: builder, failure: builder },
   /** The other endpoints of token payments. */
   tokenpay: { ...listed, fault: tokenFault, failure: list },
-  /** GET `/marketplace/data/…`. */
-  marketplace: { ...told, fault: parameters, unknown: parameters, hasLists: true },
+  /** GET `/marketplace/data/collections/activity`: the interface has a form for faults alone. */
+  marketplace: { ...json, ...coded, fault: parameters, unknown: codedParameters, hasLists: true },
   /** Our own paths below `/marketplace/data`. */
-  market: { ...told, fault: parameters, unknown: parameters, hasLists: true, refusesUnknown: true },
+  market: {
+    ...json,
+    ...coded,
+    fault: codedParameters,
+    unknown: codedParameters,
+    hasLists: true,
+    refusesUnknown: true,
+  },
 } as const satisfies Readonly<Record<string, ErrorForm>>;
 
 export type ErrorFormName = keyof typeof errorForms;

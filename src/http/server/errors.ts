@@ -26,6 +26,8 @@ const statusByCode: Readonly<Partial<Record<ErrorCode, number>>> = {
   search_too_broad: 400,
   not_found: 404,
   collection_unknown: 404,
+  // as no_node: how the server was started; to ask again changes nothing
+  sales_not_indexed: 404,
   parameter_unknown: 400,
   field_unknown: 400,
   token_balance_missing: 400,

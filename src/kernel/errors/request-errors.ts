@@ -75,6 +75,13 @@ export const requestErrors = {
     action: 'Try again after the seconds that Retry-After names.',
     retry: 'soon',
   },
+  sales_not_indexed: {
+    meaning:
+      'INDEX_SALES is false in the process that indexes, so no sale is known: not even that there was none. Sales that were indexed before are not shown, as those since then are missing.',
+    action:
+      'Set INDEX_SALES=true in that process, and start it again: sales are filled in from where they ended, in the background (docs/operating.md, "Derived tables").',
+    retry: 'never',
+  },
   sats_busy: {
     meaning: 'More outputs are being traced back to their sats than the server accepts.',
     action: 'Try again after the seconds that Retry-After names.',

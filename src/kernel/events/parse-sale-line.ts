@@ -1,17 +1,12 @@
+import type { SaleEvidence, StoredNames } from '#kernel/sales/sale-evidence.ts';
 import { emptyScript } from './sale-lines.ts';
 
-/** A sale as it is served (docs/events.md). Amounts are sats, scripts are hex. */
-export interface SaleEvent {
+/** A sale as it is served (docs/events.md), with the names as the text has them. Scripts are hex. */
+export interface SaleEvent extends Omit<SaleEvidence, keyof StoredNames> {
   readonly type: 'inscription-sold';
   readonly inscriptionId: string;
   readonly txid: string;
   readonly input: number;
-  readonly price: number;
-  readonly grossPayout: number;
-  readonly bundle: number;
-  readonly payoutOutput: number;
-  readonly feeOutput: number | null;
-  readonly sighash: number;
   readonly class: string;
   readonly form: string;
   readonly confidence: string;

@@ -1,5 +1,5 @@
 import type { Txid } from '#kernel/primitives/hash.ts';
-import type { Confidence, MoveClass, SaleForm } from '#kernel/sales/sale-names.ts';
+import type { SaleEvidence } from '#kernel/sales/sale-evidence.ts';
 import type { EventTextWriter } from './event-text-writer.ts';
 
 /*
@@ -8,23 +8,13 @@ import type { EventTextWriter } from './event-text-writer.ts';
  */
 
 /** An inscription that a spend sold. */
-export interface SaleLine {
+export interface SaleLine extends SaleEvidence {
   /** The inscription: the transaction that revealed it, and its index there. */
   readonly revealTxid: Txid;
   readonly index: number;
   /** The transaction that sold it, and its input. */
   readonly txid: Txid;
   readonly input: number;
-  readonly class: MoveClass;
-  readonly form: SaleForm;
-  readonly confidence: Confidence;
-  /** Sats. */
-  readonly price: number;
-  readonly grossPayout: number;
-  readonly bundle: number;
-  readonly payoutOutput: number;
-  readonly feeOutput: number | null;
-  readonly sighash: number;
   readonly isWash: boolean;
   /** Scripts as they are stored. */
   readonly maker: Uint8Array;

@@ -1,23 +1,13 @@
-import type { Confidence, MoveClass, SaleForm } from './sale-names.ts';
+import type { SaleEvidence } from './sale-evidence.ts';
 
 /** A sale with its evidence, as `satscribe sales explain` and `/sale` show it (docs/marketplace.md). */
-export interface SaleView {
+export interface SaleView extends SaleEvidence {
   readonly inscriptionId: string;
   readonly txid: string;
   readonly height: number;
   /** Of the block, in Unix seconds. */
   readonly time: number;
   readonly input: number;
-  readonly class: MoveClass;
-  readonly form: SaleForm;
-  readonly confidence: Confidence;
-  /** Sats. */
-  readonly grossPayout: number;
-  readonly price: number;
-  readonly bundle: number;
-  readonly payoutOutput: number;
-  readonly feeOutput: number | null;
-  readonly sighash: number;
   readonly rules: number;
   /** Addresses; a script without one in hex, above 128 bytes as `sha256:` and its hash. */
   readonly maker: string;

@@ -41,19 +41,28 @@ const ofChain = (members: string): string => `SELECT i.key, i.txid, i.index, i.n
     SELECT key, place, name FROM (${members}) AS found WHERE key > $2 ORDER BY key LIMIT $3) m
   JOIN chain.inscriptions i ON i.key = m.key ORDER BY i.key`;
 
-/** A page of the items of a collection: three statements, whatever its length. */
+export interface ItemsPlace {
+  readonly after: ItemPosition;
+  readonly limit: number;
+}
+
+/**
+ * A page of the items of a collection: three statements, whatever its length.
+ *
+ * @param withSales false: sales are not indexed, and those of a time when they were would not be the last ones
+ */
 export async function itemsAfter(
   client: ClientBase,
   collection: FoundCollection,
-  after: ItemPosition,
-  limit: number,
+  { after, limit }: ItemsPlace,
+  withSales: boolean,
 ): Promise<CollectionItemDetail[]> {
   const { sql, of } = membersOf(collection);
   const page = collection.kind === 'import' ? ofImport : ofChain(sql);
   const { rows } = await client.query<ItemRow>(page, [of, after, limit]);
   const keys = rows.flatMap(({ key }) => (key === null ? [] : [key]));
   const locations = await currentLocations(client, keys);
-  const sales = await lastSalesOf(client, keys);
+  const sales = withSales ? await lastSalesOf(client, keys) : new Map<InscriptionKey, LastSale>();
   return rows.map((row) => ({
     ...memberOf(collection, row),
     isIndexed: row.key !== null,

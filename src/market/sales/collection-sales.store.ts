@@ -1,14 +1,14 @@
 import { strict as assert } from 'node:assert';
 import type { ClientBase } from 'pg';
-import { saleNames } from '#chain/sales/sale.queries.ts';
+import { evidenceColumns, saleNames } from '#chain/sales/sale.queries.ts';
 import type { BlockHash, Txid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
-import type { Confidence, MoveClass, SaleForm } from '#kernel/sales/sale-names.ts';
+import type { AsStored, SaleEvidence } from '#kernel/sales/sale-evidence.ts';
 import { type FoundCollection, type Member, memberOf } from '#market/collections/market-slug.store.ts';
 import type { SalePlace } from './sale-places.ts';
 
 /** A sale of a member of a collection, with its evidence (docs/marketplace.md). */
-export interface CollectionSale {
+export interface CollectionSale extends SaleEvidence {
   readonly item: Member;
   /** Where it is. */
   readonly height: Height;
@@ -19,33 +19,20 @@ export interface CollectionSale {
   /** Of the block; in Unix seconds. */
   readonly blockHash: BlockHash;
   readonly time: number;
-  readonly class: MoveClass;
-  readonly form: SaleForm;
-  readonly confidence: Confidence;
-  /** Sats. */
-  readonly price: number;
-  readonly grossPayout: number;
   /** Scripts; above 128 bytes the first 97 and a sha256. */
   readonly maker: Uint8Array;
   /** Null: the inscription went into the fee. */
   readonly taker: Uint8Array | null;
-  readonly payoutOutput: number;
-  readonly feeOutput: number | null;
-  readonly sighash: number;
-  readonly bundle: number;
   /** Maker and taker are one. */
   readonly isWash: boolean;
 }
 
-interface StoredRow extends Omit<CollectionSale, 'item' | 'class' | 'form' | 'confidence'> {
+interface StoredRow extends Omit<AsStored<CollectionSale>, 'item'> {
   readonly revealTxid: Txid;
   readonly index: number;
   readonly number: number | null;
   readonly itemPlace: number | null;
   readonly name: string | null;
-  readonly class: number;
-  readonly form: number;
-  readonly confidence: number;
 }
 
 /** Sales of a collection at the places that a list of it has, in their order. */
@@ -56,9 +43,7 @@ export async function readCollectionSales(
 ): Promise<CollectionSale[]> {
   const { rows } = await client.query<StoredRow>(
     `SELECT i.txid AS "revealTxid", i.index, i.number, m.place AS "itemPlace", m.name, s.height, s.tx_index AS "txIndex",
-       s.input, s.place, s.txid, b.hash AS "blockHash", b.time::float8 AS time, s.class, s.form, s.confidence,
-       s.price::float8 AS price, s.gross_payout::float8 AS "grossPayout", s.maker, s.taker,
-       s.payout_output AS "payoutOutput", s.fee_output AS "feeOutput", s.sighash, s.bundle, s.wash AS "isWash"
+       s.input, s.place, s.txid, b.hash AS "blockHash", b.time::float8 AS time, ${evidenceColumns}
      FROM unnest($1::integer[], $2::integer[], $3::integer[], $4::integer[])
        WITH ORDINALITY AS asked(height, tx_index, input, place, nth)
      JOIN chain.sales s USING (height, tx_index, input, place)

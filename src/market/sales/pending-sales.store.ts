@@ -1,16 +1,16 @@
 import type { ClientBase } from 'pg';
-import { saleNames } from '#chain/sales/sale.queries.ts';
+import { evidenceColumns, saleNames } from '#chain/sales/sale.queries.ts';
 import { requireIndexes } from '#chain/snapshot/built-indexes.ts';
 import type { Txid } from '#kernel/primitives/hash.ts';
 import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { Sats } from '#kernel/primitives/sats.ts';
-import type { Confidence, SaleForm } from '#kernel/sales/sale-names.ts';
+import type { AsStored, SaleEvidence } from '#kernel/sales/sale-evidence.ts';
 import { type FoundCollection, memberTest } from '#market/collections/market-slug.store.ts';
 import { galleryIndex } from './sale-context.store.ts';
 import { isNotOurs } from './sale-lists.ts';
 
 /** A sale that is in no block yet. */
-export interface PendingSale {
+export interface PendingSale extends SaleEvidence {
   readonly position: number;
   readonly txid: Txid;
   readonly first_seen: Date;
@@ -24,15 +24,6 @@ export interface PendingSale {
   readonly fromVout: number;
   readonly input: number;
   readonly place: number;
-  readonly isOffer: boolean;
-  readonly form: SaleForm;
-  readonly confidence: Confidence;
-  readonly price: number;
-  readonly grossPayout: number;
-  readonly bundle: number;
-  readonly payoutOutput: number;
-  readonly feeOutput: number | null;
-  readonly sighash: number;
   readonly isWash: boolean;
   readonly rules: number;
   /** Scripts; above 128 bytes the first 97 and a sha256. */
@@ -54,17 +45,14 @@ export interface PendingSaleCursor {
   readonly place: number;
 }
 
-type Row = Omit<PendingSale, 'item' | 'isOffer' | 'form' | 'confidence'> & {
+type Row = Omit<AsStored<PendingSale>, 'item'> & {
   readonly itemTxid: Txid;
   readonly itemIndex: number;
-  readonly class: number;
-  readonly form: number;
-  readonly confidence: number;
 };
 
 /**
- * A condition on a row `s` of chain.pending_sales, and its parameter $1. Throws `index_missing` for a gallery whose items
- * no index finds yet.
+ * A condition on a row `s` of chain.pending_sales, and its parameter $1. Throws `index_missing` for a gallery whose
+ * items no index finds yet.
  */
 async function among(
   client: ClientBase,
@@ -89,10 +77,8 @@ export async function pendingSales(
   const { sql, of } = await among(client, collection);
   const { rows } = await client.query<Row>(
     `SELECT s.position, s.txid, s.first_seen, s.fee, s.vsize, s.replaces, s.inscription_txid AS "itemTxid",
-       s.inscription_index AS "itemIndex", s.from_txid AS "fromTxid", s.from_vout AS "fromVout", s.input, s.place, s.class,
-       s.form, s.confidence, s.price::float8 AS price, s.gross_payout::float8 AS "grossPayout", s.bundle,
-       s.payout_output AS "payoutOutput", s.fee_output AS "feeOutput", s.sighash, s.wash AS "isWash", s.rules, s.maker,
-       s.taker
+       s.inscription_index AS "itemIndex", s.from_txid AS "fromTxid", s.from_vout AS "fromVout", s.input, s.place, s.rules,
+       ${evidenceColumns}
      FROM chain.pending_sales s
      WHERE ${sql} AND ${isNotOurs} AND ($2::bytea IS NULL OR s.maker = $2 OR s.taker = $2)
        AND ($3::bytea IS NULL OR (s.inscription_txid = $3 AND s.inscription_index = $4::bigint))
@@ -109,22 +95,30 @@ export async function pendingSales(
       limit,
     ],
   );
-  return rows.map(({ itemTxid, itemIndex, class: of, form, confidence, ...row }) => {
-    const { class: name, ...names } = saleNames({ class: of, form, confidence });
-    return { ...row, ...names, item: { txid: itemTxid, index: itemIndex }, isOffer: name === 'offer' };
-  });
+  return rows.map(({ itemTxid, itemIndex, ...row }) => ({
+    ...row,
+    ...saleNames(row),
+    item: { txid: itemTxid, index: itemIndex },
+  }));
 }
 
-/** The cheapest pending sale of a collection; null: none is pending. Wash trades say nothing of a price. */
+/**
+ * The cheapest pending sale of a collection; null: none is pending. Wash trades say nothing of a price. Whether readers
+ * see a row takes 50 µs, so the cheapest rows are asked about first, and nothing after the first one that is seen.
+ */
 export async function pendingFloor(
   client: ClientBase,
   collection: FoundCollection,
 ): Promise<{ readonly price: number; readonly item: InscriptionId; readonly txid: Txid } | null> {
   const { sql, of } = await among(client, collection);
   const { rows } = await client.query<{ price: number; itemTxid: Txid; itemIndex: number; txid: Txid }>(
-    `SELECT s.price::float8 AS price, s.inscription_txid AS "itemTxid", s.inscription_index AS "itemIndex", s.txid
-     FROM chain.pending_sales s
-     WHERE ${sql} AND ${isNotOurs} AND NOT s.wash ORDER BY s.price, s.position, s.input, s.place LIMIT 1`,
+    `SELECT first.price::float8 AS price, first.inscription_txid AS "itemTxid", first.inscription_index AS "itemIndex", shown.txid
+     FROM (SELECT s.* FROM chain.mempool_sales s
+           WHERE NOT s.wash AND ${sql} ORDER BY s.price, s.position, s.input, s.place) AS first
+     CROSS JOIN LATERAL (
+       SELECT s.txid FROM chain.pending_sales s
+       WHERE s.position = first.position AND s.input = first.input AND s.place = first.place AND ${isNotOurs} OFFSET 0) AS shown
+     ORDER BY first.price, first.position, first.input, first.place LIMIT 1`,
     [of],
   );
   const [row] = rows;

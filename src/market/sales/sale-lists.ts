@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { ClientBase } from 'pg';
-import { requireNotBehind } from '#chain/derived/derived-tables.queries.ts';
+import { requireSales } from '#chain/sales/sale.queries.ts';
 import type { Tip } from '#kernel/contracts/search-engine.ts';
 import {
   type CollectionStanding,
@@ -37,15 +37,16 @@ interface SaleList {
 /**
  * Where the sales of collections are, in the order of the chain: height, transaction, input, place. A deep page takes a
  * walk over all sales before it, so what a walk has found is kept, and grows with each block. A reorganisation, another
- * import of the slug, or new rules make it anew (docs/adr/0048-pages-of-sales.md). While rows are made anew by new rules, the
- * blocks that this has reached since are read again.
+ * import of the slug, or new rules make it anew (docs/adr/0048-pages-of-sales.md). While rows are made anew by new
+ * rules, the blocks that this has reached since are read again.
  */
 export class SaleLists {
   readonly #lists = new LRUCache<string, SaleList>({ maxSize: keptSalesMax, sizeCalculation: sizeOf });
 
   /**
    * The sales of a collection in a snapshot, by block. Deliveries and returns of our own orders are no sales. Throws
-   * `derived_table_behind` while sales are being filled; Postgres ends a walk that takes too long (57014).
+   * `sales_not_indexed`, and `derived_table_behind` while sales are being filled; Postgres ends a walk that takes too
+   * long (57014).
    *
    * @param mayWalk false: only what is kept, and the sales of a few blocks; null where that does not suffice
    */
@@ -55,7 +56,7 @@ export class SaleLists {
     tip: Tip,
     mayWalk: boolean,
   ): Promise<readonly SoldInBlock[] | null> {
-    await requireNotBehind(client, 'sales');
+    await requireSales(client);
     const { slug } = collection;
     const last = this.#lists.get(slug);
     const now = await standingOf(client, slug, last?.tip.height ?? tip.height);
@@ -121,8 +122,8 @@ function sizeOf({ blocks }: SaleList): number {
 export const isNotOurs = 'NOT EXISTS (SELECT FROM service.order_transactions o WHERE o.txid = s.txid)';
 
 /**
- * Sums over rows `s` of chain.sales. As doubles: they are exact up to 2^53 sats, more than four times all sats that there
- * will ever be.
+ * Sums over rows `s` of chain.sales. As doubles: they are exact up to 2^53 sats, more than four times all sats that
+ * there will ever be.
  */
 export const sumsOfSales = `count(*) FILTER (WHERE s.wash)::integer AS "washSales",
        coalesce(sum(s.price) FILTER (WHERE NOT s.wash), 0)::float8 AS volume,

@@ -1,3 +1,5 @@
+import { storedInscriptionKind } from '#chain/events/inscription-texts.queries.ts';
+import { storedSaleKind } from '#chain/events/sale-texts.queries.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import { networks } from '#kernel/primitives/network.ts';
@@ -20,6 +22,7 @@ export async function marketApp({ readers }: TestDatabase): Promise<ReturnType<t
     logger: silentLogger(),
     operations: testOperations(readers),
     publicOrigin: 'https://ord.example.com',
+    eventKinds: [storedInscriptionKind, storedSaleKind],
   });
   await app.ready();
   return app;

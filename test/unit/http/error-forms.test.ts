@@ -69,6 +69,7 @@ async function ask(form: ErrorFormName, query: string): Promise<{ status: number
 }
 
 const error = { status: 'error', error: 'as it was asked' };
+const parameters = { errors: [{ msg: 'as it was asked', param: '', location: 'query' }] };
 const list = { error: [{ msg: 'as it was asked' }] };
 const reason = { status: 'error', reason: 'internal error' };
 const coded = { ...error, docs: expect.stringMatching(/^\/docs\/#\/test\/testown/u) as string };
@@ -122,17 +123,17 @@ describe.each<[ErrorFormName, Record<'fault' | 'unknown' | 'failure', Expected>]
   [
     'marketplace',
     {
-      fault: [400, { errors: [{ msg: 'as it was asked', param: '', location: 'query' }] }],
-      unknown: [404, { errors: [{ msg: 'as it was asked', param: '', location: 'query' }] }],
-      failure: [500, reason],
+      fault: [400, parameters],
+      unknown: [404, { ...parameters, code: 'not_found' }],
+      failure: [500, { ...reason, code: 'internal_error' }],
     },
   ],
   [
     'market',
     {
-      fault: [400, { errors: [{ msg: 'as it was asked', param: '', location: 'query' }] }],
-      unknown: [404, { errors: [{ msg: 'as it was asked', param: '', location: 'query' }] }],
-      failure: [500, reason],
+      fault: [400, { ...parameters, code: 'request_invalid' }],
+      unknown: [404, { ...parameters, code: 'not_found' }],
+      failure: [500, { ...reason, code: 'internal_error' }],
     },
   ],
 ])('the form %s', (form, { fault, unknown, failure }) => {

@@ -36,6 +36,7 @@ const view: InscriptionView = {
   childCount: 0,
   hasAllChildren: true,
   pendingSales: [],
+  collections: [],
   sales: [],
   previous: null,
   next: null,
@@ -75,5 +76,21 @@ describe('the pending sales of an inscription', () => {
     expect(text).toContain(txid);
     expect(text).toContain('href="/address/bcrt1pmaker"');
     expect(inscriptionPage(view).text).not.toContain('Being sold');
+  });
+});
+
+describe('the collections of an inscription', () => {
+  const of = (count: number) =>
+    Array.from({ length: count }, (_, nth) => ({ slug: `frogs-${nth}`, name: `<Frogs> ${nth}` }));
+
+  test('are linked, the first eight, and only where there are some', () => {
+    const { text } = inscriptionPage({ ...view, collections: of(2) });
+    expect(text).toContain('<a class="wrap" href="/collection/frogs-1"><bdi>&lt;Frogs&gt; 1</bdi></a>');
+    expect(text).not.toContain('and more');
+    const many = inscriptionPage({ ...view, collections: of(9) }).text;
+    expect(many).not.toContain('frogs-8');
+    expect(many).toContain(`href="/marketplace/data/collections/of/${view.id}">and more`);
+    for (const collections of [[], null])
+      expect(inscriptionPage({ ...view, collections }).text).not.toContain('Collections');
   });
 });

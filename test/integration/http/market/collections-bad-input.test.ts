@@ -62,7 +62,7 @@ describe('bad input', () => {
     ['/frogs/stats?slug=toads', [fault('slug', 'is not a parameter of this path: it has none')]],
     ['/frogs/holders?height=5', [fault('height', 'is not a parameter of this path: it has at, page, limit')]],
   ])('%j has all its faults in one answer', async (url, errors) => {
-    expect(await get(url)).toEqual({ status: 400, body: { errors } });
+    expect(await get(url)).toEqual({ status: 400, body: { errors, code: expect.any(String) as string } });
   });
 
   test.each([
@@ -79,7 +79,10 @@ describe('bad input', () => {
     for (const part of ['stats', 'holders', 'items'])
       expect(await get(`/${slug}/${part}`)).toEqual({
         status: 404,
-        body: { errors: [{ msg: 'no collection has this slug', param: 'slug', location: 'params' }] },
+        body: {
+          errors: [{ msg: 'no collection has this slug', param: 'slug', location: 'params' }],
+          code: 'collection_unknown',
+        },
       });
   });
 
@@ -90,7 +93,7 @@ describe('bad input', () => {
   ])('a height %s has no holders', async (_where, at, status, msg) => {
     expect(await get(`/frogs/holders?at=${at}`)).toEqual({
       status,
-      body: { errors: [{ msg, param: 'at', location: 'query' }] },
+      body: { errors: [{ msg, param: 'at', location: 'query' }], code: expect.any(String) as string },
     });
     expect((await get('/frogs/holders?at=8')).status).toBe(200);
   });

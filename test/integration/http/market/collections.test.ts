@@ -29,6 +29,7 @@ type Body = Readonly<Record<string, unknown>>;
 beforeAll(async () => {
   node = await startIndexedNode();
   purse = new Purse(node.chain);
+  await node.atTip();
   app = await marketApp(node.database);
 });
 afterAll(async () => {
@@ -209,12 +210,13 @@ describe('the statistics of a collection', () => {
       items: { listed: 4, indexed: 3, held: 3, burned: 0, lost: 0, unbound: 0, unknown: 0 },
       holders: 3,
       sales: {
+        countedFrom: 0,
         total: { sales: 2, volume: 120_000, wash: { sales: 1, volume: 99_000 } },
         last: {
           inscriptionId: idOfReveal(first),
           inscriptionName: 'Green frog',
           price: 99_000,
-          transactionId: washed.txid,
+          txid: washed.txid,
           height: header.height + 1,
           timestamp: expect.any(Number) as number,
           wash: true,
@@ -379,7 +381,7 @@ describe('the items of a collection', () => {
           script: Buffer.from(scriptOf(carol)).toString('hex'),
           lastSale: {
             price: 60_000,
-            transactionId: toCarol.txid,
+            txid: toCarol.txid,
             height,
             timestamp: expect.any(Number) as number,
             wash: false,
@@ -436,6 +438,7 @@ describe('the items of a collection', () => {
       status: 400,
       body: {
         errors: [{ msg: 'after is not an item of this collection', param: 'after', location: 'query' }],
+        code: 'request_invalid',
       },
     });
   });

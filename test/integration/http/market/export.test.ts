@@ -161,7 +161,7 @@ describe('bad input', () => {
     ],
   ])('%j has all its faults in one answer', async (query, errors) => {
     const answer = await app.inject(`${path}${query}`);
-    expect([answer.statusCode, answer.json<unknown>()]).toEqual([400, { errors }]);
+    expect([answer.statusCode, answer.json<unknown>()]).toEqual([400, { errors, code: 'request_invalid' }]);
   });
 
   test('a parameter that it does not have is refused', async () => {
@@ -169,12 +169,16 @@ describe('bad input', () => {
     expect(answer.statusCode).toBe(400);
     expect(answer.json()).toEqual({
       errors: [{ msg: expect.stringContaining('fomat') as string, param: 'fomat', location: 'query' }],
+      code: 'parameter_unknown',
     });
   });
 
   test.each(['none', '..%2F', '%00', `${'ab'.repeat(32)}i0`])('the slug %j names nothing', async (slug) => {
     const answer = await app.inject(`${path}?slug=${slug}`);
     const errors = [{ msg: 'no collection has this slug', param: 'slug', location: 'query' }];
-    expect([answer.statusCode, answer.json<unknown>()]).toEqual([404, { errors }]);
+    expect([answer.statusCode, answer.json<unknown>()]).toEqual([
+      404,
+      { errors, code: 'collection_unknown' },
+    ]);
   });
 });

@@ -1,0 +1,73 @@
+import type { ClientBase } from 'pg';
+import type { Tip } from '#kernel/contracts/search-engine.ts';
+import type { BlockHash } from '#kernel/primitives/hash.ts';
+import { asHeight, type Height } from '#kernel/primitives/height.ts';
+
+/** Any request reads so many new blocks: a millisecond or two. More is a walk, of a second for a million blocks. */
+const newBlocksMax = 2_000;
+const walkMs = 10_000;
+
+/** From which block on all sales are counted. */
+export interface SaleCoverage {
+  /** The first of them. Null: not even those of the last block are known. */
+  readonly from: Height | null;
+}
+
+interface Kept {
+  /** Where the run of blocks with known sales begins: above the last block, where that has none. */
+  readonly begins: number;
+  readonly height: Height;
+  readonly hash: BlockHash;
+}
+
+/**
+ * Sales of a block are known where its spent outputs are. Blocks that are missing, or came without them, sold what no
+ * figure counts: so sums say from which block on they have everything.
+ */
+export class SaleCoverages {
+  #kept: Kept | null = null;
+
+  /** @param mayWalk false: only what is kept, and a few blocks; null where that does not suffice */
+  async read(client: ClientBase, { height, hash }: Tip, mayWalk: boolean): Promise<SaleCoverage | null> {
+    const kept = await this.#keptBelow(client, height);
+    if (kept?.height === height) return coverageOf(kept);
+    if (height - (kept?.height ?? -1) > newBlocksMax) {
+      if (!mayWalk) return null;
+      await client.query(`SET LOCAL statement_timeout = ${walkMs}`);
+    }
+    const begins = (await lastBeginning(client, kept?.height ?? -1, height)) ?? kept?.begins ?? height + 1;
+    this.#kept = { height, hash, begins };
+    return coverageOf(this.#kept);
+  }
+
+  /** What is kept of the chain of this snapshot. */
+  async #keptBelow(client: ClientBase, height: Height): Promise<Kept | null> {
+    const kept = this.#kept;
+    if (kept === null || kept.height > height) return null;
+    const { rowCount } = await client.query('SELECT FROM chain.blocks WHERE height = $1 AND hash = $2', [
+      kept.height,
+      Buffer.from(kept.hash),
+    ]);
+    return rowCount === 1 ? kept : null;
+  }
+}
+
+const coverageOf = ({ height, begins }: Kept): SaleCoverage => ({
+  from: begins > height ? null : asHeight(begins),
+});
+
+/**
+ * Where the last run of blocks with known sales begins, of blocks above a height up to another: after a gap, or after a
+ * block without its spent outputs, which may be the last one. Null: the run that reaches the lower height goes on.
+ */
+async function lastBeginning(client: ClientBase, above: number, to: Height): Promise<number | null> {
+  const { rows } = await client.query<{ begins: number | null }>(
+    `SELECT max(CASE WHEN NOT is_known THEN height + 1 WHEN before IS DISTINCT FROM height - 1 THEN height END) AS begins
+     FROM (
+       SELECT height, has_spent OR tx_count <= 1 AS is_known, lag(height) OVER (ORDER BY height) AS before
+       FROM chain.blocks WHERE height BETWEEN $1 AND $2
+     ) AS blocks WHERE height > $1`,
+    [above, to],
+  );
+  return rows[0]?.begins ?? null;
+}

@@ -1,0 +1,133 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { claimDerivedTables } from '#indexer/derived/derived-state.ts';
+import { derivedTables } from '#indexer/derived/derived-tables.ts';
+import { withTransaction } from '#kernel/pg/transaction.ts';
+import { networks } from '#kernel/primitives/network.ts';
+import type { RegtestTransaction } from '#test/builders/regtest/regtest-transaction.ts';
+import { alice, bob, Trades } from '#test/support/chain/trades.ts';
+import { importItems, marketApp } from '#test/support/market/market-app.ts';
+import { type IndexedNode, startIndexedNode } from '#test/support/utxos/indexed-node.ts';
+
+const data = '/marketplace/data';
+let node: IndexedNode;
+let app: Awaited<ReturnType<typeof marketApp>>;
+let sold: RegtestTransaction;
+let itemId: string;
+
+beforeAll(async () => {
+  node = await startIndexedNode();
+  const trades = new Trades(node);
+  const item = await trades.item(alice);
+  itemId = `${item.txid}i0`;
+  sold = await trades.purchase(item.coin(0), bob, 70_000);
+  await node.chain.mine([sold]);
+  await node.atTip();
+  await importItems(node.database, { slug: 'frogs' }, [[itemId, null]]);
+  app = await marketApp(node.database);
+});
+afterAll(async () => {
+  await app.close();
+  await node.close();
+});
+
+/** What the process that indexes does at its start. */
+const claim = (indexSales: boolean): Promise<void> =>
+  withTransaction(node.database.pool, (tx) =>
+    claimDerivedTables(tx, networks.regtest, derivedTables, {
+      indexAddresses: true,
+      indexRunes: true,
+      indexSats: false,
+      indexSales,
+    }),
+  );
+
+async function at(url: string): Promise<{ status: number; retry: boolean; text: string }> {
+  const answer = await app.inject(url);
+  return {
+    status: answer.statusCode,
+    retry: answer.headers['retry-after'] !== undefined,
+    text: answer.body,
+  };
+}
+
+const ofSalesAlone = [
+  `${data}/collections/activity?slug=frogs`,
+  `${data}/collections/activity?slug=unknown`,
+  `${data}/export?slug=frogs`,
+  `${data}/export?slug=unknown`,
+  `${data}/sales`,
+  `${data}/sales/stream`,
+  '/events?kind=sales',
+  '/events/text/1?kind=sales',
+];
+
+describe('where the settings leave sales out', () => {
+  test('all that asks for them alone is told so, with a code and what to do, whatever was indexed before', async () => {
+    const urls = [...ofSalesAlone, `/sale/${sold.txid}`];
+    await claim(false);
+    // an index that has sales, then one that never had
+    for (const remove of [false, true]) {
+      if (remove) await node.database.pool.query(`DELETE FROM chain.derived_tables WHERE name = 'sales'`);
+      for (const url of urls) {
+        const { status, retry, text } = await at(url);
+        expect([url, status, retry]).toEqual([url, 404, false]);
+        expect(text).toContain('"code":"sales_not_indexed"');
+        expect(text).toContain('INDEX_SALES=true');
+      }
+      const stats = JSON.parse((await at(`${data}/collections/frogs/stats`)).text) as object;
+      expect(stats).toMatchObject({ sales: null, holders: 1, items: { indexed: 1 } });
+      const items = JSON.parse((await at(`${data}/collections/frogs/items`)).text) as object;
+      expect(items).toMatchObject({ items: [{ inscriptionId: itemId, lastSale: null }] });
+      const list = JSON.parse((await at(`${data}/collections?q=frogs`)).text) as object;
+      expect(list).toMatchObject({ countedFrom: null, collections: [{ slug: 'frogs', week: null }] });
+      for (const page of ['/collection/frogs', '/market'])
+        expect((await at(page)).text).toContain('INDEX_SALES is false');
+    }
+    // set again: they are being filled in
+    await claim(true);
+    for (const url of ofSalesAlone) {
+      const { status, retry, text } = await at(url);
+      expect([url, status, retry]).toEqual([url, 503, true]);
+      expect(text).toContain('is being filled');
+    }
+    await node.database.pool.query(
+      `UPDATE chain.derived_tables SET is_followed = true, tip_height = NULL, tip_hash = NULL WHERE name = 'sales'`,
+    );
+  });
+});
+
+describe('sums of sales of an index with gaps', () => {
+  test('say from which block on they count', async () => {
+    const { pool } = node.database;
+    const from = async (): Promise<unknown> => {
+      const fresh = await marketApp(node.database);
+      const stats = await fresh.inject(`${data}/collections/frogs/stats`);
+      const list = await fresh.inject(`${data}/collections`);
+      const page = (await fresh.inject('/collection/frogs')).body;
+      await fresh.close();
+      const { countedFrom } = stats.json<{ sales: { countedFrom: number | null } }>().sales;
+      expect(list.json<{ countedFrom: number | null }>().countedFrom).toBe(countedFrom);
+      expect(page.includes('Sales are counted from block')).toBe(countedFrom !== null && countedFrom > 0);
+      return countedFrom;
+    };
+    expect(await from()).toBe(0);
+    const tip = await node.bitcoind.rpc.call<number>('getblockcount');
+    await pool.query('UPDATE chain.blocks SET has_spent = false, tx_count = 2 WHERE height = $1', [tip - 2]);
+    expect(await from()).toBe(tip - 1);
+    // what is kept goes on with new blocks, over one without its spent outputs
+    const kept = async (): Promise<unknown> =>
+      (await app.inject(`${data}/collections/frogs/stats`)).json<{ sales: object }>().sales;
+    const before = ((await kept()) as { countedFrom: number }).countedFrom;
+    await node.chain.mine();
+    await node.atTip();
+    expect(await kept()).toMatchObject({ countedFrom: before });
+    await node.chain.mine();
+    await node.atTip();
+    await pool.query('UPDATE chain.blocks SET has_spent = false, tx_count = 2 WHERE height = $1', [tip + 2]);
+    expect(await kept()).toMatchObject({ countedFrom: null });
+    expect(await from()).toBe(null);
+    await node.chain.mine();
+    await node.atTip();
+    expect(await kept()).toMatchObject({ countedFrom: tip + 3 });
+  });
+});
