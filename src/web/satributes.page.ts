@@ -8,6 +8,7 @@ interface SatributeLine {
   readonly title: string;
   readonly about: string;
   readonly origin: string;
+  readonly completeness: string;
   readonly spellings: readonly string[];
   readonly networks: 'all' | 'mainnet';
   readonly findable: boolean;
@@ -78,6 +79,7 @@ export function satributePage(view: SatributeView): Markup {
 ${row('Id', html`<span class="mono">${id}</span>, version ${version}`)}
 ${row('Also spelled', spellings.slice(1).join(', ') || html`<span class="faint">no other way</span>`)}
 ${row('Origin', origin)}
+${row('Completeness', view.completeness)}
 ${row('Networks', view.networks === 'all' ? 'all' : 'mainnet, where it happened')}
 ${row('Sats', satWords(sats))}
 ${rule.why !== undefined && row('Unknown because', rule.why)}

@@ -18,7 +18,8 @@ const summary = Type.Object({
   version: Type.Integer({ description: 'another rule under the same id is another version' }),
   title: text,
   about: text,
-  origin: text,
+  origin: Type.String({ description: 'where the rule or the list comes from' }),
+  completeness: Type.String({ description: 'whether its sats are all that there are, as far as is known' }),
   spellings: Type.Array(text, { description: 'the id, and what public interfaces call it' }),
   networks: Type.Union([Type.Literal('all'), Type.Literal('mainnet')]),
   findable: Type.Boolean({ description: 'its sats are known, and it means something on this network' }),
@@ -52,13 +53,14 @@ export const satExplainAnswer = Type.Object({
 type Summary = Static<typeof summary>;
 
 function summaryOf(satribute: Satribute, network: NetworkName): Summary {
-  const { id, version, title, about, origin, networks, rule, inventory, scanner } = satribute;
+  const { id, version, title, about, origin, completeness, networks, rule, inventory, scanner } = satribute;
   return {
     id,
     version,
     title,
     about,
     origin,
+    completeness,
     spellings: [id, ...[inventory, scanner].filter((spelling) => spelling !== undefined)],
     networks,
     findable: isFindable(satribute, network),

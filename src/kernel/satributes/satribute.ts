@@ -32,8 +32,10 @@ export interface Satribute {
   readonly title: string;
   /** What it is, in a sentence. */
   readonly about: string;
-  /** Who defined it so. */
+  /** Who defined it so: where the rule or the list comes from. */
   readonly origin: string;
+  /** Whether its sats are all that there are, as far as is known. */
+  readonly completeness: string;
   /** `mainnet`: what happened there, whose sat numbers mean nothing on other networks. */
   readonly networks: 'all' | 'mainnet';
   /** Other spellings of public interfaces. */

@@ -21,14 +21,14 @@ const has = (id: string, sat: number): boolean =>
 const firstAt = (height: number): number => firstSatAt(asHeight(height));
 
 describe('definitions', () => {
-  test('have a name, a version and an origin each, and no name twice', () => {
+  test('have a name, a version, an origin and what is known of its completeness each, and no name twice', () => {
     const names = satributes.flatMap(({ id, inventory, scanner }) => [id, inventory, scanner]);
     const given = names.filter((name) => name !== undefined);
     expect(new Set(given).size).toBe(given.length);
-    for (const { id, version, title, about, origin } of satributes) {
+    for (const { id, version, title, about, origin, completeness } of satributes) {
       expect(id).toMatch(/^[a-z0-9_-]+$/u);
       expect(version).toBeGreaterThanOrEqual(1);
-      for (const words of [title, about, origin]) expect(words).not.toBe('');
+      for (const words of [title, about, origin, completeness]) expect(words).not.toBe('');
     }
   });
 
