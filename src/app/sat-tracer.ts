@@ -2,13 +2,12 @@ import type pg from 'pg';
 import { satRangesInBlock } from '#chain/sats/sat-ranges.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
-import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { parseBlockHash, parseTxid } from '#kernel/primitives/hash.ts';
-import { NodeTraceSource } from '#sat-ranges/node-trace-source.ts';
+import { NodeTraceSource, type TraceRpc } from '#sat-ranges/node-trace-source.ts';
 import { SatTracer } from '#sat-ranges/sat-tracer.ts';
 
 /** The sats of unspent outputs: from the index of sats where the database has one, and else traced back. */
-export function openSatTracer(pool: pg.Pool, node: NodeRpc, blocks: BlockSource): SatTracer {
+export function openSatTracer(pool: pg.Pool, node: TraceRpc, blocks: BlockSource): SatTracer {
   return new SatTracer(
     new NodeTraceSource(node, blocks, ({ txid, vout, value, height, blockHash }, signal) => {
       const id = parseTxid(txid);

@@ -4,7 +4,7 @@ import { RawTransactions } from '#indexer/transaction/raw-transaction.ts';
 import { satsOfBitcoins } from '#kernel/bitcoin/amount.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
-import type { NodeRpc } from '#kernel/contracts/node.ts';
+import type { CallOptions, NodeRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { FairGate } from '#kernel/fair-gate.ts';
 import { type BlockHashHex, displayHash, parseBlockHash, type TxidHex } from '#kernel/primitives/hash.ts';
@@ -34,11 +34,24 @@ const callWaitMs = 30_000;
 const cachedPartsMax = 200_000;
 /** Hashes of blocks by height, in memory. */
 const cachedHashesMax = 100_000;
+/**
+ * Hashes that are asked for in one request, from a height downwards: coins that move often come from the blocks just
+ * below. A hash takes the node some 5 microseconds, a request of its own a hundred times as long.
+ */
+const hashesAtOnce = 64;
 /** Bitcoin Core's codes for what it does not have: not found, pruned, or out of range (rpc/protocol.h). */
 const absentCodes: ReadonlySet<unknown> = new Set([-1, -5, -8]);
 
 const firstSubsidy: number = subsidyAt(genesisHeight);
 const opReturn = '6a';
+
+/** A node that may take many calls in one request: results in their order; one failed call throws for all. */
+export interface TraceRpc extends NodeRpc {
+  batch?<Result>(
+    calls: readonly { readonly method: string; readonly parameters: readonly unknown[] }[],
+    options?: CallOptions,
+  ): Promise<Result[]>;
+}
 
 interface NodeInput {
   readonly coinbase?: string;
@@ -59,7 +72,7 @@ interface NodeTransaction {
  * and what it spends for every one of them; fees are read from the raw block.
  */
 export class NodeTraceSource implements TraceSource {
-  readonly #node: NodeRpc;
+  readonly #node: TraceRpc;
   /** Walks serve several clients, so they count as one that nobody else is. */
   readonly #calls = new FairGate({
     running: callsMax,
@@ -77,7 +90,7 @@ export class NodeTraceSource implements TraceSource {
   });
 
   /** @param indexed an index of all sats, where there is one */
-  constructor(node: NodeRpc, blocks: BlockSource, indexed?: IndexedRanges) {
+  constructor(node: TraceRpc, blocks: BlockSource, indexed?: IndexedRanges) {
     this.indexed = indexed;
     this.#node = node;
     this.#blocks = blocks;
@@ -173,16 +186,37 @@ export class NodeTraceSource implements TraceSource {
   async #hashAt(height: Height, fresh: boolean, asker?: Asker): Promise<BlockHashHex | null> {
     const cached = fresh ? undefined : this.#hashes.get(height);
     if (cached !== undefined) return cached;
+    if (!fresh && this.#node.batch !== undefined) return this.#hashesDownFrom(height, asker);
     const hash = await this.#ask<BlockHashHex>('getblockhash', [height], asker);
     if (hash !== null) this.#hashes.set(height, hash);
     return hash;
   }
 
+  /** The hash of a height, and those below it that come in the same answer. */
+  async #hashesDownFrom(height: Height, asker?: Asker): Promise<BlockHashHex | null> {
+    const count = Math.min(hashesAtOnce, height + 1);
+    const calls = Array.from({ length: count }, (_, below) => ({
+      method: 'getblockhash',
+      parameters: [height - below],
+    }));
+    const hashes = await this.#found(asker, (options) => this.#node.batch?.<BlockHashHex>(calls, options));
+    for (const [below, hash] of (hashes ?? []).entries()) this.#hashes.set(asHeight(height - below), hash);
+    return hashes?.[0] ?? null;
+  }
+
   /** Null where the node does not have it. */
-  async #ask<Result>(method: string, parameters: readonly unknown[], asker?: Asker): Promise<Result | null> {
+  #ask<Result>(method: string, parameters: readonly unknown[], asker?: Asker): Promise<Result | null> {
+    return this.#found(asker, (options) => this.#node.call<Result>(method, parameters, options));
+  }
+
+  /** Null where the node does not have it. */
+  async #found<Result>(
+    asker: Asker | undefined,
+    call: (options: CallOptions) => Promise<Result> | undefined,
+  ): Promise<Result | null> {
     const options = asker === undefined ? {} : { signal: asker.signal };
     try {
-      return await this.#calls.run(asker, () => this.#node.call<Result>(method, parameters, options));
+      return (await this.#calls.run(asker, async () => call(options))) ?? null;
     } catch (error) {
       const isAbsent = error instanceof AppError && error.code === 'node_call_failed';
       if (isAbsent && absentCodes.has(error.details['rpcCode'])) return null;

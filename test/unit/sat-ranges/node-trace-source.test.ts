@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import type { CallOptions, NodeRpc } from '#kernel/contracts/node.ts';
 import { asTxid, displayHash } from '#kernel/primitives/hash.ts';
-import { NodeTraceSource } from '#sat-ranges/node-trace-source.ts';
+import { asHeight } from '#kernel/primitives/height.ts';
+import { NodeTraceSource, type TraceRpc } from '#sat-ranges/node-trace-source.ts';
 import { testAsker } from '#test/support/asker.ts';
 
 /** A node that answers a call when the test lets it, and never before. */
@@ -68,4 +69,58 @@ test('look-ups end with the client that asked, those that wait are never asked, 
     await turn();
   }
   expect(await other).toBeNull();
+});
+
+/** A node with a chain of blocks whose hashes are known, and a coinbase in each. */
+class ChainNode implements TraceRpc {
+  readonly url = 'http://chain.example';
+  readonly calls: string[] = [];
+  /** Hashes are those of another branch from here on. */
+  movedFrom = Number.POSITIVE_INFINITY;
+
+  hashAt(height: number): string {
+    return `${height >= this.movedFrom ? 'b' : 'a'}${height.toString(16).padStart(63, '0')}`;
+  }
+
+  call<Result>(method: string, parameters: readonly unknown[] = []): Promise<Result> {
+    this.calls.push(method);
+    if (method === 'getblockhash') return Promise.resolve(this.hashAt(Number(parameters[0])) as Result);
+    const hash = String(parameters[2]);
+    const isOnChain = this.hashAt(Number.parseInt(hash.slice(1), 16)) === hash;
+    const vin = [{ coinbase: '00' }];
+    const vout = [{ value: 50, scriptPubKey: { hex: '51' } }];
+    return Promise.resolve({ in_active_chain: isOnChain, vin, vout } as Result);
+  }
+
+  batch<Result>(calls: readonly { readonly parameters: readonly unknown[] }[]): Promise<Result[]> {
+    this.calls.push(`${calls.length} at once`);
+    return Promise.resolve(calls.map(({ parameters }) => this.hashAt(Number(parameters[0])) as Result));
+  }
+}
+
+const { txid } = outpoint(7);
+const coinbase = { outputs: [5_000_000_000], inputs: null };
+
+test('the hashes of the blocks below come with that of a block, in one request', async () => {
+  const node = new ChainNode();
+  const source = new NodeTraceSource(node, noBlocks);
+  for (let height = 100; height > 30; height--)
+    expect(await source.transaction(txid, asHeight(height))).toEqual(coinbase);
+  const requests = node.calls.filter((name) => name !== 'getrawtransaction');
+  expect(requests).toEqual(['64 at once', '37 at once']);
+});
+
+test('a hash from before a reorganisation is asked for again', async () => {
+  const node = new ChainNode();
+  const source = new NodeTraceSource(node, noBlocks);
+  expect(await source.transaction(txid, asHeight(50))).toEqual(coinbase);
+  node.movedFrom = 40;
+  expect(await source.transaction(outpoint(8).txid, asHeight(45))).toEqual(coinbase);
+  expect(node.calls).toEqual([
+    '51 at once',
+    'getrawtransaction',
+    'getrawtransaction',
+    'getblockhash',
+    'getrawtransaction',
+  ]);
 });
