@@ -463,6 +463,16 @@ CREATE TABLE chain.rare_sats (
 );
 CREATE INDEX rare_sats_height ON chain.rare_sats USING btree (height);
 
+CREATE TABLE chain.recent_sats (
+  height integer NOT NULL,
+  written_below integer NOT NULL,
+  made bytea NOT NULL,
+  spent bytea NOT NULL,
+  CONSTRAINT recent_sats_pkey PRIMARY KEY (height)
+);
+ALTER TABLE chain.recent_sats ALTER COLUMN made SET STORAGE EXTERNAL;
+ALTER TABLE chain.recent_sats ALTER COLUMN spent SET STORAGE EXTERNAL;
+
 CREATE TABLE chain.rune_balances (
   height integer NOT NULL,
   spent_height integer,

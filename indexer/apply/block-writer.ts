@@ -6,6 +6,7 @@ import { expandFingerprintKey } from '#indexer/transaction/outpoint-fingerprint.
 import type { ParsedBlock } from '#indexer/workers/parse-pool.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import { batchDecided, batchesBegin, seam } from '#kernel/failpoint.ts';
+import { withTransaction } from '#kernel/pg/transaction.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import type { SearchDemand } from '#kernel/search-demand.ts';
 import { stageClock } from '#kernel/stages/span.ts';
@@ -184,6 +185,17 @@ export class BlockWriter {
   async finish(): Promise<void> {
     await this.#writing;
     this.#stages.finished();
+  }
+
+  /** A load has ended: derived tables write the rows that they put off. */
+  async settle(): Promise<void> {
+    await this.finish();
+    const { writer, followed } = this.#session;
+    for (const { table } of followed.active) {
+      const { settle } = table;
+      if (settle !== undefined)
+        await withTransaction(writer, (tx) => settle(tx, this.#derivedMemories.of(table)));
+    }
   }
 
   /** Takes back all blocks above a height (-1: all blocks), from the tip downwards, one transaction each. */

@@ -87,6 +87,7 @@ export class WriterConnection {
     if (this.#isIndexed || session === null) return;
     const { demand, pool, onIndexing } = this.#options;
     onIndexing?.();
+    await this.run(async () => this.#writer?.settle());
     await this.run(() =>
       ensureSecondaryIndexes(session.writer, {
         tables: session.tables.filter((table) => !session.followed.behind.includes(table)),

@@ -162,7 +162,7 @@ const sizeOfRanges = `(
 
 /**
  * Rows that no block made; and whether every sat that was mined is in an output, lost or in an output that lost its
- * place. Only at the tip: spent outputs have no rows.
+ * place. Only at the tip: spent outputs have no rows. Nor have all unspent ones while a first load goes on.
  */
 export const partitionQuery = `
   SELECT 'chain.sats' AS table, 'key ' || s.key AS row, $1::integer AS height FROM chain.sats s
@@ -173,6 +173,7 @@ export const partitionQuery = `
     UNION SELECT 'chain.rare_sats', height FROM chain.rare_sats
     UNION SELECT 'chain.lost_sats', height FROM chain.lost_sats
     UNION SELECT 'chain.spent_sats', height FROM chain.spent_sats
+    UNION SELECT 'chain.recent_sats', height FROM chain.recent_sats
   ) AS r
   WHERE r.height <= $1 AND NOT EXISTS (SELECT FROM chain.blocks b WHERE b.height = r.height)
   UNION ALL
@@ -187,4 +188,5 @@ export const partitionQuery = `
   ) AS total
   WHERE mined <> held + lost + replaced
     AND (SELECT tip_height FROM chain.state) = $1
+    AND NOT EXISTS (SELECT FROM chain.recent_sats)
     AND EXISTS (SELECT FROM chain.derived_tables WHERE name = 'sats')`;

@@ -11,6 +11,7 @@ export const satTargets = {
   rare: { table: 'chain.rare_sats', columns: 'sat, sat_offset, height, vout, txid' },
   lost: { table: 'chain.lost_sats', columns: 'height, lost_sats, replaced_sats, ranges' },
   spent: { table: 'chain.spent_sats', columns: 'height, outputs' },
+  recent: { table: 'chain.recent_sats', columns: 'height, written_below, made, spent' },
 } as const satisfies Record<string, Pick<DerivedTarget, 'table' | 'columns'>>;
 
 const hashLength = 32;
@@ -54,7 +55,22 @@ export function encodeHeld(out: CopyEncoder, name: string, held: HeldSats): void
   encodeRanges(out, held);
 }
 
-interface NamedSats {
+/** Outpoints one after another. The bytes are valid until the next call. */
+export function packNames(names: readonly string[]): Uint8Array {
+  const length = names.length * outpointLength;
+  if (length > outputs.length) outputs = Buffer.alloc(length * 2);
+  let at = 0;
+  for (const name of names) at += outputs.write(name, at, 'latin1');
+  return outputs.subarray(0, length);
+}
+
+/** Reads them again. */
+export function* unpackNames(bytes: Buffer): Generator<string> {
+  for (let at = 0; at < bytes.length; at += outpointLength)
+    yield bytes.toString('latin1', at, at + outpointLength);
+}
+
+export interface NamedSats {
   readonly name: string;
   readonly held: HeldSats;
 }

@@ -1,8 +1,9 @@
 import { strict as assert } from 'node:assert';
 import type pg from 'pg';
 import { applySats, type SatBlock, type SatChanges } from '#indexer/ledger/sats/apply-sats.ts';
-import { SatState, type SatTotals } from '#indexer/ledger/sats/sat-state.ts';
+import { type HeldSats, SatState, type SatTotals } from '#indexer/ledger/sats/sat-state.ts';
 import type { CopyEncoder } from '#kernel/pg/copy-binary.ts';
+import { type Height, maxHeight } from '#kernel/primitives/height.ts';
 import type {
   DerivedBlock,
   DerivedContext,
@@ -12,7 +13,8 @@ import type {
 } from '../derived-table.ts';
 import { type AppliedSats, inscribedSats, lostRangesOf, satBlockOf } from './applied-sats.ts';
 import { compareSats } from './compare-sats.ts';
-import { encodeHeld, encodeRanges, packOutputs } from './sat-encoding.ts';
+import { encodeHeld, encodeRanges, packNames, packOutputs } from './sat-encoding.ts';
+import { ensureOutpointIndex } from './sat-indexes.ts';
 import { SatMemory } from './sat-memory.ts';
 import { askRanges, readSatTotals, recallSpent } from './sat-question.ts';
 import { SpentRanges } from './spent-ranges.ts';
@@ -26,9 +28,14 @@ export interface SatEncoders {
   readonly rare: CopyEncoder;
   readonly lost: CopyEncoder;
   readonly spent: CopyEncoder;
+  readonly recent: CopyEncoder;
 }
 
-/** The rows of sats of a batch. */
+/**
+ * The rows of sats of a batch. In a first load, outputs of the newest blocks have no rows: most are spent before memory
+ * needs their room. Until then what a batch made and spent of them is one row (`recent_sats`), for a writer that begins
+ * again.
+ */
 export class SatRows implements DerivedRows {
   readonly #out: SatEncoders;
   readonly #context: DerivedContext;
@@ -36,6 +43,11 @@ export class SatRows implements DerivedRows {
   /** Null: there was no question, or `verify` asks about a block whose spends are not kept any more. */
   #state: SatState | null = null;
   #firstHeight = 0;
+  /** Of the batch that was being committed when this one asked; null: there was none. */
+  #earlier: SatState | null = null;
+  /** Unspent outputs of lower blocks have their rows: before this batch, and after it. */
+  #writtenBefore = 0;
+  #writtenAfter = 0;
   /** By height. */
   readonly #read = new Map<number, SatBlock>();
   readonly #applied: AppliedSats[] = [];
@@ -51,14 +63,37 @@ export class SatRows implements DerivedRows {
 
   async ask({ client, blocks, below, before }: DerivedQuestion): Promise<void> {
     assert(before === null || before instanceof SatRows, 'rows of sats');
+    const first = blocks[0]?.ref.height ?? maxHeight;
+    this.#writtenBefore = Math.min(first, this.#writtenBelow(before));
     const earlier = before === null ? null : before.#state;
+    this.#earlier = earlier;
     const totals = earlier ?? this.#memory?.totals ?? (await readSatTotals(client, below));
     const state = new SatState(totals);
     for (const block of blocks) this.#read.set(block.ref.height, satBlockOf(block));
-    const names = this.#tellKnown([...this.#read.values()], earlier, state);
+    const unknown = this.#tellKnown([...this.#read.values()], earlier, state);
+    // until the first rows are written, memory has all outputs
+    const names = this.#writtenBefore > 0 ? unknown : [];
     if (this.#memory === null && !(await recallSpent(client, below, state))) return;
+    await this.#ensureIndex(client, names, state);
     await askRanges(client, names, below, state);
     this.#state = state;
+  }
+
+  #writtenBelow(before: SatRows | null): number {
+    if (before !== null) return before.#writtenAfter;
+    // who remembers nothing asks for all
+    return this.#memory?.writtenBelow ?? maxHeight;
+  }
+
+  /** Before the first question, and before the first row is deleted. */
+  async #ensureIndex(client: pg.ClientBase, asked: readonly string[], state: SatState): Promise<void> {
+    const memory = this.#memory;
+    if (memory === null || memory.hasIndex) return;
+    let isNeeded = asked.length > 0;
+    for (const { height } of state.learnt()) isNeeded ||= height < this.#writtenBefore;
+    if (!isNeeded) return;
+    await ensureOutpointIndex(client);
+    memory.hasIndex = true;
   }
 
   /** Tells the state what is in memory, and returns the outpoints that are left to ask. */
@@ -91,8 +126,8 @@ export class SatRows implements DerivedRows {
     const applied = { block: satBlock, changes, inscribed: inscribedSats(ledger, satBlock, changes) };
     if (this.#applied.length === 0) this.#firstHeight = changes.height;
     this.#applied.push(applied);
-    // outputs of this batch were not written
-    this.#spent.add(changes.spent.filter(({ held }) => held.height < this.#firstHeight));
+    // others were not written
+    this.#spent.add(changes.spent.filter(({ held }) => held.height < this.#writtenBefore));
     this.#encode(applied);
   }
 
@@ -138,7 +173,65 @@ export class SatRows implements DerivedRows {
 
   /** Outputs that a later block of the batch spent are never written. */
   end(): void {
-    for (const [name, held] of this.#state?.left() ?? []) encodeHeld(this.#out.ranges, name, held);
+    const state = this.#state;
+    const last = this.#applied.at(-1)?.changes.height;
+    if (state === null || last === undefined) return;
+    this.#writtenAfter = this.#writeBelow(last);
+    for (const [name, held] of this.#unwritten(state, this.#writtenAfter))
+      encodeHeld(this.#out.ranges, name, held);
+    if (this.#writtenAfter <= last) this.#encodeRecent(state, last);
+    this.#earlier = null;
+  }
+
+  /** Blocks that can be taken back have their rows, so that undo knows rows alone. */
+  #writeBelow(last: Height): number {
+    const memory = this.#memory;
+    if (memory === null || this.#keeps(last)) return last + 1;
+    const outputs = this.#applied.reduce((sum, { changes }) => sum + changes.rangeCount.length, 0);
+    return Math.max(this.#writtenBefore, Math.min(last + 1, memory.makeRoom(outputs, this.#numbers)));
+  }
+
+  /** Numbers of the lists that its outputs share. */
+  get #numbers(): number {
+    return this.#applied.reduce((sum, { changes }) => sum + changes.pairs.length, 0);
+  }
+
+  /** Unspent outputs of blocks below a height that have no rows. */
+  *#unwritten(state: SatState, below: number): Generator<readonly [name: string, held: HeldSats]> {
+    const earlier = this.#earlier;
+    const before = earlier === null ? this.#remembered(below) : this.#ofEarlier(earlier, below);
+    for (const [name, held] of before) if (isUnspent(state, name, held)) yield [name, held];
+    for (const [name, held] of state.left()) if (held.height < below) yield [name, held];
+  }
+
+  #remembered(below: number): Iterable<readonly [name: string, held: HeldSats]> {
+    return this.#memory?.between(this.#writtenBefore, below) ?? [];
+  }
+
+  /** The same after the batch that was being committed: memory may have learnt it meanwhile, or not. */
+  *#ofEarlier(earlier: SatState, below: number): Generator<readonly [name: string, held: HeldSats]> {
+    for (const [name, held] of this.#remembered(below))
+      if (isUnspent(earlier, name, held)) yield [name, held];
+    for (const [name, held] of earlier.left())
+      if (held.height >= this.#writtenBefore && held.height < below && this.#memory?.find(name) !== held)
+        yield [name, held];
+  }
+
+  #encodeRecent(state: SatState, last: Height): void {
+    const { recent } = this.#out;
+    const made: { name: string; held: HeldSats }[] = [];
+    for (const [name, held] of state.left()) if (held.height >= this.#writtenAfter) made.push({ name, held });
+    const spent: string[] = [];
+    for (const { changes } of this.#applied)
+      for (const { name, held } of changes.spent)
+        if (held.height >= this.#writtenBefore && held.height < this.#firstHeight) spent.push(name);
+    recent.row();
+    recent.int4(last);
+    recent.int4(this.#writtenAfter);
+    const outputs = packOutputs(made);
+    recent.range(outputs, 0, outputs.length);
+    const names = packNames(spent);
+    recent.range(names, 0, names.length);
   }
 
   async write(tx: pg.ClientBase): Promise<void> {
@@ -150,7 +243,11 @@ export class SatRows implements DerivedRows {
       forget === null
         ? Promise.resolve()
         : tx.query('DELETE FROM chain.spent_sats WHERE height <= $1', [forget]);
-    await Promise.all([this.#spent.write(tx), forgotten]);
+    const written =
+      this.#writtenAfter > this.#writtenBefore
+        ? tx.query('DELETE FROM chain.recent_sats WHERE height < $1', [this.#writtenAfter])
+        : Promise.resolve();
+    await Promise.all([this.#spent.write(tx), forgotten, written]);
   }
 
   committed(): void {
@@ -158,14 +255,26 @@ export class SatRows implements DerivedRows {
     const state = this.#state;
     if (memory === null || state === null) return;
     memory.totals = totalsOf(state);
-    for (const { changes } of this.#applied) for (const { name } of changes.spent) memory.forget(name);
-    const pairs = this.#applied.reduce((sum, { changes }) => sum + changes.pairs.length, 0);
-    memory.learn(state.left(), pairs);
+    const last = this.#applied.at(-1);
+    if (last === undefined) return;
+    const batch = {
+      left: state.left(),
+      spent: this.#applied.flatMap(({ changes }) => changes.spent.map(({ name }) => name)),
+      height: last.changes.height,
+      numbers: this.#numbers,
+    };
+    memory.learn(batch, this.#writtenAfter);
   }
 
   compare(tx: pg.ClientBase, { block, ledger }: DerivedBlock): Promise<RowSets[]> {
     return compareSats(tx, satBlockOf(block), ledger, this.#applied.at(-1) ?? null);
   }
+}
+
+/** Whether a batch leaves an output of earlier blocks as it was. */
+function isUnspent(state: SatState, name: string, held: HeldSats): boolean {
+  const found = state.find(name);
+  return found === undefined || found === held;
 }
 
 function totalsOf({ lostSats, replacedSats }: SatTotals): SatTotals {

@@ -2,13 +2,13 @@ import { strict as assert } from 'node:assert';
 import type pg from 'pg';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { copyBinary, encoderOf } from '#kernel/pg/copy-binary.ts';
-import { type Height, maxHeight } from '#kernel/primitives/height.ts';
+import type { Height } from '#kernel/primitives/height.ts';
 import type { DerivedTable, DerivedTarget } from '../derived-table.ts';
 import { everyBlock } from '../every-block.ts';
 import { partitionQuery } from './compare-sats.ts';
+import { openSatMemory, writeRecent } from './recent-sats.ts';
 import { encodeHeld, satTargets, unpackOutputs } from './sat-encoding.ts';
-import { SatMemory } from './sat-memory.ts';
-import { readSatTotals } from './sat-question.ts';
+import { satIndexes } from './sat-indexes.ts';
 import { SatRows } from './sat-rows.ts';
 
 const nothing = new Uint8Array(0);
@@ -21,33 +21,25 @@ export const sats: DerivedTable = {
   targets: Object.values(satTargets).map(
     (target): DerivedTarget => ({ ...target, keyColumns: 0, rowsBy: 'compare' }),
   ),
-  indexes: {
-    // inscriptions on a sat
-    sats_sat: { table: 'chain.sats', columns: 'sat, key' },
-    // outputs that a block made
-    sat_ranges_height: { table: 'chain.sat_ranges', columns: 'height', isForUndo: true },
-    rare_sats_height: { table: 'chain.rare_sats', columns: 'height', isForUndo: true },
-  },
+  indexes: satIndexes,
   firstHeight: () => 0,
   isWanted: ({ indexSats }) => indexSats,
   ...everyBlock({ name: 'index of sats', fixed: 'sat_index_fixed', gap: 'sat_index_gap' }),
   countsLostSats: true,
-  async openMemory(client) {
-    const memory = new SatMemory();
-    memory.totals = await readSatTotals(client, maxHeight);
-    return memory;
-  },
-  begin: ([ranges, inscribed, rare, lost, spent], context) => {
+  openMemory: openSatMemory,
+  begin: ([ranges, inscribed, rare, lost, spent, recent], context) => {
     assert(
       ranges !== undefined &&
         inscribed !== undefined &&
         rare !== undefined &&
         lost !== undefined &&
-        spent !== undefined,
-      'five encoders',
+        spent !== undefined &&
+        recent !== undefined,
+      'six encoders',
     );
-    return new SatRows({ ranges, sats: inscribed, rare, lost, spent }, context);
+    return new SatRows({ ranges, sats: inscribed, rare, lost, spent, recent }, context);
   },
+  settle: writeRecent,
   refuseUndo,
   async undo(tx, { ref: { height }, firstKey }) {
     const { rows } = await tx.query<{ outputs: Buffer }>(

@@ -24,10 +24,10 @@ export class SatState {
   lostSats: number;
   /** And what was in outputs whose place a later coinbase took. */
   replacedSats: number;
-  /** Null: spent by a block of the batch. */
-  readonly #outputs = new Map<string, HeldSats | null>();
-  /** Outputs that its own blocks made. */
-  readonly #made = new Set<string>();
+  /** Outputs of earlier blocks; null: spent by a block of the batch. */
+  readonly #learnt = new Map<string, HeldSats | null>();
+  /** Outputs that its own blocks made and left. */
+  readonly #made = new Map<string, HeldSats>();
 
   constructor({ lostSats, replacedSats }: SatTotals) {
     this.lostSats = lostSats;
@@ -36,31 +36,38 @@ export class SatState {
 
   /** Tells it an unspent output of an earlier block. */
   learn(name: string, held: HeldSats): void {
-    this.#outputs.set(name, held);
+    this.#learnt.set(name, held);
   }
 
   make(name: string, held: HeldSats): void {
-    this.#outputs.set(name, held);
-    this.#made.add(name);
+    this.#made.set(name, held);
   }
 
-  /** Null: the batch has spent it. Undefined: the batch does not know it. */
+  /** Null: the batch has spent it. Undefined: the batch does not know it, or has made and spent it. */
   find(name: string): HeldSats | null | undefined {
-    return this.#outputs.get(name);
+    return this.#made.get(name) ?? this.#learnt.get(name);
   }
 
   /** Takes an output that is unspent; null: there is none. */
   spend(name: string): HeldSats | null {
-    const held = this.#outputs.get(name) ?? null;
-    if (held !== null) this.#outputs.set(name, null);
-    return held;
+    const held = this.#learnt.get(name);
+    if (held != null) {
+      this.#learnt.set(name, null);
+      return held;
+    }
+    const made = this.#made.get(name);
+    if (made === undefined) return null;
+    this.#made.delete(name);
+    return made;
   }
 
-  /** The outputs of its own blocks that none of them has spent. */
-  *left(): Generator<[name: string, held: HeldSats]> {
-    for (const name of this.#made) {
-      const held = this.#outputs.get(name);
-      if (held != null) yield [name, held];
-    }
+  /** The outputs of earlier blocks that it was told and its blocks have not spent yet. */
+  *learnt(): Generator<HeldSats> {
+    for (const held of this.#learnt.values()) if (held !== null) yield held;
+  }
+
+  /** The outputs of its own blocks that none of them has spent, in the order of their blocks. */
+  left(): IterableIterator<readonly [name: string, held: HeldSats]> {
+    return this.#made.entries();
   }
 }

@@ -1,5 +1,6 @@
 import type { ClientBase } from 'pg';
 import { isComplete } from '#chain/derived/derived-tables.queries.ts';
+import { knowsSatRanges } from '#chain/sats/known-ranges.queries.ts';
 import { rowsInTurns } from '#chain/snapshot/rows-in-turns.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { BlockHash, Txid } from '#kernel/primitives/hash.ts';
@@ -56,7 +57,7 @@ export async function knownOutputs(
 ): Promise<KnownOutputs> {
   const held: Map<number, KnownOutput> = await heldOutputs(client, outpoints, fingerprints);
   const hasAll = await isComplete(client, 'outputs');
-  const hasAllWithValue = hasAll || (await isComplete(client, 'sats'));
+  const hasAllWithValue = hasAll || (await knowsSatRanges(client));
   if (!hasAllWithValue) return { byPlace: held, hasAll, hasAllWithValue };
   const places = outpoints.map((_, place) => place).filter((place) => !held.has(place));
   const left = places.flatMap((place) => outpoints[place] ?? []);

@@ -7,6 +7,7 @@ import type { BlockHash, Txid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import { type SatRange, satsIn } from '#kernel/satributes/satribute.ts';
 import { packedRangeLength, unpackRanges } from '#kernel/sats/packed-ranges.ts';
+import { knowsSatRanges } from './known-ranges.queries.ts';
 
 /** Whether this server has the index of sats. It has every indexed block then. */
 export async function hasSatIndex(client: ClientBase): Promise<boolean> {
@@ -23,7 +24,7 @@ function requireFew(bytes: number, most = rangesMax): void {
 
 /** The ranges of some outputs. */
 export interface SatRangesOfOutputs {
-  /** Those of an unspent output of the chain: none where it has no value. Null: this server has no index of sats. */
+  /** Those of an unspent output of the chain: none where it has no value. Null: this server has no index of sats, or not all of it yet. */
   of(outpoint: Outpoint): readonly SatRange[] | null;
 }
 
@@ -39,7 +40,7 @@ export async function satRangesOf(
   outpoints: readonly Outpoint[],
   most = rangesMax,
 ): Promise<SatRangesOfOutputs> {
-  if (!(await hasSatIndex(client))) return { of: () => null };
+  if (!(await knowsSatRanges(client))) return { of: () => null };
   if (outpoints.length === 0) return { of: () => [] };
   const asked = [
     outpoints.map(({ txid }) => Buffer.from(txid)),
@@ -75,7 +76,7 @@ export async function satRangesInBlock(
   value: number,
   block: { readonly height: Height; readonly hash: BlockHash },
 ): Promise<readonly SatRange[] | null> {
-  if (!(await hasSatIndex(client))) return null;
+  if (!(await knowsSatRanges(client))) return null;
   const { rows } = await client.query<{ ranges: Buffer | null }>(
     `SELECT r.ranges FROM chain.blocks b
      LEFT JOIN chain.sat_ranges r ON chain.hash64(r.txid, r.vout) = chain.hash64($1, $2) AND r.txid = $1 AND r.vout = $2

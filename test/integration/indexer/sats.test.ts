@@ -1,11 +1,14 @@
 import fc from 'fast-check';
 import type pg from 'pg';
 import { describe, expect, test } from 'vitest';
+import { satRangesOf } from '#chain/sats/sat-ranges.queries.ts';
 import { follow } from '#indexer/follow/follow.ts';
 import type { FollowOptions } from '#indexer/follow/follow-options.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
 import { verifyChain } from '#indexer/verify/verify-chain.ts';
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
+import { asTxid } from '#kernel/primitives/hash.ts';
+import { asHeight } from '#kernel/primitives/height.ts';
 import { comparisonWith } from '#test/support/chain/chain-dump.ts';
 import { GoldenChain, goldenChainNames } from '#test/support/chain/golden-chain.ts';
 import { indexFolder, indexTests } from '#test/support/chain/index-tests.ts';
@@ -133,6 +136,80 @@ describe('random chains', () => {
       propertyBounds(4),
     );
   }, 120_000);
+
+  test('of a first load get the rows of the ledger, however little room memory has and wherever it is interrupted', async () => {
+    const loads = fc.record({
+      seed: fc.nat(),
+      blocksMax: fc.integer({ min: 1, max: 9 }),
+      cacheEntries: fc.constantFrom(1, 30, 100_000),
+      commits: fc.array(fc.integer({ min: 1, max: 6 }), { maxLength: 4 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(loads, async ({ seed, blocksMax, cacheEntries, commits }) => {
+        const random = new RandomSats(`first load ${seed}`);
+        random.grow(60);
+        const { pool } = await freshDatabase();
+        const bounds = { blocksMax, cacheEntries, load: { blocksMin: 2, blocksMax } };
+        for (const count of commits) {
+          const interrupted = new AbortController();
+          let left = count;
+          const onCommit = (): void => {
+            if (--left === 0) interrupted.abort();
+          };
+          await index(pool, random.source, blocksMax, {
+            bounds,
+            onCommit,
+            satsKeepBlocks: 12,
+            signal: interrupted.signal,
+          });
+          expect(await differences(pool, random.source)).toEqual([]);
+        }
+        await index(pool, random.source, blocksMax, { bounds, satsKeepBlocks: 12 });
+        expect(await readSatTables(pool)).toEqual(satTablesOf(random.store));
+        expect((await pool.query('SELECT FROM chain.recent_sats')).rowCount).toBe(0);
+        random.goBack(12);
+        random.grow(13);
+        await index(pool, random.source, 1, { satsKeepBlocks: 12 });
+        expect(await readSatTables(pool)).toEqual(satTablesOf(random.store));
+        expect(await differences(pool, random.source)).toEqual([]);
+      }),
+      propertyBounds(3),
+    );
+  }, 120_000);
+
+  test('tell nothing of an output before a first load has the rows of all', async () => {
+    const random = new RandomSats('half a load');
+    random.grow(60);
+    const { pool } = await freshDatabase();
+    const interrupted = new AbortController();
+    await index(pool, random.source, 7, {
+      onCommit: ({ position }) => {
+        if ((position.tip?.height ?? 0) > 20) interrupted.abort();
+      },
+      satsKeepBlocks: 12,
+      signal: interrupted.signal,
+    });
+    expect((await pool.query('SELECT FROM chain.recent_sats')).rowCount).toBeGreaterThan(0);
+    const client = await pool.connect();
+    try {
+      expect((await satRangesOf(client, [])).of({ txid: asTxid(new Uint8Array(32)), vout: 0 })).toBeNull();
+      await index(pool, random.source, 7, { satsKeepBlocks: 12 });
+      expect((await satRangesOf(client, [])).of({ txid: asTxid(new Uint8Array(32)), vout: 0 })).toEqual([]);
+    } finally {
+      client.release();
+    }
+  });
+
+  test('of a load that ends far below the tip have all rows', async () => {
+    const random = new RandomSats('until');
+    random.grow(30);
+    const { pool } = await freshDatabase();
+    const stop = 30;
+    const store = satTablesOf(random.store);
+    random.grow(30);
+    await index(pool, random.source, 7, { satsKeepBlocks: 12, until: asHeight(stop - 1) });
+    expect(await readSatTables(pool)).toEqual(store);
+  });
 
   test('have the rows of a clean index after reorganisations as deep as is kept', async () => {
     const random = new RandomSats('reorganised');

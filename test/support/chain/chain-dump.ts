@@ -35,6 +35,7 @@ const tables = [
   'chain.rare_sats',
   'chain.lost_sats',
   'chain.spent_sats',
+  'chain.recent_sats',
   'chain.sales',
 ] as const;
 

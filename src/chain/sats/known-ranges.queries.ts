@@ -1,0 +1,14 @@
+import type { ClientBase } from 'pg';
+
+/**
+ * Whether the ranges of all unspent outputs are known: a first load with the index of sats writes the newest ones and
+ * their index at its end. Until then nothing is said of any.
+ */
+export async function knowsSatRanges(client: ClientBase): Promise<boolean> {
+  const { rowCount } = await client.query(
+    `SELECT FROM chain.derived_tables d, chain.state s
+     WHERE d.name = 'sats' AND d.is_followed AND s.tip_height IS NOT NULL
+       AND NOT EXISTS (SELECT FROM chain.recent_sats) AND to_regclass('chain.sat_ranges_outpoint') IS NOT NULL`,
+  );
+  return rowCount === 1;
+}
