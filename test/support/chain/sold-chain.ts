@@ -19,7 +19,7 @@ import { BlockFolder } from '#test/builders/block-folder.ts';
 import { coinbaseMaturity } from '#test/builders/valid-blocks.ts';
 import type { ModelBlock } from '#test/chaos/chain-state.ts';
 import { RandomBlocks } from '#test/chaos/random-blocks.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { createFilledDatabase, type FilledDatabase, type TestDatabase } from '#test/support/database.ts';
 import { parseThreads } from '#test/support/parse-threads.ts';
 import { dumpChain, pinFingerprintKey } from './chain-dump.ts';
 import { readHashes } from './event-rows.ts';
@@ -44,6 +44,10 @@ export class SoldChain {
   readonly dirs: Readonly<Record<Branch, string>>;
   readonly #dir = mkdtempSync(join(tmpdir(), 'satscribe-sold-'));
   readonly #databases: TestDatabase[] = [];
+  /** By reach: indexed once, and cloned for each test that begins with it. */
+  readonly #filled = new Map<string, Promise<FilledDatabase>>();
+  /** By reach: the rows of such an index, with which each test compares its own. */
+  readonly #clean = new Map<string, Promise<unknown>>();
 
   constructor(seed: string) {
     const blocks = new RandomBlocks(seed);
@@ -65,7 +69,10 @@ export class SoldChain {
       folder.finish(false, {});
     }
     afterEach(() => this.removeDatabases());
-    afterAll(() => rmSync(this.#dir, { recursive: true, force: true }));
+    afterAll(async () => {
+      for (const filled of this.#filled.values()) await (await filled).drop();
+      rmSync(this.#dir, { recursive: true, force: true });
+    });
   }
 
   /** A property removes them after each case. */
@@ -74,11 +81,18 @@ export class SoldChain {
   }
 
   async indexed(reach: Reach = {}): Promise<TestDatabase> {
-    const database = await createTestDatabase();
+    const database = await (await this.#filledTo(reach)).clone();
     this.#databases.push(database);
-    await pinFingerprintKey(database.pool, 'regtest');
-    await this.index(database, reach);
     return database;
+  }
+
+  #filledTo(reach: Reach): Promise<FilledDatabase> {
+    return once(this.#filled, JSON.stringify(reach), () =>
+      createFilledDatabase(async (database) => {
+        await pinFingerprintKey(database.pool, 'regtest');
+        await this.index(database, reach);
+      }),
+    );
   }
 
   async index({ pool }: TestDatabase, { at = 'best', until, indexSales = true }: Reach = {}): Promise<void> {
@@ -141,9 +155,16 @@ export class SoldChain {
 
   /** All rows and hashes are those of an index that had these rules from its first block on. */
   async expectClean(database: TestDatabase, reach: Reach = {}): Promise<void> {
-    const clean = await this.indexed(reach);
-    expect(await rowsOf(database)).toEqual(await rowsOf(clean));
+    const clean = once(this.#clean, JSON.stringify(reach), async () => rowsOf(await this.indexed(reach)));
+    expect(await rowsOf(database)).toEqual(await clean);
   }
+}
+
+/** What is made once, whoever asks first. */
+function once<T>(made: Map<string, Promise<T>>, name: string, make: () => Promise<T>): Promise<T> {
+  const found = made.get(name) ?? make();
+  made.set(name, found);
+  return found;
 }
 
 async function rowsOf({ pool }: TestDatabase): Promise<unknown> {
