@@ -48,24 +48,48 @@ const opTrue = 0x51;
 
 const privateKey = (owner: number): Uint8Array =>
   Uint8Array.from(digest('sha256', `owner ${owner}`, 'buffer'));
-const publicKey = (owner: number): Uint8Array => utils.pubSchnorr(privateKey(owner));
 
-/** Output script of an owner: the key (P2TR), with a script path if a script is given. */
-function outputScriptOf(owner: number, script?: Uint8Array): Uint8Array {
-  const key = publicKey(owner);
-  return script === undefined ? p2tr(key, undefined, regtest).script : committed(owner, script).script;
+/** What an owner's key gives. A transaction asks for each coin and payment, and a point of the curve takes a millisecond. */
+interface OwnerKey {
+  readonly publicKey: Uint8Array;
+  /** P2TR, without a script path. */
+  readonly script: Uint8Array;
+}
+const ownerKeys = new Map<number, OwnerKey>();
+
+function keyOf(owner: number): OwnerKey {
+  const known = ownerKeys.get(owner);
+  if (known !== undefined) return known;
+  const key = utils.pubSchnorr(privateKey(owner));
+  const made = { publicKey: key, script: p2tr(key, undefined, regtest).script };
+  ownerKeys.set(owner, made);
+  return made;
 }
 
-const committed = (owner: number, script: Uint8Array): ReturnType<typeof committedBy> =>
-  committedBy(publicKey(owner), shown(script));
+const publicKey = (owner: number): Uint8Array => keyOf(owner).publicKey;
+
+/** Output script of an owner: the key (P2TR), with a script path if a script is given. */
+const outputScriptOf = (owner: number, script?: Uint8Array): Uint8Array =>
+  script === undefined ? keyOf(owner).script : committed(owner, script).script;
+
+/** The commitments to a script by owner: its payment, its coin and its witness ask for the same one. */
+const commitments = new WeakMap<Uint8Array, Map<number, ReturnType<typeof committedBy>>>();
+
+function committed(owner: number, script: Uint8Array): ReturnType<typeof committedBy> {
+  const byOwner = commitments.get(script) ?? new Map<number, ReturnType<typeof committedBy>>();
+  commitments.set(script, byOwner);
+  const made = byOwner.get(owner) ?? committedBy(publicKey(owner), shown(script));
+  byOwner.set(owner, made);
+  return made;
+}
 // one place for the overload of `p2tr` that takes a tree
 const committedBy = (key: Uint8Array, script: Uint8Array) => p2tr(key, { script }, regtest, true);
 
 /** The witness of a commitment: the revealed script, and a value that lets it succeed. */
 const shown = (script: Uint8Array): Uint8Array => Buffer.concat([script, Buffer.from([opTrue])]);
 
-/** The output script of an owner. */
-export const scriptOf = (owner: number): Uint8Array => outputScriptOf(owner);
+/** The output script of an owner, for the caller alone. */
+export const scriptOf = (owner: number): Uint8Array => outputScriptOf(owner).slice();
 
 export const addressOf = (owner: number): string =>
   Address(regtest).encode({ type: 'tr', pubkey: keyIn(owner) });
