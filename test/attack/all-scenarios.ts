@@ -5,6 +5,7 @@ import { connectionScenarios } from './scenarios/connections.ts';
 import { contentScenarios } from './scenarios/contents.ts';
 import { galleryScenarios } from './scenarios/galleries.ts';
 import { keyScenarios } from './scenarios/keys.ts';
+import { marketScenarios } from './scenarios/market.ts';
 import { mixedScenarios } from './scenarios/mixed.ts';
 import { nodeScenarios } from './scenarios/node.ts';
 import { operationScenarios } from './scenarios/operations.ts';
@@ -26,6 +27,7 @@ export const allScenarios: readonly Scenario[] = [
   ...requestScenarios,
   ...runeScenarios,
   ...addressScenarios,
+  ...marketScenarios,
   ...operationScenarios,
   ...nodeScenarios,
   ...orderScenarios,

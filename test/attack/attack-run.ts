@@ -55,6 +55,7 @@ export class AttackRun {
     this.#restarts = isFresh;
     await this.#service.start();
     this.#keys = await this.#service.makeKeys(goodKeys);
+    await this.#service.makeMarket();
     await (isFresh ? this.#restart() : this.#settle());
   }
 

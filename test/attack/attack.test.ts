@@ -9,7 +9,7 @@ import { faultsOf, timelessBounds } from './verdict.ts';
  * Those whose harm shows in two seconds, as an error for others or a 5xx, however busy the machine is; `npm run
  * attack` has all, and tells what they cost. One process suffers one after the other.
  */
-const scenarios = ['streams-aborted', 'keys-unknown', 'values-odd', 'foreign-bytes'];
+const scenarios = ['streams-aborted', 'market-aborted', 'keys-unknown', 'values-odd', 'foreign-bytes'];
 const seconds = 2;
 /** All odd values on all paths, and many times the unknown keys that an address may send. */
 const answersLeast = 400;

@@ -8,6 +8,7 @@ import { type Hoard, type HoardSize, makeHoard } from './hoard.ts';
 import { brotliBomb, contentOf, hostilePages } from './hostile-contents.ts';
 import { MinedChain } from './mined-chain.ts';
 import { makeRunes, type RuneRows, type RunesSize } from './rune-rows.ts';
+import { makeSoldItems, type SoldItems } from './sold-items.ts';
 
 /** What the clients of both sides ask for: ids of inscriptions, by what hurts about them. */
 export interface Targets {
@@ -31,6 +32,7 @@ export interface Targets {
   readonly needles: readonly string[];
   readonly hoard: Hoard;
   readonly runes: RuneRows;
+  readonly sold: SoldItems;
   readonly tipHeight: number;
 }
 
@@ -43,6 +45,9 @@ export interface ChainSize {
   readonly ordinary: number;
   readonly hoard: HoardSize;
   readonly runes: RunesSize;
+  /** Items of collections, and their sales (service/market-rows.ts). */
+  readonly soldItems: number;
+  readonly sales: number;
 }
 
 /** As the command uses it: a dozen galleries take 1.6 MB on chain, its rows of runes and outputs 30 MB. */
@@ -56,6 +61,8 @@ export const wholeChain: ChainSize = {
   // with the inscriptions, almost the 100,000 that one answer may list
   hoard: { outputs: 95_000 },
   runes: { etched: 2000, holders: 50_000, mints: 20_000 },
+  soldItems: 40_000,
+  sales: 200_000,
 };
 /** For the suite: the same in less, because it is indexed each time. */
 export const smallChain: ChainSize = {
@@ -67,6 +74,8 @@ export const smallChain: ChainSize = {
   ordinary: 500,
   hoard: { outputs: 500 },
   runes: { etched: 60, holders: 200, mints: 100 },
+  soldItems: 200,
+  sales: 1000,
 };
 
 const bodyBytes = 3_900_000;
@@ -82,6 +91,8 @@ export function makeHurtfulChain(dir: string, size: ChainSize, seed = 'attack'):
   chain.fund(
     size.galleries + size.bodies + size.pieces + size.pictures + size.longTexts + size.ordinary + few,
   );
+  // first, so that their holders are of many heights
+  const sold = makeSoldItems(chain, size.soldItems);
   const texts = new TextSource(seededRandom(`texts ${seed}`), 0);
   const needles: string[] = [];
   const ordinary = repeat(size.ordinary, (index) => {
@@ -121,6 +132,7 @@ export function makeHurtfulChain(dir: string, size: ChainSize, seed = 'attack'):
     needles,
     hoard,
     runes,
+    sold,
     tipHeight: chain.height,
   };
 }

@@ -86,6 +86,23 @@ export class MinedChain {
     return `${displayHash(output!.txid)}i0`;
   }
 
+  /** Reveals inscriptions by one input, and pays outputs from its first sat on. Returns their txid. */
+  inscribeMany(items: readonly { readonly envelope: Envelope; readonly output: Output }[]): string {
+    this.#script.clear();
+    for (const { envelope } of items) writeEnvelope(this.#script, envelope);
+    this.#makeRoom(this.#script.length + (items.length + 1) * outputWeight);
+    const coin = this.#purse!;
+    const outputs = items.map(({ output }) => output);
+    const paid = outputs.reduce((sats, { value }) => sats + value, 0);
+    this.#spent.add([coin]);
+    const made = this.#blocks.spend(
+      [{ coin, witness: [this.#script.copy(), Buffer.alloc(33, 0xc0)] }],
+      [...outputs, { value: coin.value - paid, script: minerScript }],
+    );
+    this.#purse = made.pop()!;
+    return displayHash(made[0]!.txid);
+  }
+
   /** Pays outputs, the change last. `inputs` are spent besides the purse, before it. Returns the paid outputs. */
   pay(outputs: readonly Output[], inputs: readonly Coin[] = []): Coin[] {
     this.placeFor(outputs.length, inputs.length);

@@ -6,6 +6,7 @@ import { type ChainSize, makeHurtfulChain, type Targets } from '#test/attack/cha
 import { databaseFolder } from '#test/support/database-folder.ts';
 import { machineEnvironment } from '#test/support/run-cli.ts';
 import { makeKeys } from './make-keys.ts';
+import { makeMarket } from './market-rows.ts';
 import type { ProbeSample } from './probe.ts';
 import { SlowNode } from './slow-node.ts';
 
@@ -27,11 +28,13 @@ const settings = { SEARCH_ACCESS: 'restricted', LOG_LEVEL: 'warn', INDEX_ADDRESS
 export class ServiceUnderAttack {
   readonly targets: Targets;
   readonly #folder: string;
+  readonly #sales: number;
   #running: { readonly child: ChildProcess; readonly port: number } | null = null;
   #node: SlowNode | null = null;
 
-  private constructor(folder: string, targets: Targets) {
+  private constructor(folder: string, targets: Targets, sales: number) {
     this.#folder = folder;
+    this.#sales = sales;
     this.targets = targets;
   }
 
@@ -41,7 +44,7 @@ export class ServiceUnderAttack {
     // as root the database runs as an ordinary account, which must be able to reach the folder
     chmodSync(folder, 0o755);
     mkdirSync(join(folder, 'data'), { mode: 0o755 });
-    return new ServiceUnderAttack(folder, makeHurtfulChain(join(folder, 'chain'), size));
+    return new ServiceUnderAttack(folder, makeHurtfulChain(join(folder, 'chain'), size), size.sales);
   }
 
   get pid(): number {
@@ -101,6 +104,11 @@ export class ServiceUnderAttack {
   /** Keys that may search, as often as they like. Only while the service runs. */
   makeKeys(count: number): Promise<string[]> {
     return makeKeys(join(this.#folder, 'data'), count);
+  }
+
+  /** Imports with many items and sales. Only while the service runs. */
+  makeMarket(): Promise<void> {
+    return makeMarket(join(this.#folder, 'data'), this.targets, this.#sales);
   }
 
   /** Collects garbage and forgets the delays of the event loop so far. */
