@@ -124,6 +124,14 @@ export const orderSettings = {
     description:
       'orders that one address without a key can make, in the form of SEARCH_ADDRESS_RATE; 0: no limit, for reads of orders and prices neither',
   }),
+  orderReservedMax: Type.Integer({
+    minimum: 1,
+    // more outputs than an inventory has
+    maximum: 2_000,
+    default: 3,
+    description:
+      'outputs of the inventory that orders of one address may have before they are paid for (docs/orders.md, "Sats of the inventory")',
+  }),
   orderMegabytesADay: Type.Integer({
     minimum: 0,
     maximum: 1_000_000,

@@ -1,9 +1,13 @@
-import { Inventory, type InventoryParts, requireDescriptor } from '#inventory/inventory.ts';
+import type pg from 'pg';
+import { Inventory, type InventoryParts, requireOwn } from '#inventory/inventory.ts';
 import { defaultBaseFees, parseBaseFees } from '#inventory/inventory-types.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { ownAsker } from '#kernel/own-asker.ts';
 import { createPool } from '#kernel/pg/pool.ts';
+import { nextTurn } from '#kernel/turns.ts';
+import type { Owner } from '#utxos/utxo.ts';
+import { inventoryAddresses, openPublicWallet } from '#wallet/public-wallet.ts';
 import type { CommandContext } from './command-context.ts';
 import { networkOf, openDatabase } from './database.ts';
 import { linkedNode } from './node.ts';
@@ -12,14 +16,37 @@ import { openUtxos } from './utxos.ts';
 
 export type InventoryAction = 'add' | 'list' | 'scan' | 'remove';
 
+/** Addresses of the wallet's branch for the inventory, by their indices; none: the database has no wallet. */
+export async function inventoryOwners(db: pg.Pool): Promise<readonly Owner[]> {
+  const wallet = await openPublicWallet(db);
+  if (wallet === null) return [];
+  const owners: Owner[] = [];
+  while (owners.length < inventoryAddresses) {
+    // each takes some milliseconds
+    await nextTurn();
+    const { script, address } = wallet.inventoryAddress(owners.length);
+    owners.push({ script, address });
+  }
+  return owners;
+}
+
+/** Where outputs are sent to that orders may use. Throws `wallet_missing`. */
+export async function inventoryAddress(context: CommandContext, index: number): Promise<string> {
+  const { readers } = await openDatabase(context, 'existing');
+  const wallet = await openPublicWallet(readers);
+  if (wallet === null) throw new AppError('wallet_missing', 'The database has no wallet.');
+  return wallet.inventoryAddress(index).address;
+}
+
 /** The inventory by the settings. */
 export function openInventory(
   { config }: CommandContext,
-  parts: Omit<InventoryParts, 'descriptor' | 'fees'>,
+  parts: Omit<InventoryParts, 'descriptor' | 'addresses' | 'fees'>,
 ): Inventory {
   const { inventoryDescriptor: descriptor, inventoryBaseFees } = config;
   const fees = inventoryBaseFees === undefined ? null : parseBaseFees(inventoryBaseFees);
-  return new Inventory({ ...parts, descriptor, fees: fees ?? defaultBaseFees });
+  const addresses = (): Promise<readonly Owner[]> => inventoryOwners(parts.pool);
+  return new Inventory({ ...parts, descriptor, addresses, fees: fees ?? defaultBaseFees });
 }
 
 /**
@@ -36,12 +63,13 @@ export async function withInventory(
 ): Promise<void> {
   const { config, lifecycle, logger } = context;
   const { inventoryDescriptor: descriptor } = config;
-  if (action === 'add' || action === 'scan') requireDescriptor(descriptor);
   const database = await openDatabase(context, 'existing');
   const network = await networkOf(database);
   if (network === null)
     throw new AppError('nothing_indexed', 'There is nothing to look at: no block is indexed.');
-  const asksNode = action !== 'remove' && descriptor !== undefined;
+  const isOwned = descriptor !== undefined || (await openPublicWallet(database.readers)) !== null;
+  if (action === 'add' || action === 'scan') requireOwn(isOwned);
+  const asksNode = action !== 'remove' && isOwned;
   const link = asksNode ? await linkedNode(context, network) : null;
   const pool = createPool(database.url, {
     applicationName: 'satscribe inventory',

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { encipherRoute } from '#indexer/runes/encipher.ts';
+import { restock } from '#inventory/restock.ts';
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
@@ -64,6 +65,7 @@ export function openOrdersDesk(
     files: new CustomerFiles(filesDirOf(config)),
     isSignerThere: (signal) =>
       withCutConnection(pool, signal, (client) => isAdvisoryLockHeld(client, 'orders')),
+    reservedMost: config.orderReservedMax,
     outgoing,
     allowPrivateUrls: config.allowPrivateUrls,
     timeoutMinutes: config.orderTimeoutMinutes,
@@ -137,6 +139,7 @@ export function startOrders(
         runestone: encipherRoute,
         watch,
         policy,
+        restock: (tx, { spent, rests }) => restock(tx, wallet.network, spent, rests),
         tell: tellCustomer,
       });
       const bumps = { signer, policy: bumpPolicyOf(config), freeCoins: freeCoins(database.readers) };

@@ -8,14 +8,17 @@ import { jsonFlag } from './service-database.ts';
 export const inventoryCommand: Command = {
   name: 'inventory',
   object: null,
-  operands: 'add|list|scan|remove',
-  summary: 'add, list, scan for and remove outputs with special sats of your own',
-  details: `What orders may use of special sats, and GET /inventory counts. INVENTORY_DESCRIPTOR says which
-addresses are yours. add notes an output, if it is unspent, yours, of age, free of inscriptions and runes,
+  operands: 'add|list|scan|remove|address',
+  summary:
+    'add, list, scan for and remove outputs with special sats of your own, and show where to send them',
+  details: `What orders may use of special sats, and GET /inventory counts: outputs at addresses of the wallet
+that address shows (address 3 is another one, from 0 to 99). INVENTORY_DESCRIPTOR says which other
+addresses are yours: what lies there is listed, and no order has it. add notes an output, if it is unspent, yours, of age, free of inscriptions and runes,
 and holds sats of the types of the inventory. scan does so for all your outputs, and removes those that
 are spent. list says which of them count now, or why not. remove forgets one; the output stays where it
 is. add, scan and list ask the node. All of them may run beside a service (docs/inventory.md).
 
+  satscribe inventory address
   satscribe inventory scan --cookie-file ~/.bitcoin/.cookie
   satscribe inventory add f4184fc596403b9d638783cf57adfe4c75c605f6356fbc91338530e9831e9e16:1
   satscribe inventory list --json`,
@@ -39,11 +42,12 @@ const isAction = (word: string): word is InventoryAction => Object.hasOwn(operan
 async function runInventory(context: CommandContext): Promise<void> {
   const { flags, words, print } = context;
   const [action = '', output = '', extra] = words;
-  if (!isAction(action)) {
+  if (!isAction(action) && action !== 'address') {
     throw new UsageError(
-      `${action === '' ? 'what' : action}? The command is satscribe inventory add, list, scan or remove`,
+      `${action === '' ? 'what' : action}? The command is satscribe inventory add, list, scan, remove or address`,
     );
   }
+  if (action === 'address') return showAddress(context, words.slice(1));
   const operands = operandsOf[action];
   const unexpected = operands === 0 && output !== '' ? output : extra;
   if (unexpected !== undefined)
@@ -67,6 +71,16 @@ async function runInventory(context: CommandContext): Promise<void> {
       await print(isJson ? `${JSON.stringify(scanned)}\n` : scanned.map(scannedText).join(''));
     }
   });
+}
+
+async function showAddress(context: CommandContext, [word = '0', extra]: readonly string[]): Promise<void> {
+  const index = /^\d{1,2}$/u.test(word) ? Number(word) : null;
+  if (index === null || extra !== undefined)
+    throw new UsageError(`${extra ?? word}? satscribe inventory address [0 to 99]`);
+  const { inventoryAddress } = await import('#src/app/inventory.ts');
+  const address = await inventoryAddress(context, index);
+  const isJson = context.flags['json'] !== undefined;
+  await context.print(isJson ? `${JSON.stringify({ index, address })}\n` : `${address}\n`);
 }
 
 function outpointOf(action: string, text: string): { txid: ReturnType<typeof requireTxid>; vout: number } {

@@ -12,7 +12,7 @@ export interface TypeStanding {
   readonly baseFee: number;
   /** Outputs that hold some. */
   readonly commonCount: number;
-  /** How many can be ordered now, each with a postage of its own. */
+  /** How many can be ordered now: an order takes a whole output, and leaves its rest as others. */
   readonly count: number;
   /** Bytes of the content of one inscription. */
   readonly maxSize: number;
@@ -21,13 +21,12 @@ export interface TypeStanding {
 
 export type InventoryStanding = Readonly<Record<InventoryType, TypeStanding>>;
 
-/** What one reveal within the size of a standard transaction holds. */
-const contentBytesMax = 390_000;
-const contentBytesLeast = 1;
+/** Bytes of a content: what one reveal within the size of a standard transaction holds. */
+export const contentBytes = { least: 1, most: 390_000 } as const;
 /** The public interface says that a type is sold out by a size that nothing has. */
 const soldOutSize = 100_000_000;
 /** Sats of the output of an inscription, by default: each ordered sat takes as many with it. */
-const postage = 546;
+const postageDefault = 546;
 
 /** The ranges of sats of an output that can be ordered from. */
 export interface StockedOutput {
@@ -63,30 +62,44 @@ function standingOfType(
     if (held === 0) continue;
     amount += held;
     commonCount++;
-    count += orderable(ranges, rule);
+    if (placeOf(ranges, rule, postageDefault) !== null) count++;
   }
-  const minSize = count === 0 ? soldOutSize : contentBytesLeast;
-  return { amount, baseFee, commonCount, count, maxSize: contentBytesMax, minSize };
+  const minSize = count === 0 ? soldOutSize : contentBytes.least;
+  return { amount, baseFee, commonCount, count, maxSize: contentBytes.most, minSize };
+}
+
+/** A sat of an output that an order can inscribe. */
+export interface OrderablePlace {
+  /** Sats of the output before it. */
+  readonly place: number;
+  readonly sat: number;
 }
 
 /**
- * How many sats of a rule can be ordered from an output one by one: each begins an output of its own, which takes the
- * sats behind it up to the postage. What is missing of the last one's postage comes from other coins.
+ * The first sat of a rule that can be taken from an output with a postage: what lies before it, and behind its postage,
+ * goes back as outputs, so each is nothing or no dust. Null: there is none. Pure.
  */
-function orderable(ranges: readonly SatRange[], rule: SatributeRule): number {
-  let count = 0;
+export function placeOf(
+  ranges: readonly SatRange[],
+  rule: SatributeRule,
+  postage: number,
+): OrderablePlace | null {
+  const last = ranges.reduce((sum, { start, end }) => sum + end - start, 0) - postage;
   let offset = 0;
-  /** Sats before this place are taken. */
-  let free = 0;
   for (const range of ranges) {
     for (const { start, end } of rangesWithin(rule, range)) {
-      const from = Math.max(offset + start - range.start, free);
-      const places = Math.ceil((offset + end - range.start - from) / postage);
-      if (places <= 0) continue;
-      count += places;
-      free = from + places * postage;
+      const from = offset + start - range.start;
+      const to = offset + end - range.start;
+      const place = [0, Math.max(from, leastRest), last].find(
+        (each) => each >= from && each < to && isRest(each) && isRest(last - each),
+      );
+      if (place !== undefined) return { place, sat: start + place - from };
     }
     offset += range.end - range.start;
   }
-  return count;
+  return null;
 }
+
+/** The least that nodes relay to P2TR (Bitcoin Core's GetDustThreshold). */
+const leastRest = 330;
+const isRest = (sats: number): boolean => sats === 0 || sats >= leastRest;

@@ -56,3 +56,13 @@ export const satributeOf: ReadonlyMap<InventoryType, Satribute> = new Map(
     return satribute === null ? [] : [[type, satribute] as const];
   }),
 );
+
+/** The type that a text names: by its key of the public interface, or as a satribute (docs/satributes.md). Null: none. */
+export function inventoryTypeOf(text: string): InventoryType | null {
+  const satribute = findSatribute(text);
+  return (
+    inventoryTypes.find(
+      (type) => type === text || (satribute !== null && satributeOf.get(type)?.id === satribute.id),
+    ) ?? null
+  );
+}

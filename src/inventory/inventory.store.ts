@@ -3,7 +3,7 @@ import { asBlockHash, displayHash, parseBlockHash, trustedTxid } from '#kernel/p
 import type { Height } from '#kernel/primitives/height.ts';
 import type { Sats } from '#kernel/primitives/sats.ts';
 import type { SatRange } from '#kernel/satributes/satribute.ts';
-import type { ListedOutput } from '#utxos/utxo.ts';
+import { type ListedOutput, outpointText } from '#utxos/utxo.ts';
 
 /** An output of the inventory, as it was when it was last looked at. */
 export interface InventoryOutput extends Omit<ListedOutput, 'blockTime'> {
@@ -25,25 +25,49 @@ interface Row {
 /** All of the inventory, by outpoint; at most `limit` rows. */
 export async function inventoryOutputs(db: pg.Pool, limit: number): Promise<InventoryOutput[]> {
   const { rows } = await db.query<Row>(
-    `SELECT txid, vout, value, script, height, block_hash, ranges::text[] AS ranges, added_at
-       FROM service.inventory_outputs ORDER BY txid, vout LIMIT $1`,
+    `SELECT ${columns} FROM service.inventory_outputs ORDER BY txid, vout LIMIT $1`,
     [limit],
   );
-  return rows.map((row) => ({
-    txid: trustedTxid(row.txid),
-    vout: row.vout,
-    value: row.value,
-    script: row.script,
-    height: row.height,
-    blockHash: displayHash(asBlockHash(row.block_hash)),
-    ranges: pairsOf(row.ranges.map(Number)),
-    addedAt: row.added_at,
-  }));
+  return rows.map(outputOf);
+}
+
+const columns = 'txid, vout, value, script, height, block_hash, ranges::text[] AS ranges, added_at';
+
+const outputOf = (row: Row): InventoryOutput => ({
+  txid: trustedTxid(row.txid),
+  vout: row.vout,
+  value: row.value,
+  script: row.script,
+  height: row.height,
+  blockHash: displayHash(asBlockHash(row.block_hash)),
+  ranges: pairsOf(row.ranges.map(Number)),
+  addedAt: row.added_at,
+});
+
+/** Outputs that orders under way have, as `<txid>:<vout>`: those of delivered ones are spent. */
+export async function reservedOutpoints(db: pg.Pool): Promise<ReadonlySet<string>> {
+  const { rows } = await db.query<{ txid: Buffer; vout: number }>(
+    `SELECT r.txid, r.vout FROM service.reserved_outputs AS r JOIN service.orders AS o ON o.id = r.order_id
+      WHERE r.released_at IS NULL AND o.state <> 'completed'`,
+  );
+  return new Set(rows.map(({ txid, vout }) => outpointText(displayHash(trustedTxid(txid)), vout)));
+}
+
+/** One of them; null: it is not there. */
+export async function inventoryOutput(
+  db: pg.ClientBase,
+  { txid, vout }: Pick<InventoryOutput, 'txid' | 'vout'>,
+): Promise<InventoryOutput | null> {
+  const { rows } = await db.query<Row>(
+    `SELECT ${columns} FROM service.inventory_outputs WHERE txid = $1 AND vout = $2`,
+    [Buffer.from(txid), vout],
+  );
+  return rows[0] === undefined ? null : outputOf(rows[0]);
 }
 
 /** Adds an output, or what is known of it now. Whether it is new. */
 export async function putInventoryOutput(
-  db: pg.Pool,
+  db: pg.Pool | pg.ClientBase,
   { txid, vout, value, script, height, blockHash, ranges }: Omit<InventoryOutput, 'addedAt'>,
 ): Promise<boolean> {
   const { rows } = await db.query<{ is_new: boolean }>(
@@ -67,7 +91,7 @@ export async function putInventoryOutput(
 
 /** Whether it was there. */
 export async function removeInventoryOutput(
-  db: pg.Pool,
+  db: pg.Pool | pg.ClientBase,
   { txid, vout }: Pick<InventoryOutput, 'txid' | 'vout'>,
 ): Promise<boolean> {
   const { rowCount } = await db.query('DELETE FROM service.inventory_outputs WHERE txid = $1 AND vout = $2', [

@@ -10,7 +10,7 @@ import { isFindable } from '#kernel/satributes/definitions.ts';
 import { countWithin } from '#kernel/satributes/rule-ranges.ts';
 import type { SatRange } from '#kernel/satributes/satribute.ts';
 import type { HeldSats } from '#utxos/held-by-outputs.ts';
-import { outpointText, type Utxo } from '#utxos/utxo.ts';
+import { type Owner, outpointText, type Utxo } from '#utxos/utxo.ts';
 import type { UtxoReader } from '#utxos/utxo-reader.ts';
 import { whyNotSpendable } from '#utxos/why-not-spendable.ts';
 import {
@@ -18,16 +18,17 @@ import {
   inventoryOutputs,
   putInventoryOutput,
   removeInventoryOutput,
+  reservedOutpoints,
 } from './inventory.store.ts';
-import { type InventoryStanding, standingOf } from './inventory-standing.ts';
+import { type InventoryStanding, type OrderablePlace, placeOf, standingOf } from './inventory-standing.ts';
 import { type BaseFees, type InventoryType, inventoryTypes, satributeOf } from './inventory-types.ts';
-import { type OwnScripts, ownScriptsOf } from './own-scripts.ts';
+import { type OwnScripts, ownScriptsOf, scriptsOf } from './own-scripts.ts';
 
 /** Outputs of the inventory: each is asked of the node whenever the standing is made. */
 const outputsMax = 2_000;
 /** Ranges of one output. More is dust of thousands of coins, which no order can be served from. */
 const rangesMax = 1_000;
-/** A standing is as old as this at most: a spend by an order is known to whoever makes it. */
+/** What node and index say is as old as this at most: what orders have is asked for each time. */
 const freshMs = 10_000;
 
 export interface InventoryParts {
@@ -36,9 +37,20 @@ export interface InventoryParts {
   readonly network: NetworkName;
   readonly utxos: UtxoReader;
   readonly node: NodeRpc | null;
-  /** What is the operator's own; undefined: nothing is. */
+  /** What is the operator's own beside the wallet's; undefined: nothing is. Orders use none of it. */
   readonly descriptor: string | undefined;
+  /** Addresses of the wallet's branch for the inventory, by their indices; none: there is no wallet. They never change. */
+  readonly addresses: () => Promise<readonly Owner[]>;
   readonly fees: BaseFees;
+  /** How long what node and index say is remembered; absent: ten seconds. */
+  readonly freshMs?: number;
+}
+
+/** A sat that an order can have, and the output that it lies in. */
+export interface Offer extends OrderablePlace {
+  readonly output: InventoryOutput;
+  /** Of the wallet's branch for the inventory. */
+  readonly keyIndex: number;
 }
 
 /** An output of the inventory, with what can be ordered from it. */
@@ -60,49 +72,99 @@ export interface ScannedOutput {
 
 /**
  * The operator's outputs with special sats that orders may use (docs/inventory.md). It counts what is proven now:
- * own, unspent in the block that is noted, of age, and free of inscriptions and runes.
+ * the wallet's, unspent in the block that is noted, of age, and free of inscriptions and runes.
  */
 export class Inventory {
   readonly #parts: InventoryParts;
   #own: Promise<OwnScripts> | null = null;
-  #standing: Promise<InventoryStanding> | null = null;
+  #addresses: readonly Owner[] = [];
+  #listed: Promise<readonly ListedInventory[]> | null = null;
   #madeAt = 0;
 
   constructor(parts: InventoryParts) {
     this.#parts = parts;
   }
 
-  /** What can be ordered of each type, at most ten seconds old. Throws the codes of NodeRpc. */
-  standing(): Promise<InventoryStanding> {
+  /** What can be ordered of each type: proven at most ten seconds ago, without what orders have. Throws the codes of NodeRpc. */
+  async standing(): Promise<InventoryStanding> {
+    const { fees, network } = this.#parts;
+    return standingOf(
+      (await this.#stock()).map(({ output }) => output),
+      fees,
+      network,
+    );
+  }
+
+  /**
+   * A sat of a type that an order can have with this postage, proven now; null: there is none. The same one for all who
+   * ask meanwhile: who reserves it has it. Throws the codes of NodeRpc.
+   */
+  async offer(type: InventoryType, postage: number, asker: Asker): Promise<Offer | null> {
+    const { network } = this.#parts;
+    const satribute = satributeOf.get(type);
+    if (satribute === undefined || !isFindable(satribute, network)) return null;
+    for (const { output } of await this.#stock()) {
+      const place = placeOf(output.ranges, satribute.rule, postage);
+      if (place === null) continue;
+      const [judged] = await this.#judged([output], asker);
+      const keyIndex = (await this.#ownAddresses()).findIndex(
+        ({ script }) => Buffer.compare(script, output.script) === 0,
+      );
+      if (judged?.problem === null && keyIndex !== -1) return { ...place, output, keyIndex };
+    }
+    return null;
+  }
+
+  /** Whether there are addresses whose outputs orders can have. */
+  async hasAddresses(): Promise<boolean> {
+    return (await this.#ownAddresses()).length > 0;
+  }
+
+  /** What counts now, and no order has. */
+  async #stock(): Promise<readonly ListedInventory[]> {
+    const listed = await this.#listedLately();
+    const reserved = await reservedOutpoints(this.#parts.pool);
+    return listed.filter(({ output, problem }) => problem === null && !reserved.has(nameOf(output)));
+  }
+
+  /** All outputs, as they were ten seconds ago at most. */
+  #listedLately(): Promise<readonly ListedInventory[]> {
     const now = performance.now();
-    if (this.#standing !== null && now - this.#madeAt < freshMs) return this.#standing;
+    if (this.#listed !== null && now - this.#madeAt < (this.#parts.freshMs ?? freshMs)) return this.#listed;
     this.#madeAt = now;
     // for all who ask meanwhile
-    const standing = this.list(ownAsker('inventory')).then((listed) => {
-      const { fees, network } = this.#parts;
-      const stock = listed.filter(({ problem }) => problem === null).map(({ output }) => output);
-      return standingOf(stock, fees, network);
-    });
-    this.#standing = standing;
-    standing.catch(() => {
+    const listed = this.#all(ownAsker('inventory'));
+    this.#listed = listed;
+    listed.catch(() => {
       // the next one asks again
-      if (this.#standing === standing) this.#standing = null;
+      if (this.#listed === listed) this.#listed = null;
     });
-    return standing;
+    return listed;
   }
 
   /** All outputs, and which of them count now. */
   async list(asker: Asker): Promise<ListedInventory[]> {
-    const { pool, node, descriptor, utxos, network } = this.#parts;
-    const outputs = await inventoryOutputs(pool, outputsMax);
-    if (outputs.length === 0) return [];
-    const missing =
-      descriptor === undefined
-        ? 'INVENTORY_DESCRIPTOR is not set: nothing is the operator’s own'
-        : 'there is no node to ask';
-    if (node === null || descriptor === undefined)
-      return outputs.map((output) => ({ output, problem: missing, sats: satsOf(output.ranges, network) }));
-    const own = await this.#ownScripts(node, descriptor);
+    const [listed, reserved] = [await this.#all(asker), await reservedOutpoints(this.#parts.pool)];
+    return listed.map((each) =>
+      each.problem === null && reserved.has(nameOf(each.output))
+        ? { ...each, problem: 'is reserved by an order' }
+        : each,
+    );
+  }
+
+  async #all(asker: Asker): Promise<ListedInventory[]> {
+    const outputs = await inventoryOutputs(this.#parts.pool, outputsMax);
+    return outputs.length === 0 ? [] : this.#judged(outputs, asker);
+  }
+
+  async #judged(outputs: readonly InventoryOutput[], asker: Asker): Promise<ListedInventory[]> {
+    const { node, utxos, network } = this.#parts;
+    const isOwned = await this.#ownsAny();
+    if (node === null || !isOwned) {
+      const problem = isOwned ? 'there is no node to ask' : `${nothingOwn}: nothing is the operator’s own`;
+      return outputs.map((output) => ({ output, problem, sats: satsOf(output.ranges, network) }));
+    }
+    const own = await this.#ownScripts(node);
     const found = await utxos.outputs(outputs);
     const there = found.filter((utxo) => utxo !== null);
     const holdings = await utxos.holdings(there, asker);
@@ -112,11 +174,10 @@ export class Inventory {
       const problem =
         utxo === null
           ? 'is not an unspent output of the chain'
-          : !own.has(utxo.script)
-            ? notOwn
-            : utxo.blockHash !== output.blockHash
-              ? 'is in another block since a reorganisation: `satscribe inventory scan` looks at it again'
-              : whyNotSpendable(utxo, holdingsOf.get(utxo));
+          : (whyNotOwn(own, this.#addresses, utxo) ??
+            (utxo.blockHash === output.blockHash
+              ? whyNotSpendable(utxo, holdingsOf.get(utxo))
+              : 'is in another block since a reorganisation: `satscribe inventory scan` looks at it again'));
       return { output, problem, sats: satsOf(output.ranges, network) };
     });
   }
@@ -133,7 +194,8 @@ export class Inventory {
     const [found] = await this.#judge([utxo], asker);
     if (found === undefined || 'reason' in found) throw refused(name, found?.reason ?? 'is not known');
     await this.#put(found.output);
-    return { output: found.output, problem: null, sats: satsOf(found.output.ranges, network) };
+    const problem = whyNotOwn(own, this.#addresses, utxo);
+    return { output: found.output, problem, sats: satsOf(found.output.ranges, network) };
   }
 
   /** Looks at all outputs of the operator's: adds those that can be ordered from, and removes those that are gone. */
@@ -202,29 +264,56 @@ export class Inventory {
     return putInventoryOutput(pool, output);
   }
 
+  /** Throws `inventory_descriptor_missing`. */
   async #ownOrThrow(node: NodeRpc | null): Promise<OwnScripts> {
-    const descriptor = requireDescriptor(this.#parts.descriptor);
+    requireOwn(await this.#ownsAny());
     if (node === null) throw new AppError('no_node', 'The inventory needs a node.');
-    return this.#ownScripts(node, descriptor);
+    return this.#ownScripts(node);
   }
 
-  #ownScripts(node: NodeRpc, descriptor: string): Promise<OwnScripts> {
-    const own = this.#own ?? ownScriptsOf(node, descriptor, this.#parts.network);
+  async #ownsAny(): Promise<boolean> {
+    return this.#parts.descriptor !== undefined || (await this.#ownAddresses()).length > 0;
+  }
+
+  /** Asked for until there is a wallet. */
+  async #ownAddresses(): Promise<readonly Owner[]> {
+    if (this.#addresses.length === 0) this.#addresses = await this.#parts.addresses();
+    return this.#addresses;
+  }
+
+  async #ownScripts(node: NodeRpc): Promise<OwnScripts> {
+    const { descriptor, network } = this.#parts;
+    const addresses = await this.#ownAddresses();
+    if (descriptor === undefined) return scriptsOf(addresses);
+    const own = this.#own ?? ownScriptsOf(node, descriptor, network);
     this.#own = own;
     own.catch(() => {
       this.#own = null;
     });
-    return own;
+    return scriptsOf([...addresses, ...(await own).owners]);
   }
 }
 
+const nothingOwn = 'There is no wallet, and INVENTORY_DESCRIPTOR is not set';
+
 /** Throws `inventory_descriptor_missing`. */
-export function requireDescriptor(descriptor: string | undefined): string {
-  if (descriptor !== undefined) return descriptor;
-  throw new AppError('inventory_descriptor_missing', 'INVENTORY_DESCRIPTOR is not set.');
+export function requireOwn(isOwned: boolean): void {
+  if (!isOwned) throw new AppError('inventory_descriptor_missing', `${nothingOwn}.`);
 }
 
-const notOwn = 'is not the operator’s: INVENTORY_DESCRIPTOR does not have its address';
+/** Why an output is not the operator's, or none that orders can use; null: it is. */
+function whyNotOwn(
+  own: OwnScripts,
+  addresses: readonly Owner[],
+  { script }: Pick<Utxo, 'script'>,
+): string | null {
+  if (!own.has(script)) return notOwn;
+  return addresses.some((address) => Buffer.compare(address.script, script) === 0)
+    ? null
+    : 'is not at an address of the wallet (`satscribe inventory address`), so orders cannot have it';
+}
+
+const notOwn = 'is not the operator’s: neither the wallet nor INVENTORY_DESCRIPTOR has its address';
 
 function whyNoStock(sats: HeldSats | undefined): string | null {
   if (sats === undefined) return 'is not known';

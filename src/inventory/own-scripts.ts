@@ -41,6 +41,10 @@ export async function ownScriptsOf(
     const parsed = parseAddress(address, networks[network]);
     return parsed.kind === 'script' ? [{ script: parsed.script, address }] : [];
   });
+  return scriptsOf(owners);
+}
+
+export function scriptsOf(owners: readonly Owner[]): OwnScripts {
   const scripts = new Set(owners.map(({ script }) => hex(script)));
   return { owners, has: (script) => scripts.has(hex(script)) };
 }

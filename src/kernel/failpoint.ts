@@ -71,6 +71,8 @@ export const orderFailpoints = [
 ] as const;
 /** What sends parents home is written and not committed: of orders with parents alone. */
 export const parentFailpoints = ['order-return'] as const;
+/** An order has a sat of the inventory, and what it left of one is listed again, neither committed: of such orders alone. */
+export const stockFailpoints = ['order-reserved', 'order-restocked'] as const;
 export const allFailpoints = [
   ...new Set([
     ...failpoints,
@@ -81,6 +83,7 @@ export const allFailpoints = [
     ...deskFailpoints,
     ...orderFailpoints,
     ...parentFailpoints,
+    ...stockFailpoints,
   ]),
 ] as const;
 export type Failpoint = (typeof allFailpoints)[number];

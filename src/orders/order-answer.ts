@@ -119,8 +119,9 @@ function receivedOf({ state, amount, expiresAt }: Order, payments: readonly Paym
 }
 
 function costs({ quote }: Pick<Order, 'quote'>): object {
-  const { chainFee, serviceFee, baseFee, additionalFeeCharged, postage } = quote;
-  return { chainFee, serviceFee, baseFee, additionalFeeCharged, postage };
+  const { chainFee, serviceFee, baseFee, rareSatsFee, additionalFeeCharged, postage } = quote;
+  const rare = rareSatsFee === undefined ? {} : { rareSatsFee };
+  return { chainFee, serviceFee, baseFee, ...rare, additionalFeeCharged, postage };
 }
 
 function fileOf({ index, shown }: OrderFile, { state }: Order, reveals: readonly OrderTransaction[]): object {

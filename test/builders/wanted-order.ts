@@ -68,6 +68,7 @@ export function wantedOrder(
       postage: Number(quote.postage),
       amount: Number(quote.amount),
     },
+    stocked: null,
     files,
     webhookUrl: null,
     refundScript: null,

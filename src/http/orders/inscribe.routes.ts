@@ -6,6 +6,7 @@ import { askerOf } from '#http/server/asker.ts';
 import { Shares } from '#http/server/budgets/shares.ts';
 import { createsOrders } from '#http/server/guard.ts';
 import { bodyLimits } from '#http/server/limits.ts';
+import type { InventoryType } from '#inventory/inventory-types.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { SentFile, WantedOrder } from '#orders/creating/create-order.ts';
@@ -15,15 +16,17 @@ import type { OrderQuote } from '#orders/inscribing/quote-order.ts';
 import { createdAnswer } from '#orders/order-answer.ts';
 import type { OrdersDesk } from '#orders/orders-desk.ts';
 import { encodeContents } from '#orders/reading/encode-contents.ts';
-import { readExtras } from '#orders/reading/read-extras.ts';
+import { type OrderExtras, readExtras } from '#orders/reading/read-extras.ts';
 import type { ReadFile } from '#orders/reading/read-files.ts';
 import { type ReadOrder, readOrderRequest } from '#orders/reading/read-order.ts';
 import { satributeFaults } from '#orders/reading/read-satributes.ts';
 import type { RequestFault } from '#orders/reading/request-values.ts';
+import type { NodePolicy } from '#orders/sending/node-policy.store.ts';
 import { answerOnce, onceHeaders } from './answer-once.ts';
 import { burnFaults, feeFaults } from './fee-faults.ts';
 import { namedInscriptionFaults } from './named-inscriptions.ts';
 import { defaultPriceSettings, type PriceSettings, pricesOf, quoted, refuseFaults } from './prices.ts';
+import { commonSats, readSatType, reservedMinutes, satTypeFaults, stockedOrder } from './stocked-sats.ts';
 
 /** The answer of a creation: the inputs, and what the service adds. */
 const created = Type.Object(
@@ -78,14 +81,23 @@ export function inscribeRoutes(app: App, deps: AppDependencies): void {
       reply.header('cache-control', 'no-store');
       return answerOnce(orders, request, async (store) => {
         const asker = askerOf(reply);
-        const wanted = await wantedOrder({ deps, orders, prices, fetches }, request, asker);
-        keepWithinRoom(orders, wanted, reply);
-        const { order, files } = await orders.create(
-          wanted,
-          (tx, made, shown) => store(tx, createdAnswer(made, shown)),
-          asker.signal,
-        );
-        return createdAnswer(order, files) as never;
+        const asked = await askedOrder({ deps, orders, prices, fetches }, request, asker);
+        keepWithinRoom(orders, asked, reply);
+        for (let tries = 1; ; tries++) {
+          const wanted = await wantedOrder({ deps, prices }, asked, asker);
+          try {
+            const { order, files } = await orders.create(
+              wanted,
+              (tx, made, shown) => store(tx, createdAnswer(made, shown)),
+              asker.signal,
+            );
+            return createdAnswer(order, files) as never;
+          } catch (error) {
+            // another order was sooner: there may be another sat
+            const isTaken = error instanceof AppError && error.code === 'inventory_taken';
+            if (!isTaken || tries === offersMax) throw error;
+          }
+        }
       });
     },
   });
@@ -111,8 +123,15 @@ function fetchPlaces(): Shares {
 
 const isAtUrl = ({ body, metadata }: ReadFile): boolean => body?.kind === 'url' || metadata?.kind === 'url';
 
+/** Sats of the inventory that are offered to an order one after the other, if others take them. */
+const offersMax = 5;
+
 /** Throws `rate_limited`. */
-function keepWithinRoom(orders: OrdersDesk, { files }: WantedOrder, reply: FastifyReply): void {
+function keepWithinRoom(
+  orders: OrdersDesk,
+  { files }: Pick<WantedOrder, 'files'>,
+  reply: FastifyReply,
+): void {
   const lengths = files.map((file) => file?.content.length ?? 0);
   const seconds = Math.ceil(orders.takeRoom(askerOf(reply).client, lengths) / 1000);
   if (seconds === 0) return;
@@ -130,11 +149,20 @@ interface OrderParts {
   readonly fetches: Shares;
 }
 
-async function wantedOrder(
+/** An order without faults of its own, whose contents are there. */
+interface AskedOrder extends Omit<WantedOrder, 'layout' | 'quote' | 'request' | 'stocked'> {
+  readonly read: ReadOrder;
+  readonly extras: OrderExtras;
+  readonly policy: NodePolicy | null;
+  /** The type of sats of the inventory that it wants; null: none. */
+  readonly satType: InventoryType | null;
+}
+
+async function askedOrder(
   { deps, orders, prices, fetches }: OrderParts,
   request: FastifyRequest,
   asker: Asker,
-): Promise<WantedOrder> {
+): Promise<AskedOrder> {
   const { network } = deps;
   const read = readOrderRequest(request.body, {
     network,
@@ -142,16 +170,21 @@ async function wantedOrder(
     nonStandard: prices.nonStandard,
     purpose: 'order',
   });
+  const isReserving = read.kind === 'read' && read.rareSats !== commonSats;
   const extras = readExtras(request.body, {
     network,
-    timeoutMinutes: orders.timeoutMinutes,
+    timeoutMinutes: isReserving ? reservedMinutes : orders.timeoutMinutes,
+    ...(isReserving ? { timeoutMostMinutes: reservedMinutes } : {}),
     urlProblem: (url) => orders.urlProblem(url),
   });
   if (read.kind === 'faulty') throw refuseFaults([...read.faults, ...extras.faults]);
+  const satType = readSatType(read.rareSats);
+  const { allowedSatributes } = extras.request(0n, 0);
   const policy = await orders.nodePolicy(asker.signal);
   refuseAny([
     ...extras.faults,
-    ...notOffered(read),
+    ...satTypeFaults(satType, read.terms, allowedSatributes),
+    ...satributeFaults(allowedSatributes, read.terms),
     ...feeFaults(read.terms, policy),
     ...burnFaults(read.terms, policy),
     ...(await referralFaults(orders, read, asker)),
@@ -163,37 +196,13 @@ async function wantedOrder(
   const encoded = await encodeContents(read, { bodies: 'bytes', compressMax, asker });
   if (encoded.kind === 'faulty') throw refuseFaults(encoded.faults);
   const terms = withFetched(encoded.terms, contents);
-  const quote = quoted(terms, pricesOf('direct', prices));
-  if (quote.layout.reveals.length > revealsMax)
-    throw refuseFaults([
-      {
-        message: `The order takes ${quote.layout.reveals.length} reveals, and one order has at most ${revealsMax}: order its files in parts, or without uncurseIt.`,
-        parameter: 'files',
-      },
-    ]);
-  const shown = extras.request(quote.postage, terms.files.length);
-  refuseAny(satributeFaults(shown.allowedSatributes, terms));
   const origin = orders.publicOrigin ?? `${request.protocol}://${request.host}`;
   return {
+    read,
+    extras,
+    policy,
+    satType,
     terms,
-    layout: quote.layout,
-    request: {
-      ...shown,
-      payToAnchor: terms.burn,
-      inscriptionIdPrefix: read.inscriptionIdPrefix,
-      ...referralOf(read),
-    },
-    quote: {
-      chainFee: Number(quote.chainFee),
-      serviceFee: Number(quote.serviceFee),
-      baseFee: Number(quote.baseFee),
-      additionalFeeCharged: Number(quote.additionalFeeCharged),
-      postage: Number(quote.postage),
-      amount: Number(quote.amount),
-      ...(read.referral === null ? {} : { referralFee: referralFee(quote, prices) }),
-      // a customer who asks for less chooses to wait: only the rise of fees since then is the service's
-      ...(policy?.estimate == null ? {} : { feeEstimate: Number(policy.estimate) }),
-    },
     files: read.files.map((file, index) => sentFile(file, terms.files[index])),
     webhookUrl: extras.webhookUrl,
     refundScript: extras.refundScript,
@@ -202,15 +211,60 @@ async function wantedOrder(
   };
 }
 
+/** With its price, and with a sat of the inventory where it wants one. */
+async function wantedOrder(
+  { deps, prices }: Pick<OrderParts, 'deps' | 'prices'>,
+  { read, extras, policy, satType, ...asked }: AskedOrder,
+  asker: Asker,
+): Promise<WantedOrder> {
+  const stocked = satType === null ? null : await stockedOrder(deps, satType, asked.terms, asker);
+  const { terms, fee: rareSatsFee } = stocked ?? { terms: asked.terms, fee: 0n };
+  const quote = quoted(terms, { ...pricesOf('direct', prices), rareSatsFee });
+  if (quote.layout.reveals.length > revealsMax)
+    throw refuseFaults([
+      {
+        message: `The order takes ${quote.layout.reveals.length} reveals, and one order has at most ${revealsMax}: order its files in parts, or without uncurseIt.`,
+        parameter: 'files',
+      },
+    ]);
+  return {
+    ...asked,
+    terms,
+    layout: quote.layout,
+    stocked: stocked === null ? null : { sat: stocked.sat, client: asker.client },
+    request: {
+      ...extras.request(quote.postage, terms.files.length),
+      payToAnchor: terms.burn,
+      inscriptionIdPrefix: read.inscriptionIdPrefix,
+      ...referralOf(read),
+      ...(satType === null ? {} : { rareSats: satType }),
+    },
+    quote: storedQuote(quote, { read, policy, prices }),
+  };
+}
+
+/** As the order keeps it. */
+function storedQuote(
+  quote: OrderQuote,
+  { read, policy, prices }: Pick<AskedOrder, 'read' | 'policy'> & Pick<OrderParts, 'prices'>,
+): WantedOrder['quote'] {
+  return {
+    chainFee: Number(quote.chainFee),
+    serviceFee: Number(quote.serviceFee),
+    baseFee: Number(quote.baseFee),
+    ...(quote.rareSatsFee === 0n ? {} : { rareSatsFee: Number(quote.rareSatsFee) }),
+    additionalFeeCharged: Number(quote.additionalFeeCharged),
+    postage: Number(quote.postage),
+    amount: Number(quote.amount),
+    ...(read.referral === null ? {} : { referralFee: referralFee(quote, prices) }),
+    // a customer who asks for less chooses to wait: only the rise of fees since then is the service's
+    ...(policy?.estimate == null ? {} : { feeEstimate: Number(policy.estimate) }),
+  };
+}
+
 /** Throws `request_invalid` where there are any. */
 function refuseAny(faults: readonly RequestFault[]): void {
   if (faults.length > 0) throw refuseFaults(faults);
-}
-
-/** What the interface has and this version does not deliver: refused before money is asked for. */
-function notOffered({ rareSats }: ReadOrder): RequestFault[] {
-  if (rareSats === 'random') return [];
-  return [{ message: 'rareSats is not offered yet for orders: leave it out', parameter: 'rareSats' }];
 }
 
 /** Who names a referral that nobody registered would pay for nobody. */

@@ -5,6 +5,7 @@ import { askerOf } from '#http/server/asker.ts';
 import { priceReads } from '#http/server/guard.ts';
 import { bodyLimits } from '#http/server/limits.ts';
 import { InvalidRequest } from '#http/server/validation.ts';
+import type { Asker } from '#kernel/contracts/asker.ts';
 import { nextTurn } from '#kernel/turns.ts';
 import { type FileTerms, type OrderTerms, orderBounds } from '#orders/inscribing/order-terms.ts';
 import { encodeContents } from '#orders/reading/encode-contents.ts';
@@ -13,8 +14,9 @@ import { RequestValues } from '#orders/reading/request-values.ts';
 import { feeWarnings } from './fee-faults.ts';
 import { legacyAnswer, priceAnswer, priceBody, priceQuery } from './price.schemas.ts';
 import { legacyOf, planOf, priceOf } from './price-answers.ts';
-import { commonSats, defaultPriceSettings, pricesOf, quoted, rareSatsFeeOf, refuseFaults } from './prices.ts';
+import { defaultPriceSettings, pricesOf, quoted, rareSatsFeeOf, refuseFaults } from './prices.ts';
 import { savingsOf } from './savings.ts';
+import { commonSats, readSatType, satTypeFaults, stockedOrder } from './stocked-sats.ts';
 
 const tags = ['orders'] as const;
 /** Bodies that are compressed to know their price: brotli takes about a second a megabyte. */
@@ -22,7 +24,7 @@ const compressMax = 300_000;
 
 /** What orders cost (docs/orders.md, "Prices"). Needs no wallet. */
 export function priceRoutes(app: App, deps: AppDependencies): void {
-  const { network, search, inventory = null, prices: settings = defaultPriceSettings } = deps;
+  const { network, search, prices: settings = defaultPriceSettings } = deps;
   apiRoute(app, {
     method: 'GET',
     url: '/price',
@@ -36,10 +38,11 @@ export function priceRoutes(app: App, deps: AppDependencies): void {
     config: { errors: 'orderRead', guard: priceReads },
     handler: async (request, reply) => {
       reply.header('cache-control', 'no-store');
-      const { terms, rareSats, baseFee } = readQuery(request.query);
-      await nextTurn(askerOf(reply).client);
-      const own = pricesOf(terms.type, settings);
-      const rareSatsFee = await rareSatsFeeOf(rareSats, terms, { inventory, network });
+      const { terms: asked, rareSats, baseFee } = readQuery(request.query);
+      const asker = askerOf(reply);
+      await nextTurn(asker.client);
+      const own = pricesOf(asked.type, settings);
+      const { terms, rareSatsFee } = await satPrice(deps, rareSats, asked, asker);
       const prices = { ...own, baseFee: baseFee ?? own.baseFee, rareSatsFee };
       return legacyOf(quoted(terms, prices), terms.additionalFee);
     },
@@ -74,10 +77,8 @@ export function priceRoutes(app: App, deps: AppDependencies): void {
       const encoding = { bodies: 'lengths', compressMax, asker } as const;
       const encoded = await encodeContents(read, encoding);
       if (encoded.kind === 'faulty') throw refuseFaults(encoded.faults);
-      const { terms, notCompressed } = encoded;
-      // a direct order is paid with the customer's own sats
-      const rareSats = type === 'direct' ? commonSats : read.rareSats;
-      const rareSatsFee = await rareSatsFeeOf(rareSats, terms, { inventory, network });
+      const { notCompressed } = encoded;
+      const { terms, rareSatsFee } = await satPrice(deps, read.rareSats, encoded.terms, asker);
       const prices = { ...pricesOf(type, settings), rareSatsFee };
       await pause();
       const quote = quoted(terms, prices);
@@ -89,6 +90,30 @@ export function priceRoutes(app: App, deps: AppDependencies): void {
       return { ...answer, ...planOf(quote, savings, notCompressed, feeWarnings(terms, policy)) };
     },
   });
+}
+
+/** An order as it is planned, and what its special sat costs. */
+interface SatPrice {
+  readonly terms: OrderTerms;
+  readonly rareSatsFee: bigint;
+}
+
+/** Throws `request_invalid` where it cannot have the sat. */
+async function satPrice(
+  deps: AppDependencies,
+  rareSats: string,
+  terms: OrderTerms,
+  asker: Asker,
+): Promise<SatPrice> {
+  const { inventory = null, network } = deps;
+  if (terms.type === 'bulk')
+    return { terms, rareSatsFee: await rareSatsFeeOf(rareSats, terms, { inventory, network }) };
+  const type = readSatType(rareSats);
+  if (type === null) return { terms, rareSatsFee: 0n };
+  const faults = satTypeFaults(type, terms, null);
+  if (faults.length > 0) throw refuseFaults(faults);
+  const stocked = await stockedOrder(deps, type, terms, asker);
+  return { terms: stocked.terms, rareSatsFee: stocked.fee };
 }
 
 /** Types of the public interface that are not orders of files. */

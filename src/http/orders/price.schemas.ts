@@ -65,7 +65,9 @@ const order = {
   batchMode: accepted('an output for each inscription, or one for all of them', {
     enum: ['separate-outputs', 'shared-output'],
   }),
-  rareSats: accepted('type of sats (/inventory), of managed orders', { enum: ['random', ...inventoryTypes] }),
+  rareSats: accepted('type of sats (/inventory), also as a satribute; random: those of the payment', {
+    enum: ['random', ...inventoryTypes],
+  }),
   referral: text('referral code'),
   additionalFee: amount('sats a file for the referral account; only with referral'),
   inscriptionIdPrefix: text('1 to 4 hex characters with which the ids begin'),
@@ -91,7 +93,7 @@ export const priceQuery = Type.Object({
   batchMode: parameter('an output for each inscription, or one for all of them', {
     enum: ['separate-outputs', 'shared-output'],
   }),
-  rareSats: parameter('type of sats (/inventory), of managed orders', { enum: ['random'] }),
+  rareSats: parameter('type of sats (/inventory), also as a satribute', { enum: ['random'] }),
   additionalFee: parameter('sats a file for the referral account', { pattern: '^[0-9]{1,6}$' }),
   postage: parameter('sats of each output, 330 to 10,000; 546 where it is absent', {
     pattern: '^(33[0-9]|[3-9][0-9]{2}|[1-9][0-9]{3}|10000)$',

@@ -1,11 +1,12 @@
 import { InvalidRequest } from '#http/server/validation.ts';
 import type { Inventory } from '#inventory/inventory.ts';
 import { standingOf } from '#inventory/inventory-standing.ts';
-import { defaultBaseFees, inventoryTypes } from '#inventory/inventory-types.ts';
+import { defaultBaseFees } from '#inventory/inventory-types.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import type { OrderRefusal, OrderTerms } from '#orders/inscribing/order-terms.ts';
 import { type OrderPrices, type OrderQuote, quoteOrder } from '#orders/inscribing/quote-order.ts';
 import { faultsMax, type RequestFault } from '#orders/reading/request-values.ts';
+import { readSatType } from './stocked-sats.ts';
 
 /** What the operator asks for orders, in sats. */
 export interface PriceSettings {
@@ -66,11 +67,8 @@ export interface SatPrices {
   readonly network: NetworkParameters;
 }
 
-/** Common sats, which every payment has. */
-export const commonSats = 'random';
-
 /**
- * What an inscription on a special sat costs more. Throws `request_invalid` for a type that is not known, sold out, or
+ * What an inscription of a managed order on a special sat costs more. Throws `request_invalid` for a type that is not known, sold out, or
  * too small for one of the files.
  */
 export async function rareSatsFeeOf(
@@ -78,11 +76,8 @@ export async function rareSatsFeeOf(
   { files }: Pick<OrderTerms, 'files'>,
   { inventory, network }: SatPrices,
 ): Promise<bigint> {
-  if (rareSats === commonSats) return 0n;
-  const type = inventoryTypes.find((name) => name === rareSats);
-  if (type === undefined) {
-    throw badSats(`rareSats must be one of ${[commonSats, ...inventoryTypes].join(', ')}`);
-  }
+  const type = readSatType(rareSats);
+  if (type === null) return 0n;
   const standing =
     inventory === null ? standingOf([], defaultBaseFees, network.name) : await inventory.standing();
   const { baseFee, count, maxSize } = standing[type];

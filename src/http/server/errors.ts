@@ -77,6 +77,8 @@ const statusByCode: Readonly<Partial<Record<ErrorCode, number>>> = {
   search_engine_failed: 503,
   access_unavailable: 503,
   order_refuses: 409,
+  inventory_taken: 409,
+  inventory_reserved_max: 409,
   idempotency_key_reused: 422,
   idempotency_key_busy: 409,
   orders_off: 503,

@@ -42,7 +42,8 @@ export const utxoErrors = {
   },
   inventory_descriptor_missing: {
     meaning: 'Which outputs are the operator’s own is not known.',
-    action: 'Set INVENTORY_DESCRIPTOR to a descriptor of your wallet with public keys (docs/inventory.md).',
+    action:
+      'Make a wallet (`satscribe wallet init`), and send outputs to `satscribe inventory address`; or set INVENTORY_DESCRIPTOR to a descriptor with public keys, for outputs that are listed alone (docs/inventory.md).',
     retry: 'never',
   },
   inventory_descriptor_invalid: {
@@ -55,6 +56,17 @@ export const utxoErrors = {
     meaning:
       'An output cannot be in the inventory: it is spent, not the operator’s, too young, holds inscriptions or runes, or no sats of the types of the inventory; or that cannot be proven here.',
     action: 'Read the reason in the message; `satscribe inventory scan` says it of every output.',
+    retry: 'never',
+  },
+  inventory_taken: {
+    meaning: 'Another order has got the sat of the inventory that this one would have had.',
+    action: 'Order again: another sat is offered, or none is left.',
+    retry: 'never',
+  },
+  inventory_reserved_max: {
+    meaning:
+      'Orders of one address have as many sats of the inventory as ORDER_RESERVED_MAX allows, and are not paid yet.',
+    action: 'Pay for one of them, cancel one, or wait until the time of one is over: 30 minutes.',
     retry: 'never',
   },
   inventory_output_unknown: {

@@ -21,6 +21,7 @@ import { wakeOrder } from '#orders/order/order-wishes.store.ts';
 import { storedTerms } from '#orders/order/stored-terms.ts';
 import { depositWatcherOf, watcherOf } from '#orders/order/watchers.ts';
 import { type DepositAddress, insertDepositAddresses } from '#orders/parents/deposits.store.ts';
+import { reserve, type StockedSat } from '#orders/stock/reservations.store.ts';
 import { watchScripts } from '#payments/store/watches.store.ts';
 
 /** A file as the customer sent it. */
@@ -39,6 +40,8 @@ export interface WantedOrder {
   readonly terms: OrderTerms;
   readonly layout: OrderLayout;
   readonly quote: OrderQuote;
+  /** The sat of the inventory that the terms name, and who reserves it; null: none. */
+  readonly stocked: { readonly sat: StockedSat; readonly client: string } | null;
   /** One an inscription; null: a delegate without a file. */
   readonly files: readonly (SentFile | null)[];
   readonly webhookUrl: string | null;
@@ -77,6 +80,8 @@ export interface OrderDesk {
   readonly files: CustomerFiles;
   /** Whether a process with the seed brings orders on: what is paid without one would wait for it. */
   readonly isSignerThere: (signal: AbortSignal | null) => Promise<boolean>;
+  /** Sats of the inventory that orders of one client may have before they are paid for. */
+  readonly reservedMost: number;
 }
 
 /** What else the transaction of a creation stores. */
@@ -84,12 +89,13 @@ export type OnMade = (tx: pg.ClientBase, order: NewOrder, files: readonly object
 
 /**
  * Stores an order with an address of its own, which is watched from the next block on. Contents are on disk, and
- * everything else in one transaction, before this returns: no address is shown of an order that could be lost.
+ * everything else in one transaction, before this returns: no address is shown of an order that could be lost. Throws
+ * `orders_off`, `inventory_taken` and `inventory_reserved_max`.
  *
  * @param signal of who orders: it ends what is read first. What is written is finished; null: nobody who could leave
  */
 export async function createOrder(
-  { pool, keys: openKeys, files, isSignerThere }: OrderDesk,
+  { pool, keys: openKeys, files, isSignerThere, reservedMost }: OrderDesk,
   wanted: WantedOrder,
   now: Date,
   onMade: OnMade | undefined,
@@ -116,7 +122,7 @@ export async function createOrder(
   const stored = await inLanes(wanted.files, writesAtOnce, (file) => storeFile(files, file, filesUrl));
   const shown = stored.map((file) => file.shown);
   failpoint('order-files');
-  const { request, terms, layout, quote, webhookUrl, refundScript, timeoutMinutes } = wanted;
+  const { request, terms, layout, quote, stocked, webhookUrl, refundScript, timeoutMinutes } = wanted;
   const order = await withTransaction(pool, async (tx) => {
     const keyIndex = await keys.nextKey(tx);
     const ownIndex = await keys.nextOwnKey(tx);
@@ -137,6 +143,10 @@ export async function createOrder(
       files: stored,
     };
     await insertOrder(tx, made);
+    if (stocked !== null) {
+      await reserve(tx, made.id, stocked.sat, { client: stocked.client, most: reservedMost });
+      failpoint('order-reserved');
+    }
     const deposits = await depositAddresses(tx, keys, terms.parents.length);
     // nobody knows the address yet, so no block of the index pays it
     const sinceHeight = await nextIndexedHeight(tx);

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import type pg from 'pg';
 import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
 import { type OrderBump, readBumps, spentByBumps } from '#orders/bumping/bump.store.ts';
@@ -29,6 +30,8 @@ import { refundWatcherOf, watcherOf } from '#orders/order/watchers.ts';
 import { candidates, type Deposit, progressOf } from '#orders/parents/deposits.ts';
 import { readDeposits } from '#orders/parents/read-deposits.ts';
 import { isHolding, type Return, returnOf } from '#orders/parents/returns.ts';
+import { keepReservation, type Reservation, readReservation } from '#orders/stock/reservations.store.ts';
+import { indexedStock, type StockStanding, stockStanding } from '#orders/stock/stock-standing.ts';
 import { type Payment, readPayments } from '#payments/payments.queries.ts';
 import { readPaymentsOffset } from '#payments/store/offset.store.ts';
 
@@ -50,6 +53,8 @@ export interface Known {
   readonly owed: readonly OwedMoney[];
   /** The parents as the order uses them, in the order of its terms. */
   readonly parents: readonly (Deposit | undefined)[];
+  /** What the order has of the inventory, and where that is; null: it wants none. */
+  readonly stocked: Stocked | null;
   /** What lies at deposits, and goes home now; null: nothing does. */
   readonly returned: Return | null;
   /** Something lies at a deposit that no stored transaction spends. */
@@ -60,6 +65,11 @@ export interface Known {
   readonly settlements: readonly Settlement[];
 }
 
+export interface Stocked {
+  readonly reservation: Reservation;
+  readonly standing: StockStanding;
+}
+
 /** Reads what is known of an order. What can never be mined any more is superseded. */
 export async function learn(tx: pg.ClientBase, order: Order, depths: OrderDepths, now: Date): Promise<Known> {
   const payments = await readPayments(tx, watcherOf(order.id));
@@ -67,9 +77,14 @@ export async function learn(tx: pg.ClientBase, order: Order, depths: OrderDepths
   const depth = { tip: offset?.height ?? null, confirmations: depths.confirmationsFor(order.amount) };
   const deposits = await readDeposits(tx, order, depth);
   const bumps = await readBumps(tx, order.id);
-  const there = outputsThere([...payments, ...deposits.map(({ payment }) => payment)], bumps);
   await reviveMined(tx, order.id);
-  const transactions = await supersedeOrphans(tx, await readTransactions(tx, order.id), there);
+  const made = await readTransactions(tx, order.id);
+  const stocked = await stockOf(tx, order, made);
+  const there = new Set([
+    ...outputsThere([...payments, ...deposits.map(({ payment }) => payment)], bumps),
+    ...(stocked === null || stocked.standing === 'gone' ? [] : [outpointOf(stocked.reservation)]),
+  ]);
+  const transactions = await supersedeOrphans(tx, made, there);
   // only returns spend what is ours, and bumps of other orders may have taken it
   const lent = order.terms.parents.length === 0 ? [] : await spentByBumps(tx, order.id);
   const reveals = transactions.filter(({ kind }) => kind === 'reveal');
@@ -108,6 +123,7 @@ export async function learn(tx: pg.ClientBase, order: Order, depths: OrderDepths
     reveals,
     owed,
     parents,
+    stocked,
     returned,
     isHoldingDeposits: isHolding({ deposits, spent }),
     isMoneyShallow,
@@ -120,6 +136,21 @@ export async function learn(tx: pg.ClientBase, order: Order, depths: OrderDepths
       ...bumpSettlements(bumps),
     ],
   };
+}
+
+/** What an order has reserved is kept as long as its state needs it. */
+async function stockOf(
+  tx: pg.ClientBase,
+  { id, state, terms }: Order,
+  transactions: readonly OrderTransaction[],
+): Promise<Stocked | null> {
+  if (terms.inventory === undefined) return null;
+  await keepReservation(tx, id, state);
+  const reservation = await readReservation(tx, id);
+  assert(reservation !== null, 'an order of the inventory has reserved its sat');
+  const reveals = transactions.filter(({ kind }) => kind === 'reveal').map(({ txid }) => txid);
+  const standing = stockStanding(reservation, await indexedStock(tx, reservation, reveals));
+  return { reservation, standing };
 }
 
 /** What goes home now. */

@@ -19,12 +19,13 @@ export interface OrderStepsParts {
   /** Says what refunds cost, without asking the node within a transaction of the database. */
   readonly watch: Pick<NodeWatch, 'standing'>;
   readonly policy: OrderPolicy;
+  readonly restock: OrderSteps['restock'];
   readonly tell: OrderSteps['tell'];
 }
 
 /** The steps of orders with a wallet and a node. */
 export function orderSteps(parts: OrderStepsParts): OrderSteps {
-  const { signer, arrivedSats, runestone, watch, policy, tell } = parts;
+  const { signer, arrivedSats, runestone, watch, policy, restock, tell } = parts;
   /** Of what is not urgent. */
   const atFeeRate = async (make: (feeRate: bigint) => Promise<string | null>): Promise<string | null> => {
     const { standing } = watch;
@@ -41,6 +42,7 @@ export function orderSteps(parts: OrderStepsParts): OrderSteps {
       atFeeRate((feeRate) => makeReturn(tx, { signer, runestone, feeRate }, order, returned)),
     makeRefund: (tx, order, outputs) =>
       atFeeRate((feeRate) => makeRefund(tx, signer, order, outputs, feeRate)),
+    restock,
     tell,
   };
 }

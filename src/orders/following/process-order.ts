@@ -15,6 +15,7 @@ import { explainDeposits } from '#orders/parents/deposits.store.ts';
 import type { Deposit } from '#orders/parents/deposits.ts';
 import { type Return, returnShort } from '#orders/parents/returns.ts';
 import type { PaidFunds, PlacedPayments } from '#orders/sats/place-sats.ts';
+import { type LeftInStock, leftInStock } from '#orders/stock/left-in-stock.ts';
 import type { Payment } from '#payments/payments.queries.ts';
 import { type Known, learn, type OrderDepths } from './learn-order.ts';
 
@@ -27,6 +28,8 @@ export interface OrderSteps extends OrderDepths {
    * may come later, when their lock times are found: then there is no reason, and the order is looked at again.
    */
   readonly makeReveals: (tx: pg.ClientBase, order: Order, funds: OrderFunds) => Promise<string | null>;
+  /** Takes up what a delivery left of an output of the inventory. */
+  readonly restock: (tx: pg.ClientBase, left: LeftInStock) => Promise<void>;
   /** The same for what sends deposits home, with the money that pays for it. */
   readonly makeReturn: (tx: pg.ClientBase, order: Order, returned: Return) => Promise<string | null>;
   /** The same for a refund of what these outputs hold, if it is worth more than it costs. */
@@ -85,7 +88,7 @@ export async function processOrder(
     }
     const event = nextEvent(order.state, known.facts);
     if (event === null) break;
-    order = await apply(tx, order, event, steps, event === 'failed' ? takenFromAnchor : null);
+    order = await apply(tx, order, event, steps, known);
   }
   await post(tx, order, known);
   // a sentence is only needed where nothing is made
@@ -94,6 +97,16 @@ export async function processOrder(
   await refuseCancellation(tx, order, before);
   await lookAgain(tx, id, nextLook(order, known, problem, now));
   return order.state;
+}
+
+/** What lies in the inventory after a delivery. */
+async function restock(tx: pg.ClientBase, { reveals }: Known, steps: OrderSteps): Promise<void> {
+  for (const reveal of reveals) {
+    const left = await leftInStock(tx, reveal);
+    if (left === null) continue;
+    await steps.restock(tx, left);
+    failpoint('order-restocked');
+  }
 }
 
 /** Why an order fails whose transactions are stored: the only reason that facts have. */
@@ -162,10 +175,12 @@ async function apply(
   order: Order,
   event: OrderEvent,
   steps: OrderSteps,
-  error: string | null,
+  known: Known,
 ): Promise<Order> {
+  const error = event === 'failed' ? takenFromAnchor : null;
   const isApplied = await applyEvent(tx, order, event, steps, error);
   assert(isApplied, `the facts of order ${order.id} say ${event}, which ${order.state} refuses`);
+  if (event === 'revealed') await restock(tx, known, steps);
   return relock(tx, order.id);
 }
 
@@ -206,7 +221,8 @@ function deliveryOf(
 ): (() => Promise<string | null>) | null {
   if (placed.kind === 'pending') return null;
   if (placed.kind === 'impossible') return () => Promise.resolve(placed.reason);
-  const funds = { payments: placed.payments, parents: parentsOf(known) };
+  const stocked = known.stocked?.reservation ?? null;
+  const funds = { payments: placed.payments, parents: parentsOf(known), stocked };
   return () => steps.makeReveals(tx, order, funds);
 }
 
@@ -221,11 +237,18 @@ const isPaidInTime = (facts: OrderFacts): boolean =>
 /** How the delivery spends its payments; null: none is due. */
 function placedOf(order: Order, known: Known, steps: OrderSteps): PlacedPayments | null {
   if (order.state !== 'prep' || known.reveals.length > 0 || !isPaidInTime(known.facts)) return null;
+  const standing = known.stocked?.standing ?? 'here';
+  if (standing === 'gone') return { kind: 'unwanted', reason: stockGone };
+  // a block that brings it back is news
+  if (standing === 'away') return { kind: 'pending' };
   return steps.placeSats(order, {
     payments: spendable(known),
     parents: parentsOf(known).map(({ payment }) => payment),
   });
 }
+
+const stockGone =
+  'The sat of the inventory that the order had is not there any more: its output was spent, or a reorganisation took it back.';
 
 /** All that counts, always in one order, so that the same payments make the same transaction. */
 function spendable({ facts, payments }: Known): readonly Payment[] {

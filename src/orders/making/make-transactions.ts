@@ -19,6 +19,7 @@ import { termsOf } from '#orders/order/stored-terms.ts';
 import { nextBlock, ownWatcherOf } from '#orders/order/watchers.ts';
 import type { Deposit } from '#orders/parents/deposits.ts';
 import { type HeldRune, type RuneRoute, runeRoute } from '#orders/parents/rune-route.ts';
+import type { Reservation } from '#orders/stock/reservations.store.ts';
 import type { Payment } from '#payments/payments.queries.ts';
 import { watchScripts } from '#payments/store/watches.store.ts';
 import { quotedLayout } from './quoted-layout.ts';
@@ -42,6 +43,8 @@ export interface OrderFunds {
   readonly payments: readonly Payment[];
   /** In the order of its terms. */
   readonly parents: readonly Deposit[];
+  /** What it has reserved of the inventory; null: nothing. */
+  readonly stocked: Reservation | null;
 }
 
 /**
@@ -123,6 +126,7 @@ interface Planning extends Pick<RevealMakers, 'signer' | 'runestone'> {
   readonly reveals: readonly PlacedReveal[];
   readonly payments: readonly Payment[];
   readonly parents: readonly Arrived[];
+  readonly inventory: Arrived | null;
   /** What each parent holds. */
   readonly runes: readonly (readonly HeldRune[] | null)[];
   /** Our output of each transaction. */
@@ -140,7 +144,7 @@ async function planningOf(
   tx: pg.ClientBase,
   { signer, runestone }: RevealMakers,
   order: Order,
-  { payments, parents }: OrderFunds,
+  { payments, parents, stocked }: OrderFunds,
 ): Promise<Planning> {
   const terms = termsOf(order.terms);
   const layout = quotedLayout(terms, order.quote);
@@ -162,9 +166,15 @@ async function planningOf(
       const own = { key: { branch: 0, index: at.keyIndex }, leafScript: null } as const;
       return { txid, vout, value, script, ...own };
     }),
+    inventory: stocked === null ? null : stockedOutput(signer, stocked),
     runes: parents.map(({ runes }) => runes),
     service: destination(signer, { key: { branch: 1, index: order.ownIndex }, leafScript: null }),
   };
+}
+
+function stockedOutput(signer: OrderSigner, { txid, vout, value, keyIndex }: Reservation): Arrived {
+  const { script, own } = destination(signer, { key: { branch: 2, index: keyIndex }, leafScript: null });
+  return { txid, vout, value: BigInt(value), script, ...own };
 }
 
 /** @param lockTimes of the first reveals, as far as they are known */
@@ -180,7 +190,7 @@ function planAll(planning: Planning, lockTimes: readonly number[]): Planned {
 }
 
 function planOne(
-  { terms, service, runes, runestone }: Planning,
+  { terms, service, inventory, runes, runestone }: Planning,
   { layout, index }: PlacedReveal,
   payments: readonly [Arrived, ...Arrived[]],
   parents: readonly Arrived[],
@@ -192,6 +202,7 @@ function planOne(
     payments,
     parents,
     service,
+    ...(inventory === null ? {} : { inventory }),
     ...(route === null ? {} : { runestone: runestone(route) }),
   });
   return 'reason' in plan ? plan : { ...plan, lockTime: lockTimes[index] ?? 0 };

@@ -10,6 +10,8 @@ export interface OrderRequest {
   readonly parents: readonly object[] | null;
   readonly inscriptionIdPrefix: string | null;
   readonly allowedSatributes: readonly string[] | null;
+  /** The type of the inventory that its sat has; absent: it is one of the payment. */
+  readonly rareSats?: string;
   readonly additionalFee: number | null;
   readonly referral: string | null;
   readonly refundAddress: string | null;
@@ -24,6 +26,8 @@ export interface OrderQuote {
   readonly chainFee: number;
   readonly serviceFee: number;
   readonly baseFee: number;
+  /** Of an order of a sat of the inventory. */
+  readonly rareSatsFee?: number;
   readonly additionalFeeCharged: number;
   /** Of the base fee, what the referral gets when the order is delivered; absent: nothing. */
   readonly referralFee?: number;

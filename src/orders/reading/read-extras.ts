@@ -9,6 +9,8 @@ export interface ExtrasOptions {
   readonly network: NetworkParameters;
   /** Of an order that names none. */
   readonly timeoutMinutes: number;
+  /** That it may name; absent: a month. */
+  readonly timeoutMostMinutes?: number;
   /** Why a webhook must not be sent to a URL; null: it may. */
   readonly urlProblem: (url: string) => string | null;
 }
@@ -34,7 +36,7 @@ export function readExtras(body: unknown, options: ExtrasOptions): OrderExtras {
   const webhookUrl = readWebhookUrl(values, order['webhookUrl'], options);
   const refundAddress = values.text(order['refundAddress'], 'refundAddress');
   const refundScript = readRefundScript(values, refundAddress, options);
-  const timeoutMinutes = readTimeout(values, order['timeout']) ?? options.timeoutMinutes;
+  const timeoutMinutes = readTimeout(values, order['timeout'], options) ?? options.timeoutMinutes;
   const projectTag = values.text(order['projectTag'], 'projectTag');
   const allowedSatributes = readSatributes(values, order['allowedSatributes'], options.network.name);
   return {
@@ -82,16 +84,16 @@ function readRefundScript(
   return parsed.script;
 }
 
-function readTimeout(values: RequestValues, given: unknown): number | null {
+function readTimeout(
+  values: RequestValues,
+  given: unknown,
+  { timeoutMostMinutes: most = timeoutMostMinutes }: Pick<ExtrasOptions, 'timeoutMostMinutes'>,
+): number | null {
   const minutes = values.whole(given, 'timeout');
   if (minutes === null) return null;
   const timeout = Number(minutes);
-  if (timeout >= timeoutStepMinutes && timeout <= timeoutMostMinutes && timeout % timeoutStepMinutes === 0)
-    return timeout;
-  return values.fault(
-    'timeout',
-    `is in minutes: a multiple of ${timeoutStepMinutes}, ${timeoutMostMinutes} at most`,
-  );
+  if (timeout >= timeoutStepMinutes && timeout <= most && timeout % timeoutStepMinutes === 0) return timeout;
+  return values.fault('timeout', `is in minutes: a multiple of ${timeoutStepMinutes}, ${most} at most`);
 }
 
 /** As it was sent: clients compare it with what they have. */

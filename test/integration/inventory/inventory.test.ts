@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createBase58check } from '@scure/base';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { Inventory } from '#inventory/inventory.ts';
+import { Inventory, type Offer } from '#inventory/inventory.ts';
 import type { InventoryStanding } from '#inventory/inventory-standing.ts';
 import { defaultBaseFees } from '#inventory/inventory-types.ts';
 import { ownScriptsOf } from '#inventory/own-scripts.ts';
@@ -14,6 +14,7 @@ import {
   addressOf,
   type Coin,
   type RegtestTransaction,
+  scriptOf,
   transaction,
 } from '#test/builders/regtest/regtest-transaction.ts';
 import { testAsker } from '#test/support/asker.ts';
@@ -24,7 +25,10 @@ import { testOperations } from '#test/support/operations.ts';
 import { runCli } from '#test/support/run-cli.ts';
 import { type IndexedNode, startIndexedNode } from '#test/support/utxos/indexed-node.ts';
 import { utxosOfIndex } from '#test/support/utxos/utxos-of-index.ts';
+import { knownSeed, testWallet } from '#test/support/wallet/plans.ts';
 import type { UtxoReader } from '#utxos/utxo-reader.ts';
+import { accountOf } from '#wallet/account-key.ts';
+import { putWallet } from '#wallet/wallet.store.ts';
 
 const operator = 31;
 const stranger = 32;
@@ -108,7 +112,9 @@ describe.skipIf(bitcoindForTests() === null)('the inventory', () => {
   }
 
   beforeEach(async () => {
-    await indexed.database.pool.query('DELETE FROM service.inventory_outputs');
+    await indexed.database.pool.query(
+      'DELETE FROM service.inventory_outputs; DELETE FROM service.orders; DELETE FROM service.wallet',
+    );
   });
 
   function reader(): UtxoReader {
@@ -116,8 +122,8 @@ describe.skipIf(bitcoindForTests() === null)('the inventory', () => {
     return utxosOfIndex(database.readers, bitcoind.rpc, tracer);
   }
 
-  /** One that remembers nothing. */
-  function inventory(descriptor: string | undefined = `addr(${addressOf(operator)})`): Inventory {
+  /** One that remembers nothing. `owner`: whose addresses are the wallet's. */
+  function inventory(owner: number | null = operator, descriptor?: string): Inventory {
     const { bitcoind, database } = indexed;
     return new Inventory({
       pool: database.pool,
@@ -125,12 +131,43 @@ describe.skipIf(bitcoindForTests() === null)('the inventory', () => {
       utxos: reader(),
       node: bitcoind.rpc,
       descriptor,
+      addresses: addressesOf(owner),
       fees: defaultBaseFees,
     });
   }
 
-  const uncommon = async (descriptor?: string): Promise<InventoryStanding['uncommon']> =>
-    (await inventory(descriptor).standing()).uncommon;
+  const addressesOf = (owner: number | null) => async () =>
+    owner === null ? [] : [{ script: scriptOf(owner), address: addressOf(owner) }];
+
+  const uncommon = async (owner?: number): Promise<InventoryStanding['uncommon']> =>
+    (await inventory(owner).standing()).uncommon;
+
+  /** As an order does. */
+  async function reserve({ output, keyIndex, place, sat }: Offer): Promise<void> {
+    const { pool } = indexed.database;
+    const { rows } = await pool.query<{ id: string }>(
+      `INSERT INTO service.orders (id, kind, state, key_index, own_index, script, address, paid_to, amount, quote, request,
+                                   terms, expires_at)
+       VALUES (gen_random_uuid(), 'direct', 'waiting-payment', 0, 0, $1, '', 'direct', 1, '{}', '{}', '{}', now())
+       RETURNING id`,
+      [Buffer.from(output.script)],
+    );
+    await pool.query(
+      `INSERT INTO service.reserved_outputs (order_id, txid, vout, value, key_index, height, block_hash, place, sat, client)
+       VALUES ($1, $2, $3, $4, $5, $6, decode($7, 'hex'), $8, $9, 'somebody')`,
+      [
+        rows[0]!.id,
+        Buffer.from(output.txid),
+        output.vout,
+        output.value,
+        keyIndex,
+        output.height,
+        output.blockHash,
+        place,
+        sat,
+      ],
+    );
+  }
 
   test('takes an output of the operator’s with special sats, and counts it', async () => {
     expect(await uncommon()).toMatchObject({ amount: 0, count: 0, commonCount: 0, minSize: 100_000_000 });
@@ -181,7 +218,7 @@ describe.skipIf(bitcoindForTests() === null)('the inventory', () => {
     expect(await uncommon()).toMatchObject({ amount: 2, count: 2, commonCount: 2 });
   });
 
-  test('counts nothing where nothing is the operator’s own, or another descriptor says what is', async () => {
+  test('counts nothing where nothing is the operator’s own, or at another address than the wallet’s', async () => {
     const { database, bitcoind } = indexed;
     await inventory().add(outpointOf(good), asker);
     const parts = {
@@ -189,16 +226,22 @@ describe.skipIf(bitcoindForTests() === null)('the inventory', () => {
       network: 'regtest',
       utxos: reader(),
       fees: defaultBaseFees,
+      descriptor: undefined,
     } as const;
-    const unset = new Inventory({ ...parts, node: bitcoind.rpc, descriptor: undefined });
+    const unset = new Inventory({ ...parts, node: bitcoind.rpc, addresses: addressesOf(null) });
     expect((await unset.standing()).uncommon.count).toBe(0);
     await expect(unset.add(outpointOf(good), asker)).rejects.toMatchObject({
       code: 'inventory_descriptor_missing',
     });
-    const noNode = new Inventory({ ...parts, node: null, descriptor: `addr(${addressOf(operator)})` });
+    const noNode = new Inventory({ ...parts, node: null, addresses: addressesOf(operator) });
     expect((await noNode.standing()).uncommon.count).toBe(0);
-    const [listed] = await inventory(`addr(${addressOf(stranger)})`).list(asker);
+    const [listed] = await inventory(stranger).list(asker);
     expect(listed?.problem).toMatch(/is not the operator’s/u);
+    // it is the operator's, and orders cannot be signed for it
+    const elsewhere = inventory(stranger, `addr(${addressOf(operator)})`);
+    expect((await elsewhere.list(asker))[0]?.problem).toMatch(/so orders cannot have it/u);
+    expect((await elsewhere.standing()).uncommon).toMatchObject({ count: 0, amount: 0 });
+    expect(await elsewhere.offer('uncommon', 546, asker)).toBeNull();
   });
 
   test('is answered in the form of the public interface, to whoever asks', async () => {
@@ -219,7 +262,8 @@ describe.skipIf(bitcoindForTests() === null)('the inventory', () => {
         network: 'regtest',
         utxos: reader(),
         node: bitcoind.rpc,
-        descriptor: `addr(${addressOf(operator)})`,
+        descriptor: undefined,
+        addresses: addressesOf(operator),
         fees: { ...defaultBaseFees, uncommon: 123 },
       }),
     });
@@ -240,7 +284,7 @@ describe.skipIf(bitcoindForTests() === null)('the inventory', () => {
     await chain.mine([first]);
     await chain.mine([second]);
     await indexed.atTip();
-    const own = `addr(${addressOf(mover)})`;
+    const own = mover;
     await inventory(own).scan(asker);
     expect(await uncommon(own)).toMatchObject({ count: 2 });
     const problems = async (): Promise<(string | null)[]> =>
@@ -280,7 +324,13 @@ describe.skipIf(bitcoindForTests() === null)('the inventory', () => {
     const listed = await runCli(['inventory', 'list', '--json'], env);
     expect(listed.exitCode).toBe(0);
     expect(JSON.parse(listed.stdout)).toMatchObject([
-      { outpoint: shown(other), value: 10_000, counts: true, problem: null, sats: { uncommon: 1 } },
+      {
+        outpoint: shown(other),
+        value: 10_000,
+        counts: false,
+        problem: expect.stringContaining('so orders cannot have it') as string,
+        sats: { uncommon: 1 },
+      },
     ]);
     const refused = await runCli(['inventory', 'add', shown(inscribed)], env);
     expect(refused.exitCode).toBe(1);
@@ -292,6 +342,51 @@ describe.skipIf(bitcoindForTests() === null)('the inventory', () => {
     await expect(inventory().remove(outpointOf(other))).rejects.toMatchObject({
       code: 'inventory_output_unknown',
     });
+  }, 60_000);
+
+  test('offers a sat with the output that it lies in, until an order has it', async () => {
+    const { database } = indexed;
+    for (const coin of [good, other]) await inventory().add(outpointOf(coin), asker);
+    const found = inventory();
+    const offer = await found.offer('uncommon', 546, asker);
+    expect(offer).toMatchObject({ place: 0, keyIndex: 0, output: { value: 10_000 } });
+    expect(offer!.sat % 5_000_000_000).toBe(0);
+    // with another postage nothing would be left for an output
+    expect(await found.offer('uncommon', 9_900, asker)).toBeNull();
+    expect(await found.offer('uncommon', 10_000, asker)).toMatchObject({ place: 0 });
+    expect(await found.offer('black', 546, asker)).toBeNull();
+    expect((await found.standing()).uncommon.count).toBe(2);
+    await reserve(offer!);
+    // at once, whatever is remembered of node and index
+    expect((await found.standing()).uncommon).toMatchObject({ count: 1, amount: 1 });
+    const next = await found.offer('uncommon', 546, asker);
+    expect(next!.output.txid).not.toEqual(offer!.output.txid);
+    expect((await found.list(asker)).map(({ problem }) => problem)).toContain('is reserved by an order');
+    await database.pool.query('UPDATE service.reserved_outputs SET released_at = now()');
+    expect((await found.standing()).uncommon.count).toBe(2);
+  });
+
+  test('shows its addresses from the command line', async () => {
+    const env = { ...indexed.database.settings };
+    const missing = await runCli(['inventory', 'address'], env);
+    expect([missing.exitCode, missing.stderr]).toEqual([1, expect.stringContaining('wallet_missing')]);
+    const { key, fingerprint } = accountOf(knownSeed, 'regtest');
+    const identity = {
+      network: 'regtest',
+      accountXpub: key.publicExtendedKey,
+      masterFingerprint: fingerprint,
+    } as const;
+    await putWallet(indexed.database.pool, identity, 0);
+    const { wallet } = testWallet();
+    const shownOf = async (...words: string[]) =>
+      (await runCli(['inventory', 'address', ...words], env)).stdout;
+    expect(await shownOf()).toBe(`${wallet.inventoryAddress(0).address}\n`);
+    expect(JSON.parse(await shownOf('99', '--json'))).toEqual({
+      index: 99,
+      address: wallet.inventoryAddress(99).address,
+    });
+    expect((await runCli(['inventory', 'address', '100'], env)).exitCode).toBe(2);
+    await indexed.database.pool.query('DELETE FROM service.wallet');
   }, 60_000);
 
   test('says that the descriptor is missing before it looks for the node', async () => {

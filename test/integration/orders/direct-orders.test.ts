@@ -318,6 +318,7 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
       makeReveals: () => Promise.reject(new Error('there is nothing to spend')),
       makeReturn: () => Promise.resolve(null),
       makeRefund: () => Promise.resolve(null),
+      restock: async () => undefined,
       tell: () => Promise.resolve(),
     };
     const tx = await world.database.pool.connect();

@@ -6,6 +6,7 @@ import { follow } from '#indexer/follow/follow.ts';
 import type { FollowOptions } from '#indexer/follow/follow-options.ts';
 import { encipherRoute } from '#indexer/runes/encipher.ts';
 import { openNodeSource } from '#indexer/source/node-source.ts';
+import { restock } from '#inventory/restock.ts';
 import type { TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { genesisHeight } from '#kernel/primitives/height.ts';
@@ -32,6 +33,7 @@ import { createTestDatabase, type TestDatabase } from '#test/support/database.ts
 import { type Bitcoind, type BitcoindOptions, startBitcoind } from '#test/support/node/bitcoind.ts';
 import { parseThreads } from '#test/support/parse-threads.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
+import { signedElsewhere } from '#test/support/wallet/signed-elsewhere.ts';
 import { PublicWallet } from '#wallet/public-wallet.ts';
 import { openSigner, type SignedTransaction } from '#wallet/signer.ts';
 import { makeTestWallet } from './test-wallet.ts';
@@ -73,6 +75,7 @@ export class OrderWorld {
       keys: async () => orderKeys(parts.wallet),
       files: new CustomerFiles(join(parts.dir, 'files')),
       isSignerThere: async () => true,
+      reservedMost: 3,
       outgoing: new OutgoingHttp({ allowPrivate: true }),
       allowPrivateUrls: true,
       timeoutMinutes: 60,
@@ -135,6 +138,7 @@ export class OrderWorld {
       runestone: encipherRoute,
       watch,
       policy,
+      restock: (tx, { spent, rests }) => restock(tx, 'regtest', spent, rests),
       tell: this.#tell,
     });
     const bumps = {
@@ -220,6 +224,11 @@ export class OrderWorld {
   /** Signs with the seed, beside the service. */
   async sign(plan: TransactionPlan): Promise<SignedTransaction> {
     return (await openSigner(join(this.#dir, 'seed'), this.wallet.identity)).signPlan(plan);
+  }
+
+  /** Signs it as another wallet with the words does, which has none of the service's rules. In hex. */
+  signElsewhere(plan: TransactionPlan): Promise<string> {
+    return signedElsewhere(join(this.#dir, 'seed'), plan);
   }
 
   /** What differs, once the orders are where the chain is. */

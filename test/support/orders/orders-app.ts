@@ -46,6 +46,7 @@ export async function createOrdersApp(bytesADay: number | null = null): Promise<
         keys: async () => orderKeys(wallet),
         files: new CustomerFiles(filesDir),
         isSignerThere: async () => true,
+        reservedMost: 3,
         outgoing: new OutgoingHttp({ allowPrivate: true }),
         allowPrivateUrls: false,
         timeoutMinutes: 60,

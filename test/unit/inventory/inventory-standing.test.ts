@@ -1,7 +1,14 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { standingOf } from '#inventory/inventory-standing.ts';
-import { defaultBaseFees, inventoryTypes, parseBaseFees } from '#inventory/inventory-types.ts';
+import { placeOf, standingOf } from '#inventory/inventory-standing.ts';
+import {
+  defaultBaseFees,
+  inventoryTypeOf,
+  inventoryTypes,
+  parseBaseFees,
+  satributeOf,
+} from '#inventory/inventory-types.ts';
+import { countWithin } from '#kernel/satributes/rule-ranges.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
 
 const block = 5_000_000_000;
@@ -49,28 +56,69 @@ test('a single sat can be ordered once', () => {
   expect(black.count).toBe(0);
 });
 
-test('sats in a row can be ordered by the postage', () => {
+test('an output can be ordered from once, if what is left of it can be outputs', () => {
   const rows = [
-    [1, 1],
+    [1, 0],
     [546, 1],
-    [547, 2],
-    [10_000, 19],
+    // 54 sats would be left
+    [600, 0],
+    [876, 1],
+    [10_000, 1],
   ] as const;
   for (const [size, count] of rows) {
     // not from the first sat on, which is uncommon too
     const { block78 } = standing(output([78 * block + 1_000, size]));
     expect(block78).toMatchObject({ amount: size, count, commonCount: 1 });
   }
+  // behind 100 sats, which are no output
+  const { uncommon } = standing(output([100_001 * block - 100, 10_000]));
+  expect(uncommon).toMatchObject({ amount: 1, count: 0, commonCount: 1 });
 });
 
-test('sats nearer to each other than the postage are ordered together', () => {
-  // the last sat of a block, then the first of another: one is black, the other uncommon
-  const near = output([100_001 * block - 1, 1], [100_500 * block, 1], [100_601 * block, 600]);
-  const { uncommon, black } = standing(near);
-  expect(uncommon).toMatchObject({ amount: 2, count: 1 });
-  expect(black).toMatchObject({ amount: 1, count: 1 });
-  const far = output([100_500 * block, 546], [100_601 * block, 600]);
-  expect(standing(far).uncommon).toMatchObject({ amount: 2, count: 2 });
+test('the place of a sat leaves outputs before it and behind its postage, or nothing', () => {
+  const rule = satributeOf.get('uncommon')!.rule;
+  const dense = satributeOf.get('block78')!.rule;
+  expect(placeOf([{ start: 500 * block, end: 500 * block + 546 }], rule, 546)).toEqual({
+    place: 0,
+    sat: 500 * block,
+  });
+  expect(placeOf([{ start: 500 * block - 330, end: 500 * block + 876 }], rule, 546)).toEqual({
+    place: 330,
+    sat: 500 * block,
+  });
+  // of many sats of a type the first one that can be taken
+  const ranges = [
+    { start: 400 * block + 1, end: 400 * block + 101 },
+    { start: 78 * block + 1, end: 78 * block + 1_000 },
+  ];
+  expect(placeOf(ranges, dense, 330)).toEqual({ place: 330, sat: 78 * block + 231 });
+  const someRanges = fc.array(fc.tuple(fc.integer({ min: 0, max: 200 }), fc.integer({ min: 1, max: 900 })), {
+    minLength: 1,
+    maxLength: 4,
+  });
+  let found = 0;
+  fc.assert(
+    fc.property(someRanges, fc.integer({ min: 330, max: 1_000 }), (parts, postage) => {
+      const held = parts.map(([height, size], at) => ({
+        start: height * block - at * 100,
+        end: height * block - at * 100 + size,
+      }));
+      const given = held.filter(({ start }) => start >= 0);
+      const sats = given.flatMap(({ start, end }) =>
+        Array.from({ length: end - start }, (_, at) => start + at),
+      );
+      const wanted = sats.findIndex(
+        (sat, place) =>
+          countWithin(rule, { start: sat, end: sat + 1 }) === 1 &&
+          [place, sats.length - place - postage].every((rest) => rest === 0 || rest >= 330),
+      );
+      const place = placeOf(given, rule, postage);
+      expect(place).toEqual(wanted === -1 ? null : { place: wanted, sat: sats[wanted] });
+      if (place !== null) found++;
+    }),
+    { numRuns: propertyRuns(300) },
+  );
+  expect(found).toBeGreaterThan(10);
 });
 
 test('of types whose sats nobody lists there are none, and on another network none of mainnet’s', () => {
@@ -83,7 +131,7 @@ test('of types whose sats nobody lists there are none, and on another network no
   expect(standingOf([all], defaultBaseFees, 'regtest').nakamoto.count).toBe(0);
 });
 
-test('as many can be ordered as there are sats at most, and one from each output that has some', () => {
+test('as many can be ordered as there are outputs with sats at most', () => {
   const someOutput = fc
     .array(fc.tuple(fc.integer({ min: 0, max: 1_000 * block }), fc.integer({ min: 1, max: 100_000 })), {
       minLength: 1,
@@ -95,8 +143,8 @@ test('as many can be ordered as there are sats at most, and one from each output
       const found = standing(...outputs);
       for (const type of inventoryTypes) {
         const { amount, count, commonCount } = found[type];
-        expect(count).toBeLessThanOrEqual(amount);
-        expect(count).toBeGreaterThanOrEqual(commonCount);
+        expect(commonCount).toBeLessThanOrEqual(amount);
+        expect(count).toBeLessThanOrEqual(commonCount);
         // outputs are ordered from on their own
         const alone = outputs.map((each) => standing(each)[type].count);
         expect(alone.reduce((sum, each) => sum + each, 0)).toBe(count);
@@ -118,4 +166,13 @@ test('prices are read from a setting, and mistakes in it are none', () => {
     'uncommon:200000000',
   ])
     expect(parseBaseFees(text)).toBeNull();
+});
+
+test('a type has its key and the name of its satribute', () => {
+  for (const type of inventoryTypes) {
+    expect(inventoryTypeOf(type)).toBe(type);
+    expect(inventoryTypeOf(satributeOf.get(type)!.id)).toBe(type);
+  }
+  expect(inventoryTypes.some((type) => satributeOf.get(type)!.id !== type)).toBe(true);
+  for (const text of ['random', 'gold', 'epic', '']) expect(inventoryTypeOf(text)).toBeNull();
 });

@@ -1,0 +1,63 @@
+import type pg from 'pg';
+import type { Outpoint } from '#chain/outputs/output.queries.ts';
+import type { NetworkName } from '#kernel/primitives/network.ts';
+import { asSats } from '#kernel/primitives/sats.ts';
+import { isFindable } from '#kernel/satributes/definitions.ts';
+import { countWithin } from '#kernel/satributes/rule-ranges.ts';
+import type { SatRange } from '#kernel/satributes/satribute.ts';
+import {
+  type InventoryOutput,
+  inventoryOutput,
+  putInventoryOutput,
+  removeInventoryOutput,
+} from './inventory.store.ts';
+import { satributeOf } from './inventory-types.ts';
+
+/** An output of a mined transaction that holds sats of an output of the inventory. */
+export interface Rest extends Pick<InventoryOutput, 'txid' | 'vout' | 'script' | 'height' | 'blockHash'> {
+  /** Sats of the spent output before its own. */
+  readonly place: number;
+  readonly value: number;
+}
+
+/**
+ * Takes up what an order left of an output of the inventory, in place of that: the sats that lie there are known. Rests
+ * without sats of a type are the operator's all the same, and not listed. Where the spent output is not listed any more,
+ * `satscribe inventory scan` has seen it gone, and finds the rests.
+ */
+export async function restock(
+  tx: pg.ClientBase,
+  network: NetworkName,
+  spent: Outpoint,
+  rests: readonly Rest[],
+): Promise<void> {
+  const listed = await inventoryOutput(tx, spent);
+  await removeInventoryOutput(tx, spent);
+  for (const { place, value, ...rest } of rests) {
+    // a reorganisation brought them into another block
+    const ranges = listed === null ? await rangesListed(tx, rest) : rangesFrom(listed.ranges, place, value);
+    if (isStock(ranges, network)) await putInventoryOutput(tx, { ...rest, value: asSats(value), ranges });
+  }
+}
+
+const rangesListed = async (tx: pg.ClientBase, rest: Outpoint): Promise<readonly SatRange[]> =>
+  (await inventoryOutput(tx, rest))?.ranges ?? [];
+
+/** So many sats of ranges, behind the first of them. */
+function rangesFrom(ranges: readonly SatRange[], place: number, value: number): SatRange[] {
+  const found: SatRange[] = [];
+  let offset = 0;
+  for (const { start, end } of ranges) {
+    const from = Math.max(start, start + place - offset);
+    const to = Math.min(end, start + place + value - offset);
+    if (from < to) found.push({ start: from, end: to });
+    offset += end - start;
+  }
+  return found;
+}
+
+const isStock = (ranges: readonly SatRange[], network: NetworkName): boolean =>
+  [...satributeOf.values()].some(
+    (satribute) =>
+      isFindable(satribute, network) && ranges.some((range) => countWithin(satribute.rule, range) > 0),
+  );

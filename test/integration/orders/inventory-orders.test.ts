@@ -1,0 +1,448 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { displayHash } from '#kernel/primitives/hash.ts';
+import { unpackRanges } from '#kernel/sats/packed-ranges.ts';
+import { readEntries } from '#orders/ledger/ledger.store.ts';
+import { balancesOf } from '#orders/ledger/ledger.ts';
+import { addressOf, scriptOf, transaction } from '#test/builders/regtest/regtest-transaction.ts';
+import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
+import { OrderWorld } from '#test/support/orders/order-world.ts';
+import { StockRoom } from '#test/support/orders/stock-room.ts';
+
+const receiver = 50_000;
+const refund = 50_001;
+const stranger = 50_002;
+const text = 'data:text/plain;base64,aGVsbG8=';
+const wanted = {
+  files: [{ name: 'a.txt', size: 5, dataURL: text }],
+  receiveAddress: addressOf(receiver),
+  refundAddress: addressOf(refund),
+  fee: 3,
+  rareSats: 'uncommon',
+};
+const hexOf = (owner: number): string => Buffer.from(scriptOf(owner)).toString('hex');
+
+interface Created {
+  readonly id: string;
+  readonly charge: { readonly amount: number };
+  readonly rareSats: string;
+  readonly rareSatsFee: number;
+  readonly serviceFee: number;
+  readonly chainFee: number;
+}
+interface Refusal {
+  readonly error: readonly { readonly msg: string }[];
+}
+
+describe.skipIf(bitcoindForTests() === null)('an order of a sat of the inventory', () => {
+  let world: OrderWorld;
+  let room: StockRoom;
+  beforeAll(async () => {
+    world = await OrderWorld.start({}, 180, { indexSats: true, indexRunes: true, indexAddresses: true });
+    room = await StockRoom.open(world);
+  }, 180_000);
+  afterAll(async () => {
+    await room?.close();
+    await world?.close();
+  });
+  // what a test left reserved is neither stock of the next one nor counted there
+  beforeEach(() => room.forget());
+
+  async function ordered(more: object = {}): Promise<Created & { script: Buffer }> {
+    const { status, body } = await room.post<Created>('/inscribe', { ...wanted, ...more });
+    expect([status, body]).toEqual([200, expect.objectContaining({ id: expect.any(String) as string })]);
+    const found = await world.desk.read(body.id);
+    return { ...body, script: found!.order.script };
+  }
+
+  async function paid(more: object = {}): Promise<Created & { script: Buffer }> {
+    const order = await ordered(more);
+    await world.chain.pay(order.script, order.charge.amount);
+    return order;
+  }
+
+  /** All balances but those of nothing. */
+  async function balances(id: string): Promise<Record<string, number>> {
+    const held = balancesOf(await readEntries(world.database.pool, id));
+    return Object.fromEntries(
+      [...held].filter(([, sats]) => sats !== 0n).map(([name, sats]) => [name, Number(sats)]),
+    );
+  }
+
+  async function audited(): Promise<void> {
+    expect((await world.audit()).differences).toEqual([]);
+  }
+
+  /** The inscription, as the index has it: its sat, and where it lies. */
+  async function inscribedOn(id: string) {
+    const found = await world.desk.read(id);
+    const [reveal] = found!.transactions.filter(({ kind }) => kind === 'reveal');
+    const { rows } = await world.database.pool.query<{
+      sat: number;
+      vout: number;
+      offset: number;
+      script: Buffer;
+    }>(
+      `SELECT s.sat, l.vout, l.sat_offset AS offset, l.script
+         FROM chain.inscriptions AS i JOIN chain.sats AS s USING (key)
+        CROSS JOIN LATERAL (
+          SELECT * FROM chain.locations AS l WHERE l.key = i.key ORDER BY l.height DESC, l.step DESC LIMIT 1) AS l
+        WHERE i.txid = $1`,
+      [Buffer.from(reveal!.txid)],
+    );
+    expect(rows).toHaveLength(1);
+    const { sat, vout, offset, script } = rows[0]!;
+    return { reveal: reveal!, sat: Number(sat), vout, offset, script: script.toString('hex') };
+  }
+
+  /** Each output on the list that counts holds the sats that its row says, by the index of sats. */
+  async function expectListedAsIndexed(): Promise<void> {
+    for (const { output, problem } of await room.list()) {
+      if (problem !== null) continue;
+      const { rows } = await world.database.pool.query<{ ranges: Buffer }>(
+        'SELECT ranges FROM chain.sat_ranges WHERE txid = $1 AND vout = $2',
+        [Buffer.from(output.txid), output.vout],
+      );
+      expect(unpackRanges(rows[0]!.ranges)).toEqual(output.ranges);
+    }
+  }
+
+  test.each([
+    { place: 0, value: 10_000, postage: 546 },
+    { place: 4_000, value: 10_000, postage: 546 },
+    { place: 330, value: 1_206, postage: 546 },
+    { place: 0, value: 600, postage: 600 },
+    { place: 2_000, value: 2_546, postage: 546 },
+  ])('is inscribed on it, behind $place of $value sats', async ({ place, value, postage }) => {
+    const stocked = await room.stock(place, value, 7);
+    expect(await room.count('uncommon')).toBe(postage === 546 ? 1 : 0);
+    const price = await room.post<Created & { amount: number }>('/price', {
+      type: 'direct',
+      order: { ...wanted, postage },
+    });
+    const order = await paid({ postage });
+    // the price is the order's, and that of its only transaction
+    expect(order).toMatchObject({
+      rareSats: 'uncommon',
+      rareSatsFee: 40_000,
+      serviceFee: 42_000 + postage,
+      chainFee: price.body.chainFee,
+      charge: { amount: price.body.amount },
+    });
+    expect(await room.count('uncommon')).toBe(0);
+    await world.deliver(order.id);
+
+    const { sat, offset, vout, script, reveal } = await inscribedOn(order.id);
+    expect([sat, offset, script]).toEqual([stocked.sat, 0, hexOf(receiver)]);
+    const { plan, fee } = reveal;
+    expect(fee).toBe(order.chainFee);
+    expect(plan.outputs[vout]).toMatchObject({ kind: 'postage', value: postage });
+    expect(plan.inputs[0]).toEqual({ outpoint: `${stocked.txid}:0`, value, isInventory: true });
+    const rests = [place, value - place - postage].filter((sats) => sats > 0);
+    expect(plan.outputs.filter(({ kind }) => kind === 'inventory')).toEqual(
+      rests.map((sats) => ({
+        kind: 'inventory',
+        value: sats,
+        script: Buffer.from(stocked.script).toString('hex'),
+      })),
+    );
+    // what is left is on the list again by itself, where it lies
+    const listed = await room.list();
+    expect(listed.map(({ output, problem }) => [displayHash(output.txid), output.value, problem])).toEqual(
+      rests.map((sats) => [displayHash(reveal.txid), sats, null]),
+    );
+    await expectListedAsIndexed();
+
+    const { amount } = order.charge;
+    expect(await balances(order.id)).toEqual({
+      outside: -amount,
+      inventory: -postage,
+      postage,
+      fee,
+      service: amount - fee,
+    });
+    await audited();
+    expect(await world.desk.read(order.id)).toMatchObject({ order: { state: 'completed', error: null } });
+  });
+
+  test('is named as a satribute too, pays a prefix, and gives back what was paid too much', async () => {
+    const stocked = await room.stock(1_000, 8_000);
+    const order = await ordered({ rareSats: 'uncommon', inscriptionIdPrefix: '0a' });
+    await world.chain.pay(order.script, order.charge.amount - 1_000);
+    await world.chain.pay(order.script, 51_000);
+    await world.deliver(order.id);
+    const { sat, reveal } = await inscribedOn(order.id);
+    expect(sat).toBe(stocked.sat);
+    expect(displayHash(reveal.txid)).toMatch(/^0a/u);
+    // the refund of what was too much
+    await world.sent(order.id, ['refund']);
+    await world.chain.mineMempool();
+    await world.eventually(async () => (await balances(order.id))['owed'] === undefined);
+    expect(await balances(order.id)).toMatchObject({ inventory: -546, postage: 546 });
+    await audited();
+  });
+
+  test('has its sat alone: of two for the last one, one gets it', async () => {
+    const stocked = await room.stock(0, 10_000);
+    expect(await room.count('uncommon')).toBe(1);
+    const both = await Promise.all([
+      room.post<Created & Refusal>('/inscribe', wanted),
+      room.post<Created & Refusal>('/inscribe', wanted),
+    ]);
+    const [made, refused] = both.toSorted((a, b) => a.status - b.status);
+    expect([made!.status, [400, 409].includes(refused!.status)]).toEqual([200, true]);
+    expect(refused!.body.error[0]!.msg).toMatch(/no sat of type uncommon now|has just got this sat/u);
+    expect(await room.count('uncommon')).toBe(0);
+    const third = await room.post<Refusal>('/inscribe', wanted);
+    expect([third.status, third.body.error]).toEqual([
+      400,
+      [{ msg: 'rareSats: there is no sat of type uncommon now.' }],
+    ]);
+    // once it is cancelled, somebody else has it
+    expect(await world.desk.cancel(made!.body.id)).toBe(true);
+    await world.eventually(async () => (await room.count('uncommon')) === 1);
+    const next = await paid();
+    await world.deliver(next.id);
+    expect((await inscribedOn(next.id)).sat).toBe(stocked.sat);
+    await audited();
+  });
+
+  test('each of several at once has another sat', async () => {
+    const stock = [await room.stock(0, 10_000), await room.stock(500, 9_000), await room.stock(0, 546)];
+    const made = await Promise.all(stock.map(() => ordered()));
+    for (const { script, charge } of made) await world.chain.pay(script, charge.amount);
+    await world.chain.mineMempool();
+    const sats: number[] = [];
+    for (const { id } of made) {
+      await world.until(id, 'queued');
+      await world.sent(id);
+    }
+    await world.chain.mineMempool();
+    for (const { id } of made) {
+      await world.until(id, 'completed');
+      sats.push((await inscribedOn(id)).sat);
+    }
+    const bySat = (a: number, b: number) => a - b;
+    expect(sats.toSorted(bySat)).toEqual(stock.map(({ sat }) => sat).toSorted(bySat));
+    await expectListedAsIndexed();
+    await audited();
+  });
+
+  test('is one of three at most that an address has not paid for', async () => {
+    for (let place = 0; place < 4; place++) await room.stock(0, 5_000);
+    const made = [await ordered(), await ordered(), await ordered()];
+    const fourth = await room.post<Refusal>('/inscribe', wanted);
+    expect([fourth.status, fourth.body.error[0]!.msg]).toEqual([
+      409,
+      expect.stringContaining('3 orders of yours') as string,
+    ]);
+    expect(await world.desk.cancel(made[0]!.id)).toBe(true);
+    await ordered();
+    for (const { id } of made.slice(1)) expect(await world.desk.cancel(id)).toBe(true);
+  });
+
+  test('waits for 30 minutes, and gives its sat back then', async () => {
+    const stocked = await room.stock(0, 5_000);
+    const order = await ordered();
+    const found = await world.desk.read(order.id);
+    const waits = found!.order.expiresAt.getTime() - found!.order.createdAt.getTime();
+    expect(Math.round(waits / 60_000)).toBe(30);
+    expect(await room.count('uncommon')).toBe(0);
+    await world.database.pool.query(
+      `UPDATE service.orders SET expires_at = now() - interval '1 second' WHERE id = $1`,
+      [order.id],
+    );
+    await world.wake(order.id);
+    await world.until(order.id, 'expired');
+    expect(await room.count('uncommon')).toBe(1);
+    const { rows } = await world.database.pool.query<{ client: string | null }>(
+      'SELECT client FROM service.reserved_outputs WHERE order_id = $1',
+      [order.id],
+    );
+    expect(rows).toEqual([{ client: null }]);
+    // somebody else has it, and what comes late goes back
+    const other = await paid();
+    await world.chain.pay(order.script, order.charge.amount);
+    await world.deliver(other.id);
+    expect((await inscribedOn(other.id)).sat).toBe(stocked.sat);
+    await refunded(order);
+  });
+
+  /** All that was paid came back, less the fee of the refund. */
+  async function refunded({ id, charge }: Created): Promise<void> {
+    await world.until(id, 'waiting-refund');
+    await world.sent(id, ['refund']);
+    await world.chain.mineMempool();
+    await world.until(id, 'refunded');
+    const { outside, fee = 0, ...others } = await balances(id);
+    expect([outside, others]).toEqual([-fee, {}]);
+    const found = await world.desk.read(id);
+    const [back] = found!.transactions.filter(({ kind }) => kind === 'refund');
+    expect(back!.plan.outputs).toEqual([
+      { kind: 'refund', value: charge.amount - back!.fee, script: hexOf(refund) },
+    ]);
+    await audited();
+  }
+
+  test('is paid back if the operator sends its output elsewhere before it is paid', async () => {
+    const stocked = await room.stock(2_000, 10_000);
+    const order = await ordered();
+    await broadcast(await room.spend(stocked, scriptOf(stranger)));
+    await world.chain.mineMempool();
+    await world.chain.pay(order.script, order.charge.amount);
+    await world.chain.mineMempool();
+    await world.until(order.id, 'waiting-refund');
+    expect((await world.desk.read(order.id))!.order.error).toMatch(
+      /sat of the inventory .* is not there any more/u,
+    );
+    await refunded(order);
+    expect(await room.count('uncommon')).toBe(0);
+  });
+
+  test('is paid back if the operator sends its output elsewhere once its reveal is sent', async () => {
+    const stocked = await room.stock(0, 20_000);
+    const order = await paid();
+    await world.chain.mineMempool();
+    await world.until(order.id, 'queued');
+    await world.sent(order.id);
+    // it replaces the reveal
+    await broadcast(await room.spend(stocked, scriptOf(stranger), 15_000));
+    await world.chain.mineMempool();
+    await refunded(order);
+  });
+
+  const broadcast = (hex: string): Promise<unknown> =>
+    world.bitcoind.rpc.call('sendrawtransaction', [hex, 0]);
+
+  test('is delivered again after a reorganisation of its reveal, and so is what it left', async () => {
+    const stocked = await room.stock(1_500, 10_000);
+    const order = await paid();
+    await world.deliver(order.id);
+    await world.chain.takeBack(1);
+    await world.chain.mineEmpty(2);
+    await world.until(order.id, 'queued');
+    // for nobody else meanwhile
+    expect(await room.count('uncommon')).toBe(0);
+    await world.eventually(async () => {
+      await world.chain.mineMempool();
+      const found = await world.desk.read(order.id);
+      return found!.order.state === 'completed';
+    });
+    const { sat, reveal } = await inscribedOn(order.id);
+    expect(sat).toBe(stocked.sat);
+    expect((await room.list()).map(({ output, problem }) => [displayHash(output.txid), problem])).toEqual([
+      [displayHash(reveal.txid), null],
+      [displayHash(reveal.txid), null],
+    ]);
+    await expectListedAsIndexed();
+    await audited();
+  });
+
+  test('is delivered after a reorganisation of the output that has its sat', async () => {
+    const stocked = await room.stock(0, 10_000);
+    const order = await paid();
+    await world.chain.mineMempool();
+    await world.until(order.id, 'queued');
+    await world.sent(order.id);
+    // its block, and that of the payment
+    await world.chain.takeBack(2);
+    await world.chain.mineEmpty(3);
+    await world.indexed();
+    await world.eventually(async () => {
+      await world.chain.mineMempool();
+      return (await world.desk.read(order.id))!.order.state === 'completed';
+    });
+    expect((await inscribedOn(order.id)).sat).toBe(stocked.sat);
+    await audited();
+  });
+
+  test('is paid back if a reorganisation takes the output that has its sat away for good', async () => {
+    const stocked = await room.stock(0, 10_000);
+    const order = await ordered();
+    await world.chain.takeBack(1);
+    // the special coin goes elsewhere
+    const { rpc } = world.bitcoind;
+    const { vin } = await rpc.call<{ vin: readonly { txid: string; vout: number }[] }>('getrawtransaction', [
+      stocked.txid,
+      true,
+    ]);
+    const coin = await world.bitcoind.rpc.call<{ value: number }>('gettxout', [
+      vin[0]!.txid,
+      vin[0]!.vout,
+      false,
+    ]);
+    const value = Math.round(coin.value * 100_000_000);
+    const owner = stocked.made.coin(1).owner;
+    const other = transaction(
+      [{ txid: vin[0]!.txid, vout: vin[0]!.vout, value, owner }],
+      [{ value: value - 100_000, to: owner }],
+    );
+    await world.chain.mine([other]);
+    await world.chain.mineEmpty(1);
+    await world.chain.pay(order.script, order.charge.amount);
+    await world.chain.mineMempool();
+    await world.until(order.id, 'prep');
+    await world.chain.mineEmpty(5);
+    await refunded(order);
+  });
+
+  const parent = { inscriptionId: `${'ab'.repeat(32)}i0`, returnAddress: addressOf(refund), value: 10_000 };
+  test.each<[string, object, string]>([
+    [
+      'two files',
+      { files: [...wanted.files, ...wanted.files] },
+      'rareSats is for one file an order, not for 2.',
+    ],
+    ['parents', { parents: [parent] }, 'rareSats is not possible with parents.'],
+    [
+      'uncurseIt',
+      { uncurseIt: true },
+      'rareSats is not possible with uncurseIt: a pointer to a sat is a curse.',
+    ],
+    [
+      'burnAfterInscribe',
+      { burnAfterInscribe: true },
+      'rareSats is not possible with burnAfterInscribe: the special sat would be burned.',
+    ],
+    [
+      'allowedSatributes',
+      { allowedSatributes: ['uncommon'] },
+      'rareSats is not possible with allowedSatributes: those are sats of the payment.',
+    ],
+    ['an unknown type', { rareSats: 'gold' }, 'rareSats must be one of random, black, block286'],
+    ['a type that is sold out', { rareSats: 'pizza' }, 'rareSats: there is no sat of type pizza now.'],
+    [
+      'a postage that leaves no output',
+      { postage: 9_800 },
+      'rareSats: there is no sat of type uncommon now with a postage of 9800 sats.',
+    ],
+    ['more than 30 minutes', { timeout: 40 }, 'timeout is in minutes: a multiple of 10, 30 at most'],
+    [
+      'a file without content',
+      { files: [{ name: 'a.txt', size: 0, dataURL: 'data:text/plain;base64,' }] },
+      'Sats of type uncommon take files of 1 to 390000 bytes, not of 0.',
+    ],
+  ])('is refused with %s, before there is an address', async (_name, more, message) => {
+    await room.stock(0, 10_000);
+    const { status, body } = await room.post<Refusal>('/inscribe', { ...wanted, ...more });
+    expect([status, body.error?.[0]?.msg.slice(0, message.length)]).toEqual([400, message]);
+    const { rows } = await world.database.pool.query(
+      'SELECT FROM service.reserved_outputs AS r JOIN service.inventory_outputs USING (txid, vout)',
+    );
+    expect(rows).toEqual([]);
+  });
+
+  test('is refused where nothing has the sats of all blocks', async () => {
+    await room.stock(0, 10_000);
+    await world.database.pool.query(
+      `UPDATE chain.derived_tables SET is_followed = false WHERE name = 'sats'`,
+    );
+    const { status, body } = await room.post<Refusal>('/inscribe', wanted);
+    await world.database.pool.query(`UPDATE chain.derived_tables SET is_followed = true WHERE name = 'sats'`);
+    expect([status, body.error[0]!.msg]).toEqual([
+      400,
+      'rareSats is not offered: this service has no index of sats (INDEX_SATS).',
+    ]);
+    // random is none
+    expect((await room.post('/inscribe', { ...wanted, rareSats: 'random' })).status).toBe(200);
+  });
+});

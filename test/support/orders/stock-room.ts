@@ -1,0 +1,196 @@
+import type { App } from '#http/server/app-dependencies.ts';
+import { openNodeSource } from '#indexer/source/node-source.ts';
+import { Inventory, type ListedInventory } from '#inventory/inventory.ts';
+import { defaultBaseFees, type InventoryType } from '#inventory/inventory-types.ts';
+import { parseTxid } from '#kernel/primitives/hash.ts';
+import { genesisHeight } from '#kernel/primitives/height.ts';
+import { networks } from '#kernel/primitives/network.ts';
+import { connectNode } from '#node/bitcoin-node.ts';
+import { NodeTraceSource } from '#sat-ranges/node-trace-source.ts';
+import { SatTracer } from '#sat-ranges/sat-tracer.ts';
+import { createPostgresEngine } from '#search/postgres/postgres-engine.ts';
+import { createSearchService } from '#search/service/search-service.ts';
+import { inventoryOwners } from '#src/app/inventory.ts';
+import {
+  type Coin,
+  type RegtestTransaction,
+  transaction,
+} from '#test/builders/regtest/regtest-transaction.ts';
+import { testAsker } from '#test/support/asker.ts';
+import { buildCheckedApp } from '#test/support/checked-app.ts';
+import { silentLogger } from '#test/support/http-app.ts';
+import { testOperations } from '#test/support/operations.ts';
+import { utxosOfIndex } from '#test/support/utxos/utxos-of-index.ts';
+import type { OrderWorld } from './order-world.ts';
+
+/** An output of the inventory with one uncommon sat. */
+export interface Stocked {
+  readonly txid: string;
+  readonly vout: number;
+  readonly value: number;
+  /** The uncommon sat, and how many sats of the output come before it. */
+  readonly sat: number;
+  readonly place: number;
+  readonly script: Uint8Array;
+  /** What made it. */
+  readonly made: RegtestTransaction;
+}
+
+/** The inventory of a world, and the app at which its sats are ordered. */
+export class StockRoom {
+  readonly world: OrderWorld;
+  readonly app: App;
+  readonly #inventory: () => Inventory;
+  readonly #close: () => Promise<void>;
+
+  private constructor(world: OrderWorld, app: App, inventory: () => Inventory, close: () => Promise<void>) {
+    this.world = world;
+    this.app = app;
+    this.#inventory = inventory;
+    this.#close = close;
+  }
+
+  static async open(world: OrderWorld): Promise<StockRoom> {
+    const { database, bitcoind } = world;
+    const node = await connectNode(bitcoind.settings);
+    const source = openNodeSource(node, { firstHeight: genesisHeight });
+    const tracer = new SatTracer(new NodeTraceSource(node.rpc, source));
+    const utxos = utxosOfIndex(database.readers, bitcoind.rpc, tracer);
+    const addresses = inventoryOwners(database.readers);
+    const opened = (pool: typeof database.pool): Inventory =>
+      new Inventory({
+        pool,
+        network: 'regtest',
+        utxos,
+        node: bitcoind.rpc,
+        descriptor: undefined,
+        addresses: () => addresses,
+        fees: defaultBaseFees,
+        // tests do not wait
+        freshMs: 0,
+      });
+    const app = buildCheckedApp({
+      pool: database.readers,
+      search: createSearchService({ pool: database.readers, engine: createPostgresEngine() }),
+      network: networks.regtest,
+      logger: silentLogger(),
+      operations: testOperations(database.readers),
+      node: bitcoind.rpc,
+      orders: world.desk,
+      inventory: opened(database.readers),
+    });
+    // as a command does: it remembers nothing
+    return new StockRoom(
+      world,
+      app,
+      () => opened(database.pool),
+      async () => {
+        await app.close();
+        await source.close();
+      },
+    );
+  }
+
+  async post<Body = Record<string, unknown>>(
+    url: string,
+    payload: object,
+  ): Promise<{ status: number; body: Body }> {
+    const answer = await this.app.inject({ method: 'POST', url, payload });
+    return { status: answer.statusCode, body: answer.json() };
+  }
+
+  async count(type: InventoryType): Promise<number> {
+    const answer = await this.app.inject({ url: '/inventory' });
+    return answer.json<Record<InventoryType, { count: number }>>()[type].count;
+  }
+
+  list(): Promise<ListedInventory[]> {
+    return this.#inventory().list(testAsker());
+  }
+
+  scan(): Promise<unknown> {
+    return this.#inventory().scan(testAsker());
+  }
+
+  /** A coin whose first sat is the first of a block. */
+  async special(): Promise<{ coin: Coin; sat: number }> {
+    const { chain, bitcoind } = this.world;
+    const coin = await chain.coin();
+    const output = await bitcoind.rpc.call<{ confirmations: number }>('gettxout', [coin.txid, coin.vout]);
+    return { coin, sat: ((await chain.height()) - output.confirmations + 1) * 5_000_000_000 };
+  }
+
+  /** Brings a special sat into the inventory, behind others and before others. */
+  async stock(place: number, value: number, addressIndex = 0): Promise<Stocked> {
+    const { chain, wallet } = this.world;
+    const { script } = wallet.inventoryAddress(addressIndex);
+    const before = place === 0 ? [] : [await this.#common(place)];
+    const { coin, sat } = await this.special();
+    const rest = coin.value + place - value - 10_000;
+    const made = transaction(
+      [...before, coin],
+      [
+        { value, outputScript: script },
+        { value: rest, to: coin.owner },
+      ],
+    );
+    await chain.mine([made]);
+    await this.add({ txid: made.txid, vout: 0 });
+    return { txid: made.txid, vout: 0, value, sat, place, script, made };
+  }
+
+  async add({ txid, vout }: Pick<Stocked, 'txid' | 'vout'>): Promise<void> {
+    // the index proves what it holds
+    await this.world.eventually(async () => {
+      await this.#inventory().add({ txid: parseTxid(txid)!, vout }, testAsker());
+      return true;
+    });
+  }
+
+  async #common(value: number): Promise<Coin> {
+    const { chain } = this.world;
+    const coin = await chain.coin();
+    const split = transaction(
+      [coin],
+      [
+        { value: 10_000, to: coin.owner },
+        { value, to: coin.owner },
+        { value: coin.value - value - 20_000, to: coin.owner },
+      ],
+    );
+    await chain.mine([split]);
+    return split.coin(1);
+  }
+
+  /** Sends an output of the inventory elsewhere, as its operator may at any moment. In hex. */
+  spend({ txid, vout, value, script }: Stocked, to: Uint8Array, fee = 1_000): Promise<string> {
+    return this.world.signElsewhere({
+      version: 2,
+      lockTime: 0,
+      inputs: [
+        {
+          txid: parseTxid(txid)!,
+          vout,
+          value: BigInt(value),
+          script,
+          sequence: 0xffff_fffd,
+          key: { branch: 2, index: 0 },
+          leafScript: null,
+          path: 'key',
+        },
+      ],
+      outputs: [{ kind: 'refund', script: to, value: BigInt(value - fee) }],
+      feeMax: BigInt(fee),
+    });
+  }
+
+  async forget(): Promise<void> {
+    await this.world.database.pool.query(
+      'DELETE FROM service.inventory_outputs; UPDATE service.reserved_outputs SET client = NULL',
+    );
+  }
+
+  close(): Promise<void> {
+    return this.#close();
+  }
+}
