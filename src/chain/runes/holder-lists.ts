@@ -11,10 +11,10 @@ import {
   type RuneHolder,
 } from './rune-holders.queries.ts';
 
-/** Holders that one walk keeps: ten pages. */
-const partHoldersMax = 1000;
-/** A holder is some 350 bytes with its script: 22 MB in all. */
-const partsMax = 64;
+/** Holders that one walk keeps: fifty pages. A walk takes as long for a thousand, but for a tenth. */
+const partHoldersMax = 5000;
+/** In memory. A holder is some 350 bytes with its script: 22 MB in all. */
+const holdersMax = 64_000;
 /** Some 200 bytes each. */
 const sumsMax = 1000;
 
@@ -25,7 +25,6 @@ export interface RuneHolders extends HolderSums {
 
 export interface HoldersPart {
   readonly offset: number;
-  /** A thousand at most. */
   readonly limit: number;
 }
 
@@ -35,7 +34,10 @@ export interface HoldersPart {
  * one in its place, has lists of its own.
  */
 export class HolderLists {
-  readonly #parts = new LRUCache<string, readonly RuneHolder[]>({ max: partsMax });
+  readonly #parts = new LRUCache<string, readonly RuneHolder[]>({
+    maxSize: holdersMax,
+    sizeCalculation: ({ length }) => length + 1,
+  });
   readonly #sums = new LRUCache<string, HolderSums>({ max: sumsMax });
   readonly #partHolders: number;
 
