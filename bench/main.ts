@@ -36,7 +36,9 @@ const usage = `npm run bench -- BENCH [options] [--json]
             --files N        files of an order (default 50)
             --rounds N       (default 9)
 
-  runes     what an index of runes costs a first sync, on chains with 5 % and 60 % of transactions with runestones
+  runes     what an index of runes costs a first sync, on chains with 5 % and 60 % of transactions with runestones; how long
+            answers take; and how much later a block is readable with runes than without
+            --only NAME      sync (with answers) or notice (default both)
             --blocks N       blocks of each chain (default 150)
             --tracked N      outputs with runes in memory (default 10000000)
             --rounds N       runs with and without, of which the medians count (default 3)

@@ -56,7 +56,7 @@ class Notices {
   }
 }
 
-async function until(question: () => Promise<boolean>): Promise<void> {
+export async function until(question: () => Promise<boolean>): Promise<void> {
   const end = performance.now() + readableWithinMs;
   while (!(await question())) {
     if (performance.now() > end) throw new Error('a block was not readable within a minute');
@@ -84,22 +84,38 @@ function questions(
   });
 }
 
-async function measure(
-  node: Bitcoind,
-  origin: string,
-  chain: MainnetShapedChain,
-  blocks: number,
-): Promise<number[]> {
+export interface NoticeTask {
+  readonly node: Bitcoind;
+  /** Where the API answers. */
+  readonly origin: string;
+  readonly chain: MainnetShapedChain;
+  readonly blocks: number;
+  /** Number of the first block in its texts: no two of a chain may be the same. */
+  readonly first?: number;
+  /** Script of an output beside each reveal; absent: none. */
+  readonly message?: Uint8Array;
+}
+
+/** Milliseconds from the notice of each block until it is readable. */
+export async function noticeTimes({
+  node,
+  origin,
+  chain,
+  blocks,
+  first = 0,
+  message,
+}: NoticeTask): Promise<number[]> {
   const notices = new Notices(node.zmq);
   const timesMs: number[] = [];
   for (let block = -warmUpBlocks; block < blocks; block++) {
-    const made = chain.revealBlocks(revealsPerBlock, (index) => needleOf(block, index));
+    const number = first + warmUpBlocks + block;
+    const made = chain.revealBlocks(revealsPerBlock, (index) => needleOf(number, index), message);
     await submitBlock(node.rpc, made.funding.bytes);
     await until(async () => (await indexedHeight(origin)) >= made.funding.height);
     await delay(pauseMs);
     const submitted = submitBlock(node.rpc, made.block.bytes);
     const noticed = await notices.of(made.block.hash);
-    await Promise.all(questions(origin, block, made.reveals).map((question) => until(question)));
+    await Promise.all(questions(origin, number, made.reveals).map((question) => until(question)));
     if (block >= 0) timesMs.push(performance.now() - noticed);
     await submitted;
   }
@@ -129,7 +145,7 @@ export async function noticeSection(bitcoind: string, seed: string, blocks: numb
       const origin = await satscribe.ready();
       await until(async () => (await indexedHeight(origin)) >= last);
       await delay(pauseMs);
-      const timesMs = await measure(node, origin, chain, blocks);
+      const timesMs = await noticeTimes({ node, origin, chain, blocks });
       const bound = { target: { most: 600 } };
       return {
         notes: [

@@ -6,11 +6,13 @@ import { decipher } from '#indexer/runes/decipher.ts';
 import { encipher } from '#indexer/runes/encipher.ts';
 import { smallU128 } from '#kernel/runes/u128.ts';
 import { seededRandom } from '#test/builders/random.ts';
+import { bitcoind } from '../follow/follow-bench.ts';
 import { type DerivedOutcome, runDerived } from '../index/derived-process.ts';
 import { benchData } from '../index/generated-chain.ts';
-import { numberOption } from '../options.ts';
+import { numberOption, OptionError } from '../options.ts';
 import type { Figure, Report } from '../report.ts';
 import { median } from '../statistics.ts';
+import { noticeWithRunes } from './notice-with-runes.ts';
 import { runeAnswers } from './rune-answers.ts';
 import { runeChain } from './rune-chain.ts';
 
@@ -76,22 +78,19 @@ function detailsOf(name: string, { off, on }: Pair): Figure[] {
   ];
 }
 
-/** `npm run bench -- runes`: what an index of runes costs a first sync. */
-export async function runesBench(args: string[]): Promise<Report> {
-  const { values } = parseArgs({
-    args,
-    options: {
-      blocks: { type: 'string', default: '150' },
-      tracked: { type: 'string', default: '10000000' },
-      rounds: { type: 'string', default: '3' },
-      balances: { type: 'string', default: '1000000' },
-      seed: { type: 'string', default: '1' },
-    },
-  });
-  const blocks = numberOption('blocks', values.blocks, 10);
-  const rounds = numberOption('rounds', values.rounds, 1);
-  const balances = numberOption('balances', values.balances, 100_000);
-  const chains = [0.05, 0.6].map((share) => runeChain({ seed: values.seed, blocks, share }));
+type Part = Omit<Report, 'bench'>;
+
+interface SyncOptions {
+  readonly seed: string;
+  readonly blocks: number;
+  readonly rounds: number;
+  readonly balances: number;
+  readonly tracked: number;
+}
+
+/** A first sync with and without runes, and answers about them. */
+async function syncPart({ seed, blocks, rounds, balances, tracked }: SyncOptions): Promise<Part> {
+  const chains = [0.05, 0.6].map((share) => runeChain({ seed, blocks, share }));
   const pairs: Pair[] = [];
   for (const { dir } of chains) pairs.push(await compare(dir, rounds));
   const [few, many] = pairs as [Pair, Pair];
@@ -100,7 +99,6 @@ export async function runesBench(args: string[]): Promise<Report> {
   const cpuMicros =
     (1000 * (medianOf(many.on, cpuMs) - medianOf(many.off, cpuMs))) / (many.on[0]?.balances ?? 1);
   return {
-    bench: 'runes',
     notes: [
       `${blocks} blocks of 2,000 transactions, 5 % and 60 % of them with runestones, the others payments, reveals and moves; medians of ${rounds} runs each, with and without runes in turns, all indexes built; texts of the newest 10 blocks kept`,
       `answers from ${balances} generated balances of ${balances / 10} runes, one with 200,000 holders, and an address with 5,000 runes; one question at a time, warm`,
@@ -110,9 +108,40 @@ export async function runesBench(args: string[]): Promise<Report> {
       { name: 'slowdownAt60Percent', value: slowdown(many), unit: 'x', target: { most: 1.4 } },
       { name: 'cpuMicrosPerRunicOutput', value: cpuMicros, unit: 'µs', target: { most: 12 } },
       { name: 'runestonesPerSecond', value: runestonesPerSecond(), unit: '1/s' },
-      { name: 'trackedMB', value: trackedMB(numberOption('tracked', values.tracked, 1)), unit: 'MB' },
-      ...(await runeAnswers(values.seed, balances)),
+      { name: 'trackedMB', value: trackedMB(tracked), unit: 'MB' },
+      ...(await runeAnswers(seed, balances)),
     ],
     details: [...detailsOf('5 %', few), ...detailsOf('60 %', many)],
+  };
+}
+
+/** `npm run bench -- runes`: what an index of runes costs a first sync, and a block at the tip. */
+export async function runesBench(args: string[]): Promise<Report> {
+  const { values } = parseArgs({
+    args,
+    options: {
+      blocks: { type: 'string', default: '150' },
+      tracked: { type: 'string', default: '10000000' },
+      rounds: { type: 'string', default: '3' },
+      balances: { type: 'string', default: '1000000' },
+      only: { type: 'string' },
+      seed: { type: 'string', default: '1' },
+    },
+  });
+  const { only = null, seed } = values;
+  if (only !== null && only !== 'sync' && only !== 'notice')
+    throw new OptionError(`--only ${only}: the sections are sync (with answers) and notice`);
+  const rounds = numberOption('rounds', values.rounds, 1);
+  const blocks = numberOption('blocks', values.blocks, 10);
+  const balances = numberOption('balances', values.balances, 100_000);
+  const tracked = numberOption('tracked', values.tracked, 1);
+  const parts: Part[] = [];
+  if (only !== 'notice') parts.push(await syncPart({ seed, blocks, rounds, balances, tracked }));
+  if (only !== 'sync') parts.push(await noticeWithRunes(bitcoind(), seed, rounds));
+  return {
+    bench: 'runes',
+    notes: parts.flatMap(({ notes }) => notes),
+    figures: parts.flatMap(({ figures }) => figures),
+    details: parts.flatMap(({ details }) => details),
   };
 }

@@ -113,8 +113,12 @@ export class MainnetShapedChain {
     return this.#mine();
   }
 
-  /** Reveals of distinct texts, each with its given words. */
-  revealBlocks(count: number, words: (index: number) => string): RevealBlocks {
+  /**
+   * Reveals of distinct texts, each with its given words.
+   *
+   * @param message script of an output without value beside each; absent: none
+   */
+  revealBlocks(count: number, words: (index: number) => string, message?: Uint8Array): RevealBlocks {
     const needed = count * (postageSats + feeSats) + feeSats;
     const paying: Coin[] = [];
     for (let value = 0; value < needed; ) {
@@ -128,7 +132,8 @@ export class MainnetShapedChain {
     const reveals = commits.map((coin, index) => {
       const fresh = this.#texts.fresh();
       const body = Buffer.concat([fresh.body, text(` ${words(index)}`)]);
-      const made = this.#revealFrom(coin, { fields: [[tag.contentType, fresh.contentType]], body });
+      const envelope = { fields: [[tag.contentType, fresh.contentType]] as const, body };
+      const made = this.#revealFrom(coin, envelope, message);
       return { txid: made.txid, body };
     });
     return { funding, block: this.#mine(), reveals };
@@ -241,13 +246,14 @@ export class MainnetShapedChain {
     if (change.value > dustSats) this.#coins.push(change);
   }
 
-  #revealFrom(coin: Coin, envelope: Envelope): Coin {
+  #revealFrom(coin: Coin, envelope: Envelope, message?: Uint8Array): Coin {
     const change = coin.value - postageSats - feeSats;
     const outputs = [{ value: postageSats, script: this.#wallet.owner() }];
     if (change > dustSats) outputs.push({ value: change, script: this.#wallet.owner() });
+    if (message !== undefined) outputs.push({ value: 0, script: message });
     const [made, rest] = this.#blocks.spend([this.#revealing(coin, envelope)], outputs) as [Coin, Coin?];
     this.#hold(made, made.txid);
-    if (rest !== undefined) this.#coins.push(rest);
+    if (rest !== undefined && rest.value > dustSats) this.#coins.push(rest);
     return made;
   }
 
