@@ -70,9 +70,7 @@ export class SatRows implements DerivedRows {
     const totals = earlier ?? this.#memory?.totals ?? (await readSatTotals(client, below));
     const state = new SatState(totals);
     for (const block of blocks) this.#read.set(block.ref.height, satBlockOf(block));
-    const unknown = this.#tellKnown([...this.#read.values()], earlier, state);
-    // until the first rows are written, memory has all outputs
-    const names = this.#writtenBefore > 0 ? unknown : [];
+    const names = this.#tellKnown([...this.#read.values()], earlier, state);
     if (this.#memory === null && !(await recallSpent(client, below, state))) return;
     await this.#ensureIndex(client, names, state);
     await askRanges(client, names, below, state);
@@ -98,22 +96,23 @@ export class SatRows implements DerivedRows {
 
   /** Tells the state what is in memory, and returns the outpoints that are left to ask. */
   #tellKnown(blocks: readonly SatBlock[], earlier: SatState | null, state: SatState): string[] {
+    const unknown: string[] = [];
+    for (const { asked } of blocks)
+      for (const names of [asked.spent, asked.replaced])
+        for (const name of names) {
+          const held = earlier?.find(name);
+          // spent by that batch
+          if (held === null) continue;
+          const known = held ?? this.#memory?.find(name);
+          if (known === undefined) unknown.push(name);
+          else state.learn(name, known);
+        }
+    // until the first rows are written, memory has all outputs
+    if (this.#writtenBefore === 0 || unknown.length === 0) return [];
+    // a twin of a coinbase is asked for though the batch makes its outpoint
+    const twins = new Set(blocks.flatMap(({ asked }) => asked.replaced));
     const made = new Set(blocks.flatMap(({ flow: { txid } }) => txidsOf(txid)));
-    const names: string[] = [];
-    const tell = (name: string, isMade: boolean): void => {
-      const held = earlier?.find(name);
-      // spent by that batch
-      if (held === null) return;
-      const known = held ?? this.#memory?.find(name);
-      if (known !== undefined) state.learn(name, known);
-      else if (!isMade) names.push(name);
-    };
-    for (const { asked } of blocks) {
-      const { spent, replaced } = asked;
-      for (const name of spent) tell(name, made.has(name.slice(0, hashLength)));
-      for (const name of replaced) tell(name, false);
-    }
-    return names;
+    return unknown.filter((name) => twins.has(name) || !made.has(name.slice(0, hashLength)));
   }
 
   add({ block, ledger, isUnchecked }: DerivedBlock): void {
