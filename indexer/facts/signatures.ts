@@ -58,8 +58,11 @@ export class SignatureReader {
     while (txFirstInput[tx + 1]! <= input) tx++;
     if (tx !== this.#tx) this.#open(tx);
     const index = input - txFirstInput[tx]!;
-    const found = inScript(this.#inputs.scriptOf(index));
-    return hasMarker(this.#bytes, txStart[tx]!) ? [...found, ...this.#inWitness(index)] : found;
+    const found: Signature[] = [];
+    const script = this.#inputs.scriptOf(index);
+    if (script.length > 0) addOfScript(found, script);
+    if (hasMarker(this.#bytes, txStart[tx]!)) this.#addOfWitness(found, index);
+    return found;
   }
 
   #open(tx: number): void {
@@ -69,50 +72,60 @@ export class SignatureReader {
     this.#witnesses.open(this.#outputs.end());
   }
 
-  #inWitness(index: number): Signature[] {
-    const items: Uint8Array[] = [];
-    this.#witnesses.items(index);
-    while (this.#witnesses.next()) {
-      const { itemStart, itemLength } = this.#witnesses;
-      items.push(this.#bytes.subarray(itemStart, itemStart + itemLength));
-    }
-    const last = items.at(-1);
-    if (items.length > 1 && last?.[0] === annexPrefix) items.pop();
+  #addOfWitness(found: Signature[], index: number): void {
+    const bytes = this.#bytes;
+    const witness = this.#witnesses;
+    const count = witness.items(index);
+    const hasAnnex = count > 1 && this.#hasAnnex(index);
+    const items = hasAnnex ? count - 1 : count;
     // the last two of a script path are leaf script and control block, which can also be 65 bytes long
-    const schnorrEnd = items.length === 1 ? 1 : items.length - 2;
-    return items.flatMap((item, place) => {
-      const found = ecdsaOf(item) ?? (place < schnorrEnd ? schnorrOf(item) : null);
-      return found === null ? [] : [found];
-    });
+    const schnorrEnd = items === 1 ? 1 : items - 2;
+    for (let place = 0; place < items; place++) {
+      witness.next();
+      const { itemStart, itemLength } = witness;
+      const signature =
+        ecdsaAt(bytes, itemStart, itemLength) ??
+        (place < schnorrEnd ? schnorrAt(bytes, itemStart, itemLength) : null);
+      if (signature !== null) found.push(signature);
+    }
+  }
+
+  /** Whether the last item of a witness with several is an annex (BIP 341). */
+  #hasAnnex(index: number): boolean {
+    const witness = this.#witnesses;
+    while (witness.next());
+    const isAnnex = witness.itemLength > 0 && this.#bytes[witness.itemStart] === annexPrefix;
+    witness.items(index);
+    return isAnnex;
   }
 }
 
-/** Signatures among the pushes of an input's script, up to the first opcode that is not a push. */
-function inScript(script: Uint8Array): Signature[] {
-  const found: Signature[] = [];
+/** Adds signatures among the pushes of an input's script, up to the first opcode that is not a push. */
+function addOfScript(found: Signature[], script: Uint8Array): void {
   for (let at = 0; at < script.length; ) {
     const opcode = script[at++]!;
     // longer pushes, with an explicit length, are P2SH scripts: no signature follows them
     if (opcode > pushMax) break;
-    const length = opcode;
-    const signature = ecdsaOf(script.subarray(at, at + length));
+    // the last push may claim more bytes than there are
+    const length = Math.min(opcode, script.length - at);
+    const signature = ecdsaAt(script, at, length);
     if (signature !== null) found.push(signature);
     at += length;
   }
-  return found;
 }
 
-function ecdsaOf(item: Uint8Array): Signature | null {
-  const { length } = item;
+/** Most items are none, so a view is made of those alone that are. */
+function ecdsaAt(bytes: Uint8Array, start: number, length: number): Signature | null {
   if (length < ecdsaLength.least || length > ecdsaLength.most) return null;
   // a DER sequence as long as the item without its header and the sighash type
-  if (item[0] !== derPrefix || item[1] !== length - 3) return null;
-  return { kind: 'ecdsa', bytes: item.subarray(0, -1), sighash: item[length - 1]! };
+  if (bytes[start] !== derPrefix || bytes[start + 1] !== length - 3) return null;
+  const last = start + length - 1;
+  return { kind: 'ecdsa', bytes: bytes.subarray(start, last), sighash: bytes[last]! };
 }
 
-function schnorrOf(item: Uint8Array): Signature | null {
-  if (item.length === schnorrLength) return { kind: 'schnorr', bytes: item, sighash: 0 };
-  const sighash = item[schnorrLength];
-  if (item.length !== schnorrLength + 1 || sighash === undefined || !schnorrTypes.has(sighash)) return null;
-  return { kind: 'schnorr', bytes: item.subarray(0, schnorrLength), sighash };
+function schnorrAt(bytes: Uint8Array, start: number, length: number): Signature | null {
+  if (length !== schnorrLength && length !== schnorrLength + 1) return null;
+  const sighash = length === schnorrLength ? 0 : bytes[start + schnorrLength]!;
+  if (length > schnorrLength && !schnorrTypes.has(sighash)) return null;
+  return { kind: 'schnorr', bytes: bytes.subarray(start, start + schnorrLength), sighash };
 }

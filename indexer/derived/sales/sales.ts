@@ -5,10 +5,8 @@ import { classifyMoves } from '#indexer/ledger/sales/classify-moves.ts';
 import { tradingTransactions } from '#indexer/ledger/sales/find-moves.ts';
 import type { Move } from '#indexer/ledger/sales/moving-transaction.ts';
 import { salesRules } from '#indexer/ledger/sales/sale-rules.ts';
-import { transactionId } from '#indexer/transaction/transaction-id.ts';
 import { type SaleLine, writeSold } from '#kernel/events/sale-lines.ts';
 import type { CopyEncoder } from '#kernel/pg/copy-binary.ts';
-import { trustedTxid } from '#kernel/primitives/hash.ts';
 import { confidences, moveClasses, saleForms } from '#kernel/sales/sale-names.ts';
 import type { DerivedBlock, DerivedRows, DerivedTable } from '../derived-table.ts';
 import { ownerScript } from '../runes/rune-encoding.ts';
@@ -84,22 +82,16 @@ class SaleRows implements DerivedRows {
     if (spent === null) return lines;
     const ids = new InscriptionIds({ columns, ledger, held });
     for (const tx of tradingTransactions({ bytes, columns, ledger, held, spent, signatures })) {
-      const sold = classifyMoves(tx).flatMap((move) =>
-        move.sold === null ? [] : [{ ...move, sold: move.sold }],
-      );
-      if (sold.length === 0) continue;
-      const txid = trustedTxid(
-        transactionId(bytes, columns.txStart[tx.tx]!, columns.txOutputs[tx.tx]!, columns.txStart[tx.tx + 1]!),
-      );
-      for (const { move, class: of, sold: sale } of sold) {
+      for (const { move, class: of, sold } of classifyMoves(tx)) {
+        if (sold === null) continue;
         const line: SaleLine = {
-          ...sale,
+          ...sold,
           ...ids.of(move.key),
-          txid,
+          txid: tx.txid,
           input: move.input,
           class: of,
-          maker: ownerBytes(sale.maker),
-          taker: sale.taker === null ? null : ownerBytes(sale.taker),
+          maker: ownerBytes(sold.maker),
+          taker: sold.taker === null ? null : ownerBytes(sold.taker),
         };
         encodeSale(this.#out, ref.height, tx.tx, move, line);
         lines.push(line);

@@ -1,9 +1,16 @@
 import type { SignatureReader } from '#indexer/facts/signatures.ts';
 import type { SpentScripts } from '#indexer/facts/spent-scripts.ts';
-import { type HeldInscriptions, type LedgerBlock, places } from '#indexer/ledger/ledger-block.ts';
+import {
+  type HeldInscriptions,
+  type LedgerBlock,
+  type NewLocations,
+  places,
+} from '#indexer/ledger/ledger-block.ts';
 import type { BlockColumns } from '#indexer/parse/block-columns.ts';
+import { transactionId } from '#indexer/transaction/transaction-id.ts';
 import { InputWalk, OutputWalk } from '#indexer/transaction/transaction-parts.ts';
-import { maySell } from './may-sell.ts';
+import { type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
+import { isOwnTransfer, maySell } from './may-sell.ts';
 import type { Coin, Move, MovingInput, MovingTransaction } from './moving-transaction.ts';
 
 /** A block whose spent outputs are known. */
@@ -19,6 +26,7 @@ export interface MovedBlock {
 /** A transaction of a block with its index there. */
 export interface PlacedTransaction extends MovingTransaction {
   readonly tx: number;
+  readonly txid: Txid;
 }
 
 const hashLength = 32;
@@ -30,9 +38,11 @@ const hashLength = 32;
 export function* tradingTransactions(block: MovedBlock): Generator<PlacedTransaction> {
   const keysOf = keysByInput(block);
   const { txFirstInput } = block.columns;
+  const { locations } = block.ledger;
   const spending = [...keysOf.keys()].toSorted((a, b) => a - b);
   // only when a transaction asks: most blocks sell nothing
   let landings: LandingRows | null = null;
+  const coins = new CoinReader(block);
   let tx = 0;
   for (let at = 0; at < spending.length; ) {
     while (txFirstInput[tx + 1]! <= spending[at]!) tx++;
@@ -40,18 +50,22 @@ export function* tradingTransactions(block: MovedBlock): Generator<PlacedTransac
     const from = at;
     while (at < spending.length && spending[at]! < end) at++;
     const moving = spending.slice(from, at).map((input) => input - first);
-    const inputs = inputsOf(block, tx);
-    const outputs = outputsOf(block, tx);
+    const inputs = coins.inputs(tx);
+    if (isOwnTransfer(inputs, moving)) continue;
+    const outputs = coins.outputs(tx);
     if (!maySell(inputs, outputs, moving)) continue;
     landings ??= landingRows(block, keysOf);
     const moves: Move[] = [];
+    let madeRow = -1;
     for (const input of moving) {
       const keys = (keysOf.get(first + input) ?? []).toSorted((a, b) => a - b);
       for (const [place, key] of keys.entries()) {
-        moves.push({ key, input, place, landing: landings.get(landingName(key, tx)) ?? null });
+        const row = landings.get(landingName(key, tx));
+        moves.push({ key, input, place, landing: landingOf(locations, row) });
+        madeRow = row ?? madeRow;
       }
     }
-    yield { tx, inputs, outputs, moves };
+    yield { tx, txid: txidOf(block, tx, madeRow), inputs, outputs, moves };
   }
 }
 
@@ -124,7 +138,23 @@ function txidOfRow({ ledger, columns }: MovedBlock, row: number): Uint8Array {
   return columns.revealTxid.subarray(reveal * hashLength, (reveal + 1) * hashLength);
 }
 
-/** The output where a transaction leaves each moved inscription, by `landingName`. */
+/**
+ * The txid of a transaction: the ledger has hashed it, unless all that it moves goes into the fee.
+ *
+ * @param row location of something old that it moved; -1: there is none
+ */
+function txidOf({ bytes, columns, ledger }: MovedBlock, tx: number, row: number): Txid {
+  const { locations, txids } = ledger;
+  const at = row < 0 ? -1 : locations.txid[row]!;
+  if (at >= 0) return trustedTxid(txids.subarray(at * hashLength, (at + 1) * hashLength));
+  const { txStart, txOutputs } = columns;
+  return transactionId(bytes, txStart[tx]!, txOutputs[tx]!, txStart[tx + 1]!);
+}
+
+const landingOf = ({ vout }: NewLocations, row: number | undefined): number | null =>
+  row === undefined ? null : vout[row]!;
+
+/** The location row of each moved inscription where a transaction leaves it in an output, by `landingName`. */
 type LandingRows = Map<number, number>;
 
 /** A safe integer: a block has fewer than 2^20 transactions, as each has 60 bytes or more, and keys are below 2^31. */
@@ -140,33 +170,51 @@ function landingRows(
     const key = locations.key[row]!;
     if (locations.place[row] !== places.output || !moved.has(key)) continue;
     // the step of a row that the coinbase made is the number of transactions: no input's transaction
-    landings.set(landingName(key, locations.step[row]!), locations.vout[row]!);
+    landings.set(landingName(key, locations.step[row]!), row);
   }
   return landings;
 }
 
-function inputsOf({ columns, spent, signatures }: MovedBlock, tx: number): MovingInput[] {
-  const inputs: MovingInput[] = [];
-  for (let input = columns.txFirstInput[tx]!; input < columns.txFirstInput[tx + 1]!; input++) {
-    inputs.push({
-      script: latin1(spent.bytes, spent.scriptStart[input]!, spent.scriptLength[input]!),
-      value: spent.value[input]!,
-      signatures: signatures.of(input),
-    });
+/** Reads the coins of a block's transactions, by views of its bytes that are made once. */
+class CoinReader {
+  readonly #block: MovedBlock;
+  readonly #bytes: Buffer;
+  readonly #spentBytes: Buffer;
+  readonly #walk: OutputWalk;
+
+  constructor(block: MovedBlock) {
+    this.#block = block;
+    this.#bytes = bufferOf(block.bytes);
+    this.#spentBytes = bufferOf(block.spent.bytes);
+    this.#walk = new OutputWalk(block.bytes);
   }
-  return inputs;
+
+  inputs(tx: number): MovingInput[] {
+    const { columns, spent, signatures } = this.#block;
+    const inputs: MovingInput[] = [];
+    for (let input = columns.txFirstInput[tx]!; input < columns.txFirstInput[tx + 1]!; input++) {
+      const start = spent.scriptStart[input]!;
+      inputs.push({
+        script: this.#spentBytes.toString('latin1', start, start + spent.scriptLength[input]!),
+        value: spent.value[input]!,
+        signatures: signatures.of(input),
+      });
+    }
+    return inputs;
+  }
+
+  outputs(tx: number): Coin[] {
+    const outputs: Coin[] = [];
+    const walk = this.#walk;
+    walk.open(this.#block.columns.txOutputs[tx]!);
+    while (walk.next()) {
+      const { scriptStart, scriptLength, value } = walk;
+      const script = this.#bytes.toString('latin1', scriptStart, scriptStart + scriptLength);
+      outputs.push({ script, value });
+    }
+    return outputs;
+  }
 }
 
-function outputsOf({ bytes, columns }: MovedBlock, tx: number): Coin[] {
-  const outputs: Coin[] = [];
-  const walk = new OutputWalk(bytes);
-  walk.open(columns.txOutputs[tx]!);
-  while (walk.next()) {
-    outputs.push({ script: latin1(bytes, walk.scriptStart, walk.scriptLength), value: walk.value });
-  }
-  return outputs;
-}
-
-function latin1(bytes: Uint8Array, start: number, length: number): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset + start, length).toString('latin1');
-}
+const bufferOf = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer =>
+  Buffer.from(buffer, byteOffset, byteLength);

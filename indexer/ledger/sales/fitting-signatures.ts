@@ -8,11 +8,16 @@ const single = 0x03;
 
 /** The signatures that the spent script can take: others only look like one. */
 export function signaturesOf({ script, signatures }: MovingInput): readonly SignedAs[] {
-  const isTaproot = script.length === taprootLength && script.startsWith(taprootPrefix);
-  return signatures.filter(({ kind }) => (kind === 'schnorr') === isTaproot);
+  const fitting = kindOf(script);
+  return signatures.filter(({ kind }) => kind === fitting);
 }
 
 /** The signature that binds the output of the same index (BIP 143, BIP 341). */
-export function pairSignature(input: MovingInput): SignedAs | undefined {
-  return signaturesOf(input).find(({ sighash }) => (sighash & outputMask) === single);
+export function pairSignature({ script, signatures }: MovingInput): SignedAs | undefined {
+  const fitting = kindOf(script);
+  return signatures.find(({ kind, sighash }) => kind === fitting && (sighash & outputMask) === single);
+}
+
+function kindOf(script: string): SignedAs['kind'] {
+  return script.length === taprootLength && script.startsWith(taprootPrefix) ? 'schnorr' : 'ecdsa';
 }

@@ -18,9 +18,23 @@ export function maySell(
   outputs: readonly Coin[],
   moving: readonly number[],
 ): boolean {
-  if (moving.some((at) => pairSignature(inputs[at]!) !== undefined)) return true;
+  if (isOwnTransfer(inputs, moving)) return false;
+  if (hasPair(inputs, moving)) return true;
+  const [item] = moving;
+  if (moving.length === 1 && item !== undefined) {
+    const { script: holder } = inputs[item]!;
+    return outputs.some(({ script }) => script === holder);
+  }
+  const holders = new Set(moving.map((at) => inputs[at]!.script));
+  return outputs.some(({ script }) => holders.has(script));
+}
+
+/** Whether one script alone pays for a transfer, and nothing is signed for a pair: its outputs need not be read then. */
+export function isOwnTransfer(inputs: readonly (MovingInput | null)[], moving: readonly number[]): boolean {
   const one = inputs[0]?.script;
-  if (one !== undefined && inputs.every((input) => input?.script === one)) return false;
-  const paid = new Set(outputs.map(({ script }) => script));
-  return moving.some((at) => paid.has(inputs[at]!.script));
+  return one !== undefined && inputs.every((input) => input?.script === one) && !hasPair(inputs, moving);
+}
+
+function hasPair(inputs: readonly (MovingInput | null)[], moving: readonly number[]): boolean {
+  return moving.some((at) => pairSignature(inputs[at]!) !== undefined);
 }

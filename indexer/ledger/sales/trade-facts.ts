@@ -30,26 +30,36 @@ export class TradeFacts {
   /** Outputs in which an inscription lands. */
   readonly landings: ReadonlySet<number>;
   readonly #movesOf = new Map<number, Move[]>();
-  readonly #spentBy = new Map<string, number>();
-  readonly #ownOutputs = new Map<string, { first: number; total: number }>();
-  readonly #dustOwners = new Set<string>();
-  readonly #firstOutput = new Map<string, number>();
-  readonly #hasRunestone: boolean;
   /** By the script where inscriptions land: the scripts that they come from. */
   readonly #sources = new Map<string, Set<string>>();
+  /** Most sales are pairs, which need few of these: each is made when it is first asked for. */
+  #firstOutput: ReadonlyMap<string, number> | null = null;
+  #spentBy: ReadonlyMap<string, number> | null = null;
+  #paid: PaidOwners | null = null;
 
   constructor(tx: MovingTransaction) {
-    const { inputs, outputs, moves } = tx;
+    const { inputs, moves } = tx;
     this.tx = tx;
-    this.pairs = inputs.map(pairSignature);
-    this.pairInputs = [...inputs.keys()].filter((at) => this.pairs[at] !== undefined);
+    const pairs: (SignedAs | undefined)[] = [];
+    const pairInputs: number[] = [];
+    const funding = new Set<string>();
+    const inputScripts = new Set<string>();
+    for (let at = 0; at < inputs.length; at++) {
+      const input = inputs[at]!;
+      const pair = pairSignature(input);
+      pairs.push(pair);
+      inputScripts.add(input.script);
+      if (pair === undefined) funding.add(input.script);
+      else pairInputs.push(at);
+    }
+    this.pairs = pairs;
+    this.pairInputs = pairInputs;
+    this.funding = funding;
+    this.inputScripts = inputScripts;
     this.isRowOfPairs = this.#isRow();
-    this.funding = new Set(inputs.filter((_, at) => this.pairs[at] === undefined).map(scriptOf));
-    this.inputScripts = new Set(inputs.map(scriptOf));
-    this.landings = new Set(moves.flatMap(({ landing }) => landing ?? []));
-    this.#hasRunestone = outputs.some(({ script }) => script.startsWith(runestone));
-    for (const { script, value } of inputs) this.#spentBy.set(script, this.spentBy(script) + value);
-    for (const [vout, output] of outputs.entries()) this.#addOutput(vout, output);
+    const landings = new Set<number>();
+    for (const { landing } of moves) if (landing !== null) landings.add(landing);
+    this.landings = landings;
     for (const move of moves) this.#addMove(move);
   }
 
@@ -68,15 +78,17 @@ export class TradeFacts {
 
   /** Sats that an owner puts in. */
   spentBy(script: string): number {
+    this.#spentBy ??= sumsByScript(this.tx.inputs);
     return this.#spentBy.get(script) ?? 0;
   }
 
   ownOutputs(script: string): OwnOutputs | null {
-    return this.#ownOutputs.get(script) ?? null;
+    return this.#paidOwners().own.get(script) ?? null;
   }
 
   /** The first output of an owner, with or without inscriptions; Infinity: there is none. */
   firstOutput(script: string): number {
+    this.#firstOutput ??= firstOutputs(this.tx.outputs);
     return this.#firstOutput.get(script) ?? Infinity;
   }
 
@@ -95,7 +107,9 @@ export class TradeFacts {
 
   /** Whether there is a runestone, somebody else's input, and an output for the holder that holds next to no sats. */
   isPaidInRunes(holder: string): boolean {
-    return this.#hasRunestone && this.inputScripts.size > 1 && this.#dustOwners.has(holder);
+    if (this.inputScripts.size < 2) return false;
+    const { hasRunestone, dust } = this.#paidOwners();
+    return hasRunestone && dust.has(holder);
   }
 
   #isRow(): boolean {
@@ -107,13 +121,9 @@ export class TradeFacts {
     );
   }
 
-  #addOutput(vout: number, { script, value }: Coin): void {
-    if (!this.#firstOutput.has(script)) this.#firstOutput.set(script, vout);
-    if (this.landings.has(vout)) return;
-    if (value <= dustMax) this.#dustOwners.add(script);
-    const own = this.#ownOutputs.get(script);
-    if (own === undefined) this.#ownOutputs.set(script, { first: vout, total: value });
-    else own.total += value;
+  #paidOwners(): PaidOwners {
+    this.#paid ??= paidOwners(this.tx.outputs, this.landings);
+    return this.#paid;
   }
 
   #addMove(move: Move): void {
@@ -129,4 +139,36 @@ export class TradeFacts {
   }
 }
 
-const scriptOf = ({ script }: Coin): string => script;
+interface PaidOwners {
+  readonly own: ReadonlyMap<string, OwnOutputs>;
+  /** Owners of outputs without inscriptions that hold next to no sats. */
+  readonly dust: ReadonlySet<string>;
+  readonly hasRunestone: boolean;
+}
+
+function paidOwners(outputs: readonly Coin[], landings: ReadonlySet<number>): PaidOwners {
+  const own = new Map<string, { first: number; total: number }>();
+  const dust = new Set<string>();
+  let hasRunestone = false;
+  for (const [vout, { script, value }] of outputs.entries()) {
+    if (script.startsWith(runestone)) hasRunestone = true;
+    if (landings.has(vout)) continue;
+    if (value <= dustMax) dust.add(script);
+    const before = own.get(script);
+    if (before === undefined) own.set(script, { first: vout, total: value });
+    else before.total += value;
+  }
+  return { own, dust, hasRunestone };
+}
+
+function firstOutputs(outputs: readonly Coin[]): Map<string, number> {
+  const first = new Map<string, number>();
+  for (const [vout, { script }] of outputs.entries()) if (!first.has(script)) first.set(script, vout);
+  return first;
+}
+
+function sumsByScript(coins: readonly Coin[]): Map<string, number> {
+  const sums = new Map<string, number>();
+  for (const { script, value } of coins) sums.set(script, (sums.get(script) ?? 0) + value);
+  return sums;
+}

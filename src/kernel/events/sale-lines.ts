@@ -1,5 +1,13 @@
 import type { Txid } from '#kernel/primitives/hash.ts';
 import type { SaleEvidence } from '#kernel/sales/sale-evidence.ts';
+import {
+  type Confidence,
+  confidences,
+  type MoveClass,
+  moveClasses,
+  type SaleForm,
+  saleForms,
+} from '#kernel/sales/sale-names.ts';
 import type { EventTextWriter } from './event-text-writer.ts';
 
 /*
@@ -31,24 +39,34 @@ const words = {
   empty: Buffer.from(emptyScript),
 };
 
+/** The words of a line that name a class, a form or a confidence. */
+const nameWords = Object.fromEntries(
+  [moveClasses, saleForms, confidences].flatMap((names) =>
+    Object.keys(names).map((name) => [name, Buffer.from(name, 'latin1')]),
+  ),
+) as Readonly<Record<MoveClass | SaleForm | Confidence, Buffer>>;
+
 export function writeSold(out: EventTextWriter, sale: SaleLine): void {
   out.word(words.sold);
   out.id(sale.revealTxid, 0, sale.index);
   out.next();
   out.transaction(sale.txid, 0);
-  for (const amount of [sale.input, sale.price, sale.grossPayout, sale.bundle, sale.payoutOutput]) {
-    out.next();
-    out.amount(amount);
-  }
+  writeAmount(out, sale.input);
+  writeAmount(out, sale.price);
+  writeAmount(out, sale.grossPayout);
+  writeAmount(out, sale.bundle);
+  writeAmount(out, sale.payoutOutput);
   out.next();
   if (sale.feeOutput === null) out.none();
   else out.amount(sale.feeOutput);
   out.next();
   out.amount(sale.sighash);
-  for (const name of [sale.class, sale.form, sale.confidence]) {
-    out.next();
-    out.word(Buffer.from(name, 'latin1'));
-  }
+  out.next();
+  out.word(nameWords[sale.class]);
+  out.next();
+  out.word(nameWords[sale.form]);
+  out.next();
+  out.word(nameWords[sale.confidence]);
   out.next();
   if (sale.isWash) out.word(words.wash);
   else out.none();
@@ -58,6 +76,11 @@ export function writeSold(out: EventTextWriter, sale: SaleLine): void {
   if (sale.taker === null) out.none();
   else writeScript(out, sale.taker);
   out.endLine();
+}
+
+function writeAmount(out: EventTextWriter, amount: number): void {
+  out.next();
+  out.amount(amount);
 }
 
 function writeScript(out: EventTextWriter, script: Uint8Array): void {
