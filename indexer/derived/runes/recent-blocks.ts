@@ -25,6 +25,8 @@ class TxidBlock {
   /** The hash of the block before it. */
   readonly previous: BlockHash;
   #bytes: Uint8Array | null;
+  /** Where its own copy of the bytes is. */
+  #room: Uint8Array<ArrayBuffer> | null = null;
   #txids: ReadonlySet<string> | null = null;
 
   constructor(bytes: Uint8Array) {
@@ -37,9 +39,23 @@ class TxidBlock {
     return this.#txids.has(hashName(bytes, at));
   }
 
-  /** Makes it last longer than the bytes that it was made of. */
-  detach(): void {
-    if (this.#bytes !== null) this.#bytes = Uint8Array.from(this.#bytes);
+  /** Makes it last longer than the bytes that it was made of: they are copied into `room` where that is long enough. */
+  detach(room: Uint8Array<ArrayBuffer> | null): void {
+    const bytes = this.#bytes;
+    if (bytes === null) return;
+    const { length } = bytes;
+    const own = room !== null && room.length >= length ? room : new Uint8Array(length);
+    own.set(bytes);
+    this.#room = own;
+    this.#bytes = own.subarray(0, length);
+  }
+
+  /** Ends its use. Returns the memory that it had copied its bytes into. */
+  end(): Uint8Array<ArrayBuffer> | null {
+    const room = this.#room;
+    this.#room = null;
+    this.#bytes = null;
+    return room;
   }
 
   #hash(): Set<string> {
@@ -65,12 +81,19 @@ export class RecentBlocks {
     return this.#blocks.get(name);
   }
 
+  /**
+   * Copies the bytes of a block into the memory of the one that goes: batches are of a few blocks, so nearly every
+   * block of a load comes here, and new memory of its length costs more than the copy.
+   */
   keep(name: string, block: TxidBlock): void {
-    this.#blocks.set(name, block);
-    for (const oldest of this.#blocks.keys()) {
-      if (this.#blocks.size <= blocksBefore) break;
-      this.#blocks.delete(oldest);
+    const [oldest] = this.#blocks;
+    let room: Uint8Array<ArrayBuffer> | null = null;
+    if (oldest !== undefined && this.#blocks.size >= blocksBefore) {
+      room = oldest[1].end();
+      this.#blocks.delete(oldest[0]);
     }
+    block.detach(room);
+    this.#blocks.set(name, block);
   }
 }
 
@@ -135,11 +158,12 @@ export class BatchTxids {
 
   /** Remembers the last blocks of the batch, whose bytes are about to be given back. */
   remember(): void {
+    const { recent } = this.#earlier;
+    if (recent === null) return;
     for (const name of this.#newest) {
       const block = this.#blocks.get(name);
       assert(block !== undefined, 'a block of the batch');
-      block.detach();
-      this.#earlier.recent?.keep(name, block);
+      recent.keep(name, block);
     }
   }
 }
