@@ -46,7 +46,7 @@ export interface EarlierBatch {
 }
 
 /** `verify` remembers nothing: any output may hold runes. */
-const everything: TrackedFingerprints = { has: () => true };
+const everything: TrackedFingerprints = { size: Number.POSITIVE_INFINITY, has: () => true };
 
 type Question = Pick<DerivedQuestion, 'client' | 'blocks' | 'below'>;
 
@@ -135,8 +135,11 @@ export function nextPosition(
 function trackedBy(memory: RuneMemory | null, earlier: RuneState | null): TrackedFingerprints {
   if (memory === null) return everything;
   const { tracked } = memory;
-  if (earlier === null) return tracked;
-  return { has: (low, high) => earlier.mayHold(low, high) || tracked.has(low, high) };
+  if (earlier === null || earlier.madeSize === 0) return tracked;
+  return {
+    size: earlier.madeSize + tracked.size,
+    has: (low, high) => earlier.mayHold(low, high) || tracked.has(low, high),
+  };
 }
 
 function readBlock(block: ParsedBlock, { network }: DerivedChain, tracked: TrackedFingerprints): ReadRunes {

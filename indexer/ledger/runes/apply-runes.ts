@@ -120,7 +120,7 @@ class RunePass {
       const message = messages[next];
       const own = message?.tx === tx ? message : null;
       if (own !== null) next++;
-      const held = this.#heldBy(tx);
+      const held = this.#mayHold() ? this.#heldBy(tx) : nothingHeld;
       if (own !== null || held.length > 0) this.#transaction(tx, own, held);
     }
   }
@@ -130,6 +130,11 @@ class RunePass {
     for (const [key, amount] of this.#came)
       assert(amount === (this.#went.get(key) ?? zeroU128), `units of rune ${key} are lost or made up`);
     for (const key of this.#went.keys()) assert(this.#came.has(key), `units of rune ${key} are made up`);
+  }
+
+  /** Whether any input that is left can hold runes. */
+  #mayHold(): boolean {
+    return this.#nextInput < this.#block.inputs.length || this.#state.madeSize > 0;
   }
 
   /** The runes in the outputs that a transaction spends. They are spent from now on. */
@@ -232,9 +237,9 @@ class RunePass {
   /** Without edicts all goes to one output: that of the pointer, else the first that can be spent. */
   #giveAll(tx: number, txid: Txid, artifact: Runestone | null): void {
     const output = artifact?.pointer ?? this.#outputs.firstSpendable;
-    const came = withoutZeros(this.#came);
-    if (output === null || this.#outputs.isReturn(output)) this.#burn(tx, txid, came);
-    else if (came.size > 0) this.#give(tx, txid, output, sortedBalances(came));
+    const came = sortedBalances(this.#came).filter(({ amount }) => amount !== 0);
+    if (output === null || this.#outputs.isReturn(output)) this.#burnAll(tx, txid, came);
+    else if (came.length > 0) this.#give(tx, txid, output, came);
   }
 
   /** Carries out the edicts, and gives what they left to its output. */
@@ -258,7 +263,11 @@ class RunePass {
   }
 
   #burn(tx: number, txid: Txid, amounts: ReadonlyMap<number, U128>): void {
-    for (const { key, amount } of sortedBalances(amounts)) {
+    this.#burnAll(tx, txid, sortedBalances(amounts));
+  }
+
+  #burnAll(tx: number, txid: Txid, balances: readonly Balance[]): void {
+    for (const { key, amount } of balances) {
       addTo(this.#went, key, amount);
       const total = this.#state.burn(key, amount);
       this.changes.events.push({ kind: 'burned', txid, tx, key, amount, total });

@@ -5,7 +5,7 @@ import type { Artifact } from '#indexer/runes/artifact.ts';
 import { decipher } from '#indexer/runes/decipher.ts';
 import { knownCompactSize } from '#indexer/transaction/compact-size.ts';
 import type { FingerprintKey } from '#indexer/transaction/outpoint-fingerprint.ts';
-import { InputWalk } from '#indexer/transaction/transaction-parts.ts';
+import { OutpointReader } from '#indexer/transaction/outpoint-reader.ts';
 import { type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
@@ -29,6 +29,8 @@ type TransactionColumns = Pick<
 
 /** A set of fingerprints of outpoints that may hold runes. */
 export interface TrackedFingerprints {
+  /** 0: none. */
+  readonly size: number;
   has(low: number, high: number): boolean;
 }
 
@@ -83,27 +85,21 @@ export interface RuneQuestion {
   readonly names: readonly Rune[];
 }
 
-/** Cost: one probe for each input. */
+/** Cost: one probe for each input, where any output has runes. */
 export function runeQuestion(
   { bytes, columns, messages }: Pick<RuneBlock, 'bytes' | 'columns' | 'messages'>,
   tracked: TrackedFingerprints,
 ): RuneQuestion {
-  const { txStart, txOutputs, txFirstInput, inputFingerprintLow, inputFingerprintHigh } = columns;
+  const { inputFingerprintLow, inputFingerprintHigh } = columns;
   const inputs: number[] = [];
   const outpointsAt: number[] = [];
-  for (let tx = 0; tx < txOutputs.length; tx++) {
-    const first = txFirstInput[tx]!;
-    const end = txFirstInput[tx + 1]!;
-    let walk: InputWalk | null = null;
-    for (let input = first; input < end; input++) {
-      if (!tracked.has(inputFingerprintLow[input]!, inputFingerprintHigh[input]!)) continue;
-      if (walk === null) {
-        walk = new InputWalk(bytes);
-        walk.open(txStart[tx]!);
-      }
-      inputs.push(input);
-      outpointsAt.push(walk.outpointOf(input - first));
-    }
+  const outpoints = new OutpointReader({ bytes, columns });
+  // no output has runes yet, or on this chain at all
+  const count = tracked.size === 0 ? 0 : inputFingerprintLow.length;
+  for (let input = 0; input < count; input++) {
+    if (!tracked.has(inputFingerprintLow[input]!, inputFingerprintHigh[input]!)) continue;
+    inputs.push(input);
+    outpointsAt.push(outpoints.at(input));
   }
   const mints = messages.flatMap(({ artifact: { mint } }) => mint ?? []);
   const names = messages.flatMap(({ artifact }) => etchedName(artifact) ?? []);

@@ -98,6 +98,11 @@ export class RuneState {
     this.#madeAt.add(made.fingerprintLow, made.fingerprintHigh, this.#made.push(made) - 1);
   }
 
+  /** Outputs that its own blocks made, spent or not. */
+  get madeSize(): number {
+    return this.#madeAt.size;
+  }
+
   /** Whether an outpoint with that fingerprint may be one that the state's own blocks made. */
   mayHold(low: number, high: number): boolean {
     return this.#madeAt.find(low, high) >= 0;
