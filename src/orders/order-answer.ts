@@ -83,7 +83,13 @@ export function fileAnswers(
   { transactions }: Pick<OrderProgress, 'transactions'>,
 ): (file: OrderFile) => object {
   const reveals = transactions.filter(({ kind }) => kind === 'reveal');
-  return (file) => fileOf(file, order, reveals);
+  // a burn has the index of its reveal
+  const burns = new Map(
+    transactions
+      .filter(({ kind, sentAt }) => kind === 'burn' && sentAt !== null)
+      .map((burn) => [burn.index, burn]),
+  );
+  return (file) => fileOf(file, order, reveals, burns);
 }
 
 /** Clients look for flags that are there and true. */
@@ -124,13 +130,19 @@ function costs({ quote }: Pick<Order, 'quote'>): object {
   return { chainFee, serviceFee, baseFee, ...rare, additionalFeeCharged, postage };
 }
 
-function fileOf({ index, shown }: OrderFile, { state }: Order, reveals: readonly OrderTransaction[]): object {
+function fileOf(
+  { index, shown }: OrderFile,
+  { state }: Order,
+  reveals: readonly OrderTransaction[],
+  burns: ReadonlyMap<number, OrderTransaction>,
+): object {
   const placed = placeOf(index, reveals);
   if (placed === null) return withoutNulls(shown);
   const { reveal, inscription } = placed;
   const txid = displayHash(reveal.txid);
   const isCompleted = state === 'completed';
   const isSent = reveal.sentAt !== null;
+  const burn = burns.get(reveal.index);
   return withoutNulls({
     ...shown,
     iqueued: true,
@@ -145,6 +157,7 @@ function fileOf({ index, shown }: OrderFile, { state }: Order, reveals: readonly
       ? {
           inscription,
           reveal: txid,
+          ...(burn === undefined ? {} : { burn: displayHash(burn.txid) }),
           totalFees: reveal.fee,
           updatedAt: (reveal.sentAt ?? reveal.madeAt).getTime(),
         }

@@ -45,9 +45,13 @@ async function filesTold(tx: pg.ClientBase, order: Order): Promise<object[]> {
   });
 }
 
-/** Without a commit of ours the customer's payment is it: the reveal spends it after the parents (`planReveal`). */
+/**
+ * Without a commit of ours the customer's payment is it: the reveal spends it after the parents, or after an output of the
+ * inventory (`planReveal`).
+ */
 function paymentOf({ terms }: Order, { plan }: OrderTransaction): string | null {
-  const payment = plan.inputs[terms.parents.length];
+  const paying = plan.inputs.filter(({ isInventory }) => isInventory !== true);
+  const payment = paying[terms.parents.length];
   return payment === undefined ? null : shownTxidOf(payment.outpoint);
 }
 

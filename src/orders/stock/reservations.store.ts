@@ -115,6 +115,12 @@ export async function keepReservation(tx: pg.ClientBase, orderId: string, state:
     );
     return;
   }
+  // who paid is not counted any more, so nobody needs to know who it was
+  if (state !== 'waiting-payment' && state !== 'waiting-confirmation')
+    await tx.query(
+      'UPDATE service.reserved_outputs SET client = NULL WHERE order_id = $1 AND client IS NOT NULL',
+      [orderId],
+    );
   await tx.query(
     `UPDATE service.reserved_outputs AS r SET released_at = NULL
       WHERE order_id = $1 AND released_at IS NOT NULL AND NOT EXISTS (

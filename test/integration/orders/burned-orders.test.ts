@@ -59,7 +59,11 @@ async function underWay(texts: readonly string[], more: Parameters<typeof ordere
 async function expectBurned(id: string): Promise<void> {
   const { files } = await shown(id);
   const burns = new Set((await made(id, 'burn')).map((burn) => burn.id));
-  for (const { inscriptionId } of files) {
+  for (const { inscriptionId, tx: told } of files as readonly {
+    inscriptionId: string;
+    tx: { burn: string };
+  }[]) {
+    expect(burns).toContain(told.burn);
     const { txid, index } = parseInscriptionId(inscriptionId) as InscriptionId;
     const location = await withTransaction(world.database.pool, async (tx) => {
       const { rows } = await tx.query<{ key: never }>(

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { withTransaction } from '#kernel/pg/transaction.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { unpackRanges } from '#kernel/sats/packed-ranges.ts';
 import { readEntries } from '#orders/ledger/ledger.store.ts';
 import { balancesOf } from '#orders/ledger/ledger.ts';
+import { tellCustomer } from '#orders/tell-customer.ts';
 import { addressOf, scriptOf, transaction } from '#test/builders/regtest/regtest-transaction.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 import { OrderWorld } from '#test/support/orders/order-world.ts';
@@ -66,6 +68,25 @@ describe.skipIf(bitcoindForTests() === null)('an order of a sat of the inventory
     return Object.fromEntries(
       [...held].filter(([, sats]) => sats !== 0n).map(([name, sats]) => [name, Number(sats)]),
     );
+  }
+
+  /** What the message of its file names as the commit. */
+  async function toldCommit(id: string): Promise<string | undefined> {
+    const { order } = (await world.desk.read(id))!;
+    await withTransaction(world.database.pool, (tx) => tellCustomer(tx, { ...order, state: 'queued' }));
+    const told = (await world.desk.events(id, 0, 10)) ?? [];
+    return told
+      .map(({ body }) => JSON.parse(body) as { tx?: { commit: string } })
+      .find(({ tx }) => tx !== undefined)?.tx?.commit;
+  }
+
+  /** Who has a sat that is not paid for yet. */
+  async function clientOf(id: string): Promise<string | null> {
+    const { rows } = await world.database.pool.query<{ client: string | null }>(
+      'SELECT client FROM service.reserved_outputs WHERE order_id = $1',
+      [id],
+    );
+    return rows[0]!.client;
   }
 
   async function audited(): Promise<void> {
@@ -162,6 +183,9 @@ describe.skipIf(bitcoindForTests() === null)('an order of a sat of the inventory
     });
     await audited();
     expect(await world.desk.read(order.id)).toMatchObject({ order: { state: 'completed', error: null } });
+    expect(await clientOf(order.id)).toBeNull();
+    // what commits to the inscription is the payment
+    expect(await toldCommit(order.id)).toBe(plan.inputs[1]!.outpoint.slice(0, 64));
   });
 
   test('is named as a satribute too, pays a prefix, and gives back what was paid too much', async () => {
@@ -254,11 +278,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a sat of the inventory
     await world.wake(order.id);
     await world.until(order.id, 'expired');
     expect(await room.count('uncommon')).toBe(1);
-    const { rows } = await world.database.pool.query<{ client: string | null }>(
-      'SELECT client FROM service.reserved_outputs WHERE order_id = $1',
-      [order.id],
-    );
-    expect(rows).toEqual([{ client: null }]);
+    expect(await clientOf(order.id)).toBeNull();
     // somebody else has it, and what comes late goes back
     const other = await paid();
     await world.chain.pay(order.script, order.charge.amount);
@@ -269,10 +289,10 @@ describe.skipIf(bitcoindForTests() === null)('an order of a sat of the inventory
 
   /** All that was paid came back, less the fee of the refund. */
   async function refunded({ id, charge }: Created): Promise<void> {
-    await world.until(id, 'waiting-refund');
-    await world.sent(id, ['refund']);
-    await world.chain.mineMempool();
-    await world.until(id, 'refunded');
+    await world.eventually(async () => {
+      await world.chain.mineMempool();
+      return (await world.desk.read(id))!.order.state === 'refunded';
+    });
     const { outside, fee = 0, ...others } = await balances(id);
     expect([outside, others]).toEqual([-fee, {}]);
     const found = await world.desk.read(id);
