@@ -61,8 +61,15 @@ const firstOwner = 20_000;
 /** What burned inscriptions lie on. */
 const opReturn = '6a';
 
+/** What the inventory of a run has: every sat of an early block. */
+const stockType = 'vintage';
+
+const hexOfBytes = (script: Uint8Array): string => Buffer.from(script).toString('hex');
+
 interface Made {
   readonly id: string;
+  /** Of an order of a sat of the inventory. */
+  readonly rareSats?: string;
   readonly state: string;
   readonly charge: { readonly amount: number; readonly address: string };
 }
@@ -75,6 +82,8 @@ export interface CustomersParts {
   /** Whom orders tell of their states. */
   readonly webhookUrl: string;
   readonly seed: string;
+  /** Where the inventory lies. */
+  readonly inventory: Uint8Array;
 }
 
 /** Customers who do everything that customers do, right or wrong. */
@@ -90,16 +99,20 @@ export class Customers {
     this.#parts = parts;
   }
 
+  /** An order of a sat of the inventory, paid to the sat. */
+  async buyStock(): Promise<void> {
+    const customer = await this.order(true);
+    await this.#send(customer, customer.amount);
+  }
+
   /** Makes an order; its creation is sent until it is answered. */
-  async order(): Promise<Customer> {
-    const { random, shop, seed, webhookUrl } = this.#parts;
+  async order(isStocked = this.#parts.random.unit() < 0.15): Promise<Customer> {
+    const { random, shop, seed, webhookUrl, inventory } = this.#parts;
     const number = this.#made++;
-    const contents = Array.from({ length: 1 + random.below(3) }, (_, file) => `${seed} ${number} ${file}`);
+    const files = isStocked ? 1 : 1 + random.below(3);
+    const contents = Array.from({ length: files }, (_, file) => `${seed} ${number} ${file}`);
     const owner = firstOwner + 2 * number;
-    // at a rate that nodes of tests do not estimate more than
-    const burning = random.unit() < 0.2 ? { burnAfterInscribe: true, fee: 10 } : {};
-    const isChoosing = !('burnAfterInscribe' in burning) && random.unit() < 0.3;
-    const allowed = isChoosing ? allowances[random.below(allowances.length)]! : null;
+    const { burning, chosen, others } = wishesOf(random, isStocked, files);
     const body = {
       files: contents.map((content, file) => ({
         name: `${file}.txt`,
@@ -110,39 +123,42 @@ export class Customers {
       refundAddress: addressOf(owner + 1),
       fee: 2,
       webhookUrl: `${webhookUrl}/${number}`,
-      // a commit and a reveal a file
-      ...(contents.length > 1 && random.unit() < 0.5 ? { uncurseIt: true } : {}),
-      ...(random.unit() < 0.15 ? { inscriptionIdPrefix: 'ab' } : {}),
-      ...(allowed === null ? {} : { allowedSatributes: allowed }),
+      ...others,
       ...burning,
     };
-    const { id, charge } = await this.#created(body);
+    const { id, charge, rareSats } = await this.#created(body, isStocked ? stockType : null);
     const { charge: shown } = (await shop.ask<Made>(`/order/${id}`, null)).body;
     const { scriptPubKey } = await this.#parts.rpc.call<{ scriptPubKey: string }>('validateaddress', [
       shown.address,
     ]);
-    const hexOf = (of: number): string => Buffer.from(scriptOf(of)).toString('hex');
+    const hexOf = (of: number): string => hexOfBytes(scriptOf(of));
     const customer = {
       id,
       contents,
       receiver: 'burnAfterInscribe' in burning ? opReturn : hexOf(owner),
       refund: hexOf(owner + 1),
       script: Buffer.from(scriptPubKey, 'hex'),
+      inventory: hexOfBytes(inventory),
       amount: charge.amount,
-      allowed,
+      allowed: rareSats === undefined ? chosen : [rareSats],
       payments: [],
     };
     this.all.push(customer);
     return customer;
   }
 
-  /** With the same key until it is answered; a key whose maker died is left alone, as its order was not made. */
-  async #created(body: object): Promise<Made> {
-    for (;;) {
+  /**
+   * With the same key until it is answered; a key whose maker died is left alone, as its order was not made. Where no sat of
+   * a type is left, it is ordered without.
+   */
+  async #created(body: object, rareSats: string | null): Promise<Made> {
+    for (let wanted = rareSats; ; ) {
       const key = randomUUID();
-      const answer = await this.#parts.shop.ask<Made>('/inscribe', body, key);
+      const asked = wanted === null ? body : { ...body, rareSats: wanted };
+      const answer = await this.#parts.shop.ask<Made>('/inscribe', asked, key);
       if (answer.status === 200) return answer.body;
-      if (answer.status !== 409) throw new Error(`an order is refused: ${JSON.stringify(answer)}`);
+      if (answer.status === 400 && wanted !== null) wanted = null;
+      else if (answer.status !== 409) throw new Error(`an order is refused: ${JSON.stringify(answer)}`);
     }
   }
 
@@ -245,6 +261,21 @@ export class Customers {
       throw error;
     }
   }
+}
+
+/** What an order asks for beside its files. A sat of the inventory is for one that is neither burned nor chooses its own. */
+function wishesOf(random: Random, isStocked: boolean, files: number) {
+  // at a rate that nodes of tests do not estimate more than
+  const burning = !isStocked && random.unit() < 0.2 ? { burnAfterInscribe: true, fee: 10 } : {};
+  const isChoosing = !('burnAfterInscribe' in burning) && random.unit() < 0.3;
+  const chosen = isChoosing && !isStocked ? allowances[random.below(allowances.length)]! : null;
+  const others = {
+    // a commit and a reveal a file
+    ...(files > 1 && random.unit() < 0.5 ? { uncurseIt: true } : {}),
+    ...(random.unit() < 0.15 ? { inscriptionIdPrefix: 'ab' } : {}),
+    ...(chosen === null ? {} : { allowedSatributes: chosen }),
+  };
+  return { burning, chosen, others };
 }
 
 /** `value` 0: all of it goes back to its owner. */

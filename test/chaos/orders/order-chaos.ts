@@ -9,6 +9,7 @@ import { freePort } from '#test/support/free-port.ts';
 import { type Bitcoind, startBitcoind } from '#test/support/node/bitcoind.ts';
 import { makeTestWallet } from '#test/support/orders/test-wallet.ts';
 import { type Receiver, startReceiver } from '#test/support/webhooks/receiver.ts';
+import { PublicWallet } from '#wallet/public-wallet.ts';
 import { ChaosDatabase } from '../chaos-database.ts';
 import { Supervisor } from '../supervisor.ts';
 import { Customers } from './customers.ts';
@@ -17,6 +18,7 @@ import { type OrderFault, type OrderFaultParts, orderFaultNames, orderFaults } f
 import { Purse } from './purse.ts';
 import { type RunEnd, verdictOfRun } from './run-verdict.ts';
 import { Shop } from './shop.ts';
+import { fillStock } from './stock.ts';
 
 export interface OrderChaosOptions {
   readonly seed: string;
@@ -53,11 +55,12 @@ const reorgDepths = [1, 1, 1, 2, 3, 5, 12];
 /** Points of processes that answer, and of those that bring orders on. */
 const shopAims = [
   ...deskFailpoints,
+  'order-reserved' as const,
   ...webhookFailpoints,
   // the others need old blocks to be scanned
   ...paymentFailpoints.filter((name) => name !== 'payments-scan'),
 ];
-const makerAims = orderFailpoints;
+const makerAims = [...orderFailpoints, 'order-restocked' as const];
 type Aim = (typeof shopAims)[number] | (typeof makerAims)[number];
 
 /**
@@ -111,12 +114,15 @@ class OrderChaos {
       extra: ['-persistmempool=0'],
     });
     const chain = await RegtestChain.start(this.#node.rpc, startBlocks);
-    const purse = await Purse.fill(chain);
     this.#door = await NodeDoor.open(this.#node.rpcUrl);
     this.#receiver = await startReceiver();
     const pool = this.#database.pool(database);
-    await makeTestWallet(pool, join(folder, 'seed'));
+    const wallet = new PublicWallet(await makeTestWallet(pool, join(folder, 'seed')));
+    const { script: inventory } = wallet.inventoryAddress(0);
+    await fillStock(pool, chain, inventory);
     await pool.end();
+    // which buries the stock, too
+    const purse = await Purse.fill(chain);
     const port = await freePort();
     const shop = this.#serve('shop', { ROLE: 'all', PORT: String(port) });
     const seedFile = { ROLE: 'orders', WALLET_SEED_FILE: join(folder, 'seed'), PORT: '0' };
@@ -138,6 +144,7 @@ class OrderChaos {
         shop: new Shop(`http://127.0.0.1:${port}`),
         webhookUrl: `http://127.0.0.1:${this.#receiver.port}`,
         seed,
+        inventory,
       }),
     };
   }
@@ -222,6 +229,8 @@ class OrderChaos {
         ORDER_RATE: '0',
         // says which sat each inscription lies on
         INDEX_SATS: 'true',
+        // all customers have one address
+        ORDER_RESERVED_MAX: '2000',
         // the receiver of webhooks is on this machine
         ALLOW_PRIVATE_URLS: 'true',
         ...env,
@@ -284,6 +293,7 @@ class OrderChaos {
     ];
     for (let done = 1 + random.below(4); done > 0; done--) await acts[random.below(acts.length)]?.();
     if (aims.includes('order-cancel')) await customers.cancel();
+    if (aims.includes('order-reserved') || aims.includes('order-restocked')) await customers.buyStock();
     if (aims.includes('payments-gone')) await this.#forget();
     if (aims.includes('payments-undo')) await this.#reorganise();
     await this.#mine();

@@ -9,6 +9,7 @@ import { leastRefund, type OrderVerdict, verdictOfOrder } from '#test/support/or
 import { areOrdersFollowed } from '#test/support/orders/orders-followed.ts';
 import type { Received, Receiver } from '#test/support/webhooks/receiver.ts';
 import type { Customers } from './customers.ts';
+import { strayStock } from './stock.ts';
 
 export interface RunEnd {
   readonly orders: number;
@@ -59,6 +60,7 @@ export async function verdictOfRun(run: EndedRun): Promise<RunEnd> {
       ),
       ...(stored === made ? [] : [`${made} orders were made, and ${stored} are stored`]),
       ...(await misplacedOf(pool, customers)),
+      ...(await strayStock(pool)),
       ...told,
     ],
   };

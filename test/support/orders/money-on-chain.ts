@@ -63,6 +63,8 @@ export interface MoneyOf {
   readonly address: string;
   readonly receiver: string;
   readonly refund: string;
+  /** Where the inventory lies that it may take a sat of; absent: it takes none. */
+  readonly inventory?: string;
 }
 
 /** What became of all that was paid to an order. Sats. */
@@ -77,14 +79,18 @@ export interface MoneyFate {
   readonly kept: number;
   /** Of each payment that nobody has spent. */
   readonly left: readonly number[];
+  /** What came from the inventory and did not go back there. */
+  readonly lent: number;
   /** Inputs of the transactions that spent it which are somebody else's money. */
   readonly foreign: readonly string[];
 }
 
 /** Follows what was paid to an address through all transactions that spent it. */
-export function fateOf(chain: ChainMoney, { address, receiver, refund }: MoneyOf): MoneyFate {
+export function fateOf(chain: ChainMoney, { address, receiver, refund, inventory }: MoneyOf): MoneyFate {
   const payments = chain.paidTo(address);
   const ours = new Map(payments.map(({ outpoint, value }) => [outpoint, value]));
+  const stocked = inventory === undefined ? [] : chain.paidTo(inventory);
+  const stock = new Map(stocked.map(({ outpoint, value }) => [outpoint, value]));
   const spending = new Map<string, ChainTransaction>();
   const kept = new Map<string, number>();
   const open = payments.map(({ outpoint }) => outpoint);
@@ -97,7 +103,7 @@ export function fateOf(chain: ChainMoney, { address, receiver, refund }: MoneyOf
     for (const output of spender.outputs) {
       if (output.script === receiver) delivered.push(output.value);
       else if (output.script === refund) refunded += output.value;
-      else {
+      else if (!stock.has(output.outpoint)) {
         ours.set(output.outpoint, output.value);
         kept.set(output.outpoint, output.value);
         open.push(output.outpoint);
@@ -107,16 +113,22 @@ export function fateOf(chain: ChainMoney, { address, receiver, refund }: MoneyOf
   const transactions = [...spending.values()];
   const inputs = transactions.flatMap((transaction) => transaction.inputs);
   for (const input of inputs) kept.delete(input);
-  const spent = inputs.reduce((sum, input) => sum + (ours.get(input) ?? 0), 0);
-  const made = transactions.flatMap(({ outputs }) => outputs).reduce((sum, { value }) => sum + value, 0);
+  const sumIn = (values: ReadonlyMap<string, number>): number =>
+    inputs.reduce((sum, input) => sum + (values.get(input) ?? 0), 0);
+  const outputs = transactions.flatMap((transaction) => transaction.outputs);
+  const made = outputs.reduce((sum, { value }) => sum + value, 0);
+  const given = outputs
+    .filter(({ outpoint }) => stock.has(outpoint))
+    .reduce((sum, { value }) => sum + value, 0);
   return {
     payments: payments.length,
     paid: payments.reduce((sum, { value }) => sum + value, 0),
     delivered,
     refunded,
-    fees: spent - made,
+    fees: sumIn(ours) + sumIn(stock) - made,
     kept: [...kept.values()].reduce((sum, value) => sum + value, 0),
     left: payments.filter(({ outpoint }) => chain.spenderOf(outpoint) === null).map(({ value }) => value),
-    foreign: inputs.filter((input) => !ours.has(input)),
+    lent: sumIn(stock) - given,
+    foreign: inputs.filter((input) => !ours.has(input) && !stock.has(input)),
   };
 }

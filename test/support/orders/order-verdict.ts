@@ -13,7 +13,7 @@ export const leastRefund = 1500;
 const inputCost = 700;
 
 /** An order of a test: whose it is, and what it inscribes, which nothing else does. */
-export interface OrderOfTest extends Pick<MoneyOf, 'receiver' | 'refund'> {
+export interface OrderOfTest extends Pick<MoneyOf, 'receiver' | 'refund' | 'inventory'> {
   readonly id: string;
   readonly contents: readonly string[];
 }
@@ -35,11 +35,11 @@ export interface OrderVerdict {
 export async function verdictOfOrder(
   pool: pg.Pool,
   chain: ChainMoney,
-  { id, contents, receiver, refund }: OrderOfTest,
+  { id, contents, ...scripts }: OrderOfTest,
 ): Promise<OrderVerdict> {
   const order = await readOrder(pool, id);
   if (order === null) throw new Error(`there is no order ${id}`);
-  const fate = fateOf(chain, { address: order.script.toString('hex'), receiver, refund });
+  const fate = fateOf(chain, { address: order.script.toString('hex'), ...scripts });
   const isDelivered = fate.delivered.length > 0;
   const inscribed = await countInscribed(pool, contents);
   const balances = balancesOf(await readEntries(pool, id));
@@ -75,7 +75,7 @@ function endFaults({ state, error }: Order, { paid, left }: MoneyFate): string[]
 
 function deliveredFaults(
   { request, quote, amount, state, terms }: Order,
-  { delivered, kept, left, paid, payments }: MoneyFate,
+  { delivered, kept, left, lent, paid, payments }: MoneyFate,
 ): { faults: string[]; lost: number } {
   const faults: string[] = [];
   const { count } = request;
@@ -90,7 +90,10 @@ function deliveredFaults(
       faults.push(`delivers ${delivered.join(', ')} sats and not ${terms.postage}`);
   }
   if (BigInt(paid) < amount) faults.push(`is delivered for ${paid} of ${amount} sats`);
-  const revenue = quote.serviceFee - quote.postage * count;
+  // the postage of an inscription on a sat of the inventory comes from there, and the customer's stays
+  const stocked = terms.inventory === undefined ? 0 : quote.postage;
+  if (lent !== stocked) faults.push(`takes ${lent} sats of the inventory, and not ${stocked}`);
+  const revenue = quote.serviceFee - quote.postage * count + stocked;
   const most = revenue + leastRefund;
   const least = revenue - inputCost * payments;
   const lost = Math.max(0, kept - most, least - kept) + owedOf(left);
@@ -99,12 +102,16 @@ function deliveredFaults(
   return { faults, lost };
 }
 
-function refundedFaults({ kept, left, paid, refunded, fees }: MoneyFate): { faults: string[]; lost: number } {
+function refundedFaults({ kept, left, lent, paid, refunded, fees }: MoneyFate): {
+  faults: string[];
+  lost: number;
+} {
   const lost = kept + owedOf(left);
   const faults =
     lost === 0
       ? []
       : [`is not delivered, and ${kept} sats stay with the service, ${left.join(', ')} nowhere`];
+  if (lent !== 0) faults.push(`is not delivered, and takes ${lent} sats of the inventory`);
   if (refunded + fees + kept + sumOf(left) !== paid)
     faults.push(`was paid ${paid}, and ${refunded} came back for ${fees}`);
   return { faults, lost };
@@ -124,6 +131,7 @@ function ledgerFaults(balances: ReadonlyMap<LedgerAccount, bigint>, fate: MoneyF
     ['outside', held('outside'), fate.refunded - fate.paid],
     ['postage', held('postage'), sumOf(fate.delivered)],
     ['fee', held('fee'), fate.fees],
+    ['inventory', held('inventory'), 0 - fate.lent],
     // what was too much, and costs more to send back than it holds, lies with the service and is owed
     ['what we hold', held('service', 'referral', 'operator', 'owed'), fate.kept + sumOf(fate.left)],
   ] as const;
