@@ -39,7 +39,7 @@ export async function verdictOfOrder(
 ): Promise<OrderVerdict> {
   const order = await readOrder(pool, id);
   if (order === null) throw new Error(`there is no order ${id}`);
-  const fate = fateOf(chain, { address: order.script.toString('hex'), ...scripts });
+  const fate = fateOf(chain, { ...scripts, address: order.script.toString('hex') });
   const isDelivered = fate.delivered.length > 0;
   const inscribed = await countInscribed(pool, contents);
   const balances = balancesOf(await readEntries(pool, id));
