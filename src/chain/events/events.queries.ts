@@ -16,8 +16,8 @@ const inflateBytes = promisify(inflate);
 
 /** Rows per page: each takes some hundred bytes even if its block has no events. */
 const rowsPerPage = 500;
-/** Events per page (at least one row): about 1 MB of text. */
-const eventsPerPage = 5000;
+/** Events per page (at least one row): 200 kB of text, which the event loop makes, parses and shows in some milliseconds each. */
+const eventsPerPage = 1000;
 /** The assumed number of events of a block that were not counted: a page has fifty such blocks. */
 const uncountedEvents = 100;
 /** The writer keeps no text above 32 MiB. */

@@ -28,11 +28,6 @@ export interface ContentReadsOptions {
 export const contentConnections = 4;
 /** Of one client while others read too: then it also keeps the database busy on one core of two alone. */
 const eachBesideOthers = 1;
-/**
- * Between two further pieces of one client, while others read too: a piece takes the event loop and the database a
- * millisecond or two each, so 32 bodies that come one piece after another would take all of both.
- */
-const restsBesideOthers = 3;
 /** All requests that are being answered: none is refused for their number, only after its wait. */
 const waitingDefault = limits.requests;
 /** A page that shows nothing for this long is reloaded. */
@@ -70,7 +65,7 @@ export class ContentReads {
     this.#pieces = new FairGate({
       running: contentConnections,
       eachBesideOthers,
-      restsBesideOthers,
+      restsBesideOthers: limits.restsBesideOthers,
       ...patience,
       refusal: contentsBusy,
     });

@@ -87,6 +87,7 @@ function pageReads(): FairGate {
   return new FairGate({
     running: 4,
     eachBesideOthers: 1,
+    restsBesideOthers: limits.restsBesideOthers,
     waiting: limits.eventStreams,
     waitMs: limits.requestTimeoutMs,
     refusal: () => new AppError('too_many_streams', 'streams of events are read too slowly now'),

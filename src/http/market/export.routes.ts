@@ -30,6 +30,7 @@ const busy = (message: string): AppError => new AppError('sales_busy', message);
 const partReads = {
   running: 2,
   eachBesideOthers: 1,
+  restsBesideOthers: limits.restsBesideOthers,
   waiting: limits.saleExports,
   waitMs: limits.requestTimeoutMs,
   refusal: () => busy('exports of sales are read too slowly now'),

@@ -66,6 +66,11 @@ export const limits = {
    */
   dearRequestsBesideOthers: 2,
   /**
+   * How many times as long as it took a further piece of a long content, a stream or an export rests while others ask
+   * too: pieces one after another would take all of the event loop and of a core of the database.
+   */
+  restsBesideOthers: 3,
+  /**
    * Requests that begin in one turn of the event loop, each with half a millisecond of work: the 200 connections of one
    * address may all ask at once.
    */

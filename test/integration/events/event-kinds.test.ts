@@ -6,7 +6,6 @@ import { inflateSync } from 'node:zlib';
 import fc from 'fast-check';
 import type pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { readOutboxPage } from '#chain/events/events.queries.ts';
 import { completeEventHashes } from '#indexer/apply/complete-event-hashes.ts';
 import type { EventKind } from '#indexer/events/event-kind.ts';
 import { inscriptionEvents } from '#indexer/events/inscription-events.ts';
@@ -17,7 +16,7 @@ import { verifyChain } from '#indexer/verify/verify-chain.ts';
 import { asHeight, type Height } from '#kernel/primitives/height.ts';
 import { networks } from '#kernel/primitives/network.ts';
 import { birthKind } from '#test/support/chain/birth-events.ts';
-import { readHashes, readOutbox, textsOfTables } from '#test/support/chain/event-rows.ts';
+import { readEntries, readHashes, readOutbox, textsOfTables } from '#test/support/chain/event-rows.ts';
 import { GoldenChain } from '#test/support/chain/golden-chain.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { parseThreads } from '#test/support/parse-threads.ts';
@@ -161,7 +160,7 @@ describe('a further kind', () => {
     const kept = (await readBirths(database.pool)).filter(({ text }) => text !== null);
     expect(kept.map(({ height }) => height)).toEqual(Array.from({ length: 10 }, (_, at) => tip - 9 + at));
     await expectWhole(database.pool);
-    const entries = await readOutboxPage(database.pool, births, 'regtest', 1, null);
+    const entries = await readEntries(database.pool, births);
     const made = await textsOfTables(database.pool, 'regtest', births);
     expect(entries.map(({ eventCount, text }) => [eventCount, text?.toString('latin1')])).toEqual(
       made.map(({ count, text }) => [count, text]),
@@ -218,7 +217,7 @@ describe('a kind that is added to a database', () => {
     expect(await readHashes(pool, births)).toEqual(await readHashes(clean.pool, births));
     await clean.drop();
     // blocks that were taken back before it was there have no events of it
-    const entries = await readOutboxPage(pool, births, 'regtest', 1, null);
+    const entries = await readEntries(pool, births);
     const cancelled = new Set(entries.map(({ cancels }) => cancels));
     const gone = entries.filter(({ sequence, height }) => cancelled.has(sequence) && height >= firstHeight);
     expect(gone.length).toBeGreaterThan(5);

@@ -1,5 +1,6 @@
 import { inflateSync } from 'node:zlib';
 import type pg from 'pg';
+import { type OutboxEntry, readOutboxPage } from '#chain/events/events.queries.ts';
 import { storedInscriptionKind } from '#chain/events/inscription-texts.queries.ts';
 import type { StoredEventKind } from '#chain/events/stored-event-kind.ts';
 import { type EventKindIdentity, inscriptionKind } from '#kernel/events/event-kind.ts';
@@ -34,6 +35,16 @@ export async function readOutbox(pool: pg.Pool): Promise<OutboxRow[]> {
     count: row.event_count,
     text: row.events === null ? null : inflateSync(row.events).toString('latin1'),
   }));
+}
+
+/** All entries of a kind of the outbox of regtest as streams read them, page by page. */
+export async function readEntries(pool: pg.Pool, kind: StoredEventKind): Promise<OutboxEntry[]> {
+  const entries: OutboxEntry[] = [];
+  for (;;) {
+    const page = await readOutboxPage(pool, kind, 'regtest', (entries.at(-1)?.sequence ?? 0) + 1, null);
+    if (page.length === 0) return entries;
+    entries.push(...page);
+  }
 }
 
 /** Hashes of a kind by height: of the text, and cumulative. */
