@@ -105,7 +105,7 @@ function unstockedFault(outputs: readonly PlannedOutput[]): string | null {
 
 /** What is wrong with the outputs that the sats of an output of the inventory go to. */
 function restockFault({ value }: PlannedInput, outputs: readonly PlannedOutput[]): string | null {
-  const strange = outputs.find(({ kind }) => !besideInventory.has(kind));
+  const strange = outputs.find((output) => !besideInventory.has(output.kind) && !isRunestone(output));
   if (strange !== undefined) return `it spends the inventory, and has an output of kind ${strange.kind}`;
   const first = outputs.slice(0, 1 + outputs.findLastIndex(({ kind }) => isOfInventory(kind)));
   const postage = first.filter(({ kind }) => kind === 'postage');
@@ -114,8 +114,16 @@ function restockFault({ value }: PlannedInput, outputs: readonly PlannedOutput[]
   if (!first.every(({ kind }) => isOfInventory(kind)) || sumOf(first) !== value)
     return 'it does not give the inventory all of its other sats back';
   const isAstray = first.some(({ kind, own }) => kind === 'inventory' && own?.key.branch !== inventoryBranch);
-  return isAstray ? 'it gives sats of the inventory to other keys of the wallet' : null;
+  if (isAstray) return 'it gives sats of the inventory to other keys of the wallet';
+  const isMixed = outputs.some(
+    ({ kind, own }) => kind !== 'inventory' && own?.key.branch === inventoryBranch,
+  );
+  return isMixed ? 'it pays other sats to a key of the inventory' : null;
 }
+
+/** What leads runes of a payment to its customer's inscription: no sats go with it. */
+const isRunestone = (output: PlannedOutput): boolean =>
+  output.kind === 'burn' && output.value === 0n && isBurned(output);
 
 const isOfInventory = (kind: PlannedOutput['kind']): boolean => kind === 'inventory' || kind === 'postage';
 

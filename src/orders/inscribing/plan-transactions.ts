@@ -67,7 +67,8 @@ export interface RevealFunds {
   readonly service: OwnDestination;
   /**
    * A runestone that leads the runes of the parents home: without one they go to the first output, which is only the
-   * first parent's where no inscription comes first. It becomes the last output, and the service pays for it.
+   * first parent's where no inscription comes first. Or one that leads those of the payments to the inscription, where
+   * the inventory has the first output. It becomes the last output, and the service pays for it.
    */
   readonly runestone?: Uint8Array;
 }

@@ -18,6 +18,7 @@ import type { OrderTransactionKind } from '#orders/order/order-transactions.stor
 import { termsOf } from '#orders/order/stored-terms.ts';
 import { nextBlock, ownWatcherOf } from '#orders/order/watchers.ts';
 import type { Deposit } from '#orders/parents/deposits.ts';
+import { runesOfPayments } from '#orders/parents/held-outputs.queries.ts';
 import { type HeldRune, type RuneRoute, runeRoute } from '#orders/parents/rune-route.ts';
 import type { Reservation } from '#orders/stock/reservations.store.ts';
 import type { Payment } from '#payments/payments.queries.ts';
@@ -48,10 +49,9 @@ export interface OrderFunds {
 }
 
 /**
- * Plans, signs and stores all transactions of a paid order: its reveal, or a commit and its reveals, and what burns their
- * inscriptions. They are the same
- * for the same payments and parents, whenever they are made. The reason where they cannot be made; null: they are made,
- * or will be once their lock times are found and the index has all parents where they are spent.
+ * Plans, signs and stores all transactions of a paid order: its reveal, or a commit and its reveals, and what burns
+ * their inscriptions. They are the same for the same payments and parents, whenever they are made. The reason where they
+ * cannot be made; null: they are made, or will be once their lock times are found and the index has what they spend.
  */
 export async function makeReveals(
   tx: pg.ClientBase,
@@ -62,7 +62,9 @@ export async function makeReveals(
   // where the index is behind a reorganisation, it does not say what they hold
   if (!funds.parents.every(({ isUnspent }) => isUnspent)) return null;
   if (funds.parents.length > 1 && funds.parents.some(({ runes }) => runes === null)) return runesUnknown;
-  const planning = await planningOf(tx, makers, order, funds);
+  const runes = await runesToLead(tx, funds);
+  if (runes === 'unindexed') return null;
+  const planning = await planningOf(tx, makers, order, funds, runes);
   const ready = withPrefix(planning, makers.lockTimes);
   if (ready === null) return null;
   if ('reason' in ready) return ready.reason;
@@ -74,6 +76,20 @@ export async function makeReveals(
   await watchScripts(tx, ownWatcherOf(order.id), [{ script, sinceHeight: nextBlock }]);
   failpoint('order-reveals');
   return null;
+}
+
+/**
+ * What each parent holds. Beside an output of the inventory, which holds none: what the payments do, which would go to
+ * the first output, and that may be the inventory's. `unindexed`: the index does not say it yet.
+ */
+async function runesToLead(
+  tx: pg.ClientBase,
+  { payments, parents, stocked }: OrderFunds,
+): Promise<Planning['runes'] | 'unindexed'> {
+  if (stocked === null) return parents.map(({ runes }) => runes);
+  if (stocked.place === 0) return [];
+  const paid = await runesOfPayments(tx, payments);
+  return paid === 'unindexed' ? paid : [paid];
 }
 
 /** An order is taken where runes are known, which may end. */
@@ -127,7 +143,7 @@ interface Planning extends Pick<RevealMakers, 'signer' | 'runestone'> {
   readonly payments: readonly Payment[];
   readonly parents: readonly Arrived[];
   readonly inventory: Arrived | null;
-  /** What each parent holds. */
+  /** What each parent holds, or what the payments of an order of the inventory do. */
   readonly runes: readonly (readonly HeldRune[] | null)[];
   /** Our output of each transaction. */
   readonly service: OwnDestination;
@@ -145,6 +161,7 @@ async function planningOf(
   { signer, runestone }: RevealMakers,
   order: Order,
   { payments, parents, stocked }: OrderFunds,
+  runes: Planning['runes'],
 ): Promise<Planning> {
   const terms = termsOf(order.terms);
   const layout = quotedLayout(terms, order.quote);
@@ -167,7 +184,7 @@ async function planningOf(
       return { txid, vout, value, script, ...own };
     }),
     inventory: stocked === null ? null : stockedOutput(signer, stocked),
-    runes: parents.map(({ runes }) => runes),
+    runes,
     service: destination(signer, { key: { branch: 1, index: order.ownIndex }, leafScript: null }),
   };
 }
@@ -197,7 +214,10 @@ function planOne(
   lockTimes: readonly number[],
 ): TransactionPlan | OrderRefusal {
   const inscriptions = terms.batchMode === 'shared-output' ? 1 : layout.count;
-  const route = runeRoute(runes, revealsPostageFirst(terms) ? inscriptions : 0);
+  // what the inventory gets back before its inscription is one output
+  const isBehind = inventory !== null && terms.inventory !== null && terms.inventory.place > 0n;
+  const first = isBehind ? 1 : revealsPostageFirst(terms) ? inscriptions : 0;
+  const route = runeRoute(runes, first);
   const plan = planReveal(terms, layout, {
     payments,
     parents,

@@ -18,13 +18,16 @@ export interface HeldOutput {
   readonly runes: readonly HeldRune[] | null;
 }
 
-interface Row {
+interface RunesRow {
   readonly is_indexed: boolean;
+  readonly knows_runes: boolean;
+  readonly runes: readonly { readonly height: number; readonly tx: number; readonly amount: string }[];
+}
+
+interface Row extends RunesRow {
   readonly is_parent: boolean;
   readonly is_there: boolean;
   readonly has_inscription: boolean;
-  readonly knows_runes: boolean;
-  readonly runes: readonly { readonly height: number; readonly tx: number; readonly amount: string }[];
 }
 
 /**
@@ -36,10 +39,7 @@ export async function heldOutputs(
   outputs: readonly { readonly payment: Payment; readonly parent: InscriptionId }[],
 ): Promise<HeldOutput[]> {
   const { rows } = await client.query<Row>(heldSql, [
-    outputs.map(({ payment }) => Buffer.from(payment.txid)),
-    outputs.map(({ payment }) => payment.vout),
-    outputs.map(({ payment }) => payment.block?.height ?? null),
-    outputs.map(({ payment }) => (payment.block === null ? null : Buffer.from(payment.block.hash))),
+    ...outpointsOf(outputs.map(({ payment }) => payment)),
     outputs.map(({ parent }) => Buffer.from(parent.txid)),
     outputs.map(({ parent }) => parent.index),
     outputs.map(({ payment }) => Buffer.from(payment.script)),
@@ -49,29 +49,59 @@ export async function heldOutputs(
     isParent: row.is_parent,
     isThere: row.is_there,
     isHolding: row.has_inscription || row.runes.length > 0,
-    runes: row.knows_runes
-      ? row.runes.map(({ height, tx, amount }) => ({
-          id: { block: asU128(BigInt(height)), tx },
-          amount: asU128(BigInt(amount)),
-        }))
-      : null,
+    runes: runesOf(row),
   }));
 }
 
-const heldSql = `SELECT
-    EXISTS (SELECT FROM chain.blocks AS b WHERE b.height = o.height AND b.hash = o.hash) AS is_indexed,
-    place.key IS NOT NULL AS is_parent,
-    place.key IS NOT NULL AND place.spent_height IS NULL AS is_there,
-    EXISTS (SELECT FROM chain.locations AS l JOIN chain.inscriptions AS i ON i.key = l.key
-             WHERE chain.hash32(l.script) = chain.hash32(o.script) AND l.spent_height IS NULL AND l.script = o.script
-               AND l.place = 0 AND l.vout = o.vout AND coalesce(l.txid, i.txid) = o.txid) AS has_inscription,
+/**
+ * The runes of payments that nothing has spent, all together. `unindexed`: the index lacks the block of one; null: runes
+ * are not known here.
+ */
+export async function runesOfPayments(
+  client: pg.Pool | pg.ClientBase,
+  payments: readonly Payment[],
+): Promise<readonly HeldRune[] | 'unindexed' | null> {
+  const { rows } = await client.query<RunesRow>(
+    `SELECT ${runesSql}
+       FROM unnest($1::bytea[], $2::bigint[], $3::integer[], $4::bytea[]) AS o (txid, vout, height, hash)`,
+    outpointsOf(payments),
+  );
+  if (!rows.every((row) => row.is_indexed)) return 'unindexed';
+  const held = rows.map(runesOf);
+  return held.includes(null) ? null : held.flatMap((runes) => runes ?? []);
+}
+
+const outpointsOf = (payments: readonly Payment[]): unknown[] => [
+  payments.map(({ txid }) => Buffer.from(txid)),
+  payments.map(({ vout }) => vout),
+  payments.map(({ block }) => block?.height ?? null),
+  payments.map(({ block }) => (block === null ? null : Buffer.from(block.hash))),
+];
+
+const runesOf = ({ knows_runes: isKnown, runes }: RunesRow): HeldRune[] | null =>
+  isKnown
+    ? runes.map(({ height, tx, amount }) => ({
+        id: { block: asU128(BigInt(height)), tx },
+        amount: asU128(BigInt(amount)),
+      }))
+    : null;
+
+/** Of `o`: an outpoint and its block. */
+const runesSql = `EXISTS (SELECT FROM chain.blocks AS b WHERE b.height = o.height AND b.hash = o.hash) AS is_indexed,
     EXISTS (SELECT FROM chain.derived_tables AS d WHERE d.name = 'runes' AND d.is_followed)
       AND coalesce((SELECT anchored FROM chain.rune_blocks ORDER BY height DESC LIMIT 1), true) AS knows_runes,
     (SELECT coalesce(jsonb_agg(jsonb_build_object('height', r.height, 'tx', r.tx_index, 'amount', b.amount::text)
                                ORDER BY r.key), '[]')
        FROM chain.rune_balances AS b JOIN chain.runes AS r ON r.key = b.rune_key
       WHERE chain.hash64(b.txid, b.vout) = chain.hash64(o.txid, o.vout) AND b.spent_height IS NULL
-        AND b.txid = o.txid AND b.vout = o.vout) AS runes
+        AND b.txid = o.txid AND b.vout = o.vout) AS runes`;
+
+const heldSql = `SELECT ${runesSql},
+    place.key IS NOT NULL AS is_parent,
+    place.key IS NOT NULL AND place.spent_height IS NULL AS is_there,
+    EXISTS (SELECT FROM chain.locations AS l JOIN chain.inscriptions AS i ON i.key = l.key
+             WHERE chain.hash32(l.script) = chain.hash32(o.script) AND l.spent_height IS NULL AND l.script = o.script
+               AND l.place = 0 AND l.vout = o.vout AND coalesce(l.txid, i.txid) = o.txid) AS has_inscription
   FROM unnest($1::bytea[], $2::bigint[], $3::integer[], $4::bytea[], $5::bytea[], $6::bigint[],
               $7::bytea[])
        WITH ORDINALITY AS o (txid, vout, height, hash, parent_txid, parent_index, script, ordinal)

@@ -193,6 +193,19 @@ describe('an order of a sat of the inventory', () => {
         /other keys of the wallet/u,
         (plan) => other(plan, 2, { own, script: ownScript }),
       ],
+      [
+        'pays revenue to a key of the inventory',
+        /other sats to a key of the inventory/u,
+        (plan) => other(plan, 3, { own: plan.outputs[0]!.own!, script: plan.outputs[0]!.script }),
+      ],
+      [
+        'burns sats beside its runestone',
+        /an output of kind burn/u,
+        (plan) => ({
+          ...plan,
+          outputs: [...plan.outputs, { kind: 'burn', script: Buffer.from('6a5d', 'hex'), value: 1n }],
+        }),
+      ],
       ['is a refund', /an output of kind refund/u, (plan) => other(plan, 3, { kind: 'refund' })],
       ['takes two postages', /one postage/u, (plan) => other(plan, 2, { kind: 'postage' })],
       ['takes more than a postage', /one postage/u, (plan) => other(plan, 1, { value: 10_001n })],
@@ -222,6 +235,13 @@ describe('an order of a sat of the inventory', () => {
         }),
       ],
     ];
+
+    test('with a runestone, which takes no sats', () => {
+      const runestone: PlannedOutput = { kind: 'burn', script: Buffer.from('6a5d021601', 'hex'), value: 0n };
+      const paying = other(reveal!, 3, { value: reveal!.outputs[3]!.value - 100n });
+      const plan = { ...paying, outputs: [...paying.outputs, runestone], feeMax: reveal!.feeMax + 100n };
+      expect(signer.signPlan(plan).fee).toBe(plan.feeMax);
+    });
 
     test.each(faults)('unless it %s', (_name, reason, change) => {
       expect(() => signer.signPlan(change(reveal!))).toThrow(reason);

@@ -1,0 +1,92 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { displayHash } from '#kernel/primitives/hash.ts';
+import { premined } from '#test/builders/regtest/etching.ts';
+import { addressOf, transaction } from '#test/builders/regtest/regtest-transaction.ts';
+import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
+import { OrderWorld } from '#test/support/orders/order-world.ts';
+import { StockRoom } from '#test/support/orders/stock-room.ts';
+
+const receiver = 50_000;
+const refund = 50_001;
+const wanted = {
+  files: [{ name: 'a.txt', size: 5, dataURL: 'data:text/plain;base64,aGVsbG8=' }],
+  receiveAddress: addressOf(receiver),
+  refundAddress: addressOf(refund),
+  fee: 3,
+  rareSats: 'uncommon',
+};
+
+interface Ordered {
+  readonly id: string;
+  readonly amount: number;
+  readonly script: Buffer;
+}
+
+describe.skipIf(bitcoindForTests() === null)('a sat of the inventory that an order has reserved', () => {
+  let world: OrderWorld;
+  let room: StockRoom;
+  beforeAll(async () => {
+    world = await OrderWorld.start({}, 160, { indexSats: true, indexRunes: true, indexAddresses: true });
+    room = await StockRoom.open(world);
+  }, 180_000);
+  afterAll(async () => {
+    await room?.close();
+    await world?.close();
+  });
+  beforeEach(() => room.forget());
+
+  async function ordered(): Promise<Ordered> {
+    const { status, body } = await room.post<{ id: string; charge: { amount: number } }>('/inscribe', wanted);
+    expect([status, body]).toEqual([200, expect.objectContaining({ id: expect.any(String) as string })]);
+    const { order } = (await world.desk.read(body.id))!;
+    return { id: body.id, amount: body.charge.amount, script: order.script };
+  }
+
+  const reveal = async (id: string) =>
+    (await world.desk.read(id))!.transactions.find(({ kind }) => kind === 'reveal')!;
+
+  test('leaves runes of the payment to its customer, in the output of the inscription', async () => {
+    await room.stock(1_000, 10_000);
+    const { id, amount, script } = await ordered();
+    const coin = await world.chain.coin();
+    const etching = transaction(
+      [coin],
+      [
+        { value: 10_000, to: coin.owner },
+        { value: coin.value - 20_000, to: coin.owner },
+        { value: 0, outputScript: premined(7n) },
+      ],
+    );
+    await world.chain.mine([etching]);
+    const [runic, common] = [etching.coin(0), etching.coin(1)];
+    await world.chain.broadcast(
+      transaction(
+        [runic, common],
+        [
+          { value: amount, outputScript: script },
+          { value: runic.value + common.value - amount - 5_000, to: coin.owner },
+        ],
+      ),
+    );
+    await world.deliver(id);
+    const { txid, plan } = await reveal(id);
+    expect(plan.outputs.map(({ kind }) => kind)).toEqual([
+      'inventory',
+      'postage',
+      'inventory',
+      'service',
+      'burn',
+    ]);
+    const { rows } = await world.database.pool.query<{ vout: number; amount: string }>(
+      'SELECT vout, amount::text FROM chain.rune_balances WHERE txid = $1 AND spent_height IS NULL',
+      [Buffer.from(txid)],
+    );
+    expect(rows).toEqual([{ vout: 1, amount: '7' }]);
+    // and what is left of the inventory counts
+    expect((await room.list()).map(({ output, problem }) => [displayHash(output.txid), problem])).toEqual([
+      [displayHash(txid), null],
+      [displayHash(txid), null],
+    ]);
+    expect((await world.audit()).differences).toEqual([]);
+  });
+});
