@@ -23,7 +23,7 @@ export async function openPublicWallet(db: pg.Pool | pg.ClientBase): Promise<Pub
   return row === null ? null : new PublicWallet(row);
 }
 
-/** Addresses of branch 2 that count: an inventory needs few, and all of them are derived to find whose an output is (0.3 s). */
+/** Addresses of branch 2 that count: an inventory needs few, and all are derived to find whose an output is (0.3 s). */
 export const inventoryAddresses = 100;
 
 /** Addresses of the wallet, without its seed. */
@@ -73,7 +73,7 @@ export class PublicWallet {
     return made;
   }
 
-  /** Of all branches, for a watching wallet of Bitcoin Core: orders that are paid to the wallet, its own, and the inventory. */
+  /** Of all branches, for a watching wallet of Bitcoin Core: orders paid to the wallet, its own, and the inventory. */
   descriptors(): readonly [orders: string, own: string, inventory: string] {
     return [
       accountDescriptor(this.identity, 0),
