@@ -6,6 +6,7 @@ import { type HtmlValue, html, type Markup } from './html.ts';
 import { type KnownFacts, knownOf } from './known.ts';
 import { layout, type Site } from './layout.ts';
 import { salesTable } from './sale.page.ts';
+import { type SatributeName, satributeChips } from './satribute-chips.ts';
 
 /** A sale that is in no block yet. */
 export interface PendingSaleView {
@@ -39,6 +40,8 @@ export interface InscriptionView {
   readonly propertiesJson: string | null;
   /** Inscriptions that the content loads. */
   readonly references: readonly { readonly id: string; readonly isMissing: boolean }[];
+  /** Null: not indexed, or not known. */
+  readonly sat: { readonly number: number; readonly satributes: readonly SatributeName[] } | null;
   readonly charms: readonly string[] | null;
   readonly curse: string | null;
   readonly fee: number | null;
@@ -124,6 +127,7 @@ function rows(view: InscriptionView): HtmlValue {
     optional('Address', view.address === null ? null : addressLink(view.address)),
     optional('Value of the output', satsOrNull(view.value)),
     view.pendingSales.length > 0 && row('Being sold', view.pendingSales.map(pendingSaleWords)),
+    optional('Sat', satWords(view.sat)),
     row('Charms', charmWords(view.charms)),
     optional('Curse', view.curse),
     optional('Metaprotocol', view.metaprotocol),
@@ -151,6 +155,12 @@ function pendingSaleWords({ price, makerAddress, takerAddress, txid }: PendingSa
     address === null ? 'no address' : addressLink(address);
   return html`<p>${plural(price, 'sat')} <span class="faint">in the mempool, by ${mono(txid)}, from</span>
 ${party(makerAddress)} <span class="faint">to</span> ${party(takerAddress)}</p>`;
+}
+
+function satWords(sat: InscriptionView['sat']): HtmlValue {
+  if (sat === null) return null;
+  const { number, satributes } = sat;
+  return html`<a href="/sat/${number}">${grouped(number)}</a> ${satributeChips(satributes, number)}`;
 }
 
 function charmWords(charms: readonly string[] | null): HtmlValue {

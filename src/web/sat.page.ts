@@ -2,6 +2,7 @@ import type { Height } from '#kernel/primitives/height.ts';
 import { grouped, plural, shortHash, timeWords } from './format.ts';
 import { type HtmlValue, html, type Markup } from './html.ts';
 import { layout, type Site } from './layout.ts';
+import { type SatributeName, satributeChips } from './satribute-chips.ts';
 
 export interface SatView {
   readonly site: Site;
@@ -12,7 +13,7 @@ export interface SatView {
   readonly percentile: string;
   readonly rarity: string;
   readonly charms: readonly string[];
-  readonly satributes: readonly { readonly id: string; readonly title: string }[];
+  readonly satributes: readonly SatributeName[];
   readonly height: Height;
   readonly offset: number;
   /** Unix seconds of its block. Null: not known. */
@@ -50,7 +51,7 @@ ${row('Degree', html`<span class="mono">${view.degree}</span>`)}
 ${row('Percentile', html`<span class="mono">${view.percentile}</span>`)}
 ${row('Rarity', html`<span class="chip${view.rarity !== 'common' && ' yes'}">${view.rarity}</span>`)}
 ${row('Charms', charms.length === 0 ? none : charms.map((charm) => html`<span class="chip">${charm}</span> `))}
-${row('Satributes', satributes.length === 0 ? none : satributes.map(({ id, title }) => html`<a class="chip" href="/satributes/${id}?sat=${sat}">${title}</a> `))}
+${row('Satributes', satributes.length === 0 ? none : satributeChips(satributes, sat))}
 ${row('Mined', html`${blockWords(view)}, no. ${grouped(view.offset)} of its subsidy`)}
 ${placeRows(place, row)}
 </dl>

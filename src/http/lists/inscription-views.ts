@@ -1,6 +1,7 @@
 import type { InscriptionDetail } from '#chain/inscriptions/inscription.queries.ts';
 import type { Reference } from '#chain/inscriptions/recursion.queries.ts';
 import type { StoredSale } from '#chain/sales/sale.queries.ts';
+import { satributeNames } from '#http/sats/satribute-views.ts';
 import { scriptToAddress } from '#kernel/bitcoin/address.ts';
 import { charmNames } from '#kernel/primitives/charm.ts';
 import { curseName } from '#kernel/primitives/curse.ts';
@@ -117,6 +118,10 @@ export function inscriptionView(
     metadataJson: detail.metadataJson,
     propertiesJson,
     references: references.map(({ id, isMissing }) => ({ id: idText(id), isMissing })),
+    sat:
+      detail.sat === null
+        ? null
+        : { number: detail.sat, satributes: satributeNames(detail.sat, network.name) },
     charms: detail.charms === null ? null : charmNames(detail.charms),
     curse: curseName(detail.curse),
     fee: detail.fee,

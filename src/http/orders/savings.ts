@@ -51,7 +51,7 @@ export async function savingsOf(
     const encoded = await encodeContents({ ...read, compress: true }, parts.encoding);
     add(
       'compress',
-      encoded.kind === 'encoded' ? encoded.terms : null,
+      encoded.kind === 'encoded' ? { ...terms, files: encoded.terms.files } : null,
       'compress stores contents in brotli, where that is shorter: browsers show them alike, but their hashes differ.',
     );
   }

@@ -1,9 +1,8 @@
 import type { FastifyReply } from 'fastify';
 import type { SatFacts } from '#http/ord/sats/sat-answer.ts';
-import { satExplainView } from '#http/sats/satribute-views.ts';
+import { satributeNames } from '#http/sats/satribute-views.ts';
 import { charmNames } from '#kernel/primitives/charm.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
-import { findSatribute } from '#kernel/satributes/definitions.ts';
 import { satCharms, satNotations, satStanding } from '#kernel/sats/notation.ts';
 import { lastSat } from '#kernel/sats/sat.ts';
 import { satPage } from '#web/sat.page.ts';
@@ -25,10 +24,7 @@ export function sendSatPage(
     ...satNotations(sat),
     rarity,
     charms: charmNames(satCharms(sat)),
-    satributes: satExplainView(sat, network.name).satributes.map(({ id }) => ({
-      id,
-      title: findSatribute(id)?.title ?? id,
-    })),
+    satributes: satributeNames(sat, network.name),
     height,
     offset,
     time,

@@ -88,6 +88,12 @@ export function satributeView(
   return sat === null ? view : { ...view, explain: explanationOf(satribute, sat) };
 }
 
+/** The satributes of a sat that can be told. */
+export function satributeNames(sat: Sat, network: NetworkName): { id: string; title: string }[] {
+  const named = new Set(satExplainView(sat, network).satributes.map(({ id }) => id));
+  return satributes.filter(({ id }) => named.has(id)).map(({ id, title }) => ({ id, title }));
+}
+
 /** What a sat is, by every definition that means something on the network. */
 export function satExplainView(sat: Sat, network: NetworkName): Static<typeof satExplainAnswer> {
   const meant = satributes.filter(({ networks }) => networks === 'all' || networks === network);

@@ -138,9 +138,13 @@ function warningsOf(terms: OrderTerms, layout: OrderLayout): OrderWarning[] {
   };
   const vindicated = vindicatedFiles(terms, layout);
   if (vindicated > 0) {
+    const advice =
+      terms.inventory === null
+        ? 'uncurseIt avoids it where that is possible.'
+        : 'It is the pointer to the sat that does it.';
     add(
       'vindicated',
-      `${filesWords(vindicated)} would have been cursed before the jubilee: ord numbers them like others and gives them the charm vindicated. uncurseIt avoids it where that is possible.`,
+      `${filesWords(vindicated)} would have been cursed before the jubilee: ord numbers them like others and gives them the charm vindicated. ${advice}`,
     );
   }
   if (reveals.some(({ weight }) => weight > standardWeightMax)) {

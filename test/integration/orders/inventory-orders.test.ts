@@ -127,6 +127,30 @@ describe.skipIf(bitcoindForTests() === null)('an order of a sat of the inventory
     }
   }
 
+  test('is advised on as it is planned: with its input, and without what it excludes', async () => {
+    await room.stock(4_000, 10_000, 7);
+    const advised = async (
+      fields: object,
+    ): Promise<{
+      chainFee: number;
+      savings: { code: string; sats: number }[];
+      warnings: { code: string; message: string }[];
+    }> => {
+      const { body } = await room.post<Awaited<ReturnType<typeof advised>>>('/price?plan=1', {
+        type: 'direct',
+        order: { ...wanted, ...fields },
+      });
+      return body;
+    };
+    const compressed = await advised({ compress: true });
+    const plain = await advised({});
+    const saved = plain.savings.filter(({ code }) => code === 'compress').map(({ sats }) => sats);
+    const cheaper = plain.chainFee - compressed.chainFee;
+    expect(saved).toEqual(cheaper > 0 ? [cheaper] : []);
+    const messages = plain.warnings.filter(({ code }) => code === 'vindicated').map(({ message }) => message);
+    expect(messages).toEqual([expect.stringContaining('It is the pointer to the sat that does it.')]);
+  });
+
   test.each([
     { place: 0, value: 10_000, postage: 546 },
     { place: 4_000, value: 10_000, postage: 546 },

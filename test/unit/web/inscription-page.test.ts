@@ -24,6 +24,7 @@ const view: InscriptionView = {
   metadataJson: null,
   propertiesJson: null,
   references: [],
+  sat: null,
   charms: [],
   curse: null,
   fee: noSats,
@@ -46,6 +47,19 @@ function shownJson(metadataJson: string): string {
   const { text } = inscriptionPage({ ...view, metadataJson });
   return /<pre class="json">([^<]*)<\/pre>/u.exec(text)![1]!.replaceAll('&quot;', '"');
 }
+
+describe('the sat of an inscription', () => {
+  test('has a link to its page, and its satributes to theirs', () => {
+    const sat = { number: 45_000_000_000, satributes: [{ id: 'block9', title: 'Block 9' }] };
+    const { text } = inscriptionPage({ ...view, sat });
+    expect(text).toContain('<dt>Sat</dt><dd><a href="/sat/45000000000">45,000,000,000</a>');
+    expect(text).toContain('href="/satributes/block9?sat=45000000000">Block 9</a>');
+  });
+
+  test('is not named where it is not indexed', () => {
+    expect(inscriptionPage(view).text).not.toContain('<dt>Sat</dt>');
+  });
+});
 
 describe('the metadata of an inscription', () => {
   test('have line breaks between values and none within strings', () => {
