@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { hasSatIndex } from '#chain/sats/sat-ranges.queries.ts';
+import { knowsSatRanges } from '#chain/sats/known-ranges.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { InvalidRequest } from '#http/server/validation.ts';
 import type { Inventory } from '#inventory/inventory.ts';
@@ -87,7 +87,7 @@ export async function stockedOrder(
 async function openStock({ inventory = null, pool }: Stock, { signal }: Asker): Promise<Inventory> {
   if (inventory === null || !(await inventory.hasAddresses()))
     throw badSats('rareSats is not offered: this service has no wallet with an inventory.');
-  if (!(await withSnapshot(pool, ({ client }) => hasSatIndex(client), signal)))
+  if (!(await withSnapshot(pool, ({ client }) => knowsSatRanges(client), signal)))
     throw badSats('rareSats is not offered: this service has no index of sats (INDEX_SATS).');
   return inventory;
 }

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { displayHash } from '#kernel/primitives/hash.ts';
+import { displayHash, parseTxid } from '#kernel/primitives/hash.ts';
+import { readReservation } from '#orders/stock/reservations.store.ts';
+import { indexedStock, stockStanding } from '#orders/stock/stock-standing.ts';
 import { premined } from '#test/builders/regtest/etching.ts';
 import { addressOf, transaction } from '#test/builders/regtest/regtest-transaction.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
@@ -44,6 +46,32 @@ describe.skipIf(bitcoindForTests() === null)('a sat of the inventory that an ord
 
   const reveal = async (id: string) =>
     (await world.desk.read(id))!.transactions.find(({ kind }) => kind === 'reveal')!;
+
+  test('is waited for while the index does not know where sats are, and not given up', async () => {
+    const { txid } = await room.stock(0, 10_000);
+    const { id } = await ordered();
+    const client = await world.database.pool.connect();
+    try {
+      const standing = async () => {
+        const reservation = (await readReservation(client, id))!;
+        return stockStanding(reservation, await indexedStock(client, reservation, []));
+      };
+      await client.query('BEGIN');
+      expect(await standing()).toBe('here');
+      // as in a first load: the newest outputs have no rows yet, and no index finds those that are there
+      await client.query('DELETE FROM chain.sat_ranges WHERE txid = $1', [parseTxid(txid)]);
+      expect(await standing()).toBe('gone');
+      await client.query('ALTER INDEX chain.sat_ranges_outpoint RENAME TO sat_ranges_later');
+      expect(await standing()).toBe('away');
+      await client.query('ALTER INDEX chain.sat_ranges_later RENAME TO sat_ranges_outpoint');
+      await client.query("UPDATE chain.derived_tables SET is_followed = false WHERE name = 'sats'");
+      expect(await standing()).toBe('away');
+    } finally {
+      await client.query('ROLLBACK');
+      client.release();
+    }
+    expect(await world.desk.cancel(id)).toBe(true);
+  });
 
   test('leaves runes of the payment to its customer, in the output of the inscription', async () => {
     await room.stock(1_000, 10_000);
