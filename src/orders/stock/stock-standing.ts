@@ -1,5 +1,4 @@
 import type pg from 'pg';
-import { knowsSatRanges } from '#chain/sats/known-ranges.queries.ts';
 import type { Txid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import type { SatRange } from '#kernel/satributes/satribute.ts';
@@ -59,24 +58,30 @@ export async function indexedStock(
   { txid, vout, height, block }: Pick<Reservation, 'txid' | 'vout' | 'height' | 'block'>,
   reveals: readonly Txid[],
 ): Promise<IndexedStock> {
-  const hasSats = await knowsSatRanges(tx);
+  // a first load with the index of sats writes the newest outputs and their index at its end
   const { rows } = await tx.query<{
     tip: Height | null;
+    has_sats: boolean;
     is_revealed: boolean;
     has_block: boolean;
     ranges: Buffer | null;
   }>(
-    `SELECT (SELECT tip_height FROM chain.state) AS tip,
+    `WITH known AS (
+       SELECT EXISTS (SELECT FROM chain.derived_tables WHERE name = 'sats' AND is_followed)
+              AND NOT EXISTS (SELECT FROM chain.recent_sats)
+              AND to_regclass('chain.sat_ranges_outpoint') IS NOT NULL AS has_sats)
+     SELECT has_sats, (SELECT tip_height FROM chain.state) AS tip,
             EXISTS (SELECT FROM chain.inscriptions WHERE txid = ANY($5)) AS is_revealed,
             EXISTS (SELECT FROM chain.blocks WHERE height = $3 AND hash = $4) AS has_block,
             (SELECT ranges FROM chain.sat_ranges
-              WHERE $6 AND chain.hash64(txid, vout) = chain.hash64($1, $2) AND txid = $1 AND vout = $2) AS ranges`,
-    [Buffer.from(txid), vout, height, block, reveals.map((reveal) => Buffer.from(reveal)), hasSats],
+              WHERE has_sats AND chain.hash64(txid, vout) = chain.hash64($1, $2) AND txid = $1 AND vout = $2) AS ranges
+       FROM known`,
+    [Buffer.from(txid), vout, height, block, reveals.map((reveal) => Buffer.from(reveal))],
   );
   const [row] = rows;
   return {
     tip: row?.tip ?? null,
-    hasSats,
+    hasSats: row?.has_sats ?? false,
     isRevealed: row?.is_revealed ?? false,
     hasBlock: row?.has_block ?? false,
     ranges: row?.ranges == null ? null : unpackRanges(row.ranges),
