@@ -45,12 +45,12 @@ export interface ItemLine {
 /** What was counted of a collection, and the first of what was found. */
 export interface CountedView {
   readonly indexed: number;
-  /** Of all holders. */
-  readonly holderCount: number;
+  /** Items whose place is unknown, as a block without its spent outputs moved them. */
+  readonly unknown: number;
+  /** Of all holders. Null: none is known. */
+  readonly holderCount: number | null;
   /** Null: sales are not indexed. */
-  readonly total: SumsLine | null;
-  /** What is missing of sales. Null: nothing. */
-  readonly note: string | null;
+  readonly total: SumsLine | 'unknown' | null;
   /** Sats: the cheapest sale in the mempool. */
   readonly pendingFloor: number | null;
   /** Volumes and mean prices in sats, bar for bar the same days. */
@@ -75,6 +75,10 @@ export interface CollectionPageView {
   readonly listed: number;
   /** Null: a later page, which has items alone. */
   readonly counted: CountedView | null;
+  /** What is missing of sales. Null: nothing. */
+  readonly note: string | null;
+  /** False: of an item without a known sale it is unknown whether it was sold. */
+  readonly areSalesKnown: boolean;
   readonly page: readonly ItemLine[];
   /** The last item of the page before; null: this is the first page. */
   readonly after: string | null;
@@ -99,7 +103,7 @@ const priceChart: ChartOf = {
 
 /** A collection of the market: what it sold, who holds it, and its items. */
 export function collectionPage(view: CollectionPageView): Markup {
-  const { slug, name, kind, icon, description, links, counted } = view;
+  const { slug, name, kind, icon, description, links, counted, note } = view;
   return layout({
     title: `${name} · Collection · Satscribe`,
     site: view.site,
@@ -109,7 +113,8 @@ export function collectionPage(view: CollectionPageView): Markup {
 ${description !== null && html`<p class="wrap lines"><bdi>${description}</bdi></p>`}
 ${links.length > 0 && html`<p class="tools">${links.map(({ words, href }) => html`<a href="${href}" rel="nofollow noopener noreferrer ugc">${words}</a> `)}</p>`}
 ${counted !== null && facts(view.listed, counted)}
-${counted !== null && counted.note !== null && html`<p class="faint">${counted.note}</p>`}
+${counted !== null && counted.unknown > 0 && html`<p class="faint">${unknownWords(counted.unknown)}</p>`}
+${note !== null && html`<p class="faint">${note}</p>`}
 </section>
 ${counted !== null && [charts(counted), salesSection(slug, counted), holdersSection(slug, counted)]}
 ${itemsSection(view)}`,
@@ -122,17 +127,32 @@ const kindWords = {
   gallery: 'The gallery of',
 } as const;
 
+const unknownWords = (items: number): string =>
+  `Who holds ${plural(items, 'item')} is unknown: a block moved ${items === 1 ? 'it' : 'them'} whose spent outputs are not indexed.`;
+
+const fact = (words: string, value: string): Markup =>
+  html`<div><dt>${words}</dt><dd>${value}</dd></div>
+`;
+
 function facts(listed: number, { indexed, holderCount, total, pendingFloor }: CountedView): Markup {
-  const fact = (words: string, value: string): Markup => html`<div><dt>${words}</dt><dd>${value}</dd></div>`;
   const items = indexed === listed ? 'items' : `items, ${grouped(indexed)} of them indexed`;
   return html`<dl class="facts">
 ${fact(items, grouped(listed))}
-${fact(holderCount === 1 ? 'holder' : 'holders', grouped(holderCount))}
-${total !== null && fact(total.sales === 1 ? 'sale' : 'sales', grouped(total.sales))}
-${total !== null && fact('sats of volume', grouped(total.volume))}
-${total !== null && total.wash.sales > 0 && fact(total.wash.sales === 1 ? 'wash sale, in no other figure' : 'wash sales, in no other figure', grouped(total.wash.sales))}
+${fact(holderCount === 1 ? 'holder' : 'holders', holderCount === null ? '–' : grouped(holderCount))}
+${total !== null && salesFacts(total)}
 ${pendingFloor !== null && fact('sats: the cheapest pending sale', grouped(pendingFloor))}
 </dl>`;
+}
+
+function salesFacts(total: SumsLine | 'unknown'): HtmlValue {
+  if (total === 'unknown') return [fact('sales', '–'), fact('sats of volume', '–')];
+  const { sales, volume, wash } = total;
+  return [
+    fact(sales === 1 ? 'sale' : 'sales', grouped(sales)),
+    fact('sats of volume', grouped(volume)),
+    wash.sales > 0 &&
+      fact(`wash ${wash.sales === 1 ? 'sale' : 'sales'}, in no other figure`, grouped(wash.sales)),
+  ];
 }
 
 function charts({ volumes, prices }: CountedView): HtmlValue {
@@ -163,7 +183,7 @@ ${sales.map(
 )}
 </tbody>
 </table></div>
-<p class="tools"><a href="/marketplace/data/collections/activity?slug=${slug}&amp;startDate=1970-01-01">All sales</a> <a href="/marketplace/data/export?slug=${slug}&amp;format=csv">All sales as a table</a> <a href="/marketplace/data/collections/${slug}/stats">Each day</a></p>
+<p class="tools"><a href="/marketplace/data/collections/activity?slug=${slug}&amp;startDate=1970-01-01">All sales (JSON)</a> <a href="/marketplace/data/export?slug=${slug}&amp;format=csv">All sales (CSV)</a> <a href="/marketplace/data/collections/${slug}/stats">Sales by day (JSON)</a></p>
 </section>`;
 }
 
@@ -183,22 +203,24 @@ ${holders.map(
 )}
 </tbody>
 </table></div>
-<p class="tools"><a href="/marketplace/data/collections/${slug}/holders">All ${grouped(holderCount)}, after any block</a></p>
+<p class="tools"><a href="/marketplace/data/collections/${slug}/holders">${holderCount === null ? 'Holders' : `All ${grouped(holderCount)} holders`} by block (JSON)</a></p>
 </section>`;
 }
 
-function itemsSection({ slug, page, after, nextAfter, listed }: CollectionPageView): Markup {
+function itemsSection({ slug, page, after, nextAfter, listed, areSalesKnown }: CollectionPageView): Markup {
   const empty = listed === 0 ? 'It names no item.' : 'There are no items after this one.';
   return html`<section id="items"><h2>Items</h2>
-${page.length > 0 ? html`<ul class="cards">${page.map(itemCard)}</ul>` : html`<p class="empty">${empty}</p>`}
+${page.length > 0 ? html`<ul class="cards">${page.map((item) => itemCard(item, areSalesKnown))}</ul>` : html`<p class="empty">${empty}</p>`}
 <p class="steps"><span>${after !== null && html`<a href="/collection/${slug}" rel="first">« First</a>`}</span><span>${nextAfter !== null && html`<a href="/collection/${slug}?after=${nextAfter}#items" rel="next">Next ›</a>`}</span></p>
 </section>`;
 }
 
-function itemCard({ inscriptionId, name, indexed, lastSale }: ItemLine): Markup {
+function itemCard({ inscriptionId, name, indexed, lastSale }: ItemLine, areSalesKnown: boolean): Markup {
   const sold =
     lastSale === null
-      ? 'no sale known'
+      ? areSalesKnown
+        ? 'no sale known'
+        : '–'
       : html`last sold for ${sats(lastSale.price)}${lastSale.wash && html` <b class="chip">wash</b>`}`;
   return html`<li class="card"><a href="/inscription/${inscriptionId}" title="${inscriptionId}">
   <span class="view">${indexed && thumbnail(inscriptionId, 190)}</span>

@@ -67,8 +67,8 @@ ${collections.map(
   ({ slug, name, icon, items, week }) => html`<tr>
   <th scope="row"><a class="named" href="/collection/${slug}">${icon !== null && thumbnail(icon, 32)}<bdi>${name}</bdi></a></th>
   <td class="num">${grouped(items)}</td>
-  <td class="num">${week !== null && grouped(week.sales)}</td>
-  <td class="num nowrap">${week !== null && plural(week.volume, 'sat')}</td>
+  <td class="num">${week === null ? '–' : grouped(week.sales)}</td>
+  <td class="num nowrap">${week === null ? '–' : plural(week.volume, 'sat')}</td>
 </tr>
 `,
 )}

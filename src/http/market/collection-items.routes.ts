@@ -38,9 +38,7 @@ const itemsAnswer = Type.Object({
       satpoint: nullable(Type.String({ description: 'null: it is not known' })),
       address: nullable(Type.String({ description: 'null: it is in no output, or the script has none' })),
       script: nullable(holderParts.script),
-      lastSale: nullable(
-        Type.Object(lastSaleParts, { description: 'null: it was never sold, or sales are not indexed' }),
-      ),
+      lastSale: nullable(Type.Object(lastSaleParts, { description: 'null: no sale of it is known' })),
     }),
   ),
   nextAfter: nullable(Type.String({ description: 'null: this is the last page' })),

@@ -5,10 +5,12 @@ import { areSalesLeftOut } from '#chain/sales/sale.queries.ts';
 import { apiRoute } from '#http/server/api-route.ts';
 import type { App } from '#http/server/app-dependencies.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
+import { listedItems, type ProvenHolders } from '#market/collections/item-holder-lists.ts';
 import type { ItemHolders } from '#market/collections/item-holders.store.ts';
 import type { FoundCollection } from '#market/collections/market-slug.store.ts';
 import { type CollectionSale, readCollectionSales } from '#market/sales/collection-sales.store.ts';
 import { pendingFloor } from '#market/sales/pending-sales.store.ts';
+import type { SaleCoverage } from '#market/sales/sale-coverage.ts';
 import { pageOfSales, type SoldInBlock } from '#market/sales/sale-places.ts';
 import { sumsByDay, sumsOf } from '#market/sales/sale-sums.ts';
 import {
@@ -16,7 +18,6 @@ import {
   type CollectionNow,
   collectionConfig,
   collectionPath,
-  count,
   itemsSchema,
   itemsView,
   lastSaleParts,
@@ -48,18 +49,20 @@ const statsAnswer = Type.Object({
   discord: nullable(Type.String()),
   ...momentParts,
   items: itemsSchema,
-  holders: count,
+  holders: nullable(
+    Type.Integer({ minimum: 0, description: 'null: no holder is known, and some items may have one' }),
+  ),
   sales: nullable(
     Type.Object(
       {
         countedFrom,
-        total: sumsSchema,
+        total: nullable(sumsSchema),
         last: nullable(
           Type.Object({ inscriptionId: Type.String(), inscriptionName: Type.String(), ...lastSaleParts }),
         ),
         days: Type.Array(
           Type.Object({ day: Type.String({ description: 'UTC, of block time' }), ...sumsSchema.properties }),
-          { description: 'days with a sale, the earliest first' },
+          { description: 'days with a known sale, the earliest first' },
         ),
         pending: nullable(
           Type.Object(
@@ -135,10 +138,17 @@ export async function collectionStats(
     ...headView(collection),
     ...momentView(proven),
     items: itemsView(collection, proven.holders),
-    holders: proven.holders.count,
-    sales: isSold ? { countedFrom: coverage.from, ...(await salesView(client, collection, blocks)) } : null,
+    holders: holdersKnown(collection, proven),
+    sales: isSold ? await salesView(client, collection, blocks, coverage) : null,
   };
   return { shown, blocks, holders: proven.holders };
+}
+
+/** Null: no holder is known, and an item that a block moved or a missing block reveals may have one. */
+function holdersKnown(collection: FoundCollection, { holders, isAnchored }: ProvenHolders): number | null {
+  const { count: known, unknown, indexed } = holders;
+  const mayHaveMore = unknown > 0 || (!isAnchored && indexed < listedItems(collection));
+  return known === 0 && mayHaveMore ? null : known;
 }
 
 /** What the collection says of itself. */
@@ -167,11 +177,13 @@ async function salesView(
   client: ClientBase,
   collection: FoundCollection,
   blocks: readonly SoldInBlock[],
-): Promise<Omit<NonNullable<CollectionStats['sales']>, 'countedFrom'>> {
+  { from }: SaleCoverage,
+): Promise<NonNullable<CollectionStats['sales']>> {
   const newest = pageOfSales(blocks, { since: null, order: 'desc', page: 0, limit: 1 });
   const [last] = await readCollectionSales(client, collection, newest);
   return {
-    total: sumsView(sumsOf(blocks)),
+    countedFrom: from,
+    total: from === null ? null : sumsView(sumsOf(blocks)),
     last: last === undefined ? null : lastView(last),
     days: sumsByDay(blocks).map(({ day, ...sums }) => ({ day: dayText(day), ...sumsView(sums) })),
     pending: await pendingView(client, collection),

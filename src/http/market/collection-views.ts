@@ -36,7 +36,7 @@ export const countedFrom = nullable(
   Type.Integer({
     minimum: 0,
     description:
-      'the block from which on every sale is counted: earlier ones are missing, or what they spend is not indexed; null: so is the last one',
+      'the block from which on every sale is counted: earlier ones are missing, or came without their spent outputs; null: so did the last one, and sales are unknown',
   }),
 );
 

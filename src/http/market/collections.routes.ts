@@ -43,7 +43,7 @@ export function collectionsRoutes(app: App, reads: SaleReads): void {
       operationId: 'marketCollections',
       summary: 'The imported collections, with what they sold in the last seven days',
       description:
-        'week is null where sales are not indexed, and for parents and galleries, which are listed where q is their id.',
+        'week is null where sales are not indexed, where countedFrom is null, and for parents and galleries, which are listed where q is their id.',
       tags: ['market'],
       querystring: Type.Object({ q, sort, page: pageParameter, limit: limitParameter }),
       response: { 200: listAnswer },
@@ -97,7 +97,9 @@ export async function listedCollections(
     value: {
       height: tip?.height ?? null,
       countedFrom: coverage.from,
-      collections: found.slice(0, limit).map((collection) => listedView(collection, week)),
+      collections: found
+        .slice(0, limit)
+        .map((collection) => listedView(collection, coverage.from === null ? null : week)),
       nextPage: found.length > limit ? page + 1 : null,
     },
   };

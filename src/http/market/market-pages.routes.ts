@@ -124,7 +124,9 @@ async function collectionView(
   const stats = after === null ? await collectionStats(reads, client, now, mayWalk) : 'left out';
   if (stats === null) return null;
   const page = await itemsPage(client, collection, { after, limit: itemsPerPage }, mayWalk);
-  if (page === null) return null;
+  const coverage = await reads.coverage.read(client, tip, mayWalk);
+  if (page === null || coverage === null) return null;
+  const areLeftOut = await areSalesLeftOut(client);
   const { slug, name, kind, icon, description, website, twitter, discord } = headView(collection);
   const links = [
     { words: 'Website', href: website },
@@ -141,6 +143,8 @@ async function collectionView(
     links: links.flatMap(({ words, href }) => (href === null ? [] : [{ words, href }])),
     listed: listedItems(collection),
     counted: stats === 'left out' ? null : await countedView(client, network, collection, stats),
+    note: salesNote(network, areLeftOut, coverage.from),
+    areSalesKnown: !areLeftOut && coverage.from !== null,
     page: page.items.map(itemLine),
     after: after === null ? null : idText(after),
     nextAfter: page.nextAfter,
@@ -157,9 +161,9 @@ async function countedView(
   const sales = await readCollectionSales(client, collection, newest);
   return {
     indexed: items.indexed,
+    unknown: items.unknown,
     holderCount,
-    total: sums?.total ?? null,
-    note: salesNote(network, sums === null, sums?.countedFrom ?? null),
+    total: sums === null ? null : (sums.total ?? 'unknown'),
     pendingFloor: sums?.pending?.floor?.price ?? null,
     ...barsOf(blocks),
     sales: sales.map((sale) => saleLine(sale, network)),

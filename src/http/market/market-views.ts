@@ -2,6 +2,9 @@ import type { FastifyRequest } from 'fastify';
 import { formatInscriptionId, type InscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 
+const salesUnknown =
+  'This index lacks the spent outputs of its last blocks (a folder of blocks without them), so it cannot tell sales.';
+
 /** What pages say of sums of sales that have not everything. Null: they have. */
 export function salesNote(
   { firstInscriptionHeight }: Pick<NetworkParameters, 'firstInscriptionHeight'>,
@@ -9,7 +12,7 @@ export function salesNote(
   countedFrom: number | null,
 ): string | null {
   if (areLeftOut) return 'Sales are not indexed: INDEX_SALES is false on this server.';
-  if (countedFrom === null) return 'No sales are counted: what the last blocks spend is not indexed.';
+  if (countedFrom === null) return salesUnknown;
   if (countedFrom <= firstInscriptionHeight) return null;
   return `Sales are counted from block ${countedFrom} on: earlier blocks, or what they spend, are missing.`;
 }

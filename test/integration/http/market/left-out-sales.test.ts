@@ -96,6 +96,31 @@ describe('where the settings leave sales out', () => {
   });
 });
 
+describe('holders of items that a block without its spent outputs moved', () => {
+  test('are unknown, not none', async () => {
+    const { pool } = node.database;
+    const seen = async (slug: string): Promise<{ stats: object; page: string }> => {
+      await importItems(node.database, { slug, name: slug }, [[itemId, null]]);
+      const stats = JSON.parse((await at(`${data}/collections/${slug}/stats`)).text) as object;
+      return { stats, page: (await at(`/collection/${slug}`)).text };
+    };
+    const { page, stats } = await seen('held');
+    expect(stats).toMatchObject({ holders: 1, items: { held: 1, unknown: 0 } });
+    expect(page).not.toContain('is unknown');
+    // as a block leaves it that spends its output and lacks the spent outputs
+    const { rows } = await pool.query<{ ctid: string }>(
+      `UPDATE chain.locations SET spent_height = height WHERE spent_height IS NULL RETURNING ctid::text`,
+    );
+    const moved = await seen('moved');
+    expect(moved.stats).toMatchObject({ holders: null, items: { held: 0, unknown: 1 } });
+    expect(moved.page).toContain('<dt>holders</dt><dd>–</dd>');
+    expect(moved.page).toContain('Who holds 1 item is unknown');
+    await pool.query('UPDATE chain.locations SET spent_height = NULL WHERE ctid = ANY($1::text[]::tid[])', [
+      rows.map(({ ctid }) => ctid),
+    ]);
+  });
+});
+
 describe('sums of sales of an index with gaps', () => {
   test('say from which block on they count', async () => {
     const { pool } = node.database;
@@ -109,6 +134,14 @@ describe('sums of sales of an index with gaps', () => {
       expect(list.json<{ countedFrom: number | null }>().countedFrom).toBe(countedFrom);
       expect(page.includes('Sales are counted from block')).toBe(countedFrom !== null && countedFrom > 0);
       return countedFrom;
+    };
+    const expectUnknown = async (): Promise<void> => {
+      const list = JSON.parse((await at(`${data}/collections?q=frogs`)).text) as object;
+      expect(list).toMatchObject({ countedFrom: null, collections: [{ slug: 'frogs', week: null }] });
+      for (const page of ['/collection/frogs', '/market'])
+        expect((await at(page)).text).toContain('This index lacks the spent outputs of its last blocks');
+      expect((await at('/collection/frogs')).text).toMatch(/<dt>sales<\/dt><dd>–<\/dd>/u);
+      expect((await at('/market')).text).toMatch(/<td class="num">–<\/td>\s*<td class="num nowrap">–<\/td>/u);
     };
     expect(await from()).toBe(0);
     const tip = await node.bitcoind.rpc.call<number>('getblockcount');
@@ -124,8 +157,9 @@ describe('sums of sales of an index with gaps', () => {
     await node.chain.mine();
     await node.atTip();
     await pool.query('UPDATE chain.blocks SET has_spent = false, tx_count = 2 WHERE height = $1', [tip + 2]);
-    expect(await kept()).toMatchObject({ countedFrom: null });
+    expect(await kept()).toMatchObject({ countedFrom: null, total: null, last: { txid: sold.txid } });
     expect(await from()).toBe(null);
+    await expectUnknown();
     await node.chain.mine();
     await node.atTip();
     expect(await kept()).toMatchObject({ countedFrom: tip + 3 });
