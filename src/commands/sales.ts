@@ -7,7 +7,7 @@ import type { SaleView } from '#kernel/sales/sale-view.ts';
 import { saleView } from '#market/sales/sale-view.ts';
 import { type Command, type CommandContext, UsageError } from '#src/app/command-context.ts';
 import { hashFlag, settingFlag, tipFlag } from './flags.ts';
-import { jsonFlag } from './service-database.ts';
+import { jsonFlag, shownTime } from './service-database.ts';
 
 export const salesCommand: Command = {
   name: 'sales',
@@ -101,7 +101,7 @@ const labelWidth = 16;
 
 /** A line for each field that has a value. */
 function tableOf(sale: SaleView): string {
-  return Object.entries(sale)
+  return Object.entries({ ...sale, time: shownTime(new Date(sale.time * 1000)) })
     .filter(([, value]) => value !== null)
     .map(([label, value]) => `${label.padEnd(labelWidth)}${value}\n`)
     .join('');

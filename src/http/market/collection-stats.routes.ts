@@ -4,6 +4,8 @@ import { mempoolState } from '#chain/pending/pending.queries.ts';
 import { areSalesLeftOut } from '#chain/sales/sale.queries.ts';
 import { apiRoute } from '#http/server/api-route.ts';
 import type { App } from '#http/server/app-dependencies.ts';
+import { open } from '#http/server/guard.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { listedItems, type ProvenHolders } from '#market/collections/item-holder-lists.ts';
 import type { ItemHolders } from '#market/collections/item-holders.store.ts';
@@ -87,8 +89,23 @@ const statsAnswer = Type.Object({
   ),
 });
 
+/** The path of a collection alone answers no question: a client that asks it is told which do. */
+function collectionAlone(app: App): void {
+  app.route({
+    method: 'GET',
+    url: '/marketplace/data/collections/:slug',
+    schema: { hide: true },
+    config: { errors: 'market', guard: open },
+    handler: async () => {
+      const message = 'nothing is here: a collection has /stats, /items and /holders below this path';
+      throw new AppError('not_found', message, { parameter: 'slug', place: 'path' });
+    },
+  });
+}
+
 /** What a collection is, who has it and what it sold (docs/marketplace-api.md, "Statistics of a collection"). */
 export function collectionStatsRoutes(app: App, reads: SaleReads): void {
+  collectionAlone(app);
   apiRoute(app, {
     method: 'GET',
     url: '/marketplace/data/collections/:slug/stats',

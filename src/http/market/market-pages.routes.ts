@@ -45,7 +45,7 @@ const itemsPerPage = 60;
 const salesShown = 20;
 const holdersShown = 20;
 
-const config = { errors: 'plain', guard: marketReads, isDear: true } as const;
+const config = { errors: 'ownPage', guard: marketReads, isDear: true } as const;
 const response = { 200: pageAnswer('the page'), 304: unchanged };
 
 /** The pages of the market. */

@@ -189,6 +189,8 @@ export const errorForms = {
     fault: codedError,
     unknown: codedError,
   },
+  /** Our own pages whose errors programs read too. Links to pages carry parameters of others, which are ignored. */
+  ownPage: { ...json, hasPages: true, ...coded, fault: codedError, unknown: codedError },
   /** GET `/order`, `/price`, `/referrals`. */
   orderRead: toldInBody,
   /** The endpoints that create or change orders, collections and referrals. */

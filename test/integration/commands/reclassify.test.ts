@@ -49,6 +49,19 @@ test('explain says where no sale of a transaction is indexed, and what to do', a
   expect((await explain('--json')).stdout).toBe('[]\n');
 });
 
+test('explain shows people the time of a sale in UTC, and programs its seconds', async () => {
+  const { pool, url } = await chain.indexed();
+  const { rows } = await pool.query<{ txid: Buffer; time: number }>(
+    'SELECT s.txid, b.time::float8 AS time FROM chain.sales s JOIN chain.blocks b USING (height) LIMIT 1',
+  );
+  const { txid, time } = rows[0]!;
+  const words = ['sales', 'explain', Buffer.from(txid).reverse().toString('hex')];
+  const shown = `${new Date(time * 1000).toISOString().slice(0, 19)}Z`;
+  expect((await runCli(words, { DATABASE_URL: url })).stdout).toContain(`time            ${shown}\n`);
+  const json = await runCli([...words, '--json'], { DATABASE_URL: url });
+  expect((JSON.parse(json.stdout) as object[])[0]).toMatchObject({ time });
+});
+
 test('goes on after an interruption, and works beside a service that indexes', async () => {
   const database = await chain.indexed();
   await ageSales(database);

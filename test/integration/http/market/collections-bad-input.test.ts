@@ -86,6 +86,21 @@ describe('bad input', () => {
       });
   });
 
+  test('the path of a collection alone names those below it', async () => {
+    const { status, body } = await get('/frogs');
+    expect([status, body]).toMatchObject([404, { code: 'not_found' }]);
+    expect(JSON.stringify(body)).toContain('/stats, /items and /holders');
+  });
+
+  test('the page of an unknown slug has the code too, and ignores parameters that others add', async () => {
+    const answer = await http.app.inject('/collection/none?utm_source=x');
+    expect([answer.statusCode, answer.json()]).toMatchObject([
+      404,
+      { code: 'collection_unknown', parameter: 'slug' },
+    ]);
+    expect((await http.app.inject('/collection/frogs?utm_source=x')).statusCode).toBe(200);
+  });
+
   test.each([
     ['before the first block', 4, 404, 'the block at height 4 is not indexed'],
     ['between two blocks', 7, 404, 'the block at height 7 is not indexed'],
