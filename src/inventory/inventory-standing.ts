@@ -2,6 +2,7 @@ import type { NetworkName } from '#kernel/primitives/network.ts';
 import { isFindable } from '#kernel/satributes/definitions.ts';
 import { countWithin, rangesWithin } from '#kernel/satributes/rule-ranges.ts';
 import type { SatRange, SatributeRule } from '#kernel/satributes/satribute.ts';
+import { satSupply } from '#kernel/sats/sat.ts';
 import { type BaseFees, type InventoryType, inventoryTypes, satributeOf } from './inventory-types.ts';
 
 /** What there is of a type, in the public interface's words. */
@@ -25,48 +26,110 @@ export type InventoryStanding = Readonly<Record<InventoryType, TypeStanding>>;
 export const contentBytes = { least: 1, most: 390_000 } as const;
 /** The public interface says that a type is sold out by a size that nothing has. */
 const soldOutSize = 100_000_000;
-/** Sats of the output of an inscription, by default: each ordered sat takes as many with it. */
-const postageDefault = 546;
+/** Sats of the output of an inscription, at most: each ordered sat takes as many with it, for one price. Also the usual. */
+export const postageMost = 546;
 
-/** The ranges of sats of an output that can be ordered from. */
-export interface StockedOutput {
-  readonly ranges: readonly SatRange[];
+/** What an output holds of a type of sats. */
+export interface HeldType {
+  readonly amount: number;
+  /** The first sat that an order with the usual postage can have; null: none. */
+  readonly place: OrderablePlace | null;
+}
+
+/** Without the types that it holds none of. */
+export type HeldTypes = ReadonlyMap<InventoryType, HeldType>;
+
+/** What an output holds: milliseconds of work where it has a thousand ranges. Pure. */
+export function heldTypesOf(ranges: readonly SatRange[], fees: BaseFees, network: NetworkName): HeldTypes {
+  const held = new Map<InventoryType, HeldType>();
+  for (const type of inventoryTypes) {
+    const rule = ruleOf(type, network);
+    if (rule === null) continue;
+    const amount = ranges.reduce((sum, range) => sum + countWithin(rule, range), 0);
+    if (amount > 0)
+      held.set(type, { amount, place: sellablePlace(ranges, type, { postage: postageMost, fees, network }) });
+  }
+  return held;
 }
 
 /** What can be ordered of each type. Pure. */
-export function standingOf(
-  outputs: readonly StockedOutput[],
-  fees: BaseFees,
-  network: NetworkName,
-): InventoryStanding {
+export function standingOf(outputs: readonly HeldTypes[], fees: BaseFees): InventoryStanding {
   const entries = inventoryTypes.map((type) => {
-    const satribute = satributeOf.get(type);
-    // of a type whose sats nobody lists there are none
-    const rule = satribute !== undefined && isFindable(satribute, network) ? satribute.rule : null;
-    return [type, standingOfType(rule === null ? [] : outputs, rule, fees[type])] as const;
+    const held = outputs.flatMap((output) => output.get(type) ?? []);
+    const count = held.filter(({ place }) => place !== null).length;
+    const standing: TypeStanding = {
+      amount: held.reduce((sum, { amount }) => sum + amount, 0),
+      baseFee: fees[type],
+      commonCount: held.length,
+      count,
+      maxSize: contentBytes.most,
+      minSize: count === 0 ? soldOutSize : contentBytes.least,
+    };
+    return [type, standing] as const;
   });
   return Object.fromEntries(entries) as Record<InventoryType, TypeStanding>;
 }
 
-function standingOfType(
-  outputs: readonly StockedOutput[],
-  rule: SatributeRule | null,
-  baseFee: number,
-): TypeStanding {
-  let amount = 0;
-  let commonCount = 0;
-  let count = 0;
-  for (const { ranges } of outputs) {
-    if (rule === null) break;
-    const held = ranges.reduce((sum, range) => sum + countWithin(rule, range), 0);
-    if (held === 0) continue;
-    amount += held;
-    commonCount++;
-    if (placeOf(ranges, rule, postageDefault) !== null) count++;
-  }
-  const minSize = count === 0 ? soldOutSize : contentBytes.least;
-  return { amount, baseFee, commonCount, count, maxSize: contentBytes.most, minSize };
+/** The same where none can be ordered. Pure. */
+export function soldOut(standing: InventoryStanding): InventoryStanding {
+  const entries = inventoryTypes.map(
+    (type) => [type, { ...standing[type], count: 0, minSize: soldOutSize }] as const,
+  );
+  return Object.fromEntries(entries) as Record<InventoryType, TypeStanding>;
 }
+
+/** The rule of a type; null: nobody lists its sats, so there are none. */
+function ruleOf(type: InventoryType, network: NetworkName): SatributeRule | null {
+  const satribute = satributeOf.get(type);
+  return satribute !== undefined && isFindable(satribute, network) ? satribute.rule : null;
+}
+
+export interface SaleTerms {
+  readonly postage: number;
+  readonly fees: BaseFees;
+  readonly network: NetworkName;
+}
+
+/**
+ * The first sat of a type that can be sold from an output: no sat of a type with a higher price goes with it, unless all
+ * of the asked type are of that. Null: there is none. Pure.
+ */
+export function sellablePlace(
+  ranges: readonly SatRange[],
+  type: InventoryType,
+  { postage, fees, network }: SaleTerms,
+): OrderablePlace | null {
+  const rule = ruleOf(type, network);
+  if (rule === null) return null;
+  const dearer = inventoryTypes.flatMap((other) =>
+    fees[other] > fees[type] && !isPartOf(type, other) ? (ruleOf(other, network) ?? []) : [],
+  );
+  return placeOf(ranges, rule, postage, dearer);
+}
+
+/**
+ * Whether each sat of a type is of another type too: all sats of block 286 are vintage, and none could ever be sold for its
+ * own lower price, if the other's counted.
+ */
+const isPartOf = (type: InventoryType, other: InventoryType): boolean =>
+  partOf.get(type)?.has(other) === true;
+
+const partOf: ReadonlyMap<InventoryType, ReadonlySet<InventoryType>> = new Map(
+  inventoryTypes.map((type) => {
+    const rule = satributeOf.get(type)?.rule;
+    // the others are scattered over all blocks
+    if (rule?.kind !== 'blocks' && rule?.kind !== 'ranges') return [type, new Set()];
+    const own = [...rangesWithin(rule, { start: 0, end: satSupply })];
+    const others = inventoryTypes.filter((other) => {
+      const otherRule = satributeOf.get(other)?.rule;
+      return (
+        otherRule !== undefined &&
+        own.every((range) => countWithin(otherRule, range) === range.end - range.start)
+      );
+    });
+    return [type, new Set(others)];
+  }),
+);
 
 /** A sat of an output that an order can inscribe. */
 export interface OrderablePlace {
@@ -77,27 +140,78 @@ export interface OrderablePlace {
 
 /**
  * The first sat of a rule that can be taken from an output with a postage: what lies before it, and behind its postage,
- * goes back as outputs, so each is nothing or no dust. Null: there is none. Pure.
+ * goes back as outputs, so each is nothing or no dust; and none of its postage is of a dearer rule. Null: there is none. Pure.
  */
 export function placeOf(
   ranges: readonly SatRange[],
   rule: SatributeRule,
   postage: number,
+  dearer: readonly SatributeRule[],
 ): OrderablePlace | null {
   const last = ranges.reduce((sum, { start, end }) => sum + end - start, 0) - postage;
   let offset = 0;
-  for (const range of ranges) {
+  for (const [index, range] of ranges.entries()) {
     for (const { start, end } of rangesWithin(rule, range)) {
       const from = offset + start - range.start;
       const to = offset + end - range.start;
-      const place = [0, Math.max(from, leastRest), last].find(
-        (each) => each >= from && each < to && isRest(each) && isRest(last - each),
+      const place = firstPlace({ from, to, last }, (each) =>
+        dearerEnd(ranges, { index, offset, from: each, to: each + postage }, dearer),
       );
-      if (place !== undefined) return { place, sat: start + place - from };
+      if (place !== null) return { place, sat: start + place - from };
     }
     offset += range.end - range.start;
   }
   return null;
+}
+
+/** Places from one to below another whose rests can be outputs, and whose postage has nothing dearer. */
+function firstPlace(
+  { from, to, last }: { readonly from: number; readonly to: number; readonly last: number },
+  dearerEndAt: (place: number) => number | null,
+): number | null {
+  const isFree = (place: number): boolean =>
+    place >= from && place < to && isRest(place) && isRest(last - place) && dearerEndAt(place) === null;
+  if (isFree(0)) return 0;
+  for (let place = Math.max(from, leastRest); place < to && place <= last - leastRest; ) {
+    const end = dearerEndAt(place);
+    if (end === null) return place;
+    // each place up to there has it in its postage, or lies on it
+    place = end;
+  }
+  return isFree(last) ? last : null;
+}
+
+interface Postage {
+  /** A range that begins at `offset` of the output, not behind `from`. */
+  readonly index: number;
+  readonly offset: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Where the dearer sats of a postage end, which may be behind it; null: it has none. */
+function dearerEnd(
+  ranges: readonly SatRange[],
+  { index, offset, from, to }: Postage,
+  dearer: readonly SatributeRule[],
+): number | null {
+  let end: number | null = null;
+  let begin = offset;
+  for (let at = index; at < ranges.length && begin < to; at++) {
+    const range = ranges[at] ?? { start: 0, end: 0 };
+    const shift = begin - range.start;
+    const start = Math.max(range.start, from - shift);
+    if (start < range.end) {
+      for (const rule of dearer) {
+        for (const found of rangesWithin(rule, { start, end: range.end })) {
+          if (found.start + shift >= to) break;
+          end = Math.max(end ?? 0, found.end + shift);
+        }
+      }
+    }
+    begin += range.end - range.start;
+  }
+  return end;
 }
 
 /** The least that nodes relay to P2TR (Bitcoin Core's GetDustThreshold). */

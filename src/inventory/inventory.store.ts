@@ -44,11 +44,11 @@ const outputOf = (row: Row): InventoryOutput => ({
   addedAt: row.added_at,
 });
 
-/** Outputs that orders under way have, as `<txid>:<vout>`: those of delivered ones are spent. */
+/** Outputs of the inventory that orders have, as `<txid>:<vout>`. Rows of delivered ones stay, so the list comes first. */
 export async function reservedOutpoints(db: pg.Pool): Promise<ReadonlySet<string>> {
   const { rows } = await db.query<{ txid: Buffer; vout: number }>(
-    `SELECT r.txid, r.vout FROM service.reserved_outputs AS r JOIN service.orders AS o ON o.id = r.order_id
-      WHERE r.released_at IS NULL AND o.state <> 'completed'`,
+    `SELECT txid, vout FROM service.inventory_outputs JOIN service.reserved_outputs AS r USING (txid, vout)
+      WHERE r.released_at IS NULL`,
   );
   return new Set(rows.map(({ txid, vout }) => outpointText(displayHash(trustedTxid(txid)), vout)));
 }

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import type pg from 'pg';
 import type { Outpoint } from '#chain/outputs/output.queries.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
@@ -7,12 +8,12 @@ import { ownAsker } from '#kernel/own-asker.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 import { isFindable } from '#kernel/satributes/definitions.ts';
-import { countWithin } from '#kernel/satributes/rule-ranges.ts';
-import type { SatRange } from '#kernel/satributes/satribute.ts';
+import { nextTurn } from '#kernel/turns.ts';
 import type { HeldSats } from '#utxos/held-by-outputs.ts';
 import { type Owner, outpointText, type Utxo } from '#utxos/utxo.ts';
 import type { UtxoReader } from '#utxos/utxo-reader.ts';
 import { whyNotSpendable } from '#utxos/why-not-spendable.ts';
+import { HeldMemory } from './held-memory.ts';
 import {
   type InventoryOutput,
   inventoryOutputs,
@@ -20,12 +21,22 @@ import {
   removeInventoryOutput,
   reservedOutpoints,
 } from './inventory.store.ts';
-import { type InventoryStanding, type OrderablePlace, placeOf, standingOf } from './inventory-standing.ts';
+import {
+  type HeldTypes,
+  heldTypesOf,
+  type InventoryStanding,
+  type OrderablePlace,
+  postageMost,
+  sellablePlace,
+  standingOf,
+} from './inventory-standing.ts';
 import { type BaseFees, type InventoryType, inventoryTypes, satributeOf } from './inventory-types.ts';
 import { type OwnScripts, ownScriptsOf, scriptsOf } from './own-scripts.ts';
 
-/** Outputs of the inventory: each is asked of the node whenever the standing is made. */
+/** Outputs that are added to the inventory: each is asked of the node whenever the standing is made. */
 const outputsMax = 2_000;
+/** Outputs that are read: an order leaves two where it took one, and what is left of a full inventory is not dropped. */
+const readMax = 2 * outputsMax;
 /** Ranges of one output. More is dust of thousands of coins, which no order can be served from. */
 const rangesMax = 1_000;
 /** What node and index say is as old as this at most: what orders have is asked for each time. */
@@ -60,6 +71,7 @@ export interface ListedInventory {
   readonly problem: string | null;
   /** Sats of each type that it holds some of. */
   readonly sats: Readonly<Partial<Record<InventoryType, number>>>;
+  readonly held: HeldTypes;
 }
 
 /** What a scan did with an output of the operator's. */
@@ -76,41 +88,53 @@ export interface ScannedOutput {
  */
 export class Inventory {
   readonly #parts: InventoryParts;
+  readonly #memory: HeldMemory;
   #own: Promise<OwnScripts> | null = null;
-  #addresses: readonly Owner[] = [];
+  #addresses: Promise<readonly Owner[]> | null = null;
   #listed: Promise<readonly ListedInventory[]> | null = null;
+  #isListing = false;
   #madeAt = 0;
 
   constructor(parts: InventoryParts) {
     this.#parts = parts;
+    this.#memory = new HeldMemory(parts.fees, parts.network);
   }
 
   /** What can be ordered of each type: proven at most ten seconds ago, without what orders have. Throws the codes of NodeRpc. */
   async standing(): Promise<InventoryStanding> {
-    const { fees, network } = this.#parts;
     return standingOf(
-      (await this.#stock()).map(({ output }) => output),
-      fees,
-      network,
+      (await this.#stock()).map(({ held }) => held),
+      this.#parts.fees,
     );
   }
 
+  /** What an inscription on a sat of a type costs, in sats. */
+  baseFee(type: InventoryType): number {
+    return this.#parts.fees[type];
+  }
+
   /**
-   * A sat of a type that an order can have with this postage, proven now; null: there is none. The same one for all who
-   * ask meanwhile: who reserves it has it. Throws the codes of NodeRpc.
+   * A sat of a type that an order can have with this postage, proven now; null: there is none. Others may be offered the
+   * same: who reserves it has it. Throws the codes of NodeRpc.
    */
   async offer(type: InventoryType, postage: number, asker: Asker): Promise<Offer | null> {
-    const { network } = this.#parts;
-    const satribute = satributeOf.get(type);
-    if (satribute === undefined || !isFindable(satribute, network)) return null;
-    for (const { output } of await this.#stock()) {
-      const place = placeOf(output.ranges, satribute.rule, postage);
+    const { network, fees } = this.#parts;
+    const stock = (await this.#stock()).filter(({ held }) => held.has(type));
+    // of many who ask at once each begins elsewhere, or all but one would lose theirs
+    const first = stock.length === 0 ? 0 : randomInt(stock.length);
+    for (const { output, held } of [...stock.slice(first), ...stock.slice(0, first)]) {
+      // another postage takes milliseconds for each output
+      if (postage !== postageMost) await nextTurn();
+      const place =
+        postage === postageMost
+          ? (held.get(type)?.place ?? null)
+          : sellablePlace(output.ranges, type, { postage, fees, network });
       if (place === null) continue;
-      const [judged] = await this.#judged([output], asker);
+      const [problem] = await this.#problems([output], asker);
       const keyIndex = (await this.#ownAddresses()).findIndex(
         ({ script }) => Buffer.compare(script, output.script) === 0,
       );
-      if (judged?.problem === null && keyIndex !== -1) return { ...place, output, keyIndex };
+      if (problem === null && keyIndex !== -1) return { ...place, output, keyIndex };
     }
     return null;
   }
@@ -127,13 +151,17 @@ export class Inventory {
     return listed.filter(({ output, problem }) => problem === null && !reserved.has(nameOf(output)));
   }
 
-  /** All outputs, as they were ten seconds ago at most. */
+  /** All outputs, as they were ten seconds ago at most, or as they were when what is under way began. */
   #listedLately(): Promise<readonly ListedInventory[]> {
     const now = performance.now();
-    if (this.#listed !== null && now - this.#madeAt < (this.#parts.freshMs ?? freshMs)) return this.#listed;
+    const isFresh = this.#isListing || now - this.#madeAt < (this.#parts.freshMs ?? freshMs);
+    if (this.#listed !== null && isFresh) return this.#listed;
     this.#madeAt = now;
+    this.#isListing = true;
     // for all who ask meanwhile
-    const listed = this.#all(ownAsker('inventory'));
+    const listed = this.#all(ownAsker('inventory')).finally(() => {
+      this.#isListing = false;
+    });
     this.#listed = listed;
     listed.catch(() => {
       // the next one asks again
@@ -153,38 +181,45 @@ export class Inventory {
   }
 
   async #all(asker: Asker): Promise<ListedInventory[]> {
-    const outputs = await inventoryOutputs(this.#parts.pool, outputsMax);
-    return outputs.length === 0 ? [] : this.#judged(outputs, asker);
+    const outputs = await inventoryOutputs(this.#parts.pool, readMax);
+    if (outputs.length === 0) return [];
+    const problems = await this.#problems(outputs, asker);
+    const held = await this.#memory.of(outputs);
+    return outputs.map((output, place) =>
+      listedOf(output, problems[place] ?? null, held[place] ?? new Map<never, never>()),
+    );
   }
 
-  async #judged(outputs: readonly InventoryOutput[], asker: Asker): Promise<ListedInventory[]> {
-    const { node, utxos, network } = this.#parts;
+  /** Why each of these does not count now; null: it does. */
+  async #problems(outputs: readonly InventoryOutput[], asker: Asker): Promise<(string | null)[]> {
+    const { node, utxos } = this.#parts;
     const isOwned = await this.#ownsAny();
     if (node === null || !isOwned) {
       const problem = isOwned ? 'there is no node to ask' : `${nothingOwn}: nothing is the operator’s own`;
-      return outputs.map((output) => ({ output, problem, sats: satsOf(output.ranges, network) }));
+      return outputs.map(() => problem);
     }
     const own = await this.#ownScripts(node);
+    const addresses = await this.#ownAddresses();
     const found = await utxos.outputs(outputs);
     const there = found.filter((utxo) => utxo !== null);
     const holdings = await utxos.holdings(there, asker);
     const holdingsOf = new Map(there.map((utxo, place) => [utxo, holdings[place]]));
     return outputs.map((output, place) => {
       const utxo = found[place] ?? null;
-      const problem =
-        utxo === null
-          ? 'is not an unspent output of the chain'
-          : (whyNotOwn(own, this.#addresses, utxo) ??
-            (utxo.blockHash === output.blockHash
-              ? whyNotSpendable(utxo, holdingsOf.get(utxo))
-              : 'is in another block since a reorganisation: `satscribe inventory scan` looks at it again'));
-      return { output, problem, sats: satsOf(output.ranges, network) };
+      if (utxo === null) return 'is not an unspent output of the chain';
+      const isMoved = utxo.blockHash !== output.blockHash;
+      return (
+        whyNotOwn(own, addresses, utxo) ??
+        (isMoved
+          ? 'is in another block since a reorganisation: `satscribe inventory scan` looks at it again'
+          : whyNotSpendable(utxo, holdingsOf.get(utxo)))
+      );
     });
   }
 
   /** Adds an output. Throws `inventory_output_refused` with the reason, and `inventory_descriptor_missing`. */
   async add(outpoint: Outpoint, asker: Asker): Promise<ListedInventory> {
-    const { node, utxos, network } = this.#parts;
+    const { node, utxos, network, fees } = this.#parts;
     const own = await this.#ownOrThrow(node);
     const name = outpointText(displayHash(outpoint.txid), outpoint.vout);
     const [utxo = null] = await utxos.outputs([outpoint]);
@@ -194,8 +229,8 @@ export class Inventory {
     const [found] = await this.#judge([utxo], asker);
     if (found === undefined || 'reason' in found) throw refused(name, found?.reason ?? 'is not known');
     await this.#put(found.output);
-    const problem = whyNotOwn(own, this.#addresses, utxo);
-    return { output: found.output, problem, sats: satsOf(found.output.ranges, network) };
+    const problem = whyNotOwn(own, await this.#ownAddresses(), utxo);
+    return listedOf(found.output, problem, heldTypesOf(found.output.ranges, fees, network));
   }
 
   /** Looks at all outputs of the operator's: adds those that can be ordered from, and removes those that are gone. */
@@ -214,7 +249,7 @@ export class Inventory {
         scanned.push({ outpoint, result: isNew ? 'added' : 'kept', reason: null });
       }
     }
-    for (const output of await inventoryOutputs(pool, outputsMax)) {
+    for (const output of await inventoryOutputs(pool, readMax)) {
       const outpoint = nameOf(output);
       if (kept.has(outpoint)) continue;
       await removeInventoryOutput(pool, output);
@@ -257,7 +292,7 @@ export class Inventory {
 
   async #put(output: InventoryOutput): Promise<boolean> {
     const { pool } = this.#parts;
-    const others = await inventoryOutputs(pool, outputsMax);
+    const others = await inventoryOutputs(pool, readMax);
     const isThere = others.some((other) => nameOf(other) === nameOf(output));
     if (!isThere && others.length >= outputsMax)
       throw refused(nameOf(output), `does not fit: the inventory has ${outputsMax} outputs already`);
@@ -275,10 +310,19 @@ export class Inventory {
     return this.#parts.descriptor !== undefined || (await this.#ownAddresses()).length > 0;
   }
 
-  /** Asked for until there is a wallet. */
+  /** Asked for until there is a wallet: its addresses take half a second of work, for all who ask meanwhile. */
   async #ownAddresses(): Promise<readonly Owner[]> {
-    if (this.#addresses.length === 0) this.#addresses = await this.#parts.addresses();
-    return this.#addresses;
+    const asked = this.#addresses ?? this.#parts.addresses();
+    this.#addresses = asked;
+    const forget = (): void => {
+      if (this.#addresses === asked) this.#addresses = null;
+    };
+    const found = await asked.catch((error: unknown) => {
+      forget();
+      throw error;
+    });
+    if (found.length === 0) forget();
+    return found;
   }
 
   async #ownScripts(node: NodeRpc): Promise<OwnScripts> {
@@ -327,16 +371,9 @@ const refused = (name: string, why: string): AppError =>
 
 const nameOf = ({ txid, vout }: Outpoint): string => outpointText(displayHash(txid), vout);
 
-function satsOf(
-  ranges: readonly SatRange[],
-  network: NetworkName,
-): Readonly<Partial<Record<InventoryType, number>>> {
-  return Object.fromEntries(
-    inventoryTypes.flatMap((type) => {
-      const satribute = satributeOf.get(type);
-      if (satribute === undefined || !isFindable(satribute, network)) return [];
-      const count = ranges.reduce((sum, range) => sum + countWithin(satribute.rule, range), 0);
-      return count === 0 ? [] : [[type, count]];
-    }),
-  );
-}
+const listedOf = (output: InventoryOutput, problem: string | null, held: HeldTypes): ListedInventory => ({
+  output,
+  problem,
+  sats: Object.fromEntries([...held].map(([type, { amount }]) => [type, amount])),
+  held,
+});

@@ -105,9 +105,8 @@ async function satPrice(
   terms: OrderTerms,
   asker: Asker,
 ): Promise<SatPrice> {
-  const { inventory = null, network } = deps;
-  if (terms.type === 'bulk')
-    return { terms, rareSatsFee: await rareSatsFeeOf(rareSats, terms, { inventory, network }) };
+  const { inventory = null } = deps;
+  if (terms.type === 'bulk') return { terms, rareSatsFee: await rareSatsFeeOf(rareSats, terms, inventory) };
   const type = readSatType(rareSats);
   if (type === null) return { terms, rareSatsFee: 0n };
   const faults = satTypeFaults(type, terms, null);

@@ -2,7 +2,6 @@ import { InvalidRequest } from '#http/server/validation.ts';
 import type { Inventory } from '#inventory/inventory.ts';
 import { standingOf } from '#inventory/inventory-standing.ts';
 import { defaultBaseFees } from '#inventory/inventory-types.ts';
-import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import type { OrderRefusal, OrderTerms } from '#orders/inscribing/order-terms.ts';
 import { type OrderPrices, type OrderQuote, quoteOrder } from '#orders/inscribing/quote-order.ts';
 import { faultsMax, type RequestFault } from '#orders/reading/request-values.ts';
@@ -62,11 +61,6 @@ export function refuseFaults(faults: readonly RequestFault[]): InvalidRequest {
   return new InvalidRequest([first ?? { message: 'the request is not valid' }, ...others]);
 }
 
-export interface SatPrices {
-  readonly inventory: Inventory | null;
-  readonly network: NetworkParameters;
-}
-
 /**
  * What an inscription of a managed order on a special sat costs more. Throws `request_invalid` for a type that is not known, sold out, or
  * too small for one of the files.
@@ -74,12 +68,11 @@ export interface SatPrices {
 export async function rareSatsFeeOf(
   rareSats: string,
   { files }: Pick<OrderTerms, 'files'>,
-  { inventory, network }: SatPrices,
+  inventory: Inventory | null,
 ): Promise<bigint> {
   const type = readSatType(rareSats);
   if (type === null) return 0n;
-  const standing =
-    inventory === null ? standingOf([], defaultBaseFees, network.name) : await inventory.standing();
+  const standing = inventory === null ? standingOf([], defaultBaseFees) : await inventory.standing();
   const { baseFee, count, maxSize } = standing[type];
   if (count < files.length) {
     throw badSats(`There are sats of type ${type} for ${count} inscriptions now, not for ${files.length}.`);

@@ -3,9 +3,10 @@ import { knowsSatRanges } from '#chain/sats/known-ranges.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { InvalidRequest } from '#http/server/validation.ts';
 import type { Inventory } from '#inventory/inventory.ts';
-import { contentBytes } from '#inventory/inventory-standing.ts';
+import { contentBytes, postageMost } from '#inventory/inventory-standing.ts';
 import { type InventoryType, inventoryTypeOf, inventoryTypes } from '#inventory/inventory-types.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
 import { inventoryFaults } from '#orders/inscribing/check-terms.ts';
 import { postageOf } from '#orders/inscribing/order-layout.ts';
 import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
@@ -42,7 +43,17 @@ export function satTypeFaults(
   allowed: readonly string[] | null,
 ): RequestFault[] {
   if (type === null) return [];
-  const faults = [...inventoryFaults(terms)].map(({ reason }) => ({ message: reason, parameter }));
+  const faults: RequestFault[] = [...inventoryFaults(terms)].map(({ reason }) => ({
+    message: reason,
+    parameter,
+  }));
+  const postage = postageOf(terms);
+  // all its sats are the operator's special ones, and one is paid for
+  if (postage > postageMost)
+    faults.push({
+      message: `postage is at most ${postageMost} sats with rareSats, not ${postage}.`,
+      parameter: 'postage',
+    });
   if (allowed === null) return faults;
   const message = 'rareSats is not possible with allowedSatributes: those are sats of the payment.';
   return [...faults, { message, parameter }];
@@ -59,7 +70,7 @@ export interface StockedOrder {
 
 /**
  * A sat for an order that can have one, as it is there now: nobody has it before it is reserved. Throws `request_invalid`
- * with the reason where there is none, or none for a file of this size.
+ * with the reason where there is none, or none for a file of this size, and `orders_off`.
  */
 export async function stockedOrder(
   deps: Stock,
@@ -72,25 +83,28 @@ export async function stockedOrder(
   const postage = postageOf(terms);
   const offer = await inventory.offer(type, Number(postage), asker);
   if (offer === null)
-    throw soldOut(type, postage === defaultPostage ? '' : ` with a postage of ${postage} sats`);
+    throw soldOut(type, postage === BigInt(postageMost) ? '' : ` with a postage of ${postage} sats`);
   const { output, keyIndex, place, sat } = offer;
-  const { baseFee } = (await inventory.standing())[type];
   const { txid, vout, value, height, blockHash } = output;
   return {
     terms: { ...terms, inventory: { value: BigInt(value), place: BigInt(place) } },
     sat: { txid, vout, value, keyIndex, height, blockHash, place, sat },
-    fee: BigInt(baseFee),
+    fee: BigInt(inventory.baseFee(type)),
   };
 }
 
-/** An inventory of which orders can have something. */
+/** An inventory of which orders can have something. Throws `orders_off`. */
 async function openStock({ inventory = null, pool }: Stock, { signal }: Asker): Promise<Inventory> {
   if (inventory === null || !(await inventory.hasAddresses()))
-    throw badSats('rareSats is not offered: this service has no wallet with an inventory.');
+    throw notOffered('has no wallet with an inventory');
   if (!(await withSnapshot(pool, ({ client }) => knowsSatRanges(client), signal)))
-    throw badSats('rareSats is not offered: this service has no index of sats (INDEX_SATS).');
+    throw notOffered('has no index of sats (INDEX_SATS), or is still making it');
   return inventory;
 }
+
+/** No fault of the request: the operator changes it, or time does. */
+const notOffered = (why: string): AppError =>
+  new AppError('orders_off', `rareSats is not offered: this service ${why}`);
 
 function requireSizes({ files }: OrderTerms, type: InventoryType): void {
   const { least, most } = contentBytes;
@@ -100,9 +114,6 @@ function requireSizes({ files }: OrderTerms, type: InventoryType): void {
       throw badSats(`Sats of type ${type} take files of ${least} to ${most} bytes, not of ${bytes}.`);
   }
 }
-
-/** The one that /inventory counts with. */
-const defaultPostage = 546n;
 
 const soldOut = (type: InventoryType, why = ''): InvalidRequest =>
   badSats(`rareSats: there is no sat of type ${type} now${why}.`);

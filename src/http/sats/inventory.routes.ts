@@ -1,9 +1,10 @@
 import { Type } from 'typebox';
 import { apiRoute } from '#http/server/api-route.ts';
 import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
-import { open } from '#http/server/guard.ts';
-import { standingOf } from '#inventory/inventory-standing.ts';
-import { defaultBaseFees, inventoryTypes } from '#inventory/inventory-types.ts';
+import { askerOf } from '#http/server/asker.ts';
+import { inventoryReads } from '#http/server/guard.ts';
+import { inventoryTypes } from '#inventory/inventory-types.ts';
+import { shownStanding } from './shown-standing.ts';
 
 const integer = Type.Integer({ minimum: 0 });
 const typeAnswer = Type.Object({
@@ -16,7 +17,7 @@ const typeAnswer = Type.Object({
 });
 
 /** What the operator has of special sats, in the public interface's form (docs/inventory.md). */
-export function inventoryRoutes(app: App, { inventory = null, network }: AppDependencies): void {
+export function inventoryRoutes(app: App, deps: AppDependencies): void {
   apiRoute(app, {
     method: 'GET',
     url: '/inventory',
@@ -26,10 +27,9 @@ export function inventoryRoutes(app: App, { inventory = null, network }: AppDepe
       tags: ['sats'],
       response: { 200: Type.Object(Object.fromEntries(inventoryTypes.map((type) => [type, typeAnswer]))) },
     },
-    config: { errors: 'serviceRead', guard: open },
+    config: { errors: 'serviceRead', guard: inventoryReads },
     handler: async (_request, reply) => {
-      const standing =
-        inventory === null ? standingOf([], defaultBaseFees, network.name) : await inventory.standing();
+      const standing = await shownStanding(deps, askerOf(reply).signal);
       reply.header('cache-control', 'no-cache');
       return standing;
     },

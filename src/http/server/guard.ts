@@ -46,5 +46,8 @@ export const priceReads: Guard = { kind: 'open', endpoints: 'price', bucket: 'pr
 /** Reads of the market: sales and collections. */
 export const marketReads: Guard = { kind: 'open', endpoints: 'market', bucket: 'market' };
 
+/** What the operator sells: each read asks the database what orders have. It shares the limit of the market. */
+export const inventoryReads: Guard = { kind: 'open', endpoints: 'inventory', bucket: 'market' };
+
 /** Searches of our own pages. */
 export const pageSearches: Guard = { kind: 'page', endpoints: 'page', bucket: 'search' };

@@ -61,7 +61,7 @@ export const utxoErrors = {
   inventory_taken: {
     meaning: 'Another order has got the sat of the inventory that this one would have had.',
     action: 'Order again: another sat is offered, or none is left.',
-    retry: 'never',
+    retry: 'soon',
   },
   inventory_reserved_max: {
     meaning:

@@ -345,7 +345,7 @@ describe('GET /price', () => {
 });
 
 test('special sats cost what the inventory says, within its sizes', async () => {
-  const standing = { ...standingOf([], {} as never, 'regtest') };
+  const standing = { ...standingOf([], {} as never) };
   standing.pizza = { amount: 10, baseFee: 5000, commonCount: 1, count: 1, maxSize: 1000, minSize: 1 };
   const inventory = { standing: async () => standing, hasAddresses: async () => false };
   const other = await createHttpApp([], { prices: { inventory: inventory as never } });
@@ -361,7 +361,8 @@ test('special sats cost what the inventory says, within its sizes', async () => 
     expect(await ask('bulk', 1000)).toMatchObject({ rareSatsFee: 5000, baseFee: 9000 });
     // without a wallet there is nothing that a direct order could have
     expect(await ask('direct', 1000)).toEqual({
-      error: [{ msg: 'rareSats is not offered: this service has no wallet with an inventory.' }],
+      status: 'error',
+      reason: 'rareSats is not offered: this service has no wallet with an inventory',
     });
     expect(await ask('bulk', 1001)).toEqual({
       error: [{ msg: 'File 1 is longer than the 1000 bytes that sats of type pizza take.' }],

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import { createBase58check } from '@scure/base';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { reservedOutpoints } from '#inventory/inventory.store.ts';
 import { Inventory, type Offer } from '#inventory/inventory.ts';
 import type { InventoryStanding } from '#inventory/inventory-standing.ts';
 import { defaultBaseFees } from '#inventory/inventory-types.ts';
 import { ownScriptsOf } from '#inventory/own-scripts.ts';
-import { parseTxid } from '#kernel/primitives/hash.ts';
+import { displayHash, parseTxid } from '#kernel/primitives/hash.ts';
 import { networks } from '#kernel/primitives/network.ts';
 import { createPostgresEngine } from '#search/postgres/postgres-engine.ts';
 import { createSearchService } from '#search/service/search-service.ts';
@@ -26,6 +27,7 @@ import { runCli } from '#test/support/run-cli.ts';
 import { type IndexedNode, startIndexedNode } from '#test/support/utxos/indexed-node.ts';
 import { utxosOfIndex } from '#test/support/utxos/utxos-of-index.ts';
 import { knownSeed, testWallet } from '#test/support/wallet/plans.ts';
+import type { Owner } from '#utxos/utxo.ts';
 import type { UtxoReader } from '#utxos/utxo-reader.ts';
 import { accountOf } from '#wallet/account-key.ts';
 import { putWallet } from '#wallet/wallet.store.ts';
@@ -264,14 +266,25 @@ describe.skipIf(bitcoindForTests() === null)('the inventory', () => {
         node: bitcoind.rpc,
         descriptor: undefined,
         addresses: addressesOf(operator),
-        fees: { ...defaultBaseFees, uncommon: 123 },
+        fees: { ...defaultBaseFees, uncommon: 45_678 },
       }),
     });
-    const answer = await app.inject({ url: '/inventory', headers: { 'x-api-key': '' } });
+    const ask = () => app.inject({ url: '/inventory', headers: { 'x-api-key': '' } });
+    // without INDEX_SATS no order is taken
+    expect((await ask()).json<InventoryStanding>().uncommon).toMatchObject({
+      amount: 2,
+      count: 0,
+      minSize: 100_000_000,
+    });
+    await database.pool.query(
+      `INSERT INTO chain.derived_tables (name, from_height, is_followed) VALUES ('sats', 0, true)`,
+    );
+    const answer = await ask();
+    await database.pool.query(`DELETE FROM chain.derived_tables WHERE name = 'sats'`);
     expect(answer.statusCode).toBe(200);
     const body = answer.json<InventoryStanding>();
     expect(Object.keys(body)).toHaveLength(14);
-    expect(body.uncommon).toMatchObject({ amount: 2, baseFee: 123, count: 2 });
+    expect(body.uncommon).toMatchObject({ amount: 2, baseFee: 45_678, count: 2 });
     for (const type of Object.values(body)) {
       expect(Object.keys(type)).toEqual(['amount', 'baseFee', 'commonCount', 'count', 'maxSize', 'minSize']);
     }
@@ -353,7 +366,9 @@ describe.skipIf(bitcoindForTests() === null)('the inventory', () => {
     expect(offer!.sat % 5_000_000_000).toBe(0);
     // with another postage nothing would be left for an output
     expect(await found.offer('uncommon', 9_900, asker)).toBeNull();
-    expect(await found.offer('uncommon', 10_000, asker)).toMatchObject({ place: 0 });
+    expect(await found.offer('uncommon', 330, asker)).toMatchObject({ place: 0 });
+    // the uncommon sat costs more, and lies before it
+    expect(await found.offer('vintage', 546, asker)).toMatchObject({ place: 330 });
     expect(await found.offer('black', 546, asker)).toBeNull();
     expect((await found.standing()).uncommon.count).toBe(2);
     await reserve(offer!);
@@ -364,6 +379,61 @@ describe.skipIf(bitcoindForTests() === null)('the inventory', () => {
     expect((await found.list(asker)).map(({ problem }) => problem)).toContain('is reserved by an order');
     await database.pool.query('UPDATE service.reserved_outputs SET released_at = now()');
     expect((await found.standing()).uncommon.count).toBe(2);
+  });
+
+  test('begins elsewhere for each of many who ask at once', async () => {
+    for (const coin of [good, other]) await inventory().add(outpointOf(coin), asker);
+    const found = inventory();
+    const offered = new Set<string>();
+    // each is one of two: the chance of a false alarm is one in 2^59
+    for (let asked = 0; asked < 60; asked++) {
+      const offer = await found.offer('uncommon', 546, asker);
+      offered.add(displayHash(offer!.output.txid));
+    }
+    expect(offered.size).toBe(2);
+  });
+
+  test('asks the database for orders of what is listed alone', async () => {
+    await inventory().add(outpointOf(good), asker);
+    const found = inventory();
+    await reserve((await found.offer('uncommon', 546, asker))!);
+    expect(await reservedOutpoints(indexed.database.pool)).toEqual(new Set([shown(good)]));
+    // as once its reveal is mined: the row of the order stays
+    await inventory().remove(outpointOf(good));
+    expect(await reservedOutpoints(indexed.database.pool)).toEqual(new Set());
+  });
+
+  test('has what orders left of a full inventory on its list', async () => {
+    const { pool } = indexed.database;
+    await pool.query(
+      `INSERT INTO service.inventory_outputs (txid, vout, value, script, height, block_hash, ranges)
+       SELECT sha256(''), vout, 546, decode('6a', 'hex'), 1, sha256(''), '{0,546}' FROM generate_series(1, 2001) AS vout`,
+    );
+    expect(await inventory(null).list(asker)).toHaveLength(2_001);
+    await expect(inventory().add(outpointOf(good), asker)).rejects.toThrow('has 2000 outputs already');
+  });
+
+  test('makes the addresses of the wallet once for all who ask meanwhile, and asks again until there are some', async () => {
+    let asked = 0;
+    let owners: readonly Owner[] = [];
+    const found = new Inventory({
+      pool: indexed.database.pool,
+      network: 'regtest',
+      utxos: reader(),
+      node: indexed.bitcoind.rpc,
+      descriptor: undefined,
+      addresses: async () => {
+        asked++;
+        return owners;
+      },
+      fees: defaultBaseFees,
+    });
+    expect(await Promise.all([found.hasAddresses(), found.hasAddresses()])).toEqual([false, false]);
+    expect(asked).toBe(1);
+    owners = [{ script: scriptOf(operator), address: addressOf(operator) }];
+    expect(await Promise.all([found.hasAddresses(), found.hasAddresses()])).toEqual([true, true]);
+    expect(await found.hasAddresses()).toBe(true);
+    expect(asked).toBe(2);
   });
 
   test('shows its addresses from the command line', async () => {

@@ -155,7 +155,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a sat of the inventory
     { place: 0, value: 10_000, postage: 546 },
     { place: 4_000, value: 10_000, postage: 546 },
     { place: 330, value: 1_206, postage: 546 },
-    { place: 0, value: 600, postage: 600 },
+    { place: 0, value: 400, postage: 400 },
     { place: 2_000, value: 2_546, postage: 546 },
   ])('is inscribed on it, behind $place of $value sats', async ({ place, value, postage }) => {
     const stocked = await room.stock(place, value, 7);
@@ -455,9 +455,14 @@ describe.skipIf(bitcoindForTests() === null)('an order of a sat of the inventory
     ['an unknown type', { rareSats: 'gold' }, 'rareSats must be one of random, black, block286'],
     ['a type that is sold out', { rareSats: 'pizza' }, 'rareSats: there is no sat of type pizza now.'],
     [
+      'more postage than the usual one',
+      { postage: 547 },
+      'postage is at most 546 sats with rareSats, not 547.',
+    ],
+    [
       'a postage that leaves no output',
-      { postage: 9_800 },
-      'rareSats: there is no sat of type uncommon now with a postage of 9800 sats.',
+      { postage: 330, rareSats: 'block9' },
+      'rareSats: there is no sat of type block9 now with a postage of 330 sats.',
     ],
     ['more than 30 minutes', { timeout: 40 }, 'timeout is in minutes: a multiple of 10, 30 at most'],
     [
@@ -481,11 +486,18 @@ describe.skipIf(bitcoindForTests() === null)('an order of a sat of the inventory
       `UPDATE chain.derived_tables SET is_followed = false WHERE name = 'sats'`,
     );
     const { status, body } = await room.post<Refusal>('/inscribe', wanted);
+    const listed = await room.app.inject({ url: '/inventory' });
     await world.database.pool.query(`UPDATE chain.derived_tables SET is_followed = true WHERE name = 'sats'`);
-    expect([status, body.error[0]!.msg]).toEqual([
-      400,
-      'rareSats is not offered: this service has no index of sats (INDEX_SATS).',
+    expect([status, body]).toEqual([
+      503,
+      {
+        status: 'error',
+        reason:
+          'rareSats is not offered: this service has no index of sats (INDEX_SATS), or is still making it',
+      },
     ]);
+    expect(listed.json()).toMatchObject({ uncommon: { amount: 1, count: 0, minSize: 100_000_000 } });
+    expect(await room.count('uncommon')).toBe(1);
     // random is none
     expect((await room.post('/inscribe', { ...wanted, rareSats: 'random' })).status).toBe(200);
   });

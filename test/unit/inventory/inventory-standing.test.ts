@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { placeOf, standingOf } from '#inventory/inventory-standing.ts';
+import { heldTypesOf, placeOf, sellablePlace, standingOf } from '#inventory/inventory-standing.ts';
 import {
   defaultBaseFees,
   inventoryTypeOf,
@@ -9,6 +9,7 @@ import {
   satributeOf,
 } from '#inventory/inventory-types.ts';
 import { countWithin } from '#kernel/satributes/rule-ranges.ts';
+import type { SatributeRule } from '#kernel/satributes/satribute.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
 
 const block = 5_000_000_000;
@@ -17,7 +18,10 @@ const output = (...ranges: readonly (readonly [start: number, size: number])[]) 
   ranges: ranges.map(([start, size]) => ({ start, end: start + size })),
 });
 const standing = (...outputs: readonly ReturnType<typeof output>[]) =>
-  standingOf(outputs, defaultBaseFees, 'mainnet');
+  standingOf(
+    outputs.map(({ ranges }) => heldTypesOf(ranges, defaultBaseFees, 'mainnet')),
+    defaultBaseFees,
+  );
 
 test('there are always the same 14 types with the same six numbers', () => {
   const nothing = standing();
@@ -78,11 +82,12 @@ test('an output can be ordered from once, if what is left of it can be outputs',
 test('the place of a sat leaves outputs before it and behind its postage, or nothing', () => {
   const rule = satributeOf.get('uncommon')!.rule;
   const dense = satributeOf.get('block78')!.rule;
-  expect(placeOf([{ start: 500 * block, end: 500 * block + 546 }], rule, 546)).toEqual({
+  const early = satributeOf.get('vintage')!.rule;
+  expect(placeOf([{ start: 500 * block, end: 500 * block + 546 }], rule, 546, [])).toEqual({
     place: 0,
     sat: 500 * block,
   });
-  expect(placeOf([{ start: 500 * block - 330, end: 500 * block + 876 }], rule, 546)).toEqual({
+  expect(placeOf([{ start: 500 * block - 330, end: 500 * block + 876 }], rule, 546, [])).toEqual({
     place: 330,
     sat: 500 * block,
   });
@@ -91,14 +96,20 @@ test('the place of a sat leaves outputs before it and behind its postage, or not
     { start: 400 * block + 1, end: 400 * block + 101 },
     { start: 78 * block + 1, end: 78 * block + 1_000 },
   ];
-  expect(placeOf(ranges, dense, 330)).toEqual({ place: 330, sat: 78 * block + 231 });
+  expect(placeOf(ranges, dense, 330, [])).toEqual({ place: 330, sat: 78 * block + 231 });
+  // all sats of block 150 on are dearer, and the last of each block
+  const dearer: SatributeRule[] = [
+    { kind: 'blocks', heights: [[150, 1_000]] },
+    { kind: 'lasts', before: ['uncommon'] },
+  ];
   const someRanges = fc.array(fc.tuple(fc.integer({ min: 0, max: 200 }), fc.integer({ min: 1, max: 900 })), {
     minLength: 1,
     maxLength: 4,
   });
   let found = 0;
   fc.assert(
-    fc.property(someRanges, fc.integer({ min: 330, max: 1_000 }), (parts, postage) => {
+    fc.property(someRanges, fc.integer({ min: 330, max: 1_000 }), fc.boolean(), (parts, postage, isFirst) => {
+      const wantedRule = isFirst ? rule : early;
       const held = parts.map(([height, size], at) => ({
         start: height * block - at * 100,
         end: height * block - at * 100 + size,
@@ -107,18 +118,47 @@ test('the place of a sat leaves outputs before it and behind its postage, or not
       const sats = given.flatMap(({ start, end }) =>
         Array.from({ length: end - start }, (_, at) => start + at),
       );
+      const holds = (one: SatributeRule, sat: number): boolean =>
+        countWithin(one, { start: sat, end: sat + 1 }) === 1;
+      const isDearer = sats.map((sat) => dearer.some((one) => holds(one, sat)));
       const wanted = sats.findIndex(
         (sat, place) =>
-          countWithin(rule, { start: sat, end: sat + 1 }) === 1 &&
-          [place, sats.length - place - postage].every((rest) => rest === 0 || rest >= 330),
+          [place, sats.length - place - postage].every((rest) => rest === 0 || rest >= 330) &&
+          holds(wantedRule, sat) &&
+          !isDearer.slice(place, place + postage).includes(true),
       );
-      const place = placeOf(given, rule, postage);
+      const place = placeOf(given, wantedRule, postage, dearer);
       expect(place).toEqual(wanted === -1 ? null : { place: wanted, sat: sats[wanted] });
       if (place !== null) found++;
     }),
     { numRuns: propertyRuns(300) },
   );
   expect(found).toBeGreaterThan(10);
+});
+
+test('no sat of a type with a higher price is sold for a lower one', () => {
+  // the first sat is uncommon
+  const start = 500 * block;
+  const { vintage, uncommon } = standing(output([start, 10_000]));
+  expect([vintage.count, uncommon.count]).toEqual([1, 1]);
+  const terms = { postage: 546, fees: defaultBaseFees, network: 'mainnet' } as const;
+  expect(sellablePlace([{ start, end: start + 10_000 }], 'vintage', terms)).toEqual({
+    place: 330,
+    sat: start + 330,
+  });
+  expect(sellablePlace([{ start, end: start + 10_000 }], 'uncommon', terms)?.place).toBe(0);
+  // nowhere else can be sold from
+  expect(standing(output([start, 546]))).toMatchObject({ vintage: { count: 0 }, uncommon: { count: 1 } });
+  // as the operator says
+  const fees = { ...defaultBaseFees, uncommon: 5_000 };
+  expect(sellablePlace([{ start, end: start + 546 }], 'vintage', { ...terms, fees })?.place).toBe(0);
+  // block 286 is vintage and Nakamoto's, which cost more, and is sold for its own price; its first sat is not
+  expect(sellablePlace([{ start: 286 * block, end: 286 * block + 10_000 }], 'block286', terms)?.place).toBe(
+    330,
+  );
+  // a whole block is passed over at once
+  const ranges = [{ start: 9 * block, end: 10 * block + 10_000 }];
+  expect(sellablePlace(ranges, 'vintage', terms)).toEqual({ place: block + 1, sat: 10 * block + 1 });
 });
 
 test('of types whose sats nobody lists there are none, and on another network none of mainnet’s', () => {
@@ -128,7 +168,8 @@ test('of types whose sats nobody lists there are none, and on another network no
     expect(type).toMatchObject({ amount: 0, count: 0 });
   expect(nakamoto.count).toBeGreaterThan(0);
   expect(vintage.amount).toBe(21 * block);
-  expect(standingOf([all], defaultBaseFees, 'regtest').nakamoto.count).toBe(0);
+  const onRegtest = [heldTypesOf(all.ranges, defaultBaseFees, 'regtest')];
+  expect(standingOf(onRegtest, defaultBaseFees).nakamoto.count).toBe(0);
 });
 
 test('as many can be ordered as there are outputs with sats at most', () => {
