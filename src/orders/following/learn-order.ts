@@ -79,7 +79,7 @@ export async function learn(tx: pg.ClientBase, order: Order, depths: OrderDepths
   const bumps = await readBumps(tx, order.id);
   await reviveMined(tx, order.id);
   const made = await readTransactions(tx, order.id);
-  const stocked = await stockOf(tx, order, made);
+  const stocked = await stockOf(tx, order, made, now);
   const there = new Set([
     ...outputsThere([...payments, ...deposits.map(({ payment }) => payment)], bumps),
     ...(stocked === null || stocked.standing === 'gone' ? [] : [outpointOf(stocked.reservation)]),
@@ -110,6 +110,7 @@ export async function learn(tx: pg.ClientBase, order: Order, depths: OrderDepths
     parents: progressOf(parents),
     hasDeposits: deposits.some(({ state }) => state !== 'gone'),
     isCancelAsked: order.isCancelAsked,
+    isSatGone: stocked?.standing === 'gone',
     hasReveal: reveals.length > 0,
     isRevealed,
     isAnchorTaken,
@@ -141,12 +142,13 @@ export async function learn(tx: pg.ClientBase, order: Order, depths: OrderDepths
 /** What an order has reserved is kept as long as its state needs it. */
 async function stockOf(
   tx: pg.ClientBase,
-  { id, state, terms }: Order,
+  order: Order,
   transactions: readonly OrderTransaction[],
+  now: Date,
 ): Promise<Stocked | null> {
-  if (terms.inventory === undefined) return null;
-  await keepReservation(tx, id, state);
-  const reservation = await readReservation(tx, id);
+  if (order.terms.inventory === undefined) return null;
+  await keepReservation(tx, order, now);
+  const reservation = await readReservation(tx, order.id);
   assert(reservation !== null, 'an order of the inventory has reserved its sat');
   const reveals = transactions.filter(({ kind }) => kind === 'reveal').map(({ txid }) => txid);
   const standing = stockStanding(reservation, await indexedStock(tx, reservation, reveals));

@@ -16,6 +16,7 @@ import type { Deposit } from '#orders/parents/deposits.ts';
 import { type Return, returnShort } from '#orders/parents/returns.ts';
 import type { PaidFunds, PlacedPayments } from '#orders/sats/place-sats.ts';
 import { type LeftInStock, leftInStock } from '#orders/stock/left-in-stock.ts';
+import { reservedUntil } from '#orders/stock/reserved-until.ts';
 import type { Payment } from '#payments/payments.queries.ts';
 import { type Known, learn, type OrderDepths } from './learn-order.ts';
 
@@ -177,11 +178,17 @@ async function apply(
   steps: OrderSteps,
   known: Known,
 ): Promise<Order> {
-  const error = event === 'failed' ? takenFromAnchor : null;
+  const error = reasonOf(event, known.facts);
   const isApplied = await applyEvent(tx, order, event, steps, error);
   assert(isApplied, `the facts of order ${order.id} say ${event}, which ${order.state} refuses`);
   if (event === 'revealed') await restock(tx, known, steps);
   return relock(tx, order.id);
+}
+
+/** Why an order ends, where facts alone say so. */
+function reasonOf(event: OrderEvent, { isSatGone }: OrderFacts): string | null {
+  if (event === 'failed') return takenFromAnchor;
+  return event === 'timeout' && isSatGone ? stockGone : null;
 }
 
 async function relock(tx: pg.ClientBase, id: string): Promise<Order> {
@@ -275,17 +282,25 @@ async function post(tx: pg.ClientBase, order: Order, { receipts, settlements }: 
  * When time alone may change an order; null: payments, blocks and people can, and all of them are news. An order that
  * stays due would be looked at in every round, and few of them would keep all others from being looked at.
  */
-function nextLook({ state, expiresAt }: Order, known: Known, problem: string | null, now: Date): Date | null {
+function nextLook(order: Order, known: Known, problem: string | null, now: Date): Date | null {
+  const { state, expiresAt } = order;
   const after = (ms: number): Date => new Date(now.getTime() + ms);
   // fees fall within hours
   if (problem === owedTooLittle) return after(oweAgainMs);
   const again = problem === null ? null : after(tryAgainMs);
-  if (state === 'waiting-payment' || state === 'waiting-parent')
-    return again !== null && again < expiresAt ? again : expiresAt;
+  if (state === 'waiting-payment' || state === 'waiting-parent') return earlier(again, expiresAt);
   if (again !== null && state !== 'error') return again;
   // blocks that follow are no news for orders that are over
-  return isOver(state) && known.isMoneyShallow ? after(tryAgainMs) : null;
+  const shallow = isOver(state) && known.isMoneyShallow ? after(tryAgainMs) : null;
+  return earlier(shallow, releaseOf(order, known));
 }
+
+/** When its sat is released; null: no time releases it. */
+const releaseOf = (order: Order, { stocked }: Known): Date | null =>
+  stocked === null || stocked.reservation.isReleased ? null : reservedUntil(order);
+
+const earlier = (a: Date | null, b: Date | null): Date | null =>
+  a === null || (b !== null && b < a) ? b : a;
 
 /** Whether only money that no delivery uses, and reorganisations, concern an order. */
 const isOver = (state: OrderState): boolean =>

@@ -36,6 +36,8 @@ export interface OrderFacts {
   readonly hasDeposits: boolean;
   /** Its customer wants it cancelled. */
   readonly isCancelAsked: boolean;
+  /** The sat of the inventory that it has reserved is not to be had any more. */
+  readonly isSatGone: boolean;
   /** A reveal is stored whose payments are all there. */
   readonly hasReveal: boolean;
   /** The index has the inscriptions of that reveal, deep enough; those that are to be burned, where their burn sent them. */
@@ -104,6 +106,8 @@ function paidEvent(facts: OrderFacts): 'paid' | 'seen' | null {
 /** What happens to an order that waits and gets nothing. */
 function unpaidEvent(facts: OrderFacts): OrderEvent | null {
   if (facts.isCancelAsked && !holdsAny(facts)) return 'cancelled';
+  // no money is asked for that would have to go back
+  if (facts.isSatGone && !holdsAny(facts)) return 'timeout';
   if (facts.now <= facts.expiresAt) return null;
   return holdsAny(facts) ? 'owing' : 'timeout';
 }

@@ -217,8 +217,9 @@ export async function dueOrders(client: pg.ClientBase, now: Date, limit: number)
 }
 
 /**
- * Orders that a new block may change, whatever it pays: those that wait for a depth, or for the index; and those whose inscription a
- * stranger took before its burn, which a reorganisation may give back.
+ * Orders that a new block may change, whatever it pays: those that wait for a depth, or for the index; those whose sat of
+ * the inventory it may spend; and those whose inscription a stranger took before its burn, which a reorganisation may give
+ * back.
  */
 export async function ordersWaitingForBlocks(client: pg.ClientBase): Promise<string[]> {
   const { rows } = await client.query<{ id: string }>(
@@ -226,6 +227,8 @@ export async function ordersWaitingForBlocks(client: pg.ClientBase): Promise<str
       WHERE state IN ('waiting-confirmation', 'prep', 'queued')
          OR (state IN ('waiting-payment', 'waiting-parent', 'waiting-refund')
              AND EXISTS (SELECT FROM service.order_parents WHERE order_id = id))
+         OR (state = 'waiting-payment'
+             AND EXISTS (SELECT FROM service.reserved_outputs WHERE order_id = id))
          OR (state = 'error'
              AND EXISTS (SELECT FROM service.order_transactions AS t
                           WHERE t.order_id = orders.id AND t.kind = 'burn' AND t.superseded_at IS NULL))

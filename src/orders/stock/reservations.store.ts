@@ -3,6 +3,7 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { type BlockHashHex, parseBlockHash, type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import type { OrderState } from '#orders/order/order-machine.ts';
+import { isReserving, type ReservingOrder } from './reserved-until.ts';
 
 /** An output of the inventory, and the sat of it that an order inscribes. */
 export interface StockedSat {
@@ -94,38 +95,39 @@ export async function readReservation(tx: pg.ClientBase, orderId: string): Promi
   return { ...rest, txid: trustedTxid(txid), keyIndex, block, isReleased };
 }
 
-/** States of orders that need no sat any more. */
-const releasing: ReadonlySet<OrderState> = new Set<OrderState>([
-  'expired',
+/** States from which on nobody is counted, so nobody needs to know who it was: it is paid, or over for good. */
+const forgetting: ReadonlySet<OrderState> = new Set<OrderState>([
+  'prep',
+  'queued',
+  'completed',
+  'error',
   'cancelled',
-  'waiting-refund',
   'refunded',
 ]);
 
 /**
- * Releases what an order has reserved where its state needs it no more, and takes it again where the order goes on and
- * nobody else has it: a payment in time may become known late.
+ * Releases what an order has reserved once it needs it no more, and takes it again where the order goes on and nobody
+ * else has it: a payment in time may become known late.
  */
-export async function keepReservation(tx: pg.ClientBase, orderId: string, state: OrderState): Promise<void> {
-  if (releasing.has(state)) {
+export async function keepReservation(tx: pg.ClientBase, order: ReservingOrder, now: Date): Promise<void> {
+  const { id, state } = order;
+  if (forgetting.has(state))
     await tx.query(
-      `UPDATE service.reserved_outputs SET released_at = now(), client = NULL
-        WHERE order_id = $1 AND released_at IS NULL`,
-      [orderId],
+      'UPDATE service.reserved_outputs SET client = NULL WHERE order_id = $1 AND client IS NOT NULL',
+      [id],
+    );
+  if (!isReserving(order, now)) {
+    await tx.query(
+      'UPDATE service.reserved_outputs SET released_at = now() WHERE order_id = $1 AND released_at IS NULL',
+      [id],
     );
     return;
   }
-  // who paid is not counted any more, so nobody needs to know who it was
-  if (state !== 'waiting-payment' && state !== 'waiting-confirmation')
-    await tx.query(
-      'UPDATE service.reserved_outputs SET client = NULL WHERE order_id = $1 AND client IS NOT NULL',
-      [orderId],
-    );
   await tx.query(
     `UPDATE service.reserved_outputs AS r SET released_at = NULL
       WHERE order_id = $1 AND released_at IS NOT NULL AND NOT EXISTS (
         SELECT FROM service.reserved_outputs AS o
          WHERE o.txid = r.txid AND o.vout = r.vout AND o.released_at IS NULL)`,
-    [orderId],
+    [id],
   );
 }

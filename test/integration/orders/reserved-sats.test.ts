@@ -3,13 +3,14 @@ import { displayHash, parseTxid } from '#kernel/primitives/hash.ts';
 import { readReservation } from '#orders/stock/reservations.store.ts';
 import { indexedStock, stockStanding } from '#orders/stock/stock-standing.ts';
 import { premined } from '#test/builders/regtest/etching.ts';
-import { addressOf, transaction } from '#test/builders/regtest/regtest-transaction.ts';
+import { addressOf, scriptOf, transaction } from '#test/builders/regtest/regtest-transaction.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 import { OrderWorld } from '#test/support/orders/order-world.ts';
 import { StockRoom } from '#test/support/orders/stock-room.ts';
 
 const receiver = 50_000;
 const refund = 50_001;
+const stranger = 50_002;
 const wanted = {
   files: [{ name: 'a.txt', size: 5, dataURL: 'data:text/plain;base64,aGVsbG8=' }],
   receiveAddress: addressOf(receiver),
@@ -71,6 +72,83 @@ describe.skipIf(bitcoindForTests() === null)('a sat of the inventory that an ord
       client.release();
     }
     expect(await world.desk.cancel(id)).toBe(true);
+  });
+
+  /** As if its time had been over for so long. */
+  async function over({ id }: Ordered, ago: string): Promise<void> {
+    await world.database.pool.query(
+      'UPDATE service.orders SET expires_at = now() - $2::interval WHERE id = $1',
+      [id, ago],
+    );
+    await world.wake(id);
+  }
+
+  test('is paid for no more once its output was spent elsewhere', async () => {
+    const stocked = await room.stock(2_000, 10_000);
+    const { id } = await ordered();
+    await world.bitcoind.rpc.call('sendrawtransaction', [await room.spend(stocked, scriptOf(stranger)), 0]);
+    await world.chain.mineMempool();
+    await world.until(id, 'expired');
+    expect((await world.desk.read(id))!.order.error).toMatch(
+      /sat of the inventory .* is not there any more/u,
+    );
+  });
+
+  test('counts for whoever reserved it once a late known payment takes it again', async () => {
+    for (let place = 0; place < 4; place++) await room.stock(0, 5_000);
+    const late = await ordered();
+    await over(late, '3 minutes');
+    await world.until(late.id, 'expired');
+    await world.eventually(async () => (await room.count('uncommon')) === 4);
+    // so that none of the others gets its sat
+    await world.database.pool.query(
+      `DELETE FROM service.inventory_outputs AS i USING service.reserved_outputs AS r
+        WHERE r.order_id = $1 AND r.txid = i.txid AND r.vout = i.vout`,
+      [late.id],
+    );
+    const others = [await ordered(), await ordered(), await ordered()];
+    await world.database.pool.query(
+      `UPDATE service.orders SET expires_at = now() + interval '10 minutes' WHERE id = $1`,
+      [late.id],
+    );
+    const { payment } = await world.chain.pay(late.script, late.amount);
+    await world.until(late.id, 'waiting-confirmation');
+    expect(await world.desk.cancel(others[0]!.id)).toBe(true);
+    await world.eventually(async () => (await room.count('uncommon')) === 1);
+    expect((await room.post('/inscribe', wanted)).status).toBe(409);
+    for (const { id } of others.slice(1)) expect(await world.desk.cancel(id)).toBe(true);
+    await world.chain.mine([payment]);
+    await world.until(late.id, 'queued');
+    await world.sent(late.id);
+    await world.chain.mineMempool();
+    await world.until(late.id, 'completed');
+  });
+
+  test('is held by a payment that no block takes for a day, and not for longer', async () => {
+    await room.stock(0, 10_000);
+    const order = await ordered();
+    await world.chain.pay(order.script, order.amount);
+    await world.until(order.id, 'waiting-confirmation');
+    await world.database.pool.query(
+      `UPDATE service.payments_seen SET first_seen = now() - interval '3 days' WHERE script = $1`,
+      [order.script],
+    );
+    await over(order, '23 hours');
+    await world.eventually(async () => {
+      const { rows } = await world.database.pool.query<{ hours: number }>(
+        'SELECT round(extract(epoch FROM look_at - now()) / 3600)::integer AS hours FROM service.orders WHERE id = $1',
+        [order.id],
+      );
+      return rows[0]!.hours === 1;
+    });
+    expect(await room.count('uncommon')).toBe(0);
+    await over(order, '24 hours');
+    await world.eventually(async () => (await room.count('uncommon')) === 1);
+    expect((await world.desk.read(order.id))!.order.state).toBe('waiting-confirmation');
+    // somebody else gets it
+    await ordered();
+    await world.chain.mineMempool();
+    await world.until(order.id, 'waiting-refund');
   });
 
   test('leaves runes of the payment to its customer, in the output of the inscription', async () => {

@@ -24,6 +24,7 @@ const facts: fc.Arbitrary<OrderFacts> = fc.record({
   parents: fc.constantFrom('missing', 'seen', 'here'),
   hasDeposits: fc.boolean(),
   isCancelAsked: fc.boolean(),
+  isSatGone: fc.boolean(),
   hasReveal: fc.boolean(),
   isRevealed: fc.boolean(),
   isAnchorTaken: fc.boolean(),
@@ -40,6 +41,7 @@ const base: OrderFacts = {
   parents: 'here',
   hasDeposits: false,
   isCancelAsked: false,
+  isSatGone: false,
   hasReveal: false,
   isRevealed: false,
   isAnchorTaken: false,
@@ -112,6 +114,13 @@ describe('the states of an order', () => {
       'paid',
     ],
     ['it was replaced', { ...base, payments: [paid({ isGone: true })] }, null],
+    ['its sat is gone', { ...base, isSatGone: true }, 'timeout'],
+    ['its sat is gone, and it is paid', { ...base, isSatGone: true, payments: [paid()] }, 'seen'],
+    [
+      'its sat is gone, and it is short',
+      { ...base, isSatGone: true, payments: [paid({ value: 9_999n })] },
+      null,
+    ],
   ])('while payment is waited for: %s', (_, given, event) => {
     expect(nextEvent('waiting-payment', given)).toBe(event);
   });
