@@ -62,6 +62,8 @@ export interface Offer extends OrderablePlace {
   readonly output: InventoryOutput;
   /** Of the wallet's branch for the inventory. */
   readonly keyIndex: number;
+  /** Outputs that count and can be sold from with the usual postage, whether orders have them or not. */
+  readonly ofType: readonly Outpoint[];
 }
 
 /** An output of the inventory, with what can be ordered from it. */
@@ -119,7 +121,13 @@ export class Inventory {
    */
   async offer(type: InventoryType, postage: number, asker: Asker): Promise<Offer | null> {
     const { network, fees } = this.#parts;
-    const stock = (await this.#stock()).filter(({ held }) => held.has(type));
+    const counted = (await this.#listedLately()).filter(
+      ({ problem, held }) => problem === null && held.has(type),
+    );
+    const sellable = counted.filter(({ held }) => (held.get(type)?.place ?? null) !== null);
+    const ofType = sellable.map(({ output }) => output);
+    const reserved = await reservedOutpoints(this.#parts.pool);
+    const stock = counted.filter(({ output }) => !reserved.has(nameOf(output)));
     // of many who ask at once each begins elsewhere, or all but one would lose theirs
     const first = stock.length === 0 ? 0 : randomInt(stock.length);
     for (const { output, held } of [...stock.slice(first), ...stock.slice(0, first)]) {
@@ -134,7 +142,7 @@ export class Inventory {
       const keyIndex = (await this.#ownAddresses()).findIndex(
         ({ script }) => Buffer.compare(script, output.script) === 0,
       );
-      if (problem === null && keyIndex !== -1) return { ...place, output, keyIndex };
+      if (problem === null && keyIndex !== -1) return { ...place, output, keyIndex, ofType };
     }
     return null;
   }

@@ -4,6 +4,7 @@ import { apiRoute } from '#http/server/api-route.ts';
 import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
 import { askerOf } from '#http/server/asker.ts';
 import { Shares } from '#http/server/budgets/shares.ts';
+import { isFromProxy } from '#http/server/client.ts';
 import { createsOrders } from '#http/server/guard.ts';
 import { bodyLimits } from '#http/server/limits.ts';
 import type { InventoryType } from '#inventory/inventory-types.ts';
@@ -156,6 +157,8 @@ interface AskedOrder extends Omit<WantedOrder, 'layout' | 'quote' | 'request' | 
   readonly policy: NodePolicy | null;
   /** The type of sats of the inventory that it wants; null: none. */
   readonly satType: InventoryType | null;
+  /** Whose sats that are not paid for are counted: of a proxy that names nobody all that come through it are one client. */
+  readonly reservingClient: string;
 }
 
 async function askedOrder(
@@ -208,13 +211,14 @@ async function askedOrder(
     refundScript: extras.refundScript,
     timeoutMinutes: extras.timeoutMinutes,
     filesUrl: (key) => `${origin}/files/${encodeURIComponent(key)}`,
+    reservingClient: isFromProxy(request) ? 'proxy' : asker.client,
   };
 }
 
 /** With its price, and with a sat of the inventory where it wants one. */
 async function wantedOrder(
   { deps, prices }: Pick<OrderParts, 'deps' | 'prices'>,
-  { read, extras, policy, satType, ...asked }: AskedOrder,
+  { read, extras, policy, satType, reservingClient, ...asked }: AskedOrder,
   asker: Asker,
 ): Promise<WantedOrder> {
   const stocked = satType === null ? null : await stockedOrder(deps, satType, asked.terms, asker);
@@ -231,13 +235,14 @@ async function wantedOrder(
     ...asked,
     terms,
     layout: quote.layout,
-    stocked: stocked === null ? null : { sat: stocked.sat, client: asker.client },
+    stocked: stocked === null ? null : { sat: stocked.sat, ofType: stocked.ofType, client: reservingClient },
     request: {
       ...extras.request(quote.postage, terms.files.length),
       payToAnchor: terms.burn,
       inscriptionIdPrefix: read.inscriptionIdPrefix,
       ...referralOf(read),
-      ...(satType === null ? {} : { rareSats: satType }),
+      // as it was sent: clients compare it with what they have
+      ...(satType === null ? {} : { rareSats: read.rareSats }),
     },
     quote: storedQuote(quote, { read, policy, prices }),
   };

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { Outpoint } from '#chain/outputs/output.queries.ts';
 import { knowsSatRanges } from '#chain/sats/known-ranges.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { InvalidRequest } from '#http/server/validation.ts';
@@ -64,6 +65,8 @@ export interface StockedOrder {
   /** With the output and the place of the sat. */
   readonly terms: OrderTerms;
   readonly sat: StockedSat;
+  /** Outputs of the inventory that orders of its type can have, and have. */
+  readonly ofType: readonly Outpoint[];
   /** What it costs beside the base fee, in sats. */
   readonly fee: bigint;
 }
@@ -84,11 +87,12 @@ export async function stockedOrder(
   const offer = await inventory.offer(type, Number(postage), asker);
   if (offer === null)
     throw soldOut(type, postage === BigInt(postageMost) ? '' : ` with a postage of ${postage} sats`);
-  const { output, keyIndex, place, sat } = offer;
+  const { output, keyIndex, place, sat, ofType } = offer;
   const { txid, vout, value, height, blockHash } = output;
   return {
     terms: { ...terms, inventory: { value: BigInt(value), place: BigInt(place) } },
     sat: { txid, vout, value, keyIndex, height, blockHash, place, sat },
+    ofType,
     fee: BigInt(inventory.baseFee(type)),
   };
 }

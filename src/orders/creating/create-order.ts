@@ -21,7 +21,7 @@ import { wakeOrder } from '#orders/order/order-wishes.store.ts';
 import { storedTerms } from '#orders/order/stored-terms.ts';
 import { depositWatcherOf, watcherOf } from '#orders/order/watchers.ts';
 import { type DepositAddress, insertDepositAddresses } from '#orders/parents/deposits.store.ts';
-import { reserve, type StockedSat } from '#orders/stock/reservations.store.ts';
+import { reserve, type StockedOutpoint, type StockedSat } from '#orders/stock/reservations.store.ts';
 import { watchScripts } from '#payments/store/watches.store.ts';
 
 /** A file as the customer sent it. */
@@ -41,7 +41,11 @@ export interface WantedOrder {
   readonly layout: OrderLayout;
   readonly quote: OrderQuote;
   /** The sat of the inventory that the terms name, and who reserves it; null: none. */
-  readonly stocked: { readonly sat: StockedSat; readonly client: string } | null;
+  readonly stocked: {
+    readonly sat: StockedSat;
+    readonly ofType: readonly StockedOutpoint[];
+    readonly client: string;
+  } | null;
   /** One an inscription; null: a delegate without a file. */
   readonly files: readonly (SentFile | null)[];
   readonly webhookUrl: string | null;
@@ -144,7 +148,8 @@ export async function createOrder(
     };
     await insertOrder(tx, made);
     if (stocked !== null) {
-      await reserve(tx, made.id, stocked.sat, { client: stocked.client, most: reservedMost });
+      const { sat, ofType, client } = stocked;
+      await reserve(tx, made.id, sat, { client, ofType, most: reservedMost });
       failpoint('order-reserved');
     }
     const deposits = await depositAddresses(tx, keys, terms.parents.length);

@@ -9,7 +9,7 @@ export interface ExtrasOptions {
   readonly network: NetworkParameters;
   /** Of an order that names none. */
   readonly timeoutMinutes: number;
-  /** That it may name; absent: a month. */
+  /** That it gets, whatever longer time it names; absent: what it names. */
   readonly timeoutMostMinutes?: number;
   /** Why a webhook must not be sent to a URL; null: it may. */
   readonly urlProblem: (url: string) => string | null;
@@ -92,8 +92,13 @@ function readTimeout(
   const minutes = values.whole(given, 'timeout');
   if (minutes === null) return null;
   const timeout = Number(minutes);
-  if (timeout >= timeoutStepMinutes && timeout <= most && timeout % timeoutStepMinutes === 0) return timeout;
-  return values.fault('timeout', `is in minutes: a multiple of ${timeoutStepMinutes}, ${most} at most`);
+  if (timeout >= timeoutStepMinutes && timeout <= timeoutMostMinutes && timeout % timeoutStepMinutes === 0)
+    // clients send the default of the public service, three days, without being asked
+    return Math.min(timeout, most);
+  return values.fault(
+    'timeout',
+    `is in minutes: a multiple of ${timeoutStepMinutes}, ${timeoutMostMinutes} at most`,
+  );
 }
 
 /** As it was sent: clients compare it with what they have. */

@@ -26,11 +26,21 @@ export interface Reservation extends Omit<StockedSat, 'blockHash'> {
   readonly isReleased: boolean;
 }
 
+export type StockedOutpoint = Pick<StockedSat, 'txid' | 'vout'>;
+
 /** Who reserves, and how many outputs one client may have that are not paid for. */
 export interface ReservedBy {
   readonly client: string;
   readonly most: number;
+  /** Outputs that have sats of the type. */
+  readonly ofType: readonly StockedOutpoint[];
 }
+
+/**
+ * What the clients of a network may have together that is not paid for: three customers of an office, and not the 256 times
+ * three of whoever rents a /24, or a /48 of IPv6, which costs as much as one address.
+ */
+const networkMost = 10;
 
 /**
  * Reserves a sat for an order that is being made. Creations take keys of the wallet first, one after the other, so no two
@@ -40,36 +50,68 @@ export async function reserve(
   tx: pg.ClientBase,
   orderId: string,
   { txid, vout, value, keyIndex, height, blockHash, place, sat }: StockedSat,
-  { client, most }: ReservedBy,
+  by: ReservedBy,
 ): Promise<void> {
-  const { rows } = await tx.query<{ count: number }>(
-    `SELECT count(*) AS count FROM service.reserved_outputs AS r JOIN service.orders AS o ON o.id = r.order_id
-      WHERE r.client = $1 AND r.released_at IS NULL AND o.state IN ('waiting-payment', 'waiting-confirmation')`,
-    [client],
-  );
-  if ((rows[0]?.count ?? 0) >= most)
-    throw new AppError(
-      'inventory_reserved_max',
-      `${most} orders of yours have a sat of the inventory and are not paid yet: pay or cancel one of them first.`,
-    );
+  // what was taken off the list meanwhile, or is in another block there, is offered no more
   const { rowCount } = await tx.query(
     `INSERT INTO service.reserved_outputs (order_id, txid, vout, value, key_index, height, block_hash, place, sat, client)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (txid, vout) WHERE released_at IS NULL DO NOTHING`,
+     SELECT $1, txid, vout, value, $4, $5, block_hash, $7, $8, $9 FROM service.inventory_outputs
+      WHERE txid = $2 AND vout = $3 AND block_hash = $6 AND value = $10
+     ON CONFLICT (txid, vout) WHERE released_at IS NULL DO NOTHING`,
     [
       orderId,
       Buffer.from(txid),
       vout,
-      value,
       keyIndex,
       height,
       Buffer.from(parseBlockHash(blockHash) ?? []),
       place,
       sat,
-      client,
+      by.client,
+      value,
     ],
   );
   if (rowCount === 0)
     throw new AppError('inventory_taken', 'Another order has just got this sat of the inventory: try again.');
+  await requireFewUnpaid(tx, by);
+}
+
+/** With the one that was just reserved. Throws `inventory_reserved_max`. */
+async function requireFewUnpaid(tx: pg.ClientBase, { client, most, ofType }: ReservedBy): Promise<void> {
+  // those that are paid for have no client: no more rows than the list has
+  const { rows } = await tx.query<{ of_client: number; of_network: number; of_type: number }>(
+    `SELECT count(*) FILTER (WHERE client = $1) AS of_client,
+            count(*) FILTER (WHERE starts_with(client, $2)) AS of_network,
+            count(*) FILTER (WHERE (r.txid, r.vout) IN (SELECT * FROM unnest($3::bytea[], $4::bigint[]))) AS of_type
+       FROM service.reserved_outputs AS r JOIN service.orders AS o ON o.id = r.order_id
+      WHERE r.client IS NOT NULL AND r.released_at IS NULL AND o.state IN ('waiting-payment', 'waiting-confirmation')`,
+    [client, networkOf(client), ofType.map(({ txid }) => Buffer.from(txid)), ofType.map(({ vout }) => vout)],
+  );
+  const [{ of_client: ofClient, of_network: ofNetwork, of_type: reserved } = noneReserved] = rows;
+  if (ofClient > most)
+    throw tooMany(
+      `${most} orders of yours have a sat of the inventory and are not paid yet: pay or cancel one of them first.`,
+    );
+  // an operator who lets one address have more lets its network
+  const ofNetworkMost = Math.max(networkMost, most);
+  if (ofNetwork > ofNetworkMost)
+    throw tooMany(
+      `${ofNetworkMost} orders of your network have a sat of the inventory and are not paid yet: try again within 30 minutes.`,
+    );
+  // who has thousands of addresses closes half of the shop for nothing, and not all of it
+  if (reserved > Math.max(Math.floor(ofType.length / 2), 1))
+    throw tooMany(
+      'Half of the sats of this type are in orders that are not paid yet: try again within 30 minutes.',
+    );
+}
+
+const noneReserved = { of_client: 0, of_network: 0, of_type: 0 };
+const tooMany = (message: string): AppError => new AppError('inventory_reserved_max', message);
+
+/** What the clients of a network begin with: of IPv4 a /24, of IPv6 a /48, which is what one customer of a provider gets. */
+function networkOf(client: string): string {
+  const [whole] = /^(?:\d+\.){3}|^(?:[\da-f]+:){3}/u.exec(client) ?? [client];
+  return whole;
 }
 
 /** What an order has reserved; null: nothing. */
