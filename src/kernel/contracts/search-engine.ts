@@ -19,7 +19,7 @@ export interface Tip {
 export interface Snapshot {
   readonly client: PoolClient;
   readonly tip: Tip | null;
-  /** The row of the engine's `opening`, in the moment of the snapshot. Absent: it was not asked. */
+  /** A row with the columns of the engine's `opening`, in the moment of the snapshot. Absent: it was not asked. */
   readonly opening?: unknown;
   /** Aborted when the client no longer waits for the answer. */
   readonly signal?: AbortSignal;
