@@ -7,7 +7,14 @@ import { correctionsTo, entriesOf } from '#orders/ledger/ledger.ts';
 import type { OwedMoney } from '#orders/ledger/settlements.ts';
 import type { OrderFunds } from '#orders/making/make-transactions.ts';
 import { owedTooLittle } from '#orders/making/plan-refund.ts';
-import { lockOrder, lookAgain, moveOrder, type Order, recordEvent } from '#orders/order/order.store.ts';
+import {
+  isRefusal,
+  lockOrder,
+  lookAgain,
+  moveOrder,
+  type Order,
+  recordEvent,
+} from '#orders/order/order.store.ts';
 import { countsInTime, isDeep, nextEvent, type OrderFacts, paidInTime } from '#orders/order/order-facts.ts';
 import { nextState, type OrderEvent, type OrderState } from '#orders/order/order-machine.ts';
 import { forgetCancellation } from '#orders/order/order-wishes.store.ts';
@@ -178,16 +185,18 @@ async function apply(
   steps: OrderSteps,
   known: Known,
 ): Promise<Order> {
-  const error = reasonOf(event, known.facts);
+  const error = reasonOf(event, order, known.facts);
   const isApplied = await applyEvent(tx, order, event, steps, error);
   assert(isApplied, `the facts of order ${order.id} say ${event}, which ${order.state} refuses`);
   if (event === 'revealed') await restock(tx, known, steps);
   return relock(tx, order.id);
 }
 
-/** Why an order ends, where facts alone say so. */
-function reasonOf(event: OrderEvent, { isSatGone }: OrderFacts): string | null {
+/** Why an order ends, where its facts and what it said before tell. */
+function reasonOf(event: OrderEvent, { error }: Order, { isSatGone }: OrderFacts): string | null {
   if (event === 'failed') return takenFromAnchor;
+  // who was paid back still reads why
+  if (event === 'refunded') return error === null || isRefusal(error) ? null : error;
   return event === 'timeout' && isSatGone ? stockGone : null;
 }
 

@@ -278,6 +278,11 @@ export async function recordEvent(
   );
 }
 
+const refusal = 'The node refuses transaction ';
+
+/** Whether the error of an order is what `noteRefusal` noted: no longer true once a block has the transaction. */
+export const isRefusal = (error: string): boolean => error.startsWith(refusal);
+
 /** The node never takes a transaction of an order that is under way, for this reason; null: it takes it, or will. */
 export async function noteRefusal(
   client: pg.ClientBase,
@@ -285,7 +290,7 @@ export async function noteRefusal(
   txid: Txid,
   reason: string | null,
 ): Promise<void> {
-  const refused = `The node refuses transaction ${displayHash(txid)}: `;
+  const refused = `${refusal}${displayHash(txid)}: `;
   await client.query(
     `UPDATE service.orders SET error = $2 || $3
       WHERE id = $1 AND state IN ('queued', 'waiting-refund')

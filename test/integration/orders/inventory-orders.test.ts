@@ -378,6 +378,9 @@ describe.skipIf(bitcoindForTests() === null)('an order of a sat of the inventory
       /sat of the inventory .* is not there any more/u,
     );
     await refunded(order);
+    expect((await world.desk.read(order.id))!.order.error).toMatch(
+      /sat of the inventory .* is not there any more/u,
+    );
     expect(await room.count('uncommon')).toBe(0);
   });
 
