@@ -9,14 +9,14 @@ export const inventoryCommand: Command = {
   name: 'inventory',
   object: null,
   operands: 'add|list|scan|remove|address',
-  summary:
-    'add, list, scan for and remove outputs with special sats of your own, and show where to send them',
+  summary: 'outputs with special sats of your own, for orders, and where to send them',
   details: `What orders may use of special sats, and GET /inventory counts: outputs at addresses of the wallet
 that address shows (address 3 is another one, from 0 to 99). INVENTORY_DESCRIPTOR says which other
-addresses are yours: what lies there is listed, and no order has it. add notes an output, if it is unspent, yours, of age, free of inscriptions and runes,
-and holds sats of the types of the inventory. scan does so for all your outputs, and removes those that
-are spent. list says which of them count now, or why not. remove forgets one; the output stays where it
-is. add, scan and list ask the node. All of them may run beside a service (docs/inventory.md).
+addresses are yours: what lies there is listed, and no order has it. add notes an output, if it is
+unspent, yours, of age, free of inscriptions and runes, and holds sats of the types of the inventory.
+scan does so for all your outputs, and removes those that are spent. list says which of them count now,
+or why not. remove forgets one; the output stays where it is. add, scan and list ask the node. All of
+them may run beside a service (docs/inventory.md). Orders need INDEX_SATS.
 
   satscribe inventory address
   satscribe inventory scan --cookie-file ~/.bitcoin/.cookie
