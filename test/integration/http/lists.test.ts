@@ -7,15 +7,12 @@ import { follow } from '#indexer/follow/follow.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
 import { scriptToAddress } from '#kernel/bitcoin/address.ts';
 import { networks } from '#kernel/primitives/network.ts';
-import { createPostgresEngine } from '#search/postgres/postgres-engine.ts';
-import { createSearchService } from '#search/service/search-service.ts';
 import { GoldenChain, type OrdInscription } from '#test/support/chain/golden-chain.ts';
 import { naiveOutputs } from '#test/support/chain/output-chain.ts';
 import { buildCheckedApp } from '#test/support/checked-app.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
-import { silentLogger } from '#test/support/http-app.ts';
-import { testOperations } from '#test/support/operations.ts';
 import { parseThreads } from '#test/support/parse-threads.ts';
+import { readerParts } from '#test/support/reader-parts.ts';
 
 const golden = new GoldenChain('reorg-1');
 const tips = golden.tips();
@@ -43,13 +40,7 @@ async function indexed(pool: TestDatabase['pool'], tip: string, indexAddresses: 
 }
 
 function appOf({ readers }: TestDatabase): App {
-  return buildCheckedApp({
-    pool: readers,
-    search: createSearchService({ pool: readers, engine: createPostgresEngine() }),
-    network: networks.regtest,
-    logger: silentLogger(),
-    operations: testOperations(readers),
-  });
+  return buildCheckedApp(readerParts(readers));
 }
 
 beforeAll(async () => {

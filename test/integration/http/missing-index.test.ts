@@ -3,13 +3,10 @@ import type { App } from '#http/server/app-dependencies.ts';
 import { ensureSecondaryIndexes } from '#indexer/apply/secondary-indexes.ts';
 import { scriptToAddress } from '#kernel/bitcoin/address.ts';
 import { networks } from '#kernel/primitives/network.ts';
-import { createPostgresEngine } from '#search/postgres/postgres-engine.ts';
-import { createSearchService } from '#search/service/search-service.ts';
 import { buildCheckedApp } from '#test/support/checked-app.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
-import { silentLogger } from '#test/support/http-app.ts';
 import { ownerScript, writeListedRows } from '#test/support/listed-rows.ts';
-import { testOperations } from '#test/support/operations.ts';
+import { readerParts } from '#test/support/reader-parts.ts';
 
 let database: TestDatabase;
 let app: App;
@@ -18,13 +15,7 @@ beforeAll(async () => {
   database = await createTestDatabase();
   const { pool, readers } = database;
   await writeListedRows(pool, { count: 24_000, perBlock: 100 });
-  app = buildCheckedApp({
-    pool: readers,
-    search: createSearchService({ pool: readers, engine: createPostgresEngine() }),
-    network: networks.regtest,
-    logger: silentLogger(),
-    operations: testOperations(readers),
-  });
+  app = buildCheckedApp(readerParts(readers));
   await app.ready();
 }, 60_000);
 

@@ -7,9 +7,6 @@ import type { InventoryStanding } from '#inventory/inventory-standing.ts';
 import { defaultBaseFees } from '#inventory/inventory-types.ts';
 import { ownScriptsOf } from '#inventory/own-scripts.ts';
 import { displayHash, parseTxid } from '#kernel/primitives/hash.ts';
-import { networks } from '#kernel/primitives/network.ts';
-import { createPostgresEngine } from '#search/postgres/postgres-engine.ts';
-import { createSearchService } from '#search/service/search-service.ts';
 import { premined } from '#test/builders/regtest/etching.ts';
 import {
   addressOf,
@@ -20,9 +17,8 @@ import {
 } from '#test/builders/regtest/regtest-transaction.ts';
 import { testAsker } from '#test/support/asker.ts';
 import { buildCheckedApp } from '#test/support/checked-app.ts';
-import { silentLogger } from '#test/support/http-app.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
-import { testOperations } from '#test/support/operations.ts';
+import { readerParts } from '#test/support/reader-parts.ts';
 import { runCli } from '#test/support/run-cli.ts';
 import { type IndexedNode, startIndexedNode } from '#test/support/utxos/indexed-node.ts';
 import { utxosOfIndex } from '#test/support/utxos/utxos-of-index.ts';
@@ -250,11 +246,7 @@ describe.skipIf(bitcoindForTests() === null)('the inventory', () => {
     const { database, bitcoind, tracer } = indexed;
     for (const coin of [good, other]) await inventory().add(outpointOf(coin), asker);
     const app = buildCheckedApp({
-      pool: database.readers,
-      search: createSearchService({ pool: database.readers, engine: createPostgresEngine() }),
-      network: networks.regtest,
-      logger: silentLogger(),
-      operations: testOperations(database.readers),
+      ...readerParts(database.readers),
       node: bitcoind.rpc,
       satTracer: tracer,
       utxos: reader(),

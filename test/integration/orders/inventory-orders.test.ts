@@ -7,7 +7,7 @@ import { balancesOf } from '#orders/ledger/ledger.ts';
 import { tellCustomer } from '#orders/tell-customer.ts';
 import { addressOf, scriptOf, transaction } from '#test/builders/regtest/regtest-transaction.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
-import { OrderWorld } from '#test/support/orders/order-world.ts';
+import type { OrderWorld } from '#test/support/orders/order-world.ts';
 import { proxyAddress, StockRoom } from '#test/support/orders/stock-room.ts';
 
 const receiver = 50_000;
@@ -39,13 +39,10 @@ describe.skipIf(bitcoindForTests() === null)('an order of a sat of the inventory
   let world: OrderWorld;
   let room: StockRoom;
   beforeAll(async () => {
-    world = await OrderWorld.start({}, 180, { indexSats: true, indexRunes: true, indexAddresses: true });
-    room = await StockRoom.open(world);
+    room = await StockRoom.start(180);
+    world = room.world;
   }, 180_000);
-  afterAll(async () => {
-    await room?.close();
-    await world?.close();
-  });
+  afterAll(() => room?.close());
   // what a test left reserved is neither stock of the next one nor counted there
   beforeEach(() => room.forget());
 

@@ -5,7 +5,7 @@ import { indexedStock, stockStanding } from '#orders/stock/stock-standing.ts';
 import { premined } from '#test/builders/regtest/etching.ts';
 import { addressOf, scriptOf, transaction } from '#test/builders/regtest/regtest-transaction.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
-import { OrderWorld } from '#test/support/orders/order-world.ts';
+import type { OrderWorld } from '#test/support/orders/order-world.ts';
 import { StockRoom } from '#test/support/orders/stock-room.ts';
 
 const receiver = 50_000;
@@ -29,13 +29,10 @@ describe.skipIf(bitcoindForTests() === null)('a sat of the inventory that an ord
   let world: OrderWorld;
   let room: StockRoom;
   beforeAll(async () => {
-    world = await OrderWorld.start({}, 160, { indexSats: true, indexRunes: true, indexAddresses: true });
-    room = await StockRoom.open(world);
+    room = await StockRoom.start(160);
+    world = room.world;
   }, 180_000);
-  afterAll(async () => {
-    await room?.close();
-    await world?.close();
-  });
+  afterAll(() => room?.close());
   beforeEach(() => room.forget());
 
   async function ordered(): Promise<Ordered> {

@@ -12,19 +12,16 @@ import { networks } from '#kernel/primitives/network.ts';
 import { connectNode } from '#node/bitcoin-node.ts';
 import { NodeTraceSource } from '#sat-ranges/node-trace-source.ts';
 import { SatTracer } from '#sat-ranges/sat-tracer.ts';
-import { createPostgresEngine } from '#search/postgres/postgres-engine.ts';
-import { createSearchService } from '#search/service/search-service.ts';
 import { openSatTracer } from '#src/app/sat-tracer.ts';
 import { GoldenChain } from '#test/support/chain/golden-chain.ts';
 import { sizeOf } from '#test/support/chain/sat-chain.ts';
 import { buildCheckedApp } from '#test/support/checked-app.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
-import { silentLogger } from '#test/support/http-app.ts';
 import { type Bitcoind, startBitcoind } from '#test/support/node/bitcoind.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
-import { testOperations } from '#test/support/operations.ts';
 import { parseThreads } from '#test/support/parse-threads.ts';
 import { sampleStep } from '#test/support/property-runs.ts';
+import { readerParts } from '#test/support/reader-parts.ts';
 import { utxosOfIndex } from '#test/support/utxos/utxos-of-index.ts';
 
 /** The chains fed to a real node. All of them take minutes. */
@@ -87,11 +84,7 @@ describe.skipIf(bitcoindForTests() === null).each(chains)(
       });
       fromIndex = openSatTracer(readers, node.rpc, source);
       app = buildCheckedApp({
-        pool: readers,
-        search: createSearchService({ pool: readers, engine: createPostgresEngine() }),
-        network: networks[golden.chain.network],
-        logger: silentLogger(),
-        operations: testOperations(readers),
+        ...readerParts(readers, networks[golden.chain.network]),
         node: node.rpc,
         satTracer: tracer,
         utxos: utxosOfIndex(readers, node.rpc, tracer),

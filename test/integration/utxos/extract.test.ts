@@ -2,9 +2,6 @@ import { Transaction } from '@scure/btc-signer';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { App } from '#http/server/app-dependencies.ts';
 import type { TxidHex } from '#kernel/primitives/hash.ts';
-import { networks } from '#kernel/primitives/network.ts';
-import { createPostgresEngine } from '#search/postgres/postgres-engine.ts';
-import { createSearchService } from '#search/service/search-service.ts';
 import {
   addressOf,
   type Coin,
@@ -13,9 +10,8 @@ import {
   transaction,
 } from '#test/builders/regtest/regtest-transaction.ts';
 import { buildCheckedApp } from '#test/support/checked-app.ts';
-import { silentLogger } from '#test/support/http-app.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
-import { testOperations } from '#test/support/operations.ts';
+import { readerParts } from '#test/support/reader-parts.ts';
 import { type IndexedNode, startIndexedNode } from '#test/support/utxos/indexed-node.ts';
 import { utxosOfIndex } from '#test/support/utxos/utxos-of-index.ts';
 
@@ -83,11 +79,7 @@ describe.skipIf(bitcoindForTests() === null)('/satextractor/extract', () => {
     sats = [subsidy, 2 * subsidy];
     const utxos = utxosOfIndex(database.readers, bitcoind.rpc, tracer);
     app = buildCheckedApp({
-      pool: database.readers,
-      search: createSearchService({ pool: database.readers, engine: createPostgresEngine() }),
-      network: networks.regtest,
-      logger: silentLogger(),
-      operations: testOperations(database.readers),
+      ...readerParts(database.readers),
       node: bitcoind.rpc,
       satTracer: tracer,
       utxos,

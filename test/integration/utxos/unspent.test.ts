@@ -2,17 +2,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { App } from '#http/server/app-dependencies.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { formatInscriptionId } from '#kernel/primitives/inscription-id.ts';
-import { networks } from '#kernel/primitives/network.ts';
 import { OutgoingHttp } from '#outgoing/outgoing-http.ts';
-import { createPostgresEngine } from '#search/postgres/postgres-engine.ts';
-import { createSearchService } from '#search/service/search-service.ts';
 import { premined } from '#test/builders/regtest/etching.ts';
 import { addressOf, type Coin, scriptOf, transaction } from '#test/builders/regtest/regtest-transaction.ts';
 import { testAsker } from '#test/support/asker.ts';
 import { buildCheckedApp } from '#test/support/checked-app.ts';
-import { silentLogger } from '#test/support/http-app.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
-import { testOperations } from '#test/support/operations.ts';
+import { readerParts } from '#test/support/reader-parts.ts';
 import { type EsploraServer, startEsploraServer } from '#test/support/utxos/esplora-server.ts';
 import { type IndexedNode, startIndexedNode } from '#test/support/utxos/indexed-node.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
@@ -297,11 +293,7 @@ describe.skipIf(bitcoindForTests() === null)('unspent outputs', () => {
     beforeAll(async () => {
       const { bitcoind, database, tracer } = indexed;
       app = buildCheckedApp({
-        pool: database.readers,
-        search: createSearchService({ pool: database.readers, engine: createPostgresEngine() }),
-        network: networks.regtest,
-        logger: silentLogger(),
-        operations: testOperations(database.readers),
+        ...readerParts(database.readers),
         node: bitcoind.rpc,
         satTracer: tracer,
         utxos: reader('auto'),

@@ -6,14 +6,12 @@ import { openNodeSource } from '#indexer/source/node-source.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { networks } from '#kernel/primitives/network.ts';
 import { type BitcoinNode, connectNode } from '#node/bitcoin-node.ts';
-import { createPostgresEngine } from '#search/postgres/postgres-engine.ts';
-import { createSearchService } from '#search/service/search-service.ts';
 import { RegtestChain } from '#test/builders/regtest/regtest-chain.ts';
 import { buildCheckedApp } from '#test/support/checked-app.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { silentLogger } from '#test/support/http-app.ts';
-import { testOperations } from '#test/support/operations.ts';
 import { parseThreads } from '#test/support/parse-threads.ts';
+import { readerParts } from '#test/support/reader-parts.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 import { type Bitcoind, type BitcoindOptions, startBitcoind } from './bitcoind.ts';
 
@@ -52,13 +50,7 @@ export class LiveMempool {
     const chain = await RegtestChain.start(bitcoind.rpc, 130);
     const database = await createTestDatabase();
     const { readers } = database;
-    const app = buildCheckedApp({
-      pool: readers,
-      search: createSearchService({ pool: readers, engine: createPostgresEngine() }),
-      network: networks.regtest,
-      logger: silentLogger(),
-      operations: testOperations(readers),
-    } as Parameters<typeof buildCheckedApp>[0]);
+    const app = buildCheckedApp(readerParts(readers));
     await app.ready();
     const node = await connectNode(bitcoind.settings);
     return new LiveMempool(bitcoind, chain, database, app, node);

@@ -4,12 +4,9 @@ import { Inventory, type ListedInventory } from '#inventory/inventory.ts';
 import { defaultBaseFees, type InventoryType } from '#inventory/inventory-types.ts';
 import { parseTxid } from '#kernel/primitives/hash.ts';
 import { genesisHeight } from '#kernel/primitives/height.ts';
-import { networks } from '#kernel/primitives/network.ts';
 import { connectNode } from '#node/bitcoin-node.ts';
 import { NodeTraceSource } from '#sat-ranges/node-trace-source.ts';
 import { SatTracer } from '#sat-ranges/sat-tracer.ts';
-import { createPostgresEngine } from '#search/postgres/postgres-engine.ts';
-import { createSearchService } from '#search/service/search-service.ts';
 import { inventoryOwners } from '#src/app/inventory.ts';
 import {
   type Coin,
@@ -18,10 +15,9 @@ import {
 } from '#test/builders/regtest/regtest-transaction.ts';
 import { testAsker } from '#test/support/asker.ts';
 import { buildCheckedApp } from '#test/support/checked-app.ts';
-import { silentLogger } from '#test/support/http-app.ts';
-import { testOperations } from '#test/support/operations.ts';
+import { readerParts } from '#test/support/reader-parts.ts';
 import { utxosOfIndex } from '#test/support/utxos/utxos-of-index.ts';
-import type { OrderWorld } from './order-world.ts';
+import { OrderWorld } from './order-world.ts';
 
 /** An output of the inventory with one uncommon sat. */
 export interface Stocked {
@@ -53,7 +49,13 @@ export class StockRoom {
     this.#close = close;
   }
 
-  static async open(world: OrderWorld): Promise<StockRoom> {
+  /** A world with an index of sats, of so many blocks, whose orders can have what lies here. */
+  static async start(blocks: number): Promise<StockRoom> {
+    const world = await OrderWorld.start({}, blocks, {
+      indexSats: true,
+      indexRunes: true,
+      indexAddresses: true,
+    });
     const { database, bitcoind } = world;
     const node = await connectNode(bitcoind.settings);
     const source = openNodeSource(node, { firstHeight: genesisHeight });
@@ -73,11 +75,7 @@ export class StockRoom {
         freshMs: 0,
       });
     const app = buildCheckedApp({
-      pool: database.readers,
-      search: createSearchService({ pool: database.readers, engine: createPostgresEngine() }),
-      network: networks.regtest,
-      logger: silentLogger(),
-      operations: testOperations(database.readers),
+      ...readerParts(database.readers),
       node: bitcoind.rpc,
       orders: world.desk,
       inventory: opened(database.readers),
@@ -91,6 +89,7 @@ export class StockRoom {
       async () => {
         await app.close();
         await source.close();
+        await world.close();
       },
     );
   }

@@ -9,13 +9,10 @@ import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { networks } from '#kernel/primitives/network.ts';
-import { createPostgresEngine } from '#search/postgres/postgres-engine.ts';
-import { createSearchService } from '#search/service/search-service.ts';
 import { GoldenChain } from '#test/support/chain/golden-chain.ts';
 import { buildCheckedApp } from '#test/support/checked-app.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
-import { silentLogger } from '#test/support/http-app.ts';
-import { testOperations } from '#test/support/operations.ts';
+import { readerParts } from '#test/support/reader-parts.ts';
 
 /** A chain with an inscription of 130 children and one of 105 parents. */
 const golden = new GoldenChain('families-1');
@@ -29,11 +26,7 @@ let app: App;
 async function appWith(extra: Partial<AppDependencies>): Promise<App> {
   const { readers } = database;
   const made = buildCheckedApp({
-    pool: readers,
-    search: createSearchService({ pool: readers, engine: createPostgresEngine() }),
-    network: networks[golden.chain.network],
-    logger: silentLogger(),
-    operations: testOperations(readers),
+    ...readerParts(readers, networks[golden.chain.network]),
     ...extra,
   });
   apps.push(made);

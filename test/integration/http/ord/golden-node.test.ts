@@ -6,18 +6,15 @@ import type { App } from '#http/server/app-dependencies.ts';
 import { follow } from '#indexer/follow/follow.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
 import { networks } from '#kernel/primitives/network.ts';
-import { createPostgresEngine } from '#search/postgres/postgres-engine.ts';
-import { createSearchService } from '#search/service/search-service.ts';
 import { GoldenChain } from '#test/support/chain/golden-chain.ts';
 import { differences } from '#test/support/chain/ord-golden.ts';
 import { buildCheckedApp } from '#test/support/checked-app.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
-import { silentLogger } from '#test/support/http-app.ts';
 import { type Bitcoind, startBitcoind } from '#test/support/node/bitcoind.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
-import { testOperations } from '#test/support/operations.ts';
 import { parseThreads } from '#test/support/parse-threads.ts';
 import { sampleStep } from '#test/support/property-runs.ts';
+import { readerParts } from '#test/support/reader-parts.ts';
 
 /** The chains fed to a real node. All of them take minutes. */
 const chains = (process.env['GOLDEN_NODE_CHAINS'] ?? 'reorg-1,transfers-1').split(',');
@@ -46,11 +43,7 @@ describe.skipIf(bitcoindForTests() === null)('with a node and no blocks of its o
       await follow({ source, pool, signal: new AbortController().signal, threads: parseThreads() });
       await source.close();
       app = buildCheckedApp({
-        pool: readers,
-        search: createSearchService({ pool: readers, engine: createPostgresEngine() }),
-        network: networks[golden.chain.network],
-        logger: silentLogger(),
-        operations: testOperations(readers),
+        ...readerParts(readers, networks[golden.chain.network]),
         node: node.rpc,
       });
       await app.ready();

@@ -8,17 +8,14 @@ import { follow } from '#indexer/follow/follow.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import { networks } from '#kernel/primitives/network.ts';
-import { createPostgresEngine } from '#search/postgres/postgres-engine.ts';
-import { createSearchService } from '#search/service/search-service.ts';
 import { GoldenChain, goldenChainNames } from '#test/support/chain/golden-chain.ts';
 import { differences, indexQuestions } from '#test/support/chain/ord-golden.ts';
 import { buildCheckedApp } from '#test/support/checked-app.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { exactJson } from '#test/support/exact-json.ts';
-import { silentLogger } from '#test/support/http-app.ts';
-import { testOperations } from '#test/support/operations.ts';
 import { parseThreads } from '#test/support/parse-threads.ts';
 import { sampleStep } from '#test/support/property-runs.ts';
+import { readerParts } from '#test/support/reader-parts.ts';
 
 /** Similar requests are sampled, an eighth of the inscriptions among them. A long run sends all of them. */
 const sampled: Readonly<Record<string, number>> = {
@@ -89,11 +86,7 @@ describe.each(goldenChainNames)('ord’s API over the golden chain %s, from its 
     const { readers } = database;
     blocks = await openFolderSource(folder);
     app = buildCheckedApp({
-      pool: readers,
-      search: createSearchService({ pool: readers, engine: createPostgresEngine() }),
-      network: networks[golden.chain.network],
-      logger: silentLogger(),
-      operations: testOperations(readers),
+      ...readerParts(readers, networks[golden.chain.network]),
       blocks,
     });
     await app.ready();

@@ -9,17 +9,14 @@ import { follow } from '#indexer/follow/follow.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import { networks } from '#kernel/primitives/network.ts';
-import { createPostgresEngine } from '#search/postgres/postgres-engine.ts';
-import { createSearchService } from '#search/service/search-service.ts';
 import { GoldenChain } from '#test/support/chain/golden-chain.ts';
 import { buildCheckedApp } from '#test/support/checked-app.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { exactJson } from '#test/support/exact-json.ts';
 import { freePort } from '#test/support/free-port.ts';
-import { silentLogger } from '#test/support/http-app.ts';
 import { type Bitcoind, startBitcoind } from '#test/support/node/bitcoind.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
-import { testOperations } from '#test/support/operations.ts';
+import { readerParts } from '#test/support/reader-parts.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
 /**
@@ -104,11 +101,7 @@ describe.skipIf(ord === '' || bitcoindForTests() === null)('beside a running ord
     blocks = await openFolderSource(folder);
     await follow({ source: blocks, pool, signal: new AbortController().signal });
     app = buildCheckedApp({
-      pool: readers,
-      search: createSearchService({ pool: readers, engine: createPostgresEngine() }),
-      network: networks[golden.chain.network],
-      logger: silentLogger(),
-      operations: testOperations(readers),
+      ...readerParts(readers, networks[golden.chain.network]),
       blocks,
       node: node.rpc,
     });

@@ -9,16 +9,14 @@ import { follow } from '#indexer/follow/follow.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import { networks } from '#kernel/primitives/network.ts';
-import { createPostgresEngine } from '#search/postgres/postgres-engine.ts';
-import { createSearchService } from '#search/service/search-service.ts';
 import { GoldenChain } from '#test/support/chain/golden-chain.ts';
 import { buildCheckedApp } from '#test/support/checked-app.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { exactJson } from '#test/support/exact-json.ts';
-import { createHttpApp, silentLogger } from '#test/support/http-app.ts';
-import { testOperations } from '#test/support/operations.ts';
+import { createHttpApp } from '#test/support/http-app.ts';
 import { parseThreads } from '#test/support/parse-threads.ts';
 import { sampleStep } from '#test/support/property-runs.ts';
+import { readerParts } from '#test/support/reader-parts.ts';
 
 /** ord's `/output` as recorded. */
 interface Output {
@@ -71,11 +69,7 @@ describe.each(['runes-1', 'mixed-1'])('runes of the golden chain %s', (name) => 
     const { signal } = new AbortController();
     await follow({ source: blocks, pool, signal, threads: parseThreads(), indexAddresses: true });
     app = buildCheckedApp({
-      pool: readers,
-      search: createSearchService({ pool: readers, engine: createPostgresEngine() }),
-      network: networks[golden.chain.network],
-      logger: silentLogger(),
-      operations: testOperations(readers),
+      ...readerParts(readers, networks[golden.chain.network]),
       blocks,
       eventKinds: [storedInscriptionKind, storedRuneKind],
     });

@@ -7,14 +7,11 @@ import { follow } from '#indexer/follow/follow.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import { networks } from '#kernel/primitives/network.ts';
-import { createPostgresEngine } from '#search/postgres/postgres-engine.ts';
-import { createSearchService } from '#search/service/search-service.ts';
 import { GoldenChain } from '#test/support/chain/golden-chain.ts';
 import { buildCheckedApp } from '#test/support/checked-app.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
-import { silentLogger } from '#test/support/http-app.ts';
-import { testOperations } from '#test/support/operations.ts';
 import { parseThreads } from '#test/support/parse-threads.ts';
+import { readerParts } from '#test/support/reader-parts.ts';
 
 /** What ord answers about every sat is compared in golden.test.ts; here is the rest of its paths about sats. */
 const golden = new GoldenChain('sats-1');
@@ -32,11 +29,7 @@ beforeAll(async () => {
   blocks = await openFolderSource(folder);
   await follow({ source: blocks, pool, signal: new AbortController().signal, threads: parseThreads() });
   app = buildCheckedApp({
-    pool: readers,
-    search: createSearchService({ pool: readers, engine: createPostgresEngine() }),
-    network: networks[golden.chain.network],
-    logger: silentLogger(),
-    operations: testOperations(readers),
+    ...readerParts(readers, networks[golden.chain.network]),
     blocks,
   });
   await app.ready();

@@ -13,17 +13,14 @@ import { asHeight } from '#kernel/primitives/height.ts';
 import { networks } from '#kernel/primitives/network.ts';
 import { parseRune, runeCommitment } from '#kernel/runes/rune.ts';
 import { minimumRuneAt, unlockHeight } from '#kernel/runes/unlock-schedule.ts';
-import { createPostgresEngine } from '#search/postgres/postgres-engine.ts';
-import { createSearchService } from '#search/service/search-service.ts';
 import { GoldenChain } from '#test/support/chain/golden-chain.ts';
 import { buildCheckedApp } from '#test/support/checked-app.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { exactJson } from '#test/support/exact-json.ts';
-import { silentLogger } from '#test/support/http-app.ts';
 import { whileLocked } from '#test/support/locked-tables.ts';
-import { testOperations } from '#test/support/operations.ts';
 import { parseThreads } from '#test/support/parse-threads.ts';
 import { sampleStep } from '#test/support/property-runs.ts';
+import { readerParts } from '#test/support/reader-parts.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
 interface RuneAnswer {
@@ -98,11 +95,7 @@ describe('runes on our own paths', () => {
     await follow({ source, pool, signal: new AbortController().signal, threads: parseThreads() });
     await source.close();
     app = buildCheckedApp({
-      pool: readers,
-      search: createSearchService({ pool: readers, engine: createPostgresEngine() }),
-      network,
-      logger: silentLogger(),
-      operations: testOperations(readers),
+      ...readerParts(readers, network),
       eventKinds: [storedInscriptionKind, storedRuneKind],
     });
     await app.ready();

@@ -4,7 +4,7 @@ import { plannedWeight } from '#kernel/bitcoin/plan-weight.ts';
 import { virtualSize } from '#kernel/bitcoin/transaction-size.ts';
 import { trustedTxid } from '#kernel/primitives/hash.ts';
 import { type OwnedOutput, planBump, type WantedBump } from '#orders/bumping/plan-bump.ts';
-import { anchorScript } from '#orders/inscribing/plan-amounts.ts';
+import { anchorScript, valueOf } from '#orders/inscribing/plan-amounts.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
 import { testWallet } from '#test/support/wallet/plans.ts';
 
@@ -39,9 +39,6 @@ function bumpOf(more: Partial<WantedBump> = {}): WantedBump {
     ...more,
   };
 }
-
-const sumOf = (parts: readonly { readonly value: bigint }[]): bigint =>
-  parts.reduce((sum, { value }) => sum + value, 0n);
 
 describe('what pays for stuck transactions', () => {
   test('spends our output of one, and brings both to the rate that is asked for', () => {
@@ -135,7 +132,7 @@ describe('what pays for stuck transactions', () => {
           if (planned.kind === 'none') return;
           const { plan, fee, shares, limit } = planned;
           const [left] = plan.outputs;
-          expect(sumOf(plan.inputs) - left!.value).toBe(fee);
+          expect(valueOf(plan.inputs) - left!.value).toBe(fee);
           expect(plan.feeMax).toBe(fee);
           expect(left!.value).toBeGreaterThanOrEqual(made.reduce((sum, { owed }) => sum + owed, 330n));
           expect([...shares.values()].reduce((sum, share) => sum + share, 0n)).toBe(fee);

@@ -4,21 +4,19 @@ import type { TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
 import { inscribedPlaces } from '#orders/inscribing/inscribed-places.ts';
 import { pointerOf, settleTerms } from '#orders/inscribing/order-layout.ts';
 import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
+import { valueOf } from '#orders/inscribing/plan-amounts.ts';
 import { quoteOrder } from '#orders/inscribing/quote-order.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
 import { dummyKeys, type MadeOrder, makeOrder, orders, somePrices } from './made-orders.ts';
-
-const sum = (parts: readonly { readonly value: bigint }[]): bigint =>
-  parts.reduce((total, { value }) => total + value, 0n);
 
 /** By ord's rules: an inscription lies on the first sat of its input, or where its pointer says, of all sats. */
 function satsOf(terms: OrderTerms, { inputs }: TransactionPlan, count: number) {
   const leafAt = inputs.findIndex(({ path }) => path === 'leaf');
   const settled = settleTerms(terms);
   return Array.from({ length: count }, (_, place) => {
-    const sat = pointerOf(settled, place) ?? sum(inputs.slice(0, leafAt));
-    const at = inputs.findIndex((_input, index) => sat < sum(inputs.slice(0, index + 1)));
-    return { input: inputs[at]!, at, offset: sat - sum(inputs.slice(0, at)) };
+    const sat = pointerOf(settled, place) ?? valueOf(inputs.slice(0, leafAt));
+    const at = inputs.findIndex((_input, index) => sat < valueOf(inputs.slice(0, index + 1)));
+    return { input: inputs[at]!, at, offset: sat - valueOf(inputs.slice(0, at)) };
   });
 }
 
@@ -26,9 +24,9 @@ function satsOf(terms: OrderTerms, { inputs }: TransactionPlan, count: number) {
 function traced(terms: OrderTerms, counts: readonly number[], { commit, reveals }: MadeOrder): number[] {
   return reveals.flatMap((reveal, index) =>
     satsOf(terms, reveal, counts[index]!).map(({ input, at, offset }) => {
-      if (commit === null) return Number(sum(reveal.inputs.slice(terms.parents.length, at)) + offset);
+      if (commit === null) return Number(valueOf(reveal.inputs.slice(terms.parents.length, at)) + offset);
       expect(input.txid).toEqual(dummyKeys.txidOf(commit));
-      return Number(sum(commit.outputs.slice(0, input.vout)) + offset);
+      return Number(valueOf(commit.outputs.slice(0, input.vout)) + offset);
     }),
   );
 }

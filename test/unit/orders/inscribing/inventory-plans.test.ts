@@ -4,6 +4,7 @@ import { plannedWeight } from '#kernel/bitcoin/plan-weight.ts';
 import type { PlannedOutput, TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
 import { pointerOf, postageOf, settleTerms } from '#orders/inscribing/order-layout.ts';
 import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
+import { valueOf } from '#orders/inscribing/plan-amounts.ts';
 import { quoteOrder } from '#orders/inscribing/quote-order.ts';
 import { excessOf, givenByInventory, settlementsOf } from '#orders/ledger/settlements.ts';
 import { storedPlan } from '#orders/making/sign-and-store.ts';
@@ -13,18 +14,18 @@ import {
   dummyKeys,
   inscriptionId,
   inventoryOrders,
+  keysOf,
   makeOrder,
-  type OrderKeys,
   oneFile,
   p2tr,
   prices,
   somePrices,
 } from './made-orders.ts';
 
-const sum = (parts: readonly { readonly value: bigint }[]): bigint =>
-  parts.reduce((total, { value }) => total + value, 0n);
-
-/** Where sats of the inputs go, first in, first out: of an input, how many go to which output, and from which place of it. */
+/**
+ * Where sats of the inputs go, first in, first out: of an input, how many go to which output, and from which place of
+ * it.
+ */
 function flow({ inputs, outputs }: TransactionPlan) {
   const pieces: { input: number; output: number; at: bigint; sats: bigint }[] = [];
   let output = 0;
@@ -71,7 +72,7 @@ describe('an order of a sat of the inventory', () => {
         }
         expect(before).toBe(value);
         const back = reveal!.outputs.filter(({ kind }) => kind === 'inventory');
-        expect(sum(back)).toBe(value - postage);
+        expect(valueOf(back)).toBe(value - postage);
         for (const { own, script } of back) {
           expect(own?.key).toEqual({ branch: 2, index: 4 });
           expect(script).toEqual(reveal!.inputs[0]!.script);
@@ -79,10 +80,10 @@ describe('an order of a sat of the inventory', () => {
         // the price is the transactions': nothing is left over, nothing lacks
         const plans = [...(commit === null ? [] : [commit]), ...reveals];
         expect(plans.map(plannedWeight)).toEqual(quote.transactions.map(({ weight }) => weight));
-        expect(plans.map((plan) => sum(plan.inputs) - sum(plan.outputs))).toEqual(
+        expect(plans.map((plan) => valueOf(plan.inputs) - valueOf(plan.outputs))).toEqual(
           quote.transactions.map(({ fee }) => fee),
         );
-        expect(sum(reveal!.inputs.slice(1)) + (commit === null ? 0n : quote.layout.commit!.fee)).toBe(
+        expect(valueOf(reveal!.inputs.slice(1)) + (commit === null ? 0n : quote.layout.commit!.fee)).toBe(
           quote.amount,
         );
         const own = reveal!.outputs.find(({ kind }) => kind === 'service');
@@ -154,11 +155,7 @@ describe('an order of a sat of the inventory', () => {
 
   describe('is signed by the wallet', () => {
     const { wallet, signer } = testWallet();
-    const keys: OrderKeys = {
-      xOnlyKey: wallet.orderKey(7),
-      scriptOf: (own) => wallet.addressOf(own).script,
-      txidOf: (plan) => signer.signPlan(plan).txid,
-    };
+    const keys = keysOf(wallet, signer);
 
     test('whatever its output and its files are', () => {
       fc.assert(

@@ -13,6 +13,8 @@ import {
 import type { OrderPrices, OrderQuote } from '#orders/inscribing/quote-order.ts';
 import { revealLeaf } from '#orders/inscribing/reveal-leaf.ts';
 import { orderTerms, textTerms } from '#test/builders/order-terms.ts';
+import type { PublicWallet } from '#wallet/public-wallet.ts';
+import type { Signer } from '#wallet/signer.ts';
 
 /** Orders for tests, paid in full, and all of their transactions. */
 
@@ -129,6 +131,13 @@ export const dummyKeys: OrderKeys = {
     return txid;
   },
 };
+
+/** Those of a wallet. */
+export const keysOf = (wallet: PublicWallet, signer: Signer): OrderKeys => ({
+  xOnlyKey: wallet.orderKey(orderKey.index),
+  scriptOf: (own) => wallet.addressOf(own).script,
+  txidOf: (plan) => signer.signPlan(plan).txid,
+});
 
 const destination = (keys: OrderKeys, own: OwnScript): OwnDestination => ({
   script: keys.scriptOf(own),

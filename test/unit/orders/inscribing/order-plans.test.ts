@@ -5,6 +5,7 @@ import { dustOf } from '#kernel/bitcoin/transaction-size.ts';
 import type { PlannedOutputKind, TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
 import { layoutOrder, pointerOf, settleTerms } from '#orders/inscribing/order-layout.ts';
 import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
+import { valueOf } from '#orders/inscribing/plan-amounts.ts';
 import { planReveal } from '#orders/inscribing/plan-transactions.ts';
 import { quoteOrder } from '#orders/inscribing/quote-order.ts';
 import { revealLeaf } from '#orders/inscribing/reveal-leaf.ts';
@@ -23,9 +24,7 @@ import {
   textFile,
 } from './made-orders.ts';
 
-const sum = (parts: readonly { readonly value: bigint }[]): bigint =>
-  parts.reduce((total, { value }) => total + value, 0n);
-const feeOf = ({ inputs, outputs }: TransactionPlan): bigint => sum(inputs) - sum(outputs);
+const feeOf = ({ inputs, outputs }: TransactionPlan): bigint => valueOf(inputs) - valueOf(outputs);
 const ofKind = (plan: TransactionPlan, ...kinds: readonly PlannedOutputKind[]) =>
   plan.outputs.filter(({ kind }) => kinds.includes(kind));
 
@@ -81,8 +80,8 @@ test('every sat of an amount is postage, a fee, or ours, as its formula says', (
       const plans = [...(commit === null ? [] : [commit]), ...reveals, ...burns];
       const fees = plans.reduce((total, plan) => total + feeOf(plan), 0n);
       const lasts = terms.burn ? burns : reveals;
-      const ours = sum(lasts.flatMap((plan) => ofKind(plan, 'service', 'anchor')));
-      const inscriptions = sum(lasts.flatMap((plan) => ofKind(plan, 'postage', 'burn')));
+      const ours = valueOf(lasts.flatMap((plan) => ofKind(plan, 'service', 'anchor')));
+      const inscriptions = valueOf(lasts.flatMap((plan) => ofKind(plan, 'postage', 'burn')));
       expect(fees + ours + inscriptions).toBe(quote.amount);
       expect(inscriptions).toBe(quote.postage * BigInt(quote.count));
 
@@ -123,7 +122,7 @@ function placeOf({ outputs }: TransactionPlan, sat: bigint): { vout: number; off
 /** Where the inscriptions of a reveal lie by ord's rules, and all sats of its parents. */
 function placesIn(terms: OrderTerms, plan: TransactionPlan, first: number, count: number) {
   const leafAt = plan.inputs.findIndex(({ path }) => path === 'leaf');
-  const before = sum(plan.inputs.slice(0, leafAt));
+  const before = valueOf(plan.inputs.slice(0, leafAt));
   const settled = settleTerms(terms);
   const inscriptions = Array.from({ length: count }, (_, place) =>
     placeOf(plan, pointerOf(settled, place) ?? before),
@@ -152,7 +151,7 @@ test('each inscription lies on the first sat of its postage, and each parent ret
         const firstParent = isUncursed ? 1 : 0;
         expect(leafAt).toBe(isUncursed ? 0 : terms.parents.length);
         for (const [parent, { value }] of terms.parents.entries()) {
-          const start = sum(plan.inputs.slice(0, firstParent + parent));
+          const start = valueOf(plan.inputs.slice(0, firstParent + parent));
           const { vout, offset } = placeOf(plan, start);
           expect(offset).toBe(0n);
           expect(plan.outputs[vout]).toMatchObject({ kind: 'parent', value });

@@ -6,13 +6,14 @@ import { plannedWeight } from '#kernel/bitcoin/plan-weight.ts';
 import { scriptType } from '#kernel/bitcoin/script-type.ts';
 import type { PlannedInput, TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
 import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
+import { valueOf } from '#orders/inscribing/plan-amounts.ts';
 import { quoteOrder } from '#orders/inscribing/quote-order.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
 import { testWallet } from '#test/support/wallet/plans.ts';
 import {
   inscriptionId,
+  keysOf,
   makeOrder,
-  type OrderKeys,
   oneFile,
   orders,
   p2pkh,
@@ -50,9 +51,7 @@ function signed({ version, lockTime, inputs, outputs }: TransactionPlan): Signed
   const witnesses = inputs.map((input, index) => witnessOf(made, index, inputs, input));
   const whole = btc.RawTx.encode({ ...parts, segwitFlag: true, witnesses }).length;
   const stripped = btc.RawTx.encode({ ...parts, segwitFlag: false, witnesses: undefined }).length;
-  const sum = (values: readonly { readonly value: bigint }[]): bigint =>
-    values.reduce((total, { value }) => total + value, 0n);
-  return { weight: stripped * 3 + whole, fee: sum(inputs) - sum(outputs) };
+  return { weight: stripped * 3 + whole, fee: valueOf(inputs) - valueOf(outputs) };
 }
 
 function witnessOf(
@@ -105,11 +104,7 @@ test.each<[string, Partial<OrderTerms>]>([
 
 test('the wallet signs every transaction of an order', () => {
   const { wallet, signer } = testWallet();
-  const keys: OrderKeys = {
-    xOnlyKey: wallet.orderKey(7),
-    scriptOf: (own) => wallet.addressOf(own).script,
-    txidOf: (plan) => signer.signPlan(plan).txid,
-  };
+  const keys = keysOf(wallet, signer);
   let signedPlans = 0;
   fc.assert(
     fc.property(orders, somePrices, (terms, given) => {

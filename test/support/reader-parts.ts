@@ -1,0 +1,23 @@
+import type pg from 'pg';
+import type { AppDependencies } from '#http/server/app-dependencies.ts';
+import { networks } from '#kernel/primitives/network.ts';
+import { createPostgresEngine } from '#search/postgres/postgres-engine.ts';
+import { createSearchService } from '#search/service/search-service.ts';
+import { silentLogger } from './http-app.ts';
+import { testOperations } from './operations.ts';
+
+type ReaderParts = Pick<AppDependencies, 'pool' | 'search' | 'network' | 'logger' | 'operations'>;
+
+/** What every app needs to answer from a database: searches are those of Postgres, and nothing is logged. */
+export function readerParts(
+  pool: pg.Pool,
+  network: AppDependencies['network'] = networks.regtest,
+): ReaderParts {
+  return {
+    pool,
+    search: createSearchService({ pool, engine: createPostgresEngine() }),
+    network,
+    logger: silentLogger(),
+    operations: testOperations(pool),
+  };
+}
