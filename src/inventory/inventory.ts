@@ -35,7 +35,9 @@ import { type OwnScripts, ownScriptsOf, scriptsOf } from './own-scripts.ts';
 
 /** Outputs that are added to the inventory: each is asked of the node whenever the standing is made. */
 const outputsMax = 2_000;
-/** Outputs that are read: an order leaves two where it took one, and what is left of a full inventory is not dropped. */
+/**
+ * Outputs that are read: an order leaves two where it took one, and what is left of a full inventory is not dropped.
+ */
 const readMax = 2 * outputsMax;
 /** Ranges of one output. More is dust of thousands of coins, which no order can be served from. */
 const rangesMax = 1_000;
@@ -50,7 +52,9 @@ export interface InventoryParts {
   readonly node: NodeRpc | null;
   /** What is the operator's own beside the wallet's; undefined: nothing is. Orders use none of it. */
   readonly descriptor: string | undefined;
-  /** Addresses of the wallet's branch for the inventory, by their indices; none: there is no wallet. They never change. */
+  /**
+   * Addresses of the wallet's branch for the inventory, by their indices; none: there is no wallet. They never change.
+   */
   readonly addresses: () => Promise<readonly Owner[]>;
   readonly fees: BaseFees;
   /** How long what node and index say is remembered; absent: ten seconds. */
@@ -102,7 +106,10 @@ export class Inventory {
     this.#memory = new HeldMemory(parts.fees, parts.network);
   }
 
-  /** What can be ordered of each type: proven at most ten seconds ago, without what orders have. Throws the codes of NodeRpc. */
+  /**
+   * What can be ordered of each type: proven at most ten seconds ago, without what orders have. Throws the codes of
+   * NodeRpc.
+   */
   async standing(): Promise<InventoryStanding> {
     return standingOf(
       (await this.#stock()).map(({ held }) => held),
@@ -116,8 +123,8 @@ export class Inventory {
   }
 
   /**
-   * A sat of a type that an order can have with this postage, proven now; null: there is none. Others may be offered the
-   * same: who reserves it has it. Throws the codes of NodeRpc.
+   * A sat of a type that an order can have with this postage, proven now; null: there is none. Others may be offered
+   * the same: who reserves it has it. Throws the codes of NodeRpc.
    */
   async offer(type: InventoryType, postage: number, asker: Asker): Promise<Offer | null> {
     const { network, fees } = this.#parts;
@@ -229,7 +236,7 @@ export class Inventory {
   async add(outpoint: Outpoint, asker: Asker): Promise<ListedInventory> {
     const { node, utxos, network, fees } = this.#parts;
     const own = await this.#ownOrThrow(node);
-    const name = outpointText(displayHash(outpoint.txid), outpoint.vout);
+    const name = nameOf(outpoint);
     const [utxo = null] = await utxos.outputs([outpoint]);
     if (utxo === null)
       throw refused(name, 'is not an unspent output of the chain: it is spent, unconfirmed, or none');
@@ -269,8 +276,7 @@ export class Inventory {
   /** Throws `inventory_output_unknown`. The output itself stays where it is. */
   async remove(outpoint: Outpoint): Promise<void> {
     if (await removeInventoryOutput(this.#parts.pool, outpoint)) return;
-    const name = outpointText(displayHash(outpoint.txid), outpoint.vout);
-    throw new AppError('inventory_output_unknown', `${name} is not in the inventory.`);
+    throw new AppError('inventory_output_unknown', `${nameOf(outpoint)} is not in the inventory.`);
   }
 
   /** The outputs as the inventory notes them, or why it must not. */

@@ -3,6 +3,7 @@ import type { Outpoint } from '#chain/outputs/output.queries.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 import { asSats } from '#kernel/primitives/sats.ts';
 import { isFindable } from '#kernel/satributes/definitions.ts';
+import { rangesFrom } from '#kernel/satributes/ranges-from.ts';
 import { countWithin } from '#kernel/satributes/rule-ranges.ts';
 import type { SatRange } from '#kernel/satributes/satribute.ts';
 import {
@@ -22,8 +23,8 @@ export interface Rest extends Pick<InventoryOutput, 'txid' | 'vout' | 'script' |
 
 /**
  * Takes up what an order left of an output of the inventory, in place of that: the sats that lie there are known. Rests
- * without sats of a type are the operator's all the same, and not listed. Where the spent output is not listed any more,
- * `satscribe inventory scan` has seen it gone, and finds the rests.
+ * without sats of a type are the operator's all the same, and not listed. Where the spent output is not listed any
+ * more, `satscribe inventory scan` has seen it gone, and finds the rests.
  */
 export async function restock(
   tx: pg.ClientBase,
@@ -42,19 +43,6 @@ export async function restock(
 
 const rangesListed = async (tx: pg.ClientBase, rest: Outpoint): Promise<readonly SatRange[]> =>
   (await inventoryOutput(tx, rest))?.ranges ?? [];
-
-/** So many sats of ranges, behind the first of them. */
-function rangesFrom(ranges: readonly SatRange[], place: number, value: number): SatRange[] {
-  const found: SatRange[] = [];
-  let offset = 0;
-  for (const { start, end } of ranges) {
-    const from = Math.max(start, start + place - offset);
-    const to = Math.min(end, start + place + value - offset);
-    if (from < to) found.push({ start: from, end: to });
-    offset += end - start;
-  }
-  return found;
-}
 
 const isStock = (ranges: readonly SatRange[], network: NetworkName): boolean =>
   [...satributeOf.values()].some(

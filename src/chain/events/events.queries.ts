@@ -16,7 +16,10 @@ const inflateBytes = promisify(inflate);
 
 /** Rows per page: each takes some hundred bytes even if its block has no events. */
 const rowsPerPage = 500;
-/** Events per page (at least one row): 200 kB of text, which the event loop makes, parses and shows in some milliseconds each. */
+/**
+ * Events per page (at least one row): 200 kB of text, which the event loop makes, parses and shows in some milliseconds
+ * each.
+ */
 const eventsPerPage = 1000;
 /** The assumed number of events of a block that were not counted: a page has fifty such blocks. */
 const uncountedEvents = 100;
@@ -145,10 +148,12 @@ export async function requireEventTexts(
   kind: StoredEventKind,
   signal: AbortSignal,
 ): Promise<void> {
-  const leftOut = kind.leftOut === undefined ? null : await withCutConnection(pool, signal, kind.leftOut);
-  if (leftOut !== null) throw leftOut;
-  const why = await withCutConnection(pool, signal, kind.whyNotReadable);
-  if (why !== null) throw new AppError('events_not_ready', why);
+  await withCutConnection(pool, signal, async (client) => {
+    const leftOut = (await kind.leftOut?.(client)) ?? null;
+    if (leftOut !== null) throw leftOut;
+    const why = await kind.whyNotReadable(client);
+    if (why !== null) throw new AppError('events_not_ready', why);
+  });
 }
 
 /** The last sequence of the outbox that survives a crash of the server; 0 if it is empty. */

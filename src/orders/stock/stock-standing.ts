@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { Txid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
+import { rangesFrom } from '#kernel/satributes/ranges-from.ts';
 import type { SatRange } from '#kernel/satributes/satribute.ts';
 import { unpackRanges } from '#kernel/sats/packed-ranges.ts';
 import type { Reservation } from './reservations.store.ts';
@@ -15,7 +16,9 @@ export type StockStanding = 'here' | 'away' | 'gone';
 /** What the index says of a reserved output. */
 export interface IndexedStock {
   readonly tip: Height | null;
-  /** It has the sats of every unspent output (INDEX_SATS): not while they are loaded, nor where that is switched off. */
+  /**
+   * It has the sats of every unspent output (INDEX_SATS): not while they are loaded, nor where that is switched off.
+   */
   readonly hasSats: boolean;
   /** A reveal of the order is in a block. */
   readonly isRevealed: boolean;
@@ -37,19 +40,10 @@ export function stockStanding(
   if (isReleased) return 'gone';
   // of nothing that is unknown a customer is paid back
   if (!hasSats) return 'away';
-  if (ranges !== null) return satAt(ranges, place) === sat ? 'here' : 'gone';
+  if (ranges !== null) return rangesFrom(ranges, place, 1)[0]?.start === sat ? 'here' : 'gone';
   // it is still part of the chain, so a stranger to this order spent what it made
   if (hasBlock) return 'gone';
   return tip === null || tip < height + awayBlocks ? 'away' : 'gone';
-}
-
-function satAt(ranges: readonly SatRange[], place: number): number | null {
-  let before = 0;
-  for (const { start, end } of ranges) {
-    if (place < before + end - start) return start + place - before;
-    before += end - start;
-  }
-  return null;
 }
 
 /** What the index says now, in the transaction of the decision. */

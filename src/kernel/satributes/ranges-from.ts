@@ -1,0 +1,14 @@
+import type { SatRange } from './satribute.ts';
+
+/** So many sats of an output's ranges, behind the first `place` of them. Pure. */
+export function rangesFrom(ranges: readonly SatRange[], place: number, count: number): SatRange[] {
+  const found: SatRange[] = [];
+  let offset = 0;
+  for (const { start, end } of ranges) {
+    const from = Math.max(start, start + place - offset);
+    const to = Math.min(end, start + place + count - offset);
+    if (from < to) found.push({ start: from, end: to });
+    offset += end - start;
+  }
+  return found;
+}
