@@ -222,7 +222,10 @@ export interface DerivedTable {
    * counts them so).
    */
   readonly countsLostSats?: true;
-  /** A load has ended, and nothing is being written: writes the rows that its batches put off. Absent: they put off none. */
+  /**
+   * A load has ended, and nothing is being written: writes the rows that its batches put off. Absent: they put off
+   * none.
+   */
   readonly settle?: (tx: pg.ClientBase, memory: DerivedMemory | null) => Promise<void>;
   /** Throws where it cannot take back the blocks above a height. Absent: it can. */
   readonly refuseUndo?: (tx: pg.ClientBase, height: Height | -1) => Promise<void>;

@@ -26,7 +26,9 @@ export type InventoryStanding = Readonly<Record<InventoryType, TypeStanding>>;
 export const contentBytes = { least: 1, most: 390_000 } as const;
 /** The public interface says that a type is sold out by a size that nothing has. */
 const soldOutSize = 100_000_000;
-/** Sats of the output of an inscription, at most: each ordered sat takes as many with it, for one price. Also the usual. */
+/**
+ * Sats of the output of an inscription, at most: each ordered sat takes as many with it, for one price. Also the usual.
+ */
 export const postageMost = 546;
 
 /** What an output holds of a type of sats. */
@@ -91,8 +93,8 @@ export interface SaleTerms {
 }
 
 /**
- * The first sat of a type that can be sold from an output: no sat of a type with a higher price goes with it, unless all
- * of the asked type are of that. Null: there is none. Pure.
+ * The first sat of a type that can be sold from an output: no sat of a type with a higher price goes with it, unless
+ * all of the asked type are of that. Null: there is none. Pure.
  */
 export function sellablePlace(
   ranges: readonly SatRange[],
@@ -108,8 +110,8 @@ export function sellablePlace(
 }
 
 /**
- * Whether each sat of a type is of another type too: all sats of block 286 are vintage, and none could ever be sold for its
- * own lower price, if the other's counted.
+ * Whether each sat of a type is of another type too: all sats of block 286 are vintage, and none could ever be sold for
+ * its own lower price, if the other's counted.
  */
 const isPartOf = (type: InventoryType, other: InventoryType): boolean =>
   partOf.get(type)?.has(other) === true;
@@ -140,7 +142,8 @@ export interface OrderablePlace {
 
 /**
  * The first sat of a rule that can be taken from an output with a postage: what lies before it, and behind its postage,
- * goes back as outputs, so each is nothing or no dust; and none of its postage is of a dearer rule. Null: there is none. Pure.
+ * goes back as outputs, so each is nothing or no dust; and none of its postage is of a dearer rule. Null: there is
+ * none. Pure.
  */
 export function placeOf(
   ranges: readonly SatRange[],

@@ -57,7 +57,9 @@ export const satributeOf: ReadonlyMap<InventoryType, Satribute> = new Map(
   }),
 );
 
-/** The type that a text names: by its key of the public interface, or as a satribute (docs/satributes.md). Null: none. */
+/**
+ * The type that a text names: by its key of the public interface, or as a satribute (docs/satributes.md). Null: none.
+ */
 export function inventoryTypeOf(text: string): InventoryType | null {
   const satribute = findSatribute(text);
   return (

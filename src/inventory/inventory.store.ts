@@ -44,7 +44,9 @@ const outputOf = (row: Row): InventoryOutput => ({
   addedAt: row.added_at,
 });
 
-/** Outputs of the inventory that orders have, as `<txid>:<vout>`. Rows of delivered ones stay, so the list comes first. */
+/**
+ * Outputs of the inventory that orders have, as `<txid>:<vout>`. Rows of delivered ones stay, so the list comes first.
+ */
 export async function reservedOutpoints(db: pg.Pool): Promise<ReadonlySet<string>> {
   const { rows } = await db.query<{ txid: Buffer; vout: number }>(
     `SELECT txid, vout FROM service.inventory_outputs JOIN service.reserved_outputs AS r USING (txid, vout)

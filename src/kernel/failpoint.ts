@@ -45,8 +45,8 @@ export const paymentFailpoints = [
  */
 export const webhookFailpoints = ['webhook-taken', 'webhook-sent', 'webhook-marked'] as const;
 /**
- * Points of a creation (docs/chaos.md, "Orders"): its key is claimed, its contents are on disk, its rows are written and
- * not committed, they are committed and not answered; a wish to cancel is noted.
+ * Points of a creation (docs/chaos.md, "Orders"): its key is claimed, its contents are on disk, its rows are written
+ * and not committed, they are committed and not answered; a wish to cancel is noted.
  */
 export const deskFailpoints = [
   'order-claimed',
@@ -57,7 +57,8 @@ export const deskFailpoints = [
 ] as const;
 /**
  * Points of what brings orders on: a state, reveals, a refund, entries of the ledger are written and not committed; an
- * order is committed; the changes of payments that were looked at are; a transaction is sent and not marked; it is marked.
+ * order is committed; the changes of payments that were looked at are; a transaction is sent and not marked; it is
+ * marked.
  */
 export const orderFailpoints = [
   'order-moved',
@@ -71,7 +72,10 @@ export const orderFailpoints = [
 ] as const;
 /** What sends parents home is written and not committed: of orders with parents alone. */
 export const parentFailpoints = ['order-return'] as const;
-/** An order has a sat of the inventory, and what it left of one is listed again, neither committed: of such orders alone. */
+/**
+ * An order has a sat of the inventory, and what it left of one is listed again, neither committed: of such orders
+ * alone.
+ */
 export const stockFailpoints = ['order-reserved', 'order-restocked'] as const;
 export const allFailpoints = [
   ...new Set([

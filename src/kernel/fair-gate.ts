@@ -42,8 +42,8 @@ const restMaxMs = 100;
 
 /**
  * Lets a bounded number of works run at once and a bounded number wait; others are refused at once. A free place goes
- * to the client that has the fewest places, and of these in rounds, each client once in each (where one place is all, no
- * client that waits has any): a client that asks for much waits for itself, and others hardly wait for it.
+ * to the client that has the fewest places, and of these in rounds, each client once in each (where one place is all,
+ * no client that waits has any): a client that asks for much waits for itself, and others hardly wait for it.
  */
 export class FairGate {
   readonly #options: FairGateOptions;

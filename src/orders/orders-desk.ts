@@ -52,8 +52,8 @@ const cancellable: ReadonlySet<OrderState> = new Set(['waiting-payment', 'waitin
 const cancelLookMs = 100;
 
 /**
- * What customers can do: order, read, cancel. It signs nothing, and needs no seed. Reads end with the signal of who asks
- * (null: nobody who could leave); what writes is finished.
+ * What customers can do: order, read, cancel. It signs nothing, and needs no seed. Reads end with the signal of who
+ * asks (null: nobody who could leave); what writes is finished.
  */
 export class OrdersDesk {
   readonly #parts: OrdersDeskParts;
@@ -111,8 +111,8 @@ export class OrdersDesk {
   }
 
   /**
-   * Cancels an order that nothing was paid for: the process that brings orders on decides. False: something was paid, it
-   * is over, or there was no answer in time.
+   * Cancels an order that nothing was paid for: the process that brings orders on decides. False: something was paid,
+   * it is over, or there was no answer in time.
    */
   async cancel(id: string): Promise<boolean> {
     const { pool } = this.#parts;

@@ -46,8 +46,8 @@ async function filesTold(tx: pg.ClientBase, order: Order): Promise<object[]> {
 }
 
 /**
- * Without a commit of ours the customer's payment is it: the reveal spends it after the parents, or after an output of the
- * inventory (`planReveal`).
+ * Without a commit of ours the customer's payment is it: the reveal spends it after the parents, or after an output of
+ * the inventory (`planReveal`).
  */
 function paymentOf({ terms }: Order, { plan }: OrderTransaction): string | null {
   const paying = plan.inputs.filter(({ isInventory }) => isInventory !== true);

@@ -68,8 +68,8 @@ function frameFault({ version, lockTime, inputs, outputs }: TransactionPlan): st
 }
 
 /**
- * What pays for other transactions spends outputs of the service's own keys and anchors, never one of a customer's order,
- * and keeps all that is not its fee.
+ * What pays for other transactions spends outputs of the service's own keys and anchors, never one of a customer's
+ * order, and keeps all that is not its fee.
  */
 function bumpFault({ inputs, outputs, feeMax }: TransactionPlan): string | null {
   if (!outputs.some(({ kind }) => kind === 'bump')) return null;

@@ -224,7 +224,8 @@ describe.skipIf(executable === null)('in a real browser', () => {
   test('what is typed is completed, from the keyboard alone', async () => {
     await page.goto(base);
     await page.click('input[name=q]');
-    // at once: on a busy machine pauses between keys bring lists of a part of it, and the next list drops what was chosen
+    // at once: on a busy machine pauses between keys bring lists of a part of it, and the next list drops what was
+    // chosen
     await page.keyboard.insertText('needl');
     await page.waitForSelector('[role=option]');
     expect(await page.locator('[role=option]').allTextContents()).toEqual(['needle']);

@@ -148,7 +148,8 @@ export class RuneState {
   }
 
   /**
-   * The same for any output: the 36 bytes at `at` name it, and it has this fingerprint. Unlike `take`, nothing is spent.
+   * The same for any output: the 36 bytes at `at` name it, and it has this fingerprint. Unlike `take`, nothing is
+   * spent.
    */
   look(bytes: Uint8Array, at: number, low: number, high: number): HeldRunes | null | undefined {
     const made = this.#findMade(bytes, at, low, high);

@@ -29,7 +29,9 @@ export function maySell(
   return outputs.some(({ script }) => holders.has(script));
 }
 
-/** Whether one script alone pays for a transfer, and nothing is signed for a pair: its outputs need not be read then. */
+/**
+ * Whether one script alone pays for a transfer, and nothing is signed for a pair: its outputs need not be read then.
+ */
 export function isOwnTransfer(inputs: readonly (MovingInput | null)[], moving: readonly number[]): boolean {
   const one = inputs[0]?.script;
   return one !== undefined && inputs.every((input) => input?.script === one) && !hasPair(inputs, moving);

@@ -205,8 +205,8 @@ export interface AskedTransaction {
 
 /**
  * Where transactions are, as far as inscriptions and the index of sats tell: they revealed some, or one of the given
- * outputs holds some now, or sats. By position in the question; absent where they do not tell. An index probe or two for
- * each output.
+ * outputs holds some now, or sats. By position in the question; absent where they do not tell. An index probe or two
+ * for each output.
  */
 export async function transactionPlaces(
   client: ClientBase,

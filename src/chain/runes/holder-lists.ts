@@ -29,9 +29,9 @@ export interface HoldersPart {
 }
 
 /**
- * The holders of runes, the largest first. A page of them takes walks over all holders, so what a walk has found is kept
- * for the pages after it. It is named by the block after which it is true, so it is never wrong: a new block, or another
- * one in its place, has lists of its own.
+ * The holders of runes, the largest first. A page of them takes walks over all holders, so what a walk has found is
+ * kept for the pages after it. It is named by the block after which it is true, so it is never wrong: a new block, or
+ * another one in its place, has lists of its own.
  */
 export class HolderLists {
   readonly #parts = new LRUCache<string, readonly RuneHolder[]>({

@@ -24,14 +24,18 @@ function requireFew(bytes: number, most = rangesMax): void {
 
 /** The ranges of some outputs. */
 export interface SatRangesOfOutputs {
-  /** Those of an unspent output of the chain: none where it has no value. Null: this server has no index of sats, or not all of it yet. */
+  /**
+   * Those of an unspent output of the chain: none where it has no value. Null: this server has no index of sats, or not
+   * all of it yet.
+   */
   of(outpoint: Outpoint): readonly SatRange[] | null;
 }
 
 const nameOf = ({ txid, vout }: Outpoint): string => `${Buffer.from(txid).toString('latin1')}${vout}`;
 
 /**
- * Two or three reads for any number of outputs: run it in a snapshot. Throws `request_invalid` where they have too many.
+ * Two or three reads for any number of outputs: run it in a snapshot. Throws `request_invalid` where they have too
+ * many.
  *
  * @param most ranges; less than `rangesMax` where the answer has others already
  */
@@ -67,8 +71,8 @@ export async function satRangesOf(
 }
 
 /**
- * The ranges of an output of a block. Null: this server has no index of sats, or it has not this block, or the output is
- * spent by its tip. The ranges follow from the block alone, whatever the tip is. Run it in a snapshot.
+ * The ranges of an output of a block. Null: this server has no index of sats, or it has not this block, or the output
+ * is spent by its tip. The ranges follow from the block alone, whatever the tip is. Run it in a snapshot.
  */
 export async function satRangesInBlock(
   client: ClientBase,
@@ -89,7 +93,10 @@ export async function satRangesInBlock(
   return satsIn(ranges) === value ? ranges : null;
 }
 
-/** The sats that no output has, in the order in which they were lost, read in turns. Null: this server has no index of sats. */
+/**
+ * The sats that no output has, in the order in which they were lost, read in turns. Null: this server has no index of
+ * sats.
+ */
 export async function lostSats(client: ClientBase): Promise<readonly SatRange[] | null> {
   if (!(await hasSatIndex(client))) return null;
   const { rows } = await client.query<{ bytes: number }>(

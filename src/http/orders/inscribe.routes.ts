@@ -157,7 +157,9 @@ interface AskedOrder extends Omit<WantedOrder, 'layout' | 'quote' | 'request' | 
   readonly policy: NodePolicy | null;
   /** The type of sats of the inventory that it wants; null: none. */
   readonly satType: InventoryType | null;
-  /** Whose sats that are not paid for are counted: of a proxy that names nobody all that come through it are one client. */
+  /**
+   * Whose unpaid reservations count together: all requests through a proxy that names no client count as one.
+   */
   readonly reservingClient: string;
 }
 

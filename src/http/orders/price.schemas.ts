@@ -2,8 +2,8 @@ import { type TSchema, Type } from 'typebox';
 import { inventoryTypes } from '#inventory/inventory-types.ts';
 
 /**
- * What a reader accepts, for the document alone: it refuses with messages of its own, and takes numbers as texts too, as
- * clients send them.
+ * What a reader accepts, for the document alone: it refuses with messages of its own, and takes numbers as texts too,
+ * as clients send them.
  */
 const accepted = (description: string, form: Readonly<Record<string, unknown>>): TSchema =>
   Type.Optional(Type.Unknown({ description, acceptedForm: form }));

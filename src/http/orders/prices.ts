@@ -62,8 +62,8 @@ export function refuseFaults(faults: readonly RequestFault[]): InvalidRequest {
 }
 
 /**
- * What an inscription of a managed order on a special sat costs more. Throws `request_invalid` for a type that is not known, sold out, or
- * too small for one of the files.
+ * What an inscription of a managed order on a special sat costs more. Throws `request_invalid` for a type that is not
+ * known, sold out, or too small for one of the files.
  */
 export async function rareSatsFeeOf(
   rareSats: string,

@@ -24,7 +24,9 @@ export interface SavingsParts {
   readonly encoding: EncodeOptions;
 }
 
-/** Files whose contents are looked up, and their bytes in all: hashing takes the event loop a millisecond a megabyte. */
+/**
+ * Files whose contents are looked up, and their bytes in all: hashing takes the event loop a millisecond a megabyte.
+ */
 const lookedUpMax = 100;
 const lookedUpBytesMax = 4_000_000;
 

@@ -72,8 +72,8 @@ export interface StockedOrder {
 }
 
 /**
- * A sat for an order that can have one, as it is there now: nobody has it before it is reserved. Throws `request_invalid`
- * with the reason where there is none, or none for a file of this size, and `orders_off`.
+ * A sat for an order that can have one, as it is there now: nobody has it before it is reserved. Throws
+ * `request_invalid` with the reason where there is none, or none for a file of this size, and `orders_off`.
  */
 export async function stockedOrder(
   deps: Stock,

@@ -306,7 +306,9 @@ async function shownProperties(client: ClientBase, { key }: InscriptionDetail): 
   return head === undefined ? null : startOfJson(client, head, jsonShownChars + 1);
 }
 
-/** None while sales are being filled in, or the index that finds them is being built; moves of our own orders are none. */
+/**
+ * None while sales are being filled in, or the index that finds them is being built; moves of our own orders are none.
+ */
 async function shownSales(client: ClientBase, { key }: InscriptionDetail): Promise<StoredSale[]> {
   const built = await builtIndexes(client, [salesOfItemIndex]);
   if (!built.has(salesOfItemIndex) || !(await isComplete(client, 'sales'))) return [];

@@ -9,9 +9,9 @@ interface Counted {
 }
 
 /**
- * Who may ask a path, and the bucket and name it counts under. `scope`: needs a key with that scope; searches need
- * one only where they are restricted, or else a listed domain (docs/access.md); limited. `page`: searches of our own
- * pages, which need a key where `SEARCH_ACCESS` is `keys`; limited. `open`: needs no key; limited. `none`: needs no key,
+ * Who may ask a path, and the bucket and name it counts under. `scope`: needs a key with that scope; searches need one
+ * only where they are restricted, or else a listed domain (docs/access.md); limited. `page`: searches of our own pages,
+ * which need a key where `SEARCH_ACCESS` is `keys`; limited. `open`: needs no key; limited. `none`: needs no key,
  * without limits.
  */
 export type Guard =

@@ -66,8 +66,8 @@ export interface PlannedOutput {
 }
 
 /**
- * A transaction before it is signed. At least one of its inputs is the wallet's. What the outputs leave of the inputs is
- * the fee, of at most `feeMax` sats: the wallet signs no plan that pays more.
+ * A transaction before it is signed. At least one of its inputs is the wallet's. What the outputs leave of the inputs
+ * is the fee, of at most `feeMax` sats: the wallet signs no plan that pays more.
  */
 export interface TransactionPlan {
   readonly version: 2 | 3;

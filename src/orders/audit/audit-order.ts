@@ -190,7 +190,8 @@ function leftBy(
   for (const { txid, plan, fee } of there) {
     left.fee += fee;
     for (const [vout, { kind, value }] of plan.outputs.entries()) {
-      // a parent that goes to the next reveal stays at its deposit, and what lies on an anchor is burned by the next one
+      // a parent that goes to the next reveal stays at its deposit, and what lies on an anchor is burned by the next
+      // one
       if (spent.has(`${txid}:${vout}`)) continue;
       const account = leftAccounts.find((name) => name === accountOfOutput(kind));
       if (account !== undefined) left[account] += BigInt(value);
@@ -209,8 +210,8 @@ function coinFaults({ outpoint, value, script }: Coin, found: Coin | undefined):
 }
 
 /**
- * Each inscription of a counted reveal lies in an output for it, at the script of its receiver; of a burn, in an OP_RETURN
- * output.
+ * Each inscription of a counted reveal lies in an output for it, at the script of its receiver; of a burn, in an
+ * OP_RETURN output.
  */
 function deliveryFaults(
   { transactions, receivers }: AuditedOrder,

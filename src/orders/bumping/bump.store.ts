@@ -44,8 +44,8 @@ export interface LiveBump {
 const isMined = (bump: string): string =>
   `EXISTS (SELECT FROM service.payments_seen AS p WHERE p.txid = ${bump} AND p.height IS NOT NULL)`;
 /**
- * Another one of its family is mined, or one that spends the same; or a transaction that it pays for, or that a coin of it is
- * of, is no longer wanted.
+ * Another one of its family is mined, or one that spends the same; or a transaction that it pays for, or that a coin of
+ * it is of, is no longer wanted.
  */
 const isDead = (bump: string): string =>
   `(EXISTS (SELECT FROM service.bumps AS s WHERE s.family = ${bump}.family AND s.txid <> ${bump}.txid AND ${isMined('s.txid')})
@@ -121,7 +121,10 @@ const isBurned = `(t.kind = 'reveal' AND EXISTS (
     SELECT FROM service.order_transactions AS b
      WHERE b.order_id = t.order_id AND b.kind = 'burn' AND b.index = t.index AND b.superseded_at IS NULL))`;
 
-/** Looked at in one round, with a question to the node each; younger ones have their turn once blocks have some of these. */
+/**
+ * Looked at in one round, with a question to the node each; younger ones have their turn once blocks have some of
+ * these.
+ */
 const overdueMax = 1000;
 
 /** Transactions of orders under way that no block has, and that were made and sent before a time. The oldest first. */

@@ -315,7 +315,10 @@ async function supersedeOrphans(
   return live;
 }
 
-/** What the index says of the delivery of an order: whether all of it lies deep enough, and whether a stranger has a part. */
+/**
+ * What the index says of the delivery of an order: whether all of it lies deep enough, and whether a stranger has a
+ * part.
+ */
 async function deliveryOf(
   tx: pg.ClientBase,
   { request, terms }: Order,

@@ -94,12 +94,13 @@ export interface BurnFunds {
 const opReturn = 0x6a;
 
 /**
- * The reveal of some files of an order for the outputs that arrived. It pays exactly the fee rate of the terms, whatever
- * the inputs are; what the customer paid for is never less than it was, so more inputs cost the service.
+ * The reveal of some files of an order for the outputs that arrived. It pays exactly the fee rate of the terms,
+ * whatever the inputs are; what the customer paid for is never less than it was, so more inputs cost the service.
  *
- * Inputs: parents or an output of the inventory, then payments; outputs: parents with what they brought, the inscriptions,
- * ours. What is left of the inventory goes back to it, before its inscription and behind it. A reveal that must
- * have its envelope in the first input begins with that, and with the inscription's output (`revealsPostageFirst`).
+ * Inputs: parents or an output of the inventory, then payments; outputs: parents with what they brought, the
+ * inscriptions, ours. What is left of the inventory goes back to it, before its inscription and behind it. A reveal
+ * that must have its envelope in the first input begins with that, and with the inscription's output
+ * (`revealsPostageFirst`).
  *
  * Refuses with `payment-short` and what is missing, and with `parent-value-differs` where pointers, written for the
  * values of the terms, would move inscriptions into other outputs.
@@ -243,8 +244,8 @@ function ownOutput({ kind, value }: OwnOutput, { script, own }: OwnDestination):
 }
 
 /**
- * The commit of an order that was paid to the wallet: an output for each reveal of its layout, with what that costs, and
- * change where it is worth an output (commit-amounts.ts).
+ * The commit of an order that was paid to the wallet: an output for each reveal of its layout, with what that costs,
+ * and change where it is worth an output (commit-amounts.ts).
  */
 export function planCommit(
   terms: OrderTerms,

@@ -15,7 +15,9 @@ export interface OwedMoney extends Pick<Payment, 'txid' | 'vout' | 'value'> {
   readonly at: 'address' | 'own';
 }
 
-/** Accounts of what a transaction of ours pays. Outputs that a later delivery of the order spends stay owed until then. */
+/**
+ * Accounts of what a transaction of ours pays. Outputs that a later delivery of the order spends stay owed until then.
+ */
 const accountOfKind: Readonly<Record<PlannedOutputKind, LedgerAccount>> = {
   postage: 'postage',
   service: 'service',
@@ -102,8 +104,9 @@ export const shareOf = ({ quote: { additionalFeeCharged, referralFee = 0 } }: Or
 });
 
 /**
- * What a customer paid too much lies in our output of the transaction that spent it, or of the burn that spends that. From
- * dust on it is the customer's; less is revenue. If what is ours of that output would be dust, all of it is the customer's.
+ * What a customer paid too much lies in our output of the transaction that spent it, or of the burn that spends that.
+ * From dust on it is the customer's; less is revenue. If what is ours of that output would be dust, all of it is the
+ * customer's.
  */
 export function excessOf(
   { amount }: Pick<Order, 'amount'>,
@@ -147,8 +150,8 @@ export const bumpSettlements = (bumps: readonly SettledBump[]): Settlement[] =>
     }));
 
 /**
- * Where what a customer paid too much lies, if a bump has spent the output: in what is left of that. Null: it lies nowhere
- * until a block has one of the bumps that spend it. Pure.
+ * Where what a customer paid too much lies, if a bump has spent the output: in what is left of that. Null: it lies
+ * nowhere until a block has one of the bumps that spend it. Pure.
  */
 export function movedExcess(excess: OwedMoney, bumps: readonly SettledBump[]): OwedMoney | null {
   const outpoint = outpointOf(excess);

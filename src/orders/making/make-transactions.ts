@@ -50,8 +50,9 @@ export interface OrderFunds {
 
 /**
  * Plans, signs and stores all transactions of a paid order: its reveal, or a commit and its reveals, and what burns
- * their inscriptions. They are the same for the same payments and parents, whenever they are made. The reason where they
- * cannot be made; null: they are made, or will be once their lock times are found and the index has what they spend.
+ * their inscriptions. They are the same for the same payments and parents, whenever they are made. The reason where
+ * they cannot be made; null: they are made, or will be once their lock times are found and the index has what they
+ * spend.
  */
 export async function makeReveals(
   tx: pg.ClientBase,
@@ -234,7 +235,10 @@ const revealOf = ({ index, layout }: PlacedReveal, plan: TransactionPlan): Plann
   plan,
 });
 
-/** With what burns the inscriptions of each reveal right after it: reveals have their txids, as they have their lock times. */
+/**
+ * With what burns the inscriptions of each reveal right after it: reveals have their txids, as they have their lock
+ * times.
+ */
 function withBurns({ signer, terms, service }: Planning, planned: readonly PlannedTransaction[]): Planned {
   if (!terms.burn) return planned;
   const all: PlannedTransaction[] = [];

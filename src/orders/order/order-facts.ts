@@ -40,7 +40,10 @@ export interface OrderFacts {
   readonly isSatGone: boolean;
   /** A reveal is stored whose payments are all there. */
   readonly hasReveal: boolean;
-  /** The index has the inscriptions of that reveal, deep enough; those that are to be burned, where their burn sent them. */
+  /**
+   * The index has the inscriptions of that reveal, deep enough; those that are to be burned, where their burn sent
+   * them.
+   */
   readonly isRevealed: boolean;
   /** A block has a transaction of a stranger that took one of them from its anchor, before its burn was mined. */
   readonly isAnchorTaken: boolean;
@@ -61,8 +64,8 @@ export function paidInTime(facts: OrderFacts): { readonly seen: bigint; readonly
 }
 
 /**
- * Whether a payment counts towards the amount: there, not dust, and first seen before the time was over. Dust costs about
- * as much to spend as it holds, and nodes relay none; it is credited all the same.
+ * Whether a payment counts towards the amount: there, not dust, and first seen before the time was over. Dust costs
+ * about as much to spend as it holds, and nodes relay none; it is credited all the same.
  */
 export function countsInTime(payment: OrderPayment, { expiresAt }: Pick<OrderFacts, 'expiresAt'>): boolean {
   return isInTime(payment, { expiresAt }) && payment.value >= p2trDust && !payment.isTaken;
@@ -143,8 +146,8 @@ const eventIn: Readonly<Record<OrderState, (facts: OrderFacts) => OrderEvent | n
 };
 
 /**
- * A block has a reveal that was given up: it is taken up again, and nothing else can spend its payments. Or a reorganisation
- * gave back what a stranger took.
+ * A block has a reveal that was given up: it is taken up again, and nothing else can spend its payments. Or a
+ * reorganisation gave back what a stranger took.
  */
 const isDelivering = (facts: OrderFacts): boolean =>
   facts.hasReveal && !facts.isAnchorTaken && lostPayment(facts) === null;

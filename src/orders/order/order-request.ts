@@ -33,6 +33,9 @@ export interface OrderQuote {
   readonly referralFee?: number;
   readonly postage: number;
   readonly amount: number;
-  /** What was estimated for being mined soon when the order was made, in sats for 1,000 virtual bytes; absent: nothing was. */
+  /**
+   * What was estimated for being mined soon when the order was made, in sats for 1,000 virtual bytes; absent: nothing
+   * was.
+   */
   readonly feeEstimate?: number;
 }

@@ -259,7 +259,8 @@ const waiting =
 const newToSend = `SELECT ${waiting} FROM service.order_transactions AS t
   WHERE t.order_id = ANY($1::uuid[]) AND t.superseded_at IS NULL AND t.sent_at IS NULL AND t.refusal IS NULL
   ORDER BY ${inOrder}`;
-// however old they are: nobody else sends what orders wait for. Index order_transactions_watched has refunds and returns
+// however old they are: nobody else sends what orders wait for. Index order_transactions_watched has refunds and
+// returns
 // that are not deep in blocks
 const allToSend = `SELECT txid, order_id, kind, index, plan, bytes, sent_at, refusal FROM (
     SELECT ${waiting}, t.made_at

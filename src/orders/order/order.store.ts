@@ -217,9 +217,9 @@ export async function dueOrders(client: pg.ClientBase, now: Date, limit: number)
 }
 
 /**
- * Orders that a new block may change, whatever it pays: those that wait for a depth, or for the index; those whose sat of
- * the inventory it may spend; and those whose inscription a stranger took before its burn, which a reorganisation may give
- * back.
+ * Orders that a new block may change, whatever it pays: those that wait for a depth, or for the index; those whose sat
+ * of the inventory it may spend; and those whose inscription a stranger took before its burn, which a reorganisation
+ * may give back.
  */
 export async function ordersWaitingForBlocks(client: pg.ClientBase): Promise<string[]> {
   const { rows } = await client.query<{ id: string }>(

@@ -54,8 +54,8 @@ export async function heldOutputs(
 }
 
 /**
- * The runes of payments that nothing has spent, all together. `unindexed`: the index lacks the block of one; null: runes
- * are not known here.
+ * The runes of payments that nothing has spent, all together. `unindexed`: the index lacks the block of one; null:
+ * runes are not known here.
  */
 export async function runesOfPayments(
   client: pg.Pool | pg.ClientBase,

@@ -37,14 +37,14 @@ export interface ReservedBy {
 }
 
 /**
- * What the clients of a network may have together that is not paid for: three customers of an office, and not the 256 times
- * three of whoever rents a /24, or a /48 of IPv6, which costs as much as one address.
+ * Unpaid reservations that all clients of a network may have together. Three customers of one office fit. Without it the
+ * owner of a /24, or of an IPv6 /48, which costs as much as one address, would have 256 or 65,536 times as many.
  */
 const networkMost = 10;
 
 /**
- * Reserves a sat for an order that is being made. Creations take keys of the wallet first, one after the other, so no two
- * of them look at once. Throws `inventory_taken`, and `inventory_reserved_max`.
+ * Reserves a sat for an order that is being made. Creations take keys of the wallet first, one after the other, so no
+ * two of them look at once. Throws `inventory_taken`, and `inventory_reserved_max`.
  */
 export async function reserve(
   tx: pg.ClientBase,
@@ -108,7 +108,10 @@ async function requireFewUnpaid(tx: pg.ClientBase, { client, most, ofType }: Res
 const noneReserved = { of_client: 0, of_network: 0, of_type: 0 };
 const tooMany = (message: string): AppError => new AppError('inventory_reserved_max', message);
 
-/** What the clients of a network begin with: of IPv4 a /24, of IPv6 a /48, which is what one customer of a provider gets. */
+/**
+ * What the clients of a network begin with: of IPv4 a /24, of IPv6 a /48, which is what one customer of a provider
+ * gets.
+ */
 function networkOf(client: string): string {
   const [whole] = /^(?:\d+\.){3}|^(?:[\da-f]+:){3}/u.exec(client) ?? [client];
   return whole;
@@ -137,7 +140,7 @@ export async function readReservation(tx: pg.ClientBase, orderId: string): Promi
   return { ...rest, txid: trustedTxid(txid), keyIndex, block, isReleased };
 }
 
-/** States from which on nobody is counted, so nobody needs to know who it was: it is paid, or over for good. */
+/** Paid, or over for good: such orders count for no client any more, so the client is forgotten. */
 const forgetting: ReadonlySet<OrderState> = new Set<OrderState>([
   'prep',
   'queued',

@@ -4,11 +4,14 @@ import type { Order } from '#orders/order/order.store.ts';
 export type ReservingOrder = Pick<Order, 'id' | 'state' | 'expiresAt' | 'paidAt'>;
 
 /**
- * How long the sat of an expired order is nobody else's: a payment that was first seen in its last second is stored when
- * the mempool was read, which takes seconds, or a minute on a busy machine.
+ * How long an expired order still keeps its sat. A payment that was first seen in its last second is stored only when
+ * the mempool has been read, which takes seconds, or a minute on a busy machine.
  */
 const knownWithinMs = 120_000;
-/** How long a payment may wait for its blocks: at the least fee rate it would hold the sat for weeks, for next to nothing. */
+/**
+ * How long a payment may wait for its blocks: at the least fee rate it would hold the sat for weeks, for next to
+ * nothing.
+ */
 const minedWithinMs = 24 * 3_600_000;
 
 /** Until when an order in this state keeps its sat; null: as long as it stays in the state. Pure. */

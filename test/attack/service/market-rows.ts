@@ -15,8 +15,8 @@ const traders = 50_000;
 const indexesWaitMs = 60_000;
 
 /**
- * Imports of all items, whose sales are spread over the blocks after them: a million transactions would take an hour to mine
- * and to index. As the indexer writes them, in the database of a service that runs and has indexed its chain.
+ * Imports of all items, whose sales are spread over the blocks after them: a million transactions would take an hour to
+ * mine and to index. As the indexer writes them, in the database of a service that runs and has indexed its chain.
  */
 export async function makeMarket(
   dataDir: string,

@@ -49,7 +49,10 @@ const opTrue = 0x51;
 const privateKey = (owner: number): Uint8Array =>
   Uint8Array.from(digest('sha256', `owner ${owner}`, 'buffer'));
 
-/** What an owner's key gives. A transaction asks for each coin and payment, and a point of the curve takes a millisecond. */
+/**
+ * What an owner's key gives. A transaction asks for each coin and payment, and a point of the curve takes a
+ * millisecond.
+ */
 interface OwnerKey {
   readonly publicKey: Uint8Array;
   /** P2TR, without a script path. */

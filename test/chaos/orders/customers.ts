@@ -148,8 +148,8 @@ export class Customers {
   }
 
   /**
-   * With the same key until it is answered; a key whose maker died is left alone, as its order was not made. Where no sat of
-   * a type is left, it is ordered without.
+   * With the same key until it is answered; a key whose maker died is left alone, as its order was not made. Where no
+   * sat of a type is left, it is ordered without.
    */
   async #created(body: object, rareSats: string | null): Promise<Made> {
     for (let wanted = rareSats; ; ) {
@@ -263,7 +263,10 @@ export class Customers {
   }
 }
 
-/** What an order asks for beside its files. A sat of the inventory is for one that is neither burned nor chooses its own. */
+/**
+ * What an order asks for beside its files. A sat of the inventory is for one that is neither burned nor chooses its
+ * own.
+ */
 function wishesOf(random: Random, isStocked: boolean, files: number) {
   // at a rate that nodes of tests do not estimate more than
   const burning = !isStocked && random.unit() < 0.2 ? { burnAfterInscribe: true, fee: 10 } : {};

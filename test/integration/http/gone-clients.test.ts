@@ -95,7 +95,8 @@ async function open(options: HttpAppOptions = {}): Promise<{ http: HttpApp; addr
   );
   await noticeLeavers(http);
   const address = await http.app.listen({ port: 0, host: '127.0.0.1' });
-  // The lists are read for nobody when the server begins to listen: on a busy machine that waited for the lock of a test,
+  // The lists are read for nobody when the server begins to listen: on a busy machine that waited for the lock of a
+  // test,
   // and nothing ended it.
   expect((await fetch(new URL('/collections', address))).status).toBe(200);
   await dropIdle(http);

@@ -193,7 +193,8 @@ describe.skipIf(bitcoindForTests() === null)('orders that are burned beside a re
     const id = await underWay(['again']);
     await world.chain.mineMempool();
     await world.until(id, 'completed');
-    // the block of reveal and burn, of which two empty ones and another one take the place; and that of the payment, too
+    // the block of reveal and burn, of which two empty ones and another one take the place; and that of the payment,
+    // too
     for (const [depth, state] of [
       [1, 'queued'],
       [4, 'waiting-confirmation'],

@@ -180,8 +180,8 @@ async function rowsOf({ pool }: TestDatabase): Promise<unknown> {
 }
 
 /**
- * Makes an index look as another version of the rules has left it: other prices, sales that it did not see, one that was
- * none, other texts and hashes.
+ * Makes an index look as another version of the rules has left it: other prices, sales that it did not see, one that
+ * was none, other texts and hashes.
  */
 export async function ageSales({ pool }: TestDatabase): Promise<void> {
   await pool.query(`

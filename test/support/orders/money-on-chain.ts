@@ -56,8 +56,8 @@ export class ChainMoney {
 }
 
 /**
- * Where a customer's money may go: scripts of their own, that nobody else pays to; or a burn, to which this money is followed. In
- * hex.
+ * Where a customer's money may go: scripts of their own, that nobody else pays to; or a burn, to which this money is
+ * followed. In hex.
  */
 export interface MoneyOf {
   readonly address: string;

@@ -7,7 +7,9 @@ import { type ChainMoney, fateOf, type MoneyFate, type MoneyOf } from './money-o
 
 /** Payments below count for nothing, and cost more to send back than they hold (docs/orders.md). */
 const dust = 330;
-/** Less may stay owed: at 10 sat/vB, more than nodes of tests estimate, a refund costs 1,110 sats, and 330 must be left. */
+/**
+ * Less may stay owed: at 10 sat/vB, more than nodes of tests estimate, a refund costs 1,110 sats, and 330 must be left.
+ */
 export const leastRefund = 1500;
 /** Each payment beyond the first costs the service an input, at the 2 to 10 sat/vB of tests. */
 const inputCost = 700;

@@ -41,7 +41,9 @@ import { makeTestWallet } from './test-wallet.ts';
 /** Three processes start on a busy machine. */
 const settledMaxMs = 60_000;
 
-/** A real node, its chain indexed, payments and orders followed as by `serve`, and the desk at which customers order. */
+/**
+ * A real node, its chain indexed, payments and orders followed as by `serve`, and the desk at which customers order.
+ */
 export class OrderWorld {
   readonly bitcoind: Bitcoind;
   readonly chain: RegtestChain;

@@ -58,7 +58,9 @@ export async function sendPartsInTurns(reply: FastifyReply, parts: JsonParts): P
   return reply.send(answerOfPieces(body, asker.client));
 }
 
-/** A body that is made of parts in turns of its client: a text where one turn makes all of it. Throws as `madeInTurns`. */
+/**
+ * A body that is made of parts in turns of its client: a text where one turn makes all of it. Throws as `madeInTurns`.
+ */
 export async function bodyInTurns(
   parts: JsonParts,
   asker: Pick<Asker, 'client' | 'signal'>,
