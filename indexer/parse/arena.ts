@@ -1,24 +1,6 @@
-/** Shorter copies are done byte by byte: a native copy costs as much as 30 bytes. */
-const byteLoopMax = 24;
-/** Unlike `set`, it needs no view of the source, which would immediately be garbage. */
-// oxlint-disable-next-line typescript/unbound-method -- called with its `this`, which may be any Uint8Array
-const nativeCopy = (Buffer.prototype as Buffer).copy;
-const firstCapacity = 1 << 20;
+import { copyBytes } from '#kernel/copy-bytes.ts';
 
-/** Copies `length` bytes of `source` from `start` on into `target` at `to`. */
-export function copyBytes(
-  source: Uint8Array,
-  start: number,
-  length: number,
-  target: Uint8Array,
-  to: number,
-): void {
-  if (length <= byteLoopMax) {
-    for (let index = 0; index < length; index++) target[to + index] = source[start + index]!;
-  } else {
-    nativeCopy.call(source as Buffer, target, to, start, start + length);
-  }
-}
+const firstCapacity = 1 << 20;
 
 /** A buffer of bytes that only grows until it is reset; it is reused from block to block. */
 export class Arena {

@@ -20,6 +20,7 @@ const columnTypes = {
   // t: all transactions, in block order
   txStart: Uint32Array, // byte offset in the block; one element more: the end of the last
   txOutputs: Uint32Array, // byte offset of the outputs' compact size
+  txTxid: Uint8Array, // 32 bytes each, internal order; empty where the block was not checked
   txFirstInput: Uint32Array, // index into the input columns; one element more
   txOutputValue: Float64Array, // sum of output values
   txInputValue: Float64Array, // sum of spent values, 0 for the coinbase; NaN where spent outputs are not known
@@ -101,7 +102,7 @@ export const blockFlags = {
   hasSpent: 2,
 } as const;
 
-const blockColumnsVersion = 2;
+const blockColumnsVersion = 3;
 
 /** Puts columns into one buffer: `into` where it is large enough (./column-buffer.ts). */
 export function encodeBlockColumns(

@@ -1,3 +1,5 @@
+import { copyBytes } from '#kernel/copy-bytes.ts';
+
 /**
  * Named columns in one buffer, which another thread can read.
  *
@@ -38,6 +40,7 @@ export function encodeColumns<Types extends ColumnTypes, Into extends ArrayBuffe
   const first = align(headBytes + names.length * entryBytes);
   const size = all.reduce((sum, column) => align(sum + column.byteLength), first);
   const buffer = into !== null && into.byteLength >= size ? into : new ArrayBuffer(size);
+  const bytes = new Uint8Array(buffer);
   const head = new DataView(buffer);
   head.setUint32(0, version, true);
   head.setUint32(4, names.length, true);
@@ -45,8 +48,12 @@ export function encodeColumns<Types extends ColumnTypes, Into extends ArrayBuffe
   all.forEach((column, index) => {
     head.setUint32(headBytes + index * entryBytes, at, true);
     head.setUint32(headBytes + 4 + index * entryBytes, column.length, true);
-    new Uint8Array(buffer, at, column.byteLength).set(
+    copyBytes(
       new Uint8Array(column.buffer, column.byteOffset, column.byteLength),
+      0,
+      column.byteLength,
+      bytes,
+      at,
     );
     at = align(at + column.byteLength);
   });

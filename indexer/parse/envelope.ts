@@ -1,5 +1,6 @@
+import { copyBytes } from '#kernel/copy-bytes.ts';
 import { envelopeTags as tags } from '#kernel/primitives/envelope-tag.ts';
-import { type Arena, copyBytes } from './arena.ts';
+import type { Arena } from './arena.ts';
 import { type FieldKind, fieldKinds } from './block-columns.ts';
 import type { BlockTables } from './block-tables.ts';
 import { cborToJson } from './cbor/cbor-json.ts';

@@ -8,7 +8,7 @@ import { doubleSha256 } from '#indexer/transaction/double-sha256.ts';
 import { expandFingerprintKey, type FingerprintKey } from '#indexer/transaction/outpoint-fingerprint.ts';
 import { type BrokenBlock, readLayout } from '#indexer/transaction/read-layout.ts';
 import { maxMoney } from '#kernel/bitcoin/consensus.ts';
-import { copyBytes } from './arena.ts';
+import { copyBytes } from '#kernel/copy-bytes.ts';
 import { type BlockColumns, blockFlags, encodeBlockColumns } from './block-columns.ts';
 import { BlockTables } from './block-tables.ts';
 import { ContentCollector } from './content-collector.ts';
@@ -47,6 +47,8 @@ export type ParseResult =
       readonly at: number;
       readonly message: string;
     };
+
+const hashLength = 32;
 
 // More memory than any honest block needs: a parser that grew beyond it is dropped, so that an unusual block takes
 // its memory only once.
@@ -132,8 +134,13 @@ class BlockParser {
   #hashReveals(block: Uint8Array, layout: BlockLayout): void {
     const { reveals } = this.#tables;
     const lanes = this.#lanes;
+    const { txids } = layout;
     for (let row = 0; row < reveals.length; row++) {
       const tx = reveals.tx[row]!;
+      if (txids !== null) {
+        copyBytes(txids, tx * hashLength, hashLength, reveals.hash, row * hashLength);
+        continue;
+      }
       const start = layout.start[tx]!;
       const from = layout.inputsAt[tx]!;
       const middle = layout.outputsEnd[tx]! - from;
@@ -146,7 +153,7 @@ class BlockParser {
       copyBytes(block, from, middle, target, at + versionLength);
       copyBytes(block, end - lockTimeLength, lockTimeLength, target, at + versionLength + middle);
       if (isShort) lanes.commit();
-      else reveals.hash.set(doubleSha256(target.subarray(0, size)), row * 32);
+      else reveals.hash.set(doubleSha256(target.subarray(0, size)), row * hashLength);
     }
     lanes.flush();
   }
@@ -168,6 +175,7 @@ function columnsOf(tables: BlockTables, layout: BlockLayout, header: Uint8Array<
     header,
     txStart: layout.start.subarray(0, transactionCount + 1),
     txOutputs: layout.outputsAt.subarray(0, transactionCount),
+    txTxid: layout.txids ?? new Uint8Array(0),
     txFirstInput: layout.firstInput.subarray(0, transactionCount + 1),
     txOutputValue: layout.outputValue.subarray(0, transactionCount),
     txInputValue: transactions.inputValue.subarray(0, transactionCount),
@@ -175,7 +183,7 @@ function columnsOf(tables: BlockTables, layout: BlockLayout, header: Uint8Array<
     inputFingerprintHigh: inputs.fingerprintHigh.subarray(0, inputCount),
     inputValue: inputs.value.subarray(0, inputCount),
     revealTx: reveals.tx.subarray(0, reveals.length),
-    revealTxid: reveals.hash.subarray(0, reveals.length * 32),
+    revealTxid: reveals.hash.subarray(0, reveals.length * hashLength),
     revealFirstEnvelope: reveals.firstEnvelope.subarray(0, reveals.length + 1),
     envelopeInput: envelopes.input.subarray(0, envelopes.length),
     envelopeFlags: envelopes.flags.subarray(0, envelopes.length),

@@ -1,6 +1,6 @@
-import { copyBytes } from '#indexer/parse/arena.ts';
 import { Sha256Lanes } from '#indexer/parse/sha256/sha256-lanes.ts';
 import { doubleSha256 } from '#indexer/transaction/double-sha256.ts';
+import { copyBytes } from '#kernel/copy-bytes.ts';
 
 const hashLength = 32;
 

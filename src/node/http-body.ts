@@ -1,5 +1,6 @@
 import type { Dispatcher, Pool } from 'undici';
 import type { BufferPool } from '#kernel/contracts/block-source.ts';
+import { copyBytes } from '#kernel/copy-bytes.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { ErrorCode } from '#kernel/errors/error-codes.ts';
 
@@ -112,7 +113,7 @@ class BodyHandler implements Dispatcher.DispatchHandler {
       return;
     }
     if (length > this.#target.length) this.#grow(Math.max(length, 2 * this.#target.length));
-    this.#target.set(chunk, this.#length);
+    copyBytes(chunk, 0, chunk.length, this.#target, this.#length);
     this.#length = length;
   }
 

@@ -46,7 +46,7 @@ export class HeldOutputs {
 
   add(row: HeldRow): void {
     const at = this.size++;
-    if (at === this.key.length) this.#grow();
+    if (at === this.key.length) this.#growTo(this.size, at);
     this.#low[at] = row.fingerprintLow;
     this.#high[at] = row.fingerprintHigh;
     this.key[at] = row.key;
@@ -63,6 +63,25 @@ export class HeldOutputs {
       this.id[at * idLength + hashLength + index] = (row.idIndex >>> (8 * index)) & 0xff;
     }
     this.#link(at);
+  }
+
+  /** Adds all rows of another table. */
+  append(rows: HeldOutputs): void {
+    const { size } = rows;
+    const first = this.size;
+    this.size = first + size;
+    if (this.size > this.key.length) this.#growTo(this.size, first);
+    this.key.set(rows.key.subarray(0, size), first);
+    this.height.set(rows.height.subarray(0, size), first);
+    this.step.set(rows.step.subarray(0, size), first);
+    this.satOffset.set(rows.satOffset.subarray(0, size), first);
+    this.vout.set(rows.vout.subarray(0, size), first);
+    this.curse.set(rows.curse.subarray(0, size), first);
+    this.txid.set(rows.txid.subarray(0, size * hashLength), first * hashLength);
+    this.id.set(rows.id.subarray(0, size * idLength), first * idLength);
+    this.#low.set(rows.#low.subarray(0, size), first);
+    this.#high.set(rows.#high.subarray(0, size), first);
+    for (let at = first; at < this.size; at++) this.#link(at);
   }
 
   /** A row as it was added: views of this table, valid until it grows. */
@@ -138,8 +157,9 @@ export class HeldOutputs {
     this.#slots[slot] = row + 1;
   }
 
-  #grow(): void {
-    const rows = this.key.length * 2;
+  /** Makes room for at least `least` rows, twice as many as before, of which the first ones are in use. */
+  #growTo(least: number, used: number): void {
+    const rows = 2 ** Math.ceil(Math.log2(least));
     const grown = <T extends Int32Array | Uint32Array | Uint8Array | Float64Array>(
       column: T,
       width: number,
@@ -161,6 +181,6 @@ export class HeldOutputs {
     this.#high = grown(this.#high, 1);
     this.#nextInSlot = grown(this.#nextInSlot, 1);
     this.#slots = new Int32Array(rows * 2);
-    for (let row = 0; row < this.size - 1; row++) this.#link(row);
+    for (let row = 0; row < used; row++) this.#link(row);
   }
 }

@@ -42,13 +42,13 @@ export class RecentOutputs {
   }
 
   /**
-   * Learns the outputs that a committed batch made and that are still unspent. `tracked` must not change until it
-   * resolves.
+   * Learns the outputs that a committed batch made. Those that it spent as well come along until room is made: they are
+   * few, and to look each up took longer than to copy it. `tracked` must not change until it resolves.
    */
   async learn(outputs: HeldOutputs, tracked: TrackedOutputs): Promise<void> {
     if (!this.#isOpen) return;
     if (this.#rows.size + outputs.size > this.#rowsMax) this.#rows = await this.#roomier(tracked);
-    await copyTracked(outputs, this.#rows, tracked, -1);
+    this.#rows.append(outputs);
   }
 
   /** To call when blocks were taken back. */

@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
 import type pg from 'pg';
 import type { OutputColumns } from '#indexer/facts/output-columns.ts';
-import { copyBytes } from '#indexer/parse/arena.ts';
+import { copyBytes } from '#kernel/copy-bytes.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { withRoom } from '#kernel/growable.ts';
 import type { CopyEncoder } from '#kernel/pg/copy-binary.ts';

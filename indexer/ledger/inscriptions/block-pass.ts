@@ -144,9 +144,10 @@ export class BlockPass {
     return trustedTxid(this.columns.revealTxid.subarray(reveal * 32, reveal * 32 + 32));
   }
 
-  /** Txid of a transaction: the parser has those of reveals, others are hashed here. */
-  hashTransaction(tx: number): Txid {
-    const { txStart, txOutputs } = this.columns;
+  /** Txid of a transaction: where its block was not checked the parser has those of reveals alone. */
+  txidOf(tx: number): Txid {
+    const { txStart, txOutputs, txTxid } = this.columns;
+    if (txTxid.length > 0) return trustedTxid(txTxid.subarray(tx * 32, tx * 32 + 32));
     const [start, end] = [txStart[tx]!, txStart[tx + 1]!];
     return transactionId(this.block, start, txOutputs[tx]!, end);
   }

@@ -30,7 +30,7 @@ export function placeInOutputs(pass: BlockPass, tx: number, step: number, reveal
       start += value;
       continue;
     }
-    txid ??= reveal < 0 ? pass.hashTransaction(tx) : pass.revealTxid(reveal);
+    txid ??= reveal < 0 ? pass.txidOf(tx) : pass.revealTxid(reveal);
     enterOutput(pass, txid);
     let previous = -1;
     while (satOffset >= 0) {

@@ -1,4 +1,4 @@
-import { copyBytes } from '#indexer/parse/arena.ts';
+import { copyBytes } from '#kernel/copy-bytes.ts';
 import {
   digestsAt,
   groupBytes,

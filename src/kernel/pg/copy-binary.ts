@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
 import pg from 'pg';
+import { copyBytes } from '#kernel/copy-bytes.ts';
 import { seam } from '#kernel/failpoint.ts';
 
 /** PostgreSQL manual, COPY, "Binary Format": signature, no flags, no extension. */
@@ -16,8 +17,8 @@ const fileHeader = Buffer.from([
 const chunkBytes = 1 << 18;
 /** 8 MB: more than the rows of one table in a usual batch. */
 const idleChunksMax = 32;
-/** Up to here a loop is faster than the view that `set` needs (measured: 25 ns against 60 ns for 32 bytes). */
-const copiedByLoopMax = 64;
+/** A longer value may begin in one chunk and end in another. */
+const wholeMax = 64;
 const nullLength = -1;
 /** A numeric is sent in digits of base 10,000: ten of them hold 2^128 - 1. */
 const numericBase = 10_000;
@@ -158,15 +159,14 @@ export class CopyEncoder {
 
   /** bytea, or text in UTF-8: `length` bytes of `source` from `start` on. */
   range(source: Uint8Array, start: number, length: number): void {
-    if (length > copiedByLoopMax) {
+    if (length > wholeMax) {
       this.#longRange(source, start, length);
       return;
     }
     this.#reserve(4 + length);
     this.#view.setInt32(this.#at, length);
-    const bytes = this.#bytes;
     const to = this.#at + 4;
-    for (let index = 0; index < length; index++) bytes[to + index] = source[start + index]!;
+    copyBytes(source, start, length, this.#bytes, to);
     this.#at = to + length;
   }
 
@@ -207,7 +207,7 @@ export class CopyEncoder {
     while (from < end) {
       if (this.#at === this.#bytes.length) this.#next();
       const part = Math.min(end - from, this.#bytes.length - this.#at);
-      this.#bytes.set(source.subarray(from, from + part), this.#at);
+      copyBytes(source, from, part, this.#bytes, this.#at);
       this.#at += part;
       from += part;
     }

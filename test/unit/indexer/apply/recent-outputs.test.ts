@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { HeldOutputs } from '#indexer/apply/memory/held-outputs.ts';
 import { RecentOutputs } from '#indexer/apply/memory/recent-outputs.ts';
@@ -40,6 +41,17 @@ function made(height: number, outputs: readonly number[], tracked: TrackedOutput
 
 const knows = (table: HeldOutputs, output: number): boolean => table.has(output, 0, outpoint(output), 0);
 
+/** All that a table knows of an output. */
+function rowsOf(table: HeldOutputs, output: number): unknown[] {
+  const rows: unknown[] = [];
+  for (let row = table.first(output, 0); row >= 0; row = table.next(row)) {
+    const { txids, txidAt, idTxids, idTxidAt, ...rest } = table.rowAt(row);
+    const bytes = [txids.slice(txidAt, txidAt + 32), idTxids.slice(idTxidAt, idTxidAt + 32)];
+    rows.push({ ...rest, bytes });
+  }
+  return rows;
+}
+
 describe('recent outputs', () => {
   test('are known with all that the ledger must know, once for each inscription', async () => {
     const tracked = new TrackedOutputs();
@@ -62,13 +74,31 @@ describe('recent outputs', () => {
     );
   });
 
-  test('leave out what the batch itself spent', async () => {
+  test('drop what the batch itself spent when they make room', async () => {
     const tracked = new TrackedOutputs();
     const batch = made(5, [1, 2], tracked);
     tracked.remove(1, 0);
-    const recent = new RecentOutputs();
+    const recent = new RecentOutputs(2);
     await recent.learn(batch, tracked);
-    expect([knows(recent.table, 1), knows(recent.table, 2)]).toEqual([false, true]);
+    await recent.learn(made(6, [3], tracked), tracked);
+    expect([1, 2, 3].map((output) => knows(recent.table, output))).toEqual([false, true, true]);
+  });
+
+  test('are the same in a table that grew row by row and in one that got whole batches', () => {
+    fc.assert(
+      fc.property(fc.array(fc.array(fc.nat(300), { maxLength: 90 }), { maxLength: 8 }), (batches) => {
+        const whole = new HeldOutputs();
+        const single = new HeldOutputs();
+        for (const [height, outputs] of batches.entries()) {
+          const batch = made(height, outputs, new TrackedOutputs(), 2);
+          whole.append(batch);
+          for (let row = 0; row < batch.size; row++) single.add(batch.rowAt(row));
+        }
+        expect(whole.size).toBe(single.size);
+        for (let output = 0; output <= 300; output++)
+          expect(rowsOf(whole, output)).toEqual(rowsOf(single, output));
+      }),
+    );
   });
 
   test('make room by what was spent, then by whole blocks, the oldest first', async () => {

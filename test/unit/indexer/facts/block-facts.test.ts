@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { openFacts } from '#indexer/facts/block-facts.ts';
 import { type Fact, factNames, noFacts } from '#indexer/facts/fact.ts';
 import { readFacts } from '#indexer/facts/read-facts.ts';
-import { decodeBlockColumns } from '#indexer/parse/block-columns.ts';
+import { type BlockColumns, decodeBlockColumns } from '#indexer/parse/block-columns.ts';
 import { parseBlock } from '#indexer/parse/parse-block.ts';
 import { verifyBlock } from '#indexer/source/verify-block.ts';
 import { BlockLayout } from '#indexer/transaction/block-layout.ts';
@@ -20,12 +20,16 @@ function factsOf(bytes: Uint8Array, spent: Uint8Array | null, asked: Iterable<Fa
   const set = new Set(asked);
   const layout = new BlockLayout();
   expect(readLayout(bytes, layout)).toBeNull();
-  const parsed = parseBlock(bytes, { spent, fingerprintKey, layout });
-  if (parsed.kind === 'broken') throw new Error(parsed.message);
-  const columns = decodeBlockColumns(parsed.columns);
+  const columns = parsed(bytes, spent, layout);
   const block = { block: bytes, spent, height: asHeight(200), network: 'regtest', fingerprintKey } as const;
   const encoded = readFacts(set, block, layout);
   return { encoded, columns, facts: openFacts(set, encoded, { bytes, columns, spent }) };
+}
+
+function parsed(bytes: Uint8Array, spent: Uint8Array | null, layout: BlockLayout): BlockColumns {
+  const result = parseBlock(bytes, { spent, fingerprintKey, layout });
+  if (result.kind === 'broken') throw new Error(result.message);
+  return decodeBlockColumns(result.columns);
 }
 
 describe('facts of a block', () => {
@@ -51,6 +55,27 @@ describe('facts of a block', () => {
       expect(readLayout(bytes, layout)).toBeNull();
       expect(layout.txids).toBeNull();
       expect(checked).toEqual(readFacts(asked, of, layout));
+    }
+  });
+
+  test('say the txids of a checked block, as the parser hashes those of reveals itself in another one', () => {
+    const golden = new GoldenChain('mixed-1');
+    const layout = new BlockLayout();
+    for (const header of golden.chain.headers.slice(-40)) {
+      const { bytes, spent, height } = golden.block(header);
+      const claim = {
+        hash: parseBlockHash(header.hash)!,
+        height: asHeight(height),
+        network: 'regtest',
+      } as const;
+      expect(verifyBlock(bytes, claim, layout).ok).toBe(true);
+      const { txTxid: checked, ...columns } = parsed(bytes, spent, layout);
+      expect(readLayout(bytes, layout)).toBeNull();
+      const { txTxid: unchecked, ...same } = parsed(bytes, spent, layout);
+      expect(columns).toEqual(same);
+      expect(unchecked.length).toBe(0);
+      const txids = Block.fromBuffer(Buffer.from(bytes)).transactions!.map((tx) => hex(tx.getHash()));
+      expect(hex(checked)).toBe(txids.join(''));
     }
   });
 

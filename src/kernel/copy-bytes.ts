@@ -1,0 +1,28 @@
+/** Shorter copies are done byte by byte: a native copy costs as much as 30 bytes. */
+const byteLoopMax = 24;
+/** Unlike `set`, it needs no view of the source, which would immediately be garbage. */
+// oxlint-disable-next-line typescript/unbound-method -- called with its `this`, which may be any Uint8Array
+const nativeCopy = (Buffer.prototype as Buffer).copy;
+
+/**
+ * Copies `length` bytes of `source` from `start` on into `target` at `to`, which must have room for them. Where one of
+ * them is shared memory, `set` copies word by word (2.9 GB/s), and this eight times as fast; nobody else may write
+ * either of them meanwhile.
+ */
+export function copyBytes(
+  source: Uint8Array,
+  start: number,
+  length: number,
+  target: Uint8Array,
+  to: number,
+): void {
+  if (length <= byteLoopMax) {
+    for (let index = 0; index < length; index++) target[to + index] = source[start + index]!;
+    return;
+  }
+  // Node takes `set` for the whole of a source: its last byte is copied apart
+  const isWhole = length === source.length;
+  const end = isWhole ? length - 1 : start + length;
+  nativeCopy.call(source as Buffer, target, to, start, end);
+  if (isWhole) target[to + end] = source[end]!;
+}
