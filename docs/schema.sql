@@ -485,12 +485,12 @@ CREATE TABLE chain.rune_balances (
   script bytea NOT NULL,
   CONSTRAINT rune_balances_pkey PRIMARY KEY (height, tx_index, vout, rune_key)
 );
-ALTER TABLE chain.rune_balances SET (autovacuum_vacuum_scale_factor=0.02, autovacuum_analyze_scale_factor=0.05, autovacuum_vacuum_insert_scale_factor=0.02);
+ALTER TABLE chain.rune_balances SET (autovacuum_vacuum_scale_factor=0.02, autovacuum_analyze_scale_factor=0.05, autovacuum_vacuum_insert_scale_factor=0.02, fillfactor=90);
 CREATE INDEX rune_balances_holder ON chain.rune_balances USING btree (rune_key, script, amount, height) WHERE (spent_height IS NULL);
 CREATE INDEX rune_balances_outpoint ON chain.rune_balances USING btree (chain.hash64(txid, (vout)::bigint)) WHERE (spent_height IS NULL);
-CREATE INDEX rune_balances_owner ON chain.rune_balances USING btree (chain.hash32(script), rune_key) WHERE (spent_height IS NULL);
+CREATE INDEX rune_balances_owner ON chain.rune_balances USING btree (chain.hash32(script)) WHERE (spent_height IS NULL);
 CREATE INDEX rune_balances_received ON chain.rune_balances USING btree (chain.hash32(script), height);
-CREATE INDEX rune_balances_rune ON chain.rune_balances USING btree (rune_key, height, tx_index);
+CREATE INDEX rune_balances_rune ON chain.rune_balances USING btree (rune_key, height);
 CREATE INDEX rune_balances_rune_spent ON chain.rune_balances USING btree (rune_key, spent_height) WHERE (spent_height IS NOT NULL);
 CREATE INDEX rune_balances_sent ON chain.rune_balances USING btree (chain.hash32(script), spent_height) WHERE (spent_height IS NOT NULL);
 CREATE INDEX rune_balances_spent ON chain.rune_balances USING btree (spent_height, spent_tx_index) WHERE (spent_height IS NOT NULL);
@@ -514,14 +514,14 @@ CREATE TABLE chain.rune_burns (
 CREATE INDEX rune_burns_height ON chain.rune_burns USING btree (height, tx_index);
 
 CREATE TABLE chain.rune_mints (
-  rune_key integer NOT NULL,
   height integer NOT NULL,
-  tx_index integer NOT NULL,
+  rune_key integer NOT NULL,
   mints integer NOT NULL,
-  txid bytea,
-  CONSTRAINT rune_mints_pkey PRIMARY KEY (height, tx_index)
+  tx_indexes integer[] NOT NULL,
+  txids bytea,
+  CONSTRAINT rune_mints_pkey PRIMARY KEY (height, rune_key)
 );
-CREATE INDEX rune_mints_rune ON chain.rune_mints USING btree (rune_key, height, tx_index);
+CREATE INDEX rune_mints_rune ON chain.rune_mints USING btree (rune_key, height);
 
 CREATE TABLE chain.runes (
   key integer NOT NULL,

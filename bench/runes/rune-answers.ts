@@ -68,8 +68,9 @@ async function fill(pool: pg.Pool, balances: number): Promise<void> {
     `${insert} FROM (SELECT g, 3 AS vout, 1 + g AS key, -1 AS owner, false AS isspent FROM generate_series(1, ${ownedRunes}) AS g) AS made`,
   );
   await pool.query(
-    `INSERT INTO chain.rune_mints (rune_key, height, tx_index, mints)
-     SELECT g % $2, ${firstHeight} + g / ${balancesPerBlock}, g % ${balancesPerBlock}, 1 + g / $2 FROM generate_series(1, $1::integer) AS g`,
+    `INSERT INTO chain.rune_mints (rune_key, height, mints, tx_indexes)
+     SELECT g % $2, ${firstHeight} + g / ${balancesPerBlock}, max(1 + g / $2), array_agg(g % ${balancesPerBlock} ORDER BY g)
+     FROM generate_series(1, $1::integer) AS g GROUP BY 1, 2`,
     [Math.floor(balances / 2), runes],
   );
 }

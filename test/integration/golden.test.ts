@@ -210,7 +210,7 @@ async function tablesOf(pool: pg.Pool): Promise<Record<string, unknown>> {
     runes: 'SELECT to_jsonb(t) AS row FROM chain.runes t ORDER BY key',
     runeBalances:
       'SELECT to_jsonb(t) AS row FROM chain.rune_balances t ORDER BY height, tx_index, vout, rune_key',
-    runeMints: 'SELECT to_jsonb(t) AS row FROM chain.rune_mints t ORDER BY height, tx_index',
+    runeMints: 'SELECT to_jsonb(t) AS row FROM chain.rune_mints t ORDER BY height, rune_key',
     runeBurns: 'SELECT to_jsonb(t) AS row FROM chain.rune_burns t ORDER BY height, tx_index, rune_key',
     tip: "SELECT jsonb_build_object('height', tip_height, 'hash', tip_hash::text) AS row FROM chain.state",
   };

@@ -1,7 +1,9 @@
+import { strict as assert } from 'node:assert';
 import { hash } from 'node:crypto';
 import type { RuneEvent, RunicOutput } from '#indexer/ledger/runes/apply-runes.ts';
 import type { RuneEntry } from '#indexer/ledger/runes/rune-entry.ts';
 import type { CopyEncoder } from '#kernel/pg/copy-binary.ts';
+import { int4Array } from '#kernel/pg/int4-array.ts';
 import type { U128 } from '#kernel/runes/u128.ts';
 import type { DerivedTarget } from '../derived-table.ts';
 import type { RunePosition } from './rune-memory.ts';
@@ -20,7 +22,7 @@ export const runeTargets = {
     columns: 'height, tx_index, vout, rune_key, spent_height, spent_tx_index, amount, txid, script',
     keyColumns: 4,
   },
-  mints: { table: 'chain.rune_mints', columns: 'rune_key, height, tx_index, mints, txid', keyColumns: 3 },
+  mints: { table: 'chain.rune_mints', columns: 'height, rune_key, mints, tx_indexes, txids', keyColumns: 2 },
   burns: {
     table: 'chain.rune_burns',
     columns: 'rune_key, height, tx_index, amount, total, txid',
@@ -115,19 +117,31 @@ export function ownerScript(bytes: Uint8Array, start: number, length: number): B
   return Buffer.concat([script.subarray(0, shownScriptBytes), hash('sha256', script, 'buffer')]);
 }
 
-/** A mint of nothing leaves no other row with its txid. */
-export function encodeMint(
-  out: CopyEncoder,
-  height: number,
-  { key, tx, mints, amount, txid }: RuneEvent & { readonly kind: 'minted' },
-): void {
+type Minted = RuneEvent & { readonly kind: 'minted' };
+
+/** The mints of a block, in its order: a row for each rune. */
+export function encodeMints(out: CopyEncoder, height: number, minted: readonly Minted[]): void {
+  const byKey = Map.groupBy(minted, ({ key }) => key);
+  for (const key of [...byKey.keys()].sort((a, b) => a - b)) encodeMintsOf(out, height, byKey.get(key) ?? []);
+}
+
+function encodeMintsOf(out: CopyEncoder, height: number, minted: readonly Minted[]): void {
+  const last = minted.at(-1);
+  assert(last !== undefined, 'a rune was minted');
+  const transactions = minted.map(({ tx }) => tx);
+  const array = int4Array(transactions, Uint32Array.from(transactions.keys()));
   out.row();
-  out.int4(key);
   out.int4(height);
-  out.int4(tx);
-  out.int4(mints);
-  if (amount === 0) out.range(txid, 0, hashLength);
-  else out.null();
+  out.int4(last.key);
+  out.int4(last.mints);
+  out.range(array, 0, array.length);
+  if (last.amount !== 0) {
+    out.null();
+    return;
+  }
+  // a mint of nothing leaves no other row with its txid
+  const txids = Buffer.concat(minted.map(({ txid }) => txid));
+  out.range(txids, 0, txids.length);
 }
 
 export function encodeBurn(

@@ -10,7 +10,7 @@ const askedIndexes = {
     columns: 'chain.hash64(txid, vout)',
     where: 'spent_height IS NULL',
   },
-  rune_mints_rune: { table: 'chain.rune_mints', columns: 'rune_key, height, tx_index' },
+  rune_mints_rune: { table: 'chain.rune_mints', columns: 'rune_key, height' },
 } as const satisfies Readonly<Record<string, SecondaryIndex>>;
 
 /** The secondary indexes of the tables of runes. */
@@ -37,11 +37,11 @@ export const runeIndexes: Readonly<Record<string, SecondaryIndex>> = {
     where: 'spent_height IS NOT NULL',
   },
   // what became of a rune
-  rune_balances_rune: { table: balances, columns: 'rune_key, height, tx_index' },
+  rune_balances_rune: { table: balances, columns: 'rune_key, height' },
   // runes of an address: now, and what it got and sent
   rune_balances_owner: {
     table: balances,
-    columns: 'chain.hash32(script), rune_key',
+    columns: 'chain.hash32(script)',
     where: 'spent_height IS NULL',
   },
   rune_balances_received: { table: balances, columns: 'chain.hash32(script), height' },

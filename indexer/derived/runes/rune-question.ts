@@ -82,10 +82,11 @@ export async function askRunes(
          r.offset_start::text, r.offset_end::text] END
      FROM known k JOIN chain.runes r ON r.key = k.key
      LEFT JOIN LATERAL (
-       SELECT mints FROM chain.rune_mints WHERE ${newestBelow}
+       SELECT mints FROM chain.rune_mints WHERE ${ofRuneBelow} ORDER BY rune_key DESC, height DESC LIMIT 1
      ) AS m ON true
      LEFT JOIN LATERAL (
-       SELECT total FROM chain.rune_burns WHERE ${newestBelow}
+       SELECT total FROM chain.rune_burns WHERE ${ofRuneBelow}
+       ORDER BY rune_key DESC, height DESC, tx_index DESC LIMIT 1
      ) AS b ON true
      WHERE r.height < $3`,
     [
@@ -110,8 +111,7 @@ const spentLater = `UNION ALL SELECT height, tx_index, vout, rune_key, amount, t
  * Not `rune_key = …`: an index by height alone has the order too then, and where most rows are those of one rune the
  * planner takes it, and reads all of them for each rune that has none.
  */
-const newestBelow = `rune_key BETWEEN r.key AND r.key AND height < $3
-       ORDER BY rune_key DESC, height DESC, tx_index DESC LIMIT 1`;
+const ofRuneBelow = 'rune_key BETWEEN r.key AND r.key AND height < $3';
 
 const int4s = (values: readonly number[]): Buffer => int4Array(values, Uint32Array.from(values.keys()));
 

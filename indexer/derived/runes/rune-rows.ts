@@ -15,7 +15,7 @@ import type {
   RowSets,
 } from '../derived-table.ts';
 import { type EarlierBatch, nextPosition, type ReadRunes, type RuneBatch, readRunes } from './read-runes.ts';
-import { encodeBalances, encodeBurn, encodeMint, encodeRune, encodeRuneBlock } from './rune-encoding.ts';
+import { encodeBalances, encodeBurn, encodeMints, encodeRune, encodeRuneBlock } from './rune-encoding.ts';
 import { RuneMemory, type RunePosition } from './rune-memory.ts';
 import { RuneSpends } from './rune-spends.ts';
 
@@ -108,10 +108,13 @@ export class RuneRows implements DerivedRows {
       batch.state,
     );
     for (const entry of changes.etched) encodeRune(this.#out.runes, entry);
-    for (const event of changes.events) {
-      if (event.kind === 'minted') encodeMint(this.#out.mints, height, event);
-      else if (event.kind === 'burned') encodeBurn(this.#out.burns, height, event);
-    }
+    for (const event of changes.events)
+      if (event.kind === 'burned') encodeBurn(this.#out.burns, height, event);
+    encodeMints(
+      this.#out.mints,
+      height,
+      changes.events.filter((event) => event.kind === 'minted'),
+    );
     for (const spent of changes.spent) this.#spends.add(bytes, height, spent);
     const applied = { height, bytes, changes };
     this.#applied.push(applied);

@@ -73,7 +73,8 @@ export const runes: DerivedTable = {
     SELECT '${balances}', 'rune_key ' || key || ': held and burned are not what was minted and the premine', $1::integer
     FROM chain.runes r
     WHERE premine
-        + coalesce(amount, 0) * (SELECT count(*) FROM chain.rune_mints m WHERE m.rune_key = r.key AND m.height <= $1)
+        + coalesce(amount, 0) * (SELECT coalesce(sum(cardinality(m.tx_indexes)), 0) FROM chain.rune_mints m
+            WHERE m.rune_key = r.key AND m.height <= $1)
       <> (SELECT coalesce(sum(b.amount), 0) FROM ${balances} b
           WHERE b.rune_key = r.key AND b.height <= $1 AND (b.spent_height IS NULL OR b.spent_height > $1))
         + (SELECT coalesce(sum(b.amount), 0) FROM chain.rune_burns b WHERE b.rune_key = r.key AND b.height <= $1)

@@ -111,11 +111,10 @@ export class Allocation {
     for (const [key, amount] of this.#toEach)
       for (const output of this.#destinations.spendable) this.#move(key, amount, output);
     this.#toEach.clear();
-    const outputs = Array.from(this.#byOutput, ([output, balances]) => ({
-      output,
-      balances: sortedBalances(balances),
-    }));
-    return outputs.sort((a, b) => a.output - b.output);
+    const outputs: { readonly output: number; readonly balances: Balance[] }[] = [];
+    for (const [output, balances] of this.#byOutput)
+      outputs.push({ output, balances: sortedBalances(balances) });
+    return outputs.length < 2 ? outputs : outputs.sort((a, b) => a.output - b.output);
   }
 }
 

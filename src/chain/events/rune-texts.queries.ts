@@ -1,5 +1,6 @@
 import type { ClientBase, Pool } from 'pg';
 import { hasBlock, whyBehind } from '#chain/derived/derived-tables.queries.ts';
+import { eachMint, txidOfMint } from '#chain/runes/rune.queries.ts';
 import { indexesOnly } from '#chain/snapshot/indexes-only.ts';
 import type { EventKindIdentity } from '#kernel/events/event-kind.ts';
 import type { EventTextWriter } from '#kernel/events/event-text-writer.ts';
@@ -85,7 +86,7 @@ async function readTexts(
   return writeTexts(blocks, events, { identity, network, keep, writeLine });
 }
 
-/** A mint whose row has no txid has left balances or burned something. */
+/** A mint without a txid of its own has left balances or burned something. */
 async function readEvents(client: ClientBase, from: Height, to: Height): Promise<EventRow[]> {
   const { rows } = await client.query<EventRow>(
     `SELECT e.height, e.step, e.vout, e.txid, r.height AS id_height, r.tx_index AS id_tx, e.amount::text,
@@ -93,11 +94,12 @@ async function readEvents(client: ClientBase, from: Height, to: Height): Promise
        CASE WHEN n.has_terms THEN ARRAY[n.amount::text, n.cap::text, n.height_start::text, n.height_end::text,
          n.offset_start::text, n.offset_end::text] END AS terms
      FROM (
-       SELECT m.height, m.tx_index, 0 AS step, 0 AS vout, m.rune_key, coalesce(r.amount, 0) AS amount,
-         coalesce(m.txid,
-           (SELECT b.txid FROM chain.rune_balances b WHERE b.height = m.height AND b.tx_index = m.tx_index LIMIT 1),
-           (SELECT b.txid FROM chain.rune_burns b WHERE b.height = m.height AND b.tx_index = m.tx_index LIMIT 1)) AS txid
-       FROM chain.rune_mints m JOIN chain.runes r ON r.key = m.rune_key WHERE m.height BETWEEN $1 AND $2
+       SELECT m.height, mint.tx_index, 0 AS step, 0 AS vout, m.rune_key, coalesce(r.amount, 0) AS amount,
+         coalesce(${txidOfMint},
+           (SELECT b.txid FROM chain.rune_balances b WHERE b.height = m.height AND b.tx_index = mint.tx_index LIMIT 1),
+           (SELECT b.txid FROM chain.rune_burns b WHERE b.height = m.height AND b.tx_index = mint.tx_index LIMIT 1)) AS txid
+       FROM chain.rune_mints m CROSS JOIN ${eachMint} JOIN chain.runes r ON r.key = m.rune_key
+       WHERE m.height BETWEEN $1 AND $2
        UNION ALL
        SELECT height, tx_index, 1, 0, key, premine, txid FROM chain.runes WHERE height BETWEEN $1 AND $2
        UNION ALL

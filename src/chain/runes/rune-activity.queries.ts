@@ -3,7 +3,7 @@ import { requireIndexes } from '#chain/snapshot/built-indexes.ts';
 import type { BlockHash, Txid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import { type U128, u128OfText, zeroU128 } from '#kernel/runes/u128.ts';
-import { ofRune } from './rune.queries.ts';
+import { eachMint, ofRune, txidOfMint } from './rune.queries.ts';
 
 /** What happened to a rune, in the order of a transaction's events. */
 export const activityKinds = ['minted', 'etched', 'transferred', 'burned'] as const;
@@ -58,6 +58,15 @@ const ends = {
 } as const satisfies Record<PageOf<ActivityPlace>['order'], ActivityPlace>;
 
 /**
+ * Mints in the blocks between the first row of a page and another one, by their totals: a row after enough of them is
+ * not taken apart. Null: there is no block between.
+ */
+const mintsBetween = {
+  asc: 'lag(mints) OVER nearest - first_value(mints) OVER nearest',
+  desc: 'nth_value(mints, 2) OVER nearest - mints',
+} as const satisfies Record<PageOf<ActivityPlace>['order'], string>;
+
+/**
  * Events of a rune in the order of the chain. Each of the four tables is read from the place on by an index that begins
  * with the rune, so the cost is that of the page. Throws `index_missing` during a first sync.
  */
@@ -73,7 +82,8 @@ export async function runeActivity(
   );
   const from = after ?? ends[order];
   const sign = order === 'asc' ? '>' : '<';
-  // the index has height and transaction; the rest of the place is compared row by row
+  // the indexes have the height; the rest of the place is compared row by row. Each row of mints has one from the place
+  // on, but perhaps that of its own block: so one row more is read
   const isNext = (step: string, vout: string): string =>
     `(height, tx_index) ${sign}= ($2::integer, $3::integer)
        AND (height, tx_index, ${step}, ${vout}) ${sign} ($2::integer, $3::integer, $4::integer, $5::bigint)`;
@@ -84,8 +94,15 @@ export async function runeActivity(
          (SELECT o.txid FROM chain.rune_balances o WHERE o.height = e.height AND o.tx_index = e.tx_index LIMIT 1),
          (SELECT o.txid FROM chain.rune_burns o WHERE o.height = e.height AND o.tx_index = e.tx_index LIMIT 1)) AS txid
      FROM (
-       (SELECT height, tx_index, 0 AS step, 0 AS vout, txid, NULL::bytea AS script, NULL::numeric AS amount
-        FROM chain.rune_mints WHERE ${ofRune('$1')} AND ${isNext('0', '0')} ${page})
+       (SELECT height, tx_index, 0 AS step, 0 AS vout, ${txidOfMint} AS txid, NULL::bytea AS script, NULL::numeric AS amount
+        FROM (
+          SELECT height, tx_indexes, txids, ${mintsBetween[order]} AS nearer FROM (
+            SELECT height, mints, tx_indexes, txids FROM chain.rune_mints WHERE ${ofRune('$1')} AND height ${sign}= $2
+            ORDER BY rune_key ${order}, height ${order} LIMIT $6::bigint + 1
+          ) AS near WINDOW nearest AS (ORDER BY height ${order})
+        ) AS minted, ${eachMint}
+        WHERE (nearer IS NULL OR nearer < $6) AND ${isNext('0', '0')}
+        ORDER BY height ${order}, tx_index ${order} LIMIT $6)
        UNION ALL
        (SELECT height, tx_index, 1, 0, txid, NULL, premine
         FROM chain.runes WHERE key = $1 AND txid <> decode(repeat('00', 32), 'hex') AND ${isNext('1', '0')})

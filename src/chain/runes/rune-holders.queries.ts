@@ -2,7 +2,7 @@ import type { ClientBase } from 'pg';
 import { requireIndexes } from '#chain/snapshot/built-indexes.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import { type U128, u128OfText } from '#kernel/runes/u128.ts';
-import { newestOfRune, ofRune } from './rune.queries.ts';
+import { newestBurn, newestMints, ofRune } from './rune.queries.ts';
 
 /** A script that holds a rune. */
 export interface RuneHolder {
@@ -96,8 +96,8 @@ export async function runeTotals(
 ): Promise<{ mints: number; burned: U128 }> {
   const { rows } = await client.query<{ mints: number | null; burned: string | null }>(
     `SELECT
-       (SELECT mints FROM chain.rune_mints WHERE ${ofRune('$1')} AND height <= $2 ${newestOfRune}) AS mints,
-       (SELECT total::text FROM chain.rune_burns WHERE ${ofRune('$1')} AND height <= $2 ${newestOfRune}) AS burned`,
+       (SELECT mints FROM chain.rune_mints WHERE ${ofRune('$1')} AND height <= $2 ${newestMints}) AS mints,
+       (SELECT total::text FROM chain.rune_burns WHERE ${ofRune('$1')} AND height <= $2 ${newestBurn}) AS burned`,
     [key, height],
   );
   return { mints: rows[0]?.mints ?? 0, burned: u128OfText(rows[0]?.burned ?? '0') };

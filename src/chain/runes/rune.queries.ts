@@ -64,7 +64,13 @@ interface DetailRow {
  * takes it: it then reads all of them for each rune that has none.
  */
 export const ofRune = (key: string): string => `rune_key BETWEEN ${key} AND ${key}`;
-export const newestOfRune = 'ORDER BY rune_key DESC, height DESC, tx_index DESC LIMIT 1';
+export const newestBurn = 'ORDER BY rune_key DESC, height DESC, tx_index DESC LIMIT 1';
+export const newestMints = 'ORDER BY rune_key DESC, height DESC LIMIT 1';
+
+/** The transactions of rows of `chain.rune_mints`. */
+export const eachMint = 'unnest(tx_indexes) WITH ORDINALITY AS mint(tx_index, place)';
+/** Null: the transaction has another row with it. */
+export const txidOfMint = 'substring(txids FROM (place::integer - 1) * 32 + 1 FOR 32)';
 
 const details = `
   SELECT r.key, r.height, r.tx_index, r.txid, r.rune::text, r.spacers, r.divisibility, r.symbol, r.turbo, r.timestamp,
@@ -72,10 +78,10 @@ const details = `
     r.offset_start::text, r.offset_end::text, coalesce(m.mints, 0) AS mints, coalesce(b.total, 0)::text AS burned
   FROM chain.runes r
   LEFT JOIN LATERAL (
-    SELECT mints FROM chain.rune_mints WHERE ${ofRune('r.key')} ${newestOfRune}
+    SELECT mints FROM chain.rune_mints WHERE ${ofRune('r.key')} ${newestMints}
   ) AS m ON true
   LEFT JOIN LATERAL (
-    SELECT total FROM chain.rune_burns WHERE ${ofRune('r.key')} ${newestOfRune}
+    SELECT total FROM chain.rune_burns WHERE ${ofRune('r.key')} ${newestBurn}
   ) AS b ON true`;
 
 /** During a first load, each rune would read all mints. */

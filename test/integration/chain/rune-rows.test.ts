@@ -23,8 +23,8 @@ beforeAll(async () => {
   );
   // all of one rune: its statistics say so
   await pool.query(
-    `INSERT INTO chain.rune_mints (rune_key, height, tx_index, mints, txid)
-     SELECT 0, 2 + k / 1000, k % 1000, k + 1, NULL FROM generate_series(0, $1 - 1) AS k`,
+    `INSERT INTO chain.rune_mints (rune_key, height, mints, tx_indexes)
+     SELECT 0, 2 + k, k + 1, ARRAY[k % 1000] FROM generate_series(0, $1 - 1) AS k`,
     [mints],
   );
   await pool.query(
@@ -68,19 +68,20 @@ test('a rune without mints reads none, where another one has all', async () => {
   const page = await counted((client) => runesDownFrom(client, runes - 1, 51));
   expect(page.value).toHaveLength(51);
   expect(page.rows).toBe(0);
-  const totals = await counted((client) => runeTotals(client, without, asHeight(10)));
+  const totals = await counted((client) => runeTotals(client, without, asHeight(12_000)));
   expect(totals).toEqual({ value: { mints: 0, burned: 0 }, rows: 0 });
   for (const order of ['asc', 'desc'] as const) {
     const activity = await counted((client) =>
       runeActivity(client, without, { order, limit: 100, after: null }),
     );
-    expect(activity.rows).toBe(0);
+    // the planner looks at the row where an index ends
+    expect(activity.rows).toBeLessThanOrEqual(1);
   }
 });
 
 test('the rune that has them reads its newest one', async () => {
   const one = await counted((client) => runeDetail(client, { kind: 'number', number: BigInt(common) }));
   expect(one).toMatchObject({ value: { mints, burned: mints }, rows: 2 });
-  const totals = await counted((client) => runeTotals(client, common, asHeight(10)));
-  expect(totals).toEqual({ value: { mints: 9_000, burned: 9_000 }, rows: 2 });
+  const totals = await counted((client) => runeTotals(client, common, asHeight(12_000)));
+  expect(totals).toEqual({ value: { mints: 11_999, burned: mints }, rows: 2 });
 });

@@ -77,7 +77,8 @@ export async function readRuneTables(pool: pg.Pool): Promise<RuneTables> {
      FROM chain.rune_balances ORDER BY height, tx_index, vout, rune_key`,
   );
   const mints = await pool.query<{ key: number; height: number; value: number }>(
-    'SELECT rune_key AS key, height, mints AS value FROM chain.rune_mints ORDER BY height, tx_index',
+    `SELECT rune_key AS key, height, (mints - cardinality(tx_indexes) + place)::integer AS value
+     FROM chain.rune_mints, unnest(tx_indexes) WITH ORDINALITY AS mint(tx_index, place) ORDER BY height, tx_index`,
   );
   const burned = await pool.query<{ key: number; height: number; value: string }>(
     'SELECT rune_key AS key, height, total::text AS value FROM chain.rune_burns ORDER BY height, tx_index, rune_key',
