@@ -7,6 +7,8 @@ import { type ColumnsOf, decodeColumns, encodeColumns } from '#indexer/parse/col
 const columnTypes = {
   /** Sats, exact. One element per output, in block order. */
   value: Float64Array,
+  /** Low half of the keyed fingerprint of each output's outpoint, as a signed number. */
+  fingerprint: Int32Array,
   /** Row of the first output of each transaction; one element more: the number of outputs. */
   txFirstOutput: Uint32Array,
   /** Per input, the coinbase's too: row of the output that it spends; -1: one of an earlier block, or none. */
@@ -19,7 +21,7 @@ const columnTypes = {
 
 export type FlowColumns = ColumnsOf<typeof columnTypes>;
 
-const version = 1;
+const version = 2;
 
 /** Encodes columns into a buffer of exactly their size. */
 export const encodeFlowColumns = (columns: FlowColumns): ArrayBuffer =>

@@ -1,9 +1,5 @@
-import { type BlockLayout, outpointLength } from '#indexer/transaction/block-layout.ts';
-import {
-  type FingerprintKey,
-  fingerprint,
-  fingerprintOutpoint,
-} from '#indexer/transaction/outpoint-fingerprint.ts';
+import type { BlockLayout } from '#indexer/transaction/block-layout.ts';
+import { type FingerprintKey, lowOfOutput, lowOfTxid } from '#indexer/transaction/outpoint-fingerprint.ts';
 import { OutputWalk } from '#indexer/transaction/transaction-parts.ts';
 import { withRoom } from '#kernel/growable.ts';
 import { encodeFlowColumns } from './flow-columns.ts';
@@ -16,12 +12,13 @@ const hashLength = 32;
  */
 export class FlowReader {
   #value = new Float64Array(4096);
+  #fingerprint = new Int32Array(4096);
   #txFirstOutput = new Uint32Array(4096);
   #source = new Int32Array(4096);
   /** Transaction plus one by its txid, 0 in a free slot; open addressing, at most half full. */
   #slots = new Int32Array(8192);
-  readonly #outpoint = new Uint8Array(outpointLength);
-  readonly #outpointView = new DataView(this.#outpoint.buffer);
+  /** What each txid gives to fingerprints. */
+  #ofTxid = new Int32Array(4096);
 
   /**
    * Encoded FlowColumns.
@@ -36,10 +33,12 @@ export class FlowReader {
   ): ArrayBuffer {
     const { transactionCount, inputCount } = layout;
     const outputs = this.#readOutputs(block, layout);
-    this.#fillSlots(txids, transactionCount, key);
+    this.#readFingerprints(txids, transactionCount, key);
+    this.#fillSlots(transactionCount);
     this.#readSources(block, layout, txids, key);
     return encodeFlowColumns({
       value: this.#value.subarray(0, outputs),
+      fingerprint: this.#fingerprint.subarray(0, outputs),
       txFirstOutput: this.#txFirstOutput.subarray(0, transactionCount + 1),
       source: this.#source.subarray(0, inputCount),
       outpointAt: layout.inputAt.subarray(0, inputCount),
@@ -63,24 +62,31 @@ export class FlowReader {
     return outputs;
   }
 
+  #readFingerprints(txids: Uint8Array, count: number, key: FingerprintKey): void {
+    this.#ofTxid = withRoom(this.#ofTxid, count);
+    this.#fingerprint = withRoom(this.#fingerprint, this.#txFirstOutput[count]!);
+    const view = new DataView(txids.buffer, txids.byteOffset, txids.byteLength);
+    for (let tx = 0; tx < count; tx++) {
+      const ofTxid = lowOfTxid(view, tx * hashLength, key);
+      this.#ofTxid[tx] = ofTxid;
+      const first = this.#txFirstOutput[tx]!;
+      for (let row = first; row < this.#txFirstOutput[tx + 1]!; row++)
+        this.#fingerprint[row] = lowOfOutput(ofTxid, row - first, key);
+    }
+  }
+
   /** The slot of a txid is keyed, so a block cannot be crafted to put its transactions into one. */
-  #fillSlots(txids: Uint8Array, count: number, key: FingerprintKey): void {
+  #fillSlots(count: number): void {
     let size = 8192;
     while (size < count * 2) size *= 2;
     if (size > this.#slots.length) this.#slots = new Int32Array(size);
     else this.#slots.fill(0);
     const mask = this.#slots.length - 1;
     for (let tx = 0; tx < count; tx++) {
-      let slot = this.#slotOf(txids, tx * hashLength, key) & mask;
+      let slot = slotHash(this.#ofTxid[tx]!) & mask;
       while (this.#slots[slot] !== 0) slot = (slot + 1) & mask;
       this.#slots[slot] = tx + 1;
     }
-  }
-
-  #slotOf(bytes: Uint8Array, at: number, key: FingerprintKey): number {
-    for (let index = 0; index < hashLength; index++) this.#outpoint[index] = bytes[at + index]!;
-    fingerprintOutpoint(this.#outpointView, 0, key);
-    return fingerprint.low;
   }
 
   #readSources(
@@ -97,7 +103,7 @@ export class FlowReader {
     for (let spender = 1; spender < transactionCount; spender++) {
       for (let input = firstInput[spender]!; input < firstInput[spender + 1]!; input++) {
         const at = inputAt[input]!;
-        const tx = this.#transactionOf(block, at, txids, this.#slotOf(block, at, key));
+        const tx = this.#transactionOf(block, at, txids, slotHash(lowOfTxid(view, at, key)));
         this.#source[input] = this.#rowOf(tx, view.getUint32(at + hashLength, true), spender);
       }
     }
@@ -125,4 +131,9 @@ export class FlowReader {
     const row = this.#txFirstOutput[tx]! + vout;
     return row < this.#txFirstOutput[tx + 1]! ? row : -1;
   }
+}
+
+/** The upper bits are mixed better. */
+function slotHash(ofTxid: number): number {
+  return ofTxid ^ (ofTxid >>> 15);
 }

@@ -51,6 +51,23 @@ export function fingerprintOutpoint(view: DataView, at: number, key: Fingerprint
 }
 
 /**
+ * What the txid at `at` gives to the low half of the fingerprints of its outputs, which `lowOfOutput` completes: once
+ * for all outputs of a transaction.
+ */
+export function lowOfTxid(view: DataView, at: number, { words }: FingerprintKey): number {
+  let low = words[9]!;
+  for (let index = 0; index < 8; index++)
+    low = (low + Math.imul(view.getInt32(at + index * 4, true), words[index]!)) | 0;
+  return low;
+}
+
+/** The low half of an output's fingerprint, as a signed number. */
+export function lowOfOutput(ofTxid: number, vout: number, { words }: FingerprintKey): number {
+  const low = (ofTxid + Math.imul(vout, words[8]!)) | 0;
+  return low ^ (low >>> 15);
+}
+
+/**
  * The fingerprints of the outpoints at many offsets, as `fingerprintOutpoint` makes them, into two columns. Unrolled
  * by hand: a third of the time of a loop over the words.
  */

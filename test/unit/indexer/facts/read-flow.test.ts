@@ -3,6 +3,11 @@ import { describe, expect, test } from 'vitest';
 import { decodeFlowColumns, type FlowColumns } from '#indexer/facts/flow-columns.ts';
 import { readFacts } from '#indexer/facts/read-facts.ts';
 import { BlockLayout } from '#indexer/transaction/block-layout.ts';
+import {
+  expandFingerprintKey,
+  fingerprint,
+  fingerprintOutpoint,
+} from '#indexer/transaction/outpoint-fingerprint.ts';
 import { readLayout } from '#indexer/transaction/read-layout.ts';
 import { asHeight } from '#kernel/primitives/height.ts';
 import { GoldenChain, goldenChainNames } from '#test/support/chain/golden-chain.ts';
@@ -62,6 +67,23 @@ describe('the way of values through a block', () => {
       for (const header of headers.slice(-200)) {
         const { bytes } = golden.block(header);
         expect(shown(bytes, read(bytes))).toEqual(naive(bytes));
+      }
+    }
+  });
+
+  test('has the fingerprint of each output’s outpoint', () => {
+    const key = expandFingerprintKey(fingerprintKey);
+    const golden = new GoldenChain('mixed-2');
+    for (const header of golden.tips()[0]!.headers.slice(-50)) {
+      const flow = read(golden.block(header).bytes);
+      const { txFirstOutput, txid } = flow;
+      for (let tx = 0; tx + 1 < txFirstOutput.length; tx++) {
+        const outpoint = Buffer.concat([txid.subarray(tx * 32, (tx + 1) * 32), Buffer.alloc(4)]);
+        for (let row = txFirstOutput[tx]!; row < txFirstOutput[tx + 1]!; row++) {
+          outpoint.writeUInt32LE(row - txFirstOutput[tx]!, 32);
+          fingerprintOutpoint(new DataView(outpoint.buffer, outpoint.byteOffset, 36), 0, key);
+          expect(flow.fingerprint[row]).toBe(fingerprint.low | 0);
+        }
       }
     }
   });
