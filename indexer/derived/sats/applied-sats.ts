@@ -1,8 +1,8 @@
 import { strict as assert } from 'node:assert';
 import { type LedgerBlock, places } from '#indexer/ledger/ledger-block.ts';
-import { type SatBlock, type SatChanges, satAt } from '#indexer/ledger/sats/apply-sats.ts';
-import { outpointsAsked } from '#indexer/ledger/sats/outpoint-name.ts';
-import type { HeldSats } from '#indexer/ledger/sats/sat-state.ts';
+import { type SatChanges, satAt } from '#indexer/ledger/sats/apply-sats.ts';
+import type { SatBlock } from '#indexer/ledger/sats/sat-block.ts';
+import type { Ranges } from '#indexer/ledger/sats/sat-outputs.ts';
 import type { ParsedBlock } from '#indexer/workers/parse-pool.ts';
 import type { Sat } from '#kernel/sats/sat.ts';
 
@@ -20,15 +20,13 @@ export interface AppliedSats {
 }
 
 /** The ranges that a block left to nobody. */
-export function lostRangesOf({ pairs, firstLost, lostCount }: SatChanges): Omit<HeldSats, 'height'> {
+export function lostRangesOf({ pairs, firstLost, lostCount }: SatChanges): Ranges {
   return { pairs, first: firstLost, count: lostCount };
 }
 
-export function satBlockOf({ ref, bytes, columns, facts }: ParsedBlock): SatBlock {
+export function satBlockOf({ ref, columns, facts }: ParsedBlock): SatBlock {
   assert(facts.flow !== undefined, 'the flow of a block was not read');
-  const { flow } = facts;
-  const asked = outpointsAsked(bytes, flow, columns.txFirstInput[1]!);
-  return { height: ref.height, columns, flow, asked, isUnchecked: false };
+  return { height: ref.height, columns, flow: facts.flow, isUnchecked: false };
 }
 
 /**

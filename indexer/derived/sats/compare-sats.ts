@@ -1,7 +1,8 @@
 import type pg from 'pg';
 import type { LedgerBlock } from '#indexer/ledger/ledger-block.ts';
-import type { SatBlock, SatChanges } from '#indexer/ledger/sats/apply-sats.ts';
+import type { SatChanges } from '#indexer/ledger/sats/apply-sats.ts';
 import { OutputNames } from '#indexer/ledger/sats/outpoint-name.ts';
+import type { SatBlock } from '#indexer/ledger/sats/sat-block.ts';
 import { packedRangeLength, unpackPairs } from '#kernel/sats/packed-ranges.ts';
 import type { RowSets } from '../derived-table.ts';
 import { type AppliedSats, lostRangesOf } from './applied-sats.ts';

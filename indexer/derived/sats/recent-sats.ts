@@ -1,17 +1,19 @@
 import { strict as assert } from 'node:assert';
 import type pg from 'pg';
-import type { HeldSats } from '#indexer/ledger/sats/sat-state.ts';
+import { outpointLength, outpointWords } from '#indexer/ledger/sats/sat-outputs.ts';
+import type { FingerprintKey } from '#indexer/transaction/outpoint-fingerprint.ts';
 import { copyBinary, encoderOf } from '#kernel/pg/copy-binary.ts';
 import { maxHeight } from '#kernel/primitives/height.ts';
+import { unpackPairs } from '#kernel/sats/packed-ranges.ts';
 import type { DerivedChain, DerivedMemory } from '../derived-table.ts';
-import { encodeHeld, satTargets, unpackNames, unpackOutputs } from './sat-encoding.ts';
+import { encodeHeld, packedOutputs, satTargets, viewOf } from './sat-encoding.ts';
 import { SatMemory } from './sat-memory.ts';
-import { readSatTotals } from './sat-question.ts';
+import { lowOf, readSatTotals } from './sat-question.ts';
 
 /** Reads what the writer remembers: of a load that was interrupted, also the outputs that have no rows yet. */
 export async function openSatMemory(
   client: pg.ClientBase,
-  { cacheEntries }: Pick<DerivedChain, 'cacheEntries'>,
+  { cacheEntries, fingerprintKey }: Pick<DerivedChain, 'cacheEntries' | 'fingerprintKey'>,
 ): Promise<SatMemory> {
   const { rows } = await client.query<RecentRow>(
     'SELECT height, written_below, made, spent FROM chain.recent_sats ORDER BY height',
@@ -19,7 +21,7 @@ export async function openSatMemory(
   const last = rows.at(-1);
   const memory = new SatMemory(last?.written_below ?? (await heightToCome(client)), cacheEntries);
   memory.totals = await readSatTotals(client, maxHeight);
-  for (const row of rows) memory.learn(batchOf(row, memory.writtenBelow), memory.writtenBelow);
+  for (const row of rows) recall(memory, row, fingerprintKey);
   return memory;
 }
 
@@ -30,14 +32,20 @@ interface RecentRow {
   readonly spent: Buffer;
 }
 
-function batchOf({ height, made, spent }: RecentRow, writtenBelow: number) {
-  const left = unpackOutputs(made).filter(({ held }) => held.height >= writtenBelow);
-  return {
-    left: left.map(({ name, held }): [string, HeldSats] => [name, held]),
-    spent: unpackNames(spent),
-    height,
-    numbers: left.reduce((sum, { held }) => sum + held.pairs.length, 0),
-  };
+/** What a batch left and spent, as far as its outputs have no rows yet. */
+function recall(memory: SatMemory, { made, spent }: RecentRow, key: FingerprintKey): void {
+  const words = new Int32Array(outpointWords);
+  const spends = viewOf(spent);
+  for (let at = 0; at < spent.length; at += outpointLength) {
+    const low = lowOf(spends, at, key, words);
+    memory.spend(low, words);
+  }
+  const outputs = viewOf(made);
+  for (const { at, height, count, rangesAt } of packedOutputs(outputs)) {
+    if (height < memory.writtenBelow) continue;
+    const low = lowOf(outputs, at, key, words);
+    memory.make(low, words, height, { pairs: unpackPairs(made, rangesAt, count), first: 0, count });
+  }
 }
 
 async function heightToCome(client: pg.ClientBase): Promise<number> {
@@ -51,7 +59,7 @@ async function heightToCome(client: pg.ClientBase): Promise<number> {
 export async function writeRecent(tx: pg.ClientBase, memory: DerivedMemory | null): Promise<void> {
   assert(memory instanceof SatMemory, 'the memory of sats');
   const out = encoderOf(satTargets.ranges);
-  for (const [name, held] of memory.between(memory.writtenBelow, maxHeight)) encodeHeld(out, name, held);
+  for (const row of memory.between(memory.writtenBelow, maxHeight)) encodeHeld(out, memory.outputs, row);
   if (out.rows > 0) await copyBinary(tx, satTargets.ranges, out);
   await tx.query('DELETE FROM chain.recent_sats');
   memory.allWritten();

@@ -1,7 +1,12 @@
-import type { HeldSats } from '#indexer/ledger/sats/sat-state.ts';
+import {
+  outpointLength,
+  outpointWords,
+  type Ranges,
+  type SatOutputs,
+} from '#indexer/ledger/sats/sat-outputs.ts';
 import { withRoom } from '#kernel/growable.ts';
 import type { CopyEncoder } from '#kernel/pg/copy-binary.ts';
-import { packedRangeLength, packRange, unpackPairs } from '#kernel/sats/packed-ranges.ts';
+import { packedRangeLength, packRange } from '#kernel/sats/packed-ranges.ts';
 import type { DerivedTarget } from '../derived-table.ts';
 
 /** The tables of sats, in the order of their encoders. */
@@ -15,92 +20,113 @@ export const satTargets = {
 } as const satisfies Record<string, Pick<DerivedTarget, 'table' | 'columns'>>;
 
 const hashLength = 32;
-const outpointLength = 36;
 /** Of a spent output before its ranges: outpoint, height, number of ranges. */
 const headLength = outpointLength + 8;
 
 let packed = new Uint8Array(packedRangeLength * 64);
-let outputs = Buffer.alloc(1 << 16);
-const outpoint = Buffer.alloc(outpointLength);
-
-type Ranges = Pick<HeldSats, 'pairs' | 'first' | 'count'>;
+let values = new DataView(new ArrayBuffer(1 << 16));
+const outpoint = new Uint8Array(outpointLength);
+const outpointView = new DataView(outpoint.buffer);
 
 /** Encodes ranges as the value of a column. */
 export function encodeRanges(out: CopyEncoder, ranges: Ranges): void {
   const length = ranges.count * packedRangeLength;
   packed = withRoom(packed, length);
-  packInto(packed, 0, ranges);
+  packInto(packed, 0, ranges.pairs, ranges.first, ranges.count);
   out.range(packed, 0, length);
 }
 
 /** Ranges in a buffer of their own. */
 export function packRanges(ranges: Ranges): Buffer {
   const bytes = Buffer.alloc(ranges.count * packedRangeLength);
-  packInto(bytes, 0, ranges);
+  packInto(bytes, 0, ranges.pairs, ranges.first, ranges.count);
   return bytes;
 }
 
-function packInto(into: Uint8Array, from: number, { pairs, first, count }: Ranges): void {
+function packInto(into: Uint8Array, from: number, pairs: Float64Array, first: number, count: number): void {
   for (let at = first * 2, to = from; at < (first + count) * 2; at += 2, to += packedRangeLength)
     packRange(into, to, pairs[at]!, pairs[at + 1]!);
 }
 
 /** Encodes the row of an unspent output. */
-export function encodeHeld(out: CopyEncoder, name: string, held: HeldSats): void {
-  outpoint.write(name, 'latin1');
+export function encodeHeld(out: CopyEncoder, outputs: SatOutputs, row: number): void {
+  writeOutpoint(outpointView, 0, outputs, row);
   out.row();
-  out.int4(held.height);
-  out.int4(outpoint.readInt32LE(hashLength));
+  out.int4(outputs.heightOf(row));
+  out.int4(outpointView.getInt32(hashLength, true));
   out.range(outpoint, 0, hashLength);
-  encodeRanges(out, held);
+  encodeRanges(out, outputs.rangesOf(row));
+}
+
+/** Writes the 36 bytes of a row's outpoint. */
+export function writeOutpoint(into: DataView, at: number, outputs: SatOutputs, row: number): void {
+  for (let word = 0; word < outpointWords; word++)
+    into.setInt32(at + word * 4, outputs.wordOf(row, word), true);
+}
+
+function reserve(length: number): Uint8Array {
+  if (length > values.byteLength) values = new DataView(new ArrayBuffer(length * 2));
+  return new Uint8Array(values.buffer, 0, length);
 }
 
 /** Outpoints one after another. The bytes are valid until the next call. */
-export function packNames(names: readonly string[]): Uint8Array {
-  const length = names.length * outpointLength;
-  if (length > outputs.length) outputs = Buffer.alloc(length * 2);
+export function packOutpoints(outputs: SatOutputs, rows: readonly number[]): Uint8Array {
+  const bytes = reserve(rows.length * outpointLength);
   let at = 0;
-  for (const name of names) at += outputs.write(name, at, 'latin1');
-  return outputs.subarray(0, length);
+  for (const row of rows) {
+    writeOutpoint(values, at, outputs, row);
+    at += outpointLength;
+  }
+  return bytes;
 }
 
-/** Reads them again. */
-export function* unpackNames(bytes: Buffer): Generator<string> {
-  for (let at = 0; at < bytes.length; at += outpointLength)
-    yield bytes.toString('latin1', at, at + outpointLength);
-}
-
-export interface NamedSats {
-  readonly name: string;
-  readonly held: HeldSats;
-}
-
-/** Outputs of earlier blocks that a block spent, as one value. The bytes are valid until the next call. */
-export function packOutputs(spent: readonly NamedSats[]): Uint8Array {
+/** Outputs and their ranges, as one value. The bytes are valid until the next call. */
+export function packOutputs(outputs: SatOutputs, rows: readonly number[]): Uint8Array {
   let length = 0;
-  for (const { held } of spent) length += headLength + held.count * packedRangeLength;
-  if (length > outputs.length) outputs = Buffer.alloc(length * 2);
+  for (const row of rows) length += headLength + outputs.countOf(row) * packedRangeLength;
+  const bytes = reserve(length);
   let at = 0;
-  for (const { name, held } of spent) {
-    outputs.write(name, at, 'latin1');
-    outputs.writeInt32LE(held.height, at + outpointLength);
-    outputs.writeInt32LE(held.count, at + outpointLength + 4);
-    packInto(outputs, at + headLength, held);
-    at += headLength + held.count * packedRangeLength;
+  for (const row of rows) {
+    writeOutpoint(values, at, outputs, row);
+    const count = outputs.countOf(row);
+    values.setInt32(at + outpointLength, outputs.heightOf(row), true);
+    values.setInt32(at + outpointLength + 4, count, true);
+    packInto(bytes, at + headLength, outputs.pairs, outputs.firstOf(row), count);
+    at += headLength + count * packedRangeLength;
   }
-  return outputs.subarray(0, length);
+  return bytes;
+}
+
+/** One of them: its outpoint is at `at`, its packed ranges at `rangesAt`. */
+export interface PackedOutput {
+  readonly at: number;
+  readonly height: number;
+  readonly count: number;
+  readonly rangesAt: number;
 }
 
 /** Reads them again. */
-export function unpackOutputs(bytes: Buffer): NamedSats[] {
-  const spent: NamedSats[] = [];
-  for (let at = 0; at < bytes.length; ) {
-    const name = bytes.toString('latin1', at, at + outpointLength);
-    const height = bytes.readInt32LE(at + outpointLength);
-    const count = bytes.readInt32LE(at + outpointLength + 4);
-    at += headLength;
-    spent.push({ name, held: { height, pairs: unpackPairs(bytes, at, count), first: 0, count } });
-    at += count * packedRangeLength;
+export function* packedOutputs(view: DataView): Generator<PackedOutput> {
+  for (let at = 0; at < view.byteLength; ) {
+    const height = view.getInt32(at + outpointLength, true);
+    const count = view.getInt32(at + outpointLength + 4, true);
+    yield { at, height, count, rangesAt: at + headLength };
+    at += headLength + count * packedRangeLength;
   }
-  return spent;
+}
+
+/** Encodes the rows of all of them. */
+export function encodePacked(out: CopyEncoder, bytes: Uint8Array): void {
+  const view = viewOf(bytes);
+  for (const { at, height, count, rangesAt } of packedOutputs(view)) {
+    out.row();
+    out.int4(height);
+    out.int4(view.getInt32(at + hashLength, true));
+    out.range(bytes, at, hashLength);
+    out.range(bytes, rangesAt, count * packedRangeLength);
+  }
+}
+
+export function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
+  return new DataView(buffer, byteOffset, byteLength);
 }

@@ -1,20 +1,13 @@
-import type { HeldSats, SatTotals } from '#indexer/ledger/sats/sat-state.ts';
+import { outputFates, type Ranges, SatOutputs } from '#indexer/ledger/sats/sat-outputs.ts';
+import type { SatState, SatTotals } from '#indexer/ledger/sats/sat-state.ts';
 import type { DerivedMemory } from '../derived-table.ts';
 
-/** Some 130 bytes an output, and 8 a number of the lists that they share: 52 MB and 64 MB. */
+/**
+ * Up to 72 bytes an output, and 8 a number of their ranges, two a range. The table has room for twice of what is left in
+ * it at most: 58 MB and 64 MB. It is 61 MB where it is just full.
+ */
 const outputsMax = 400_000;
-const numbersMax = 8_000_000;
-
-/** Outputs that a batch of blocks left, and what it spent of earlier ones. */
-export interface LearntBatch {
-  /** In the order of their blocks. */
-  readonly left: Iterable<readonly [name: string, held: HeldSats]>;
-  readonly spent: Iterable<string>;
-  /** Height of its last block. */
-  readonly height: number;
-  /** Numbers in the lists that its outputs share. */
-  readonly numbers: number;
-}
+const numbersMax = 4_000_000;
 
 /**
  * What the writer remembers of sats: the ranges of the unspent outputs that were made last, because most outputs are
@@ -27,12 +20,9 @@ export class SatMemory implements DerivedMemory {
   writtenBelow: number;
   /** The index from outpoints is there. */
   hasIndex = false;
-  readonly #outputsMax: number;
   /** In the order of their blocks. */
-  readonly #outputs = new Map<string, HeldSats>();
-  /** The lists that its outputs share, in the same order. */
-  #lists: { readonly height: number; readonly numbers: number }[] = [];
-  #numbers = 0;
+  outputs = new SatOutputs();
+  readonly #outputsMax: number;
   #newest = -1;
 
   constructor(writtenBelow: number, most = outputsMax) {
@@ -40,16 +30,13 @@ export class SatMemory implements DerivedMemory {
     this.#outputsMax = most;
   }
 
-  find(name: string): HeldSats | undefined {
-    return this.#outputs.get(name);
-  }
-
-  /** Its outputs of blocks from one height to below another. */
-  *between(from: number, below: number): Generator<readonly [name: string, held: HeldSats]> {
+  /** Rows of its outputs of blocks from one height to below another. */
+  *between(from: number, below: number): Generator<number> {
     if (this.#newest < from || below <= from) return;
-    for (const entry of this.#outputs) {
-      const { height } = entry[1];
-      if (height >= from && height < below) yield entry;
+    const { outputs } = this;
+    for (let row = 0; row < outputs.size; row++) {
+      const height = outputs.heightOf(row);
+      if (height >= from && height < below && outputs.fateOf(row) !== outputFates.gone) yield row;
     }
   }
 
@@ -57,23 +44,52 @@ export class SatMemory implements DerivedMemory {
    * Below which height outputs should get rows, so that there is room for others: half of what is there; 0 while there
    * is room for all.
    */
-  makeRoom(outputs: number, numbers: number): number {
-    if (this.#outputs.size + outputs <= this.#outputsMax && this.#numbers + numbers <= numbersMax) return 0;
-    let left = this.#outputs.size / 2;
-    for (const { height } of this.#outputs.values()) if (left-- <= 0) return height + 1;
+  makeRoom(more: number, numbers: number): number {
+    const { outputs } = this;
+    if (outputs.left + more <= this.#outputsMax && outputs.numbers + numbers <= numbersMax) return 0;
+    let passed = 0;
+    for (let row = 0; row < outputs.size; row++) {
+      if (outputs.fateOf(row) === outputFates.gone) continue;
+      if (passed >= outputs.left / 2) return outputs.heightOf(row) + 1;
+      passed++;
+    }
     return this.#newest + 1;
   }
 
-  /** A batch is committed; below a height all unspent outputs have rows now. */
-  learn({ left, spent, height, numbers }: LearntBatch, writtenBelow: number): void {
-    for (const name of spent) this.#outputs.delete(name);
-    for (const [name, held] of left) this.#outputs.set(name, held);
-    this.#lists.push({ height, numbers });
-    this.#numbers += numbers;
+  /** A batch is committed: what it left of its own blocks, and what it spent of earlier ones. */
+  learn(state: SatState, left: readonly number[], height: number): void {
+    const { outputs } = state;
+    for (let row = 0; row < outputs.size; row++)
+      if (outputs.fateOf(row) === outputFates.spent && outputs.heightOf(row) < state.firstHeight)
+        this.#remove(this.outputs.findAs(outputs, row));
+    const numbers = left.reduce((sum, row) => sum + outputs.countOf(row) * 2, 0);
+    this.outputs.reserve(left.length, numbers);
+    for (const row of left) this.outputs.addAs(outputs, row);
     this.#newest = height;
-    const isMoved = writtenBelow > this.writtenBelow && writtenBelow <= height;
-    this.writtenBelow = writtenBelow;
-    if (isMoved || this.#outputs.size > this.#outputsMax || this.#numbers > numbersMax) this.#forgetHalf();
+  }
+
+  /** Remembers an unspent output of a block; those of lower blocks were remembered before. */
+  make(fingerprint: number, words: Int32Array, height: number, ranges: Ranges): void {
+    const row = this.outputs.add(fingerprint, words, height);
+    this.outputs.give(row, height, ranges);
+    this.#newest = height;
+  }
+
+  /** An output is spent, which it may have forgotten. */
+  spend(fingerprint: number, words: Int32Array): void {
+    this.#remove(this.outputs.find(fingerprint, words));
+  }
+
+  #remove(row: number): void {
+    if (row >= 0) this.outputs.remove(row);
+  }
+
+  /** Below a height all unspent outputs have rows now. */
+  written(below: number): void {
+    const isMoved = below > this.writtenBelow && below <= this.#newest;
+    this.writtenBelow = below;
+    const { left, numbers } = this.outputs;
+    if (isMoved || left > this.#outputsMax || numbers > numbersMax) this.#forgetHalf();
   }
 
   /** The rows have all that it has. */
@@ -83,34 +99,17 @@ export class SatMemory implements DerivedMemory {
 
   /** Forgets the oldest outputs, as far as they have rows. */
   #forgetHalf(): void {
-    let first = this.#newest + 1;
-    for (const [name, { height }] of this.#outputs) {
-      const isLarge = this.#outputs.size > this.#outputsMax / 2 || this.#numbers > numbersMax / 2;
-      if (height >= this.writtenBelow || !isLarge) {
-        first = height;
-        break;
-      }
-      this.#outputs.delete(name);
-      this.#forgetLists(height);
+    const { outputs } = this;
+    for (let row = 0; row < outputs.size; row++) {
+      if (outputs.fateOf(row) === outputFates.gone) continue;
+      const isLarge = outputs.left > this.#outputsMax / 2 || outputs.numbers > numbersMax / 2;
+      if (outputs.heightOf(row) >= this.writtenBelow || !isLarge) return;
+      outputs.remove(row);
     }
-    this.#forgetLists(first);
-  }
-
-  /** Lists of blocks below a height have no output any more. */
-  #forgetLists(below: number): void {
-    let count = 0;
-    for (const { height, numbers } of this.#lists) {
-      if (height >= below) break;
-      this.#numbers -= numbers;
-      count++;
-    }
-    if (count > 0) this.#lists = this.#lists.slice(count);
   }
 
   unlearn(): void {
-    this.#outputs.clear();
-    this.#lists = [];
-    this.#numbers = 0;
+    this.outputs = new SatOutputs();
     this.totals = null;
   }
 }

@@ -1,28 +1,41 @@
 import { strict as assert } from 'node:assert';
 import type pg from 'pg';
-import { outpointLength } from '#indexer/ledger/sats/outpoint-name.ts';
+import {
+  outpointLength,
+  outpointWords,
+  readWords,
+  type SatOutputs,
+} from '#indexer/ledger/sats/sat-outputs.ts';
 import type { SatState, SatTotals } from '#indexer/ledger/sats/sat-state.ts';
+import {
+  type FingerprintKey,
+  fingerprint,
+  fingerprintOutpoint,
+} from '#indexer/transaction/outpoint-fingerprint.ts';
 import { int4Array } from '#kernel/pg/int4-array.ts';
 import { packedRangeLength, unpackPairs } from '#kernel/sats/packed-ranges.ts';
-import { unpackOutputs } from './sat-encoding.ts';
+import { packedOutputs, viewOf, writeOutpoint } from './sat-encoding.ts';
 
 const hashLength = 32;
 const headLength = 12;
 
-/** Outpoints by their names, as the columns of a statement: 32 bytes of txid each in one value, and vouts. */
-export function outpointColumns(names: readonly string[]): {
-  readonly txids: Buffer;
-  readonly vouts: Buffer;
-} {
-  const txids = Buffer.alloc(names.length * hashLength);
+/** Outpoints of rows, as the columns of a statement: 32 bytes of txid each in one value, and vouts. */
+export function outpointColumns(
+  outputs: SatOutputs,
+  rows: readonly number[],
+): { readonly txids: Buffer; readonly vouts: Buffer } {
+  const txids = Buffer.alloc(rows.length * hashLength + outpointLength - hashLength);
+  const view = viewOf(txids);
   const vouts: number[] = [];
-  const outpoint = Buffer.alloc(outpointLength);
-  for (const [at, name] of names.entries()) {
-    outpoint.write(name, 'latin1');
-    outpoint.copy(txids, at * hashLength, 0, hashLength);
-    vouts.push(outpoint.readInt32LE(hashLength));
+  // each is written over the end of the one before it
+  for (const [at, row] of rows.entries()) {
+    writeOutpoint(view, at * hashLength, outputs, row);
+    vouts.push(view.getInt32((at + 1) * hashLength, true));
   }
-  return { txids, vouts: int4Array(vouts, Uint32Array.from(vouts.keys())) };
+  return {
+    txids: txids.subarray(0, rows.length * hashLength),
+    vouts: int4Array(vouts, Uint32Array.from(vouts.keys())),
+  };
 }
 
 /**
@@ -31,12 +44,12 @@ export function outpointColumns(names: readonly string[]): {
  */
 export async function askRanges(
   client: pg.ClientBase,
-  names: readonly string[],
+  { outputs }: SatState,
+  asked: readonly number[],
   below: number,
-  state: SatState,
 ): Promise<void> {
-  if (names.length === 0) return;
-  const { txids, vouts } = outpointColumns(names);
+  if (asked.length === 0) return;
+  const { txids, vouts } = outpointColumns(outputs, asked);
   const { rows } = await client.query<{ found: Buffer }>(
     `SELECT coalesce(string_agg(int4send(asked.place::integer) || int4send(r.height) || int4send(length(r.ranges))
        || r.ranges, ''::bytea), ''::bytea) AS found
@@ -52,26 +65,48 @@ export async function askRanges(
   const found = rows[0]?.found;
   assert(found !== undefined, 'an aggregate has one row');
   for (let at = 0; at < found.length; ) {
-    const name = names[found.readInt32BE(at) - 1];
-    assert(name !== undefined, 'a place that was asked for');
+    const row = asked[found.readInt32BE(at) - 1];
+    assert(row !== undefined, 'a place that was asked for');
     const height = found.readInt32BE(at + 4);
     const length = found.readInt32BE(at + 8);
     const count = length / packedRangeLength;
-    state.learn(name, { height, pairs: unpackPairs(found, at + headLength, count), first: 0, count });
+    outputs.give(row, height, { pairs: unpackPairs(found, at + headLength, count), first: 0, count });
     at += headLength + length;
   }
 }
 
-/** Tells the state what the block at a height spent. False: that is not kept any more. */
-export async function recallSpent(client: pg.ClientBase, height: number, state: SatState): Promise<boolean> {
+/**
+ * Tells the state what the block at a height spent, which asks for all of it. False: that is not kept any more.
+ *
+ * @param key of the fingerprints of outpoints
+ */
+export async function recallSpent(
+  client: pg.ClientBase,
+  state: SatState,
+  height: number,
+  key: FingerprintKey,
+): Promise<boolean> {
   const { rows } = await client.query<{ outputs: Buffer }>(
     'SELECT outputs FROM chain.spent_sats WHERE height = $1',
     [height],
   );
-  const [row] = rows;
-  if (row === undefined) return false;
-  for (const { name, held } of unpackOutputs(row.outputs)) state.learn(name, held);
+  const packed = rows[0]?.outputs;
+  if (packed === undefined) return false;
+  const view = viewOf(packed);
+  const words = new Int32Array(outpointWords);
+  for (const { at, height: made, count, rangesAt } of packedOutputs(view)) {
+    const row = state.askedOf(lowOf(view, at, key, words), words);
+    if (row < 0) continue;
+    state.outputs.give(row, made, { pairs: unpackPairs(packed, rangesAt, count), first: 0, count });
+  }
   return true;
+}
+
+/** Reads the words of the outpoint at `at`, and returns its fingerprint. */
+export function lowOf(view: DataView, at: number, key: FingerprintKey, words: Int32Array): number {
+  readWords(view, at, words, outpointWords);
+  fingerprintOutpoint(view, at, key);
+  return fingerprint.low | 0;
 }
 
 /** The totals after the blocks below a height. */

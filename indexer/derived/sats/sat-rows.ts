@@ -1,7 +1,10 @@
 import { strict as assert } from 'node:assert';
 import type pg from 'pg';
-import { applySats, type SatBlock, type SatChanges } from '#indexer/ledger/sats/apply-sats.ts';
-import { type HeldSats, SatState, type SatTotals } from '#indexer/ledger/sats/sat-state.ts';
+import { applySats, type SatChanges } from '#indexer/ledger/sats/apply-sats.ts';
+import type { SatBlock } from '#indexer/ledger/sats/sat-block.ts';
+import type { SatOutputs } from '#indexer/ledger/sats/sat-outputs.ts';
+import { type BlockRows, SatState, type SatTotals } from '#indexer/ledger/sats/sat-state.ts';
+import type { ParsedBlock } from '#indexer/workers/parse-pool.ts';
 import type { CopyEncoder } from '#kernel/pg/copy-binary.ts';
 import { type Height, maxHeight } from '#kernel/primitives/height.ts';
 import type {
@@ -13,11 +16,11 @@ import type {
 } from '../derived-table.ts';
 import { type AppliedSats, inscribedSats, lostRangesOf, satBlockOf } from './applied-sats.ts';
 import { compareSats } from './compare-sats.ts';
-import { encodeHeld, encodeRanges, packNames, packOutputs } from './sat-encoding.ts';
+import { deleteSpent } from './delete-spent.ts';
+import { encodeHeld, encodeRanges, packOutpoints, packOutputs } from './sat-encoding.ts';
 import { ensureOutpointIndex } from './sat-indexes.ts';
 import { SatMemory } from './sat-memory.ts';
 import { askRanges, readSatTotals, recallSpent } from './sat-question.ts';
-import { SpentRanges } from './spent-ranges.ts';
 
 const hashLength = 32;
 
@@ -31,6 +34,12 @@ export interface SatEncoders {
   readonly recent: CopyEncoder;
 }
 
+/** The outputs of a batch, and those of them that its blocks made and left. */
+interface EndedBatch {
+  readonly state: SatState;
+  readonly left: readonly number[];
+}
+
 /**
  * The rows of sats of a batch. In a first load, outputs of the newest blocks have no rows: most are spent before memory
  * needs their room. Until then what a batch made and spent of them is one row (`recent_sats`), for a writer that begins
@@ -42,16 +51,18 @@ export class SatRows implements DerivedRows {
   readonly #memory: SatMemory | null;
   /** Null: there was no question, or `verify` asks about a block whose spends are not kept any more. */
   #state: SatState | null = null;
-  #firstHeight = 0;
-  /** Of the batch that was being committed when this one asked; null: there was none. */
-  #earlier: SatState | null = null;
+  /** The batch that was being committed when this one asked; null: there was none. */
+  #earlier: SatRows | null = null;
+  /** Memory has learnt this batch. */
+  #isLearnt = false;
   /** Unspent outputs of lower blocks have their rows: before this batch, and after it. */
   #writtenBefore = 0;
   #writtenAfter = 0;
   /** By height. */
-  readonly #read = new Map<number, SatBlock>();
+  readonly #read = new Map<number, { readonly block: SatBlock; readonly rows: BlockRows }>();
   readonly #applied: AppliedSats[] = [];
-  readonly #spent = new SpentRanges();
+  /** What its blocks made and left: rows of the state, once the batch has ended. */
+  #left: readonly number[] = [];
 
   constructor(out: SatEncoders, context: DerivedContext) {
     const { memory } = context;
@@ -64,17 +75,28 @@ export class SatRows implements DerivedRows {
   async ask({ client, blocks, below, before }: DerivedQuestion): Promise<void> {
     assert(before === null || before instanceof SatRows, 'rows of sats');
     const first = blocks[0]?.ref.height ?? maxHeight;
+    const memory = this.#memory;
     this.#writtenBefore = Math.min(first, this.#writtenBelow(before));
+    this.#earlier = before;
     const earlier = before === null ? null : before.#state;
-    this.#earlier = earlier;
-    const totals = earlier ?? this.#memory?.totals ?? (await readSatTotals(client, below));
-    const state = new SatState(totals);
-    for (const block of blocks) this.#read.set(block.ref.height, satBlockOf(block));
-    const names = this.#tellKnown([...this.#read.values()], earlier, state);
-    if (this.#memory === null && !(await recallSpent(client, below, state))) return;
-    await this.#ensureIndex(client, names, state);
-    await askRanges(client, names, below, state);
+    const totals = earlier ?? memory?.totals ?? (await readSatTotals(client, below));
+    const state = new SatState(totals, first, outpointsOf(blocks));
+    this.#enter(blocks, earlier, state);
+    const { fingerprintKey } = this.#context.chain;
+    if (memory === null && !(await recallSpent(client, state, below, fingerprintKey))) return;
+    // until the first rows are written, memory has all outputs
+    const asked = this.#writtenBefore === 0 ? [] : state.asked();
+    await this.#ensureIndex(client, asked, state);
+    await askRanges(client, state, asked, below);
     this.#state = state;
+  }
+
+  #enter(blocks: readonly ParsedBlock[], earlier: SatState | null, state: SatState): void {
+    const known = [earlier?.outputs, this.#memory?.outputs].filter((table) => table !== undefined);
+    for (const parsed of blocks) {
+      const block = satBlockOf(parsed);
+      this.#read.set(block.height, { block, rows: state.enter(block, parsed.bytes, known) });
+    }
   }
 
   #writtenBelow(before: SatRows | null): number {
@@ -84,35 +106,12 @@ export class SatRows implements DerivedRows {
   }
 
   /** Before the first question, and before the first row is deleted. */
-  async #ensureIndex(client: pg.ClientBase, asked: readonly string[], state: SatState): Promise<void> {
+  async #ensureIndex(client: pg.ClientBase, asked: readonly number[], state: SatState): Promise<void> {
     const memory = this.#memory;
     if (memory === null || memory.hasIndex) return;
-    let isNeeded = asked.length > 0;
-    for (const { height } of state.learnt()) isNeeded ||= height < this.#writtenBefore;
-    if (!isNeeded) return;
+    if (asked.length === 0 && !state.knowsBelow(this.#writtenBefore)) return;
     await ensureOutpointIndex(client);
     memory.hasIndex = true;
-  }
-
-  /** Tells the state what is in memory, and returns the outpoints that are left to ask. */
-  #tellKnown(blocks: readonly SatBlock[], earlier: SatState | null, state: SatState): string[] {
-    const unknown: string[] = [];
-    for (const { asked } of blocks)
-      for (const names of [asked.spent, asked.replaced])
-        for (const name of names) {
-          const held = earlier?.find(name);
-          // spent by that batch
-          if (held === null) continue;
-          const known = held ?? this.#memory?.find(name);
-          if (known === undefined) unknown.push(name);
-          else state.learn(name, known);
-        }
-    // until the first rows are written, memory has all outputs
-    if (this.#writtenBefore === 0 || unknown.length === 0) return [];
-    // a twin of a coinbase is asked for though the batch makes its outpoint
-    const twins = new Set(blocks.flatMap(({ asked }) => asked.replaced));
-    const made = new Set(blocks.flatMap(({ flow: { txid } }) => txidsOf(txid)));
-    return unknown.filter((name) => twins.has(name) || !made.has(name.slice(0, hashLength)));
   }
 
   add({ block, ledger, isUnchecked }: DerivedBlock): void {
@@ -120,17 +119,14 @@ export class SatRows implements DerivedRows {
     if (state === null) return;
     const read = this.#read.get(block.ref.height);
     assert(read !== undefined, 'the batch was asked about');
-    const satBlock = { ...read, isUnchecked };
-    const changes = applySats(satBlock, state);
+    const satBlock = { ...read.block, isUnchecked };
+    const changes = applySats(satBlock, read.rows, state);
     const applied = { block: satBlock, changes, inscribed: inscribedSats(ledger, satBlock, changes) };
-    if (this.#applied.length === 0) this.#firstHeight = changes.height;
     this.#applied.push(applied);
-    // others were not written
-    this.#spent.add(changes.spent.filter(({ held }) => held.height < this.#writtenBefore));
-    this.#encode(applied);
+    this.#encode(applied, state);
   }
 
-  #encode({ block: { flow }, changes, inscribed }: AppliedSats): void {
+  #encode({ block: { flow }, changes, inscribed }: AppliedSats, { outputs }: SatState): void {
     const { sats, rare, lost } = this.#out;
     const { height, before, after } = changes;
     for (const { key, sat } of inscribed) {
@@ -154,7 +150,7 @@ export class SatRows implements DerivedRows {
       lost.int8(after.replacedSats);
       encodeRanges(lost, lostRangesOf(changes));
     }
-    if (this.#keeps(height)) this.#encodeSpent(changes);
+    if (this.#keeps(height)) this.#encodeSpent(changes, outputs);
   }
 
   /** Whether a block is, as far as is known, among the newest that can be taken back. */
@@ -163,8 +159,8 @@ export class SatRows implements DerivedRows {
     return undo === undefined || height > undo.tipHeight() - undo.keepBlocks;
   }
 
-  #encodeSpent({ height, spent }: SatChanges): void {
-    const bytes = packOutputs(spent);
+  #encodeSpent({ height, spent }: SatChanges, outputs: SatOutputs): void {
+    const bytes = packOutputs(outputs, spent);
     this.#out.spent.row();
     this.#out.spent.int4(height);
     this.#out.spent.range(bytes, 0, bytes.length);
@@ -175,67 +171,80 @@ export class SatRows implements DerivedRows {
     const state = this.#state;
     const last = this.#applied.at(-1)?.changes.height;
     if (state === null || last === undefined) return;
-    this.#writtenAfter = this.#writeBelow(last);
-    for (const [name, held] of this.#unwritten(state, this.#writtenAfter))
-      encodeHeld(this.#out.ranges, name, held);
+    this.#left = state.left();
+    this.#writtenAfter = this.#writeBelow(state, last);
+    this.#encodeUnwritten(state);
     if (this.#writtenAfter <= last) this.#encodeRecent(state, last);
     this.#earlier = null;
   }
 
   /** Blocks that can be taken back have their rows, so that undo knows rows alone. */
-  #writeBelow(last: Height): number {
+  #writeBelow({ outputs }: SatState, last: Height): number {
     const memory = this.#memory;
     if (memory === null || this.#keeps(last)) return last + 1;
-    const outputs = this.#applied.reduce((sum, { changes }) => sum + changes.rangeCount.length, 0);
-    return Math.max(this.#writtenBefore, Math.min(last + 1, memory.makeRoom(outputs, this.#numbers)));
+    const numbers = this.#left.reduce((sum, row) => sum + outputs.countOf(row) * 2, 0);
+    return Math.max(this.#writtenBefore, Math.min(last + 1, memory.makeRoom(this.#left.length, numbers)));
   }
 
-  /** Numbers of the lists that its outputs share. */
-  get #numbers(): number {
-    return this.#applied.reduce((sum, { changes }) => sum + changes.pairs.length, 0);
+  /** Unspent outputs get rows whose blocks have some after this batch, and had none before it. */
+  #encodeUnwritten(state: SatState): void {
+    const { ranges } = this.#out;
+    const { outputs } = state;
+    // memory may have learnt the batch meanwhile that was being committed, or not
+    const earlier = this.#earlier?.untold ?? null;
+    const memory = this.#memory?.outputs;
+    const batches = earlier === null ? [state] : [earlier.state, state];
+    if (memory !== undefined)
+      for (const row of this.#remembered())
+        if (!batches.some((batch) => batch.hasSpent(memory, row))) encodeHeld(ranges, memory, row);
+    if (earlier !== null) this.#encodeEarlier(earlier, state);
+    for (const row of this.#left)
+      if (outputs.heightOf(row) < this.#writtenAfter) encodeHeld(ranges, outputs, row);
   }
 
-  /** Unspent outputs of blocks below a height that have no rows. */
-  *#unwritten(state: SatState, below: number): Generator<readonly [name: string, held: HeldSats]> {
-    const earlier = this.#earlier;
-    const before = earlier === null ? this.#remembered(below) : this.#ofEarlier(earlier, below);
-    for (const [name, held] of before) if (isUnspent(state, name, held)) yield [name, held];
-    for (const [name, held] of state.left()) if (held.height < below) yield [name, held];
+  #remembered(): Iterable<number> {
+    return this.#memory?.between(this.#writtenBefore, this.#writtenAfter) ?? [];
   }
 
-  #remembered(below: number): Iterable<readonly [name: string, held: HeldSats]> {
-    return this.#memory?.between(this.#writtenBefore, below) ?? [];
+  #encodeEarlier({ state: { outputs }, left }: EndedBatch, state: SatState): void {
+    for (const row of left) {
+      const height = outputs.heightOf(row);
+      const isNext = height >= this.#writtenBefore && height < this.#writtenAfter;
+      if (isNext && !state.hasSpent(outputs, row)) encodeHeld(this.#out.ranges, outputs, row);
+    }
   }
 
-  /** The same after the batch that was being committed: memory may have learnt it meanwhile, or not. */
-  *#ofEarlier(earlier: SatState, below: number): Generator<readonly [name: string, held: HeldSats]> {
-    for (const [name, held] of this.#remembered(below))
-      if (isUnspent(earlier, name, held)) yield [name, held];
-    for (const [name, held] of earlier.left())
-      if (held.height >= this.#writtenBefore && held.height < below && this.#memory?.find(name) !== held)
-        yield [name, held];
+  /** What memory has not learnt of it yet; null: it has, or there is nothing. */
+  get untold(): EndedBatch | null {
+    const state = this.#state;
+    return this.#isLearnt || state === null ? null : { state, left: this.#left };
   }
 
-  #encodeRecent(state: SatState, last: Height): void {
+  #encodeRecent({ outputs, firstHeight }: SatState, last: Height): void {
     const { recent } = this.#out;
-    const made: { name: string; held: HeldSats }[] = [];
-    for (const [name, held] of state.left()) if (held.height >= this.#writtenAfter) made.push({ name, held });
-    const spent: string[] = [];
-    for (const { changes } of this.#applied)
-      for (const { name, held } of changes.spent)
-        if (held.height >= this.#writtenBefore && held.height < this.#firstHeight) spent.push(name);
+    const made = this.#left.filter((row) => outputs.heightOf(row) >= this.#writtenAfter);
+    const spent = this.#spentOfOthers((row) => {
+      const height = outputs.heightOf(row);
+      return height >= this.#writtenBefore && height < firstHeight;
+    });
     recent.row();
     recent.int4(last);
     recent.int4(this.#writtenAfter);
-    const outputs = packOutputs(made);
-    recent.range(outputs, 0, outputs.length);
-    const names = packNames(spent);
-    recent.range(names, 0, names.length);
+    const packed = packOutputs(outputs, made);
+    recent.range(packed, 0, packed.length);
+    const outpoints = packOutpoints(outputs, spent);
+    recent.range(outpoints, 0, outpoints.length);
+  }
+
+  /** Rows of what its blocks spent of earlier ones, as far as they are wanted. */
+  #spentOfOthers(isWanted: (row: number) => boolean): number[] {
+    return this.#applied.flatMap(({ changes }) => changes.spent.filter(isWanted));
   }
 
   async write(tx: pg.ClientBase): Promise<void> {
     const last = this.#applied.at(-1);
-    if (last === undefined) return;
+    const state = this.#state;
+    if (last === undefined || state === null) return;
     const { undo } = this.#context.chain;
     const forget = undo === undefined ? null : last.changes.height - undo.keepBlocks;
     const forgotten =
@@ -246,7 +255,9 @@ export class SatRows implements DerivedRows {
       this.#writtenAfter > this.#writtenBefore
         ? tx.query('DELETE FROM chain.recent_sats WHERE height < $1', [this.#writtenAfter])
         : Promise.resolve();
-    await Promise.all([this.#spent.write(tx), forgotten, written]);
+    // others were not written
+    const spent = this.#spentOfOthers((row) => state.outputs.heightOf(row) < this.#writtenBefore);
+    await Promise.all([deleteSpent(tx, state.outputs, spent), forgotten, written]);
   }
 
   committed(): void {
@@ -256,13 +267,9 @@ export class SatRows implements DerivedRows {
     memory.totals = totalsOf(state);
     const last = this.#applied.at(-1);
     if (last === undefined) return;
-    const batch = {
-      left: state.left(),
-      spent: this.#applied.flatMap(({ changes }) => changes.spent.map(({ name }) => name)),
-      height: last.changes.height,
-      numbers: this.#numbers,
-    };
-    memory.learn(batch, this.#writtenAfter);
+    memory.learn(state, this.#left, last.changes.height);
+    memory.written(this.#writtenAfter);
+    this.#isLearnt = true;
   }
 
   compare(tx: pg.ClientBase, { block, ledger }: DerivedBlock): Promise<RowSets[]> {
@@ -270,20 +277,14 @@ export class SatRows implements DerivedRows {
   }
 }
 
-/** Whether a batch leaves an output of earlier blocks as it was. */
-function isUnspent(state: SatState, name: string, held: HeldSats): boolean {
-  const found = state.find(name);
-  return found === undefined || found === held;
-}
-
 function totalsOf({ lostSats, replacedSats }: SatTotals): SatTotals {
   return { lostSats, replacedSats };
 }
 
-function txidsOf(txids: Uint8Array): string[] {
-  const { buffer, byteOffset, length } = txids;
-  const bytes = Buffer.from(buffer, byteOffset, length);
-  return Array.from({ length: length / hashLength }, (_, tx) =>
-    bytes.toString('latin1', tx * hashLength, (tx + 1) * hashLength),
+/** How many outpoints blocks spend and make at most. */
+function outpointsOf(blocks: readonly ParsedBlock[]): number {
+  return blocks.reduce(
+    (sum, { columns, facts }) => sum + columns.inputValue.length + (facts.flow?.value.length ?? 0),
+    0,
   );
 }

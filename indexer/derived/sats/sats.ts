@@ -7,7 +7,7 @@ import type { DerivedTable, DerivedTarget } from '../derived-table.ts';
 import { everyBlock } from '../every-block.ts';
 import { partitionQuery } from './compare-sats.ts';
 import { openSatMemory, writeRecent } from './recent-sats.ts';
-import { encodeHeld, satTargets, unpackOutputs } from './sat-encoding.ts';
+import { encodePacked, satTargets } from './sat-encoding.ts';
 import { satIndexes } from './sat-indexes.ts';
 import { SatRows } from './sat-rows.ts';
 
@@ -56,7 +56,7 @@ export const sats: DerivedTable = {
       [height],
     );
     const out = encoderOf(satTargets.ranges);
-    for (const { name, held } of unpackOutputs(row.outputs)) encodeHeld(out, name, held);
+    encodePacked(out, row.outputs);
     if (out.rows > 0) await copyBinary(tx, satTargets.ranges, out);
     return { made: nothing, spent: nothing };
   },

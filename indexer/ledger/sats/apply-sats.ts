@@ -1,34 +1,13 @@
 import { strict as assert } from 'node:assert';
-import type { FlowColumns } from '#indexer/facts/flow-columns.ts';
-import type { BlockColumns } from '#indexer/parse/block-columns.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { withRoom } from '#kernel/growable.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import { subsidyAt } from '#kernel/primitives/network.ts';
 import { firstSatAt, isFirstOfBlock } from '#kernel/sats/epoch.ts';
 import { type Sat, trustedSat } from '#kernel/sats/sat.ts';
-import { type AskedOutpoints, OutputNames } from './outpoint-name.ts';
 import { RangeQueue } from './range-queue.ts';
-import type { HeldSats, SatState, SatTotals } from './sat-state.ts';
-
-const hashLength = 32;
-
-/** A block, as far as sats care. */
-export interface SatBlock {
-  readonly height: Height;
-  readonly flow: FlowColumns;
-  readonly asked: AskedOutpoints;
-  readonly columns: Pick<BlockColumns, 'txFirstInput' | 'txInputValue' | 'txOutputValue'>;
-  /** The source has not checked the block's spends: a missing output is then the block's fault, otherwise ours. */
-  readonly isUnchecked: boolean;
-}
-
-/** An output of an earlier block that is spent, or whose place another one takes. */
-export interface SpentSats {
-  /** The 36 bytes of its outpoint as text. */
-  readonly name: string;
-  readonly held: HeldSats;
-}
+import type { SatBlock } from './sat-block.ts';
+import type { BlockRows, SatState, SatTotals } from './sat-state.ts';
 
 /** Where a sat that is not common lies after the block that moved it. */
 export interface RarePlace {
@@ -49,7 +28,8 @@ export interface SatChanges {
   readonly rangeCount: Uint32Array;
   /** 1: spent within the block. */
   readonly spentHere: Uint8Array;
-  readonly spent: readonly SpentSats[];
+  /** Rows of the state: the outputs of earlier blocks that are spent, or whose place another one takes. */
+  readonly spent: readonly number[];
   readonly rare: readonly RarePlace[];
   /** What its coinbase left to nobody: the ranges from this one on. */
   readonly firstLost: number;
@@ -68,11 +48,11 @@ export interface SatChanges {
  * Ranges are cut where outputs cut them, and never joined again. A sat that is not common is the first of a subsidy, so
  * it is always the first of its range.
  *
- * Pure. The state must know every earlier output that the block spends, and the unspent outputs that have the outpoints
- * of its coinbase. Throws `block_corrupt` where an unchecked block spends what is not there.
+ * Pure. The state has entered the block (`rows`), and was told every earlier output that the block spends, and the
+ * unspent outputs that have the outpoints of its coinbase. Throws `block_corrupt` where an unchecked block spends what is not there.
  */
-export function applySats(block: SatBlock, state: SatState): SatChanges {
-  const pass = new SatPass(block, state);
+export function applySats(block: SatBlock, rows: BlockRows, state: SatState): SatChanges {
+  const pass = new SatPass(block, rows, state);
   const { txFirstOutput } = block.flow;
   for (let tx = 1; tx + 1 < txFirstOutput.length; tx++) pass.transaction(tx);
   return pass.coinbase();
@@ -81,24 +61,23 @@ export function applySats(block: SatBlock, state: SatState): SatChanges {
 /** One block after the other: what is in flight. */
 const moving = new RangeQueue();
 const fees = new RangeQueue();
-const names = new OutputNames();
 
 class SatPass {
   readonly #block: SatBlock;
+  readonly #rows: BlockRows;
   readonly #state: SatState;
   #pairs: Float64Array;
   #used = 0;
   readonly #firstRange: Uint32Array;
   readonly #rangeCount: Uint32Array;
   readonly #spentHere: Uint8Array;
-  readonly #spent: SpentSats[] = [];
-  /** Inputs so far that spend outputs of earlier blocks. */
-  #inputs = 0;
+  readonly #spent: number[] = [];
   readonly #rare = new Map<number, RarePlace>();
 
-  constructor(block: SatBlock, state: SatState) {
+  constructor(block: SatBlock, rows: BlockRows, state: SatState) {
     const outputs = block.flow.value.length;
     this.#block = block;
+    this.#rows = rows;
     this.#state = state;
     this.#pairs = new Float64Array(outputs * 4 + 2);
     this.#firstRange = new Uint32Array(outputs);
@@ -119,20 +98,19 @@ class SatPass {
   }
 
   #take(input: number): void {
-    const { flow, asked } = this.#block;
-    const row = flow.source[input]!;
+    const row = this.#block.flow.source[input]!;
     if (row >= 0) {
       if (this.#spentHere[row] === 1) this.#refuse();
       this.#spentHere[row] = 1;
       moving.pushAll(this.#pairs, this.#firstRange[row]!, this.#rangeCount[row]!);
       return;
     }
-    const name = asked.spent[this.#inputs++]!;
-    const held = this.#state.spend(name);
+    const earlier = this.#rows.spent[input]!;
     // an output without value is not kept; any other makes the sums differ
-    if (held === null) return;
-    this.#spent.push({ name, held });
-    moving.pushAll(held.pairs, held.first, held.count);
+    if (!this.#state.spend(earlier)) return;
+    this.#spent.push(earlier);
+    const { outputs } = this.#state;
+    moving.pushAll(outputs.pairs, outputs.firstOf(earlier), outputs.countOf(earlier));
   }
 
   #fillOutputs(tx: number): void {
@@ -180,7 +158,6 @@ class SatPass {
     const firstLost = this.#used / 2;
     this.#lose();
     this.#replaceTwins();
-    // nothing is added any more: the state may keep the list
     this.#keepOutputs();
     return {
       height,
@@ -211,29 +188,28 @@ class SatPass {
 
   /** The outputs of a coinbase with the txid of an earlier one take the place of those, whose sats are gone. */
   #replaceTwins(): void {
-    for (const name of this.#block.asked.replaced) {
-      const held = this.#state.spend(name);
-      if (held === null) continue;
-      this.#spent.push({ name, held });
-      for (let at = held.first * 2; at < (held.first + held.count) * 2; at += 2)
-        this.#state.replacedSats += held.pairs[at + 1]! - held.pairs[at]!;
+    const { outputs } = this.#state;
+    for (const row of this.#rows.replaced) {
+      if (!this.#state.spend(row)) continue;
+      this.#spent.push(row);
+      const first = outputs.firstOf(row) * 2;
+      for (let at = first; at < first + outputs.countOf(row) * 2; at += 2)
+        this.#state.replacedSats += outputs.pairs[at + 1]! - outputs.pairs[at]!;
     }
   }
 
   #keepOutputs(): void {
+    const { made } = this.#rows;
+    const { outputs } = this.#state;
+    const { height } = this.#block;
     const pairs = this.#pairs;
-    const { height, flow } = this.#block;
-    const { txFirstOutput, txid } = flow;
-    for (let tx = 0; tx + 1 < txFirstOutput.length; tx++) {
-      const firstRow = txFirstOutput[tx]!;
-      names.enter(txid, tx * hashLength);
-      for (let row = firstRow; row < txFirstOutput[tx + 1]!; row++) {
-        const count = this.#rangeCount[row]!;
-        if (count === 0 || this.#spentHere[row] === 1) continue;
-        const held = { height, pairs, first: this.#firstRange[row]!, count };
-        this.#state.make(names.of(row - firstRow), held);
-      }
-    }
+    for (let row = 0; row < made.length; row++)
+      if (made[row]! >= 0)
+        outputs.give(made[row]!, height, {
+          pairs,
+          first: this.#firstRange[row]!,
+          count: this.#rangeCount[row]!,
+        });
   }
 
   /** The block spends what is not there, or more than it has. */

@@ -1,0 +1,15 @@
+import type { FlowColumns } from '#indexer/facts/flow-columns.ts';
+import type { BlockColumns } from '#indexer/parse/block-columns.ts';
+import type { Height } from '#kernel/primitives/height.ts';
+
+/** A block, as far as sats care. */
+export interface SatBlock {
+  readonly height: Height;
+  readonly flow: FlowColumns;
+  readonly columns: Pick<
+    BlockColumns,
+    'txFirstInput' | 'txInputValue' | 'txOutputValue' | 'inputFingerprintLow'
+  >;
+  /** The source has not checked the block's spends: a missing output is then the block's fault, otherwise ours. */
+  readonly isUnchecked: boolean;
+}

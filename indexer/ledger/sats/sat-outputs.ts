@@ -1,0 +1,276 @@
+import { withRoom } from '#kernel/growable.ts';
+
+/** An outpoint as nine numbers of 32 bits: its 36 bytes, little endian. */
+export const outpointWords = 9;
+export const outpointLength = outpointWords * 4;
+
+/** Ranges of an output: pairs (first sat, first sat after them) of a list that others share. */
+export interface Ranges {
+  readonly pairs: Float64Array;
+  /** Of its first pair. */
+  readonly first: number;
+  /** Number of ranges. */
+  readonly count: number;
+}
+
+/** Reads the first words of an outpoint. */
+export function readWords(view: DataView, at: number, into: Int32Array, count: number): void {
+  for (let word = 0; word < count; word++) into[word] = view.getInt32(at + word * 4, true);
+}
+
+/** What is known of an output. */
+export const outputFates = {
+  /** Nobody has told its ranges: it is asked for, or a block of the batch is still to make it. */
+  asked: 0,
+  unspent: 1,
+  spent: 2,
+  /** No longer here: forgotten, or an earlier batch has spent it. */
+  gone: 3,
+} as const;
+
+/** Words of a row: what it is about first, then these. A row is 64 bytes, as a line of the processor's cache. */
+const rowWords = 16;
+const fingerprintAt = outpointWords;
+const heightAt = outpointWords + 1;
+const firstAt = outpointWords + 2;
+const countAt = outpointWords + 3;
+const fateAt = outpointWords + 4;
+/** Row + 1 of the next row in the same slot, 0 at the end. */
+const nextAt = outpointWords + 5;
+
+const firstRows = 64;
+
+/**
+ * Outputs and their ranges of sats by outpoint, in typed arrays: 64 bytes a row, 4 to 8 for its slot, and 16 a range.
+ * An object, a text and an entry of a Map for each took several times the time.
+ *
+ * Rows of one slot are chained, the newest first. Slots are taken from keyed fingerprints, so nobody can choose
+ * outpoints that fall into one; all 36 bytes are compared, so a collision never matters. An outpoint can have several
+ * rows: a coinbase and its twin (BIP 30).
+ */
+export class SatOutputs {
+  /** Rows, also those that are gone. */
+  size = 0;
+  /** Rows that are not gone, and how many numbers their ranges have. */
+  left = 0;
+  numbers = 0;
+  /** Pairs (first sat, first sat after them) of all rows. */
+  pairs: Float64Array;
+  #used = 0;
+  #rows: Int32Array;
+  #room: number;
+  #slots: Int32Array;
+
+  /** @param rows that it has room for from the beginning */
+  constructor(rows = firstRows) {
+    this.#room = rows;
+    this.#rows = new Int32Array(rows * rowWords);
+    this.#slots = new Int32Array(slotsFor(rows));
+    // most have one range or two; a page that is never written takes no memory
+    this.pairs = new Float64Array(rows * 4);
+  }
+
+  /** What is known of a row, one of `outputFates`. */
+  fateOf(row: number): number {
+    return this.#rows[row * rowWords + fateAt]!;
+  }
+
+  setFate(row: number, fate: number): void {
+    this.#rows[row * rowWords + fateAt] = fate;
+  }
+
+  /** Of the block that made it; -1: not known. */
+  heightOf(row: number): number {
+    return this.#rows[row * rowWords + heightAt]!;
+  }
+
+  /** Index of its first pair, in pairs. */
+  firstOf(row: number): number {
+    return this.#rows[row * rowWords + firstAt]!;
+  }
+
+  /** How many ranges it has. */
+  countOf(row: number): number {
+    return this.#rows[row * rowWords + countAt]!;
+  }
+
+  fingerprintOf(row: number): number {
+    return this.#rows[row * rowWords + fingerprintAt]!;
+  }
+
+  /** One of the nine words of its outpoint. */
+  wordOf(row: number, word: number): number {
+    return this.#rows[row * rowWords + word]!;
+  }
+
+  /**
+   * The newest row of an outpoint; -1: there is none.
+   *
+   * @param fingerprint its keyed fingerprint, as a signed number
+   * @param words begins with the nine of the outpoint
+   */
+  find(fingerprint: number, words: Int32Array): number {
+    return this.#matching(this.#slots[fingerprint & (this.#slots.length - 1)]! - 1, fingerprint, words, 0);
+  }
+
+  /** The newest row of the outpoint that a row of another table has; -1: there is none. */
+  findAs(other: SatOutputs, row: number): number {
+    const fingerprint = other.fingerprintOf(row);
+    const newest = this.#slots[fingerprint & (this.#slots.length - 1)]! - 1;
+    return this.#matching(newest, fingerprint, other.#rows, row * rowWords);
+  }
+
+  /** The row of the same outpoint that was added before `row`; -1: there is none. */
+  older(row: number): number {
+    const at = row * rowWords;
+    return this.#matching(this.#rows[at + nextAt]! - 1, this.#rows[at + fingerprintAt]!, this.#rows, at);
+  }
+
+  #matching(newest: number, fingerprint: number, words: Int32Array, from: number): number {
+    const rows = this.#rows;
+    for (let row = newest; row >= 0; ) {
+      const at = row * rowWords;
+      if (rows[at + fingerprintAt] === fingerprint) {
+        let same = 0;
+        while (same < outpointWords && rows[at + same] === words[from + same]) same++;
+        if (same === outpointWords) return row;
+      }
+      row = rows[at + nextAt]! - 1;
+    }
+    return -1;
+  }
+
+  /** Adds a row without ranges, which is asked for. */
+  add(fingerprint: number, words: Int32Array, height: number): number {
+    return this.#add(fingerprint, words, 0, height);
+  }
+
+  /** Adds the row of another table, with its ranges. */
+  addAs(other: SatOutputs, row: number): number {
+    const own = this.#add(other.fingerprintOf(row), other.#rows, row * rowWords, -1);
+    this.giveAs(own, other, row);
+    return own;
+  }
+
+  #add(fingerprint: number, words: Int32Array, from: number, height: number): number {
+    const row = this.size;
+    if (row === this.#room) this.#growRows(row + (row >> 1) + 1);
+    this.size++;
+    this.left++;
+    const rows = this.#rows;
+    const at = row * rowWords;
+    for (let word = 0; word < outpointWords; word++) rows[at + word] = words[from + word]!;
+    rows[at + fingerprintAt] = fingerprint;
+    rows[at + heightAt] = height;
+    rows[at + countAt] = 0;
+    rows[at + fateAt] = outputFates.asked;
+    this.#link(row);
+    return row;
+  }
+
+  /** Gives a row its ranges, once. It is unspent. */
+  give(row: number, height: number, { pairs, first, count }: Ranges): void {
+    const from = this.#used;
+    const numbers = count * 2;
+    this.#used += numbers;
+    this.numbers += numbers;
+    if (this.#used > this.pairs.length) this.pairs = withRoom(this.pairs, this.#used);
+    for (let at = 0; at < numbers; at++) this.pairs[from + at] = pairs[first * 2 + at]!;
+    const own = row * rowWords;
+    this.#rows[own + heightAt] = height;
+    this.#rows[own + firstAt] = from / 2;
+    this.#rows[own + countAt] = count;
+    this.#rows[own + fateAt] = outputFates.unspent;
+  }
+
+  /** Gives a row the ranges of a row of another table. */
+  giveAs(own: number, other: SatOutputs, row: number): void {
+    this.give(own, other.heightOf(row), other.rangesOf(row));
+  }
+
+  rangesOf(row: number): Ranges {
+    return { pairs: this.pairs, first: this.firstOf(row), count: this.countOf(row) };
+  }
+
+  /** Forgets a row. Its place is free once its gap is closed. */
+  remove(row: number): void {
+    this.#unlink(row);
+    this.setFate(row, outputFates.gone);
+    this.left--;
+    this.numbers -= this.countOf(row) * 2;
+  }
+
+  /**
+   * Makes room for so many rows and numbers, which are given in the order of the rows. Where a quarter of it is gone, it
+   * closes the gaps first, and otherwise grows by half: so it has room for twice of what is left at most.
+   */
+  reserve(rows: number, numbers: number): void {
+    if (this.size + rows <= this.#room && this.#used + numbers <= this.pairs.length) return;
+    if (this.left < this.size * 0.75 || this.numbers < this.#used * 0.75) this.#closeGaps();
+    if (this.size + rows > this.#room)
+      this.#growRows(Math.max(this.size + rows, this.size + (this.size >> 1)));
+    const used = this.#used + numbers;
+    if (used <= this.pairs.length) return;
+    const grown = new Float64Array(Math.max(used, this.#used + (this.#used >> 1)));
+    grown.set(this.pairs.subarray(0, this.#used));
+    this.pairs = grown;
+  }
+
+  /** Rows keep their order. */
+  #closeGaps(): void {
+    const rows = this.#rows;
+    const last = this.size;
+    this.size = 0;
+    this.#used = 0;
+    this.#slots.fill(0);
+    for (let row = 0; row < last; row++) {
+      if (this.fateOf(row) === outputFates.gone) continue;
+      const numbers = this.countOf(row) * 2;
+      const from = this.firstOf(row) * 2;
+      for (let at = 0; at < numbers; at++) this.pairs[this.#used + at] = this.pairs[from + at]!;
+      const to = this.size++;
+      const [fromWord, toWord] = [row * rowWords, to * rowWords];
+      for (let word = 0; word < rowWords; word++) rows[toWord + word] = rows[fromWord + word]!;
+      rows[toWord + firstAt] = this.#used / 2;
+      this.#used += numbers;
+      this.#link(to);
+    }
+  }
+
+  #link(row: number): void {
+    const at = row * rowWords;
+    const slot = this.#rows[at + fingerprintAt]! & (this.#slots.length - 1);
+    this.#rows[at + nextAt] = this.#slots[slot]!;
+    this.#slots[slot] = row + 1;
+  }
+
+  #unlink(row: number): void {
+    const rows = this.#rows;
+    const slot = this.fingerprintOf(row) & (this.#slots.length - 1);
+    const next = rows[row * rowWords + nextAt]!;
+    let before = this.#slots[slot]! - 1;
+    if (before === row) {
+      this.#slots[slot] = next;
+      return;
+    }
+    while (rows[before * rowWords + nextAt] !== row + 1) before = rows[before * rowWords + nextAt]! - 1;
+    rows[before * rowWords + nextAt] = next;
+  }
+
+  #growRows(room: number): void {
+    const rows = new Int32Array(room * rowWords);
+    rows.set(this.#rows.subarray(0, this.size * rowWords));
+    this.#rows = rows;
+    this.#room = room;
+    const slots = slotsFor(room);
+    if (slots === this.#slots.length) return;
+    this.#slots = new Int32Array(slots);
+    for (let row = 0; row < this.size; row++) if (this.fateOf(row) !== outputFates.gone) this.#link(row);
+  }
+}
+
+function slotsFor(rows: number): number {
+  let slots = firstRows;
+  while (slots < rows) slots *= 2;
+  return slots;
+}
