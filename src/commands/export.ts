@@ -70,7 +70,7 @@ async function balancesOf(client: ClientBase): Promise<AsyncGenerator<string>> {
   const { state } = await runeStanding(client);
   const nothing = 'There is nothing to export: ';
   if (state === 'absent')
-    throw new AppError('nothing_indexed', `${nothing}runes are not indexed (INDEX_RUNES).`);
+    throw new AppError('runes_not_indexed', `${nothing}runes are not indexed (INDEX_RUNES).`);
   if (state === 'gap')
     throw new AppError('history_incomplete', `${nothing}blocks since the first rune height are missing.`);
   return exportBalances(client);

@@ -77,6 +77,16 @@ export async function hasBlock(client: ClientBase, name: string, height: Height)
   return rowCount === 1;
 }
 
+/** Whether the settings leave a derived table out. An index without blocks leaves nothing out yet. */
+export async function isLeftOut(client: ClientBase | Pool, name: string): Promise<boolean> {
+  const { rowCount } = await client.query(
+    `SELECT WHERE EXISTS (SELECT FROM chain.state WHERE tip_height IS NOT NULL)
+       AND NOT EXISTS (SELECT FROM chain.derived_tables d WHERE d.name = $1 AND d.is_wanted)`,
+    [name],
+  );
+  return rowCount === 1;
+}
+
 interface Behind {
   /** The last height that the table has; null: none. */
   readonly reached: Height | null;

@@ -1,6 +1,7 @@
 import type { ClientBase, Pool } from 'pg';
-import { hasBlock, whyBehind } from '#chain/derived/derived-tables.queries.ts';
+import { hasBlock, isLeftOut, whyBehind } from '#chain/derived/derived-tables.queries.ts';
 import { eachMint, txidOfMint } from '#chain/runes/rune.queries.ts';
+import { runesNotIndexed } from '#chain/runes/rune-standing.queries.ts';
 import { indexesOnly } from '#chain/snapshot/indexes-only.ts';
 import type { EventKindIdentity } from '#kernel/events/event-kind.ts';
 import type { EventTextWriter } from '#kernel/events/event-text-writer.ts';
@@ -25,6 +26,7 @@ export const storedRuneKind: StoredEventKind = {
   isKnownAt,
   readTexts,
   whyNotReadable,
+  leftOut: async (client) => ((await isLeftOut(client, table)) ? runesNotIndexed() : null),
   parseLine: parseRuneLine,
 };
 
@@ -38,15 +40,12 @@ async function isKnownAt(client: ClientBase, height: Height): Promise<boolean> {
 
 /** Without the indexes that find the events, every page would read whole tables. */
 async function whyNotReadable(client: ClientBase | Pool): Promise<string | null> {
-  const { rows } = await client.query<{ is_wanted: boolean; is_built: boolean; has_blocks: boolean }>(
-    `SELECT EXISTS (SELECT FROM chain.derived_tables d WHERE d.name = $1 AND d.is_wanted) AS is_wanted,
-       to_regclass('chain.rune_burns_height') IS NOT NULL AS is_built,
+  const { rows } = await client.query<{ is_built: boolean; has_blocks: boolean }>(
+    `SELECT to_regclass('chain.rune_burns_height') IS NOT NULL AS is_built,
        EXISTS (SELECT FROM chain.outbox) AS has_blocks`,
-    [table],
   );
   const [row] = rows;
   if (row === undefined || !row.has_blocks) return null;
-  if (!row.is_wanted) return 'runes are not indexed';
   const behind = await whyBehind(client, table);
   if (behind !== null) return behind;
   return row.is_built ? null : 'the first load is running: events are available at its end';

@@ -37,7 +37,14 @@ export async function runeStanding(db: ClientBase | pg.Pool): Promise<RuneStandi
   return row.anchored ? { state: 'known', count: row.count } : { state: 'gap', count: 0 };
 }
 
-/** For answers about runes alone. Throws `derived_table_behind`, and `not_found` where runes are never known. */
+/** Where the settings leave runes out, with ord's words. */
+export const runesNotIndexed = (): AppError =>
+  new AppError('runes_not_indexed', 'this server has no rune index');
+
+/**
+ * For answers about runes alone. Throws `runes_not_indexed`, `derived_table_behind` while they are being filled, and
+ * `not_found` where they are never known.
+ */
 export async function requireRunes(client: ClientBase): Promise<RuneStanding> {
   const standing = await runeStanding(client);
   if (standing.state === 'filling') await requireNotBehind(client, 'runes');
@@ -46,7 +53,7 @@ export async function requireRunes(client: ClientBase): Promise<RuneStanding> {
       'not_found',
       'runes are unknown here: blocks since the first rune height are missing. `npm run demo -- --sample regtest` has a whole chain',
     );
-  if (standing.state === 'absent') throw new AppError('not_found', 'this server has no rune index');
+  if (standing.state === 'absent') throw runesNotIndexed();
   return standing;
 }
 

@@ -139,6 +139,17 @@ export async function runeEtchedBy(client: ClientBase, txid: Txid): Promise<Spac
   return rows[0] === undefined ? null : spacedRuneOf(rows[0]);
 }
 
+/** The name of the rune with an id. Null: there is none. */
+export async function nameOfRune(client: ClientBase, id: RuneId): Promise<Rune | null> {
+  const asked = askedBy({ kind: 'id', id });
+  if (asked === null) return null;
+  const { rows } = await client.query<Pick<NameRow, 'rune'>>(
+    `SELECT r.rune::text FROM chain.runes r WHERE ${asked.where}`,
+    asked.values,
+  );
+  return rows[0] === undefined ? null : asRune(BigInt(rows[0].rune));
+}
+
 /** Whether there is a rune of a name. */
 export async function isEtched(db: ClientBase | pg.Pool, rune: Rune): Promise<boolean> {
   const { rowCount } = await db.query('SELECT FROM chain.runes WHERE rune = $1::numeric', [rune.toString()]);

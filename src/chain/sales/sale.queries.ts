@@ -1,5 +1,5 @@
 import type { ClientBase, Pool } from 'pg';
-import { requireNotBehind } from '#chain/derived/derived-tables.queries.ts';
+import { isLeftOut, requireNotBehind } from '#chain/derived/derived-tables.queries.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { Txid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
@@ -29,14 +29,8 @@ export interface StoredSale extends SaleEvidence {
 export const salesOfItemIndex = 'sales_key';
 export const salesOfTransactionIndex = 'sales_txid';
 
-/** Whether the settings leave sales out. An index without blocks leaves nothing out yet. */
-export async function areSalesLeftOut(client: ClientBase | Pool): Promise<boolean> {
-  const { rowCount } = await client.query(
-    `SELECT WHERE EXISTS (SELECT FROM chain.state WHERE tip_height IS NOT NULL)
-       AND NOT EXISTS (SELECT FROM chain.derived_tables d WHERE d.name = 'sales' AND d.is_wanted)`,
-  );
-  return rowCount === 1;
-}
+/** Whether the settings leave sales out. */
+export const areSalesLeftOut = (client: ClientBase | Pool): Promise<boolean> => isLeftOut(client, 'sales');
 
 /** Where `areSalesLeftOut`, whatever asks for sales alone. */
 export const salesNotIndexed = (): AppError =>

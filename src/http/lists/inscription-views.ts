@@ -21,7 +21,7 @@ const idOrNull = (id: InscriptionId | null): string | null => (id === null ? nul
 const noProperties = '{"gallery":[],"attributes":{"title":null,"traits":{}}}';
 
 /**
- * The JSON text of ord's `/inscription`. Unknown fields are null (docs/ord-api.md). Properties are a text because
+ * The JSON text of ord's `/inscription`, with the keys in ord's order. Unknown fields are null (docs/ord-api.md). Properties are a text because
  * traits can be integers that a JavaScript number would round; null: it has none.
  */
 export function inscriptionJson(
@@ -29,7 +29,7 @@ export function inscriptionJson(
   properties: string | null,
   network: NetworkParameters,
 ): string {
-  return `${beforeProperties(detail, network)}${properties ?? noProperties}}`;
+  return `${beforeProperties(detail, network)}${properties ?? noProperties}${afterProperties(detail)}`;
 }
 
 /** The same in pieces. */
@@ -40,7 +40,7 @@ export async function* inscriptionPieces(
 ): AsyncGenerator<string | Buffer> {
   yield beforeProperties(detail, network);
   yield* properties;
-  yield '}';
+  yield afterProperties(detail);
 }
 
 function beforeProperties(detail: InscriptionDetail, network: NetworkParameters): string {
@@ -61,13 +61,19 @@ function beforeProperties(detail: InscriptionDetail, network: NetworkParameters)
     number: detail.number,
     parents: detail.parents?.map(idText) ?? null,
     previous: idOrNull(detail.previous),
+  });
+  return `${fields.slice(0, -1)},"properties":`;
+}
+
+function afterProperties(detail: InscriptionDetail): string {
+  const fields = JSON.stringify({
     rune: detail.rune === null ? null : formatSpacedRune(detail.rune),
     sat: detail.sat,
     satpoint: detail.location?.satpoint ?? null,
     timestamp: detail.timestamp,
     value: detail.location?.value ?? null,
   });
-  return `${fields.slice(0, -1)},"properties":`;
+  return `,${fields.slice(1)}`;
 }
 
 function addressOf({ location }: InscriptionDetail, network: NetworkParameters): string | null {

@@ -13,13 +13,15 @@ export const idText = ({ txid, index }: InscriptionId): string => formatInscript
 
 /**
  * How an answer is sent. `recursive`: requested by inscriptions, with their policies. `page`: the path has a page
- * too. `live`: it contains answers of the node, so our tip's entity tag does not apply.
+ * too. `live`: it contains answers of the node, so our tip's entity tag does not apply. `unkept`: nobody may keep it, as
+ * on ord where something is named from the end of a list that grows.
  */
 export interface AnswerForm {
   readonly type?: 'json' | 'text';
   readonly recursive?: boolean;
   readonly page?: boolean;
   readonly live?: boolean;
+  readonly unkept?: boolean;
 }
 
 const contentTypes = { json: 'application/json; charset=utf-8', text: 'text/plain; charset=utf-8' };
@@ -35,9 +37,9 @@ export function sendOrd(
   body: AnswerBody,
   form: AnswerForm = {},
 ): FastifyReply {
-  if (form.live === true) {
+  if (form.live === true || form.unkept === true) {
     if (tip !== null) reply.header('x-indexed-height', tip.height);
-    reply.header('cache-control', 'no-cache');
+    reply.header('cache-control', form.unkept === true ? 'no-store' : 'no-cache');
   } else {
     setMoment(request, reply, tip);
   }
@@ -55,7 +57,7 @@ export async function answerFromIndex(
   read: (snapshot: Snapshot) => Promise<AnswerBody>,
 ): Promise<FastifyReply> {
   if (form.page === true) varyBy(reply, 'Accept');
-  if (await answeredUnchanged(pool, request, reply)) return reply;
+  if (form.unkept !== true && (await answeredUnchanged(pool, request, reply))) return reply;
   const { tip, body } = await withSnapshot(
     pool,
     async (snapshot) => ({

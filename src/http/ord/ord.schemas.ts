@@ -73,12 +73,12 @@ export const inscription = Type.Object({
   number: integerOrNull,
   parents: nullable(ids),
   previous: nullable(inscriptionId),
+  properties: Type.Object({ gallery: Type.Array(galleryItem), attributes }),
   rune: nullable(spacedRune),
   sat: satOrNull,
   satpoint: textOrNull,
   timestamp: integer,
   value: integerOrNull,
-  properties: Type.Object({ gallery: Type.Array(galleryItem), attributes }),
 });
 
 /** The fields that one inscription can request of another. */
@@ -137,10 +137,10 @@ const envelope = Type.Object({
     duplicate_field: Type.Boolean(),
     incomplete_field: Type.Boolean(),
     metadata: bytesOrNull,
-    parents: Type.Array(bytes),
-    properties: bytesOrNull,
     metaprotocol: bytesOrNull,
+    parents: Type.Array(bytes),
     pointer: bytesOrNull,
+    properties: bytesOrNull,
     property_encoding: bytesOrNull,
     rune: bytesOrNull,
     unrecognized_even_field: Type.Boolean(),

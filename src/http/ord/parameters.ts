@@ -8,7 +8,7 @@ import { type Height, parseHeight } from '#kernel/primitives/height.ts';
 import { type InscriptionId, parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { Rune } from '#kernel/runes/rune.ts';
 import { parseRuneId } from '#kernel/runes/rune-id.ts';
-import { parseSpacedRune } from '#kernel/runes/spaced-rune.ts';
+import { parseSpacedRune, whyNoSpacedRune } from '#kernel/runes/spaced-rune.ts';
 import { parseSat } from '#kernel/sats/parse-sat.ts';
 import { parseUnsigned } from '#kernel/sats/rust-numbers.ts';
 import type { Sat } from '#kernel/sats/sat.ts';
@@ -48,9 +48,15 @@ export function runeQuestionOf(text: string): RuneQuestion {
   if (spaced !== null) return { kind: 'rune', rune: spaced.rune };
   throw new AppError(
     'request_invalid',
-    'a rune is named by its name in capital letters, its id <block>:<transaction> or its number',
+    `${quoted(text)} names no rune: ${whyNoRune(text)}. A rune is named by its name in capital letters, its id <block>:<transaction> or its number`,
     { parameter: 'rune' },
   );
+}
+
+function whyNoRune(text: string): string {
+  if (/^\d+$/u.test(text)) return 'the number is above 2^64 - 1';
+  if (/^\d+:\d+$/u.test(text)) return 'the block is above 2^64 - 1, or the transaction above 2^32 - 1';
+  return whyNoSpacedRune(text);
 }
 
 /** The name of a rune, with spacers or without, whether it exists or not. Throws `request_invalid`. */
@@ -59,7 +65,7 @@ export function runeNameOf(text: string): Rune {
   if (spaced !== null) return spaced.rune;
   throw new AppError(
     'request_invalid',
-    `${quoted(text)} is not the name of a rune: capital letters up to 2^128 - 1, with single • or . between them`,
+    `${quoted(text)} is not the name of a rune: ${whyNoSpacedRune(text)}. A name is capital letters up to 2^128 - 1, with single • or . between them`,
     { parameter: 'rune' },
   );
 }

@@ -2,13 +2,15 @@ import type { FastifyRequest } from 'fastify';
 import type pg from 'pg';
 import { blockAt } from '#chain/blocks/block.queries.ts';
 import { isReveal } from '#chain/inscriptions/inscription.queries.ts';
-import { isEtched } from '#chain/runes/rune.queries.ts';
+import { isEtched, nameOfRune } from '#chain/runes/rune.queries.ts';
 import type { AppDependencies } from '#http/server/app-dependencies.ts';
 import { parseAddress } from '#kernel/bitcoin/parse-address.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import { withCutConnection } from '#kernel/pg/cut-connection.ts';
 import { type BlockHash, parseBlockHash, parseTxid } from '#kernel/primitives/hash.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
+import { runeLetters } from '#kernel/runes/rune.ts';
+import { parseRuneId, type RuneId } from '#kernel/runes/rune-id.ts';
 import { parseSpacedRune } from '#kernel/runes/spaced-rune.ts';
 
 type Chain = Pick<AppDependencies, 'pool' | 'network'>;
@@ -17,7 +19,8 @@ type Chain = Pick<AppDependencies, 'pool' | 'network'>;
  * Where ord's `/search` leads (ord src/subcommand/server.rs), as far as the target exists here: blocks, transactions
  * that revealed, outputs, addresses, inscriptions by id or number, satpoints, runes by id or, if they exist, by name,
  * and sats by degree, decimal or percentile; a name of a sat is any word, so it is searched as a text. Other 64 hex
- * digits count as the hash of a file, and anything else as a text; both become searches of the page.
+ * digits count as the hash of a file, and anything else as a text; both become searches of the page. The id of no rune
+ * leads to an answer that says so.
  *
  * @param isTyped typed by a person, who is led to the inscription that a transaction revealed instead of the
  * transaction
@@ -32,8 +35,10 @@ export async function findTarget(
   const hash = parseBlockHash(query);
   const txid = parseTxid(query);
   if (hash === null || txid === null) {
+    const id = parseRuneId(query);
+    if (id !== null) return (await runeOfId(pool, id, signal)) ?? `/rune/${query}`;
     const named = namedTarget(query, network) ?? satTarget(query) ?? (await runeTarget(pool, query, signal));
-    return named ?? (query === '' ? '/' : `/?text=${encodeURIComponent(query.toWellFormed())}`);
+    return named ?? (query === '' ? '/' : textTarget(query));
   }
   const lower = query.toLowerCase();
   return withCutConnection(pool, signal, async (client) => {
@@ -52,7 +57,9 @@ export async function typedTarget(
   typed: string,
   { signal }: Asker,
 ): Promise<string | null> {
-  if (/^[0-9a-f]{64}:/iu.test(typed) || /^\d+:\d+$/u.test(typed)) return namedTarget(typed, network);
+  if (/^[0-9a-f]{64}:/iu.test(typed)) return namedTarget(typed, network);
+  const id = parseRuneId(typed);
+  if (id !== null) return runeOfId(pool, id, signal);
   if (typed.includes('°')) return satTarget(typed);
   return typed.includes('•') ? runeTarget(pool, typed, signal) : null;
 }
@@ -67,10 +74,26 @@ export async function bareTarget(
   if (query === undefined || /^\/+[^/?#]+\/+[^/?#]/u.test(url)) return null;
   if (method !== 'GET' && method !== 'HEAD') return null;
   const hash = parseBlockHash(query);
-  if (hash === null) return namedTarget(query, network) ?? runeTarget(pool, nameIn(query), signal);
+  if (hash === null) return namedTarget(query, network) ?? barePathOfRune(pool, nameIn(query), signal);
   const isOfBlock = await withCutConnection(pool, signal, (client) => isBlock(client, hash));
   return `/${isOfBlock ? 'block' : 'tx'}/${query.toLowerCase()}`;
 }
+
+/** Of a rune by its id or name, whether it exists or not as long as it is plain that a rune is meant. */
+async function barePathOfRune(pool: pg.Pool, query: string, signal: AbortSignal): Promise<string | null> {
+  if (parseRuneId(query) !== null) return `/rune/${query}`;
+  const target = await runeTarget(pool, query, signal);
+  const isText = target === null && query.includes('•') && parseSpacedRune(query) !== null;
+  return isText ? textTarget(query) : target;
+}
+
+/** By its name without spacers, as ord leads there from an id. Null: there is none. */
+async function runeOfId(pool: pg.Pool, id: RuneId, signal: AbortSignal): Promise<string | null> {
+  const rune = await withCutConnection(pool, signal, (client) => nameOfRune(client, id));
+  return rune === null ? null : `/rune/${runeLetters(rune)}`;
+}
+
+const textTarget = (text: string): string => `/?text=${encodeURIComponent(text.toWellFormed())}`;
 
 /** A segment of a path as text: the spacers of a rune come percent-encoded. */
 function nameIn(segment: string): string {
@@ -93,7 +116,6 @@ function namedTarget(query: string, network: NetworkParameters): string | null {
   if (/^[0-9a-f]{64}i\d+$/iu.test(query) || /^-?\d{1,63}$/u.test(query)) return `/inscription/${query}`;
   if (/^[0-9a-f]{64}:\d{1,10}$/iu.test(query)) return `/output/${query.toLowerCase()}`;
   if (/^[0-9a-f]{64}:\d{1,10}:\d{1,20}$/iu.test(query)) return `/satpoint/${query.toLowerCase()}`;
-  if (/^\d{1,20}:\d{1,10}$/u.test(query)) return `/rune/${query}`;
   return parseAddress(query, network).kind === 'script' ? `/address/${query}` : null;
 }
 

@@ -28,6 +28,7 @@ const statusByCode: Readonly<Partial<Record<ErrorCode, number>>> = {
   collection_unknown: 404,
   // as no_node: how the server was started; to ask again changes nothing
   sales_not_indexed: 404,
+  runes_not_indexed: 404,
   parameter_unknown: 400,
   field_unknown: 400,
   token_balance_missing: 400,

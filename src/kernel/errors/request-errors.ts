@@ -82,6 +82,13 @@ export const requestErrors = {
       'Set INDEX_SALES=true in that process, and start it again: sales are filled in from where they ended, in the background (docs/operating.md, "Derived tables").',
     retry: 'never',
   },
+  runes_not_indexed: {
+    meaning:
+      'INDEX_RUNES is false in the process that indexes, so no rune is known: not even that there was none. Runes that were indexed before are not shown, as what happened since is missing.',
+    action:
+      'Set INDEX_RUNES=true in that process, and start it again: runes are filled in from where they ended, in the background (docs/operating.md, "Derived tables").',
+    retry: 'never',
+  },
   sats_busy: {
     meaning: 'More outputs are being traced back to their sats than the server accepts.',
     action: 'Try again after the seconds that Retry-After names.',

@@ -34,3 +34,12 @@ export function parseSpacedRune(text: string): SpacedRune | null {
   }
   return { rune, spacers };
 }
+
+/** What is wrong with a text that `parseSpacedRune` refuses, in ord's words (ord spaced_rune.rs, rune.rs). */
+export function whyNoSpacedRune(text: string): string {
+  if (/^[•.]/u.test(text)) return 'leading spacer';
+  if (/[•.]{2}/u.test(text)) return 'double spacer';
+  if (/[•.]$/u.test(text)) return 'trailing spacer';
+  const other = /[^A-Z•.]/u.exec(text)?.[0];
+  return other === undefined ? 'name out of range' : `invalid character \`${other}\``;
+}

@@ -1,4 +1,5 @@
 import { storedInscriptionKind } from '#chain/events/inscription-texts.queries.ts';
+import { storedRuneKind } from '#chain/events/rune-texts.queries.ts';
 import { storedSaleKind } from '#chain/events/sale-texts.queries.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
@@ -13,7 +14,7 @@ export async function marketApp({ readers }: TestDatabase): Promise<ReturnType<t
   const app = buildCheckedApp({
     ...readerParts(readers),
     publicOrigin: 'https://ord.example.com',
-    eventKinds: [storedInscriptionKind, storedSaleKind],
+    eventKinds: [storedInscriptionKind, storedRuneKind, storedSaleKind],
   });
   await app.ready();
   return app;

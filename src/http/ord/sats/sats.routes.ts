@@ -201,7 +201,8 @@ function recursiveSatRoutes(app: App, deps: AppDependencies): void {
     config,
     handler: async (request, reply) => {
       const asked = nthOf(request.params);
-      return answerFromIndex(deps, request, reply, recursive, async ({ client }) => {
+      const form = { ...recursive, unkept: asked.place < 0n };
+      return answerFromIndex(deps, request, reply, form, async ({ client }) => {
         const id = await nthInscription(client, asked);
         return JSON.stringify({ id });
       });

@@ -24,12 +24,7 @@ const firstValues = [
 const wholeValues = { metadata: 5, properties: 17 } as const;
 const parentTag = 3;
 const pointerTag = 2;
-const laterValues = [
-  ['metaprotocol', 7],
-  ['pointer', pointerTag],
-  ['property_encoding', 19],
-  ['rune', 13],
-] as const;
+const onceValues = { metaprotocol: 7, pointer: pointerTag, property_encoding: 19, rune: 13 } as const;
 
 /**
  * An envelope, as positions of its items in a script. Items are read one at a time: a transaction can have millions,
@@ -109,6 +104,7 @@ function* envelopeJson(envelope: Envelope): Generator<string> {
   yield `,"duplicate_field":${fields.hasDuplicate}`;
   yield `,"incomplete_field":${(bodyAt - envelope.first) % 2 === 1}`;
   yield* field('metadata', wholeValues.metadata);
+  yield* field('metaprotocol', onceValues.metaprotocol);
   yield ',"parents":[';
   for (const [place, parent] of (values.get(parentTag) ?? []).entries()) {
     if (place > 0) yield ',';
@@ -116,8 +112,10 @@ function* envelopeJson(envelope: Envelope): Generator<string> {
     yield* numbersOrNull(envelope, [parent]);
   }
   yield ']';
+  yield* field('pointer', onceValues.pointer);
   yield* field('properties', wholeValues.properties);
-  for (const [name, tag] of laterValues) yield* field(name, tag);
+  yield* field('property_encoding', onceValues.property_encoding);
+  yield* field('rune', onceValues.rune);
   yield `,"unrecognized_even_field":${fields.hasUnrecognizedEven}}`;
   yield `,"pushnum":${(bits & scanBits.pushnum) !== 0},"stutter":${(bits & scanBits.stutter) !== 0}}`;
 }
@@ -137,7 +135,7 @@ interface Fields {
 }
 
 /** Of these tags the first value is shown, or all are. */
-const shownOnce = new Set<number>([...firstValues, ...laterValues].map(([, tag]) => tag));
+const shownOnce = new Set<number>([...firstValues.map(([, tag]) => tag), ...Object.values(onceValues)]);
 const shownWhole = new Set<number>([...Object.values(wholeValues), parentTag]);
 
 /** Reads the fields, and yields an empty piece after each step: there may be two million, of two bytes each. */

@@ -201,8 +201,8 @@ describe.each(['runes-1', 'mixed-1'])('runes of the golden chain %s', (name) => 
 
   test('searches and bare paths lead to runes that exist', async () => {
     const { key, value } = runes.find(({ key: spaced }) => spaced.includes('•')) ?? runes[0]!;
-    for (const given of [key, key.replaceAll('•', '.'), key.replaceAll('•', ''), value.id]) {
-      const target = given === value.id ? `/rune/${given}` : `/rune/${encodeURIComponent(given)}`;
+    for (const given of [key, key.replaceAll('•', '.'), key.replaceAll('•', '')]) {
+      const target = `/rune/${encodeURIComponent(given)}`;
       for (const url of [
         `/search/${encodeURIComponent(given)}`,
         `/search?query=${encodeURIComponent(given)}`,
@@ -211,6 +211,17 @@ describe.each(['runes-1', 'mixed-1'])('runes of the golden chain %s', (name) => 
         expect([url, await get(url)]).toMatchObject([url, { status: 303, location: target }]);
       expect((await get(target)).status).toBe(200);
     }
+    // as ord: a search leads from an id to the name
+    const named = { status: 303, location: `/rune/${key.replaceAll('•', '')}` };
+    for (const url of [`/search/${value.id}`, `/search?query=${value.id}`])
+      expect([url, await get(url)]).toMatchObject([url, named]);
+    expect(await get(`/${value.id}`)).toMatchObject({ status: 303, location: `/rune/${value.id}` });
+    for (const url of ['/search/2:1', '/search?query=2:1'])
+      expect(await get(url)).toMatchObject({ status: 303, location: '/rune/2:1' });
+    expect(await get(`/${encodeURIComponent('NOBODY•ETCHEDTHIS')}`)).toMatchObject({
+      status: 303,
+      location: `/?text=${encodeURIComponent('NOBODY•ETCHEDTHIS')}`,
+    });
     expect(await get('/search/NOBODYETCHEDTHIS')).toMatchObject({ location: '/?text=NOBODYETCHEDTHIS' });
     expect((await get('/NOBODYETCHEDTHIS')).status).toBe(404);
   });
@@ -333,7 +344,8 @@ describe.each(['runes-1', 'mixed-1'])('runes of the golden chain %s', (name) => 
     const spaced = runes.map(({ value }) => value.entry.spaced_rune).find((text) => text.includes('•'))!;
     const word = spaced.replaceAll('•', '');
     expect(await typed(spaced)).toBe(`/rune/${encodeURIComponent(spaced)}`);
-    expect(await typed(` ${runes[0]!.value.id} `)).toBe(`/rune/${runes[0]!.value.id}`);
+    const [first] = runes;
+    expect(await typed(` ${first!.value.id} `)).toBe(`/rune/${first!.key.replaceAll('•', '')}`);
     expect(await typed('0°1′1″0‴')).toBe(`/sat/${encodeURIComponent('0°1′1″0‴')}`);
     expect(await typed('NOBODY•ETCHED•THIS')).toBe(`/?text=${encodeURIComponent('NOBODY•ETCHED•THIS')}`);
     expect(await typed(word)).toBe(`/?text=${word}`);

@@ -12,7 +12,7 @@ import {
   runeLetters,
 } from '#kernel/runes/rune.ts';
 import { formatRuneId, parseRuneId } from '#kernel/runes/rune-id.ts';
-import { formatSpacedRune, parseSpacedRune } from '#kernel/runes/spaced-rune.ts';
+import { formatSpacedRune, parseSpacedRune, whyNoSpacedRune } from '#kernel/runes/spaced-rune.ts';
 import { maxU128 } from '#kernel/runes/u128.ts';
 import { minimumRuneAt, unlockHeight } from '#kernel/runes/unlock-schedule.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
@@ -129,6 +129,9 @@ describe('spaced names', () => {
     '%s is none: %s',
     (text) => {
       expect(parseSpacedRune(text)).toBeNull();
+      expect(whyNoSpacedRune(text)).toMatch(
+        /^(?:(?:leading|double|trailing) spacer|name out of range|invalid character)/u,
+      );
     },
   );
 

@@ -31,13 +31,14 @@ afterAll(async () => {
 });
 
 /** What the process that indexes does at its start. */
-const claim = (indexSales: boolean): Promise<void> =>
+const claim = (wanted: { readonly indexSales?: boolean; readonly indexRunes?: boolean }): Promise<void> =>
   withTransaction(node.database.pool, (tx) =>
     claimDerivedTables(tx, networks.regtest, derivedTables, {
       indexAddresses: true,
       indexRunes: true,
       indexSats: false,
-      indexSales,
+      indexSales: true,
+      ...wanted,
     }),
   );
 
@@ -64,7 +65,7 @@ const ofSalesAlone = [
 describe('where the settings leave sales out', () => {
   test('all that asks for them alone is told so, with a code and what to do, whatever was indexed before', async () => {
     const urls = [...ofSalesAlone, `/sale/${sold.txid}`];
-    await claim(false);
+    await claim({ indexSales: false });
     // an index that has sales, then one that never had
     for (const remove of [false, true]) {
       if (remove) await node.database.pool.query(`DELETE FROM chain.derived_tables WHERE name = 'sales'`);
@@ -84,7 +85,7 @@ describe('where the settings leave sales out', () => {
         expect((await at(page)).text).toContain('INDEX_SALES is false');
     }
     // set again: they are being filled in
-    await claim(true);
+    await claim({});
     for (const url of ofSalesAlone) {
       const { status, retry, text } = await at(url);
       expect([url, status, retry]).toEqual([url, 503, true]);
@@ -93,6 +94,24 @@ describe('where the settings leave sales out', () => {
     await node.database.pool.query(
       `UPDATE chain.derived_tables SET is_followed = true, tip_height = NULL, tip_hash = NULL WHERE name = 'sales'`,
     );
+  });
+});
+
+describe('where the settings leave runes out', () => {
+  test('events of them alone are told so, with a code and what to do, whatever was indexed before', async () => {
+    await claim({ indexRunes: false });
+    for (const remove of [false, true]) {
+      if (remove) await node.database.pool.query(`DELETE FROM chain.derived_tables WHERE name = 'runes'`);
+      const { status, retry, text } = await at('/events?kind=runes');
+      expect([status, retry]).toEqual([404, false]);
+      expect(text).toContain('"code":"runes_not_indexed"');
+      const rune = await at('/rune/UNCOMMON•GOODS');
+      expect([rune.status, rune.text]).toEqual([
+        404,
+        expect.stringContaining('this server has no rune index'),
+      ]);
+    }
+    await claim({});
   });
 });
 
