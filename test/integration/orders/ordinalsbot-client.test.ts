@@ -1,21 +1,13 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { addressOf, scriptOf } from '#test/builders/regtest/regtest-transaction.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
+import { type ClientAnswer, callClient } from '#test/support/orders/call-client.ts';
 import { OrderService } from '#test/support/orders/order-service.ts';
-import { machineEnvironment } from '#test/support/run-cli.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
-const execute = promisify(execFile);
-const clientFile = new URL('../../support/orders/ordinalsbot-client.ts', import.meta.url).pathname;
 const receiver = 800;
 const waitMs = 60_000;
 
-interface Answer<Value> {
-  readonly value?: Value;
-  readonly error?: { readonly status: number | null; readonly message: string };
-}
 interface OrderAnswer {
   readonly id: string;
   readonly status: string;
@@ -43,12 +35,8 @@ describe.skipIf(bitcoindForTests() === null)('the public client, unmodified', { 
   });
   afterAll(() => service?.close());
 
-  async function call<Value>(method: string, ...parameters: readonly unknown[]): Promise<Answer<Value>> {
-    const { stdout } = await execute(process.execPath, [clientFile, method, JSON.stringify(parameters)], {
-      env: { ...machineEnvironment(), https_proxy: service.origin },
-    });
-    return JSON.parse(stdout) as Answer<Value>;
-  }
+  const call = <Value>(method: string, ...parameters: readonly unknown[]): Promise<ClientAnswer<Value>> =>
+    callClient<Value>(service.origin, 'Inscription', method, parameters);
 
   const text = 'data:plain/text;base64,' + Buffer.from('hello client').toString('base64');
   const body = {

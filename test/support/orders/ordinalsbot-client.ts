@@ -1,13 +1,14 @@
-// Calls one method of the public client in a process of its own, with https_proxy set to our service:
-//   ordinalsbot-client.ts METHOD JSON
+// Calls one method of a class of the public client in a process of its own, with https_proxy set to our service:
+//   ordinalsbot-client.ts CLASS METHOD JSON
 // Prints {"value": …} or {"error": {"status": …, "message": …}}.
 import { Ordinalsbot } from 'ordinalsbot';
+import type { ClientClass } from './call-client.ts';
 
 const print = (answer: object): boolean => process.stdout.write(JSON.stringify(answer));
 // the client writes its settings there
 Object.assign(console, { log: () => undefined });
-const [method = '', json = '[]'] = process.argv.slice(2);
-const client = new Ordinalsbot('', 'testnet').Inscription() as unknown as Readonly<
+const [name = '', method = '', json = '[]'] = process.argv.slice(2);
+const client = new Ordinalsbot('', 'testnet')[name as ClientClass]() as unknown as Readonly<
   Record<string, (...parameters: unknown[]) => Promise<unknown>>
 >;
 try {

@@ -1,0 +1,27 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { machineEnvironment } from '#test/support/run-cli.ts';
+
+const execute = promisify(execFile);
+const clientFile = new URL('./ordinalsbot-client.ts', import.meta.url).pathname;
+
+/** The classes of the public client that our service answers. */
+export type ClientClass = 'Inscription' | 'Satscanner' | 'Satextractor' | 'Mempool';
+
+export interface ClientAnswer<Value> {
+  readonly value?: Value;
+  readonly error?: { readonly status: number | null; readonly message: string };
+}
+
+/** What a method of the public client, unmodified, gives to its caller where our service is its server. */
+export async function callClient<Value>(
+  origin: string,
+  name: ClientClass,
+  method: string,
+  parameters: readonly unknown[],
+): Promise<ClientAnswer<Value>> {
+  const { stdout } = await execute(process.execPath, [clientFile, name, method, JSON.stringify(parameters)], {
+    env: { ...machineEnvironment(), https_proxy: origin },
+  });
+  return JSON.parse(stdout) as ClientAnswer<Value>;
+}
