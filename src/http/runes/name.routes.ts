@@ -23,6 +23,7 @@ import { formatSpacedRune } from '#kernel/runes/spaced-rune.ts';
 import { mintEnd, mintStart, type Terms } from '#kernel/runes/terms.ts';
 import { asU128, smallU128, type U128, zeroU128 } from '#kernel/runes/u128.ts';
 import { minimumRuneAt, unlockHeight } from '#kernel/runes/unlock-schedule.ts';
+import { exactInteger } from './exact-integer.ts';
 import { mintStateOf } from './mint-state.ts';
 import { foundRune } from './rune-moment.ts';
 import { amountSchema, amountView, runeParts, runeView, units } from './rune-views.ts';
@@ -34,7 +35,7 @@ const blockSeconds = 600;
 
 const integerOrNull = Type.Union([Type.Integer(), Type.Null()]);
 const heightOrNull = (description: string) =>
-  Type.Union([Type.Integer(), Type.String(), Type.Null()], { description });
+  Type.Union([Type.Integer(), Type.Null()], { description: `${description}; up to 2^64 - 1, in full` });
 
 const mintingAnswer = Type.Object({
   ...runeParts,
@@ -225,9 +226,9 @@ function capView(terms: Terms | null, mints: number) {
   return { cap: String(cap), left: String(left), progress: cap === 0 ? null : mints / Number(cap) };
 }
 
-/** Heights go up to 2^64 - 1: those that no double holds are texts. */
-const heightView = (height: U128 | null): number | string | null =>
-  typeof height === 'bigint' ? String(height) : height;
+/** Heights go up to 2^64 - 1. */
+const heightView = (height: U128 | null): number | null =>
+  typeof height === 'bigint' ? exactInteger(height) : height;
 
 function windowView(terms: Terms | null, block: U128, height: number) {
   const start = terms === null ? null : mintStart(terms, block);

@@ -35,6 +35,8 @@ interface RuneAnswer {
       readonly terms: {
         readonly amount: bigint | number | null;
         readonly cap: bigint | number | null;
+        readonly height: readonly (bigint | number | null)[];
+        readonly offset: readonly (bigint | number | null)[];
       } | null;
     };
   };
@@ -262,6 +264,28 @@ describe('runes on our own paths', () => {
       if (body['state'] === 'open') expect([null, 0]).toContain(blocksToStart);
     }
     expect([...states].sort()).toEqual(expect.arrayContaining(['ended', 'none', 'open', 'used-up']));
+  });
+
+  test('minting writes the heights as integers with all digits, however large', async () => {
+    const most = 2n ** 64n - 1n;
+    let large = 0;
+    for (const { value } of runes) {
+      const { terms } = value.entry;
+      if (terms === null) continue;
+      const bound = (side: number, choose: (a: bigint, b: bigint) => bigint): bigint | null => {
+        const [height, offset] = [terms.height[side] ?? null, terms.offset[side] ?? null];
+        if (offset === null) return height === null ? null : BigInt(height);
+        const sum = BigInt(value.id.split(':')[0]!) + BigInt(offset);
+        const relative = sum > most ? most : sum;
+        return height === null ? relative : choose(BigInt(height), relative);
+      };
+      const start = bound(0, (a, b) => (a > b ? a : b));
+      const end = bound(1, (a, b) => (a < b ? a : b));
+      const { payload } = await app.inject(`/rune/${value.id}/minting`);
+      expect(payload).toContain(`"start":${start},"end":${end},`);
+      if ((start ?? end ?? 0n) > Number.MAX_SAFE_INTEGER) large++;
+    }
+    expect(large).toBeGreaterThan(0);
   });
 
   test('a name is taken, reserved, locked or free', async () => {
