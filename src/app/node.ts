@@ -49,6 +49,8 @@ export interface NodeLinkOptions {
   readonly network: NetworkName | null;
   /** Retry a refused cookie once a minute, because there is something to serve meanwhile. Absent: it is an error. */
   readonly waitsForPeople?: boolean;
+  /** False: no ZMQ, and no advice about it. */
+  readonly listens?: boolean;
   /** Called with each failed attempt, and with null when the node was found. */
   readonly onProblem?: (problem: AppError | null) => void;
 }
@@ -85,7 +87,7 @@ export function linkNode(context: CommandContext, options: NodeLinkOptions): Nod
     options.onProblem?.(error);
   };
   const connected = lifecycle.run('node connection', async (signal) => {
-    const node = await lookFor(settings, options.waitsForPeople === true, signal, log, report);
+    const node = await lookFor(settings, options, signal, log, report);
     const source = openNodeSource(node, { firstHeight: firstHeightOf(networks[node.facts.network], config) });
     found = { node, source };
     lifecycle.add('node', () => source.close());
@@ -127,11 +129,15 @@ export async function withNodeOf(
   await context.lifecycle.run('work with the node', (signal) => work(link.rpc, signal));
 }
 
-/** The node of the settings, which answers. Throws `node_unreachable` at once, but waits for a node that starts. */
+/**
+ * The node of the settings, which answers, for a command: nothing is heard over ZMQ. Throws `node_unreachable` at once,
+ * but waits for a node that starts.
+ */
 export async function linkedNode(context: CommandContext, network: NetworkName): Promise<NodeLink> {
   const missed = Promise.withResolvers<never>();
   const link = linkNode(context, {
     network,
+    listens: false,
     onProblem: (problem) => {
       if (problem !== null && problem.code !== 'node_warming_up') missed.reject(problem);
     },
@@ -142,7 +148,7 @@ export async function linkedNode(context: CommandContext, network: NetworkName):
 
 async function lookFor(
   settings: NodeSettings,
-  waitsForPeople: boolean,
+  { waitsForPeople = false, listens = true }: NodeLinkOptions,
   signal: AbortSignal,
   log: Logger,
   report: (problem: AppError) => void,
@@ -159,7 +165,7 @@ async function lookFor(
   });
   return retry.run(async () => {
     try {
-      return await connectNode(settings, { signal });
+      return await connectNode(settings, { signal, listens });
     } catch (error) {
       if (error instanceof AppError && !signal.aborted) report(error);
       throw error;

@@ -65,12 +65,29 @@ async function runInventory(context: CommandContext): Promise<void> {
       await print(isJson ? `${JSON.stringify({ removed: output })}\n` : `removed ${output}\n`);
     } else if (action === 'list') {
       const listed = await inventory.list(asker);
-      await print(isJson ? `${JSON.stringify(listed.map(listedJson))}\n` : listed.map(listedText).join(''));
+      await printEach(context, listed.map(listedJson), listed.map(listedText), nothingListed);
     } else {
       const scanned = await inventory.scan(asker);
-      await print(isJson ? `${JSON.stringify(scanned)}\n` : scanned.map(scannedText).join(''));
+      await printEach(context, scanned, scanned.map(scannedText), nothingFound);
     }
   });
+}
+
+const nothingListed =
+  'The inventory is empty: satscribe inventory scan looks for outputs, and satscribe inventory add notes one.\n';
+const nothingFound =
+  'There are no outputs of yours: send some to satscribe inventory address, and scan once they are mined.\n';
+
+/** A line for each output, or all as JSON. Where there is none, stderr says so. */
+async function printEach(
+  { flags, print }: CommandContext,
+  json: readonly object[],
+  lines: readonly string[],
+  nothing: string,
+): Promise<void> {
+  if (flags['json'] !== undefined) return print(`${JSON.stringify(json)}\n`);
+  if (lines.length === 0) process.stderr.write(nothing);
+  await print(lines.join(''));
 }
 
 async function showAddress(context: CommandContext, [word = '0', extra]: readonly string[]): Promise<void> {

@@ -54,6 +54,8 @@ export interface BitcoinNode {
 
 export interface ConnectOptions {
   readonly signal?: AbortSignal;
+  /** False: no ZMQ, for work that ends and needs no news. Absent: what the node publishes is heard. */
+  readonly listens?: boolean;
   /** Time limit of a whole large answer. For tests. */
   readonly answerTimeoutMs?: number;
 }
@@ -75,9 +77,10 @@ export async function connectNode(
   const rpc = createCoreRpc(url, credentials);
   const bulk = new BulkReads(url, rest, credentials, options.answerTimeoutMs);
   try {
-    const found = await discoverFacts({ ...settings, restUrl: rest }, rpc, bulk, options.signal);
-    const messages = listenToNode(found.zmq);
-    const blockMessages = listenToNode(blockTopic(found.zmq));
+    const found = await discoverFacts({ ...settings, restUrl: rest }, rpc, bulk, options);
+    const heard = options.listens === false ? new Map<ZmqTopic, string>() : found.zmq;
+    const messages = listenToNode(heard);
+    const blockMessages = listenToNode(blockTopic(heard));
     const silent = await messages.connected(zmqConnectTimeoutMs);
     const facts = {
       ...found,

@@ -40,12 +40,16 @@ const advices = {
     `The node prunes its blocks and has only those from height ${height} on: put prune=0 into bitcoin.conf (it then downloads the others again). Meanwhile no block below that height can be indexed or verified.`,
 };
 
-/** Finds out what a node is and offers. Throws as NodeRpc does, and `network_mismatch`. */
+/**
+ * Finds out what a node is and offers. Throws as NodeRpc does, and `network_mismatch`.
+ *
+ * @param how.listens false: nothing is advised about ZMQ
+ */
 export async function discoverFacts(
   settings: NodeSettings,
   rpc: NodeRpc,
   bulk: BulkReads,
-  signal?: AbortSignal,
+  { signal, listens = true }: { readonly signal?: AbortSignal; readonly listens?: boolean } = {},
 ): Promise<NodeFacts> {
   const options = signal === undefined ? {} : { signal };
   const chain = await askChainInfo(rpc, signal);
@@ -64,18 +68,26 @@ export async function discoverFacts(
     hasTxIndex: txIndex === 'whole',
     zmq,
   };
-  const restUrl = settings.restUrl ?? rpc.url;
-  return { ...facts, advice: [...readingAdvice(facts, restUrl), ...policyAdvice(facts, txIndex)] };
+  const advice = [
+    ...readingAdvice(facts, settings.restUrl ?? rpc.url),
+    ...(listens ? newsAdvice(facts) : []),
+    ...policyAdvice(facts, txIndex),
+  ];
+  return { ...facts, advice };
 }
 
-/** Of what makes reading blocks and news slower. */
+/** Of what makes reading blocks slower. */
 function readingAdvice(
-  { hasRest, spentOutputs, zmq }: Pick<NodeFacts, 'hasRest' | 'spentOutputs' | 'zmq'>,
+  { hasRest, spentOutputs }: Pick<NodeFacts, 'hasRest' | 'spentOutputs'>,
   restUrl: string,
 ): string[] {
+  if (!hasRest) return [advices.rest(restUrl)];
+  return spentOutputs === 'rpc' ? [advices.spentTxOuts] : [];
+}
+
+/** Of what makes news slower. */
+function newsAdvice({ zmq }: Pick<NodeFacts, 'zmq'>): string[] {
   const advice: string[] = [];
-  if (!hasRest) advice.push(advices.rest(restUrl));
-  else if (spentOutputs === 'rpc') advice.push(advices.spentTxOuts);
   if (!zmq.has('sequence')) advice.push(advices.sequence);
   if (!zmq.has('rawtx')) advice.push(advices.rawtx);
   return advice;

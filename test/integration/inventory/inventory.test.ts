@@ -325,6 +325,11 @@ describe.skipIf(bitcoindForTests() === null)('the inventory', () => {
       BITCOIN_COOKIE_FILE: bitcoind.cookieFile,
       INVENTORY_DESCRIPTOR: `addr(${addressOf(operator)})`,
     };
+    const empty = await runCli(['inventory', 'list'], env);
+    expect([empty.exitCode, empty.stdout]).toEqual([0, '']);
+    expect(empty.stderr).toContain('The inventory is empty: satscribe inventory scan');
+    // the node of the tests has none
+    expect(empty.stderr).not.toContain('ZMQ');
     await inventory().add(outpointOf(other), asker);
     const listed = await runCli(['inventory', 'list', '--json'], env);
     expect(listed.exitCode).toBe(0);
@@ -344,6 +349,7 @@ describe.skipIf(bitcoindForTests() === null)('the inventory', () => {
     const removed = await runCli(['inventory', 'remove', shown(other)], env);
     expect([removed.exitCode, removed.stdout]).toEqual([0, `removed ${shown(other)}\n`]);
     expect((await inventory().list(asker)).length).toBe(0);
+    expect((await runCli(['inventory', 'list', '--json'], env)).stdout).toBe('[]\n');
     await expect(inventory().remove(outpointOf(other))).rejects.toMatchObject({
       code: 'inventory_output_unknown',
     });
@@ -459,7 +465,8 @@ describe.skipIf(bitcoindForTests() === null)('the inventory', () => {
       expect(refused.stderr).toContain('inventory_descriptor_missing');
     }
     const listed = await runCli(['inventory', 'list'], env);
-    expect([listed.exitCode, listed.stderr]).toEqual([0, '']);
+    expect([listed.exitCode, listed.stdout]).toEqual([0, '']);
+    expect(listed.stderr).toMatch(/^The inventory is empty: [^\n]+\n$/u);
   }, 60_000);
 
   describe('a descriptor', () => {

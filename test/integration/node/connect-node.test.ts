@@ -277,6 +277,24 @@ describe.skipIf(!hasBitcoind)('a node that lacks things', () => {
     await node.close();
   });
 
+  test('that nobody needs to hear is not heard, and nothing is advised about ZMQ', async () => {
+    const bitcoind = await startBitcoind({ zmq: ['sequence'] });
+    nodes.push(bitcoind);
+    const node = await connectNode(bitcoind.settings, { listens: false });
+    expect(node.facts.advice).toEqual([]);
+    const heard: NodeMessage[] = [];
+    node.messages.listen((message) => heard.push(message));
+    await bitcoind.rpc.call('generatetodescriptor', [1, 'raw(51)']);
+    // Core publishes within milliseconds
+    expect(await bitcoind.rpc.call('getblockcount')).toBe(1);
+    expect(heard).toEqual([]);
+    await node.close();
+    const lost = { ...bitcoind.settings, zmq: 'tcp://127.0.0.1:9' };
+    const other = await connectNode(lost, { listens: false });
+    expect(other.facts.advice).toEqual([]);
+    await other.close();
+  });
+
   test('with hashblock alone tells of blocks by it', async () => {
     const bitcoind = await startBitcoind({ zmq: ['hashblock'] });
     const node = await connect(bitcoind);
