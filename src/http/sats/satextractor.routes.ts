@@ -71,6 +71,15 @@ export function satextractorRoutes(app: App, deps: AppDependencies): void {
   });
 }
 
+/** Reasons in the message of a 404: most name no transaction, and there are few. */
+const reasonsShown = 5;
+
+/** An output that is not spent though it may hold special sats. */
+interface LeftOut {
+  readonly output: string;
+  readonly reason: string;
+}
+
 /** An output with its wanted sats. */
 interface Candidate extends Coin {
   readonly utxo: Utxo;
@@ -91,7 +100,7 @@ async function extract(
   const satributes = satributesOf(body.filterSatributes ?? [], deps);
   const { candidates, leftOut } = await candidatesOf(deps, body.scanAddress, terms, satributes, asker);
   if (candidates.every(({ wanted }) => wanted.length === 0))
-    throw new AppError('not_found', nothingWanted(leftOut.length));
+    throw new AppError('not_found', nothingWanted(leftOut));
   const plan = planExtraction(candidates, terms);
   if ('kind' in plan) throw refusal(plan);
   const outputs = plan.outputs.map(({ kind, value }) => ({
@@ -111,10 +120,16 @@ async function extract(
   };
 }
 
-const nothingWanted = (leftOut: number): string =>
-  leftOut === 0
-    ? 'the address holds no such special sats'
-    : `no such special sats are known to be in outputs of the address that may be spent; ${leftOut} others are left out`;
+/** The message of a 404 has no list of outputs, but their reasons, each once. */
+function nothingWanted(leftOut: readonly LeftOut[]): string {
+  if (leftOut.length === 0) return 'the address holds no such special sats';
+  const counts = new Map<string, number>();
+  for (const { reason } of leftOut) counts.set(reason, (counts.get(reason) ?? 0) + 1);
+  const reasons = [...counts].sort(([, a], [, b]) => b - a);
+  const shown = reasons.slice(0, reasonsShown).map(([reason, count]) => `${count}: ${reason}`);
+  if (reasons.length > reasonsShown) shown.push('and others');
+  return `no such special sats are known to be in outputs of the address that may be spent; ${leftOut.length} left out (${shown.join('; ')})`;
+}
 
 const nameOf = ({ txid, vout }: Utxo): string => outpointText(displayHash(txid), vout);
 
@@ -125,7 +140,7 @@ async function candidatesOf(
   { fromScript: script }: ExtractionTerms,
   satributes: readonly Satribute[],
   asker: Asker,
-): Promise<{ candidates: Candidate[]; leftOut: { output: string; reason: string }[] }> {
+): Promise<{ candidates: Candidate[]; leftOut: LeftOut[] }> {
   const reader = utxosOf(deps);
   if (deps.satTracer == null)
     throw new AppError(
@@ -134,7 +149,7 @@ async function candidatesOf(
     );
   const { utxos } = await reader.unspent([{ script, address: scanAddress }], asker);
   const holdings = await reader.holdings(utxos, asker);
-  const leftOut: { output: string; reason: string }[] = [];
+  const leftOut: LeftOut[] = [];
   const spendable = utxos.filter((utxo, place) => {
     const reason = whyNotSpendable(utxo, holdings[place]);
     if (reason !== null) leftOut.push({ output: nameOf(utxo), reason: `it ${reason}` });
