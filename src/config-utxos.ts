@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { inventoryTypes, parseBaseFees } from '#inventory/inventory-types.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
 
 /** Settings of unspent outputs and of the inventory, for the schema of all settings. */
 export const utxoSettings = {
@@ -38,19 +39,41 @@ export const utxoSettings = {
 
 const schema = Type.Object(utxoSettings);
 
+/** The form of an output descriptor (BIP 380), with a checksum or without. What it says, the node knows. */
+const descriptorForm = /^[a-z]+\(.+\)(#[a-z0-9]{8})?$/u;
+
 /** What is wrong with them together, or beyond their schema. */
 export function wrongUtxoSettings({
   utxoSource,
   esploraUrl,
+  inventoryDescriptor,
   inventoryBaseFees,
 }: Static<typeof schema>): string[] {
   const wrong: string[] = [];
   if (esploraUrl !== undefined && !URL.canParse(esploraUrl)) wrong.push('ESPLORA_URL: it is not a URL');
   if (utxoSource === 'esplora' && esploraUrl === undefined)
     wrong.push('UTXO_SOURCE esplora needs ESPLORA_URL');
+  if (inventoryDescriptor !== undefined && !descriptorForm.test(inventoryDescriptor))
+    wrong.push('INVENTORY_DESCRIPTOR: it is not an output descriptor, as tr(xpub…/0/*)');
   if (inventoryBaseFees !== undefined && parseBaseFees(inventoryBaseFees) === null) {
     const types = inventoryTypes.join(', ');
     wrong.push(`INVENTORY_BASE_FEES: sats are at most 100000000, and types are ${types}`);
   }
   return wrong;
+}
+
+/**
+ * Of a process that indexes and answers, which has no index of addresses but its own. Commands may run beside one that
+ * got --index-addresses as a flag. Throws `config_invalid`.
+ */
+export function checkServedUtxos({
+  role,
+  utxoSource,
+  indexAddresses,
+}: Pick<Static<typeof schema>, 'utxoSource'> & {
+  readonly role: string;
+  readonly indexAddresses: boolean;
+}): void {
+  if (role === 'all' && utxoSource === 'index' && !indexAddresses)
+    throw new AppError('config_invalid', 'UTXO_SOURCE index needs --index-addresses (INDEX_ADDRESSES)');
 }

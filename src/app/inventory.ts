@@ -1,10 +1,13 @@
 import type pg from 'pg';
 import { Inventory, type InventoryParts, requireOwn } from '#inventory/inventory.ts';
 import { defaultBaseFees, parseBaseFees } from '#inventory/inventory-types.ts';
+import { ownScriptsOf } from '#inventory/own-scripts.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
+import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { ownAsker } from '#kernel/own-asker.ts';
 import { createPool } from '#kernel/pg/pool.ts';
+import type { NetworkName } from '#kernel/primitives/network.ts';
 import { nextTurn } from '#kernel/turns.ts';
 import type { Owner } from '#utxos/utxo.ts';
 import { inventoryAddresses, openPublicWallet } from '#wallet/public-wallet.ts';
@@ -47,6 +50,24 @@ export function openInventory(
   const fees = inventoryBaseFees === undefined ? null : parseBaseFees(inventoryBaseFees);
   const addresses = (): Promise<readonly Owner[]> => inventoryOwners(parts.pool);
   return new Inventory({ ...parts, descriptor, addresses, fees: fees ?? defaultBaseFees });
+}
+
+/**
+ * Throws `inventory_descriptor_invalid` where the node derives no addresses from INVENTORY_DESCRIPTOR: at the start, not
+ * at the first request for the inventory.
+ */
+export async function checkDescriptor(
+  { config: { inventoryDescriptor } }: CommandContext,
+  node: NodeRpc,
+  network: NetworkName,
+): Promise<void> {
+  if (inventoryDescriptor === undefined) return;
+  try {
+    await ownScriptsOf(node, inventoryDescriptor, network);
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code === 'inventory_descriptor_invalid') throw error;
+    // a node that left again is asked at the first use
+  }
 }
 
 /**

@@ -9,6 +9,7 @@ import { caughtUp } from './catch-up.ts';
 import type { CommandContext } from './command-context.ts';
 import { awaitDatabase, type Database, isAnythingIndexed, networkOf, openDatabase } from './database.ts';
 import { type HttpParts, type Listening, serveHttp } from './http.ts';
+import { checkDescriptor } from './inventory.ts';
 import { linkNode, type NodeLink } from './node.ts';
 import { startFileSweeps, startOrders } from './orders.ts';
 import { startPayments } from './payments.ts';
@@ -96,6 +97,7 @@ export async function serveNode(context: CommandContext): Promise<{ address: str
   }
   const follow = async (): Promise<void> => {
     const { node, source } = await announceWaiting(context, statusWriter(context, database), link);
+    if (config.role === 'all') await checkDescriptor(context, node.rpc, network);
     startPayments(context, database, source, node);
     if (config.role === 'all') {
       startOrders(context, database, node.rpc, link.blocks(network));
@@ -135,8 +137,14 @@ export async function serveOrders(context: CommandContext): Promise<{ address: s
 export async function serveApi(context: CommandContext): Promise<{ address: string }> {
   const { parts, listening } = await awaitIndexed(context);
   // answers that need the node report when it is away; answers from the index do not need it
-  const link = linkNode(context, { network: parts.network, waitsForPeople: true });
-  return serveHttp(context, { ...parts, blocks: link.blocks(parts.network), node: link.rpc }, listening);
+  const { network } = parts;
+  const link = linkNode(context, { network, waitsForPeople: true });
+  const checked = link.connected.then(
+    ({ node }) => checkDescriptor(context, node.rpc, network),
+    () => undefined,
+  );
+  checked.catch((error: unknown) => context.lifecycle.fail(error));
+  return serveHttp(context, { ...parts, blocks: link.blocks(network), node: link.rpc }, listening);
 }
 
 /** The database and network of another process, once it has begun to index. */

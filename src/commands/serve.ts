@@ -1,5 +1,6 @@
 import { type Command, type CommandContext, UsageError } from '#src/app/command-context.ts';
 import type { Config } from '#src/config.ts';
+import { checkServedUtxos } from '#src/config-utxos.ts';
 import { checkTrace, hashFlag, settingFlag, tipFlag, traceFlag } from './flags.ts';
 
 export const serveCommand: Command = {
@@ -42,6 +43,7 @@ export async function serve(context: CommandContext, tip: string | undefined): P
     );
   }
   checkTrace(context.flags);
+  checkServedUtxos(context.config);
   // loaded here, so that help and usage errors do not load all of it
   const [{ checkPort }, { serveApi, serveFolder, serveNode, serveOrders, serveSearchSync }] =
     await Promise.all([import('#src/app/listen.ts'), import('#src/app/serving.ts')]);

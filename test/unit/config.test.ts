@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { type Config, hasEmbeddedDatabase, loadConfig, settings } from '#src/config.ts';
+import { checkServedUtxos } from '#src/config-utxos.ts';
 
 function failure(act: () => unknown): AppError {
   try {
@@ -121,6 +122,28 @@ describe('loadConfig', () => {
     const error = failure(() => loadConfig({ env: { ORDER_CONFIRMATIONS: '0:1,100:3,100:2' } }));
     expect(error.message).toContain('ORDER_CONFIRMATIONS');
     expect(loadConfig({ env: { ORDER_CONFIRMATIONS: '0:1,100:3' } }).orderConfirmations).toBe('0:1,100:3');
+  });
+
+  test('refuses a text that is no output descriptor, and does not show it', () => {
+    const load = (descriptor: string): Config => loadConfig({ env: { INVENTORY_DESCRIPTOR: descriptor } });
+    for (const wrong of ['garbage', 'tr', 'tr(', 'tr()', 'TR(a)', 'tr(a)#short', ' tr(a)', 'tr(a) ']) {
+      const error = failure(() => load(wrong));
+      expect([wrong, error.code]).toEqual([wrong, 'config_invalid']);
+      expect(error.message).toBe('INVENTORY_DESCRIPTOR: it is not an output descriptor, as tr(xpub…/0/*)');
+    }
+    for (const good of ['addr(bcrt1q)', 'tr([d34db33f/86h/0h/0h]xpub/<0;1>/*)#0123abcd', 'sh(wpkh(03ab))'])
+      expect(load(good).inventoryDescriptor).toBe(good);
+  });
+
+  test('lets a service use an index of addresses that it makes, and no other', () => {
+    const check = (env: Record<string, string>) => () => checkServedUtxos(loadConfig({ env }));
+    const error = failure(check({ UTXO_SOURCE: 'index' }));
+    expect(error.code).toBe('config_invalid');
+    expect(error.message).toBe('UTXO_SOURCE index needs --index-addresses (INDEX_ADDRESSES)');
+    check({})();
+    check({ UTXO_SOURCE: 'index', INDEX_ADDRESSES: 'true' })();
+    // another process makes it
+    check({ UTXO_SOURCE: 'index', ROLE: 'api', DATABASE_URL: 'postgres://reader@host/name' })();
   });
 
   test('does not show a secret that is wrong', () => {

@@ -177,6 +177,21 @@ describe.skipIf(bitcoindForTests() === null)('serve beside a bitcoind', () => {
     expect(stderr).not.toContain((await readFile(bitcoind.cookieFile, 'utf8')).trim());
   });
 
+  test('does not start with a source of unspent outputs or an inventory that it cannot have', async () => {
+    const wrong: readonly [Record<string, string>, number, string][] = [
+      [{ UTXO_SOURCE: 'index' }, 2, 'UTXO_SOURCE index needs --index-addresses'],
+      [{ INVENTORY_DESCRIPTOR: 'garbage' }, 2, 'INVENTORY_DESCRIPTOR: it is not an output descriptor'],
+      [{ INVENTORY_DESCRIPTOR: 'tr(garbage)' }, 1, 'inventory_descriptor_invalid'],
+    ];
+    await beginIndexed();
+    for (const [settings, code, says] of wrong) {
+      const { exitCode, stdout, stderr } = await serve([], settings).ended;
+      expect([exitCode, stdout]).toEqual([code, '']);
+      expect(stderr).toContain(says);
+      expect(stderr).not.toContain('garbage');
+    }
+  });
+
   test('serves what is indexed while there is no node, and says so', async () => {
     await beginIndexed();
     await bitcoind.stop();
