@@ -16,8 +16,9 @@ export const batchBounds: BatchBounds = {
   envelopesMax: 10_000,
   // Empty blocks still cost a row each; this many are far less than a second's work.
   blocksMax: 1000,
-  // The buffers of small blocks that follow a large one are as long as its own: a thousand of them would hold gigabytes.
-  heldBytesMax: 64 * 1024 * 1024,
+  // Less than the pool of buffers keeps idle (`idleBytesMax`, 48 MB), so that the buffers of a batch are all used again.
+  // The buffers of four usual blocks, of 2 MB with their spent outputs and columns, are 20 MB.
+  heldBytesMax: 32 * 1024 * 1024,
 };
 
 /** Groups blocks into batches, in order. If the blocks end with an error, the blocks before it are yielded first. */

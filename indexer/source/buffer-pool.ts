@@ -1,14 +1,12 @@
 import type { BufferPool } from '#kernel/contracts/block-source.ts';
 
-const smallest = 64 * 1024;
+/** The columns of a block without inscriptions fit, and those of a batch of a thousand are some megabytes. */
+const smallest = 4 * 1024;
 
-/**
- * Maximum of idle memory: six usual blocks, of 2 MiB, with their spent outputs and columns; further buffers are left
- * to the garbage collector.
- */
-const idleBytesMax = 48 * 1024 * 1024;
+/** Maximum of idle memory: what a batch holds (`heldBytesMax`), and the blocks that are read ahead of it. */
+export const idleBytesMax = 48 * 1024 * 1024;
 
-/** Sizes are powers of two from 64 KiB on, so that a buffer fits almost every later block. */
+/** Sizes are powers of two, so that a buffer fits almost every later block. */
 function sizeClass(sizeBytes: number): number {
   let size = smallest;
   while (size < sizeBytes) size *= 2;
@@ -19,12 +17,20 @@ function sizeClass(sizeBytes: number): number {
  * Reusable buffers: a block is read into one, a worker parses it there, and it is used again. A new allocation of
  * 2 MB per block would be zeroed each time. They are shared because V8 counts each other buffer as its isolate's
  * memory, again with each transfer, and marks the whole heap whenever that count has grown by 64 MB: that was every
- * ten megabytes of blocks.
+ * ten megabytes of blocks. V8 counts none of the shared ones, so those that are not reused pile up.
  */
 export function createBufferPool(): BufferPool {
+  // by size; the size that was least recently given back is first
   const idle = new Map<number, SharedArrayBuffer[]>();
   const own = new WeakSet<SharedArrayBuffer>();
   let idleBytes = 0;
+  /** Blocks grow with the chain: buffers of an outgrown size make room for those in use. */
+  const dropOldest = (): void => {
+    for (const [size, list] of idle) {
+      while (idleBytes > idleBytesMax && list.pop() !== undefined) idleBytes -= size;
+      if (idleBytes <= idleBytesMax) return;
+    }
+  };
   return {
     take(sizeBytes) {
       const size = sizeClass(sizeBytes);
@@ -38,13 +44,14 @@ export function createBufferPool(): BufferPool {
       return found;
     },
     give(buffer) {
+      if (!(buffer instanceof SharedArrayBuffer) || !own.has(buffer)) return;
       const size = buffer.byteLength;
-      if (!(buffer instanceof SharedArrayBuffer) || !own.has(buffer) || idleBytes + size > idleBytesMax)
-        return;
+      const list = idle.get(size) ?? [];
+      list.push(buffer);
+      idle.delete(size);
+      idle.set(size, list);
       idleBytes += size;
-      const list = idle.get(size);
-      if (list === undefined) idle.set(size, [buffer]);
-      else list.push(buffer);
+      dropOldest();
     },
   };
 }

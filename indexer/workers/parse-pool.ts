@@ -95,7 +95,7 @@ export function createParsePool(buffers: BufferPool, options: ParsePoolOptions =
         facts: options.facts ?? noFacts,
         signal,
         onStep,
-        columnsBytes: columnsBytesFirst,
+        columnsBytes: new Map(),
         demand: options.demand ?? null,
         stages: new ParseStages(options.stages ?? null),
       };
@@ -141,15 +141,12 @@ interface ParseContext {
   readonly onStep: (step: ParseStep, seconds: number) => void;
   readonly demand: SearchDemand | null;
   readonly stages: ParseStages;
-  /** Size of the largest columns so far: those of the next block will mostly fit. */
-  columnsBytes: number;
+  /** Size of the largest columns so far, by the size of the block's buffer: those of the next block will mostly fit. */
+  readonly columnsBytes: Map<number, number>;
 }
 
-/**
- * Enough for the columns of the small blocks with which a chain begins; after a larger block, buffers are made for
- * those. A batch may hold thousands of small blocks.
- */
-const columnsBytesFirst = 64 * 1024;
+/** Enough for the columns of the empty blocks with which a chain begins: a batch may hold a thousand of them. */
+const columnsBytesFirst = 4 * 1024;
 
 async function parse(context: ParseContext, ref: BlockRef): Promise<ParsedBlock> {
   const { threads, buffers, source, fingerprintKey, textMaxBytes, signal, onStep, stages } = context;
@@ -161,7 +158,8 @@ async function parse(context: ParseContext, ref: BlockRef): Promise<ParsedBlock>
   signal.throwIfAborted();
   const block = inShared(read.bytes, buffers);
   const spent = read.spentOutputs === null ? null : inShared(read.spentOutputs, buffers);
-  const into = buffers.take(context.columnsBytes);
+  const blockClass = block.buffer.byteLength;
+  const into = buffers.take(context.columnsBytes.get(blockClass) ?? columnsBytesFirst);
   const job: ParseJob = {
     block,
     spent,
@@ -197,7 +195,10 @@ async function parse(context: ParseContext, ref: BlockRef): Promise<ParsedBlock>
       { height: ref.height, hash, at: result.at },
     );
   }
-  context.columnsBytes = Math.max(context.columnsBytes, result.columns?.byteLength ?? 0);
+  if (result.columns !== null) {
+    const most = context.columnsBytes.get(blockClass) ?? 0;
+    context.columnsBytes.set(blockClass, Math.max(most, result.columns.byteLength));
+  }
   const columns = decodeBlockColumns(result.columns ?? into);
   return {
     ref,

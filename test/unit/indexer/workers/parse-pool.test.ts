@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
+import { batchBounds, gather } from '#indexer/follow/gather-batches.ts';
 import { createBufferPool } from '#indexer/source/buffer-pool.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
 import { createParsePool, type ParsedBlock, type ParsePool } from '#indexer/workers/parse-pool.ts';
@@ -178,7 +179,51 @@ describe('the pool of workers', () => {
   });
 });
 
+test('thousands of tiny blocks use the buffers of one batch again and again', async () => {
+  const source = await openFolderSource(regtest);
+  const [tiny] = await source.refs();
+  const refs = Array.from({ length: 3500 }, () => tiny as BlockRef);
+  const buffers = createBufferPool();
+  const made = new Set<ArrayBufferLike>();
+  const recorded: BufferPool = {
+    ...buffers,
+    take: (sizeBytes) => {
+      const buffer = buffers.take(sizeBytes);
+      made.add(buffer);
+      return buffer;
+    },
+  };
+  const batches: number[] = [];
+  for await (const batch of gather(poolOf(recorded, 1).blocks(source, refs, key, never), batchBounds)) {
+    batches.push(batch.length);
+    for (const block of batch) block.release();
+  }
+  expect(batches).toEqual([1000, 1000, 1000, 500]);
+  // a block and its columns each, and those that are read ahead
+  expect(made.size).toBeLessThan(2 * 1000 + 20);
+  expect([...made].reduce((sum, { byteLength }) => sum + byteLength, 0)).toBeLessThan(10_000_000);
+});
+
 describe('the pool of buffers', () => {
+  test.each([4096, 65_536, 2 ** 21])('uses all buffers of a full batch again: of %i bytes', (sizeBytes) => {
+    const buffers = createBufferPool();
+    const count = batchBounds.heldBytesMax / sizeBytes;
+    const batch = Array.from({ length: count }, () => buffers.take(sizeBytes));
+    for (const buffer of batch) buffers.give(buffer);
+    const again = new Set(Array.from({ length: count }, () => buffers.take(sizeBytes)));
+    expect(batch.every((buffer) => again.has(buffer))).toBe(true);
+  });
+
+  test('forgets the sizes of an earlier part of the chain, not those in use', () => {
+    const buffers = createBufferPool();
+    const early = Array.from({ length: 700 }, () => buffers.take(65_536));
+    for (const buffer of early) buffers.give(buffer);
+    const late = Array.from({ length: 12 }, () => buffers.take(2 ** 21));
+    for (const buffer of late) buffers.give(buffer);
+    const again = Array.from({ length: 12 }, () => buffers.take(2 ** 21));
+    expect(late.every((buffer) => again.includes(buffer))).toBe(true);
+  });
+
   test('gives a buffer again that is large enough', () => {
     const buffers = createBufferPool();
     const first = buffers.take(100_000);
