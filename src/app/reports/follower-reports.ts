@@ -81,7 +81,10 @@ export function followerReports(
   };
 }
 
-/** One bar after another: a load may recur, as after a long time without the node. */
+/**
+ * One bar after another: a load may recur, as after a long time without the node. What was done before a bar's first
+ * report does not count for its speed.
+ */
 class Bar {
   readonly #log: Parameters<typeof createProgress>[2];
   #progress: Progress | null = null;
@@ -91,7 +94,7 @@ class Bar {
   }
 
   update(state: ProgressState): void {
-    this.#progress ??= createProgress(process.stderr, () => performance.now(), this.#log);
+    this.#progress ??= createProgress(process.stderr, () => performance.now(), this.#log, state);
     this.#progress.update(state);
   }
 

@@ -35,7 +35,16 @@ export interface Progress {
 const drawEveryMs = 100;
 /** At most one log line in this time, so that a log file does not fill. */
 const lineEveryMs = 5000;
-const barWidth = 28;
+const barWidthMax = 28;
+/** Narrower, it shows nothing that the number of blocks does not tell. */
+const barWidthMin = 8;
+/** Of a terminal that does not tell its own. */
+const usualColumns = 80;
+
+/** What was done before the time that is measured. */
+type ProgressStart = Pick<ProgressState, 'blocks' | 'bytes'>;
+
+const fromNothing: ProgressStart = { blocks: 0, bytes: 0 };
 
 /**
  * A bar on a terminal; elsewhere a log line at the start, every five seconds, and at the end. `now` is in
@@ -45,6 +54,7 @@ export function createProgress(
   output: ProgressOutput,
   now: () => number,
   log: (fields: ProgressFields) => void,
+  start: ProgressStart = fromNothing,
 ): Progress {
   const startedAt = now();
   const everyMs = output.isTTY === true ? drawEveryMs : lineEveryMs;
@@ -56,15 +66,12 @@ export function createProgress(
     shown = state;
     const seconds = (drawnAt - startedAt) / 1000;
     if (output.isTTY !== true) {
-      log(progressFields(state, seconds));
+      log(progressFields(state, seconds, start));
       return;
     }
-    const text = progressText(state, seconds);
-    const share = shareDone(state);
-    const full = Math.round(share * barWidth);
-    const line = `${'█'.repeat(full)}${'░'.repeat(barWidth - full)} ${text}`;
-    // a wrapped line cannot be redrawn, so it is cut at the terminal's width
-    output.write(`\r\u001b[2K${line.slice(0, Math.max(1, (output.columns ?? 80) - 1))}`);
+    // a wrapped line cannot be redrawn
+    const line = progressLine(state, seconds, start, Math.max(1, (output.columns ?? usualColumns) - 1));
+    output.write(`\r\u001b[2K${line}`);
   };
   return {
     update: (state) => {
@@ -84,37 +91,51 @@ function shareDone({ blocks, blocksTotal, bytes, bytesLeft }: ProgressState): nu
   return blocksTotal === 0 ? 1 : blocks / blocksTotal;
 }
 
-function secondsLeftOf(state: ProgressState, seconds: number): number | null {
-  const { blocks, blocksTotal, bytes, bytesLeft } = state;
-  if (bytesLeft === undefined) return blocks === 0 ? null : (seconds / blocks) * (blocksTotal - blocks);
+function secondsLeftOf(state: ProgressState, seconds: number, start: ProgressStart): number | null {
+  const { blocksTotal, bytesLeft } = state;
+  const [blocks, bytes] = [state.blocks - start.blocks, state.bytes - start.bytes];
+  if (bytesLeft === undefined) return blocks === 0 ? null : (seconds / blocks) * (blocksTotal - state.blocks);
   return bytes === 0 || bytesLeft === null ? null : (seconds / bytes) * bytesLeft;
 }
 
-/** E.g. `7/12 blocks, 81 MB/s, 12,345 inscriptions, 3 s left, bound by ledger`. */
-export function progressText(state: ProgressState, seconds: number): string {
-  const megabytesPerSecond = seconds > 0 ? state.bytes / 1e6 / seconds : 0;
+function megabytesPerSecondOf({ bytes }: ProgressState, seconds: number, start: ProgressStart): number {
+  return seconds > 0 ? (bytes - start.bytes) / 1e6 / seconds : 0;
+}
+
+/** The bar gives way to the text, and of the text the last parts, which matter least. */
+function progressLine(state: ProgressState, seconds: number, start: ProgressStart, width: number): string {
+  const parts = progressParts(state, seconds, start);
+  const textWidth = width - barWidthMin - 1;
+  while (parts.length > 1 && parts.join(', ').length > textWidth) parts.pop();
+  const text = parts.join(', ');
+  const barWidth = Math.min(barWidthMax, Math.max(barWidthMin, width - text.length - 1));
+  const full = Math.round(shareDone(state) * barWidth);
+  return `${'█'.repeat(full)}${'░'.repeat(barWidth - full)} ${text}`.slice(0, width);
+}
+
+/** E.g. `7/12 blocks`, `81 MB/s`, `3 s left`, `bound by ledger`, `12,345 inscriptions`: what matters most first. */
+export function progressParts(state: ProgressState, seconds: number, start: ProgressStart): string[] {
+  const megabytesPerSecond = megabytesPerSecondOf(state, seconds, start);
   const parts = [
     `${state.blocks}/${state.blocksTotal} blocks`,
     `${megabytesPerSecond.toFixed(megabytesPerSecond < 10 ? 1 : 0)} MB/s`,
-    `${state.inscriptions.toLocaleString('en-US')} inscriptions`,
   ];
   if (state.blocks < state.blocksTotal) {
-    const left = secondsLeftOf(state, seconds);
+    const left = secondsLeftOf(state, seconds, start);
     if (left !== null) parts.push(`${durationText(left)} left`);
     if (typeof state.bound === 'string') parts.push(`bound by ${state.bound}`);
   } else if (state.blocks === state.blocksTotal) {
     parts.push(`${durationText(seconds)} taken`);
   }
-  return parts.join(', ');
+  parts.push(`${state.inscriptions.toLocaleString('en-US')} inscriptions`);
+  return parts;
 }
 
-function progressFields(state: ProgressState, seconds: number): ProgressFields {
-  const { bytes } = state;
-  const left = secondsLeftOf(state, seconds);
-  const perSecond = seconds > 0 ? bytes / 1e6 / seconds : 0;
+function progressFields(state: ProgressState, seconds: number, start: ProgressStart): ProgressFields {
+  const left = secondsLeftOf(state, seconds, start);
   return {
     ...state,
-    megabytesPerSecond: Math.round(perSecond * 10) / 10,
+    megabytesPerSecond: Math.round(megabytesPerSecondOf(state, seconds, start) * 10) / 10,
     seconds: Math.round(seconds),
     secondsLeft: left === null ? null : Math.round(left),
   };

@@ -1,5 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { createProgress, type ProgressFields, progressText } from '#src/app/reports/progress.ts';
+import {
+  createProgress,
+  type ProgressFields,
+  type ProgressState,
+  progressParts,
+} from '#src/app/reports/progress.ts';
 
 const state = {
   blocks: 3,
@@ -10,14 +15,18 @@ const state = {
   bound: null,
 };
 
-describe('progressText', () => {
-  test('shows blocks, speed, inscriptions and the time that is left', () => {
-    expect(progressText(state, 2)).toBe('3/12 blocks, 3.0 MB/s, 12,345 inscriptions, 6 s left');
+function progressText(shown: ProgressState, seconds: number): string {
+  return progressParts(shown, seconds, { blocks: 0, bytes: 0 }).join(', ');
+}
+
+describe('the text of progress', () => {
+  test('shows blocks, speed, the time that is left, and inscriptions', () => {
+    expect(progressText(state, 2)).toBe('3/12 blocks, 3.0 MB/s, 6 s left, 12,345 inscriptions');
   });
 
   test('shows the time that it took at the end', () => {
     expect(progressText({ ...state, blocks: 12 }, 3725)).toBe(
-      '12/12 blocks, 0.0 MB/s, 12,345 inscriptions, 1 h 2 min taken',
+      '12/12 blocks, 0.0 MB/s, 1 h 2 min taken, 12,345 inscriptions',
     );
   });
 
@@ -28,12 +37,12 @@ describe('progressText', () => {
   });
 });
 
-describe('progressText of blocks of different sizes', () => {
+describe('the text of progress over blocks of different sizes', () => {
   const sized = { ...state, blocks: 9, bytes: 2_000_000 };
 
   test('tells the time left by bytes, and what bounds the speed', () => {
     expect(progressText({ ...sized, bytesLeft: 6_000_000, bound: 'ledger' }, 2)).toBe(
-      '9/12 blocks, 1.0 MB/s, 12,345 inscriptions, 6 s left, bound by ledger',
+      '9/12 blocks, 1.0 MB/s, 6 s left, bound by ledger, 12,345 inscriptions',
     );
   });
 
@@ -44,7 +53,7 @@ describe('progressText of blocks of different sizes', () => {
   test('tells the time by blocks where the work is even over them', () => {
     const { bytesLeft, ...even } = sized;
     expect(bytesLeft).toBe(18_000_000);
-    expect(progressText(even, 9)).toBe('9/12 blocks, 0.2 MB/s, 12,345 inscriptions, 3 s left');
+    expect(progressText(even, 9)).toBe('9/12 blocks, 0.2 MB/s, 3 s left, 12,345 inscriptions');
   });
 });
 
@@ -104,6 +113,34 @@ describe('progress', () => {
       expect(line.startsWith('\r\u001b[2K')).toBe(true);
       expect(line.length - '\r\u001b[2K'.length).toBeLessThan(60);
     }
+  });
+
+  test.each([
+    [60, '███░░░░░░░░░░ 61234/157430 blocks, 40 MB/s, 2 h 15 min left'],
+    [80, '████░░░░░░░░░░ 61234/157430 blocks, 40 MB/s, 2 h 15 min left, bound by database'],
+    [
+      120,
+      '███████░░░░░░░░░░░░░░░░░░░░░ 61234/157430 blocks, 40 MB/s, 2 h 15 min left, bound by database, 45,678,901 inscriptions',
+    ],
+  ])('on %i columns shows what matters most, and a bar in the room that is left', (columns, line) => {
+    const text: string[] = [];
+    const clock = { ms: 0 };
+    const output = { isTTY: true, columns, write: (part: string) => text.push(part) };
+    const progress = createProgress(
+      output,
+      () => clock.ms,
+      () => undefined,
+    );
+    clock.ms = 2_725_000;
+    progress.update({
+      blocks: 61_234,
+      blocksTotal: 157_430,
+      bytes: 109_000_000_000,
+      bytesLeft: 326_000_000_000,
+      inscriptions: 45_678_901,
+      bound: 'database',
+    });
+    expect(text).toEqual([`\r\u001b[2K${line}`]);
   });
 
   test('shows nothing where there was nothing to do', () => {
