@@ -75,6 +75,8 @@ export class TraceFile implements TraceSink {
   }
 
   #add(event: Record<string, unknown>): void {
+    // the sync goes on after a failed write, and would fill the memory with what no file takes
+    if (!this.#isOpen) return;
     this.#chunk += `${this.#at === 0 && this.#chunk === '' ? '[\n' : ',\n'}${JSON.stringify(event)}`;
     if (this.#chunk.length >= chunkLengthMax) this.#write();
   }
@@ -90,6 +92,7 @@ export class TraceFile implements TraceSink {
       this.#chunk = '';
     } catch (error) {
       this.#isOpen = false;
+      this.#chunk = '';
       this.#endEarly();
       this.#onError(error);
     }

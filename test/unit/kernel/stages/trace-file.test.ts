@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import fc from 'fast-check';
@@ -71,6 +71,22 @@ describe('a trace file', () => {
     const { size } = statSync(path);
     expect(size).toBeGreaterThan(60_000);
     expect(readTrace(path)).toHaveLength(readFileSync(path, 'utf8').trim().split('\n').length - 2);
+  });
+
+  test('keeps nothing in memory once a write has failed', () => {
+    // a disk that is always full; elsewhere than on Linux there is none
+    if (!existsSync('/dev/full')) return;
+    const failures: unknown[] = [];
+    const trace = TraceFile.open('/dev/full', (error) => failures.push(error));
+    let kept = 0;
+    const details = { toJSON: () => `event ${++kept}` };
+    const event = { kind: 'stage', name: 'parse', track: 'parser 1', from: 0, to: 1, details } as const;
+    while (failures.length === 0) trace.event(event);
+    const before = kept;
+    for (let count = 0; count < 2000; count++) trace.event(event);
+    trace.close(noSums);
+    expect(kept).toBe(before);
+    expect(failures).toMatchObject([{ code: 'ENOSPC' }]);
   });
 
   test('keeps spans that touch or nest so after rounding', () => {
