@@ -46,6 +46,12 @@ export async function takeDataDirLock(dataDir: string): Promise<DataDirLock> {
   });
 }
 
+/** Whether a living process owns a data folder. A killed one leaves its lock. */
+export async function hasOwner(dataDir: string): Promise<boolean> {
+  const holder = await readHolder(join(dataDir, lockFile));
+  return holder !== null && (await isRunning(holder));
+}
+
 async function linkNew(from: string, to: string): Promise<boolean> {
   try {
     await link(from, to);

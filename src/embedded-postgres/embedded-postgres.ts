@@ -12,7 +12,7 @@ import {
   serverHost,
   writeConnectionFile,
 } from './connection-file.ts';
-import { type DataDirLock, takeDataDirLock } from './data-dir-lock.ts';
+import { type DataDirLock, hasOwner, takeDataDirLock } from './data-dir-lock.ts';
 import { type Postmaster, runningPostmaster } from './postmaster.ts';
 import { processStartedAt } from './processes.ts';
 import {
@@ -116,15 +116,16 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
 }
 
 /**
- * The server that another process runs in this data folder. Throws `postgres_not_running` where there is none. The
- * owner's `stop()` ends it for all users.
+ * The server that another process runs in this data folder. Throws `postgres_not_running` where there is none, and
+ * where its owner was killed: nobody would restart or end it, so `startEmbeddedPostgres` takes it over. The owner's
+ * `stop()` ends it for all users.
  */
 export async function attachEmbeddedPostgres(dataDir: string): Promise<RoleUrls> {
   const connection = await readConnectionFile(dataDir);
   const home = connection === null ? null : await existingHome(dataDir);
   // in a copy of a data folder that was in use, the file leads to the server of the original
   const isOwn = home !== null && connection?.cluster === join(home, 'data');
-  const files = isOwn ? await filesOfHome(home) : null;
+  const files = isOwn && (await hasOwner(dataDir)) ? await filesOfHome(home) : null;
   if (!isOwn || files === null || (await runningPostmaster(files, join(home, 'data'))) === null) {
     const message = `No embedded Postgres runs in the data folder ${dataDir}.`;
     throw new AppError('postgres_not_running', message, { dataDir });
