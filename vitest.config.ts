@@ -8,6 +8,8 @@ process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.c
 
 // oxlint-disable-next-line node/no-process-env -- where it runs is known by its environment alone
 const isCi = process.env['CI'] === 'true';
+// oxlint-disable-next-line node/no-process-env -- test/support/property-runs.ts reads it too
+const isLong = process.env['TEST_RUNS'] !== undefined;
 
 const shared = {
   globals: false,
@@ -43,7 +45,8 @@ export default defineConfig({
           pool: 'threads',
           // they share modules: loading these took a third of their processor time
           isolate: false,
-          testTimeout: 120_000,
+          // in a long run 5,000 random chains take a minute and a half on an idle machine
+          testTimeout: isLong ? 600_000 : 120_000,
         },
       },
       {

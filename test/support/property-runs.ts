@@ -1,6 +1,9 @@
-/** How many more random cases and samples a run tries than `npm test`. `npm run test:long` sets it to 20. */
+/** How many more random cases and samples a run tries than `npm test`. `npm run test:long` sets it to `longFactor`. */
 const factor = Number(process.env['TEST_RUNS'] ?? 1);
 if (!(factor >= 1)) throw new Error(`TEST_RUNS must be a number from 1 on, not ${process.env['TEST_RUNS']}`);
+
+/** TEST_RUNS of scripts/test-long.sh. */
+const longFactor = 10;
 
 /** Cases of a property: as many as `npm test` has time for, times TEST_RUNS. */
 export const propertyRuns = (usual: number): number => Math.ceil(usual * factor);
@@ -11,6 +14,10 @@ export const propertyBounds = (usual: number): { numRuns: number; interruptAfter
   // before the test's own timeout
   interruptAfterTimeLimit: 150_000,
 });
+
+/** Cases of a property whose long run has a number of its own, which docs tell: it is not cut short. */
+export const namedRuns = (usual: number, long: number): number =>
+  factor >= longFactor ? Math.max(long, propertyRuns(usual)) : propertyRuns(usual);
 
 /** The step by which a long list is sampled: `usual`, and 1 (all of it) in a long run. */
 export const sampleStep = (usual: number): number => Math.max(1, Math.floor(usual / factor));

@@ -28,16 +28,18 @@ const burnt = Buffer.from('6a0101', 'hex');
 
 /**
  * Random blocks that cut and join coins: outputs without value, burnt ones, fees, chains of spends within a block,
- * coinbases that claim too little, and twins of earlier coinbases (BIP 30). The same seed gives the same chain, and a
- * block can be made again on another branch.
+ * coinbases that claim too little, and twins of earlier coinbases (BIP 30); no other transaction has a twin. The same
+ * seed gives the same chain, and a block can be made again on another branch.
  */
 export class RandomSatChain {
   readonly #random;
   #coins: Coin[] = [];
   #coinbases: Made[] = [];
+  /** Of transactions but coinbases. */
+  #txids = new Set<string>();
   #height = 0;
   #serial = 0;
-  readonly #before: { coins: Coin[]; coinbases: Made[] }[] = [];
+  readonly #before: { coins: Coin[]; coinbases: Made[]; txids: Set<string> }[] = [];
 
   constructor(seed: string) {
     this.#random = seededRandom(seed);
@@ -52,20 +54,17 @@ export class RandomSatChain {
   }
 
   push(): FedBlock {
-    this.#before.push({ coins: [...this.#coins], coinbases: [...this.#coinbases] });
+    const [coins, coinbases, txids] = [[...this.#coins], [...this.#coinbases], new Set(this.#txids)];
+    this.#before.push({ coins, coinbases, txids });
     const spent = new SpentWriter();
     const transactions: Buffer[] = [];
     let fees = 0;
     const count = this.#height === 0 ? 0 : this.below(6);
     for (let index = 0; index < count && this.#coins.length > 0; index++) {
-      const coins = this.#takeCoins();
-      const worth = coins.reduce((sum, { value }) => sum + value, 0);
-      const outputs = this.#outputs(worth);
-      const made = this.#make(
-        coins.map(({ outpoint }) => ({ outpoint })),
-        outputs,
-      );
-      spent.add(coins.map(({ value, script }) => ({ value, script })));
+      const taken = this.#takeCoins();
+      const worth = taken.reduce((total, { value }) => total + value, 0);
+      const { made, outputs } = this.#spend(taken, this.#outputs(worth));
+      spent.add(taken.map(({ value, script }) => ({ value, script })));
       fees += worth - sum(outputs);
       transactions.push(made.bytes);
       this.#keep(made);
@@ -82,7 +81,22 @@ export class RandomSatChain {
     if (before === undefined) throw new Error('there is no block');
     this.#coins = before.coins;
     this.#coinbases = before.coinbases;
+    this.#txids = before.txids;
     this.#height--;
+  }
+
+  /**
+   * A transaction, with further outputs without value where another one has its txid: the output of a coinbase and that
+   * of its twin can be spent in the same way. BIP 30 forbids it; it has two exceptions, which are coinbases.
+   */
+  #spend(coins: readonly Coin[], wanted: readonly TestOutput[]): { made: Made; outputs: TestOutput[] } {
+    const inputs = coins.map(({ outpoint }) => ({ outpoint }));
+    const outputs = [...wanted];
+    let made = this.#make(inputs, outputs);
+    for (; this.#txids.has(made.txid.toString('hex')); made = this.#make(inputs, outputs))
+      outputs.push({ value: 0n, script: burnt });
+    this.#txids.add(made.txid.toString('hex'));
+    return { made, outputs };
   }
 
   #takeCoins(): Coin[] {

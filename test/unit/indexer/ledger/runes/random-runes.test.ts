@@ -5,7 +5,7 @@ import { type U128, zeroU128 } from '#kernel/runes/u128.ts';
 import { RuneChain } from '#test/support/chain/rune-chain.ts';
 import { RuneModel } from '#test/support/chain/rune-model.ts';
 import { RuneStore, shownOutpoint } from '#test/support/chain/rune-store.ts';
-import { propertyBounds } from '#test/support/property-runs.ts';
+import { namedRuns, propertyBounds } from '#test/support/property-runs.ts';
 
 /** The lowest free name of regtest, from the vectors of ord: within the first step names of 12 letters. */
 function minimum(height: number): bigint {
@@ -119,7 +119,8 @@ test('on random chains the ledger agrees with a model of the rules, after each b
       seen.mints += store.mints.length;
       seen.burned += store.burned.length;
     }),
-    propertyBounds(250),
+    // docs/adr/0033-runes.md tells the number of the long run
+    { numRuns: namedRuns(250, 5000) },
   );
   // the chains are worth something
   expect(Math.min(...Object.values(seen))).toBeGreaterThan(50);
