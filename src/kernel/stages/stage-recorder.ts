@@ -68,7 +68,7 @@ export class StageRecorder {
   /** A stage has worked. */
   span(span: Span): void {
     this.#add(span);
-    this.#emit('stage', span.stage, span, { ...details(span), processorMs: rounded(span.cpuMs) });
+    this.#emit('stage', span.stage, span, { ...details(span), processorMs: roundedOrNull(span.cpuMs) });
   }
 
   /** The laps of a thread, in their order. */
@@ -106,7 +106,7 @@ export class StageRecorder {
     const waitedFor = cpuMs === null ? null : roundedAll(charges);
     this.#emit('stage', stage, statement, {
       ...details(statement),
-      processorMs: rounded(cpuMs),
+      processorMs: roundedOrNull(cpuMs),
       waitedFor,
     });
   }
@@ -146,19 +146,22 @@ export class StageRecorder {
     this.#serverCpuMs = cpuMs;
   }
 
-  /** The sums so far. Processor time outside of stages is known while there are details. */
+  /** The sums so far, in whole microseconds. Processor time outside of stages is known while there are details. */
   sums(): StageSums {
     const { mainMs, allMs } = processCpu();
     const [main, all] = [mainMs - this.#before.mainMs, allMs - this.#before.allMs];
-    const processes = { satscribe: all, postgres: this.#serverCpuMs() };
-    const rows = [...this.#sums].map(([stage, { waitedFor, ...sums }]) => ({
+    const processes = { satscribe: rounded(all), postgres: roundedOrNull(this.#serverCpuMs()) };
+    const rows = [...this.#sums].map(([stage, { ms, cpuMs, waitMs, waitedFor, ...sums }]) => ({
       stage,
+      ms: rounded(ms),
+      cpuMs: roundedOrNull(cpuMs),
+      waitMs: rounded(waitMs),
       ...sums,
-      waitedFor: Object.fromEntries(waitedFor),
+      waitedFor: roundedAll(waitedFor),
     }));
     const others = this.isDetailed ? this.#otherRows(main, processes) : [];
     return {
-      ms: stageClock() - this.#startedAt,
+      ms: rounded(stageClock() - this.#startedAt),
       rows: [...rows.toSorted(byWay), ...others],
       processes,
     };
@@ -259,14 +262,17 @@ export class StageRecorder {
   /** What the threads and processes used besides the recorded stages. */
   #otherRows(main: number, { satscribe, postgres }: StageSums['processes']): StageRow[] {
     const rows = [
-      otherRow('main thread, other', main - this.#cpuOf((track) => track === mainTrack)),
+      otherRow('main thread, other', rounded(main - this.#cpuOf((track) => track === mainTrack))),
       otherRow(
         'other threads (V8, libuv)',
-        satscribe - main - this.#cpuOf((track) => threadTrack.test(track)),
+        rounded(satscribe - main - this.#cpuOf((track) => threadTrack.test(track))),
       ),
     ];
     if (postgres === null) return rows;
-    return [...rows, otherRow('Postgres, other', postgres - this.#cpuOf((track) => isConnection(track)))];
+    return [
+      ...rows,
+      otherRow('Postgres, other', rounded(postgres - this.#cpuOf((track) => isConnection(track)))),
+    ];
   }
 
   #cpuOf(isMeant: (track: string) => boolean): number {
@@ -304,10 +310,14 @@ function details({ height, heights, bytes, rows }: About): Record<string, unknow
 }
 
 /** Microseconds are the resolution of a trace. */
-function rounded(ms: number | null): number | null {
-  return ms === null ? null : Math.round(ms * 1000) / 1000;
+function rounded(ms: number): number {
+  return Math.round(ms * 1000) / 1000;
 }
 
-function roundedAll(sums: ReadonlyMap<string, number>): Record<string, number | null> {
+function roundedOrNull(ms: number | null): number | null {
+  return ms === null ? null : rounded(ms);
+}
+
+function roundedAll(sums: ReadonlyMap<string, number>): Record<string, number> {
   return Object.fromEntries([...sums].map(([name, ms]) => [name, rounded(ms)]));
 }

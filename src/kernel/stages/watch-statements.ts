@@ -4,6 +4,8 @@ import { readerTrack, writerTrack } from './span.ts';
 import type { StageRecorder } from './stage-recorder.ts';
 import { WatchedConnection } from './watched-connection.ts';
 
+type OnConnect = (client: pg.ClientBase) => Promise<void>;
+
 const watched = new WeakMap<pg.ClientBase, WatchedConnection>();
 
 /** Names the two connections of a writer, if they are watched. */
@@ -28,12 +30,23 @@ export function watchStatements(pool: pg.Pool, recorder: StageRecorder, isLocal:
     const now = server === null ? null : familyCpuMs(server.pid);
     return now === null || server === null ? null : now - server.beforeMs;
   });
-  pool.on('connect', (client) => {
-    if (!recorder.isDetailed) return;
+  const watch = async (client: pg.ClientBase): Promise<void> => {
+    if (!recorder.isDetailed || watched.has(client)) return;
     const pid = processOf(client);
     if (isLocal) server ??= serverOf(pid);
-    watched.set(client, new WatchedConnection(recorder, client, `connection ${pid}`));
-  });
+    const connection = new WatchedConnection(recorder, client, `connection ${pid}`);
+    watched.set(client, connection);
+    await connection.begin();
+  };
+  const { options } = pool as unknown as { readonly options: { onConnect?: OnConnect } };
+  const prepare = options.onConnect;
+  // the pool waits for it before it lends the connection
+  options.onConnect = async (client) => {
+    await prepare?.(client);
+    await watch(client);
+  };
+  // of `connectPipelined`, whose statements follow without a wait
+  pool.on('connect', (client) => void watch(client));
 }
 
 function serverOf(connection: number): { pid: number; beforeMs: number } | null {

@@ -65,6 +65,7 @@ export class WatchedConnection {
   #endedAt = 0;
   #isInTransaction = false;
   #isEnding = false;
+  readonly #own: (text: string) => Promise<void>;
 
   constructor(recorder: StageRecorder, client: pg.ClientBase, track: string) {
     const { connection } = client as unknown as { readonly connection: Messages };
@@ -74,16 +75,22 @@ export class WatchedConnection {
     connection.on('notice', (notice) => this.#told(usageOf(notice)));
     connection.on('commandComplete', ({ text }) => this.#completed(text));
     connection.on('readyForQuery', () => this.#answer());
+    const { query } = client as unknown as { query: Query };
+    this.#own = async (text) => {
+      this.#sent.push(null);
+      // a server that refuses is asked nothing more, and a lost connection fails what comes next
+      await (query.call(client, text) as Promise<unknown>).catch(() => undefined);
+    };
     this.#hook(client as unknown as { query: Query });
+  }
+
+  /** Asks the server to tell. Statements may follow once it has answered, or at once on a pipelined connection. */
+  begin(): Promise<void> {
+    return this.#own(tellUsage);
   }
 
   #hook(client: { query: Query }): void {
     const { query } = client;
-    const own = (text: string): Promise<unknown> => {
-      this.#sent.push(null);
-      return query.call(client, text) as Promise<unknown>;
-    };
-    own(tellUsage).catch(() => undefined);
     const timed = (args: unknown[]): unknown => {
       const [first] = args;
       const before = this.#bytes;
@@ -113,7 +120,7 @@ export class WatchedConnection {
       if (this.#recorder.isDetailed) return timed(args);
       if (!this.#isEnding) {
         this.#isEnding = true;
-        own(tellNothing).catch(() => undefined);
+        void this.#own(tellNothing);
       }
       return query.apply(client, args);
     };

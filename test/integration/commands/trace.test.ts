@@ -48,6 +48,8 @@ describe('index --trace', () => {
     expect(rowOf('COPY blocks')).toMatchObject({ rows: 175 });
     expect(rowOf('ledger')?.waitMs).toBeGreaterThan(0);
     expect(stderr).toContain('stages of the sync');
+    expect(/^.*stages of the sync.*$/mu.exec(stderr)?.[0]).not.toMatch(/\.\d{4}/u);
+    expect(stderr).not.toContain('Warning');
   });
 
   test('shows the ends of what earlier runs wrote', async () => {
