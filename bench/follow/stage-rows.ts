@@ -16,13 +16,19 @@ export function readStageSums(path: string): StageSums {
 /** What each of these does, it does for one batch after another. */
 const parts: readonly StagePart[] = ['main thread', 'writer connection', 'sealer thread'];
 
+/** Sockets, streams, garbage and the start: no other thread does them. */
+const mainsOther = 'main thread, other';
+
 /**
  * The part that would bound a sync with any number of cores, and its processor seconds. Without fetching, checking and
- * parsing, which more threads do faster, and without what follows the last block.
+ * parsing, which more threads do faster, and without index builds. The main thread counts whole, from its start to its
+ * end, with what it does to receive the blocks from the node.
  */
 export function criticalPart(rows: readonly StageRow[]): { readonly name: string; readonly seconds: number } {
   const sums = parts.map((name) => {
-    const own = rows.filter(({ stage }) => partOf(stage) === name);
+    const own = rows.filter(
+      ({ stage }) => partOf(stage) === name || (name === 'main thread' && stage === mainsOther),
+    );
     return { name, seconds: own.reduce((sum, { cpuMs }) => sum + (cpuMs ?? 0), 0) / 1000 };
   });
   return sums.reduce((most, each) => (each.seconds > most.seconds ? each : most));

@@ -181,7 +181,7 @@ export async function syncSection(task: SyncTask): Promise<Section> {
       `sync: ${(chain.bytes / 1e6).toFixed(0)} MB in ${chain.blocks} blocks of mainnet's shape, made in ${chain.generateSeconds.toFixed(0)} s and fed to the node in ${chain.feedSeconds.toFixed(0)} s when they were new; medians of ${rounds} runs`,
       'first sync: `satscribe index` in a process of its own, from an empty folder (its Postgres is made too) to its end, with all indexes built and everything sealed; ord: `ord index update`, neither sats nor addresses',
       'processor time: of whole process trees, with children that have ended; cores busy: with the node',
-      `critical stage: the ${critical.name} alone, ${critical.seconds.toFixed(1)} s of processor time in a run with --trace (bench/data/first-sync-trace.json), blocks from memory`,
+      `critical stage: the ${critical.name} alone, ${critical.seconds.toFixed(1)} s of processor time in a run with the node and --trace (bench/data/first-sync-trace.json), which itself costs some per cent`,
       `searches: ${times.during.length} from the first answer of \`satscribe serve\` until all blocks and indexes were there, ${times.idle.length} of the same data when it was sealed and vacuumed; one at a time, over HTTP, 10 ms after the answer before`,
     ],
     figures: [
