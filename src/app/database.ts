@@ -22,6 +22,7 @@ import { ensureReaderRights, excessReaderRights } from '#kernel/pg/reader-role.t
 import type { Height } from '#kernel/primitives/height.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 import { Repeats } from '#kernel/repeats.ts';
+import { Patience, pause } from '#kernel/retry.ts';
 import { type Config, hasEmbeddedDatabase } from '#src/config.ts';
 import type { CommandContext } from './command-context.ts';
 
@@ -32,6 +33,8 @@ const attachAttemptsMax = 100;
 const attachEveryMs = 200;
 /** Migrations of a large database take minutes. */
 const migrationLookMs = 1000;
+/** An embedded server that died runs again within seconds, and recovers up to 4 GB of WAL. */
+const serverBackMs = 300_000;
 /** A read takes milliseconds; one that takes this long only slows the others. */
 const readTimeoutMs = 30_000;
 
@@ -83,17 +86,41 @@ export async function openDatabase(context: CommandContext, access: DatabaseAcce
   return openReaders(context, server);
 }
 
-/** Migrates, and gives the reader its rights to the new tables. */
+/** Migrates, and gives the reader its rights to the new tables. A migration that lost its server begins again. */
 export async function migrateServer(
-  { lifecycle, logger }: CommandContext,
+  { lifecycle, logger }: Pick<CommandContext, 'lifecycle' | 'logger'>,
   { url, readerUrl, hasReader }: Server,
 ): Promise<MigrationSummary> {
-  const summary = await lifecycle.run('migration', () => migrate(url));
+  const onLost = ({ code, message: reason }: AppError): void =>
+    logger.child({ part: 'database' }).warn({ code, reason }, 'the migration begins again');
+  const summary = await lifecycle.run('migration', (signal) => migrateAgain(url, signal, onLost));
   const role = hasReader ? await ensureReaderRights(url, readerUrl) : null;
   if (role !== null) {
     logger.child({ part: 'database' }).info({ role }, 'the role that answers requests was made');
   }
   return summary;
+}
+
+/** A server that never answered is not waited for. */
+async function migrateAgain(
+  url: string,
+  signal: AbortSignal,
+  onLost: (error: AppError) => void,
+): Promise<MigrationSummary> {
+  const patience = new Patience({ budgetMs: serverBackMs });
+  for (let wasLost = false; ; ) {
+    try {
+      return await migrate(url);
+    } catch (error) {
+      wasLost ||= isCode(error, 'postgres_lost');
+      const isAway = isCode(error, 'postgres_lost') || isCode(error, 'postgres_unreachable');
+      const delayMs = wasLost && isAway ? patience.delayAfter(error) : null;
+      if (delayMs === null) throw error;
+      onLost(error as AppError);
+      await pause(delayMs, signal);
+      signal.throwIfAborted();
+    }
+  }
 }
 
 function openReaders(

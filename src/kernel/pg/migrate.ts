@@ -5,6 +5,7 @@ import type pg from 'pg';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { shownAddress } from '#kernel/shown-address.ts';
 import { connectClient } from './pool.ts';
+import { postgresFailure } from './postgres-failure.ts';
 
 /** The two histories: `chain` can be rebuilt from blocks at any time, `service` is only ever migrated. */
 export const migrationSchemas = ['chain', 'service'] as const;
@@ -22,7 +23,8 @@ export interface MigrationSummary {
 
 /**
  * Migrates both schemas of the database to this version. Concurrent callers wait for each other. Throws
- * `database_newer`, and changes nothing, where the database has a migration that this version does not know.
+ * `database_newer`, and changes nothing, where the database has a migration that this version does not know;
+ * `migration_failed`; and `postgres_lost` where the connection was lost: what was not committed was rolled back.
  */
 export async function migrate(url: string): Promise<MigrationSummary> {
   const client = await connectClient(url, 'satscribe migrate');
@@ -31,8 +33,10 @@ export async function migrate(url: string): Promise<MigrationSummary> {
     for (const schema of migrationSchemas) await refuseNewer(client, schema, url);
     for (const schema of migrationSchemas) applied.push(...(await migrateSchema(client, schema, url)));
     return { applied };
+  } catch (error) {
+    throw postgresFailure(error);
   } finally {
-    await client.end();
+    await client.end().catch(() => undefined);
   }
 }
 
@@ -62,6 +66,8 @@ async function migrateSchema(client: pg.Client, schema: MigrationSchema, url: st
     checkOrder: true,
     log: () => undefined,
   }).catch((error: unknown) => {
+    const failure = postgresFailure(error);
+    if (failure instanceof AppError && failure.code === 'postgres_lost') throw failure;
     const reason = error instanceof Error ? error.message : String(error);
     const message = `Migrating schema ${schema} at ${shownAddress(url)} failed, and was rolled back: ${reason}`;
     throw new AppError('migration_failed', message, { schema }, error);
