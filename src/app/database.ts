@@ -91,8 +91,11 @@ export async function migrateServer(
   { lifecycle, logger }: Pick<CommandContext, 'lifecycle' | 'logger'>,
   { url, readerUrl, hasReader }: Server,
 ): Promise<MigrationSummary> {
-  const onLost = ({ code, message: reason }: AppError): void =>
+  const repeats = new Repeats();
+  const onLost = ({ code, message: reason }: AppError): void => {
+    if (!repeats.isDue(code)) return;
     logger.child({ part: 'database' }).warn({ code, reason }, 'the migration begins again');
+  };
   const summary = await lifecycle.run('migration', (signal) => migrateAgain(url, signal, onLost));
   const role = hasReader ? await ensureReaderRights(url, readerUrl) : null;
   if (role !== null) {
