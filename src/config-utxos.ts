@@ -54,7 +54,7 @@ export function wrongUtxoSettings({
   if (utxoSource === 'esplora' && esploraUrl === undefined)
     wrong.push('UTXO_SOURCE esplora needs ESPLORA_URL');
   if (inventoryDescriptor !== undefined && !descriptorForm.test(inventoryDescriptor))
-    wrong.push('INVENTORY_DESCRIPTOR: it is not an output descriptor, as tr(xpub…/0/*)');
+    wrong.push('INVENTORY_DESCRIPTOR: it is not an output descriptor such as tr(xpub…/0/*)');
   if (inventoryBaseFees !== undefined && parseBaseFees(inventoryBaseFees) === null) {
     const types = inventoryTypes.join(', ');
     wrong.push(`INVENTORY_BASE_FEES: sats are at most 100000000, and types are ${types}`);

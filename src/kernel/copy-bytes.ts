@@ -5,7 +5,7 @@ const byteLoopMax = 24;
 const nativeCopy = (Buffer.prototype as Buffer).copy;
 
 /**
- * Copies `length` bytes of `source` from `start` on into `target` at `to`, which must have room for them. Where one of
+ * Copies `length` bytes of `source` from `start` on into `target` at `to`. Throws where one of them is too short. Where one of
  * them is shared memory, `set` copies word by word (2.9 GB/s), and this eight times as fast; nobody else may write
  * either of them meanwhile.
  */
@@ -16,6 +16,9 @@ export function copyBytes(
   target: Uint8Array,
   to: number,
 ): void {
+  // neither a loop nor a native copy says so
+  if (to + length > target.length || start + length > source.length)
+    throw new RangeError('copied beyond an end');
   if (length <= byteLoopMax) {
     for (let index = 0; index < length; index++) target[to + index] = source[start + index]!;
     return;

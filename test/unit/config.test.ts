@@ -129,7 +129,9 @@ describe('loadConfig', () => {
     for (const wrong of ['garbage', 'tr', 'tr(', 'tr()', 'TR(a)', 'tr(a)#short', ' tr(a)', 'tr(a) ']) {
       const error = failure(() => load(wrong));
       expect([wrong, error.code]).toEqual([wrong, 'config_invalid']);
-      expect(error.message).toBe('INVENTORY_DESCRIPTOR: it is not an output descriptor, as tr(xpub…/0/*)');
+      expect(error.message).toBe(
+        'INVENTORY_DESCRIPTOR: it is not an output descriptor such as tr(xpub…/0/*)',
+      );
     }
     for (const good of ['addr(bcrt1q)', 'tr([d34db33f/86h/0h/0h]xpub/<0;1>/*)#0123abcd', 'sh(wpkh(03ab))'])
       expect(load(good).inventoryDescriptor).toBe(good);

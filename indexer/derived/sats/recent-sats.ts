@@ -1,12 +1,12 @@
 import { strict as assert } from 'node:assert';
 import type pg from 'pg';
-import { outpointLength, outpointWords } from '#indexer/ledger/sats/sat-outputs.ts';
+import { outpointLength, outpointWords, viewOf } from '#indexer/ledger/sats/sat-outputs.ts';
 import type { FingerprintKey } from '#indexer/transaction/outpoint-fingerprint.ts';
 import { copyBinary, encoderOf } from '#kernel/pg/copy-binary.ts';
 import { maxHeight } from '#kernel/primitives/height.ts';
 import { unpackPairs } from '#kernel/sats/packed-ranges.ts';
 import type { DerivedChain, DerivedMemory } from '../derived-table.ts';
-import { encodeHeld, packedOutputs, satTargets, viewOf } from './sat-encoding.ts';
+import { encodeHeld, packedOutputs, satTargets } from './sat-encoding.ts';
 import { SatMemory } from './sat-memory.ts';
 import { lowOf, readSatTotals } from './sat-question.ts';
 

@@ -3,6 +3,7 @@ import {
   outpointWords,
   type Ranges,
   type SatOutputs,
+  viewOf,
 } from '#indexer/ledger/sats/sat-outputs.ts';
 import { withRoom } from '#kernel/growable.ts';
 import type { CopyEncoder } from '#kernel/pg/copy-binary.ts';
@@ -125,8 +126,4 @@ export function encodePacked(out: CopyEncoder, bytes: Uint8Array): void {
     out.range(bytes, at, hashLength);
     out.range(bytes, rangesAt, count * packedRangeLength);
   }
-}
-
-export function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
-  return new DataView(buffer, byteOffset, byteLength);
 }

@@ -70,6 +70,8 @@ export class SatMemory implements DerivedMemory {
 
   /** Remembers an unspent output of a block; those of lower blocks were remembered before. */
   make(fingerprint: number, words: Int32Array, height: number, ranges: Ranges): void {
+    // what was spent since leaves gaps
+    this.outputs.reserve(1, ranges.count * 2);
     const row = this.outputs.add(fingerprint, words, height);
     this.outputs.give(row, height, ranges);
     this.#newest = height;
@@ -90,6 +92,7 @@ export class SatMemory implements DerivedMemory {
     this.writtenBelow = below;
     const { left, numbers } = this.outputs;
     if (isMoved || left > this.#outputsMax || numbers > numbersMax) this.#forgetHalf();
+    this.outputs.shrink();
   }
 
   /** The rows have all that it has. */

@@ -5,6 +5,7 @@ import {
   outpointWords,
   readWords,
   type SatOutputs,
+  viewOf,
 } from '#indexer/ledger/sats/sat-outputs.ts';
 import type { SatState, SatTotals } from '#indexer/ledger/sats/sat-state.ts';
 import {
@@ -14,7 +15,7 @@ import {
 } from '#indexer/transaction/outpoint-fingerprint.ts';
 import { int4Array } from '#kernel/pg/int4-array.ts';
 import { packedRangeLength, unpackPairs } from '#kernel/sats/packed-ranges.ts';
-import { packedOutputs, viewOf, writeOutpoint } from './sat-encoding.ts';
+import { packedOutputs, writeOutpoint } from './sat-encoding.ts';
 
 const hashLength = 32;
 const headLength = 12;

@@ -281,10 +281,11 @@ function totalsOf({ lostSats, replacedSats }: SatTotals): SatTotals {
   return { lostSats, replacedSats };
 }
 
-/** How many outpoints blocks spend and make at most. */
+/** How many outpoints blocks spend, make, and take the place of at most. */
 function outpointsOf(blocks: readonly ParsedBlock[]): number {
   return blocks.reduce(
-    (sum, { columns, facts }) => sum + columns.inputValue.length + (facts.flow?.value.length ?? 0),
+    (sum, { columns, facts: { flow } }) =>
+      sum + columns.inputValue.length + (flow?.value.length ?? 0) + (flow?.txFirstOutput[1] ?? 0),
     0,
   );
 }

@@ -13,6 +13,10 @@ export interface Ranges {
   readonly count: number;
 }
 
+export function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
+  return new DataView(buffer, byteOffset, byteLength);
+}
+
 /** Reads the first words of an outpoint. */
 export function readWords(view: DataView, at: number, into: Int32Array, count: number): void {
   for (let word = 0; word < count; word++) into[word] = view.getInt32(at + word * 4, true);
@@ -39,6 +43,9 @@ const fateAt = outpointWords + 4;
 const nextAt = outpointWords + 5;
 
 const firstRows = 64;
+/** Room that is never given back: 5 MB of rows with their slots, and 2 MB of ranges. */
+const leastRows = 1 << 16;
+const leastNumbers = 1 << 18;
 
 /**
  * Outputs and their ranges of sats by outpoint, in typed arrays: 64 bytes a row, 4 to 8 for its slot, and 16 a range.
@@ -154,7 +161,7 @@ export class SatOutputs {
 
   #add(fingerprint: number, words: Int32Array, from: number, height: number): number {
     const row = this.size;
-    if (row === this.#room) this.#growRows(row + (row >> 1) + 1);
+    if (row === this.#room) this.#moveRows(row + (row >> 1) + 1);
     this.size++;
     this.left++;
     const rows = this.#rows;
@@ -208,12 +215,25 @@ export class SatOutputs {
     if (this.size + rows <= this.#room && this.#used + numbers <= this.pairs.length) return;
     if (this.left < this.size * 0.75 || this.numbers < this.#used * 0.75) this.#closeGaps();
     if (this.size + rows > this.#room)
-      this.#growRows(Math.max(this.size + rows, this.size + (this.size >> 1)));
+      this.#moveRows(Math.max(this.size + rows, this.size + (this.size >> 1)));
     const used = this.#used + numbers;
     if (used <= this.pairs.length) return;
     const grown = new Float64Array(Math.max(used, this.#used + (this.#used >> 1)));
     grown.set(this.pairs.subarray(0, this.#used));
     this.pairs = grown;
+  }
+
+  /**
+   * Gives memory back after a peak: where there is room for four times of what is left, it keeps twice of that. A quarter is
+   * less than what is left whenever half of a full table is forgotten, which is no peak.
+   */
+  shrink(): void {
+    const rows = Math.max(leastRows, this.left * 2);
+    const numbers = Math.max(leastNumbers, this.numbers * 2);
+    if (this.#room <= rows * 2 && this.pairs.length <= numbers * 2) return;
+    this.#closeGaps();
+    if (this.#room > rows) this.#moveRows(rows);
+    if (this.pairs.length > numbers) this.pairs = this.pairs.slice(0, numbers);
   }
 
   /** Rows keep their order. */
@@ -257,7 +277,8 @@ export class SatOutputs {
     rows[before * rowWords + nextAt] = next;
   }
 
-  #growRows(room: number): void {
+  /** Into a table that has room for so many. */
+  #moveRows(room: number): void {
     const rows = new Int32Array(room * rowWords);
     rows.set(this.#rows.subarray(0, this.size * rowWords));
     this.#rows = rows;

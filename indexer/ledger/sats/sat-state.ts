@@ -1,5 +1,5 @@
 import type { SatBlock } from './sat-block.ts';
-import { outpointWords, outputFates, readWords, SatOutputs } from './sat-outputs.ts';
+import { outpointWords, outputFates, readWords, SatOutputs, viewOf } from './sat-outputs.ts';
 
 const hashLength = 32;
 const hashWords = outpointWords - 1;
@@ -83,8 +83,10 @@ export class SatState {
     if (known >= 0) return known;
     const row = outputs.add(fingerprint, words, -1);
     for (const table of earlier) {
-      const found = table.find(fingerprint, words);
-      if (found < 0 || table.fateOf(found) === outputFates.asked) continue;
+      let found = table.find(fingerprint, words);
+      // of a block that was refused after it was entered: an older row may be known
+      while (found >= 0 && table.fateOf(found) === outputFates.asked) found = table.older(found);
+      if (found < 0) continue;
       if (table.fateOf(found) === outputFates.unspent) outputs.giveAs(row, table, found);
       else outputs.setFate(row, outputFates.gone);
       break;
@@ -162,8 +164,4 @@ export class SatState {
     while (own >= 0 && outputs.heightOf(own) !== height) own = outputs.older(own);
     return own >= 0 && outputs.fateOf(own) === outputFates.spent;
   }
-}
-
-function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
-  return new DataView(buffer, byteOffset, byteLength);
 }

@@ -55,7 +55,8 @@ export function runeQuestionOf(text: string): RuneQuestion {
 
 function whyNoRune(text: string): string {
   if (/^\d+$/u.test(text)) return 'the number is above 2^64 - 1';
-  if (/^\d+:\d+$/u.test(text)) return 'the block is above 2^64 - 1, or the transaction above 2^32 - 1';
+  if (/^\d+:\d+$/u.test(text))
+    return 'the block takes at most 20 digits up to 2^64 - 1, and the transaction 10 up to 2^32 - 1';
   return whyNoSpacedRune(text);
 }
 

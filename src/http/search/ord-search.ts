@@ -10,7 +10,7 @@ import { withCutConnection } from '#kernel/pg/cut-connection.ts';
 import { type BlockHash, parseBlockHash, parseTxid } from '#kernel/primitives/hash.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import { runeLetters } from '#kernel/runes/rune.ts';
-import { parseRuneId, type RuneId } from '#kernel/runes/rune-id.ts';
+import { parseRuneId } from '#kernel/runes/rune-id.ts';
 import { parseSpacedRune } from '#kernel/runes/spaced-rune.ts';
 
 type Chain = Pick<AppDependencies, 'pool' | 'network'>;
@@ -35,8 +35,7 @@ export async function findTarget(
   const hash = parseBlockHash(query);
   const txid = parseTxid(query);
   if (hash === null || txid === null) {
-    const id = parseRuneId(query);
-    if (id !== null) return (await runeOfId(pool, id, signal)) ?? `/rune/${query}`;
+    if (/^\d+:\d+$/u.test(query)) return (await runeOfId(pool, query, signal)) ?? `/rune/${query}`;
     const named = namedTarget(query, network) ?? satTarget(query) ?? (await runeTarget(pool, query, signal));
     return named ?? (query === '' ? '/' : textTarget(query));
   }
@@ -58,8 +57,7 @@ export async function typedTarget(
   { signal }: Asker,
 ): Promise<string | null> {
   if (/^[0-9a-f]{64}:/iu.test(typed)) return namedTarget(typed, network);
-  const id = parseRuneId(typed);
-  if (id !== null) return runeOfId(pool, id, signal);
+  if (/^\d+:\d+$/u.test(typed)) return runeOfId(pool, typed, signal);
   if (typed.includes('°')) return satTarget(typed);
   return typed.includes('•') ? runeTarget(pool, typed, signal) : null;
 }
@@ -88,7 +86,9 @@ async function barePathOfRune(pool: pg.Pool, query: string, signal: AbortSignal)
 }
 
 /** By its name without spacers, as ord leads there from an id. Null: there is none. */
-async function runeOfId(pool: pg.Pool, id: RuneId, signal: AbortSignal): Promise<string | null> {
+async function runeOfId(pool: pg.Pool, query: string, signal: AbortSignal): Promise<string | null> {
+  const id = parseRuneId(query);
+  if (id === null) return null;
   const rune = await withCutConnection(pool, signal, (client) => nameOfRune(client, id));
   return rune === null ? null : `/rune/${runeLetters(rune)}`;
 }

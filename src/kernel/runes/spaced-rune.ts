@@ -35,11 +35,15 @@ export function parseSpacedRune(text: string): SpacedRune | null {
   return { rune, spacers };
 }
 
-/** What is wrong with a text that `parseSpacedRune` refuses, in ord's words (ord spaced_rune.rs, rune.rs). */
+/** What is wrong first with a text that `parseSpacedRune` refuses, in ord's words (ord spaced_rune.rs, rune.rs). */
 export function whyNoSpacedRune(text: string): string {
-  if (/^[•.]/u.test(text)) return 'leading spacer';
-  if (/[•.]{2}/u.test(text)) return 'double spacer';
-  if (/[•.]$/u.test(text)) return 'trailing spacer';
-  const other = /[^A-Z•.]/u.exec(text)?.[0];
-  return other === undefined ? 'name out of range' : `invalid character \`${other}\``;
+  let before = '';
+  for (const letter of text) {
+    const isSpacer = letter === spacer || letter === '.';
+    if (isSpacer && before === '') return 'leading spacer';
+    if (isSpacer && before === spacer) return 'double spacer';
+    if (!isSpacer && !/[A-Z]/u.test(letter)) return `invalid character \`${letter}\``;
+    before = isSpacer ? spacer : letter;
+  }
+  return before === spacer ? 'trailing spacer' : 'name out of range';
 }

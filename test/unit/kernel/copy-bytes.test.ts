@@ -33,4 +33,11 @@ describe('copied bytes', () => {
       ),
     );
   });
+
+  test('are never fewer than asked for: a source or target that is too short is an error', () => {
+    for (const length of [10, 100]) {
+      expect(() => copyBytes(room(false), 0, length, room(true), lengthMax - length + 1)).toThrow(RangeError);
+      expect(() => copyBytes(room(true), lengthMax - length + 1, length, room(false), 0)).toThrow(RangeError);
+    }
+  });
 });

@@ -102,6 +102,36 @@ describe('a table of outputs', () => {
     }
   });
 
+  test('gives memory back after a peak, and has the same rows then', () => {
+    const random = seededRandom('peak');
+    const outputs = new SatOutputs();
+    const words = new Int32Array(outpointWords);
+    const fingerprintOf = (name: number): number => Math.imul(name, 0x9e3779b1);
+    for (let name = 0; name < 300_000; name++) {
+      words[0] = name;
+      const pairs = Float64Array.of(name, name + 1, name + 2, name + 3, name + 4, name + 5);
+      outputs.give(outputs.add(fingerprintOf(name), words, name), name, { pairs, first: 0, count: 3 });
+    }
+    outputs.shrink();
+    expect(outputs.size).toBe(300_000);
+    const kept: number[] = [];
+    for (let name = 0; name < 300_000; name++) {
+      words[0] = name;
+      if (random.below(100) === 0) kept.push(name);
+      else outputs.remove(outputs.find(fingerprintOf(name), words));
+    }
+    const before = shown(outputs);
+    outputs.shrink();
+    expect(shown(outputs)).toEqual(before);
+    expect(before.map(({ height }) => height)).toEqual(kept);
+    expect(outputs.size).toBe(kept.length);
+    expect(outputs.pairs.length).toBeLessThanOrEqual(1 << 18);
+    for (const name of kept) {
+      words[0] = name;
+      expect(outputs.heightOf(outputs.find(fingerprintOf(name), words))).toBe(name);
+    }
+  });
+
   test('has room for twice of what is left in it at most', () => {
     const random = seededRandom('room');
     const outputs = new SatOutputs();
