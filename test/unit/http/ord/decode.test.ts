@@ -66,10 +66,10 @@ function expectedPayload(items: readonly (Uint8Array | number)[]): object {
     duplicate_field: [...fields.values()].some((values) => values.length > 1),
     incomplete_field: end % 2 === 1,
     metadata: whole(5),
-    parents: fields.get('3') ?? [],
-    properties: whole(17),
     metaprotocol: first(7),
+    parents: fields.get('3') ?? [],
     pointer: first(2),
+    properties: whole(17),
     property_encoding: first(19),
     rune: first(13),
     unrecognized_even_field: [...fields].some(
