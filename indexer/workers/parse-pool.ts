@@ -5,6 +5,7 @@ import type { BlockColumns } from '#indexer/parse/block-columns.ts';
 import { decodeBlockColumns } from '#indexer/parse/block-columns.ts';
 import { searchableBytesMaxDefault } from '#indexer/parse/parse-block.ts';
 import type { BlockRef, BlockSource, BufferPool } from '#kernel/contracts/block-source.ts';
+import { copyBytes } from '#kernel/copy-bytes.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { failpoint } from '#kernel/failpoint.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
@@ -217,6 +218,6 @@ function inShared(bytes: Uint8Array, buffers: BufferPool): Uint8Array<SharedArra
     return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length);
   }
   const copy = new Uint8Array(buffers.take(bytes.length), 0, bytes.length);
-  copy.set(bytes);
+  copyBytes(bytes, 0, bytes.length, copy, 0);
   return copy;
 }

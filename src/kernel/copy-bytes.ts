@@ -5,9 +5,9 @@ const byteLoopMax = 24;
 const nativeCopy = (Buffer.prototype as Buffer).copy;
 
 /**
- * Copies `length` bytes of `source` from `start` on into `target` at `to`. Throws where one of them is too short. Where one of
- * them is shared memory, `set` copies word by word (2.9 GB/s), and this eight times as fast; nobody else may write
- * either of them meanwhile.
+ * Copies `length` bytes of `source` from `start` on into `target` at `to`. Throws where one of them is too short. Where
+ * one of them is shared memory, `set` copies word by word (2.9 GB/s), and this eight times as fast; nobody else may
+ * write either of them meanwhile.
  */
 export function copyBytes(
   source: Uint8Array,

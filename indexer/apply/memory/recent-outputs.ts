@@ -1,6 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { TrackedOutputs } from '#indexer/ledger/tracked-outputs.ts';
-import { type Height, trustedHeight } from '#kernel/primitives/height.ts';
 import { HeldOutputs } from './held-outputs.ts';
 
 /**
@@ -72,21 +71,12 @@ export class RecentOutputs {
     }
     const beyond = unspent.length - (this.#rowsMax >> 1);
     // rows are in the order of heights, and all rows of an output have the same height
-    const dropped = beyond <= 0 ? -1 : trustedHeight(before.height[unspent[beyond - 1]!]!);
+    const dropped = beyond <= 0 ? -1 : before.height[unspent[beyond - 1]!]!;
     const rows = new HeldOutputs();
-    await copyTracked(before, rows, tracked, dropped);
+    for (const [place, row] of unspent.entries()) {
+      if (before.height[row]! > dropped) rows.add(before.rowAt(row));
+      if (place % rowsAtOnce === rowsAtOnce - 1) await nextTurn();
+    }
     return rows;
-  }
-}
-
-async function copyTracked(
-  from: HeldOutputs,
-  to: HeldOutputs,
-  tracked: TrackedOutputs,
-  above: Height | -1,
-): Promise<void> {
-  for (let row = 0; row < from.size; row++) {
-    if (from.height[row]! > above && from.isAmong(tracked, row)) to.add(from.rowAt(row));
-    if (row % rowsAtOnce === rowsAtOnce - 1) await nextTurn();
   }
 }

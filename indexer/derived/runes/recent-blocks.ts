@@ -5,6 +5,7 @@ import { HashTree } from '#indexer/source/hash-tree.ts';
 import { BlockLayout } from '#indexer/transaction/block-layout.ts';
 import { readLayout } from '#indexer/transaction/read-layout.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
+import { copyBytes } from '#kernel/copy-bytes.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { asBlockHash, type BlockHash } from '#kernel/primitives/hash.ts';
 import { asHeight, type Height } from '#kernel/primitives/height.ts';
@@ -45,7 +46,7 @@ class TxidBlock {
     if (bytes === null) return;
     const { length } = bytes;
     const own = room !== null && room.length >= length ? room : new Uint8Array(length);
-    own.set(bytes);
+    copyBytes(bytes, 0, length, own, 0);
     this.#room = own;
     this.#bytes = own.subarray(0, length);
   }

@@ -128,8 +128,7 @@ export function encodeMints(out: CopyEncoder, height: number, minted: readonly M
 function encodeMintsOf(out: CopyEncoder, height: number, minted: readonly Minted[]): void {
   const last = minted.at(-1);
   assert(last !== undefined, 'a rune was minted');
-  const transactions = minted.map(({ tx }) => tx);
-  const array = int4Array(transactions, Uint32Array.from(transactions.keys()));
+  const array = int4Array(minted.map(({ tx }) => tx));
   out.row();
   out.int4(height);
   out.int4(last.key);

@@ -91,12 +91,12 @@ export async function askRunes(
      WHERE r.height < $3`,
     [
       txids,
-      int4s(vouts),
+      int4Array(vouts),
       below,
-      int4s(ids.map(({ block }) => block)),
-      int4s(ids.map(({ tx }) => tx)),
+      int4Array(ids.map(({ block }) => block)),
+      int4Array(ids.map(({ tx }) => tx)),
       names.map(String),
-      int4s(keys),
+      int4Array(keys),
       ...(spentUpTo === null ? [] : [spentUpTo]),
     ],
   );
@@ -112,8 +112,6 @@ const spentLater = `UNION ALL SELECT height, tx_index, vout, rune_key, amount, t
  * planner takes it, and reads all of them for each rune that has none.
  */
 const ofRuneBelow = 'rune_key BETWEEN r.key AND r.key AND height < $3';
-
-const int4s = (values: readonly number[]): Buffer => int4Array(values, Uint32Array.from(values.keys()));
 
 function tell(rows: readonly Row[], state: RuneState): number[] {
   const keys: number[] = [];

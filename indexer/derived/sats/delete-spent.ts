@@ -17,10 +17,7 @@ export async function deleteSpent(
 ): Promise<void> {
   if (rows.length === 0) return;
   const { txids, vouts } = outpointColumns(outputs, rows);
-  const heights = int4Array(
-    rows.map((row) => outputs.heightOf(row)),
-    Uint32Array.from(rows.keys()),
-  );
+  const heights = int4Array(rows.map((row) => outputs.heightOf(row)));
   const { rowCount } = await tx.query(
     `DELETE FROM chain.sat_ranges r
      USING (

@@ -35,7 +35,7 @@ export function outpointColumns(
   }
   return {
     txids: txids.subarray(0, rows.length * hashLength),
-    vouts: int4Array(vouts, Uint32Array.from(vouts.keys())),
+    vouts: int4Array(vouts),
   };
 }
 

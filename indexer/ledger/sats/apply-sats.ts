@@ -49,7 +49,8 @@ export interface SatChanges {
  * it is always the first of its range.
  *
  * Pure. The state has entered the block (`rows`), and was told every earlier output that the block spends, and the
- * unspent outputs that have the outpoints of its coinbase. Throws `block_corrupt` where an unchecked block spends what is not there.
+ * unspent outputs that have the outpoints of its coinbase. Throws `block_corrupt` where an unchecked block spends what is
+ * not there.
  */
 export function applySats(block: SatBlock, rows: BlockRows, state: SatState): SatChanges {
   const pass = new SatPass(block, rows, state);

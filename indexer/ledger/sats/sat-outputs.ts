@@ -224,8 +224,8 @@ export class SatOutputs {
   }
 
   /**
-   * Gives memory back after a peak: where there is room for four times of what is left, it keeps twice of that. A quarter is
-   * less than what is left whenever half of a full table is forgotten, which is no peak.
+   * Gives memory back after a peak: where there is room for four times what is left, it keeps twice that. Where half of
+   * a full table is forgotten, which is no peak, more than a quarter is left.
    */
   shrink(): void {
     const rows = Math.max(leastRows, this.left * 2);

@@ -21,8 +21,8 @@ const idOrNull = (id: InscriptionId | null): string | null => (id === null ? nul
 const noProperties = '{"gallery":[],"attributes":{"title":null,"traits":{}}}';
 
 /**
- * The JSON text of ord's `/inscription`, with the keys in ord's order. Unknown fields are null (docs/ord-api.md). Properties are a text because
- * traits can be integers that a JavaScript number would round; null: it has none.
+ * The JSON text of ord's `/inscription`, with the keys in ord's order. Unknown fields are null (docs/ord-api.md).
+ * Properties are a text because traits can be integers that a JavaScript number would round; null: it has none.
  */
 export function inscriptionJson(
   detail: InscriptionDetail,

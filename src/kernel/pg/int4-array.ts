@@ -8,9 +8,12 @@ const elementBytes = 2 * 4;
  * A parameter of type integer[] in the binary format (array_recv of PostgreSQL), which costs both sides a fraction of
  * the text `{1,2,…}`.
  *
- * @param order the elements to take, as places in `values`
+ * @param order the elements to take, as places in `values`; absent: all, as they come
  */
-export function int4Array(values: readonly number[], order: Uint32Array): Buffer {
+export function int4Array(
+  values: readonly number[],
+  order: Uint32Array = Uint32Array.from(values.keys()),
+): Buffer {
   const bytes = Buffer.allocUnsafe(headBytes + elementBytes * order.length);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   [1, 0, int4Oid, order.length, 1].forEach((word, at) => view.setInt32(at * 4, word));

@@ -1,20 +1,13 @@
-import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { chainFromNothing } from '#test/support/chain/chain-migrations.ts';
 import { createTestDatabase } from '#test/support/database.ts';
-
-const folder = join(import.meta.dirname, '../../../../migrations/chain');
 
 test('counts of children and the address index of a database of the last version stay, and no trigger is left', async () => {
   const database = await createTestDatabase();
   const { pool } = database;
   try {
-    await pool.query('DROP SCHEMA chain CASCADE; CREATE SCHEMA chain; SET search_path TO chain');
-    const files = (await readdir(folder)).toSorted();
-    const run = async (name: string): Promise<void> => {
-      await pool.query(await readFile(join(folder, name), 'utf8'));
-    };
-    for (const name of files.filter((each) => each < '0011')) await run(name);
+    const migrate = await chainFromNothing(pool);
+    await migrate('0001', '0011');
     await pool.query(
       `INSERT INTO chain.state (network, fingerprint_key, text_rules, cbor_rules, tip_height, tip_hash, address_index)
        VALUES ('regtest', sha256('key'), 1, 1, 7, sha256('7'), true)`,
@@ -28,7 +21,7 @@ test('counts of children and the address index of a database of the last version
     const marks = 'SELECT * FROM chain.child_marks ORDER BY 1, 2';
     const before = [await counts('collections'), (await pool.query(marks)).rows];
     expect(before[1]).not.toEqual([]);
-    for (const name of files.filter((each) => each.startsWith('0011'))) await run(name);
+    await migrate('0011', '0012');
     expect([await counts('parent_children'), (await pool.query(marks)).rows]).toEqual(before);
     const { rows } = await pool.query(
       'SELECT name, from_height, is_followed, tip_height FROM chain.derived_tables ORDER BY name',

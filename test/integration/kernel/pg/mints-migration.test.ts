@@ -1,26 +1,19 @@
-import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { chainFromNothing } from '#test/support/chain/chain-migrations.ts';
 import { createTestDatabase } from '#test/support/database.ts';
-
-const folder = join(import.meta.dirname, '../../../../migrations/chain');
 
 test('mints of a database with a row each become a row for each rune and block, with its index', async () => {
   const database = await createTestDatabase();
   const { pool } = database;
   try {
-    await pool.query('DROP SCHEMA chain CASCADE; CREATE SCHEMA chain; SET search_path TO chain');
-    const files = (await readdir(folder)).toSorted();
-    const run = async (name: string): Promise<void> => {
-      await pool.query(await readFile(join(folder, name), 'utf8'));
-    };
-    for (const name of files.filter((each) => each < '0027')) await run(name);
+    const migrate = await chainFromNothing(pool);
+    await migrate('0001', '0027');
     await pool.query(
       `INSERT INTO chain.rune_mints (rune_key, height, tx_index, mints, txid) VALUES
          (5, 7, 12, 3, NULL), (5, 7, 2, 2, NULL), (3, 7, 4, 1, sha256('4')), (3, 7, 300, 2, sha256('300')), (5, 6, 9, 1, NULL);
        CREATE INDEX rune_mints_rune ON chain.rune_mints (rune_key, height, tx_index)`,
     );
-    for (const name of files.filter((each) => each >= '0027')) await run(name);
+    await migrate('0027');
     const { rows } = await pool.query(
       `SELECT height, rune_key, mints, tx_indexes, txids = sha256('4') || sha256('300') AS txids
        FROM chain.rune_mints ORDER BY height, rune_key`,
