@@ -4,8 +4,9 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { FairGate } from '#kernel/fair-gate.ts';
 import type { QueueState } from '#kernel/metrics.ts';
 import type { SatRange } from '#kernel/satributes/satribute.ts';
-import type { Missing, TracedOutpoint, TracedOutput, TraceSource } from './trace-source.ts';
-import { type Step, Walk } from './walk.ts';
+import { takeSteps } from './take-steps.ts';
+import type { TracedOutpoint, TracedOutput, TraceSource } from './trace-source.ts';
+import { Walk } from './walk.ts';
 
 /** How far a walk goes. */
 export interface TraceBounds {
@@ -159,7 +160,11 @@ export class SatTracer {
         );
       }
       // not more than what is left of the bound, and a few at once, so that the time is looked at often
-      const missing = await this.#take(walk, steps.slice(0, Math.min(callsMax, stepsMax - walk.steps)));
+      const missing = await takeSteps(
+        this.#source,
+        walk,
+        steps.slice(0, Math.min(callsMax, stepsMax - walk.steps)),
+      );
       // a reorganisation moves what it leads to, too
       if (missing !== null)
         return (await isOnChain()) ? unknown(missing.missing) : unknown(reorganised, true);
@@ -169,24 +174,5 @@ export class SatTracer {
     const found: KnownSats = { output, state: 'known', steps: walk.steps, ranges: walk.ranges() };
     this.#known.set(key, found);
     return found;
-  }
-
-  async #take(walk: Walk, steps: readonly Step[]): Promise<Missing | null> {
-    const taken = await Promise.all(
-      steps.map(async (step) => {
-        if (step.kind === 'fees') {
-          const payers = await this.#source.feePayers(step.height);
-          return 'missing' in payers ? payers : () => walk.learnFees(step.height, payers);
-        }
-        const { txid, height } = step;
-        const transaction = await this.#source.transaction(txid, height);
-        return 'missing' in transaction ? transaction : () => walk.learn(txid, height, transaction);
-      }),
-    );
-    for (const each of taken) {
-      if (typeof each !== 'function') return each;
-      each();
-    }
-    return null;
   }
 }

@@ -1,0 +1,71 @@
+import type { TxidHex } from '#kernel/primitives/hash.ts';
+import type { Height } from '#kernel/primitives/height.ts';
+import { feesBack, type Step, type StepBack, stepBack } from './step-back.ts';
+import type { FeePayer, TracedOutpoint, TracedTransaction } from './trace-source.ts';
+import { WaitingSteps } from './waiting-steps.ts';
+
+/** A place between two sats of an output. */
+export interface PlaceInOutput extends TracedOutpoint {
+  /** Of the block that made the output. */
+  readonly height: Height;
+  /** How many of the output's sats lie before it: from 1 to its value - 1. */
+  readonly offset: number;
+}
+
+/** Two sats side by side, and which question they answer. */
+interface Neighbours {
+  readonly question: number;
+  readonly vout: number | null;
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * Tells whether ranges of outputs are cut at some places: whether the sats on both sides came from different outputs, or
+ * from the subsidy and from fees. It follows each pair of sats back only until they part, or to the subsidy that mined
+ * both: one way a place, however many ways lead to the output. Pure, as `Walk`.
+ */
+export class CutWalk {
+  /** By place. */
+  readonly #cuts: boolean[];
+  readonly #waiting = new WaitingSteps<Neighbours>();
+
+  constructor(places: readonly PlaceInOutput[]) {
+    this.#cuts = places.map(() => false);
+    for (const [question, { txid, height, vout, offset }] of places.entries()) {
+      const neighbours = { question, vout, from: offset - 1, to: offset + 1 };
+      this.#waiting.add({ kind: 'transaction', txid, height }, neighbours);
+    }
+  }
+
+  /** What it must know next, all of one height; none: the walk is done. */
+  next(): readonly Step[] {
+    return this.#waiting.next();
+  }
+
+  /** Throws `node_answer_invalid` where the transaction does not fit what spends it. */
+  learn(txid: TxidHex, height: Height, transaction: TracedTransaction): void {
+    this.#take({ kind: 'transaction', txid, height }, stepBack(txid, height, transaction));
+  }
+
+  /** Throws `node_answer_invalid` where the fees are less than what the coinbase takes. */
+  learnFees(height: Height, payers: readonly FeePayer[]): void {
+    this.#take({ kind: 'fees', height }, feesBack(height, payers));
+  }
+
+  #take(step: Step, back: StepBack): void {
+    for (const neighbours of this.#waiting.take(step)) {
+      const { question } = neighbours;
+      const [part, other] = back.partsOf(neighbours);
+      if (part === undefined) continue;
+      if (other !== undefined) this.#cuts[question] = true;
+      else if (part.source !== null)
+        this.#waiting.add(part.source, { question, vout: part.vout, from: part.from, to: part.to });
+    }
+  }
+
+  /** Per place. Only of a walk that is done. */
+  cuts(): readonly boolean[] {
+    return this.#cuts;
+  }
+}

@@ -1,0 +1,65 @@
+import type { TxidHex } from '#kernel/primitives/hash.ts';
+import { asHeight, type Height } from '#kernel/primitives/height.ts';
+import type { Step } from './step-back.ts';
+
+/** What waits for the steps of one block. */
+interface Waiters<Waiting> {
+  readonly transactions: Map<TxidHex, Waiting[]>;
+  fees: Waiting[];
+}
+
+/**
+ * What waits for steps back. The latest blocks come first, so that a transaction is asked for once, however many ways
+ * lead to it.
+ */
+export class WaitingSteps<Waiting> {
+  readonly #byHeight = new Map<number, Waiters<Waiting>>();
+  /** No higher block has anything. It only goes down, as every step leads back: all looks for it take one pass. */
+  #highest = 0;
+
+  add(step: Step, waiting: Waiting): void {
+    const { transactions, fees } = this.#ofBlock(step.height);
+    if (step.kind === 'fees') {
+      fees.push(waiting);
+      return;
+    }
+    const others = transactions.get(step.txid);
+    if (others === undefined) transactions.set(step.txid, [waiting]);
+    else others.push(waiting);
+  }
+
+  #ofBlock(height: Height): Waiters<Waiting> {
+    const known = this.#byHeight.get(height);
+    if (known !== undefined) return known;
+    const made: Waiters<Waiting> = { transactions: new Map(), fees: [] };
+    this.#byHeight.set(height, made);
+    this.#highest = Math.max(this.#highest, height);
+    return made;
+  }
+
+  /** What must be known next, all of one block; none: nothing waits. */
+  next(): readonly Step[] {
+    if (this.#byHeight.size === 0) return [];
+    while (!this.#byHeight.has(this.#highest)) this.#highest--;
+    const height = asHeight(this.#highest);
+    const { transactions } = this.#ofBlock(height);
+    // fees last: they lead to transactions of the same block
+    if (transactions.size === 0) return [{ kind: 'fees', height }];
+    return [...transactions.keys()].map((txid): Step => ({ kind: 'transaction', txid, height }));
+  }
+
+  /** What waits for a step, which waits no longer. */
+  take(step: Step): readonly Waiting[] {
+    const ofBlock = this.#ofBlock(step.height);
+    const { transactions, fees } = ofBlock;
+    let taken: readonly Waiting[] = fees;
+    if (step.kind === 'fees') {
+      ofBlock.fees = [];
+    } else {
+      taken = transactions.get(step.txid) ?? [];
+      transactions.delete(step.txid);
+    }
+    if (transactions.size === 0 && ofBlock.fees.length === 0) this.#byHeight.delete(step.height);
+    return taken;
+  }
+}
