@@ -289,7 +289,7 @@ export const configSchema = Type.Object(
       // a week; each block takes some 500 kB
       default: 1008,
       description:
-        'newest blocks that an index of sats can take back: a deeper reorganisation ends it, and needs a new index',
+        'newest blocks of which an index of sats keeps what they spent: for a deeper reorganisation it is traced anew, through a node that has all blocks',
     }),
     ...utxoSettings,
     ...orderSettings,

@@ -202,15 +202,16 @@ export class BlockWriter {
   async undo(
     height: Height | -1,
     hooks: readonly UndoHook[],
-    { signal, onUndone }: Omit<UndoOptions, 'tables'> = {},
+    { onUndone, ...options }: Omit<UndoOptions, 'tables'> = {},
   ): Promise<void> {
-    await this.finish();
+    // undo knows rows alone, and a load that was interrupted has put some off
+    await this.settle();
     const { memory } = this;
     const session = this.#session;
     let startedAt = performance.now();
     await undoAbove(session.writer, height, hooks, {
+      ...options,
       tables: session.tables,
-      ...(signal === undefined ? {} : { signal }),
       onUndone: (block) => {
         memory.tracked.apply(block.tracked);
         this.#derivedMemories.unlearn(block.derived);

@@ -6,6 +6,7 @@ import type { DerivedTable } from '#indexer/derived/derived-table.ts';
 import { derivedTables } from '#indexer/derived/derived-tables.ts';
 import type { TrackedChanges } from '#indexer/ledger/ledger-block.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
+import type { PastChain } from '#kernel/contracts/past-chain.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { failpoint } from '#kernel/failpoint.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
@@ -45,6 +46,8 @@ export interface UndoOptions {
   readonly onUndone?: (block: UndoneBlock) => void;
   /** Derived tables that the database may have; absent: all known ones. */
   readonly tables?: readonly DerivedTable[];
+  /** What the blocks did, for tables that do not keep it for so long; absent: tables alone tell. */
+  readonly past?: PastChain | undefined;
 }
 
 /**
@@ -58,23 +61,34 @@ export async function undoAbove(
   client: pg.ClientBase,
   height: Height | -1,
   hooks: readonly UndoHook[],
-  { signal, onUndone, tables = derivedTables }: UndoOptions = {},
+  { signal, onUndone, tables = derivedTables, past }: UndoOptions = {},
 ): Promise<BlockRef | null> {
   let tip = await readTip(client, height);
   if (tip.above === null) return tip.below;
-  // undo finds moved inscriptions and newest children by these; an interrupted first load has not built them yet
   const affected = await tablesAbove(client, tables, height);
-  for (const table of affected) await table.refuseUndo?.(client, height);
-  await ensureSecondaryIndexes(client, { wanted: indexesForUndo(affected), tables: affected });
-  await withTransaction(client, completeOutbox);
+  await begin(client, height, affected, past ?? null);
   while (tip.above !== null) {
     signal?.throwIfAborted();
     const { above: ref, below, free } = tip;
+    for (const table of affected) await table.prepareUndo?.(client, ref, past ?? null, signal);
     const undone = await withTransaction(client, (tx) => undoBlock(tx, { ref, below, free, hooks, tables }));
     onUndone?.({ ref, tip: below, free, ...undone });
     tip = await readTip(client, height);
   }
   return tip.below;
+}
+
+/** Before the first block is taken back. */
+async function begin(
+  client: pg.ClientBase,
+  height: Height | -1,
+  tables: readonly DerivedTable[],
+  past: PastChain | null,
+): Promise<void> {
+  for (const table of tables) await table.refuseUndo?.(client, height, past);
+  // undo finds moved inscriptions and newest children by these; an interrupted first load has not built them yet
+  await ensureSecondaryIndexes(client, { wanted: indexesForUndo(tables), tables });
+  await withTransaction(client, completeOutbox);
 }
 
 interface TipRow {

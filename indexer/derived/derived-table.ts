@@ -5,6 +5,7 @@ import type { HeldInscriptions, LedgerBlock } from '#indexer/ledger/ledger-block
 import type { FingerprintKey } from '#indexer/transaction/outpoint-fingerprint.ts';
 import type { ParsedBlock } from '#indexer/workers/parse-pool.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
+import type { PastChain } from '#kernel/contracts/past-chain.ts';
 import type { AppError } from '#kernel/errors/app-error.ts';
 import type { CopyEncoder, CopyTarget } from '#kernel/pg/copy-binary.ts';
 import type { Height } from '#kernel/primitives/height.ts';
@@ -227,8 +228,19 @@ export interface DerivedTable {
    * none.
    */
   readonly settle?: (tx: pg.ClientBase, memory: DerivedMemory | null) => Promise<void>;
-  /** Throws where it cannot take back the blocks above a height. Absent: it can. */
-  readonly refuseUndo?: (tx: pg.ClientBase, height: Height | -1) => Promise<void>;
+  /**
+   * Throws where it cannot take back the blocks above a height, before the first of them is. Absent: it can.
+   *
+   * @param past null: what the blocks did can be read nowhere but in the tables
+   */
+  readonly refuseUndo?: (client: pg.ClientBase, height: Height | -1, past: PastChain | null) => Promise<void>;
+  /** Makes ready to take back the block at the tip, before the transaction that does. Absent: it is ready. */
+  readonly prepareUndo?: (
+    client: pg.ClientBase,
+    ref: BlockRef,
+    past: PastChain | null,
+    signal?: AbortSignal,
+  ) => Promise<void>;
   /**
    * Undoes the block at the tip of the table. The inscriptions' rows still exist. Returns what memory must unlearn,
    * where the table has one.

@@ -8,6 +8,7 @@ import type { ParseThreads } from '#indexer/workers/parse-threads.ts';
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import type { FollowerStatus } from '#kernel/contracts/follower-status.ts';
 import type { LiveBlockSource } from '#kernel/contracts/live-source.ts';
+import type { PastChain } from '#kernel/contracts/past-chain.ts';
 import type { AppError } from '#kernel/errors/app-error.ts';
 import type { BlockHashHex } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
@@ -63,6 +64,8 @@ export interface FollowOptions {
   readonly standby?: boolean;
   /** Run in the transaction of an undo. */
   readonly undoHooks?: readonly UndoHook[];
+  /** The past of what is indexed, for reorganisations deeper than `satsKeepBlocks`; absent: they are refused. */
+  readonly past?: PastChain | undefined;
   /** Searches of this process, to which loading gives way; absent: this process serves no searches. */
   readonly demand?: SearchDemand;
   /** Learns whether blocks are being applied; absent: no other work waits for them. */

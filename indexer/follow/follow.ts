@@ -272,9 +272,9 @@ class Follower {
   }
 
   async #undo(writer: BlockWriter, height: Height | -1): Promise<void> {
-    const { undoHooks, signal, onUndo } = this.#options;
+    const { undoHooks, signal, onUndo, past } = this.#options;
     onUndo?.((this.#tip?.height ?? height) - height, height);
-    await this.#connection.run(() => writer.undo(height, undoHooks ?? [], { signal }));
+    await this.#connection.run(() => writer.undo(height, undoHooks ?? [], { signal, past }));
     this.#tip = writer.tip;
     this.#undoneAbove = Math.min(this.#undoneAbove ?? height, height);
   }

@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { openChainSession } from '#indexer/apply/chain-session.ts';
 import { type UndoHook, undoAbove } from '#indexer/apply/undo.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
+import type { PastChain } from '#kernel/contracts/past-chain.ts';
 import { postgresFailure } from '#kernel/pg/postgres-failure.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
@@ -13,6 +14,8 @@ export interface RollbackOptions {
   readonly height: Height;
   readonly signal: AbortSignal;
   readonly undoHooks?: readonly UndoHook[];
+  /** As in `FollowOptions`. */
+  readonly past?: PastChain | undefined;
   /** Called after each block that was taken back. */
   readonly onUndone?: (ref: BlockRef) => void;
 }
@@ -29,13 +32,14 @@ export interface RollbackSummary {
  * another process holds the writer's lock.
  */
 export async function rollback(options: RollbackOptions): Promise<RollbackSummary> {
-  const { pool, network, height, signal, undoHooks, onUndone } = options;
+  const { pool, network, height, signal, undoHooks, onUndone, past } = options;
   try {
     const session = await openChainSession(pool, network);
     try {
       let blocks = 0;
       const tip = await undoAbove(session.writer, height, undoHooks ?? [], {
         signal,
+        past,
         onUndone: ({ ref }) => {
           blocks++;
           onUndone?.(ref);

@@ -14,6 +14,7 @@ import type { CommandContext } from './command-context.ts';
 import type { Database } from './database.ts';
 import { makeDerivedTables, wantedTables } from './derived-tables.ts';
 import { mempoolFollower } from './mempool.ts';
+import { pastOfNode } from './past.ts';
 import { followerReports } from './reports/follower-reports.ts';
 import type { OperationsParts } from './reports/operations.ts';
 import { boundOf, recordStages } from './reports/stages.ts';
@@ -33,8 +34,8 @@ export interface IndexBlocksOptions {
   readonly until?: Height | undefined;
   /** Given in a process that serves: it answers searches meanwhile, and stands by where another process indexes. */
   readonly operations: OperationsParts | null;
-  /** Given where the source is a node whose mempool is followed too. */
-  readonly node?: BitcoinNode;
+  /** The node whose source it is; a process that serves follows its mempool too. Null: a folder. */
+  readonly node: BitcoinNode | null;
 }
 
 /**
@@ -73,7 +74,7 @@ export async function indexBlocks(
   const catchUp = (): Promise<void> => makeDerivedTables(context, { source, pool, activity, operations });
   // while serving, derived tables catch up in parallel with the writer; in a command that ends, after it
   if (operations !== null) catchUp().catch((error: unknown) => lifecycle.fail(error));
-  const mempool = node === undefined ? null : mempoolFollower(context, node, pool);
+  const mempool = node === null || operations === null ? null : mempoolFollower(context, node, pool);
   const { finish, ...reports } = followerReports(context, operations, mempool, () => stages.bound(boundOf));
   return lifecycle.run(
     'indexing',
@@ -89,6 +90,7 @@ export async function indexBlocks(
         standby: operations !== null,
         waitsForPeople: operations !== null,
         undoHooks: [forgetAbove],
+        past: node === null ? undefined : pastOfNode({ pool, node, blocks: source, logger }),
         ...demand,
         textMaxBytes: config.searchTextMaxBytes,
         eventsKeepBlocks: config.eventsKeepBlocks,

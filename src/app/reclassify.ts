@@ -60,7 +60,7 @@ export async function reclassifySales(
     throw new AppError('nothing_indexed', 'There is nothing to reclassify: no block is indexed.');
   }
   if (!config.indexSales) throw notIndexed();
-  const source = await openSource(context, database, { tip, away: 'throw' });
+  const { source } = await openSource(context, database, { tip, away: 'throw' });
   const pool = createPool(database.url, {
     applicationName: 'satscribe reclassify',
     onError: (error) => logger.warn({ err: error }, 'an idle connection was lost'),

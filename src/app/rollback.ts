@@ -1,12 +1,16 @@
-import { rollback } from '#indexer/follow/rollback.ts';
+import { type RollbackSummary, rollback } from '#indexer/follow/rollback.ts';
+import type { PastChain } from '#kernel/contracts/past-chain.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { takeAdvisoryLock } from '#kernel/pg/advisory-lock.ts';
 import { connectClient, createPool } from '#kernel/pg/pool.ts';
 import { type BlockHashHex, displayHash } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
+import type { NetworkName } from '#kernel/primitives/network.ts';
 import { forgetAbove } from '#search/segments/forget-segments.ts';
 import type { CommandContext } from './command-context.ts';
 import { type Database, networkOf, openDatabase, tipOf } from './database.ts';
+import { type ConnectedNode, linkedNode } from './node.ts';
+import { pastOfNode } from './past.ts';
 
 /** The undo of the current block is finished before the end. */
 const rollbackStopMs = 60_000;
@@ -44,21 +48,46 @@ export async function rollbackTo(
     onError: (error) => logger.warn({ err: error }, 'an idle connection was lost'),
   });
   lifecycle.add('rollback connections', () => pool.end());
-  const { blocks, tip } = await lifecycle.run(
-    'rollback',
-    (signal) =>
-      rollback({
-        pool,
-        network,
-        height,
-        signal,
-        undoHooks: [forgetAbove],
-        onUndone: (ref) =>
-          logger.info({ height: ref.height, hash: displayHash(ref.hash) }, 'block taken back'),
-      }),
-    rollbackStopMs,
-  );
+  const takeBack = (past?: PastChain): Promise<RollbackSummary> =>
+    lifecycle.run(
+      'rollback',
+      (signal) =>
+        rollback({
+          pool,
+          network,
+          height,
+          signal,
+          undoHooks: [forgetAbove],
+          past,
+          onUndone: (ref) =>
+            logger.info({ height: ref.height, hash: displayHash(ref.hash) }, 'block taken back'),
+        }),
+      rollbackStopMs,
+    );
+  const { blocks, tip } = await takeBack().catch(async (error: unknown) => {
+    if (!isForgotten(error)) throw error;
+    // nothing was taken back: a node knows what the tables do not keep
+    const { node, source } = await nodeFor(context, network, error);
+    return takeBack(pastOfNode({ pool, node, blocks: source, logger }));
+  });
   return { blocks, height: tip?.height ?? null, hash: tip === null ? null : displayHash(tip.hash) };
+}
+
+const isForgotten = (error: unknown): error is AppError =>
+  error instanceof AppError && error.code === 'sats_forgotten';
+
+/** The node of the settings. Throws `otherwise` where none answers. */
+async function nodeFor(
+  context: CommandContext,
+  network: NetworkName,
+  otherwise: AppError,
+): Promise<ConnectedNode> {
+  try {
+    return await (await linkedNode(context, network)).connected;
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'node_unreachable') throw otherwise;
+    throw error;
+  }
 }
 
 /** Keeps services from starting their work until this process ends. */

@@ -9,17 +9,19 @@ import { SatTracer } from '#sat-ranges/sat-tracer.ts';
 /** The sats of unspent outputs: from the index of sats where the database has one, and else traced back. */
 export function openSatTracer(pool: pg.Pool, node: TraceRpc, blocks: BlockSource): SatTracer {
   return new SatTracer(
-    new NodeTraceSource(node, blocks, ({ txid, vout, value, height, blockHash }, signal) => {
-      const id = parseTxid(txid);
-      const hash = parseBlockHash(blockHash);
-      // what the node named is well-formed; anything else is in no index
-      if (id === null || hash === null) return Promise.resolve(null);
-      const read = { outpoint: { txid: id, vout }, block: { height, hash } };
-      return withSnapshot(
-        pool,
-        ({ client }) => satRangesInBlock(client, read.outpoint, value, read.block),
-        signal,
-      );
+    new NodeTraceSource(node, blocks, {
+      indexed: ({ txid, vout, value, height, blockHash }, signal) => {
+        const id = parseTxid(txid);
+        const hash = parseBlockHash(blockHash);
+        // what the node named is well-formed; anything else is in no index
+        if (id === null || hash === null) return Promise.resolve(null);
+        const read = { outpoint: { txid: id, vout }, block: { height, hash } };
+        return withSnapshot(
+          pool,
+          ({ client }) => satRangesInBlock(client, read.outpoint, value, read.block),
+          signal,
+        );
+      },
     }),
   );
 }

@@ -61,7 +61,7 @@ export async function serveFolder(
   if (config.role !== 'api') {
     startPayments(context, database, source, null);
     const index = async (): Promise<void> => {
-      await indexBlocks(context, database, { source, operations });
+      await indexBlocks(context, database, { source, node: null, operations });
     };
     await servingOn(context, database, index);
     // no new work begins once the process ends

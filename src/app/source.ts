@@ -2,6 +2,7 @@ import { readFollowerReport } from '#chain/blocks/follower-status.queries.ts';
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import type { LiveBlockSource } from '#kernel/contracts/live-source.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
+import type { BitcoinNode } from '#node/bitcoin-node.ts';
 import { type SettingName, settings } from '#src/config.ts';
 import { openBlocks } from './block-folder.ts';
 import type { CommandContext } from './command-context.ts';
@@ -15,14 +16,20 @@ export interface SourceWanted {
   readonly away: 'wait' | 'throw';
 }
 
+export interface OpenedSource {
+  readonly source: BlockSource | LiveBlockSource;
+  /** Null: a folder of blocks. */
+  readonly node: BitcoinNode | null;
+}
+
 /** The source that the settings name: the blocks folder, else the node. */
 export async function openSource(
   context: CommandContext,
   database: Database,
   { tip, away }: SourceWanted,
-): Promise<BlockSource | LiveBlockSource> {
+): Promise<OpenedSource> {
   const { blocksDir } = context.config;
-  if (blocksDir !== undefined) return openBlocks(context, blocksDir, tip);
+  if (blocksDir !== undefined) return { source: await openBlocks(context, blocksDir, tip), node: null };
   if (away === 'throw') await refuseUnnamedFolder(context, database);
   const network = await networkOf(database);
   const missed = Promise.withResolvers<never>();
@@ -30,7 +37,7 @@ export async function openSource(
     if (away === 'throw' && problem !== null && problem.code !== 'node_warming_up') missed.reject(problem);
   };
   const { connected } = linkNode(context, { network, onProblem });
-  return (await Promise.race([connected, missed.promise])).source;
+  return Promise.race([connected, missed.promise]);
 }
 
 /** Where no source is named, and the index came from a folder, the error must not blame the node. */

@@ -24,7 +24,7 @@ export interface VerifyRange {
 export async function verifyIndexed(context: CommandContext, { from, to, tip }: VerifyRange): Promise<void> {
   const { config, lifecycle, logger, print } = context;
   const database = await openDatabase(context, 'existing');
-  const source = await openSource(context, database, { tip, away: 'throw' });
+  const { source } = await openSource(context, database, { tip, away: 'throw' });
   const pool = createPool(database.url, {
     applicationName: 'satscribe verify',
     onError: (error) => logger.warn({ err: error }, 'an idle connection was lost'),

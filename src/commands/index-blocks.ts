@@ -50,7 +50,10 @@ async function runIndex(context: CommandContext): Promise<void> {
     import('#src/app/blocks.ts'),
     import('#src/app/source.ts'),
   ]);
-  const source = folder ?? (await openSource(context, database, { tip, away: 'wait' }));
-  const summary = await indexBlocks(context, database, { source, until, operations: null });
+  const opened =
+    folder === null
+      ? await openSource(context, database, { tip, away: 'wait' })
+      : { source: folder, node: null };
+  const summary = await indexBlocks(context, database, { ...opened, until, operations: null });
   await context.print(`${JSON.stringify(summary)}\n`);
 }

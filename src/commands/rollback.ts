@@ -8,7 +8,8 @@ export const rollbackCommand: Command = {
   summary: 'take back all blocks above a height',
   details: `Works from the tables alone, one block at a time: an interruption leaves whole blocks. First end the
 service that indexes into the same database (database_busy). Its next start continues from there. Asks
-on a terminal; elsewhere it needs --yes.
+on a terminal; elsewhere it needs --yes. An index of sats keeps what its newest blocks spent
+(SATS_KEEP_BLOCKS); for deeper ones a node that has all blocks is asked.
 
   satscribe rollback --to 840000
   satscribe rollback --to 840000 --yes`,
@@ -27,6 +28,8 @@ on a terminal; elsewhere it needs --yes.
       setting: null,
       default: null,
     },
+    settingFlag('bitcoinRpcUrl', 'URL'),
+    settingFlag('bitcoinCookieFile', 'FILE'),
     settingFlag('dataDir', 'DIR'),
     settingFlag('logLevel', 'LEVEL'),
   ],

@@ -76,11 +76,14 @@ export class BlockReads {
   async spentOutputs(hash: BlockHash, options: ReadOptions = {}): Promise<SpentOutputs> {
     const shown = displayHash(hash);
     const path = `/rest/spenttxouts/${shown}.bin`;
-    const fromRest = await this.#byRest('spenttxouts', path, spentBytesMax, options, (bytes) => {
-      // the number of transactions and the empty entry of the coinbase
-      if (bytes.length < 2) throw truncated(`The spent outputs of block ${shown}`, bytes.length, shown);
-      return { bytes, heights: null };
-    });
+    const fromRest =
+      options.withHeights === true
+        ? null
+        : await this.#byRest('spenttxouts', path, spentBytesMax, options, (bytes) => {
+            // the number of transactions and the empty entry of the coinbase
+            if (bytes.length < 2) throw truncated(`The spent outputs of block ${shown}`, bytes.length, shown);
+            return { bytes, heights: null };
+          });
     if (fromRest !== null) return fromRest;
     const bounds = { bytesMax: blockDetailsBytesMax, signal: options.signal };
     return this.#explained(shown, () => this.#bulk.spentOutputs(shown, bounds));

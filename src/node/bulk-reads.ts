@@ -10,6 +10,8 @@ import type { AnswerKind, HexBatch, RawMempool, ReadAnswers } from './large-answ
 import { type Call, failureOfAnswer } from './node-failure.ts';
 
 export interface ReadOptions {
+  /** Of spent outputs, the heights are needed too, which RPC alone knows. */
+  readonly withHeights?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly buffers?: BufferPool | undefined;
 }

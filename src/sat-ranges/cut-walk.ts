@@ -1,16 +1,9 @@
+import type { PlaceInOutput } from '#kernel/contracts/past-chain.ts';
 import type { TxidHex } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import { feesBack, type Step, type StepBack, stepBack } from './step-back.ts';
-import type { FeePayer, TracedOutpoint, TracedTransaction } from './trace-source.ts';
+import type { FeePayer, TracedTransaction } from './trace-source.ts';
 import { WaitingSteps } from './waiting-steps.ts';
-
-/** A place between two sats of an output. */
-export interface PlaceInOutput extends TracedOutpoint {
-  /** Of the block that made the output. */
-  readonly height: Height;
-  /** How many of the output's sats lie before it: from 1 to its value - 1. */
-  readonly offset: number;
-}
 
 /** Two sats side by side, and which question they answer. */
 interface Neighbours {

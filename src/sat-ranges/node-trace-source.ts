@@ -1,5 +1,4 @@
 import { LRUCache } from 'lru-cache';
-import { SpentReader } from '#indexer/parse/spent-outputs.ts';
 import { RawTransactions } from '#indexer/transaction/raw-transaction.ts';
 import { satsOfBitcoins } from '#kernel/bitcoin/amount.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
@@ -10,6 +9,7 @@ import { FairGate } from '#kernel/fair-gate.ts';
 import { type BlockHashHex, displayHash, parseBlockHash, type TxidHex } from '#kernel/primitives/hash.ts';
 import { asHeight, genesisHeight, type Height } from '#kernel/primitives/height.ts';
 import { subsidyAt } from '#kernel/primitives/network.ts';
+import { spentMismatch, spentValues } from './spent-values.ts';
 import type {
   FeePayer,
   IndexedRanges,
@@ -67,6 +67,16 @@ interface NodeTransaction {
   readonly vout: readonly { readonly value: number; readonly scriptPubKey: { readonly hex: string } }[];
 }
 
+/** Hashes of an indexed chain: from a height downwards, as many as it has, at most `count`. */
+export type ChainHashes = (from: Height, count: number) => Promise<readonly BlockHashHex[]>;
+
+export interface NodeTraceOptions {
+  /** An index of all sats, where there is one. */
+  readonly indexed?: IndexedRanges | undefined;
+  /** The chain whose transactions are meant, also where the node has left it; absent: the node's best chain. */
+  readonly chain?: ChainHashes | undefined;
+}
+
 /**
  * Transactions from a node, which needs no txindex: the block of each is known by its height. The node reads the block
  * and what it spends for every one of them; fees are read from the raw block.
@@ -80,7 +90,8 @@ export class NodeTraceSource implements TraceSource {
     waitMs: callWaitMs,
     refusal: () => new AppError('sats_busy', 'too many outputs are looked up: try again in a few seconds'),
   });
-  readonly #blocks: BlockSource;
+  readonly #blocks: Pick<BlockSource, 'read'>;
+  readonly #chain: ChainHashes | undefined;
   readonly indexed: IndexedRanges | undefined;
   readonly #hashes = new LRUCache<Height, BlockHashHex>({ max: cachedHashesMax });
   /** By the hash of the block and the id. */
@@ -89,9 +100,9 @@ export class NodeTraceSource implements TraceSource {
     sizeCalculation: ({ inputs, outputs }) => outputs.length + (inputs?.length ?? 0) + 1,
   });
 
-  /** @param indexed an index of all sats, where there is one */
-  constructor(node: TraceRpc, blocks: BlockSource, indexed?: IndexedRanges) {
+  constructor(node: TraceRpc, blocks: Pick<BlockSource, 'read'>, { indexed, chain }: NodeTraceOptions = {}) {
     this.indexed = indexed;
+    this.#chain = chain;
     this.#node = node;
     this.#blocks = blocks;
   }
@@ -154,7 +165,8 @@ export class NodeTraceSource implements TraceSource {
     const cached = this.#transactions.get(key);
     if (cached !== undefined) return cached;
     const found = await this.#ask<NodeTransaction>('getrawtransaction', [txid, 2, blockHash]);
-    if (found === null || found.in_active_chain === false) return null;
+    const isStale = found?.in_active_chain === false && this.#chain === undefined;
+    if (found === null || isStale) return null;
     const outputs = found.vout.map(({ value }): number => satsOfBitcoins(value));
     const isCoinbase = found.vin[0]?.coinbase !== undefined;
     const inputs = isCoinbase ? null : inputsOf(found.vin);
@@ -186,6 +198,7 @@ export class NodeTraceSource implements TraceSource {
   async #hashAt(height: Height, fresh: boolean, asker?: Asker): Promise<BlockHashHex | null> {
     const cached = fresh ? undefined : this.#hashes.get(height);
     if (cached !== undefined) return cached;
+    if (this.#chain !== undefined) return this.#keepHashes(height, await this.#chain(height, hashesAtOnce));
     if (!fresh && this.#node.batch !== undefined) return this.#hashesDownFrom(height, asker);
     const hash = await this.#ask<BlockHashHex>('getblockhash', [height], asker);
     if (hash !== null) this.#hashes.set(height, hash);
@@ -200,8 +213,12 @@ export class NodeTraceSource implements TraceSource {
       parameters: [height - below],
     }));
     const hashes = await this.#found(asker, (options) => this.#node.batch?.<BlockHashHex>(calls, options));
-    for (const [below, hash] of (hashes ?? []).entries()) this.#hashes.set(asHeight(height - below), hash);
-    return hashes?.[0] ?? null;
+    return this.#keepHashes(height, hashes ?? []);
+  }
+
+  #keepHashes(height: Height, hashes: readonly BlockHashHex[]): BlockHashHex | null {
+    for (const [below, hash] of hashes.entries()) this.#hashes.set(asHeight(height - below), hash);
+    return hashes[0] ?? null;
   }
 
   /** Null where the node does not have it. */
@@ -240,22 +257,11 @@ function inputsOf(inputs: readonly NodeInput[]): readonly TracedInput[] | undefi
 /** Throws `spent_outputs_mismatch` where the spent outputs do not fit the block. */
 function feePayersOf(block: Uint8Array, spentOutputs: Uint8Array): FeePayer[] {
   const transactions = RawTransactions.ofBlock(block);
-  const spent = new SpentReader(spentOutputs);
-  const payers: FeePayer[] = [];
-  const count = spent.compactSize();
-  for (let place = 0; place < count && !spent.isBroken; place++) {
-    let inputsTotal = 0;
-    for (let left = spent.compactSize(); left > 0 && !spent.isBroken; left--) inputsTotal += spent.output();
-    if (place === 0) continue;
+  return spentValues(transactions, spentOutputs).flatMap((values, place): FeePayer[] => {
+    if (place === 0) return [];
     const outputsTotal = transactions.outputValue(place);
-    const fee = inputsTotal - outputsTotal;
-    if (fee < 0) throw mismatch();
-    if (fee > 0) payers.push({ txid: displayHash(transactions.txid(place)), outputsTotal, fee });
-  }
-  if (count !== transactions.count || spent.isBroken) throw mismatch();
-  return payers;
-}
-
-function mismatch(): AppError {
-  return new AppError('spent_outputs_mismatch', 'the spent outputs do not fit the block');
+    const fee = values.reduce((sum, value) => sum + value, 0) - outputsTotal;
+    if (fee < 0) throw spentMismatch();
+    return fee === 0 ? [] : [{ txid: displayHash(transactions.txid(place)), outputsTotal, fee }];
+  });
 }

@@ -202,6 +202,8 @@ class ChaosRun {
       EVENTS_KEEP_BLOCKS: '1000000',
       INDEX_ADDRESSES: String(this.#random.unit() < 0.5),
       INDEX_SATS: String(this.#options.hasSats),
+      // most reorganisations are deeper: what their blocks spent is traced anew
+      SATS_KEEP_BLOCKS: '6',
     };
   }
 

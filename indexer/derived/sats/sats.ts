@@ -1,7 +1,9 @@
 import { strict as assert } from 'node:assert';
 import type pg from 'pg';
+import type { PastChain } from '#kernel/contracts/past-chain.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { copyBinary, encoderOf } from '#kernel/pg/copy-binary.ts';
+import { asBlockHash } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import type { DerivedTable, DerivedTarget } from '../derived-table.ts';
 import { everyBlock } from '../every-block.ts';
@@ -10,6 +12,7 @@ import { openSatMemory, writeRecent } from './recent-sats.ts';
 import { encodePacked, satTargets } from './sat-encoding.ts';
 import { satIndexes } from './sat-indexes.ts';
 import { SatRows } from './sat-rows.ts';
+import { traceSpent } from './trace-spent.ts';
 
 const nothing = new Uint8Array(0);
 
@@ -41,13 +44,19 @@ export const sats: DerivedTable = {
   },
   settle: writeRecent,
   refuseUndo,
+  async prepareUndo(client, ref, past, signal) {
+    const { rowCount } = await client.query('SELECT FROM chain.spent_sats WHERE height = $1', [ref.height]);
+    if (rowCount === 1) return;
+    assert(past !== null, 'an undo without the past was refused');
+    await traceSpent(client, ref, past, signal);
+  },
   async undo(tx, { ref: { height }, firstKey }) {
     const { rows } = await tx.query<{ outputs: Buffer }>(
       'DELETE FROM chain.spent_sats WHERE height = $1 RETURNING outputs',
       [height],
     );
     const [row] = rows;
-    if (row === undefined) throw forgotten(height);
+    assert(row !== undefined, `what block ${height} spent is known before it is taken back`);
     await tx.query('DELETE FROM chain.sats WHERE key >= $1', [firstKey]);
     await tx.query(
       `WITH ranges AS (DELETE FROM chain.sat_ranges WHERE height = $1),
@@ -63,21 +72,47 @@ export const sats: DerivedTable = {
   strays: partitionQuery,
 };
 
-/** Before the first block is taken back: a part of them would leave an index that fits no chain. */
-async function refuseUndo(tx: pg.ClientBase, height: Height | -1): Promise<void> {
-  const { rows } = await tx.query<{ lowest: Height | null }>(
-    `SELECT max(b.height) AS lowest FROM chain.blocks b
-     WHERE b.height > $1 AND NOT EXISTS (SELECT FROM chain.spent_sats s WHERE s.height = b.height)`,
+/**
+ * Before the first block is taken back: a part of them would leave a tip that fits no chain. Where the past must tell
+ * what the lowest of them spent, it is asked for that block, so that a node without it is known at once.
+ */
+async function refuseUndo(client: pg.ClientBase, height: Height | -1, past: PastChain | null): Promise<void> {
+  const { rows } = await client.query<UnkeptRow>(
+    `WITH unkept AS (
+       SELECT b.height, b.hash FROM chain.blocks b
+       WHERE b.height > $1 AND NOT EXISTS (SELECT FROM chain.spent_sats s WHERE s.height = b.height))
+     SELECT (SELECT max(height) FROM unkept) AS highest,
+       (SELECT hash FROM unkept ORDER BY height LIMIT 1) AS hash,
+       (SELECT min(height) FROM unkept) AS lowest,
+       (SELECT count(*)::integer FROM chain.recent_sats) AS unwritten,
+       (SELECT min(l.height) FROM chain.lost_sats l JOIN unkept u ON u.height = l.height
+        WHERE l.replaced_sats <> coalesce((SELECT before.replaced_sats FROM chain.lost_sats before
+          WHERE before.height < l.height ORDER BY before.height DESC LIMIT 1), 0)) AS twin`,
     [height],
   );
-  const lowest = rows[0]?.lowest ?? null;
-  if (lowest !== null) throw forgotten(lowest);
+  const [row] = rows;
+  assert(row !== undefined, 'a query without a table has one row');
+  const { highest, lowest, hash, unwritten, twin } = row;
+  if (highest === null || lowest === null || hash === null) return;
+  if (past === null) throw forgotten(highest, 'no node is there to tell');
+  if (unwritten > 0) throw forgotten(highest, 'the first load was interrupted: end it first');
+  if (twin !== null) throw forgotten(twin, 'its coinbase took the place of an earlier one (BIP 30)');
+  await past.transactions({ height: lowest, hash: asBlockHash(Uint8Array.from(hash)) });
 }
 
-function forgotten(height: Height): AppError {
+/** Blocks without a row of `chain.spent_sats`, and what else decides whether it can be made again. */
+interface UnkeptRow {
+  readonly highest: Height | null;
+  readonly lowest: Height | null;
+  readonly hash: Buffer | null;
+  readonly unwritten: number;
+  readonly twin: Height | null;
+}
+
+function forgotten(height: Height, why: string): AppError {
   return new AppError(
     'sats_forgotten',
-    `Block ${height} cannot be taken back: which sats it spent is no longer kept (SATS_KEEP_BLOCKS).`,
+    `Block ${height} cannot be taken back: which sats it spent is no longer kept (SATS_KEEP_BLOCKS), and ${why}.`,
     { height },
   );
 }

@@ -32,9 +32,9 @@ export const indexErrors = {
   },
   sats_forgotten: {
     meaning:
-      'A reorganisation or a rollback is deeper than SATS_KEEP_BLOCKS, and the database has the index of sats.',
+      'A reorganisation or a rollback is deeper than SATS_KEEP_BLOCKS, the database has the index of sats, and no node tells what the blocks spent: none is there, or it lacks blocks.',
     action:
-      'Fill an empty database, with a larger SATS_KEEP_BLOCKS where such reorganisations are expected: another DATA_DIR or DATABASE_URL. The old one answers as before, as an `api` process or without a source.',
+      'Name a node that has all blocks, the stale ones too, and is not pruned; the message says what is missing. Otherwise fill an empty database, with a larger SATS_KEEP_BLOCKS: another DATA_DIR or DATABASE_URL. The old one answers as before, as an `api` process or without a source.',
     retry: 'never',
   },
 } as const;

@@ -2,23 +2,30 @@ import fc from 'fast-check';
 import type pg from 'pg';
 import { describe, expect, test } from 'vitest';
 import { satRangesOf } from '#chain/sats/sat-ranges.queries.ts';
+import { traceSpent } from '#indexer/derived/sats/trace-spent.ts';
 import { follow } from '#indexer/follow/follow.ts';
 import type { FollowOptions } from '#indexer/follow/follow-options.ts';
+import { rollback } from '#indexer/follow/rollback.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
 import { verifyChain } from '#indexer/verify/verify-chain.ts';
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
+import type { PastChain } from '#kernel/contracts/past-chain.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
 import { asTxid } from '#kernel/primitives/hash.ts';
 import { asHeight } from '#kernel/primitives/height.ts';
 import { comparisonWith } from '#test/support/chain/chain-dump.ts';
 import { GoldenChain, goldenChainNames } from '#test/support/chain/golden-chain.ts';
 import { indexFolder, indexTests } from '#test/support/chain/index-tests.ts';
+import { PastOfBlocks } from '#test/support/chain/past-of-blocks.ts';
 import { RandomSatChain } from '#test/support/chain/random-sat-chain.ts';
 import { RuneSource } from '#test/support/chain/rune-source.ts';
+import type { FedBlock } from '#test/support/chain/rune-store.ts';
 import { SatStore } from '#test/support/chain/sat-store.ts';
 import { readSatTables, satTablesOf } from '#test/support/chain/sat-tables.ts';
 import { parseThreads } from '#test/support/parse-threads.ts';
 import { propertyBounds, sampleStep } from '#test/support/property-runs.ts';
 
+const billion = 1_000_000_000;
 const { freshDatabase, folderOf } = indexTests();
 const { signal } = new AbortController();
 
@@ -92,13 +99,18 @@ class RandomSats {
   readonly source = new RuneSource();
   readonly store = new SatStore();
   readonly chain: RandomSatChain;
+  readonly #branch: FedBlock[] = [];
 
-  constructor(seed: string) {
-    this.chain = new RandomSatChain(seed);
+  constructor(seed: string, grain = 1) {
+    this.chain = new RandomSatChain(seed, grain);
   }
 
   grow(blocks: number): void {
-    for (let block = 0; block < blocks; block++) this.store.apply([this.source.push(this.chain.push())]);
+    for (let block = 0; block < blocks; block++) {
+      const fed = this.source.push(this.chain.push());
+      this.#branch.push(fed);
+      this.store.apply([fed]);
+    }
   }
 
   goBack(blocks: number): void {
@@ -106,7 +118,22 @@ class RandomSats {
       this.chain.pop();
       this.store.undo();
       this.source.pop();
+      this.#branch.pop();
     }
+  }
+
+  /** The chain as it is now, for a node that keeps it when it leaves it. */
+  past(): PastOfBlocks {
+    return new PastOfBlocks(this.#branch);
+  }
+}
+
+/** In so many blocks, whose coins are often cut where they were cut before, no coinbase has a twin (BIP 30). */
+function withoutTwins(text: string, blocks: number): RandomSats {
+  for (let serial = 0; ; serial++) {
+    const random = new RandomSats(`${text} ${serial}`, billion);
+    random.grow(blocks);
+    if (random.store.totals.replacedSats === 0) return random;
   }
 }
 
@@ -244,6 +271,120 @@ describe('random chains', () => {
       details: { height: 19 },
     });
     expect(await compare(pool)).toEqual([]);
+  });
+});
+
+describe('reorganisations that are deeper than what is kept', () => {
+  const keep = { satsKeepBlocks: 6 };
+
+  test('trace anew what their blocks spent', async () => {
+    let steps = 0;
+    for (const depth of [7, 16, 39]) {
+      const random = withoutTwins(`deep ${depth}`, 40);
+      const { pool } = await freshDatabase();
+      await index(pool, random.source, 7, keep);
+      const past = random.past();
+      random.goBack(depth);
+      random.grow(depth + 2);
+      await index(pool, random.source, 7, { ...keep, past });
+      expect(await readSatTables(pool)).toEqual(satTablesOf(random.store));
+      expect(await differences(pool, random.source)).toEqual([]);
+      steps += past.steps;
+    }
+    expect(steps).toBeGreaterThan(20);
+  });
+
+  test('make the rows that the blocks had made', async () => {
+    const random = withoutTwins('rows', 30);
+    const { pool } = await freshDatabase();
+    await index(pool, random.source, 7);
+    const read = async (): Promise<unknown[]> => {
+      const { rows } = await pool.query<{ outputs: Buffer }>(
+        'SELECT outputs FROM chain.spent_sats WHERE height = 29',
+      );
+      return rows;
+    };
+    const made = await read();
+    const client = await pool.connect();
+    const tip = (await random.source.refs()).at(-1)!;
+    await client.query('DELETE FROM chain.spent_sats');
+    await traceSpent(client, tip, random.past());
+    client.release();
+    expect(await read()).toEqual(made);
+  });
+
+  test('are possible after a first load that was interrupted, and by a rollback', async () => {
+    const random = withoutTwins('half a deep load', 60);
+    const { pool } = await freshDatabase();
+    const interrupted = new AbortController();
+    await index(pool, random.source, 7, {
+      ...keep,
+      onCommit: ({ position }) => {
+        if ((position.tip?.height ?? 0) > 20) interrupted.abort();
+      },
+      signal: interrupted.signal,
+    });
+    const past = random.past();
+    const to = asHeight(5);
+    const network = 'regtest';
+    await expect(rollback({ pool, network, height: to, signal, past })).rejects.toMatchObject({
+      code: 'sats_forgotten',
+      message: expect.stringContaining('interrupted') as string,
+    });
+    random.goBack(50);
+    random.grow(53);
+    await index(pool, random.source, 7, { ...keep, past });
+    expect(await readSatTables(pool)).toEqual(satTablesOf(random.store));
+    const later = random.past();
+    random.goBack(40);
+    expect(await rollback({ pool, network, height: asHeight(22), signal, past: later })).toMatchObject({
+      blocks: 40,
+    });
+    expect(await readSatTables(pool)).toEqual(satTablesOf(random.store));
+  });
+
+  test('are refused before they begin where nobody knows, and where a coinbase took another’s place', async () => {
+    const random = withoutTwins('pruned', 30);
+    const { pool } = await freshDatabase();
+    await index(pool, random.source, 7, keep);
+    const compare = await comparisonWith(pool);
+    const past = random.past();
+    random.goBack(20);
+    random.grow(21);
+    past.prunedBelow = 15;
+    await expect(index(pool, random.source, 7, { ...keep, past })).rejects.toMatchObject({
+      code: 'sats_forgotten',
+      message: expect.stringContaining('Block 10 is not there') as string,
+    });
+    expect(await compare(pool)).toEqual([]);
+    const twins = new RandomSats('twins');
+    while (twins.store.totals.replacedSats === 0) twins.grow(1);
+    twins.grow(8);
+    const other = await freshDatabase();
+    await index(other.pool, twins.source, 7, keep);
+    await expect(
+      rollback({ pool: other.pool, network: 'regtest', height: asHeight(0), signal, past: twins.past() }),
+    ).rejects.toMatchObject({ code: 'sats_forgotten', message: expect.stringContaining('BIP 30') as string });
+  });
+
+  test('end between blocks where the way back is cut off, and go on later', async () => {
+    const random = withoutTwins('cut off', 30);
+    const { pool } = await freshDatabase();
+    await index(pool, random.source, 7, keep);
+    const past = random.past();
+    random.goBack(20);
+    random.grow(21);
+    let calls = 0;
+    const cutOff: PastChain = {
+      transactions: (ref) => past.transactions(ref),
+      cuts: async (places) => {
+        if (++calls === 5) throw new AppError('node_unreachable', 'The node is gone.');
+        return past.cuts(places);
+      },
+    };
+    await index(pool, random.source, 7, { ...keep, past: cutOff });
+    expect(calls).toBeGreaterThan(5);
+    expect(await readSatTables(pool)).toEqual(satTablesOf(random.store));
   });
 });
 

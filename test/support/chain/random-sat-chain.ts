@@ -33,6 +33,7 @@ const burnt = Buffer.from('6a0101', 'hex');
  */
 export class RandomSatChain {
   readonly #random;
+  readonly #grain: number;
   #coins: Coin[] = [];
   #coinbases: Made[] = [];
   /** Of transactions but coinbases. */
@@ -41,8 +42,10 @@ export class RandomSatChain {
   #serial = 0;
   readonly #before: { coins: Coin[]; coinbases: Made[]; txids: Set<string> }[] = [];
 
-  constructor(seed: string) {
+  /** @param grain of which values are multiples; with a large one, coins are often cut where they were cut before */
+  constructor(seed: string, grain = 1) {
     this.#random = seededRandom(seed);
+    this.#grain = grain;
   }
 
   get height(): number {
@@ -112,15 +115,19 @@ export class RandomSatChain {
 
   /** Outputs of at most these sats: mostly all of them. */
   #outputs(worth: number): TestOutput[] {
-    let left = this.below(3) === 0 ? worth - this.below(Math.min(worth, 1_000_000_000) + 1) : worth;
+    let left = this.below(3) === 0 ? worth - this.#value(Math.min(worth, 1_000_000_000)) : worth;
     const outputs: TestOutput[] = [];
     for (let count = this.below(4); count > 0; count--) {
-      const value = this.below(4) === 0 ? 0 : this.below(left + 1);
+      const value = this.below(4) === 0 ? 0 : this.#value(left);
       left -= value;
       outputs.push({ value: BigInt(value), script: this.below(8) === 0 ? burnt : plain });
     }
     if (this.below(6) > 0) outputs.push({ value: BigInt(left), script: plain });
     return outputs.length === 0 ? [{ value: 0n, script: plain }] : outputs;
+  }
+
+  #value(most: number): number {
+    return Math.floor(this.below(most + 1) / this.#grain) * this.#grain;
   }
 
   #coinbase(reward: number): Made {

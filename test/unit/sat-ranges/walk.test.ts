@@ -1,11 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { PlaceInOutput } from '#kernel/contracts/past-chain.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { TxidHex } from '#kernel/primitives/hash.ts';
 import { asHeight } from '#kernel/primitives/height.ts';
 import { subsidyAt } from '#kernel/primitives/network.ts';
 import type { SatRange } from '#kernel/satributes/satribute.ts';
 import { firstSatAt } from '#kernel/sats/epoch.ts';
+import { CutWalk } from '#sat-ranges/cut-walk.ts';
+import { takeSteps } from '#sat-ranges/take-steps.ts';
 import type { TracedOutpoint, TracedOutput } from '#sat-ranges/trace-source.ts';
 import { Walk } from '#sat-ranges/walk.ts';
 import { type MadeTransaction, SatChain, sizeOf, txidOfNumber } from '#test/support/chain/sat-chain.ts';
@@ -14,22 +17,14 @@ import { propertyRuns } from '#test/support/property-runs.ts';
 const subsidy = 5_000_000_000;
 
 async function walked(chain: SatChain, output: TracedOutput): Promise<SatRange[]> {
-  const walk = new Walk(output);
-  for (let steps = walk.next(); steps.length > 0; steps = walk.next()) {
-    for (const step of steps) {
-      const { height } = step;
-      if (step.kind === 'fees') {
-        const payers = await chain.feePayers(height);
-        if ('missing' in payers) throw new Error(payers.missing);
-        walk.learnFees(height, payers);
-      } else {
-        const transaction = await chain.transaction(step.txid, height);
-        if ('missing' in transaction) throw new Error(transaction.missing);
-        walk.learn(step.txid, height, transaction);
-      }
-    }
-  }
-  return walk.ranges();
+  return (await ended(chain, new Walk(output))).ranges();
+}
+
+/** Goes on until a walk has all that it must know. */
+async function ended<Some extends Walk | CutWalk>(chain: SatChain, walk: Some): Promise<Some> {
+  for (let steps = walk.next(); steps.length > 0; steps = walk.next())
+    expect(await takeSteps(chain, walk, steps)).toBeNull();
+  return walk;
 }
 
 const outpoint = (txid: TxidHex, vout = 0): TracedOutpoint => ({ txid, vout });
@@ -214,6 +209,31 @@ describe('over random chains', () => {
         const chain = randomChain(given, twins);
         for (const { ranges, ...output } of chain.unspent.values())
           expect(await walked(chain, output)).toEqual(ranges);
+      }),
+      { numRuns: propertyRuns(60) },
+    );
+  });
+
+  test('a place between two sats is cut where ranges begin, and nowhere else', async () => {
+    await fc.assert(
+      fc.asyncProperty(numbers, fc.nat(), async (given, some) => {
+        const chain = randomChain(given, false);
+        const places: PlaceInOutput[] = [];
+        const expected: boolean[] = [];
+        for (const { ranges, txid, vout, height, value } of chain.unspent.values()) {
+          let end = 0;
+          const cuts = new Set(ranges.map((range) => (end += sizeOf([range]))));
+          for (const offset of [
+            ...cuts,
+            ...[...cuts].map((cut) => cut - 1),
+            1 + (some % Math.max(value, 1)),
+          ]) {
+            if (offset <= 0 || offset >= value) continue;
+            places.push({ txid, vout, height, offset });
+            expected.push(cuts.has(offset));
+          }
+        }
+        expect((await ended(chain, new CutWalk(places))).cuts()).toEqual(expected);
       }),
       { numRuns: propertyRuns(60) },
     );

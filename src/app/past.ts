@@ -1,0 +1,56 @@
+import type pg from 'pg';
+import { knownRefs } from '#indexer/follow/known-blocks.ts';
+import type { BlockSource } from '#kernel/contracts/block-source.ts';
+import type { PastChain } from '#kernel/contracts/past-chain.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import type { Logger } from '#kernel/logger.ts';
+import { displayHash } from '#kernel/primitives/hash.ts';
+import { asHeight } from '#kernel/primitives/height.ts';
+import type { BitcoinNode } from '#node/bitcoin-node.ts';
+import { NodePast } from '#sat-ranges/node-past.ts';
+import { NodeTraceSource } from '#sat-ranges/node-trace-source.ts';
+
+/** A block of mainnet takes minutes or hours: the log shows that something happens. */
+const progressEveryMs = 10_000;
+
+export interface PastParts {
+  /** Of the index. */
+  readonly pool: pg.Pool;
+  readonly node: BitcoinNode;
+  /** The node's. */
+  readonly blocks: Pick<BlockSource, 'read'>;
+  readonly logger: Logger;
+}
+
+/** What blocks of the indexed chain did, told by a node, which has them also when it has left them. */
+export function pastOfNode({ pool, node, blocks, logger }: PastParts): PastChain {
+  let toldAt = performance.now();
+  return new NodePast({
+    source: new NodeTraceSource(node.rpc, blocks, {
+      chain: async (height, count) => {
+        const client = await pool.connect();
+        try {
+          const refs = await knownRefs(client, asHeight(Math.max(0, height - count + 1)), height + 1);
+          return refs.toReversed().map(({ hash }) => displayHash(hash));
+        } finally {
+          client.release();
+        }
+      },
+    }),
+    readBlock: async ({ hash }, signal) => {
+      const [bytes, spent] = await Promise.all([
+        node.block(hash, { signal }),
+        node.spentOutputs(hash, { signal, withHeights: true }),
+      ]);
+      const { heights } = spent;
+      if (heights === null)
+        throw new AppError('node_answer_invalid', 'The node gives no heights of what a block spends.');
+      return { bytes, spentOutputs: spent.bytes, spentHeights: heights };
+    },
+    onStep: (taken) => {
+      if (performance.now() - toldAt < progressEveryMs) return;
+      toldAt = performance.now();
+      logger.info({ transactions: taken }, 'tracing the sats that a block spent, to take it back');
+    },
+  });
+}
