@@ -1,4 +1,3 @@
-import { fork } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
@@ -10,6 +9,7 @@ import { migrate } from '#kernel/pg/migrate.ts';
 import { createPool } from '#kernel/pg/pool.ts';
 import { cachedFolder } from '#test/builders/block-folder.ts';
 import { benchData, parametersName } from '../index/generated-chain.ts';
+import { processOutcome } from '../process-outcome.ts';
 import { median } from '../statistics.ts';
 import type { Section } from './section.ts';
 import { fillTrackedOutputs } from './tracked-database.ts';
@@ -48,17 +48,8 @@ interface Measured {
 const processFile = fileURLToPath(new URL('./tracked-process.ts', import.meta.url));
 const few = 100_000;
 
-async function run(task: TrackedTask): Promise<TrackedOutcome | null> {
-  const child = fork(processFile, [JSON.stringify(task)], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
-  let outcome: TrackedOutcome | null = null;
-  child.on('message', (message) => {
-    outcome = message as TrackedOutcome | null;
-  });
-  const code = await new Promise((resolve) => {
-    child.on('close', resolve);
-  });
-  if (code !== 0) throw new Error(`the ${task.kind} of the bench ended with code ${String(code)}`);
-  return outcome;
+function run(task: TrackedTask): Promise<TrackedOutcome | null> {
+  return processOutcome(processFile, task, `the ${task.kind} of the bench`);
 }
 
 async function measure(folder: string, outputs: number): Promise<Measured> {

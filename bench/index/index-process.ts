@@ -1,6 +1,6 @@
-import { fork } from 'node:child_process';
 import { renameSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { processOutcome } from '../process-outcome.ts';
 import type { Stage } from './stages.ts';
 
 /** The task of a separate process, so that its memory and event loop are measured alone. */
@@ -40,18 +40,8 @@ const processFile = fileURLToPath(new URL('./index-run.ts', import.meta.url));
 export async function runIndex(task: IndexTask): Promise<IndexOutcome> {
   const dataDir = `${task.dataDir}.unfinished`;
   rmSync(dataDir, { recursive: true, force: true });
-  const child = fork(processFile, [JSON.stringify({ ...task, dataDir })], {
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-  });
-  let outcome: IndexOutcome | null = null;
-  child.on('message', (message) => {
-    outcome = message as IndexOutcome;
-  });
-  const code = await new Promise((resolve) => {
-    child.on('close', resolve);
-  });
-  if (outcome === null || code !== 0)
-    throw new Error(`indexing ${task.folder} ended with code ${String(code)}`);
+  const what = `indexing ${task.folder}`;
+  const outcome = await processOutcome<IndexOutcome>(processFile, { ...task, dataDir }, what);
   rmSync(task.dataDir, { recursive: true, force: true });
   renameSync(dataDir, task.dataDir);
   return outcome;
