@@ -17,12 +17,13 @@ const usage = `npm run bench -- BENCH [options] [--json]
             --engine postgres|elasticsearch   (default postgres; the other: scripts/install-elasticsearch.sh)
             --docs N         inscriptions of the generated chain (default 1000000)
   follow  beside a real node (bitcoind: scripts/install-bitcoind.sh), all of it generated
-            --only PART      notice, sync, transfers or restart; may be given several times (default all)
+            --only PART      notice, sync, critical, transfers or restart; may be given several times (default all);
+                             critical is the writer alone, on blocks that were parsed in memory before: Linux
             --ord PATH       measure the first sync of this ord as well
-            --megabytes N    least size of the chain that is synced (default 600)
+            --megabytes N    least size of the chain that is synced, and kept in memory for critical (default 600)
             --blocks N       blocks from whose notice on it is measured (default 20)
             --tracked N      outputs that hold inscriptions (default 10000000)
-            --rounds N       first syncs, of which the median counts (default 3)
+            --rounds N       first syncs, and runs of critical, of which the median counts (default 3)
 
   mempool a first snapshot of a generated mempool: how long, how much memory, and searches of what is pending
             --transactions N (default 200000)

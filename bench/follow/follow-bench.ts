@@ -2,12 +2,13 @@ import { parseArgs } from 'node:util';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 import { numberOption, OptionError } from '../options.ts';
 import type { Report } from '../report.ts';
+import { criticalSection } from './critical.ts';
 import { noticeSection } from './notice.ts';
 import type { Section } from './section.ts';
 import { syncSection } from './sync.ts';
 import { trackedSection } from './tracked.ts';
 
-const sectionNames = ['notice', 'sync', 'transfers', 'restart'] as const;
+const sectionNames = ['notice', 'sync', 'critical', 'transfers', 'restart'] as const;
 type SectionName = (typeof sectionNames)[number];
 
 /** More than the outputs that the blocks of transfers spend. */
@@ -48,6 +49,9 @@ export async function followBench(args: string[]): Promise<Report> {
   if (isAsked('sync')) {
     const ord = values.ord ?? null;
     sections.push(await syncSection({ bitcoind: bitcoind(), seed: values.seed, leastBytes, rounds, ord }));
+  }
+  if (isAsked('critical')) {
+    sections.push(await criticalSection({ bitcoind: bitcoind(), seed: values.seed, leastBytes, rounds }));
   }
   if (isAsked('transfers') || isAsked('restart')) {
     sections.push(await trackedSection(tracked, isAsked('transfers')));
