@@ -84,7 +84,7 @@ export interface DerivedMemory {
 export interface UndoneOutpoints {
   /** Outputs that are gone. */
   readonly made: Uint8Array;
-  /** Outputs that are unspent again. */
+  /** Outputs that are unrestored. */
   readonly spent: Uint8Array;
 }
 

@@ -1,12 +1,12 @@
 import type pg from 'pg';
-import { outpointWords, readWords, SatOutputs, viewOf } from '#indexer/ledger/sats/sat-outputs.ts';
 import {
   joinRanges,
   type LeftByBlock,
   openPlaces,
-  type SpentAgain,
-  spentAgain,
-} from '#indexer/ledger/sats/spent-again.ts';
+  type RestoredOutput,
+  restoreSpent,
+} from '#indexer/ledger/sats/restore-spent.ts';
+import { outpointWords, readWords, SatOutputs, viewOf } from '#indexer/ledger/sats/sat-outputs.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import type { PastChain } from '#kernel/contracts/past-chain.ts';
 import { displayHash, parseTxid, trustedTxid } from '#kernel/primitives/hash.ts';
@@ -29,7 +29,7 @@ export async function traceSpent(
   signal?: AbortSignal,
 ): Promise<void> {
   const transactions = await past.transactions(ref, signal);
-  const spent = spentAgain(ref.height, transactions, await leftBy(client, ref.height));
+  const spent = restoreSpent(ref.height, transactions, await leftBy(client, ref.height));
   const cuts = await past.cuts(openPlaces(spent), signal);
   await client.query('INSERT INTO chain.spent_sats (height, outputs) VALUES ($1, $2)', [
     ref.height,
@@ -56,7 +56,7 @@ async function leftBy(client: pg.ClientBase, height: Height): Promise<LeftByBloc
 }
 
 /** As an `applySats` would have left them. */
-function packSpent(spent: readonly SpentAgain[]): Uint8Array {
+function packSpent(spent: readonly RestoredOutput[]): Uint8Array {
   const outputs = new SatOutputs(Math.max(spent.length, 1));
   const words = new Int32Array(outpointWords);
   const outpoint = Buffer.alloc(hashLength + 4);

@@ -25,7 +25,7 @@ export interface LeftByBlock {
 }
 
 /** An output of an earlier block that a block spent. */
-export interface SpentAgain {
+export interface RestoredOutput {
   readonly output: PastOutput;
   /** Its sats, in order. Some ranges may have been one. */
   readonly ranges: readonly SatRange[];
@@ -41,11 +41,11 @@ export interface SpentAgain {
  *
  * Pure. No block is above it, and its coinbase took the place of no other (BIP 30).
  */
-export function spentAgain(
+export function restoreSpent(
   height: Height,
   transactions: readonly PastTransaction[],
   left: LeftByBlock,
-): SpentAgain[] {
+): RestoredOutput[] {
   return new WayBack(height, transactions, left).spent();
 }
 
@@ -62,9 +62,9 @@ class WayBack {
     this.#left = left;
   }
 
-  spent(): SpentAgain[] {
+  spent(): RestoredOutput[] {
     const fees = this.#fees();
-    const spent: SpentAgain[][] = [];
+    const spent: RestoredOutput[][] = [];
     for (let place = this.#transactions.length - 1; place > 0; place--) {
       const transaction = this.#transactions[place]!;
       spent.push(this.#giveBack(transaction, new Flow([...this.#outputs(transaction), fees[place]!])));
@@ -93,8 +93,8 @@ class WayBack {
   }
 
   /** Gives the sats to the inputs, and returns those of earlier blocks. */
-  #giveBack({ inputs }: PastTransaction, flow: Flow): SpentAgain[] {
-    const spent: SpentAgain[] = [];
+  #giveBack({ inputs }: PastTransaction, flow: Flow): RestoredOutput[] {
+    const spent: RestoredOutput[] = [];
     for (const input of inputs ?? []) {
       const pieces = flow.take(input.value);
       if (input.height === this.#height) this.#between.set(`${input.txid}:${input.vout}`, pieces);
@@ -143,7 +143,7 @@ function piecesOf(ranges: readonly SatRange[]): Piece[] {
   return ranges.map(({ start, end }) => ({ start, end, mayJoin: false }));
 }
 
-function spentOf(output: PastOutput, pieces: readonly Piece[]): SpentAgain {
+function spentOf(output: PastOutput, pieces: readonly Piece[]): RestoredOutput {
   return {
     output,
     ranges: pieces.map(({ start, end }) => ({ start, end })),
@@ -161,7 +161,7 @@ function feeOf({ inputs, outputs }: PastTransaction): number {
 }
 
 /** The places whose cuts must be known, and to which range each belongs. */
-export function openPlaces(spent: readonly SpentAgain[]): PlaceInOutput[] {
+export function openPlaces(spent: readonly RestoredOutput[]): PlaceInOutput[] {
   return spent.flatMap(({ output: { txid, vout, height }, ranges, mayJoin }) => {
     const offsets = offsetsOf(ranges);
     return mayJoin.map((place) => ({ txid, vout, height, offset: offsets[place]! }));
@@ -173,7 +173,7 @@ export function openPlaces(spent: readonly SpentAgain[]): PlaceInOutput[] {
  *
  * @param cuts per place of `openPlaces`, whether ranges were cut there
  */
-export function joinRanges(spent: readonly SpentAgain[], cuts: readonly boolean[]): SpentAgain[] {
+export function joinRanges(spent: readonly RestoredOutput[], cuts: readonly boolean[]): RestoredOutput[] {
   let next = 0;
   return spent.map(({ output, ranges, mayJoin }) => {
     const joined: { start: number; end: number }[] = [];

@@ -1,5 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { joinRanges, openPlaces, type SpentAgain, spentAgain } from '#indexer/ledger/sats/spent-again.ts';
+import {
+  joinRanges,
+  openPlaces,
+  type RestoredOutput,
+  restoreSpent,
+} from '#indexer/ledger/sats/restore-spent.ts';
 import { asBlockHash, asTxid, displayHash } from '#kernel/primitives/hash.ts';
 import { asHeight } from '#kernel/primitives/height.ts';
 import { PastOfBlocks } from '#test/support/chain/past-of-blocks.ts';
@@ -11,15 +16,15 @@ const billion = 1_000_000_000;
 const anyHash = asBlockHash(new Uint8Array(32));
 
 /** What the last block of a store spent, from what it left, and where ranges may have been cut. */
-async function again(
+async function restored(
   store: SatStore,
   past: PastOfBlocks,
-): Promise<{ readonly spent: readonly SpentAgain[]; readonly cuts: readonly boolean[] }> {
+): Promise<{ readonly spent: readonly RestoredOutput[]; readonly cuts: readonly boolean[] }> {
   const { changes } = store.blocks.at(-1)!;
   const height = asHeight(changes.height);
   const ranges = store.ranges();
   const toRanges = (pairs: Pairs) => pairs.map(([start, end]) => ({ start, end }));
-  const spent = spentAgain(height, await past.transactions({ height, hash: anyHash }), {
+  const spent = restoreSpent(height, await past.transactions({ height, hash: anyHash }), {
     of: (txid, vout) => toRanges(ranges[`${txid}:${vout}`] ?? []),
     lost: toRanges(pairsOf(changes.pairs, changes.firstLost, changes.lostCount)),
   });
@@ -27,7 +32,7 @@ async function again(
   return { spent: joinRanges(spent, cuts), cuts };
 }
 
-const shown = (spent: readonly SpentAgain[]) =>
+const shown = (spent: readonly RestoredOutput[]) =>
   spent.map(({ output: { txid, vout, height }, ranges }) => [
     `${txid}:${vout}`,
     height,
@@ -61,7 +66,7 @@ describe('what blocks spent', () => {
       const inside = bounds.filter((bound) => bound >= from && bound <= from + value);
       return inside.slice(1).map((end, place) => ({ start: inside[place]!, end }));
     });
-    const [spent] = spentAgain(asHeight(3), fourth, {
+    const [spent] = restoreSpent(asHeight(3), fourth, {
       of: (txid, vout) => (txid === txidOf('d') ? left[vout] : [{ start: 3 * subsidy, end: 4 * subsidy }]),
       lost: [],
     });
@@ -81,7 +86,7 @@ describe('what blocks spent', () => {
   test('is told by what they left, with every cut, down to the first block', async () => {
     const places: boolean[] = [];
     for (let run = 0; run < namedRuns(40, 1000); run++) {
-      const chain = new RandomSatChain(`spent again ${run}`, run % 2 === 0 ? 1 : billion);
+      const chain = new RandomSatChain(`restored ${run}`, run % 2 === 0 ? 1 : billion);
       const blocks = Array.from({ length: 24 }, () => chain.push());
       const store = new SatStore();
       store.apply(blocks);
@@ -90,7 +95,7 @@ describe('what blocks spent', () => {
         const { changes, spent } = store.blocks.at(-1)!;
         const isTwin = changes.after.replacedSats !== changes.before.replacedSats;
         if (!isTwin) {
-          const found = await again(store, past);
+          const found = await restored(store, past);
           places.push(...found.cuts);
           expect(shown(found.spent)).toEqual(
             spent.map(({ name, held }) => [
