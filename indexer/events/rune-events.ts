@@ -1,5 +1,5 @@
 import { storedRuneKind } from '#chain/events/rune-texts.queries.ts';
-import type { RuneEvent } from '#indexer/ledger/runes/apply-runes.ts';
+import type { RuneChanges } from '#indexer/ledger/runes/rune-changes.ts';
 import type { EventTextWriter } from '#kernel/events/event-text-writer.ts';
 import {
   type LineRuneId,
@@ -8,7 +8,6 @@ import {
   writeMinted,
   writeTransferred,
 } from '#kernel/events/rune-lines.ts';
-import { unreachable } from '#kernel/unreachable.ts';
 import type { EventKind } from './event-kind.ts';
 
 /** The events of runes: what is etched, minted, transferred and burned. The derived table gives those of a block. */
@@ -23,25 +22,19 @@ export const runeEvents: EventKind = {
  */
 export function writeRuneLines(
   out: EventTextWriter,
-  events: readonly RuneEvent[],
+  changes: RuneChanges,
   idOf: (key: number) => LineRuneId,
 ): void {
-  for (const event of events) {
-    switch (event.kind) {
-      case 'etched':
-        writeEtched(out, event.txid, event.entry);
-        break;
-      case 'minted':
-        writeMinted(out, event.txid, idOf(event.key), event.amount);
-        break;
-      case 'transferred':
-        writeTransferred(out, event, idOf(event.key), event.amount);
-        break;
-      case 'burned':
-        writeBurned(out, event.txid, idOf(event.key), event.amount);
-        break;
-      default:
-        unreachable(event);
-    }
-  }
+  changes.visit({
+    etched: (entry) => writeEtched(out, entry.etching, entry),
+    minted: ({ key, amount }, txids, txidAt) => writeMinted(out, txids, txidAt, idOf(key), amount),
+    burned: ({ txid, key, amount }) => writeBurned(out, txid, idOf(key), amount),
+    transferred: (outputs, row) => {
+      const place = { txids: outputs.bytes, txidAt: outputs.txidAt(row), vout: outputs.voutOf(row) };
+      const first = outputs.firstOf(row);
+      const end = first + outputs.countOf(row);
+      for (let balance = first; balance < end; balance++)
+        writeTransferred(out, place, idOf(outputs.keyOf(balance)), outputs.amountOf(balance));
+    },
+  });
 }

@@ -31,11 +31,26 @@ const hashLength = 32;
  * known.
  */
 export function readRunestoneCandidates(block: Uint8Array, layout: BlockLayout): ArrayBuffer {
-  const { outputsAt, transactionCount } = layout;
-  const tx: number[] = [];
-  const vout: number[] = [];
-  const scriptStart: number[] = [];
-  const scriptLength: number[] = [];
+  const found: Found = { tx: [], vout: [], scriptStart: [], scriptLength: [] };
+  findCandidates(block, layout, found);
+  return encodeColumns(columnTypes, version, {
+    tx: Uint32Array.from(found.tx),
+    vout: Uint32Array.from(found.vout),
+    scriptStart: Uint32Array.from(found.scriptStart),
+    scriptLength: Uint32Array.from(found.scriptLength),
+    txid: txidsOf(block, layout, found.tx),
+  });
+}
+
+/** The columns without txids. */
+type Found = Readonly<Record<Exclude<keyof RunestoneCandidates, 'txid'>, number[]>>;
+
+/** A loop of its own: V8 compiles the loop while it runs, and would throw that away at what follows it. */
+function findCandidates(
+  block: Uint8Array,
+  { outputsAt, transactionCount }: BlockLayout,
+  { tx, vout, scriptStart, scriptLength }: Found,
+): void {
   for (let place = 0; place < transactionCount; place++) {
     let at = outputsAt[place]!;
     const outputs = knownCompactSize(block, at);
@@ -53,13 +68,6 @@ export function readRunestoneCandidates(block: Uint8Array, layout: BlockLayout):
       at += length;
     }
   }
-  return encodeColumns(columnTypes, version, {
-    tx: Uint32Array.from(tx),
-    vout: Uint32Array.from(vout),
-    scriptStart: Uint32Array.from(scriptStart),
-    scriptLength: Uint32Array.from(scriptLength),
-    txid: txidsOf(block, layout, tx),
-  });
 }
 
 const hashes = new HashTree();

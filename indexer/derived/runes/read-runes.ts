@@ -8,7 +8,8 @@ import {
   runeQuestion,
   type TrackedFingerprints,
 } from '#indexer/ledger/runes/rune-block.ts';
-import { RuneState } from '#indexer/ledger/runes/rune-state.ts';
+import { type RuneOutputs, viewOf } from '#indexer/ledger/runes/rune-outputs.ts';
+import { RuneState, transactionsMax } from '#indexer/ledger/runes/rune-state.ts';
 import type { ParsedBlock } from '#indexer/workers/parse-pool.ts';
 import { isReservedRune, type Rune } from '#kernel/runes/rune.ts';
 import { smallU128 } from '#kernel/runes/u128.ts';
@@ -18,7 +19,7 @@ import { BatchTxids } from './recent-blocks.ts';
 import type { RecentRunes } from './recent-runes.ts';
 import { ensureAskedIndexes } from './rune-indexes.ts';
 import { type RuneMemory, type RunePosition, readRunePosition } from './rune-memory.ts';
-import { type AskedRunes, askRunes } from './rune-question.ts';
+import { type AskedRunes, askRunes, type RuneAnswer } from './rune-question.ts';
 
 /** A block that was read before it is applied. */
 export interface ReadRunes {
@@ -89,19 +90,32 @@ async function askedState(
   { nextKey }: RunePosition,
   read: readonly ReadRunes[],
 ): Promise<RuneState> {
-  const state = new RuneState(nextKey);
+  const state = new RuneState(nextKey, roomFor(read));
   const before = earlier?.state ?? null;
-  const asked = tell(read, { before, newest: memory?.newest ?? null }, state);
+  const { asked, inputs } = tell(read, { before, newest: memory?.newest ?? null }, state);
   if (Object.values(asked).every(({ length }) => length === 0)) return state;
   if (memory?.hasAskedIndexes === false) {
     await ensureAskedIndexes(client);
     memory.hasAskedIndexes = true;
   }
   const spentUpTo = memory === null ? (blocks.at(-1)?.ref.height ?? null) : null;
-  const keys = await askRunes(client, asked, { below, spentUpTo }, state);
+  const answer = await askRunes(client, asked, { below, spentUpTo }, state);
+  tellAnswer(answer, inputs, state);
   // the database told what was before that batch
-  for (const key of keys) tellRune(before, key, state);
+  for (const key of answer.keys) tellRune(before, key, state);
   return state;
+}
+
+/** Most messages give runes to one output or two. */
+const outputsPerMessage = 2;
+
+function roomFor(read: readonly ReadRunes[]): { made: number; held: number } {
+  const room = { made: 0, held: 0 };
+  for (const { messages, question } of read) {
+    room.made += messages.length * outputsPerMessage;
+    room.held += question.inputs.length;
+  }
+  return room;
 }
 
 /** The anchored ones among the next blocks. One that is not ends the line: nothing after it is known. */
@@ -135,10 +149,11 @@ export function nextPosition(
 function trackedBy(memory: RuneMemory | null, earlier: RuneState | null): TrackedFingerprints {
   if (memory === null) return everything;
   const { tracked } = memory;
-  if (earlier === null || earlier.madeSize === 0) return tracked;
+  if (earlier === null || earlier.made.size === 0) return tracked;
+  const { made } = earlier;
   return {
-    size: earlier.madeSize + tracked.size,
-    has: (low, high) => earlier.mayHold(low, high) || tracked.has(low, high),
+    size: made.size + tracked.size,
+    has: (low, high) => made.mayHave(low, high) || tracked.has(low, high),
   };
 }
 
@@ -158,11 +173,30 @@ interface Remembered {
   readonly newest: RecentRunes | null;
 }
 
+/** An input whose output is asked for. */
+interface AskedInput {
+  readonly block: ParsedBlock;
+  readonly input: number;
+  /** Offset of its outpoint in the block. */
+  readonly at: number;
+}
+
+/** What is left to ask. */
+interface LeftToAsk {
+  readonly asked: AskedRunes;
+  /** As many as outpoints are asked for. */
+  readonly inputs: AskedInput[];
+}
+
 /** Tells the state what is remembered, and returns what is left to ask. All of it is probed before the first wait. */
-function tell(read: readonly ReadRunes[], remembered: Remembered, state: RuneState): AskedRunes {
+function tell(read: readonly ReadRunes[], remembered: Remembered, state: RuneState): LeftToAsk {
   const asked: AskedRunes = { outpoints: [], ids: [], names: [], keys: [] };
+  const inputs: AskedInput[] = [];
   const keys = new Set<number>();
-  for (const each of read) tellHeld(each, remembered, state, asked, keys);
+  for (const each of read) tellHeld(each, remembered, state, inputs);
+  for (const { block, at } of inputs) asked.outpoints.push(block.bytes.subarray(at, at + outpointLength));
+  const { held } = state;
+  for (let balance = 0; balance < held.balances; balance++) keys.add(held.keyOf(balance));
   const first = read[0]?.block.ref.height ?? 0;
   tellMinted(mintsOf(read, first), remembered, state, asked);
   for (const key of keys) if (!tellRemembered(remembered, key, state)) asked.keys.push(key);
@@ -170,48 +204,77 @@ function tell(read: readonly ReadRunes[], remembered: Remembered, state: RuneSta
     if (remembered.before?.isTaken(name) === true) state.learnTaken(name);
     else asked.names.push(name);
   }
-  return asked;
+  return { asked, inputs };
 }
 
-/** @param keys gets the runes of the outputs that are remembered */
+/** @param asked gets the inputs whose outputs nobody remembers */
 function tellHeld(
-  { block: { bytes, columns }, question }: ReadRunes,
+  { block, question }: ReadRunes,
   { before, newest }: Remembered,
-  state: RuneState,
-  asked: AskedRunes,
-  keys: Set<number>,
+  { held }: RuneState,
+  asked: AskedInput[],
 ): void {
-  question.outpointsAt.forEach((at, place) => {
-    const input = question.inputs[place] ?? 0;
-    const low = columns.inputFingerprintLow[input]!;
-    const high = columns.inputFingerprintHigh[input]!;
-    const earlier = before?.look(bytes, at, low, high);
-    // that batch has spent it
-    if (earlier === null) return;
-    const held = earlier ?? newest?.held(low, high, bytes, at) ?? null;
-    if (held === null) {
-      asked.outpoints.push(bytes.subarray(at, at + outpointLength));
-      return;
-    }
-    const { height, tx, balances } = held;
-    state.learnHeld(outpointName(bytes, at), { height, tx, balances });
-    for (const { key } of balances) keys.add(key);
-  });
+  const { inputFingerprintLow, inputFingerprintHigh } = block.columns;
+  const view = viewOf(block.bytes);
+  for (const [place, input] of question.inputs.entries()) {
+    const at = question.outpointsAt[place]!;
+    const low = inputFingerprintLow[input]!;
+    const high = inputFingerprintHigh[input]!;
+    if (before !== null && isToldBy(before, held, view, at, low, high)) continue;
+    if (newest !== null && newest.tell(held, view, at, low, high) >= 0) continue;
+    asked.push({ block, input, at });
+  }
+}
+
+/** Tells what an output holds that the batch before knows: nothing where it has spent it. Returns whether it knows it. */
+function isToldBy(
+  { made, held }: RuneState,
+  into: RuneOutputs,
+  outpoint: DataView,
+  at: number,
+  low: number,
+  high: number,
+): boolean {
+  for (const outputs of [made, held]) {
+    const row = outputs.find(outpoint, at, low, high);
+    if (row < 0) continue;
+    if (!outputs.isSpent(row)) into.addAs(outputs, row);
+    return true;
+  }
+  return false;
+}
+
+/** Tells what the database knows of the outputs that were asked for. */
+function tellAnswer(answer: RuneAnswer, inputs: readonly AskedInput[], { held }: RuneState): void {
+  for (const { block, input, at } of inputs) {
+    const known = answer.held.get(outpointName(block.bytes, at));
+    if (known === undefined) continue;
+    const { inputFingerprintLow, inputFingerprintHigh } = block.columns;
+    held.add(viewOf(block.bytes), at, {
+      height: known.height,
+      tx: known.tx,
+      low: inputFingerprintLow[input]!,
+      high: inputFingerprintHigh[input]!,
+    });
+    for (const { key, amount } of known.balances) held.give(key, amount);
+  }
 }
 
 /** The runes that the blocks mint, each once: not those of their own etchings, and no ids that no rune can have. */
-function mintsOf(read: readonly ReadRunes[], first: number): { block: number; tx: number }[] {
-  const ids = new Map<string, { block: number; tx: number }>();
+function mintsOf(read: readonly ReadRunes[], first: number): Iterable<{ block: number; tx: number }> {
+  const ids = new Map<number, { block: number; tx: number }>();
   for (const { question } of read) {
-    for (const { block, tx } of question.mints)
-      if (typeof block === 'number' && block < first && tx < transactionsMax)
-        ids.set(`${block}:${tx}`, { block, tx });
+    for (const { block, tx } of question.mints) {
+      if (typeof block !== 'number' || block >= first || tx >= transactionsMax) continue;
+      const id = block * transactionsMax + tx;
+      if (!ids.has(id)) ids.set(id, { block, tx });
+    }
   }
-  return [...ids.values()];
+  return ids.values();
 }
 
 function tellMinted(
-  ids: readonly { block: number; tx: number }[],
+  ids: Iterable<{ readonly block: number; readonly tx: number }>,
   remembered: Remembered,
   state: RuneState,
   asked: AskedRunes,
@@ -231,9 +294,6 @@ function tellRemembered({ before, newest }: Remembered, key: number, state: Rune
   state.learnRune(known.entry, known.mints, known.burned);
   return true;
 }
-
-/** More than a block has, and less than what fits a column. */
-const transactionsMax = 2 ** 31;
 
 function tellRune(earlier: RuneState | null, key: number, state: RuneState): void {
   const known = earlier?.find(key);

@@ -1,7 +1,8 @@
 import { strict as assert } from 'node:assert';
 import { hash } from 'node:crypto';
-import type { RuneEvent, RunicOutput } from '#indexer/ledger/runes/apply-runes.ts';
+import type { Burned, RuneChanges } from '#indexer/ledger/runes/rune-changes.ts';
 import type { RuneEntry } from '#indexer/ledger/runes/rune-entry.ts';
+import type { RuneOutputs } from '#indexer/ledger/runes/rune-outputs.ts';
 import type { CopyEncoder } from '#kernel/pg/copy-binary.ts';
 import { int4Array } from '#kernel/pg/int4-array.ts';
 import type { U128 } from '#kernel/runes/u128.ts';
@@ -69,24 +70,25 @@ function numericOrNull(out: CopyEncoder, value: U128 | null | undefined): void {
 }
 
 /** The rows of an output: one for each rune that it holds. */
-export function encodeBalances(out: CopyEncoder, block: Uint8Array, output: RunicOutput): void {
-  const { height, tx, vout, txid, spentHeight, spentTx } = output;
-  for (const { key, amount } of output.balances) {
+export function encodeBalances(out: CopyEncoder, block: Uint8Array, outputs: RuneOutputs, row: number): void {
+  const first = outputs.firstOf(row);
+  const end = first + outputs.countOf(row);
+  for (let balance = first; balance < end; balance++) {
     out.row();
-    out.int4(height);
-    out.int4(tx);
-    out.int4(vout);
-    out.int4(key);
-    if (spentHeight === null || spentTx === null) {
-      out.null();
-      out.null();
+    out.int4(outputs.heightOf(row));
+    out.int4(outputs.txOf(row));
+    out.int4(outputs.voutOf(row));
+    out.int4(outputs.keyOf(balance));
+    if (outputs.isSpent(row)) {
+      out.int4(outputs.spentHeightOf(row));
+      out.int4(outputs.spentTxOf(row));
     } else {
-      out.int4(spentHeight);
-      out.int4(spentTx);
+      out.null();
+      out.null();
     }
-    out.numeric(amount);
-    out.range(txid, 0, hashLength);
-    encodeScript(out, block, output);
+    out.numeric(outputs.amountOf(balance));
+    out.range(outputs.bytes, outputs.txidAt(row), hashLength);
+    encodeScript(out, block, outputs.scriptStartOf(row), outputs.scriptLengthOf(row));
   }
 }
 
@@ -97,11 +99,7 @@ export function encodeBalances(out: CopyEncoder, block: Uint8Array, output: Runi
 const wholeScriptMax = 128;
 const shownScriptBytes = wholeScriptMax + 1 - hashLength;
 
-function encodeScript(
-  out: CopyEncoder,
-  block: Uint8Array,
-  { scriptStart: start, scriptLength: length }: RunicOutput,
-): void {
+function encodeScript(out: CopyEncoder, block: Uint8Array, start: number, length: number): void {
   if (length <= wholeScriptMax) {
     out.range(block, start, length);
     return;
@@ -117,18 +115,24 @@ export function ownerScript(bytes: Uint8Array, start: number, length: number): B
   return Buffer.concat([script.subarray(0, shownScriptBytes), hash('sha256', script, 'buffer')]);
 }
 
-type Minted = RuneEvent & { readonly kind: 'minted' };
-
 /** The mints of a block, in its order: a row for each rune. */
-export function encodeMints(out: CopyEncoder, height: number, minted: readonly Minted[]): void {
-  const byKey = Map.groupBy(minted, ({ key }) => key);
-  for (const key of [...byKey.keys()].sort((a, b) => a - b)) encodeMintsOf(out, height, byKey.get(key) ?? []);
+export function encodeMints(out: CopyEncoder, height: number, changes: RuneChanges): void {
+  const byKey = Map.groupBy(changes.minted.keys(), (mint) => changes.minted[mint]!.key);
+  for (const key of [...byKey.keys()].sort((a, b) => a - b))
+    encodeMintsOf(out, height, changes, byKey.get(key) ?? []);
 }
 
-function encodeMintsOf(out: CopyEncoder, height: number, minted: readonly Minted[]): void {
-  const last = minted.at(-1);
+/** @param mints of one rune, by their places */
+function encodeMintsOf(
+  out: CopyEncoder,
+  height: number,
+  changes: RuneChanges,
+  mints: readonly number[],
+): void {
+  const { minted } = changes;
+  const last = minted[mints.at(-1) ?? -1];
   assert(last !== undefined, 'a rune was minted');
-  const array = int4Array(minted.map(({ tx }) => tx));
+  const array = int4Array(mints.map((mint) => minted[mint]!.tx));
   out.row();
   out.int4(height);
   out.int4(last.key);
@@ -139,15 +143,11 @@ function encodeMintsOf(out: CopyEncoder, height: number, minted: readonly Minted
     return;
   }
   // a mint of nothing leaves no other row with its txid
-  const txids = Buffer.concat(minted.map(({ txid }) => txid));
+  const txids = Buffer.concat(mints.map((mint) => changes.txidOf(mint)));
   out.range(txids, 0, txids.length);
 }
 
-export function encodeBurn(
-  out: CopyEncoder,
-  height: number,
-  { key, tx, amount, total, txid }: RuneEvent & { readonly kind: 'burned' },
-): void {
+export function encodeBurn(out: CopyEncoder, height: number, { key, tx, amount, total, txid }: Burned): void {
   out.row();
   out.int4(key);
   out.int4(height);

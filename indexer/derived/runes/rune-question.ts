@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { outpointLength, outpointName } from '#indexer/ledger/runes/outpoint-name.ts';
-import type { Balance, RuneState } from '#indexer/ledger/runes/rune-state.ts';
+import type { Balance, HeldRunes, RuneState } from '#indexer/ledger/runes/rune-state.ts';
 import { int4Array } from '#kernel/pg/int4-array.ts';
 import type { Txid } from '#kernel/primitives/hash.ts';
 import { trustedHeight } from '#kernel/primitives/height.ts';
@@ -42,16 +42,24 @@ interface Row {
   terms: (string | null)[] | null;
 }
 
+/** What the database said that the state was not told. */
+export interface RuneAnswer {
+  /** Of the runes that the state was told. */
+  readonly keys: readonly number[];
+  /** Outputs by the 36 bytes of the outpoint, as latin-1: more than were asked for, where later blocks spent them. */
+  readonly held: ReadonlyMap<string, HeldRunes>;
+}
+
 /**
- * Asks the database in one statement, and tells the state. The runes that outputs hold are told too. Outputs that are
- * not asked for may be told where blocks from `below` on spent them. Returns the keys of the runes.
+ * Asks the database in one statement, and tells the state of runes and taken names. The runes that outputs hold are
+ * told too.
  */
 export async function askRunes(
   client: pg.ClientBase | pg.Pool,
   { outpoints, ids, names, keys }: AskedRunes,
   { below, spentUpTo }: AskedState,
   state: RuneState,
-): Promise<number[]> {
+): Promise<RuneAnswer> {
   const txids = Buffer.concat(outpoints.map((outpoint) => outpoint.subarray(0, hashLength)));
   const vouts = outpoints.map((outpoint) =>
     new DataView(outpoint.buffer, outpoint.byteOffset).getInt32(hashLength, true),
@@ -113,7 +121,7 @@ const spentLater = `UNION ALL SELECT height, tx_index, vout, rune_key, amount, t
  */
 const ofRuneBelow = 'rune_key BETWEEN r.key AND r.key AND height < $3';
 
-function tell(rows: readonly Row[], state: RuneState): number[] {
+function tell(rows: readonly Row[], state: RuneState): RuneAnswer {
   const keys: number[] = [];
   const outpoint = Buffer.alloc(outpointLength);
   const held = new Map<string, { height: number; tx: number; balances: Balance[] }>();
@@ -140,10 +148,7 @@ function tell(rows: readonly Row[], state: RuneState): number[] {
     if (known === undefined) held.set(name, { height, tx, balances: [balance] });
     else known.balances.push(balance);
   }
-  for (const [name, { balances, ...made }] of held) {
-    // in the order of ids
-    balances.sort((a, b) => a.key - b.key);
-    state.learnHeld(name, { ...made, balances });
-  }
-  return keys;
+  // in the order of ids
+  for (const { balances } of held.values()) balances.sort((a, b) => a.key - b.key);
+  return { keys, held };
 }

@@ -2,11 +2,12 @@ import { strict as assert } from 'node:assert';
 import type pg from 'pg';
 import type { LedgerEvents } from '#indexer/events/event-kind.ts';
 import { writeRuneLines } from '#indexer/events/rune-events.ts';
-import { applyRunes, type RuneChanges } from '#indexer/ledger/runes/apply-runes.ts';
+import { applyRunes } from '#indexer/ledger/runes/apply-runes.ts';
 import type { RecentTransactions } from '#indexer/ledger/runes/commitment.ts';
+import type { RuneChanges } from '#indexer/ledger/runes/rune-changes.ts';
+import { RuneOutputs } from '#indexer/ledger/runes/rune-outputs.ts';
 import type { ParsedBlock } from '#indexer/workers/parse-pool.ts';
 import type { CopyEncoder } from '#kernel/pg/copy-binary.ts';
-import type { Height } from '#kernel/primitives/height.ts';
 import type {
   DerivedBlock,
   DerivedContext,
@@ -33,7 +34,6 @@ const timeAt = 68;
 
 /** What the ledger did with a block. */
 interface AppliedRunes {
-  readonly height: Height;
   readonly bytes: Uint8Array;
   readonly changes: RuneChanges;
 }
@@ -48,7 +48,6 @@ export class RuneRows implements DerivedRows {
   /** After the last block that was added. */
   #position: RunePosition | null = null;
   readonly #applied: AppliedRunes[] = [];
-  readonly #spends = new RuneSpends();
   /** Null: the block that was added last is not anchored. */
   #last: AppliedRunes | null = null;
 
@@ -91,6 +90,8 @@ export class RuneRows implements DerivedRows {
   #apply(block: ParsedBlock, { messages, question }: ReadRunes, batch: RuneBatch): AppliedRunes {
     const { bytes, columns, facts, ref } = block;
     const { height } = ref;
+    const { runestoneCandidates, spentScripts } = facts;
+    assert(runestoneCandidates !== undefined, 'the candidates of a block were not read');
     const { network, fingerprintKey } = this.#context.chain;
     const changes = applyRunes(
       {
@@ -100,31 +101,27 @@ export class RuneRows implements DerivedRows {
         bytes,
         columns,
         messages,
+        txids: runestoneCandidates.txid,
         inputs: question.inputs,
-        spentScripts: facts.spentScripts ?? null,
+        spentScripts: spentScripts ?? null,
         fingerprintKey,
         recent: batch.recent.get(height) ?? noTransactions,
       },
       batch.state,
     );
     for (const entry of changes.etched) encodeRune(this.#out.runes, entry);
-    for (const event of changes.events)
-      if (event.kind === 'burned') encodeBurn(this.#out.burns, height, event);
-    encodeMints(
-      this.#out.mints,
-      height,
-      changes.events.filter((event) => event.kind === 'minted'),
-    );
-    for (const spent of changes.spent) this.#spends.add(bytes, height, spent);
-    const applied = { height, bytes, changes };
+    for (const burned of changes.burned) encodeBurn(this.#out.burns, height, burned);
+    encodeMints(this.#out.mints, height, changes);
+    const applied = { bytes, changes };
     this.#applied.push(applied);
     return applied;
   }
 
   /** Outputs that a later block of the batch spent are written with their end. */
   end(): void {
-    for (const { bytes, changes } of this.#applied)
-      for (const output of changes.outputs) encodeBalances(this.#out.balances, bytes, output);
+    const made = this.#batch?.state.made;
+    if (made === undefined) return;
+    for (const { bytes, changes } of this.#applied) encodeOutputs(this.#out.balances, bytes, made, changes);
     this.#batch?.txids.remember();
   }
 
@@ -132,34 +129,33 @@ export class RuneRows implements DerivedRows {
     const last = this.#last;
     const state = this.#batch?.state;
     if (last === null || state === undefined) return null;
-    const { events } = last.changes;
+    const { changes } = last;
     return {
-      count: events.length,
+      count: changes.eventCount,
       isKnown: true,
-      write: (out) => writeRuneLines(out, events, (key) => state.byKey(key).entry),
+      write: (out) => writeRuneLines(out, changes, (key) => state.byKey(key).entry),
     };
   }
 
-  write(tx: pg.ClientBase): Promise<void> {
-    return this.#spends.write(tx);
+  async write(tx: pg.ClientBase): Promise<void> {
+    await this.#spends().write(tx);
+  }
+
+  #spends(): RuneSpends {
+    return new RuneSpends(this.#batch?.state.held ?? new RuneOutputs());
   }
 
   committed(): void {
     const memory = this.#memory;
     if (memory === null || this.#position === null) return;
     memory.position = this.#position;
-    const { tracked, newest } = memory;
+    const { newest } = memory;
+    const state = this.#batch?.state;
+    if (state === undefined) return;
     // additions first: the batch spends outputs of the one before it alone
-    for (const { changes } of this.#applied) {
-      for (const output of changes.outputs) {
-        if (output.spentHeight !== null) continue;
-        for (const _ of output.balances) tracked.add(output.fingerprintLow, output.fingerprintHigh);
-        newest.add(output);
-      }
-      for (const { held, fingerprintLow, fingerprintHigh } of changes.spent)
-        for (const _ of held.balances) tracked.remove(fingerprintLow, fingerprintHigh);
-    }
-    for (const rune of this.#batch?.state.known() ?? []) newest.learn(rune);
+    learnMade(state.made, memory);
+    forgetSpent(state.held, memory);
+    for (const rune of state.known()) newest.learn(rune);
   }
 
   /** Outputs of earlier blocks that the block spends. */
@@ -171,6 +167,35 @@ export class RuneRows implements DerivedRows {
       [ref.height],
     );
     const found = rows.map(({ row }) => row);
-    return [{ table: 'chain.rune_balances', column: 'spent_height', expected: this.#spends.shown(), found }];
+    return [
+      { table: 'chain.rune_balances', column: 'spent_height', expected: this.#spends().shown(), found },
+    ];
+  }
+}
+
+/** The outputs that a block made. */
+function encodeOutputs(
+  out: CopyEncoder,
+  block: Uint8Array,
+  made: RuneOutputs,
+  { firstOutput, endOutput }: RuneChanges,
+): void {
+  for (let row = firstOutput; row < endOutput; row++) encodeBalances(out, block, made, row);
+}
+
+/** What is unspent of a batch is committed. */
+function learnMade(made: RuneOutputs, { tracked, newest }: RuneMemory): void {
+  for (let row = 0; row < made.size; row++) {
+    if (made.isSpent(row)) continue;
+    for (let left = made.countOf(row); left > 0; left--) tracked.add(made.lowOf(row), made.highOf(row));
+    newest.add(made, row);
+  }
+}
+
+/** What a batch spent of earlier ones is committed. */
+function forgetSpent(held: RuneOutputs, { tracked }: RuneMemory): void {
+  for (let row = 0; row < held.size; row++) {
+    if (!held.isSpent(row)) continue;
+    for (let left = held.countOf(row); left > 0; left--) tracked.remove(held.lowOf(row), held.highOf(row));
   }
 }

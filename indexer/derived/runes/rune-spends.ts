@@ -1,9 +1,7 @@
 import { strict as assert } from 'node:assert';
 import type pg from 'pg';
-import type { SpentRunes } from '#indexer/ledger/runes/apply-runes.ts';
+import type { RuneOutputs } from '#indexer/ledger/runes/rune-outputs.ts';
 import { int4Array } from '#kernel/pg/int4-array.ts';
-
-const hashLength = 32;
 
 /** Outputs of earlier batches that a batch of blocks spends, as columns of an UPDATE. */
 export class RuneSpends {
@@ -13,19 +11,24 @@ export class RuneSpends {
   readonly #spentHeight: number[] = [];
   readonly #spentTx: number[] = [];
   /** Rows: one for each rune in an output. */
-  #rows = 0;
+  readonly #rows: number;
 
-  /** @param block the bytes of the spending block */
-  add(block: Uint8Array, height: number, { at, held, tx }: SpentRunes): void {
-    this.#height.push(held.height);
-    this.#tx.push(held.tx);
-    this.#vout.push(new DataView(block.buffer, block.byteOffset).getInt32(at + hashLength, true));
-    this.#spentHeight.push(height);
-    this.#spentTx.push(tx);
-    this.#rows += held.balances.length;
+  /** @param held outputs of earlier batches, those that were spent among them */
+  constructor(held: RuneOutputs) {
+    let rows = 0;
+    for (let row = 0; row < held.size; row++) {
+      if (!held.isSpent(row)) continue;
+      this.#height.push(held.heightOf(row));
+      this.#tx.push(held.txOf(row));
+      this.#vout.push(held.voutOf(row) | 0);
+      this.#spentHeight.push(held.spentHeightOf(row));
+      this.#spentTx.push(held.spentTxOf(row));
+      rows += held.countOf(row);
+    }
+    this.#rows = rows;
   }
 
-  /** The rows of the last block, as texts. */
+  /** The rows, as texts. */
   shown(): string[] {
     return this.#height.map((height, at) => {
       const made = `height ${height}, tx_index ${this.#tx[at]}, vout ${this.#vout[at]}`;

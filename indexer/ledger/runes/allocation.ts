@@ -8,7 +8,7 @@ import {
   type U128,
   zeroU128,
 } from '#kernel/runes/u128.ts';
-import type { Balance } from './rune-state.ts';
+import { RuneAmounts } from './rune-amounts.ts';
 
 const one = smallU128(1);
 
@@ -16,32 +16,57 @@ const one = smallU128(1);
 export interface Destinations {
   readonly count: number;
   /** Those that are no OP_RETURN, ascending. */
-  readonly spendable: readonly number[];
+  spendable(): readonly number[];
 }
 
 /**
- * The runes of one transaction with edicts: what its inputs, mint and premine brought, and to which outputs they go.
- * Runes are by key.
+ * The runes of one transaction with edicts after another: what its inputs, mint and premine brought, and to which
+ * outputs they go. Runes are by key. Its memory is used again.
  */
 export class Allocation {
+  /** What no output got, by key. A rune can be there with 0. */
+  readonly rest = new RuneAmounts();
+  /** After `end`: how many balances the outputs got, by output and key, ascending. */
+  size = 0;
   readonly #destinations: Destinations;
-  readonly #unallocated: Map<number, U128>;
-  readonly #byOutput = new Map<number, Map<number, U128>>();
+  readonly #outputs: number[] = [];
+  readonly #keys: number[] = [];
+  readonly #amounts: U128[] = [];
   /**
    * What each spendable output gets of a rune, by edicts that give all of them the same. Thousands of such edicts in a
    * transaction with thousands of outputs would otherwise be millions of steps.
    */
-  readonly #toEach = new Map<number, U128>();
+  readonly #toEach = new RuneAmounts();
+
+  /** @param destinations of the transaction that is being applied */
+  constructor(destinations: Destinations) {
+    this.#destinations = destinations;
+  }
 
   /** @param brought what can be allocated; 0 counts too, as in ord */
-  constructor(destinations: Destinations, brought: ReadonlyMap<number, U128>) {
-    this.#destinations = destinations;
-    this.#unallocated = new Map(brought);
+  begin(brought: RuneAmounts): void {
+    this.size = 0;
+    this.#toEach.clear();
+    this.rest.clear();
+    for (let place = 0; place < brought.size; place++)
+      this.rest.set(brought.keyAt(place), brought.amountAt(place));
+  }
+
+  outputAt(place: number): number {
+    return this.#outputs[place]!;
+  }
+
+  keyAt(place: number): number {
+    return this.#keys[place]!;
+  }
+
+  amountAt(place: number): U128 {
+    return this.#amounts[place]!;
   }
 
   /** Carries out an edict for the rune of that key; `amount` 0 is all. */
   edict(key: number, { amount, output }: Pick<Edict, 'amount' | 'output'>): void {
-    const balance = this.#unallocated.get(key) ?? zeroU128;
+    const balance = this.rest.get(key);
     // nothing of it here, or no more
     if (balance === 0) return;
     if (output === this.#destinations.count) {
@@ -50,35 +75,34 @@ export class Allocation {
     }
     const moved = amount === 0 || amount > balance ? balance : amount;
     this.#move(key, moved, output);
-    this.#unallocated.set(key, differenceU128(balance, moved));
+    this.rest.set(key, differenceU128(balance, moved));
   }
 
   /** Among all spendable outputs: `amount` each as long as there is some; 0 is equal shares, the first get the rest. */
   #split(key: number, amount: U128, balance: U128): void {
-    const { spendable } = this.#destinations;
+    const spendable = this.#destinations.spendable();
     if (spendable.length === 0) return;
     const needed = checkedProductU128(amount, smallU128(spendable.length));
     if (amount !== 0 && needed !== null && needed <= balance) {
-      addTo(this.#toEach, key, amount);
-      this.#unallocated.set(key, differenceU128(balance, needed));
+      this.#toEach.add(key, amount);
+      this.rest.set(key, differenceU128(balance, needed));
       return;
     }
-    if (amount === 0) this.#share(key, balance);
-    else this.#shareOut(key, amount, balance);
-    this.#unallocated.set(key, zeroU128);
+    if (amount === 0) this.#share(key, balance, spendable);
+    else this.#shareOut(key, amount, balance, spendable);
+    this.rest.set(key, zeroU128);
   }
 
-  #share(key: number, balance: U128): void {
-    const { spendable } = this.#destinations;
+  #share(key: number, balance: U128, spendable: readonly number[]): void {
     const { share, left } = shareU128(balance, spendable.length);
-    if (share !== 0) addTo(this.#toEach, key, share);
+    if (share !== 0) this.#toEach.add(key, share);
     for (const output of spendable.slice(0, left)) this.#move(key, one, output);
   }
 
   /** Less than all can get. */
-  #shareOut(key: number, amount: U128, balance: U128): void {
+  #shareOut(key: number, amount: U128, balance: U128, spendable: readonly number[]): void {
     let left = balance;
-    for (const output of this.#destinations.spendable) {
+    for (const output of spendable) {
       if (left === 0) return;
       const moved = amount > left ? left : amount;
       this.#move(key, moved, output);
@@ -87,46 +111,48 @@ export class Allocation {
   }
 
   #move(key: number, amount: U128, output: number): void {
-    let balances = this.#byOutput.get(output);
-    if (balances === undefined) {
-      balances = new Map();
-      this.#byOutput.set(output, balances);
-    }
-    addTo(balances, key, amount);
+    const place = this.size++;
+    this.#outputs[place] = output;
+    this.#keys[place] = key;
+    this.#amounts[place] = amount;
   }
 
   /** Gives what is left to an output. */
   allocateRest(output: number): void {
-    for (const [key, amount] of this.#unallocated) if (amount !== 0) this.#move(key, amount, output);
-    this.#unallocated.clear();
+    const { rest } = this;
+    for (let place = 0; place < rest.size; place++)
+      if (rest.amountAt(place) !== 0) this.#move(rest.keyAt(place), rest.amountAt(place), output);
+    rest.clear();
   }
 
-  /** What no output got, by key. A rune can be there with 0. */
-  get rest(): ReadonlyMap<number, U128> {
-    return this.#unallocated;
+  /** No edict follows: puts what the outputs got in order, and adds up what one of them got of a rune. */
+  end(): void {
+    const toEach = this.#toEach;
+    for (let place = 0; place < toEach.size; place++)
+      for (const output of this.#destinations.spendable())
+        this.#move(toEach.keyAt(place), toEach.amountAt(place), output);
+    for (let place = 1; place < this.size; place++)
+      if (this.#compare(place - 1, place) >= 0) {
+        this.#sort();
+        return;
+      }
   }
 
-  /** What each output got, by output and key, ascending. */
-  outputs(): { readonly output: number; readonly balances: Balance[] }[] {
-    for (const [key, amount] of this.#toEach)
-      for (const output of this.#destinations.spendable) this.#move(key, amount, output);
-    this.#toEach.clear();
-    const outputs: { readonly output: number; readonly balances: Balance[] }[] = [];
-    for (const [output, balances] of this.#byOutput)
-      outputs.push({ output, balances: sortedBalances(balances) });
-    return outputs.length < 2 ? outputs : outputs.sort((a, b) => a.output - b.output);
+  #compare(a: number, b: number): number {
+    return this.#outputs[a]! - this.#outputs[b]! || this.#keys[a]! - this.#keys[b]!;
   }
-}
 
-/** By key, which is the order of ids. */
-export function sortedBalances(amounts: ReadonlyMap<number, U128>): Balance[] {
-  const balances: Balance[] = [];
-  for (const [key, amount] of amounts) balances.push({ key, amount });
-  // one rune is the usual case
-  return balances.length < 2 ? balances : balances.sort((a, b) => a.key - b.key);
-}
-
-export function addTo(amounts: Map<number, U128>, key: number, amount: U128): void {
-  const before = amounts.get(key);
-  amounts.set(key, before === undefined ? amount : sumU128(before, amount));
+  #sort(): void {
+    const order = Array.from({ length: this.size }, (_, place) => place).sort((a, b) => this.#compare(a, b));
+    const moves = order.map(
+      (place) => [this.#outputs[place]!, this.#keys[place]!, this.#amounts[place]!] as const,
+    );
+    this.size = 0;
+    for (const [output, key, amount] of moves) {
+      const last = this.size - 1;
+      if (last >= 0 && this.#outputs[last] === output && this.#keys[last] === key)
+        this.#amounts[last] = sumU128(this.#amounts[last]!, amount);
+      else this.#move(key, amount, output);
+    }
+  }
 }

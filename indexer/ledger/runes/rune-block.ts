@@ -6,7 +6,6 @@ import { decipher } from '#indexer/runes/decipher.ts';
 import { knownCompactSize } from '#indexer/transaction/compact-size.ts';
 import type { FingerprintKey } from '#indexer/transaction/outpoint-fingerprint.ts';
 import { OutpointReader } from '#indexer/transaction/outpoint-reader.ts';
-import { type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import type { Rune } from '#kernel/runes/rune.ts';
@@ -19,7 +18,8 @@ const hashLength = 32;
 export interface RuneMessage {
   readonly tx: number;
   readonly artifact: Artifact;
-  readonly txid: Txid;
+  /** Offset of its txid among those of the candidates. */
+  readonly txidAt: number;
 }
 
 type TransactionColumns = Pick<
@@ -44,6 +44,8 @@ export interface RuneBlock {
   readonly columns: TransactionColumns;
   /** One for each transaction that has one, in block order. */
   readonly messages: readonly RuneMessage[];
+  /** Of the candidates for messages, 32 bytes each. */
+  readonly txids: Uint8Array;
   /** Null where the source has none: no name can be etched then. */
   readonly spentScripts: SpentScripts | null;
   readonly fingerprintKey: FingerprintKey;
@@ -56,7 +58,7 @@ export interface RuneBlock {
 export function runeMessages(
   bytes: Uint8Array,
   { txOutputs }: Pick<BlockColumns, 'txOutputs'>,
-  { tx, scriptStart, scriptLength, txid }: RunestoneCandidates,
+  { tx, scriptStart, scriptLength }: RunestoneCandidates,
 ): RuneMessage[] {
   const messages: RuneMessage[] = [];
   for (let candidate = 0; candidate < tx.length; candidate++) {
@@ -67,7 +69,7 @@ export function runeMessages(
     messages.push({
       tx: place,
       artifact: decipher(bytes, start, start + scriptLength[candidate]!, outputs),
-      txid: trustedTxid(txid.subarray(candidate * hashLength, (candidate + 1) * hashLength)),
+      txidAt: candidate * hashLength,
     });
   }
   return messages;
@@ -101,8 +103,13 @@ export function runeQuestion(
     inputs.push(input);
     outpointsAt.push(outpoints.at(input));
   }
-  const mints = messages.flatMap(({ artifact: { mint } }) => mint ?? []);
-  const names = messages.flatMap(({ artifact }) => etchedName(artifact) ?? []);
+  const mints: RuneId[] = [];
+  const names: Rune[] = [];
+  for (const { artifact } of messages) {
+    if (artifact.mint !== null) mints.push(artifact.mint);
+    const name = artifact.etching === null ? null : etchedName(artifact);
+    if (name !== null) names.push(name);
+  }
   return { inputs, outpointsAt, mints, names };
 }
 

@@ -15,6 +15,8 @@ export class TransactionOutputs {
   scriptLength = new Uint32Array(64);
   readonly #bytes: Uint8Array;
   readonly #walk: OutputWalk;
+  /** Null: nobody has asked yet. */
+  #spendable: readonly number[] | null = null;
 
   constructor(bytes: Uint8Array) {
     this.#bytes = bytes;
@@ -30,6 +32,7 @@ export class TransactionOutputs {
       this.scriptLength = new Uint32Array(this.count * 2);
     }
     this.firstSpendable = null;
+    this.#spendable = null;
     walk.open(outputsAt);
     while (walk.next()) {
       this.scriptStart[walk.vout] = walk.scriptStart;
@@ -44,9 +47,10 @@ export class TransactionOutputs {
   }
 
   /** Those that are no OP_RETURN, ascending. */
-  spendable(): number[] {
-    const spendable: number[] = [];
-    for (let vout = 0; vout < this.count; vout++) if (!this.isReturn(vout)) spendable.push(vout);
-    return spendable;
+  spendable(): readonly number[] {
+    this.#spendable ??= Array.from({ length: this.count }, (_, vout) => vout).filter(
+      (vout) => !this.isReturn(vout),
+    );
+    return this.#spendable;
   }
 }

@@ -1,9 +1,11 @@
 import { ownerScript } from '#indexer/derived/runes/rune-encoding.ts';
 import type { SpentScripts } from '#indexer/facts/spent-scripts.ts';
-import { applyRunes, type RuneChanges, type RuneEvent } from '#indexer/ledger/runes/apply-runes.ts';
+import { applyRunes } from '#indexer/ledger/runes/apply-runes.ts';
 import { commitsTo } from '#indexer/ledger/runes/commitment.ts';
-import { outpointLength, outpointName } from '#indexer/ledger/runes/outpoint-name.ts';
+import { outpointLength } from '#indexer/ledger/runes/outpoint-name.ts';
 import { etchedName } from '#indexer/ledger/runes/rune-block.ts';
+import type { RuneChanges, RuneEvent } from '#indexer/ledger/runes/rune-changes.ts';
+import { type RuneOutputs, viewOf } from '#indexer/ledger/runes/rune-outputs.ts';
 import { type Balance, type KnownRune, RuneState } from '#indexer/ledger/runes/rune-state.ts';
 import type { Artifact } from '#indexer/runes/artifact.ts';
 import { decipher } from '#indexer/runes/decipher.ts';
@@ -159,6 +161,11 @@ export function runesOf(
   // without an etching no key is given
   const etchedKey = artifact === null || artifact.etching === null ? 0 : context.keyOf(txid);
   const { network, height, fingerprintKey } = context;
+  const fingerprints = {
+    inputFingerprintLow: columns.inputFingerprintLow.subarray(first, end),
+    inputFingerprintHigh: columns.inputFingerprintHigh.subarray(first, end),
+  };
+  const state = stateFor(artifact, held, fingerprints, etchedKey, context);
   const changes = applyRunes(
     {
       height,
@@ -169,32 +176,42 @@ export function runesOf(
         txStart: columns.txStart.slice(tx, tx + 2),
         txOutputs: columns.txOutputs.slice(tx, tx + 1),
         txFirstInput: Uint32Array.of(0, end - first),
-        inputFingerprintLow: columns.inputFingerprintLow.subarray(first, end),
-        inputFingerprintHigh: columns.inputFingerprintHigh.subarray(first, end),
+        ...fingerprints,
       },
-      messages: artifact === null ? [] : [{ tx: 0, artifact, txid }],
+      messages: artifact === null ? [] : [{ tx: 0, artifact, txidAt: 0 }],
+      txids: txid,
       spentScripts: committing,
       fingerprintKey,
       inputs: held.flatMap((holding, input) => (holding === null ? [] : input)),
       recent: { has: (from, at) => young.includes(txidName(from, at)) },
     },
-    stateFor(artifact, held, etchedKey, context),
+    state,
   );
   const artifactMint = artifact?.mint ?? null;
+  const made = Array.from({ length: state.made.size }, (_, row) => madeHolding(state.made, row, bytes));
   return {
-    moves: movesOf(changes, held, bytes).map((move) => ({ ...move, etchedBy: context.etchingOf(move.key) })),
+    moves: movesOf(changes, held, made).map((move) => ({ ...move, etchedBy: context.etchingOf(move.key) })),
     etching: artifact === null ? null : etchingOf(batch, tx, artifact, changes, spent, context),
     mint:
       artifactMint === null
         ? null
         : { id: artifactMint, isOpen: isMintOpen(context.state.byId(artifactMint), height) },
-    made: changes.outputs.map((output) => ({
-      outpoint: outpointOf(txid, output.vout),
-      script: ownerScript(bytes, output.scriptStart, output.scriptLength),
-      balances: output.balances,
-      place: null,
-      fingerprint: shortFingerprint(output.fingerprintHigh, output.fingerprintLow),
+    made,
+  };
+}
+
+/** An output that the transaction makes. */
+function madeHolding(outputs: RuneOutputs, row: number, bytes: Uint8Array): MadeHolding {
+  const first = outputs.firstOf(row);
+  return {
+    outpoint: outpointOf(outputs.txidOf(row), outputs.voutOf(row)),
+    script: ownerScript(bytes, outputs.scriptStartOf(row), outputs.scriptLengthOf(row)),
+    balances: Array.from({ length: outputs.countOf(row) }, (_, at) => ({
+      key: outputs.keyOf(first + at),
+      amount: outputs.amountOf(first + at),
     })),
+    place: null,
+    fingerprint: shortFingerprint(outputs.highOf(row), outputs.lowOf(row)),
   };
 }
 
@@ -208,10 +225,17 @@ export function isMintOpen(known: KnownRune | undefined, height: Height): boolea
 /** Of outputs that are pending: the ledger takes it for the place where they were made. */
 const nowhere = { height: 0, tx: 0 };
 
+/** Of the inputs of a transaction. */
+interface InputFingerprints {
+  readonly inputFingerprintLow: Uint32Array;
+  readonly inputFingerprintHigh: Uint32Array;
+}
+
 /** What a transaction needs to know, and nothing that others of the mempool did. */
 function stateFor(
   artifact: Artifact | null,
   held: readonly (RunicHolding | null)[],
+  { inputFingerprintLow, inputFingerprintHigh }: InputFingerprints,
   etchedKey: RuneKey,
   { state: indexed }: RuneContext,
 ): RuneState {
@@ -219,10 +243,14 @@ function stateFor(
   const learn = (known: KnownRune | undefined): void => {
     if (known !== undefined) state.learnRune(known.entry, known.mints, known.burned);
   };
-  for (const { outpoint, balances, place } of held.filter((holding) => holding !== null)) {
-    const { height, tx } = place ?? nowhere;
-    state.learnHeld(outpointName(outpoint, 0), { height, tx, balances });
-    for (const { key } of balances) {
+  for (const [input, holding] of held.entries()) {
+    if (holding === null) continue;
+    const { outpoint, balances, place } = holding;
+    const low = inputFingerprintLow[input]!;
+    const high = inputFingerprintHigh[input]!;
+    state.held.add(viewOf(outpoint), 0, { ...(place ?? nowhere), low, high });
+    for (const { key, amount } of balances) {
+      state.held.give(key, amount);
       if (key >= 0) learn(indexed.find(key));
       else state.learnRune({ key, block: trustedHeight(noHeight - key), tx: 0, terms: null });
     }
@@ -350,23 +378,20 @@ function outpointOf(txid: Txid, vout: number): Buffer {
 }
 
 function movesOf(
-  { events, outputs }: RuneChanges,
+  changes: RuneChanges,
   held: readonly (RunicHolding | null)[],
-  bytes: Uint8Array,
+  made: readonly MadeHolding[],
 ): Omit<RuneMove, 'etchedBy'>[] {
-  const scripts = new Map(
-    outputs.map(({ vout, scriptStart, scriptLength }) => [
-      vout,
-      ownerScript(bytes, scriptStart, scriptLength),
-    ]),
-  );
+  const scripts = new Map(made.map(({ outpoint, script }) => [voutOf(outpoint), script]));
   const taken = held.flatMap((from) =>
     (from?.balances ?? []).map(({ key, amount }): Omit<RuneMove, 'etchedBy'> => {
       return { step: 'taken', key, amount, vout: 0, script: null, from };
     }),
   );
-  return [...taken, ...events.flatMap((event) => moveOf(event, scripts) ?? [])];
+  return [...taken, ...changes.events().flatMap((event) => moveOf(event, scripts) ?? [])];
 }
+
+const voutOf = (outpoint: Uint8Array): number => viewOf(outpoint).getUint32(hashLength, true);
 
 function moveOf(
   event: RuneEvent,

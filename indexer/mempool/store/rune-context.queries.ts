@@ -44,15 +44,15 @@ export async function indexedRunes(
     names: [...names],
     keys: [],
   };
-  await askRunes(client, asked, { below: maxHeight, spentUpTo: null }, state);
-  const found = outpoints.filter((outpoint) => state.held(outpointName(outpoint, 0)) !== undefined);
+  const answer = await askRunes(client, asked, { below: maxHeight, spentUpTo: null }, state);
+  const found = outpoints.filter((outpoint) => answer.held.has(outpointName(outpoint, 0)));
   for (const { txid, vout, script } of await scriptsOf(client, found)) {
     const outpoint = Buffer.alloc(outpointLength);
     outpoint.set(txid);
     outpoint.writeUInt32LE(vout, 32);
-    const holding = state.held(outpointName(outpoint, 0));
+    const holding = answer.held.get(outpointName(outpoint, 0));
     // spent meanwhile
-    if (holding === undefined || holding === null) continue;
+    if (holding === undefined) continue;
     const { height, tx, balances } = holding;
     held.set(outpointName(outpoint, 0), { outpoint, script, balances, place: { height, tx } });
   }

@@ -118,8 +118,8 @@ function writeLine(out: EventTextWriter, row: EventRow): void {
   const { step, txid, vout } = row;
   const id = { block: row.id_height, tx: row.id_tx };
   const amount = u128OfText(row.amount ?? '0');
-  if (step === 0) writeMinted(out, txid, id, amount);
-  else if (step === 2) writeTransferred(out, { txid, vout }, id, amount);
+  if (step === 0) writeMinted(out, txid, 0, id, amount);
+  else if (step === 2) writeTransferred(out, { txids: txid, txidAt: 0, vout }, id, amount);
   else if (step === 3) writeBurned(out, txid, id, amount);
   else {
     const { spacers, divisibility, symbol, turbo, terms } = row;

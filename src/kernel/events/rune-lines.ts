@@ -72,20 +72,34 @@ function valueOrNone(out: EventTextWriter, value: number | bigint | null): void 
   else out.amount(value);
 }
 
-export function writeMinted(out: EventTextWriter, txid: Txid, id: LineRuneId, amount: U128): void {
+/** @param txids has the txid at `txidAt` */
+export function writeMinted(
+  out: EventTextWriter,
+  txids: Uint8Array,
+  txidAt: number,
+  id: LineRuneId,
+  amount: U128,
+): void {
   out.word(words.minted);
-  out.transaction(txid, 0);
+  out.transaction(txids, txidAt);
   writeAmount(out, id, amount);
+}
+
+/** An output, whose txid is at a place in some bytes. */
+export interface LineOutput {
+  readonly txids: Uint8Array;
+  readonly txidAt: number;
+  readonly vout: number;
 }
 
 export function writeTransferred(
   out: EventTextWriter,
-  { txid, vout }: { readonly txid: Txid; readonly vout: number },
+  { txids, txidAt, vout }: LineOutput,
   id: LineRuneId,
   amount: U128,
 ): void {
   out.word(words.transferred);
-  out.output(txid, 0, vout);
+  out.output(txids, txidAt, vout);
   writeAmount(out, id, amount);
 }
 

@@ -1,6 +1,6 @@
 import { openRunestoneCandidates, readRunestoneCandidates } from '#indexer/facts/runestone-candidates.ts';
 import { openSpentScripts, readSpentScripts } from '#indexer/facts/spent-scripts.ts';
-import { applyRunes, type RuneEvent, type RunicOutput } from '#indexer/ledger/runes/apply-runes.ts';
+import { applyRunes } from '#indexer/ledger/runes/apply-runes.ts';
 import { outpointName } from '#indexer/ledger/runes/outpoint-name.ts';
 import {
   type RuneBlock,
@@ -8,7 +8,9 @@ import {
   runeMessages,
   runeQuestion,
 } from '#indexer/ledger/runes/rune-block.ts';
+import type { RuneEvent } from '#indexer/ledger/runes/rune-changes.ts';
 import { hardcodedRunes, type RuneEntry } from '#indexer/ledger/runes/rune-entry.ts';
+import { type RuneOutputs, viewOf } from '#indexer/ledger/runes/rune-outputs.ts';
 import { type Balance, RuneState } from '#indexer/ledger/runes/rune-state.ts';
 import { TrackedOutputs } from '#indexer/ledger/tracked-outputs.ts';
 import { decodeBlockColumns } from '#indexer/parse/block-columns.ts';
@@ -73,8 +75,8 @@ export class RuneStore {
   readonly #network: NetworkParameters;
   readonly #tracked = new TrackedOutputs();
   readonly #key = expandFingerprintKey(secret);
-  /** Unspent outputs of the batch that is being applied. */
-  #made: { readonly output: RunicOutput; readonly outpoint: string }[] = [];
+  /** Rows of the state: unspent outputs of the batch that is being applied. */
+  #made: { readonly row: number; readonly outpoint: string }[] = [];
 
   constructor(network: NetworkParameters) {
     this.#network = network;
@@ -138,6 +140,7 @@ export class RuneStore {
       bytes,
       columns,
       messages,
+      txids: candidates.txid,
       inputs: question.inputs,
       spentScripts:
         spent === null ? null : openSpentScripts(readSpentScripts(spent, layout), spent, columns.inputValue),
@@ -156,14 +159,18 @@ export class RuneStore {
     const state = new RuneState(this.runes.length);
     const held = this.unspent();
     const keys = new Set<number>();
-    for (const { bytes, question } of blocks) {
-      const { outpointsAt, mints, names } = question;
-      for (const at of outpointsAt) {
-        const name = outpointName(bytes, at);
-        const balances = held.get(hexOf(name));
+    for (const { bytes, columns, question } of blocks) {
+      const { inputs, outpointsAt, mints, names } = question;
+      for (const [place, at] of outpointsAt.entries()) {
+        const balances = held.get(hexOf(outpointName(bytes, at)));
         if (balances === undefined) continue;
-        state.learnHeld(name, { height: 0, tx: 0, balances });
-        for (const { key } of balances) keys.add(key);
+        const low = columns.inputFingerprintLow[inputs[place]!]!;
+        const high = columns.inputFingerprintHigh[inputs[place]!]!;
+        state.held.add(viewOf(bytes), at, { height: 0, tx: 0, low, high });
+        for (const { key, amount } of balances) {
+          state.held.give(key, amount);
+          keys.add(key);
+        }
       }
       for (const { key, block: height, tx, rune } of this.runes) {
         if (names.includes(rune)) state.learnTaken(rune);
@@ -180,41 +187,53 @@ export class RuneStore {
   }
 
   #store(block: RuneBlock, state: RuneState, txids: ReadonlySet<string>): void {
-    const { height, bytes } = block;
+    const { height } = block;
+    const { made, held } = state;
     const changes = applyRunes(block, state);
     this.runes.push(...changes.etched);
     const removed: [number, number][] = [];
-    for (const { at, fingerprintLow, fingerprintHigh } of changes.spent) {
-      this.#spend(hexOf(outpointName(bytes, at)), height);
-      removed.push([fingerprintLow, fingerprintHigh]);
+    for (const row of changes.spent) {
+      this.#spend(outpointOf(held, row), height);
+      removed.push([held.lowOf(row), held.highOf(row)]);
     }
     // those of blocks of the same batch are marked by the ledger
-    this.#made = this.#made.filter(({ output, outpoint }) => {
-      if (output.spentHeight !== height) return true;
+    this.#made = this.#made.filter(({ row, outpoint }) => {
+      if (made.spentHeightOf(row) !== height) return true;
       this.#spend(outpoint, height);
-      removed.push([output.fingerprintLow, output.fingerprintHigh]);
+      removed.push([made.lowOf(row), made.highOf(row)]);
       return false;
     });
     const added: [number, number][] = [];
-    for (const output of changes.outputs) {
-      const { txid, vout, balances, spentHeight, fingerprintLow, fingerprintHigh } = output;
-      const index = Buffer.alloc(4);
-      index.writeUInt32LE(vout);
-      const outpoint = Buffer.concat([txid, index]).toString('hex');
-      for (const { key, amount } of balances)
+    for (let row = changes.firstOutput; row < changes.endOutput; row++) {
+      const outpoint = outpointOf(made, row);
+      const spentHeight = made.isSpent(row) ? made.spentHeightOf(row) : null;
+      for (const { key, amount } of balancesOf(made, row))
         this.balances.push({ outpoint, key, amount, height, spentHeight });
       if (spentHeight !== null) continue;
-      added.push([fingerprintLow, fingerprintHigh]);
-      this.#made.push({ output, outpoint });
+      added.push([made.lowOf(row), made.highOf(row)]);
+      this.#made.push({ row, outpoint });
     }
-    for (const event of changes.events) {
-      if (event.kind === 'minted') this.mints.push({ key: event.key, height, value: smallU128(event.mints) });
-      if (event.kind === 'burned') this.burned.push({ key: event.key, height, value: event.total });
-    }
+    for (const { key, mints } of changes.minted) this.mints.push({ key, height, value: smallU128(mints) });
+    for (const { key, total } of changes.burned) this.burned.push({ key, height, value: total });
     for (const [low, high] of added) this.#tracked.add(low, high);
     for (const [low, high] of removed) this.#tracked.remove(low, high);
-    this.blocks.push({ height, txids, events: changes.events, added, removed });
+    this.blocks.push({ height, txids, events: changes.events(), added, removed });
   }
+}
+
+/** The hex of its 36 bytes. */
+function outpointOf(outputs: RuneOutputs, row: number): string {
+  const vout = Buffer.alloc(4);
+  vout.writeUInt32LE(outputs.voutOf(row));
+  return Buffer.concat([outputs.txidOf(row), vout]).toString('hex');
+}
+
+function balancesOf(outputs: RuneOutputs, row: number): Balance[] {
+  const first = outputs.firstOf(row);
+  return Array.from({ length: outputs.countOf(row) }, (_, at) => ({
+    key: outputs.keyOf(first + at),
+    amount: outputs.amountOf(first + at),
+  }));
 }
 
 const hexOf = (name: string): string => Buffer.from(name, 'latin1').toString('hex');

@@ -54,7 +54,8 @@ describe.skipIf(vectors === null)('runestones of whole blocks of VECTORS_DIR', (
         artifact: read(Buffer.from(script, 'hex'), outputs),
       })),
     );
-    for (const { tx, txid } of messages) {
+    for (const { tx, txidAt } of messages) {
+      const txid = candidates.txid.subarray(txidAt, txidAt + 32);
       const [start, end] = [layout.start[tx]!, layout.start[tx + 1]!];
       expect(Buffer.compare(txid, transactionId(bytes, start, layout.outputsAt[tx]!, end)), `${tx}`).toBe(0);
     }
