@@ -488,12 +488,10 @@ CREATE TABLE chain.rune_balances (
 ALTER TABLE chain.rune_balances SET (autovacuum_vacuum_scale_factor=0.02, autovacuum_analyze_scale_factor=0.05, autovacuum_vacuum_insert_scale_factor=0.02, fillfactor=90);
 CREATE INDEX rune_balances_holder ON chain.rune_balances USING btree (rune_key, script, amount, height) WHERE (spent_height IS NULL);
 CREATE INDEX rune_balances_outpoint ON chain.rune_balances USING btree (chain.hash64(txid, (vout)::bigint)) WHERE (spent_height IS NULL);
-CREATE INDEX rune_balances_owner ON chain.rune_balances USING btree (chain.hash32(script)) WHERE (spent_height IS NULL);
-CREATE INDEX rune_balances_received ON chain.rune_balances USING btree (chain.hash32(script), height);
 CREATE INDEX rune_balances_rune ON chain.rune_balances USING btree (rune_key, height);
-CREATE INDEX rune_balances_rune_spent ON chain.rune_balances USING btree (rune_key, spent_height) WHERE (spent_height IS NOT NULL);
+CREATE INDEX rune_balances_script ON chain.rune_balances USING btree (chain.hash32(script), height, spent_height);
 CREATE INDEX rune_balances_sent ON chain.rune_balances USING btree (chain.hash32(script), spent_height) WHERE (spent_height IS NOT NULL);
-CREATE INDEX rune_balances_spent ON chain.rune_balances USING btree (spent_height, spent_tx_index) WHERE (spent_height IS NOT NULL);
+CREATE INDEX rune_balances_spends ON chain.rune_balances USING btree (spent_height, rune_key) WHERE (spent_height IS NOT NULL);
 
 CREATE TABLE chain.rune_blocks (
   height integer NOT NULL,

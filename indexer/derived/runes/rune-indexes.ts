@@ -18,9 +18,10 @@ export const runeIndexes: Readonly<Record<string, SecondaryIndex>> = {
   ...askedIndexes,
   // the etching of a transaction, and of the inscription that it reveals
   runes_etching: { table: 'chain.runes', columns: 'txid' },
-  rune_balances_spent: {
+  // what a block spent, and, by heights in turn, what was spent of a rune since one: holders at a height
+  rune_balances_spends: {
     table: balances,
-    columns: 'spent_height, spent_tx_index',
+    columns: 'spent_height, rune_key',
     where: 'spent_height IS NOT NULL',
     isForUndo: true,
   },
@@ -30,21 +31,11 @@ export const runeIndexes: Readonly<Record<string, SecondaryIndex>> = {
     columns: 'rune_key, script, amount, height',
     where: 'spent_height IS NULL',
   },
-  // holders at a height: what was spent since
-  rune_balances_rune_spent: {
-    table: balances,
-    columns: 'rune_key, spent_height',
-    where: 'spent_height IS NOT NULL',
-  },
   // what became of a rune
   rune_balances_rune: { table: balances, columns: 'rune_key, height' },
-  // runes of an address: now, and what it got and sent
-  rune_balances_owner: {
-    table: balances,
-    columns: 'chain.hash32(script)',
-    where: 'spent_height IS NULL',
-  },
-  rune_balances_received: { table: balances, columns: 'chain.hash32(script), height' },
+  // runes of an address: what it got, and which of that it has now
+  rune_balances_script: { table: balances, columns: 'chain.hash32(script), height, spent_height' },
+  // and what it sent
   rune_balances_sent: {
     table: balances,
     columns: 'chain.hash32(script), spent_height',

@@ -61,7 +61,7 @@ export async function balancesOfScript(
   script: Uint8Array,
   { height, above, limit }: { readonly height: Height; readonly above: number; readonly limit: number },
 ): Promise<ScriptBalance[]> {
-  await requireIndexes(client, ['rune_balances_owner', 'rune_balances_sent'], 'owners of runes');
+  await requireIndexes(client, ['rune_balances_script', 'rune_balances_sent'], 'owners of runes');
   const { rows } = await client.query<RuneColumns & { amount: string; outputs: number; added: string }>(
     `WITH there AS (
        (SELECT rune_key, amount FROM chain.rune_balances
@@ -128,7 +128,7 @@ export async function historyOfScript(
   script: Uint8Array,
   { order, limit, after }: PageOf<HistoryPlace>,
 ): Promise<ScriptChange[]> {
-  await requireIndexes(client, ['rune_balances_received', 'rune_balances_sent'], 'owners of runes');
+  await requireIndexes(client, ['rune_balances_script', 'rune_balances_sent'], 'owners of runes');
   const from = after ?? ends[order];
   const sign = order === 'asc' ? '>' : '<';
   const { rows } = await client.query<ChangeRow>(

@@ -96,7 +96,7 @@ export async function runesOfScript(
 ): Promise<readonly RuneBalance[] | null> {
   const { state } = await runeStanding(client);
   if (state !== 'known') return null;
-  await requireIndexes(client, ['rune_balances_owner'], 'owners of runes');
+  await requireIndexes(client, ['rune_balances_script'], 'owners of runes');
   const parts = rowsInTurns<BalanceRow>(
     client,
     `SELECT r.rune::text, r.spacers, r.divisibility, r.symbol, held.amount::text, held.total::bigint AS total

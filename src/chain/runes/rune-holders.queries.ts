@@ -38,7 +38,7 @@ interface HolderRow {
  * the statements of the snapshot after it.
  */
 export async function beginHolderWalks(client: ClientBase): Promise<void> {
-  const names = ['rune_balances_holder', 'rune_balances_rune_spent', 'rune_mints_rune'];
+  const names = ['rune_balances_holder', 'rune_balances_spends', 'rune_mints_rune'];
   await requireIndexes(client, names, 'holders of runes');
   await client.query(`${inOrder}; SET LOCAL statement_timeout = ${walkMs}`);
 }
