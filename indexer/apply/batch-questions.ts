@@ -22,7 +22,7 @@ export interface BatchAnswers {
   readonly metadata: readonly Int32Array[];
   /** For each block: the inputs that may spend a committed output with inscriptions. */
   readonly inputs: readonly Uint32Array[];
-  /** Committed locations in outputs that the blocks may spend. */
+  /** Committed locations in outputs that the blocks may spend, of memory and of the database. */
   readonly held: HeldOutputs;
   /** Committed, spent locations in outputs that the blocks may spend; null: not looked up. */
   readonly ended: HeldOutputs | null;
@@ -49,9 +49,8 @@ export class BatchQuestions {
     this.#memory = memory;
   }
 
-  /** @param recent outputs that need no query, where it has them */
-  async ask(blocks: readonly ParsedBlock[], recent: HeldOutputs): Promise<BatchAnswers> {
-    const { contents, metadata } = this.#memory;
+  async ask(blocks: readonly ParsedBlock[]): Promise<BatchAnswers> {
+    const { contents, metadata, recent } = this.#memory;
     const askedContents = probe(
       contents,
       blocks.map(({ columns }) => [columns.contentHash, columns.contentVariant]),
@@ -61,12 +60,18 @@ export class BatchQuestions {
       blocks.map(({ columns }) => [columns.metadataHash, null]),
     );
     const inputs = blocks.map((block) => inputsAmong(this.#memory.tracked, block));
-    const fingerprints = blocks.flatMap((block, at) => fingerprintsOf(block, inputs[at]!, recent));
+    // copied: the newest outputs may go while these blocks are applied
+    const held = new HeldOutputs();
+    const fingerprints = blocks.flatMap((block, at) =>
+      fingerprintsOf(block, inputs[at]!, (low, high, outpoint) =>
+        recent.find(held, low, high, block.bytes, outpoint),
+      ),
+    );
     const { spent } = this.#memory;
     const suspects =
       spent === null
         ? null
-        : blocks.flatMap((block) => fingerprintsOf(block, inputsAmong(spent, block), null));
+        : blocks.flatMap((block) => fingerprintsOf(block, inputsAmong(spent, block), () => false));
     const contentIds = await this.#find(
       askedContents.hashes,
       'contents_sha256',
@@ -77,9 +82,10 @@ export class BatchQuestions {
       'metadata_texts_sha256',
       'SELECT sha256, 0 AS variant, metadata_id AS id FROM chain.metadata_texts WHERE sha256 = ANY($1)',
     );
-    const held = await this.#heldOutputs(fingerprints, 'locations_outpoint', 'IS NULL');
+    await this.#addOutputs(held, fingerprints, 'locations_outpoint', 'IS NULL');
     // there is no index for this: it is queried only where a block spends a spent output
-    const ended = suspects === null ? null : await this.#heldOutputs(suspects, null, 'IS NOT NULL');
+    const ended = suspects === null ? null : new HeldOutputs();
+    if (ended !== null) await this.#addOutputs(ended, suspects ?? [], null, 'IS NOT NULL');
     blocks.forEach(({ columns }, index) => {
       settle(contents, contentIds, askedContents.ids[index], columns.contentHash, columns.contentVariant);
       settle(metadata, metadataIds, askedMetadata.ids[index], columns.metadataHash, null);
@@ -98,13 +104,13 @@ export class BatchQuestions {
     return table;
   }
 
-  async #heldOutputs(
+  async #addOutputs(
+    held: HeldOutputs,
     fingerprints: readonly string[],
     index: SecondaryIndexName | null,
     spent: 'IS NULL' | 'IS NOT NULL',
-  ): Promise<HeldOutputs> {
-    const held = new HeldOutputs();
-    if (fingerprints.length === 0) return held;
+  ): Promise<void> {
+    if (fingerprints.length === 0) return;
     if (index !== null) await this.#ensureIndex(index);
     const { rows } = await this.#client.query<HeldQueryRow>(
       `SELECT ${heldColumns} FROM chain.locations l JOIN chain.inscriptions i ON i.key = l.key
@@ -112,7 +118,6 @@ export class BatchQuestions {
       [fingerprints],
     );
     for (const row of rows) addHeld(held, row);
-    return held;
   }
 
   /**
@@ -137,15 +142,19 @@ function inputsAmong(outputs: TrackedOutputs, { columns }: ParsedBlock): Uint32A
   return Uint32Array.from(inputs);
 }
 
-/** Fingerprints of the outputs that inputs spend, without those of `known`. */
-function fingerprintsOf(block: ParsedBlock, inputs: Uint32Array, known: HeldOutputs | null): string[] {
+/** Fingerprints of the outputs that inputs spend, without the known ones; `outpoint` is where the block names one. */
+function fingerprintsOf(
+  block: ParsedBlock,
+  inputs: Uint32Array,
+  isKnown: (low: number, high: number, outpoint: number) => boolean,
+): string[] {
   const { inputFingerprintLow, inputFingerprintHigh } = block.columns;
   const outpoints = new OutpointReader(block);
   const fingerprints: string[] = [];
   for (const input of inputs) {
     const low = inputFingerprintLow[input]!;
     const high = inputFingerprintHigh[input]!;
-    if (known?.has(low, high, block.bytes, outpoints.at(input)) === true) continue;
+    if (isKnown(low, high, outpoints.at(input))) continue;
     fingerprints.push(storedFingerprint(low, high));
   }
   return fingerprints;

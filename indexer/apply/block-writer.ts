@@ -125,10 +125,8 @@ export class BlockWriter {
     const onTheirWay = this.#underWay === null ? [] : [anyInput(this.#underWay.outputs)];
     const endedOnTheirWay = this.#underWay === null ? [] : [this.#underWay.ended];
     const derivedOnTheirWay = this.#underWay?.derived ?? null;
-    const recent = memory.recent.table;
     const stages = this.#stages;
-    const answers = await stages.asking(blocks, () => this.#questions.ask(blocks, recent));
-    const committed = [answers.held, recent];
+    const answers = await stages.asking(blocks, () => this.#questions.ask(blocks));
     const encoders = this.#encoders.take();
     const { active } = this.#session.followed;
     const derived = new DerivedBatch(active, this.#facts, this.#derivedMemories, encoders.derived);
@@ -149,7 +147,7 @@ export class BlockWriter {
         const known = {
           contents: answers.contents[index] as Int32Array,
           metadata: answers.metadata[index] as Int32Array,
-          held: [...committed.map((table) => ({ table, inputs })), ...onTheirWay],
+          held: [{ table: answers.held, inputs }, ...onTheirWay],
           ended: answers.ended === null ? null : [answers.ended, ...endedOnTheirWay],
         };
         await this.#turn(isBulk, () => {

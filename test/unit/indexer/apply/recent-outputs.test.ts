@@ -39,7 +39,14 @@ function made(height: number, outputs: readonly number[], tracked: TrackedOutput
   return held;
 }
 
-const knows = (table: HeldOutputs, output: number): boolean => table.has(output, 0, outpoint(output), 0);
+/** What is known of an output, as a table of its own. */
+function found(recent: RecentOutputs, output: number): HeldOutputs {
+  const rows = new HeldOutputs();
+  expect(recent.find(rows, output, 0, outpoint(output), 0)).toBe(rows.size > 0);
+  return rows;
+}
+
+const knows = (recent: RecentOutputs, output: number): boolean => found(recent, output).size > 0;
 
 /** All that a table knows of an output. */
 function rowsOf(table: HeldOutputs, output: number): unknown[] {
@@ -52,18 +59,18 @@ function rowsOf(table: HeldOutputs, output: number): unknown[] {
   return rows;
 }
 
+const byOffset = (a: { satOffset: number }, b: { satOffset: number }): number => a.satOffset - b.satOffset;
+
 describe('recent outputs', () => {
   test('are known with all that the ledger must know, once for each inscription', async () => {
     const tracked = new TrackedOutputs();
     const recent = new RecentOutputs();
     await recent.learn(made(5, [1, 2], tracked, 2), tracked);
-    const { table } = recent;
-    expect(knows(table, 1)).toBe(true);
-    expect(knows(table, 3)).toBe(false);
-    expect(table.has(1, 0, outpoint(2), 0)).toBe(false);
-    const rows: number[] = [];
-    for (let row = table.first(2, 0); row >= 0; row = table.next(row)) rows.push(row);
-    expect(rows.map((row) => table.rowAt(row))).toMatchObject(
+    expect(knows(recent, 1)).toBe(true);
+    expect(knows(recent, 3)).toBe(false);
+    expect(recent.find(new HeldOutputs(), 1, 0, outpoint(2), 0)).toBe(false);
+    const table = found(recent, 2);
+    expect([0, 1].map((row) => table.rowAt(row))).toMatchObject(
       [1, 0].map((index) => ({
         key: 20 + index,
         height: 5,
@@ -81,7 +88,7 @@ describe('recent outputs', () => {
     const recent = new RecentOutputs(2);
     await recent.learn(batch, tracked);
     await recent.learn(made(6, [3], tracked), tracked);
-    expect([1, 2, 3].map((output) => knows(recent.table, output))).toEqual([false, true, true]);
+    expect([1, 2, 3].map((output) => knows(recent, output))).toEqual([false, true, true]);
   });
 
   test('are the same in a table that grew row by row and in one that got whole batches', () => {
@@ -101,35 +108,35 @@ describe('recent outputs', () => {
     );
   });
 
-  test('make room by what was spent, then by whole blocks, the oldest first', async () => {
+  test('make room by what was spent, then by the oldest parts', async () => {
     const tracked = new TrackedOutputs();
-    const recent = new RecentOutputs(8);
-    await recent.learn(made(5, [1, 2], tracked), tracked);
-    await recent.learn(made(6, [3], tracked, 3), tracked);
-    await recent.learn(made(7, [4, 5, 6], tracked), tracked);
-    const before = recent.table;
-    tracked.remove(2, 0);
+    // parts of two rows, or of one block
+    const recent = new RecentOutputs(16);
+    for (let block = 1; block <= 8; block++) {
+      await recent.learn(made(block, [block * 2, block * 2 + 1], tracked), tracked);
+    }
+    const outputs = Array.from({ length: 16 }, (_, at) => at + 2);
+    expect(outputs.filter((output) => knows(recent, output))).toEqual(outputs);
     tracked.remove(5, 0);
-    // six are left of eight: two too many for the half, which the first block's one and a part of the next one's are
-    await recent.learn(made(8, [7], tracked), tracked);
-    expect([1, 2, 3, 4, 5, 6, 7].filter((output) => knows(recent.table, output))).toEqual([4, 6, 7]);
-    expect(recent.table.size).toBe(3);
-    // earlier readers find the rows of their time
-    expect(knows(before, 3)).toBe(true);
+    tracked.remove(9, 0);
+    // fourteen are left, two too many: the first block's part goes
+    await recent.learn(made(9, [30], tracked), tracked);
+    const left = outputs.filter((output) => output > 3 && output !== 5 && output !== 9);
+    expect([...outputs, 30].filter((output) => knows(recent, output))).toEqual([...left, 30]);
+    expect(recent.size).toBe(13);
   });
 
-  test('make room in pieces: others have their turn, and find what was there until all of it is', async () => {
+  test('make room in pieces: others have their turn, and find what is unspent and not the oldest', async () => {
     const tracked = new TrackedOutputs();
     const recent = new RecentOutputs(40_000);
     const many = Array.from({ length: 40_000 }, (_, output) => output);
-    await recent.learn(made(5, many.slice(0, 10_000), tracked), tracked);
-    await recent.learn(made(6, many.slice(10_000), tracked), tracked);
-    const before = recent.table;
+    await recent.learn(made(5, many.slice(0, 12_000), tracked), tracked);
+    await recent.learn(made(6, many.slice(12_000), tracked), tracked);
     let turns = 0;
     let isDone = false;
     const others = (async () => {
       for (; !isDone; turns++) {
-        expect(recent.table).toBe(before);
+        expect(knows(recent, 39_999)).toBe(true);
         await new Promise(setImmediate);
       }
     })();
@@ -138,7 +145,42 @@ describe('recent outputs', () => {
     });
     await others;
     expect(turns).toBeGreaterThan(3);
-    expect([knows(recent.table, 1), knows(recent.table, 50_000)]).toEqual([false, true]);
+    expect([1, 12_000, 50_000].map((output) => knows(recent, output))).toEqual([false, true, true]);
+  });
+
+  test('know the newest unspent outputs in full, as a plain list does', async () => {
+    const blocks = fc.array(
+      fc.record({ outputs: fc.nat(12), each: fc.integer({ min: 1, max: 3 }), spent: fc.array(fc.nat(200)) }),
+      { maxLength: 40 },
+    );
+    await fc.assert(
+      fc.asyncProperty(blocks, fc.integer({ min: 2, max: 80 }), async (chain, rowsMax) => {
+        const tracked = new TrackedOutputs();
+        const recent = new RecentOutputs(rowsMax);
+        const all: { output: number; rows: unknown[]; isSpent: boolean }[] = [];
+        for (const [height, { outputs, each, spent }] of chain.entries()) {
+          const names = Array.from({ length: outputs }, (_, index) => all.length + 1 + index);
+          const batch = made(height, names, tracked, each);
+          await recent.learn(batch, tracked);
+          for (const output of names) all.push({ output, rows: rowsOf(batch, output), isSpent: false });
+          for (const place of spent) {
+            const spentOne = all[all.length - 1 - place];
+            if (spentOne === undefined || spentOne.isSpent) continue;
+            spentOne.isSpent = true;
+            for (let index = 0; index < spentOne.rows.length; index++) tracked.remove(spentOne.output, 0);
+          }
+          expect(recent.size).toBeLessThanOrEqual(Math.max(rowsMax, rowsMax * 0.75 + batch.size));
+          // whatever is unspent and unknown is older than all that is unspent and known
+          const unspent = all.filter(({ isSpent }) => !isSpent);
+          const known = unspent.map(({ output }) => rowsOf(found(recent, output), output));
+          const firstKnown = known.findIndex(({ length }) => length > 0);
+          if (firstKnown < 0) continue;
+          const inOrder = (rows: unknown[]): unknown[] => rows.toSorted(byOffset as never);
+          for (const [at, { rows }] of unspent.entries())
+            if (at >= firstKnown) expect(inOrder(known[at]!)).toEqual(inOrder(rows));
+        }
+      }),
+    );
   });
 
   test('are none after blocks were taken back, and none any more after the load', async () => {
@@ -146,11 +188,11 @@ describe('recent outputs', () => {
     const recent = new RecentOutputs();
     await recent.learn(made(5, [1], tracked), tracked);
     recent.forget();
-    expect(recent.table.size).toBe(0);
+    expect(recent.size).toBe(0);
     await recent.learn(made(5, [2], tracked), tracked);
-    expect(recent.table.size).toBe(1);
+    expect(recent.size).toBe(1);
     recent.close();
     await recent.learn(made(6, [3], tracked), tracked);
-    expect(recent.table.size).toBe(0);
+    expect(recent.size).toBe(0);
   });
 });
