@@ -1,3 +1,4 @@
+import { loadingInSmallSpace } from '#kernel/new-space.ts';
 import { keepCompiledCode } from './compiled-code.ts';
 
 /** Older ones that strip types come this far, and lack what the program calls. */
@@ -11,6 +12,6 @@ if (Number.parseInt(process.versions.node, 10) < leastNode) {
 } else {
   // before the modules of the program are loaded
   keepCompiledCode();
-  const { runCommandLine } = await import('./command-line.ts');
+  const { runCommandLine } = await loadingInSmallSpace(() => import('./command-line.ts'));
   await runCommandLine(process.argv.slice(2));
 }

@@ -7,6 +7,7 @@ import { createBufferPool } from '#indexer/source/buffer-pool.ts';
 import { createParsePool, type ParsePool } from '#indexer/workers/parse-pool.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
+import { inBoundedSpace } from '#kernel/new-space.ts';
 import { postgresFailure } from '#kernel/pg/postgres-failure.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { asHeight, genesisHeight, type Height } from '#kernel/primitives/height.ts';
@@ -230,7 +231,7 @@ class Follower {
     }
     const { activity } = this.#options;
     const load = (): Promise<void> => this.#apply(refs, isBulk, session, writer);
-    const work = isBulk ? (): Promise<void> => withRareCollections(load) : load;
+    const work = isBulk ? (): Promise<void> => inBoundedSpace(() => withRareCollections(load)) : load;
     await (activity === undefined ? work() : activity.during(work));
     return 'again';
   }
