@@ -7,7 +7,7 @@ import { parseBlockHash, parseTxid, type Txid } from '#kernel/primitives/hash.ts
 import { type Height, parseHeight } from '#kernel/primitives/height.ts';
 import { type InscriptionId, parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { Rune } from '#kernel/runes/rune.ts';
-import { parseRuneId } from '#kernel/runes/rune-id.ts';
+import { hasFormOfRuneId, parseRuneId } from '#kernel/runes/rune-id.ts';
 import { parseSpacedRune, whyNoSpacedRune } from '#kernel/runes/spaced-rune.ts';
 import { parseSat } from '#kernel/sats/parse-sat.ts';
 import { parseUnsigned } from '#kernel/sats/rust-numbers.ts';
@@ -55,7 +55,7 @@ export function runeQuestionOf(text: string): RuneQuestion {
 
 function whyNoRune(text: string): string {
   if (/^\d+$/u.test(text)) return 'the number is above 2^64 - 1';
-  if (/^\d+:\d+$/u.test(text))
+  if (hasFormOfRuneId(text))
     return 'the block takes at most 20 digits up to 2^64 - 1, and the transaction 10 up to 2^32 - 1';
   return whyNoSpacedRune(text);
 }

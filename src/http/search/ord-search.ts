@@ -10,7 +10,7 @@ import { withCutConnection } from '#kernel/pg/cut-connection.ts';
 import { type BlockHash, parseBlockHash, parseTxid } from '#kernel/primitives/hash.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import { runeLetters } from '#kernel/runes/rune.ts';
-import { parseRuneId } from '#kernel/runes/rune-id.ts';
+import { hasFormOfRuneId, parseRuneId } from '#kernel/runes/rune-id.ts';
 import { parseSpacedRune } from '#kernel/runes/spaced-rune.ts';
 
 type Chain = Pick<AppDependencies, 'pool' | 'network'>;
@@ -35,7 +35,7 @@ export async function findTarget(
   const hash = parseBlockHash(query);
   const txid = parseTxid(query);
   if (hash === null || txid === null) {
-    if (/^\d+:\d+$/u.test(query)) return (await runeOfId(pool, query, signal)) ?? `/rune/${query}`;
+    if (hasFormOfRuneId(query)) return (await runeOfId(pool, query, signal)) ?? `/rune/${query}`;
     const named = namedTarget(query, network) ?? satTarget(query) ?? (await runeTarget(pool, query, signal));
     return named ?? (query === '' ? '/' : textTarget(query));
   }
@@ -57,7 +57,7 @@ export async function typedTarget(
   { signal }: Asker,
 ): Promise<string | null> {
   if (/^[0-9a-f]{64}:/iu.test(typed)) return namedTarget(typed, network);
-  if (/^\d+:\d+$/u.test(typed)) return runeOfId(pool, typed, signal);
+  if (hasFormOfRuneId(typed)) return runeOfId(pool, typed, signal);
   if (typed.includes('°')) return satTarget(typed);
   return typed.includes('•') ? runeTarget(pool, typed, signal) : null;
 }

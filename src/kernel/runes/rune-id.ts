@@ -18,6 +18,11 @@ export function formatRuneId({ block, tx }: RuneId): string {
   return `${block}:${tx}`;
 }
 
+/** Whether a text is written as an id, though its numbers may be too large for one. */
+export function hasFormOfRuneId(text: string): boolean {
+  return /^\d+:\d+$/u.test(text);
+}
+
 /** `<block>:<tx>` in decimal digits; null for anything else. */
 export function parseRuneId(text: string): RuneId | null {
   const match = /^(\d{1,20}):(\d{1,10})$/u.exec(text);
