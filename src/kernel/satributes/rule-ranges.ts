@@ -4,11 +4,12 @@ import { blockRarity, cycleBlocks } from '#kernel/sats/rarity.ts';
 import { asSat, satSupply } from '#kernel/sats/sat.ts';
 import { unreachable } from '#kernel/unreachable.ts';
 import { palindromeFrom, palindromesBelow } from './palindromes.ts';
+import { countInList, listWithin } from './range-list.ts';
 import type { BlockRarity, SatRange, SatributeRule } from './satribute.ts';
 
 /*
- * The sats of a rule within a range. Neither counting nor finding walks over sats: counting takes a step an epoch or
- * an entry of a list, finding a step for what is found.
+ * The sats of a rule within a range. Neither counting nor finding walks over sats: counting takes a step an epoch, a
+ * listed block, or the logarithm of a list of ranges, finding a step for what is found.
  */
 
 const endOfMining = epochsMax * epochBlocks;
@@ -22,9 +23,8 @@ export function countWithin(rule: SatributeRule, { start, end }: SatRange): numb
       const [from, to] = [firstBlockFrom(start + 1), firstBlockFrom(end + 1)];
       return sum(rule.before.map((rarity) => blocksWith(rarity, from, to)));
     }
-    case 'blocks':
-    case 'ranges': {
-      // the longest list has 19 entries
+    case 'blocks': {
+      // the longest list has 19 blocks
       let count = 0;
       for (const range of rangesWithin(rule, { start, end })) count += range.end - range.start;
       return count;
@@ -33,6 +33,8 @@ export function countWithin(rule: SatributeRule, { start, end }: SatRange): numb
       return Math.ceil((end - rule.remainder) / rule.step) - Math.ceil((start - rule.remainder) / rule.step);
     case 'palindromes':
       return palindromesBelow(end) - palindromesBelow(start);
+    case 'ranges':
+      return countInList(rule.ranges, { start, end });
     case 'unknown':
       return 0;
     default:
@@ -54,19 +56,13 @@ export function* rangesWithin(rule: SatributeRule, { start, end }: SatRange): Ge
         yield* overlap({ start: firstSatAt(asHeight(from)), end: firstSatAt(asHeight(to + 1)) }, start, end);
       return;
     case 'ranges':
-      for (const range of rule.ranges) yield* overlap(range, start, end);
+      yield* listWithin(rule.ranges, { start, end });
       return;
     case 'every':
-      for (
-        let sat = rule.remainder + Math.ceil((start - rule.remainder) / rule.step) * rule.step;
-        sat < end;
-        sat += rule.step
-      )
-        yield { start: sat, end: sat + 1 };
+      yield* points(everyFrom(rule, start, end), 0);
       return;
     case 'palindromes':
-      for (let sat = palindromeFrom(start); sat < end; sat = palindromeFrom(sat + 1))
-        yield { start: sat, end: sat + 1 };
+      yield* points(palindromesFrom(start, end), 0);
       return;
     case 'unknown':
       return;
@@ -77,6 +73,19 @@ export function* rangesWithin(rule: SatributeRule, { start, end }: SatRange): Ge
 
 function* points(sats: Iterable<number>, shift: number): Generator<SatRange> {
   for (const sat of sats) yield { start: sat + shift, end: sat + shift + 1 };
+}
+
+function* everyFrom(
+  { step, remainder }: Extract<SatributeRule, { kind: 'every' }>,
+  start: number,
+  end: number,
+): Generator<number> {
+  const first = remainder + Math.ceil((start - remainder) / step) * step;
+  for (let sat = first; sat < end; sat += step) yield sat;
+}
+
+function* palindromesFrom(start: number, end: number): Generator<number> {
+  for (let sat = palindromeFrom(start); sat < end; sat = palindromeFrom(sat + 1)) yield sat;
 }
 
 function* overlap(range: SatRange, start: number, end: number): Generator<SatRange> {
