@@ -453,6 +453,21 @@ CREATE TABLE chain.properties (
 ALTER TABLE chain.properties ALTER COLUMN attributes SET STORAGE EXTERNAL;
 CREATE INDEX properties_gallery ON chain.properties USING btree (key) WHERE (items > 0);
 
+CREATE TABLE chain.provenance (
+  txid bytea NOT NULL,
+  vout integer NOT NULL,
+  height integer NOT NULL,
+  block_hash bytea,
+  ranges bytea,
+  problem text,
+  traced_at timestamp with time zone NOT NULL,
+  CONSTRAINT provenance_pkey PRIMARY KEY (txid, vout, height),
+  CONSTRAINT provenance_block_hash_check CHECK ((length(block_hash) = 32)),
+  CONSTRAINT provenance_check CHECK ((((ranges IS NULL) = (block_hash IS NULL)) AND ((ranges IS NULL) = (problem IS NOT NULL)))),
+  CONSTRAINT provenance_ranges_check CHECK (((length(ranges) % 11) = 0)),
+  CONSTRAINT provenance_txid_check CHECK ((length(txid) = 32))
+);
+
 CREATE TABLE chain.rare_sats (
   sat bigint NOT NULL,
   sat_offset bigint NOT NULL,

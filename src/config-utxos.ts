@@ -18,6 +18,14 @@ export const utxoSettings = {
         'API of a server with the interface of Esplora, as https://mempool.example.com/api, for unspent outputs of addresses; it may be in a private network',
     }),
   ),
+  satributesFile: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 4096,
+      description:
+        'JSON file with rules of the operator’s for satributes that have none, the same for all processes (docs/satributes.md, "Rules of the operator"); read at the start',
+    }),
+  ),
   inventoryDescriptor: Type.Optional(
     Type.String({
       minLength: 1,

@@ -154,7 +154,7 @@ async function undoBlock(
   });
 }
 
-/** One statement: the tables do not depend on each other, and each finds its rows by an index. */
+/** One statement: the tables do not depend on each other, and each finds its rows by an index, or is small. */
 async function deleteRows(tx: pg.ClientBase, height: Height, free: FreeIds): Promise<void> {
   await tx.query(
     `WITH parents AS (DELETE FROM chain.parents WHERE child_key >= $1),
@@ -162,7 +162,8 @@ async function deleteRows(tx: pg.ClientBase, height: Height, free: FreeIds): Pro
        inscriptions AS (DELETE FROM chain.inscriptions WHERE key >= $1),
        contents AS (DELETE FROM chain.contents WHERE content_id >= $2),
        metadata AS (DELETE FROM chain.metadata_texts WHERE metadata_id >= $3),
-       hashes AS (DELETE FROM chain.event_hashes WHERE height >= $4)
+       hashes AS (DELETE FROM chain.event_hashes WHERE height >= $4),
+       provenance AS (DELETE FROM chain.provenance WHERE height >= $4)
      DELETE FROM chain.blocks WHERE height >= $4`,
     [free.nextKey, free.nextContentId, free.nextMetadataId, height],
   );

@@ -9,6 +9,7 @@ import { eventKinds } from '#indexer/events/event-kinds.ts';
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { type NetworkName, networks } from '#kernel/primitives/network.ts';
+import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
 import { createSearchService, searchGate } from '#search/service/search-service.ts';
 import { openAccess } from './access.ts';
 import type { CommandContext } from './command-context.ts';
@@ -33,6 +34,8 @@ const unsentShare = 0.25;
 export interface HttpParts {
   readonly database: AnsweringDatabase;
   readonly network: NetworkName;
+  /** The definitions that are in force now. */
+  readonly satributes: () => SatributeBook;
   readonly operations: OperationsParts;
   /** For answers with transactions. */
   readonly blocks: BlockSource | null;
@@ -49,7 +52,7 @@ export type Listening = Pick<Waited<unknown>, 'port' | 'release'>;
  */
 export async function serveHttp(
   context: CommandContext,
-  { database, network, operations, blocks, node }: HttpParts,
+  { database, network, satributes, operations, blocks, node }: HttpParts,
   { port, release }: Listening = { port: context.config.port, release: () => Promise.resolve() },
 ): Promise<{ address: string }> {
   const { config, lifecycle, logger } = context;
@@ -82,6 +85,7 @@ export async function serveHttp(
     trustedProxies: config.trustProxy === undefined ? null : parseTrustedProxies(config.trustProxy),
     blocks,
     node,
+    satributes,
     satTracer,
     utxos,
     orders:
@@ -94,7 +98,7 @@ export async function serveHttp(
       referralPercent: config.referralPercent,
       nonStandard: false,
     },
-    inventory: openInventory(context, { pool: database.readers, network, node, utxos }),
+    inventory: openInventory(context, { pool: database.readers, network, satributes, node, utxos }),
   });
   let closing: Promise<void> | null = null;
   const close = (): Promise<void> => {

@@ -15,6 +15,7 @@ import type { CommandContext } from './command-context.ts';
 import { networkOf, openDatabase } from './database.ts';
 import { linkedNode } from './node.ts';
 import { openSatTracer } from './sat-tracer.ts';
+import { openSatributes } from './satributes.ts';
 import { openUtxos } from './utxos.ts';
 
 export type InventoryAction = 'add' | 'list' | 'scan' | 'remove';
@@ -102,6 +103,7 @@ export async function withInventory(
   const node = link?.rpc ?? null;
   const tracer = link === null ? null : openSatTracer(readers, link.rpc, link.blocks(network));
   const utxos = openUtxos(context, { pool: readers, network, node, tracer });
-  const inventory = openInventory(context, { pool, network, node, utxos });
+  const satributes = await openSatributes(context, database, network);
+  const inventory = openInventory(context, { pool, network, satributes, node, utxos });
   await lifecycle.run('inventory', (signal) => work(inventory, ownAsker('inventory', signal)));
 }

@@ -9,6 +9,7 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { isAdvisoryLockHeld } from '#kernel/pg/advisory-lock.ts';
 import { withCutConnection } from '#kernel/pg/cut-connection.ts';
 import { createPool } from '#kernel/pg/pool.ts';
+import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
 import type { BumpPolicy } from '#orders/bumping/bump-round.ts';
 import { CustomerFiles } from '#orders/files/customer-files.ts';
 import { sweepFiles } from '#orders/files/sweep-files.ts';
@@ -107,6 +108,7 @@ const filesDirOf = ({ filesDir, dataDir }: CommandContext['config']): string =>
 export function startOrders(
   { config, health, lifecycle, logger }: CommandContext,
   database: Database,
+  satributes: () => SatributeBook,
   node: NodeRpc,
   blocks: BlockSource,
 ): void {
@@ -136,10 +138,11 @@ export function startOrders(
         signer,
         lockTimes,
         arrivedSats,
+        satributes,
         runestone: encipherRoute,
         watch,
         policy,
-        restock: (tx, { spent, rests }) => restock(tx, wallet.network, spent, rests),
+        restock: (tx, { spent, rests }) => restock(tx, satributes(), spent, rests),
         tell: tellCustomer,
       });
       const bumps = { signer, policy: bumpPolicyOf(config), freeCoins: freeCoins(database.readers) };

@@ -15,6 +15,7 @@ import { startFileSweeps, startOrders } from './orders.ts';
 import { startPayments } from './payments.ts';
 import { announceWaiting, keepEnded, statusWriter } from './reports/announce.ts';
 import { openOperations } from './reports/operations.ts';
+import { openSatributes, startProvenance } from './satributes.ts';
 import { startSearchSync } from './search.ts';
 import { holdServiceLock } from './service-lock.ts';
 import { serveWhileWaiting } from './waiting.ts';
@@ -52,8 +53,10 @@ export async function serveFolder(
   if (config.role !== 'api') await holdServiceLock(context, database);
   const operations = openOperations(context, database);
   const { network } = source;
+  const satributes = await openSatributes(context, database, network);
+  const parts: HttpParts = { database, network, satributes, operations, blocks: source, node: null };
   // requests are answered while blocks are indexed
-  const { address } = await serveHttp(context, { database, network, operations, blocks: source, node: null });
+  const { address } = await serveHttp(context, parts);
   if (config.role === 'all') {
     startSearchSync(context, database, network, operations);
     startWebhooks(context, database, operations);
@@ -89,7 +92,9 @@ export async function serveNode(context: CommandContext): Promise<{ address: str
   const { network, database, listening } = await databaseToServe(context, link, early, known);
   await holdServiceLock(context, database);
   const operations = openOperations(context, database);
-  const parts: HttpParts = { database, network, operations, blocks: link.blocks(network), node: link.rpc };
+  const satributes = await openSatributes(context, database, network);
+  const blocks = link.blocks(network);
+  const parts: HttpParts = { database, network, satributes, operations, blocks, node: link.rpc };
   const { address } = await serveHttp(context, parts, listening);
   if (config.role === 'all') {
     startSearchSync(context, database, network, operations);
@@ -99,8 +104,9 @@ export async function serveNode(context: CommandContext): Promise<{ address: str
     const { node, source } = await announceWaiting(context, statusWriter(context, database), link);
     if (config.role === 'all') await checkDescriptor(context, node.rpc, network);
     startPayments(context, database, source, node);
+    startProvenance(context, database, satributes, node, blocks);
     if (config.role === 'all') {
-      startOrders(context, database, node.rpc, link.blocks(network));
+      startOrders(context, database, satributes, node.rpc, blocks);
       startAudits(context, database, node.rpc);
       startFileSweeps(context, database, operations);
     }
@@ -127,7 +133,7 @@ export async function serveOrders(context: CommandContext): Promise<{ address: s
   const link = linkNode(context, { network: parts.network, waitsForPeople: true });
   const { address } = await serveHttp(context, { ...parts, node: link.rpc }, listening);
   startWebhooks(context, database, parts.operations);
-  startOrders(context, database, link.rpc, link.blocks(parts.network));
+  startOrders(context, database, parts.satributes, link.rpc, link.blocks(parts.network));
   startAudits(context, database, link.rpc);
   startFileSweeps(context, database, parts.operations);
   return { address };
@@ -162,7 +168,12 @@ async function awaitIndexed(
     listening = waited;
   }
   if (config.network !== undefined) checkNetwork('NETWORK', config.network, network);
-  return { parts: { database, network, operations, blocks: null, node: null }, listening, database };
+  const satributes = await openSatributes(context, database, network);
+  return {
+    parts: { database, network, satributes, operations, blocks: null, node: null },
+    listening,
+    database,
+  };
 }
 
 /** Where something is already indexed, an error in the work does not end the service: /health/ready reports it. */

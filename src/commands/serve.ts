@@ -45,9 +45,18 @@ export async function serve(context: CommandContext, tip: string | undefined): P
   checkTrace(context.flags);
   checkServedUtxos(context.config);
   // loaded here, so that help and usage errors do not load all of it
-  const [{ checkPort }, { serveApi, serveFolder, serveNode, serveOrders, serveSearchSync }] =
-    await Promise.all([import('#src/app/listen.ts'), import('#src/app/serving.ts')]);
+  const [
+    { checkPort },
+    { readOwnSatributes },
+    { serveApi, serveFolder, serveNode, serveOrders, serveSearchSync },
+  ] = await Promise.all([
+    import('#src/app/listen.ts'),
+    import('#src/app/satributes.ts'),
+    import('#src/app/serving.ts'),
+  ]);
   await checkPort(host, port);
+  // before a database is made
+  await readOwnSatributes(context.config);
   const start = (): Promise<{ address: string }> => {
     if (role === 'search-sync') return serveSearchSync(context);
     if (role === 'orders') return serveOrders(context);

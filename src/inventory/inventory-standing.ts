@@ -1,9 +1,7 @@
-import type { NetworkName } from '#kernel/primitives/network.ts';
-import { isFindable } from '#kernel/satributes/definitions.ts';
 import { countWithin, rangesWithin } from '#kernel/satributes/rule-ranges.ts';
 import type { SatRange, SatributeRule } from '#kernel/satributes/satribute.ts';
-import { satSupply } from '#kernel/sats/sat.ts';
-import { type BaseFees, type InventoryType, inventoryTypes, satributeOf } from './inventory-types.ts';
+import { type BaseFees, type InventoryType, inventoryTypes } from './inventory-types.ts';
+import type { TypeRules } from './type-rules.ts';
 
 /** What there is of a type, in the public interface's words. */
 export interface TypeStanding {
@@ -42,14 +40,14 @@ export interface HeldType {
 export type HeldTypes = ReadonlyMap<InventoryType, HeldType>;
 
 /** What an output holds: milliseconds of work where it has a thousand ranges. Pure. */
-export function heldTypesOf(ranges: readonly SatRange[], fees: BaseFees, network: NetworkName): HeldTypes {
+export function heldTypesOf(ranges: readonly SatRange[], fees: BaseFees, rules: TypeRules): HeldTypes {
   const held = new Map<InventoryType, HeldType>();
   for (const type of inventoryTypes) {
-    const rule = ruleOf(type, network);
+    const rule = rules.of(type);
     if (rule === null) continue;
     const amount = ranges.reduce((sum, range) => sum + countWithin(rule, range), 0);
     if (amount > 0)
-      held.set(type, { amount, place: sellablePlace(ranges, type, { postage: postageMost, fees, network }) });
+      held.set(type, { amount, place: sellablePlace(ranges, type, { postage: postageMost, fees, rules }) });
   }
   return held;
 }
@@ -80,16 +78,10 @@ export function soldOut(standing: InventoryStanding): InventoryStanding {
   return Object.fromEntries(entries) as Record<InventoryType, TypeStanding>;
 }
 
-/** The rule of a type; null: nobody lists its sats, so there are none. */
-function ruleOf(type: InventoryType, network: NetworkName): SatributeRule | null {
-  const satribute = satributeOf.get(type);
-  return satribute !== undefined && isFindable(satribute, network) ? satribute.rule : null;
-}
-
 export interface SaleTerms {
   readonly postage: number;
   readonly fees: BaseFees;
-  readonly network: NetworkName;
+  readonly rules: TypeRules;
 }
 
 /**
@@ -99,39 +91,15 @@ export interface SaleTerms {
 export function sellablePlace(
   ranges: readonly SatRange[],
   type: InventoryType,
-  { postage, fees, network }: SaleTerms,
+  { postage, fees, rules }: SaleTerms,
 ): OrderablePlace | null {
-  const rule = ruleOf(type, network);
+  const rule = rules.of(type);
   if (rule === null) return null;
   const dearer = inventoryTypes.flatMap((other) =>
-    fees[other] > fees[type] && !isPartOf(type, other) ? (ruleOf(other, network) ?? []) : [],
+    fees[other] > fees[type] && !rules.isPartOf(type, other) ? (rules.of(other) ?? []) : [],
   );
   return placeOf(ranges, rule, postage, dearer);
 }
-
-/**
- * Whether each sat of a type is of another type too: all sats of block 286 are vintage, and none could ever be sold for
- * its own lower price, if the other's counted.
- */
-const isPartOf = (type: InventoryType, other: InventoryType): boolean =>
-  partOf.get(type)?.has(other) === true;
-
-const partOf: ReadonlyMap<InventoryType, ReadonlySet<InventoryType>> = new Map(
-  inventoryTypes.map((type) => {
-    const rule = satributeOf.get(type)?.rule;
-    // the others are scattered over all blocks
-    if (rule?.kind !== 'blocks' && rule?.kind !== 'ranges') return [type, new Set()];
-    const own = [...rangesWithin(rule, { start: 0, end: satSupply })];
-    const others = inventoryTypes.filter((other) => {
-      const otherRule = satributeOf.get(other)?.rule;
-      return (
-        otherRule !== undefined &&
-        own.every((range) => countWithin(otherRule, range) === range.end - range.start)
-      );
-    });
-    return [type, new Set(others)];
-  }),
-);
 
 /** A sat of an output that an order can inscribe. */
 export interface OrderablePlace {

@@ -1,5 +1,4 @@
-import { findSatribute } from '#kernel/satributes/definitions.ts';
-import type { Satribute } from '#kernel/satributes/satribute.ts';
+import { satributeId } from '#kernel/satributes/definitions.ts';
 
 /**
  * The types of sats that orders can name, by the names of the public interface, and what one inscription on such a sat
@@ -49,22 +48,10 @@ export function parseBaseFees(text: string): BaseFees | null {
 
 export const defaultBaseFees: BaseFees = defaults;
 
-/** The satribute of each type. */
-export const satributeOf: ReadonlyMap<InventoryType, Satribute> = new Map(
-  inventoryTypes.flatMap((type) => {
-    const satribute = findSatribute(type);
-    return satribute === null ? [] : [[type, satribute] as const];
-  }),
-);
-
 /**
  * The type that a text names: by its key of the public interface, or as a satribute (docs/satributes.md). Null: none.
  */
 export function inventoryTypeOf(text: string): InventoryType | null {
-  const satribute = findSatribute(text);
-  return (
-    inventoryTypes.find(
-      (type) => type === text || (satribute !== null && satributeOf.get(type)?.id === satribute.id),
-    ) ?? null
-  );
+  const id = satributeId(text);
+  return inventoryTypes.find((type) => type === text || (id !== null && satributeId(type) === id)) ?? null;
 }

@@ -7,7 +7,7 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { ownAsker } from '#kernel/own-asker.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
-import { isFindable } from '#kernel/satributes/definitions.ts';
+import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
 import { nextTurn } from '#kernel/turns.ts';
 import type { HeldSats } from '#utxos/held-by-outputs.ts';
 import { type Owner, outpointText, type Utxo } from '#utxos/utxo.ts';
@@ -30,8 +30,9 @@ import {
   sellablePlace,
   standingOf,
 } from './inventory-standing.ts';
-import { type BaseFees, type InventoryType, inventoryTypes, satributeOf } from './inventory-types.ts';
+import type { BaseFees, InventoryType } from './inventory-types.ts';
 import { type OwnScripts, ownScriptsOf, scriptsOf } from './own-scripts.ts';
+import { TypeRules } from './type-rules.ts';
 
 /** Outputs that are added to the inventory: each is asked of the node whenever the standing is made. */
 const outputsMax = 2_000;
@@ -48,6 +49,8 @@ export interface InventoryParts {
   /** In commands that change the inventory, of the owner of the tables. */
   readonly pool: pg.Pool;
   readonly network: NetworkName;
+  /** The definitions that are in force now. */
+  readonly satributes: () => SatributeBook;
   readonly utxos: UtxoReader;
   readonly node: NodeRpc | null;
   /** What is the operator's own beside the wallet's; undefined: nothing is. Orders use none of it. */
@@ -95,6 +98,8 @@ export interface ScannedOutput {
 export class Inventory {
   readonly #parts: InventoryParts;
   readonly #memory: HeldMemory;
+  #book: SatributeBook;
+  #rulesOfBook: TypeRules;
   #own: Promise<OwnScripts> | null = null;
   #addresses: Promise<readonly Owner[]> | null = null;
   #listed: Promise<readonly ListedInventory[]> | null = null;
@@ -103,7 +108,9 @@ export class Inventory {
 
   constructor(parts: InventoryParts) {
     this.#parts = parts;
-    this.#memory = new HeldMemory(parts.fees, parts.network);
+    this.#memory = new HeldMemory(parts.fees);
+    this.#book = parts.satributes();
+    this.#rulesOfBook = new TypeRules(this.#book);
   }
 
   /**
@@ -127,7 +134,8 @@ export class Inventory {
    * the same: who reserves it has it. Throws the codes of NodeRpc.
    */
   async offer(type: InventoryType, postage: number, asker: Asker): Promise<Offer | null> {
-    const { network, fees } = this.#parts;
+    const { fees } = this.#parts;
+    const rules = this.#rules();
     const counted = (await this.#listedLately()).filter(
       ({ problem, held }) => problem === null && held.has(type),
     );
@@ -143,7 +151,7 @@ export class Inventory {
       const place =
         postage === postageMost
           ? (held.get(type)?.place ?? null)
-          : sellablePlace(output.ranges, type, { postage, fees, network });
+          : sellablePlace(output.ranges, type, { postage, fees, rules });
       if (place === null) continue;
       const [problem] = await this.#problems([output], asker);
       const keyIndex = (await this.#ownAddresses()).findIndex(
@@ -152,6 +160,16 @@ export class Inventory {
       if (problem === null && keyIndex !== -1) return { ...place, output, keyIndex, ofType };
     }
     return null;
+  }
+
+  /** By the definitions that are in force now. */
+  #rules(): TypeRules {
+    const book = this.#parts.satributes();
+    if (book !== this.#book) {
+      this.#book = book;
+      this.#rulesOfBook = new TypeRules(book);
+    }
+    return this.#rulesOfBook;
   }
 
   /** Whether there are addresses whose outputs orders can have. */
@@ -199,7 +217,7 @@ export class Inventory {
     const outputs = await inventoryOutputs(this.#parts.pool, readMax);
     if (outputs.length === 0) return [];
     const problems = await this.#problems(outputs, asker);
-    const held = await this.#memory.of(outputs);
+    const held = await this.#memory.of(outputs, this.#rules());
     return outputs.map((output, place) =>
       listedOf(output, problems[place] ?? null, held[place] ?? new Map<never, never>()),
     );
@@ -234,7 +252,7 @@ export class Inventory {
 
   /** Adds an output. Throws `inventory_output_refused` with the reason, and `inventory_descriptor_missing`. */
   async add(outpoint: Outpoint, asker: Asker): Promise<ListedInventory> {
-    const { node, utxos, network, fees } = this.#parts;
+    const { node, utxos, fees } = this.#parts;
     const own = await this.#ownOrThrow(node);
     const name = nameOf(outpoint);
     const [utxo = null] = await utxos.outputs([outpoint]);
@@ -245,7 +263,7 @@ export class Inventory {
     if (found === undefined || 'reason' in found) throw refused(name, found?.reason ?? 'is not known');
     await this.#put(found.output);
     const problem = whyNotOwn(own, await this.#ownAddresses(), utxo);
-    return listedOf(found.output, problem, heldTypesOf(found.output.ranges, fees, network));
+    return listedOf(found.output, problem, heldTypesOf(found.output.ranges, fees, this.#rules()));
   }
 
   /** Looks at all outputs of the operator's: adds those that can be ordered from, and removes those that are gone. */
@@ -284,16 +302,12 @@ export class Inventory {
     utxos: readonly Utxo[],
     asker: Asker,
   ): Promise<({ output: InventoryOutput } | { output: Utxo; reason: string })[]> {
-    const { utxos: reader, network } = this.#parts;
+    const { utxos: reader } = this.#parts;
     const holdings = await reader.holdings(utxos, asker);
     const faults = utxos.map((utxo, place) => whyNotSpendable(utxo, holdings[place]));
     const good = utxos.filter((_, place) => faults[place] === null);
     // only what can be in the inventory: early blocks have tens of thousands of palindromes
-    const satributes = inventoryTypes.flatMap((type) => {
-      const satribute = satributeOf.get(type);
-      return satribute !== undefined && isFindable(satribute, network) ? [satribute] : [];
-    });
-    const sats = await reader.sats(good, asker, satributes);
+    const sats = await reader.sats(good, asker, this.#rules().satributes);
     const satsOfGood = new Map(good.map((utxo, place) => [utxo, sats[place]]));
     return utxos.map((output, place) => {
       const reason = faults[place] ?? whyNoStock(satsOfGood.get(output));

@@ -1,18 +1,17 @@
 import type pg from 'pg';
 import type { Outpoint } from '#chain/outputs/output.queries.ts';
-import type { NetworkName } from '#kernel/primitives/network.ts';
 import { asSats } from '#kernel/primitives/sats.ts';
-import { isFindable } from '#kernel/satributes/definitions.ts';
 import { rangesFrom } from '#kernel/satributes/ranges-from.ts';
 import { countWithin } from '#kernel/satributes/rule-ranges.ts';
 import type { SatRange } from '#kernel/satributes/satribute.ts';
+import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
 import {
   type InventoryOutput,
   inventoryOutput,
   putInventoryOutput,
   removeInventoryOutput,
 } from './inventory.store.ts';
-import { satributeOf } from './inventory-types.ts';
+import { TypeRules } from './type-rules.ts';
 
 /** An output of a mined transaction that holds sats of an output of the inventory. */
 export interface Rest extends Pick<InventoryOutput, 'txid' | 'vout' | 'script' | 'height' | 'blockHash'> {
@@ -28,24 +27,21 @@ export interface Rest extends Pick<InventoryOutput, 'txid' | 'vout' | 'script' |
  */
 export async function restock(
   tx: pg.ClientBase,
-  network: NetworkName,
+  book: SatributeBook,
   spent: Outpoint,
   rests: readonly Rest[],
 ): Promise<void> {
+  const { satributes } = new TypeRules(book);
+  const isStock = (ranges: readonly SatRange[]): boolean =>
+    satributes.some(({ rule }) => ranges.some((range) => countWithin(rule, range) > 0));
   const listed = await inventoryOutput(tx, spent);
   await removeInventoryOutput(tx, spent);
   for (const { place, value, ...rest } of rests) {
     // a reorganisation brought them into another block
     const ranges = listed === null ? await rangesListed(tx, rest) : rangesFrom(listed.ranges, place, value);
-    if (isStock(ranges, network)) await putInventoryOutput(tx, { ...rest, value: asSats(value), ranges });
+    if (isStock(ranges)) await putInventoryOutput(tx, { ...rest, value: asSats(value), ranges });
   }
 }
 
 const rangesListed = async (tx: pg.ClientBase, rest: Outpoint): Promise<readonly SatRange[]> =>
   (await inventoryOutput(tx, rest))?.ranges ?? [];
-
-const isStock = (ranges: readonly SatRange[], network: NetworkName): boolean =>
-  [...satributeOf.values()].some(
-    (satribute) =>
-      isFindable(satribute, network) && ranges.some((range) => countWithin(satribute.rule, range) > 0),
-  );

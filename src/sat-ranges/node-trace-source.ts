@@ -9,6 +9,7 @@ import { FairGate } from '#kernel/fair-gate.ts';
 import { type BlockHashHex, displayHash, parseBlockHash, type TxidHex } from '#kernel/primitives/hash.ts';
 import { asHeight, genesisHeight, type Height } from '#kernel/primitives/height.ts';
 import { subsidyAt } from '#kernel/primitives/network.ts';
+import type { MadeOutput } from '#kernel/satributes/satribute.ts';
 import { spentMismatch, spentValues } from './spent-values.ts';
 import type {
   FeePayer,
@@ -143,6 +144,17 @@ export class NodeTraceSource implements TraceSource {
     return { txid, vout, value: satsOfBitcoins(output.value), height, blockHash: found.blockhash };
   }
 
+  async madeOutput({ txid, vout, height }: MadeOutput): Promise<TracedOutput | Missing> {
+    // before the transaction, which is then of this block or of none
+    const blockHash = await this.#hashAt(height, true);
+    const transaction = blockHash === null ? null : await this.#transactionIn(txid, height, false);
+    if (blockHash === null || transaction === null) return noTransaction(txid, height);
+    if ('missing' in transaction) return transaction;
+    const value = transaction.outputs[vout];
+    if (value === undefined) return { missing: `transaction ${txid} has no output ${vout}` };
+    return { txid, vout, value, height, blockHash };
+  }
+
   async transaction(txid: TxidHex, height: Height): Promise<TracedTransaction | Missing> {
     if (height === genesisHeight) return { outputs: [firstSubsidy], inputs: null };
     // a hash from before a reorganisation does not lead to the transaction, or to a block that no longer counts
@@ -151,7 +163,7 @@ export class NodeTraceSource implements TraceSource {
 
   async #transactionAgain(txid: TxidHex, height: Height): Promise<TracedTransaction | Missing> {
     const found = await this.#transactionIn(txid, height, true);
-    return found ?? { missing: `the node has no transaction ${txid} in its block at height ${height}` };
+    return found ?? noTransaction(txid, height);
   }
 
   async #transactionIn(
@@ -241,6 +253,10 @@ export class NodeTraceSource implements TraceSource {
     }
   }
 }
+
+const noTransaction = (txid: TxidHex, height: Height): Missing => ({
+  missing: `the node has no transaction ${txid} in its block at height ${height}`,
+});
 
 const unreadable: ReadonlySet<string> = new Set(['block_unavailable', 'node_pruned']);
 

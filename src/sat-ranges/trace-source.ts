@@ -1,7 +1,7 @@
 import type { Asker } from '#kernel/contracts/asker.ts';
 import type { BlockHashHex, TxidHex } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
-import type { SatRange } from '#kernel/satributes/satribute.ts';
+import type { MadeOutput, SatRange } from '#kernel/satributes/satribute.ts';
 
 /** An output by its transaction and index, as shown. */
 export interface TracedOutpoint {
@@ -9,7 +9,7 @@ export interface TracedOutpoint {
   readonly vout: number;
 }
 
-/** An unspent output of the chain. */
+/** An output of the chain. */
 export interface TracedOutput extends TracedOutpoint {
   /** In sats, like all values here. */
   readonly value: number;
@@ -58,6 +58,8 @@ export interface TraceSource {
    * @param asker absent: nobody in particular
    */
   output(outpoint: TracedOutpoint, asker?: Asker): Promise<TracedOutput | null>;
+  /** An output by its transaction and block, whether it is spent or not. */
+  madeOutput(output: MadeOutput): Promise<TracedOutput | Missing>;
   /** Absent: there is no index, and all sats are walked back. */
   readonly indexed?: IndexedRanges | undefined;
   transaction(txid: TxidHex, height: Height): Promise<TracedTransaction | Missing>;

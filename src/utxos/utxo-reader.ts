@@ -9,7 +9,6 @@ import { inLanes } from '#kernel/in-lanes.ts';
 import { displayHash, type TxidHex } from '#kernel/primitives/hash.ts';
 import { asHeight } from '#kernel/primitives/height.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
-import { findableOn } from '#kernel/satributes/definitions.ts';
 import type { Satribute } from '#kernel/satributes/satribute.ts';
 import { specialSats } from '#kernel/satributes/special-ranges.ts';
 import type { SatTracer } from '#sat-ranges/sat-tracer.ts';
@@ -125,7 +124,7 @@ export class UtxoReader {
   async sats(
     outputs: readonly ListedOutput[],
     asker: Asker,
-    satributes: readonly Satribute[] = findableOn(this.#parts.network),
+    satributes: readonly Satribute[],
   ): Promise<HeldSats[]> {
     const { tracer } = this.#parts;
     const nobody: HeldSats = { state: 'unknown', reason: 'there is no node to trace sats with' };

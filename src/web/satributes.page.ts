@@ -28,7 +28,14 @@ export interface SatributesView {
 
 export interface SatributeView extends SatributeLine {
   readonly site: Site;
-  readonly rule: { readonly kind: string; readonly why?: string };
+  readonly rule: {
+    readonly kind: string;
+    readonly why?: string;
+    /** Whose sats they are. */
+    readonly outputs?: readonly { readonly txid: string; readonly vout: number; readonly height: number }[];
+    /** Ranges of a list. */
+    readonly count?: number;
+  };
   readonly ranges: readonly Range[];
   readonly more: boolean;
   readonly explain?: { readonly sat: number; readonly has: boolean; readonly range: Range | null };
@@ -59,7 +66,7 @@ ${satributes.map(
 }
 
 function reason({ sats }: SatributeLine, network: string): string {
-  return sats === null ? 'no list of its sats is known' : `it means nothing on ${network}`;
+  return sats === null ? 'its sats are not known' : `it means nothing on ${network}`;
 }
 
 const satWords = (sats: number | null): HtmlValue =>
@@ -81,7 +88,9 @@ ${row('Also spelled', spellings.slice(1).join(', ') || html`<span class="faint">
 ${row('Origin', origin)}
 ${row('Completeness', view.completeness)}
 ${row('Networks', view.networks === 'all' ? 'all' : 'mainnet, where it happened')}
+${rule.outputs !== undefined && row('Sats of', outputLines(rule.outputs))}
 ${row('Sats', satWords(sats))}
+${rule.count !== undefined && row('Ranges', grouped(rule.count))}
 ${rule.why !== undefined && row('Unknown because', rule.why)}
 </dl>
 <form action="/satributes/${id}" method="get"><p><label>Does a sat have it?
@@ -92,6 +101,15 @@ ${ranges.length > 0 && rangesTable(ranges, more)}
 <p class="more"><a href="/satributes">All satributes ›</a></p>
 </section>`,
   });
+}
+
+type MadeOutput = NonNullable<SatributeView['rule']['outputs']>[number];
+
+function outputLines(outputs: readonly MadeOutput[]): HtmlValue {
+  return outputs.map(
+    ({ txid, vout, height }) =>
+      html`<div><span class="mono">${txid}:${vout}</span> of block ${grouped(height)}</div>`,
+  );
 }
 
 function explanation({ title, sats }: SatributeView, explain: NonNullable<SatributeView['explain']>): Markup {

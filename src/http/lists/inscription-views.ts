@@ -9,6 +9,7 @@ import { displayHash } from '#kernel/primitives/hash.ts';
 import { formatInscriptionId, type InscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import { formatSpacedRune } from '#kernel/runes/spaced-rune.ts';
+import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
 import type { PendingSale } from '#market/sales/pending-sales.store.ts';
 import { saleView } from '#market/sales/sale-view.ts';
 import type { InscriptionView } from '#web/inscription.page.ts';
@@ -90,6 +91,8 @@ interface InscriptionParts {
   readonly sales: readonly StoredSale[];
   /** Null: not known yet. */
   readonly collections: InscriptionView['collections'];
+  /** The definitions that are in force. */
+  readonly satributes: SatributeBook;
 }
 
 /**
@@ -99,7 +102,7 @@ interface InscriptionParts {
  */
 export function inscriptionView(
   detail: InscriptionDetail,
-  { propertiesJson, references, pendingSales, sales, collections }: InscriptionParts,
+  { propertiesJson, references, pendingSales, sales, collections, satributes }: InscriptionParts,
   network: NetworkParameters,
   site: Site,
 ): InscriptionView {
@@ -125,9 +128,7 @@ export function inscriptionView(
     propertiesJson,
     references: references.map(({ id, isMissing }) => ({ id: idText(id), isMissing })),
     sat:
-      detail.sat === null
-        ? null
-        : { number: detail.sat, satributes: satributeNames(detail.sat, network.name) },
+      detail.sat === null ? null : { number: detail.sat, satributes: satributeNames(detail.sat, satributes) },
     charms: detail.charms === null ? null : charmNames(detail.charms),
     curse: curseName(detail.curse),
     fee: detail.fee,

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
+import { satributesInForce } from '#http/sats/satributes-in-force.ts';
 import { apiRoute } from '#http/server/api-route.ts';
 import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
 import { askerOf } from '#http/server/asker.ts';
@@ -178,6 +179,7 @@ async function askedOrder(
   const isReserving = read.kind === 'read' && read.rareSats !== commonSats;
   const extras = readExtras(request.body, {
     network,
+    satributes: satributesInForce(deps),
     timeoutMinutes: isReserving ? reservedMinutes : orders.timeoutMinutes,
     ...(isReserving ? { timeoutMostMinutes: reservedMinutes } : {}),
     urlProblem: (url) => orders.urlProblem(url),

@@ -33,6 +33,7 @@ import type { BlockAnswers } from '#http/ord/blocks/block-answers.ts';
 import { ordAnswers, pathParts } from '#http/ord/ord.schemas.ts';
 import { blockQuestionOf, inscriptionQuestionOf, placeOf, quoted } from '#http/ord/parameters.ts';
 import { requireSatIndex } from '#http/ord/sats/sat-answer.ts';
+import { satributesInForce } from '#http/sats/satributes-in-force.ts';
 import { prefersJson } from '#http/server/accept.ts';
 import { page as pageAnswer, seeOther, unchanged } from '#http/server/answer-schemas.ts';
 import { apiRoute } from '#http/server/api-route.ts';
@@ -244,6 +245,7 @@ function inscriptionRoute(app: App, deps: PieceDependencies): void {
           pendingSales: await pendingSales(client, ofItem, null, pendingSalesShown),
           sales: await shownSales(client, detail),
           collections: await shownCollections(client, detail),
+          satributes: satributesInForce(deps),
         };
         const view = inscriptionView(detail, parts, network, siteOf(network, tip));
         return sendPage(reply, inscriptionPage(view));

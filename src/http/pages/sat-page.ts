@@ -3,6 +3,7 @@ import type { SatFacts } from '#http/ord/sats/sat-answer.ts';
 import { satributeNames } from '#http/sats/satribute-views.ts';
 import { charmNames } from '#kernel/primitives/charm.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
+import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
 import { satCharms, satNotations, satStanding } from '#kernel/sats/notation.ts';
 import { lastSat } from '#kernel/sats/sat.ts';
 import { satPage } from '#web/sat.page.ts';
@@ -15,6 +16,7 @@ const inscriptionsShown = 100;
 export function sendSatPage(
   { sat, tip, time, source, whereabouts }: SatFacts,
   network: NetworkParameters,
+  satributes: SatributeBook,
   reply: FastifyReply,
 ): FastifyReply {
   const { height, offset, rarity } = satStanding(sat);
@@ -24,7 +26,7 @@ export function sendSatPage(
     ...satNotations(sat),
     rarity,
     charms: charmNames(satCharms(sat)),
-    satributes: satributeNames(sat, network.name),
+    satributes: satributeNames(sat, satributes),
     height,
     offset,
     time,

@@ -10,9 +10,11 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { WorkInTurns } from '#kernel/turns.ts';
 import { outputSatsAnswer, outputSatsView, rangesATurn } from './output-sats.ts';
+import { satributesInForce } from './satributes-in-force.ts';
 
 /** The sats of an output on demand, which needs a node and no index (docs/satributes.md). */
-export function outputSatsRoutes(app: App, { satTracer = null, network }: AppDependencies): void {
+export function outputSatsRoutes(app: App, deps: AppDependencies): void {
+  const { satTracer = null } = deps;
   apiRoute(app, {
     method: 'GET',
     url: '/outputs/:outpoint/sats',
@@ -38,7 +40,7 @@ export function outputSatsRoutes(app: App, { satTracer = null, network }: AppDep
         throw new AppError('not_found', `${outpoint.txid}:${vout} is not an unspent output of the chain`);
       reply.header('cache-control', 'no-cache');
       const work = new WorkInTurns(asker.client, rangesATurn);
-      const view = await outputSatsView(traced, network.name, work);
+      const view = await outputSatsView(traced, satributesInForce(deps), work);
       return sendJsonInTurns(reply, view);
     },
   });

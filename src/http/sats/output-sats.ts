@@ -1,8 +1,7 @@
 import { type Static, Type } from 'typebox';
-import type { NetworkName } from '#kernel/primitives/network.ts';
-import { findableOn } from '#kernel/satributes/definitions.ts';
 import { countWithin } from '#kernel/satributes/rule-ranges.ts';
 import { type SatRange, satsIn } from '#kernel/satributes/satribute.ts';
+import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
 import { type SpecialRange, type SpecialSats, specialSats } from '#kernel/satributes/special-ranges.ts';
 import { type Rarity, rarities } from '#kernel/sats/rarity.ts';
 import type { WorkInTurns } from '#kernel/turns.ts';
@@ -42,7 +41,7 @@ export const rangesATurn = 250;
 /** What an output holds. Unknown sats are said to be unknown: nothing is said about what they are not. */
 export async function outputSatsView(
   traced: TracedSats,
-  network: NetworkName,
+  book: SatributeBook,
   work: WorkInTurns,
 ): Promise<Static<typeof outputSatsAnswer>> {
   const { txid, vout, value, height, blockHash } = traced.output;
@@ -52,7 +51,7 @@ export async function outputSatsView(
     const nothing = { ranges: null, special: null, specialComplete: null, counts: null };
     return { ...output, reason: traced.reason, ...nothing };
   }
-  const special = await specialOf(traced.ranges, network, work);
+  const special = await specialOf(traced.ranges, book, work);
   return {
     ...output,
     reason: null,
@@ -66,19 +65,18 @@ export async function outputSatsView(
 /** The special sats of an output; at most `limit` ranges of them. */
 export async function specialOf(
   ranges: readonly SatRange[],
-  network: NetworkName,
+  book: SatributeBook,
   work: WorkInTurns,
   limit = specialMax,
 ): Promise<SpecialSats> {
   const most = Math.min(limit, specialMax);
-  const satributesHere = findableOn(network);
   const found: SpecialRange[] = [];
   const counts = new Map<string, number>();
   let isComplete = true;
   let offset = 0;
   for (let at = 0; at < ranges.length; at += rangesATurn) {
     const part = ranges.slice(at, at + rangesATurn);
-    const special = specialSats(part, satributesHere, isComplete ? most - found.length : 0);
+    const special = specialSats(part, book.findable, isComplete ? most - found.length : 0);
     for (const [id, count] of special.counts) counts.set(id, (counts.get(id) ?? 0) + count);
     if (isComplete) {
       for (const range of special.ranges) found.push({ ...range, offset: offset + range.offset });

@@ -9,7 +9,7 @@ import { builds } from '#http/server/guard.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
-import { findableOn, findSatribute, satributeSpellings } from '#kernel/satributes/definitions.ts';
+import { satributeSpellings } from '#kernel/satributes/definitions.ts';
 import type { Satribute } from '#kernel/satributes/satribute.ts';
 import type { SpecialRange } from '#kernel/satributes/special-ranges.ts';
 import { unreachable } from '#kernel/unreachable.ts';
@@ -17,6 +17,7 @@ import { type Coin, type ExtractionTerms, planExtraction, type Refusal } from '#
 import { unsignedTransaction } from '#utxos/unsigned-transaction.ts';
 import { outpointText, type Utxo } from '#utxos/utxo.ts';
 import { whyNotSpendable } from '#utxos/why-not-spendable.ts';
+import { satributesInForce } from './satributes-in-force.ts';
 import { specialRangeJson, specialRangeSchema } from './scan-outputs.ts';
 
 /** Sats per virtual byte: nodes relay nothing below, and nobody has ever paid more. */
@@ -180,16 +181,17 @@ function feeRateOf(given: number | string): number {
 }
 
 /** Throws `request_invalid` for a name that is none, and for one whose sats are not known. */
-function satributesOf(names: readonly string[], { network }: AppDependencies): readonly Satribute[] {
-  const findable = findableOn(network.name);
+function satributesOf(names: readonly string[], deps: AppDependencies): readonly Satribute[] {
+  const book = satributesInForce(deps);
+  const { findable } = book;
   if (names.length === 0) return findable;
   const wanted = new Set(
     names.map((name) => {
-      const satribute = findSatribute(name);
+      const satribute = book.find(name);
       const why =
         satribute === null
           ? 'is not a satribute'
-          : findable.includes(satribute)
+          : book.isFindable(satribute)
             ? null
             : 'is a satribute whose sats are not known here';
       if (satribute !== null && why === null) return satribute.id;

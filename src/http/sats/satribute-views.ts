@@ -1,11 +1,18 @@
 import { type Static, Type } from 'typebox';
-import type { NetworkName } from '#kernel/primitives/network.ts';
-import { findableOn, isFindable, satributes } from '#kernel/satributes/definitions.ts';
+import type { ProvenanceRule } from '#kernel/satributes/provenance.ts';
+import { rangeInList } from '#kernel/satributes/range-list.ts';
 import { countWithin, rangesWithin } from '#kernel/satributes/rule-ranges.ts';
-import type { SatRange, Satribute } from '#kernel/satributes/satribute.ts';
+import {
+  listOf,
+  type SatRange,
+  type Satribute,
+  type SatributeRule,
+  whyUnknown,
+} from '#kernel/satributes/satribute.ts';
+import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
 import { type Sat, satSupply } from '#kernel/sats/sat.ts';
 
-/** Ranges shown of a satribute. The longest list of blocks has 19. */
+/** Ranges shown of a satribute. A list has hundreds of thousands at most. */
 const rangesMax = 100;
 const allSats: SatRange = { start: 0, end: satSupply };
 
@@ -36,7 +43,13 @@ const explanation = Type.Object({
 
 export const satributeAnswer = Type.Object({
   ...summary.properties,
-  rule: Type.Object({ kind: text }, { description: 'the definition as data', additionalProperties: true }),
+  rule: Type.Object(
+    { kind: text },
+    {
+      description: 'the definition as data; of a list of ranges how many it has, and of unknown sats why',
+      additionalProperties: true,
+    },
+  ),
   ranges: Type.Array(range, { description: 'the first of its sats' }),
   more: Type.Boolean(),
   explain: Type.Optional(explanation),
@@ -46,13 +59,13 @@ export const satExplainAnswer = Type.Object({
   sat: integer,
   satributes: Type.Array(Type.Object({ id: text, version: integer, about: text, range })),
   unknown: Type.Array(Type.Object({ id: text, why: text }), {
-    description: 'satributes whose sats no published list names: the sat may have them',
+    description: 'satributes whose sats are not known here: the sat may have them',
   }),
 });
 
 type Summary = Static<typeof summary>;
 
-function summaryOf(satribute: Satribute, network: NetworkName): Summary {
+function summaryOf(satribute: Satribute, book: SatributeBook): Summary {
   const { id, version, title, about, origin, completeness, networks, rule, inventory, scanner } = satribute;
   return {
     id,
@@ -63,18 +76,19 @@ function summaryOf(satribute: Satribute, network: NetworkName): Summary {
     completeness,
     spellings: [id, ...[inventory, scanner].filter((spelling) => spelling !== undefined)],
     networks,
-    findable: isFindable(satribute, network),
-    sats: rule.kind === 'unknown' ? null : countWithin(rule, allSats),
+    findable: book.isFindable(satribute),
+    sats: whyUnknown(rule) === null ? countWithin(rule, allSats) : null,
   };
 }
 
-export function satributesView(network: NetworkName): Static<typeof satributesAnswer> {
-  return { network, satributes: satributes.map((satribute) => summaryOf(satribute, network)) };
+export function satributesView(book: SatributeBook): Static<typeof satributesAnswer> {
+  const { network, satributes } = book;
+  return { network, satributes: satributes.map((satribute) => summaryOf(satribute, book)) };
 }
 
 export function satributeView(
   satribute: Satribute,
-  network: NetworkName,
+  book: SatributeBook,
   sat: Sat | null,
 ): Static<typeof satributeAnswer> {
   const ranges: SatRange[] = [];
@@ -84,19 +98,36 @@ export function satributeView(
     if (more) break;
     ranges.push(found);
   }
-  const view = { ...summaryOf(satribute, network), rule: satribute.rule, ranges, more };
+  const view = { ...summaryOf(satribute, book), rule: ruleView(satribute.rule), ranges, more };
   return sat === null ? view : { ...view, explain: explanationOf(satribute, sat) };
 }
 
+/** What a rule says beside the first of its ranges. */
+interface RuleSummary extends Partial<Pick<ProvenanceRule, 'outputs'>> {
+  readonly kind: SatributeRule['kind'];
+  /** Ranges of its list. */
+  readonly count?: number;
+  readonly why?: string;
+}
+
+/** Long lists are not repeated: the first of them are beside it. */
+function ruleView(rule: SatributeRule): SatributeRule | RuleSummary {
+  if (rule.kind === 'ranges' && rule.ranges.length > rangesMax)
+    return { kind: rule.kind, count: rule.ranges.length };
+  if (rule.kind !== 'provenance') return rule;
+  const { kind, outputs, sats } = rule;
+  return { kind, outputs, ...(sats.state === 'known' ? { count: sats.ranges.length } : { why: sats.why }) };
+}
+
 /** The satributes of a sat that can be told. */
-export function satributeNames(sat: Sat, network: NetworkName): { id: string; title: string }[] {
-  const named = new Set(satExplainView(sat, network).satributes.map(({ id }) => id));
-  return satributes.filter(({ id }) => named.has(id)).map(({ id, title }) => ({ id, title }));
+export function satributeNames(sat: Sat, book: SatributeBook): { id: string; title: string }[] {
+  const named = new Set(satExplainView(sat, book).satributes.map(({ id }) => id));
+  return book.satributes.filter(({ id }) => named.has(id)).map(({ id, title }) => ({ id, title }));
 }
 
 /** What a sat is, by every definition that means something on the network. */
-export function satExplainView(sat: Sat, network: NetworkName): Static<typeof satExplainAnswer> {
-  const meant = satributes.filter(({ networks }) => networks === 'all' || networks === network);
+export function satExplainView(sat: Sat, book: SatributeBook): Static<typeof satExplainAnswer> {
+  const meant = book.satributes.filter((satribute) => book.isMeant(satribute));
   return {
     sat,
     satributes: meant.flatMap((satribute) => {
@@ -104,7 +135,10 @@ export function satExplainView(sat: Sat, network: NetworkName): Static<typeof sa
       const { range: found } = explanationOf(satribute, sat);
       return found === null ? [] : [{ id, version, about, range: found }];
     }),
-    unknown: meant.flatMap(({ id, rule }) => (rule.kind === 'unknown' ? [{ id, why: rule.why }] : [])),
+    unknown: meant.flatMap(({ id, rule }) => {
+      const why = whyUnknown(rule);
+      return why === null ? [] : [{ id, why }];
+    }),
   };
 }
 
@@ -115,13 +149,13 @@ function explanationOf({ rule }: Satribute, sat: Sat): Static<typeof explanation
 
 /** The range of a rule that has a sat: whole where the rule is a list, the sat alone otherwise. */
 function rangeAround(rule: Satribute['rule'], sat: Sat): SatRange {
-  if (rule.kind === 'blocks' || rule.kind === 'ranges') {
+  if (rule.kind === 'blocks') {
     for (const found of rangesWithin(rule, allSats)) if (found.start <= sat && sat < found.end) return found;
   }
-  return { start: sat, end: sat + 1 };
+  return rangeInList(listOf(rule) ?? [], sat) ?? { start: sat, end: sat + 1 };
 }
 
-/** Ids of the satributes that can be found on a network, in the scanner's spelling. */
-export function scannerNames(network: NetworkName): string[] {
-  return findableOn(network).map(({ id, scanner = id }) => scanner);
+/** The satributes that can be found, in the scanner's spelling. */
+export function scannerNames({ findable }: SatributeBook): string[] {
+  return findable.map(({ id, scanner = id }) => scanner);
 }

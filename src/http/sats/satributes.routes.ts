@@ -14,8 +14,7 @@ import { askerOf } from '#http/server/asker.ts';
 import { open } from '#http/server/guard.ts';
 import { varyBy } from '#http/server/vary.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import type { NetworkName } from '#kernel/primitives/network.ts';
-import { findSatribute, satributeSpellings } from '#kernel/satributes/definitions.ts';
+import { satributeSpellings } from '#kernel/satributes/definitions.ts';
 import { parseSat } from '#kernel/sats/parse-sat.ts';
 import type { Sat } from '#kernel/sats/sat.ts';
 import type { Markup } from '#web/html.ts';
@@ -29,13 +28,13 @@ import {
   satributesView,
   satributeView,
 } from './satribute-views.ts';
+import { satributesInForce } from './satributes-in-force.ts';
 
 const tags = ['sats'] as const;
 const config = { errors: 'own', guard: open } as const;
 
 /** The definitions of satributes, and what is true of a sat (docs/satributes.md). They need no index. */
 export function satributesRoutes(app: App, deps: AppDependencies): void {
-  const { name: network } = deps.network;
   const page = async (reply: FastifyReply, show: (site: Site) => Markup): Promise<FastifyReply> =>
     withSnapshot(
       deps.pool,
@@ -55,7 +54,7 @@ export function satributesRoutes(app: App, deps: AppDependencies): void {
     config,
     handler: async (request, reply) => {
       varyBy(reply, 'Accept');
-      const view = satributesView(network);
+      const view = satributesView(satributesInForce(deps));
       return prefersJson(request.headers.accept)
         ? view
         : page(reply, (site) => satributesPage({ site, ...view }));
@@ -86,10 +85,12 @@ export function satributesRoutes(app: App, deps: AppDependencies): void {
     config,
     handler: async (request, reply) => {
       const { name } = request.params;
-      const satribute = findSatribute(name);
+      const book = satributesInForce(deps);
+      const satribute = book.find(name);
       if (satribute === null) throw new AppError('not_found', `there is no satribute ${quoted(name)}`);
       const { sat: asked = '' } = request.query;
-      const view = satributeView(satribute, network, asked.trim() === '' ? null : satNamed(asked.trim()));
+      const sat = asked.trim() === '' ? null : satNamed(asked.trim());
+      const view = satributeView(satribute, book, sat);
       varyBy(reply, 'Accept');
       return prefersJson(request.headers.accept)
         ? view
@@ -97,10 +98,10 @@ export function satributesRoutes(app: App, deps: AppDependencies): void {
     },
   });
 
-  explainRoute(app, network);
+  explainRoute(app, deps);
 }
 
-function explainRoute(app: App, network: NetworkName): void {
+function explainRoute(app: App, deps: AppDependencies): void {
   apiRoute(app, {
     method: 'GET',
     url: '/sat/:sat/satributes',
@@ -112,7 +113,8 @@ function explainRoute(app: App, network: NetworkName): void {
       response: { 200: satExplainAnswer },
     },
     config,
-    handler: (request) => Promise.resolve(satExplainView(satNamed(request.params.sat), network)),
+    handler: (request) =>
+      Promise.resolve(satExplainView(satNamed(request.params.sat), satributesInForce(deps))),
   });
 }
 

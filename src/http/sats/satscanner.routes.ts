@@ -11,6 +11,7 @@ import { builds, open } from '#http/server/guard.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { SatTracer } from '#sat-ranges/sat-tracer.ts';
 import { scannerNames } from './satribute-views.ts';
+import { satributesInForce } from './satributes-in-force.ts';
 import { refuseTwins, scanAnswer, scanOutputs } from './scan-outputs.ts';
 
 const tags = ['sats'] as const;
@@ -20,7 +21,6 @@ const outputsMax = 10_000;
 
 /** The scanner of the public interface: special sats of outputs and addresses (docs/satributes.md). */
 export function satscannerRoutes(app: App, deps: AppDependencies): void {
-  const { network } = deps;
   apiRoute(app, {
     method: 'GET',
     url: '/satscanner/supported-satributes',
@@ -31,7 +31,7 @@ export function satscannerRoutes(app: App, deps: AppDependencies): void {
       response: { 200: Type.Object({ result: Type.Array(Type.String()) }) },
     },
     config: { errors: 'serviceRead', guard: open },
-    handler: () => Promise.resolve({ result: scannerNames(network.name) }),
+    handler: () => Promise.resolve({ result: scannerNames(satributesInForce(deps)) }),
   });
 
   addressRoute(app, deps);

@@ -7,13 +7,14 @@ import { fingerprintsOf } from '#indexer/transaction/outpoint-candidates.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
-import type { NetworkName } from '#kernel/primitives/network.ts';
-import { findSatribute } from '#kernel/satributes/definitions.ts';
+import { scannerSpelling } from '#kernel/satributes/definitions.ts';
+import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
 import type { SpecialRange } from '#kernel/satributes/special-ranges.ts';
 import { WorkInTurns } from '#kernel/turns.ts';
 import type { SatTracer, TracedSats } from '#sat-ranges/sat-tracer.ts';
 import { traceOutputs } from '#sat-ranges/trace-outputs.ts';
 import { rangesATurn, rarestIn, specialOf } from './output-sats.ts';
+import { satributesInForce } from './satributes-in-force.ts';
 
 /** Ranges and special ranges in one answer: 8 MB. */
 const rangesMax = 50_000;
@@ -69,7 +70,7 @@ export async function scanOutputs(
   const held = await heldBy(deps, outpoints, asker);
   const shown = outpoints.map(({ txid, vout }) => ({ txid: displayHash(txid), vout }));
   const found = await traceOutputs(tracer, shown, asker);
-  return scanOf({ outpoints, held, found }, deps.network.name, asker.client, isGone);
+  return scanOf({ outpoints, held, found }, satributesInForce(deps), asker.client, isGone);
 }
 
 /** Outputs, and what is known of each by its place. */
@@ -83,7 +84,7 @@ interface Known {
 /** The answer about outputs, made in turns of a client. */
 export async function scanOf(
   { outpoints, held, found }: Known,
-  network: NetworkName,
+  book: SatributeBook,
   client: string,
   isGone: (output: string) => Error | string,
 ): Promise<Scan> {
@@ -99,7 +100,7 @@ export async function scanOf(
       if (typeof gone !== 'string') throw gone;
       scan.unknown.push({ output, reason: gone });
     } else if (sats.state === 'unknown') scan.unknown.push({ output, reason: sats.reason });
-    else await addKnown(scan, output, sats, network, work);
+    else await addKnown(scan, output, sats, book, work);
     await work.did(1);
   }
   return scan;
@@ -109,7 +110,7 @@ async function addKnown(
   scan: Scan,
   output: string,
   { ranges }: Extract<TracedSats, { state: 'known' }>,
-  network: NetworkName,
+  book: SatributeBook,
   work: WorkInTurns,
 ): Promise<void> {
   const left = rangesMax - scan.ranges.length - scan.specialRanges.length - ranges.length;
@@ -117,7 +118,7 @@ async function addKnown(
     scan.unknown.push({ output, reason: 'the answer would be too large: ask for fewer outputs' });
     return;
   }
-  const special = await specialOf(ranges, network, work, left);
+  const special = await specialOf(ranges, book, work, left);
   // a list that just ended would say of the rest that it is common
   if (!special.isComplete)
     scan.unknown.push({
@@ -138,7 +139,7 @@ export function specialRangeJson(
   output: string,
   { start, end, offset, satributes }: SpecialRange,
 ): Static<typeof specialRangeSchema> {
-  const names = satributes.map((id) => findSatribute(id)?.scanner ?? id);
+  const names = satributes.map(scannerSpelling);
   return { start, output, size: end - start, offset, satributes: names };
 }
 

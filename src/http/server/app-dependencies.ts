@@ -13,6 +13,7 @@ import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import type { SearchService } from '#kernel/contracts/search-service.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
+import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
 import type { OrdersDesk } from '#orders/orders-desk.ts';
 import type { SatTracer } from '#sat-ranges/sat-tracer.ts';
 import type { UtxoReader } from '#utxos/utxo-reader.ts';
@@ -46,6 +47,8 @@ export interface AppDependencies {
   readonly trustedProxies?: readonly string[] | null;
   /** The node, for what the index lacks. Absent: those answers are 404 (docs/ord-api.md). */
   readonly node?: NodeRpc | null;
+  /** The definitions of satributes that are in force now. Absent: those of this version, without what the chain says. */
+  readonly satributes?: () => SatributeBook;
   /** Sats of outputs on demand, through the node. Absent: those answers are 404. */
   readonly satTracer?: SatTracer | null;
   /** Unspent outputs of addresses. Absent: those answers are 404. */

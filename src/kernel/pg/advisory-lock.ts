@@ -27,6 +27,8 @@ export const advisoryLocks = {
   audit: 7_700_110,
   /** The one process that deletes files of orders. */
   files: 7_700_111,
+  /** The one process that traces the outputs that satributes are defined by. */
+  provenance: 7_700_112,
 } as const;
 export type AdvisoryLock = keyof typeof advisoryLocks;
 

@@ -39,6 +39,18 @@ export function parseBlockHashHex(text: string): BlockHashHex | null {
   return displayed.test(text) ? (text.toLowerCase() as BlockHashHex) : null;
 }
 
+/** The shown form of a txid, from 64 hex digits of either case; null for anything else. */
+export function parseTxidHex(text: string): TxidHex | null {
+  return displayed.test(text) ? (text.toLowerCase() as TxidHex) : null;
+}
+
+/** Asserts that a text is a txid as it is shown, in either case. */
+export function asTxidHex(text: string): TxidHex {
+  const txid = parseTxidHex(text);
+  assert(txid !== null, `${text} is not a txid`);
+  return txid;
+}
+
 /** Asserts that bytes are as long as a txid. */
 export function asTxid(bytes: Uint8Array): Txid {
   assert(bytes.length === hashBytes, `a txid of ${bytes.length} bytes`);

@@ -1,4 +1,6 @@
-import type { NetworkName } from '#kernel/primitives/network.ts';
+import { asTxidHex } from '#kernel/primitives/hash.ts';
+import { asHeight } from '#kernel/primitives/height.ts';
+import { provenance } from './provenance.ts';
 import type { Satribute } from './satribute.ts';
 
 /*
@@ -35,7 +37,8 @@ const ofBlock = (height: number, about: string, scanner?: string): Satribute => 
   rule: { kind: 'blocks', heights: [[height, height]] },
 });
 
-export const satributes: readonly Satribute[] = [
+/** As this version defines them. Which are in force, with what the operator gives and the chain says: SatributeBook. */
+export const builtInSatributes: readonly Satribute[] = [
   {
     id: 'uncommon',
     version: 1,
@@ -120,13 +123,21 @@ export const satributes: readonly Satribute[] = [
   },
   {
     id: 'pizza',
-    version: 1,
+    // 1 had no sats: no list of ranges that a chain can check
+    version: 2,
     title: 'Pizza',
     about: 'The sats of the 10,000 bitcoins that paid two pizzas on 22 May 2010.',
-    origin: 'Sating.io; also in cideight/ordinals-satribute-check, historical_satributes.json',
-    completeness: uncheckedList,
+    origin: 'the payment itself, in block 57043; vendors such as Sating.io list ranges of sats',
+    completeness:
+      'complete by this rule: all sats of the output that was paid, first in, first out; lists of vendors are not compared',
     networks: 'mainnet',
-    rule: noList('the published list of ranges is not part of this version'),
+    rule: provenance([
+      {
+        txid: asTxidHex('a1075db55d416d3ca199f55b6084e2115b9345e16c5cf302fc80e9d5fbf5d48d'),
+        vout: 0,
+        height: asHeight(57_043),
+      },
+    ]),
   },
   {
     id: 'first-transaction',
@@ -285,25 +296,21 @@ export const satributes: readonly Satribute[] = [
 ];
 
 const bySpelling: ReadonlyMap<string, Satribute> = new Map(
-  satributes.flatMap((satribute) => {
+  builtInSatributes.flatMap((satribute) => {
     const { id, inventory = id, scanner = id } = satribute;
     return [id, inventory, scanner].map((spelling) => [spelling, satribute] as const);
   }),
 );
 
-/** Every name that `findSatribute` knows. */
+/** Every name that `satributeId` knows. */
 export const satributeSpellings: readonly string[] = [...bySpelling.keys()];
 
-/** The satribute with this id, or with this spelling in a public interface. Null: there is none. */
-export function findSatribute(spelling: string): Satribute | null {
-  return bySpelling.get(spelling) ?? null;
+/** The id of a satribute by its id, or by its spelling in a public interface. Null: there is none. */
+export function satributeId(spelling: string): string | null {
+  return bySpelling.get(spelling)?.id ?? null;
 }
 
-/** Whether sats of a network can have it: its sats are known, and it means something there. */
-export function isFindable({ networks, rule }: Satribute, network: NetworkName): boolean {
-  return rule.kind !== 'unknown' && (networks === 'all' || network === networks);
+/** What the public scanner calls a satribute. */
+export function scannerSpelling(id: string): string {
+  return bySpelling.get(id)?.scanner ?? id;
 }
-
-/** The satributes that can be found on a network, in their order. */
-export const findableOn = (network: NetworkName): readonly Satribute[] =>
-  satributes.filter((satribute) => isFindable(satribute, network));

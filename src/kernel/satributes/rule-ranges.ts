@@ -5,7 +5,7 @@ import { asSat, satSupply } from '#kernel/sats/sat.ts';
 import { unreachable } from '#kernel/unreachable.ts';
 import { palindromeFrom, palindromesBelow } from './palindromes.ts';
 import { countInList, listWithin } from './range-list.ts';
-import type { BlockRarity, SatRange, SatributeRule } from './satribute.ts';
+import { type BlockRarity, listOf, type SatRange, type SatributeRule } from './satribute.ts';
 
 /*
  * The sats of a rule within a range. Neither counting nor finding walks over sats: counting takes a step an epoch, a
@@ -34,9 +34,9 @@ export function countWithin(rule: SatributeRule, { start, end }: SatRange): numb
     case 'palindromes':
       return palindromesBelow(end) - palindromesBelow(start);
     case 'ranges':
-      return countInList(rule.ranges, { start, end });
+    case 'provenance':
     case 'unknown':
-      return 0;
+      return countInList(listOf(rule) ?? [], { start, end });
     default:
       return unreachable(rule);
   }
@@ -56,15 +56,15 @@ export function* rangesWithin(rule: SatributeRule, { start, end }: SatRange): Ge
         yield* overlap({ start: firstSatAt(asHeight(from)), end: firstSatAt(asHeight(to + 1)) }, start, end);
       return;
     case 'ranges':
-      yield* listWithin(rule.ranges, { start, end });
+    case 'provenance':
+    case 'unknown':
+      yield* listWithin(listOf(rule) ?? [], { start, end });
       return;
     case 'every':
       yield* points(everyFrom(rule, start, end), 0);
       return;
     case 'palindromes':
       yield* points(palindromesFrom(start, end), 0);
-      return;
-    case 'unknown':
       return;
     default:
       unreachable(rule);

@@ -1,3 +1,5 @@
+import type { TxidHex } from '#kernel/primitives/hash.ts';
+import type { Height } from '#kernel/primitives/height.ts';
 import type { Rarity } from '#kernel/sats/rarity.ts';
 
 /** Sats from `start` to below `end`. */
@@ -7,6 +9,18 @@ export interface SatRange {
 }
 
 export type BlockRarity = Exclude<Rarity, 'common'>;
+
+/** An output by the transaction and the block that made it, whether it is spent or not. */
+export interface MadeOutput {
+  readonly txid: TxidHex;
+  readonly vout: number;
+  readonly height: Height;
+}
+
+/** The sats that outputs had, ascending, with gaps between them; or why they are not known here. */
+export type ProvenanceSats =
+  | { readonly state: 'known'; readonly ranges: readonly SatRange[] }
+  | { readonly state: 'unknown'; readonly why: string };
 
 /** Which sats a satribute has. */
 export type SatributeRule =
@@ -22,6 +36,8 @@ export type SatributeRule =
   | { readonly kind: 'every'; readonly step: number; readonly remainder: number }
   /** Each sat whose number reads the same from both ends. */
   | { readonly kind: 'palindromes' }
+  /** The sats that these outputs had in the blocks that made them: the chain says which. */
+  | { readonly kind: 'provenance'; readonly outputs: readonly MadeOutput[]; readonly sats: ProvenanceSats }
   /** No sats: there is no list that everybody can check. */
   | { readonly kind: 'unknown'; readonly why: string };
 
@@ -42,6 +58,18 @@ export interface Satribute {
   readonly inventory?: string;
   readonly scanner?: string;
   readonly rule: SatributeRule;
+}
+
+/** Why nothing can be said of a rule's sats; null: they are known. */
+export function whyUnknown(rule: SatributeRule): string | null {
+  if (rule.kind === 'unknown') return rule.why;
+  return rule.kind === 'provenance' && rule.sats.state === 'unknown' ? rule.sats.why : null;
+}
+
+/** The list of a rule that has one; null: its sats are not listed, or not known. */
+export function listOf(rule: SatributeRule): readonly SatRange[] | null {
+  if (rule.kind === 'ranges') return rule.ranges;
+  return rule.kind === 'provenance' && rule.sats.state === 'known' ? rule.sats.ranges : null;
 }
 
 /** How many sats some ranges have. */

@@ -1,3 +1,4 @@
+import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
 import { makeRefund } from '#orders/making/make-refund.ts';
 import { type LockTimeSearch, makeReveals } from '#orders/making/make-transactions.ts';
 import type { OrderSigner } from '#orders/making/sign-and-store.ts';
@@ -14,6 +15,8 @@ export interface OrderStepsParts {
   readonly signer: OrderSigner;
   readonly lockTimes: LockTimeSearch;
   readonly arrivedSats: Pick<ArrivedSats, 'of'>;
+  /** The definitions that are in force now. */
+  readonly satributes: () => SatributeBook;
   /** The script of a runestone. */
   readonly runestone: (route: RuneRoute) => Uint8Array;
   /** Says what refunds cost, without asking the node within a transaction of the database. */
@@ -25,7 +28,7 @@ export interface OrderStepsParts {
 
 /** The steps of orders with a wallet and a node. */
 export function orderSteps(parts: OrderStepsParts): OrderSteps {
-  const { signer, arrivedSats, runestone, watch, policy, restock, tell } = parts;
+  const { signer, arrivedSats, satributes, runestone, watch, policy, restock, tell } = parts;
   /** Of what is not urgent. */
   const atFeeRate = async (make: (feeRate: bigint) => Promise<string | null>): Promise<string | null> => {
     const { standing } = watch;
@@ -36,7 +39,7 @@ export function orderSteps(parts: OrderStepsParts): OrderSteps {
   return {
     confirmationsFor: (amount) => confirmationsFor(policy, amount),
     finalConfirmations: policy.finalConfirmations,
-    placeSats: (order, funds) => placeSats(order, funds, arrivedSats),
+    placeSats: (order, funds) => placeSats(order, funds, { arrived: arrivedSats, satributes: satributes() }),
     makeReveals: (tx, order, funds) => makeReveals(tx, parts, order, funds),
     makeReturn: (tx, order, returned) =>
       atFeeRate((feeRate) => makeReturn(tx, { signer, runestone, feeRate }, order, returned)),

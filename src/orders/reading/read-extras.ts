@@ -1,12 +1,14 @@
 import { parseAddress } from '#kernel/bitcoin/parse-address.ts';
 import { scriptType } from '#kernel/bitcoin/script-type.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
+import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
 import type { OrderRequest } from '#orders/order/order-request.ts';
 import { readSatributes } from './read-satributes.ts';
 import { type RequestFault, RequestValues } from './request-values.ts';
 
 export interface ExtrasOptions {
   readonly network: NetworkParameters;
+  readonly satributes: SatributeBook;
   /** Of an order that names none. */
   readonly timeoutMinutes: number;
   /** That it gets, whatever longer time it names; absent: what it names. */
@@ -38,7 +40,7 @@ export function readExtras(body: unknown, options: ExtrasOptions): OrderExtras {
   const refundScript = readRefundScript(values, refundAddress, options);
   const timeoutMinutes = readTimeout(values, order['timeout'], options) ?? options.timeoutMinutes;
   const projectTag = values.text(order['projectTag'], 'projectTag');
-  const allowedSatributes = readSatributes(values, order['allowedSatributes'], options.network.name);
+  const allowedSatributes = readSatributes(values, order['allowedSatributes'], options.satributes);
   return {
     webhookUrl,
     refundScript,

@@ -1,5 +1,4 @@
-import type { NetworkName } from '#kernel/primitives/network.ts';
-import { findSatribute, isFindable } from '#kernel/satributes/definitions.ts';
+import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
 import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
 import type { RequestFault, RequestValues } from './request-values.ts';
 
@@ -8,7 +7,7 @@ const parameter = 'allowedSatributes';
 const namesMax = 100;
 
 /** The satributes that an order allows, as they were sent; none: it takes any sat. */
-export function readSatributes(values: RequestValues, given: unknown, network: NetworkName): string[] {
+export function readSatributes(values: RequestValues, given: unknown, book: SatributeBook): string[] {
   const items = values.list(given, parameter);
   if (items.length > namesMax) {
     values.fault(parameter, `has more than ${namesMax} names`);
@@ -19,19 +18,20 @@ export function readSatributes(values: RequestValues, given: unknown, network: N
     const name = values.text(item, path);
     // a name that is left out must not allow every sat
     if (name === null) values.required(item, path);
-    const problem = name === null ? null : problemOf(name, network);
+    const problem = name === null ? null : problemOf(name, book);
     if (problem !== null) values.sentence(path, `${path}: ${problem}`);
     return name === null || problem !== null ? [] : [name];
   });
 }
 
-function problemOf(name: string, network: NetworkName): string | null {
-  const satribute = findSatribute(name);
+function problemOf(name: string, book: SatributeBook): string | null {
+  const satribute = book.find(name);
   if (satribute === null) return `${name.slice(0, 64)} is no satribute: GET /satributes lists them.`;
-  if (isFindable(satribute, network)) return null;
-  return satribute.rule.kind === 'unknown'
+  if (book.isFindable(satribute)) return null;
+  // a rule that there is none of may be given anywhere
+  return satribute.rule.kind === 'unknown' || book.isMeant(satribute)
     ? `which sats are ${satribute.id} is not known.`
-    : `no sat of ${network} is ${satribute.id}.`;
+    : `no sat of ${book.network} is ${satribute.id}.`;
 }
 
 /** An order whose special sat would be gone with its inscription is a mistake. */

@@ -1,5 +1,5 @@
-import { findSatribute } from '#kernel/satributes/definitions.ts';
-import type { SatRange } from '#kernel/satributes/satribute.ts';
+import { type SatRange, whyUnknown } from '#kernel/satributes/satribute.ts';
+import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
 import { inscribedPlaces, type SpentValues } from '#orders/inscribing/inscribed-places.ts';
 import { quotedLayout } from '#orders/making/quoted-layout.ts';
 import type { Order } from '#orders/order/order.store.ts';
@@ -27,11 +27,18 @@ export interface PaidFunds extends Pick<SpentValues, 'parents'> {
 /** Each is a walk through the chain. A special sat comes in one output, and fees in another one or two. */
 const paymentsMax = 20;
 
+/** What is known of sats. */
+export interface KnownSats {
+  readonly arrived: Pick<ArrivedSats, 'of'>;
+  /** The definitions that are in force. */
+  readonly satributes: SatributeBook;
+}
+
 /** Looks at the sats that arrived for an order, whatever its customer's wallet was asked to send. */
 export function placeSats(
   { id, request, quote, terms: stored }: Pick<Order, 'id' | 'request' | 'quote' | 'terms'>,
   { payments, parents }: PaidFunds,
-  sats: Pick<ArrivedSats, 'of'>,
+  { arrived, satributes }: KnownSats,
 ): PlacedPayments {
   const { allowedSatributes } = request;
   if (allowedSatributes === null) return { kind: 'placed', payments };
@@ -41,19 +48,23 @@ export function placeSats(
       reason: `It was paid in ${payments.length} outputs: of more than ${paymentsMax} the sats are not looked up.`,
     };
   const known: { readonly payment: Payment; readonly ranges: readonly SatRange[] }[] = [];
-  for (const [place, found] of payments.map((payment) => sats.of(id, payment)).entries()) {
+  for (const [place, found] of payments.map((payment) => arrived.of(id, payment)).entries()) {
     if (found.kind === 'unknown')
       return { kind: 'impossible', reason: `The sats that were paid are not known: ${found.reason}.` };
     const payment = payments[place];
     if (found.kind === 'known' && payment !== undefined) known.push({ payment, ranges: found.ranges });
   }
   if (known.length < payments.length) return { kind: 'pending' };
-  const allowed = allowedSatributes.flatMap((name) => findSatribute(name) ?? []);
+  const allowed = allowedSatributes.flatMap((name) => satributes.find(name) ?? []);
   const terms = termsOf(stored);
   const inscribed = inscribedPlaces(terms, quotedLayout(terms, quote), { payments, parents });
   if (inscribed.kind === 'refused') return { kind: 'impossible', reason: inscribed.reason };
   const placed = placePayments(known, allowed, inscribed.places);
   if (placed !== null) return { kind: 'placed', payments: placed.map(({ payment }) => payment) };
+  // a rule that was there when the order was made may be traced anew, or left out of the settings by mistake
+  const unknown = allowed.find(({ rule }) => whyUnknown(rule) !== null);
+  if (unknown !== undefined)
+    return { kind: 'impossible', reason: `Which sats are ${unknown.id} is not known now.` };
   return { kind: 'unwanted', reason: unwantedOf(allowedSatributes, inscribed.places.length) };
 }
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
-import { findSatribute } from '#kernel/satributes/definitions.ts';
 import { countWithin } from '#kernel/satributes/rule-ranges.ts';
+import { SatributeBook } from '#kernel/satributes/satribute-book.ts';
 import { auditOrders } from '#orders/audit/audit-orders.ts';
 import type { RegtestChain } from '#test/builders/regtest/regtest-chain.ts';
 import { ChainMoney } from '#test/support/orders/money-on-chain.ts';
@@ -68,10 +68,11 @@ export async function verdictOfRun(run: EndedRun): Promise<RunEnd> {
 
 /** Inscriptions on sats that their orders do not allow, as the index of sats has them. */
 async function misplacedOf(pool: pg.Pool, { all }: Customers): Promise<string[]> {
+  const satributes = new SatributeBook('regtest');
   const found: string[] = [];
   for (const { id, contents, allowed } of all) {
     if (allowed === null) continue;
-    const rules = allowed.flatMap((name) => findSatribute(name)?.rule ?? []);
+    const rules = allowed.flatMap((name) => satributes.find(name)?.rule ?? []);
     const { rows } = await pool.query<{ sat: string | null }>(
       `SELECT s.sat::text FROM chain.contents AS c JOIN chain.inscriptions AS i USING (content_id)
          LEFT JOIN chain.sats AS s USING (key) WHERE c.body = ANY($1::bytea[])`,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { satributes } from '#kernel/satributes/definitions.ts';
+import { builtInSatributes as satributes } from '#kernel/satributes/definitions.ts';
 import { createHttpApp, type HttpApp } from '#test/support/http-app.ts';
 
 interface Explained {
@@ -44,7 +44,7 @@ describe('/satscanner/supported-satributes', () => {
       'nakamoto',
       'black',
     ]);
-    // of these no list of sats is known
+    // of these no sats are known
     for (const id of ['pizza', 'hitman', 'jpeg', 'silkroad', 'legacy']) expect(result).not.toContain(id);
   });
 
@@ -89,6 +89,28 @@ describe('a satribute', () => {
       ranges: [],
       rule: { kind: 'unknown', why: expect.any(String) as string },
     });
+  });
+
+  test('of a payment names its outputs, and why their sats are not known yet', async () => {
+    const answer = (await get('/satributes/pizza')).json<{ rule: { why: string } }>();
+    expect(answer).toMatchObject({
+      version: 2,
+      findable: false,
+      sats: null,
+      ranges: [],
+      rule: {
+        kind: 'provenance',
+        outputs: [
+          {
+            txid: 'a1075db55d416d3ca199f55b6084e2115b9345e16c5cf302fc80e9d5fbf5d48d',
+            vout: 0,
+            height: 57_043,
+          },
+        ],
+      },
+    });
+    expect(answer.rule.why).toContain('still being traced');
+    expect((await page('/satributes/pizza')).body).toContain('block 57,043');
   });
 
   test('shows the first hundred ranges of many', async () => {

@@ -19,6 +19,7 @@ import { testAsker } from '#test/support/asker.ts';
 import { buildCheckedApp } from '#test/support/checked-app.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 import { readerParts } from '#test/support/reader-parts.ts';
+import { regtestSatributes } from '#test/support/regtest-satributes.ts';
 import { runCli } from '#test/support/run-cli.ts';
 import { type IndexedNode, startIndexedNode } from '#test/support/utxos/indexed-node.ts';
 import { utxosOfIndex } from '#test/support/utxos/utxos-of-index.ts';
@@ -126,6 +127,7 @@ describe.skipIf(bitcoindForTests() === null)('the inventory', () => {
     return new Inventory({
       pool: database.pool,
       network: 'regtest',
+      satributes: regtestSatributes,
       utxos: reader(),
       node: bitcoind.rpc,
       descriptor,
@@ -222,6 +224,7 @@ describe.skipIf(bitcoindForTests() === null)('the inventory', () => {
     const parts = {
       pool: database.pool,
       network: 'regtest',
+      satributes: regtestSatributes,
       utxos: reader(),
       fees: defaultBaseFees,
       descriptor: undefined,
@@ -254,6 +257,7 @@ describe.skipIf(bitcoindForTests() === null)('the inventory', () => {
       inventory: new Inventory({
         pool: database.readers,
         network: 'regtest',
+        satributes: regtestSatributes,
         utxos: reader(),
         node: bitcoind.rpc,
         descriptor: undefined,
@@ -417,6 +421,7 @@ describe.skipIf(bitcoindForTests() === null)('the inventory', () => {
     const found = new Inventory({
       pool: indexed.database.pool,
       network: 'regtest',
+      satributes: regtestSatributes,
       utxos: reader(),
       node: indexed.bitcoind.rpc,
       descriptor: undefined,

@@ -9,6 +9,7 @@ import { testAsker } from '#test/support/asker.ts';
 import { buildCheckedApp } from '#test/support/checked-app.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 import { readerParts } from '#test/support/reader-parts.ts';
+import { regtestSatributes } from '#test/support/regtest-satributes.ts';
 import { type EsploraServer, startEsploraServer } from '#test/support/utxos/esplora-server.ts';
 import { type IndexedNode, startIndexedNode } from '#test/support/utxos/indexed-node.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
@@ -172,7 +173,7 @@ describe.skipIf(bitcoindForTests() === null)('unspent outputs', () => {
     test('have sats', async () => {
       const utxos = reader(name);
       const { utxos: listed } = await utxos.unspent([ownerOf(miner)], testAsker());
-      const [sats] = await utxos.sats(listed, testAsker());
+      const [sats] = await utxos.sats(listed, testAsker(), regtestSatributes().findable);
       const height = await indexed.chain.height();
       expect(sats).toMatchObject({
         state: 'known',
@@ -204,7 +205,9 @@ describe.skipIf(bitcoindForTests() === null)('unspent outputs', () => {
     const utxos = reader('esplora', { node: null });
     const { utxos: listed } = await utxos.unspent([ownerOf(miner)], testAsker());
     expect(listed).toMatchObject([{ spender: 'unknown', isImmature: null }]);
-    expect(await utxos.sats(listed, testAsker())).toMatchObject([{ state: 'unknown' }]);
+    expect(await utxos.sats(listed, testAsker(), regtestSatributes().findable)).toMatchObject([
+      { state: 'unknown' },
+    ]);
   });
 
   test('of blocks that are not indexed, or on another branch, hold nothing that could be proven', async () => {

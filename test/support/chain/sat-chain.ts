@@ -7,7 +7,7 @@ import {
 } from '#kernel/primitives/hash.ts';
 import { asHeight, type Height } from '#kernel/primitives/height.ts';
 import { subsidyAt } from '#kernel/primitives/network.ts';
-import type { SatRange } from '#kernel/satributes/satribute.ts';
+import type { MadeOutput, SatRange } from '#kernel/satributes/satribute.ts';
 import { firstSatAt } from '#kernel/sats/epoch.ts';
 import type {
   FeePayer,
@@ -52,6 +52,8 @@ export function txidOfNumber(number: number): TxidHex {
  */
 export class SatChain implements TraceSource {
   readonly unspent = new Map<string, Unspent>();
+  /** All outputs as they were made, spent ones too; of twins the later one. */
+  readonly made = new Map<string, Unspent>();
   readonly lost: SatRange[] = [];
   /** What was asked of it. */
   readonly asked: string[] = [];
@@ -125,7 +127,9 @@ export class SatChain implements TraceSource {
       const key = `${txid}:${vout}`;
       // a twin takes the place of the earlier coinbase, whose sats are gone
       this.lost.push(...(this.unspent.get(key)?.ranges ?? []));
-      this.unspent.set(key, { txid, vout, value, height, blockHash: this.hashOf(height), ranges: given });
+      const output = { txid, vout, value, height, blockHash: this.hashOf(height), ranges: given };
+      this.unspent.set(key, output);
+      this.made.set(key, output);
     }
     return left;
   }
@@ -139,6 +143,13 @@ export class SatChain implements TraceSource {
     if (found === undefined) return null;
     const { ranges: _ranges, ...output } = found;
     return { ...output, blockHash: this.hashOf(found.height) };
+  }
+
+  async madeOutput({ txid, vout, height }: MadeOutput): Promise<TracedOutput | Missing> {
+    const found = this.made.get(`${txid}:${vout}`);
+    if (found?.height !== height) return { missing: `there is no ${txid} at ${height}` };
+    const { ranges: _ranges, ...output } = found;
+    return { ...output, blockHash: this.hashOf(height) };
   }
 
   async transaction(txid: TxidHex, height: Height): Promise<TracedTransaction | Missing> {

@@ -32,6 +32,7 @@ import { RegtestChain } from '#test/builders/regtest/regtest-chain.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { type Bitcoind, type BitcoindOptions, startBitcoind } from '#test/support/node/bitcoind.ts';
 import { parseThreads } from '#test/support/parse-threads.ts';
+import { regtestSatributes } from '#test/support/regtest-satributes.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 import { signedElsewhere } from '#test/support/wallet/signed-elsewhere.ts';
 import { PublicWallet } from '#wallet/public-wallet.ts';
@@ -137,10 +138,11 @@ export class OrderWorld {
       signer: orderSigner(this.wallet, signer),
       lockTimes,
       arrivedSats,
+      satributes: regtestSatributes,
       runestone: encipherRoute,
       watch,
       policy,
-      restock: (tx, { spent, rests }) => restock(tx, 'regtest', spent, rests),
+      restock: (tx, { spent, rests }) => restock(tx, regtestSatributes(), spent, rests),
       tell: this.#tell,
     });
     const bumps = {

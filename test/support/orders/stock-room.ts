@@ -16,6 +16,7 @@ import {
 import { testAsker } from '#test/support/asker.ts';
 import { buildCheckedApp } from '#test/support/checked-app.ts';
 import { readerParts } from '#test/support/reader-parts.ts';
+import { regtestSatributes } from '#test/support/regtest-satributes.ts';
 import { utxosOfIndex } from '#test/support/utxos/utxos-of-index.ts';
 import { OrderWorld } from './order-world.ts';
 
@@ -66,6 +67,7 @@ export class StockRoom {
       new Inventory({
         pool,
         network: 'regtest',
+        satributes: regtestSatributes,
         utxos,
         node: bitcoind.rpc,
         descriptor: undefined,

@@ -6,20 +6,24 @@ import {
   inventoryTypeOf,
   inventoryTypes,
   parseBaseFees,
-  satributeOf,
 } from '#inventory/inventory-types.ts';
+import { TypeRules } from '#inventory/type-rules.ts';
+import { satributeId } from '#kernel/satributes/definitions.ts';
 import { countWithin } from '#kernel/satributes/rule-ranges.ts';
 import type { SatributeRule } from '#kernel/satributes/satribute.ts';
+import { SatributeBook } from '#kernel/satributes/satribute-book.ts';
+import { readSatributeFile } from '#kernel/satributes/satribute-file.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
 
 const block = 5_000_000_000;
+const rules = new TypeRules(new SatributeBook('mainnet'));
 /** Output of sats from `start` on. */
 const output = (...ranges: readonly (readonly [start: number, size: number])[]) => ({
   ranges: ranges.map(([start, size]) => ({ start, end: start + size })),
 });
 const standing = (...outputs: readonly ReturnType<typeof output>[]) =>
   standingOf(
-    outputs.map(({ ranges }) => heldTypesOf(ranges, defaultBaseFees, 'mainnet')),
+    outputs.map(({ ranges }) => heldTypesOf(ranges, defaultBaseFees, rules)),
     defaultBaseFees,
   );
 
@@ -80,9 +84,9 @@ test('an output can be ordered from once, if what is left of it can be outputs',
 });
 
 test('the place of a sat leaves outputs before it and behind its postage, or nothing', () => {
-  const rule = satributeOf.get('uncommon')!.rule;
-  const dense = satributeOf.get('block78')!.rule;
-  const early = satributeOf.get('vintage')!.rule;
+  const rule = rules.of('uncommon')!;
+  const dense = rules.of('block78')!;
+  const early = rules.of('vintage')!;
   expect(placeOf([{ start: 500 * block, end: 500 * block + 546 }], rule, 546, [])).toEqual({
     place: 0,
     sat: 500 * block,
@@ -141,7 +145,7 @@ test('no sat of a type with a higher price is sold for a lower one', () => {
   const start = 500 * block;
   const { vintage, uncommon } = standing(output([start, 10_000]));
   expect([vintage.count, uncommon.count]).toEqual([1, 1]);
-  const terms = { postage: 546, fees: defaultBaseFees, network: 'mainnet' } as const;
+  const terms = { postage: 546, fees: defaultBaseFees, rules } as const;
   expect(sellablePlace([{ start, end: start + 10_000 }], 'vintage', terms)).toEqual({
     place: 330,
     sat: start + 330,
@@ -168,7 +172,7 @@ test('of types whose sats nobody lists there are none, and on another network no
     expect(type).toMatchObject({ amount: 0, count: 0 });
   expect(nakamoto.count).toBeGreaterThan(0);
   expect(vintage.amount).toBe(21 * block);
-  const onRegtest = [heldTypesOf(all.ranges, defaultBaseFees, 'regtest')];
+  const onRegtest = [heldTypesOf(all.ranges, defaultBaseFees, new TypeRules(new SatributeBook('regtest')))];
   expect(standingOf(onRegtest, defaultBaseFees).nakamoto.count).toBe(0);
 });
 
@@ -212,8 +216,26 @@ test('prices are read from a setting, and mistakes in it are none', () => {
 test('a type has its key and the name of its satribute', () => {
   for (const type of inventoryTypes) {
     expect(inventoryTypeOf(type)).toBe(type);
-    expect(inventoryTypeOf(satributeOf.get(type)!.id)).toBe(type);
+    expect(inventoryTypeOf(satributeId(type)!)).toBe(type);
   }
-  expect(inventoryTypes.some((type) => satributeOf.get(type)!.id !== type)).toBe(true);
+  expect(inventoryTypes.some((type) => satributeId(type) !== type)).toBe(true);
   for (const text of ['random', 'gold', 'epic', '']) expect(inventoryTypeOf(text)).toBeNull();
+});
+
+test('a type with a list of the operator’s is counted and sold by it', () => {
+  const file = readSatributeFile(
+    JSON.stringify([
+      { id: 'jpeg', version: 1, origin: 'us', ranges: [[400 * block + 1_000, 400 * block + 9_000]] },
+    ]),
+  );
+  const own = file.kind === 'read' ? file.satributes : [];
+  const ranges = [{ start: 400 * block + 1, end: 400 * block + 5_000 }];
+  expect(standing({ ranges }).jpeg.amount).toBe(0);
+  const listed = new TypeRules(new SatributeBook('mainnet', own));
+  expect(heldTypesOf(ranges, defaultBaseFees, listed).get('jpeg')).toEqual({
+    amount: 4_000,
+    place: { place: 999, sat: 400 * block + 1_000 },
+  });
+  expect(listed.isPartOf('jpeg', 'vintage')).toBe(true);
+  expect(listed.isPartOf('vintage', 'jpeg')).toBe(false);
 });

@@ -4,9 +4,10 @@ import { displayHash, parseBlockHash, parseTxid } from '#kernel/primitives/hash.
 import { asHeight } from '#kernel/primitives/height.ts';
 import { storedTerms } from '#orders/order/stored-terms.ts';
 import { ArrivedSats, type OutputSats, type TraceSats } from '#orders/sats/arrived-sats.ts';
-import { placeSats } from '#orders/sats/place-sats.ts';
+import { type KnownSats, placeSats } from '#orders/sats/place-sats.ts';
 import type { Payment } from '#payments/payments.queries.ts';
 import { wantedOrder } from '#test/builders/wanted-order.ts';
+import { regtestSatributes } from '#test/support/regtest-satributes.ts';
 
 const hash = parseBlockHash('11'.repeat(32))!;
 const otherHash = parseBlockHash('22'.repeat(32))!;
@@ -45,10 +46,12 @@ const answers = (...given: readonly (OutputSats | null | Error)[]): TraceSats =>
   };
 };
 
+const knownSats = (arrived: ArrivedSats): KnownSats => ({ arrived, satributes: regtestSatributes() });
+
 /** What is said once nothing is looked up any more. */
 async function settled(sats: ArrivedSats, payments: readonly Payment[]) {
   for (;;) {
-    const placed = placeSats(order, { payments, parents: [] }, sats);
+    const placed = placeSats(order, { payments, parents: [] }, knownSats(sats));
     if (placed.kind !== 'pending') return placed;
     while (sats.ended().length === 0) await nextTurn();
   }
@@ -58,10 +61,10 @@ describe('the sats that arrived for an order', () => {
   test('are pending until they are known, and then its reveal spends the special one first', async () => {
     const sats = new ArrivedSats(answers(known(3), known(special)), 0);
     const payments = [paymentAt(0), paymentAt(1)];
-    expect(placeSats(order, { payments, parents: [] }, sats)).toEqual({ kind: 'pending' });
+    expect(placeSats(order, { payments, parents: [] }, knownSats(sats))).toEqual({ kind: 'pending' });
     expect(await settled(sats, payments)).toEqual({ kind: 'placed', payments: [payments[1], payments[0]] });
     // a walk is made once
-    expect(placeSats(order, { payments, parents: [] }, sats).kind).toBe('placed');
+    expect(placeSats(order, { payments, parents: [] }, knownSats(sats)).kind).toBe('placed');
   });
 
   test('are not wanted where they are others', async () => {
@@ -105,13 +108,13 @@ describe('the sats that arrived for an order', () => {
   test('of 21 outputs are not looked up', () => {
     const sats = new ArrivedSats(answers(), 0);
     const payments = Array.from({ length: 21 }, (_, vout) => paymentAt(vout));
-    expect(placeSats(order, { payments, parents: [] }, sats)).toMatchObject({ kind: 'unwanted' });
+    expect(placeSats(order, { payments, parents: [] }, knownSats(sats))).toMatchObject({ kind: 'unwanted' });
   });
 
   test('of an order that takes any are not looked up', () => {
     const sats = new ArrivedSats(answers(), 0);
     const any = { ...order, request: made.request };
     const payments = [paymentAt(0)];
-    expect(placeSats(any, { payments, parents: [] }, sats)).toEqual({ kind: 'placed', payments });
+    expect(placeSats(any, { payments, parents: [] }, knownSats(sats))).toEqual({ kind: 'placed', payments });
   });
 });

@@ -1,13 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { findSatribute } from '#kernel/satributes/definitions.ts';
 import type { SatRange } from '#kernel/satributes/satribute.ts';
+import { SatributeBook } from '#kernel/satributes/satribute-book.ts';
 import { placePayments } from '#orders/sats/place-payments.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
 
 const firstOf = (height: number): number => height * 5_000_000_000;
-const uncommon = [findSatribute('uncommon')!];
-const block9 = [findSatribute('block9')!];
+const book = new SatributeBook('mainnet');
+const uncommon = [book.find('uncommon')!];
+const block9 = [book.find('block9')!];
 const paid = (...ranges: [start: number, size: number][]) => ({
   ranges: ranges.map(([start, size]): SatRange => ({ start, end: start + size })),
 });

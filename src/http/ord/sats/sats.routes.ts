@@ -13,6 +13,7 @@ import { ordAnswers, pathParts } from '#http/ord/ord.schemas.ts';
 import type { Outputs } from '#http/ord/outputs.ts';
 import { placeFromEitherEnd, satOf, satpointOf, u64Of } from '#http/ord/parameters.ts';
 import { sendSatPage } from '#http/pages/sat-page.ts';
+import { satributesInForce } from '#http/sats/satributes-in-force.ts';
 import { prefersHtml } from '#http/server/accept.ts';
 import { seeOther } from '#http/server/answer-schemas.ts';
 import { apiRoute } from '#http/server/api-route.ts';
@@ -60,7 +61,8 @@ function satRoutes(app: App, deps: AppDependencies, node: NodeCalls | null, outp
       const sat = satOf(request.params.sat);
       const read = () => satFacts(deps, node, outputs, sat, askerOf(reply));
       varyBy(reply, 'Accept');
-      if (prefersHtml(request.headers.accept)) return sendSatPage(await read(), deps.network, reply);
+      if (prefersHtml(request.headers.accept))
+        return sendSatPage(await read(), deps.network, satributesInForce(deps), reply);
       if (await answeredUnchanged(deps.pool, request, reply)) return reply;
       const facts = await read();
       // by the clock or the node, not from the index alone

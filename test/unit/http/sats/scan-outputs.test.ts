@@ -4,8 +4,8 @@ import { rangesATurn, specialOf } from '#http/sats/output-sats.ts';
 import { scanOf } from '#http/sats/scan-outputs.ts';
 import { asBlockHash, asTxid, displayHash } from '#kernel/primitives/hash.ts';
 import { asHeight } from '#kernel/primitives/height.ts';
-import { isFindable, satributes } from '#kernel/satributes/definitions.ts';
 import type { SatRange } from '#kernel/satributes/satribute.ts';
+import { SatributeBook } from '#kernel/satributes/satribute-book.ts';
 import { specialSats } from '#kernel/satributes/special-ranges.ts';
 import { WorkInTurns } from '#kernel/turns.ts';
 import type { TracedSats } from '#sat-ranges/sat-tracer.ts';
@@ -27,7 +27,7 @@ async function turnsOf<T>(promise: Promise<T>): Promise<{ value: T; turns: numbe
 
 const rangesOf = (starts: readonly number[], size: number): SatRange[] =>
   starts.map((start) => ({ start, end: start + size }));
-const findable = satributes.filter((satribute) => isFindable(satribute, 'mainnet'));
+const book = new SatributeBook('mainnet');
 const work = (): WorkInTurns => new WorkInTurns('somebody', rangesATurn);
 
 describe('the special sats of an output', () => {
@@ -40,8 +40,8 @@ describe('the special sats of an output', () => {
         async (starts, limit) => {
           // several turns of the same ranges, of which the first block has many palindromes
           const ranges = rangesOf([...starts, ...Array.from({ length: 300 }, (_, place) => place * 50)], 50);
-          const special = await specialOf(ranges, 'mainnet', work(), limit);
-          expect(special).toEqual(specialSats(ranges, findable, limit));
+          const special = await specialOf(ranges, book, work(), limit);
+          expect(special).toEqual(specialSats(ranges, book.findable, limit));
         },
       ),
       { numRuns: propertyRuns(20) },
@@ -53,7 +53,7 @@ describe('the special sats of an output', () => {
       Array.from({ length: 20 * rangesATurn }, (_, place) => 1e12 + place * 1_000),
       10,
     );
-    const { turns } = await turnsOf(specialOf(ranges, 'mainnet', work()));
+    const { turns } = await turnsOf(specialOf(ranges, book, work()));
     expect(turns).toBeGreaterThanOrEqual(19);
   });
 });
@@ -71,7 +71,7 @@ test('many outputs are scanned in turns of the event loop', async () => {
       ranges: rangesOf([1e12 + vout * 1_000], 10),
     }),
   );
-  const scan = scanOf({ outpoints, held: new Map(), found }, 'mainnet', 'somebody', () => 'gone');
+  const scan = scanOf({ outpoints, held: new Map(), found }, book, 'somebody', () => 'gone');
   const { value, turns } = await turnsOf(scan);
   expect(value.ranges).toHaveLength(count);
   expect(turns).toBeGreaterThanOrEqual(19);

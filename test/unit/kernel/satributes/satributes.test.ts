@@ -2,10 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { asHeight } from '#kernel/primitives/height.ts';
 import { networkNames } from '#kernel/primitives/network.ts';
-import { findSatribute, isFindable, satributes } from '#kernel/satributes/definitions.ts';
+import { builtInSatributes as satributes } from '#kernel/satributes/definitions.ts';
 import { palindromeFrom, palindromesBelow } from '#kernel/satributes/palindromes.ts';
+import { madeOutputName } from '#kernel/satributes/provenance.ts';
 import { countWithin, rangesWithin } from '#kernel/satributes/rule-ranges.ts';
-import type { SatRange } from '#kernel/satributes/satribute.ts';
+import { type SatRange, whyUnknown } from '#kernel/satributes/satribute.ts';
+import { SatributeBook } from '#kernel/satributes/satribute-book.ts';
 import { specialSats } from '#kernel/satributes/special-ranges.ts';
 import { epochBlocks, firstSatAt } from '#kernel/sats/epoch.ts';
 import { isPalindrome } from '#kernel/sats/notation.ts';
@@ -15,7 +17,8 @@ import { propertyRuns } from '#test/support/property-runs.ts';
 
 const runs = { numRuns: propertyRuns(200) };
 const all: SatRange = { start: 0, end: satSupply };
-const ruleOf = (id: string) => findSatribute(id)!.rule;
+const book = new SatributeBook('mainnet');
+const ruleOf = (id: string) => book.find(id)!.rule;
 const has = (id: string, sat: number): boolean =>
   sat >= 0 && sat <= lastSat && countWithin(ruleOf(id), { start: sat, end: sat + 1 }) === 1;
 const firstAt = (height: number): number => firstSatAt(asHeight(height));
@@ -40,7 +43,7 @@ describe('definitions', () => {
     ['block9_450x', 'block9_450x', 'block9450x'],
     ['uncommon', 'uncommon', 'uncommon'],
   ])('%s is known to the scanner as %s, and to the inventory as %s', (id, scanner, inventory) => {
-    for (const spelling of [id, scanner, inventory]) expect(findSatribute(spelling)?.id).toBe(id);
+    for (const spelling of [id, scanner, inventory]) expect(book.find(spelling)?.id).toBe(id);
   });
 
   test('know every type of the inventory and of the scanner', () => {
@@ -48,28 +51,34 @@ describe('definitions', () => {
       'black block286 block78 block9 block9450x block999 hitman jpeg legacy nakamoto pizza silkroad uncommon vintage';
     const scanner =
       'uncommon rare epic legendary mythic block-9 block-78 block-666 block-999 vintage number-palindrome pizza first-transaction nakamoto black';
-    const unknown = `${inventory} ${scanner}`.split(' ').filter((name) => findSatribute(name) === null);
+    const unknown = `${inventory} ${scanner}`.split(' ').filter((name) => book.find(name) === null);
     expect(unknown).toEqual([]);
   });
 
   test.each(['', 'Uncommon', 'common', 'block-286x', '__proto__'])('“%s” is none', (spelling) => {
-    expect(findSatribute(spelling)).toBeNull();
+    expect(book.find(spelling)).toBeNull();
   });
 
-  test('have no sats where no list is published', () => {
-    const unlisted = satributes.filter(({ rule }) => rule.kind === 'unknown');
+  test('have no sats where no list is published, and where the chain has not said yet which they are', () => {
+    const unlisted = satributes.filter(({ rule }) => whyUnknown(rule) !== null);
     expect(unlisted.map(({ id }) => id)).toEqual(['pizza', 'hitman', 'jpeg', 'silkroad', 'legacy']);
     for (const satribute of unlisted) {
       expect(countWithin(satribute.rule, all)).toBe(0);
       expect([...rangesWithin(satribute.rule, all)]).toEqual([]);
-      for (const network of networkNames) expect(isFindable(satribute, network)).toBe(false);
+      for (const network of networkNames)
+        expect(new SatributeBook(network).findable.map(({ id }) => id)).not.toContain(satribute.id);
     }
   });
 
   test('of what happened on mainnet mean nothing elsewhere', () => {
-    expect(isFindable(findSatribute('nakamoto')!, 'mainnet')).toBe(true);
-    expect(isFindable(findSatribute('nakamoto')!, 'regtest')).toBe(false);
-    expect(isFindable(findSatribute('uncommon')!, 'regtest')).toBe(true);
+    const regtest = new SatributeBook('regtest');
+    expect(book.isFindable(book.find('nakamoto')!)).toBe(true);
+    expect(regtest.isFindable(regtest.find('nakamoto')!)).toBe(false);
+    expect(regtest.isFindable(regtest.find('uncommon')!)).toBe(true);
+    expect(book.outputs.map(madeOutputName)).toEqual([
+      'a1075db55d416d3ca199f55b6084e2115b9345e16c5cf302fc80e9d5fbf5d48d:0@57043',
+    ]);
+    expect(regtest.outputs).toEqual([]);
   });
 });
 

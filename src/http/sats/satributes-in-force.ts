@@ -1,0 +1,10 @@
+import type { AppDependencies } from '#http/server/app-dependencies.ts';
+import { SatributeBook } from '#kernel/satributes/satribute-book.ts';
+
+/** The definitions that are in force now. */
+export function satributesInForce({
+  satributes,
+  network,
+}: Pick<AppDependencies, 'satributes' | 'network'>): SatributeBook {
+  return satributes?.() ?? new SatributeBook(network.name);
+}

@@ -1,0 +1,46 @@
+import { listFrom } from './range-list.ts';
+import type { MadeOutput, ProvenanceSats, SatRange, SatributeRule } from './satribute.ts';
+
+/** Blocks on top of an output before its sats are looked for: as many as make a coinbase spendable. */
+export const settledBlocks = 100;
+
+export type ProvenanceRule = Extract<SatributeRule, { kind: 'provenance' }>;
+
+/** What was found of an output: its sats, in its order, or why they cannot be found. */
+export type FoundSats = { readonly ranges: readonly SatRange[] } | { readonly problem: string };
+
+/** What was found, by `madeOutputName`. */
+export type FoundProvenance = ReadonlyMap<string, FoundSats>;
+
+/** The name of an output with its block: another block is another output. */
+export const madeOutputName = ({ txid, vout, height }: MadeOutput): string => `${txid}:${vout}@${height}`;
+
+/** The rule of the sats of some outputs, before anything was found. */
+export const provenance = (outputs: readonly MadeOutput[]): ProvenanceRule => ({
+  kind: 'provenance',
+  outputs,
+  sats: satsOf(outputs, new Map()),
+});
+
+/** The same rule with what was found. Part of its sats would make the others common, so all must be known. */
+export const withFound = (rule: ProvenanceRule, found: FoundProvenance): ProvenanceRule => ({
+  ...rule,
+  sats: satsOf(rule.outputs, found),
+});
+
+function satsOf(outputs: readonly MadeOutput[], found: FoundProvenance): ProvenanceSats {
+  const ranges: SatRange[] = [];
+  for (const output of outputs) {
+    const of = found.get(madeOutputName(output));
+    if (of === undefined) return { state: 'unknown', why: notYet(output) };
+    if ('problem' in of)
+      return { state: 'unknown', why: `${nameOf(output)} cannot be traced: ${of.problem}` };
+    for (const range of of.ranges) ranges.push(range);
+  }
+  return { state: 'known', ranges: listFrom(ranges) };
+}
+
+const nameOf = ({ txid, vout, height }: MadeOutput): string => `output ${txid}:${vout} of block ${height}`;
+
+const notYet = (output: MadeOutput): string =>
+  `the sats of ${nameOf(output)} are still being traced: the server that indexes needs a node with all blocks, and ${settledBlocks} blocks on top`;

@@ -1,0 +1,159 @@
+import { parseTxidHex } from '#kernel/primitives/hash.ts';
+import { asHeight } from '#kernel/primitives/height.ts';
+import { satSupply } from '#kernel/sats/sat.ts';
+import { builtInSatributes } from './definitions.ts';
+import { provenance } from './provenance.ts';
+import { listFrom } from './range-list.ts';
+import type { MadeOutput, SatRange, Satribute, SatributeRule } from './satribute.ts';
+
+/*
+ * The rules that an operator gives to satributes without one, as JSON (docs/satributes.md, "Rules of the operator"). It
+ * is read whole, or refused whole.
+ */
+
+/** Of the whole file, in bytes: the most ranges that there may be, with the longest numbers and blanks. */
+export const satributeFileBytesMax = 16_000_000;
+/** Of the whole file: 13 MB of memory. The longest list that vendors are known to have is a tenth of it. */
+const rangesMax = 200_000;
+/** Of the whole file: each is a walk of minutes to hours through the node, one after another. */
+const outputsMax = 100;
+/** Of words that pages show. */
+const wordsMax = 1_000;
+/** No block has a higher one in this century. */
+const heightMax = 10_000_000;
+/** No transaction has more outputs than an integer of Postgres can count. */
+const voutMax = 2 ** 31 - 1;
+
+const fields = ['id', 'version', 'origin', 'completeness', 'ranges', 'outputs'];
+const unchecked = 'as the operator of this server says; nothing was compared';
+const ofOutputs = 'complete by this rule: all sats of its outputs, first in, first out';
+
+export type SatributeFile =
+  | { readonly kind: 'read'; readonly satributes: readonly Satribute[] }
+  /** A sentence for each entry that is wrong, which names it. */
+  | { readonly kind: 'wrong'; readonly wrong: readonly string[] };
+
+/** What a file says. Total: any text is read or wrong. */
+export function readSatributeFile(text: string): SatributeFile {
+  const entries = parsed(text);
+  if (!Array.isArray(entries)) return { kind: 'wrong', wrong: ['it is not JSON with a list of satributes'] };
+  const satributes: Satribute[] = [];
+  const wrong: string[] = [];
+  const room = { ranges: rangesMax, outputs: outputsMax };
+  for (const [place, entry] of (entries as unknown[]).entries()) {
+    const given = isObject(entry) ? entry : {};
+    const read = readEntry(given, room);
+    const isTwice = typeof read !== 'string' && satributes.some(({ id }) => id === read.id);
+    if (typeof read !== 'string' && !isTwice) satributes.push(read);
+    else wrong.push(`${entryName(place, given)} ${typeof read === 'string' ? read : 'is there twice'}`);
+  }
+  return wrong.length > 0 ? { kind: 'wrong', wrong } : { kind: 'read', satributes };
+}
+
+function entryName(place: number, { id }: Given): string {
+  return `entry ${place + 1}${typeof id === 'string' ? ` (${shown(id)})` : ''}`;
+}
+
+type Given = Readonly<Record<string, unknown>>;
+
+/** How many more ranges and outputs the file may have. */
+interface Room {
+  ranges: number;
+  outputs: number;
+}
+
+/** The definition, or what is wrong with it: the rest of a sentence. */
+function readEntry(given: Given, room: Room): Satribute | string {
+  const { id, version, origin, completeness, ranges, outputs } = given;
+  const builtIn = builtInSatributes.find((known) => known.id === id);
+  if (builtIn === undefined) return `has no id of ${openIds.join(', ')}`;
+  const other = Object.keys(given).find((name) => !fields.includes(name));
+  if (other !== undefined) return `has a field ${shown(other)}: there are ${fields.join(', ')}`;
+  if (builtIn.rule.kind !== 'unknown') return 'has a rule already, which a file cannot replace';
+  if (!isInteger(version, 1, 1_000_000)) return 'has no version, an integer from 1 to 1000000';
+  if (!isWords(origin)) return `has no origin, a text of 1 to ${wordsMax} characters`;
+  if (completeness !== undefined && !isWords(completeness))
+    return `has a completeness that is no text of 1 to ${wordsMax} characters`;
+  const rule = readRule(ranges, outputs, room);
+  if (typeof rule === 'string') return rule;
+  return {
+    ...builtIn,
+    version,
+    origin,
+    completeness: completeness ?? (rule.kind === 'ranges' ? unchecked : ofOutputs),
+    // of the network that the server is on
+    networks: 'all',
+    rule,
+  };
+}
+
+const openIds = builtInSatributes.filter(({ rule }) => rule.kind === 'unknown').map(({ id }) => id);
+
+function readRule(ranges: unknown, outputs: unknown, room: Room): SatributeRule | string {
+  if ((ranges === undefined) === (outputs === undefined)) return 'needs either ranges or outputs';
+  return ranges === undefined ? readOutputs(outputs, room) : readRanges(ranges, room);
+}
+
+function readRanges(given: unknown, room: Room): SatributeRule | string {
+  if (!Array.isArray(given) || given.length === 0) return 'has no ranges: a list of [start, end]';
+  room.ranges -= given.length;
+  if (room.ranges < 0) return `has too many ranges: a file has at most ${rangesMax}`;
+  const ranges: SatRange[] = [];
+  let before = 0;
+  for (const [place, range] of (given as unknown[]).entries()) {
+    const name = `range ${place + 1}`;
+    if (!Array.isArray(range) || range.length !== 2) return `has a ${name} that is not [start, end]`;
+    const [start, end] = range as readonly unknown[];
+    if (!isInteger(start, 0, satSupply) || !isInteger(end, 0, satSupply))
+      return `has a ${name} that is not two integers from 0 to ${satSupply}, the supply of sats`;
+    if (start >= end) return `has an empty ${name}: its end, which is not in it, must be above its start`;
+    if (start < before) return `has a ${name} that begins before the end of the one above it`;
+    before = end;
+    ranges.push({ start, end });
+  }
+  // those that touch become one
+  return { kind: 'ranges', ranges: listFrom(ranges) };
+}
+
+function readOutputs(given: unknown, room: Room): SatributeRule | string {
+  if (!Array.isArray(given) || given.length === 0)
+    return 'has no outputs: a list of "<txid>:<vout>@<height>"';
+  room.outputs -= given.length;
+  if (room.outputs < 0) return `has too many outputs: a file has at most ${outputsMax}`;
+  const outputs: MadeOutput[] = [];
+  for (const [place, text] of (given as unknown[]).entries()) {
+    const output = typeof text === 'string' ? readOutput(text) : null;
+    if (output === null)
+      return `has an output ${place + 1} that is not <txid>:<vout>@<height>, with a height above 0`;
+    if (outputs.some(({ txid, vout }) => txid === output.txid && vout === output.vout))
+      return `has an output ${place + 1} that it named before`;
+    outputs.push(output);
+  }
+  return provenance(outputs);
+}
+
+/** The output of block 0 was never spent: its sats are a range. */
+function readOutput(text: string): MadeOutput | null {
+  const [, id = '', vout = '', height = ''] =
+    /^([0-9a-f]{64}):(0|[1-9]\d{0,9})@([1-9]\d{0,7})$/iu.exec(text) ?? [];
+  const txid = parseTxidHex(id);
+  if (txid === null || Number(vout) > voutMax || Number(height) > heightMax) return null;
+  return { txid, vout: Number(vout), height: asHeight(Number(height)) };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+const isObject = (value: unknown): value is Given =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const isInteger = (value: unknown, least: number, most: number): value is number =>
+  typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most;
+const isWords = (value: unknown): value is string =>
+  typeof value === 'string' && value.length > 0 && value.length <= wordsMax;
+/** A text of others in a message. */
+const shown = (text: string): string => (text.length <= 50 ? text : `${text.slice(0, 50)}…`);

@@ -1,0 +1,56 @@
+import type pg from 'pg';
+import type { Logger } from '#kernel/logger.ts';
+import { workUnderLock } from '#kernel/pg/work-under-lock.ts';
+import { pause, type RetryPlace } from '#kernel/retry.ts';
+import { madeOutputName } from '#kernel/satributes/provenance.ts';
+import type { MadeOutput } from '#kernel/satributes/satribute.ts';
+import { outputsToTrace, putProvenance } from './provenance.store.ts';
+import { traceMadeOutput } from './trace-made-output.ts';
+import type { TraceSource } from './trace-source.ts';
+
+/** A read of a small table. Outputs become settled with a block, every ten minutes. */
+const lookEveryMs = 5_000;
+
+export interface FollowProvenanceOptions extends Pick<RetryPlace, 'hasCookieFile'> {
+  /** Of the database. */
+  readonly url: string;
+  /** A new one for each round: what it keeps in memory is needed for minutes, once. */
+  readonly openSource: () => TraceSource;
+  /** What satributes are defined by. */
+  readonly outputs: readonly MadeOutput[];
+  readonly signal: AbortSignal;
+  readonly log: Logger;
+}
+
+/**
+ * Traces the outputs that satributes are defined by, one after another, once they are settled, until the signal is
+ * aborted. One process per database does so. A walk that is interrupted begins again. Throws what is not retried.
+ */
+export async function followProvenance(options: FollowProvenanceOptions): Promise<void> {
+  const { url, signal, log, hasCookieFile } = options;
+  const place = { url, signal, log, hasCookieFile, lock: 'provenance' } as const;
+  await workUnderLock(
+    { ...place, applicationName: 'satscribe provenance', what: 'outputs of satributes' },
+    (client) => follow(client, options),
+  );
+}
+
+async function follow(
+  client: pg.Client,
+  { openSource, outputs, signal, log }: FollowProvenanceOptions,
+): Promise<void> {
+  while (!signal.aborted) {
+    const due = await outputsToTrace(client, outputs);
+    const source = due.length === 0 ? null : openSource();
+    for (const output of due) {
+      if (source === null) break;
+      const name = { output: madeOutputName(output) };
+      log.info(name, 'an output that a satribute is defined by is traced back');
+      const found = await traceMadeOutput(source, output, signal);
+      await putProvenance(client, output, found);
+      if (found.kind === 'found') log.info({ ...name, ranges: found.ranges.length }, 'its sats are known');
+      else log.warn({ ...name, reason: found.reason }, 'its sats cannot be traced: the satribute is unknown');
+    }
+    await pause(lookEveryMs, signal);
+  }
+}

@@ -1,0 +1,113 @@
+import type pg from 'pg';
+import { displayHash, parseBlockHash, parseTxid, type Txid } from '#kernel/primitives/hash.ts';
+import type { Height } from '#kernel/primitives/height.ts';
+import {
+  type FoundProvenance,
+  type FoundSats,
+  madeOutputName,
+  settledBlocks,
+} from '#kernel/satributes/provenance.ts';
+import type { MadeOutput, SatRange } from '#kernel/satributes/satribute.ts';
+import { packedRangeLength, packRange, unpackRanges } from '#kernel/sats/packed-ranges.ts';
+import type { MadeOutputSats } from './trace-made-output.ts';
+
+/** Ranges of all outputs that satributes name, in memory: 32 MB. */
+const rangesMax = 500_000;
+/** What cannot be traced is tried again: a node may get the blocks that it lacked, or an operator another node. */
+const againMinutes = 10;
+
+/** Columns of outputs, for `unnest`. */
+const columnsOf = (outputs: readonly MadeOutput[]): unknown[] => [
+  outputs.map(({ txid }) => parseTxid(txid)),
+  outputs.map(({ vout }) => vout),
+  outputs.map(({ height }) => height),
+];
+
+/** Another text whenever rows have come or gone. */
+export async function provenanceStamp(db: pg.Pool): Promise<string> {
+  const { rows } = await db.query<{ stamp: string }>(
+    `SELECT count(*) || ' ' || coalesce(max(traced_at)::text, '') AS stamp FROM chain.provenance`,
+  );
+  return rows[0]?.stamp ?? '';
+}
+
+/** What was found of some outputs; those that were not traced yet are not there. */
+export async function readProvenance(db: pg.Pool, outputs: readonly MadeOutput[]): Promise<FoundProvenance> {
+  const { rows } = await db.query<{
+    txid: Txid;
+    vout: number;
+    height: Height;
+    ranges: Buffer | null;
+    problem: string | null;
+  }>(
+    `SELECT txid, vout, height, CASE WHEN total <= $4 THEN ranges END AS ranges, problem FROM (
+       SELECT p.*, sum(length(p.ranges)) OVER (ORDER BY p.txid, p.vout, p.height)::bigint AS total
+       FROM (SELECT DISTINCT * FROM unnest($1::bytea[], $2::integer[], $3::integer[]) AS given(txid, vout, height)) AS wanted
+       JOIN chain.provenance AS p USING (txid, vout, height)
+     ) AS found`,
+    [...columnsOf(outputs), rangesMax * packedRangeLength],
+  );
+  return new Map(
+    rows.map(({ txid, vout, height, ranges, problem }): [string, FoundSats] => [
+      madeOutputName({ txid: displayHash(txid), vout, height }),
+      ranges === null ? { problem: problem ?? tooMany } : { ranges: unpackRanges(ranges) },
+    ]),
+  );
+}
+
+const tooMany = `with the outputs before it, it has more than ${rangesMax} ranges of sats`;
+
+/** The outputs that are to be traced now: settled in the index, and not traced yet, or in vain a while ago. */
+export async function outputsToTrace(
+  client: pg.ClientBase,
+  outputs: readonly MadeOutput[],
+): Promise<MadeOutput[]> {
+  const { rows } = await client.query<{ place: number }>(
+    `SELECT place::integer FROM unnest($1::bytea[], $2::integer[], $3::integer[]) WITH ORDINALITY
+       AS wanted(txid, vout, height, place)
+     WHERE height + $4::integer <= (SELECT tip_height FROM chain.state) AND NOT EXISTS (
+       SELECT FROM chain.provenance AS p
+       WHERE p.txid = wanted.txid AND p.vout = wanted.vout AND p.height = wanted.height
+         AND (p.problem IS NULL OR p.traced_at > now() - make_interval(mins => $5)))
+     ORDER BY place`,
+    [...columnsOf(outputs), settledBlocks, againMinutes],
+  );
+  return rows.flatMap(({ place }) => outputs[place - 1] ?? []);
+}
+
+/**
+ * Notes what was found of an output, unless the index has another block at its height, or no longer enough blocks on
+ * top: an undo deletes the rows of the blocks that it takes back, and waits for this statement.
+ */
+export async function putProvenance(
+  client: pg.ClientBase,
+  { txid, vout, height }: MadeOutput,
+  found: MadeOutputSats,
+): Promise<void> {
+  const isFound = found.kind === 'found';
+  await client.query(
+    `INSERT INTO chain.provenance (txid, vout, height, block_hash, ranges, problem, traced_at)
+     SELECT $1, $2, $3::integer, $4, $5, $6, clock_timestamp() FROM chain.state AS s
+     WHERE s.tip_height >= $3::integer + $7::integer
+       AND NOT EXISTS (SELECT FROM chain.blocks AS b WHERE b.height = $3 AND b.hash <> $4)
+     FOR SHARE OF s
+     ON CONFLICT (txid, vout, height) DO UPDATE SET block_hash = excluded.block_hash, ranges = excluded.ranges,
+       problem = excluded.problem, traced_at = excluded.traced_at`,
+    [
+      parseTxid(txid),
+      vout,
+      height,
+      isFound ? parseBlockHash(found.blockHash) : null,
+      isFound ? packed(found.ranges) : null,
+      isFound ? null : found.reason,
+      settledBlocks,
+    ],
+  );
+}
+
+function packed(ranges: readonly SatRange[]): Uint8Array {
+  const bytes = new Uint8Array(ranges.length * packedRangeLength);
+  for (const [place, { start, end }] of ranges.entries())
+    packRange(bytes, place * packedRangeLength, start, end);
+  return bytes;
+}

@@ -1,0 +1,49 @@
+import type { BlockHashHex } from '#kernel/primitives/hash.ts';
+import type { MadeOutput, SatRange } from '#kernel/satributes/satribute.ts';
+import { takeSteps } from './take-steps.ts';
+import type { TraceSource } from './trace-source.ts';
+import { Walk } from './walk.ts';
+
+/** How far a walk goes that nobody waits for. */
+export interface MadeOutputBounds {
+  /** Transactions and lists of fees: a few hours of a node that reads a block for each. */
+  readonly steps: number;
+  /** Parts that its sats came from: 24 MB of memory while they are looked for, and 2 MB in a row. */
+  readonly ranges: number;
+}
+
+export const madeOutputBounds: MadeOutputBounds = { steps: 1_000_000, ranges: 200_000 };
+
+/** The sats of an output in the block that made it, in its order, or why they cannot be found. */
+export type MadeOutputSats =
+  | { readonly kind: 'found'; readonly blockHash: BlockHashHex; readonly ranges: readonly SatRange[] }
+  | { readonly kind: 'missing'; readonly reason: string };
+
+/**
+ * Follows the sats of an output back to the subsidies that mined them, whether it is spent or not. It asks the node for
+ * one thing after another, so that others who ask it meanwhile do not wait for it. Throws the codes of NodeRpc, and the
+ * signal's reason.
+ */
+export async function traceMadeOutput(
+  source: TraceSource,
+  wanted: MadeOutput,
+  signal: AbortSignal,
+  bounds: MadeOutputBounds = madeOutputBounds,
+): Promise<MadeOutputSats> {
+  const missing = (reason: string): MadeOutputSats => ({ kind: 'missing', reason });
+  const output = await source.madeOutput(wanted);
+  if ('missing' in output) return missing(output.missing);
+  const walk = new Walk(output);
+  for (let steps = walk.next(); steps.length > 0; steps = walk.next()) {
+    signal.throwIfAborted();
+    if (walk.steps >= bounds.steps)
+      return missing(`its sats went through more than ${bounds.steps} transactions`);
+    if (walk.segments > bounds.ranges) return missing(`it has more than ${bounds.ranges} ranges of sats`);
+    const lacking = await takeSteps(source, walk, steps.slice(0, 1));
+    if (lacking !== null) return missing(lacking.missing);
+  }
+  // all that it leads to is below this block
+  if (!(await source.isOnChain(output.height, output.blockHash)))
+    return missing('the chain was reorganised meanwhile');
+  return { kind: 'found', blockHash: output.blockHash, ranges: walk.ranges() };
+}
