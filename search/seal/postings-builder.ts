@@ -26,6 +26,12 @@ const placeBytes = 4;
 const smallestChunkBytes = 16;
 const largestChunkBytes = 1024;
 const asciiGrams = 1 << 21;
+const firstSlots = fields * 4096;
+const firstArenaBytes = 1 << 20;
+const firstWide = 1 << 12;
+/** What a builder keeps for its next segment: the room of most segments. Larger ones are rare, and their room is freed. */
+const keptArenaBytes = 1 << 24;
+const keptNumbers = 1 << 21;
 
 /** Bytes of the next chunk of a list of `size` bytes. */
 function chunkBytes(size: number): number {
@@ -42,20 +48,45 @@ function grown<View extends Uint8Array | Int32Array>(view: View, length: number,
   return larger;
 }
 
+/** The array with zeros where it was used, or a new one in place of one that is longer than what is kept. */
+function emptied<View extends Uint8Array | Int32Array>(
+  view: View,
+  used: number,
+  kept: number,
+  first: number,
+): View {
+  if (view.length > kept)
+    return (view instanceof Uint8Array ? new Uint8Array(first) : new Int32Array(first)) as View;
+  view.fill(0, 0, used);
+  return view;
+}
+
 /**
- * Collects the postings of one segment. Texts come in ascending order of their offsets, and each gram counts once per
- * text. Memory: at most a window's bitmap per gram; in practice less than the texts.
+ * Collects the postings of one segment after another. Texts come in ascending order of their offsets, and each gram
+ * counts once per text. Memory: at most a window's bitmap per gram; in practice less than the texts. Between segments at
+ * most 40 MB.
  */
 export class PostingsBuilder {
-  #slots = new Int32Array(fields * 4096);
+  #slots = new Int32Array(firstSlots);
   #slotCount = 1; // slot 0 is none
-  #arena = new Uint8Array(1 << 20);
+  #arena = new Uint8Array(firstArenaBytes);
   #arenaEnd = 0;
   /** Slots of grams of ASCII only, indexed by 7 bits per code point. 0: none. */
   readonly #ascii = new Int32Array(asciiGrams);
   /** Slots of the other grams: open addressing. 0: free. */
-  #wide = new Int32Array(1 << 12);
+  #wide = new Int32Array(firstWide);
   #wideCount = 0;
+
+  /** Begins another segment. New arrays for each would wait for the garbage collector, 45 MB a segment. */
+  clear(): void {
+    this.#slots = emptied(this.#slots, this.#slotCount * fields, keptNumbers, firstSlots);
+    this.#slotCount = 1;
+    this.#arena = emptied(this.#arena, this.#arenaEnd, keptArenaBytes, firstArenaBytes);
+    this.#arenaEnd = 0;
+    this.#ascii.fill(0);
+    this.#wide = emptied(this.#wide, this.#wide.length, keptNumbers, firstWide);
+    this.#wideCount = 0;
+  }
 
   /**
    * Adds a folded text (valid UTF-8 without NUL). Offsets ascend from call to call. Returns the number of bytes after

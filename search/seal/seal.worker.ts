@@ -37,10 +37,12 @@ const byteWeightMax = (4 + 3 * wideByteWeight) / 4;
 // searches have priority
 runInBackground();
 
+const builder = new PostingsBuilder();
+
 /** Builds the postings of texts, as many as one segment takes. */
 export default function seal({ copy, segmentId, baseId, tailId, weightMax }: SealTask): unknown {
   const laps = new Laps(true);
-  const builder = new PostingsBuilder();
+  builder.clear();
   let weight = 0;
   const stoppedAt = readTextRows(copy, (id, text) => {
     const isFull =

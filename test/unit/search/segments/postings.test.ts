@@ -17,8 +17,11 @@ function gramsOf(text: string): Gram[] {
   ]);
 }
 
+/** One for all segments, as in a thread that seals: nothing of an earlier segment is left. */
+const builder = new PostingsBuilder();
+
 function build(texts: ReadonlyMap<number, string>): Blocks {
-  const builder = new PostingsBuilder();
+  builder.clear();
   for (const [offset, text] of texts) builder.add(offset, new TextEncoder().encode(text));
   return builder.finish();
 }
