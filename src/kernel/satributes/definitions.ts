@@ -24,6 +24,9 @@ const nakamotoHeights = [
   29097,
 ];
 
+/** Mined by one who paid with them: 500 bitcoins, in ten whole subsidies. */
+const jpegHeights = [30340, 30367, 30412, 30441, 30779, 30907, 31511, 32343, 32412, 32952];
+
 const noList = (words: string) => ({ kind: 'unknown', why: words }) as const;
 const ofBlock = (height: number, about: string, scanner?: string): Satribute => ({
   id: `block${height}`,
@@ -127,7 +130,8 @@ export const builtInSatributes: readonly Satribute[] = [
     version: 2,
     title: 'Pizza',
     about: 'The sats of the 10,000 bitcoins that paid two pizzas on 22 May 2010.',
-    origin: 'the payment itself, in block 57043; vendors such as Sating.io list ranges of sats',
+    origin:
+      'the payment itself, in block 57043; an answer of ord for this output, in dannybabbev/exotic-indexer, exotic/pizza.go, has 1,152 ranges',
     completeness:
       'complete by this rule: all sats of the output that was paid, first in, first out; lists of vendors are not compared',
     networks: 'mainnet',
@@ -258,20 +262,25 @@ export const builtInSatributes: readonly Satribute[] = [
     version: 1,
     title: 'Hitman',
     about: 'Sats said to come from a payment for a murder that never happened.',
-    origin: 'Sating.io; also in cideight/ordinals-satribute-check, historical_satributes.json',
+    origin:
+      'Sating.io, "hitman sats" of its documentation: 6,200 ranges, as dannybabbev/exotic-indexer, exotic/hitman.go, repeats them',
     completeness: uncheckedList,
     networks: 'mainnet',
     rule: noList('the published list of ranges is not part of this version'),
   },
   {
     id: 'jpeg',
-    version: 1,
+    // 1 had no sats: the list was not known
+    version: 2,
     title: 'JPEG',
-    about: 'Sats said to have paid for the first picture that was sold for bitcoins.',
-    origin: 'vendors, who publish no list',
-    completeness: 'unknown: there is nothing to check',
+    about:
+      'The sats of 500 bitcoins that were paid on 24 February 2010 to one who had offered a picture for them.',
+    origin:
+      'Sating.io, "jpeg sats" of its documentation, as dannybabbev/exotic-indexer, exotic/jpeg.go, repeats it: the ten subsidies that transaction 298a46fdf18f2096f822577b9661232d4cefba084925eb746939723647f8d18d paid with',
+    completeness:
+      'complete for that payment: ten subsidies are 500 bitcoins; whether it was for the picture is disputed',
     networks: 'mainnet',
-    rule: noList('no list of its sats, nor of the transactions that they went through, is published'),
+    rule: { kind: 'blocks', heights: jpegHeights.map((height) => [height, height] as const) },
   },
   {
     id: 'silkroad',

@@ -45,7 +45,7 @@ describe('/satscanner/supported-satributes', () => {
       'black',
     ]);
     // of these no sats are known
-    for (const id of ['pizza', 'hitman', 'jpeg', 'silkroad', 'legacy']) expect(result).not.toContain(id);
+    for (const id of ['pizza', 'hitman', 'silkroad', 'legacy']) expect(result).not.toContain(id);
   });
 
   test('leaves out what happened on another network', async () => {
@@ -172,7 +172,7 @@ describe('/sat/<sat>/satributes', () => {
       about: expect.any(String) as string,
       range: { start: 0, end: 5_000_000_000_000 },
     });
-    expect(answer.unknown.map(({ id }) => id)).toEqual(['pizza', 'hitman', 'jpeg', 'silkroad', 'legacy']);
+    expect(answer.unknown.map(({ id }) => id)).toEqual(['pizza', 'hitman', 'silkroad', 'legacy']);
   });
 
   test('leaves out what happened on another network', async () => {

@@ -60,8 +60,8 @@ const inputs: readonly BadInput[] = [
   },
   {
     name: 'a satribute whose sats nobody lists',
-    body: { ...good, allowedSatributes: ['jpeg'] },
-    says: 'allowedSatributes[0]: which sats are jpeg is not known.',
+    body: { ...good, allowedSatributes: ['legacy'] },
+    says: 'allowedSatributes[0]: which sats are legacy is not known.',
     only: 'orders',
   },
   {

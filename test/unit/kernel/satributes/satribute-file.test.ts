@@ -41,7 +41,7 @@ describe('a file of the operator', () => {
 
   test('has sats of outputs once all of them are found', () => {
     const own = read({
-      id: 'jpeg',
+      id: 'legacy',
       version: 1,
       origin: 'x',
       outputs: [`${txid}:0@100`, `${txid}:1@100`],
@@ -54,7 +54,7 @@ describe('a file of the operator', () => {
       ],
     };
     const part = new SatributeBook('regtest', own, new Map([[`${txid}:0@100`, one]]));
-    expect(part.findable.map(({ id }) => id)).not.toContain('jpeg');
+    expect(part.findable.map(({ id }) => id)).not.toContain('legacy');
     const whole = new SatributeBook(
       'regtest',
       own,
@@ -63,18 +63,18 @@ describe('a file of the operator', () => {
         [`${txid}:1@100`, two],
       ]),
     );
-    expect(listOf(whole.find('jpeg')!.rule)).toEqual([
+    expect(listOf(whole.find('legacy')!.rule)).toEqual([
       { start: 20, end: 30 },
       { start: 50, end: 65 },
     ]);
     const failed = new SatributeBook('regtest', own, new Map([[`${txid}:0@100`, { problem: 'pruned' }]]));
-    expect(failed.find('jpeg')!.rule).toMatchObject({
+    expect(failed.find('legacy')!.rule).toMatchObject({
       sats: { why: `output ${txid}:0 of block 100 cannot be traced: pruned` },
     });
   });
 
   test.each<[string, unknown, string]>([
-    ['an unknown id', { ...entry, id: 'gold' }, 'has no id of hitman, jpeg, silkroad, legacy'],
+    ['an unknown id', { ...entry, id: 'gold' }, 'has no id of hitman, silkroad, legacy'],
     ['a name of an object', { ...entry, id: '__proto__' }, 'has no id of'],
     ['no entry', 5, 'has no id of'],
     ['pizza, which has a rule', { ...entry, id: 'pizza' }, 'has a rule already'],

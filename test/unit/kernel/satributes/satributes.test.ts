@@ -61,7 +61,7 @@ describe('definitions', () => {
 
   test('have no sats where no list is published, and where the chain has not said yet which they are', () => {
     const unlisted = satributes.filter(({ rule }) => whyUnknown(rule) !== null);
-    expect(unlisted.map(({ id }) => id)).toEqual(['pizza', 'hitman', 'jpeg', 'silkroad', 'legacy']);
+    expect(unlisted.map(({ id }) => id)).toEqual(['pizza', 'hitman', 'silkroad', 'legacy']);
     for (const satribute of unlisted) {
       expect(countWithin(satribute.rule, all)).toBe(0);
       expect([...rangesWithin(satribute.rule, all)]).toEqual([]);
@@ -105,6 +105,8 @@ describe('the first and the last sat of each, and their neighbours', () => {
     ['block999', 4_995_000_000_000, 4_999_999_999_999],
     ['nakamoto', 45_000_000_000, 49_999_999_999],
     ['nakamoto', 29_097 * 5_000_000_000, 29_098 * 5_000_000_000 - 1],
+    ['jpeg', 151_700_000_000_000, 151_704_999_999_999],
+    ['jpeg', 164_760_000_000_000, 164_764_999_999_999],
     ['coin', 100_000_000, 100_000_000],
     ['alpha', 2_099_999_900_000_000, 2_099_999_900_000_000],
     ['omega', 99_999_999, 99_999_999],
@@ -140,6 +142,8 @@ describe('counts', () => {
     expect(countWithin(ruleOf('coin'), all)).toBe(21_000_000);
     expect(countWithin(ruleOf('omega'), all)).toBe(20_999_999);
     expect(countWithin(ruleOf('nakamoto'), all)).toBe(19 * 5_000_000_000);
+    // 500 bitcoins were paid
+    expect(countWithin(ruleOf('jpeg'), all)).toBe(500 * 100_000_000);
   });
 
   test('are how many there are', () => {
