@@ -64,8 +64,8 @@ export interface FollowOptions {
   readonly standby?: boolean;
   /** Run in the transaction of an undo. */
   readonly undoHooks?: readonly UndoHook[];
-  /** The past of what is indexed, for reorganisations deeper than `satsKeepBlocks`; absent: they are refused. */
-  readonly past?: PastChain | undefined;
+  /** The past of the chain as it is indexed now, for one undo deeper than `satsKeepBlocks`; absent: that is refused. */
+  readonly openPast?: (() => PastChain) | undefined;
   /** Searches of this process, to which loading gives way; absent: this process serves no searches. */
   readonly demand?: SearchDemand;
   /** Learns whether blocks are being applied; absent: no other work waits for them. */

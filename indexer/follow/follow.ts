@@ -273,9 +273,9 @@ class Follower {
   }
 
   async #undo(writer: BlockWriter, height: Height | -1): Promise<void> {
-    const { undoHooks, signal, onUndo, past } = this.#options;
+    const { undoHooks, signal, onUndo, openPast } = this.#options;
     onUndo?.((this.#tip?.height ?? height) - height, height);
-    await this.#connection.run(() => writer.undo(height, undoHooks ?? [], { signal, past }));
+    await this.#connection.run(() => writer.undo(height, undoHooks ?? [], { signal, past: openPast?.() }));
     this.#tip = writer.tip;
     this.#undoneAbove = Math.min(this.#undoneAbove ?? height, height);
   }

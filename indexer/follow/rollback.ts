@@ -14,7 +14,7 @@ export interface RollbackOptions {
   readonly height: Height;
   readonly signal: AbortSignal;
   readonly undoHooks?: readonly UndoHook[];
-  /** As in `FollowOptions`. */
+  /** As `openPast` of `FollowOptions` gives it. */
   readonly past?: PastChain | undefined;
   /** Called after each block that was taken back. */
   readonly onUndone?: (ref: BlockRef) => void;

@@ -90,7 +90,7 @@ export async function indexBlocks(
         standby: operations !== null,
         waitsForPeople: operations !== null,
         undoHooks: [forgetAbove],
-        past: node === null ? undefined : pastOfNode({ pool, node, blocks: source, logger }),
+        openPast: node === null ? undefined : () => pastOfNode({ pool, node, blocks: source, logger }),
         ...demand,
         textMaxBytes: config.searchTextMaxBytes,
         eventsKeepBlocks: config.eventsKeepBlocks,

@@ -6,6 +6,7 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import type { Logger } from '#kernel/logger.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { asHeight } from '#kernel/primitives/height.ts';
+import { Retry } from '#kernel/retry.ts';
 import type { BitcoinNode } from '#node/bitcoin-node.ts';
 import { NodePast } from '#sat-ranges/node-past.ts';
 import { NodeTraceSource } from '#sat-ranges/node-trace-source.ts';
@@ -22,10 +23,17 @@ export interface PastParts {
   readonly logger: Logger;
 }
 
-/** What blocks of the indexed chain did, told by a node, which has them also when it has left them. */
+/** The node or its server may restart meanwhile. */
+const retryBudgetMs = 300_000;
+
+/**
+ * What blocks of the indexed chain did, told by a node, which has them also when it has left them. For one undo: it
+ * remembers the hashes of the chain as it is.
+ */
 export function pastOfNode({ pool, node, blocks, logger }: PastParts): PastChain {
   let toldAt = performance.now();
   return new NodePast({
+    retry: new Retry({ budgetMs: retryBudgetMs, hasCookieFile: node.hasCookieFile }),
     source: new NodeTraceSource(node.rpc, blocks, {
       chain: async (height, count) => {
         const client = await pool.connect();

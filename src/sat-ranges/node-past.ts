@@ -1,10 +1,12 @@
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import type { PastChain, PastTransaction, PlaceInOutput } from '#kernel/contracts/past-chain.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
+import type { Retry } from '#kernel/retry.ts';
 import { CutWalk } from './cut-walk.ts';
 import { type BlockWithSpends, pastTransactions } from './past-transactions.ts';
 import { takeSteps } from './take-steps.ts';
 import type { TraceSource } from './trace-source.ts';
+import { isUnreadable } from './unreadable.ts';
 
 /** Steps at once, as many as a node's trace source asks (node-trace-source.ts). */
 const stepsAtOnce = 3;
@@ -14,7 +16,9 @@ export interface NodePastParts {
   readonly source: Pick<TraceSource, 'transaction' | 'feePayers'>;
   /** Throws the codes of `BitcoinNode.block`. */
   readonly readBlock: (ref: BlockRef, signal?: AbortSignal) => Promise<BlockWithSpends>;
-  /** Told after each step of a walk: how many were taken, and how many places are still unknown. */
+  /** What fails for a moment is asked for again: a walk may take hours. */
+  readonly retry: Pick<Retry, 'run'>;
+  /** Told during a walk how many steps were taken. */
   readonly onStep?: (taken: number) => void;
 }
 
@@ -28,21 +32,21 @@ export class NodePast implements PastChain {
 
   async transactions(ref: BlockRef, signal?: AbortSignal): Promise<readonly PastTransaction[]> {
     try {
-      return pastTransactions(await this.#parts.readBlock(ref, signal));
+      const { readBlock, retry } = this.#parts;
+      return pastTransactions(await retry.run(() => readBlock(ref, signal), signal));
     } catch (error) {
-      if (!(error instanceof AppError && unreadable.has(error.code))) throw error;
+      if (!isUnreadable(error)) throw error;
       throw forgotten(error.message);
     }
   }
 
   async cuts(places: readonly PlaceInOutput[], signal?: AbortSignal): Promise<readonly boolean[]> {
-    const { source, onStep } = this.#parts;
+    const { source, retry, onStep } = this.#parts;
     const walk = new CutWalk(places);
     let taken = 0;
     for (let steps = walk.next(); steps.length > 0; steps = walk.next()) {
-      signal?.throwIfAborted();
       const some = steps.slice(0, stepsAtOnce);
-      const missing = await takeSteps(source, walk, some);
+      const missing = await retry.run(() => takeSteps(source, walk, some), signal);
       if (missing !== null) throw forgotten(missing.missing);
       taken += some.length;
       onStep?.(taken);
@@ -50,8 +54,6 @@ export class NodePast implements PastChain {
     return walk.cuts();
   }
 }
-
-const unreadable: ReadonlySet<string> = new Set(['block_unavailable', 'node_pruned']);
 
 function forgotten(why: string): AppError {
   return new AppError(

@@ -21,6 +21,7 @@ import type {
   TracedTransaction,
   TraceSource,
 } from './trace-source.ts';
+import { isUnreadable } from './unreadable.ts';
 
 /**
  * Calls of the node at once. With four for other answers (http/ord/node-calls.ts) they leave one of eight connections
@@ -198,7 +199,7 @@ export class NodeTraceSource implements TraceSource {
       const { bytes, spentOutputs } = await this.#blocks.read({ height, hash });
       return spentOutputs === null ? missing : feePayersOf(bytes, spentOutputs);
     } catch (error) {
-      if (error instanceof AppError && unreadable.has(error.code)) return missing;
+      if (isUnreadable(error)) return missing;
       throw error;
     }
   }
@@ -257,8 +258,6 @@ export class NodeTraceSource implements TraceSource {
 const noTransaction = (txid: TxidHex, height: Height): Missing => ({
   missing: `the node has no transaction ${txid} in its block at height ${height}`,
 });
-
-const unreadable: ReadonlySet<string> = new Set(['block_unavailable', 'node_pruned']);
 
 /** Undefined where the node does not say what they spend. */
 function inputsOf(inputs: readonly NodeInput[]): readonly TracedInput[] | undefined {

@@ -1,10 +1,11 @@
 import { strict as assert } from 'node:assert';
 import type pg from 'pg';
+import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import type { PastChain } from '#kernel/contracts/past-chain.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { copyBinary, encoderOf } from '#kernel/pg/copy-binary.ts';
 import { asBlockHash } from '#kernel/primitives/hash.ts';
-import type { Height } from '#kernel/primitives/height.ts';
+import { asHeight, type Height } from '#kernel/primitives/height.ts';
 import type { DerivedTable, DerivedTarget } from '../derived-table.ts';
 import { everyBlock } from '../every-block.ts';
 import { partitionQuery } from './compare-sats.ts';
@@ -74,7 +75,8 @@ export const sats: DerivedTable = {
 
 /**
  * Before the first block is taken back: a part of them would leave a tip that fits no chain. Where the past must tell
- * what the lowest of them spent, it is asked for that block, so that a node without it is known at once.
+ * what the lowest of them spent, it is asked for that block, and for the first one after genesis, which walks lead to: so a
+ * node that has left it, or was pruned, is known at once.
  */
 async function refuseUndo(client: pg.ClientBase, height: Height | -1, past: PastChain | null): Promise<void> {
   const { rows } = await client.query<UnkeptRow>(
@@ -84,6 +86,7 @@ async function refuseUndo(client: pg.ClientBase, height: Height | -1, past: Past
      SELECT (SELECT max(height) FROM unkept) AS highest,
        (SELECT hash FROM unkept ORDER BY height LIMIT 1) AS hash,
        (SELECT min(height) FROM unkept) AS lowest,
+       (SELECT hash FROM chain.blocks WHERE height = 1) AS first,
        (SELECT count(*)::integer FROM chain.recent_sats) AS unwritten,
        (SELECT min(l.height) FROM chain.lost_sats l JOIN unkept u ON u.height = l.height
         WHERE l.replaced_sats <> coalesce((SELECT before.replaced_sats FROM chain.lost_sats before
@@ -92,19 +95,27 @@ async function refuseUndo(client: pg.ClientBase, height: Height | -1, past: Past
   );
   const [row] = rows;
   assert(row !== undefined, 'a query without a table has one row');
-  const { highest, lowest, hash, unwritten, twin } = row;
+  const { highest, lowest, hash, first, unwritten, twin } = row;
   if (highest === null || lowest === null || hash === null) return;
   if (past === null) throw forgotten(highest, 'no node is there to tell');
   if (unwritten > 0) throw forgotten(highest, 'the first load was interrupted: end it first');
   if (twin !== null) throw forgotten(twin, 'its coinbase took the place of an earlier one (BIP 30)');
-  await past.transactions({ height: lowest, hash: asBlockHash(Uint8Array.from(hash)) });
+  await past.transactions(refOf(lowest, hash));
+  if (first !== null) await past.transactions(refOf(asHeight(1), first));
 }
+
+const refOf = (height: Height, hash: Uint8Array): BlockRef => ({
+  height,
+  hash: asBlockHash(Uint8Array.from(hash)),
+});
 
 /** Blocks without a row of `chain.spent_sats`, and what else decides whether it can be made again. */
 interface UnkeptRow {
   readonly highest: Height | null;
   readonly lowest: Height | null;
   readonly hash: Buffer | null;
+  /** Of block 1. */
+  readonly first: Buffer | null;
   readonly unwritten: number;
   readonly twin: Height | null;
 }

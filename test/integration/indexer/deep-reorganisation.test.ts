@@ -52,7 +52,7 @@ describe.skipIf(bitcoindForTests() === null)(
         until: height,
         indexSats: true,
         satsKeepBlocks,
-        past: pastOfNode({ pool, node, blocks: source, logger: createLogger('silent') }),
+        openPast: () => pastOfNode({ pool, node, blocks: source, logger: createLogger('silent') }),
       });
     };
 

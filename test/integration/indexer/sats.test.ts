@@ -286,7 +286,7 @@ describe('reorganisations that are deeper than what is kept', () => {
       const past = random.past();
       random.goBack(depth);
       random.grow(depth + 2);
-      await index(pool, random.source, 7, { ...keep, past });
+      await index(pool, random.source, 7, { ...keep, openPast: () => past });
       expect(await readSatTables(pool)).toEqual(satTablesOf(random.store));
       expect(await differences(pool, random.source)).toEqual([]);
       steps += past.steps;
@@ -333,7 +333,7 @@ describe('reorganisations that are deeper than what is kept', () => {
     });
     random.goBack(50);
     random.grow(53);
-    await index(pool, random.source, 7, { ...keep, past });
+    await index(pool, random.source, 7, { ...keep, openPast: () => past });
     expect(await readSatTables(pool)).toEqual(satTablesOf(random.store));
     const later = random.past();
     random.goBack(40);
@@ -351,12 +351,18 @@ describe('reorganisations that are deeper than what is kept', () => {
     const past = random.past();
     random.goBack(20);
     random.grow(21);
-    past.prunedBelow = 15;
-    await expect(index(pool, random.source, 7, { ...keep, past })).rejects.toMatchObject({
-      code: 'sats_forgotten',
-      message: expect.stringContaining('Block 10 is not there') as string,
-    });
-    expect(await compare(pool)).toEqual([]);
+    // a node that has left them, and one that has them and was pruned below
+    for (const [prunedBelow, block] of [
+      [15, 10],
+      [5, 1],
+    ] as const) {
+      past.prunedBelow = prunedBelow;
+      await expect(index(pool, random.source, 7, { ...keep, openPast: () => past })).rejects.toMatchObject({
+        code: 'sats_forgotten',
+        message: expect.stringContaining(`Block ${block} is not there`) as string,
+      });
+      expect(await compare(pool)).toEqual([]);
+    }
     const twins = new RandomSats('twins');
     while (twins.store.totals.replacedSats === 0) twins.grow(1);
     twins.grow(8);
@@ -382,7 +388,7 @@ describe('reorganisations that are deeper than what is kept', () => {
         return past.cuts(places);
       },
     };
-    await index(pool, random.source, 7, { ...keep, past: cutOff });
+    await index(pool, random.source, 7, { ...keep, openPast: () => cutOff });
     expect(calls).toBeGreaterThan(5);
     expect(await readSatTables(pool)).toEqual(satTablesOf(random.store));
   });

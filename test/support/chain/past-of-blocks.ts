@@ -28,7 +28,11 @@ export class PastOfBlocks implements PastChain {
       this.#blocks.set(height, block);
       this.#enter(height, pastTransactions(block));
     }
-    this.#past = new NodePast({ source: this, readBlock: (ref) => Promise.resolve(this.#block(ref)) });
+    this.#past = new NodePast({
+      source: this,
+      retry: { run: (work) => work(1) },
+      readBlock: (ref) => Promise.resolve(this.#block(ref)),
+    });
   }
 
   #enter(height: number, transactions: readonly PastTransaction[]): void {
