@@ -17,6 +17,8 @@ import type { AnsweringDatabase, Database } from './database.ts';
 
 /** Of a table with a few rows: what another process finds after hours may be seen seconds later. */
 const lookEveryMs = 5_000;
+/** Editors write one before the text. */
+const byteOrderMark = /^\u{feff}/u;
 /** Sentences in one error. */
 const wrongShown = 10;
 
@@ -36,9 +38,11 @@ async function textOf(path: string): Promise<string> {
   try {
     const file = await open(path);
     try {
-      const { size } = await file.stat();
-      if (size <= satributeFileBytesMax) return await file.readFile('utf8');
-      throw invalid(`${path} has ${size} bytes: at most ${satributeFileBytesMax} are read`);
+      const stat = await file.stat();
+      // of anything else the size is not known beforehand
+      if (!stat.isFile()) throw invalid(`${path} is no regular file`);
+      if (stat.size <= satributeFileBytesMax) return (await file.readFile('utf8')).replace(byteOrderMark, '');
+      throw invalid(`${path} has ${stat.size} bytes: at most ${satributeFileBytesMax} are read`);
     } finally {
       await file.close();
     }
@@ -53,7 +57,7 @@ const invalid = (what: string): AppError => new AppError('config_invalid', `SATR
 
 /**
  * The definitions that are in force now, by the settings and the database, for the life of the process. Throws
- * `config_invalid`.
+ * `config_invalid`, and why the database cannot be read.
  */
 export async function openSatributes(
   { config, lifecycle, logger }: CommandContext,
@@ -74,7 +78,8 @@ export async function openSatributes(
       if (repeats.isDue(String(error))) log.warn({ err: error }, 'satributes are not read anew');
     }
   };
-  await look();
+  // without what was found, an order that waits for it would fail
+  await inForce.refresh();
   lifecycle
     .run('satributes', async (signal) => {
       while (!signal.aborted) {

@@ -1,15 +1,18 @@
 import type pg from 'pg';
+import { AppError } from '#kernel/errors/app-error.ts';
 import type { Logger } from '#kernel/logger.ts';
 import { workUnderLock } from '#kernel/pg/work-under-lock.ts';
 import { pause, type RetryPlace } from '#kernel/retry.ts';
 import { madeOutputName } from '#kernel/satributes/provenance.ts';
 import type { MadeOutput } from '#kernel/satributes/satribute.ts';
 import { outputsToTrace, putProvenance } from './provenance.store.ts';
-import { traceMadeOutput } from './trace-made-output.ts';
+import { type MadeOutputSats, traceMadeOutput } from './trace-made-output.ts';
 import type { TraceSource } from './trace-source.ts';
 
 /** A read of a small table. Outputs become settled with a block, every ten minutes. */
 const lookEveryMs = 5_000;
+/** After a walk that led to nothing, because index and node had other blocks. */
+const againMs = 600_000;
 
 export interface FollowProvenanceOptions extends Pick<RetryPlace, 'hasCookieFile'> {
   /** Of the database. */
@@ -40,17 +43,37 @@ async function follow(
   { openSource, outputs, signal, log }: FollowProvenanceOptions,
 ): Promise<void> {
   while (!signal.aborted) {
+    let pauseMs = lookEveryMs;
     const due = await outputsToTrace(client, outputs);
     const source = due.length === 0 ? null : openSource();
     for (const output of due) {
       if (source === null) break;
       const name = { output: madeOutputName(output) };
       log.info(name, 'an output that a satribute is defined by is traced back');
-      const found = await traceMadeOutput(source, output, signal);
-      await putProvenance(client, output, found);
-      if (found.kind === 'found') log.info({ ...name, ranges: found.ranges.length }, 'its sats are known');
+      const found = await traceOne(source, output, signal);
+      if (!(await putProvenance(client, output, found))) {
+        pauseMs = againMs;
+        log.warn(name, 'the index has another block than the node: its sats are traced again later');
+      } else if (found.kind === 'found')
+        log.info({ ...name, ranges: found.ranges.length }, 'its sats are known');
       else log.warn({ ...name, reason: found.reason }, 'its sats cannot be traced: the satribute is unknown');
     }
-    await pause(lookEveryMs, signal);
+    await pause(pauseMs, signal);
+  }
+}
+
+const wrongAnswers: ReadonlySet<string> = new Set(['node_answer_invalid', 'spent_outputs_mismatch']);
+
+/** A wrong answer about one output must not keep others from being traced. */
+async function traceOne(
+  source: TraceSource,
+  output: MadeOutput,
+  signal: AbortSignal,
+): Promise<MadeOutputSats> {
+  try {
+    return await traceMadeOutput(source, output, signal);
+  } catch (error) {
+    if (!(error instanceof AppError && wrongAnswers.has(error.code))) throw error;
+    return { kind: 'missing', reason: error.message };
   }
 }

@@ -26,7 +26,8 @@ const columnsOf = (outputs: readonly MadeOutput[]): unknown[] => [
 /** Another text whenever rows have come or gone. */
 export async function provenanceStamp(db: pg.Pool): Promise<string> {
   const { rows } = await db.query<{ stamp: string }>(
-    `SELECT count(*) || ' ' || coalesce(max(traced_at)::text, '') AS stamp FROM chain.provenance`,
+    `SELECT concat_ws(' ', count(*), count(ranges), sum(length(ranges)), max(traced_at)) AS stamp
+     FROM chain.provenance`,
   );
   return rows[0]?.stamp ?? '';
 }
@@ -77,15 +78,15 @@ export async function outputsToTrace(
 
 /**
  * Notes what was found of an output, unless the index has another block at its height, or no longer enough blocks on
- * top: an undo deletes the rows of the blocks that it takes back, and waits for this statement.
+ * top: an undo deletes the rows of the blocks that it takes back, and waits for this statement. False: nothing was noted.
  */
 export async function putProvenance(
   client: pg.ClientBase,
   { txid, vout, height }: MadeOutput,
   found: MadeOutputSats,
-): Promise<void> {
+): Promise<boolean> {
   const isFound = found.kind === 'found';
-  await client.query(
+  const { rowCount } = await client.query(
     `INSERT INTO chain.provenance (txid, vout, height, block_hash, ranges, problem, traced_at)
      SELECT $1, $2, $3::integer, $4, $5, $6, clock_timestamp() FROM chain.state AS s
      WHERE s.tip_height >= $3::integer + $7::integer
@@ -103,6 +104,7 @@ export async function putProvenance(
       settledBlocks,
     ],
   );
+  return rowCount === 1;
 }
 
 function packed(ranges: readonly SatRange[]): Uint8Array {

@@ -1,6 +1,6 @@
 import type { NetworkName } from '#kernel/primitives/network.ts';
 import { builtInSatributes, satributeId } from './definitions.ts';
-import { type FoundProvenance, withFound } from './provenance.ts';
+import { type FoundProvenance, madeOutputName, withFound } from './provenance.ts';
 import { type MadeOutput, type Satribute, whyUnknown } from './satribute.ts';
 
 /**
@@ -44,10 +44,11 @@ export class SatributeBook {
     return this.isMeant(satribute) && whyUnknown(satribute.rule) === null;
   }
 
-  /** The outputs whose sats must be known for it to be complete. */
+  /** The outputs whose sats must be known for it to be complete, each once. */
   get outputs(): readonly MadeOutput[] {
-    return this.satributes.flatMap((satribute) =>
+    const all = this.satributes.flatMap((satribute) =>
       this.isMeant(satribute) && satribute.rule.kind === 'provenance' ? satribute.rule.outputs : [],
     );
+    return [...new Map(all.map((output) => [madeOutputName(output), output])).values()];
   }
 }
