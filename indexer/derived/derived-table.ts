@@ -84,7 +84,7 @@ export interface DerivedMemory {
 export interface UndoneOutpoints {
   /** Outputs that are gone. */
   readonly made: Uint8Array;
-  /** Outputs that are unrestored. */
+  /** Outputs that are unspent once more. */
   readonly spent: Uint8Array;
 }
 

@@ -23,7 +23,10 @@ export async function loadingInSmallSpace<Loaded>(load: () => Promise<Loaded>): 
   }
 }
 
-/** Keeps the space below its bound while work is done, in all threads: V8 has no call for a bound of a running one. */
+/**
+ * Keeps the main thread's space below its bound while work is done: V8 has no call for a bound of a running one. While it
+ * is large, those of other threads grow no more either.
+ */
 export async function inBoundedSpace(work: () => Promise<void>): Promise<void> {
   bound();
   const looks = setInterval(bound, lookEveryMs);

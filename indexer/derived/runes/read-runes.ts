@@ -8,8 +8,9 @@ import {
   runeQuestion,
   type TrackedFingerprints,
 } from '#indexer/ledger/runes/rune-block.ts';
-import { type RuneOutputs, viewOf } from '#indexer/ledger/runes/rune-outputs.ts';
+import { type RuneOutputs } from '#indexer/ledger/runes/rune-outputs.ts';
 import { RuneState, transactionsMax } from '#indexer/ledger/runes/rune-state.ts';
+import { viewOf } from '#indexer/ledger/view-of.ts';
 import type { ParsedBlock } from '#indexer/workers/parse-pool.ts';
 import { isReservedRune, type Rune } from '#kernel/runes/rune.ts';
 import { smallU128 } from '#kernel/runes/u128.ts';

@@ -1,6 +1,7 @@
 import { strict as assert } from 'node:assert';
 import type pg from 'pg';
-import { outpointLength, outpointWords, viewOf } from '#indexer/ledger/sats/sat-outputs.ts';
+import { outpointLength, outpointWords } from '#indexer/ledger/sats/sat-outputs.ts';
+import { viewOf } from '#indexer/ledger/view-of.ts';
 import type { FingerprintKey } from '#indexer/transaction/outpoint-fingerprint.ts';
 import { copyBinary, encoderOf } from '#kernel/pg/copy-binary.ts';
 import { maxHeight } from '#kernel/primitives/height.ts';

@@ -3,8 +3,8 @@ import {
   outpointWords,
   type Ranges,
   type SatOutputs,
-  viewOf,
 } from '#indexer/ledger/sats/sat-outputs.ts';
+import { viewOf } from '#indexer/ledger/view-of.ts';
 import { withRoom } from '#kernel/growable.ts';
 import type { CopyEncoder } from '#kernel/pg/copy-binary.ts';
 import { packedRangeLength, packRange } from '#kernel/sats/packed-ranges.ts';

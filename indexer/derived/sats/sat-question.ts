@@ -5,9 +5,9 @@ import {
   outpointWords,
   readWords,
   type SatOutputs,
-  viewOf,
 } from '#indexer/ledger/sats/sat-outputs.ts';
 import type { SatState, SatTotals } from '#indexer/ledger/sats/sat-state.ts';
+import { viewOf } from '#indexer/ledger/view-of.ts';
 import {
   type FingerprintKey,
   fingerprint,

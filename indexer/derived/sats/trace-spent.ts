@@ -6,7 +6,8 @@ import {
   type RestoredOutput,
   restoreSpent,
 } from '#indexer/ledger/sats/restore-spent.ts';
-import { outpointWords, readWords, SatOutputs, viewOf } from '#indexer/ledger/sats/sat-outputs.ts';
+import { outpointWords, readWords, SatOutputs } from '#indexer/ledger/sats/sat-outputs.ts';
+import { viewOf } from '#indexer/ledger/view-of.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import type { PastChain } from '#kernel/contracts/past-chain.ts';
 import { displayHash, parseTxid, trustedTxid } from '#kernel/primitives/hash.ts';

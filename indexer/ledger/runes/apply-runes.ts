@@ -10,6 +10,7 @@ import type { RuneId } from '#kernel/runes/rune-id.ts';
 import { mintable } from '#kernel/runes/terms.ts';
 import { smallU128, type U128 } from '#kernel/runes/u128.ts';
 import { minimumRuneAt } from '#kernel/runes/unlock-schedule.ts';
+import { viewOf } from '../view-of.ts';
 import { Allocation } from './allocation.ts';
 import { commitsTo } from './commitment.ts';
 import { outpointLength } from './outpoint-name.ts';
@@ -17,7 +18,7 @@ import { RuneAmounts } from './rune-amounts.ts';
 import { etchedName, type RuneBlock, type RuneMessage } from './rune-block.ts';
 import { RuneChanges } from './rune-changes.ts';
 import { entryOf, type RuneEntry } from './rune-entry.ts';
-import { type RuneOutputs, viewOf } from './rune-outputs.ts';
+import { type RuneOutputs } from './rune-outputs.ts';
 import type { RuneState } from './rune-state.ts';
 import { TransactionOutputs } from './transaction-outputs.ts';
 

@@ -30,10 +30,6 @@ const hashLength = txidWords * wordBytes;
 /** The byte order of the machine: so read, the words of a txid have its bytes in memory. */
 const isLittleEndian = new Uint8Array(Uint32Array.of(1).buffer)[0] === 1;
 
-export function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
-  return new DataView(buffer, byteOffset, byteLength);
-}
-
 /** An output that holds runes, and the transaction that made it. */
 export interface OutputPlace {
   readonly height: number;

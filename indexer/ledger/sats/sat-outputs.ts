@@ -13,10 +13,6 @@ export interface Ranges {
   readonly count: number;
 }
 
-export function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
-  return new DataView(buffer, byteOffset, byteLength);
-}
-
 /** Reads the first words of an outpoint. */
 export function readWords(view: DataView, at: number, into: Int32Array, count: number): void {
   for (let word = 0; word < count; word++) into[word] = view.getInt32(at + word * 4, true);

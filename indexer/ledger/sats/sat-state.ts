@@ -1,5 +1,6 @@
+import { viewOf } from '../view-of.ts';
 import type { SatBlock } from './sat-block.ts';
-import { outpointWords, outputFates, readWords, SatOutputs, viewOf } from './sat-outputs.ts';
+import { outpointWords, outputFates, readWords, SatOutputs } from './sat-outputs.ts';
 
 const hashLength = 32;
 const hashWords = outpointWords - 1;

@@ -10,9 +10,10 @@ import {
 } from '#indexer/ledger/runes/rune-block.ts';
 import type { RuneEvent } from '#indexer/ledger/runes/rune-changes.ts';
 import { hardcodedRunes, type RuneEntry } from '#indexer/ledger/runes/rune-entry.ts';
-import { type RuneOutputs, viewOf } from '#indexer/ledger/runes/rune-outputs.ts';
+import { type RuneOutputs } from '#indexer/ledger/runes/rune-outputs.ts';
 import { type Balance, RuneState } from '#indexer/ledger/runes/rune-state.ts';
 import { TrackedOutputs } from '#indexer/ledger/tracked-outputs.ts';
+import { viewOf } from '#indexer/ledger/view-of.ts';
 import { decodeBlockColumns } from '#indexer/parse/block-columns.ts';
 import { parseBlock } from '#indexer/parse/parse-block.ts';
 import { BlockLayout } from '#indexer/transaction/block-layout.ts';

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { expect, test } from 'vitest';
+import { runeIndexes } from '#indexer/derived/runes/rune-indexes.ts';
 import { chainFromNothing } from '#test/support/chain/chain-migrations.ts';
 import { createTestDatabase } from '#test/support/database.ts';
 
@@ -28,6 +29,19 @@ test('a database with the four indexes of balances of runes gets the two that ta
     await migrate('0028', '0029');
     const further = ['rune_balances_rune', 'rune_balances_script', 'rune_balances_spends'];
     expect(await indexesOf(pool)).toEqual([...inLoad, ...further].toSorted());
+    // a writer makes no index whose name is there: they must be the same
+    for (const name of ['rune_balances_script', 'rune_balances_spends'] as const) {
+      const { columns, where } = runeIndexes[name]!;
+      const { rows } = await pool.query<{ made: string }>(
+        'SELECT indexdef AS made FROM pg_indexes WHERE indexname = $1',
+        [name],
+      );
+      const [, ofColumns, ofRows] = / USING btree (\(.*?\))(?: WHERE \((.*)\))?$/u.exec(rows[0]!.made)!;
+      expect({ ofColumns, ofRows }).toEqual({
+        ofColumns: `(${columns.replaceAll('chain.', '')})`,
+        ofRows: where,
+      });
+    }
 
     const again = await chainFromNothing(pool);
     await again('0001', '0029');

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { RuneOutputs, viewOf } from '#indexer/ledger/runes/rune-outputs.ts';
+import { RuneOutputs } from '#indexer/ledger/runes/rune-outputs.ts';
+import { viewOf } from '#indexer/ledger/view-of.ts';
 import { asU128, type U128 } from '#kernel/runes/u128.ts';
 import { propertyBounds } from '#test/support/property-runs.ts';
 
