@@ -96,7 +96,7 @@ class Follower {
     this.#connection = new WriterConnection(options, {
       onCommit: (committed) => this.#learn(committed),
       onLock: (isHeld) => this.#status.keep(isHeld),
-      tipHeight: () => this.#sourceHeight,
+      tipHeight: () => Math.min(this.#sourceHeight, this.#until),
     });
   }
 

@@ -38,7 +38,7 @@ export interface SatributeView extends SatributeLine {
   };
   readonly ranges: readonly Range[];
   readonly more: boolean;
-  readonly explain?: { readonly sat: number; readonly has: boolean; readonly range: Range | null };
+  readonly explain?: { readonly sat: number; readonly has: boolean | null; readonly range: Range | null };
 }
 
 export function satributesPage({ site, network, satributes }: SatributesView): Markup {
@@ -112,11 +112,11 @@ function outputLines(outputs: readonly MadeOutput[]): HtmlValue {
   );
 }
 
-function explanation({ title, sats }: SatributeView, explain: NonNullable<SatributeView['explain']>): Markup {
+function explanation({ title }: SatributeView, explain: NonNullable<SatributeView['explain']>): Markup {
   const { sat, has, range } = explain;
-  if (has && range !== null)
+  if (range !== null)
     return html`<p><span class="chip yes">yes</span> Sat ${grouped(sat)} is ${title}: it is among the ${plural(range.end - range.start, 'sat')} from ${grouped(range.start)} on.</p>`;
-  return sats === null
+  return has === null
     ? html`<p><span class="chip part">unknown</span> Whether sat ${grouped(sat)} is ${title} cannot be told.</p>`
     : html`<p><span class="chip">no</span> Sat ${grouped(sat)} is not ${title}.</p>`;
 }

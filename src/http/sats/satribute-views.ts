@@ -37,7 +37,9 @@ export const satributesAnswer = Type.Object({ network: text, satributes: Type.Ar
 
 const explanation = Type.Object({
   sat: integer,
-  has: Type.Boolean(),
+  has: Type.Union([Type.Boolean(), Type.Null()], {
+    description: 'null: its sats are unknown, so it cannot be told',
+  }),
   range: Type.Union([range, Type.Null()], { description: 'the sats of the rule that it is among' }),
 });
 
@@ -99,7 +101,7 @@ export function satributeView(
     ranges.push(found);
   }
   const view = { ...summaryOf(satribute, book), rule: ruleView(satribute.rule), ranges, more };
-  return sat === null ? view : { ...view, explain: explanationOf(satribute, sat) };
+  return sat === null ? view : { ...view, explain: explanationOf(satribute, sat, book) };
 }
 
 /** What a rule says beside the first of its ranges. */
@@ -132,7 +134,7 @@ export function satExplainView(sat: Sat, book: SatributeBook): Static<typeof sat
     sat,
     satributes: meant.flatMap((satribute) => {
       const { id, version, about } = satribute;
-      const { range: found } = explanationOf(satribute, sat);
+      const { range: found } = explanationOf(satribute, sat, book);
       return found === null ? [] : [{ id, version, about, range: found }];
     }),
     unknown: meant.flatMap(({ id, rule }) => {
@@ -142,8 +144,11 @@ export function satExplainView(sat: Sat, book: SatributeBook): Static<typeof sat
   };
 }
 
-function explanationOf({ rule }: Satribute, sat: Sat): Static<typeof explanation> {
-  const has = countWithin(rule, { start: sat, end: sat + 1 }) > 0;
+function explanationOf(satribute: Satribute, sat: Sat, book: SatributeBook): Static<typeof explanation> {
+  const { rule } = satribute;
+  if (whyUnknown(rule) !== null) return { sat, has: null, range: null };
+  // what happened on mainnet is true of no sat of another network
+  const has = book.isMeant(satribute) && countWithin(rule, { start: sat, end: sat + 1 }) > 0;
   return { sat, has, range: has ? rangeAround(rule, sat) : null };
 }
 

@@ -50,6 +50,8 @@ describe('/satscanner/supported-satributes', () => {
 
   test('leaves out what happened on another network', async () => {
     const answer = await get('/satscanner/supported-satributes', regtest);
+    const jpeg = await get('/satributes/jpeg?sat=151700000000000', regtest);
+    expect(jpeg.json()).toMatchObject({ findable: false, explain: { has: false, range: null } });
     const { result } = answer.json<{ result: string[] }>();
     expect(result).not.toContain('nakamoto');
     expect(result).toContain('block-9');
@@ -128,10 +130,15 @@ describe('a satribute', () => {
     ['/satributes/block9?sat=9.4999999999', true, { start: 45_000_000_000, end: 50_000_000_000 }],
     ['/satributes/block9?sat=50000000000', false, null],
     ['/satributes/uncommon?sat=5000000000', true, { start: 5_000_000_000, end: 5_000_000_001 }],
+    ['/satributes/jpeg?sat=151700000000000', true, { start: 151_700_000_000_000, end: 151_705_000_000_000 }],
+    ['/satributes/hitman?sat=5', null, null],
+    ['/satributes/pizza?sat=5', null, null],
   ])('%s explains', async (url, has, range) => {
     const { explain } = (await get(url)).json<{ explain: object }>();
     expect(explain).toMatchObject({ has, range });
-    expect((await page(url)).body).toContain(has ? '>yes</span>' : '>no</span>');
+    expect((await page(url)).body).toContain(
+      has === null ? '>unknown</span>' : has ? '>yes</span>' : '>no</span>',
+    );
   });
 
   test('explains no sat where none is asked for', async () => {

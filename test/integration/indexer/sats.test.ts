@@ -236,6 +236,11 @@ describe('random chains', () => {
     random.grow(30);
     await index(pool, random.source, 7, { satsKeepBlocks: 12, until: asHeight(stop - 1) });
     expect(await readSatTables(pool)).toEqual(store);
+    // its newest blocks can be taken back without a node
+    expect((await pool.query('SELECT FROM chain.spent_sats')).rowCount).toBe(12);
+    expect(await rollback({ pool, network: 'regtest', height: asHeight(stop - 13), signal })).toMatchObject({
+      blocks: 12,
+    });
   });
 
   test('have the rows of a clean index after reorganisations as deep as is kept', async () => {
