@@ -84,8 +84,11 @@ export class BatchQuestions {
     );
     await this.#addOutputs(held, fingerprints, 'locations_outpoint', 'IS NULL');
     // there is no index for this: it is queried only where a block spends a spent output
-    const ended = suspects === null ? null : new HeldOutputs();
-    if (ended !== null) await this.#addOutputs(ended, suspects ?? [], null, 'IS NOT NULL');
+    let ended: HeldOutputs | null = null;
+    if (suspects !== null) {
+      ended = new HeldOutputs();
+      await this.#addOutputs(ended, suspects, null, 'IS NOT NULL');
+    }
     blocks.forEach(({ columns }, index) => {
       settle(contents, contentIds, askedContents.ids[index], columns.contentHash, columns.contentVariant);
       settle(metadata, metadataIds, askedMetadata.ids[index], columns.metadataHash, null);

@@ -1,16 +1,10 @@
 import type { PlaceInOutput } from '#kernel/contracts/past-chain.ts';
-import type { TxidHex } from '#kernel/primitives/hash.ts';
-import type { Height } from '#kernel/primitives/height.ts';
-import { feesBack, type Step, type StepBack, stepBack } from './step-back.ts';
-import type { FeePayer, TracedTransaction } from './trace-source.ts';
+import type { Step, StepBack, Stretch } from './step-back.ts';
 import { WaitingSteps } from './waiting-steps.ts';
 
 /** Two sats side by side, and which question they answer. */
-interface Neighbours {
+interface Neighbours extends Stretch {
   readonly question: number;
-  readonly vout: number | null;
-  readonly from: number;
-  readonly to: number;
 }
 
 /**
@@ -36,17 +30,8 @@ export class CutWalk {
     return this.#waiting.next();
   }
 
-  /** Throws `node_answer_invalid` where the transaction does not fit what spends it. */
-  learn(txid: TxidHex, height: Height, transaction: TracedTransaction): void {
-    this.#take({ kind: 'transaction', txid, height }, stepBack(txid, height, transaction));
-  }
-
-  /** Throws `node_answer_invalid` where the fees are less than what the coinbase takes. */
-  learnFees(height: Height, payers: readonly FeePayer[]): void {
-    this.#take({ kind: 'fees', height }, feesBack(height, payers));
-  }
-
-  #take(step: Step, back: StepBack): void {
+  /** What a step led to. Throws `node_answer_invalid` where that does not fit what comes from it. */
+  take(step: Step, back: StepBack): void {
     for (const neighbours of this.#waiting.take(step)) {
       const { question } = neighbours;
       const [part, other] = back.partsOf(neighbours);

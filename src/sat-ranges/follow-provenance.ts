@@ -38,28 +38,35 @@ export async function followProvenance(options: FollowProvenanceOptions): Promis
   );
 }
 
-async function follow(
-  client: pg.Client,
-  { openSource, outputs, signal, log }: FollowProvenanceOptions,
-): Promise<void> {
+async function follow(client: pg.Client, options: FollowProvenanceOptions): Promise<void> {
+  const { outputs, signal } = options;
   while (!signal.aborted) {
-    let pauseMs = lookEveryMs;
     const due = await outputsToTrace(client, outputs);
-    const source = due.length === 0 ? null : openSource();
-    for (const output of due) {
-      if (source === null) break;
-      const name = { output: madeOutputName(output) };
-      log.info(name, 'an output that a satribute is defined by is traced back');
-      const found = await traceOne(source, output, signal);
-      if (!(await putProvenance(client, output, found))) {
-        pauseMs = againMs;
-        log.warn(name, 'the index has another block than the node: its sats are traced again later');
-      } else if (found.kind === 'found')
-        log.info({ ...name, ranges: found.ranges.length }, 'its sats are known');
-      else log.warn({ ...name, reason: found.reason }, 'its sats cannot be traced: the satribute is unknown');
-    }
-    await pause(pauseMs, signal);
+    const areNoted = due.length === 0 || (await traceAll(client, due, options));
+    await pause(areNoted ? lookEveryMs : againMs, signal);
   }
+}
+
+/** Returns whether what was found of each could be noted. */
+async function traceAll(
+  client: pg.Client,
+  due: readonly MadeOutput[],
+  { openSource, signal, log }: FollowProvenanceOptions,
+): Promise<boolean> {
+  const source = openSource();
+  let areNoted = true;
+  for (const output of due) {
+    const name = { output: madeOutputName(output) };
+    log.info(name, 'an output that a satribute is defined by is traced back');
+    const found = await traceOne(source, output, signal);
+    if (!(await putProvenance(client, output, found))) {
+      areNoted = false;
+      log.warn(name, 'the index has another block than the node: its sats are traced again later');
+    } else if (found.kind === 'found')
+      log.info({ ...name, ranges: found.ranges.length }, 'its sats are known');
+    else log.warn({ ...name, reason: found.reason }, 'its sats cannot be traced: the satribute is unknown');
+  }
+  return areNoted;
 }
 
 const wrongAnswers: ReadonlySet<string> = new Set(['node_answer_invalid', 'spent_outputs_mismatch']);

@@ -4,6 +4,7 @@ import { satsOfBitcoins } from '#kernel/bitcoin/amount.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import type { CallOptions, NodeRpc } from '#kernel/contracts/node.ts';
+import type { PastOutput } from '#kernel/contracts/past-chain.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { FairGate } from '#kernel/fair-gate.ts';
 import { type BlockHashHex, displayHash, parseBlockHash, type TxidHex } from '#kernel/primitives/hash.ts';
@@ -15,7 +16,6 @@ import type {
   FeePayer,
   IndexedRanges,
   Missing,
-  TracedInput,
   TracedOutpoint,
   TracedOutput,
   TracedTransaction,
@@ -260,8 +260,8 @@ const noTransaction = (txid: TxidHex, height: Height): Missing => ({
 });
 
 /** Undefined where the node does not say what they spend. */
-function inputsOf(inputs: readonly NodeInput[]): readonly TracedInput[] | undefined {
-  const traced: TracedInput[] = [];
+function inputsOf(inputs: readonly NodeInput[]): readonly PastOutput[] | undefined {
+  const traced: PastOutput[] = [];
   for (const { txid, vout, prevout } of inputs) {
     if (prevout === undefined) return undefined;
     traced.push({ txid, vout, value: satsOfBitcoins(prevout.value), height: asHeight(prevout.height) });

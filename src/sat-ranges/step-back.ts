@@ -1,9 +1,10 @@
+import type { PastOutput } from '#kernel/contracts/past-chain.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { TxidHex } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import { subsidyAt } from '#kernel/primitives/network.ts';
 import { firstSatAt } from '#kernel/sats/epoch.ts';
-import type { FeePayer, TracedInput, TracedTransaction } from './trace-source.ts';
+import type { FeePayer, TracedTransaction } from './trace-source.ts';
 
 /** What a walk back must know next. */
 export type Step =
@@ -68,12 +69,12 @@ export function feesBack(height: Height, payers: readonly FeePayer[]): StepBack 
 
 /** Inputs, where the sats of each begin, and how many sats they have together. */
 interface Sources {
-  readonly list: readonly TracedInput[];
+  readonly list: readonly PastOutput[];
   readonly starts: readonly number[];
   readonly total: number;
 }
 
-function sourcesOf(list: readonly TracedInput[]): Sources {
+function sourcesOf(list: readonly PastOutput[]): Sources {
   const starts = sumsBefore(list.map(({ value }) => value));
   return { list, starts, total: starts.at(-1) ?? 0 };
 }

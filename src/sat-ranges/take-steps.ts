@@ -1,12 +1,9 @@
-import type { TxidHex } from '#kernel/primitives/hash.ts';
-import type { Height } from '#kernel/primitives/height.ts';
-import type { Step } from './step-back.ts';
-import type { FeePayer, Missing, TracedTransaction, TraceSource } from './trace-source.ts';
+import { feesBack, type Step, type StepBack, stepBack } from './step-back.ts';
+import type { Missing, TraceSource } from './trace-source.ts';
 
 /** A walk back, which is told what its steps lead to. */
-export interface StepLearner {
-  learn(txid: TxidHex, height: Height, transaction: TracedTransaction): void;
-  learnFees(height: Height, payers: readonly FeePayer[]): void;
+export interface StepTaker {
+  take(step: Step, back: StepBack): void;
 }
 
 /**
@@ -15,18 +12,19 @@ export interface StepLearner {
  */
 export async function takeSteps(
   source: Pick<TraceSource, 'transaction' | 'feePayers'>,
-  walk: StepLearner,
+  walk: StepTaker,
   steps: readonly Step[],
 ): Promise<Missing | null> {
   const taken = await Promise.all(
     steps.map(async (step) => {
       if (step.kind === 'fees') {
         const payers = await source.feePayers(step.height);
-        return 'missing' in payers ? payers : () => walk.learnFees(step.height, payers);
+        return 'missing' in payers ? payers : () => walk.take(step, feesBack(step.height, payers));
       }
       const { txid, height } = step;
       const transaction = await source.transaction(txid, height);
-      return 'missing' in transaction ? transaction : () => walk.learn(txid, height, transaction);
+      if ('missing' in transaction) return transaction;
+      return () => walk.take(step, stepBack(txid, height, transaction));
     }),
   );
   for (const each of taken) {

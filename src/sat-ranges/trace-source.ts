@@ -1,4 +1,5 @@
 import type { Asker } from '#kernel/contracts/asker.ts';
+import type { PastTransaction } from '#kernel/contracts/past-chain.ts';
 import type { BlockHashHex, TxidHex } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import type { MadeOutput, SatRange } from '#kernel/satributes/satribute.ts';
@@ -17,20 +18,8 @@ export interface TracedOutput extends TracedOutpoint {
   readonly blockHash: BlockHashHex;
 }
 
-/** What an input spends. */
-export interface TracedInput extends TracedOutpoint {
-  readonly value: number;
-  /** Of the block that made it. */
-  readonly height: Height;
-}
-
 /** The part of a transaction that says which way its sats went. */
-export interface TracedTransaction {
-  /** Values, in order. */
-  readonly outputs: readonly number[];
-  /** Null: the coinbase, which takes the subsidy and then the fees. */
-  readonly inputs: readonly TracedInput[] | null;
-}
+export type TracedTransaction = Pick<PastTransaction, 'inputs' | 'outputs'>;
 
 /** A transaction that pays a fee: its inputs' sats behind those of its outputs. */
 export interface FeePayer {

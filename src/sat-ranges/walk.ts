@@ -1,8 +1,6 @@
-import type { TxidHex } from '#kernel/primitives/hash.ts';
-import type { Height } from '#kernel/primitives/height.ts';
 import type { SatRange } from '#kernel/satributes/satribute.ts';
-import { feesBack, type Part, type Step, type StepBack, stepBack } from './step-back.ts';
-import type { FeePayer, TracedOutput, TracedTransaction } from './trace-source.ts';
+import type { Part, Step, StepBack } from './step-back.ts';
+import type { TracedOutput } from './trace-source.ts';
 import { WaitingSteps } from './waiting-steps.ts';
 
 /** Sats that lie one after another: in an output, among a transaction's sats, or found. In a list, in order. */
@@ -18,7 +16,7 @@ interface Segment {
 
 /**
  * Follows the sats of an output back to the subsidies that mined them, first in, first out. Pure: it says what it must
- * know (`next`) and is told (`learn`). Ranges are cut where ord cuts them: wherever two sats were in different outputs
+ * know (`next`) and is told (`take`). Ranges are cut where ord cuts them: wherever two sats were in different outputs
  * before.
  */
 export class Walk {
@@ -40,17 +38,8 @@ export class Walk {
     return this.#waiting.next();
   }
 
-  /** Throws `node_answer_invalid` where the transaction does not fit what spends it. */
-  learn(txid: TxidHex, height: Height, transaction: TracedTransaction): void {
-    this.#take({ kind: 'transaction', txid, height }, stepBack(txid, height, transaction));
-  }
-
-  /** Throws `node_answer_invalid` where the fees are less than what the coinbase takes. */
-  learnFees(height: Height, payers: readonly FeePayer[]): void {
-    this.#take({ kind: 'fees', height }, feesBack(height, payers));
-  }
-
-  #take(step: Step, back: StepBack): void {
+  /** What a step led to. Throws `node_answer_invalid` where that does not fit what comes from it. */
+  take(step: Step, back: StepBack): void {
     this.steps++;
     for (const segment of this.#waiting.take(step)) this.#replace(segment, back.partsOf(segment));
   }

@@ -65,7 +65,7 @@ function packSpent(spent: readonly RestoredOutput[]): Uint8Array {
     outpoint.set(parseTxid(txid) ?? []);
     outpoint.writeInt32LE(vout, hashLength);
     readWords(viewOf(outpoint), 0, words, outpointWords);
-    // nobody looks for them by fingerprint
+    // they are not looked up, so any number serves
     const row = outputs.add(place, words, height);
     const pairs = Float64Array.from(ranges.flatMap(({ start, end }) => [start, end]));
     outputs.give(row, height, { pairs, first: 0, count: ranges.length });

@@ -3,7 +3,7 @@ import type { PastOutput, PastTransaction, PlaceInOutput } from '#kernel/contrac
 import type { TxidHex } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import { subsidyAt } from '#kernel/primitives/network.ts';
-import type { SatRange } from '#kernel/satributes/satribute.ts';
+import { type SatRange, satsIn } from '#kernel/satributes/satribute.ts';
 import { isFirstOfBlock } from '#kernel/sats/epoch.ts';
 import { trustedSat } from '#kernel/sats/sat.ts';
 
@@ -87,7 +87,7 @@ class WayBack {
       const key = `${txid}:${vout}`;
       const pieces = this.#between.get(key) ?? piecesOf(this.#left.of(txid, vout) ?? []);
       this.#between.delete(key);
-      assert(sizeOf(pieces) === value, `output ${key} has the sats of its value`);
+      assert(satsIn(pieces) === value, `output ${key} has the sats of its value`);
       return pieces;
     });
   }
@@ -149,10 +149,6 @@ function spentOf(output: PastOutput, pieces: readonly Piece[]): RestoredOutput {
     ranges: pieces.map(({ start, end }) => ({ start, end })),
     mayJoin: pieces.flatMap(({ mayJoin }, place) => (mayJoin ? [place] : [])),
   };
-}
-
-function sizeOf(pieces: readonly SatRange[]): number {
-  return pieces.reduce((sum, { start, end }) => sum + end - start, 0);
 }
 
 function feeOf({ inputs, outputs }: PastTransaction): number {

@@ -1,31 +1,24 @@
 import type { TxidHex } from '#kernel/primitives/hash.ts';
-import type { Height } from '#kernel/primitives/height.ts';
+import type { MadeOutput } from '#kernel/satributes/satribute.ts';
 import type { BlockRef } from './block-source.ts';
 
-/** An output by its transaction and index, as shown, with its value in sats. */
-export interface PastOutput {
-  readonly txid: TxidHex;
-  readonly vout: number;
+/** An output that a block made. */
+export interface PastOutput extends MadeOutput {
+  /** In sats. */
   readonly value: number;
-  /** Of the block that made it. */
-  readonly height: Height;
 }
 
 /** A transaction of a block, with what it spends. */
 export interface PastTransaction {
   readonly txid: TxidHex;
-  /** Null: the coinbase. */
+  /** Null: the coinbase, which takes the subsidy and then the fees. */
   readonly inputs: readonly PastOutput[] | null;
   /** Values in sats, in order. */
   readonly outputs: readonly number[];
 }
 
 /** A place between two sats of an output. */
-export interface PlaceInOutput {
-  readonly txid: TxidHex;
-  readonly vout: number;
-  /** Of the block that made the output. */
-  readonly height: Height;
+export interface PlaceInOutput extends MadeOutput {
   /** How many of the output's sats lie before it: from 1 to its value - 1. */
   readonly offset: number;
 }

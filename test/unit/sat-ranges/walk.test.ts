@@ -8,6 +8,7 @@ import { subsidyAt } from '#kernel/primitives/network.ts';
 import type { SatRange } from '#kernel/satributes/satribute.ts';
 import { firstSatAt } from '#kernel/sats/epoch.ts';
 import { CutWalk } from '#sat-ranges/cut-walk.ts';
+import { feesBack, stepBack } from '#sat-ranges/step-back.ts';
 import { takeSteps } from '#sat-ranges/take-steps.ts';
 import type { TracedOutpoint, TracedOutput } from '#sat-ranges/trace-source.ts';
 import { Walk } from '#sat-ranges/walk.ts';
@@ -123,6 +124,7 @@ test('a node that contradicts itself is found out', () => {
   const height = asHeight(5);
   const output = { txid, vout: 1, value: 10, height, blockHash: 'a' as never };
   const input = { txid: other, vout: 0, height: asHeight(4) };
+  const step = { kind: 'transaction', txid, height } as const;
   for (const transaction of [
     { outputs: [10], inputs: [{ ...input, value: 20 }] },
     { outputs: [10, 9], inputs: [{ ...input, value: 19 }] },
@@ -130,11 +132,12 @@ test('a node that contradicts itself is found out', () => {
     { outputs: [10, 10], inputs: [] },
   ]) {
     const walk = new Walk(output);
-    expect(() => walk.learn(txid, height, transaction)).toThrow(AppError);
+    expect(() => walk.take(step, stepBack(txid, height, transaction))).toThrow(AppError);
   }
   const coinbase = new Walk({ ...output, vout: 0, value: subsidy + 2 });
-  coinbase.learn(txid, height, { outputs: [subsidy + 2], inputs: null });
-  expect(() => coinbase.learnFees(height, [{ txid: other, outputsTotal: 3, fee: 1 }])).toThrow(AppError);
+  coinbase.take(step, stepBack(txid, height, { outputs: [subsidy + 2], inputs: null }));
+  const fees = feesBack(height, [{ txid: other, outputsTotal: 3, fee: 1 }]);
+  expect(() => coinbase.take({ kind: 'fees', height }, fees)).toThrow(AppError);
 });
 
 /** Numbers that decide what a random chain is like, one after the other. */
