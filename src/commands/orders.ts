@@ -80,13 +80,15 @@ async function listOrders({ flags, print, ...context }: CommandContext): Promise
       await print(flags['json'] === undefined ? owedTable(owing) : `${JSON.stringify(owing)}\n`);
       return;
     }
-    const office = await import('#orders/order-office.ts');
+    const office = await import('#orders/operator/operator-orders.ts');
     const orders = await office.listOrders(pool, state, limit);
     await print(flags['json'] === undefined ? orders.map(orderLine).join('') : `${JSON.stringify(orders)}\n`);
   });
 }
 
-type ListedOrder = Awaited<ReturnType<typeof import('#orders/order-office.ts')['listOrders']>>[number];
+type ListedOrder = Awaited<
+  ReturnType<typeof import('#orders/operator/operator-orders.ts')['listOrders']>
+>[number];
 
 /** An order as lists show it. */
 export function orderLine(order: Omit<ListedOrder, 'expiresAt'>): string {
@@ -114,7 +116,7 @@ async function changeAndShow(
 ): Promise<void> {
   const { flags, print } = context;
   await withService(context, async (pool) => {
-    const office = await import('#orders/order-office.ts');
+    const office = await import('#orders/operator/operator-orders.ts');
     await changeOrder(context, action, id, office, pool);
     const shown = await office.showOrder(pool, id);
     await print(`${JSON.stringify(shown, null, flags['json'] === undefined ? 2 : 0)}\n`);
@@ -125,7 +127,7 @@ async function changeOrder(
   { flags }: CommandContext,
   action: Exclude<Action, 'list'>,
   id: string,
-  office: typeof import('#orders/order-office.ts'),
+  office: typeof import('#orders/operator/operator-orders.ts'),
   pool: Parameters<typeof office.showOrder>[0],
 ): Promise<void> {
   if (action === 'cancel') await office.cancelOrder(pool, id);

@@ -1,8 +1,8 @@
 import { lstat } from 'node:fs/promises';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
+import { orderKit } from '#orders/operator/order-recovery-kit.ts';
 import { isOrderId } from '#orders/order/order-machine.ts';
-import { orderKit } from '#orders/order-kit.ts';
 import { type CommandContext, UsageError } from '#src/app/command-context.ts';
 import { seedFileOf, type WalletDatabase, withWalletDatabase } from '#src/app/wallet.ts';
 import { inventoryAddresses, PublicWallet } from '#wallet/public-wallet.ts';

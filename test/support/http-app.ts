@@ -9,7 +9,7 @@ import type { EventLoopLimits } from '#http/server/budgets/pressure.ts';
 import type { SearchService } from '#kernel/contracts/search-service.ts';
 import { loggerInto } from '#kernel/logger.ts';
 import { type NetworkName, networks } from '#kernel/primitives/network.ts';
-import type { OrdersDesk } from '#orders/orders-desk.ts';
+import type { OrdersDesk } from '#orders/customers/customer-orders.ts';
 import { createPostgresEngine } from '#search/postgres/postgres-engine.ts';
 import { createSearchService } from '#search/service/search-service.ts';
 import { buildCheckedApp } from '#test/support/checked-app.ts';

@@ -5,7 +5,7 @@ import { Type } from 'typebox';
 import { InvalidRequest } from '#http/server/validation.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { nextTurn } from '#kernel/turns.ts';
-import type { OrdersDesk } from '#orders/orders-desk.ts';
+import type { OrdersDesk } from '#orders/customers/customer-orders.ts';
 
 /** Stores an answer in the transaction of what it tells of. */
 export type StoreAnswer = (tx: pg.ClientBase, answer: object) => Promise<void>;

@@ -1,6 +1,6 @@
 import type { JsonPart } from '#http/server/budgets/json-in-turns.ts';
+import { fileAnswers, type OrderProgress, orderFields } from '#orders/customers/order-answer.ts';
 import type { Order } from '#orders/order/order.store.ts';
-import { fileAnswers, type OrderProgress, orderFields } from '#orders/order-answer.ts';
 
 /** The answer to GET /order in parts, a file each: 10,000 of them are seven megabytes. */
 export function* orderParts(found: { readonly order: Order } & OrderProgress): Generator<JsonPart> {

@@ -8,8 +8,8 @@ import { sendPartsInTurns } from '#http/server/budgets/json-in-turns.ts';
 import { readsOrders } from '#http/server/guard.ts';
 import { InvalidRequest } from '#http/server/validation.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
+import type { OrdersDesk } from '#orders/customers/customer-orders.ts';
 import { isOrderId, orderStates } from '#orders/order/order-machine.ts';
-import type { OrdersDesk } from '#orders/orders-desk.ts';
 import { orderParts } from './order-parts.ts';
 
 const exampleOrder = '6f1c2b1e-5a0e-4c55-9d0c-0b8f7f0b9a11';

@@ -5,7 +5,7 @@ import { askerOf } from '#http/server/asker.ts';
 import { createsOrders, readsOrders } from '#http/server/guard.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
-import { type ReferralRequest, readReferralRequest } from '#orders/reading/read-referral.ts';
+import { type ReferralRequest, readReferralRequest } from '#orders/referrals/read-referral.ts';
 import { answerOnce, onceHeaders } from './answer-once.ts';
 import { refuseFaults } from './prices.ts';
 

@@ -14,7 +14,7 @@ import type { NodeRpc } from '#kernel/contracts/node.ts';
 import type { SearchService } from '#kernel/contracts/search-service.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
-import type { OrdersDesk } from '#orders/orders-desk.ts';
+import type { OrdersDesk } from '#orders/customers/customer-orders.ts';
 import type { SatTracer } from '#sat-ranges/sat-tracer.ts';
 import type { UtxoReader } from '#utxos/utxo-reader.ts';
 import type { Budgets } from './budgets/budget-bounds.ts';

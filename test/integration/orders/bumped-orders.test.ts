@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { readBumps } from '#orders/bumping/bump.store.ts';
 import type { WantedOrder } from '#orders/creating/create-order.ts';
+import { orderAnswer } from '#orders/customers/order-answer.ts';
 import { readEntries } from '#orders/ledger/ledger.store.ts';
 import { balancesOf } from '#orders/ledger/ledger.ts';
-import { orderAnswer } from '#orders/order-answer.ts';
-import { listOrders, showOrder } from '#orders/order-office.ts';
+import { listOrders, showOrder } from '#orders/operator/operator-orders.ts';
 import { envelopeScript } from '#test/builders/regtest/regtest-envelope.ts';
 import { scriptOf, transaction } from '#test/builders/regtest/regtest-transaction.ts';
 import { wantedOrder as wantedWithoutEstimate } from '#test/builders/wanted-order.ts';

@@ -6,7 +6,7 @@ import { asTxid, displayHash } from '#kernel/primitives/hash.ts';
 import { type InscriptionId, parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import { readBumps } from '#orders/bumping/bump.store.ts';
 import { anchorScript } from '#orders/inscribing/plan-amounts.ts';
-import { refundOrder, retryOrder } from '#orders/order-office.ts';
+import { refundOrder, retryOrder } from '#orders/operator/operator-orders.ts';
 import {
   type RegtestTransaction,
   scriptOf,

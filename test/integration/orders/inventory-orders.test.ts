@@ -2,9 +2,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { unpackRanges } from '#kernel/sats/packed-ranges.ts';
+import { tellCustomer } from '#orders/customers/tell-customer.ts';
 import { readEntries } from '#orders/ledger/ledger.store.ts';
 import { balancesOf } from '#orders/ledger/ledger.ts';
-import { tellCustomer } from '#orders/tell-customer.ts';
 import { addressOf, scriptOf, transaction } from '#test/builders/regtest/regtest-transaction.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 import type { OrderWorld } from '#test/support/orders/order-world.ts';

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { orderParts } from '#http/orders/order-parts.ts';
 import { piecesOf } from '#http/server/budgets/json-in-turns.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
+import { orderAnswer } from '#orders/customers/order-answer.ts';
 import { readOrder, readOrderFiles } from '#orders/order/order.store.ts';
-import { orderAnswer } from '#orders/order-answer.ts';
 import { addressOf } from '#test/builders/regtest/regtest-transaction.ts';
 import { createOrdersApp, type OrdersApp } from '#test/support/orders/orders-app.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { withTransaction } from '#kernel/pg/transaction.ts';
+import { tellCustomer, webhookSubjectOf } from '#orders/customers/tell-customer.ts';
 import { readOrder } from '#orders/order/order.store.ts';
-import { tellCustomer, webhookSubjectOf } from '#orders/tell-customer.ts';
 import { addressOf } from '#test/builders/regtest/regtest-transaction.ts';
 import { createOrdersApp, type OrdersApp } from '#test/support/orders/orders-app.ts';
 import { readWebhooks } from '#webhooks/webhooks.queries.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { orderKit } from '#orders/order-kit.ts';
-import { showOrder } from '#orders/order-office.ts';
+import { showOrder } from '#orders/operator/operator-orders.ts';
+import { orderKit } from '#orders/operator/order-recovery-kit.ts';
 import { readDepositAddresses } from '#orders/parents/deposits.store.ts';
 import { addressOf } from '#test/builders/regtest/regtest-transaction.ts';
 import { createOrdersApp, type OrdersApp } from '#test/support/orders/orders-app.ts';

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { displayHash } from '#kernel/primitives/hash.ts';
+import { refundOrder, showOrder } from '#orders/operator/operator-orders.ts';
 import { transactionsToSend } from '#orders/order/order-transactions.store.ts';
-import { refundOrder, showOrder } from '#orders/order-office.ts';
 import { type RegtestTransaction, scriptOf } from '#test/builders/regtest/regtest-transaction.ts';
 import { wantedOrder } from '#test/builders/wanted-order.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';

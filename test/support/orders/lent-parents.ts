@@ -2,13 +2,13 @@ import { expect } from 'vitest';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { type InscriptionId, parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { WantedOrder } from '#orders/creating/create-order.ts';
+import { orderAnswer } from '#orders/customers/order-answer.ts';
+import { tellCustomer, webhookSubjectOf } from '#orders/customers/tell-customer.ts';
 import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
 import { readEntries } from '#orders/ledger/ledger.store.ts';
 import { balancesOf } from '#orders/ledger/ledger.ts';
 import { readOrder } from '#orders/order/order.store.ts';
-import { orderAnswer } from '#orders/order-answer.ts';
 import { readDepositAddresses } from '#orders/parents/deposits.store.ts';
-import { tellCustomer, webhookSubjectOf } from '#orders/tell-customer.ts';
 import { premined } from '#test/builders/regtest/etching.ts';
 import {
   type Coin,

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
+import { OrdersDesk } from '#orders/customers/customer-orders.ts';
 import { CustomerFiles } from '#orders/files/customer-files.ts';
-import { OrdersDesk } from '#orders/orders-desk.ts';
 import { orderKeys } from '#orders/wallet-keys.ts';
 import { OutgoingHttp } from '#outgoing/outgoing-http.ts';
 import { makeDataDir } from '#test/support/data-dir.ts';

@@ -1,9 +1,9 @@
 import type pg from 'pg';
 import { displayHash } from '#kernel/primitives/hash.ts';
+import { type Order, readOrderFiles } from '#orders/order/order.store.ts';
+import { type OrderTransaction, readTransactions } from '#orders/order/order-transactions.store.ts';
+import { shownTxidOf } from '#orders/order/outpoint.ts';
 import { putWebhooks } from '#webhooks/outbox.ts';
-import { type Order, readOrderFiles } from './order/order.store.ts';
-import { type OrderTransaction, readTransactions } from './order/order-transactions.store.ts';
-import { shownTxidOf } from './order/outpoint.ts';
 
 /** What the messages of an order are about (docs/webhooks.md). */
 export const webhookSubjectOf = (orderId: string): string => `order ${orderId}`;

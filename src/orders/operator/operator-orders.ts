@@ -3,11 +3,11 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
-import { type Payment, readPayments } from '#payments/payments.queries.ts';
-import { readBumps } from './bumping/bump.store.ts';
-import { applyEvent } from './following/process-order.ts';
-import { readEntries } from './ledger/ledger.store.ts';
-import { balancesOf } from './ledger/ledger.ts';
+import { readBumps } from '#orders/bumping/bump.store.ts';
+import { tellCustomer } from '#orders/customers/tell-customer.ts';
+import { applyEvent } from '#orders/following/process-order.ts';
+import { readEntries } from '#orders/ledger/ledger.store.ts';
+import { balancesOf } from '#orders/ledger/ledger.ts';
 import {
   lockOrder,
   type Order,
@@ -16,13 +16,13 @@ import {
   readOrder,
   readOrderFiles,
   setRefundScript,
-} from './order/order.store.ts';
-import type { OrderEvent, OrderState } from './order/order-machine.ts';
-import { readTransactions } from './order/order-transactions.store.ts';
-import { askForRefund, askToCancel, wakeOrder } from './order/order-wishes.store.ts';
-import { depositWatcherOf, watcherOf } from './order/watchers.ts';
-import { readDepositAddresses } from './parents/deposits.store.ts';
-import { tellCustomer } from './tell-customer.ts';
+} from '#orders/order/order.store.ts';
+import type { OrderEvent, OrderState } from '#orders/order/order-machine.ts';
+import { readTransactions } from '#orders/order/order-transactions.store.ts';
+import { askForRefund, askToCancel, wakeOrder } from '#orders/order/order-wishes.store.ts';
+import { depositWatcherOf, watcherOf } from '#orders/order/watchers.ts';
+import { readDepositAddresses } from '#orders/parents/deposits.store.ts';
+import { type Payment, readPayments } from '#payments/payments.queries.ts';
 
 /** What an operator does with orders. Transactions are made by the service that has the seed. */
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import type pg from 'pg';
 import { AppError } from '#kernel/errors/app-error.ts';
+import { readLeaves, readOrder } from '#orders/order/order.store.ts';
+import { readDepositAddresses } from '#orders/parents/deposits.store.ts';
 import { openPublicWallet } from '#wallet/public-wallet.ts';
 import { type RecoveryKit, recoveryKit } from '#wallet/recovery-kit.ts';
-import { readLeaves, readOrder } from './order/order.store.ts';
-import { readDepositAddresses } from './parents/deposits.store.ts';
 
 /**
  * What takes back the payments of an order, with the seed and without this database: those to its charge's address, to

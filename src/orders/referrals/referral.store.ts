@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { isReferralCode, type ReferralRequest } from './reading/read-referral.ts';
+import { isReferralCode, type ReferralRequest } from './read-referral.ts';
 
 /** What orders brought a referral. */
 export interface ReferralStatus {

@@ -4,36 +4,41 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { failpoint } from '#kernel/failpoint.ts';
 import { withCutConnection } from '#kernel/pg/cut-connection.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
-import type { OutgoingHttp } from '#outgoing/outgoing-http.ts';
-import { urlProblem } from '#outgoing/stranger-url.ts';
-import { readPayments } from '#payments/payments.queries.ts';
-import { readPaymentsOffset } from '#payments/store/offset.store.ts';
-import { replayWebhooks } from '#webhooks/outbox.ts';
-import { readWebhooks, type Webhook } from '#webhooks/webhooks.queries.ts';
-import { createOrder, type OnMade, type OrderDesk, type WantedOrder } from './creating/create-order.ts';
-import { type FetchedContents, fetchContents } from './creating/fetch-contents.ts';
+import { createOrder, type OnMade, type OrderDesk, type WantedOrder } from '#orders/creating/create-order.ts';
+import { type FetchedContents, fetchContents } from '#orders/creating/fetch-contents.ts';
 import {
   answerKey,
   claimKey,
   giveUpKey,
   type KeyedRequest,
   type KeyState,
-} from './creating/idempotency.store.ts';
-import { StoredBytes } from './creating/stored-bytes.ts';
-import { findFile } from './files/file.store.ts';
-import { type NewOrder, type Order, readOrder, readOrderFiles } from './order/order.store.ts';
-import type { OrderState } from './order/order-machine.ts';
-import { type OrderTransaction, readTransactions } from './order/order-transactions.store.ts';
-import { askToCancel } from './order/order-wishes.store.ts';
-import { watcherOf } from './order/watchers.ts';
+} from '#orders/creating/idempotency.store.ts';
+import { StoredBytes } from '#orders/creating/stored-bytes.ts';
+import { findFile } from '#orders/files/file.store.ts';
+import { type NewOrder, type Order, readOrder, readOrderFiles } from '#orders/order/order.store.ts';
+import type { OrderState } from '#orders/order/order-machine.ts';
+import { type OrderTransaction, readTransactions } from '#orders/order/order-transactions.store.ts';
+import { askToCancel } from '#orders/order/order-wishes.store.ts';
+import { watcherOf } from '#orders/order/watchers.ts';
+import { readDepositAddresses } from '#orders/parents/deposits.store.ts';
+import { readDeposits } from '#orders/parents/read-deposits.ts';
+import { type ShownParent, shownParents } from '#orders/parents/shown-parents.ts';
+import type { ReadFile } from '#orders/reading/read-files.ts';
+import type { ReferralRequest } from '#orders/referrals/read-referral.ts';
+import {
+  isReferral,
+  putReferral,
+  type ReferralStatus,
+  readReferral,
+} from '#orders/referrals/referral.store.ts';
+import { type NodePolicy, readNodePolicy } from '#orders/sending/node-policy.store.ts';
+import type { OutgoingHttp } from '#outgoing/outgoing-http.ts';
+import { urlProblem } from '#outgoing/stranger-url.ts';
+import { readPayments } from '#payments/payments.queries.ts';
+import { readPaymentsOffset } from '#payments/store/offset.store.ts';
+import { replayWebhooks } from '#webhooks/outbox.ts';
+import { readWebhooks, type Webhook } from '#webhooks/webhooks.queries.ts';
 import type { OrderProgress } from './order-answer.ts';
-import { readDepositAddresses } from './parents/deposits.store.ts';
-import { readDeposits } from './parents/read-deposits.ts';
-import { type ShownParent, shownParents } from './parents/shown-parents.ts';
-import type { ReadFile } from './reading/read-files.ts';
-import type { ReferralRequest } from './reading/read-referral.ts';
-import { isReferral, putReferral, type ReferralStatus, readReferral } from './referral.store.ts';
-import { type NodePolicy, readNodePolicy } from './sending/node-policy.store.ts';
 import { webhookSubjectOf } from './tell-customer.ts';
 
 export interface OrdersDeskParts extends OrderDesk {

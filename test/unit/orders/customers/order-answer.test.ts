@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { orderAnswer } from '#orders/customers/order-answer.ts';
 import type { Order } from '#orders/order/order.store.ts';
-import { orderAnswer } from '#orders/order-answer.ts';
 import type { Payment } from '#payments/payments.queries.ts';
 
 const expiresAt = new Date(Date.UTC(2026, 0, 1));

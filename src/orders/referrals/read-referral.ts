@@ -1,6 +1,6 @@
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
-import { readAddress } from './read-order.ts';
-import { type RequestFault, RequestValues } from './request-values.ts';
+import { readAddress } from '#orders/reading/read-order.ts';
+import { type RequestFault, RequestValues } from '#orders/reading/request-values.ts';
 
 /** A referral code, and where its share goes. */
 export interface ReferralRequest {

@@ -1,11 +1,11 @@
 import { displayHash } from '#kernel/primitives/hash.ts';
+import { valueOf } from '#orders/inscribing/plan-amounts.ts';
+import type { NewOrder, Order, OrderFile } from '#orders/order/order.store.ts';
+import { countsInTime } from '#orders/order/order-facts.ts';
+import type { OrderState } from '#orders/order/order-machine.ts';
+import type { OrderTransaction } from '#orders/order/order-transactions.store.ts';
+import type { ShownParent } from '#orders/parents/shown-parents.ts';
 import type { Payment } from '#payments/payments.queries.ts';
-import { valueOf } from './inscribing/plan-amounts.ts';
-import type { NewOrder, Order, OrderFile } from './order/order.store.ts';
-import { countsInTime } from './order/order-facts.ts';
-import type { OrderState } from './order/order-machine.ts';
-import type { OrderTransaction } from './order/order-transactions.store.ts';
-import type { ShownParent } from './parents/shown-parents.ts';
 import { placeOf } from './tell-customer.ts';
 
 /** The answer to a creation: all inputs, absent ones null, and a charge without its address (client-compat 3.4). */
