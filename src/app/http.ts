@@ -16,7 +16,7 @@ import type { CommandContext } from './command-context.ts';
 import type { AnsweringDatabase } from './database.ts';
 import { openInventory } from './inventory.ts';
 import { addressOf, listen } from './listen.ts';
-import { openOrdersDesk } from './orders.ts';
+import { openCustomerOrders } from './orders.ts';
 import type { OperationsParts } from './reports/operations.ts';
 import { openSatTracer } from './sat-tracer.ts';
 import { openSearchEngine } from './search.ts';
@@ -89,7 +89,9 @@ export async function serveHttp(
     satTracer,
     utxos,
     orders:
-      config.role === 'indexer' || config.role === 'search-sync' ? null : openOrdersDesk(context, database),
+      config.role === 'indexer' || config.role === 'search-sync'
+        ? null
+        : openCustomerOrders(context, database),
     prices: {
       baseFee: config.orderBaseFee,
       baseFeeDirect: config.orderBaseFeeDirect,

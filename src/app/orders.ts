@@ -11,7 +11,7 @@ import { withCutConnection } from '#kernel/pg/cut-connection.ts';
 import { createPool } from '#kernel/pg/pool.ts';
 import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
 import type { BumpPolicy } from '#orders/bumping/bump-round.ts';
-import { OrdersDesk } from '#orders/customers/customer-orders.ts';
+import { CustomerOrders } from '#orders/customers/customer-orders.ts';
 import { tellCustomer } from '#orders/customers/tell-customer.ts';
 import { CustomerFiles } from '#orders/files/customer-files.ts';
 import { sweepFiles } from '#orders/files/sweep-files.ts';
@@ -40,14 +40,14 @@ const traceMs = 300_000;
 /** How often a process without a wallet looks whether there is one now. */
 const walletLookMs = 10_000;
 
-/** The desk of a process that answers requests: it needs no seed. */
-export function openOrdersDesk(
+/** Orders of customers in a process that answers requests: it needs no seed. */
+export function openCustomerOrders(
   { config, lifecycle, logger }: CommandContext,
   database: AnsweringDatabase,
-): OrdersDesk {
+): CustomerOrders {
   const log = logger.child({ part: 'orders' });
   const pool = createPool(database.readerUrl, {
-    applicationName: 'satscribe orders desk',
+    applicationName: 'satscribe customer orders',
     max: connectionsMax,
     statementTimeoutMs,
     onError: (error) => log.warn({ err: error }, 'an idle connection was lost'),
@@ -57,7 +57,7 @@ export function openOrdersDesk(
   lifecycle.add('requests for files of orders', () => outgoing.close());
   // it never changes once it is there
   let wallet: PublicWallet | null = null;
-  return new OrdersDesk({
+  return new CustomerOrders({
     pool,
     keys: async () => {
       wallet ??= await openPublicWallet(pool);

@@ -80,8 +80,8 @@ async function listOrders({ flags, print, ...context }: CommandContext): Promise
       await print(flags['json'] === undefined ? owedTable(owing) : `${JSON.stringify(owing)}\n`);
       return;
     }
-    const office = await import('#orders/operator/operator-orders.ts');
-    const orders = await office.listOrders(pool, state, limit);
+    const operatorOrders = await import('#orders/operator/operator-orders.ts');
+    const orders = await operatorOrders.listOrders(pool, state, limit);
     await print(flags['json'] === undefined ? orders.map(orderLine).join('') : `${JSON.stringify(orders)}\n`);
   });
 }
@@ -116,9 +116,9 @@ async function changeAndShow(
 ): Promise<void> {
   const { flags, print } = context;
   await withService(context, async (pool) => {
-    const office = await import('#orders/operator/operator-orders.ts');
-    await changeOrder(context, action, id, office, pool);
-    const shown = await office.showOrder(pool, id);
+    const operatorOrders = await import('#orders/operator/operator-orders.ts');
+    await changeOrder(context, action, id, operatorOrders, pool);
+    const shown = await operatorOrders.showOrder(pool, id);
     await print(`${JSON.stringify(shown, null, flags['json'] === undefined ? 2 : 0)}\n`);
   });
 }
@@ -127,16 +127,16 @@ async function changeOrder(
   { flags }: CommandContext,
   action: Exclude<Action, 'list'>,
   id: string,
-  office: typeof import('#orders/operator/operator-orders.ts'),
-  pool: Parameters<typeof office.showOrder>[0],
+  operatorOrders: typeof import('#orders/operator/operator-orders.ts'),
+  pool: Parameters<typeof operatorOrders.showOrder>[0],
 ): Promise<void> {
-  if (action === 'cancel') await office.cancelOrder(pool, id);
-  if (action === 'retry') await office.retryOrder(pool, id);
+  if (action === 'cancel') await operatorOrders.cancelOrder(pool, id);
+  if (action === 'retry') await operatorOrders.retryOrder(pool, id);
   if (action !== 'refund') return;
   const address = flags['to'];
   if (address === undefined) throw new UsageError('where to? satscribe orders refund <id> --to ADDRESS');
-  const network = await office.networkOfOrders(pool);
+  const network = await operatorOrders.networkOfOrders(pool);
   const parsed = parseAddress(address, networks[network]);
   if (parsed.kind === 'refused') throw new UsageError(`--to: ${address} ${parsed.reason}`);
-  await office.refundOrder(pool, id, parsed.script);
+  await operatorOrders.refundOrder(pool, id, parsed.script);
 }

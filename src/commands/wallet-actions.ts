@@ -1,7 +1,7 @@
 import { lstat } from 'node:fs/promises';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
-import { orderKit } from '#orders/operator/order-recovery-kit.ts';
+import { orderRecoveryKit } from '#orders/operator/order-recovery-kit.ts';
 import { isOrderId } from '#orders/order/order-machine.ts';
 import { type CommandContext, UsageError } from '#src/app/command-context.ts';
 import { seedFileOf, type WalletDatabase, withWalletDatabase } from '#src/app/wallet.ts';
@@ -162,7 +162,7 @@ export async function kit(context: CommandContext, id: string | undefined): Prom
   const reveal = wholeNumber(context.flags, 'reveal');
   const parent = wholeNumber(context.flags, 'parent');
   await withWalletDatabase(context, 'existing', async ({ pool }) => {
-    await context.print(`${JSON.stringify(await orderKit(pool, id, { reveal, parent }))}\n`);
+    await context.print(`${JSON.stringify(await orderRecoveryKit(pool, id, { reveal, parent }))}\n`);
   });
 }
 

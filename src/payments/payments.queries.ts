@@ -5,7 +5,7 @@ import type { Height } from '#kernel/primitives/height.ts';
 import type { Sats } from '#kernel/primitives/sats.ts';
 
 /** An output that pays a watched script. Hashes are in internal order. */
-export interface Payment {
+export interface WatchedPayment {
   readonly txid: Txid;
   readonly vout: number;
   readonly script: Uint8Array;
@@ -28,7 +28,7 @@ export interface Payment {
 
 /** A payment with all watchers of its script whose start height covers it. */
 export interface PaymentChange {
-  readonly payment: Payment;
+  readonly payment: WatchedPayment;
   readonly watchers: readonly string[];
 }
 
@@ -54,7 +54,7 @@ const isWatched = 'w.script = p.script AND (p.height IS NULL OR w.since_height <
 export async function readPayments(
   client: pg.Pool | pg.ClientBase,
   watcher: string,
-): Promise<readonly Payment[]> {
+): Promise<readonly WatchedPayment[]> {
   const { rows } = await client.query<Omit<Row, 'watchers'>>(
     `SELECT ${columns} FROM service.watched_scripts AS w JOIN service.payments_seen AS p ON ${isWatched}
       WHERE w.watcher = $1 ORDER BY p.first_seen, p.txid, p.vout`,
@@ -78,7 +78,7 @@ export async function readPaymentChanges(
   return rows.map((row) => ({ payment: paymentOf(row), watchers: row.watchers }));
 }
 
-function paymentOf(row: Omit<Row, 'watchers'>): Payment {
+function paymentOf(row: Omit<Row, 'watchers'>): WatchedPayment {
   const { txid, vout, script, value, first_seen: firstSeen, height, hash, change } = row;
   return {
     txid,

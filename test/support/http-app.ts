@@ -9,7 +9,7 @@ import type { EventLoopLimits } from '#http/server/budgets/pressure.ts';
 import type { SearchService } from '#kernel/contracts/search-service.ts';
 import { loggerInto } from '#kernel/logger.ts';
 import { type NetworkName, networks } from '#kernel/primitives/network.ts';
-import type { OrdersDesk } from '#orders/customers/customer-orders.ts';
+import type { CustomerOrders } from '#orders/customers/customer-orders.ts';
 import { createPostgresEngine } from '#search/postgres/postgres-engine.ts';
 import { createSearchService } from '#search/service/search-service.ts';
 import { buildCheckedApp } from '#test/support/checked-app.ts';
@@ -43,7 +43,7 @@ export interface HttpAppOptions {
   /** A node, raw blocks, and where thumbnails are kept; absent: none. */
   readonly sources?: Partial<Pick<AppDependencies, 'node' | 'blocks' | 'thumbnailsFolder'>>;
   /** Where orders are made; absent: none are taken. */
-  readonly orders?: (database: TestDatabase) => Promise<OrdersDesk | null>;
+  readonly orders?: (database: TestDatabase) => Promise<CustomerOrders | null>;
 }
 
 /** The app on its own database with a chain. It answers as in a service: as the role that only reads. */

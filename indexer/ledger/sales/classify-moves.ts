@@ -1,5 +1,5 @@
 import type { Confidence, MoveClass, SaleForm } from '#kernel/sales/sale-names.ts';
-import { type Payment, paymentFor } from './find-payment.ts';
+import { paymentFor, type SalePayment } from './find-payment.ts';
 import type { Move, MovingTransaction } from './moving-transaction.ts';
 import { dustMax, opReturn } from './sale-rules.ts';
 import { TradeFacts } from './trade-facts.ts';
@@ -35,7 +35,7 @@ export interface ClassifiedMove {
  */
 export function classifyMoves(tx: MovingTransaction): ClassifiedMove[] {
   const facts = new TradeFacts(tx);
-  const payments = new Map<number, Payment | null>();
+  const payments = new Map<number, SalePayment | null>();
   for (const { input } of tx.moves) {
     if (!payments.has(input)) payments.set(input, paymentFor(facts, input));
   }
@@ -58,7 +58,7 @@ export function classifyMoves(tx: MovingTransaction): ClassifiedMove[] {
 function soldShare(
   { outputs }: MovingTransaction,
   move: Move,
-  payment: Payment,
+  payment: SalePayment,
   bundle: readonly Move[],
 ): Sold {
   const isFirst = bundle[0] === move;

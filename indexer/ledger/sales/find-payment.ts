@@ -6,7 +6,7 @@ import { dustMax, opReturn } from './sale-rules.ts';
 import type { TradeFacts } from './trade-facts.ts';
 
 /** What the inscriptions of an input were sold for. */
-export interface Payment {
+export interface SalePayment {
   readonly class: 'sale' | 'offer';
   readonly form: SaleForm;
   readonly confidence: Confidence;
@@ -27,12 +27,12 @@ const none = 0x02;
 const anyoneCanPay = 0x80;
 
 /** What the inscriptions of an input were sold for; null: they were not. */
-export function paymentFor(facts: TradeFacts, input: number): Payment | null {
+export function paymentFor(facts: TradeFacts, input: number): SalePayment | null {
   const pair = facts.pairs[input];
   return pair === undefined ? paymentByAll(facts, input) : paymentByPair(facts, input, pair);
 }
 
-function paymentByPair(facts: TradeFacts, input: number, { sighash }: SignedAs): Payment | null {
+function paymentByPair(facts: TradeFacts, input: number, { sighash }: SignedAs): SalePayment | null {
   const { inputs, outputs } = facts.tx;
   const spent = inputs[input]!;
   const payout = outputs[input];
@@ -97,7 +97,7 @@ function confidenceOfPair(isShared: boolean, form: SaleForm): Confidence {
 }
 
 /** All outputs are signed: the coins show whether the holder was paid by who has the inscriptions now. */
-function paymentByAll(facts: TradeFacts, input: number): Payment | null {
+function paymentByAll(facts: TradeFacts, input: number): SalePayment | null {
   const spent = facts.tx.inputs[input]!;
   const { script: maker } = spent;
   const signed = signaturesOf(spent);
@@ -127,7 +127,7 @@ function evidenceOfOffer(
   facts: TradeFacts,
   input: number,
   taker: string,
-): Pick<Payment, 'form' | 'confidence'> | null {
+): Pick<SalePayment, 'form' | 'confidence'> | null {
   const { script: maker } = facts.tx.inputs[input]!;
   const isFunded = facts.inputScripts.has(taker);
   const isLaidOut = isOfferLayout(facts.tx, input, maker);
@@ -149,7 +149,7 @@ function soleTaker(facts: TradeFacts, input: number): string | null {
 function gainOf(
   facts: TradeFacts,
   owner: string,
-): Pick<Payment, 'grossPayout' | 'price' | 'payoutOutput'> | null {
+): Pick<SalePayment, 'grossPayout' | 'price' | 'payoutOutput'> | null {
   const own = facts.ownOutputs(owner);
   if (own === null) return null;
   const { first: payoutOutput, total: grossPayout } = own;

@@ -5,7 +5,7 @@ import { Type } from 'typebox';
 import { InvalidRequest } from '#http/server/validation.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { nextTurn } from '#kernel/turns.ts';
-import type { OrdersDesk } from '#orders/customers/customer-orders.ts';
+import type { CustomerOrders } from '#orders/customers/customer-orders.ts';
 
 /** Stores an answer in the transaction of what it tells of. */
 export type StoreAnswer = (tx: pg.ClientBase, answer: object) => Promise<void>;
@@ -27,7 +27,7 @@ const storesNothing: StoreAnswer = () => Promise.resolve();
  * `idempotency_key_reused` and `idempotency_key_busy`.
  */
 export async function answerOnce<Answer extends object>(
-  orders: OrdersDesk,
+  orders: CustomerOrders,
   request: FastifyRequest,
   make: (store: StoreAnswer) => Promise<Answer>,
 ): Promise<Answer> {

@@ -13,7 +13,7 @@ import type { Asker } from '#kernel/contracts/asker.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { SentFile, WantedOrder } from '#orders/creating/create-order.ts';
 import type { FetchedContents } from '#orders/creating/fetch-contents.ts';
-import type { OrdersDesk } from '#orders/customers/customer-orders.ts';
+import type { CustomerOrders } from '#orders/customers/customer-orders.ts';
 import { createdAnswer } from '#orders/customers/order-answer.ts';
 import type { FileTerms, OrderTerms } from '#orders/inscribing/order-terms.ts';
 import type { OrderQuote } from '#orders/inscribing/quote-order.ts';
@@ -130,7 +130,7 @@ const offersMax = 5;
 
 /** Throws `rate_limited`. */
 function keepWithinRoom(
-  orders: OrdersDesk,
+  orders: CustomerOrders,
   { files }: Pick<WantedOrder, 'files'>,
   reply: FastifyReply,
 ): void {
@@ -146,7 +146,7 @@ function keepWithinRoom(
 
 interface OrderParts {
   readonly deps: AppDependencies;
-  readonly orders: OrdersDesk;
+  readonly orders: CustomerOrders;
   readonly prices: PriceSettings;
   readonly fetches: Shares;
 }
@@ -278,7 +278,7 @@ function refuseAny(faults: readonly RequestFault[]): void {
 
 /** Who names a referral that nobody registered would pay for nobody. */
 async function referralFaults(
-  orders: OrdersDesk,
+  orders: CustomerOrders,
   { referral }: ReadOrder,
   { signal }: Asker,
 ): Promise<RequestFault[]> {

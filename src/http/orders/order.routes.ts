@@ -8,7 +8,7 @@ import { sendPartsInTurns } from '#http/server/budgets/json-in-turns.ts';
 import { readsOrders } from '#http/server/guard.ts';
 import { InvalidRequest } from '#http/server/validation.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import type { OrdersDesk } from '#orders/customers/customer-orders.ts';
+import type { CustomerOrders } from '#orders/customers/customer-orders.ts';
 import { isOrderId, orderStates } from '#orders/order/order-machine.ts';
 import { orderParts } from './order-parts.ts';
 
@@ -89,7 +89,7 @@ export function orderRoutes(app: App, { orders = null }: AppDependencies): void 
 }
 
 /** Throws `order_refuses`. */
-function cancelRoute(app: App, orders: OrdersDesk | null, send: SendOrder): void {
+function cancelRoute(app: App, orders: CustomerOrders | null, send: SendOrder): void {
   apiRoute(app, {
     method: 'POST',
     url: '/order/cancel',
@@ -115,7 +115,7 @@ function cancelRoute(app: App, orders: OrdersDesk | null, send: SendOrder): void
   });
 }
 
-function needed(orders: OrdersDesk | null): OrdersDesk {
+function needed(orders: CustomerOrders | null): CustomerOrders {
   if (orders === null) throw new AppError('orders_off', 'this service takes no orders');
   return orders;
 }

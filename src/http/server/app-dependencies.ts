@@ -14,7 +14,7 @@ import type { NodeRpc } from '#kernel/contracts/node.ts';
 import type { SearchService } from '#kernel/contracts/search-service.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
-import type { OrdersDesk } from '#orders/customers/customer-orders.ts';
+import type { CustomerOrders } from '#orders/customers/customer-orders.ts';
 import type { SatTracer } from '#sat-ranges/sat-tracer.ts';
 import type { UtxoReader } from '#utxos/utxo-reader.ts';
 import type { Budgets } from './budgets/budget-bounds.ts';
@@ -56,7 +56,7 @@ export interface AppDependencies {
   /** The operator's special sats. Absent: there are none. */
   readonly inventory?: Inventory | null;
   /** Orders. Absent: none are taken, and none are known. */
-  readonly orders?: OrdersDesk | null;
+  readonly orders?: CustomerOrders | null;
   /** The origin of this service's public address. Absent: links name the host that the request names. */
   readonly publicOrigin?: string | null;
   /** What the operator asks for orders. Absent: the published prices. */

@@ -76,7 +76,7 @@ export interface Charge {
 /** Left on the disk of files, which often is that of the database: without room it stops, and all orders with it. */
 const freeBytesMin = 1_000_000_000;
 
-export interface OrderDesk {
+export interface CreationParts {
   /** Of the role that answers requests, which may add orders. */
   readonly pool: pg.Pool;
   /** Null: there is no wallet, and no orders are taken. */
@@ -99,7 +99,7 @@ export type OnMade = (tx: pg.ClientBase, order: NewOrder, files: readonly object
  * @param signal of who orders: it ends what is read first. What is written is finished; null: nobody who could leave
  */
 export async function createOrder(
-  { pool, keys: openKeys, files, isSignerThere, reservedMost }: OrderDesk,
+  { pool, keys: openKeys, files, isSignerThere, reservedMost }: CreationParts,
   wanted: WantedOrder,
   now: Date,
   onMade: OnMade | undefined,

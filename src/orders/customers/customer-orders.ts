@@ -4,7 +4,12 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { failpoint } from '#kernel/failpoint.ts';
 import { withCutConnection } from '#kernel/pg/cut-connection.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
-import { createOrder, type OnMade, type OrderDesk, type WantedOrder } from '#orders/creating/create-order.ts';
+import {
+  type CreationParts,
+  createOrder,
+  type OnMade,
+  type WantedOrder,
+} from '#orders/creating/create-order.ts';
 import { type FetchedContents, fetchContents } from '#orders/creating/fetch-contents.ts';
 import {
   answerKey,
@@ -41,7 +46,7 @@ import { readWebhooks, type Webhook } from '#webhooks/webhooks.queries.ts';
 import type { OrderProgress } from './order-answer.ts';
 import { webhookSubjectOf } from './tell-customer.ts';
 
-export interface OrdersDeskParts extends OrderDesk {
+export interface CustomerOrdersParts extends CreationParts {
   readonly outgoing: OutgoingHttp;
   readonly allowPrivateUrls: boolean;
   readonly timeoutMinutes: number;
@@ -60,15 +65,15 @@ const cancelLookMs = 100;
  * What customers can do: order, read, cancel. It signs nothing, and needs no seed. Reads end with the signal of who
  * asks (null: nobody who could leave); what writes is finished.
  */
-export class OrdersDesk {
-  readonly #parts: OrdersDeskParts;
+export class CustomerOrders {
+  readonly #parts: CustomerOrdersParts;
   readonly #stored: StoredBytes;
   /** Of an order that names none. */
   readonly timeoutMinutes: number;
   /** Where customers find files; null: where they sent their order. */
   readonly publicOrigin: string | null;
 
-  constructor(parts: OrdersDeskParts) {
+  constructor(parts: CustomerOrdersParts) {
     this.#parts = parts;
     this.timeoutMinutes = parts.timeoutMinutes;
     this.publicOrigin = parts.publicOrigin;

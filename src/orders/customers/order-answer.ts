@@ -5,7 +5,7 @@ import { countsInTime } from '#orders/order/order-facts.ts';
 import type { OrderState } from '#orders/order/order-machine.ts';
 import type { OrderTransaction } from '#orders/order/order-transactions.store.ts';
 import type { ShownParent } from '#orders/parents/shown-parents.ts';
-import type { Payment } from '#payments/payments.queries.ts';
+import type { WatchedPayment } from '#payments/payments.queries.ts';
 import { placeOf } from './tell-customer.ts';
 
 /** The answer to a creation: all inputs, absent ones null, and a charge without its address (client-compat 3.4). */
@@ -34,7 +34,7 @@ export interface OrderProgress {
   readonly files: readonly OrderFile[];
   readonly transactions: readonly OrderTransaction[];
   /** To its address. */
-  readonly payments: readonly Payment[];
+  readonly payments: readonly WatchedPayment[];
   /** In the order of the request. */
   readonly parents: readonly ShownParent[];
 }
@@ -106,7 +106,7 @@ function progressOf({ state, paidAt }: Order): object {
   };
 }
 
-function receivedOf({ state, amount, expiresAt }: Order, payments: readonly Payment[]): object {
+function receivedOf({ state, amount, expiresAt }: Order, payments: readonly WatchedPayment[]): object {
   const there = payments.filter(({ goneAt }) => goneAt === null);
   const received = valueOf(there);
   // what comes late or is dust does not bring the order on, so it is still missing

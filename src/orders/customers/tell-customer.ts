@@ -33,7 +33,7 @@ async function filesTold(tx: pg.ClientBase, order: Order): Promise<object[]> {
         index: file.index,
         file: { ...file.shown, iqueued: true, iqueuedAt: reveal.madeAt.getTime() },
         tx: {
-          commit: commit === null ? paymentOf(order, reveal) : displayHash(commit.txid),
+          commit: commit === null ? payingTxid(order, reveal) : displayHash(commit.txid),
           parent: null,
           reveal: displayHash(reveal.txid),
           total_fees: reveal.fee,
@@ -49,7 +49,7 @@ async function filesTold(tx: pg.ClientBase, order: Order): Promise<object[]> {
  * Without a commit of ours the customer's payment is it: the reveal spends it after the parents, or after an output of
  * the inventory (`planReveal`).
  */
-function paymentOf({ terms }: Order, { plan }: OrderTransaction): string | null {
+function payingTxid({ terms }: Order, { plan }: OrderTransaction): string | null {
   const paying = plan.inputs.filter(({ isInventory }) => isInventory !== true);
   const payment = paying[terms.parents.length];
   return payment === undefined ? null : shownTxidOf(payment.outpoint);

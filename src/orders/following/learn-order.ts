@@ -32,7 +32,7 @@ import { readDeposits } from '#orders/parents/read-deposits.ts';
 import { isHolding, type Return, returnOf } from '#orders/parents/returns.ts';
 import { keepReservation, type Reservation, readReservation } from '#orders/stock/reservations.store.ts';
 import { indexedStock, type StockStanding, stockStanding } from '#orders/stock/stock-standing.ts';
-import { type Payment, readPayments } from '#payments/payments.queries.ts';
+import { readPayments, type WatchedPayment } from '#payments/payments.queries.ts';
 import { readPaymentsOffset } from '#payments/store/offset.store.ts';
 
 /** How deep something must lie to count. */
@@ -47,7 +47,7 @@ export interface OrderDepths {
 export interface Known {
   readonly facts: OrderFacts;
   /** To its address, seen or gone: in the order of the facts. */
-  readonly payments: readonly Payment[];
+  readonly payments: readonly WatchedPayment[];
   readonly reveals: readonly OrderTransaction[];
   /** Confirmed outputs with customers' money that no stored transaction spends. */
   readonly owed: readonly OwedMoney[];
@@ -181,11 +181,11 @@ function returnedNow(
   });
 }
 
-const receiptOf = ({ txid, vout, value, block }: Payment, to: Receipt['to']): Receipt[] =>
+const receiptOf = ({ txid, vout, value, block }: WatchedPayment, to: Receipt['to']): Receipt[] =>
   block === null ? [] : [{ txid: hexOf(txid), vout, value, to }];
 
 interface MoneyFacts {
-  readonly payments: readonly Payment[];
+  readonly payments: readonly WatchedPayment[];
   readonly deposits: readonly Deposit[];
   readonly transactions: readonly OrderTransaction[];
   readonly bumps: readonly OrderBump[];
@@ -350,7 +350,7 @@ async function minedClosings(
 }
 
 /** @param taken outputs that refunds and returns spend */
-const paymentOf = (payment: Payment, taken: ReadonlySet<string>): OrderPayment => ({
+const paymentOf = (payment: WatchedPayment, taken: ReadonlySet<string>): OrderPayment => ({
   value: payment.value,
   firstSeen: payment.firstSeen,
   height: payment.block?.height ?? null,

@@ -24,7 +24,7 @@ import { type Return, returnShort } from '#orders/parents/returns.ts';
 import type { PaidFunds, PlacedPayments } from '#orders/sats/place-sats.ts';
 import { type LeftInStock, leftInStock } from '#orders/stock/left-in-stock.ts';
 import { reservedUntil } from '#orders/stock/reserved-until.ts';
-import type { Payment } from '#payments/payments.queries.ts';
+import type { WatchedPayment } from '#payments/payments.queries.ts';
 import { type Known, learn, type OrderDepths } from './learn-order.ts';
 
 /** What the steps of an order need of others. */
@@ -218,7 +218,7 @@ function makingOf(
   placed: WantedPayments | null,
 ): (() => Promise<string | null>) | null {
   const { facts, owed, returned, isHoldingDeposits } = known;
-  if (placed !== null) return deliveryOf(tx, order, known, steps, placed);
+  if (placed !== null) return deliveryStep(tx, order, known, steps, placed);
   if (returned !== null && returned.money.length > 0) return () => steps.makeReturn(tx, order, returned);
   // what a return may cost stays until all deposits are on their way home; ours pays for it where the rest cannot
   const payable = isHoldingDeposits ? owed.filter(({ value, owed: theirs }) => theirs < value) : owed;
@@ -228,7 +228,8 @@ function makingOf(
   return null;
 }
 
-function deliveryOf(
+/** What makes a delivery of placed payments; null: their places are still being looked up. */
+function deliveryStep(
   tx: pg.ClientBase,
   order: Order,
   known: Known,
@@ -267,7 +268,7 @@ const stockGone =
   'The sat of the inventory that the order had is not there any more: its output was spent, or a reorganisation took it back.';
 
 /** All that counts, always in one order, so that the same payments make the same transaction. */
-function spendable({ facts, payments }: Known): readonly Payment[] {
+function spendable({ facts, payments }: Known): readonly WatchedPayment[] {
   const counting = payments.filter((_, place) => {
     const seen = facts.payments[place];
     return seen !== undefined && countsInTime(seen, facts) && isDeep(seen, facts);

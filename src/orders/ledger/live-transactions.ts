@@ -2,11 +2,11 @@ import { displayHash } from '#kernel/primitives/hash.ts';
 import type { OrderBump } from '#orders/bumping/bump.store.ts';
 import type { OrderTransaction } from '#orders/order/order-transactions.store.ts';
 import { outpointOf, shownTxidOf } from '#orders/order/outpoint.ts';
-import type { Payment } from '#payments/payments.queries.ts';
+import type { WatchedPayment } from '#payments/payments.queries.ts';
 
 /** Outputs of others, and of bumps, that transactions of an order can spend: in a block, or on the way to one. Pure. */
 export function outputsThere(
-  payments: readonly Pick<Payment, 'txid' | 'vout' | 'goneAt'>[],
+  payments: readonly Pick<WatchedPayment, 'txid' | 'vout' | 'goneAt'>[],
   bumps: readonly Pick<OrderBump, 'txid' | 'isMined' | 'isDead'>[],
 ): ReadonlySet<string> {
   return new Set([

@@ -4,11 +4,11 @@ import { p2trDust } from '#orders/inscribing/plan-amounts.ts';
 import type { Order } from '#orders/order/order.store.ts';
 import type { OrderTransaction, StoredPlan } from '#orders/order/order-transactions.store.ts';
 import { outpointOf } from '#orders/order/outpoint.ts';
-import type { Payment } from '#payments/payments.queries.ts';
+import type { WatchedPayment } from '#payments/payments.queries.ts';
 import type { LedgerAccount, ReferralShare, Settlement } from './ledger.ts';
 
 /** An output that holds money of a customer that no delivery uses. */
-export interface OwedMoney extends Pick<Payment, 'txid' | 'vout' | 'value'> {
+export interface OwedMoney extends Pick<WatchedPayment, 'txid' | 'vout' | 'value'> {
   /** Sats of it that are the customer's. */
   readonly owed: bigint;
   /** A payment to the order's address, or our output of its transactions. */

@@ -6,7 +6,7 @@ import type { Order } from '#orders/order/order.store.ts';
 import { nextBlock, refundWatcherOf } from '#orders/order/watchers.ts';
 import { watchScripts } from '#payments/store/watches.store.ts';
 import { owedTooLittle, planRefund } from './plan-refund.ts';
-import { moneyOf, type OrderSigner, onlyOne, store } from './sign-and-store.ts';
+import { type OrderSigner, onlyOne, spendableMoney, store } from './sign-and-store.ts';
 
 /** Plans, signs and stores the transaction that pays what is owed back. The reason where it cannot be made. */
 export async function makeRefund(
@@ -18,7 +18,7 @@ export async function makeRefund(
 ): Promise<string | null> {
   const { refundScript } = order;
   assert(refundScript !== null, 'a refund has an address');
-  const { own, spendable } = await moneyOf(tx, signer, order, outputs);
+  const { own, spendable } = await spendableMoney(tx, signer, order, outputs);
   const plan = planRefund(spendable, refundScript, own, feeRate);
   if (plan === null) return owedTooLittle;
   await store(tx, signer, order, 'refund', onlyOne, plan);

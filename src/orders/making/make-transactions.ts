@@ -21,7 +21,7 @@ import type { Deposit } from '#orders/parents/deposits.ts';
 import { runesOfPayments } from '#orders/parents/held-outputs.queries.ts';
 import { type HeldRune, type RuneRoute, runeRoute } from '#orders/parents/rune-route.ts';
 import type { Reservation } from '#orders/stock/reservations.store.ts';
-import type { Payment } from '#payments/payments.queries.ts';
+import type { WatchedPayment } from '#payments/payments.queries.ts';
 import { watchScripts } from '#payments/store/watches.store.ts';
 import { quotedLayout } from './quoted-layout.ts';
 import { destination, type OrderSigner, onlyOne, type Place, store } from './sign-and-store.ts';
@@ -41,7 +41,7 @@ export interface RevealMakers {
 /** What a paid order spends. */
 export interface OrderFunds {
   /** As they are spent: always in one order, so that the same payments make the same transaction. */
-  readonly payments: readonly Payment[];
+  readonly payments: readonly WatchedPayment[];
   /** In the order of its terms. */
   readonly parents: readonly Deposit[];
   /** What it has reserved of the inventory; null: nothing. */
@@ -141,7 +141,7 @@ interface Planning extends Pick<RevealMakers, 'signer' | 'runestone'> {
   readonly terms: OrderTerms;
   readonly layout: OrderLayout;
   readonly reveals: readonly PlacedReveal[];
-  readonly payments: readonly Payment[];
+  readonly payments: readonly WatchedPayment[];
   readonly parents: readonly Arrived[];
   readonly inventory: Arrived | null;
   /** What each parent holds, or what the payments of an order of the inventory do. */
@@ -319,7 +319,7 @@ function returnedBy(
   return parents.map((parent, index): Arrived => ({ ...parent, txid, vout: first + index }));
 }
 
-function arrivedOf(payments: readonly Payment[], own: OwnScript): readonly [Arrived, ...Arrived[]] {
+function arrivedOf(payments: readonly WatchedPayment[], own: OwnScript): readonly [Arrived, ...Arrived[]] {
   const [first, ...others] = payments.map(
     ({ txid, vout, value, script }): Arrived => ({ txid, vout, value, script, ...own }),
   );

@@ -71,7 +71,7 @@ export function storedPlan({ inputs, outputs }: TransactionPlan): StoredPlan {
 }
 
 /** Money of an order as plans spend it, and where what is ours of it stays. */
-export async function moneyOf(
+export async function spendableMoney(
   tx: pg.ClientBase,
   signer: Pick<OrderSigner, 'scriptOf'>,
   order: Order,

@@ -22,7 +22,7 @@ import { readTransactions } from '#orders/order/order-transactions.store.ts';
 import { askForRefund, askToCancel, wakeOrder } from '#orders/order/order-wishes.store.ts';
 import { depositWatcherOf, watcherOf } from '#orders/order/watchers.ts';
 import { readDepositAddresses } from '#orders/parents/deposits.store.ts';
-import { type Payment, readPayments } from '#payments/payments.queries.ts';
+import { readPayments, type WatchedPayment } from '#payments/payments.queries.ts';
 
 /** What an operator does with orders. Transactions are made by the service that has the seed. */
 
@@ -94,7 +94,7 @@ export async function showOrder(pool: pg.Pool, id: string) {
   };
 }
 
-const shownPayment = ({ txid, vout, value, firstSeen, block, goneAt }: Payment) => ({
+const shownPayment = ({ txid, vout, value, firstSeen, block, goneAt }: WatchedPayment) => ({
   output: `${displayHash(txid)}:${vout}`,
   value: Number(value),
   firstSeen,

@@ -11,7 +11,7 @@ import { type RecoveryKit, recoveryKit } from '#wallet/recovery-kit.ts';
  * the output that its commit makes for a reveal, or to the deposit address of a parent. Throws `order_unknown`, `wallet_missing`, and `recovery_refused`
  * for a reveal that it does not have.
  */
-export async function orderKit(
+export async function orderRecoveryKit(
   pool: pg.Pool,
   id: string,
   { reveal, parent }: { readonly reveal: number | null; readonly parent: number | null },

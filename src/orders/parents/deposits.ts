@@ -1,6 +1,6 @@
 import { isInTime, type OrderFacts, type ParentsProgress } from '#orders/order/order-facts.ts';
 import { outpointOf } from '#orders/order/outpoint.ts';
-import type { Payment } from '#payments/payments.queries.ts';
+import type { WatchedPayment } from '#payments/payments.queries.ts';
 import type { DepositAddress } from './deposits.store.ts';
 import type { HeldRune } from './rune-route.ts';
 
@@ -8,7 +8,7 @@ import type { HeldRune } from './rune-route.ts';
 export interface Deposit {
   /** Where it lies. */
   readonly at: DepositAddress;
-  readonly payment: Payment;
+  readonly payment: WatchedPayment;
   /**
    * `seen`: it is not as deep as is asked, or the index does not have its block. `here`: the index has the parent in it.
    * `other`: the index has its block, and the parent is not in it, or in too few sats to go on.

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
 import { asU128 } from '#kernel/runes/u128.ts';
-import type { Payment } from '#payments/payments.queries.ts';
+import type { WatchedPayment } from '#payments/payments.queries.ts';
 import type { HeldRune } from './rune-route.ts';
 
 /** What the index knows of an output that came to a deposit. */
@@ -36,7 +36,7 @@ interface Row extends RunesRow {
  */
 export async function heldOutputs(
   client: pg.Pool | pg.ClientBase,
-  outputs: readonly { readonly payment: Payment; readonly parent: InscriptionId }[],
+  outputs: readonly { readonly payment: WatchedPayment; readonly parent: InscriptionId }[],
 ): Promise<HeldOutput[]> {
   const { rows } = await client.query<Row>(heldSql, [
     ...outpointsOf(outputs.map(({ payment }) => payment)),
@@ -59,7 +59,7 @@ export async function heldOutputs(
  */
 export async function runesOfPayments(
   client: pg.Pool | pg.ClientBase,
-  payments: readonly Payment[],
+  payments: readonly WatchedPayment[],
 ): Promise<readonly HeldRune[] | 'unindexed' | null> {
   const { rows } = await client.query<RunesRow>(
     `SELECT ${runesSql}
@@ -71,7 +71,7 @@ export async function runesOfPayments(
   return held.includes(null) ? null : held.flatMap((runes) => runes ?? []);
 }
 
-const outpointsOf = (payments: readonly Payment[]): unknown[] => [
+const outpointsOf = (payments: readonly WatchedPayment[]): unknown[] => [
   payments.map(({ txid }) => Buffer.from(txid)),
   payments.map(({ vout }) => vout),
   payments.map(({ block }) => block?.height ?? null),

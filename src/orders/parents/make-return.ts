@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type pg from 'pg';
 import { failpoint } from '#kernel/failpoint.ts';
-import { moneyOf, type OrderSigner, onlyOne, store } from '#orders/making/sign-and-store.ts';
+import { type OrderSigner, onlyOne, spendableMoney, store } from '#orders/making/sign-and-store.ts';
 import type { Order } from '#orders/order/order.store.ts';
 import { termsOf } from '#orders/order/stored-terms.ts';
 import { nextBlock, refundWatcherOf } from '#orders/order/watchers.ts';
@@ -27,7 +27,7 @@ export async function makeReturn(
   { deposits, money, ours, isLast }: Return,
 ): Promise<string | null> {
   const homes = homesOf(order, deposits);
-  const { own, spendable } = await moneyOf(tx, signer, order, money);
+  const { own, spendable } = await spendableMoney(tx, signer, order, money);
   const plan = planReturn({
     deposits: deposits.map(({ at, payment: { txid, vout, value, script }, runes }, index): Homeless => {
       const home = homes[index];

@@ -6,7 +6,7 @@ import { largest, p2trDust } from '#orders/inscribing/plan-amounts.ts';
 import type { Order } from '#orders/order/order.store.ts';
 import { isDeep, type OrderFacts } from '#orders/order/order-facts.ts';
 import { depositWatcherOf } from '#orders/order/watchers.ts';
-import { type Payment, readPayments } from '#payments/payments.queries.ts';
+import { readPayments, type WatchedPayment } from '#payments/payments.queries.ts';
 import { readDepositAddresses, readMadeTxids } from './deposits.store.ts';
 import type { Deposit } from './deposits.ts';
 import { heldOutputs } from './held-outputs.queries.ts';
@@ -49,12 +49,12 @@ export async function readDeposits(
   });
 }
 
-const heightOf = ({ block }: Payment) => ({ height: block?.height ?? null });
+const heightOf = ({ block }: WatchedPayment) => ({ height: block?.height ?? null });
 
 /** What nodes relay to a home, and to a deposit. */
 const leastAt = (home: string): bigint => largest(BigInt(dustOf(Buffer.from(home, 'hex'))), p2trDust);
 
-function stateOf({ goneAt }: Payment, isIndexed: boolean, isParent: boolean): Deposit['state'] {
+function stateOf({ goneAt }: WatchedPayment, isIndexed: boolean, isParent: boolean): Deposit['state'] {
   if (goneAt !== null) return 'gone';
   if (!isIndexed) return 'seen';
   return isParent ? 'here' : 'other';

@@ -70,7 +70,7 @@ export function returnOf(given: ReturnFacts): Return | null {
       !(isWaiting && candidates.includes(deposit)),
   );
   if (homeless.length === 0) return null;
-  const { money, ours } = isWaiting ? { money: spareMoney(given), ours: null } : moneyOf(given);
+  const { money, ours } = isWaiting ? { money: spareMoney(given), ours: null } : remainingMoney(given);
   const paidFor = ours === null ? homeless : homeless.filter(({ isHolding: holds }) => holds);
   if (money.length === 0 || paidFor.length === 0)
     return given.isMoneyComing ? null : { deposits: firstOf(homeless), money: [], ours: null, isLast: false };
@@ -100,7 +100,8 @@ const largestOf = (money: readonly OwedMoney[]): readonly OwedMoney[] =>
 export const isHolding = ({ deposits, spent }: Pick<ReturnFacts, 'deposits' | 'spent'>): boolean =>
   deposits.some((deposit) => deposit.state !== 'gone' && !spent.has(outpointOf(deposit.payment)));
 
-function moneyOf({ owed, ours, share, ourCost }: ReturnFacts): Pick<Return, 'money' | 'ours'> {
+/** Money that pays for returns once an order is delivered or over. */
+function remainingMoney({ owed, ours, share, ourCost }: ReturnFacts): Pick<Return, 'money' | 'ours'> {
   // our output that holds what was paid too much is split by its refund first
   const customers = owed.filter(({ value, owed: theirs }) => value === theirs);
   if (customers.length > 0) return { money: customers, ours: null };
@@ -109,7 +110,7 @@ function moneyOf({ owed, ours, share, ourCost }: ReturnFacts): Pick<Return, 'mon
   return { money: [most], ours: largest(share, most.value - (ourCostMax - ourCost)) };
 }
 
-/** Payments without which the amount is there, as deep as is asked. */
+/** Money that pays for returns while an order waits: payments without which the amount is there, as deep as is asked. */
 function spareMoney({ facts, payments, owed }: ReturnFacts): readonly OwedMoney[] {
   const counted = new Map(
     payments

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type BlockHashHex, displayHash, type TxidHex } from '#kernel/primitives/hash.ts';
 import type { SatRange } from '#kernel/satributes/satribute.ts';
-import type { Payment } from '#payments/payments.queries.ts';
+import type { WatchedPayment } from '#payments/payments.queries.ts';
 
 /** What is known of the sats of an unspent output. */
 export type OutputSats = { readonly output: { readonly blockHash: BlockHashHex } } & (
@@ -57,7 +57,7 @@ export class ArrivedSats {
   }
 
   /** That something is unknown is told once: asking again looks it up again. */
-  of(orderId: string, { txid, vout, block }: Payment): PaidSats {
+  of(orderId: string, { txid, vout, block }: WatchedPayment): PaidSats {
     if (block === null) return pending;
     const outpoint = { txid: displayHash(txid), vout };
     const blockHash = displayHash(block.hash);

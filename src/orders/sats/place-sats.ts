@@ -4,14 +4,14 @@ import { inscribedPlaces, type SpentValues } from '#orders/inscribing/inscribed-
 import { quotedLayout } from '#orders/making/quoted-layout.ts';
 import type { Order } from '#orders/order/order.store.ts';
 import { termsOf } from '#orders/order/stored-terms.ts';
-import type { Payment } from '#payments/payments.queries.ts';
+import type { WatchedPayment } from '#payments/payments.queries.ts';
 import type { ArrivedSats } from './arrived-sats.ts';
 import { placePayments } from './place-payments.ts';
 
 /** How the payments of an order are spent, where it says which sats it wants. */
 export type PlacedPayments =
   /** In this order; of most orders in any. */
-  | { readonly kind: 'placed'; readonly payments: readonly Payment[] }
+  | { readonly kind: 'placed'; readonly payments: readonly WatchedPayment[] }
   /** Their sats are being looked up. */
   | { readonly kind: 'pending' }
   /** No inscription is made with them. The reason is for people. */
@@ -21,7 +21,7 @@ export type PlacedPayments =
 
 /** What a paid order spends. */
 export interface PaidFunds extends Pick<SpentValues, 'parents'> {
-  readonly payments: readonly Payment[];
+  readonly payments: readonly WatchedPayment[];
 }
 
 /** Each is a walk through the chain. A special sat comes in one output, and fees in another one or two. */
@@ -47,7 +47,7 @@ export function placeSats(
       kind: 'unwanted',
       reason: `It was paid in ${payments.length} outputs: of more than ${paymentsMax} the sats are not looked up.`,
     };
-  const known: { readonly payment: Payment; readonly ranges: readonly SatRange[] }[] = [];
+  const known: { readonly payment: WatchedPayment; readonly ranges: readonly SatRange[] }[] = [];
   for (const [place, found] of payments.map((payment) => arrived.of(id, payment)).entries()) {
     if (found.kind === 'unknown')
       return { kind: 'impossible', reason: `The sats that were paid are not known: ${found.reason}.` };

@@ -5,7 +5,7 @@ import { withFees } from './regtest-block.ts';
 import { type EnvelopeContent, envelopeScript } from './regtest-envelope.ts';
 import {
   type Coin,
-  type Payment,
+  type NewOutput,
   type RegtestTransaction,
   scriptOf,
   transaction,
@@ -29,7 +29,7 @@ export interface InscribeOptions {
   /** Inputs of the reveal before the commitment, each paid back to its owner. */
   readonly parents?: readonly Coin[];
   /** Outputs of the reveal instead of the one with the postage; those of the parents come before them. */
-  readonly payments?: readonly Payment[];
+  readonly payments?: readonly NewOutput[];
   /** Spent instead of a new coin. */
   readonly from?: Coin;
 }

@@ -15,7 +15,7 @@ export interface Coin {
 }
 
 /** An output to create: to an owner's key, to a committed script, or to any output script. */
-export interface Payment {
+export interface NewOutput {
   readonly value: number;
   /** Default: 0. */
   readonly to?: number;
@@ -102,7 +102,7 @@ const keyIn = (owner: number): Uint8Array => scriptOf(owner).slice(2);
 /** A signed transaction. What the payments leave of the coins is its fee. */
 export function transaction(
   coins: readonly Coin[],
-  payments: readonly Payment[],
+  payments: readonly NewOutput[],
   sequence: number = replaceable,
   version = 2,
 ): RegtestTransaction {
@@ -157,7 +157,7 @@ function controlBlock(owner: number, script: Uint8Array): Uint8Array {
   return TaprootControlBlock.encode(leaf[0]);
 }
 
-function describe(made: Transaction, payments: readonly Payment[]): RegtestTransaction {
+function describe(made: Transaction, payments: readonly NewOutput[]): RegtestTransaction {
   const txid = made.id;
   const coins = payments.map(({ value, to = 0, commit, outputScript }, vout): Coin | null => {
     if (outputScript !== undefined) return null;

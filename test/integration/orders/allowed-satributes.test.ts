@@ -156,7 +156,7 @@ const cases: readonly Case[] = [
   {
     name: 'after it was cancelled',
     run: async (collector) => {
-      expect(await collector.world.desk.cancel(collector.order.id)).toBe(true);
+      expect(await collector.world.customerOrders.cancel(collector.order.id)).toBe(true);
       await collector.send([await collector.special()], [{ paid: collector.amount }]);
     },
     ends: 'refunded',
@@ -263,11 +263,11 @@ describe.skipIf(bitcoindForTests() === null)('an order with allowedSatributes', 
   afterAll(() => world?.close());
 
   async function settle(id: string): Promise<void> {
-    const { chain, desk, database } = world;
+    const { chain, customerOrders, database } = world;
     await world.eventually(async () => {
       await chain.mineMempool();
       await world.eventually(() => areOrdersFollowed(database.pool, chain.rpc));
-      const found = await desk.read(id);
+      const found = await customerOrders.read(id);
       const owed = balancesOf(await readEntries(database.pool, id)).get('owed') ?? 0n;
       if (!['completed', 'refunded'].includes(found!.order.state) || owed > worthlessMax)
         throw new Error(
@@ -279,7 +279,7 @@ describe.skipIf(bitcoindForTests() === null)('an order with allowedSatributes', 
 
   /** Of the inscriptions of a receiver's order, as the index of sats has them. */
   async function indexedSats(id: string): Promise<number[]> {
-    const found = await world.desk.read(id);
+    const found = await world.customerOrders.read(id);
     const reveals = found!.transactions
       .filter(({ kind }) => kind === 'reveal')
       .map(({ txid }) => Buffer.from(txid));
@@ -298,7 +298,7 @@ describe.skipIf(bitcoindForTests() === null)('an order with allowedSatributes', 
       const [receiver, refund] = [firstOwner + 2 * place, firstOwner + 2 * place + 1];
       const contents = Array.from({ length: files }, (_, file) => `${name} ${file}`);
       const made = wantedOrder(contents, { receivers: [scriptOf(receiver)], uncurse });
-      const { order } = await world.desk.create({
+      const { order } = await world.customerOrders.create({
         ...made,
         request: { ...made.request, allowedSatributes: allowed },
         refundScript: scriptOf(refund),

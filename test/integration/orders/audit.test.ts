@@ -66,16 +66,16 @@ describe.skipIf(bitcoindForTests() === null)('the audit of orders', () => {
   /** Delivered, and what was paid too much is paid back. */
   let delivered: string;
   /** Its time is over, and its operator has not paid it back. */
-  let owed: Awaited<ReturnType<OrderWorld['desk']['create']>>['order'];
+  let owed: Awaited<ReturnType<OrderWorld['customerOrders']['create']>>['order'];
   beforeAll(async () => {
     world = await OrderWorld.start();
     const wanted = { ...wantedOrder(['one', 'two']), refundScript: scriptOf(refunded) };
-    const { order } = await world.desk.create(wanted);
+    const { order } = await world.customerOrders.create(wanted);
     delivered = order.id;
     await world.chain.pay(order.script, wanted.quote.amount + 50_000);
     await world.deliver(order.id);
     await world.sent(order.id, ['refund']);
-    ({ order: owed } = await world.desk.create({ ...wantedOrder(['short']), timeoutMinutes: 0 }));
+    ({ order: owed } = await world.customerOrders.create({ ...wantedOrder(['short']), timeoutMinutes: 0 }));
     await world.chain.pay(owed.script, 1500);
     await world.until(owed.id, 'waiting-refund');
     await world.chain.mineMempool();

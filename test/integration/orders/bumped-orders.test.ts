@@ -53,7 +53,7 @@ describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () 
   /** Orders that are paid in one block: their reveals are sent. */
   async function queued(wanted: readonly ReturnType<typeof wantedOrder>[]): Promise<string[]> {
     const made = [];
-    for (const each of wanted) made.push((await world.desk.create(each)).order);
+    for (const each of wanted) made.push((await world.customerOrders.create(each)).order);
     const ids = made.map(({ id }) => id);
     const coin = await world.chain.coin();
     const paid = made.map(({ script, amount }) => ({ outputScript: script, value: Number(amount) }));
@@ -74,7 +74,7 @@ describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () 
   }
 
   const idOf = async (id: string): Promise<string> => {
-    const found = (await world.desk.read(id))!;
+    const found = (await world.customerOrders.read(id))!;
     return (orderAnswer(found.order, found) as { files: { inscriptionId: string }[] }).files[0]!
       .inscriptionId;
   };
@@ -210,7 +210,7 @@ describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () 
     await earn(1, 300_000n);
     await raiseFees(20);
     const wanted = { ...wantedOrder(['too much']), refundScript: scriptOf(refunded) };
-    const { order } = await world.desk.create(wanted);
+    const { order } = await world.customerOrders.create(wanted);
     await world.chain.pay(order.script, Number(order.amount) + 50_000);
     await world.chain.mineMempool();
     await world.until(order.id, 'queued');
@@ -222,7 +222,9 @@ describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () 
     await world.sent(order.id, ['refund']);
     await world.chain.mineMempool();
     await world.eventually(async () => expect(await account(order.id, 'owed')).toBe(0));
-    const refund = (await world.desk.read(order.id))!.transactions.find(({ kind }) => kind === 'refund')!;
+    const refund = (await world.customerOrders.read(order.id))!.transactions.find(
+      ({ kind }) => kind === 'refund',
+    )!;
     expect(refund.plan.outputs[0]!.value + refund.fee).toBe(50_000);
     expect((await world.audit()).differences).toEqual([]);
   });

@@ -29,7 +29,7 @@ const { inscribed, termsOf, ordered, to, send, shown, expectAt, expectChildren, 
 const mempool = (): Promise<string[]> => world.bitcoind.rpc.call<string[]>('getrawmempool');
 
 async function made(id: string, kind: 'reveal' | 'burn') {
-  const found = await world.desk.read(id);
+  const found = await world.customerOrders.read(id);
   return found!.transactions
     .filter((each) => each.kind === kind)
     .map(({ txid, ...each }) => ({ ...each, id: displayHash(txid) }));

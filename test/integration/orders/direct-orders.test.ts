@@ -56,7 +56,7 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
   }
 
   async function answerOf(id: string): Promise<{ files: { inscriptionId: string }[]; paid?: boolean }> {
-    const found = await world.desk.read(id);
+    const found = await world.customerOrders.read(id);
     return orderAnswer(found!.order, found!) as never;
   }
 
@@ -76,7 +76,7 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
 
   test('is paid exactly, seen, confirmed, revealed, indexed and completed, and every sat is accounted for', async () => {
     const order = wanted(['hello']);
-    const { order: made } = await world.desk.create(order);
+    const { order: made } = await world.customerOrders.create(order);
     await pay(made.script, Number(made.amount));
     await world.until(made.id, 'waiting-confirmation');
     await world.chain.mineMempool();
@@ -100,7 +100,7 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
     const { pool } = world.database;
     await putReferral(pool, { code: 'friend', address: 'of a friend', script: scriptOf(refunded) });
     const plain = wanted(['one', 'two'], { additionalFee: 250n });
-    const { order } = await world.desk.create(referred(plain, 'friend', 500));
+    const { order } = await world.customerOrders.create(referred(plain, 'friend', 500));
     await pay(order.script, Number(order.amount));
     await world.until(order.id, 'waiting-confirmation');
     await world.chain.mineMempool();
@@ -136,7 +136,7 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
     const { pool } = world.database;
     await putReferral(pool, { code: 'other', address: 'of another', script: scriptOf(refunded) });
     const plain = { ...wanted(['shared'], { additionalFee: 700n }), refundScript: scriptOf(refunded) };
-    const { order } = await world.desk.create(referred(plain, 'other', 700));
+    const { order } = await world.customerOrders.create(referred(plain, 'other', 700));
     await pay(order.script, plain.quote.amount + 40_000);
     await world.until(order.id, 'waiting-confirmation');
     await world.deliver(order.id);
@@ -163,7 +163,7 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
 
   test('with many files is one reveal, with an output for each', async () => {
     const texts = Array.from({ length: 30 }, (_, index) => `file ${index}`);
-    const { order } = await world.desk.create(wanted(texts));
+    const { order } = await world.customerOrders.create(wanted(texts));
     await pay(order.script, Number(order.amount));
     await world.deliver(order.id);
     await expectDelivered(order.id, texts);
@@ -171,13 +171,13 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
 
   test('paid in three parts is delivered; paid short and never more is refunded', async () => {
     const inParts = wanted(['in parts']);
-    const { order } = await world.desk.create(inParts);
+    const { order } = await world.customerOrders.create(inParts);
     const third = Math.ceil(inParts.quote.amount / 3);
     for (const value of [third, third, inParts.quote.amount - 2 * third]) await pay(order.script, value);
     await world.deliver(order.id);
     await expectDelivered(order.id, ['in parts']);
 
-    const { order: short } = await world.desk.create({ ...wanted(['short']), timeoutMinutes: 0 });
+    const { order: short } = await world.customerOrders.create({ ...wanted(['short']), timeoutMinutes: 0 });
     await pay(short.script, Number(short.amount) - 1);
     await world.until(short.id, 'waiting-refund');
     await withTransaction(world.database.pool, (tx) => setRefundScript(tx, short.id, scriptOf(refunded)));
@@ -190,7 +190,7 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
 
   test('paid in part is refused to the operator who cancels it or pays it back, with the end of its time', async () => {
     const { pool } = world.database;
-    const { order } = await world.desk.create(wanted(['in part']));
+    const { order } = await world.customerOrders.create(wanted(['in part']));
     await pay(order.script, 1000);
     await waitUntil(async () => (await readPayments(pool, watcherOf(order.id))).length === 1);
     const end = order.expiresAt.toISOString();
@@ -202,7 +202,7 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
 
   test('paid too much is delivered, and what is above dust goes back', async () => {
     const order = { ...wanted(['too much']), refundScript: scriptOf(refunded) };
-    const { order: made } = await world.desk.create(order);
+    const { order: made } = await world.customerOrders.create(order);
     await pay(made.script, order.quote.amount + 50_000);
     await world.deliver(made.id);
     await world.sent(made.id, ['refund']);
@@ -211,10 +211,13 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
     const { service, postage, outside = 0, fee = 0 } = await accounts(made.id);
     expect({ service, postage }).toEqual({ service: 2000, postage: 546 });
     expect(-outside).toBe(2546 + fee);
-    expect((await world.desk.read(made.id))!.order.state).toBe('completed');
+    expect((await world.customerOrders.read(made.id))!.order.state).toBe('completed');
 
     const dust = wanted(['a little too much']);
-    const { order: little } = await world.desk.create({ ...dust, refundScript: scriptOf(refunded) });
+    const { order: little } = await world.customerOrders.create({
+      ...dust,
+      refundScript: scriptOf(refunded),
+    });
     await pay(little.script, dust.quote.amount + 329);
     await world.deliver(little.id);
     expect((await accounts(little.id))['service']).toBe(2329);
@@ -222,7 +225,7 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
 
   test('paid again after it is completed pays the second payment back', async () => {
     const order = { ...wanted(['twice']), refundScript: scriptOf(refunded) };
-    const { order: made } = await world.desk.create(order);
+    const { order: made } = await world.customerOrders.create(order);
     await pay(made.script, order.quote.amount);
     await world.deliver(made.id);
     await pay(made.script, order.quote.amount);
@@ -239,7 +242,7 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
     await world.stop();
     await world.database.pool.query('DELETE FROM service.payments_offset');
     await world.database.pool.query('DELETE FROM service.payment_blocks');
-    const { order } = await world.desk.create(wanted(['first']));
+    const { order } = await world.customerOrders.create(wanted(['first']));
     await pay(order.script, Number(order.amount));
     await world.chain.mineMempool();
     await world.chain.mineEmpty(2);
@@ -258,7 +261,9 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
        VALUES (1, 'following', 'zmq', 0, 0, 0, 0, now(), now(), 'refused')`,
     );
     try {
-      await expect(world.desk.create(wanted(['never']))).rejects.toMatchObject({ code: 'orders_off' });
+      await expect(world.customerOrders.create(wanted(['never']))).rejects.toMatchObject({
+        code: 'orders_off',
+      });
     } finally {
       await pool.query('DELETE FROM chain.mempool_state');
     }
@@ -268,7 +273,7 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
     const texts = [0, 1, 2].map((index) => `${index}`.repeat(200_000));
     const order = wanted(texts);
     expect(order.layout.paidTo).toBe('wallet');
-    const { order: made } = await world.desk.create(order);
+    const { order: made } = await world.customerOrders.create(order);
     await pay(made.script, order.quote.amount);
     await world.chain.mineMempool();
     await world.until(made.id, 'queued');
@@ -281,7 +286,7 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
   });
 
   test('with a prefix has ids that begin with it, the same ones if the process died while it searched', async () => {
-    const { order } = await world.desk.create(wanted(['begins', 'with'], {}, 'beef'));
+    const { order } = await world.customerOrders.create(wanted(['begins', 'with'], {}, 'beef'));
     await pay(order.script, Number(order.amount));
     await world.chain.mineMempool();
     await world.until(order.id, 'queued');
@@ -306,7 +311,7 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
   });
 
   test('with a prefix wait again if a reorganisation takes the payment back while lock times are searched', async () => {
-    const { order } = await world.desk.create(wanted(['searched'], {}, 'abc'));
+    const { order } = await world.customerOrders.create(wanted(['searched'], {}, 'abc'));
     await pay(order.script, Number(order.amount));
     await world.chain.mineMempool();
     await world.until(order.id, 'queued');
@@ -340,7 +345,7 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
 
   test('with a prefix and several reveals has it in each', async () => {
     const texts = ['one', 'two', 'three'];
-    const { order } = await world.desk.create(wanted(texts, { uncurse: true }, 'a1b'));
+    const { order } = await world.customerOrders.create(wanted(texts, { uncurse: true }, 'a1b'));
     expect(order.paidTo).toBe('wallet');
     await pay(order.script, Number(order.amount));
     await world.deliver(order.id);
@@ -351,7 +356,7 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
   });
 
   test('that a reorganisation takes the payment and the reveal from is delivered again, with the same id', async () => {
-    const { order } = await world.desk.create(wanted(['again']));
+    const { order } = await world.customerOrders.create(wanted(['again']));
     await pay(order.script, Number(order.amount));
     await world.deliver(order.id);
     const before = (await answerOf(order.id)).files[0]!.inscriptionId;
@@ -366,13 +371,13 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
   });
 
   test('whose reveal spends a second payment, too, are delivered if a reorganisation takes only that', async () => {
-    const { order } = await world.desk.create(wanted(['one of two']));
+    const { order } = await world.customerOrders.create(wanted(['one of two']));
     await pay(order.script, Number(order.amount));
     const coin = await pay(order.script, 5000);
     await world.chain.mineMempool();
     await world.until(order.id, 'queued');
     await world.sent(order.id);
-    const revealed = (await world.desk.read(order.id))!.transactions;
+    const revealed = (await world.customerOrders.read(order.id))!.transactions;
     expect(revealed.map(({ plan }) => plan.inputs.length)).toEqual([2]);
     // nobody sees the blocks in between: the first payment was never less deep
     await world.stop();
@@ -382,7 +387,7 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
     await world.chain.mineMempool();
     await world.follow();
     await world.eventually(async () => {
-      const { transactions } = (await world.desk.read(order.id))!;
+      const { transactions } = (await world.customerOrders.read(order.id))!;
       const [reveal] = transactions;
       return reveal !== undefined && reveal.plan.inputs.length === 1 && reveal.sentAt !== null;
     });
@@ -392,21 +397,24 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
   });
 
   test('that wait for people are not looked at in each round', async () => {
-    const { order: short } = await world.desk.create({ ...wanted(['no address']), timeoutMinutes: 0 });
+    const { order: short } = await world.customerOrders.create({
+      ...wanted(['no address']),
+      timeoutMinutes: 0,
+    });
     await pay(short.script, Number(short.amount) - 1);
     await world.until(short.id, 'waiting-refund');
     await world.eventually(async () => (await lookAt(short.id)) === null);
-    const { order: unwanted } = await world.desk.create(wanted(['not any more']));
-    expect(await world.desk.cancel(unwanted.id)).toBe(true);
+    const { order: unwanted } = await world.customerOrders.create(wanted(['not any more']));
+    expect(await world.customerOrders.cancel(unwanted.id)).toBe(true);
     await world.eventually(async () => (await lookAt(unwanted.id)) === null);
   });
 
   test('whose cancellation was refused are not cancelled later', async () => {
-    const { order } = await world.desk.create(wanted(['cancelled too late']));
+    const { order } = await world.customerOrders.create(wanted(['cancelled too late']));
     await pay(order.script, Number(order.amount));
     await world.until(order.id, 'waiting-confirmation');
-    expect(await world.desk.cancel(order.id)).toBe(false);
-    await world.eventually(async () => !(await world.desk.read(order.id))!.order.isCancelAsked);
+    expect(await world.customerOrders.cancel(order.id)).toBe(false);
+    await world.eventually(async () => !(await world.customerOrders.read(order.id))!.order.isCancelAsked);
     await world.chain.mineMempool();
     await world.until(order.id, 'queued');
   });

@@ -49,7 +49,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a sat of the inventory
   async function ordered(more: object = {}): Promise<Created & { script: Buffer }> {
     const { status, body } = await room.post<Created>('/inscribe', { ...wanted, ...more });
     expect([status, body]).toEqual([200, expect.objectContaining({ id: expect.any(String) as string })]);
-    const found = await world.desk.read(body.id);
+    const found = await world.customerOrders.read(body.id);
     return { ...body, script: found!.order.script };
   }
 
@@ -69,9 +69,9 @@ describe.skipIf(bitcoindForTests() === null)('an order of a sat of the inventory
 
   /** What the message of its file names as the commit. */
   async function toldCommit(id: string): Promise<string | undefined> {
-    const { order } = (await world.desk.read(id))!;
+    const { order } = (await world.customerOrders.read(id))!;
     await withTransaction(world.database.pool, (tx) => tellCustomer(tx, { ...order, state: 'queued' }));
-    const told = (await world.desk.events(id, 0, 10)) ?? [];
+    const told = (await world.customerOrders.events(id, 0, 10)) ?? [];
     return told
       .map(({ body }) => JSON.parse(body) as { tx?: { commit: string } })
       .find(({ tx }) => tx !== undefined)?.tx?.commit;
@@ -92,7 +92,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a sat of the inventory
 
   /** The inscription, as the index has it: its sat, and where it lies. */
   async function inscribedOn(id: string) {
-    const found = await world.desk.read(id);
+    const found = await world.customerOrders.read(id);
     const [reveal] = found!.transactions.filter(({ kind }) => kind === 'reveal');
     const { rows } = await world.database.pool.query<{
       sat: number;
@@ -203,7 +203,9 @@ describe.skipIf(bitcoindForTests() === null)('an order of a sat of the inventory
       service: amount - fee,
     });
     await audited();
-    expect(await world.desk.read(order.id)).toMatchObject({ order: { state: 'completed', error: null } });
+    expect(await world.customerOrders.read(order.id)).toMatchObject({
+      order: { state: 'completed', error: null },
+    });
     expect(await clientOf(order.id)).toBeNull();
     // what commits to the inscription is the payment
     expect(await toldCommit(order.id)).toBe(plan.inputs[1]!.outpoint.slice(0, 64));
@@ -236,7 +238,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a sat of the inventory
     for (const rareSats of ['block9450x', 'block9_450x']) {
       const { id, rareSats: shown } = await ordered({ rareSats });
       expect(shown).toBe(rareSats);
-      expect(await world.desk.cancel(id)).toBe(true);
+      expect(await world.customerOrders.cancel(id)).toBe(true);
       await world.eventually(async () => (await room.count('block9450x')) === 1);
     }
   });
@@ -258,7 +260,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a sat of the inventory
       [{ msg: 'rareSats: there is no sat of type uncommon now.' }],
     ]);
     // once it is cancelled, somebody else has it
-    expect(await world.desk.cancel(made!.body.id)).toBe(true);
+    expect(await world.customerOrders.cancel(made!.body.id)).toBe(true);
     await world.eventually(async () => (await room.count('uncommon')) === 1);
     const next = await paid();
     await world.deliver(next.id);
@@ -297,9 +299,9 @@ describe.skipIf(bitcoindForTests() === null)('an order of a sat of the inventory
       409,
       expect.stringContaining('3 orders of yours') as string,
     ]);
-    expect(await world.desk.cancel(made[0]!.id)).toBe(true);
+    expect(await world.customerOrders.cancel(made[0]!.id)).toBe(true);
     await ordered();
-    for (const { id } of made.slice(1)) expect(await world.desk.cancel(id)).toBe(true);
+    for (const { id } of made.slice(1)) expect(await world.customerOrders.cancel(id)).toBe(true);
   });
 
   test('counts all as one client that come through a proxy that names nobody', async () => {
@@ -320,7 +322,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a sat of the inventory
     const stocked = await room.stock(0, 5_000);
     // what clients of the public service send without being asked
     const order = await ordered({ timeout: 4_320 });
-    const found = await world.desk.read(order.id);
+    const found = await world.customerOrders.read(order.id);
     const waits = found!.order.expiresAt.getTime() - found!.order.createdAt.getTime();
     expect(Math.round(waits / 60_000)).toBe(30);
     expect(await room.count('uncommon')).toBe(0);
@@ -351,11 +353,11 @@ describe.skipIf(bitcoindForTests() === null)('an order of a sat of the inventory
   async function refunded({ id, charge }: Created): Promise<void> {
     await world.eventually(async () => {
       await world.chain.mineMempool();
-      return (await world.desk.read(id))!.order.state === 'refunded';
+      return (await world.customerOrders.read(id))!.order.state === 'refunded';
     });
     const { outside, fee = 0, ...others } = await balances(id);
     expect([outside, others]).toEqual([-fee, {}]);
-    const found = await world.desk.read(id);
+    const found = await world.customerOrders.read(id);
     const [back] = found!.transactions.filter(({ kind }) => kind === 'refund');
     expect(back!.plan.outputs).toEqual([
       { kind: 'refund', value: charge.amount - back!.fee, script: hexOf(refund) },
@@ -371,11 +373,11 @@ describe.skipIf(bitcoindForTests() === null)('an order of a sat of the inventory
     await world.chain.pay(order.script, order.charge.amount);
     await world.chain.mineMempool();
     await world.until(order.id, 'waiting-refund');
-    expect((await world.desk.read(order.id))!.order.error).toMatch(
+    expect((await world.customerOrders.read(order.id))!.order.error).toMatch(
       /sat of the inventory .* is not there any more/u,
     );
     await refunded(order);
-    expect((await world.desk.read(order.id))!.order.error).toMatch(
+    expect((await world.customerOrders.read(order.id))!.order.error).toMatch(
       /sat of the inventory .* is not there any more/u,
     );
     expect(await room.count('uncommon')).toBe(0);
@@ -407,7 +409,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a sat of the inventory
     expect(await room.count('uncommon')).toBe(0);
     await world.eventually(async () => {
       await world.chain.mineMempool();
-      const found = await world.desk.read(order.id);
+      const found = await world.customerOrders.read(order.id);
       return found!.order.state === 'completed';
     });
     const { sat, reveal } = await inscribedOn(order.id);
@@ -432,7 +434,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a sat of the inventory
     await world.indexed();
     await world.eventually(async () => {
       await world.chain.mineMempool();
-      return (await world.desk.read(order.id))!.order.state === 'completed';
+      return (await world.customerOrders.read(order.id))!.order.state === 'completed';
     });
     expect((await inscribedOn(order.id)).sat).toBe(stocked.sat);
     await audited();

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { showOrder } from '#orders/operator/operator-orders.ts';
-import { orderKit } from '#orders/operator/order-recovery-kit.ts';
+import { orderRecoveryKit } from '#orders/operator/order-recovery-kit.ts';
 import { readDepositAddresses } from '#orders/parents/deposits.store.ts';
 import { addressOf } from '#test/builders/regtest/regtest-transaction.ts';
 import { createOrdersApp, type OrdersApp } from '#test/support/orders/orders-app.ts';
@@ -83,10 +83,12 @@ describe('orders with parents', () => {
     const { pool } = http.database;
     const { body: created } = await http.post<Created>('/inscribe', { ...body, parents: [parent] });
     const [deposit] = await readDepositAddresses(pool, created.id);
-    const kit = await orderKit(pool, created.id, { reveal: null, parent: 0 });
+    const kit = await orderRecoveryKit(pool, created.id, { reveal: null, parent: 0 });
     expect(kit).toMatchObject({ address: deposit!.address, leafScript: null });
     expect(kit.keyPath.endsWith(`/0/${deposit!.keyIndex}`)).toBe(true);
-    await expect(orderKit(pool, created.id, { reveal: null, parent: 1 })).rejects.toThrow(/no parent 1/u);
+    await expect(orderRecoveryKit(pool, created.id, { reveal: null, parent: 1 })).rejects.toThrow(
+      /no parent 1/u,
+    );
     const shown = await showOrder(pool, created.id);
     const { inscriptionId: id } = parent;
     expect(shown.parents).toMatchObject([{ id, value: '10000', depositAddress: kit.address, deposits: [] }]);

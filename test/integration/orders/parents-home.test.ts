@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Coin, type Payment, scriptOf } from '#test/builders/regtest/regtest-transaction.ts';
+import { type Coin, type NewOutput, scriptOf } from '#test/builders/regtest/regtest-transaction.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 import { home, lentParents, owner, p2pkhHome } from '#test/support/orders/lent-parents.ts';
 import { OrderWorld } from '#test/support/orders/order-world.ts';
@@ -120,7 +120,7 @@ describe.skipIf(bitcoindForTests() === null)('parents that no delivery uses', ()
     await world.deliver(id);
     const { parents } = await shown(id);
     const back: Coin = { ...parent!.coin, txid: parents[0]!.parentReturnTx!, vout: 0 };
-    const sats: Payment = { outputScript: deposits[0]!, value: 700 };
+    const sats: NewOutput = { outputScript: deposits[0]!, value: 700 };
     await send([{ ...parent!, coin: back }], [to(deposits[0], parent!), sats, { ...sats, value: 800 }]);
     await world.chain.mineMempool();
     await world.indexed();
@@ -162,7 +162,7 @@ describe.skipIf(bitcoindForTests() === null)('parents that no delivery uses', ()
     const [parent] = await inscribed(['cancelled']);
     const { id, deposits, charge } = await ordered(['s'], [termsOf(parent!)]);
     await world.until(id, 'waiting-parent');
-    expect(await world.desk.cancel(id)).toBe(true);
+    expect(await world.customerOrders.cancel(id)).toBe(true);
     await send([parent!], [to(deposits[0], parent!), { ...charge, value: 30_000 }]);
     await world.chain.mineMempool();
     await world.sent(id, ['return']);

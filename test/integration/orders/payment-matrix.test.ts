@@ -196,7 +196,7 @@ const cases: readonly Case[] = [
       await payer.mine();
       for (let refunds = 1; refunds <= 3; refunds++) {
         await payer.world.eventually(async () => {
-          const found = await payer.world.desk.read(payer.order.id);
+          const found = await payer.world.customerOrders.read(payer.order.id);
           return found?.transactions.filter(({ kind }) => kind === 'refund').length === refunds;
         });
         await payer.world.sent(payer.order.id, ['refund']);
@@ -208,7 +208,7 @@ const cases: readonly Case[] = [
   {
     name: 'after it was cancelled',
     run: async (payer) => {
-      expect(await payer.world.desk.cancel(payer.order.id)).toBe(true);
+      expect(await payer.world.customerOrders.cancel(payer.order.id)).toBe(true);
       await payer.pay(payer.amount);
     },
     ends: 'refunded',
@@ -400,12 +400,12 @@ describe.skipIf(bitcoindForTests() === null)('an order that is paid', () => {
   afterAll(() => world?.close());
 
   /** Mines until the order is where it stays. */
-  async function settle({ order, world: { chain, desk, database } }: Payer): Promise<void> {
+  async function settle({ order, world: { chain, customerOrders, database } }: Payer): Promise<void> {
     const ends = ['completed', 'refunded', 'expired', 'waiting-refund'];
     await world.eventually(async () => {
       await chain.mineMempool();
       await world.eventually(() => areOrdersFollowed(database.pool, chain.rpc));
-      const found = await desk.read(order.id);
+      const found = await customerOrders.read(order.id);
       const owed = balancesOf(await readEntries(database.pool, order.id)).get('owed') ?? 0n;
       if (!ends.includes(found!.order.state) || owed > worthlessMax)
         throw new Error(`${found!.order.state} with ${owed} sats owed\n${world.logged.join('')}`);
@@ -422,7 +422,7 @@ describe.skipIf(bitcoindForTests() === null)('an order that is paid', () => {
         ...wantedOrder([name], { receivers: [scriptOf(receiver)] }),
         refundScript: scriptOf(refund),
       };
-      const { order } = await world.desk.create(wanted);
+      const { order } = await world.customerOrders.create(wanted);
       const payer = new Payer(world, order);
       await run(payer);
       await settle(payer);

@@ -45,7 +45,7 @@ describe.skipIf(bitcoindForTests() === null)('the address of a refund', () => {
 
   test('is watched until the refund is as deep as payments remember blocks, and the order stays as it is', async () => {
     const wanted = { ...wantedOrder(['short']), timeoutMinutes: 0, refundScript: scriptOf(popular) };
-    const { order } = await world.desk.create(wanted);
+    const { order } = await world.customerOrders.create(wanted);
     await world.chain.pay(order.script, Number(order.amount) - 1);
     await world.until(order.id, 'waiting-refund');
     await world.chain.mineMempool();
@@ -78,7 +78,7 @@ describe.skipIf(bitcoindForTests() === null)('the address of a refund', () => {
       );
       return rows[0]!.at === null;
     });
-    expect((await world.desk.read(order.id))!.order.state).toBe('refunded');
+    expect((await world.customerOrders.read(order.id))!.order.state).toBe('refunded');
     expect(await eventsOf(order.id)).toBe(events);
     expect(world.logged.join('')).toBe('');
   });

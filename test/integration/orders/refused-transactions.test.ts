@@ -19,7 +19,7 @@ describe.skipIf(bitcoindForTests() === null)('transactions of orders that a node
 
   /** An order that is paid in a block. */
   async function paid(...wanted: Parameters<typeof wantedOrder>): Promise<string> {
-    const { order } = await world.desk.create(wantedOrder(...wanted));
+    const { order } = await world.customerOrders.create(wantedOrder(...wanted));
     await world.chain.pay(order.script, Number(order.amount));
     await world.chain.mineMempool();
     await world.until(order.id, 'queued');
@@ -45,7 +45,7 @@ describe.skipIf(bitcoindForTests() === null)('transactions of orders that a node
     world = await OrderWorld.start({ extra: ['-dustrelayfee=0.00006'] });
     const id = await paid(['never taken']);
     const [reveal] = await world.eventually(async () => {
-      const { order, transactions } = (await world.desk.read(id))!;
+      const { order, transactions } = (await world.customerOrders.read(id))!;
       return order.error !== null && transactions;
     });
     const shown = await showOrder(world.database.pool, id);
@@ -59,11 +59,11 @@ describe.skipIf(bitcoindForTests() === null)('transactions of orders that a node
   test('for ever are paid back on the operator’s wish, once, and never sent again', async () => {
     world = await OrderWorld.start({ extra: ['-dustrelayfee=0.00006'] });
     const id = await paid(['paid back']);
-    await world.eventually(async () => (await world.desk.read(id))!.order.error !== null);
+    await world.eventually(async () => (await world.customerOrders.read(id))!.order.error !== null);
     await refundOrder(world.database.pool, id, scriptOf(refunded));
     await world.until(id, 'waiting-refund');
     await world.sent(id);
-    const made = (await world.desk.read(id))!.transactions;
+    const made = (await world.customerOrders.read(id))!.transactions;
     expect(made.map(({ kind }) => kind)).toEqual(['refund']);
     await world.chain.mineMempool();
     await world.until(id, 'refunded');
@@ -74,7 +74,7 @@ describe.skipIf(bitcoindForTests() === null)('transactions of orders that a node
     world = await OrderWorld.start({ extra: ['-dustrelayfee=0.00006'] });
     const id = await paid(['mined elsewhere']);
     const [reveal] = await world.eventually(async () => {
-      const { order, transactions } = (await world.desk.read(id))!;
+      const { order, transactions } = (await world.customerOrders.read(id))!;
       return order.error !== null && transactions;
     });
     await refundOrder(world.database.pool, id, scriptOf(refunded));
@@ -97,7 +97,7 @@ describe.skipIf(bitcoindForTests() === null)('transactions of orders that a node
     };
     await world.chain.mine([mined]);
     await world.until(id, 'completed');
-    const made = (await world.desk.read(id))!.transactions;
+    const made = (await world.customerOrders.read(id))!.transactions;
     expect(made.map(({ kind, txid }) => [kind, displayHash(txid)])).toEqual([
       ['reveal', displayHash(reveal!.txid)],
     ]);
@@ -130,7 +130,9 @@ describe.skipIf(bitcoindForTests() === null)('transactions of orders that a node
     const texts = ['one', 'two', 'three', 'four', 'five'];
     const id = await paid(texts, { uncurse: true });
     await world.eventually(async () => (await mempool()).length === 3);
-    const waiting = (await world.desk.read(id))!.transactions.filter(({ sentAt }) => sentAt === null);
+    const waiting = (await world.customerOrders.read(id))!.transactions.filter(
+      ({ sentAt }) => sentAt === null,
+    );
     // nobody asked the node in vain
     expect(waiting.map(({ refusal }) => refusal)).toEqual([null, null, null]);
     await world.chain.mineMempool();

@@ -38,12 +38,12 @@ describe.skipIf(bitcoindForTests() === null)('a sat of the inventory that an ord
   async function ordered(): Promise<Ordered> {
     const { status, body } = await room.post<{ id: string; charge: { amount: number } }>('/inscribe', wanted);
     expect([status, body]).toEqual([200, expect.objectContaining({ id: expect.any(String) as string })]);
-    const { order } = (await world.desk.read(body.id))!;
+    const { order } = (await world.customerOrders.read(body.id))!;
     return { id: body.id, amount: body.charge.amount, script: order.script };
   }
 
   const reveal = async (id: string) =>
-    (await world.desk.read(id))!.transactions.find(({ kind }) => kind === 'reveal')!;
+    (await world.customerOrders.read(id))!.transactions.find(({ kind }) => kind === 'reveal')!;
 
   test('is waited for while the index does not know where sats are, and not given up', async () => {
     const { txid } = await room.stock(0, 10_000);
@@ -68,7 +68,7 @@ describe.skipIf(bitcoindForTests() === null)('a sat of the inventory that an ord
       await client.query('ROLLBACK');
       client.release();
     }
-    expect(await world.desk.cancel(id)).toBe(true);
+    expect(await world.customerOrders.cancel(id)).toBe(true);
   });
 
   /** As if its time had been over for so long. */
@@ -86,7 +86,7 @@ describe.skipIf(bitcoindForTests() === null)('a sat of the inventory that an ord
     await world.bitcoind.rpc.call('sendrawtransaction', [await room.spend(stocked, scriptOf(stranger)), 0]);
     await world.chain.mineMempool();
     await world.until(id, 'expired');
-    expect((await world.desk.read(id))!.order.error).toMatch(
+    expect((await world.customerOrders.read(id))!.order.error).toMatch(
       /sat of the inventory .* is not there any more/u,
     );
   });
@@ -111,11 +111,11 @@ describe.skipIf(bitcoindForTests() === null)('a sat of the inventory that an ord
     );
     const { payment } = await world.chain.pay(late.script, late.amount);
     await world.until(late.id, 'waiting-confirmation');
-    expect(await world.desk.cancel(others[0]!.id)).toBe(true);
+    expect(await world.customerOrders.cancel(others[0]!.id)).toBe(true);
     await world.eventually(async () => (await room.count('uncommon')) === 4);
     const refused = await room.post<{ error: readonly { msg: string }[] }>('/inscribe', wanted);
     expect([refused.status, refused.body.error[0]!.msg]).toEqual([409, expect.stringContaining('of yours')]);
-    for (const { id } of others.slice(1)) expect(await world.desk.cancel(id)).toBe(true);
+    for (const { id } of others.slice(1)) expect(await world.customerOrders.cancel(id)).toBe(true);
     await world.chain.mine([payment]);
     await world.until(late.id, 'queued');
     await world.sent(late.id);
@@ -143,7 +143,7 @@ describe.skipIf(bitcoindForTests() === null)('a sat of the inventory that an ord
     expect(await room.count('uncommon')).toBe(0);
     await over(order, '24 hours');
     await world.eventually(async () => (await room.count('uncommon')) === 1);
-    expect((await world.desk.read(order.id))!.order.state).toBe('waiting-confirmation');
+    expect((await world.customerOrders.read(order.id))!.order.state).toBe('waiting-confirmation');
     // somebody else gets it
     await ordered();
     await world.chain.mineMempool();

@@ -4,7 +4,7 @@ import { asHeight, genesisHeight } from '#kernel/primitives/height.ts';
 import { type Random, seededRandom } from '#test/builders/random.ts';
 import {
   type Coin,
-  type Payment,
+  type NewOutput,
   type RegtestTransaction,
   scriptOf,
   transaction,
@@ -48,7 +48,7 @@ describe.skipIf(bitcoindForTests() === null)('random payments, beside a real nod
   /** A transaction of these coins to random owners, the rest to one of them. */
   function paying(from: readonly Coin[], fee: number): RegtestTransaction {
     let left = from.reduce((sum, { value }) => sum + value, 0) - fee;
-    const payments: Payment[] = [];
+    const payments: NewOutput[] = [];
     for (let index = random.below(3); index >= 0 && left > 20_000; index--) {
       const value = 10_000 + random.below(5000);
       payments.push({ value, to: oneOf(owners) });

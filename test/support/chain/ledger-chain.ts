@@ -11,7 +11,7 @@ export interface Coin {
   readonly value: number;
 }
 
-export interface Payment {
+export interface NewOutput {
   readonly value: number;
   readonly script?: Uint8Array;
 }
@@ -69,7 +69,7 @@ export class LedgerChain {
   /** Adds a transaction to the block. `reveals`: the script that input n shows, if any. */
   transaction(
     coins: readonly Coin[],
-    payments: readonly Payment[],
+    payments: readonly NewOutput[],
     reveals: readonly (Uint8Array | null)[] = [],
   ): MadeTransaction {
     const made = this.#serialise(coins, payments, reveals);
@@ -85,7 +85,7 @@ export class LedgerChain {
 
   /** Applies the block, and returns the coinbase and the ledger's result. */
   finishBlock(
-    payments: readonly Payment[] = [{ value: 0 }],
+    payments: readonly NewOutput[] = [{ value: 0 }],
     hasSpent = true,
   ): { coinbase: MadeTransaction; result: LedgerBlock } {
     const nowhere = { txid: new Uint8Array(32), vout: 0xffff_ffff, value: 0 };
@@ -106,7 +106,7 @@ export class LedgerChain {
 
   #serialise(
     coins: readonly Coin[],
-    payments: readonly Payment[],
+    payments: readonly NewOutput[],
     reveals: readonly (Uint8Array | null)[],
     scriptSig: Uint8Array = Buffer.alloc(0),
   ): MadeTransaction & { bytes: Buffer } {

@@ -12,7 +12,7 @@ import { readDepositAddresses } from '#orders/parents/deposits.store.ts';
 import { premined } from '#test/builders/regtest/etching.ts';
 import {
   type Coin,
-  type Payment,
+  type NewOutput,
   scriptOf,
   transaction,
 } from '#test/builders/regtest/regtest-transaction.ts';
@@ -81,15 +81,15 @@ export function lentParents(worldOf: () => OrderWorld) {
       refundScript: scriptOf(refunded),
       ...more,
     };
-    const { order } = await worldOf().desk.create(wanted);
+    const { order } = await worldOf().customerOrders.create(wanted);
     const deposits = (await readDepositAddresses(worldOf().database.pool, order.id)).map(
       ({ script }) => script,
     );
-    const charge: Payment = { outputScript: order.script, value: Number(order.amount) };
+    const charge: NewOutput = { outputScript: order.script, value: Number(order.amount) };
     return { id: order.id, deposits, charge, quote: wanted.quote };
   }
 
-  const to = (outputScript: Uint8Array | undefined, { coin: { value } }: Held): Payment => ({
+  const to = (outputScript: Uint8Array | undefined, { coin: { value } }: Held): NewOutput => ({
     outputScript: outputScript!,
     value,
   });
@@ -98,7 +98,7 @@ export function lentParents(worldOf: () => OrderWorld) {
   const fee = 500;
 
   /** Spends what is held, in its order, and a coin for the rest. Its txid. */
-  async function send(held: readonly Held[], payments: readonly Payment[]): Promise<string> {
+  async function send(held: readonly Held[], payments: readonly NewOutput[]): Promise<string> {
     const coin = await worldOf().chain.coin();
     const paid = payments.reduce((sum, { value }) => sum + value, 0);
     const brought = held.reduce((sum, one) => sum + one.coin.value, coin.value);
@@ -136,7 +136,7 @@ export function lentParents(worldOf: () => OrderWorld) {
   }
 
   async function shown(id: string): Promise<ShownParents> {
-    const found = await worldOf().desk.read(id);
+    const found = await worldOf().customerOrders.read(id);
     return orderAnswer(found!.order, found!) as never;
   }
 

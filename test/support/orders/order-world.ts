@@ -13,7 +13,7 @@ import { genesisHeight } from '#kernel/primitives/height.ts';
 import { type BitcoinNode, connectNode } from '#node/bitcoin-node.ts';
 import { type Audit, auditOrders } from '#orders/audit/audit-orders.ts';
 import type { BumpPolicy } from '#orders/bumping/bump-round.ts';
-import { OrdersDesk } from '#orders/customers/customer-orders.ts';
+import { CustomerOrders } from '#orders/customers/customer-orders.ts';
 import { CustomerFiles } from '#orders/files/customer-files.ts';
 import { followOrders } from '#orders/following/follow-orders.ts';
 import { orderSteps } from '#orders/following/order-steps.ts';
@@ -43,13 +43,13 @@ import { makeTestWallet } from './test-wallet.ts';
 const settledMaxMs = 60_000;
 
 /**
- * A real node, its chain indexed, payments and orders followed as by `serve`, and the desk at which customers order.
+ * A real node, its chain indexed, payments and orders followed as by `serve`, and the orders of customers.
  */
 export class OrderWorld {
   readonly bitcoind: Bitcoind;
   readonly chain: RegtestChain;
   readonly database: TestDatabase;
-  readonly desk: OrdersDesk;
+  readonly customerOrders: CustomerOrders;
   readonly wallet: PublicWallet;
   /** Warnings and errors of what `follow` began. */
   readonly logged: string[] = [];
@@ -73,7 +73,7 @@ export class OrderWorld {
     this.database = parts.database;
     this.wallet = parts.wallet;
     this.#dir = parts.dir;
-    this.desk = new OrdersDesk({
+    this.customerOrders = new CustomerOrders({
       pool: parts.database.accessPool,
       keys: async () => orderKeys(parts.wallet),
       files: new CustomerFiles(join(parts.dir, 'files')),
@@ -181,7 +181,7 @@ export class OrderWorld {
   /** Settles when the order is in a state. */
   async until(id: string, state: string): Promise<void> {
     await this.eventually(async () => {
-      const found = await this.desk.read(id);
+      const found = await this.customerOrders.read(id);
       if (found?.order.state === state) return true;
       throw new Error(
         `order is ${found?.order.state}, not ${state}; ${JSON.stringify(found?.transactions.map(({ kind, refusal }) => ({ kind, refusal })))}\n${this.logged.join('')}`,
@@ -192,7 +192,7 @@ export class OrderWorld {
   /** Settles when the node has taken all transactions of these kinds that are stored for the order. */
   async sent(id: string, kinds: readonly OrderTransactionKind[] = orderTransactionKinds): Promise<void> {
     await this.eventually(async () => {
-      const found = await this.desk.read(id);
+      const found = await this.customerOrders.read(id);
       const made = found?.transactions.filter(({ kind }) => kinds.includes(kind)) ?? [];
       if (made.length > 0 && made.every(({ sentAt }) => sentAt !== null)) return true;
       throw new Error(

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { OrdersDesk } from '#orders/customers/customer-orders.ts';
+import { CustomerOrders } from '#orders/customers/customer-orders.ts';
 import { CustomerFiles } from '#orders/files/customer-files.ts';
 import { orderKeys } from '#orders/wallet-keys.ts';
 import { OutgoingHttp } from '#outgoing/outgoing-http.ts';
@@ -15,7 +15,7 @@ export interface OrdersAnswer<Body> {
   readonly headers: Readonly<Record<string, unknown>>;
 }
 
-/** The app with a desk at which orders are made. Nothing brings them on: there is no node. */
+/** The app, where customers make orders. Nothing brings them on: there is no node. */
 export interface OrdersApp extends HttpApp {
   /** Where it stores contents. */
   readonly filesDir: string;
@@ -41,7 +41,7 @@ export async function createOrdersApp(bytesADay: number | null = null): Promise<
         [Buffer.alloc(32)],
       );
       const wallet = new PublicWallet(await makeTestWallet(pool, join(folder.path, 'seed')));
-      return new OrdersDesk({
+      return new CustomerOrders({
         pool: accessPool,
         keys: async () => orderKeys(wallet),
         files: new CustomerFiles(filesDir),

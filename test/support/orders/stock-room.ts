@@ -79,7 +79,7 @@ export class StockRoom {
     const app = buildCheckedApp({
       ...readerParts(database.readers),
       node: bitcoind.rpc,
-      orders: world.desk,
+      orders: world.customerOrders,
       inventory: opened(database.readers),
       trustedProxies: [proxyAddress],
     });

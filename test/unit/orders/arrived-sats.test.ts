@@ -5,13 +5,13 @@ import { asHeight } from '#kernel/primitives/height.ts';
 import { storedTerms } from '#orders/order/stored-terms.ts';
 import { ArrivedSats, type OutputSats, type TraceSats } from '#orders/sats/arrived-sats.ts';
 import { type KnownSats, placeSats } from '#orders/sats/place-sats.ts';
-import type { Payment } from '#payments/payments.queries.ts';
+import type { WatchedPayment } from '#payments/payments.queries.ts';
 import { wantedOrder } from '#test/builders/wanted-order.ts';
 import { regtestSatributes } from '#test/support/regtest-satributes.ts';
 
 const hash = parseBlockHash('11'.repeat(32))!;
 const otherHash = parseBlockHash('22'.repeat(32))!;
-const paymentAt = (vout: number, block = hash): Payment => ({
+const paymentAt = (vout: number, block = hash): WatchedPayment => ({
   txid: parseTxid('ab'.repeat(32))!,
   vout,
   script: new Uint8Array(),
@@ -49,7 +49,7 @@ const answers = (...given: readonly (OutputSats | null | Error)[]): TraceSats =>
 const knownSats = (arrived: ArrivedSats): KnownSats => ({ arrived, satributes: regtestSatributes() });
 
 /** What is said once nothing is looked up any more. */
-async function settled(sats: ArrivedSats, payments: readonly Payment[]) {
+async function settled(sats: ArrivedSats, payments: readonly WatchedPayment[]) {
   for (;;) {
     const placed = placeSats(order, { payments, parents: [] }, knownSats(sats));
     if (placed.kind !== 'pending') return placed;

@@ -12,7 +12,7 @@ import { asTxid, displayHash } from '#kernel/primitives/hash.ts';
 import { asInscriptionKey } from '#kernel/primitives/inscription-key.ts';
 import { asSats, noSats } from '#kernel/primitives/sats.ts';
 import { envelopeScript } from '#test/builders/regtest/regtest-envelope.ts';
-import { type Coin, type Payment, transaction } from '#test/builders/regtest/regtest-transaction.ts';
+import { type Coin, type NewOutput, transaction } from '#test/builders/regtest/regtest-transaction.ts';
 
 const key = Buffer.alloc(32, 9);
 const coin = (value: number, vout = 0): Coin => ({ txid: 'ab'.repeat(32), vout, value, owner: 0 });
@@ -20,7 +20,7 @@ const revealing = (content: Parameters<typeof envelopeScript>[0], value = 10_000
   ...coin(value, vout),
   script: envelopeScript(content),
 });
-const bytesOf = (coins: readonly Coin[], payments: readonly Payment[]): Buffer =>
+const bytesOf = (coins: readonly Coin[], payments: readonly NewOutput[]): Buffer =>
   Buffer.from(transaction(coins, payments).hex, 'hex');
 const batchOf = (...transactions: Uint8Array[]): TransactionBatch => {
   const batch = TransactionBatch.of(transactions, key, 4_000_000);

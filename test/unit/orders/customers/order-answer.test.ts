@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { orderAnswer } from '#orders/customers/order-answer.ts';
 import type { Order } from '#orders/order/order.store.ts';
-import type { Payment } from '#payments/payments.queries.ts';
+import type { WatchedPayment } from '#payments/payments.queries.ts';
 
 const expiresAt = new Date(Date.UTC(2026, 0, 1));
 const order = {
@@ -16,10 +16,10 @@ const order = {
   quote: {},
 } as unknown as Order;
 
-const payment = (value: bigint, firstSeen: Date): Payment =>
-  ({ value, firstSeen, block: null, goneAt: null }) as unknown as Payment;
+const payment = (value: bigint, firstSeen: Date): WatchedPayment =>
+  ({ value, firstSeen, block: null, goneAt: null }) as unknown as WatchedPayment;
 
-const answerTo = (...payments: Payment[]): object =>
+const answerTo = (...payments: WatchedPayment[]): object =>
   orderAnswer(order, { files: [], transactions: [], payments, parents: [] });
 
 describe('what is missing of an order', () => {
