@@ -33,7 +33,7 @@ export default {
     room('utxos', '^src/utxos/', '^(src/(utxos|outgoing|chain|sat-ranges|kernel)|indexer/transaction)/'),
     room('inventory', '^src/inventory/', '^src/(inventory|utxos|chain|kernel)/'),
     room('wallet', '^src/wallet/', '^src/(wallet|kernel)/'),
-    room('orders', '^src/orders/', '^src/(orders|wallet|payments|webhooks|outgoing|kernel)/'),
+    room('orders', '^src/orders/', '^src/(orders|chain|inventory|wallet|payments|webhooks|outgoing|kernel)/'),
     room('webhooks', '^src/webhooks/', '^src/(webhooks|outgoing|kernel)/'),
     room('market', '^src/market/', '^src/(market|outgoing|chain|kernel)/'),
     {
