@@ -5,8 +5,8 @@ import { buildApp } from '#http/server/app.ts';
 import { networks } from '#kernel/primitives/network.ts';
 import { createPostgresEngine } from '#search/postgres/postgres-engine.ts';
 import { createSearchService } from '#search/service/search-service.ts';
+import { testOperations } from '#test/support/http/operations.ts';
 import { silentLogger } from '#test/support/http-app.ts';
-import { testOperations } from '#test/support/operations.ts';
 import type { Figure } from '../report.ts';
 import { median } from '../statistics.ts';
 

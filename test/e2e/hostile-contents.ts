@@ -1,6 +1,6 @@
 import { brotliCompressSync, constants, gzipSync, zstdCompressSync } from 'node:zlib';
 import { avif, bmp, gif, jpeg, png, webp } from '#test/builders/images.ts';
-import type { RowSpec } from '#test/support/chain/chain-rows.ts';
+import type { RowSpec } from '#test/support/chain/rows/chain-rows.ts';
 
 const bombBytes = 100_000_000;
 // a window of 64 kB is as good for one letter, and a quarter of the time

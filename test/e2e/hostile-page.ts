@@ -1,4 +1,4 @@
-import { idOf } from '#test/support/chain/chain-rows.ts';
+import { idOf } from '#test/support/chain/rows/chain-rows.ts';
 
 /** The page's `window.report`: the names of its attempts, and of those that succeeded. */
 export interface Report {

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { Browser, BrowserContext, Frame, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { idOf } from '#test/support/chain/chain-rows.ts';
+import { idOf } from '#test/support/chain/rows/chain-rows.ts';
 import { browserForTests, launchChromium } from '#test/support/chromium.ts';
+import { giveKey, type TestAccess, testAccess } from '#test/support/http/search-access.ts';
 import { createHttpApp, type HttpApp } from '#test/support/http-app.ts';
-import { giveKey, type TestAccess, testAccess } from '#test/support/search-access.ts';
 
 const executable = browserForTests();
 

@@ -2,7 +2,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { App } from '#http/server/app-dependencies.ts';
 import { browserForTests, launchChromium } from '#test/support/chromium.ts';
-import { createRoutesApp } from '#test/support/routes-app.ts';
+import { createRoutesApp } from '#test/support/http/routes-app.ts';
 
 const executable = browserForTests();
 

@@ -8,7 +8,7 @@ import { follow } from '#indexer/follow/follow.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
 import type { StartCounters } from '#kernel/contracts/block-source.ts';
 import { networks } from '#kernel/primitives/network.ts';
-import { GoldenChain } from '#test/support/chain/golden-chain.ts';
+import { GoldenChain } from '#test/support/chain/golden/golden-chain.ts';
 import { charmsShown, LedgerStore, satpointOf } from '#test/support/chain/ledger-store.ts';
 import { createTestDatabase } from '#test/support/database.ts';
 import { parseThreads } from '#test/support/parse-threads.ts';

@@ -21,7 +21,7 @@ import { displayHash } from '#kernel/primitives/hash.ts';
 import { asHeight } from '#kernel/primitives/height.ts';
 import { networks } from '#kernel/primitives/network.ts';
 import { outlineBlock, strippedTransaction } from '#test/builders/outline.ts';
-import { GoldenChain, type GoldenTip, goldenChainNames } from '#test/support/chain/golden-chain.ts';
+import { GoldenChain, type GoldenTip, goldenChainNames } from '#test/support/chain/golden/golden-chain.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { parseThreads } from '#test/support/parse-threads.ts';
 import { sampleStep } from '#test/support/property-runs.ts';

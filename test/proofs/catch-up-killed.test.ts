@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { catchUpFailpoints } from '#kernel/failpoint.ts';
-import type { CatchUpTask } from '#test/support/chain/catch-up-process.ts';
-import { CatchUpTests } from '#test/support/chain/catch-up-tests.ts';
-import { lastPaymentHash, statesOf } from '#test/support/chain/derived-states.ts';
-import { paymentsFrom } from '#test/support/chain/payments-table.ts';
+import type { CatchUpTask } from '#test/support/chain/derived/catch-up-process.ts';
+import { CatchUpTests } from '#test/support/chain/derived/catch-up-tests.ts';
+import { lastPaymentHash, statesOf } from '#test/support/chain/derived/derived-states.ts';
+import { paymentsFrom } from '#test/support/chain/derived/payments-table.ts';
 
-const processFile = fileURLToPath(new URL('../support/chain/catch-up-process.ts', import.meta.url));
+const processFile = fileURLToPath(new URL('../support/chain/derived/catch-up-process.ts', import.meta.url));
 type CatchUpFailpoint = (typeof catchUpFailpoints)[number];
 const chains = new CatchUpTests();
 const { best } = chains;

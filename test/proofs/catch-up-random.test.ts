@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { test } from 'vitest';
 import { undoAbove } from '#indexer/apply/undo.ts';
 import { asHeight, genesisHeight } from '#kernel/primitives/height.ts';
-import { CatchUpTests } from '#test/support/chain/catch-up-tests.ts';
-import { testDerivedTables } from '#test/support/chain/test-derived-tables.ts';
+import { CatchUpTests } from '#test/support/chain/derived/catch-up-tests.ts';
+import { testDerivedTables } from '#test/support/chain/derived/test-derived-tables.ts';
 import { propertyBounds } from '#test/support/property-runs.ts';
 
 const chains = new CatchUpTests();

@@ -45,7 +45,7 @@ async function ask(url: string, sql: string): Promise<unknown> {
 
 /** Starts a process that owns the server of the folder, and gives it and the server's URL. */
 async function startOwner(): Promise<{ owner: ChildProcess; url: string }> {
-  const owner = spawn(process.execPath, ['test/support/postgres-owner.ts', dataDir], {
+  const owner = spawn(process.execPath, ['test/support/postgres/postgres-owner.ts', dataDir], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   children.push(owner);

@@ -2,7 +2,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { png } from '#test/builders/images.ts';
 import { addressFlood, bombs, hogs } from '#test/e2e/hostile-contents.ts';
-import { idOf } from '#test/support/chain/chain-rows.ts';
+import { idOf } from '#test/support/chain/rows/chain-rows.ts';
 import { browserForTests, launchChromium } from '#test/support/chromium.ts';
 import { createHttpApp, type HttpApp } from '#test/support/http-app.ts';
 

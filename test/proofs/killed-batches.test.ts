@@ -9,7 +9,7 @@ import { migrate } from '#kernel/pg/migrate.ts';
 import { seededRandom, shuffled } from '#test/builders/random.ts';
 import { ChaosDatabase } from '#test/chaos/chaos-database.ts';
 import { comparisonWith, pinFingerprintKey } from '#test/support/chain/chain-dump.ts';
-import { GoldenChain } from '#test/support/chain/golden-chain.ts';
+import { GoldenChain } from '#test/support/chain/golden/golden-chain.ts';
 import { indexFolder, indexTests } from '#test/support/chain/index-tests.ts';
 import type { SeamTask } from '#test/support/chain/seam-process.ts';
 import { type DataDir, makeUsedDataDir } from '#test/support/data-dir.ts';

@@ -9,7 +9,7 @@ import {
   scriptOf,
   transaction,
 } from '#test/builders/regtest/regtest-transaction.ts';
-import { alice, bob, carol, listed, platform, postage } from '#test/support/chain/trades.ts';
+import { alice, bob, carol, listed, platform, postage } from '#test/support/sales/trades.ts';
 import { type IndexedNode, startIndexedNode } from '#test/support/utxos/indexed-node.ts';
 
 /** Of each class, shared by its kinds: transactions that a wallet signs, in blocks that a real node takes. */

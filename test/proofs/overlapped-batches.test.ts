@@ -7,11 +7,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { ParsedBlock } from '#indexer/workers/parse-pool.ts';
 import { seams } from '#kernel/failpoint.ts';
 import { comparisonWith } from '#test/support/chain/chain-dump.ts';
-import { GoldenChain, goldenChainNames } from '#test/support/chain/golden-chain.ts';
+import { GoldenChain, goldenChainNames } from '#test/support/chain/golden/golden-chain.ts';
 import { parseFolder, writeInBatches } from '#test/support/chain/overlapped-batches.ts';
-import { SoldChain } from '#test/support/chain/sold-chain.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { propertyBounds, sampleStep } from '#test/support/property-runs.ts';
+import { SoldChain } from '#test/support/sales/sold-chain.ts';
 
 let root: string;
 const databases: TestDatabase[] = [];

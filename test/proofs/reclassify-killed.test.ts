@@ -6,13 +6,13 @@ import { expect, test } from 'vitest';
 import { storedSaleKind } from '#chain/events/sale-texts.queries.ts';
 import { catchUpFailpoints } from '#kernel/failpoint.ts';
 import { asHeight } from '#kernel/primitives/height.ts';
-import type { CatchUpTask } from '#test/support/chain/catch-up-process.ts';
-import { readHashes } from '#test/support/chain/event-rows.ts';
-import { ageSales, type Branch, bestHeight, SoldChain } from '#test/support/chain/sold-chain.ts';
+import type { CatchUpTask } from '#test/support/chain/derived/catch-up-process.ts';
+import { readHashes } from '#test/support/chain/events/event-rows.ts';
 import type { TestDatabase } from '#test/support/database.ts';
 import { propertyBounds } from '#test/support/property-runs.ts';
+import { ageSales, type Branch, bestHeight, SoldChain } from '#test/support/sales/sold-chain.ts';
 
-const processFile = fileURLToPath(new URL('../support/chain/catch-up-process.ts', import.meta.url));
+const processFile = fileURLToPath(new URL('../support/chain/derived/catch-up-process.ts', import.meta.url));
 const chain = new SoldChain('reclassify killed');
 
 interface State {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { asHeight } from '#kernel/primitives/height.ts';
 import { subsidyAt } from '#kernel/primitives/network.ts';
-import { SatStore } from '#test/support/chain/sat-store.ts';
+import { SatStore } from '#test/support/chain/sats/sat-store.ts';
 
 /**
  * A `blk*.dat` of mainnet's first blocks in chain order, as a node of 2009 wrote it: `npm run test:proofs` does not have

@@ -9,7 +9,7 @@ import type { Difference } from '#indexer/verify/difference.ts';
 import { type Verified, verifyChain } from '#indexer/verify/verify-chain.ts';
 import { asHeight, type Height } from '#kernel/primitives/height.ts';
 import { dumpChain, holdWriterLock, pinFingerprintKey } from '#test/support/chain/chain-dump.ts';
-import { GoldenChain } from '#test/support/chain/golden-chain.ts';
+import { GoldenChain } from '#test/support/chain/golden/golden-chain.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { SimulatedNode } from '#test/support/node/simulated-node.ts';
 import { parseThreads } from '#test/support/parse-threads.ts';

@@ -12,10 +12,10 @@ import { type NetworkName, networks } from '#kernel/primitives/network.ts';
 import type { CustomerOrders } from '#orders/customers/customer-orders.ts';
 import { createPostgresEngine } from '#search/postgres/postgres-engine.ts';
 import { createSearchService } from '#search/service/search-service.ts';
-import { buildCheckedApp } from '#test/support/checked-app.ts';
-import { type BlockSpec, insertChain } from './chain/chain-rows.ts';
+import { type BlockSpec, insertChain } from './chain/rows/chain-rows.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
-import { testOperations } from './operations.ts';
+import { buildCheckedApp } from './http/checked-app.ts';
+import { testOperations } from './http/operations.ts';
 
 export interface HttpApp {
   readonly app: App;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Scope, scopes } from '#accounts/api-key.ts';
 import type { Admission } from '#accounts/search-access.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
-import { giveKey, type TestAccess, testAccess } from '#test/support/search-access.ts';
+import { giveKey, type TestAccess, testAccess } from '#test/support/http/search-access.ts';
 
 let database: TestDatabase;
 let given: TestAccess;

@@ -10,8 +10,8 @@ import {
 } from '#chain/outputs/address.queries.ts';
 import { inscriptionsOutside } from '#chain/outputs/output.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
+import { ownerScript, writeListedRows } from '#test/support/chain/rows/listed-rows.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
-import { ownerScript, writeListedRows } from '#test/support/listed-rows.ts';
 
 let database: TestDatabase;
 

@@ -7,7 +7,11 @@ import { childPage, childrenFrom } from '#chain/inscriptions/relative.queries.ts
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { ensureSecondaryIndexes } from '#indexer/apply/secondary-indexes.ts';
 import { asInscriptionKey, type InscriptionKey } from '#kernel/primitives/inscription-key.ts';
-import { type Child, countChildren, discountChildren } from '#test/support/chain/parent-children-rows.ts';
+import {
+  type Child,
+  countChildren,
+  discountChildren,
+} from '#test/support/chain/rows/parent-children-rows.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { propertyBounds } from '#test/support/property-runs.ts';
 

@@ -4,7 +4,7 @@ import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { runeIndexes } from '#indexer/derived/runes/rune-indexes.ts';
 import { asHeight } from '#kernel/primitives/height.ts';
 import { seededRandom } from '#test/builders/random.ts';
-import { insertChain } from '#test/support/chain/chain-rows.ts';
+import { insertChain } from '#test/support/chain/rows/chain-rows.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 
 interface Balance {

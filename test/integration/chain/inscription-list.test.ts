@@ -8,14 +8,14 @@ import { ensureSecondaryIndexes } from '#indexer/apply/secondary-indexes.ts';
 import { asTxid } from '#kernel/primitives/hash.ts';
 import { asHeight } from '#kernel/primitives/height.ts';
 import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import {
   jubileeHeight,
   type ListedRow,
   listedRow,
   ownerScript,
   writeListedRows,
-} from '#test/support/listed-rows.ts';
+} from '#test/support/chain/rows/listed-rows.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { propertyBounds } from '#test/support/property-runs.ts';
 
 const shape = { count: 24_000, perBlock: 40 };

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { OrdLists } from '#chain/inscriptions/ord-lists.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { createPool } from '#kernel/pg/pool.ts';
-import { insertChain } from '#test/support/chain/chain-rows.ts';
+import { insertChain } from '#test/support/chain/rows/chain-rows.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 
 let database: TestDatabase;

@@ -4,11 +4,11 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { keyMemoryMs } from '#accounts/key-directory.ts';
 import { leaseCap, leaseMs } from '#accounts/rate-limiter.ts';
 import { usageFlushMs } from '#accounts/usage-counter.ts';
-import { insertChain } from '#test/support/chain/chain-rows.ts';
+import { insertChain } from '#test/support/chain/rows/chain-rows.ts';
 import { makeDataDir } from '#test/support/data-dir.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { giveKey } from '#test/support/http/search-access.ts';
 import { type CliProcess, type CliResult, runCli, startCli } from '#test/support/run-cli.ts';
-import { giveKey } from '#test/support/search-access.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
 let database: TestDatabase;

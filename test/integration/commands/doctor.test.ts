@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { GoldenChain } from '#test/support/chain/golden-chain.ts';
+import { GoldenChain } from '#test/support/chain/golden/golden-chain.ts';
 import { createFilledDatabase, type FilledDatabase, type TestDatabase } from '#test/support/database.ts';
 import { type CliProcess, type CliResult, runCli, startCli } from '#test/support/run-cli.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { ageSales, bestHeight, SoldChain } from '#test/support/chain/sold-chain.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { type CliResult, runCli, startCli } from '#test/support/run-cli.ts';
+import { ageSales, bestHeight, SoldChain } from '#test/support/sales/sold-chain.ts';
 
 const chain = new SoldChain('reclassify command');
 

@@ -7,7 +7,7 @@ import { openFolderSource } from '#indexer/source/folder-source.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { shownError } from '#kernel/logger.ts';
 import { connectNode } from '#node/bitcoin-node.ts';
-import { GoldenChain } from '#test/support/chain/golden-chain.ts';
+import { GoldenChain } from '#test/support/chain/golden/golden-chain.ts';
 import { makeDataDir } from '#test/support/data-dir.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { type CliProcess, startCli } from '#test/support/run-cli.ts';

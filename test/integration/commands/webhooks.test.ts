@@ -1,7 +1,7 @@
 import { readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { insertChain } from '#test/support/chain/chain-rows.ts';
+import { insertChain } from '#test/support/chain/rows/chain-rows.ts';
 import { type DataDir, makeDataDir } from '#test/support/data-dir.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { type CliProcess, runCli, startCli } from '#test/support/run-cli.ts';

@@ -14,7 +14,7 @@ beforeEach(async () => {
 afterEach(() => folder.remove());
 
 test('index takes over the Postgres of a killed process: it migrates it, and ends it', async () => {
-  const owner = spawn(process.execPath, ['test/support/postgres-owner.ts', folder.path], {
+  const owner = spawn(process.execPath, ['test/support/postgres/postgres-owner.ts', folder.path], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const [line] = (await once(owner.stdout, 'data')) as [Buffer];

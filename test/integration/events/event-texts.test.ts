@@ -11,9 +11,9 @@ import { eventKinds } from '#indexer/events/event-kinds.ts';
 import { follow } from '#indexer/follow/follow.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
 import { networks } from '#kernel/primitives/network.ts';
-import { referenceEvents } from '#test/support/chain/event-reference.ts';
-import { readHashes, readOutbox, textsOfTables } from '#test/support/chain/event-rows.ts';
-import { GoldenChain, goldenChainNames } from '#test/support/chain/golden-chain.ts';
+import { referenceEvents } from '#test/support/chain/events/event-reference.ts';
+import { readHashes, readOutbox, textsOfTables } from '#test/support/chain/events/event-rows.ts';
+import { GoldenChain, goldenChainNames } from '#test/support/chain/golden/golden-chain.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { parseThreads } from '#test/support/parse-threads.ts';
 

@@ -11,7 +11,7 @@ import { regtestGenesis } from '#test/builders/block.ts';
 import { BlockFolder, SpentWriter } from '#test/builders/block-folder.ts';
 import type { ModelBlock } from '#test/chaos/chain-state.ts';
 import { RandomBlocks } from '#test/chaos/random-blocks.ts';
-import { readHashes, readOutbox, textsOfTables } from '#test/support/chain/event-rows.ts';
+import { readHashes, readOutbox, textsOfTables } from '#test/support/chain/events/event-rows.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { parseThreads } from '#test/support/parse-threads.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';

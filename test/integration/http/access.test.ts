@@ -4,8 +4,13 @@ import { revokeKeys } from '#accounts/account.store.ts';
 import { newApiKey } from '#accounts/api-key.ts';
 import { keyMemoryMs } from '#accounts/key-directory.ts';
 import { usageSince } from '#accounts/usage.store.ts';
+import {
+  type AccessOptions,
+  giveKey,
+  type TestAccess,
+  testAccess,
+} from '#test/support/http/search-access.ts';
 import { createHttpApp, type HttpApp } from '#test/support/http-app.ts';
-import { type AccessOptions, giveKey, type TestAccess, testAccess } from '#test/support/search-access.ts';
 
 let http: HttpApp;
 let given: TestAccess;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { SearchService } from '#kernel/contracts/search-service.ts';
-import { idOf } from '#test/support/chain/chain-rows.ts';
+import { idOf } from '#test/support/chain/rows/chain-rows.ts';
 import { createHttpApp, type HttpApp, type SearchBody } from '#test/support/http-app.ts';
 
 const wild = `100%_of \\ 'single' "double" – Ünïcödé 🟠 nul:\0:`;

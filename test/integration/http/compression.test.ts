@@ -11,8 +11,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { follow } from '#indexer/follow/follow.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
 import { asHeight } from '#kernel/primitives/height.ts';
-import { idOf } from '#test/support/chain/chain-rows.ts';
-import { GoldenChain } from '#test/support/chain/golden-chain.ts';
+import { GoldenChain } from '#test/support/chain/golden/golden-chain.ts';
+import { idOf } from '#test/support/chain/rows/chain-rows.ts';
 import { makeDataDir } from '#test/support/data-dir.ts';
 import { createHttpApp, type HttpApp } from '#test/support/http-app.ts';
 import { parseThreads } from '#test/support/parse-threads.ts';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createHttpApp, type HttpApp } from '#test/support/http-app.ts';
-import { whileLocked } from '#test/support/locked-tables.ts';
+import { whileLocked } from '#test/support/postgres/locked-tables.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
 const budgets = { connections: 8, connectionsEach: 5 };

@@ -4,9 +4,9 @@ import type pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { ContentReads, pieceBytes } from '#http/content/content-reads.ts';
 import { createPool } from '#kernel/pg/pool.ts';
-import { idOf } from '#test/support/chain/chain-rows.ts';
+import { idOf } from '#test/support/chain/rows/chain-rows.ts';
 import { createHttpApp, type HttpApp } from '#test/support/http-app.ts';
-import { whileLocked } from '#test/support/locked-tables.ts';
+import { whileLocked } from '#test/support/postgres/locked-tables.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
 /** More than the buffers of two sockets take where nobody reads. */

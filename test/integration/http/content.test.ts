@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findContent, readBodyPart } from '#chain/inscriptions/content.queries.ts';
 import { asTxid } from '#kernel/primitives/hash.ts';
 import { jpeg, png as pngOf } from '#test/builders/images.ts';
-import { idOf, txidOf } from '#test/support/chain/chain-rows.ts';
+import { idOf, txidOf } from '#test/support/chain/rows/chain-rows.ts';
 import { createHttpApp, type HttpApp } from '#test/support/http-app.ts';
 
 const png = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0xff, 0x00, 0x80]);

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { giveKey, type TestAccess, testAccess } from '#test/support/http/search-access.ts';
 import { createHttpApp, type HttpApp } from '#test/support/http-app.ts';
-import { giveKey, type TestAccess, testAccess } from '#test/support/search-access.ts';
 
 let http: HttpApp;
 let given: TestAccess;

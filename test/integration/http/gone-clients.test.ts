@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { SearchService } from '#kernel/contracts/search-service.ts';
-import { idOf } from '#test/support/chain/chain-rows.ts';
+import { idOf } from '#test/support/chain/rows/chain-rows.ts';
 import { createHttpApp, type HttpApp, type HttpAppOptions } from '#test/support/http-app.ts';
-import { whileLocked } from '#test/support/locked-tables.ts';
 import { createOrdersApp } from '#test/support/orders/orders-app.ts';
+import { whileLocked } from '#test/support/postgres/locked-tables.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
 type Headers = Readonly<Record<string, string>>;

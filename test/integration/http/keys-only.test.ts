@@ -2,8 +2,8 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { revokeKeys } from '#accounts/account.store.ts';
 import { newApiKey } from '#accounts/api-key.ts';
 import { keyMemoryMs } from '#accounts/key-directory.ts';
+import { giveKey, type TestAccess, testAccess } from '#test/support/http/search-access.ts';
 import { createHttpApp, type HttpApp } from '#test/support/http-app.ts';
-import { giveKey, type TestAccess, testAccess } from '#test/support/search-access.ts';
 
 const given: TestAccess[] = [];
 let http: HttpApp;

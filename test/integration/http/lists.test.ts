@@ -7,12 +7,12 @@ import { follow } from '#indexer/follow/follow.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
 import { scriptToAddress } from '#kernel/bitcoin/address.ts';
 import { networks } from '#kernel/primitives/network.ts';
-import { GoldenChain, type OrdInscription } from '#test/support/chain/golden-chain.ts';
+import { GoldenChain, type OrdInscription } from '#test/support/chain/golden/golden-chain.ts';
 import { naiveOutputs } from '#test/support/chain/output-chain.ts';
-import { buildCheckedApp } from '#test/support/checked-app.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { buildCheckedApp } from '#test/support/http/checked-app.ts';
+import { readerParts } from '#test/support/http/reader-parts.ts';
 import { parseThreads } from '#test/support/parse-threads.ts';
-import { readerParts } from '#test/support/reader-parts.ts';
 
 const golden = new GoldenChain('reorg-1');
 const tips = golden.tips();

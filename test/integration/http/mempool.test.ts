@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { pendingRows, setPending } from '#test/support/chain/pending-rows.ts';
+import { pendingRows, setPending } from '#test/support/chain/rows/pending-rows.ts';
 import { createHttpApp, type HttpApp } from '#test/support/http-app.ts';
 import { testTxid, text } from '#test/support/search/search-rows.ts';
 

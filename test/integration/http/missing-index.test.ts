@@ -3,10 +3,10 @@ import type { App } from '#http/server/app-dependencies.ts';
 import { ensureSecondaryIndexes } from '#indexer/apply/secondary-indexes.ts';
 import { scriptToAddress } from '#kernel/bitcoin/address.ts';
 import { networks } from '#kernel/primitives/network.ts';
-import { buildCheckedApp } from '#test/support/checked-app.ts';
+import { ownerScript, writeListedRows } from '#test/support/chain/rows/listed-rows.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
-import { ownerScript, writeListedRows } from '#test/support/listed-rows.ts';
-import { readerParts } from '#test/support/reader-parts.ts';
+import { buildCheckedApp } from '#test/support/http/checked-app.ts';
+import { readerParts } from '#test/support/http/reader-parts.ts';
 
 let database: TestDatabase;
 let app: App;

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { idOf } from '#test/support/chain/chain-rows.ts';
+import { idOf } from '#test/support/chain/rows/chain-rows.ts';
 import { createHttpApp, type HttpApp } from '#test/support/http-app.ts';
 
 interface Parameter {

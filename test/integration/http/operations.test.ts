@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { createHealth } from '#kernel/health.ts';
 import { holdWriterLock } from '#test/support/chain/chain-dump.ts';
-import { blockHashOf } from '#test/support/chain/chain-rows.ts';
+import { blockHashOf } from '#test/support/chain/rows/chain-rows.ts';
 import { createHttpApp, type HttpApp, type HttpAppOptions } from '#test/support/http-app.ts';
 
 let http: HttpApp | null = null;

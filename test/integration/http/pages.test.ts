@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { charms } from '#kernel/primitives/charm.ts';
 import { curses } from '#kernel/primitives/curse.ts';
-import { blockHashOf, idOf } from '#test/support/chain/chain-rows.ts';
+import { blockHashOf, idOf } from '#test/support/chain/rows/chain-rows.ts';
 import { createHttpApp, type HttpApp } from '#test/support/http-app.ts';
 
 const html = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { standingOf } from '#inventory/inventory-standing.ts';
-import { idOf } from '#test/support/chain/chain-rows.ts';
+import { idOf } from '#test/support/chain/rows/chain-rows.ts';
+import { type TestAccess, testAccess } from '#test/support/http/search-access.ts';
 import { createHttpApp, type HttpApp } from '#test/support/http-app.ts';
-import { type TestAccess, testAccess } from '#test/support/search-access.ts';
 
 const receiver = 'bcrt1p5cyxnuxmeuwuvkwfem96lqzszd02n6xdcjrs20cac6yqjjwudpxqvg32hk';
 const p2wpkh = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080';

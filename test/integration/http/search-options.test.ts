@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Highlight } from '#kernel/contracts/search-service.ts';
 import { charms } from '#kernel/primitives/charm.ts';
-import { blockHashOf, idOf } from '#test/support/chain/chain-rows.ts';
+import { blockHashOf, idOf } from '#test/support/chain/rows/chain-rows.ts';
 import { createHttpApp, type HttpApp, type SearchBody } from '#test/support/http-app.ts';
 
 const long = `${'–'.repeat(4_000)} a needle far behind, and more`;

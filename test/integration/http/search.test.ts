@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { blockHashOf, idOf, txidOf } from '#test/support/chain/chain-rows.ts';
+import { blockHashOf, idOf, txidOf } from '#test/support/chain/rows/chain-rows.ts';
 import { createHttpApp, type HttpApp, type SearchBody } from '#test/support/http-app.ts';
 
 const hexOf = (text: string): string => createHash('sha256').update(text).digest('hex');

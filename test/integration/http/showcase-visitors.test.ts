@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createHttpApp, type HttpApp } from '#test/support/http-app.ts';
-import { whileLocked } from '#test/support/locked-tables.ts';
+import { whileLocked } from '#test/support/postgres/locked-tables.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
 let http: HttpApp;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { connectClient } from '#kernel/pg/pool.ts';
 import { createHttpApp, type HttpApp } from '#test/support/http-app.ts';
-import { whileLocked } from '#test/support/locked-tables.ts';
+import { whileLocked } from '#test/support/postgres/locked-tables.ts';
 
 let http: HttpApp;
 beforeAll(async () => {

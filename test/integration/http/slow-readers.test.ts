@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { addLargeAnswer, largeBody } from '#test/support/http/large-answer.ts';
 import { createHttpApp, type HttpApp } from '#test/support/http-app.ts';
-import { addLargeAnswer, largeBody } from '#test/support/large-answer.ts';
 
 let http: HttpApp;
 let port: number;

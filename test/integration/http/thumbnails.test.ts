@@ -7,8 +7,8 @@ import type { LightMyRequestResponse } from 'fastify';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { gif, jpeg, png } from '#test/builders/images.ts';
-import { idOf, txidOf } from '#test/support/chain/chain-rows.ts';
-import { pendingRows, setPending } from '#test/support/chain/pending-rows.ts';
+import { idOf, txidOf } from '#test/support/chain/rows/chain-rows.ts';
+import { pendingRows, setPending } from '#test/support/chain/rows/pending-rows.ts';
 import { createHttpApp, type HttpApp } from '#test/support/http-app.ts';
 import { text } from '#test/support/search/search-rows.ts';
 

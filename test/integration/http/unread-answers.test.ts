@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { brotliDecompressSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { idOf } from '#test/support/chain/chain-rows.ts';
+import { idOf } from '#test/support/chain/rows/chain-rows.ts';
+import { addLargeAnswer, largeBody } from '#test/support/http/large-answer.ts';
 import { createHttpApp, type HttpApp } from '#test/support/http-app.ts';
-import { addLargeAnswer, largeBody } from '#test/support/large-answer.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
 const answerBytes = largeBody.length;

@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import { createPool } from '#kernel/pg/pool.ts';
 import { seededRandom } from '#test/builders/random.ts';
 import { comparisonWith } from '#test/support/chain/chain-dump.ts';
-import { GoldenChain } from '#test/support/chain/golden-chain.ts';
+import { GoldenChain } from '#test/support/chain/golden/golden-chain.ts';
 import { indexFolder, indexTests } from '#test/support/chain/index-tests.ts';
-import { CuttingProxy } from '#test/support/cutting-proxy.ts';
+import { CuttingProxy } from '#test/support/postgres/cutting-proxy.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
 
 const { freshDatabase, folderOf } = indexTests();

@@ -6,7 +6,7 @@ import { displayHash } from '#kernel/primitives/hash.ts';
 import { connectNode } from '#node/bitcoin-node.ts';
 import { RegtestChain } from '#test/builders/regtest/regtest-chain.ts';
 import { dumpChain, pinFingerprintKey } from '#test/support/chain/chain-dump.ts';
-import { GoldenChain } from '#test/support/chain/golden-chain.ts';
+import { GoldenChain } from '#test/support/chain/golden/golden-chain.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { type Bitcoind, startBitcoind } from '#test/support/node/bitcoind.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';

@@ -15,7 +15,7 @@ import { displayHash } from '#kernel/primitives/hash.ts';
 import { asHeight } from '#kernel/primitives/height.ts';
 import { SearchDemand } from '#kernel/search-demand.ts';
 import { dumpChain, holdWriterLock, pinFingerprintKey } from '#test/support/chain/chain-dump.ts';
-import { GoldenChain } from '#test/support/chain/golden-chain.ts';
+import { GoldenChain } from '#test/support/chain/golden/golden-chain.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { startFollower as start } from '#test/support/node/running-follower.ts';
 import { SimulatedNode } from '#test/support/node/simulated-node.ts';

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { missingIndexes } from '#indexer/apply/secondary-indexes.ts';
 import { asHeight } from '#kernel/primitives/height.ts';
 import { dumpChain } from '#test/support/chain/chain-dump.ts';
-import { GoldenChain } from '#test/support/chain/golden-chain.ts';
+import { GoldenChain } from '#test/support/chain/golden/golden-chain.ts';
 import { indexFolder, indexTests } from '#test/support/chain/index-tests.ts';
 import type { TestDatabase } from '#test/support/database.ts';
 

@@ -8,7 +8,7 @@ import type { FollowOptions } from '#indexer/follow/follow-options.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
 import { asHeight } from '#kernel/primitives/height.ts';
 import { dumpChain, pinFingerprintKey } from '#test/support/chain/chain-dump.ts';
-import { GoldenChain } from '#test/support/chain/golden-chain.ts';
+import { GoldenChain } from '#test/support/chain/golden/golden-chain.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { parseThreads } from '#test/support/parse-threads.ts';
 

@@ -9,7 +9,7 @@ import { asHeight } from '#kernel/primitives/height.ts';
 import { BlockBuilder } from '#test/builders/block.ts';
 import { BlockFolder } from '#test/builders/block-folder.ts';
 import { pinFingerprintKey } from '#test/support/chain/chain-dump.ts';
-import { GoldenChain } from '#test/support/chain/golden-chain.ts';
+import { GoldenChain } from '#test/support/chain/golden/golden-chain.ts';
 import {
   genesis,
   naiveOutputs,

@@ -15,8 +15,8 @@ import { pageOfSales } from '#market/sales/sale-places.ts';
 import type { Marker } from '#search/elastic/server/marker.ts';
 import { readBlockUpTo, readPosition } from '#search/sync/outbox.ts';
 import { planStep } from '#search/sync/sync-plan.ts';
-import { ageSales, bestHeight, forkHeight, SoldChain } from '#test/support/chain/sold-chain.ts';
 import type { TestDatabase } from '#test/support/database.ts';
+import { ageSales, bestHeight, forkHeight, SoldChain } from '#test/support/sales/sold-chain.ts';
 
 const chain = new SoldChain('reclassify');
 

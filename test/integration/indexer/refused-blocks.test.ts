@@ -6,7 +6,7 @@ import { asHeight } from '#kernel/primitives/height.ts';
 import { BlockBuilder, mineHeader, regtestGenesis } from '#test/builders/block.ts';
 import { BlockFolder } from '#test/builders/block-folder.ts';
 import { dumpChain, holdWriterLock, pinFingerprintKey } from '#test/support/chain/chain-dump.ts';
-import { GoldenChain } from '#test/support/chain/golden-chain.ts';
+import { GoldenChain } from '#test/support/chain/golden/golden-chain.ts';
 import { indexFolder, indexTests } from '#test/support/chain/index-tests.ts';
 import { createFilledDatabase, type FilledDatabase, type TestDatabase } from '#test/support/database.ts';
 

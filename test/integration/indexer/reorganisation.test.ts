@@ -3,7 +3,7 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { undoAbove } from '#indexer/apply/undo.ts';
 import { asHeight } from '#kernel/primitives/height.ts';
 import { dumpChain, pinFingerprintKey } from '#test/support/chain/chain-dump.ts';
-import { GoldenChain } from '#test/support/chain/golden-chain.ts';
+import { GoldenChain } from '#test/support/chain/golden/golden-chain.ts';
 import { indexFolder, indexTests } from '#test/support/chain/index-tests.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { propertyBounds } from '#test/support/property-runs.ts';

@@ -16,10 +16,10 @@ import {
   scriptOf,
   transaction,
 } from '#test/builders/regtest/regtest-transaction.ts';
-import { readHashes, textsOfTables } from '#test/support/chain/event-rows.ts';
-import { alice, bob, carol, listed, pairType, postage, Trades } from '#test/support/chain/trades.ts';
+import { readHashes, textsOfTables } from '#test/support/chain/events/event-rows.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { parseThreads } from '#test/support/parse-threads.ts';
+import { alice, bob, carol, listed, pairType, postage, Trades } from '#test/support/sales/trades.ts';
 import { type IndexedNode, startIndexedNode } from '#test/support/utxos/indexed-node.ts';
 
 let node: IndexedNode;

@@ -11,8 +11,8 @@ import { openFolderSource } from '#indexer/source/folder-source.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { asHeight, genesisHeight } from '#kernel/primitives/height.ts';
 import { dumpChain, pinFingerprintKey } from '#test/support/chain/chain-dump.ts';
-import { readHashes, readOutbox } from '#test/support/chain/event-rows.ts';
-import { GoldenChain } from '#test/support/chain/golden-chain.ts';
+import { readHashes, readOutbox } from '#test/support/chain/events/event-rows.ts';
+import { GoldenChain } from '#test/support/chain/golden/golden-chain.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { parseThreads } from '#test/support/parse-threads.ts';
 

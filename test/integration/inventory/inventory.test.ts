@@ -15,10 +15,10 @@ import {
   scriptOf,
   transaction,
 } from '#test/builders/regtest/regtest-transaction.ts';
-import { testAsker } from '#test/support/asker.ts';
-import { buildCheckedApp } from '#test/support/checked-app.ts';
+import { testAsker } from '#test/support/http/asker.ts';
+import { buildCheckedApp } from '#test/support/http/checked-app.ts';
+import { readerParts } from '#test/support/http/reader-parts.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
-import { readerParts } from '#test/support/reader-parts.ts';
 import { regtestSatributes } from '#test/support/regtest-satributes.ts';
 import { runCli } from '#test/support/run-cli.ts';
 import { type IndexedNode, startIndexedNode } from '#test/support/utxos/indexed-node.ts';

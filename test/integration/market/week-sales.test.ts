@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { WeekSales } from '#market/sales/week-sales.ts';
-import { insertChain } from '#test/support/chain/chain-rows.ts';
+import { insertChain } from '#test/support/chain/rows/chain-rows.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 
 const daySeconds = 86_400;

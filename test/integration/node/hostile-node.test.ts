@@ -6,7 +6,7 @@ import { parseBlockHash } from '#kernel/primitives/hash.ts';
 import { asHeight } from '#kernel/primitives/height.ts';
 import { connectNode } from '#node/bitcoin-node.ts';
 import type { NodeSettings } from '#node/node-settings.ts';
-import { GoldenChain } from '#test/support/chain/golden-chain.ts';
+import { GoldenChain } from '#test/support/chain/golden/golden-chain.ts';
 
 type Answer = (request: IncomingMessage, response: ServerResponse, body: string) => void;
 

@@ -10,7 +10,7 @@ import { displayHash } from '#kernel/primitives/hash.ts';
 import { asHeight } from '#kernel/primitives/height.ts';
 import { followPayments } from '#payments/follow/follow-payments.ts';
 import { countUnscanned, watchScripts } from '#payments/store/watches.store.ts';
-import { GoldenChain } from '#test/support/chain/golden-chain.ts';
+import { GoldenChain } from '#test/support/chain/golden/golden-chain.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 

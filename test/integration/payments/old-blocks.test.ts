@@ -8,7 +8,7 @@ import { asHeight } from '#kernel/primitives/height.ts';
 import { PaymentsSession } from '#payments/follow/payments-session.ts';
 import { readPayments } from '#payments/payments.queries.ts';
 import { watchScripts } from '#payments/store/watches.store.ts';
-import { GoldenChain } from '#test/support/chain/golden-chain.ts';
+import { GoldenChain } from '#test/support/chain/golden/golden-chain.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { SimulatedNode } from '#test/support/node/simulated-node.ts';
 

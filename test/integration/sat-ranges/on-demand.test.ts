@@ -13,15 +13,15 @@ import { connectNode } from '#node/bitcoin-node.ts';
 import { NodeTraceSource } from '#sat-ranges/node-trace-source.ts';
 import { SatTracer } from '#sat-ranges/sat-tracer.ts';
 import { openSatTracer } from '#src/app/sat-tracer.ts';
-import { GoldenChain } from '#test/support/chain/golden-chain.ts';
-import { sizeOf } from '#test/support/chain/sat-chain.ts';
-import { buildCheckedApp } from '#test/support/checked-app.ts';
+import { GoldenChain } from '#test/support/chain/golden/golden-chain.ts';
+import { sizeOf } from '#test/support/chain/sats/sat-chain.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { buildCheckedApp } from '#test/support/http/checked-app.ts';
+import { readerParts } from '#test/support/http/reader-parts.ts';
 import { type Bitcoind, startBitcoind } from '#test/support/node/bitcoind.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 import { parseThreads } from '#test/support/parse-threads.ts';
 import { sampleStep } from '#test/support/property-runs.ts';
-import { readerParts } from '#test/support/reader-parts.ts';
 import { utxosOfIndex } from '#test/support/utxos/utxos-of-index.ts';
 
 /** The chains fed to a real node. All of them take minutes. */

@@ -17,7 +17,7 @@ import {
 } from '#search/elastic/server/search-index.ts';
 import { hashTerm, needleClauses } from '#search/elastic/text-query.ts';
 import { galleryTerm } from '#search/text/index-term.ts';
-import { idOf, insertChain } from '#test/support/chain/chain-rows.ts';
+import { idOf, insertChain } from '#test/support/chain/rows/chain-rows.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { hasElasticsearch } from '#test/support/elasticsearch/elasticsearch.ts';
 import { sharedElasticsearch } from '#test/support/elasticsearch/shared-elasticsearch.ts';

@@ -10,7 +10,7 @@ import { createPool } from '#kernel/pg/pool.ts';
 import { createPostgresEngine } from '#search/postgres/postgres-engine.ts';
 import { listBytesOf } from '#search/records/records.ts';
 import { createSearchService } from '#search/service/search-service.ts';
-import { GoldenChain } from '#test/support/chain/golden-chain.ts';
+import { GoldenChain } from '#test/support/chain/golden/golden-chain.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { parseThreads } from '#test/support/parse-threads.ts';
 import { createSearchRows, text } from '#test/support/search/search-rows.ts';

@@ -10,7 +10,7 @@ import { asSats } from '#kernel/primitives/sats.ts';
 import { textsOfAttributes } from '#kernel/text/property-texts.ts';
 import { createPostgresEngine } from '#search/postgres/postgres-engine.ts';
 import { createSearchService } from '#search/service/search-service.ts';
-import { pendingRows, setPending } from '#test/support/chain/pending-rows.ts';
+import { pendingRows, setPending } from '#test/support/chain/rows/pending-rows.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { createSearchRows, type TestInscription, testTxid, text } from '#test/support/search/search-rows.ts';
 

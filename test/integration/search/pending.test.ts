@@ -6,7 +6,7 @@ import type { SearchRecord, SearchService } from '#kernel/contracts/search-servi
 import { asTxid, displayHash } from '#kernel/primitives/hash.ts';
 import { createPostgresEngine } from '#search/postgres/postgres-engine.ts';
 import { createSearchService } from '#search/service/search-service.ts';
-import { pendingRows, setPending } from '#test/support/chain/pending-rows.ts';
+import { pendingRows, setPending } from '#test/support/chain/rows/pending-rows.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { propertyBounds } from '#test/support/property-runs.ts';
 import { naiveHashSearch, naiveTextSearch } from '#test/support/search/naive-search.ts';

@@ -7,8 +7,8 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { asTxid, displayHash } from '#kernel/primitives/hash.ts';
 import { createPostgresEngine } from '#search/postgres/postgres-engine.ts';
 import { createSearchService } from '#search/service/search-service.ts';
-import { testAsker } from '#test/support/asker.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { testAsker } from '#test/support/http/asker.ts';
 import {
   createSearchRows,
   type SearchRows,

@@ -9,9 +9,9 @@ import {
   signed,
   transaction,
 } from '#test/builders/regtest/regtest-transaction.ts';
-import { buildCheckedApp } from '#test/support/checked-app.ts';
+import { buildCheckedApp } from '#test/support/http/checked-app.ts';
+import { readerParts } from '#test/support/http/reader-parts.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
-import { readerParts } from '#test/support/reader-parts.ts';
 import { type IndexedNode, startIndexedNode } from '#test/support/utxos/indexed-node.ts';
 import { utxosOfIndex } from '#test/support/utxos/utxos-of-index.ts';
 

@@ -9,7 +9,7 @@ import { openFolderSource } from '#indexer/source/folder-source.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { parseThreads } from '#test/support/parse-threads.ts';
 import { pinFingerprintKey } from './chain-dump.ts';
-import type { GoldenChain } from './golden-chain.ts';
+import type { GoldenChain } from './golden/golden-chain.ts';
 
 export interface IndexTests {
   /** An empty database with the fingerprint key of tests, until the end of the test. */

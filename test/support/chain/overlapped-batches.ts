@@ -12,7 +12,7 @@ import { asHeight } from '#kernel/primitives/height.ts';
 import { networks } from '#kernel/primitives/network.ts';
 import { parseThreads } from '#test/support/parse-threads.ts';
 import { pinFingerprintKey, testFingerprintKey } from './chain-dump.ts';
-import { createDerivedTestTables, testDerivedTables } from './test-derived-tables.ts';
+import { createDerivedTestTables, testDerivedTables } from './derived/test-derived-tables.ts';
 
 /**
  * The blocks of a folder, parsed once for many writers.

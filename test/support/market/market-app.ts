@@ -5,9 +5,9 @@ import { withTransaction } from '#kernel/pg/transaction.ts';
 import { parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import { replaceCollection } from '#market/collections/collection.store.ts';
 import type { CollectionMeta } from '#market/imports/read-meta.ts';
-import { buildCheckedApp } from '#test/support/checked-app.ts';
 import type { TestDatabase } from '#test/support/database.ts';
-import { readerParts } from '#test/support/reader-parts.ts';
+import { buildCheckedApp } from '#test/support/http/checked-app.ts';
+import { readerParts } from '#test/support/http/reader-parts.ts';
 
 /** The app on the database of a node's index. */
 export async function marketApp({ readers }: TestDatabase): Promise<ReturnType<typeof buildCheckedApp>> {

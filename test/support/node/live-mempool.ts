@@ -7,11 +7,11 @@ import { displayHash } from '#kernel/primitives/hash.ts';
 import { networks } from '#kernel/primitives/network.ts';
 import { type BitcoinNode, connectNode } from '#node/bitcoin-node.ts';
 import { RegtestChain } from '#test/builders/regtest/regtest-chain.ts';
-import { buildCheckedApp } from '#test/support/checked-app.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { buildCheckedApp } from '#test/support/http/checked-app.ts';
+import { readerParts } from '#test/support/http/reader-parts.ts';
 import { silentLogger } from '#test/support/http-app.ts';
 import { parseThreads } from '#test/support/parse-threads.ts';
-import { readerParts } from '#test/support/reader-parts.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 import { type Bitcoind, type BitcoindOptions, startBitcoind } from './bitcoind.ts';
 

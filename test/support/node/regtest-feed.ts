@@ -1,5 +1,5 @@
 import type { NodeRpc } from '#kernel/contracts/node.ts';
-import type { GoldenChain } from '#test/support/chain/golden-chain.ts';
+import type { GoldenChain } from '#test/support/chain/golden/golden-chain.ts';
 
 /**
  * Feeds a golden chain to an empty regtest node: stale branches first, so that the node reorganises to the best one.

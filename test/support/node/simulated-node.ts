@@ -5,7 +5,7 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { type BlockHash, displayHash, parseBlockHash } from '#kernel/primitives/hash.ts';
 import { asHeight, genesisHeight } from '#kernel/primitives/height.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
-import type { GoldenChain } from '#test/support/chain/golden-chain.ts';
+import type { GoldenChain } from '#test/support/chain/golden/golden-chain.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
 interface Block {

@@ -13,9 +13,9 @@ import {
   type RegtestTransaction,
   transaction,
 } from '#test/builders/regtest/regtest-transaction.ts';
-import { testAsker } from '#test/support/asker.ts';
-import { buildCheckedApp } from '#test/support/checked-app.ts';
-import { readerParts } from '#test/support/reader-parts.ts';
+import { testAsker } from '#test/support/http/asker.ts';
+import { buildCheckedApp } from '#test/support/http/checked-app.ts';
+import { readerParts } from '#test/support/http/reader-parts.ts';
 import { regtestSatributes } from '#test/support/regtest-satributes.ts';
 import { utxosOfIndex } from '#test/support/utxos/utxos-of-index.ts';
 import { OrderWorld } from './order-world.ts';

@@ -4,7 +4,7 @@ import { withTransaction } from '#kernel/pg/transaction.ts';
 import { asTxid } from '#kernel/primitives/hash.ts';
 import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
 import { foldUtf8 } from '#kernel/text/fold.ts';
-import { dropProperties, fillPropertyRows } from '#test/support/chain/property-rows.ts';
+import { dropProperties, fillPropertyRows } from '#test/support/chain/rows/property-rows.ts';
 
 /** A body in the form in which it is to be stored. */
 export interface TestContent {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect, test, vi } from 'vitest';
 import { listen } from '#src/app/listen.ts';
-import { createRoutesApp } from '#test/support/routes-app.ts';
+import { createRoutesApp } from '#test/support/http/routes-app.ts';
 
 /** As on a host whose `localhost` has several addresses; the second one stands for ::1, which a host may lack. */
 function giveLocalhostTwoAddresses(): void {

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { referenceEvents } from '#test/support/chain/event-reference.ts';
-import { GoldenChain } from '#test/support/chain/golden-chain.ts';
+import { referenceEvents } from '#test/support/chain/events/event-reference.ts';
+import { GoldenChain } from '#test/support/chain/golden/golden-chain.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../../../docs/events.md'), 'utf8');
 const inTable = (name: string): string =>

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { BatchGate } from '#http/ord/batch.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
-import { testAsker } from '#test/support/asker.ts';
+import { testAsker } from '#test/support/http/asker.ts';
 
 const never = new Promise<void>(() => undefined);
 const run = async (gate: BatchGate, asker: Asker, count: number): Promise<string> =>

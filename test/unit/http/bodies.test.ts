@@ -11,7 +11,7 @@ import { apiRoute } from '#http/server/api-route.ts';
 import type { App } from '#http/server/app-dependencies.ts';
 import { open } from '#http/server/guard.ts';
 import { bodyLimits } from '#http/server/limits.ts';
-import { createRoutesApp } from '#test/support/routes-app.ts';
+import { createRoutesApp } from '#test/support/http/routes-app.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
 const roomBytes = 6_000_000;

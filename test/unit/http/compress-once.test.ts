@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { App } from '#http/server/app-dependencies.ts';
-import { createRoutesApp } from '#test/support/routes-app.ts';
+import { createRoutesApp } from '#test/support/http/routes-app.ts';
 import { assets } from '#web/assets.ts';
 
 const text = 'a line of a file\n'.repeat(10_000);

@@ -5,7 +5,7 @@ import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { App } from '#http/server/app-dependencies.ts';
 import { limits } from '#http/server/limits.ts';
-import { createRoutesApp } from '#test/support/routes-app.ts';
+import { createRoutesApp } from '#test/support/http/routes-app.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
 let app: App;

@@ -6,7 +6,7 @@ import { type ErrorFormName, errorForms } from '#http/server/error-forms.ts';
 import { open, searches } from '#http/server/guard.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { ErrorCode } from '#kernel/errors/error-codes.ts';
-import { createRoutesApp } from '#test/support/routes-app.ts';
+import { createRoutesApp } from '#test/support/http/routes-app.ts';
 
 const names = Object.keys(errorForms) as ErrorFormName[];
 let app: App;

@@ -10,7 +10,7 @@ import { guardRoutes } from '#http/server/access.ts';
 import { noBody } from '#http/server/answer-schemas.ts';
 import { apiRoute } from '#http/server/api-route.ts';
 import type { App } from '#http/server/app-dependencies.ts';
-import { createRoutesApp } from '#test/support/routes-app.ts';
+import { createRoutesApp } from '#test/support/http/routes-app.ts';
 
 const pool = new pg.Pool({ max: 1 });
 /** The subjects that were asked for a token. */

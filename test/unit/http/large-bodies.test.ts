@@ -10,7 +10,7 @@ import { apiRoute } from '#http/server/api-route.ts';
 import type { App } from '#http/server/app-dependencies.ts';
 import { open } from '#http/server/guard.ts';
 import { bodyLimits } from '#http/server/limits.ts';
-import { createRoutesApp } from '#test/support/routes-app.ts';
+import { createRoutesApp } from '#test/support/http/routes-app.ts';
 
 describe('the blocks of a body', () => {
   test('hold its bytes, whatever the chunks, and whether its length was stated', () => {

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { RefusalPace } from '#http/server/budgets/refusal-pace.ts';
-import { testAsker } from '#test/support/asker.ts';
+import { testAsker } from '#test/support/http/asker.ts';
 
 test('a client that does not heed refusals waits for them, and nobody else does', async () => {
   vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] });

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { FairGate, type FairGateOptions } from '#kernel/fair-gate.ts';
-import { testAsker } from '#test/support/asker.ts';
+import { testAsker } from '#test/support/http/asker.ts';
 
 const codeOf = (work: Promise<unknown>): Promise<unknown> =>
   work.then(

@@ -4,7 +4,7 @@ import type { CallOptions, NodeRpc } from '#kernel/contracts/node.ts';
 import { asTxid, displayHash } from '#kernel/primitives/hash.ts';
 import { asHeight } from '#kernel/primitives/height.ts';
 import { NodeTraceSource, type TraceRpc } from '#sat-ranges/node-trace-source.ts';
-import { testAsker } from '#test/support/asker.ts';
+import { testAsker } from '#test/support/http/asker.ts';
 
 /** A node that answers a call when the test lets it, and never before. */
 class HeldNode implements NodeRpc {

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import { SatTracer, type TracedSats } from '#sat-ranges/sat-tracer.ts';
 import type { TracedOutpoint } from '#sat-ranges/trace-source.ts';
-import { testAsker } from '#test/support/asker.ts';
-import { SatChain } from '#test/support/chain/sat-chain.ts';
+import { SatChain } from '#test/support/chain/sats/sat-chain.ts';
+import { testAsker } from '#test/support/http/asker.ts';
 
 const subsidy = 5_000_000_000;
 const bounds = { steps: 1_000, timeMs: 60_000, ranges: 1_000 };

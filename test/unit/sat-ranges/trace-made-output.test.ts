@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { asHeight } from '#kernel/primitives/height.ts';
 import { type MadeOutputBounds, traceMadeOutput } from '#sat-ranges/trace-made-output.ts';
-import { SatChain } from '#test/support/chain/sat-chain.ts';
+import { SatChain } from '#test/support/chain/sats/sat-chain.ts';
 
 const subsidy = 5_000_000_000;
 const never = new AbortController().signal;

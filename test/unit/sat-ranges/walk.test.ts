@@ -12,7 +12,7 @@ import { feesBack, stepBack } from '#sat-ranges/step-back.ts';
 import { takeSteps } from '#sat-ranges/take-steps.ts';
 import type { TracedOutpoint, TracedOutput } from '#sat-ranges/trace-source.ts';
 import { Walk } from '#sat-ranges/walk.ts';
-import { type MadeTransaction, SatChain, sizeOf, txidOfNumber } from '#test/support/chain/sat-chain.ts';
+import { type MadeTransaction, SatChain, sizeOf, txidOfNumber } from '#test/support/chain/sats/sat-chain.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
 
 const subsidy = 5_000_000_000;

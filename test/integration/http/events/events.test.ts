@@ -11,9 +11,9 @@ import {
   parseNdjson,
   placesOfTables,
   type ReceivedEvent,
-} from '#test/support/chain/event-consumer.ts';
-import { readHashes, readOutbox } from '#test/support/chain/event-rows.ts';
-import { GoldenChain } from '#test/support/chain/golden-chain.ts';
+} from '#test/support/chain/events/event-consumer.ts';
+import { readHashes, readOutbox } from '#test/support/chain/events/event-rows.ts';
+import { GoldenChain } from '#test/support/chain/golden/golden-chain.ts';
 import { createTestDatabase } from '#test/support/database.ts';
 import { createHttpApp, type HttpApp } from '#test/support/http-app.ts';
 import { parseThreads } from '#test/support/parse-threads.ts';

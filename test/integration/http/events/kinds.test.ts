@@ -7,10 +7,10 @@ import { inscriptionEvents } from '#indexer/events/inscription-events.ts';
 import { follow } from '#indexer/follow/follow.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
 import { asHeight } from '#kernel/primitives/height.ts';
-import { birthKind } from '#test/support/chain/birth-events.ts';
-import { parseNdjson, type ReceivedEvent } from '#test/support/chain/event-consumer.ts';
-import { readHashes } from '#test/support/chain/event-rows.ts';
-import { GoldenChain } from '#test/support/chain/golden-chain.ts';
+import { birthKind } from '#test/support/chain/events/birth-events.ts';
+import { parseNdjson, type ReceivedEvent } from '#test/support/chain/events/event-consumer.ts';
+import { readHashes } from '#test/support/chain/events/event-rows.ts';
+import { GoldenChain } from '#test/support/chain/golden/golden-chain.ts';
 import { createHttpApp, type HttpApp } from '#test/support/http-app.ts';
 import { parseThreads } from '#test/support/parse-threads.ts';
 

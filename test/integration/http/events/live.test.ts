@@ -13,8 +13,8 @@ import {
   parseNdjson,
   placesOfTables,
   type ReceivedEvent,
-} from '#test/support/chain/event-consumer.ts';
-import { GoldenChain } from '#test/support/chain/golden-chain.ts';
+} from '#test/support/chain/events/event-consumer.ts';
+import { GoldenChain } from '#test/support/chain/golden/golden-chain.ts';
 import { createHttpApp, type HttpApp } from '#test/support/http-app.ts';
 import { parseThreads } from '#test/support/parse-threads.ts';
 

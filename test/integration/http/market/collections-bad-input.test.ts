@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { idOf } from '#test/support/chain/chain-rows.ts';
+import { idOf } from '#test/support/chain/rows/chain-rows.ts';
 import { createHttpApp, type HttpApp } from '#test/support/http-app.ts';
 import { importItems } from '#test/support/market/market-app.ts';
 

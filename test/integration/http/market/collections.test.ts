@@ -9,7 +9,7 @@ import {
   scriptOf,
   transaction,
 } from '#test/builders/regtest/regtest-transaction.ts';
-import type { buildCheckedApp } from '#test/support/checked-app.ts';
+import type { buildCheckedApp } from '#test/support/http/checked-app.ts';
 import { importItems, marketApp } from '#test/support/market/market-app.ts';
 import { idOfReveal, inscribed, Purse } from '#test/support/market/regtest-market.ts';
 import { type IndexedNode, startIndexedNode } from '#test/support/utxos/indexed-node.ts';

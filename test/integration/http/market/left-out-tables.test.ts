@@ -4,8 +4,8 @@ import { derivedTables } from '#indexer/derived/derived-tables.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { networks } from '#kernel/primitives/network.ts';
 import type { RegtestTransaction } from '#test/builders/regtest/regtest-transaction.ts';
-import { alice, bob, Trades } from '#test/support/chain/trades.ts';
 import { importItems, marketApp } from '#test/support/market/market-app.ts';
+import { alice, bob, Trades } from '#test/support/sales/trades.ts';
 import { type IndexedNode, startIndexedNode } from '#test/support/utxos/indexed-node.ts';
 
 const data = '/marketplace/data';

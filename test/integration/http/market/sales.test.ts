@@ -8,9 +8,9 @@ import { openNodeSource } from '#indexer/source/node-source.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { connectNode } from '#node/bitcoin-node.ts';
 import { addressOf, type RegtestTransaction } from '#test/builders/regtest/regtest-transaction.ts';
-import { alice, bob, carol, Trades } from '#test/support/chain/trades.ts';
 import { marketApp } from '#test/support/market/market-app.ts';
 import { parseThreads } from '#test/support/parse-threads.ts';
+import { alice, bob, carol, Trades } from '#test/support/sales/trades.ts';
 import { type IndexedNode, startIndexedNode } from '#test/support/utxos/indexed-node.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 

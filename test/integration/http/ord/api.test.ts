@@ -9,10 +9,10 @@ import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { networks } from '#kernel/primitives/network.ts';
-import { GoldenChain } from '#test/support/chain/golden-chain.ts';
-import { buildCheckedApp } from '#test/support/checked-app.ts';
+import { GoldenChain } from '#test/support/chain/golden/golden-chain.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
-import { readerParts } from '#test/support/reader-parts.ts';
+import { buildCheckedApp } from '#test/support/http/checked-app.ts';
+import { readerParts } from '#test/support/http/reader-parts.ts';
 
 /** A chain with an inscription of 130 children and one of 105 parents. */
 const golden = new GoldenChain('families-1');

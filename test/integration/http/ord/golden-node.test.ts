@@ -6,15 +6,15 @@ import type { App } from '#http/server/app-dependencies.ts';
 import { follow } from '#indexer/follow/follow.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
 import { networks } from '#kernel/primitives/network.ts';
-import { GoldenChain } from '#test/support/chain/golden-chain.ts';
-import { differences } from '#test/support/chain/ord-golden.ts';
-import { buildCheckedApp } from '#test/support/checked-app.ts';
+import { GoldenChain } from '#test/support/chain/golden/golden-chain.ts';
+import { differences } from '#test/support/chain/golden/ord-golden.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { buildCheckedApp } from '#test/support/http/checked-app.ts';
+import { readerParts } from '#test/support/http/reader-parts.ts';
 import { type Bitcoind, startBitcoind } from '#test/support/node/bitcoind.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 import { parseThreads } from '#test/support/parse-threads.ts';
 import { sampleStep } from '#test/support/property-runs.ts';
-import { readerParts } from '#test/support/reader-parts.ts';
 
 /** The chains fed to a real node. All of them take minutes. */
 const chains = (process.env['GOLDEN_NODE_CHAINS'] ?? 'reorg-1,transfers-1').split(',');

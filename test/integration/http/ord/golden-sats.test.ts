@@ -7,14 +7,14 @@ import { follow } from '#indexer/follow/follow.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import { networks } from '#kernel/primitives/network.ts';
-import { GoldenChain, goldenChainNames } from '#test/support/chain/golden-chain.ts';
-import { differences, nullOutpoint } from '#test/support/chain/ord-golden.ts';
-import { withSats } from '#test/support/chain/ord-golden-sats.ts';
-import { buildCheckedApp } from '#test/support/checked-app.ts';
+import { GoldenChain, goldenChainNames } from '#test/support/chain/golden/golden-chain.ts';
+import { differences, nullOutpoint } from '#test/support/chain/golden/ord-golden.ts';
+import { withSats } from '#test/support/chain/golden/ord-golden-sats.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { buildCheckedApp } from '#test/support/http/checked-app.ts';
+import { readerParts } from '#test/support/http/reader-parts.ts';
 import { parseThreads } from '#test/support/parse-threads.ts';
 import { sampleStep } from '#test/support/property-runs.ts';
-import { readerParts } from '#test/support/reader-parts.ts';
 
 /** The answers that a sat index changes, and every how many of them are asked. A long run asks all. */
 const sampled: Readonly<Record<string, number>> = {

@@ -8,14 +8,14 @@ import { follow } from '#indexer/follow/follow.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import { networks } from '#kernel/primitives/network.ts';
-import { GoldenChain, goldenChainNames } from '#test/support/chain/golden-chain.ts';
-import { differences, indexQuestions } from '#test/support/chain/ord-golden.ts';
-import { buildCheckedApp } from '#test/support/checked-app.ts';
+import { GoldenChain, goldenChainNames } from '#test/support/chain/golden/golden-chain.ts';
+import { differences, indexQuestions } from '#test/support/chain/golden/ord-golden.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { exactJson } from '#test/support/exact-json.ts';
+import { buildCheckedApp } from '#test/support/http/checked-app.ts';
+import { readerParts } from '#test/support/http/reader-parts.ts';
 import { parseThreads } from '#test/support/parse-threads.ts';
 import { sampleStep } from '#test/support/property-runs.ts';
-import { readerParts } from '#test/support/reader-parts.ts';
 
 /** Similar requests are sampled, an eighth of the inscriptions among them. A long run sends all of them. */
 const sampled: Readonly<Record<string, number>> = {

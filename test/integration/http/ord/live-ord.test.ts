@@ -9,14 +9,14 @@ import { follow } from '#indexer/follow/follow.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import { networks } from '#kernel/primitives/network.ts';
-import { GoldenChain } from '#test/support/chain/golden-chain.ts';
-import { buildCheckedApp } from '#test/support/checked-app.ts';
+import { GoldenChain } from '#test/support/chain/golden/golden-chain.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { exactJson } from '#test/support/exact-json.ts';
 import { freePort } from '#test/support/free-port.ts';
+import { buildCheckedApp } from '#test/support/http/checked-app.ts';
+import { readerParts } from '#test/support/http/reader-parts.ts';
 import { type Bitcoind, startBitcoind } from '#test/support/node/bitcoind.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
-import { readerParts } from '#test/support/reader-parts.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
 /**

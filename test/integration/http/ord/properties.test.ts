@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { idOf, type RowSpec } from '#test/support/chain/chain-rows.ts';
-import { fillProperties } from '#test/support/chain/property-rows.ts';
+import { idOf, type RowSpec } from '#test/support/chain/rows/chain-rows.ts';
+import { fillProperties } from '#test/support/chain/rows/property-rows.ts';
 import { createHttpApp, type HttpApp } from '#test/support/http-app.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
 

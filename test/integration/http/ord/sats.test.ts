@@ -7,11 +7,11 @@ import { follow } from '#indexer/follow/follow.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import { networks } from '#kernel/primitives/network.ts';
-import { GoldenChain } from '#test/support/chain/golden-chain.ts';
-import { buildCheckedApp } from '#test/support/checked-app.ts';
+import { GoldenChain } from '#test/support/chain/golden/golden-chain.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { buildCheckedApp } from '#test/support/http/checked-app.ts';
+import { readerParts } from '#test/support/http/reader-parts.ts';
 import { parseThreads } from '#test/support/parse-threads.ts';
-import { readerParts } from '#test/support/reader-parts.ts';
 
 /** What ord answers about every sat is compared in golden.test.ts; here is the rest of its paths about sats. */
 const golden = new GoldenChain('sats-1');

@@ -13,14 +13,14 @@ import { asHeight } from '#kernel/primitives/height.ts';
 import { networks } from '#kernel/primitives/network.ts';
 import { parseRune, runeCommitment } from '#kernel/runes/rune.ts';
 import { minimumRuneAt, unlockHeight } from '#kernel/runes/unlock-schedule.ts';
-import { GoldenChain } from '#test/support/chain/golden-chain.ts';
-import { buildCheckedApp } from '#test/support/checked-app.ts';
+import { GoldenChain } from '#test/support/chain/golden/golden-chain.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { exactJson } from '#test/support/exact-json.ts';
-import { whileLocked } from '#test/support/locked-tables.ts';
+import { buildCheckedApp } from '#test/support/http/checked-app.ts';
+import { readerParts } from '#test/support/http/reader-parts.ts';
 import { parseThreads } from '#test/support/parse-threads.ts';
+import { whileLocked } from '#test/support/postgres/locked-tables.ts';
 import { sampleStep } from '#test/support/property-runs.ts';
-import { readerParts } from '#test/support/reader-parts.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
 interface RuneAnswer {

@@ -7,10 +7,10 @@ import {
   type RegtestTransaction,
   transaction,
 } from '#test/builders/regtest/regtest-transaction.ts';
-import { alice, bob, carol, listed, pairType, postage, Trades } from '#test/support/chain/trades.ts';
 import { inscribed } from '#test/support/market/regtest-market.ts';
 import { bitcoindThatRelaysReveals } from '#test/support/node/find-bitcoind.ts';
 import { LiveMempool } from '#test/support/node/live-mempool.ts';
+import { alice, bob, carol, listed, pairType, postage, Trades } from '#test/support/sales/trades.ts';
 
 interface Sale {
   readonly inscriptionId: string;

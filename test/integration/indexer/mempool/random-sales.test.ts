@@ -7,10 +7,10 @@ import {
   scriptOf,
   transaction,
 } from '#test/builders/regtest/regtest-transaction.ts';
-import { alice, bob, carol, listed } from '#test/support/chain/trades.ts';
 import { bitcoindThatRelaysReveals } from '#test/support/node/find-bitcoind.ts';
 import { LiveMempool } from '#test/support/node/live-mempool.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
+import { alice, bob, carol, listed } from '#test/support/sales/trades.ts';
 
 const items = 4;
 /** Purchases of one buyer, and steps of one walk, which make fewer. */

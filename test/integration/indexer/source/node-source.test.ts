@@ -4,7 +4,7 @@ import type { LiveBlockSource } from '#kernel/contracts/live-source.ts';
 import { displayHash, parseBlockHash } from '#kernel/primitives/hash.ts';
 import { asHeight, genesisHeight } from '#kernel/primitives/height.ts';
 import { connectNode } from '#node/bitcoin-node.ts';
-import { GoldenChain } from '#test/support/chain/golden-chain.ts';
+import { GoldenChain } from '#test/support/chain/golden/golden-chain.ts';
 import { type Bitcoind, startBitcoind } from '#test/support/node/bitcoind.ts';
 import { describeBlockSource } from '#test/support/node/block-source-conformance.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';

@@ -7,7 +7,7 @@ import { pendingMigrations } from '#kernel/pg/migrate.ts';
 import { connectClient, createPool } from '#kernel/pg/pool.ts';
 import { ensureReaderRights, excessReaderRights } from '#kernel/pg/reader-role.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
-import { giveKey } from '#test/support/search-access.ts';
+import { giveKey } from '#test/support/http/search-access.ts';
 
 let database: TestDatabase;
 /** As the role, without the guard of read-only transactions: its rights alone count. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { runestoneJson } from '#http/ord/transactions/runestone-json.ts';
 import { RawTransactions } from '#indexer/transaction/raw-transaction.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
-import { GoldenChain, goldenChainNames } from '#test/support/chain/golden-chain.ts';
+import { GoldenChain, goldenChainNames } from '#test/support/chain/golden/golden-chain.ts';
 import { exactJson } from '#test/support/exact-json.ts';
 
 interface Decoded {

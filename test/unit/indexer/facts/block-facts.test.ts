@@ -10,7 +10,7 @@ import { BlockLayout } from '#indexer/transaction/block-layout.ts';
 import { readLayout } from '#indexer/transaction/read-layout.ts';
 import { parseBlockHash } from '#kernel/primitives/hash.ts';
 import { asHeight } from '#kernel/primitives/height.ts';
-import { GoldenChain, goldenChainNames } from '#test/support/chain/golden-chain.ts';
+import { GoldenChain, goldenChainNames } from '#test/support/chain/golden/golden-chain.ts';
 import { blockOf, type TestInput, transaction } from '#test/unit/indexer/parse/synthetic-block.ts';
 
 const fingerprintKey = new Uint8Array(32).fill(9);

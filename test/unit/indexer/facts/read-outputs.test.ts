@@ -8,7 +8,7 @@ import { BlockLayout } from '#indexer/transaction/block-layout.ts';
 import { expandFingerprintKey } from '#indexer/transaction/outpoint-fingerprint.ts';
 import { readLayout } from '#indexer/transaction/read-layout.ts';
 import { asHeight } from '#kernel/primitives/height.ts';
-import { GoldenChain, goldenChainNames } from '#test/support/chain/golden-chain.ts';
+import { GoldenChain, goldenChainNames } from '#test/support/chain/golden/golden-chain.ts';
 import { compactSize, transaction } from '#test/unit/indexer/parse/synthetic-block.ts';
 
 const key = expandFingerprintKey(new Uint8Array(32).fill(9));

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { places } from '#indexer/ledger/ledger-block.ts';
 import { networks } from '#kernel/primitives/network.ts';
-import { GoldenChain, type GoldenTip, goldenChainNames } from '#test/support/chain/golden-chain.ts';
+import { GoldenChain, type GoldenTip, goldenChainNames } from '#test/support/chain/golden/golden-chain.ts';
 import { charmsShown, LedgerStore, satpointOf } from '#test/support/chain/ledger-store.ts';
 
 function replay(chain: GoldenChain, tip: GoldenTip): LedgerStore {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { envelopeFlags } from '#indexer/parse/envelope-flags.ts';
-import { GoldenChain, goldenChainNames } from '#test/support/chain/golden-chain.ts';
+import { GoldenChain, goldenChainNames } from '#test/support/chain/golden/golden-chain.ts';
 import { fixtureLines } from './fixtures.ts';
 import { columnsOf, type ReadEnvelope, readEnvelopes, shownProperties } from './synthetic-block.ts';
 

@@ -8,7 +8,7 @@ import { asRune } from '#kernel/runes/rune.ts';
 import { formatRuneId } from '#kernel/runes/rune-id.ts';
 import type { Terms } from '#kernel/runes/terms.ts';
 import { asU128, maxU64, maxU128, type U128 } from '#kernel/runes/u128.ts';
-import { type ModelRunestone, modelOf } from '#test/support/chain/runestone-model.ts';
+import { type ModelRunestone, modelOf } from '#test/support/chain/runes/runestone-model.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
 import { read, scriptOf } from './runestone-reader.ts';
 

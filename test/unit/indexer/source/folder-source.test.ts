@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
-import { GoldenChain } from '#test/support/chain/golden-chain.ts';
+import { GoldenChain } from '#test/support/chain/golden/golden-chain.ts';
 import { describeBlockSource } from '#test/support/node/block-source-conformance.ts';
 
 const samples = join(import.meta.dirname, '../../../../samples');

@@ -11,7 +11,7 @@ import { formatSpacedRune, parseSpacedRune, type SpacedRune } from '#kernel/rune
 import { minimumRuneAt } from '#kernel/runes/unlock-schedule.ts';
 import { SpentWriter } from '#test/builders/block-folder.ts';
 import { doubleHash } from '#test/builders/merkle.ts';
-import { RuneStore } from '#test/support/chain/rune-store.ts';
+import { RuneStore } from '#test/support/chain/runes/rune-store.ts';
 import { blockOf, push, transaction } from '#test/unit/indexer/parse/synthetic-block.ts';
 
 type Reason = 'NameAlreadyTaken' | 'CommitmentNotFound' | 'ReservedRuneName';

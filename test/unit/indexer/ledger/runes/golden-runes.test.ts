@@ -7,8 +7,8 @@ import { formatSpacedRune } from '#kernel/runes/spaced-rune.ts';
 import { mintable } from '#kernel/runes/terms.ts';
 import { smallU128, type U128 } from '#kernel/runes/u128.ts';
 import { minimumRuneAt } from '#kernel/runes/unlock-schedule.ts';
-import { GoldenChain, type GoldenTip, goldenChainNames } from '#test/support/chain/golden-chain.ts';
-import { RuneStore, shownOutpoint } from '#test/support/chain/rune-store.ts';
+import { GoldenChain, type GoldenTip, goldenChainNames } from '#test/support/chain/golden/golden-chain.ts';
+import { RuneStore, shownOutpoint } from '#test/support/chain/runes/rune-store.ts';
 import { exactJson } from '#test/support/exact-json.ts';
 
 /** The store at a tip, fed in batches of that many blocks. */

@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { networks } from '#kernel/primitives/network.ts';
 import { type U128, zeroU128 } from '#kernel/runes/u128.ts';
-import { RuneChain } from '#test/support/chain/rune-chain.ts';
-import { RuneModel } from '#test/support/chain/rune-model.ts';
-import { RuneStore, shownOutpoint } from '#test/support/chain/rune-store.ts';
+import { RuneChain } from '#test/support/chain/runes/rune-chain.ts';
+import { RuneModel } from '#test/support/chain/runes/rune-model.ts';
+import { RuneStore, shownOutpoint } from '#test/support/chain/runes/rune-store.ts';
 import { namedRuns, propertyBounds } from '#test/support/property-runs.ts';
 
 /** The lowest free name of regtest, from the vectors of ord: within the first step names of 12 letters. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { GoldenChain, type GoldenTip, goldenChainNames } from '#test/support/chain/golden-chain.ts';
-import { type Pairs, SatStore } from '#test/support/chain/sat-store.ts';
+import { GoldenChain, type GoldenTip, goldenChainNames } from '#test/support/chain/golden/golden-chain.ts';
+import { type Pairs, SatStore } from '#test/support/chain/sats/sat-store.ts';
 
 /** The store at a tip, fed in batches of that many blocks. */
 function replay(golden: GoldenChain, tip: GoldenTip, batch = 1): SatStore {

@@ -5,9 +5,9 @@ import { isFirstOfBlock, minedAt } from '#kernel/sats/epoch.ts';
 import { packedRangeLength, packRange, unpackRanges } from '#kernel/sats/packed-ranges.ts';
 import { lastSat, trustedSat } from '#kernel/sats/sat.ts';
 import { seededRandom } from '#test/builders/random.ts';
-import { RandomSatChain } from '#test/support/chain/random-sat-chain.ts';
-import { SatModel } from '#test/support/chain/sat-model.ts';
-import { type Pairs, SatStore } from '#test/support/chain/sat-store.ts';
+import { RandomSatChain } from '#test/support/chain/sats/random-sat-chain.ts';
+import { SatModel } from '#test/support/chain/sats/sat-model.ts';
+import { type Pairs, SatStore } from '#test/support/chain/sats/sat-store.ts';
 import { namedRuns, propertyRuns } from '#test/support/property-runs.ts';
 import { blockOf, coinbase, transaction } from '#test/unit/indexer/parse/synthetic-block.ts';
 

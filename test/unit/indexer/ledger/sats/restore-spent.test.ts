@@ -7,9 +7,9 @@ import {
 } from '#indexer/ledger/sats/restore-spent.ts';
 import { asBlockHash, asTxid, displayHash } from '#kernel/primitives/hash.ts';
 import { asHeight } from '#kernel/primitives/height.ts';
-import { PastOfBlocks } from '#test/support/chain/past-of-blocks.ts';
-import { RandomSatChain } from '#test/support/chain/random-sat-chain.ts';
-import { type Pairs, pairsOf, SatStore, shownName } from '#test/support/chain/sat-store.ts';
+import { PastOfBlocks } from '#test/support/chain/sats/past-of-blocks.ts';
+import { RandomSatChain } from '#test/support/chain/sats/random-sat-chain.ts';
+import { type Pairs, pairsOf, SatStore, shownName } from '#test/support/chain/sats/sat-store.ts';
 import { namedRuns } from '#test/support/property-runs.ts';
 
 const billion = 1_000_000_000;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { outpointWords, outputFates, SatOutputs } from '#indexer/ledger/sats/sat-outputs.ts';
 import { type Random, seededRandom } from '#test/builders/random.ts';
-import { pairsOf } from '#test/support/chain/sat-store.ts';
+import { pairsOf } from '#test/support/chain/sats/sat-store.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
 
 interface Held {

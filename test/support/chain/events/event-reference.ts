@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliDecompressSync } from 'node:zlib';
 import { Block } from 'bitcoinjs-lib';
-import type { GoldenChain, GoldenTip } from './golden-chain.ts';
+import type { GoldenChain, GoldenTip } from '#test/support/chain/golden/golden-chain.ts';
 
 /**
  * docs/events.md implemented a second time, without any code of Satscribe, for chains with recorded answers of ord:
@@ -45,7 +45,7 @@ const charmBits: Readonly<Record<string, number>> = {
   burned: 4096,
 };
 
-const decodeFile = join(import.meta.dirname, '../../fixtures/parse/golden-decode.ndjson.br');
+const decodeFile = join(import.meta.dirname, '../../../fixtures/parse/golden-decode.ndjson.br');
 const envelopesOf = new Map(
   brotliDecompressSync(readFileSync(decodeFile))
     .toString()

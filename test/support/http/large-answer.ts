@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { idOf } from './chain/chain-rows.ts';
+import { idOf } from '#test/support/chain/rows/chain-rows.ts';
 
 /** More than the buffers of two sockets take where nobody reads. */
 const metadata = Buffer.alloc(16_000_000, 'metadata ');

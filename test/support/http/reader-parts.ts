@@ -3,7 +3,7 @@ import type { AppDependencies } from '#http/server/app-dependencies.ts';
 import { networks } from '#kernel/primitives/network.ts';
 import { createPostgresEngine } from '#search/postgres/postgres-engine.ts';
 import { createSearchService } from '#search/service/search-service.ts';
-import { silentLogger } from './http-app.ts';
+import { silentLogger } from '#test/support/http-app.ts';
 import { testOperations } from './operations.ts';
 
 type ReaderParts = Pick<AppDependencies, 'pool' | 'search' | 'network' | 'logger' | 'operations'>;

@@ -1,5 +1,5 @@
+import { dumpChain } from '#test/support/chain/chain-dump.ts';
 import type { TestDatabase } from '#test/support/database.ts';
-import { dumpChain } from './chain-dump.ts';
 import { payments } from './payments-table.ts';
 import { dumpDerivedTest } from './test-derived-tables.ts';
 

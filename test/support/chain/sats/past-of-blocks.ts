@@ -7,7 +7,7 @@ import type { Height } from '#kernel/primitives/height.ts';
 import { NodePast } from '#sat-ranges/node-past.ts';
 import { type BlockWithSpends, pastTransactions } from '#sat-ranges/past-transactions.ts';
 import type { FeePayer, Missing, TracedTransaction } from '#sat-ranges/trace-source.ts';
-import type { FedBlock } from './rune-store.ts';
+import type { FedBlock } from '#test/support/chain/runes/rune-store.ts';
 
 /** The past of a branch of made blocks, as a node that has them tells it. */
 export class PastOfBlocks implements PastChain {

@@ -10,6 +10,8 @@ import { WriterActivity } from '#indexer/follow/writer-activity.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
 import { verifyChain } from '#indexer/verify/verify-chain.ts';
 import type { Height } from '#kernel/primitives/height.ts';
+import { pinFingerprintKey } from '#test/support/chain/chain-dump.ts';
+import { GoldenChain } from '#test/support/chain/golden/golden-chain.ts';
 import {
   createFilledDatabase,
   createTestDatabase,
@@ -17,9 +19,7 @@ import {
   type TestDatabase,
 } from '#test/support/database.ts';
 import { parseThreads } from '#test/support/parse-threads.ts';
-import { pinFingerprintKey } from './chain-dump.ts';
 import { type Rows, rowsOf } from './derived-states.ts';
-import { GoldenChain } from './golden-chain.ts';
 import { createDerivedTestTables, testDerivedTables } from './test-derived-tables.ts';
 
 const laterTables = ['properties', 'runes'];

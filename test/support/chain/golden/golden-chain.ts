@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { brotliDecompressSync } from 'node:zlib';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 
-const folder = join(import.meta.dirname, '../../fixtures/golden');
+const folder = join(import.meta.dirname, '../../../fixtures/golden');
 
 /** Names of the golden chains, see test/fixtures/golden/ORIGIN.md. */
 export const goldenChainNames: readonly string[] = readdirSync(folder)

@@ -1,13 +1,13 @@
 import { transactionId } from '#indexer/transaction/transaction-id.ts';
 import { SpentWriter } from '#test/builders/block-folder.ts';
 import { seededRandom } from '#test/builders/random.ts';
+import type { FedBlock } from '#test/support/chain/runes/rune-store.ts';
 import {
   blockOf,
   compactSize,
   type TestOutput,
   transaction,
 } from '#test/unit/indexer/parse/synthetic-block.ts';
-import type { FedBlock } from './rune-store.ts';
 
 interface Coin {
   readonly outpoint: Buffer;

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { ensureSecondaryIndexes } from '#indexer/apply/secondary-indexes.ts';
-import { type Child, countChildren } from './chain/parent-children-rows.ts';
+import { type Child, countChildren } from './parent-children-rows.ts';
 
 /** A chain of inscriptions for lists, each a function of its key: SQL writes them, and tests compute the same. */
 export interface ListedRows {

@@ -19,10 +19,10 @@ import { BlockFolder } from '#test/builders/block-folder.ts';
 import { coinbaseMaturity } from '#test/builders/valid-blocks.ts';
 import type { ModelBlock } from '#test/chaos/chain-state.ts';
 import { RandomBlocks } from '#test/chaos/random-blocks.ts';
+import { dumpChain, pinFingerprintKey } from '#test/support/chain/chain-dump.ts';
+import { readHashes } from '#test/support/chain/events/event-rows.ts';
 import { createFilledDatabase, type FilledDatabase, type TestDatabase } from '#test/support/database.ts';
 import { parseThreads } from '#test/support/parse-threads.ts';
-import { dumpChain, pinFingerprintKey } from './chain-dump.ts';
-import { readHashes } from './event-rows.ts';
 
 export type Branch = 'best' | 'stale';
 interface Reach {
