@@ -7,17 +7,17 @@ import { migrate } from '#kernel/pg/migrate.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { type Random, seededRandom, shuffled } from '#test/builders/random.ts';
 import { freePort } from '#test/support/free-port.ts';
-import { ChaosDatabase } from './chaos-database.ts';
-import { ChaosNode } from './chaos-node.ts';
-import { EventReader } from './event-reader.ts';
+import { RandomBlocks } from './chain/random-blocks.ts';
+import { EventReader } from './checks/event-reader.ts';
+import { compareWithOrd } from './checks/ord-comparison.ts';
+import { countSales, type SaleCounts } from './checks/sale-counts.ts';
+import { type Side, verdictOf } from './checks/verdict.ts';
 import { type Fault, faultNames, faults, nodeFaults, type Parts } from './faults.ts';
 import { killedFirstSync, killsOfFirstSync } from './first-sync.ts';
-import { compareWithOrd } from './ord-comparison.ts';
-import { RandomBlocks } from './random-blocks.ts';
-import { countSales, type SaleCounts } from './sale-counts.ts';
+import { ChaosDatabase } from './processes/chaos-database.ts';
+import { ChaosNode } from './processes/chaos-node.ts';
+import { Supervisor } from './processes/supervisor.ts';
 import { aimAtSeam, type SeamAim, seamAims } from './seam-rounds.ts';
-import { Supervisor } from './supervisor.ts';
-import { type Side, verdictOf } from './verdict.ts';
 
 export interface ChaosOptions {
   readonly seed: string;

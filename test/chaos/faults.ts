@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Random } from '#test/builders/random.ts';
-import type { ChaosDatabase } from './chaos-database.ts';
-import type { ChaosNode } from './chaos-node.ts';
-import type { Supervisor } from './supervisor.ts';
-import type { TcpProxy } from './tcp-proxy.ts';
+import type { ChaosDatabase } from './processes/chaos-database.ts';
+import type { ChaosNode } from './processes/chaos-node.ts';
+import type { Supervisor } from './processes/supervisor.ts';
+import type { TcpProxy } from './processes/tcp-proxy.ts';
 
 export interface Parts {
   readonly random: Random;

@@ -3,10 +3,10 @@ import { seams } from '#kernel/failpoint.ts';
 import { migrate } from '#kernel/pg/migrate.ts';
 import { type Random, shuffled } from '#test/builders/random.ts';
 import { freePort } from '#test/support/free-port.ts';
-import type { ChaosDatabase } from './chaos-database.ts';
-import { compareDumps, differences } from './compare.ts';
-import type { SeamArmed } from './indexer-process.ts';
-import { Supervisor } from './supervisor.ts';
+import { compareDumps, differences } from './checks/compare.ts';
+import type { ChaosDatabase } from './processes/chaos-database.ts';
+import type { SeamArmed } from './processes/indexer-process.ts';
+import { Supervisor } from './processes/supervisor.ts';
 
 /** Some seams, each once, in random order, spread over a first sync of so many batches. */
 export function killsOfFirstSync(random: Random, batches: number, count: number): SeamArmed[] {

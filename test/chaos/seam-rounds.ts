@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { isOverlapped, type Seam, seams } from '#kernel/failpoint.ts';
-import type { ChaosDatabase } from './chaos-database.ts';
 import type { Parts } from './faults.ts';
+import type { ChaosDatabase } from './processes/chaos-database.ts';
 
 /** A seam of overlapped batches: the process kills itself there, or is held there while its database fails. */
 export interface SeamAim {

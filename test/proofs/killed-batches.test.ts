@@ -7,7 +7,7 @@ import { type Seam, seams } from '#kernel/failpoint.ts';
 import { isFlushed } from '#kernel/pg/await-flushed.ts';
 import { migrate } from '#kernel/pg/migrate.ts';
 import { seededRandom, shuffled } from '#test/builders/random.ts';
-import { ChaosDatabase } from '#test/chaos/chaos-database.ts';
+import { ChaosDatabase } from '#test/chaos/processes/chaos-database.ts';
 import { comparisonWith, pinFingerprintKey } from '#test/support/chain/chain-dump.ts';
 import { GoldenChain } from '#test/support/chain/golden/golden-chain.ts';
 import { indexFolder, indexTests } from '#test/support/chain/index-tests.ts';

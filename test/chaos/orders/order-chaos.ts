@@ -5,13 +5,13 @@ import { deskFailpoints, orderFailpoints, paymentFailpoints, webhookFailpoints }
 import { migrate } from '#kernel/pg/migrate.ts';
 import { type Random, seededRandom, shuffled } from '#test/builders/random.ts';
 import { RegtestChain } from '#test/builders/regtest/regtest-chain.ts';
+import { ChaosDatabase } from '#test/chaos/processes/chaos-database.ts';
+import { Supervisor } from '#test/chaos/processes/supervisor.ts';
 import { freePort } from '#test/support/free-port.ts';
 import { type Bitcoind, startBitcoind } from '#test/support/node/bitcoind.ts';
 import { makeTestWallet } from '#test/support/orders/test-wallet.ts';
 import { type Receiver, startReceiver } from '#test/support/webhooks/receiver.ts';
 import { PublicWallet } from '#wallet/public-wallet.ts';
-import { ChaosDatabase } from '../chaos-database.ts';
-import { Supervisor } from '../supervisor.ts';
 import { Customers } from './customers.ts';
 import { NodeDoor } from './node-door.ts';
 import { type OrderFault, type OrderFaultParts, orderFaultNames, orderFaults } from './order-faults.ts';

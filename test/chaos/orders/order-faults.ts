@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Random } from '#test/builders/random.ts';
+import type { ChaosDatabase } from '#test/chaos/processes/chaos-database.ts';
+import type { Supervisor } from '#test/chaos/processes/supervisor.ts';
 import type { Bitcoind } from '#test/support/node/bitcoind.ts';
-import type { ChaosDatabase } from '../chaos-database.ts';
-import type { Supervisor } from '../supervisor.ts';
 import type { NodeDoor } from './node-door.ts';
 
 export interface OrderFaultParts {

@@ -8,7 +8,7 @@ import { auditOrders } from '#orders/audit/audit-orders.ts';
 import { readEntries } from '#orders/ledger/ledger.store.ts';
 import { balancesOf } from '#orders/ledger/ledger.ts';
 import { addressOf, scriptOf } from '#test/builders/regtest/regtest-transaction.ts';
-import { compareDumps } from '#test/chaos/compare.ts';
+import { compareDumps } from '#test/chaos/checks/compare.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 import { ChainMoney } from '#test/support/orders/money-on-chain.ts';
 import { OrderService, type OrderShown } from '#test/support/orders/order-service.ts';

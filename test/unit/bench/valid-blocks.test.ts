@@ -5,7 +5,7 @@ import { asBlockHash } from '#kernel/primitives/hash.ts';
 import { asHeight } from '#kernel/primitives/height.ts';
 import { mainnetShapedBlocks } from '#test/builders/mainnet-shaped.ts';
 import type { ValidBlock } from '#test/builders/valid-blocks.ts';
-import { RandomBlocks } from '#test/chaos/random-blocks.ts';
+import { RandomBlocks } from '#test/chaos/chain/random-blocks.ts';
 
 const blocksMaxWeight = 4_000_000;
 

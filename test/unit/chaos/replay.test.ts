@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { differences } from '#test/chaos/compare.ts';
-import { Replay } from '#test/chaos/event-reader.ts';
+import { differences } from '#test/chaos/checks/compare.ts';
+import { Replay } from '#test/chaos/checks/event-reader.ts';
 
 const block = (sequence: number, height: number, hash: string, events = 0): string =>
   JSON.stringify({ id: `${sequence}.0`, type: 'block', height, blockHash: hash, events, eventsKept: true });

@@ -3,10 +3,15 @@ import { displayHash } from '#kernel/primitives/hash.ts';
 import { ByteWriter } from '#test/builders/byte-writer.ts';
 import { writeTransaction } from '#test/builders/transaction.ts';
 import type { ValidBlock } from '#test/builders/valid-blocks.ts';
+import {
+  type ChainState,
+  coinKey,
+  type ModelBlock,
+  type SentTransaction,
+} from '#test/chaos/chain/chain-state.ts';
+import type { RandomBlocks } from '#test/chaos/chain/random-blocks.ts';
 import { type Bitcoind, startBitcoind } from '#test/support/node/bitcoind.ts';
 import { submitBlock } from '#test/support/node/regtest-feed.ts';
-import { type ChainState, coinKey, type ModelBlock, type SentTransaction } from './chain-state.ts';
-import type { RandomBlocks } from './random-blocks.ts';
 import { TcpProxy } from './tcp-proxy.ts';
 
 const noBytes = new Uint8Array(0);

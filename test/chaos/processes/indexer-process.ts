@@ -36,7 +36,7 @@ export interface IndexerEnd {
   readonly code: string | null;
 }
 
-const root = join(import.meta.dirname, '../..');
+const root = join(import.meta.dirname, '../../..');
 
 /** `satscribe serve` in its own process. */
 export class IndexerProcess {

@@ -10,7 +10,7 @@ import { GoldenChain } from '#test/support/chain/golden/golden-chain.ts';
 import { indexFolder, indexTests } from '#test/support/chain/index-tests.ts';
 import { createFilledDatabase, type FilledDatabase, type TestDatabase } from '#test/support/database.ts';
 
-const samples = join(import.meta.dirname, '../../../samples');
+const samples = join(import.meta.dirname, '../../../../samples');
 const { freshDatabase, removeLater, folderOf, newFolder } = indexTests();
 
 const codeOf = async (work: Promise<unknown>): Promise<string> =>
