@@ -23,6 +23,7 @@ import { depositWatcherOf, watcherOf } from '#orders/order/watchers.ts';
 import { type DepositAddress, insertDepositAddresses } from '#orders/parents/deposits.store.ts';
 import { reserve, type StockedOutpoint, type StockedSat } from '#orders/stock/reservations.store.ts';
 import { watchScripts } from '#payments/store/watches.store.ts';
+import type { OrderKeys } from './order-keys.ts';
 
 /** A file as the customer sent it. */
 export interface SentFile {
@@ -53,24 +54,6 @@ export interface WantedOrder {
   readonly timeoutMinutes: number;
   /** Where the customer finds a file: the origin that the order was sent to. */
   readonly filesUrl: (s3Key: string) => string;
-}
-
-/** What an address of an order is made of. */
-export interface OrderKeys {
-  /** Takes the next key of the wallet, which no other order gets, in the caller's transaction. */
-  readonly nextKey: (tx: pg.ClientBase) => Promise<number>;
-  /** The same for the output of the service's own. */
-  readonly nextOwnKey: (tx: pg.ClientBase) => Promise<number>;
-  /** The leaves of the order's reveals, and the address that is paid: proven to be spendable. */
-  readonly charge: (keyIndex: number, wanted: Pick<WantedOrder, 'terms' | 'layout'>) => Promise<Charge>;
-  /** The address that a parent is sent to: proven to be spendable. */
-  readonly deposit: (keyIndex: number) => Pick<Charge, 'script' | 'address'>;
-}
-
-export interface Charge {
-  readonly leaves: readonly Uint8Array[];
-  readonly script: Uint8Array;
-  readonly address: string;
 }
 
 /** Left on the disk of files, which often is that of the database: without room it stops, and all orders with it. */

@@ -5,8 +5,9 @@ import type { OwedMoney } from '#orders/ledger/settlements.ts';
 import type { Order } from '#orders/order/order.store.ts';
 import { nextBlock, refundWatcherOf } from '#orders/order/watchers.ts';
 import { watchScripts } from '#payments/store/watches.store.ts';
+import type { OrderSigner } from './order-signer.ts';
 import { owedTooLittle, planRefund } from './plan-refund.ts';
-import { type OrderSigner, onlyOne, spendableMoney, store } from './sign-and-store.ts';
+import { onlyOne, spendableMoney, store } from './sign-and-store.ts';
 
 /** Plans, signs and stores the transaction that pays what is owed back. The reason where it cannot be made. */
 export async function makeRefund(

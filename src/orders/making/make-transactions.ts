@@ -23,8 +23,9 @@ import { type HeldRune, type RuneRoute, runeRoute } from '#orders/parents/rune-r
 import type { Reservation } from '#orders/stock/reservations.store.ts';
 import type { WatchedPayment } from '#payments/payments.queries.ts';
 import { watchScripts } from '#payments/store/watches.store.ts';
+import type { OrderSigner } from './order-signer.ts';
 import { quotedLayout } from './quoted-layout.ts';
-import { destination, type OrderSigner, onlyOne, type Place, store } from './sign-and-store.ts';
+import { destination, onlyOne, type Place, store } from './sign-and-store.ts';
 
 /** Finds the lock times that give transactions their prefix (docs/adr/0042-id-prefixes.md); null: not yet. */
 export interface LockTimeSearch {

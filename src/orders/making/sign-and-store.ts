@@ -1,6 +1,5 @@
 import type pg from 'pg';
 import type { OwnScript, TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
-import type { Txid } from '#kernel/primitives/hash.ts';
 import type { OwnDestination } from '#orders/inscribing/plan-transactions.ts';
 import type { OwedMoney } from '#orders/ledger/settlements.ts';
 import { type Order, readLeaves } from '#orders/order/order.store.ts';
@@ -10,20 +9,8 @@ import {
   type StoredPlan,
 } from '#orders/order/order-transactions.store.ts';
 import { outpointOf } from '#orders/order/outpoint.ts';
+import type { OrderSigner } from './order-signer.ts';
 import type { OwedOutput } from './plan-refund.ts';
-
-/** What the wallet does: `src/wallet` has the keys. */
-export interface OrderSigner {
-  /** The script of a key with a leaf, or of the key alone. */
-  readonly scriptOf: (own: OwnScript) => Uint8Array;
-  /** What a txid covers, which ends with the lock time; signing changes neither. */
-  readonly unsigned: (plan: TransactionPlan) => { readonly bytes: Uint8Array; readonly txid: Txid };
-  readonly signPlan: (plan: TransactionPlan) => {
-    readonly bytes: Uint8Array;
-    readonly txid: Txid;
-    readonly fee: bigint;
-  };
-}
 
 /** Of a transaction among those of its kind, and how many files it inscribes. */
 export interface Place {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import type pg from 'pg';
 import { failpoint } from '#kernel/failpoint.ts';
-import { type OrderSigner, onlyOne, spendableMoney, store } from '#orders/making/sign-and-store.ts';
+import type { OrderSigner } from '#orders/making/order-signer.ts';
+import { onlyOne, spendableMoney, store } from '#orders/making/sign-and-store.ts';
 import type { Order } from '#orders/order/order.store.ts';
 import { termsOf } from '#orders/order/stored-terms.ts';
 import { nextBlock, refundWatcherOf } from '#orders/order/watchers.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
+import { orderKeys } from '#orders/creating/order-keys.ts';
 import { CustomerOrders } from '#orders/customers/customer-orders.ts';
 import { CustomerFiles } from '#orders/files/customer-files.ts';
-import { orderKeys } from '#orders/wallet-keys.ts';
 import { OutgoingHttp } from '#outgoing/outgoing-http.ts';
 import { makeDataDir } from '#test/support/data-dir.ts';
 import { createHttpApp, type HttpApp } from '#test/support/http-app.ts';

@@ -1,10 +1,33 @@
+import type pg from 'pg';
 import { nextTurn } from '#kernel/turns.ts';
+import type { OrderLayout } from '#orders/inscribing/order-layout.ts';
+import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
+import { revealLeaf } from '#orders/inscribing/reveal-leaf.ts';
 import type { PublicWallet, WalletAddress } from '#wallet/public-wallet.ts';
-import { type Signer, unsignedTransaction } from '#wallet/signer.ts';
 import { nextOrderIndex, nextOwnIndex } from '#wallet/wallet.store.ts';
-import type { OrderKeys } from './creating/create-order.ts';
-import { revealLeaf } from './inscribing/reveal-leaf.ts';
-import type { OrderSigner } from './making/sign-and-store.ts';
+
+/** Keys of the wallet for an order, and the addresses that are made of them. */
+export interface OrderKeys {
+  /** Takes the next key of the wallet, which no other order gets, in the caller's transaction. */
+  readonly nextKey: (tx: pg.ClientBase) => Promise<number>;
+  /** The same for the output of the service's own. */
+  readonly nextOwnKey: (tx: pg.ClientBase) => Promise<number>;
+  /** The leaves of the order's reveals, and the address that is paid: proven to be spendable. */
+  readonly charge: (keyIndex: number, planned: PlannedOrder) => Promise<Charge>;
+  /** The address that a parent is sent to: proven to be spendable. */
+  readonly deposit: (keyIndex: number) => Pick<Charge, 'script' | 'address'>;
+}
+
+interface PlannedOrder {
+  readonly terms: OrderTerms;
+  readonly layout: OrderLayout;
+}
+
+export interface Charge {
+  readonly leaves: readonly Uint8Array[];
+  readonly script: Uint8Array;
+  readonly address: string;
+}
 
 /** Addresses of orders: derived without the seed, and each proven to be spendable before it is shown. */
 export function orderKeys(wallet: PublicWallet): OrderKeys {
@@ -31,14 +54,5 @@ export function orderKeys(wallet: PublicWallet): OrderKeys {
       const { script, address } = wallet.orderAddress(keyIndex, null);
       return { script, address };
     },
-  };
-}
-
-/** What makes the transactions of orders. */
-export function orderSigner(wallet: PublicWallet, signer: Signer): OrderSigner {
-  return {
-    scriptOf: (own) => wallet.addressOf(own).script,
-    unsigned: unsignedTransaction,
-    signPlan: (plan) => signer.signPlan(plan),
   };
 }

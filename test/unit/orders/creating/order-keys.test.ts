@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { orderKeys } from '#orders/creating/order-keys.ts';
 import { layoutOrder } from '#orders/inscribing/order-layout.ts';
-import { orderKeys } from '#orders/wallet-keys.ts';
 import { orderTerms, textTerms } from '#test/builders/order-terms.ts';
 import { scriptOf } from '#test/builders/regtest/regtest-transaction.ts';
 import { testWallet } from '#test/support/wallet/plans.ts';

@@ -1,0 +1,26 @@
+import type { OwnScript, TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
+import type { Txid } from '#kernel/primitives/hash.ts';
+import type { PublicWallet } from '#wallet/public-wallet.ts';
+import { type Signer, unsignedTransaction } from '#wallet/signer.ts';
+
+/** What the wallet does: `src/wallet` has the keys. */
+export interface OrderSigner {
+  /** The script of a key with a leaf, or of the key alone. */
+  readonly scriptOf: (own: OwnScript) => Uint8Array;
+  /** What a txid covers, which ends with the lock time; signing changes neither. */
+  readonly unsigned: (plan: TransactionPlan) => { readonly bytes: Uint8Array; readonly txid: Txid };
+  readonly signPlan: (plan: TransactionPlan) => {
+    readonly bytes: Uint8Array;
+    readonly txid: Txid;
+    readonly fee: bigint;
+  };
+}
+
+/** What makes the transactions of orders. */
+export function orderSigner(wallet: PublicWallet, signer: Signer): OrderSigner {
+  return {
+    scriptOf: (own) => wallet.addressOf(own).script,
+    unsigned: unsignedTransaction,
+    signPlan: (plan) => signer.signPlan(plan),
+  };
+}
