@@ -82,12 +82,42 @@ export type OnMade = (tx: pg.ClientBase, order: NewOrder, files: readonly object
  * @param signal of who orders: it ends what is read first. What is written is finished; null: nobody who could leave
  */
 export async function createOrder(
-  { pool, keys: openKeys, files, isSignerThere, reservedMost }: CreationParts,
+  parts: CreationParts,
   wanted: WantedOrder,
   now: Date,
   onMade: OnMade | undefined,
   signal: AbortSignal | null,
 ): Promise<{ order: NewOrder; files: readonly object[] }> {
+  const { pool, files, reservedMost } = parts;
+  const keys = await requireOpen(parts, wanted, signal);
+  // an order that its client does not learn of is not made
+  signal?.throwIfAborted();
+  const stored = await inLanes(wanted.files, writesAtOnce, (file) => storeFile(files, file, wanted.filesUrl));
+  const shown = stored.map((file) => file.shown);
+  failpoint('order-files');
+  const order = await withTransaction(pool, async (tx) => {
+    const made = await newOrder(tx, keys, wanted, stored, now);
+    await insertOrder(tx, made);
+    if (wanted.stocked !== null) {
+      const { sat, ofType, client } = wanted.stocked;
+      await reserve(tx, made.id, sat, { client, ofType, most: reservedMost });
+      failpoint('order-reserved');
+    }
+    await watchOrder(tx, keys, made);
+    await onMade?.(tx, made, shown);
+    failpoint('order-making');
+    return made;
+  });
+  failpoint('order-made');
+  return { order, files: shown };
+}
+
+/** The keys of orders, if an order can be made and delivered now. Throws `orders_off`. */
+async function requireOpen(
+  { pool, keys: openKeys, files, isSignerThere }: CreationParts,
+  wanted: Pick<WantedOrder, 'files'>,
+  signal: AbortSignal | null,
+): Promise<OrderKeys> {
   const keys = await openKeys();
   if (keys === null) throw new AppError('orders_off', 'this service takes no orders: it has no wallet');
   if (!(await isSignerThere(signal)))
@@ -97,61 +127,60 @@ export async function createOrder(
     );
   if (await withCutConnection(pool, signal, areRevealsRefused))
     throw new AppError('orders_off', 'this service takes no orders now: its node relays no reveals');
-  const { filesUrl } = wanted;
   const bytes = wanted.files.reduce((sum, file) => sum + (file?.content.length ?? 0), 0);
   if ((await files.freeBytes()) - bytes < freeBytesMin)
     throw new AppError(
       'orders_off',
       'this service takes no orders now: its disk has no room for their files',
     );
-  // an order that its client does not learn of is not made
-  signal?.throwIfAborted();
-  const stored = await inLanes(wanted.files, writesAtOnce, (file) => storeFile(files, file, filesUrl));
-  const shown = stored.map((file) => file.shown);
-  failpoint('order-files');
-  const { request, terms, layout, quote, stocked, webhookUrl, refundScript, timeoutMinutes } = wanted;
-  const order = await withTransaction(pool, async (tx) => {
-    const keyIndex = await keys.nextKey(tx);
-    const ownIndex = await keys.nextOwnKey(tx);
-    const charge = await keys.charge(keyIndex, wanted);
-    const made: NewOrder = {
-      id: randomUUID(),
-      keyIndex,
-      ownIndex,
-      ...charge,
-      paidTo: layout.paidTo,
-      amount: BigInt(quote.amount),
-      quote,
-      request,
-      terms: storedTerms(terms),
-      webhookUrl,
-      refundScript,
-      expiresAt: new Date(now.getTime() + timeoutMinutes * 60_000),
-      files: stored,
-    };
-    await insertOrder(tx, made);
-    if (stocked !== null) {
-      const { sat, ofType, client } = stocked;
-      await reserve(tx, made.id, sat, { client, ofType, most: reservedMost });
-      failpoint('order-reserved');
-    }
-    const deposits = await depositAddresses(tx, keys, terms.parents.length);
-    // nobody knows the address yet, so no block of the index pays it
-    const sinceHeight = await nextIndexedHeight(tx);
-    await watchScripts(tx, watcherOf(made.id), [{ script: charge.script, sinceHeight }]);
-    if (deposits.length > 0) {
-      await insertDepositAddresses(tx, made.id, deposits);
-      const watches = deposits.map(({ script }) => ({ script, sinceHeight }));
-      await watchScripts(tx, depositWatcherOf(made.id), watches);
-      // it waits for its parents: the process that brings orders on says so
-      await wakeOrder(tx, made.id);
-    }
-    await onMade?.(tx, made, shown);
-    failpoint('order-making');
-    return made;
-  });
-  failpoint('order-made');
-  return { order, files: shown };
+  return keys;
+}
+
+/** The order with keys of its own, and the address that is paid. */
+async function newOrder(
+  tx: pg.ClientBase,
+  keys: OrderKeys,
+  wanted: WantedOrder,
+  files: readonly NewOrderFile[],
+  now: Date,
+): Promise<NewOrder> {
+  const { request, terms, layout, quote, webhookUrl, refundScript, timeoutMinutes } = wanted;
+  const keyIndex = await keys.nextKey(tx);
+  const ownIndex = await keys.nextOwnKey(tx);
+  const charge = await keys.charge(keyIndex, wanted);
+  return {
+    id: randomUUID(),
+    keyIndex,
+    ownIndex,
+    ...charge,
+    paidTo: layout.paidTo,
+    amount: BigInt(quote.amount),
+    quote,
+    request,
+    terms: storedTerms(terms),
+    webhookUrl,
+    refundScript,
+    expiresAt: new Date(now.getTime() + timeoutMinutes * 60_000),
+    files,
+  };
+}
+
+/** Watches the address that is paid, and a new deposit address for each parent. */
+async function watchOrder(
+  tx: pg.ClientBase,
+  keys: OrderKeys,
+  { id, script, terms }: NewOrder,
+): Promise<void> {
+  const deposits = await depositAddresses(tx, keys, terms.parents.length);
+  // nobody knows the address yet, so no block of the index pays it
+  const sinceHeight = await nextIndexedHeight(tx);
+  await watchScripts(tx, watcherOf(id), [{ script, sinceHeight }]);
+  if (deposits.length === 0) return;
+  await insertDepositAddresses(tx, id, deposits);
+  const watches = deposits.map((deposit) => ({ script: deposit.script, sinceHeight }));
+  await watchScripts(tx, depositWatcherOf(id), watches);
+  // it waits for its parents: the process that brings orders on says so
+  await wakeOrder(tx, id);
 }
 
 /** One for each parent, with a key of its own. */
