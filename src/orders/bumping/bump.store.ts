@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import { p2trDust } from '#orders/inscribing/plan-amounts.ts';
-import type { OrderQuote } from '#orders/order/order-request.ts';
+import type { StoredQuote } from '#orders/order/order-request.ts';
 import {
   type OrderTransactionKind,
   type StoredPlan,
@@ -104,7 +104,7 @@ export interface OverdueTransaction {
   readonly amount: bigint;
   /** That its customer asked for, in sats for 1,000 virtual bytes. */
   readonly feeRate: bigint;
-  readonly quote: OrderQuote;
+  readonly quote: StoredQuote;
   /** A burn spends our output of it. */
   readonly isBurned: boolean;
   /** Of a burn: the plan of its reveal. */
@@ -142,7 +142,7 @@ export async function overdueTransactions(
     own_index: number;
     amount: number;
     fee_rate: string;
-    quote: OrderQuote;
+    quote: StoredQuote;
     is_burned: boolean;
     revealed: StoredPlan | null;
   }>(

@@ -16,7 +16,7 @@ import {
   type NewOrder,
   type NewOrderFile,
 } from '#orders/order/order.store.ts';
-import type { OrderQuote, OrderRequest } from '#orders/order/order-request.ts';
+import type { OrderRequest, StoredQuote } from '#orders/order/order-request.ts';
 import { wakeOrder } from '#orders/order/order-wishes.store.ts';
 import { storedTerms } from '#orders/order/stored-terms.ts';
 import { depositWatcherOf, watcherOf } from '#orders/order/watchers.ts';
@@ -40,7 +40,7 @@ export interface WantedOrder {
   /** With the bytes of all contents. */
   readonly terms: OrderTerms;
   readonly layout: OrderLayout;
-  readonly quote: OrderQuote;
+  readonly quote: StoredQuote;
   /** The sat of the inventory that the terms name, and who reserves it; null: none. */
   readonly stocked: {
     readonly sat: StockedSat;

@@ -22,7 +22,7 @@ export interface OrderRequest {
 }
 
 /** What an order costs, as it was quoted. Sats. */
-export interface OrderQuote {
+export interface StoredQuote {
   readonly chainFee: number;
   readonly serviceFee: number;
   readonly baseFee: number;

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import type { OrderEvent, OrderState } from './order-machine.ts';
-import type { OrderQuote, OrderRequest } from './order-request.ts';
+import type { OrderRequest, StoredQuote } from './order-request.ts';
 import type { StoredTerms } from './stored-terms.ts';
 
 /** An order as it is stored (docs/schema.md). */
@@ -19,7 +19,7 @@ export interface Order {
   /** `direct`: the only reveal spends the payment. `wallet`: a commit does, which the reveals spend. */
   readonly paidTo: 'direct' | 'wallet';
   readonly amount: bigint;
-  readonly quote: OrderQuote;
+  readonly quote: StoredQuote;
   readonly request: OrderRequest;
   readonly terms: StoredTerms;
   readonly webhookUrl: string | null;
@@ -81,7 +81,7 @@ interface Row {
   readonly address: string;
   readonly paid_to: 'direct' | 'wallet';
   readonly amount: number;
-  readonly quote: OrderQuote;
+  readonly quote: StoredQuote;
   readonly request: OrderRequest;
   readonly terms: StoredTerms;
   readonly webhook_url: string | null;
