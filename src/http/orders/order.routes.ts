@@ -4,13 +4,14 @@ import { jsonText } from '#http/server/answer-schemas.ts';
 import { apiRoute } from '#http/server/api-route.ts';
 import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
 import { askerOf } from '#http/server/asker.ts';
-import { sendPartsInTurns } from '#http/server/budgets/json-in-turns.ts';
+import { type JsonPart, sendPartsInTurns } from '#http/server/budgets/json-in-turns.ts';
 import { readsOrders } from '#http/server/guard.ts';
 import { InvalidRequest } from '#http/server/validation.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { CustomerOrders } from '#orders/customers/customer-orders.ts';
+import { fileAnswers, type OrderProgress, orderFields } from '#orders/customers/order-answer.ts';
+import type { Order } from '#orders/order/order.store.ts';
 import { isOrderId, orderStates } from '#orders/order/order-machine.ts';
-import { orderParts } from './order-parts.ts';
 
 const exampleOrder = '6f1c2b1e-5a0e-4c55-9d0c-0b8f7f0b9a11';
 const orderId = Type.String({ description: 'the id of an order', examples: [exampleOrder] });
@@ -118,4 +119,14 @@ function cancelRoute(app: App, orders: CustomerOrders | null, send: SendOrder): 
 function needed(orders: CustomerOrders | null): CustomerOrders {
   if (orders === null) throw new AppError('orders_off', 'this service takes no orders');
   return orders;
+}
+
+/** The answer to GET /order in parts, a file each: 10,000 of them are seven megabytes. */
+export function* orderParts(found: { readonly order: Order } & OrderProgress): Generator<JsonPart> {
+  const fields = JSON.stringify(orderFields(found.order, found));
+  const answerOf = fileAnswers(found.order, found);
+  yield `${fields.slice(0, -1)},"files":[`;
+  for (const [place, file] of found.files.entries())
+    yield `${place === 0 ? '' : ','}${JSON.stringify(answerOf(file))}`;
+  yield ']}';
 }

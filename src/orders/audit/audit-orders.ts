@@ -1,13 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
+import { satsOfBitcoins } from '#kernel/bitcoin/amount.ts';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
+import { inLanes } from '#kernel/in-lanes.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import type { LedgerAccount } from '#orders/ledger/ledger.ts';
 import { agreedTip, nextOrderIds, readAuditedOrders, readBalances } from './audit.queries.ts';
 import { auditOrder, type OrderDifference, questionsOf } from './audit-order.ts';
-import type { AuditedOrder, NamedOrder } from './audited-order.ts';
-import { bestBlock, unspentOf } from './node-outputs.ts';
+import type { AuditedOrder, Coin, NamedOrder } from './audited-order.ts';
 
 /** A difference with its order. */
 export interface AuditDifference extends OrderDifference {
@@ -139,3 +140,33 @@ async function readAt(
   const tip = await agreedTip(tx);
   return tip === null ? null : { tip, orders: await readAuditedOrders(tx, ids) };
 }
+
+/** Calls at once: bitcoind works on four, and others ask too. */
+const lanes = 2;
+
+/** Which of these outputs are unspent in the node's best chain, whatever its mempool spends. */
+async function unspentOf(
+  node: NodeRpc,
+  outpoints: readonly string[],
+  signal?: AbortSignal,
+): Promise<ReadonlyMap<string, Coin>> {
+  const found = await inLanes(outpoints, lanes, async (outpoint): Promise<Coin | null> => {
+    const [txid, vout] = outpoint.split(':');
+    const output = await node.call<TxOut | null>(
+      'gettxout',
+      [txid, Number(vout), false],
+      signal === undefined ? {} : { signal },
+    );
+    if (output === null) return null;
+    return { outpoint, value: BigInt(satsOfBitcoins(output.value)), script: output.scriptPubKey.hex };
+  });
+  return new Map(found.flatMap((coin) => (coin === null ? [] : [[coin.outpoint, coin]])));
+}
+
+interface TxOut {
+  /** Bitcoins. */
+  readonly value: number;
+  readonly scriptPubKey: { readonly hex: string };
+}
+
+const bestBlock = (node: NodeRpc): Promise<string> => node.call<string>('getbestblockhash');

@@ -10,7 +10,7 @@ import type { OrderSigner } from '#orders/making/order-signer.ts';
 import { storedPlan } from '#orders/making/sign-and-store.ts';
 import { lockOrder } from '#orders/order/order.store.ts';
 import { outpointOf } from '#orders/order/outpoint.ts';
-import { nextBlock, ownWatcherOf } from '#orders/order/watchers.ts';
+import { nextBlock, ownWatcherOf } from '#orders/watching/watchers.ts';
 import { watchScripts } from '#payments/store/watches.store.ts';
 import { insertBump, type StoredBumpPlan } from './bump.store.ts';
 import type { WantedStore } from './bump-round.ts';

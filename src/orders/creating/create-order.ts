@@ -19,9 +19,9 @@ import {
 import type { OrderRequest, StoredQuote } from '#orders/order/order-request.ts';
 import { wakeOrder } from '#orders/order/order-wishes.store.ts';
 import { storedTerms } from '#orders/order/stored-terms.ts';
-import { depositWatcherOf, watcherOf } from '#orders/order/watchers.ts';
 import { type DepositAddress, insertDepositAddresses } from '#orders/parents/deposits.store.ts';
 import { reserve, type StockedOutpoint, type StockedSat } from '#orders/stock/reservations.store.ts';
+import { depositWatcherOf, watcherOf } from '#orders/watching/watchers.ts';
 import { watchScripts } from '#payments/store/watches.store.ts';
 import type { OrderKeys } from './order-keys.ts';
 

@@ -24,7 +24,6 @@ import { type NewOrder, type Order, readOrder, readOrderFiles } from '#orders/or
 import type { OrderState } from '#orders/order/order-machine.ts';
 import { type OrderTransaction, readTransactions } from '#orders/order/order-transactions.store.ts';
 import { askToCancel } from '#orders/order/order-wishes.store.ts';
-import { watcherOf } from '#orders/order/watchers.ts';
 import { readDepositAddresses } from '#orders/parents/deposits.store.ts';
 import { readDeposits } from '#orders/parents/read-deposits.ts';
 import { type ShownParent, shownParents } from '#orders/parents/shown-parents.ts';
@@ -37,6 +36,7 @@ import {
   readReferral,
 } from '#orders/referrals/referral.store.ts';
 import { type NodePolicy, readNodePolicy } from '#orders/sending/node-policy.store.ts';
+import { watcherOf } from '#orders/watching/watchers.ts';
 import type { OutgoingHttp } from '#outgoing/outgoing-http.ts';
 import { urlProblem } from '#outgoing/stranger-url.ts';
 import { readPayments } from '#payments/payments.queries.ts';

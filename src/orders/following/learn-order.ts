@@ -26,12 +26,12 @@ import {
   supersede,
 } from '#orders/order/order-transactions.store.ts';
 import { outpointOf } from '#orders/order/outpoint.ts';
-import { refundWatcherOf, watcherOf } from '#orders/order/watchers.ts';
 import { candidates, type Deposit, progressOf } from '#orders/parents/deposits.ts';
 import { readDeposits } from '#orders/parents/read-deposits.ts';
 import { isHolding, type Return, returnOf } from '#orders/parents/returns.ts';
 import { keepReservation, type Reservation, readReservation } from '#orders/stock/reservations.store.ts';
 import { indexedStock, type StockStanding, stockStanding } from '#orders/stock/stock-standing.ts';
+import { refundWatcherOf, watcherOf } from '#orders/watching/watchers.ts';
 import { readPayments, type WatchedPayment } from '#payments/payments.queries.ts';
 import { readPaymentsOffset } from '#payments/store/offset.store.ts';
 

@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { failpoint } from '#kernel/failpoint.ts';
 import type { OwedMoney } from '#orders/ledger/settlements.ts';
 import type { Order } from '#orders/order/order.store.ts';
-import { nextBlock, refundWatcherOf } from '#orders/order/watchers.ts';
+import { nextBlock, refundWatcherOf } from '#orders/watching/watchers.ts';
 import { watchScripts } from '#payments/store/watches.store.ts';
 import type { OrderSigner } from './order-signer.ts';
 import { owedTooLittle, planRefund } from './plan-refund.ts';

@@ -16,11 +16,11 @@ import {
 import { type Order, readLeaves } from '#orders/order/order.store.ts';
 import type { OrderTransactionKind } from '#orders/order/order-transactions.store.ts';
 import { termsOf } from '#orders/order/stored-terms.ts';
-import { nextBlock, ownWatcherOf } from '#orders/order/watchers.ts';
 import type { Deposit } from '#orders/parents/deposits.ts';
 import { runesOfPayments } from '#orders/parents/held-outputs.queries.ts';
 import { type HeldRune, type RuneRoute, runeRoute } from '#orders/parents/rune-route.ts';
 import type { Reservation } from '#orders/stock/reservations.store.ts';
+import { nextBlock, ownWatcherOf } from '#orders/watching/watchers.ts';
 import type { WatchedPayment } from '#payments/payments.queries.ts';
 import { watchScripts } from '#payments/store/watches.store.ts';
 import type { OrderSigner } from './order-signer.ts';

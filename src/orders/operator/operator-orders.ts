@@ -20,8 +20,8 @@ import {
 import type { OrderEvent, OrderState } from '#orders/order/order-machine.ts';
 import { readTransactions } from '#orders/order/order-transactions.store.ts';
 import { askForRefund, askToCancel, wakeOrder } from '#orders/order/order-wishes.store.ts';
-import { depositWatcherOf, watcherOf } from '#orders/order/watchers.ts';
 import { readDepositAddresses } from '#orders/parents/deposits.store.ts';
+import { depositWatcherOf, watcherOf } from '#orders/watching/watchers.ts';
 import { readPayments, type WatchedPayment } from '#payments/payments.queries.ts';
 
 /** What an operator does with orders. Transactions are made by the service that has the seed. */

@@ -5,7 +5,7 @@ import type { OrderSigner } from '#orders/making/order-signer.ts';
 import { onlyOne, spendableMoney, store } from '#orders/making/sign-and-store.ts';
 import type { Order } from '#orders/order/order.store.ts';
 import { termsOf } from '#orders/order/stored-terms.ts';
-import { nextBlock, refundWatcherOf } from '#orders/order/watchers.ts';
+import { nextBlock, refundWatcherOf } from '#orders/watching/watchers.ts';
 import { watchScripts } from '#payments/store/watches.store.ts';
 import type { Deposit } from './deposits.ts';
 import { type Homeless, planReturn } from './plan-return.ts';

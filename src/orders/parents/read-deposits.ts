@@ -5,7 +5,7 @@ import { parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import { largest, p2trDust } from '#orders/inscribing/plan-amounts.ts';
 import type { Order } from '#orders/order/order.store.ts';
 import { isDeep, type OrderFacts } from '#orders/order/order-facts.ts';
-import { depositWatcherOf } from '#orders/order/watchers.ts';
+import { depositWatcherOf } from '#orders/watching/watchers.ts';
 import { readPayments, type WatchedPayment } from '#payments/payments.queries.ts';
 import { readDepositAddresses, readMadeTxids } from './deposits.store.ts';
 import type { Deposit } from './deposits.ts';

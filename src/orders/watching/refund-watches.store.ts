@@ -1,9 +1,33 @@
 import type pg from 'pg';
+import { withTransaction } from '#kernel/pg/transaction.ts';
 import type { Txid } from '#kernel/primitives/hash.ts';
+import { lockOrder } from '#orders/order/order.store.ts';
 import { rememberedBlocks } from '#payments/store/offset.store.ts';
+import { unwatchScripts } from '#payments/store/watches.store.ts';
+import { refundWatcherOf } from './watchers.ts';
+
+/** Orders of one look: each is a transaction of some milliseconds. */
+const endedAtOnce = 100;
+
+/**
+ * Ends the watches of refunds that are as deep as payments remember blocks: their addresses belong to others, exchanges
+ * too, and everything that anybody pays to them would be kept for ever. That the refund is in a block is noted with it.
+ * How many ended.
+ */
+export async function endRefundWatches(client: pg.ClientBase): Promise<number> {
+  const ids = await ordersWithDeepRefunds(client, endedAtOnce);
+  for (const id of ids) {
+    await withTransaction(client, async (tx) => {
+      await lockOrder(tx, id);
+      const hasOthers = await settleRefunds(tx, id);
+      if (!hasOthers) await unwatchScripts(tx, refundWatcherOf(id));
+    });
+  }
+  return ids.length;
+}
 
 /** Orders with a refund, or another transaction whose outputs are watched, that is as deep as payments remember blocks. */
-export async function ordersWithDeepRefunds(client: pg.ClientBase, limit: number): Promise<string[]> {
+async function ordersWithDeepRefunds(client: pg.ClientBase, limit: number): Promise<string[]> {
   const { rows } = await client.query<{ id: string }>(
     `SELECT DISTINCT t.order_id AS id
        FROM service.order_transactions AS t JOIN service.payments_seen AS p ON p.txid = t.txid, service.payments_offset AS o
@@ -14,7 +38,7 @@ export async function ordersWithDeepRefunds(client: pg.ClientBase, limit: number
 }
 
 /** Notes the blocks of an order's transactions that are so deep. Whether it has others that are not. */
-export async function settleRefunds(tx: pg.ClientBase, id: string): Promise<boolean> {
+async function settleRefunds(tx: pg.ClientBase, id: string): Promise<boolean> {
   await tx.query(
     `UPDATE service.order_transactions AS t SET height = p.height
        FROM service.payments_seen AS p, service.payments_offset AS o

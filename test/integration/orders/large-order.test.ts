@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { orderParts } from '#http/orders/order-parts.ts';
+import { orderParts } from '#http/orders/order.routes.ts';
 import { piecesOf } from '#http/server/budgets/json-in-turns.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { orderAnswer } from '#orders/customers/order-answer.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { transactionsToSend } from '#orders/order/order-transactions.store.ts';
-import { refundWatcherOf } from '#orders/order/watchers.ts';
+import { refundWatcherOf } from '#orders/watching/watchers.ts';
 import { readPayments } from '#payments/payments.queries.ts';
 import { rememberedBlocks } from '#payments/store/offset.store.ts';
 import { scriptOf } from '#test/builders/regtest/regtest-transaction.ts';
