@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Refuses what must not be in the tree: unfinished work, focused or skipped tests, paths of one machine, casts to a
-# brand, two decisions with the same number.
+# brand, two decisions with the same number; and what scripts/forbid/check.ts finds.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 bad=0
@@ -24,4 +24,5 @@ for file in docs/adr/[0-9]*.md; do
     printf 'the number of a decision, which is in its name and its heading, and is its alone:\n%s\n' "$file"; bad=1
   fi
 done
+node scripts/forbid/check.ts || bad=1
 exit "$bad"

@@ -1,0 +1,41 @@
+import { gitOutput, isCheckout } from './git.ts';
+
+/** Numbers of lines by path. */
+export type LinesByPath = ReadonlyMap<string, ReadonlySet<number>>;
+
+/**
+ * Lines that were added or changed since the commit that last changed a file, work that is not committed included.
+ * Null without git. Files that git does not know have no lines here.
+ */
+export function addedSince(root: string, file: string): LinesByPath | null {
+  if (!isCheckout(root)) return null;
+  const commit = gitOutput(root, 'log', '-1', '--format=%H', '--', file)?.trim() ?? '';
+  if (commit === '') return null;
+  const diff = gitOutput(
+    root,
+    'diff',
+    '--unified=0',
+    '--no-color',
+    '--no-ext-diff',
+    '-M',
+    '--no-prefix',
+    commit,
+  );
+  return diff === null ? null : addedLines(diff);
+}
+
+/** Reads a diff without context and without prefixes of paths. */
+export function addedLines(diff: string): LinesByPath {
+  const added = new Map<string, Set<number>>();
+  let lines = new Set<number>();
+  for (const line of diff.split('\n')) {
+    const path = /^\+\+\+ (.+?)\t?$/u.exec(line)?.[1];
+    if (path !== undefined) {
+      lines = new Set();
+      added.set(path, lines);
+    }
+    const [, from, count = '1'] = /^@@ -\S+ \+(\d+)(?:,(\d+))? @@/u.exec(line) ?? [];
+    for (let nth = 0; from !== undefined && nth < Number(count); nth++) lines.add(Number(from) + nth);
+  }
+  return added;
+}

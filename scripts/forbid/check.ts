@@ -1,0 +1,11 @@
+/** Checks of the tree that need more than a pattern. Ends with 1 if one finds a fault. */
+import { join } from 'node:path';
+import { checkWords } from './check-words.ts';
+
+const root = join(import.meta.dirname, '../..');
+const outcomes = [checkWords(root, process.env['CI'] === 'true')];
+for (const { faults, notes } of outcomes) {
+  for (const note of notes) console.log(note);
+  for (const fault of faults) console.error(fault);
+}
+if (outcomes.some(({ faults }) => faults.length > 0)) process.exitCode = 1;

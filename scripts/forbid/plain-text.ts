@@ -1,0 +1,64 @@
+import { bannedStarts, bannedWords } from './plain-words.ts';
+
+/** A banned word or a banned start in a text. */
+export interface Offence {
+  readonly kind: 'words' | 'starts';
+  /** From 1. */
+  readonly line: number;
+  readonly found: string;
+  readonly use: string;
+}
+
+/** A blank of a pattern: any gap, also over the end of a line of a comment or a quote. */
+const gap = String.raw`(?:\s+(?:(?://|[*#>])\s*)?)`;
+
+const capitalised = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
+
+const wordRules = bannedWords.map(({ pattern, use, inNames }) => {
+  const whole = String.raw`(?<!\w)(?:${pattern.replaceAll(' ', gap)})(?!\w)`;
+  if (inNames === undefined) return { use, expression: new RegExp(whole, 'giu') };
+  const capital = capitalised(pattern);
+  const parts = String.raw`(?<![A-Za-z])${pattern}(?![a-z])|(?<![A-Z])${capital}(?![a-z])`;
+  return { use, expression: new RegExp(parts, 'gu') };
+});
+
+const useOfStart = new Map(bannedStarts.map(({ start, use }) => [start, use]));
+const startExpression = new RegExp(
+  String.raw`/\*\*\s+(?:\*\s+)?(${bannedStarts.map(({ start }) => start.replaceAll(' ', gap)).join('|')})(?!\w)`,
+  'gu',
+);
+
+/** All offences of a file's text, by line. Doc comments are looked for in code alone. */
+export function offencesIn(path: string, text: string): Offence[] {
+  const lineStarts = lineStartsOf(text);
+  const offences: (readonly [offset: number, Offence])[] = [];
+  const add = (kind: Offence['kind'], offset: number, found: string, use: string): unknown =>
+    offences.push([offset, { kind, line: lineAt(lineStarts, offset), found, use }]);
+  for (const { expression, use } of wordRules)
+    for (const { 0: found, index } of text.matchAll(expression)) add('words', index, oneLine(found), use);
+  if (/\.(?:ts|mjs|js|java)$/u.test(path))
+    for (const { 0: whole, 1: found = '', index } of text.matchAll(startExpression)) {
+      const start = oneLine(found);
+      add('starts', index + whole.length - found.length, `/** ${start}`, useOfStart.get(start) ?? '');
+    }
+  return offences.toSorted(([a], [b]) => a - b).map(([, offence]) => offence);
+}
+
+const oneLine = (found: string): string => found.replaceAll(new RegExp(gap, 'gu'), ' ');
+
+function lineStartsOf(text: string): number[] {
+  const starts = [0];
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
+  return starts;
+}
+
+/** The line of an offset, from 1: the number of lines that start at or before it. */
+function lineAt(lineStarts: readonly number[], offset: number): number {
+  let [low, high] = [0, lineStarts.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((lineStarts[middle] ?? 0) <= offset) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

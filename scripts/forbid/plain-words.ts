@@ -1,0 +1,129 @@
+/**
+ * Words that make a reader stop, each with the plain word to use and one reason. Data alone: plain-text.ts finds them.
+ * A change of this list comes with new counts (npm run words:store).
+ */
+export interface BannedWord {
+  /** A regular expression of whole words, in any case. Each blank matches any gap, across lines of a comment too. */
+  readonly pattern: string;
+  /** The plain word. */
+  readonly use: string;
+  readonly why: string;
+  /** Single words: also banned as a part of a camelCase name. */
+  readonly inNames?: true;
+}
+
+/** Objects that something is "behind" in plain English: a proxy in front of it, a chain ahead of it. */
+const behindInPlace =
+  '(?:reverse |load |same |unix |http |tls )*(?:proxy|proxies|balancer|cdn|firewall|socket|port|source|index|chain|tip|node|others?)';
+
+export const bannedWords: readonly BannedWord[] = [
+  {
+    pattern: 'anew',
+    use: 'again; "rebuild" for "make anew"',
+    why: 'an old word for a common one',
+    inNames: true,
+  },
+  { pattern: 'lately', use: 'recently', why: 'one term for one thing', inNames: true },
+  {
+    pattern: 'whoever',
+    use: 'the noun: the client, the payer, anyone who …',
+    why: 'the reader looks for who it is',
+    inNames: true,
+  },
+  {
+    pattern: 'nobody',
+    use: 'unknown, null or missing for a value; "no one" for people',
+    why: 'most values have no owner to speak of',
+    inNames: true,
+  },
+  {
+    pattern: `behind (?:it|its|them|their|this|that|these|those|each|every|one|all|another|(?:the|an?|our|your|his|two) (?!${behindInPlace}\\b)\\w+)`,
+    use: 'after',
+    why: 'order has before and after; only places have a behind',
+  },
+  { pattern: 'but for', use: 'except', why: 'it reads as "but, for …"' },
+  {
+    pattern: 'so (?:much|many)(?!(?: [\\w-]+){0,4} that\\b)(?! as\\b)',
+    use: 'the quantity: "the fee", "how many outputs"',
+    why: 'a bare quantity makes the reader look back for the number',
+  },
+  { pattern: 'so manieth', use: 'nth', why: 'not an English word' },
+  {
+    pattern: 'of which one',
+    use: 'one of which',
+    why: 'the reader takes "which one" together',
+  },
+  {
+    pattern: '(?<!\\bthere )(?:is|are|was|were) none',
+    use: '"is not an X", "there is no X"',
+    why: 'none of what? The noun is elsewhere',
+  },
+  {
+    pattern: 'of no(?! (?:more|less|use|interest|concern)\\b)',
+    use: 'without a, "not of any"',
+    why: 'a negated genitive is read twice',
+  },
+  {
+    pattern: '(?:be|is|are|was|were) had',
+    use: 'is available',
+    why: '"have" has no passive in plain English',
+  },
+  {
+    pattern: '(?:go|goes|going|gone|went) home',
+    use: 'return',
+    why: 'data does not go home: a parent returns',
+  },
+  {
+    pattern: '(?:bring|brings|bringing|brought) on',
+    use: 'process, advance, cause',
+    why: 'a phrasal verb with three meanings',
+  },
+  {
+    pattern: 'told of',
+    use: 'receives, learns, is notified of',
+    why: 'it hides who tells and what is passed',
+  },
+  { pattern: 'com(?:e|es|ing) to an end', use: 'end', why: 'four words for one' },
+  {
+    pattern: '(?:go|goes|going|gone|went) on(?! (?:the|a|an|its|one|top)\\b)',
+    use: 'resume after a stop, else continue',
+    why: 'one term for one thing',
+  },
+  {
+    pattern: '(?:pay|pays|paying|paid) back',
+    use: 'refund',
+    why: 'one term for one thing; the states and the API say refund',
+  },
+  {
+    pattern: 'lies?(?! (?:to|about)\\b)',
+    use: 'is, is in, is at',
+    why: 'data has plain verbs; a node that sends wrong answers "lies to" us',
+  },
+  {
+    pattern: 'stands?(?!-| (?:by|for|in for|out|still)\\b)',
+    use: 'is, is in, is after',
+    why: 'data has plain verbs',
+  },
+];
+
+export interface BannedStart {
+  /** The first words of a doc comment. */
+  readonly start: string;
+  readonly use: string;
+}
+
+const nounFirst = 'start with the noun that it is, or with a verb';
+
+/** A doc comment says first what the thing is or does: a reader stops there if it is not what they look for. */
+export const bannedStarts: readonly BannedStart[] = [
+  { start: 'Of', use: nounFirst },
+  { start: 'As', use: nounFirst },
+  { start: 'Those', use: 'name them: "Outputs that …"' },
+  { start: 'With', use: nounFirst },
+  { start: 'By', use: '"Keyed by …", or the noun' },
+  { start: 'What', use: 'name it: "Rows that …", or a verb' },
+  { start: 'That which', use: 'name it: "The part that …"' },
+  { start: 'Where', use: '"Place of …", or the noun' },
+  { start: 'When', use: '"Time of …", or the noun' },
+  { start: 'If', use: 'the thing first, its condition after it' },
+];
