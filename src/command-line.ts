@@ -2,13 +2,20 @@ import { once } from 'node:events';
 import closeWithGrace from 'close-with-grace';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { errorCodes } from '#kernel/errors/error-codes.ts';
-import { allFailpoints, armFailpoint, armSeam, killProcess, sayFailpoint, seams } from '#kernel/failpoint.ts';
-import { createHealth } from '#kernel/health.ts';
-import { createLifecycle, type Lifecycle, type StopReason } from '#kernel/lifecycle.ts';
-import { createLogger, type Logger } from '#kernel/logger.ts';
 import { UsageError } from './app/command-context.ts';
 import { type CommandLine, exitCodes, parseCommandLine } from './cli.ts';
 import { type Config, loadConfig, processEnvironment } from './config.ts';
+import {
+  allFailpoints,
+  armFailpoint,
+  armSeam,
+  killProcess,
+  sayFailpoint,
+  seams,
+} from './kernel/process/failpoint.ts';
+import { createLifecycle, type Lifecycle, type StopReason } from './kernel/process/lifecycle.ts';
+import { createHealth } from './kernel/reports/health.ts';
+import { createLogger, type Logger } from './kernel/reports/logger.ts';
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 

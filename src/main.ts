@@ -1,5 +1,5 @@
-import { loadingInSmallSpace } from '#kernel/new-space.ts';
 import { keepCompiledCode } from './compiled-code.ts';
+import { loadingInSmallSpace } from './kernel/process/new-space.ts';
 
 /** Older ones that strip types come this far, and lack what the program calls. */
 const leastNode = 24;

@@ -8,10 +8,10 @@ import type { TrackedChanges } from '#indexer/ledger/ledger-block.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import type { PastChain } from '#kernel/contracts/past-chain.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { failpoint } from '#kernel/failpoint.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { asBlockHash, type BlockHash } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
+import { failpoint } from '#kernel/process/failpoint.ts';
 import { completeOutbox, recordUndone } from './outbox-rows.ts';
 import { ensureSecondaryIndexes, indexesForUndo } from './secondary-indexes.ts';
 

@@ -19,10 +19,10 @@ import type { ParsedBlock } from '#indexer/workers/parse-pool.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import { outboxChannel } from '#kernel/contracts/outbox.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { failpoint } from '#kernel/failpoint.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { asBlockHash, type BlockHash } from '#kernel/primitives/hash.ts';
 import { asHeight, type Height, maxHeight } from '#kernel/primitives/height.ts';
+import { failpoint } from '#kernel/process/failpoint.ts';
 
 /** Tables that have the same tip, and so take the same blocks next. */
 export interface CatchUpGroup {

@@ -13,6 +13,7 @@ import { createBufferPool } from '#indexer/source/buffer-pool.ts';
 import { expandFingerprintKey } from '#indexer/transaction/outpoint-fingerprint.ts';
 import { createParsePool, type ParsedBlock, type ParsePool } from '#indexer/workers/parse-pool.ts';
 import type { ParseThreads } from '#indexer/workers/parse-threads.ts';
+import type { SearchDemand } from '#kernel/concurrency/search-demand.ts';
 import type { BlockRef, BlockSource } from '#kernel/contracts/block-source.ts';
 import type { LiveBlockSource } from '#kernel/contracts/live-source.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
@@ -22,7 +23,6 @@ import { postgresFailure } from '#kernel/pg/postgres-failure.ts';
 import { asHeight, type Height } from '#kernel/primitives/height.ts';
 import { networks } from '#kernel/primitives/network.ts';
 import { Patience } from '#kernel/retry.ts';
-import type { SearchDemand } from '#kernel/search-demand.ts';
 import { CatchUpBatches, type CatchUpGroup, furthestBehind, refsOfGroup } from './catch-up-batch.ts';
 
 /** Blocks planned at once. A table may be added while they are processed. */

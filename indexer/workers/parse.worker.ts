@@ -7,7 +7,7 @@ import { useCompiledSha256 } from '#indexer/parse/sha256/sha256-lanes.ts';
 import { type Verification, verifyBlock } from '#indexer/source/verify-block.ts';
 import { BlockLayout } from '#indexer/transaction/block-layout.ts';
 import { readLayout } from '#indexer/transaction/read-layout.ts';
-import { runInBackground } from '#kernel/background-thread.ts';
+import { runInBackground } from '#kernel/process/background-thread.ts';
 import { Laps } from '#kernel/stages/span.ts';
 import type { ParseJob, ParseJobResult, ParseThread } from './parse-job.ts';
 

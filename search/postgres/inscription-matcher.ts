@@ -1,10 +1,10 @@
+import { nextTurn } from '#kernel/concurrency/turns.ts';
 import type { Corpus } from '#kernel/contracts/search-engine.ts';
 import {
   type InscriptionKey,
   trustedInscriptionKey,
   trustedInscriptionKeys,
 } from '#kernel/primitives/inscription-key.ts';
-import { nextTurn } from '#kernel/turns.ts';
 import { type Segment, sealedEnd } from '#search/segments/segment-table.ts';
 import { int32s } from '#search/text/int32s.ts';
 import type { IdSet } from './id-set.ts';

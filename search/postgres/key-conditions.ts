@@ -1,5 +1,5 @@
+import { nextTurn } from '#kernel/concurrency/turns.ts';
 import type { Corpus } from '#kernel/contracts/search-engine.ts';
-import { nextTurn } from '#kernel/turns.ts';
 import { eachBit, type IdSet, intersect } from './id-set.ts';
 import { indexedMaxOf, readByIndex } from './inscription-matcher.ts';
 import type { IdColumn, KeyColumns, TypeColumn } from './key-columns.ts';

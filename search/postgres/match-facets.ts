@@ -1,5 +1,5 @@
+import { nextTurn } from '#kernel/concurrency/turns.ts';
 import { facetTypesMax, type SearchFacets } from '#kernel/contracts/search-engine.ts';
-import { nextTurn } from '#kernel/turns.ts';
 import { typeNameBytes } from '#search/segments/column-queries.ts';
 import type { DayRun } from './block-days.ts';
 import { eachBit } from './id-set.ts';

@@ -1,6 +1,6 @@
+import { nextTurn } from '#kernel/concurrency/turns.ts';
 import type { SearchPlace, SearchSlice } from '#kernel/contracts/search-engine.ts';
 import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
-import { nextTurn } from '#kernel/turns.ts';
 import type { ContentLengths } from './content-lengths.ts';
 import type { KeyColumns } from './key-columns.ts';
 import { countOf, countRange, type PartMatches, takeKeys } from './key-matches.ts';

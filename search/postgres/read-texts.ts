@@ -1,6 +1,6 @@
 import type pg from 'pg';
+import { nextTurn } from '#kernel/concurrency/turns.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { nextTurn } from '#kernel/turns.ts';
 import { type Check, ChecksInTurns } from '#search/text/check-in-parts.ts';
 import { int32s } from '#search/text/int32s.ts';
 

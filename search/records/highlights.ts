@@ -1,7 +1,7 @@
+import { nextTurn } from '#kernel/concurrency/turns.ts';
 import type { TextMatch } from '#kernel/contracts/search-engine.ts';
 import type { Highlight, SearchRecord } from '#kernel/contracts/search-service.ts';
 import { foldText } from '#kernel/text/fold.ts';
-import { nextTurn } from '#kernel/turns.ts';
 import { Occurrences } from '#search/text/occurrences.ts';
 import { cutText } from '#search/text/stored-text.ts';
 import { type WordMatcher, wordMatcher } from '#search/text/word-matcher.ts';

@@ -1,5 +1,5 @@
 import { move, transferableSymbol, valueSymbol } from 'piscina';
-import { runInBackground } from '#kernel/background-thread.ts';
+import { runInBackground } from '#kernel/process/background-thread.ts';
 import { Laps } from '#kernel/stages/span.ts';
 import { postingsRows, readTextRows } from './copy-postings.ts';
 import { PostingsBuilder } from './postings-builder.ts';

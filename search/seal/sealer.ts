@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { Piscina } from 'piscina';
-import type { SearchDemand } from '#kernel/search-demand.ts';
+import type { SearchDemand } from '#kernel/concurrency/search-demand.ts';
 import type { StageRecorder } from '#kernel/stages/stage-recorder.ts';
 import { windowIds as windowIdsMax } from '#search/segments/postings-layout.ts';
 import type { SealBounds } from '#search/segments/segment-table.ts';

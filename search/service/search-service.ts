@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
+import { FairGate } from '#kernel/concurrency/fair-gate.ts';
+import type { SearchDemand } from '#kernel/concurrency/search-demand.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import type {
   HashMatches,
@@ -23,9 +25,7 @@ import type {
   TextSearch,
 } from '#kernel/contracts/search-service.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { FairGate } from '#kernel/fair-gate.ts';
 import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
-import type { SearchDemand } from '#kernel/search-demand.ts';
 import { matchPendingHash, matchPendingTexts, pendingRevision } from '#search/pending/pending-matcher.ts';
 import { lookUpPending } from '#search/pending/pending-records.ts';
 import { lookUpRecord, recordsOfKeys } from '#search/records/records.ts';

@@ -1,8 +1,8 @@
+import { nextTurn } from '#kernel/concurrency/turns.ts';
 import type { SearchEngine, Snapshot } from '#kernel/contracts/search-engine.ts';
 import type { SuggestedWord } from '#kernel/contracts/search-service.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { foldText } from '#kernel/text/fold.ts';
-import { nextTurn } from '#kernel/turns.ts';
 import { lastRunStart, wordCodePointsMax, wordsBeginningWith, wordsOfFolded } from '#search/text/words.ts';
 
 /** Words suggested: as many as a list below a box shows. */

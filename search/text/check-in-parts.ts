@@ -1,4 +1,4 @@
-import { nextTurn } from '#kernel/turns.ts';
+import { nextTurn } from '#kernel/concurrency/turns.ts';
 
 /** A check that yields after each part of it that takes about a millisecond. */
 export type CheckInParts<Value> = (value: Value) => Generator<void, boolean>;

@@ -5,7 +5,7 @@ import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import type { LiveBlockSource } from '#kernel/contracts/live-source.ts';
 import { createPool } from '#kernel/pg/pool.ts';
 import type { Height } from '#kernel/primitives/height.ts';
-import { Repeats } from '#kernel/repeats.ts';
+import { Repeats } from '#kernel/reports/repeats.ts';
 import type { BitcoinNode } from '#node/bitcoin-node.ts';
 import { createSealer, type Sealer, type SealerOptions } from '#search/seal/sealer.ts';
 import { forgetAbove } from '#search/segments/forget-segments.ts';

@@ -1,6 +1,6 @@
-import type { Health } from '#kernel/health.ts';
-import type { Lifecycle } from '#kernel/lifecycle.ts';
-import type { Logger } from '#kernel/logger.ts';
+import type { Lifecycle } from '#kernel/process/lifecycle.ts';
+import type { Health } from '#kernel/reports/health.ts';
+import type { Logger } from '#kernel/reports/logger.ts';
 import type { Config, SettingName } from '#src/config.ts';
 
 /** A flag of a command: for a setting (config.ts), or for the command alone. */

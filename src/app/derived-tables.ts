@@ -1,7 +1,7 @@
 import { type CatchUpOptions, catchUp } from '#indexer/catch-up/catch-up.ts';
 import type { DerivedSettings } from '#indexer/derived/derived-table.ts';
-import type { Logger } from '#kernel/logger.ts';
-import { Repeats } from '#kernel/repeats.ts';
+import type { Logger } from '#kernel/reports/logger.ts';
+import { Repeats } from '#kernel/reports/repeats.ts';
 import type { Config } from '#src/config.ts';
 import type { CommandContext } from './command-context.ts';
 import type { OperationsParts } from './reports/operations.ts';

@@ -9,10 +9,10 @@ import type {
 import type { LiveBlockSource } from '#kernel/contracts/live-source.ts';
 import type { CallOptions, NodeRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import type { Logger } from '#kernel/logger.ts';
 import { asHeight, genesisHeight, type Height } from '#kernel/primitives/height.ts';
 import { type NetworkName, type NetworkParameters, networks } from '#kernel/primitives/network.ts';
-import { Repeats } from '#kernel/repeats.ts';
+import type { Logger } from '#kernel/reports/logger.ts';
+import { Repeats } from '#kernel/reports/repeats.ts';
 import { Retry } from '#kernel/retry.ts';
 import { shownAddress } from '#kernel/shown-address.ts';
 import { type BitcoinNode, connectNode } from '#node/bitcoin-node.ts';

@@ -2,7 +2,7 @@ import { open } from 'node:fs/promises';
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
-import { Repeats } from '#kernel/repeats.ts';
+import { Repeats } from '#kernel/reports/repeats.ts';
 import { pause } from '#kernel/retry.ts';
 import type { Satribute } from '#kernel/satributes/satribute.ts';
 import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';

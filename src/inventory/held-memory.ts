@@ -1,5 +1,5 @@
+import { nextTurn } from '#kernel/concurrency/turns.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
-import { nextTurn } from '#kernel/turns.ts';
 import { outpointText } from '#utxos/utxo.ts';
 import type { InventoryOutput } from './inventory.store.ts';
 import { type HeldTypes, heldTypesOf } from './inventory-standing.ts';

@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import type pg from 'pg';
 import type { Outpoint } from '#chain/outputs/output.queries.ts';
+import { nextTurn } from '#kernel/concurrency/turns.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
@@ -8,7 +9,6 @@ import { ownAsker } from '#kernel/own-asker.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
-import { nextTurn } from '#kernel/turns.ts';
 import type { HeldSats } from '#utxos/held-by-outputs.ts';
 import { type Owner, outpointText, type Utxo } from '#utxos/utxo.ts';
 import type { UtxoReader } from '#utxos/utxo-reader.ts';

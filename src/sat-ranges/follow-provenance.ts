@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { AppError } from '#kernel/errors/app-error.ts';
-import type { Logger } from '#kernel/logger.ts';
 import { workUnderLock } from '#kernel/pg/work-under-lock.ts';
+import type { Logger } from '#kernel/reports/logger.ts';
 import { pause, type RetryPlace } from '#kernel/retry.ts';
 import { madeOutputName } from '#kernel/satributes/provenance.ts';
 import type { MadeOutput } from '#kernel/satributes/satribute.ts';

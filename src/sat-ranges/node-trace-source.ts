@@ -1,12 +1,12 @@
 import { LRUCache } from 'lru-cache';
 import { RawTransactions } from '#indexer/transaction/raw-transaction.ts';
 import { satsOfBitcoins } from '#kernel/bitcoin/amount.ts';
+import { FairGate } from '#kernel/concurrency/fair-gate.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import type { CallOptions, NodeRpc } from '#kernel/contracts/node.ts';
 import type { PastOutput } from '#kernel/contracts/past-chain.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { FairGate } from '#kernel/fair-gate.ts';
 import { type BlockHashHex, displayHash, parseBlockHash, type TxidHex } from '#kernel/primitives/hash.ts';
 import { asHeight, genesisHeight, type Height } from '#kernel/primitives/height.ts';
 import { subsidyAt } from '#kernel/primitives/network.ts';

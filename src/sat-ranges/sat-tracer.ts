@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
+import { FairGate } from '#kernel/concurrency/fair-gate.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { FairGate } from '#kernel/fair-gate.ts';
-import type { QueueState } from '#kernel/metrics.ts';
+import type { QueueState } from '#kernel/reports/metrics.ts';
 import type { SatRange } from '#kernel/satributes/satribute.ts';
 import { takeSteps } from './take-steps.ts';
 import type { TracedOutpoint, TracedOutput, TraceSource } from './trace-source.ts';

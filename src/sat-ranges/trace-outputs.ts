@@ -1,5 +1,5 @@
+import { inLanes } from '#kernel/concurrency/in-lanes.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
-import { inLanes } from '#kernel/in-lanes.ts';
 import { type SatTracer, type TracedSats, traceBounds } from './sat-tracer.ts';
 import type { TracedOutpoint } from './trace-source.ts';
 

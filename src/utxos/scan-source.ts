@@ -1,12 +1,12 @@
 import { LRUCache } from 'lru-cache';
 import { satsOfBitcoins } from '#kernel/bitcoin/amount.ts';
+import { inLanes } from '#kernel/concurrency/in-lanes.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { inLanes } from '#kernel/in-lanes.ts';
-import type { QueueState } from '#kernel/metrics.ts';
 import { type BlockHashHex, parseTxid } from '#kernel/primitives/hash.ts';
 import { asHeight, type Height } from '#kernel/primitives/height.ts';
+import type { QueueState } from '#kernel/reports/metrics.ts';
 import { type BlockOfOutput, blockAt } from './node-blocks.ts';
 import {
   inChainOrder,

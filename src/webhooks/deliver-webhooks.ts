@@ -1,11 +1,11 @@
 import type pg from 'pg';
+import { Waker } from '#kernel/concurrency/waker.ts';
 import type { AppError } from '#kernel/errors/app-error.ts';
-import type { Logger } from '#kernel/logger.ts';
-import type { WebhookTryResult } from '#kernel/metrics.ts';
 import { keepWorking } from '#kernel/pg/keep-working.ts';
 import { connectClient, createPool } from '#kernel/pg/pool.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
-import { Waker } from '#kernel/waker.ts';
+import type { Logger } from '#kernel/reports/logger.ts';
+import type { WebhookTryResult } from '#kernel/reports/metrics.ts';
 import type { OutgoingHttp } from '#outgoing/outgoing-http.ts';
 import { Deliveries, type DeliveryClock } from './deliveries.ts';
 import { forgetOld } from './delivery.store.ts';

@@ -1,9 +1,9 @@
 import type pg from 'pg';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { failpoint } from '#kernel/failpoint.ts';
-import type { Logger } from '#kernel/logger.ts';
-import type { WebhookTryResult } from '#kernel/metrics.ts';
 import { postgresFailure } from '#kernel/pg/postgres-failure.ts';
+import { failpoint } from '#kernel/process/failpoint.ts';
+import type { Logger } from '#kernel/reports/logger.ts';
+import type { WebhookTryResult } from '#kernel/reports/metrics.ts';
 import { Retry } from '#kernel/retry.ts';
 import type { OutgoingHttp } from '#outgoing/outgoing-http.ts';
 import {

@@ -1,6 +1,6 @@
 import type pg from 'pg';
-import type { WebhookTryResult } from '#kernel/metrics.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
+import type { WebhookTryResult } from '#kernel/reports/metrics.ts';
 
 /**
  * How quickly a host answered the last try: at once, unknown, not at once or not at all. Places are given in this order.

@@ -1,6 +1,6 @@
 import type pg from 'pg';
-import { seams } from '#kernel/failpoint.ts';
 import { migrate } from '#kernel/pg/migrate.ts';
+import { seams } from '#kernel/process/failpoint.ts';
 import { type Random, shuffled } from '#test/builders/random.ts';
 import { freePort } from '#test/support/free-port.ts';
 import { compareDumps, differences } from './checks/compare.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { isOverlapped, type Seam, seams } from '#kernel/failpoint.ts';
+import { isOverlapped, type Seam, seams } from '#kernel/process/failpoint.ts';
 import type { Parts } from './faults.ts';
 import type { ChaosDatabase } from './processes/chaos-database.ts';
 

@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { catchUpFailpoints } from '#kernel/failpoint.ts';
+import { catchUpFailpoints } from '#kernel/process/failpoint.ts';
 import type { CatchUpTask } from '#test/support/chain/derived/catch-up-process.ts';
 import { CatchUpTests } from '#test/support/chain/derived/catch-up-tests.ts';
 import { lastPaymentHash, statesOf } from '#test/support/chain/derived/derived-states.ts';

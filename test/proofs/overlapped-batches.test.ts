@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import type pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { ParsedBlock } from '#indexer/workers/parse-pool.ts';
-import { seams } from '#kernel/failpoint.ts';
+import { seams } from '#kernel/process/failpoint.ts';
 import { comparisonWith } from '#test/support/chain/chain-dump.ts';
 import { GoldenChain, goldenChainNames } from '#test/support/chain/golden/golden-chain.ts';
 import { parseFolder, writeInBatches } from '#test/support/chain/overlapped-batches.ts';

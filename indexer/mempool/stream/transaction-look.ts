@@ -6,7 +6,7 @@ import { TransactionBatch } from '#indexer/mempool/pending/transaction-batch.ts'
 import { searchableBytesMaxDefault } from '#indexer/parse/parse-block.ts';
 import { expandFingerprintKey } from '#indexer/transaction/outpoint-fingerprint.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
-import type { Logger } from '#kernel/logger.ts';
+import type { Logger } from '#kernel/reports/logger.ts';
 import type { HashKey } from './membership.ts';
 import type { MessageQueue } from './message-queue.ts';
 import type { NodeMempool } from './node-mempool.ts';

@@ -3,7 +3,7 @@ import { mempoolState } from '#chain/pending/pending.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { readStanding, type Standing } from '#http/operations/chain-lag.ts';
 import { unsealedOf } from '#http/operations/status-answer.ts';
-import type { Metrics, ReadValue } from '#kernel/metrics.ts';
+import type { Metrics, ReadValue } from '#kernel/reports/metrics.ts';
 import { type LastAudit, readLastAudit } from '#orders/audit/audit.store.ts';
 import { countOrders, type OrderCounts } from '#orders/order/order-counts.queries.ts';
 import { readPaymentsOffset } from '#payments/store/offset.store.ts';

@@ -1,7 +1,7 @@
 import type { FollowOptions } from '#indexer/follow/follow-options.ts';
 import type { FollowerStatus } from '#kernel/contracts/follower-status.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
-import { Repeats } from '#kernel/repeats.ts';
+import { Repeats } from '#kernel/reports/repeats.ts';
 import type { CommandContext } from '#src/app/command-context.ts';
 import type { MempoolFollower } from '#src/app/mempool.ts';
 import type { OperationsParts } from './operations.ts';

@@ -1,8 +1,8 @@
 import type pg from 'pg';
 import type { Operations, SearchServerReport } from '#http/operations/operations.ts';
-import { createMetrics, type Metrics, type ReadValue } from '#kernel/metrics.ts';
+import { SearchDemand } from '#kernel/concurrency/search-demand.ts';
 import { createPool } from '#kernel/pg/pool.ts';
-import { SearchDemand } from '#kernel/search-demand.ts';
+import { createMetrics, type Metrics, type ReadValue } from '#kernel/reports/metrics.ts';
 import type { CommandContext } from '#src/app/command-context.ts';
 import type { AnsweringDatabase } from '#src/app/database.ts';
 import { mayPostgresSearch } from '#src/config.ts';

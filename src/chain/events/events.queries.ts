@@ -4,12 +4,12 @@ import type { ClientBase, Pool } from 'pg';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { EventKindIdentity } from '#kernel/events/event-kind.ts';
-import { failpoint } from '#kernel/failpoint.ts';
 import { awaitFlushed, flush, isFlushed } from '#kernel/pg/await-flushed.ts';
 import { withCutConnection } from '#kernel/pg/cut-connection.ts';
 import type { BlockHash } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import { type NetworkName, networks } from '#kernel/primitives/network.ts';
+import { failpoint } from '#kernel/process/failpoint.ts';
 import type { BlockEventText, StoredEventKind } from './stored-event-kind.ts';
 
 const inflateBytes = promisify(inflate);

@@ -1,5 +1,5 @@
 import type { ClientBase, QueryResultRow } from 'pg';
-import { nextTurn } from '#kernel/turns.ts';
+import { nextTurn } from '#kernel/concurrency/turns.ts';
 
 /** Rows of a part: reading them and what is made of them take the event loop some milliseconds. */
 const rowsATurn = 1_000;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
+import { HeldByClient } from '#kernel/concurrency/held-by-client.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { HeldByClient } from '#kernel/held-by-client.ts';
-import type { QueueState } from '#kernel/metrics.ts';
+import type { QueueState } from '#kernel/reports/metrics.ts';
 
 /** The part of the room that a request holds, until it releases it. */
 export interface HeldRoom {

@@ -7,7 +7,7 @@ import { atOnce } from '#http/server/at-once.ts';
 import { Shares } from '#http/server/budgets/shares.ts';
 import { bodyStructure, limits } from '#http/server/limits.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import type { QueueState } from '#kernel/metrics.ts';
+import type { QueueState } from '#kernel/reports/metrics.ts';
 import { announcedBytes, announcesBody } from './announced-body.ts';
 import { ArrivingBody, type BodiesShared } from './arriving-body.ts';
 import type { BodyReader } from './body-reader.ts';

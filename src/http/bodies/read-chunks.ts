@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
+import { nextTurn } from '#kernel/concurrency/turns.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { nextTurn } from '#kernel/turns.ts';
 
 /** Nearly all bodies are complete by then; of longer ones each chunk is a turn of the event loop of its own. */
 const freeBytes = 64 * 1024;

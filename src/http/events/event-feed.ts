@@ -3,13 +3,13 @@ import { type OutboxEntry, readOutboxPage } from '#chain/events/events.queries.t
 import type { OutboxReader } from '#chain/events/outbox-listener.ts';
 import type { StoredEventKind } from '#chain/events/stored-event-kind.ts';
 import { inPieces } from '#http/server/pieces-of-lines.ts';
+import type { FairGate } from '#kernel/concurrency/fair-gate.ts';
+import { nextTurn } from '#kernel/concurrency/turns.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import { eventId } from '#kernel/events/event-id.ts';
 import { parseEventText } from '#kernel/events/parse-event-text.ts';
-import type { FairGate } from '#kernel/fair-gate.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
-import { nextTurn } from '#kernel/turns.ts';
 import type { FeedPosition } from './feed-position.ts';
 
 export interface FedEvent {

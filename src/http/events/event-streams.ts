@@ -5,9 +5,9 @@ import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
 import { tellOfClients } from '#http/server/budgets/budgets.ts';
 import { Shares } from '#http/server/budgets/shares.ts';
 import { limits } from '#http/server/limits.ts';
+import { FairGate } from '#kernel/concurrency/fair-gate.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { FairGate } from '#kernel/fair-gate.ts';
 import { type FeedOptions, feedEvents, ndjsonForm, serverSentForm } from './event-feed.ts';
 
 /** How a client resumes after its stream ended, and how long it waits first. */

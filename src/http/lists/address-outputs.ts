@@ -19,12 +19,12 @@ import { readCursor, writeCursor } from '#chain/snapshot/cursor.ts';
 import { held as heldIn, outputParts } from '#http/ord/outputs.ts';
 import type { JsonPart } from '#http/server/budgets/json-in-turns.ts';
 import { fingerprintsOf } from '#indexer/transaction/outpoint-candidates.ts';
+import { nextTurn } from '#kernel/concurrency/turns.ts';
 import type { Snapshot, Tip } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { asTxid } from '#kernel/primitives/hash.ts';
 import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { SatRange } from '#kernel/satributes/satribute.ts';
-import { nextTurn } from '#kernel/turns.ts';
 import { pagingOf } from './list-parameters.ts';
 
 export const outputTypes = ['any', 'cardinal', 'inscribed', 'runic'] as const;

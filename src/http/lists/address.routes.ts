@@ -27,13 +27,13 @@ import { type JsonPart, jsonParts, sendPartsInTurns } from '#http/server/budgets
 import { answeredUnchanged, setMoment } from '#http/server/conditional.ts';
 import { open } from '#http/server/guard.ts';
 import { varyBy } from '#http/server/vary.ts';
+import { inTurnsOf } from '#kernel/concurrency/turns.ts';
 import type { Snapshot, Tip } from '#kernel/contracts/search-engine.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { formatInscriptionId, type InscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { Sats } from '#kernel/primitives/sats.ts';
 import { shownAmount } from '#kernel/runes/shown-amount.ts';
 import { formatSpacedRune } from '#kernel/runes/spaced-rune.ts';
-import { inTurnsOf } from '#kernel/turns.ts';
 import type { HeldRunesView } from '#web/held-runes.ts';
 import { inscriptionsPage } from '#web/inscriptions.page.ts';
 import { outputTypeOf, outputTypes, readOutputs } from './address-outputs.ts';

@@ -3,7 +3,7 @@ import { apiRoute } from '#http/server/api-route.ts';
 import type { App } from '#http/server/app-dependencies.ts';
 import { atOnce } from '#http/server/at-once.ts';
 import { open } from '#http/server/guard.ts';
-import { SharedMaking } from '#kernel/shared-making.ts';
+import { SharedMaking } from '#kernel/concurrency/shared-making.ts';
 import type { Operations } from './operations.ts';
 
 /** Labels must stay few, whatever clients send. */

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { AppError } from '#kernel/errors/app-error.ts';
-import type { Health } from '#kernel/health.ts';
-import type { Metrics } from '#kernel/metrics.ts';
+import type { Health } from '#kernel/reports/health.ts';
+import type { Metrics } from '#kernel/reports/metrics.ts';
 import type { SearchStanding } from '#search/sync/index-lag.ts';
 
 /** What `/status`, `/health` and `/metrics` show of the process and its surroundings. */

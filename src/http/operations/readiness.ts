@@ -1,6 +1,6 @@
 import type { FollowerStatus } from '#kernel/contracts/follower-status.ts';
 import type { ErrorCode } from '#kernel/errors/error-codes.ts';
-import type { Problem } from '#kernel/health.ts';
+import type { Problem } from '#kernel/reports/health.ts';
 import type { Standing } from './chain-lag.ts';
 
 /**

@@ -3,10 +3,10 @@ import { Type } from 'typebox';
 import { TextList } from '#http/bodies/text-list.ts';
 import { type AcceptedForm, acceptedList } from '#http/server/accepted-form.ts';
 import { Shares } from '#http/server/budgets/shares.ts';
+import { FairGate } from '#kernel/concurrency/fair-gate.ts';
+import { inTurnsOf, nextTurn } from '#kernel/concurrency/turns.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { FairGate } from '#kernel/fair-gate.ts';
-import { inTurnsOf, nextTurn } from '#kernel/turns.ts';
 import type { AnswerBody } from './answers.ts';
 
 /** Texts read per turn of the event loop, and asked for at once: some milliseconds with what the database says. */

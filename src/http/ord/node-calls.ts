@@ -1,9 +1,9 @@
 import { limits } from '#http/server/limits.ts';
+import { FairGate } from '#kernel/concurrency/fair-gate.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { FairGate } from '#kernel/fair-gate.ts';
-import type { QueueState } from '#kernel/metrics.ts';
+import type { QueueState } from '#kernel/reports/metrics.ts';
 
 /** Half of the connections to the node (src/node/core-rpc.ts): the other half is the indexer's. */
 const runningMax = 4;

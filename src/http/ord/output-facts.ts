@@ -1,15 +1,15 @@
 import type { KnownOutput, KnownOutputs, Outpoint } from '#chain/outputs/output.queries.ts';
 import type { AppDependencies } from '#http/server/app-dependencies.ts';
 import type { RawOutput, RawTransaction } from '#indexer/transaction/raw-transaction.ts';
+import { inLanes } from '#kernel/concurrency/in-lanes.ts';
+import { nextTurn } from '#kernel/concurrency/turns.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import type { Tip } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { inLanes } from '#kernel/in-lanes.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { Sats } from '#kernel/primitives/sats.ts';
-import { nextTurn } from '#kernel/turns.ts';
 import { callsAtOnce, type NodeCalls } from './node-calls.ts';
 import { nodeOutput } from './node-questions.ts';
 import { type FoundTransaction, isGenesisCoinbase, type Transactions } from './transactions/transactions.ts';

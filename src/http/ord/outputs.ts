@@ -21,6 +21,7 @@ import {
 } from '#http/server/budgets/json-in-turns.ts';
 import { fingerprintsOf } from '#indexer/transaction/outpoint-candidates.ts';
 import { scriptToAddress } from '#kernel/bitcoin/address.ts';
+import { inTurnsOf } from '#kernel/concurrency/turns.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import type { Snapshot, Tip } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
@@ -28,7 +29,6 @@ import { displayHash } from '#kernel/primitives/hash.ts';
 import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
 import { asSats } from '#kernel/primitives/sats.ts';
 import { type SatRange, satsIn } from '#kernel/satributes/satribute.ts';
-import { inTurnsOf } from '#kernel/turns.ts';
 import { type AnswerBody, idText } from './answers.ts';
 import { listAnswer } from './batch.ts';
 import type { NodeCalls } from './node-calls.ts';

@@ -3,8 +3,8 @@ import type { FastifyRequest } from 'fastify';
 import type pg from 'pg';
 import { Type } from 'typebox';
 import { InvalidRequest } from '#http/server/validation.ts';
+import { nextTurn } from '#kernel/concurrency/turns.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { nextTurn } from '#kernel/turns.ts';
 import type { CustomerOrders } from '#orders/customers/customer-orders.ts';
 
 /** Stores an answer in the transaction of what it tells of. */

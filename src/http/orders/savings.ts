@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
+import { nextTurn } from '#kernel/concurrency/turns.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import type { FirstOfHash, SearchService } from '#kernel/contracts/search-service.ts';
 import { parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
-import { nextTurn } from '#kernel/turns.ts';
 import type { FileTerms, OrderTerms } from '#orders/inscribing/order-terms.ts';
 import { type OrderPrices, type OrderQuote, quoteOrder } from '#orders/inscribing/quote-order.ts';
 import { decodeBase64 } from '#orders/reading/data-url.ts';

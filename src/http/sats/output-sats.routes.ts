@@ -6,9 +6,9 @@ import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
 import { askerOf } from '#http/server/asker.ts';
 import { sendJsonInTurns } from '#http/server/budgets/json-in-turns.ts';
 import { open } from '#http/server/guard.ts';
+import { WorkInTurns } from '#kernel/concurrency/turns.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
-import { WorkInTurns } from '#kernel/turns.ts';
 import { outputSatsAnswer, outputSatsView, rangesATurn } from './output-sats.ts';
 import { satributesInForce } from './satributes-in-force.ts';
 

@@ -1,7 +1,7 @@
 import { constants } from 'node:zlib';
 import compress, { type FastifyCompressOptions } from '@fastify/compress';
 import type { onSendAsyncHookHandler, onSendHookHandler } from 'fastify';
-import { HeldByClient } from '#kernel/held-by-client.ts';
+import { HeldByClient } from '#kernel/concurrency/held-by-client.ts';
 import { acceptedEncoding } from './accept.ts';
 import type { App } from './app-dependencies.ts';
 import { askerOf } from './asker.ts';

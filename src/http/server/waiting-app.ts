@@ -4,7 +4,7 @@ import fastify, {
   type FastifyReply,
   LogController,
 } from 'fastify';
-import type { Problem } from '#kernel/health.ts';
+import type { Problem } from '#kernel/reports/health.ts';
 import { retryAfterSeconds } from '#kernel/retry.ts';
 import { handleClientError } from './errors.ts';
 import { limits, serverOptions } from './limits.ts';

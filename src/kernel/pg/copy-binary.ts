@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import pg from 'pg';
 import { copyBytes } from '#kernel/copy-bytes.ts';
-import { seam } from '#kernel/failpoint.ts';
+import { seam } from '#kernel/process/failpoint.ts';
 
 /** PostgreSQL manual, COPY, "Binary Format": signature, no flags, no extension. */
 const fileHeader = Buffer.from([

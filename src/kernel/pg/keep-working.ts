@@ -1,6 +1,6 @@
 import { AppError } from '#kernel/errors/app-error.ts';
-import type { Logger } from '#kernel/logger.ts';
-import { Repeats } from '#kernel/repeats.ts';
+import type { Logger } from '#kernel/reports/logger.ts';
+import { Repeats } from '#kernel/reports/repeats.ts';
 import { Patience, pause, type RetryPlace } from '#kernel/retry.ts';
 import { postgresFailure } from './postgres-failure.ts';
 

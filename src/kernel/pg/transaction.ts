@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import type pg from 'pg';
-import { seam } from '#kernel/failpoint.ts';
+import { seam } from '#kernel/process/failpoint.ts';
 
 /**
  * Runs `fn` in a transaction and commits; any error rolls back and is thrown on. With a pool the connection is

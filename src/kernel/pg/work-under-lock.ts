@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { AppError } from '#kernel/errors/app-error.ts';
-import type { Logger } from '#kernel/logger.ts';
+import type { Logger } from '#kernel/reports/logger.ts';
 import { pause, type RetryPlace } from '#kernel/retry.ts';
 import { type AdvisoryLock, takeAdvisoryLock } from './advisory-lock.ts';
 import { keepWorking } from './keep-working.ts';

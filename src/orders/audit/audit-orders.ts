@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { satsOfBitcoins } from '#kernel/bitcoin/amount.ts';
+import { inLanes } from '#kernel/concurrency/in-lanes.ts';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { inLanes } from '#kernel/in-lanes.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import type { LedgerAccount } from '#orders/ledger/ledger.ts';
 import { agreedTip, nextOrderIds, readAuditedOrders, readBalances } from './audit.queries.ts';

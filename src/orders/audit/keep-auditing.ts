@@ -1,8 +1,8 @@
 import type pg from 'pg';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import type { Logger } from '#kernel/logger.ts';
 import { workUnderLock } from '#kernel/pg/work-under-lock.ts';
+import type { Logger } from '#kernel/reports/logger.ts';
 import { pause } from '#kernel/retry.ts';
 import { type LastAudit, readLastAudit, writeLastAudit } from './audit.store.ts';
 import { auditOrders } from './audit-orders.ts';

@@ -1,6 +1,6 @@
 import type { OwnScript } from '#kernel/contracts/transaction-plan.ts';
-import type { Logger } from '#kernel/logger.ts';
 import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
+import type { Logger } from '#kernel/reports/logger.ts';
 import { outpointOf, outpointParts } from '#orders/order/outpoint.ts';
 import type { NodeStanding } from '#orders/sending/node-standing.ts';
 import { Budgets, type SpentOnFamily } from './budgets.ts';

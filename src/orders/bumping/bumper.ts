@@ -1,8 +1,8 @@
 import type pg from 'pg';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
-import type { Logger } from '#kernel/logger.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
-import { Repeats } from '#kernel/repeats.ts';
+import type { Logger } from '#kernel/reports/logger.ts';
+import { Repeats } from '#kernel/reports/repeats.ts';
 import type { OrderSigner } from '#orders/making/order-signer.ts';
 import { readSigned, type SignedTransaction } from '#orders/order/order-transactions.store.ts';
 import { broadcast, broadcastPackage } from '#orders/sending/broadcast.ts';

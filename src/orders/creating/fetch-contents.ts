@@ -1,5 +1,5 @@
+import { inLanes } from '#kernel/concurrency/in-lanes.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { inLanes } from '#kernel/in-lanes.ts';
 import { metadataCbor } from '#orders/reading/metadata-cbor.ts';
 import type { ReadFile } from '#orders/reading/read-files.ts';
 import { type RequestFault, RequestValues } from '#orders/reading/request-values.ts';

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { nextTurn } from '#kernel/turns.ts';
+import { nextTurn } from '#kernel/concurrency/turns.ts';
 import type { OrderLayout } from '#orders/inscribing/order-layout.ts';
 import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
 import { revealLeaf } from '#orders/inscribing/reveal-leaf.ts';

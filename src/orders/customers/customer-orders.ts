@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { failpoint } from '#kernel/failpoint.ts';
 import { withCutConnection } from '#kernel/pg/cut-connection.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
+import { failpoint } from '#kernel/process/failpoint.ts';
 import {
   type CreationParts,
   createOrder,

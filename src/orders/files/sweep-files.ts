@@ -1,6 +1,6 @@
 import type pg from 'pg';
-import type { Logger } from '#kernel/logger.ts';
 import { workUnderLock } from '#kernel/pg/work-under-lock.ts';
+import type { Logger } from '#kernel/reports/logger.ts';
 import { pause } from '#kernel/retry.ts';
 import { type CustomerFiles, fileFolders, type StoredFile } from './customer-files.ts';
 import { areOver } from './file.store.ts';

@@ -1,14 +1,14 @@
 import type pg from 'pg';
+import { Waker } from '#kernel/concurrency/waker.ts';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { failpoint } from '#kernel/failpoint.ts';
-import type { Logger } from '#kernel/logger.ts';
 import { postgresFailure } from '#kernel/pg/postgres-failure.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { workUnderLock } from '#kernel/pg/work-under-lock.ts';
 import type { Txid } from '#kernel/primitives/hash.ts';
-import { Repeats } from '#kernel/repeats.ts';
-import { Waker } from '#kernel/waker.ts';
+import { failpoint } from '#kernel/process/failpoint.ts';
+import type { Logger } from '#kernel/reports/logger.ts';
+import { Repeats } from '#kernel/reports/repeats.ts';
 import { ordersOfBumps } from '#orders/bumping/bump.store.ts';
 import { Bumper, type BumperParts } from '#orders/bumping/bumper.ts';
 import type { LockTimes } from '#orders/grinding/lock-times.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type pg from 'pg';
-import { failpoint } from '#kernel/failpoint.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
+import { failpoint } from '#kernel/process/failpoint.ts';
 import { addEntries, readEntries } from '#orders/ledger/ledger.store.ts';
 import { correctionsTo, entriesOf } from '#orders/ledger/ledger.ts';
 import type { OwedMoney } from '#orders/ledger/settlements.ts';

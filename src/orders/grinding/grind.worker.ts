@@ -1,4 +1,4 @@
-import { runInBackground } from '#kernel/background-thread.ts';
+import { runInBackground } from '#kernel/process/background-thread.ts';
 import { findLockTime } from './find-lock-time.ts';
 
 export interface GrindTask {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type pg from 'pg';
-import { failpoint } from '#kernel/failpoint.ts';
+import { failpoint } from '#kernel/process/failpoint.ts';
 import type { OwedMoney } from '#orders/ledger/settlements.ts';
 import type { Order } from '#orders/order/order.store.ts';
 import { nextBlock, refundWatcherOf } from '#orders/watching/watchers.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type pg from 'pg';
 import type { OwnScript, TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
-import { failpoint } from '#kernel/failpoint.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
+import { failpoint } from '#kernel/process/failpoint.ts';
 import { type OrderLayout, type RevealLayout, revealsPostageFirst } from '#orders/inscribing/order-layout.ts';
 import type { OrderRefusal, OrderTerms } from '#orders/inscribing/order-terms.ts';
 import { anchorScript } from '#orders/inscribing/plan-amounts.ts';

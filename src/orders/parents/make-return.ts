@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type pg from 'pg';
-import { failpoint } from '#kernel/failpoint.ts';
+import { failpoint } from '#kernel/process/failpoint.ts';
 import type { OrderSigner } from '#orders/making/order-signer.ts';
 import { onlyOne, spendableMoney, store } from '#orders/making/sign-and-store.ts';
 import type { Order } from '#orders/order/order.store.ts';

@@ -1,5 +1,5 @@
+import { nextTurn } from '#kernel/concurrency/turns.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
-import { nextTurn } from '#kernel/turns.ts';
 import type { FileTerms, OrderTerms } from '#orders/inscribing/order-terms.ts';
 import { compressed } from './compress-content.ts';
 import { type Base64Content, decodeBase64 } from './data-url.ts';

@@ -1,9 +1,9 @@
 import type pg from 'pg';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
-import { failpoint } from '#kernel/failpoint.ts';
-import type { Logger } from '#kernel/logger.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
-import { Repeats } from '#kernel/repeats.ts';
+import { failpoint } from '#kernel/process/failpoint.ts';
+import type { Logger } from '#kernel/reports/logger.ts';
+import { Repeats } from '#kernel/reports/repeats.ts';
 import { noteRefusal } from '#orders/order/order.store.ts';
 import {
   markSent,

@@ -1,9 +1,9 @@
 import type pg from 'pg';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { failpoint } from '#kernel/failpoint.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { asHeight, type Height } from '#kernel/primitives/height.ts';
+import { failpoint } from '#kernel/process/failpoint.ts';
 import type { ScriptSet } from '#payments/memory/script-set.ts';
 import { type FoundTransaction, TransactionScan } from '#payments/memory/transaction-scan.ts';
 import type { UnconfirmedPayments } from '#payments/memory/unconfirmed-payments.ts';

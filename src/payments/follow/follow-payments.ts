@@ -1,11 +1,11 @@
 import type pg from 'pg';
+import { Waker } from '#kernel/concurrency/waker.ts';
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import type { LiveBlockSource } from '#kernel/contracts/live-source.ts';
 import type { NodeMessage } from '#kernel/contracts/node.ts';
-import type { Logger } from '#kernel/logger.ts';
 import { workUnderLock } from '#kernel/pg/work-under-lock.ts';
+import type { Logger } from '#kernel/reports/logger.ts';
 import { pause } from '#kernel/retry.ts';
-import { Waker } from '#kernel/waker.ts';
 import { watchesChannel } from '#payments/store/watches.store.ts';
 import { type PaymentsNode, PaymentsSession } from './payments-session.ts';
 

@@ -1,8 +1,13 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { deskFailpoints, orderFailpoints, paymentFailpoints, webhookFailpoints } from '#kernel/failpoint.ts';
 import { migrate } from '#kernel/pg/migrate.ts';
+import {
+  deskFailpoints,
+  orderFailpoints,
+  paymentFailpoints,
+  webhookFailpoints,
+} from '#kernel/process/failpoint.ts';
 import { type Random, seededRandom, shuffled } from '#test/builders/random.ts';
 import { RegtestChain } from '#test/builders/regtest/regtest-chain.ts';
 import { ChaosDatabase } from '#test/chaos/processes/chaos-database.ts';

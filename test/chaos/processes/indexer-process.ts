@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, fstatSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import type { BatchCounts, Failpoint, Seam } from '#kernel/failpoint.ts';
+import type { BatchCounts, Failpoint, Seam } from '#kernel/process/failpoint.ts';
 import { machineEnvironment } from '#test/support/run-cli.ts';
 
 export interface IndexerOptions {

@@ -8,7 +8,7 @@ import {
   isOverlapped,
   type Seam,
   seams,
-} from '#kernel/failpoint.ts';
+} from '#kernel/process/failpoint.ts';
 import { type Armed, type IndexerEnd, type IndexerOptions, IndexerProcess } from './indexer-process.ts';
 
 const startAgainMs = 200;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { shownError } from '#kernel/logger.ts';
+import { shownError } from '#kernel/reports/logger.ts';
 import { connectNode } from '#node/bitcoin-node.ts';
 import { GoldenChain } from '#test/support/chain/golden/golden-chain.ts';
 import { makeDataDir } from '#test/support/data-dir.ts';

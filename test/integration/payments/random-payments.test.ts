@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { paymentFailpoints } from '#kernel/failpoint.ts';
 import { asHeight, genesisHeight } from '#kernel/primitives/height.ts';
+import { paymentFailpoints } from '#kernel/process/failpoint.ts';
 import { type Random, seededRandom } from '#test/builders/random.ts';
 import {
   type Coin,

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { webhookFailpoints } from '#kernel/failpoint.ts';
+import { webhookFailpoints } from '#kernel/process/failpoint.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { machineEnvironment } from '#test/support/run-cli.ts';
 import { waitUntil } from '#test/support/wait-until.ts';

@@ -5,8 +5,8 @@
 import { once } from 'node:events';
 import { follow } from '#indexer/follow/follow.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
-import { armSeam, killProcess, type Seam, sayFailpoint } from '#kernel/failpoint.ts';
 import { createPool } from '#kernel/pg/pool.ts';
+import { armSeam, killProcess, type Seam, sayFailpoint } from '#kernel/process/failpoint.ts';
 
 export interface SeamTask {
   readonly url: string;

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { Operations } from '#http/operations/operations.ts';
-import { createHealth } from '#kernel/health.ts';
-import { createMetrics } from '#kernel/metrics.ts';
+import { createHealth } from '#kernel/reports/health.ts';
+import { createMetrics } from '#kernel/reports/metrics.ts';
 
 /** The process facts of the HTTP side, for a test's app on its own database. */
 export function testOperations(pool: pg.Pool, given: Partial<Operations> = {}): Operations {

@@ -2,8 +2,8 @@
 // [FAILPOINT:N]
 import { pino } from 'pino';
 import { openNodeSource } from '#indexer/source/node-source.ts';
-import { armFailpoint, paymentFailpoints } from '#kernel/failpoint.ts';
 import { genesisHeight } from '#kernel/primitives/height.ts';
+import { armFailpoint, paymentFailpoints } from '#kernel/process/failpoint.ts';
 import { connectNode } from '#node/bitcoin-node.ts';
 import { followPayments } from '#payments/follow/follow-payments.ts';
 

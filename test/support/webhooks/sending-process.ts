@@ -1,6 +1,6 @@
 // Sends webhooks until killed, with its log on stdout: sending-process.ts DATABASE_URL FAILPOINT
 import { pino } from 'pino';
-import { armFailpoint, webhookFailpoints } from '#kernel/failpoint.ts';
+import { armFailpoint, webhookFailpoints } from '#kernel/process/failpoint.ts';
 import { OutgoingHttp } from '#outgoing/outgoing-http.ts';
 import { deliverWebhooks } from '#webhooks/deliver-webhooks.ts';
 import { everyNameIsHere, testKeys } from './sending.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { createHealth } from '#kernel/health.ts';
-import { createLifecycle } from '#kernel/lifecycle.ts';
+import { createLifecycle } from '#kernel/process/lifecycle.ts';
+import { createHealth } from '#kernel/reports/health.ts';
 import { parseCommandLine } from '#src/cli.ts';
 import { walletCommand } from '#src/commands/wallet.ts';
 import { loadConfig } from '#src/config.ts';

@@ -1,10 +1,10 @@
 import { LRUCache } from 'lru-cache';
 import { limits } from '#http/server/limits.ts';
 import { doubleSha256 } from '#indexer/transaction/double-sha256.ts';
+import { FairGate } from '#kernel/concurrency/fair-gate.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import type { BlockRef, BlockSource } from '#kernel/contracts/block-source.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { FairGate } from '#kernel/fair-gate.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 
 /** A raw block, with the outputs that it spends where the source has them. */

@@ -5,11 +5,11 @@ import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import type { RawBlocks } from '#http/ord/blocks/raw-blocks.ts';
 import { limits } from '#http/server/limits.ts';
 import { RawTransactions } from '#indexer/transaction/raw-transaction.ts';
+import { FairGate } from '#kernel/concurrency/fair-gate.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import type { Tip } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { FairGate } from '#kernel/fair-gate.ts';
 import type { BlockHash, Txid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { nextTurn } from '#kernel/turns.ts';
+import { nextTurn } from '#kernel/concurrency/turns.ts';
 
 /**
  * Characters of a piece: large enough to be cheap (a turn of the event loop each), and what a connection buffers of an

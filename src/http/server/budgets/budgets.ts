@@ -1,10 +1,10 @@
 import type { RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
 import { proxyTest } from '#accounts/trusted-proxies.ts';
+import { FairGate } from '#kernel/concurrency/fair-gate.ts';
+import { Turns } from '#kernel/concurrency/turns.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { FairGate } from '#kernel/fair-gate.ts';
-import type { Metrics } from '#kernel/metrics.ts';
-import { Turns } from '#kernel/turns.ts';
+import type { Metrics } from '#kernel/reports/metrics.ts';
 import type { App } from '../app-dependencies.ts';
 import { answerIsMade, askerOf } from '../asker.ts';
 import { atOnce, payloadAtOnce } from '../at-once.ts';

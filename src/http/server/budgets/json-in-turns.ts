@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
+import { nextTurn } from '#kernel/concurrency/turns.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
-import { nextTurn } from '#kernel/turns.ts';
 import { askerOf } from '../asker.ts';
 import { answerOfPieces, type PiecesOfAnswer, textSlices } from './answer-pieces.ts';
 

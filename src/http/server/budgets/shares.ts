@@ -1,7 +1,7 @@
+import { HeldByClient } from '#kernel/concurrency/held-by-client.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { HeldByClient } from '#kernel/held-by-client.ts';
-import type { QueueState } from '#kernel/metrics.ts';
+import type { QueueState } from '#kernel/reports/metrics.ts';
 
 export interface SharesOptions {
   /** What is shared, as messages call it: `streams of events`. */

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { createHealth } from '#kernel/health.ts';
+import { createHealth } from '#kernel/reports/health.ts';
 import { holdWriterLock } from '#test/support/chain/chain-dump.ts';
 import { blockHashOf } from '#test/support/chain/rows/chain-rows.ts';
 import { createHttpApp, type HttpApp, type HttpAppOptions } from '#test/support/http-app.ts';

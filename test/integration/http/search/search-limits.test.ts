@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { FairGate } from '#kernel/concurrency/fair-gate.ts';
 import type { SearchEngine } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { FairGate } from '#kernel/fair-gate.ts';
 import { createPool } from '#kernel/pg/pool.ts';
 import { createSearchService } from '#search/service/search-service.ts';
 import { createHttpApp, type HttpApp } from '#test/support/http-app.ts';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type MempoolStatus, writeProblem, writeState } from '#indexer/mempool/store/pending.store.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { createLifecycle, type Lifecycle } from '#kernel/lifecycle.ts';
 import { takeAdvisoryLock } from '#kernel/pg/advisory-lock.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
+import { createLifecycle, type Lifecycle } from '#kernel/process/lifecycle.ts';
 import type { CommandContext } from '#src/app/command-context.ts';
 import type { NodeLink } from '#src/app/node.ts';
 import { announceWaiting } from '#src/app/reports/announce.ts';

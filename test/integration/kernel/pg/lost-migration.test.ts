@@ -1,7 +1,7 @@
 import { expect, inject, test } from 'vitest';
-import { createLifecycle } from '#kernel/lifecycle.ts';
-import type { Logger } from '#kernel/logger.ts';
 import { connectClient } from '#kernel/pg/pool.ts';
+import { createLifecycle } from '#kernel/process/lifecycle.ts';
+import type { Logger } from '#kernel/reports/logger.ts';
 import { migrateServer } from '#src/app/database.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 

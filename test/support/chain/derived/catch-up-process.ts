@@ -6,8 +6,8 @@ import { derivedTables } from '#indexer/derived/derived-tables.ts';
 import { follow } from '#indexer/follow/follow.ts';
 import { WriterActivity } from '#indexer/follow/writer-activity.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
-import { armFailpoint, type Failpoint } from '#kernel/failpoint.ts';
 import { createPool } from '#kernel/pg/pool.ts';
+import { armFailpoint, type Failpoint } from '#kernel/process/failpoint.ts';
 import { testDerivedTables } from './test-derived-tables.ts';
 
 export interface CatchUpTask {

@@ -4,8 +4,8 @@ import type { App } from '#http/server/app-dependencies.ts';
 import { answerOfPieces } from '#http/server/budgets/answer-pieces.ts';
 import { keepBudgets } from '#http/server/budgets/budgets.ts';
 import { compressAnswers } from '#http/server/compression.ts';
-import { createMetrics } from '#kernel/metrics.ts';
-import { nextTurn } from '#kernel/turns.ts';
+import { nextTurn } from '#kernel/concurrency/turns.ts';
+import { createMetrics } from '#kernel/reports/metrics.ts';
 
 test('pieces that HEAD does not get are not made, nor compressed', async () => {
   const app = fastify() as unknown as App;

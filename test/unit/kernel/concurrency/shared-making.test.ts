@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { SharedMaking } from '#kernel/shared-making.ts';
+import { SharedMaking } from '#kernel/concurrency/shared-making.ts';
 
 interface Made {
   readonly end: (value: number) => void;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Repeats } from '#kernel/repeats.ts';
+import { Repeats } from '#kernel/reports/repeats.ts';
 
 describe('what is said again and again', () => {
   test('is said once a minute, and at once where it is another thing or came back', () => {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createLifecycle } from '#kernel/lifecycle.ts';
+import { createLifecycle } from '#kernel/process/lifecycle.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { type Logger, loggerInto } from '#kernel/logger.ts';
+import { type Logger, loggerInto } from '#kernel/reports/logger.ts';
 
 function recordingLogger(): { logger: Logger; lines: string[]; last: () => Record<string, unknown> } {
   const lines: string[] = [];

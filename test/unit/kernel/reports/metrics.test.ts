@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createMetrics } from '#kernel/metrics.ts';
+import { createMetrics } from '#kernel/reports/metrics.ts';
 
 const failOnRead = (name: string, error: unknown): never => {
   throw new Error(name, { cause: error });

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 
 const program = `
   import { getHeapSpaceStatistics } from 'node:v8';
-  import { inBoundedSpace, loadingInSmallSpace } from '#kernel/new-space.ts';
+  import { inBoundedSpace, loadingInSmallSpace } from '#kernel/process/new-space.ts';
   const megabytes = () =>
     getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space').space_size / 2 ** 20;
   let kept = [];

@@ -1,5 +1,5 @@
-import type { AppError } from './errors/app-error.ts';
-import type { ErrorCode } from './errors/error-codes.ts';
+import type { AppError } from '#kernel/errors/app-error.ts';
+import type { ErrorCode } from '#kernel/errors/error-codes.ts';
 
 /** The problem that keeps a part of this process from its work. */
 export interface Problem {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { createHealth } from '#kernel/health.ts';
+import { createHealth } from '#kernel/reports/health.ts';
 
 describe('the health of a process', () => {
   const at = (second: number): Date => new Date(1_800_000_000_000 + second * 1000);

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
+import { FairGate, type FairGateOptions } from '#kernel/concurrency/fair-gate.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { FairGate, type FairGateOptions } from '#kernel/fair-gate.ts';
 import { testAsker } from '#test/support/http/asker.ts';
 
 const codeOf = (work: Promise<unknown>): Promise<unknown> =>

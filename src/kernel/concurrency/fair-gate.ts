@@ -1,7 +1,7 @@
 import type { Asker } from '#kernel/contracts/asker.ts';
 import type { AppError } from '#kernel/errors/app-error.ts';
+import type { QueueState } from '#kernel/reports/metrics.ts';
 import { HeldByClient } from './held-by-client.ts';
-import type { QueueState } from './metrics.ts';
 import { inTurnsOf } from './turns.ts';
 
 export interface FairGateOptions {

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import { SearchDemand } from '#kernel/search-demand.ts';
+import { SearchDemand } from '#kernel/concurrency/search-demand.ts';
 
 /** Something that ends when it is told to. */
 function held(): { readonly done: Promise<void>; end(): void } {

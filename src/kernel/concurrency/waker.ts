@@ -1,4 +1,4 @@
-import { pause } from './retry.ts';
+import { pause } from '#kernel/retry.ts';
 
 /** Remembers news until someone waits for it. */
 export class Waker {

@@ -1,6 +1,6 @@
 import { setImmediate as turnOfLoop } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { nextTurn, Turns } from '#kernel/turns.ts';
+import { nextTurn, Turns } from '#kernel/concurrency/turns.ts';
 
 test('one piece of work is done in each turn of the event loop', async () => {
   let done = 0;
