@@ -13,7 +13,7 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { utf8OrNull } from '#kernel/text/utf8.ts';
 import { unreachable } from '#kernel/unreachable.ts';
 import { type Media, mediaOf, mediaWords } from '#web/media.ts';
-import { type Preview, previewPage } from '#web/preview.page.ts';
+import { type Preview, previewPage } from '#web/pages/preview.page.ts';
 import {
   contentAnswers,
   contentFailures,

@@ -34,8 +34,8 @@ import { formatInscriptionId, type InscriptionId } from '#kernel/primitives/insc
 import type { Sats } from '#kernel/primitives/sats.ts';
 import { shownAmount } from '#kernel/runes/shown-amount.ts';
 import { formatSpacedRune } from '#kernel/runes/spaced-rune.ts';
-import type { HeldRunesView } from '#web/held-runes.ts';
-import { inscriptionsPage } from '#web/inscriptions.page.ts';
+import { inscriptionsPage } from '#web/pages/inscriptions.page.ts';
+import type { HeldRunesView } from '#web/parts/held-runes.ts';
 import { outputTypeOf, outputTypes, readOutputs } from './address-outputs.ts';
 import { addressPath, pagingQuery, scriptOf } from './list-parameters.ts';
 

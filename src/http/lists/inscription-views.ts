@@ -12,8 +12,8 @@ import { formatSpacedRune } from '#kernel/runes/spaced-rune.ts';
 import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
 import type { PendingSale } from '#market/sales/pending-sales.store.ts';
 import { saleView } from '#market/sales/sale-view.ts';
-import type { InscriptionView } from '#web/inscription.page.ts';
 import type { Site } from '#web/layout.ts';
+import type { InscriptionView } from '#web/pages/inscription.page.ts';
 
 const idText = ({ txid, index }: InscriptionId): string => formatInscriptionId(txid, index);
 const idOrNull = (id: InscriptionId | null): string | null => (id === null ? null : idText(id));

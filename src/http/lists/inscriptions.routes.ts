@@ -23,7 +23,7 @@ import { varyBy } from '#http/server/vary.ts';
 import type { Snapshot } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { formatInscriptionId } from '#kernel/primitives/inscription-id.ts';
-import { inscriptionsPage } from '#web/inscriptions.page.ts';
+import { inscriptionsPage } from '#web/pages/inscriptions.page.ts';
 import {
   filterOf,
   type ListQuery,

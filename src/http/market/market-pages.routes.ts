@@ -21,15 +21,15 @@ import type { FoundCollection } from '#market/collections/market-slug.store.ts';
 import { type CollectionSale, readCollectionSales } from '#market/sales/collection-sales.store.ts';
 import { pageOfSales, type SoldInBlock } from '#market/sales/sale-places.ts';
 import { sumsByDay } from '#market/sales/sale-sums.ts';
-import type { Bar } from '#web/chart.ts';
 import {
   type CollectionPageView,
   type CountedView,
   collectionPage,
   type ItemLine,
   type SaleLine,
-} from '#web/collection.page.ts';
-import { marketPage } from '#web/market.page.ts';
+} from '#web/pages/collection.page.ts';
+import { marketPage } from '#web/pages/market.page.ts';
+import type { Bar } from '#web/parts/chart.ts';
 import { itemsPage } from './collection-items.routes.ts';
 import { type CollectionNow, collectionPath, foundCollection } from './collection-parts.ts';
 import { type CountedCollection, collectionStats, headView } from './collection-stats.routes.ts';

@@ -17,7 +17,7 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { parseTxid } from '#kernel/primitives/hash.ts';
 import { ownTransactions } from '#market/sales/sale-context.store.ts';
 import { saleView } from '#market/sales/sale-view.ts';
-import { salePage } from '#web/sale.page.ts';
+import { salePage } from '#web/pages/sale.page.ts';
 
 const saleSchema = Type.Object({
   inscriptionId: Type.String(),

@@ -2,8 +2,8 @@ import type pg from 'pg';
 import { heightsOfDays } from '#chain/blocks/block-days.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import type { SearchFacets } from '#kernel/contracts/search-engine.ts';
-import type { Bar } from '#web/chart.ts';
-import type { ResultsView } from '#web/results.page.ts';
+import type { ResultsView } from '#web/pages/results.page.ts';
+import type { Bar } from '#web/parts/chart.ts';
 import { daySpans, totalIn } from './day-spans.ts';
 
 type Parameters = Readonly<Record<string, string>>;

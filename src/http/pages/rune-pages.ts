@@ -20,7 +20,7 @@ import {
   type RuneTermsView,
   runePage,
   runesPage,
-} from '#web/rune.page.ts';
+} from '#web/pages/rune.page.ts';
 import { sendPage } from './send-page.ts';
 import { siteOf } from './site.ts';
 

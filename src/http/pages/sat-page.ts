@@ -6,7 +6,7 @@ import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
 import { satCharms, satNotations, satStanding } from '#kernel/sats/notation.ts';
 import { lastSat } from '#kernel/sats/sat.ts';
-import { satPage } from '#web/sat.page.ts';
+import { satPage } from '#web/pages/sat.page.ts';
 import { sendPage } from './send-page.ts';
 import { siteOf } from './site.ts';
 

@@ -3,9 +3,9 @@ import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { formatInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
-import type { BlockLine } from '#web/blocks-table.ts';
-import type { Card } from '#web/cards.ts';
 import type { Site } from '#web/layout.ts';
+import type { BlockLine } from '#web/parts/blocks-table.ts';
+import type { Card } from '#web/parts/cards.ts';
 
 /** The data in the head of every page. */
 export function siteOf(network: NetworkParameters, tip: BlockRef | null): Site {

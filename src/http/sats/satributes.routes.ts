@@ -19,7 +19,7 @@ import { parseSat } from '#kernel/sats/parse-sat.ts';
 import type { Sat } from '#kernel/sats/sat.ts';
 import type { Markup } from '#web/html.ts';
 import type { Site } from '#web/layout.ts';
-import { satributePage, satributesPage } from '#web/satributes.page.ts';
+import { satributePage, satributesPage } from '#web/pages/satributes.page.ts';
 import {
   satExplainAnswer,
   satExplainView,

@@ -6,7 +6,7 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import type { ErrorCode } from '#kernel/errors/error-codes.ts';
 import { postgresFailure } from '#kernel/pg/postgres-failure.ts';
 import { retryAfterSeconds } from '#kernel/retry.ts';
-import { errorPage } from '#web/error.page.ts';
+import { errorPage } from '#web/pages/error.page.ts';
 import { prefersHtml } from './accept.ts';
 import { keyFaults } from './access.ts';
 import { type ErrorForm, errorForms, type Failure, type Fault, kindOf, statusIn } from './error-forms.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { plural, sizeWords, timeWords } from '#web/format.ts';
 import { knownOf } from '#web/known.ts';
-import { pagesNav } from '#web/pages-nav.ts';
+import { pagesNav } from '#web/parts/pages-nav.ts';
 
 describe('knownOf', () => {
   test('says that all is known with history and spent outputs', () => {

@@ -1,8 +1,8 @@
 import type { Confidence, SaleForm } from '#kernel/sales/sale-names.ts';
 import type { SaleView } from '#kernel/sales/sale-view.ts';
-import { grouped, plural, shortHash, timeWords } from './format.ts';
-import { type HtmlValue, html, type Markup } from './html.ts';
-import { layout, type Site } from './layout.ts';
+import { grouped, plural, shortHash, timeWords } from '#web/format.ts';
+import { type HtmlValue, html, type Markup } from '#web/html.ts';
+import { layout, type Site } from '#web/layout.ts';
 
 export interface SalePageView {
   readonly site: Site;

@@ -1,8 +1,8 @@
 import type { BlockHashHex } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
-import { grouped, sizeWords, timeWords } from './format.ts';
-import { html, type Markup } from './html.ts';
-import { type KnownFacts, knownOf } from './known.ts';
+import { grouped, sizeWords, timeWords } from '#web/format.ts';
+import { html, type Markup } from '#web/html.ts';
+import { type KnownFacts, knownOf } from '#web/known.ts';
 
 export interface BlockLine extends KnownFacts {
   readonly height: Height;

@@ -1,8 +1,8 @@
-import { type BlockLine, blocksTable } from './blocks-table.ts';
-import { type Card, cardList } from './cards.ts';
-import { grouped, plural } from './format.ts';
-import { html, type Markup } from './html.ts';
-import { layout, type Site, searchForm } from './layout.ts';
+import { grouped, plural } from '#web/format.ts';
+import { html, type Markup } from '#web/html.ts';
+import { layout, type Site, searchForm } from '#web/layout.ts';
+import { type BlockLine, blocksTable } from '#web/parts/blocks-table.ts';
+import { type Card, cardList } from '#web/parts/cards.ts';
 
 export interface HomeView {
   readonly site: Site;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { asHeight } from '#kernel/primitives/height.ts';
 import { noSats } from '#kernel/primitives/sats.ts';
-import { type InscriptionView, inscriptionPage } from '#web/inscription.page.ts';
+import { type InscriptionView, inscriptionPage } from '#web/pages/inscription.page.ts';
 
 const id = `${'a'.repeat(64)}i0`;
 const view: InscriptionView = {

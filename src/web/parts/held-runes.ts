@@ -1,4 +1,4 @@
-import { html, type Markup } from './html.ts';
+import { html, type Markup } from '#web/html.ts';
 
 /** A rune that an owner holds. */
 export interface HeldRune {

@@ -1,8 +1,8 @@
 import type { Height } from '#kernel/primitives/height.ts';
-import { grouped, groupedDecimal, timeWords } from './format.ts';
-import { runeHref } from './held-runes.ts';
-import { type HtmlValue, html, type Markup } from './html.ts';
-import { layout, type Site } from './layout.ts';
+import { grouped, groupedDecimal, timeWords } from '#web/format.ts';
+import { type HtmlValue, html, type Markup } from '#web/html.ts';
+import { layout, type Site } from '#web/layout.ts';
+import { runeHref } from '#web/parts/held-runes.ts';
 
 /** A rune in a list. */
 export interface RuneLine {

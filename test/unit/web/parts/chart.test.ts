@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { timeChart } from '#web/chart.ts';
+import { timeChart } from '#web/parts/chart.ts';
 
 const bars = [
   { label: '2023-02-01', count: 1_000_000, href: '/?text=%22%3C&from=1&to=2' },

@@ -1,5 +1,5 @@
-import { html, type Markup } from './html.ts';
-import { layout } from './layout.ts';
+import { html, type Markup } from '#web/html.ts';
+import { layout } from '#web/layout.ts';
 
 export interface ErrorView {
   readonly status: number;

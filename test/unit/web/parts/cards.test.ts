@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { asHeight } from '#kernel/primitives/height.ts';
-import { cardList, marked } from '#web/cards.ts';
 import { html } from '#web/html.ts';
+import { cardList, marked } from '#web/parts/cards.ts';
 
 const piece = (text: string, ...matches: [start: number, end: number][]) => ({
   text,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { asHeight } from '#kernel/primitives/height.ts';
-import { type CoveredBlocks, resultsPage } from '#web/results.page.ts';
+import { type CoveredBlocks, resultsPage } from '#web/pages/results.page.ts';
 
 const hash = 'ab'.repeat(32);
 

@@ -1,7 +1,7 @@
-import { type Bar, type ChartOf, timeChart } from './chart.ts';
-import { grouped, plural, shortHash, timeWords } from './format.ts';
-import { type HtmlValue, html, type Markup } from './html.ts';
-import { layout, type Site } from './layout.ts';
+import { grouped, plural, shortHash, timeWords } from '#web/format.ts';
+import { type HtmlValue, html, type Markup } from '#web/html.ts';
+import { layout, type Site } from '#web/layout.ts';
+import { type Bar, type ChartOf, timeChart } from '#web/parts/chart.ts';
 import { type SumsLine, thumbnail } from './market.page.ts';
 
 /** A sale of an item. */

@@ -1,10 +1,10 @@
 import type { Height } from '#kernel/primitives/height.ts';
-import { type BlockLine, blocksTable, knownWords } from './blocks-table.ts';
-import { type Card, cardList } from './cards.ts';
-import { grouped, plural, sizeWords, timeWords } from './format.ts';
-import { html, type Markup } from './html.ts';
-import { layout, type Site } from './layout.ts';
-import { pagesNav } from './pages-nav.ts';
+import { grouped, plural, sizeWords, timeWords } from '#web/format.ts';
+import { html, type Markup } from '#web/html.ts';
+import { layout, type Site } from '#web/layout.ts';
+import { type BlockLine, blocksTable, knownWords } from '#web/parts/blocks-table.ts';
+import { type Card, cardList } from '#web/parts/cards.ts';
+import { pagesNav } from '#web/parts/pages-nav.ts';
 
 export interface BlockView {
   readonly site: Site;

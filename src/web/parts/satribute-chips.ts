@@ -1,4 +1,4 @@
-import { type HtmlValue, html } from './html.ts';
+import { type HtmlValue, html } from '#web/html.ts';
 
 export interface SatributeName {
   readonly id: string;

@@ -1,5 +1,5 @@
-import { grouped, plural } from './format.ts';
-import { html, type Markup } from './html.ts';
+import { grouped, plural } from '#web/format.ts';
+import { html, type Markup } from '#web/html.ts';
 
 /** A bar of a chart over time. */
 export interface Bar {

@@ -1,8 +1,8 @@
 import type { Highlight } from '#kernel/contracts/search-service.ts';
 import type { Height } from '#kernel/primitives/height.ts';
-import { grouped, sizeWords } from './format.ts';
-import { type HtmlValue, html, type Markup } from './html.ts';
-import { mediaOf, mediaWords } from './media.ts';
+import { grouped, sizeWords } from '#web/format.ts';
+import { type HtmlValue, html, type Markup } from '#web/html.ts';
+import { mediaOf, mediaWords } from '#web/media.ts';
 
 /** An inscription in a list. */
 export interface Card {

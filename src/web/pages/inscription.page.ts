@@ -1,12 +1,12 @@
 import type { Height } from '#kernel/primitives/height.ts';
 import type { SaleView } from '#kernel/sales/sale-view.ts';
-import { previewFrame } from './cards.ts';
-import { grouped, plural, shortHash, sizeWords, timeWords } from './format.ts';
-import { type HtmlValue, html, type Markup } from './html.ts';
-import { type KnownFacts, knownOf } from './known.ts';
-import { layout, type Site } from './layout.ts';
+import { grouped, plural, shortHash, sizeWords, timeWords } from '#web/format.ts';
+import { type HtmlValue, html, type Markup } from '#web/html.ts';
+import { type KnownFacts, knownOf } from '#web/known.ts';
+import { layout, type Site } from '#web/layout.ts';
+import { previewFrame } from '#web/parts/cards.ts';
+import { type SatributeName, satributeChips } from '#web/parts/satribute-chips.ts';
 import { salesTable } from './sale.page.ts';
-import { type SatributeName, satributeChips } from './satribute-chips.ts';
 
 /** A sale that is in no block yet. */
 export interface PendingSaleView {

@@ -1,12 +1,12 @@
 import type { TextMatch } from '#kernel/contracts/search-engine.ts';
 import type { Height } from '#kernel/primitives/height.ts';
-import { type Card, cardList } from './cards.ts';
-import { type Bar, timeChart } from './chart.ts';
-import { grouped, plural } from './format.ts';
-import { type HtmlValue, html, type Markup } from './html.ts';
-import { layout, type Site } from './layout.ts';
-import { pagesNav } from './pages-nav.ts';
-import { filterForm, filtersOf, type TypeCount, typeCounts } from './search-filters.ts';
+import { grouped, plural } from '#web/format.ts';
+import { type HtmlValue, html, type Markup } from '#web/html.ts';
+import { layout, type Site } from '#web/layout.ts';
+import { type Card, cardList } from '#web/parts/cards.ts';
+import { type Bar, timeChart } from '#web/parts/chart.ts';
+import { pagesNav } from '#web/parts/pages-nav.ts';
+import { filterForm, filtersOf, type TypeCount, typeCounts } from '#web/parts/search-filters.ts';
 
 export type ResultsQuestion =
   | {

@@ -1,8 +1,8 @@
-import { type Card, cardList } from './cards.ts';
-import { grouped } from './format.ts';
-import { type HeldRunesView, heldRunesTable } from './held-runes.ts';
-import { html, type Markup } from './html.ts';
-import { layout, type Site } from './layout.ts';
+import { grouped } from '#web/format.ts';
+import { html, type Markup } from '#web/html.ts';
+import { layout, type Site } from '#web/layout.ts';
+import { type Card, cardList } from '#web/parts/cards.ts';
+import { type HeldRunesView, heldRunesTable } from '#web/parts/held-runes.ts';
 
 export interface InscriptionsView {
   readonly site: Site;

@@ -1,5 +1,5 @@
-import { grouped } from './format.ts';
-import { html, type Markup } from './html.ts';
+import { grouped } from '#web/format.ts';
+import { html, type Markup } from '#web/html.ts';
 
 /** Parameters of the page that filter matches, beside the text or hash and its mode. */
 export const filterNames = [

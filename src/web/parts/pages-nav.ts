@@ -1,5 +1,5 @@
-import { grouped } from './format.ts';
-import { html, type Markup } from './html.ts';
+import { grouped } from '#web/format.ts';
+import { html, type Markup } from '#web/html.ts';
 
 export interface PagesNav {
   /** Path and parameters without the page. */

@@ -1,5 +1,5 @@
 import { unreachable } from '#kernel/unreachable.ts';
-import { type HtmlValue, html, Markup } from './html.ts';
+import { type HtmlValue, html, Markup } from '#web/html.ts';
 
 export type Preview =
   | { readonly kind: 'text'; readonly text: string; readonly isCut: boolean }

@@ -1,8 +1,8 @@
 import type { Height } from '#kernel/primitives/height.ts';
-import { grouped, plural, shortHash, timeWords } from './format.ts';
-import { type HtmlValue, html, type Markup } from './html.ts';
-import { layout, type Site } from './layout.ts';
-import { type SatributeName, satributeChips } from './satribute-chips.ts';
+import { grouped, plural, shortHash, timeWords } from '#web/format.ts';
+import { type HtmlValue, html, type Markup } from '#web/html.ts';
+import { layout, type Site } from '#web/layout.ts';
+import { type SatributeName, satributeChips } from '#web/parts/satribute-chips.ts';
 
 export interface SatView {
   readonly site: Site;

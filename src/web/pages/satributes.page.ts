@@ -1,6 +1,6 @@
-import { grouped, plural } from './format.ts';
-import { type HtmlValue, html, type Markup } from './html.ts';
-import { layout, type Site } from './layout.ts';
+import { grouped, plural } from '#web/format.ts';
+import { type HtmlValue, html, type Markup } from '#web/html.ts';
+import { layout, type Site } from '#web/layout.ts';
 
 interface SatributeLine {
   readonly id: string;
