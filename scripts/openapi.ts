@@ -2,8 +2,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import pg from 'pg';
 import { pino } from 'pino';
+import { buildApp } from '#http/app.ts';
 import { documentOf } from '#http/reference/reference.routes.ts';
-import { buildApp } from '#http/server/app.ts';
 import { networks } from '#kernel/primitives/network.ts';
 import { createHealth } from '#kernel/reports/health.ts';
 import { createMetrics } from '#kernel/reports/metrics.ts';

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import type pg from 'pg';
 import { request } from 'undici';
-import { buildApp } from '#http/server/app.ts';
+import { buildApp } from '#http/app.ts';
 import { networks } from '#kernel/primitives/network.ts';
 import { createPostgresEngine } from '#search/postgres/postgres-engine.ts';
 import { createSearchService } from '#search/service/search-service.ts';

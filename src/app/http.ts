@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseTrustedProxies } from '#accounts/trusted-proxies.ts';
+import { buildApp } from '#http/app.ts';
 import { ContentReads } from '#http/content/content-reads.ts';
 import { answersRequests } from '#http/operations/operations.ts';
-import { buildApp } from '#http/server/app.ts';
 import type { App } from '#http/server/app-dependencies.ts';
 import { eventKinds } from '#indexer/events/event-kinds.ts';
 import type { BlockSource } from '#kernel/contracts/block-source.ts';

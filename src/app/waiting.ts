@@ -1,4 +1,4 @@
-import { buildWaitingApp } from '#http/server/waiting-app.ts';
+import { buildWaitingApp } from '#http/waiting-app.ts';
 import type { CommandContext } from './command-context.ts';
 import { listen } from './listen.ts';
 

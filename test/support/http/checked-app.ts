@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { TSchema } from 'typebox';
 import { Compile, type Validator } from 'typebox/compile';
-import { buildApp } from '#http/server/app.ts';
+import { buildApp } from '#http/app.ts';
 import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
 import type { EventLoopLimits } from '#http/server/budgets/pressure.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { buildWaitingApp } from '#http/server/waiting-app.ts';
+import { buildWaitingApp } from '#http/waiting-app.ts';
 import { silentLogger } from '#test/support/http-app.ts';
 
 const app = buildWaitingApp({ logger: silentLogger(), problems: () => [] });

@@ -54,27 +54,23 @@ import { satscannerRoutes } from '#http/sats/satscanner.routes.ts';
 import { bareTarget } from '#http/search/ord-search.ts';
 import { searchRoutes } from '#http/search/search.routes.ts';
 import { searchOverviewRoutes } from '#http/search/search-overview.routes.ts';
-import { thumbnailsRoutes } from '#http/thumbnails/thumbnails.routes.ts';
-import { webhookKeysRoutes } from '#http/webhooks/webhook-keys.routes.ts';
-import { AppError } from '#kernel/errors/app-error.ts';
-import { assetsFolder } from '#web/assets.ts';
-import { acceptedFormKeyword } from './accepted-form.ts';
-import { accessHeaders, guardRoutes } from './access.ts';
-import type { RouteSchema } from './api-route.ts';
-import type { App, AppDependencies } from './app-dependencies.ts';
-import { answerIsMade, askerOf } from './asker.ts';
-import { atOnce } from './at-once.ts';
-import { keepBudgets, tellOfClients } from './budgets/budgets.ts';
-import { refuseUnderPressure } from './budgets/pressure.ts';
-import { RefusalPace } from './budgets/refusal-pace.ts';
-import { knowProxies } from './client.ts';
-import { compressAnswers } from './compression.ts';
-import { type ErrorForm, errorForms } from './error-forms.ts';
-import { handleClientError, handleError, handleNotFound, isTooMuchAtOnce } from './errors.ts';
-import { limits, serverOptions } from './limits.ts';
-import { dropLongLists } from './long-lists.ts';
-import { watchMethods } from './methods.ts';
-import { roomRoutes } from './room-routes.ts';
+import { acceptedFormKeyword } from '#http/server/accepted-form.ts';
+import { accessHeaders, guardRoutes } from '#http/server/access.ts';
+import type { RouteSchema } from '#http/server/api-route.ts';
+import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
+import { answerIsMade, askerOf } from '#http/server/asker.ts';
+import { atOnce } from '#http/server/at-once.ts';
+import { keepBudgets, tellOfClients } from '#http/server/budgets/budgets.ts';
+import { refuseUnderPressure } from '#http/server/budgets/pressure.ts';
+import { RefusalPace } from '#http/server/budgets/refusal-pace.ts';
+import { knowProxies } from '#http/server/client.ts';
+import { compressAnswers } from '#http/server/compression.ts';
+import { type ErrorForm, errorForms } from '#http/server/error-forms.ts';
+import { handleClientError, handleError, handleNotFound, isTooMuchAtOnce } from '#http/server/errors.ts';
+import { limits, serverOptions } from '#http/server/limits.ts';
+import { dropLongLists } from '#http/server/long-lists.ts';
+import { watchMethods } from '#http/server/methods.ts';
+import { roomRoutes } from '#http/server/room-routes.ts';
 import {
   checkBody,
   checkQuery,
@@ -82,7 +78,11 @@ import {
   faultsOf,
   parseQuery,
   refuseUnknownParameters,
-} from './validation.ts';
+} from '#http/server/validation.ts';
+import { thumbnailsRoutes } from '#http/thumbnails/thumbnails.routes.ts';
+import { webhookKeysRoutes } from '#http/webhooks/webhook-keys.routes.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { assetsFolder } from '#web/assets.ts';
 
 const corsOptions = {
   origin: '*',

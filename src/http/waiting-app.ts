@@ -4,10 +4,10 @@ import fastify, {
   type FastifyReply,
   LogController,
 } from 'fastify';
+import { handleClientError } from '#http/server/errors.ts';
+import { limits, serverOptions } from '#http/server/limits.ts';
 import type { Problem } from '#kernel/reports/health.ts';
 import { retryAfterSeconds } from '#kernel/retry.ts';
-import { handleClientError } from './errors.ts';
-import { limits, serverOptions } from './limits.ts';
 
 export interface WaitingDependencies {
   readonly logger: FastifyBaseLogger;
