@@ -1,11 +1,11 @@
 /** The server that takes the bodies: started by ./bodies-bench.ts, with which it talks by messages. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Type } from 'typebox';
-import { bodyText, textBytes } from '#http/bodies/long-texts.ts';
-import { apiRoute } from '#http/server/api-route.ts';
-import type { App } from '#http/server/app-dependencies.ts';
-import { open } from '#http/server/guard.ts';
+import { bodyText, textBytes } from '#http/bodies/parsing/long-texts.ts';
+import { open } from '#http/server/access/guard.ts';
 import { bodyLimits } from '#http/server/limits.ts';
+import { apiRoute } from '#http/server/routes/api-route.ts';
+import type { App } from '#http/server/routes/app-dependencies.ts';
 import { createRoutesApp } from '#test/support/http/routes-app.ts';
 
 /** Milliseconds of the event loop while bodies were taken. */

@@ -11,7 +11,7 @@ import {
 } from '#embedded-postgres/embedded-postgres.ts';
 import { keepRunning } from '#embedded-postgres/keep-running.ts';
 import { existingHome } from '#embedded-postgres/server-place.ts';
-import { contentConnections } from '#http/content/content-reads.ts';
+import { contentConnections } from '#http/server/budgets/content-reads.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { checkServer } from '#kernel/pg/check-server.ts';
 import { databaseError } from '#kernel/pg/database-error.ts';

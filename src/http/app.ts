@@ -4,7 +4,6 @@ import files from '@fastify/static';
 import fastify, { LogController } from 'fastify';
 import { readBodies } from '#http/bodies/read-bodies.ts';
 import { contentRoutes } from '#http/content/content.routes.ts';
-import { ContentReads } from '#http/content/content-reads.ts';
 import { previewRoutes } from '#http/content/preview.routes.ts';
 import { EventStreams } from '#http/events/event-streams.ts';
 import { eventsRoutes } from '#http/events/events.routes.ts';
@@ -26,7 +25,6 @@ import { addressUtxosRoutes } from '#http/mempool/address-utxos.routes.ts';
 import { feesRoutes } from '#http/mempool/fees.routes.ts';
 import { mempoolRoutes } from '#http/mempool/mempool.routes.ts';
 import { measureRequests, metricsRoutes } from '#http/operations/metrics.routes.ts';
-import { answersRequests } from '#http/operations/operations.ts';
 import { statusRoutes } from '#http/operations/status.routes.ts';
 import { ordRoutes } from '#http/ord/ord.routes.ts';
 import { undelegatedRoute } from '#http/ord/recursive.routes.ts';
@@ -54,23 +52,25 @@ import { satscannerRoutes } from '#http/sats/satscanner.routes.ts';
 import { bareTarget } from '#http/search/ord-search.ts';
 import { searchRoutes } from '#http/search/search.routes.ts';
 import { searchOverviewRoutes } from '#http/search/search-overview.routes.ts';
-import { acceptedFormKeyword } from '#http/server/accepted-form.ts';
-import { accessHeaders, guardRoutes } from '#http/server/access.ts';
-import type { RouteSchema } from '#http/server/api-route.ts';
-import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
-import { answerIsMade, askerOf } from '#http/server/asker.ts';
+import { answerIsMade, askerOf } from '#http/server/access/asker.ts';
+import { knowProxies } from '#http/server/access/client.ts';
+import { accessHeaders, guardRoutes } from '#http/server/access/guard-routes.ts';
+import { compressAnswers } from '#http/server/answers/compression.ts';
 import { atOnce } from '#http/server/at-once.ts';
 import { keepBudgets, tellOfClients } from '#http/server/budgets/budgets.ts';
+import { ContentReads } from '#http/server/budgets/content-reads.ts';
 import { refuseUnderPressure } from '#http/server/budgets/pressure.ts';
 import { RefusalPace } from '#http/server/budgets/refusal-pace.ts';
-import { knowProxies } from '#http/server/client.ts';
-import { compressAnswers } from '#http/server/compression.ts';
-import { type ErrorForm, errorForms } from '#http/server/error-forms.ts';
-import { handleClientError, handleError, handleNotFound, isTooMuchAtOnce } from '#http/server/errors.ts';
+import {
+  handleClientError,
+  handleError,
+  handleNotFound,
+  isTooMuchAtOnce,
+} from '#http/server/errors/answer-errors.ts';
+import { type ErrorForm, errorForms } from '#http/server/errors/error-forms.ts';
+import { dropLongLists } from '#http/server/headers/long-lists.ts';
 import { limits, serverOptions } from '#http/server/limits.ts';
-import { dropLongLists } from '#http/server/long-lists.ts';
-import { watchMethods } from '#http/server/methods.ts';
-import { roomRoutes } from '#http/server/room-routes.ts';
+import { answersRequests } from '#http/server/operations.ts';
 import {
   checkBody,
   checkQuery,
@@ -78,7 +78,12 @@ import {
   faultsOf,
   parseQuery,
   refuseUnknownParameters,
-} from '#http/server/validation.ts';
+} from '#http/server/requests/validation.ts';
+import { acceptedFormKeyword } from '#http/server/routes/accepted-form.ts';
+import type { RouteSchema } from '#http/server/routes/api-route.ts';
+import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
+import { watchMethods } from '#http/server/routes/methods.ts';
+import { roomRoutes } from '#http/server/routes/room-routes.ts';
 import { thumbnailsRoutes } from '#http/thumbnails/thumbnails.routes.ts';
 import { webhookKeysRoutes } from '#http/webhooks/webhook-keys.routes.ts';
 import { AppError } from '#kernel/errors/app-error.ts';

@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { App } from '#http/server/app-dependencies.ts';
+import type { App } from '#http/server/routes/app-dependencies.ts';
 import { browserForTests, launchChromium } from '#test/support/chromium.ts';
 import { createRoutesApp } from '#test/support/http/routes-app.ts';
 

@@ -1,11 +1,11 @@
 import { type Logger, pino } from 'pino';
 import type { SearchAccess } from '#accounts/search-access.ts';
 import type { StoredEventKind } from '#chain/events/stored-event-kind.ts';
-import type { ContentReads } from '#http/content/content-reads.ts';
-import type { Operations } from '#http/operations/operations.ts';
-import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
 import type { Budgets } from '#http/server/budgets/budget-bounds.ts';
+import type { ContentReads } from '#http/server/budgets/content-reads.ts';
 import type { EventLoopLimits } from '#http/server/budgets/pressure.ts';
+import type { Operations } from '#http/server/operations.ts';
+import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import type { SearchService } from '#kernel/contracts/search-service.ts';
 import { type NetworkName, networks } from '#kernel/primitives/network.ts';
 import { loggerInto } from '#kernel/reports/logger.ts';

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { Operations, SearchServerReport } from '#http/operations/operations.ts';
+import type { Operations, SearchServerReport } from '#http/server/operations.ts';
 import { SearchDemand } from '#kernel/concurrency/search-demand.ts';
 import { createPool } from '#kernel/pg/pool.ts';
 import { createMetrics, type Metrics, type ReadValue } from '#kernel/reports/metrics.ts';

@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http';
+import type { BodyReader } from '#http/bodies/parsing/body-reader.ts';
+import type { BodyRoom, HeldRoom } from '#http/server/budgets/body-room.ts';
 import type { Shares } from '#http/server/budgets/shares.ts';
 import { limits } from '#http/server/limits.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import type { BodyReader } from './body-reader.ts';
-import type { BodyRoom, HeldRoom } from './body-room.ts';
 import { readChunks } from './read-chunks.ts';
 
 /** What all bodies of the process share. */

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { App } from '#http/server/app-dependencies.ts';
+import type { App } from '#http/server/routes/app-dependencies.ts';
 
 /** Requests whose clients wait for `100 Continue` (RFC 9110, 10.1.1). */
 const waiting = new WeakSet<IncomingMessage>();

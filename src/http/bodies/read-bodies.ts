@@ -1,24 +1,24 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { App } from '#http/server/app-dependencies.ts';
-import { askerOf } from '#http/server/asker.ts';
+import type { BodyReader } from '#http/bodies/parsing/body-reader.ts';
+import { LargeBodyParser } from '#http/bodies/parsing/large-body-parser.ts';
+import { mediaTypes } from '#http/bodies/parsing/media-types.ts';
+import { TextListReader } from '#http/bodies/parsing/text-list-reader.ts';
+import { WholeBodyReader } from '#http/bodies/parsing/whole-body-reader.ts';
+import { askerOf } from '#http/server/access/asker.ts';
 import { atOnce } from '#http/server/at-once.ts';
+import { BodyRoom } from '#http/server/budgets/body-room.ts';
 import { Shares } from '#http/server/budgets/shares.ts';
 import { bodyStructure, limits } from '#http/server/limits.ts';
+import type { App } from '#http/server/routes/app-dependencies.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { QueueState } from '#kernel/reports/metrics.ts';
 import { announcedBytes, announcesBody } from './announced-body.ts';
 import { ArrivingBody, type BodiesShared } from './arriving-body.ts';
-import type { BodyReader } from './body-reader.ts';
-import { BodyRoom } from './body-room.ts';
 import { deferContinue, sendContinue } from './expect-continue.ts';
-import { LargeBodyParser } from './large-body-parser.ts';
-import { mediaTypes } from './media-types.ts';
 import { cutSlowBodies } from './slow-bodies.ts';
 import { cutSmallChunks } from './small-chunks.ts';
-import { TextListReader } from './text-list-reader.ts';
-import { WholeBodyReader } from './whole-body-reader.ts';
 
 /** What bodies take now, and the most that they may. */
 export interface BodiesUnderWay {

@@ -1,9 +1,9 @@
 import { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { App } from '#http/server/app-dependencies.ts';
 import { atOnce } from '#http/server/at-once.ts';
-import { handleClientError } from '#http/server/errors.ts';
+import { handleClientError } from '#http/server/errors/answer-errors.ts';
 import { limits } from '#http/server/limits.ts';
+import type { App } from '#http/server/routes/app-dependencies.ts';
 import { announcesBody } from './announced-body.ts';
 
 /** How long a server waits for slow bodies. */

@@ -1,8 +1,8 @@
 import { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { App } from '#http/server/app-dependencies.ts';
 import { atOnce } from '#http/server/at-once.ts';
-import { handleClientError } from '#http/server/errors.ts';
+import { handleClientError } from '#http/server/errors/answer-errors.ts';
+import type { App } from '#http/server/routes/app-dependencies.ts';
 
 /** Chunks that may be of any size: a client may begin with small ones. */
 const freeChunks = 1_000;

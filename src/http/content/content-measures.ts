@@ -1,11 +1,11 @@
 import { LRUCache } from 'lru-cache';
 import { readBodyPart, type StoredBody } from '#chain/inscriptions/content.queries.ts';
+import { type ContentReads, contentsBusy, pieceBytes } from '#http/server/budgets/content-reads.ts';
 import { limits } from '#http/server/limits.ts';
 import type { EncodingName } from '#indexer/parse/content-decoding.ts';
 import { FairGate } from '#kernel/concurrency/fair-gate.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { type ContentReads, contentsBusy, pieceBytes } from './content-reads.ts';
 import { decodeContent } from './decode-content.ts';
 import { type ImageSize, imageSize } from './image-size.ts';
 

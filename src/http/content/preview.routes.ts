@@ -1,12 +1,13 @@
 import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
 import type { StoredContent } from '#chain/inscriptions/content.queries.ts';
-import { page } from '#http/server/answer-schemas.ts';
-import { apiRoute } from '#http/server/api-route.ts';
-import type { App } from '#http/server/app-dependencies.ts';
-import { askerOf } from '#http/server/asker.ts';
-import { open } from '#http/server/guard.ts';
-import { roomRoutes } from '#http/server/room-routes.ts';
+import { askerOf } from '#http/server/access/asker.ts';
+import { open } from '#http/server/access/guard.ts';
+import type { ContentReads } from '#http/server/budgets/content-reads.ts';
+import { page } from '#http/server/routes/answer-schemas.ts';
+import { apiRoute } from '#http/server/routes/api-route.ts';
+import type { App } from '#http/server/routes/app-dependencies.ts';
+import { roomRoutes } from '#http/server/routes/room-routes.ts';
 import { type EncodingName, encodingOf } from '#indexer/parse/content-decoding.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
@@ -23,7 +24,6 @@ import {
 } from './content.routes.ts';
 import { inscribedHeaders, isSentEncoded } from './content-headers.ts';
 import { ContentMeasures } from './content-measures.ts';
-import type { ContentReads } from './content-reads.ts';
 import { boundsOf, type PreviewSize, tooLarge } from './preview-bounds.ts';
 
 /** The most text that a frame shows; the rest is at `/content`. */

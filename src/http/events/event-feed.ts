@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { type OutboxEntry, readOutboxPage } from '#chain/events/events.queries.ts';
 import type { OutboxReader } from '#chain/events/outbox-listener.ts';
 import type { StoredEventKind } from '#chain/events/stored-event-kind.ts';
-import { inPieces } from '#http/server/pieces-of-lines.ts';
+import { inPieces } from '#http/server/answers/pieces-of-lines.ts';
 import type { FairGate } from '#kernel/concurrency/fair-gate.ts';
 import { nextTurn } from '#kernel/concurrency/turns.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';

@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import { OutboxListener } from '#chain/events/outbox-listener.ts';
-import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
 import { tellOfClients } from '#http/server/budgets/budgets.ts';
 import { Shares } from '#http/server/budgets/shares.ts';
 import { limits } from '#http/server/limits.ts';
+import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import { FairGate } from '#kernel/concurrency/fair-gate.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import { AppError } from '#kernel/errors/app-error.ts';

@@ -5,12 +5,12 @@ import { eventHashes, eventText, lastSequence, requireEventTexts } from '#chain/
 import { storedInscriptionKind } from '#chain/events/inscription-texts.queries.ts';
 import type { StoredEventKind } from '#chain/events/stored-event-kind.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
-import { plainText } from '#http/server/answer-schemas.ts';
-import { apiRoute } from '#http/server/api-route.ts';
-import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
-import { askerOf } from '#http/server/asker.ts';
-import { open } from '#http/server/guard.ts';
-import { varyBy } from '#http/server/vary.ts';
+import { askerOf } from '#http/server/access/asker.ts';
+import { open } from '#http/server/access/guard.ts';
+import { varyBy } from '#http/server/headers/vary.ts';
+import { plainText } from '#http/server/routes/answer-schemas.ts';
+import { apiRoute } from '#http/server/routes/api-route.ts';
+import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { type EventKindIdentity, inscriptionKind } from '#kernel/events/event-kind.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';

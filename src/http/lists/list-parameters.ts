@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import type { InscriptionFilter } from '#chain/inscriptions/inscription-filter.ts';
-import { type AcceptedForm, acceptedForms } from '#http/server/accepted-form.ts';
-import { wholeNumberPattern } from '#http/server/validation.ts';
+import { wholeNumberPattern } from '#http/server/requests/validation.ts';
+import { type AcceptedForm, acceptedForms } from '#http/server/routes/accepted-form.ts';
 import { parseAddress } from '#kernel/bitcoin/parse-address.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { asHeight, type Height, maxHeight } from '#kernel/primitives/height.ts';

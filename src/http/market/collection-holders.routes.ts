@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
-import { apiRoute } from '#http/server/api-route.ts';
-import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
-import { InvalidRequest } from '#http/server/validation.ts';
+import { InvalidRequest } from '#http/server/requests/validation.ts';
+import { apiRoute } from '#http/server/routes/api-route.ts';
+import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import type { Tip } from '#kernel/contracts/search-engine.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import { holdersIn, listedHoldersMax } from '#market/collections/item-holders.store.ts';

@@ -1,8 +1,8 @@
 import type { FastifyReply } from 'fastify';
 import type { ClientBase } from 'pg';
 import { Type } from 'typebox';
-import { askerOf } from '#http/server/asker.ts';
-import { marketReads } from '#http/server/guard.ts';
+import { askerOf } from '#http/server/access/asker.ts';
+import { marketReads } from '#http/server/access/guard.ts';
 import type { Tip } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';

@@ -1,9 +1,9 @@
 import { strict as assert } from 'node:assert';
 import { Type } from 'typebox';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
-import { apiRoute } from '#http/server/api-route.ts';
-import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
-import { askerOf } from '#http/server/asker.ts';
+import { askerOf } from '#http/server/access/asker.ts';
+import { apiRoute } from '#http/server/routes/api-route.ts';
+import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import { collectionsOf } from '#market/collections/collections-of.store.ts';
 import { collectionConfig } from './collection-parts.ts';
 import { idText, kindOfCollection } from './collection-views.ts';

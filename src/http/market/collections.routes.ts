@@ -1,8 +1,8 @@
 import type { ClientBase } from 'pg';
 import { Type } from 'typebox';
-import { apiRoute } from '#http/server/api-route.ts';
-import type { App } from '#http/server/app-dependencies.ts';
-import { askerOf } from '#http/server/asker.ts';
+import { askerOf } from '#http/server/access/asker.ts';
+import { apiRoute } from '#http/server/routes/api-route.ts';
+import type { App } from '#http/server/routes/app-dependencies.ts';
 import type { Snapshot } from '#kernel/contracts/search-engine.ts';
 import { parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import { searchCollections } from '#market/collections/collection-search.store.ts';

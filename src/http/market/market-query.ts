@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
 import { exampleId } from '#http/lists/list-parameters.ts';
-import { acceptedForms } from '#http/server/accepted-form.ts';
-import type { Fault } from '#http/server/error-forms.ts';
-import { InvalidRequest } from '#http/server/validation.ts';
+import type { Fault } from '#http/server/errors/error-forms.ts';
+import { InvalidRequest } from '#http/server/requests/validation.ts';
+import { acceptedForms } from '#http/server/routes/accepted-form.ts';
 import { asHeight, type Height, maxHeight } from '#kernel/primitives/height.ts';
 import { type InscriptionId, parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import { parseSaleId, type SaleId, saleIdPattern } from '#market/sales/sale-id.ts';

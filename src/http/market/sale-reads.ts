@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert';
 import type { Pool } from 'pg';
 import { requireSales } from '#chain/sales/sale.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
-import type { Operations } from '#http/operations/operations.ts';
+import type { Operations } from '#http/server/operations.ts';
 import { FairGate } from '#kernel/concurrency/fair-gate.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import type { Snapshot } from '#kernel/contracts/search-engine.ts';

@@ -1,10 +1,10 @@
 import { type Static, Type } from 'typebox';
 import { exampleAddress, scriptOf } from '#http/lists/list-parameters.ts';
-import { acceptedForms } from '#http/server/accepted-form.ts';
-import { apiRoute } from '#http/server/api-route.ts';
-import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
-import { askerOf } from '#http/server/asker.ts';
-import { open } from '#http/server/guard.ts';
+import { askerOf } from '#http/server/access/asker.ts';
+import { open } from '#http/server/access/guard.ts';
+import { acceptedForms } from '#http/server/routes/accepted-form.ts';
+import { apiRoute } from '#http/server/routes/api-route.ts';
+import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import type { Utxo } from '#utxos/utxo.ts';

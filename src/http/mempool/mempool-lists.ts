@@ -1,9 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type MempoolState, mempoolState } from '#chain/pending/pending.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
-import type { AppDependencies } from '#http/server/app-dependencies.ts';
-import { askerOf } from '#http/server/asker.ts';
-import { answeredUnchanged, setMoment } from '#http/server/conditional.ts';
+import { askerOf } from '#http/server/access/asker.ts';
+import { answeredUnchanged, setMoment } from '#http/server/answers/conditional.ts';
+import type { AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import { parseAddress } from '#kernel/bitcoin/parse-address.ts';
 import type { Snapshot } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';

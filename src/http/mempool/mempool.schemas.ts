@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { exampleAddress, exampleId } from '#http/lists/list-parameters.ts';
 import { amountParts, ownerParts, runeParts } from '#http/runes/rune-views.ts';
-import { acceptedForms } from '#http/server/accepted-form.ts';
+import { acceptedForms } from '#http/server/routes/accepted-form.ts';
 import { confidences, moveClasses, saleForms } from '#kernel/sales/sale-names.ts';
 
 const nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()]);

@@ -1,5 +1,5 @@
 import type { MempoolState } from '#chain/pending/pending.queries.ts';
-import type { AppDependencies } from '#http/server/app-dependencies.ts';
+import type { AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 
 /**

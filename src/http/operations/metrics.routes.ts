@@ -1,10 +1,10 @@
-import { plainText } from '#http/server/answer-schemas.ts';
-import { apiRoute } from '#http/server/api-route.ts';
-import type { App } from '#http/server/app-dependencies.ts';
+import { open } from '#http/server/access/guard.ts';
 import { atOnce } from '#http/server/at-once.ts';
-import { open } from '#http/server/guard.ts';
+import type { Operations } from '#http/server/operations.ts';
+import { plainText } from '#http/server/routes/answer-schemas.ts';
+import { apiRoute } from '#http/server/routes/api-route.ts';
+import type { App } from '#http/server/routes/app-dependencies.ts';
 import { SharedMaking } from '#kernel/concurrency/shared-making.ts';
-import type { Operations } from './operations.ts';
 
 /** Labels must stay few, whatever clients send. */
 const knownMethods: ReadonlySet<string> = new Set([

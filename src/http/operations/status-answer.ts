@@ -6,6 +6,7 @@ import { hasAddressIndex } from '#chain/outputs/address.queries.ts';
 import { mempoolState } from '#chain/pending/pending.queries.ts';
 import { runeStanding } from '#chain/runes/rune-standing.queries.ts';
 import { hasSatIndex } from '#chain/sats/sat-ranges.queries.ts';
+import type { Operations, SearchServerReport } from '#http/server/operations.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import type { Snapshot } from '#kernel/contracts/search-engine.ts';
 import type { EventKindIdentity } from '#kernel/events/event-kind.ts';
@@ -16,7 +17,6 @@ import { minimumRuneAt } from '#kernel/runes/unlock-schedule.ts';
 import { readPaymentsOffset } from '#payments/store/offset.store.ts';
 import { readSealState, type SegmentKind } from '#search/segments/segments.ts';
 import { type Standing, standingAt } from './chain-lag.ts';
-import type { Operations, SearchServerReport } from './operations.ts';
 import { followerState } from './readiness.ts';
 
 const nullable = <Schema extends Type.TSchema>(schema: Schema): Type.TUnion<[Schema, Type.TNull]> =>

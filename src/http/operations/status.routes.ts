@@ -1,16 +1,16 @@
 import { type Static, Type } from 'typebox';
 import { chainCounts } from '#chain/blocks/block.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
-import { apiRoute } from '#http/server/api-route.ts';
-import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
-import { open } from '#http/server/guard.ts';
+import { open } from '#http/server/access/guard.ts';
+import type { Operations } from '#http/server/operations.ts';
+import { apiRoute } from '#http/server/routes/api-route.ts';
+import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import { SharedMaking } from '#kernel/concurrency/shared-making.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { inscriptionKind } from '#kernel/events/event-kind.ts';
 import { postgresFailure } from '#kernel/pg/postgres-failure.ts';
 import { Repeats } from '#kernel/reports/repeats.ts';
 import { readStanding, type Standing } from './chain-lag.ts';
-import type { Operations } from './operations.ts';
 import { followerState, type Reason, unreadyReasons } from './readiness.ts';
 import { ordStatus, ownStatus, statusAnswer } from './status-answer.ts';
 

@@ -1,11 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { inscribedHeaders } from '#http/content/content-headers.ts';
-import type { AppDependencies } from '#http/server/app-dependencies.ts';
-import { askerOf } from '#http/server/asker.ts';
+import { askerOf } from '#http/server/access/asker.ts';
+import { answeredUnchanged, setMoment } from '#http/server/answers/conditional.ts';
 import { answerOfPieces, type PiecesOfAnswer } from '#http/server/budgets/answer-pieces.ts';
-import { answeredUnchanged, setMoment } from '#http/server/conditional.ts';
-import { varyBy } from '#http/server/vary.ts';
+import { varyBy } from '#http/server/headers/vary.ts';
+import type { AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import type { Snapshot, Tip } from '#kernel/contracts/search-engine.ts';
 import { formatInscriptionId, type InscriptionId } from '#kernel/primitives/inscription-id.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { Type } from 'typebox';
-import { TextList } from '#http/bodies/text-list.ts';
-import { type AcceptedForm, acceptedList } from '#http/server/accepted-form.ts';
+import { TextList } from '#http/bodies/parsing/text-list.ts';
 import { Shares } from '#http/server/budgets/shares.ts';
+import { type AcceptedForm, acceptedList } from '#http/server/routes/accepted-form.ts';
 import { FairGate } from '#kernel/concurrency/fair-gate.ts';
 import { inTurnsOf, nextTurn } from '#kernel/concurrency/turns.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';

@@ -14,14 +14,14 @@ import {
   propertiesTexts,
 } from '#chain/inscriptions/properties.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
-import type { TextList } from '#http/bodies/text-list.ts';
+import type { TextList } from '#http/bodies/parsing/text-list.ts';
 import { inscriptionJson } from '#http/lists/inscription-views.ts';
-import { acceptedForms } from '#http/server/accepted-form.ts';
-import { apiRoute } from '#http/server/api-route.ts';
-import type { App, AppDependencies, PieceDependencies } from '#http/server/app-dependencies.ts';
-import { askerOf } from '#http/server/asker.ts';
-import { open } from '#http/server/guard.ts';
+import { askerOf } from '#http/server/access/asker.ts';
+import { open } from '#http/server/access/guard.ts';
 import { bodyLimits } from '#http/server/limits.ts';
+import { acceptedForms } from '#http/server/routes/accepted-form.ts';
+import { apiRoute } from '#http/server/routes/api-route.ts';
+import type { App, AppDependencies, PieceDependencies } from '#http/server/routes/app-dependencies.ts';
 import type { Snapshot } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { type InscriptionId, parseInscriptionId } from '#kernel/primitives/inscription-id.ts';

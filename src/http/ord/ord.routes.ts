@@ -1,4 +1,4 @@
-import type { App, PieceDependencies } from '#http/server/app-dependencies.ts';
+import type { App, PieceDependencies } from '#http/server/routes/app-dependencies.ts';
 import { BatchGate } from './batch.ts';
 import { BlockAnswers } from './blocks/block-answers.ts';
 import { BlockInfo } from './blocks/block-info.ts';

@@ -1,7 +1,13 @@
 import { type TObject, type TSchema, Type } from 'typebox';
 import { exampleId } from '#http/lists/list-parameters.ts';
-import { type AcceptedForm, acceptedForms } from '#http/server/accepted-form.ts';
-import { type Answer, jsonText, pageOrJson, plainText, unchanged } from '#http/server/answer-schemas.ts';
+import { type AcceptedForm, acceptedForms } from '#http/server/routes/accepted-form.ts';
+import {
+  type Answer,
+  jsonText,
+  pageOrJson,
+  plainText,
+  unchanged,
+} from '#http/server/routes/answer-schemas.ts';
 import { rarities } from '#kernel/sats/rarity.ts';
 
 /*

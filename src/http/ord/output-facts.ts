@@ -1,5 +1,5 @@
 import type { KnownOutput, KnownOutputs, Outpoint } from '#chain/outputs/output.queries.ts';
-import type { AppDependencies } from '#http/server/app-dependencies.ts';
+import type { AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import type { RawOutput, RawTransaction } from '#indexer/transaction/raw-transaction.ts';
 import { inLanes } from '#kernel/concurrency/in-lanes.ts';
 import { nextTurn } from '#kernel/concurrency/turns.ts';

@@ -1,10 +1,10 @@
 import { Type } from 'typebox';
-import { acceptedForms } from '#http/server/accepted-form.ts';
-import { apiRoute } from '#http/server/api-route.ts';
-import type { App } from '#http/server/app-dependencies.ts';
-import { askerOf } from '#http/server/asker.ts';
-import { open } from '#http/server/guard.ts';
+import { askerOf } from '#http/server/access/asker.ts';
+import { open } from '#http/server/access/guard.ts';
 import { bodyLimits } from '#http/server/limits.ts';
+import { acceptedForms } from '#http/server/routes/accepted-form.ts';
+import { apiRoute } from '#http/server/routes/api-route.ts';
+import type { App } from '#http/server/routes/app-dependencies.ts';
 import { sendOrd } from './answers.ts';
 import { type BatchGate, batchBody, batchList, batchOf } from './batch.ts';
 import { ordAnswers, pathParts } from './ord.schemas.ts';

@@ -11,7 +11,6 @@ import {
 import { type HeldRunes, type RuneBalance, runesOfOutputs } from '#chain/runes/rune-balances.queries.ts';
 import { lostSats, type SatRangesOfOutputs, satRangesOf } from '#chain/sats/sat-ranges.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
-import type { AppDependencies } from '#http/server/app-dependencies.ts';
 import {
   bodyInTurns,
   type JsonPart,
@@ -19,6 +18,7 @@ import {
   listParts,
   textOfParts,
 } from '#http/server/budgets/json-in-turns.ts';
+import type { AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import { fingerprintsOf } from '#indexer/transaction/outpoint-candidates.ts';
 import { scriptToAddress } from '#kernel/bitcoin/address.ts';
 import { inTurnsOf } from '#kernel/concurrency/turns.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import type pg from 'pg';
 import { Type } from 'typebox';
-import { InvalidRequest } from '#http/server/validation.ts';
+import { InvalidRequest } from '#http/server/requests/validation.ts';
 import { nextTurn } from '#kernel/concurrency/turns.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { CustomerOrders } from '#orders/customers/customer-orders.ts';

@@ -1,13 +1,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { satributesInForce } from '#http/sats/satributes-in-force.ts';
-import { apiRoute } from '#http/server/api-route.ts';
-import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
-import { askerOf } from '#http/server/asker.ts';
+import { askerOf } from '#http/server/access/asker.ts';
+import { isFromProxy } from '#http/server/access/client.ts';
+import { createsOrders } from '#http/server/access/guard.ts';
 import { Shares } from '#http/server/budgets/shares.ts';
-import { isFromProxy } from '#http/server/client.ts';
-import { createsOrders } from '#http/server/guard.ts';
 import { bodyLimits } from '#http/server/limits.ts';
+import { apiRoute } from '#http/server/routes/api-route.ts';
+import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import type { InventoryType } from '#inventory/inventory-types.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import { AppError } from '#kernel/errors/app-error.ts';

@@ -4,7 +4,7 @@ import { inscriptionKeys } from '#chain/inscriptions/inscription.queries.ts';
 import { currentLocations, type Location } from '#chain/inscriptions/location.queries.ts';
 import { runeStanding } from '#chain/runes/rune-standing.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
-import type { AppDependencies } from '#http/server/app-dependencies.ts';
+import type { AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { formatInscriptionId, type InscriptionId } from '#kernel/primitives/inscription-id.ts';

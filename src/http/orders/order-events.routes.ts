@@ -1,9 +1,9 @@
 import { type Static, Type } from 'typebox';
-import { apiRoute } from '#http/server/api-route.ts';
-import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
-import { askerOf } from '#http/server/asker.ts';
-import { createsOrders, readsOrders } from '#http/server/guard.ts';
-import { InvalidRequest } from '#http/server/validation.ts';
+import { askerOf } from '#http/server/access/asker.ts';
+import { createsOrders, readsOrders } from '#http/server/access/guard.ts';
+import { InvalidRequest } from '#http/server/requests/validation.ts';
+import { apiRoute } from '#http/server/routes/api-route.ts';
+import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { isOrderId } from '#orders/order/order-machine.ts';
 import { webhookStates } from '#webhooks/webhook.ts';

@@ -1,10 +1,10 @@
 import { Type } from 'typebox';
 import { inscribedHeaders } from '#http/content/content-headers.ts';
-import { anyBytes } from '#http/server/answer-schemas.ts';
-import { apiRoute } from '#http/server/api-route.ts';
-import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
-import { askerOf } from '#http/server/asker.ts';
-import { readsOrders } from '#http/server/guard.ts';
+import { askerOf } from '#http/server/access/asker.ts';
+import { readsOrders } from '#http/server/access/guard.ts';
+import { anyBytes } from '#http/server/routes/answer-schemas.ts';
+import { apiRoute } from '#http/server/routes/api-route.ts';
+import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 
 /** Files of orders as their customers sent them, confined as contents are. */

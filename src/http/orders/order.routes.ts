@@ -1,12 +1,12 @@
 import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
-import { jsonText } from '#http/server/answer-schemas.ts';
-import { apiRoute } from '#http/server/api-route.ts';
-import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
-import { askerOf } from '#http/server/asker.ts';
+import { askerOf } from '#http/server/access/asker.ts';
+import { readsOrders } from '#http/server/access/guard.ts';
 import { type JsonPart, sendPartsInTurns } from '#http/server/budgets/json-in-turns.ts';
-import { readsOrders } from '#http/server/guard.ts';
-import { InvalidRequest } from '#http/server/validation.ts';
+import { InvalidRequest } from '#http/server/requests/validation.ts';
+import { jsonText } from '#http/server/routes/answer-schemas.ts';
+import { apiRoute } from '#http/server/routes/api-route.ts';
+import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { CustomerOrders } from '#orders/customers/customer-orders.ts';
 import { fileAnswers, type OrderProgress, orderFields } from '#orders/customers/order-answer.ts';

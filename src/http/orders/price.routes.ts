@@ -1,10 +1,10 @@
 import { Type } from 'typebox';
-import { apiRoute } from '#http/server/api-route.ts';
-import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
-import { askerOf } from '#http/server/asker.ts';
-import { priceReads } from '#http/server/guard.ts';
+import { askerOf } from '#http/server/access/asker.ts';
+import { priceReads } from '#http/server/access/guard.ts';
 import { bodyLimits } from '#http/server/limits.ts';
-import { InvalidRequest } from '#http/server/validation.ts';
+import { InvalidRequest } from '#http/server/requests/validation.ts';
+import { apiRoute } from '#http/server/routes/api-route.ts';
+import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import { nextTurn } from '#kernel/concurrency/turns.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import { type FileTerms, type OrderTerms, orderBounds } from '#orders/inscribing/order-terms.ts';

@@ -1,4 +1,4 @@
-import { InvalidRequest } from '#http/server/validation.ts';
+import { InvalidRequest } from '#http/server/requests/validation.ts';
 import type { Inventory } from '#inventory/inventory.ts';
 import { standingOf } from '#inventory/inventory-standing.ts';
 import { defaultBaseFees } from '#inventory/inventory-types.ts';

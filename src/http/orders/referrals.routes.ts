@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
-import { apiRoute } from '#http/server/api-route.ts';
-import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
-import { askerOf } from '#http/server/asker.ts';
-import { createsOrders, readsOrders } from '#http/server/guard.ts';
+import { askerOf } from '#http/server/access/asker.ts';
+import { createsOrders, readsOrders } from '#http/server/access/guard.ts';
+import { apiRoute } from '#http/server/routes/api-route.ts';
+import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import { type ReferralRequest, readReferralRequest } from '#orders/referrals/read-referral.ts';

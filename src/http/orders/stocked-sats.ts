@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { Outpoint } from '#chain/outputs/output.queries.ts';
 import { knowsSatRanges } from '#chain/sats/known-ranges.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
-import { InvalidRequest } from '#http/server/validation.ts';
+import { InvalidRequest } from '#http/server/requests/validation.ts';
 import type { Inventory } from '#inventory/inventory.ts';
 import { contentBytes, postageMost } from '#inventory/inventory-standing.ts';
 import { type InventoryType, inventoryTypeOf, inventoryTypes } from '#inventory/inventory-types.ts';

@@ -1,11 +1,11 @@
 import { Type } from 'typebox';
 import { apiKeyHash } from '#accounts/api-key.ts';
 import { keyCookie } from '#accounts/given-key.ts';
-import { seeOther } from '#http/server/answer-schemas.ts';
-import { apiRoute } from '#http/server/api-route.ts';
-import type { App } from '#http/server/app-dependencies.ts';
-import { open } from '#http/server/guard.ts';
+import { open } from '#http/server/access/guard.ts';
 import { bodyLimits, limits } from '#http/server/limits.ts';
+import { seeOther } from '#http/server/routes/answer-schemas.ts';
+import { apiRoute } from '#http/server/routes/api-route.ts';
+import type { App } from '#http/server/routes/app-dependencies.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 
 /** A path of ours, in the characters that a header may hold. `//` and `/\` begin a host for browsers. */

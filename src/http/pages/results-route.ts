@@ -16,10 +16,11 @@ import {
   searchPagingOf,
   sortQuery,
 } from '#http/search/search-parameters.ts';
-import { acceptedForms } from '#http/server/accepted-form.ts';
-import type { AppDependencies } from '#http/server/app-dependencies.ts';
-import { askerOf } from '#http/server/asker.ts';
-import { wholeNumberPattern } from '#http/server/validation.ts';
+import { askerOf } from '#http/server/access/asker.ts';
+import { sendPage } from '#http/server/answers/send-page.ts';
+import { wholeNumberPattern } from '#http/server/requests/validation.ts';
+import { acceptedForms } from '#http/server/routes/accepted-form.ts';
+import type { AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import { parseAddress } from '#kernel/bitcoin/parse-address.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import type { SearchFilter, SearchSort } from '#kernel/contracts/search-engine.ts';
@@ -33,7 +34,6 @@ import { type ResultsQuestion, type ResultsView, resultsPage } from '#web/pages/
 import type { Card } from '#web/parts/cards.ts';
 import { filterNames } from '#web/parts/search-filters.ts';
 import { overviewOf } from './results-overview.ts';
-import { sendPage } from './send-page.ts';
 import { siteOf } from './site.ts';
 
 // forms also send empty fields

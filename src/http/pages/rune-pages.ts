@@ -5,6 +5,7 @@ import { type RuneActivity, runeActivity } from '#chain/runes/rune-activity.quer
 import { requireRunes } from '#chain/runes/rune-standing.queries.ts';
 import { runeIdText } from '#http/ord/runes/rune-json.ts';
 import { mintStateOf } from '#http/runes/mint-state.ts';
+import { sendPage } from '#http/server/answers/send-page.ts';
 import { storedOwner } from '#kernel/bitcoin/stored-owner.ts';
 import type { Snapshot } from '#kernel/contracts/search-engine.ts';
 import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
@@ -21,7 +22,6 @@ import {
   runePage,
   runesPage,
 } from '#web/pages/rune.page.ts';
-import { sendPage } from './send-page.ts';
 import { siteOf } from './site.ts';
 
 const runesPerPage = 50;

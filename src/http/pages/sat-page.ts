@@ -1,13 +1,13 @@
 import type { FastifyReply } from 'fastify';
 import type { SatFacts } from '#http/ord/sats/sat-answer.ts';
 import { satributeNames } from '#http/sats/satribute-views.ts';
+import { sendPage } from '#http/server/answers/send-page.ts';
 import { charmNames } from '#kernel/primitives/charm.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
 import { satCharms, satNotations, satStanding } from '#kernel/sats/notation.ts';
 import { lastSat } from '#kernel/sats/sat.ts';
 import { satPage } from '#web/pages/sat.page.ts';
-import { sendPage } from './send-page.ts';
 import { siteOf } from './site.ts';
 
 const inscriptionsShown = 100;

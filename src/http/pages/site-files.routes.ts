@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { anyBytes } from '#http/server/answer-schemas.ts';
-import { apiRoute } from '#http/server/api-route.ts';
-import type { App } from '#http/server/app-dependencies.ts';
-import { open } from '#http/server/guard.ts';
+import { open } from '#http/server/access/guard.ts';
+import { anyBytes } from '#http/server/routes/answer-schemas.ts';
+import { apiRoute } from '#http/server/routes/api-route.ts';
+import type { App } from '#http/server/routes/app-dependencies.ts';
 import { assetsFolder } from '#web/assets.ts';
 
 /** Browsers request these by themselves, and read the type rather than the name. */

@@ -2,8 +2,8 @@ import { STATUS_CODES } from 'node:http';
 import swagger from '@fastify/swagger';
 import type { FastifySchema } from 'fastify';
 import type { TSchema } from 'typebox';
-import { documentedSchema } from '#http/server/accepted-form.ts';
-import type { App } from '#http/server/app-dependencies.ts';
+import { documentedSchema } from '#http/server/routes/accepted-form.ts';
+import type { App } from '#http/server/routes/app-dependencies.ts';
 
 const description = `Satscribe indexes Bitcoin inscriptions, runes and sats. Its answers equal those of ord, and it adds searches,
 the holders and the history of runes at any height, and the sats of outputs. Runes are known where every block from the first

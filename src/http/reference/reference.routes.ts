@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
-import { textTag } from '#http/pages/send-page.ts';
-import { type Answer, jsonText, unchanged } from '#http/server/answer-schemas.ts';
-import { apiRoute } from '#http/server/api-route.ts';
-import type { App } from '#http/server/app-dependencies.ts';
-import { matchesTag } from '#http/server/conditional.ts';
-import { open } from '#http/server/guard.ts';
+import { open } from '#http/server/access/guard.ts';
+import { matchesTag } from '#http/server/answers/conditional.ts';
+import { textTag } from '#http/server/answers/send-page.ts';
+import { type Answer, jsonText, unchanged } from '#http/server/routes/answer-schemas.ts';
+import { apiRoute } from '#http/server/routes/api-route.ts';
+import type { App } from '#http/server/routes/app-dependencies.ts';
 import { assetsFolder } from '#web/assets.ts';
 
 const prefix = '/docs';

@@ -22,13 +22,13 @@ import {
   text,
 } from '#http/lists/list-parameters.ts';
 import { whyNotFollowed } from '#http/mempool/why-not-followed.ts';
-import { acceptedForms } from '#http/server/accepted-form.ts';
-import { unchanged } from '#http/server/answer-schemas.ts';
-import { apiRoute } from '#http/server/api-route.ts';
-import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
-import { askerOf } from '#http/server/asker.ts';
-import { answeredUnchanged, setMoment } from '#http/server/conditional.ts';
-import { open } from '#http/server/guard.ts';
+import { askerOf } from '#http/server/access/asker.ts';
+import { open } from '#http/server/access/guard.ts';
+import { answeredUnchanged, setMoment } from '#http/server/answers/conditional.ts';
+import { acceptedForms } from '#http/server/routes/accepted-form.ts';
+import { unchanged } from '#http/server/routes/answer-schemas.ts';
+import { apiRoute } from '#http/server/routes/api-route.ts';
+import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import type { Tip } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';

@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
-import { apiRoute } from '#http/server/api-route.ts';
-import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
-import { askerOf } from '#http/server/asker.ts';
-import { inventoryReads } from '#http/server/guard.ts';
+import { askerOf } from '#http/server/access/asker.ts';
+import { inventoryReads } from '#http/server/access/guard.ts';
+import { apiRoute } from '#http/server/routes/api-route.ts';
+import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import { inventoryTypes } from '#inventory/inventory-types.ts';
 import { shownStanding } from './shown-standing.ts';
 

@@ -1,11 +1,11 @@
 import { Type } from 'typebox';
 import { pathParts } from '#http/ord/ord.schemas.ts';
 import { outpointOf } from '#http/ord/parameters.ts';
-import { apiRoute } from '#http/server/api-route.ts';
-import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
-import { askerOf } from '#http/server/asker.ts';
+import { askerOf } from '#http/server/access/asker.ts';
+import { open } from '#http/server/access/guard.ts';
 import { sendJsonInTurns } from '#http/server/budgets/json-in-turns.ts';
-import { open } from '#http/server/guard.ts';
+import { apiRoute } from '#http/server/routes/api-route.ts';
+import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import { WorkInTurns } from '#kernel/concurrency/turns.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';

@@ -1,4 +1,4 @@
-import type { AppDependencies } from '#http/server/app-dependencies.ts';
+import type { AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import { SatributeBook } from '#kernel/satributes/satribute-book.ts';
 
 /** The definitions that are in force now. */

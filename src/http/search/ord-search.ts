@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { blockAt } from '#chain/blocks/block.queries.ts';
 import { isReveal } from '#chain/inscriptions/inscription.queries.ts';
 import { isEtched, nameOfRune } from '#chain/runes/rune.queries.ts';
-import type { AppDependencies } from '#http/server/app-dependencies.ts';
+import type { AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import { parseAddress } from '#kernel/bitcoin/parse-address.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import { withCutConnection } from '#kernel/pg/cut-connection.ts';

@@ -1,11 +1,11 @@
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { choice } from '#http/lists/list-parameters.ts';
-import { unchanged } from '#http/server/answer-schemas.ts';
-import { apiRoute } from '#http/server/api-route.ts';
-import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
-import { askerOf } from '#http/server/asker.ts';
-import { answeredUnchanged, setMoment } from '#http/server/conditional.ts';
-import { searches } from '#http/server/guard.ts';
+import { askerOf } from '#http/server/access/asker.ts';
+import { searches } from '#http/server/access/guard.ts';
+import { answeredUnchanged, setMoment } from '#http/server/answers/conditional.ts';
+import { unchanged } from '#http/server/routes/answer-schemas.ts';
+import { apiRoute } from '#http/server/routes/api-route.ts';
+import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import type { Corpus } from '#kernel/contracts/search-engine.ts';
 import type { CountedFacets, FacetsQuestion } from '#kernel/contracts/search-service.ts';
 import { AppError } from '#kernel/errors/app-error.ts';

@@ -8,7 +8,7 @@ import {
   sharedFilterOf,
   text,
 } from '#http/lists/list-parameters.ts';
-import { acceptedForms } from '#http/server/accepted-form.ts';
+import { acceptedForms } from '#http/server/routes/accepted-form.ts';
 import type { MetadataMember, SearchFilter, SearchSort, TextMatch } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { highlightedMax } from '#search/records/highlights.ts';

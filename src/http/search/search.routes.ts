@@ -1,13 +1,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { readCoverage } from '#chain/blocks/coverage.queries.ts';
-import { seeOther, unchanged } from '#http/server/answer-schemas.ts';
-import { apiRoute } from '#http/server/api-route.ts';
-import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
-import { askerOf } from '#http/server/asker.ts';
+import { askerOf } from '#http/server/access/asker.ts';
+import { type Guard, redirects, searches } from '#http/server/access/guard.ts';
+import { answeredUnchanged, setMoment } from '#http/server/answers/conditional.ts';
 import { sendJsonInTurns } from '#http/server/budgets/json-in-turns.ts';
-import { answeredUnchanged, setMoment } from '#http/server/conditional.ts';
-import { type Guard, redirects, searches } from '#http/server/guard.ts';
-import { roomRoutes } from '#http/server/room-routes.ts';
+import { seeOther, unchanged } from '#http/server/routes/answer-schemas.ts';
+import { apiRoute } from '#http/server/routes/api-route.ts';
+import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
+import { roomRoutes } from '#http/server/routes/room-routes.ts';
 import type { SearchFilter } from '#kernel/contracts/search-engine.ts';
 import type {
   RecordPage,

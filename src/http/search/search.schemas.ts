@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { exampleId } from '#http/lists/list-parameters.ts';
-import { acceptedForms } from '#http/server/accepted-form.ts';
 import { limits } from '#http/server/limits.ts';
+import { acceptedForms } from '#http/server/routes/accepted-form.ts';
 import type { Highlight } from '#kernel/contracts/search-service.ts';
 
 /** The sha256 of what was inscribed first. */

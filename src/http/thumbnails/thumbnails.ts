@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache';
 import type { StoredBody } from '#chain/inscriptions/content.queries.ts';
 import { decodedBytesMax } from '#http/content/content-measures.ts';
-import { type ContentReads, contentsBusy } from '#http/content/content-reads.ts';
 import { decodeContent } from '#http/content/decode-content.ts';
 import { imageSize } from '#http/content/image-size.ts';
+import { type ContentReads, contentsBusy } from '#http/server/budgets/content-reads.ts';
 import { limits } from '#http/server/limits.ts';
 import type { EncodingName } from '#indexer/parse/content-decoding.ts';
 import { FairGate } from '#kernel/concurrency/fair-gate.ts';

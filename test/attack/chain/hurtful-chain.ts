@@ -1,4 +1,4 @@
-import { pieceBytes } from '#http/content/content-reads.ts';
+import { pieceBytes } from '#http/server/budgets/content-reads.ts';
 import { type Envelope, tag } from '#test/builders/envelope.ts';
 import { png } from '#test/builders/images.ts';
 import { type Random, seededRandom } from '#test/builders/random.ts';

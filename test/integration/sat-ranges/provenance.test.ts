@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { App } from '#http/server/app-dependencies.ts';
+import type { App } from '#http/server/routes/app-dependencies.ts';
 import { openNodeSource } from '#indexer/source/node-source.ts';
 import type { LiveBlockSource } from '#kernel/contracts/live-source.ts';
 import { asBlockHashHex, parseTxid } from '#kernel/primitives/hash.ts';

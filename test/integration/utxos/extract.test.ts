@@ -1,6 +1,6 @@
 import { Transaction } from '@scure/btc-signer';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { App } from '#http/server/app-dependencies.ts';
+import type { App } from '#http/server/routes/app-dependencies.ts';
 import type { TxidHex } from '#kernel/primitives/hash.ts';
 import {
   addressOf,

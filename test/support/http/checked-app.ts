@@ -4,8 +4,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { TSchema } from 'typebox';
 import { Compile, type Validator } from 'typebox/compile';
 import { buildApp } from '#http/app.ts';
-import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
 import type { EventLoopLimits } from '#http/server/budgets/pressure.ts';
+import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
 
 /** A loaded machine delays the event loop of a test for seconds; only the test of overload itself needs a bound. */
 const patient: EventLoopLimits = { eventLoopDelayMs: 60_000, eventLoopSampleMs: 5000 };

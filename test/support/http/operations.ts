@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { Operations } from '#http/operations/operations.ts';
+import type { Operations } from '#http/server/operations.ts';
 import { createHealth } from '#kernel/reports/health.ts';
 import { createMetrics } from '#kernel/reports/metrics.ts';
 

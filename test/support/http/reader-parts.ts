@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { AppDependencies } from '#http/server/app-dependencies.ts';
+import type { AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import { networks } from '#kernel/primitives/network.ts';
 import { createPostgresEngine } from '#search/postgres/postgres-engine.ts';
 import { createSearchService } from '#search/service/search-service.ts';

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import type { App, AppDependencies } from '#http/server/app-dependencies.ts';
+import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import { buildCheckedApp } from './checked-app.ts';
 import { readerParts } from './reader-parts.ts';
 

@@ -1,4 +1,4 @@
-import type { App } from '#http/server/app-dependencies.ts';
+import type { App } from '#http/server/routes/app-dependencies.ts';
 import { follow } from '#indexer/follow/follow.ts';
 import type { FollowOptions } from '#indexer/follow/follow-options.ts';
 import { type FollowMempoolOptions, followMempool } from '#indexer/mempool/stream/follow-mempool.ts';

@@ -1,4 +1,4 @@
-import type { App } from '#http/server/app-dependencies.ts';
+import type { App } from '#http/server/routes/app-dependencies.ts';
 import { openNodeSource } from '#indexer/source/node-source.ts';
 import { Inventory, type ListedInventory } from '#inventory/inventory.ts';
 import { defaultBaseFees, type InventoryType } from '#inventory/inventory-types.ts';

@@ -5,7 +5,7 @@ import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import type { NodeCalls } from '#http/ord/node-calls.ts';
 import { type NodeHeader, nodeBlockHash, nodeHeader, nodeStats } from '#http/ord/node-questions.ts';
 import { blockQuestionOf, quoted } from '#http/ord/parameters.ts';
-import type { AppDependencies } from '#http/server/app-dependencies.ts';
+import type { AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import type { Snapshot, Tip } from '#kernel/contracts/search-engine.ts';

@@ -9,7 +9,7 @@ import { idText } from '#http/ord/answers.ts';
 import type { NodeCalls } from '#http/ord/node-calls.ts';
 import { nodeBlockHash, nodeHeader } from '#http/ord/node-questions.ts';
 import type { Outputs } from '#http/ord/outputs.ts';
-import type { AppDependencies } from '#http/server/app-dependencies.ts';
+import type { AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import { scriptToAddress } from '#kernel/bitcoin/address.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import type { NodeRpc } from '#kernel/contracts/node.ts';

@@ -10,7 +10,7 @@ import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import type { RawBlocks } from '#http/ord/blocks/raw-blocks.ts';
 import type { NodeCalls } from '#http/ord/node-calls.ts';
 import { nodeBlock, nodeTransaction, nodeTransactionIn } from '#http/ord/node-questions.ts';
-import type { AppDependencies } from '#http/server/app-dependencies.ts';
+import type { AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import { fingerprintsOf } from '#indexer/transaction/outpoint-candidates.ts';
 import { type RawTransaction, RawTransactions } from '#indexer/transaction/raw-transaction.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';

@@ -1,12 +1,12 @@
 import type { RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
 import { proxyTest } from '#accounts/trusted-proxies.ts';
+import { answerIsMade, askerOf } from '#http/server/access/asker.ts';
+import type { App } from '#http/server/routes/app-dependencies.ts';
 import { FairGate } from '#kernel/concurrency/fair-gate.ts';
 import { Turns } from '#kernel/concurrency/turns.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { Metrics } from '#kernel/reports/metrics.ts';
-import type { App } from '../app-dependencies.ts';
-import { answerIsMade, askerOf } from '../asker.ts';
 import { atOnce, payloadAtOnce } from '../at-once.ts';
 import { limits } from '../limits.ts';
 import { bytesOfAnswer, textInPieces, withoutBody } from './answer-pieces.ts';

@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify';
+import { askerOf } from '#http/server/access/asker.ts';
 import { nextTurn } from '#kernel/concurrency/turns.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
-import { askerOf } from '../asker.ts';
 import { answerOfPieces, type PiecesOfAnswer, textSlices } from './answer-pieces.ts';
 
 /** Items of a list that are written in one turn of the event loop: some hundred kilobytes of small ones. */

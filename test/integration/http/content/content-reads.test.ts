@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import type pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { ContentReads, pieceBytes } from '#http/content/content-reads.ts';
+import { ContentReads, pieceBytes } from '#http/server/budgets/content-reads.ts';
 import { createPool } from '#kernel/pg/pool.ts';
 import { idOf } from '#test/support/chain/rows/chain-rows.ts';
 import { createHttpApp, type HttpApp } from '#test/support/http-app.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { storedInscriptionKind } from '#chain/events/inscription-texts.queries.ts';
 import { storedRuneKind } from '#chain/events/rune-texts.queries.ts';
-import type { App } from '#http/server/app-dependencies.ts';
+import type { App } from '#http/server/routes/app-dependencies.ts';
 import { follow } from '#indexer/follow/follow.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
 import type { BlockSource } from '#kernel/contracts/block-source.ts';

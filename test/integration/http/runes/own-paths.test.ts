@@ -6,7 +6,7 @@ import { storedInscriptionKind } from '#chain/events/inscription-texts.queries.t
 import { storedRuneKind } from '#chain/events/rune-texts.queries.ts';
 import { HolderLists } from '#chain/runes/holder-lists.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
-import type { App } from '#http/server/app-dependencies.ts';
+import type { App } from '#http/server/routes/app-dependencies.ts';
 import { follow } from '#indexer/follow/follow.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
 import { asHeight } from '#kernel/primitives/height.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { App } from '#http/server/app-dependencies.ts';
+import type { App } from '#http/server/routes/app-dependencies.ts';
 import { exactJson } from '#test/support/exact-json.ts';
 import { charmsOfSats, type GoldenChain, type GoldenTip } from './golden-chain.ts';
 

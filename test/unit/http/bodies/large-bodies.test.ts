@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { Type } from 'typebox';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { BodyBlocks, joinBlocks } from '#http/bodies/body-blocks.ts';
-import { bodyText, liftLongTexts, longTextBytes, textBytes } from '#http/bodies/long-texts.ts';
-import type { TextList } from '#http/bodies/text-list.ts';
-import { TextListReader } from '#http/bodies/text-list-reader.ts';
+import { BodyBlocks, joinBlocks } from '#http/bodies/parsing/body-blocks.ts';
+import { bodyText, liftLongTexts, longTextBytes, textBytes } from '#http/bodies/parsing/long-texts.ts';
+import type { TextList } from '#http/bodies/parsing/text-list.ts';
+import { TextListReader } from '#http/bodies/parsing/text-list-reader.ts';
 import { batchBody, batchOf } from '#http/ord/batch.ts';
-import { apiRoute } from '#http/server/api-route.ts';
-import type { App } from '#http/server/app-dependencies.ts';
-import { open } from '#http/server/guard.ts';
+import { open } from '#http/server/access/guard.ts';
 import { bodyLimits } from '#http/server/limits.ts';
+import { apiRoute } from '#http/server/routes/api-route.ts';
+import type { App } from '#http/server/routes/app-dependencies.ts';
 import { createRoutesApp } from '#test/support/http/routes-app.ts';
 
 describe('the blocks of a body', () => {

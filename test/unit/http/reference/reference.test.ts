@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { App } from '#http/server/app-dependencies.ts';
+import type { App } from '#http/server/routes/app-dependencies.ts';
 import { createRoutesApp } from '#test/support/http/routes-app.ts';
 import { html } from '#web/html.ts';
 import { layout } from '#web/layout.ts';

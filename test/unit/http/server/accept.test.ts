@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { prefersHtml, prefersJson } from '#http/server/accept.ts';
+import { prefersHtml, prefersJson } from '#http/server/headers/accept.ts';
 
 describe('prefersJson', () => {
   test.each([

@@ -18,7 +18,7 @@ import {
 } from '#http/ord/parameters.ts';
 import { hashOf } from '#http/search/search-hash.ts';
 import { searchFilterOf, searchFilterQuery } from '#http/search/search-parameters.ts';
-import { type AcceptedForm, acceptedForms, documentedSchema } from '#http/server/accepted-form.ts';
+import { type AcceptedForm, acceptedForms, documentedSchema } from '#http/server/routes/accepted-form.ts';
 
 /** Texts of a form. */
 function textsOf({ pattern, enum: choices, ...bounds }: AcceptedForm): fc.Arbitrary<string> {

@@ -3,8 +3,8 @@ import { get, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { App } from '#http/server/app-dependencies.ts';
 import { limits } from '#http/server/limits.ts';
+import type { App } from '#http/server/routes/app-dependencies.ts';
 import { createRoutesApp } from '#test/support/http/routes-app.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 

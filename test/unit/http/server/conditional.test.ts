@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { needlesHeader } from '#http/search/needles-header.ts';
-import { answerTag, matchesTag } from '#http/server/conditional.ts';
+import { answerTag, matchesTag } from '#http/server/answers/conditional.ts';
 import { asBlockHash } from '#kernel/primitives/hash.ts';
 import { asHeight } from '#kernel/primitives/height.ts';
 

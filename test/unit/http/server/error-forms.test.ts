@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { apiRoute } from '#http/server/api-route.ts';
-import type { App } from '#http/server/app-dependencies.ts';
-import { type ErrorFormName, errorForms } from '#http/server/error-forms.ts';
-import { open, searches } from '#http/server/guard.ts';
+import { open, searches } from '#http/server/access/guard.ts';
+import { type ErrorFormName, errorForms } from '#http/server/errors/error-forms.ts';
+import { apiRoute } from '#http/server/routes/api-route.ts';
+import type { App } from '#http/server/routes/app-dependencies.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { ErrorCode } from '#kernel/errors/error-codes.ts';
 import { createRoutesApp } from '#test/support/http/routes-app.ts';

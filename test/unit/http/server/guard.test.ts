@@ -6,10 +6,10 @@ import { RateLimiter } from '#accounts/rate-limiter.ts';
 import { SearchAccess } from '#accounts/search-access.ts';
 import { UnknownKeys } from '#accounts/unknown-keys.ts';
 import { UsageCounter } from '#accounts/usage-counter.ts';
-import { guardRoutes } from '#http/server/access.ts';
-import { noBody } from '#http/server/answer-schemas.ts';
-import { apiRoute } from '#http/server/api-route.ts';
-import type { App } from '#http/server/app-dependencies.ts';
+import { guardRoutes } from '#http/server/access/guard-routes.ts';
+import { noBody } from '#http/server/routes/answer-schemas.ts';
+import { apiRoute } from '#http/server/routes/api-route.ts';
+import type { App } from '#http/server/routes/app-dependencies.ts';
 import { createRoutesApp } from '#test/support/http/routes-app.ts';
 
 const pool = new pg.Pool({ max: 1 });

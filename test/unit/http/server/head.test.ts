@@ -1,9 +1,9 @@
 import fastify from 'fastify';
 import { expect, test } from 'vitest';
-import type { App } from '#http/server/app-dependencies.ts';
+import { compressAnswers } from '#http/server/answers/compression.ts';
 import { answerOfPieces } from '#http/server/budgets/answer-pieces.ts';
 import { keepBudgets } from '#http/server/budgets/budgets.ts';
-import { compressAnswers } from '#http/server/compression.ts';
+import type { App } from '#http/server/routes/app-dependencies.ts';
 import { nextTurn } from '#kernel/concurrency/turns.ts';
 import { createMetrics } from '#kernel/reports/metrics.ts';
 

@@ -9,11 +9,11 @@ import type {
   RouteOptions,
 } from 'fastify';
 import type { TSchema } from 'typebox';
-import { mediaTypes } from '#http/bodies/media-types.ts';
+import { mediaTypes } from '#http/bodies/parsing/media-types.ts';
+import type { RouteGuard } from '#http/server/access/guard.ts';
+import { type ErrorForm, type ErrorFormName, errorForms } from '#http/server/errors/error-forms.ts';
 import { errorAnswers } from './answer-schemas.ts';
 import type { App } from './app-dependencies.ts';
-import { type ErrorForm, type ErrorFormName, errorForms } from './error-forms.ts';
-import type { RouteGuard } from './guard.ts';
 
 /** The policy of a path, beside its schemas. */
 export interface RoutePolicy {

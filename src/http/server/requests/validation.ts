@@ -4,10 +4,10 @@ import type { FastifyRequest } from 'fastify';
 import type { TSchema } from 'typebox';
 import { Compile, type Validator } from 'typebox/compile';
 import { Settings } from 'typebox/system';
+import { type Fault, faultsMax } from '#http/server/errors/error-forms.ts';
+import { limits } from '#http/server/limits.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { nearestWord } from '#kernel/text/nearest-word.ts';
-import { type Fault, faultsMax } from './error-forms.ts';
-import { limits } from './limits.ts';
 
 // the default is 8, and lists of errors hold more
 Settings.Set({ maxErrors: faultsMax });

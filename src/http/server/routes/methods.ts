@@ -1,7 +1,7 @@
+import { open } from '#http/server/access/guard.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { RoutePolicy } from './api-route.ts';
 import type { App } from './app-dependencies.ts';
-import { open } from './guard.ts';
 
 const allMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 

@@ -1,17 +1,17 @@
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
-import { sendPage } from '#http/pages/send-page.ts';
+import { keyFaults } from '#http/server/access/guard-routes.ts';
+import { sendPage } from '#http/server/answers/send-page.ts';
+import { prefersHtml } from '#http/server/headers/accept.ts';
+import { varyBy } from '#http/server/headers/vary.ts';
+import { faultsOf, InvalidRequest } from '#http/server/requests/validation.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { ErrorCode } from '#kernel/errors/error-codes.ts';
 import { postgresFailure } from '#kernel/pg/postgres-failure.ts';
 import { retryAfterSeconds } from '#kernel/retry.ts';
 import { errorPage } from '#web/pages/error.page.ts';
-import { prefersHtml } from './accept.ts';
-import { keyFaults } from './access.ts';
 import { type ErrorForm, errorForms, type Failure, type Fault, kindOf, statusIn } from './error-forms.ts';
-import { faultsOf, InvalidRequest } from './validation.ts';
-import { varyBy } from './vary.ts';
 
 /** The HTTP status of the failures that clients may see. Every other code is a 500 without details. */
 const statusByCode: Readonly<Partial<Record<ErrorCode, number>>> = {

@@ -4,10 +4,12 @@ import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fasti
 import type pg from 'pg';
 import type { SearchAccess } from '#accounts/search-access.ts';
 import type { StoredEventKind } from '#chain/events/stored-event-kind.ts';
-import type { BodyRoom } from '#http/bodies/body-room.ts';
-import type { ContentReads } from '#http/content/content-reads.ts';
-import type { Operations } from '#http/operations/operations.ts';
 import type { PriceSettings } from '#http/orders/prices.ts';
+import type { BodyRoom } from '#http/server/budgets/body-room.ts';
+import type { Budgets } from '#http/server/budgets/budget-bounds.ts';
+import type { ContentReads } from '#http/server/budgets/content-reads.ts';
+import type { EventLoopLimits } from '#http/server/budgets/pressure.ts';
+import type { Operations } from '#http/server/operations.ts';
 import type { Inventory } from '#inventory/inventory.ts';
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
@@ -17,8 +19,6 @@ import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
 import type { CustomerOrders } from '#orders/customers/customer-orders.ts';
 import type { SatTracer } from '#sat-ranges/sat-tracer.ts';
 import type { UtxoReader } from '#utxos/utxo-reader.ts';
-import type { Budgets } from './budgets/budget-bounds.ts';
-import type { EventLoopLimits } from './budgets/pressure.ts';
 
 /** For routes whose answers are read in pieces. */
 export interface PieceDependencies extends AppDependencies {

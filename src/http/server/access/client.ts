@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { clientOf } from '#accounts/client-address.ts';
 import { proxyTest } from '#accounts/trusted-proxies.ts';
-import type { App } from './app-dependencies.ts';
+import type { App } from '#http/server/routes/app-dependencies.ts';
 
 const tests = new WeakMap<App['server'], (address: string) => boolean>();
 let alone = 0;

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { type TSchema, Type } from 'typebox';
-import { type ErrorForm, type Failure, kindOf, statusIn } from './error-forms.ts';
-import type { RouteGuard } from './guard.ts';
+import type { RouteGuard } from '#http/server/access/guard.ts';
+import { type ErrorForm, type Failure, kindOf, statusIn } from '#http/server/errors/error-forms.ts';
 
 /** An answer in one or more content types, each with its schema. Without any it has no body. */
 export interface Answer {

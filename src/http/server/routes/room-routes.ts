@@ -1,7 +1,7 @@
+import { open } from '#http/server/access/guard.ts';
+import { handleNotFound } from '#http/server/errors/answer-errors.ts';
+import type { ErrorFormName } from '#http/server/errors/error-forms.ts';
 import type { App } from './app-dependencies.ts';
-import type { ErrorFormName } from './error-forms.ts';
-import { handleNotFound } from './errors.ts';
-import { open } from './guard.ts';
 
 /**
  * Answers unknown paths below a known one in its form: `/indexer/nothing` in the form of searches. Otherwise such a

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { FastifyReply, FastifyRequest, onSendAsyncHookHandler } from 'fastify';
 import { LRUCache } from 'lru-cache';
-import { acceptedEncoding } from './accept.ts';
+import { acceptedEncoding } from '#http/server/headers/accept.ts';
 
 /** Our own files, the document and the files of the reference, in both encodings. */
 const filesMax = 64;

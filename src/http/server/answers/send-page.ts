@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
-import { matchesTag } from '#http/server/conditional.ts';
-import { varyBy } from '#http/server/vary.ts';
+import { varyBy } from '#http/server/headers/vary.ts';
 import { assets } from '#web/assets.ts';
 import type { Markup } from '#web/html.ts';
+import { matchesTag } from './conditional.ts';
 
 /**
  * Our own pages run only our own script and style. Inscribed content appears only in frames, which have an origin of

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { limits } from './limits.ts';
+import { limits } from '#http/server/limits.ts';
 
 /** Headers that are lists, which several readers split at each comma. Each may be ignored (RFC 9110). */
 const lists = ['accept', 'accept-encoding', 'if-none-match', 'range'] as const;

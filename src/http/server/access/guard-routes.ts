@@ -1,11 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Scope } from '#accounts/api-key.ts';
 import type { Admission, SearchAccess } from '#accounts/search-access.ts';
+import { varyBy } from '#http/server/headers/vary.ts';
+import type { App } from '#http/server/routes/app-dependencies.ts';
 import type { ErrorCode } from '#kernel/errors/error-codes.ts';
-import type { App } from './app-dependencies.ts';
 import { isFromProxy } from './client.ts';
 import { type Guard, open } from './guard.ts';
-import { varyBy } from './vary.ts';
 
 /** Who asks a path, by its guard. */
 const askers = { scope: 'program', page: 'page', open: 'anybody' } as const;

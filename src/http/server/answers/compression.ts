@@ -1,14 +1,14 @@
 import { constants } from 'node:zlib';
 import compress, { type FastifyCompressOptions } from '@fastify/compress';
 import type { onSendAsyncHookHandler, onSendHookHandler } from 'fastify';
+import { askerOf } from '#http/server/access/asker.ts';
+import { payloadAtOnce } from '#http/server/at-once.ts';
+import { acceptedEncoding } from '#http/server/headers/accept.ts';
+import { varyBy } from '#http/server/headers/vary.ts';
+import { limits } from '#http/server/limits.ts';
+import type { App } from '#http/server/routes/app-dependencies.ts';
 import { HeldByClient } from '#kernel/concurrency/held-by-client.ts';
-import { acceptedEncoding } from './accept.ts';
-import type { App } from './app-dependencies.ts';
-import { askerOf } from './asker.ts';
-import { payloadAtOnce } from './at-once.ts';
 import { compressOnce } from './compress-once.ts';
-import { limits } from './limits.ts';
-import { varyBy } from './vary.ts';
 
 /**
  * How a route's answers are compressed. Absent: bodies from 1 KiB on. `stream`: written data is flushed at once, so
