@@ -19,7 +19,7 @@ export async function withService(
 ): Promise<void> {
   // loaded here, so that help and usage errors do not load all of it
   const [{ openDatabase }, { createPool }] = await Promise.all([
-    import('#src/app/database.ts'),
+    import('#src/app/database/database.ts'),
     import('#kernel/pg/pool.ts'),
   ]);
   const { url } = await openDatabase(context, 'existing');

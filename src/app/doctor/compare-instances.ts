@@ -9,7 +9,7 @@ import { displayHash } from '#kernel/primitives/hash.ts';
 import { asHeight } from '#kernel/primitives/height.ts';
 import { type NetworkParameters, networks } from '#kernel/primitives/network.ts';
 import type { CommandContext } from '#src/app/command-context.ts';
-import { networkOf, openDatabase } from '#src/app/database.ts';
+import { networkOf, openDatabase } from '#src/app/database/database.ts';
 import { firstDifference, firstLineDifference, type LineDifference } from './first-difference.ts';
 import { type OtherHashes, OtherInstance } from './other-instance.ts';
 

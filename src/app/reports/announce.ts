@@ -5,8 +5,8 @@ import type { FollowerStatus } from '#kernel/contracts/follower-status.ts';
 import { isAdvisoryLockHeld } from '#kernel/pg/advisory-lock.ts';
 import { createPool } from '#kernel/pg/pool.ts';
 import type { CommandContext } from '#src/app/command-context.ts';
-import type { Database } from '#src/app/database.ts';
-import type { ConnectedNode, NodeLink } from '#src/app/node.ts';
+import type { Database } from '#src/app/database/database.ts';
+import type { ConnectedNode, NodeLink } from '#src/app/sources/node.ts';
 
 /** The interval at which the follower reports without a change. */
 const sayEveryMs = 3000;

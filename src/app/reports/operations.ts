@@ -4,7 +4,7 @@ import { SearchDemand } from '#kernel/concurrency/search-demand.ts';
 import { createPool } from '#kernel/pg/pool.ts';
 import { createMetrics, type Metrics, type ReadValue } from '#kernel/reports/metrics.ts';
 import type { CommandContext } from '#src/app/command-context.ts';
-import type { AnsweringDatabase } from '#src/app/database.ts';
+import type { AnsweringDatabase } from '#src/app/database/database.ts';
 import { mayPostgresSearch } from '#src/config.ts';
 import { version } from '#src/version.ts';
 import { readDatabase } from './database-metrics.ts';

@@ -12,7 +12,7 @@ import { networks } from '#kernel/primitives/network.ts';
 import { connectNode } from '#node/bitcoin-node.ts';
 import { NodeTraceSource } from '#sat-ranges/node-trace-source.ts';
 import { SatTracer } from '#sat-ranges/sat-tracer.ts';
-import { openSatTracer } from '#src/app/sat-tracer.ts';
+import { openSatTracer } from '#src/app/sats/sat-tracer.ts';
 import { GoldenChain } from '#test/support/chain/golden/golden-chain.ts';
 import { sizeOf } from '#test/support/chain/sats/sat-chain.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';

@@ -7,7 +7,7 @@ import { genesisHeight } from '#kernel/primitives/height.ts';
 import { connectNode } from '#node/bitcoin-node.ts';
 import { NodeTraceSource } from '#sat-ranges/node-trace-source.ts';
 import { SatTracer } from '#sat-ranges/sat-tracer.ts';
-import { inventoryOwners } from '#src/app/inventory.ts';
+import { inventoryOwners } from '#src/app/sats/inventory.ts';
 import {
   type Coin,
   type RegtestTransaction,

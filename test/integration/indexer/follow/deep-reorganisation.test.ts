@@ -6,7 +6,7 @@ import type { LiveBlockSource } from '#kernel/contracts/live-source.ts';
 import { asHeight, genesisHeight } from '#kernel/primitives/height.ts';
 import { createLogger } from '#kernel/reports/logger.ts';
 import { type BitcoinNode, connectNode } from '#node/bitcoin-node.ts';
-import { pastOfNode } from '#src/app/past.ts';
+import { pastOfNode } from '#src/app/indexing/past.ts';
 import { GoldenChain } from '#test/support/chain/golden/golden-chain.ts';
 import { indexTests } from '#test/support/chain/index-tests.ts';
 import { readSatTables } from '#test/support/chain/sats/sat-tables.ts';

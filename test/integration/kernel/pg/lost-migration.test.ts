@@ -2,7 +2,7 @@ import { expect, inject, test } from 'vitest';
 import { connectClient } from '#kernel/pg/pool.ts';
 import { createLifecycle } from '#kernel/process/lifecycle.ts';
 import type { Logger } from '#kernel/reports/logger.ts';
-import { migrateServer } from '#src/app/database.ts';
+import { migrateServer } from '#src/app/database/database.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
 test('a migration that loses its connection begins again', async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { isStatement, partOf, workerMessages } from '#kernel/stages/stage-list.ts';
-import { boundOf } from '#src/app/reports/stages.ts';
+import { boundOf } from '#src/app/indexing/stages.ts';
 
 test('a stage has a part, by its name or the beginning of it', () => {
   expect(

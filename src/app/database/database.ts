@@ -1,0 +1,358 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type pg from 'pg';
+import {
+  attachEmbeddedPostgres,
+  type RoleUrls,
+  startEmbeddedPostgres,
+} from '#embedded-postgres/embedded-postgres.ts';
+import { keepRunning } from '#embedded-postgres/keep-running.ts';
+import { existingHome } from '#embedded-postgres/server-place.ts';
+import { contentConnections } from '#http/server/budgets/content-reads.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { checkServer } from '#kernel/pg/check-server.ts';
+import { databaseError } from '#kernel/pg/database-error.ts';
+import { type MigrationSummary, migrate, pendingMigrations } from '#kernel/pg/migrate.ts';
+import { connectClient, createPool } from '#kernel/pg/pool.ts';
+import { ensureReaderRights, excessReaderRights } from '#kernel/pg/reader-role.ts';
+import type { Height } from '#kernel/primitives/height.ts';
+import type { NetworkName } from '#kernel/primitives/network.ts';
+import type { Logger } from '#kernel/reports/logger.ts';
+import { Repeats } from '#kernel/reports/repeats.ts';
+import { Patience, pause } from '#kernel/retry.ts';
+import type { CommandContext } from '#src/app/command-context.ts';
+import { type Config, hasEmbeddedDatabase } from '#src/config.ts';
+
+/** Two stops of pg_ctl, 60 s each: fast, then immediate if needed. */
+const postgresStopMs = 130_000;
+/** A process that starts its Postgres holds the folder before the server answers; initdb takes a second or two. */
+const attachAttemptsMax = 100;
+const attachEveryMs = 200;
+/** Migrations of a large database take minutes. */
+const migrationLookMs = 1000;
+/** An embedded server that died runs again within seconds, and recovers up to 4 GB of WAL. */
+const serverBackMs = 300_000;
+/** A read takes milliseconds; one that takes this long only slows the others. */
+const readTimeoutMs = 30_000;
+
+/** The part of a database that answers of a process need. */
+export interface AnsweringDatabase {
+  /** Of the role that answers requests (ADR 29). */
+  readonly readerUrl: string;
+  /** For reads: their statements have a time limit, and cannot write. */
+  readonly readers: pg.Pool;
+  /** For reads of contents, which must not keep other answers waiting. */
+  readonly contents: pg.Pool;
+  /** Cancels the running statements of both. */
+  cancelReaders(this: void): Promise<void>;
+}
+
+export interface Database extends AnsweringDatabase {
+  /** Of the writer, which owns the tables. */
+  readonly url: string;
+}
+
+/**
+ * `own`: this process must be the only one on the data folder. `attach`: where another process runs the folder's
+ * server, use that one. `existing`: like `attach`, but never create a database (`database_missing`).
+ */
+export type DatabaseAccess = 'own' | 'attach' | 'existing';
+
+/** The addresses of a server's database. */
+export interface Server {
+  /** Of the writer; of the reader in a process that has no other address, which then never writes. */
+  readonly url: string;
+  readonly readerUrl: string;
+  /** Whether the reader is a role of its own; otherwise the writer's address was the only one that was given. */
+  readonly hasReader: boolean;
+  /** Another process migrates the database. */
+  readonly isGuest: boolean;
+}
+
+/**
+ * The database of the settings: DATABASE_URL, or the embedded Postgres of the data folder. It is migrated, except one
+ * that another process runs or that several processes share (`existing`): if that lacks migrations, `database_behind`
+ * is thrown. Throws `database_reader_rights`.
+ */
+export async function openDatabase(context: CommandContext, access: DatabaseAccess): Promise<Database> {
+  const server = await openServer(context, access);
+  if (!server.isGuest) await migrateServer(context, server);
+  const missing = await missingIn(server);
+  if (missing !== null) throw missing;
+  if (access === 'own') await warnOfRole(context, server);
+  return openReaders(context, server);
+}
+
+/** Migrates, and gives the reader its rights to the new tables. A migration that lost its server begins again. */
+export async function migrateServer(
+  { lifecycle, logger }: Pick<CommandContext, 'lifecycle' | 'logger'>,
+  { url, readerUrl, hasReader }: Server,
+): Promise<MigrationSummary> {
+  const repeats = new Repeats();
+  const onLost = ({ code, message: reason }: AppError): void => {
+    if (!repeats.isDue(code)) return;
+    logger.child({ part: 'database' }).warn({ code, reason }, 'the migration begins again');
+  };
+  const summary = await lifecycle.run('migration', (signal) => migrateAgain(url, signal, onLost));
+  const role = hasReader ? await ensureReaderRights(url, readerUrl) : null;
+  if (role !== null) {
+    logger.child({ part: 'database' }).info({ role }, 'the role that answers requests was made');
+  }
+  return summary;
+}
+
+/** A server that never answered is not waited for. */
+async function migrateAgain(
+  url: string,
+  signal: AbortSignal,
+  onLost: (error: AppError) => void,
+): Promise<MigrationSummary> {
+  const patience = new Patience({ budgetMs: serverBackMs });
+  for (let wasLost = false; ; ) {
+    try {
+      return await migrate(url);
+    } catch (error) {
+      wasLost ||= isCode(error, 'postgres_lost');
+      const isAway = isCode(error, 'postgres_lost') || isCode(error, 'postgres_unreachable');
+      const delayMs = wasLost && isAway ? patience.delayAfter(error) : null;
+      if (delayMs === null) throw error;
+      onLost(error as AppError);
+      await pause(delayMs, signal);
+      signal.throwIfAborted();
+    }
+  }
+}
+
+function openReaders(
+  { lifecycle, logger }: CommandContext,
+  { url, readerUrl }: Pick<Server, 'url' | 'readerUrl'>,
+): Database {
+  const log = logger.child({ part: 'database' });
+  // a name unique to this process: other processes run reads of their own on the same database
+  const applicationName = `satscribe readers ${randomBytes(6).toString('hex')}`;
+  const options = {
+    applicationName,
+    statementTimeoutMs: readTimeoutMs,
+    readOnly: true,
+    onError: (error: Error) => log.warn({ err: error }, 'an idle connection was lost'),
+  };
+  const readers = createPool(readerUrl, options);
+  const contents = createPool(readerUrl, { ...options, max: contentConnections });
+  lifecycle.add('readers', async () => {
+    await Promise.all([readers.end(), contents.end()]);
+  });
+  const cancelReaders = (): Promise<void> => cancelRunning(readerUrl, applicationName);
+  return { url, readerUrl, readers, contents, cancelReaders };
+}
+
+/** A role sees and cancels its own statements. */
+async function cancelRunning(readerUrl: string, applicationName: string): Promise<void> {
+  const client = await connectClient(readerUrl);
+  try {
+    await client.query(
+      "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE application_name = $1 AND state = 'active'",
+      [applicationName],
+    );
+  } finally {
+    await client.end();
+  }
+}
+
+/**
+ * A database that another process creates and migrates (DATABASE_URL), once it is ready; until then this process
+ * answers that it waits. Throws like `openServer`, and `database_newer`.
+ */
+export async function awaitDatabase(context: CommandContext): Promise<Database> {
+  const { health, lifecycle, logger } = context;
+  const server = await openServer(context, 'existing');
+  const missing = await missingIn(server);
+  if (missing !== null) {
+    const log = logger.child({ part: 'database' });
+    const repeats = new Repeats();
+    // only processes that serve need a web server
+    const { serveWhileWaiting } = await import('#src/app/serving/waiting.ts');
+    const { release } = await serveWhileWaiting(context, async () => {
+      for (let left: AppError | null = missing; left !== null; left = await missingIn(server)) {
+        if (repeats.isDue(left.message)) tellWaiting(log, left);
+        health.report('database', left);
+        await lifecycle.pause(migrationLookMs);
+      }
+      health.report('database', null);
+    });
+    await release();
+  }
+  await warnOfRole(context, server);
+  return openReaders(context, server);
+}
+
+function tellWaiting(log: Logger, { code, message: reason }: AppError): void {
+  if (code === 'database_behind')
+    log.info({ reason }, 'waiting for the process that indexes to migrate the database');
+  // that process gives them, if it knows the role: otherwise an operator does
+  else log.warn({ code, reason }, 'waiting for the rights of the role that answers requests');
+}
+
+/** Why the database cannot be used yet: migrations or rights are missing. Gives the reader its rights, if it can. */
+async function missingIn({ url, readerUrl }: Server): Promise<AppError | null> {
+  try {
+    // first: migrations are read as the reader, too
+    await ensureReaderRights(url === readerUrl ? null : url, readerUrl);
+  } catch (error) {
+    if (isCode(error, 'database_reader_rights')) return error as AppError;
+    throw databaseError(error, readerUrl);
+  }
+  const pending = await pendingOf(readerUrl);
+  return pending.length === 0 ? null : behind(pending);
+}
+
+/** A fault in a statement of an answer can do whatever its role may do. */
+async function warnOfRole({ config, logger }: CommandContext, server: Server): Promise<void> {
+  // the embedded server has both roles
+  if (hasEmbeddedDatabase(config)) return;
+  const log = logger.child({ part: 'database' });
+  if (!server.hasReader) {
+    log.warn(
+      'DATABASE_READER_URL is not set: requests are answered by the user of DATABASE_URL, which may change and drop every table (docs/operating.md, "Two roles of the database")',
+    );
+    return;
+  }
+  const { role, excess } = await excessReaderRights(server.readerUrl);
+  if (excess.length === 0) return;
+  log.warn(
+    { role, excess },
+    `the user of DATABASE_READER_URL may do more than answers need: it ${excess.slice(0, 5).join(', ')} (docs/operating.md, "Two roles of the database")`,
+  );
+}
+
+/** The server for `openDatabase`, whatever it contains. */
+export async function openServer(context: CommandContext, access: DatabaseAccess): Promise<Server> {
+  const { dataDir } = context.config;
+  const isEmbedded = hasEmbeddedDatabase(context.config);
+  if (access === 'existing' && isEmbedded && (await existingHome(dataDir)) === null) {
+    const others = await databasesBelow(dataDir);
+    const hint = others.length === 0 ? '' : ` There is one in ${others.join(', ')}: name it with --data.`;
+    const message = `There is no database in the data folder ${dataDir}.${hint}`;
+    throw new AppError('database_missing', message, { dataDir, others });
+  }
+  const server = !isEmbedded
+    ? givenServer(context.config, access)
+    : access === 'own'
+      ? { ...(await startOwn(context)), hasReader: true, isGuest: false }
+      : await attachOrStart(context);
+  await checkServer(server.url);
+  return server;
+}
+
+/** A process that only answers uses no other role than the reader, if there is one. */
+function givenServer({ databaseUrl, databaseReaderUrl, role }: Config, access: DatabaseAccess): Server {
+  const url = role === 'api' ? (databaseReaderUrl ?? databaseUrl) : databaseUrl;
+  assert(url !== undefined, 'the settings were checked where they were read');
+  return {
+    url,
+    readerUrl: databaseReaderUrl ?? url,
+    hasReader: databaseReaderUrl !== undefined,
+    isGuest: access !== 'own',
+  };
+}
+
+/** Data folders inside a folder, as the demo's is inside the default one. */
+async function databasesBelow(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  const found: string[] = [];
+  for (const entry of entries) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory() && (await existingHome(path).catch(() => null)) !== null) found.push(path);
+  }
+  return found.sort();
+}
+
+async function attachOrStart(context: CommandContext): Promise<Server> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      const urls = await attachEmbeddedPostgres(context.config.dataDir);
+      return { ...urls, hasReader: true, isGuest: true };
+    } catch (error) {
+      if (!isCode(error, 'postgres_not_running')) throw error;
+    }
+    try {
+      return { ...(await startOwn(context)), hasReader: true, isGuest: false };
+    } catch (error) {
+      // its owner is starting or stopping it
+      if (!isCode(error, 'data_dir_busy') || attempt >= attachAttemptsMax) throw error;
+    }
+    await sleep(attachEveryMs, undefined, { signal: context.lifecycle.signal });
+  }
+}
+
+async function startOwn({ config, health, lifecycle, logger }: CommandContext): Promise<RoleUrls> {
+  const log = logger.child({ part: 'postgres' });
+  const server = await lifecycle.run(
+    'start of Postgres',
+    async () => {
+      const started = await startEmbeddedPostgres({
+        dataDir: config.dataDir,
+        log: (message) => log.warn(message),
+      });
+      // added inside the work, so that a stop during the start finds it
+      lifecycle.add('postgres', () => started.stop(), postgresStopMs);
+      return started;
+    },
+    postgresStopMs,
+  );
+  const onProblem = (problem: AppError | null): void => {
+    // the reason has lines of the server's log, which are for operators alone
+    const shown =
+      problem && new AppError(problem.code, 'The embedded Postgres does not run: the log has the reason.');
+    health.report('postgres', shown);
+    if (problem === null) log.warn('the embedded Postgres runs again');
+    else log.error({ code: problem.code }, problem.message);
+  };
+  lifecycle
+    .run('watch over Postgres', (signal) => keepRunning(server, { signal, onProblem }), postgresStopMs)
+    // without its database the process is useless: its supervisor restarts it
+    .catch((error: unknown) => lifecycle.fail(error));
+  const { url, readerUrl } = server;
+  return { url, readerUrl };
+}
+
+/** Throws `postgres_unreachable` where the server ends meanwhile: who starts this process tries again. */
+async function pendingOf(url: string): Promise<readonly string[]> {
+  const client = await connectClient(url);
+  try {
+    return await pendingMigrations(client, url);
+  } catch (error) {
+    throw databaseError(error, url);
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+function behind(pending: readonly string[]): AppError {
+  const message = `The database lacks migrations of this version: ${pending.join(', ')}.`;
+  return new AppError('database_behind', message, { pending });
+}
+
+function isCode(error: unknown, code: AppError['code']): boolean {
+  return error instanceof AppError && error.code === code;
+}
+
+/** The network of a database; null where none was set yet. */
+export async function networkOf({ readers }: AnsweringDatabase): Promise<NetworkName | null> {
+  const { rows } = await readers.query<{ network: NetworkName }>('SELECT network FROM chain.state');
+  return rows[0]?.network ?? null;
+}
+
+/** The height of the last indexed block; null: none. */
+export async function tipOf({ readers }: AnsweringDatabase): Promise<Height | null> {
+  const { rows } = await readers.query<{ height: Height | null }>(
+    'SELECT tip_height AS height FROM chain.state',
+  );
+  return rows[0]?.height ?? null;
+}
+
+export async function isAnythingIndexed(database: AnsweringDatabase): Promise<boolean> {
+  return (await tipOf(database)) !== null;
+}

@@ -1,0 +1,52 @@
+import { once } from 'node:events';
+import { advisoryLocks } from '#kernel/pg/advisory-lock.ts';
+import { connectClient } from '#kernel/pg/pool.ts';
+import type { CommandContext } from '#src/app/command-context.ts';
+import type { Database } from './database.ts';
+
+/** A lost connection fails elsewhere too; in this time a rollback could begin, which then finds no writer either. */
+const retryMs = 1000;
+
+/**
+ * Holds a shared lock for the life of this process, so that commands that take blocks back refuse to run beside it.
+ * The writer's lock is not enough: it is free before the node answers, and once a folder is indexed. A lost lock is
+ * taken again. Returns after the first attempt.
+ */
+export async function holdServiceLock(
+  { lifecycle, logger }: CommandContext,
+  { url }: Database,
+): Promise<void> {
+  const first = Promise.withResolvers<void>();
+  const log = logger.child({ part: 'database' });
+  const hold = async (signal: AbortSignal): Promise<void> => {
+    while (!signal.aborted) {
+      try {
+        await holdOnce(url, signal, first.resolve);
+      } catch (error) {
+        if (!signal.aborted) log.debug({ err: error }, 'the lock of the service could not be taken');
+      }
+      first.resolve();
+      await lifecycle.pause(retryMs).catch(() => undefined);
+    }
+  };
+  void lifecycle.run('lock of the service', hold);
+  await first.promise;
+}
+
+/** Until the connection is lost, or the signal. Returns at once where a rollback holds the lock. */
+async function holdOnce(url: string, signal: AbortSignal, onHeld: () => void): Promise<void> {
+  const client = await connectClient(url, 'satscribe service');
+  try {
+    const lost = once(client, 'end', { signal });
+    lost.catch(() => undefined);
+    const { rows } = await client.query<{ isHeld: boolean }>(
+      'SELECT pg_try_advisory_lock_shared($1) AS "isHeld"',
+      [advisoryLocks.service],
+    );
+    if (rows[0]?.isHeld !== true) return;
+    onHeld();
+    await lost;
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,138 @@
+import { follow } from '#indexer/follow/follow.ts';
+import type { FollowOptions, IndexSummary } from '#indexer/follow/follow-options.ts';
+import { WriterActivity } from '#indexer/follow/writer-activity.ts';
+import type { BlockSource } from '#kernel/contracts/block-source.ts';
+import type { LiveBlockSource } from '#kernel/contracts/live-source.ts';
+import { createPool } from '#kernel/pg/pool.ts';
+import type { Height } from '#kernel/primitives/height.ts';
+import { Repeats } from '#kernel/reports/repeats.ts';
+import type { BitcoinNode } from '#node/bitcoin-node.ts';
+import { createSealer, type Sealer, type SealerOptions } from '#search/seal/sealer.ts';
+import { forgetAbove } from '#search/segments/forget-segments.ts';
+import type { CommandContext } from '#src/app/command-context.ts';
+import type { Database } from '#src/app/database/database.ts';
+import type { OperationsParts } from '#src/app/reports/operations.ts';
+import { hasEmbeddedDatabase, mayPostgresSearch } from '#src/config.ts';
+import { makeDerivedTables, wantedTables } from './derived-tables.ts';
+import { followerReports } from './follower-reports.ts';
+import { mempoolFollower } from './mempool.ts';
+import { pastOfNode } from './past.ts';
+import { boundOf, recordStages } from './stages.ts';
+
+/** The transaction of a batch, or the build of an index that cannot be interrupted. */
+const indexingStopMs = 60_000;
+
+/**
+ * Reader, status, sealer and mempool, and three that build indexes at the end of a load; the rest is for sealing's
+ * statements. Writer and catch-up pass have connections of their own.
+ */
+const connectionsMax = 13;
+
+export interface IndexBlocksOptions {
+  readonly source: BlockSource | LiveBlockSource;
+  /** The last height to index; absent: the tip of a folder, or a node without end. */
+  readonly until?: Height | undefined;
+  /** Given in a process that serves: it answers searches meanwhile, and stands by where another process indexes. */
+  readonly operations: OperationsParts | null;
+  /** The node whose source it is; a process that serves follows its mempool too. Null: a folder. */
+  readonly node: BitcoinNode | null;
+}
+
+/**
+ * Brings the database to the source's tip, or to `until`, keeps it there where the source is a node, reports progress
+ * on stderr, and seals new inscriptions for searches.
+ */
+export async function indexBlocks(
+  context: CommandContext,
+  database: Database,
+  { source, until, operations, node }: IndexBlocksOptions,
+): Promise<IndexSummary> {
+  const { config, lifecycle, logger } = context;
+  const pool = createPool(database.url, {
+    max: connectionsMax,
+    applicationName: 'satscribe indexer',
+    onError: (error) => logger.warn({ err: error }, 'an idle connection was lost'),
+  });
+  const { stages, end } = recordStages(context, pool);
+  lifecycle.add('indexer connections', () => pool.end());
+  operations?.watchPool('indexer', pool);
+  const demand = operations === null ? {} : { demand: operations.demand };
+  const sealer = openSealer(context, { pool, stages, ...demand });
+  const isSealed = mayPostgresSearch(config);
+  const loaded = new AbortController();
+  // sealing yields to the writer even without searches: reader and writer of blocks leave cores idle some of the time
+  const sealing = !isSealed
+    ? Promise.resolve()
+    : lifecycle
+        .run('sealing', (signal) => sealer.run(AbortSignal.any([signal, loaded.signal])))
+        .catch((error: unknown) => logger.child({ part: 'sealer' }).error({ err: error }, 'sealing ended'));
+  const sealBeside = (signal: AbortSignal): void => {
+    // what it does not seal is sealed at the end, which meets the same failure or none; closing the sealer ends it
+    sealer.sealPending(signal).catch(() => undefined);
+  };
+  const activity = new WriterActivity();
+  const catchUp = (): Promise<void> => makeDerivedTables(context, { source, pool, activity, operations });
+  // while serving, derived tables catch up in parallel with the writer; in a command that ends, after it
+  if (operations !== null) catchUp().catch((error: unknown) => lifecycle.fail(error));
+  const mempool = node === null || operations === null ? null : mempoolFollower(context, node, pool);
+  const { finish, ...reports } = followerReports(context, operations, mempool, () => stages.bound(boundOf));
+  return lifecycle.run(
+    'indexing',
+    async (signal) => {
+      const summary = await follow({
+        source,
+        pool,
+        signal,
+        ...reports,
+        stages,
+        onCaughtUp: operations === null ? () => undefined : end,
+        ...(until === undefined ? {} : { until }),
+        standby: operations !== null,
+        waitsForPeople: operations !== null,
+        undoHooks: [forgetAbove],
+        openPast: node === null ? undefined : () => pastOfNode({ pool, node, blocks: source, logger }),
+        ...demand,
+        textMaxBytes: config.searchTextMaxBytes,
+        eventsKeepBlocks: config.eventsKeepBlocks,
+        ...wantedTables(config),
+        satsKeepBlocks: config.satsKeepBlocks,
+        activity,
+        ...testBounds(config.loadBatchBlocks),
+        // sealing reads by primary keys only, so the last blocks are sealed while the indexes are built
+        ...(isSealed && operations === null ? { onIndexing: () => sealBeside(signal) } : {}),
+        ...(hasEmbeddedDatabase(config) ? { diskFolder: config.dataDir } : {}),
+      }).finally(finish);
+      signal.throwIfAborted();
+      if (operations === null) {
+        await catchUp();
+        // two concurrent sealers would make the last segment twice
+        loaded.abort();
+        await sealing;
+      }
+      if (isSealed) await sealer.sealPending(signal);
+      signal.throwIfAborted();
+      end();
+      return summary;
+    },
+    indexingStopMs,
+  );
+}
+
+/** Small batches, so that a test meets many of them. */
+function testBounds(batchBlocks: number | undefined): Pick<FollowOptions, 'bounds'> {
+  if (batchBlocks === undefined) return {};
+  return { bounds: { load: { blocksMin: 4 * batchBlocks, blocksMax: batchBlocks } } };
+}
+
+function openSealer({ lifecycle, logger }: CommandContext, options: SealerOptions): Sealer {
+  const log = logger.child({ part: 'sealer' });
+  const repeats = new Repeats();
+  const sealer = createSealer({
+    ...options,
+    onError: (error) => {
+      if (repeats.isDue(String(error))) log.error({ err: error }, 'sealing failed');
+    },
+  });
+  lifecycle.add('sealer', () => sealer.close());
+  return sealer;
+}

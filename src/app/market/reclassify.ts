@@ -1,0 +1,167 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type pg from 'pg';
+import { type CatchUpOptions, catchUp } from '#indexer/catch-up/catch-up.ts';
+import { remakeTable } from '#indexer/derived/derived-state.ts';
+import { derivedTables } from '#indexer/derived/derived-tables.ts';
+import { sales } from '#indexer/derived/sales/sales.ts';
+import { WriterActivity } from '#indexer/follow/writer-activity.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { createPool } from '#kernel/pg/pool.ts';
+import { withTransaction } from '#kernel/pg/transaction.ts';
+import type { Height } from '#kernel/primitives/height.ts';
+import type { CommandContext } from '#src/app/command-context.ts';
+import { openDatabase, tipOf } from '#src/app/database/database.ts';
+import { createProgress } from '#src/app/reports/progress.ts';
+import { openSource } from '#src/app/sources/source.ts';
+
+/** The batch that is being written is finished before the end. */
+const stopMs = 60_000;
+/** How often the progress is read, as the pass may be that of a service: a scan of the rows of blocks. */
+const lookEveryMs = 2000;
+
+export interface Reclassified {
+  /** The version of the rules. */
+  readonly rules: number;
+  /** An interrupted run went on. */
+  readonly resumed: boolean;
+  readonly blocks: number;
+  readonly height: Height | null;
+  /** Sales and accepted offers of the whole chain. */
+  readonly sales: number;
+}
+
+interface Standing {
+  readonly rules: number;
+  readonly isRemade: boolean;
+  /** Blocks that have new rows, and all that take part, with their bytes. */
+  readonly blocks: number;
+  readonly bytes: number;
+  readonly blocksTotal: number;
+  readonly bytesTotal: number;
+  /** In the blocks that have new rows. */
+  readonly inscriptions: number;
+}
+
+/**
+ * Makes the sales of all indexed blocks anew by this program's rules, with progress on stderr. Also beside a service
+ * that indexes: whichever process has the turn does the work. An interrupted run is resumed by the next one, or by
+ * `satscribe serve`.
+ *
+ * Throws `nothing_indexed`, `config_invalid` where sales are not indexed, `database_newer`, and why blocks cannot be
+ * read.
+ */
+export async function reclassifySales(
+  context: CommandContext,
+  tip: string | undefined,
+): Promise<Reclassified> {
+  const { config, lifecycle, logger } = context;
+  const database = await openDatabase(context, 'existing');
+  if ((await tipOf(database)) === null) {
+    throw new AppError('nothing_indexed', 'There is nothing to reclassify: no block is indexed.');
+  }
+  if (!config.indexSales) throw notIndexed();
+  const { source } = await openSource(context, database, { tip, away: 'throw' });
+  const pool = createPool(database.url, {
+    applicationName: 'satscribe reclassify',
+    onError: (error) => logger.warn({ err: error }, 'an idle connection was lost'),
+  });
+  lifecycle.add('reclassify connections', () => pool.end());
+  return lifecycle.run(
+    'reclassify',
+    async (signal) => {
+      const start = await begin(pool);
+      if (start === 'absent') throw notIndexed();
+      await remake(context, { source, pool, signal, textMaxBytes: config.searchTextMaxBytes });
+      signal.throwIfAborted();
+      const { rules, blocksTotal: blocks } = await readStanding(pool);
+      const { rows } = await pool.query<{ sales: number; height: Height | null }>(
+        'SELECT (SELECT count(*) FROM chain.sales)::float8 AS sales, tip_height AS height FROM chain.state',
+      );
+      const { sales: sold, height } = rows[0] ?? { sales: 0, height: null };
+      return { rules, resumed: start === 'resumed', blocks, height, sales: sold };
+    },
+    stopMs,
+  );
+}
+
+function notIndexed(): AppError {
+  return new AppError('config_invalid', 'Sales are not indexed: INDEX_SALES is false.');
+}
+
+async function begin(pool: pg.Pool): ReturnType<typeof remakeTable> {
+  const client = await pool.connect();
+  try {
+    return await withTransaction(client, (tx) => remakeTable(tx, derivedTables, sales));
+  } finally {
+    client.release();
+  }
+}
+
+type Pass = Pick<CatchUpOptions, 'source' | 'pool' | 'signal' | 'textMaxBytes'>;
+
+/** Runs a catch-up pass, or waits for that of a service, until the table is complete. Throws why it cannot be. */
+async function remake({ logger }: Pick<CommandContext, 'logger'>, pass: Pass): Promise<void> {
+  const done = new AbortController();
+  const signal = AbortSignal.any([pass.signal, done.signal]);
+  const failures: AppError[] = [];
+  const filled = catchUp({
+    ...pass,
+    signal,
+    settings: { indexAddresses: false, indexRunes: false, indexSats: false, indexSales: true },
+    writer: new WriterActivity(),
+    endsCaughtUp: true,
+    onProblem: (problem, delayMs) => {
+      if (delayMs === null) failures.push(problem);
+      logger.warn({ code: problem.code, reason: problem.message }, 'sales wait');
+    },
+  });
+  const watched = watch(pass.pool, logger, signal);
+  try {
+    await Promise.race([filled, watched]);
+  } finally {
+    done.abort();
+    await Promise.allSettled([filled, watched]);
+  }
+  const [failure] = failures;
+  if (failure !== undefined) throw failure;
+}
+
+/** Shows the progress until the table is complete, or the signal. */
+async function watch(pool: pg.Pool, logger: CommandContext['logger'], signal: AbortSignal): Promise<void> {
+  const progress = createProgress(
+    process.stderr,
+    () => performance.now(),
+    (fields) => logger.info(fields, 'reclassifying'),
+  );
+  const before = await readStanding(pool);
+  for (let standing = before; ; standing = await readStanding(pool)) {
+    const { isRemade, blocks, blocksTotal, bytes, bytesTotal, inscriptions } = standing;
+    const done = isRemade ? { blocks, bytes } : { blocks: blocksTotal, bytes: bytesTotal };
+    progress.update({
+      blocks: done.blocks,
+      blocksTotal,
+      bytes: Math.max(0, done.bytes - before.bytes),
+      bytesLeft: bytesTotal - done.bytes,
+      inscriptions,
+    });
+    if (!isRemade || signal.aborted) break;
+    await sleep(lookEveryMs, undefined, { signal }).catch(() => undefined);
+  }
+  progress.finish();
+}
+
+async function readStanding(pool: pg.Pool): Promise<Standing> {
+  const { rows } = await pool.query<Standing>(
+    `SELECT d.rules, d.is_remade AS "isRemade", b.*
+     FROM chain.derived_tables d, LATERAL (
+       SELECT count(*)::integer AS "blocksTotal", coalesce(sum(size_bytes), 0)::float8 AS "bytesTotal",
+         (count(*) FILTER (WHERE height <= d.tip_height))::integer AS blocks,
+         coalesce(sum(size_bytes) FILTER (WHERE height <= d.tip_height), 0)::float8 AS bytes,
+         coalesce(sum(next_key - first_key) FILTER (WHERE NOT d.is_remade OR height <= d.tip_height), 0)::integer AS inscriptions
+       FROM chain.blocks WHERE height >= d.from_height
+     ) AS b WHERE d.name = $1`,
+    [sales.name],
+  );
+  if (rows[0] === undefined) throw notIndexed();
+  return rows[0];
+}

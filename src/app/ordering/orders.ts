@@ -1,0 +1,198 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { encipherRoute } from '#indexer/runes/encipher.ts';
+import { restock } from '#inventory/restock.ts';
+import type { BlockSource } from '#kernel/contracts/block-source.ts';
+import type { NodeRpc } from '#kernel/contracts/node.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { isAdvisoryLockHeld } from '#kernel/pg/advisory-lock.ts';
+import { withCutConnection } from '#kernel/pg/cut-connection.ts';
+import { createPool } from '#kernel/pg/pool.ts';
+import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
+import type { BumpPolicy } from '#orders/bumping/bump-round.ts';
+import { orderKeys } from '#orders/creating/order-keys.ts';
+import { CustomerOrders } from '#orders/customers/customer-orders.ts';
+import { tellCustomer } from '#orders/customers/tell-customer.ts';
+import { CustomerFiles } from '#orders/files/customer-files.ts';
+import { sweepFiles } from '#orders/files/sweep-files.ts';
+import { followOrders } from '#orders/following/follow-orders.ts';
+import { orderSteps } from '#orders/following/order-steps.ts';
+import { LockTimes } from '#orders/grinding/lock-times.ts';
+import { orderSigner } from '#orders/making/order-signer.ts';
+import { parseConfirmations } from '#orders/order/order-policy.ts';
+import { ArrivedSats } from '#orders/sats/arrived-sats.ts';
+import { NodeWatch } from '#orders/sending/node-watch.ts';
+import { OutgoingHttp } from '#outgoing/outgoing-http.ts';
+import type { CommandContext } from '#src/app/command-context.ts';
+import type { AnsweringDatabase, Database } from '#src/app/database/database.ts';
+import type { OperationsParts } from '#src/app/reports/operations.ts';
+import { openSatTracer } from '#src/app/sats/sat-tracer.ts';
+import { openPublicWallet, type PublicWallet } from '#wallet/public-wallet.ts';
+import { openSigner } from '#wallet/signer.ts';
+import { freeCoins } from './free-coins.ts';
+
+/** Connections for creations and reads of orders, which must not wait for searches. */
+const connectionsMax = 4;
+/** A creation writes a leaf of up to 400 kB for each reveal. */
+const statementTimeoutMs = 30_000;
+/** Sats of a payment may have a long past, and who asked for special ones waits for them. */
+const traceMs = 300_000;
+/** How often a process without a wallet looks whether there is one now. */
+const walletLookMs = 10_000;
+
+/** Orders of customers in a process that answers requests: it needs no seed. */
+export function openCustomerOrders(
+  { config, lifecycle, logger }: CommandContext,
+  database: AnsweringDatabase,
+): CustomerOrders {
+  const log = logger.child({ part: 'orders' });
+  const pool = createPool(database.readerUrl, {
+    applicationName: 'satscribe customer orders',
+    max: connectionsMax,
+    statementTimeoutMs,
+    onError: (error) => log.warn({ err: error }, 'an idle connection was lost'),
+  });
+  lifecycle.add('orders connections', () => pool.end());
+  const outgoing = new OutgoingHttp({ allowPrivate: config.allowPrivateUrls });
+  lifecycle.add('requests for files of orders', () => outgoing.close());
+  // it never changes once it is there
+  let wallet: PublicWallet | null = null;
+  return new CustomerOrders({
+    pool,
+    keys: async () => {
+      wallet ??= await openPublicWallet(pool);
+      return wallet === null ? null : orderKeys(wallet);
+    },
+    files: new CustomerFiles(filesDirOf(config)),
+    isSignerThere: (signal) =>
+      withCutConnection(pool, signal, (client) => isAdvisoryLockHeld(client, 'orders')),
+    reservedMost: config.orderReservedMax,
+    outgoing,
+    allowPrivateUrls: config.allowPrivateUrls,
+    timeoutMinutes: config.orderTimeoutMinutes,
+    publicOrigin: config.publicUrl === undefined ? null : new URL(config.publicUrl).origin,
+    bytesADay: config.orderMegabytesADay === 0 ? null : config.orderMegabytesADay * 1_000_000,
+  });
+}
+
+/** Deletes files that no order needs any more for the life of the process, where it brings orders on. */
+export function startFileSweeps(
+  { config, lifecycle, logger }: CommandContext,
+  database: Database,
+  { metrics }: OperationsParts,
+): void {
+  if (lifecycle.signal.aborted || config.walletSeedFile === undefined) return;
+  const log = logger.child({ part: 'files' });
+  const files = new CustomerFiles(filesDirOf(config));
+  let bytes: number | null = null;
+  metrics.read({
+    name: 'satscribe_orders_files_bytes',
+    help: 'Contents of the files of orders on disk',
+    values: () => (bytes === null ? [] : [{ value: bytes }]),
+  });
+  const onBytes = (found: number): void => {
+    bytes = found;
+  };
+  lifecycle
+    .run('files', (signal) => sweepFiles({ url: database.url, files, signal, log, onBytes }))
+    .catch((error: unknown) => {
+      // files stay longer than they need to
+      log.error({ err: error }, 'files of orders are no longer deleted');
+    });
+}
+
+const filesDirOf = ({ filesDir, dataDir }: CommandContext['config']): string =>
+  filesDir ?? join(dataDir, 'files');
+
+/** Brings orders on for the life of the process, where it has the seed of the wallet. */
+export function startOrders(
+  { config, health, lifecycle, logger }: CommandContext,
+  database: Database,
+  satributes: () => SatributeBook,
+  node: NodeRpc,
+  blocks: BlockSource,
+): void {
+  const { walletSeedFile } = config;
+  if (lifecycle.signal.aborted) return;
+  const log = logger.child({ part: 'orders' });
+  if (walletSeedFile === undefined) {
+    // only a hint: a database that does not answer is reported elsewhere
+    warnWithoutSeed(database, log).catch(() => undefined);
+    return;
+  }
+  const work = async (signal: AbortSignal): Promise<void> => {
+    const wallet = await awaitWallet(database, signal);
+    if (wallet === null) return;
+    const signer = orderSigner(wallet, await openSigner(walletSeedFile, wallet.identity));
+    const confirmations = parseConfirmations(config.orderConfirmations);
+    assert(confirmations !== null, 'the settings were checked where they were read');
+    const policy = { confirmations, finalConfirmations: config.orderFinalConfirmations };
+    const lockTimes = new LockTimes();
+    const tracer = openSatTracer(database.readers, node, blocks);
+    const arrivedSats = new ArrivedSats((outpoint) =>
+      tracer.trace(outpoint, undefined, performance.now() + traceMs),
+    );
+    try {
+      const watch = new NodeWatch(node, config.orderBumpWithinBlocks);
+      const steps = orderSteps({
+        signer,
+        lockTimes,
+        arrivedSats,
+        satributes,
+        runestone: encipherRoute,
+        watch,
+        policy,
+        restock: (tx, { spent, rests }) => restock(tx, satributes(), spent, rests),
+        tell: tellCustomer,
+      });
+      const bumps = { signer, policy: bumpPolicyOf(config), freeCoins: freeCoins(database.readers) };
+      await followOrders({
+        url: database.url,
+        node,
+        watch,
+        steps,
+        bumps,
+        lockTimes,
+        arrivedSats,
+        signal,
+        log,
+      });
+    } finally {
+      arrivedSats.close();
+      await lockTimes.close();
+    }
+  };
+  lifecycle.run('orders', work).catch((error: unknown) => {
+    if (!(error instanceof AppError)) {
+      lifecycle.fail(error);
+      return;
+    }
+    // the index is still served; orders are refused until a process can sign, and those that were made wait for it
+    health.report('orders', error);
+    log.error({ code: error.code, err: error }, 'orders are not brought on');
+  });
+}
+
+const bumpPolicyOf = ({ orderBumpMaxSats, orderBumpAfterMinutes }: CommandContext['config']): BumpPolicy => ({
+  maxSats: BigInt(orderBumpMaxSats),
+  afterMs: orderBumpAfterMinutes * 60_000,
+});
+
+/** Without a seed in any process no order is taken, and those that were made wait. */
+async function warnWithoutSeed({ readers }: Database, log: CommandContext['logger']): Promise<void> {
+  if ((await openPublicWallet(readers)) === null) return;
+  log.warn(
+    'there is a wallet, but this process brings no orders on: WALLET_SEED_FILE is not set (docs/wallet.md)',
+  );
+}
+
+/** The wallet of the database, once `satscribe wallet init` has made it; null: the process ends. */
+async function awaitWallet({ readers }: Database, signal: AbortSignal): Promise<PublicWallet | null> {
+  while (!signal.aborted) {
+    const wallet = await openPublicWallet(readers);
+    if (wallet !== null) return wallet;
+    await sleep(walletLookMs, undefined, { signal }).catch(() => undefined);
+  }
+  return null;
+}

@@ -1,0 +1,62 @@
+import { join } from 'node:path';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { OutgoingHttp } from '#outgoing/outgoing-http.ts';
+import type { CommandContext } from '#src/app/command-context.ts';
+import type { Database } from '#src/app/database/database.ts';
+import type { OperationsParts } from '#src/app/reports/operations.ts';
+import type { Config } from '#src/config.ts';
+import { version } from '#src/version.ts';
+import { deliverWebhooks } from '#webhooks/deliver-webhooks.ts';
+import { ensureServiceSecret, readServiceSecret } from '#webhooks/service-secret.ts';
+import { WebhookKeys } from '#webhooks/webhook-keys.ts';
+
+/** The keys by the settings. Throws `service_secret_invalid`, and `service_secret_missing` for the old one. */
+export async function openWebhookKeys({
+  dataDir,
+  serviceSecretFile = join(dataDir, 'service-secret'),
+  serviceSecretOldFile,
+}: Config): Promise<WebhookKeys> {
+  const secret = await ensureServiceSecret(serviceSecretFile);
+  const old = serviceSecretOldFile === undefined ? null : await readServiceSecret(serviceSecretOldFile);
+  return new WebhookKeys(secret, old);
+}
+
+/** Sends webhooks for the life of the process, beside others that do so too. */
+export function startWebhooks(
+  { config, lifecycle, logger }: CommandContext,
+  database: Database,
+  { metrics }: OperationsParts,
+): void {
+  if (lifecycle.signal.aborted) return;
+  const log = logger.child({ part: 'webhooks' });
+  const http = new OutgoingHttp({ allowPrivate: config.allowPrivateUrls });
+  lifecycle.add('requests to receivers', () => http.close());
+  let problem: AppError | null = null;
+  metrics.read({
+    name: 'satscribe_webhooks_problem',
+    help: 'Problems that keep this process from sending webhooks, by error code',
+    labels: ['code'],
+    values: () => (problem === null ? [] : [{ labels: { code: problem.code }, value: 1 }]),
+  });
+  const onProblem = (found: AppError | null): void => {
+    problem = found;
+  };
+  lifecycle
+    .run('webhooks', (signal) =>
+      deliverWebhooks({
+        url: database.url,
+        http,
+        keys: () => openWebhookKeys(config),
+        userAgent: `satscribe/${version}`,
+        signal,
+        log,
+        onTry: (outcome) => metrics.countWebhookTry(outcome),
+        onProblem,
+      }),
+    )
+    .catch((error: unknown) => {
+      // what answers goes on; a process with no other task is useless: its supervisor restarts it
+      if (!(error instanceof AppError) || config.role === 'orders') lifecycle.fail(error);
+      else log.error({ code: error.code, err: error }, 'webhooks are no longer sent');
+    });
+}

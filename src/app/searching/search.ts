@@ -1,0 +1,249 @@
+import { OutboxListener } from '#chain/events/outbox-listener.ts';
+import type { SearchEngine } from '#kernel/contracts/search-engine.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { takeAdvisoryLock } from '#kernel/pg/advisory-lock.ts';
+import { connectClient, createPool } from '#kernel/pg/pool.ts';
+import type { NetworkName } from '#kernel/primitives/network.ts';
+import { createElasticEngine } from '#search/elastic/elastic-engine.ts';
+import { createElasticClient, type ElasticClient } from '#search/elastic/server/elastic-client.ts';
+import { readAlias } from '#search/elastic/server/search-index.ts';
+import { createPostgresEngine } from '#search/postgres/postgres-engine.ts';
+import { createFallbackEngine } from '#search/sync/fallback-engine.ts';
+import { buildIndex } from '#search/sync/index-build.ts';
+import { readSearchStanding } from '#search/sync/index-lag.ts';
+import { readDatabaseIdentity } from '#search/sync/outbox.ts';
+import { runSearchSync } from '#search/sync/search-sync.ts';
+import type { CommandContext } from '#src/app/command-context.ts';
+import type { Database } from '#src/app/database/database.ts';
+import type { OperationsParts } from '#src/app/reports/operations.ts';
+import { createProgress, type Progress } from '#src/app/reports/progress.ts';
+import { mayPostgresSearch } from '#src/config.ts';
+
+/** Ten times the slowest searches: after this the fallback answers, or an error. */
+const searchTimeoutMs = 10_000;
+/** A bulk of some megabytes on a busy machine. */
+const syncTimeoutMs = 60_000;
+/** A request of the sync that cannot be cancelled. */
+const syncStopMs = 60_000;
+/** The interval at which the same failure is logged again. */
+const sameLineEveryMs = 60_000;
+
+/** A client for the life of the process; null: no Elasticsearch is set. */
+export function openElastic({ config, lifecycle }: CommandContext, timeoutMs: number): ElasticClient | null {
+  const { elasticsearchUrl: url } = config;
+  if (url === undefined) return null;
+  const client = createElasticClient({
+    url,
+    user: config.elasticsearchUser,
+    password: config.elasticsearchPassword,
+    apiKey: config.elasticsearchApiKey,
+    caFile: config.elasticsearchCaFile,
+    timeoutMs,
+  });
+  lifecycle.add('connections to Elasticsearch', () => client.close());
+  return client;
+}
+
+/** The engine of the settings for the life of the process, with its reports. */
+export function openSearchEngine(
+  context: CommandContext,
+  network: NetworkName,
+  operations: OperationsParts,
+): SearchEngine {
+  const { config, lifecycle, logger } = context;
+  const log = logger.child({ part: 'search' });
+  const elastic = openElastic(context, searchTimeoutMs);
+  const postgres = mayPostgresSearch(config) ? createPostgresEngine() : null;
+  if (elastic === null) {
+    const engine = postgres ?? createPostgresEngine();
+    lifecycle.add('search engine', () => engine.close());
+    return engine;
+  }
+  const alias = readAlias(config.elasticsearchIndexPrefix, network);
+  const engine = createFallbackEngine({
+    first: createElasticEngine({ client: elastic, alias, readDatabase: readDatabaseIdentity }),
+    fallback: postgres,
+    // Postgres finds hashes without a search index
+    hashFallback: postgres ?? createPostgresEngine(),
+    lagMaxBlocks: config.searchLagBlocks,
+    onChange: (problem) => {
+      if (problem === null) log.info('Elasticsearch answers searches');
+      else log.warn({ code: problem.code, reason: problem.message }, `searches: ${instead(postgres)}`);
+    },
+  });
+  lifecycle.add('search engine', () => engine.close());
+  operations.watchSearchServer({
+    engine: engine.name,
+    fallback: config.searchFallback,
+    problem: () => engine.problem(),
+    standing: async () => {
+      const standing = await readSearchStanding(elastic, alias, operations.pool);
+      const { marker, lagBlocks } = standing;
+      if (marker?.state === 'complete' && (lagBlocks ?? 0) <= config.searchLagBlocks) engine.seeWhole();
+      return standing;
+    },
+  });
+  return engine;
+}
+
+const instead = (postgres: SearchEngine | null): string =>
+  postgres === null ? 'they are refused' : 'Postgres answers them';
+
+/**
+ * Syncs the chain to Elasticsearch in the background until the lifecycle ends. Does nothing without Elasticsearch.
+ */
+export function startSearchSync(
+  context: CommandContext,
+  database: Database,
+  network: NetworkName,
+  operations: OperationsParts,
+): void {
+  const { config, lifecycle, logger } = context;
+  const elastic = openElastic(context, syncTimeoutMs);
+  if (elastic === null) return;
+  const log = logger.child({ part: 'search sync' });
+  const pool = createPool(database.url, { applicationName: 'satscribe search news', max: 1 });
+  lifecycle.add('search news', () => pool.end());
+  operations.watchPool('search news', pool);
+  const news = new OutboxListener(pool).join();
+  const reports = syncReports(context);
+  lifecycle
+    .run(
+      'search sync',
+      (signal) =>
+        runSearchSync(
+          {
+            databaseUrl: database.url,
+            elastic,
+            prefix: config.elasticsearchIndexPrefix,
+            network,
+            shards: config.elasticsearchShards,
+            replicas: config.elasticsearchReplicas,
+            news,
+            ...reports,
+          },
+          signal,
+        ).finally(() => news.done()),
+      syncStopMs,
+    )
+    .catch((error: unknown) => {
+      // a process with no other task is useless without the sync: its supervisor restarts it
+      if (config.role === 'search-sync') lifecycle.fail(error);
+      else log.error({ err: error }, 'the search sync ended');
+    });
+}
+
+export interface ReindexSummary {
+  readonly index: string;
+  readonly inscriptions: number;
+  readonly bytes: number;
+  readonly seconds: number;
+}
+
+/** Builds the next index in the foreground. Throws `database_busy` where another process is building one. */
+export async function reindexSearch(
+  context: CommandContext,
+  database: Database,
+  network: NetworkName,
+): Promise<ReindexSummary> {
+  const { config, lifecycle, logger } = context;
+  const elastic = openElastic(context, syncTimeoutMs);
+  if (elastic === null) throw new AppError('config_invalid', 'ELASTICSEARCH_URL is not set.');
+  const log = logger.child({ part: 'search build' });
+  const bar = createProgress(
+    process.stderr,
+    () => performance.now(),
+    (fields) => log.info(fields, 'building a search index'),
+  );
+  const startedAt = performance.now();
+  let last = { inscriptions: 0, bytes: 0 };
+  const index = await lifecycle.run(
+    'search build',
+    async (signal) => {
+      const chain = await connectClient(database.url, 'satscribe search build');
+      try {
+        await takeAdvisoryLock(chain, 'searchBuild');
+        return await buildIndex({
+          elastic,
+          prefix: config.elasticsearchIndexPrefix,
+          network,
+          shards: config.elasticsearchShards,
+          replicas: config.elasticsearchReplicas,
+          chain,
+          signal,
+          onProgress: (progress) => {
+            last = progress;
+            bar.update(progress);
+          },
+          onRetry: ({ code, message }) => log.warn({ code, reason: message }, 'waiting'),
+        });
+      } finally {
+        bar.finish();
+        await chain.end().catch(() => undefined);
+      }
+    },
+    syncStopMs,
+  );
+  const { inscriptions, bytes } = last;
+  return { index, inscriptions, bytes, seconds: Math.round(performance.now() - startedAt) / 1000 };
+}
+
+/** Logs the reports of a sync; a bar on a terminal while an index is built. */
+function syncReports({
+  config,
+  health,
+  logger,
+}: CommandContext): Pick<
+  Parameters<typeof runSearchSync>[0],
+  'onStep' | 'onBuild' | 'onStandby' | 'onProblem'
+> {
+  const log = logger.child({ part: 'search sync' });
+  let bar: Progress | null = null;
+  let told: { code: string; at: number } | null = null;
+  let isStandby = false;
+  // where Postgres answers instead, a failing sync does not make the service unready
+  const isNeeded = config.role === 'search-sync' || config.searchFallback === 'error';
+  return {
+    onStep: ({ kind, marker, keys, documents }, seconds) => {
+      isStandby = false;
+      if (kind === 'rewound')
+        log.warn({ height: marker.tip?.height ?? null }, 'documents of undone blocks were removed');
+      if (kind === 'advanced') {
+        log.info(
+          { height: marker.tip?.height ?? null, inscriptions: keys, documents, seconds },
+          'searchable',
+        );
+      }
+    },
+    onBuild: (progress) => {
+      if (progress === null) {
+        bar?.finish();
+        bar = null;
+        log.info('a new index is complete and answers searches');
+        return;
+      }
+      bar ??= createProgress(
+        process.stderr,
+        () => performance.now(),
+        (fields) => log.info(fields, 'building a search index'),
+      );
+      bar.update(progress);
+    },
+    onStandby: () => {
+      if (!isStandby) log.info('another process writes the chain to Elasticsearch: standing by');
+      isStandby = true;
+    },
+    onProblem: (problem: AppError | null) => {
+      if (isNeeded) health.report('search sync', problem);
+      if (problem === null) {
+        told = null;
+        log.info('writing to Elasticsearch works again');
+        return;
+      }
+      const now = performance.now();
+      if (told?.code === problem.code && now - told.at < sameLineEveryMs) return;
+      told = { code: problem.code, at: now };
+      log.warn({ code: problem.code, reason: problem.message }, 'waiting');
+    },
+  };
+}

@@ -1,0 +1,133 @@
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseTrustedProxies } from '#accounts/trusted-proxies.ts';
+import { buildApp } from '#http/app.ts';
+import { ContentReads } from '#http/server/budgets/content-reads.ts';
+import { answersRequests } from '#http/server/operations.ts';
+import type { App } from '#http/server/routes/app-dependencies.ts';
+import { eventKinds } from '#indexer/events/event-kinds.ts';
+import type { BlockSource } from '#kernel/contracts/block-source.ts';
+import type { NodeRpc } from '#kernel/contracts/node.ts';
+import { type NetworkName, networks } from '#kernel/primitives/network.ts';
+import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
+import { createSearchService, searchGate } from '#search/service/search-service.ts';
+import type { CommandContext } from '#src/app/command-context.ts';
+import type { AnsweringDatabase } from '#src/app/database/database.ts';
+import { openCustomerOrders } from '#src/app/ordering/orders.ts';
+import type { OperationsParts } from '#src/app/reports/operations.ts';
+import { openInventory } from '#src/app/sats/inventory.ts';
+import { openSatTracer } from '#src/app/sats/sat-tracer.ts';
+import { openUtxos } from '#src/app/sats/utxos.ts';
+import { openSearchEngine } from '#src/app/searching/search.ts';
+import { openAccess } from './access.ts';
+import { addressOf, listen } from './listen.ts';
+import type { Waited } from './waiting.ts';
+
+/** Requests received before the end are answered if that takes no longer than this; most take milliseconds. */
+const answerGraceMs = 4000;
+/** After that, statements are cancelled and the requests answered with an error. */
+const cancelEveryMs = 500;
+const httpStopMs = 10_000;
+/** Of one client: four take all room for unsent answers. */
+const unsentShare = 0.25;
+
+export interface HttpParts {
+  readonly database: AnsweringDatabase;
+  readonly network: NetworkName;
+  /** The definitions that are in force now. */
+  readonly satributes: () => SatributeBook;
+  readonly operations: OperationsParts;
+  /** For answers with transactions. */
+  readonly blocks: BlockSource | null;
+  /** For data that the index lacks. */
+  readonly node: NodeRpc | null;
+}
+
+/** Where to listen, and how to free the port first. */
+export type Listening = Pick<Waited<unknown>, 'port' | 'release'>;
+
+/**
+ * Serves the API and the pages of a database until the lifecycle ends; for an indexer, only its health and
+ * measurements. Returns the address that a browser on this machine can open.
+ */
+export async function serveHttp(
+  context: CommandContext,
+  { database, network, satributes, operations, blocks, node }: HttpParts,
+  { port, release }: Listening = { port: context.config.port, release: () => Promise.resolve() },
+): Promise<{ address: string }> {
+  const { config, lifecycle, logger } = context;
+  const engine = openSearchEngine(context, network, operations);
+  const gate = searchGate();
+  operations.metrics.watchQueue('searches', () => gate.state);
+  const contents = new ContentReads(database.contents);
+  operations.metrics.watchQueue('contents', () => contents.waiting);
+  operations.metrics.watchQueue('contents being sent', () => contents.sending);
+  const satTracer = node === null || blocks === null ? null : openSatTracer(database.readers, node, blocks);
+  if (satTracer !== null) operations.metrics.watchQueue('outputs being traced', () => satTracer.waiting);
+  const utxos = openUtxos(context, { pool: database.readers, network, node, tracer: satTracer, operations });
+  const app = buildApp({
+    pool: database.readers,
+    contents,
+    publicOrigin: config.publicUrl === undefined ? null : new URL(config.publicUrl).origin,
+    thumbnailsFolder: join(config.dataDir, 'thumbnails'),
+    search: createSearchService({ pool: database.readers, engine, gate, demand: operations.demand }),
+    network: networks[network],
+    eventKinds,
+    logger: logger.child({ part: 'http' }),
+    operations,
+    access: answersRequests(config.role) ? openAccess(context, database, operations.watchPool) : null,
+    budgets: {
+      connections: config.connections,
+      connectionsEach: Math.min(config.connections, config.connectionsPerAddress),
+      unsentBytes: config.unsentMegabytes * 1e6,
+      unsentBytesEach: config.unsentMegabytes * 1e6 * unsentShare,
+    },
+    trustedProxies: config.trustProxy === undefined ? null : parseTrustedProxies(config.trustProxy),
+    blocks,
+    node,
+    satributes,
+    satTracer,
+    utxos,
+    orders:
+      config.role === 'indexer' || config.role === 'search-sync'
+        ? null
+        : openCustomerOrders(context, database),
+    prices: {
+      baseFee: config.orderBaseFee,
+      baseFeeDirect: config.orderBaseFeeDirect,
+      sizeFeePercent: config.orderSizeFeePercent,
+      collectionServiceFee: config.collectionServiceFee,
+      referralPercent: config.referralPercent,
+      nonStandard: false,
+    },
+    inventory: openInventory(context, { pool: database.readers, network, satributes, node, utxos }),
+  });
+  let closing: Promise<void> | null = null;
+  const close = (): Promise<void> => {
+    closing ??= closeApp(app, database);
+    return closing;
+  };
+  // new requests are refused from the moment the end begins, whatever else must finish first
+  lifecycle.signal.addEventListener('abort', () => void close().catch(() => undefined), { once: true });
+  lifecycle.add('http', close, httpStopMs);
+  // the waiting app on this port closes once this one can answer
+  await app.ready();
+  await release();
+  const taken = await listen(app, config.host, port);
+  return { address: `http://${addressOf(config.host)}:${taken}` };
+}
+
+async function closeApp(app: App, database: AnsweringDatabase): Promise<void> {
+  const closed = app.close().then((): true => true);
+  if (await withinMs(closed, answerGraceMs)) return;
+  while (!(await withinMs(closed, cancelEveryMs))) {
+    await database.cancelReaders().catch(() => undefined);
+    // and clients that have not sent a request yet, or do not read the answer
+    if (await withinMs(closed, cancelEveryMs)) return;
+    app.server.closeAllConnections();
+  }
+}
+
+function withinMs(done: Promise<true>, milliseconds: number): Promise<boolean> {
+  return Promise.race([done, sleep(milliseconds, false)]);
+}

@@ -1,0 +1,245 @@
+import { existingHome } from '#embedded-postgres/server-place.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import type { ErrorCode } from '#kernel/errors/error-codes.ts';
+import type { NetworkName } from '#kernel/primitives/network.ts';
+import type { CommandContext } from '#src/app/command-context.ts';
+import {
+  awaitDatabase,
+  type Database,
+  isAnythingIndexed,
+  networkOf,
+  openDatabase,
+} from '#src/app/database/database.ts';
+import { holdServiceLock } from '#src/app/database/service-lock.ts';
+import { indexBlocks } from '#src/app/indexing/index-blocks.ts';
+import { startAudits } from '#src/app/ordering/audit.ts';
+import { startFileSweeps, startOrders } from '#src/app/ordering/orders.ts';
+import { startPayments } from '#src/app/ordering/payments.ts';
+import { startWebhooks } from '#src/app/ordering/webhooks.ts';
+import { announceWaiting, keepEnded, statusWriter } from '#src/app/reports/announce.ts';
+import { openOperations } from '#src/app/reports/operations.ts';
+import { checkDescriptor } from '#src/app/sats/inventory.ts';
+import { openSatributes, startProvenance } from '#src/app/sats/satributes.ts';
+import { startSearchSync } from '#src/app/searching/search.ts';
+import { openBlocks } from '#src/app/sources/block-folder.ts';
+import { linkNode, type NodeLink } from '#src/app/sources/node.ts';
+import { caughtUp } from './caught-up.ts';
+import { type HttpParts, type Listening, serveHttp } from './http.ts';
+import { serveWhileWaiting } from './waiting.ts';
+
+/**
+ * Scripts that start the service may wait for `ready`: after a restart that takes a few blocks. A first sync takes
+ * hours, so `ready` comes after this time at the latest; /health/ready reports the rest.
+ */
+const readyWaitMs = 15_000;
+
+/** After these errors the index is still valid and is served; new blocks need an operator. */
+const servesOnAfter: readonly ErrorCode[] = [
+  'block_unavailable',
+  'block_truncated',
+  'block_oversized',
+  'block_corrupt',
+  'block_not_linked',
+  'spent_outputs_mismatch',
+  'node_refused',
+  'node_pruned',
+  'node_call_failed',
+];
+
+/** Indexes a folder of blocks and serves the index. Returns the address once the folder is indexed. */
+export async function serveFolder(
+  context: CommandContext,
+  dir: string,
+  tip: string | undefined,
+): Promise<{ address: string }> {
+  const { config, lifecycle } = context;
+  const source = await openBlocks(context, dir, tip);
+  if (config.network !== undefined) checkNetwork(source.name, source.network, config.network);
+  const database = config.role === 'api' ? await awaitDatabase(context) : await openDatabase(context, 'own');
+  if (config.role !== 'api') await holdServiceLock(context, database);
+  const operations = openOperations(context, database);
+  const { network } = source;
+  const satributes = await openSatributes(context, database, network);
+  const parts: HttpParts = { database, network, satributes, operations, blocks: source, node: null };
+  // requests are answered while blocks are indexed
+  const { address } = await serveHttp(context, parts);
+  if (config.role === 'all') {
+    startSearchSync(context, database, network, operations);
+    startWebhooks(context, database, operations);
+  }
+  if (config.role !== 'api') {
+    startPayments(context, database, source, null);
+    const index = async (): Promise<void> => {
+      await indexBlocks(context, database, { source, node: null, operations });
+    };
+    await servingOn(context, database, index);
+    // no new work begins once the process ends
+    if (!lifecycle.signal.aborted) {
+      const pool = statusWriter(context, database);
+      void lifecycle.run('status', () => keepEnded(context, pool));
+    }
+  }
+  return { address };
+}
+
+/** Follows the node of the settings and serves the index, also while the node is away. */
+export async function serveNode(context: CommandContext): Promise<{ address: string }> {
+  const { config, health, lifecycle } = context;
+  // for a new index, no database is created before there is a node to index from
+  const isNew = config.databaseUrl === undefined && (await existingHome(config.dataDir)) === null;
+  const early = isNew ? null : await openDatabase(context, 'own');
+  const known = early === null ? null : await networkOf(early);
+  if (known !== null && config.network !== undefined) checkNetwork('NETWORK', config.network, known);
+  const link = linkNode(context, {
+    network: known,
+    waitsForPeople: known !== null,
+    onProblem: (problem) => health.report('node', problem),
+  });
+  const { network, database, listening } = await databaseToServe(context, link, early, known);
+  await holdServiceLock(context, database);
+  const operations = openOperations(context, database);
+  const satributes = await openSatributes(context, database, network);
+  const blocks = link.blocks(network);
+  const parts: HttpParts = { database, network, satributes, operations, blocks, node: link.rpc };
+  const { address } = await serveHttp(context, parts, listening);
+  if (config.role === 'all') {
+    startSearchSync(context, database, network, operations);
+    startWebhooks(context, database, operations);
+  }
+  const follow = async (): Promise<void> => {
+    const { node, source } = await announceWaiting(context, statusWriter(context, database), link);
+    if (config.role === 'all') await checkDescriptor(context, node.rpc, network);
+    startPayments(context, database, source, node);
+    startProvenance(context, database, satributes, node, blocks);
+    if (config.role === 'all') {
+      startOrders(context, database, satributes, node.rpc, blocks);
+      startAudits(context, database, node.rpc);
+      startFileSweeps(context, database, operations);
+    }
+    await indexBlocks(context, database, { source, operations, node });
+  };
+  const following = servingOn(context, database, follow);
+  following.catch((error: unknown) => lifecycle.fail(error));
+  await Promise.race([caughtUp(operations, readyWaitMs, lifecycle.signal), following]);
+  return { address };
+}
+
+/** Syncs the chain to Elasticsearch, from a database that another process indexes into. */
+export async function serveSearchSync(context: CommandContext): Promise<{ address: string }> {
+  const { parts, listening, database } = await awaitIndexed(context);
+  const { network, operations } = parts;
+  const { address } = await serveHttp(context, parts, listening);
+  startSearchSync(context, database, network, operations);
+  return { address };
+}
+
+/** Brings orders on and sends webhooks, from a database that another process indexes into. */
+export async function serveOrders(context: CommandContext): Promise<{ address: string }> {
+  const { parts, listening, database } = await awaitIndexed(context);
+  const link = linkNode(context, { network: parts.network, waitsForPeople: true });
+  const { address } = await serveHttp(context, { ...parts, node: link.rpc }, listening);
+  startWebhooks(context, database, parts.operations);
+  startOrders(context, database, parts.satributes, link.rpc, link.blocks(parts.network));
+  startAudits(context, database, link.rpc);
+  startFileSweeps(context, database, parts.operations);
+  return { address };
+}
+
+/** Answers requests from a database that another process indexes into. */
+export async function serveApi(context: CommandContext): Promise<{ address: string }> {
+  const { parts, listening } = await awaitIndexed(context);
+  // answers that need the node report when it is away; answers from the index do not need it
+  const { network } = parts;
+  const link = linkNode(context, { network, waitsForPeople: true });
+  const checked = link.connected.then(
+    ({ node }) => checkDescriptor(context, node.rpc, network),
+    () => undefined,
+  );
+  checked.catch((error: unknown) => context.lifecycle.fail(error));
+  return serveHttp(context, { ...parts, blocks: link.blocks(network), node: link.rpc }, listening);
+}
+
+/** The database and network of another process, once it has begun to index. */
+async function awaitIndexed(
+  context: CommandContext,
+): Promise<{ parts: HttpParts; listening: Listening | undefined; database: Database }> {
+  const { config } = context;
+  const database = await awaitDatabase(context);
+  const operations = openOperations(context, database);
+  let network = await networkOf(database);
+  let listening: Listening | undefined;
+  if (network === null) {
+    const waited = await serveWhileWaiting(context, () => awaitNetwork(context, database));
+    network = waited.value;
+    listening = waited;
+  }
+  if (config.network !== undefined) checkNetwork('NETWORK', config.network, network);
+  const satributes = await openSatributes(context, database, network);
+  return {
+    parts: { database, network, satributes, operations, blocks: null, node: null },
+    listening,
+    database,
+  };
+}
+
+/** Where something is already indexed, an error in the work does not end the service: /health/ready reports it. */
+async function servingOn(
+  context: CommandContext,
+  database: Database,
+  work: () => Promise<void>,
+): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    const { config, health, lifecycle, logger } = context;
+    if (lifecycle.signal.aborted) return;
+    const isKnown = error instanceof AppError && servesOnAfter.includes(error.code);
+    // a process that only indexes has nothing left to do; its supervisor restarts it
+    if (!isKnown || config.role === 'indexer' || !(await isAnythingIndexed(database))) throw error;
+    health.report('indexing', error);
+    logger.error({ code: error.code, err: error }, 'indexing has ended; the indexed blocks are still served');
+  }
+}
+
+/**
+ * The database, with its network, or the node's where it has none yet. While the node is awaited, the port is
+ * answered until the API listens, also during the creation of an embedded database.
+ */
+async function databaseToServe(
+  context: CommandContext,
+  link: NodeLink,
+  early: Database | null,
+  known: NetworkName | null,
+): Promise<{ network: NetworkName; database: Database; listening: Listening | undefined }> {
+  if (known !== null && early !== null) return { network: known, database: early, listening: undefined };
+  const listening = await serveWhileWaiting(context, async () => {
+    const { node } = await link.connected;
+    return { network: node.facts.network, database: early ?? (await openDatabase(context, 'own')) };
+  });
+  return { ...listening.value, listening };
+}
+
+async function awaitNetwork(context: CommandContext, database: Database): Promise<NetworkName> {
+  const { health, lifecycle, logger } = context;
+  logger.info('waiting for the process that indexes: no block is indexed yet');
+  health.report('database', new AppError('nothing_indexed', 'No block is indexed yet.'));
+  for (;;) {
+    const network = await networkOf(database);
+    if (network !== null) {
+      health.report('database', null);
+      return network;
+    }
+    await lifecycle.pause(lookEveryMs);
+  }
+}
+
+/** Waiting here depends on a node that must answer first: seconds do not matter. */
+const lookEveryMs = 1000;
+
+function checkNetwork(what: string, given: NetworkName, expected: NetworkName): void {
+  if (given === expected) return;
+  throw new AppError('network_mismatch', `${what} is on ${given}, but this service serves ${expected}.`, {
+    given,
+    expected,
+  });
+}

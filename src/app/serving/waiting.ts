@@ -1,0 +1,32 @@
+import { buildWaitingApp } from '#http/waiting-app.ts';
+import type { CommandContext } from '#src/app/command-context.ts';
+import { listen } from './listen.ts';
+
+export interface Waited<T> {
+  readonly value: T;
+  readonly port: number;
+  /** Frees the port; call it just before the next listener takes it. */
+  release(this: void): Promise<void>;
+}
+
+/**
+ * Answers that this process waits, and for what, during the work and after it, until the port is released for the
+ * API.
+ */
+export async function serveWhileWaiting<T>(
+  { config, health, lifecycle, logger }: CommandContext,
+  work: () => Promise<T>,
+): Promise<Waited<T>> {
+  const app = buildWaitingApp({
+    logger: logger.child({ part: 'http' }),
+    problems: () => health.problems(),
+  });
+  lifecycle.add('http while waiting', () => app.close());
+  const port = await listen(app, config.host, config.port);
+  try {
+    return { value: await work(), port, release: () => app.close() };
+  } catch (error) {
+    await app.close();
+    throw error;
+  }
+}

@@ -1,0 +1,206 @@
+import { openNodeSource } from '#indexer/source/node-source.ts';
+import type {
+  BlockRef,
+  BlockSource,
+  BufferPool,
+  Island,
+  SourceBlock,
+} from '#kernel/contracts/block-source.ts';
+import type { LiveBlockSource } from '#kernel/contracts/live-source.ts';
+import type { CallOptions, NodeRpc } from '#kernel/contracts/node.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { asHeight, genesisHeight, type Height } from '#kernel/primitives/height.ts';
+import { type NetworkName, type NetworkParameters, networks } from '#kernel/primitives/network.ts';
+import type { Logger } from '#kernel/reports/logger.ts';
+import { Repeats } from '#kernel/reports/repeats.ts';
+import { Retry } from '#kernel/retry.ts';
+import { shownAddress } from '#kernel/shown-address.ts';
+import { type BitcoinNode, connectNode } from '#node/bitcoin-node.ts';
+import type { NodeAuth, NodeSettings } from '#node/node-settings.ts';
+import type { CommandContext } from '#src/app/command-context.ts';
+import type { Config } from '#src/config.ts';
+
+/** A node that is just starting is asked again soon; one that is down for the night costs little. */
+const firstDelayMs = 250;
+const longestDelayMs = 10_000;
+
+export interface ConnectedNode {
+  readonly node: BitcoinNode;
+  readonly source: LiveBlockSource;
+}
+
+/** The node of the settings, whether it answers yet or not: it is tried until it answers. */
+export interface NodeLink {
+  readonly url: string;
+  /** Settles when the node answers; rejects on errors that waiting cannot fix (a wrong password, another network). */
+  readonly connected: Promise<ConnectedNode>;
+  /** Why the node is missing; null: it was found, or was not tried yet. */
+  readonly problem: () => AppError | null;
+  /** Since when it is missing. */
+  readonly problemSince: () => Date;
+  /** Throws `problem` while the node is missing. */
+  readonly rpc: NodeRpc;
+  /** Blocks by hash, for answers with transactions; fails like `rpc` while the node is missing. */
+  blocks(network: NetworkName): BlockSource;
+}
+
+export interface NodeLinkOptions {
+  /** Refuse a node of another network; null: any. */
+  readonly network: NetworkName | null;
+  /** Retry a refused cookie once a minute, because there is something to serve meanwhile. Absent: it is an error. */
+  readonly waitsForPeople?: boolean;
+  /** False: no ZMQ, and no advice about it. */
+  readonly listens?: boolean;
+  /** Called with each failed attempt, and with null when the node was found. */
+  readonly onProblem?: (problem: AppError | null) => void;
+}
+
+/** The node of the settings, with the address and credentials to reach it. */
+export function nodeSettings(config: Config, network: NetworkName | null): NodeSettings {
+  return {
+    rpcUrl: config.bitcoinRpcUrl,
+    restUrl: config.bitcoinRestUrl,
+    auth: nodeAuth(config),
+    zmq: config.bitcoinZmq,
+    network: network ?? config.network,
+  };
+}
+
+function nodeAuth({ bitcoinCookieFile, bitcoinRpcUser, bitcoinRpcPassword }: Config): NodeAuth {
+  if (bitcoinCookieFile !== undefined) return { kind: 'cookie', file: bitcoinCookieFile };
+  if (bitcoinRpcUser !== undefined && bitcoinRpcPassword !== undefined) {
+    return { kind: 'password', user: bitcoinRpcUser, password: bitcoinRpcPassword };
+  }
+  return { kind: 'none' };
+}
+
+/** Tries the node until it answers, until an error that waiting cannot fix, or until the lifecycle ends. */
+export function linkNode(context: CommandContext, options: NodeLinkOptions): NodeLink {
+  const { config, lifecycle, logger } = context;
+  const log = logger.child({ part: 'node' });
+  const settings = nodeSettings(config, options.network);
+  let found: ConnectedNode | null = null;
+  let problem: AppError | null = null;
+  const since = new Date();
+  const report = (error: AppError | null): void => {
+    problem = error;
+    options.onProblem?.(error);
+  };
+  const connected = lifecycle.run('node connection', async (signal) => {
+    const node = await lookFor(settings, options, signal, log, report);
+    const source = openNodeSource(node, { firstHeight: firstHeightOf(networks[node.facts.network], config) });
+    found = { node, source };
+    lifecycle.add('node', () => source.close());
+    report(null);
+    logFacts(log, node);
+    return found;
+  });
+  // `connected` may have no listener, and its rejection must not be unhandled
+  connected.catch(() => undefined);
+  const reached = (): ConnectedNode => {
+    if (found !== null) return found;
+    throw (
+      problem ??
+      new AppError('node_unreachable', `Still looking for the node at ${shownAddress(config.bitcoinRpcUrl)}.`)
+    );
+  };
+  const url = shownAddress(config.bitcoinRpcUrl);
+  return {
+    url,
+    connected,
+    problem: () => problem,
+    problemSince: () => since,
+    rpc: {
+      url,
+      call: async <Result>(method: string, parameters?: readonly unknown[], callOptions?: CallOptions) =>
+        reached().node.rpc.call<Result>(method, parameters, callOptions),
+    },
+    blocks: (network) => blocksOf(url, network, reached),
+  };
+}
+
+/** Does a command's work with the node of the settings, which must be of the network. Throws `node_unreachable` at once. */
+export async function withNodeOf(
+  context: CommandContext,
+  network: NetworkName,
+  work: (node: NodeRpc, signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const link = await linkedNode(context, network);
+  await context.lifecycle.run('work with the node', (signal) => work(link.rpc, signal));
+}
+
+/**
+ * The node of the settings, which answers, for a command: nothing is heard over ZMQ. Throws `node_unreachable` at once,
+ * but waits for a node that starts.
+ */
+export async function linkedNode(context: CommandContext, network: NetworkName): Promise<NodeLink> {
+  const missed = Promise.withResolvers<never>();
+  const link = linkNode(context, {
+    network,
+    listens: false,
+    onProblem: (problem) => {
+      if (problem !== null && problem.code !== 'node_warming_up') missed.reject(problem);
+    },
+  });
+  await Promise.race([link.connected, missed.promise]);
+  return link;
+}
+
+async function lookFor(
+  settings: NodeSettings,
+  { waitsForPeople = false, listens = true }: NodeLinkOptions,
+  signal: AbortSignal,
+  log: Logger,
+  report: (problem: AppError) => void,
+): Promise<BitcoinNode> {
+  const repeats = new Repeats();
+  const retry = new Retry({
+    hasCookieFile: settings.auth.kind === 'cookie',
+    waitsForPeople,
+    firstPauseMs: firstDelayMs,
+    pauseMaxMs: longestDelayMs,
+    onRetry: ({ code, message }) => {
+      if (repeats.isDue(code)) log.warn({ code, reason: message }, 'waiting for the node');
+    },
+  });
+  return retry.run(async () => {
+    try {
+      return await connectNode(settings, { signal, listens });
+    } catch (error) {
+      if (error instanceof AppError && !signal.aborted) report(error);
+      throw error;
+    }
+  }, signal);
+}
+
+function logFacts(log: Logger, { name, facts }: BitcoinNode): void {
+  const { network, version, hasRest, spentOutputs, isInitialBlockDownload, pruneHeight, zmq } = facts;
+  log.info(
+    { network, version, hasRest, spentOutputs, isInitialBlockDownload, pruneHeight, zmq: [...zmq.keys()] },
+    `${name} was found`,
+  );
+  for (const line of facts.advice) log.warn(line);
+}
+
+function blocksOf(url: string, network: NetworkName, reached: () => ConnectedNode): BlockSource {
+  return {
+    name: `node ${url}`,
+    network,
+    trusted: true,
+    islands: async (): Promise<readonly Island[]> => reached().source.islands(),
+    refs: async (from?: Height): Promise<readonly BlockRef[]> => reached().source.refs(from),
+    read: async (ref: BlockRef, signal?: AbortSignal, buffers?: BufferPool): Promise<SourceBlock> =>
+      reached().source.read(ref, signal, buffers),
+    // the follower of the node closes it
+    close: () => Promise.resolve(),
+  };
+}
+
+/** The first height that can hold what is indexed: an index of addresses needs every block. */
+function firstHeightOf(
+  { firstInscriptionHeight, firstRuneHeight }: NetworkParameters,
+  { indexAddresses, indexRunes, indexSats }: Config,
+): Height {
+  if (indexAddresses || indexSats) return genesisHeight;
+  return indexRunes ? asHeight(Math.min(firstInscriptionHeight, firstRuneHeight)) : firstInscriptionHeight;
+}

@@ -1,0 +1,59 @@
+import { readFollowerReport } from '#chain/blocks/follower-status.queries.ts';
+import type { BlockSource } from '#kernel/contracts/block-source.ts';
+import type { LiveBlockSource } from '#kernel/contracts/live-source.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import type { BitcoinNode } from '#node/bitcoin-node.ts';
+import type { CommandContext } from '#src/app/command-context.ts';
+import { type Database, networkOf } from '#src/app/database/database.ts';
+import { type SettingName, settings } from '#src/config.ts';
+import { openBlocks } from './block-folder.ts';
+import { linkNode } from './node.ts';
+
+export interface SourceWanted {
+  /** Index the chain of the folder that ends with this block. */
+  readonly tip: string | undefined;
+  /** What to do while the node is away: wait, or throw `node_unreachable`. A starting node is always awaited. */
+  readonly away: 'wait' | 'throw';
+}
+
+export interface OpenedSource {
+  readonly source: BlockSource | LiveBlockSource;
+  /** Null: a folder of blocks. */
+  readonly node: BitcoinNode | null;
+}
+
+/** The source that the settings name: the blocks folder, else the node. */
+export async function openSource(
+  context: CommandContext,
+  database: Database,
+  { tip, away }: SourceWanted,
+): Promise<OpenedSource> {
+  const { blocksDir } = context.config;
+  if (blocksDir !== undefined) return { source: await openBlocks(context, blocksDir, tip), node: null };
+  if (away === 'throw') await refuseUnnamedFolder(context, database);
+  const network = await networkOf(database);
+  const missed = Promise.withResolvers<never>();
+  const onProblem = (problem: AppError | null): void => {
+    if (away === 'throw' && problem !== null && problem.code !== 'node_warming_up') missed.reject(problem);
+  };
+  const { connected } = linkNode(context, { network, onProblem });
+  return Promise.race([connected, missed.promise]);
+}
+
+/** Where no source is named, and the index came from a folder, the error must not blame the node. */
+async function refuseUnnamedFolder({ config }: CommandContext, { readers }: Database): Promise<void> {
+  const isNodeNamed =
+    config.bitcoinRpcUrl !== defaultOf('bitcoinRpcUrl') ||
+    config.bitcoinCookieFile !== undefined ||
+    config.bitcoinRpcUser !== undefined;
+  if (isNodeNamed) return;
+  const { status } = await readFollowerReport(readers);
+  const [, folder] = /^folder (.*)$/u.exec(status?.source ?? '') ?? [];
+  if (folder === undefined) return;
+  const message = `The index was made from a folder of blocks with the name ${folder}: name it with --blocks DIR, or a node with --node.`;
+  throw new AppError('config_invalid', message, { folder });
+}
+
+function defaultOf(name: SettingName): string | null {
+  return settings.find((setting) => setting.name === name)?.default ?? null;
+}

@@ -1,0 +1,213 @@
+import { insertKey, listKeys, revokeKeys, type StoredKey, type WhichKeys } from '#accounts/account.store.ts';
+import { apiKeyHash, newApiKey, type Scope, scopes } from '#accounts/api-key.ts';
+import { burstMax, parseRate, type Rate, rateInWords } from '#accounts/rate.ts';
+import { type UsageLine, usageSince } from '#accounts/usage.store.ts';
+import { type Command, type CommandContext, type CommandFlag, UsageError } from '#src/app/command-context.ts';
+import { settingFlag } from '#src/commands/flags.ts';
+import { jsonFlag, shownTime, withService } from '#src/commands/service-database.ts';
+
+/** Ten a second: more than a person or a page needs, and a hundredth of a machine's capacity. */
+const rateDefault = '600';
+const dayMs = 86_400_000;
+const daysDefault = 30;
+/** A hundred years: everything. */
+const daysMax = 36_500;
+
+function ownFlag(
+  name: string,
+  value: string,
+  description: string,
+  fallback: string | null = null,
+): CommandFlag {
+  return { name, value, description, setting: null, default: fallback };
+}
+
+export const keysCommand: Command = {
+  name: 'keys',
+  object: null,
+  operands: 'create|list|revoke',
+  summary: 'create, list and revoke the keys of accounts',
+  details: `create prints the key on stdout, only once: the database stores a hash. list shows the first
+characters of keys, and their usage. revoke revokes the key of --key, or all keys of the account (with
+--scope those that have such a scope). Running processes notice it within 5 seconds.
+
+  satscribe keys create --account alice --rate 1200
+  satscribe keys create --account shop --scope search,orders --rate 20/10
+  satscribe keys list --account alice
+  satscribe keys revoke --account alice --key satscribe_0123abcd`,
+  flags: [
+    ownFlag('account', 'A', 'the owner of the keys; `list` without it shows the keys of all accounts'),
+    ownFlag(
+      'scope',
+      'LIST',
+      `what the key may do, separated by commas: ${scopes.join(', ')} (create: default search)`,
+    ),
+    ownFlag(
+      'rate',
+      'N[/S]',
+      'create: at most N requests at once and in S seconds (default: a minute); 0: no limit',
+      rateDefault,
+    ),
+    ownFlag('key', 'KEY', 'revoke: only this key, in full or as `list` shows it'),
+    ownFlag('days', 'N', 'list: number of days of usage to show', String(daysDefault)),
+    jsonFlag,
+    settingFlag('dataDir', 'DIR'),
+    settingFlag('logLevel', 'LEVEL', 'warn'),
+  ],
+  prepare: ({ settings }) => ({ settings, defaults: { logLevel: 'warn' } }),
+  run: runKeys,
+};
+
+/** Flags of each action, beside those of all actions. */
+const flagsOf: Readonly<Record<string, readonly string[]>> = {
+  create: ['account', 'scope', 'rate', 'json'],
+  list: ['account', 'days', 'json'],
+  revoke: ['account', 'scope', 'key', 'json'],
+};
+
+async function runKeys(context: CommandContext): Promise<void> {
+  const { flags, words } = context;
+  const [action = '', extra] = words;
+  const allowed = Object.hasOwn(flagsOf, action) ? flagsOf[action] : undefined;
+  if (allowed === undefined) {
+    throw new UsageError(
+      `${action === '' ? 'what' : action}? The command is satscribe keys create, list or revoke`,
+    );
+  }
+  if (extra !== undefined)
+    throw new UsageError(`unexpected word ${extra}; satscribe keys --help shows the usage`);
+  const wrong = Object.keys(flags).find((name) => !allowed.includes(name));
+  if (wrong !== undefined) throw new UsageError(`--${wrong} is not a flag of satscribe keys ${action}`);
+  if (action === 'create') return create(context);
+  return action === 'list' ? list(context) : revoke(context);
+}
+
+async function create(context: CommandContext): Promise<void> {
+  const { flags, print } = context;
+  const terms = {
+    account: accountOf(flags),
+    scopes: scopesOf(flags) ?? ['search' as const],
+    rate: rateOf(flags),
+  };
+  await withService(context, async (pool) => {
+    const { key, prefix, hash } = newApiKey();
+    const stored = await insertKey(pool, { prefix, hash }, terms);
+    if (flags['json'] !== undefined) {
+      await print(`${JSON.stringify({ key, ...jsonOf(stored) })}\n`);
+      return;
+    }
+    // only the key on stdout, so that scripts can use it directly
+    process.stderr.write(
+      `key for ${stored.scopes.join(', ')}; requests: ${rateText(stored.rate)}; it is shown only once:\n`,
+    );
+    await print(`${key}\n`);
+  });
+}
+
+async function list(context: CommandContext): Promise<void> {
+  const { flags, print } = context;
+  const account = flags['account'] ?? null;
+  const days = wholeNumber(flags, 'days', daysMax) ?? daysDefault;
+  await withService(context, async (pool) => {
+    const keys = await listKeys(pool, account);
+    const since = new Date(Date.now() - (days - 1) * dayMs).toISOString().slice(0, 10);
+    const usage = await usageSince(
+      pool,
+      keys.map(({ id }) => id),
+      since,
+    );
+    const withUsage = keys.map((key) => ({ key, usage: usage.filter(({ keyId }) => keyId === key.id) }));
+    await print(
+      flags['json'] === undefined
+        ? withUsage.map(({ key, usage: of }) => keyText(key, of, days)).join('')
+        : `${JSON.stringify(withUsage.map(({ key, usage: of }) => ({ ...jsonOf(key), usage: of.map(usageJson) })))}\n`,
+    );
+  });
+}
+
+async function revoke(context: CommandContext): Promise<void> {
+  const { flags, print } = context;
+  const which: WhichKeys = { account: accountOf(flags), scopes: scopesOf(flags) ?? [], key: keyOf(flags) };
+  await withService(context, async (pool) => {
+    const revoked = await revokeKeys(pool, which);
+    if (flags['json'] !== undefined) await print(`${JSON.stringify(revoked.map(jsonOf))}\n`);
+    else if (revoked.length === 0) await print('nothing to revoke\n');
+    else await print(revoked.map(({ prefix }) => `revoked ${prefix}\n`).join(''));
+  });
+}
+
+type Flags = CommandContext['flags'];
+
+function accountOf(flags: Flags): string {
+  const { account } = flags;
+  if (account === undefined || account === '')
+    throw new UsageError('which account? Name it with --account A');
+  return account;
+}
+
+function scopesOf(flags: Flags): Scope[] | null {
+  const text = flags['scope'];
+  if (text === undefined) return null;
+  const named = new Set(text.split(',').map((name) => name.trim()));
+  const known = scopes.filter((scope) => named.delete(scope));
+  const [unknown] = named;
+  if (unknown !== undefined) throw new UsageError(`--scope ${unknown}: scopes are ${scopes.join(', ')}`);
+  return known;
+}
+
+function rateOf(flags: Flags): Rate | null {
+  const text = flags['rate'] ?? rateDefault;
+  const read = parseRate(text);
+  if (read === null) {
+    throw new UsageError(
+      `--rate ${text}: must be N or N/S, N from 0 to ${burstMax}, S from 1 to 86400 seconds`,
+    );
+  }
+  return read.rate;
+}
+
+function rateText(rate: Rate | null): string {
+  return rate === null ? 'no limit' : rateInWords(rate);
+}
+
+function keyOf(flags: Flags): WhichKeys['key'] {
+  const text = flags['key'];
+  if (text === undefined) return null;
+  const [, prefix] = /^(satscribe_[0-9a-f]{8})…?$/u.exec(text) ?? [];
+  if (prefix !== undefined) return { prefix };
+  const hash = apiKeyHash(text);
+  // not quoted: it may be a mistyped key
+  if (hash === null) throw new UsageError('--key is not a key: give it in full, or as `list` shows it');
+  return { hash };
+}
+
+function wholeNumber(flags: Flags, name: string, maximum: number): number | null {
+  const text = flags[name];
+  if (text === undefined) return null;
+  const value = /^\d{1,9}$/u.test(text) ? Number(text) : Number.NaN;
+  if (value >= 1 && value <= maximum) return value;
+  throw new UsageError(`--${name} ${text}: must be a whole number from 1 to ${maximum}`);
+}
+
+function jsonOf({ id: _id, ...key }: StoredKey): Omit<StoredKey, 'id'> {
+  return key;
+}
+
+function usageJson({ keyId: _keyId, ...line }: UsageLine): Omit<UsageLine, 'keyId'> {
+  return line;
+}
+
+function keyText(key: StoredKey, usage: readonly UsageLine[], days: number): string {
+  const times = [
+    `created ${shownTime(key.createdAt)}`,
+    key.lastUsedAt === null ? 'never used' : `last used ${shownTime(key.lastUsedAt)}`,
+    ...(key.revokedAt === null ? [] : [`revoked ${shownTime(key.revokedAt)}`]),
+  ];
+  const head = `${key.prefix}…  ${key.account}  ${key.scopes.join(',')}  ${rateText(key.rate)}  ${times.join('  ')}\n`;
+  const total = usage.reduce((sum, { requests }) => sum + requests, 0);
+  const lines = usage.map(
+    ({ day, endpoints, requests, refused }) =>
+      `  ${day}  ${endpoints}  ${requests}${refused === 0 ? '' : `  refused ${refused}`}\n`,
+  );
+  return `${head}  requests in ${days} days: ${total}\n${lines.join('')}`;
+}

@@ -1,0 +1,59 @@
+import type { Command, CommandContext } from '#src/app/command-context.ts';
+import { checkTrace, hashFlag, heightFlag, settingFlag, tipFlag, traceFlag } from '#src/commands/flags.ts';
+
+export const indexCommand: Command = {
+  name: 'index',
+  object: null,
+  summary: 'index from a bitcoind or a folder of blocks, without serving',
+  details: `Continues where the last run ended. If the chain was reorganised, blocks are taken back first. A
+folder is indexed to its end, a node until --until is reached, or until Ctrl-C or SIGTERM. Progress
+goes to stderr, a JSON summary to stdout. Beside a running service it uses that service's Postgres.
+
+  satscribe index --cookie-file ~/.bitcoin/.cookie --until 840000
+  satscribe index --blocks ./samples/regtest --until 100 --data /tmp/regtest`,
+  flags: [
+    settingFlag('bitcoinRpcUrl', 'URL'),
+    settingFlag('bitcoinCookieFile', 'FILE'),
+    settingFlag('network', 'NAME'),
+    settingFlag('indexAddresses', null),
+    settingFlag('indexSats', null),
+    settingFlag('blocksDir', 'DIR'),
+    {
+      name: 'until',
+      value: 'HEIGHT',
+      description: 'the last height to index; unset: a whole folder, or a node without end',
+      setting: null,
+      default: null,
+    },
+    tipFlag,
+    traceFlag,
+    settingFlag('dataDir', 'DIR'),
+    settingFlag('logLevel', 'LEVEL'),
+  ],
+  run: runIndex,
+};
+
+async function runIndex(context: CommandContext): Promise<void> {
+  const until = heightFlag(context.flags, 'until');
+  const tip = hashFlag(context.flags, 'tip');
+  checkTrace(context.flags);
+  const [{ openDatabase }, { openBlocks }] = await Promise.all([
+    import('#src/app/database/database.ts'),
+    import('#src/app/sources/block-folder.ts'),
+  ]);
+  const { blocksDir } = context.config;
+  // first, so that no database is made for a folder without blocks
+  const folder = blocksDir === undefined ? null : await openBlocks(context, blocksDir, tip);
+  // a new data folder takes a second of Postgres' time: the rest is loaded meanwhile
+  const [database, { indexBlocks }, { openSource }] = await Promise.all([
+    openDatabase(context, 'attach'),
+    import('#src/app/indexing/index-blocks.ts'),
+    import('#src/app/sources/source.ts'),
+  ]);
+  const opened =
+    folder === null
+      ? await openSource(context, database, { tip, away: 'wait' })
+      : { source: folder, node: null };
+  const summary = await indexBlocks(context, database, { ...opened, until, operations: null });
+  await context.print(`${JSON.stringify(summary)}\n`);
+}

@@ -1,0 +1,43 @@
+import { type Command, type CommandContext, type CommandFlag, UsageError } from '#src/app/command-context.ts';
+import { hashFlag, heightFlag, settingFlag, tipFlag } from '#src/commands/flags.ts';
+
+function boundFlag(name: string, description: string): CommandFlag {
+  return { name, value: 'HEIGHT', description, setting: null, default: null };
+}
+
+export const verifyCommand: Command = {
+  name: 'verify',
+  object: null,
+  summary: 'derive indexed blocks again from their source and compare',
+  details: `Reads the blocks from the node, or from the folder of --blocks, applies each on top of the state that
+the tables had before it, and compares every field with the tables. Changes nothing, and may run beside
+a service. Prints the first differences, one line of JSON each, and a verdict; on a difference the exit
+code is 1. A run over all blocks also finds rows that belong to no block.
+
+  satscribe verify --from 840000 --to 840100 --cookie-file ~/.bitcoin/.cookie
+  satscribe verify --blocks ./samples/regtest --data /tmp/regtest`,
+  flags: [
+    boundFlag('from', 'height of the first block; unset: the lowest'),
+    boundFlag('to', 'height of the last block; unset: the tip'),
+    settingFlag('bitcoinRpcUrl', 'URL'),
+    settingFlag('bitcoinCookieFile', 'FILE'),
+    settingFlag('network', 'NAME'),
+    settingFlag('blocksDir', 'DIR'),
+    tipFlag,
+    settingFlag('dataDir', 'DIR'),
+    settingFlag('logLevel', 'LEVEL', 'warn'),
+  ],
+  prepare: ({ settings }) => ({ settings, defaults: { logLevel: 'warn' } }),
+  run: runVerify,
+};
+
+async function runVerify(context: CommandContext): Promise<void> {
+  const from = heightFlag(context.flags, 'from');
+  const to = heightFlag(context.flags, 'to');
+  if (from !== undefined && to !== undefined && from > to) {
+    throw new UsageError(`--from ${from} is above --to ${to}`);
+  }
+  const tip = hashFlag(context.flags, 'tip');
+  const { verifyIndexed } = await import('#src/app/indexing/verify.ts');
+  await verifyIndexed(context, { from, to, tip });
+}

@@ -1,0 +1,142 @@
+import { parseAddress } from '#kernel/bitcoin/parse-address.ts';
+import { networks } from '#kernel/primitives/network.ts';
+import type { OwingOrder } from '#orders/ledger/owed.queries.ts';
+import { type Command, type CommandContext, type CommandFlag, UsageError } from '#src/app/command-context.ts';
+import { settingFlag } from '#src/commands/flags.ts';
+import { jsonFlag, shownTime, withService } from '#src/commands/service-database.ts';
+
+const ownFlag = (name: string, value: string | null, description: string): CommandFlag => ({
+  name,
+  value,
+  description,
+  setting: null,
+  default: null,
+});
+
+export const ordersCommand: Command = {
+  name: 'orders',
+  object: null,
+  operands: 'list|show|retry|cancel|refund',
+  summary: 'list orders, look at one, try it again, cancel it or pay it back',
+  details: `list shows the newest orders, those in the state of --state, or with --owed those that owe. show prints all that is known of one:
+state, payments, transactions, ledger, events. retry plans the transactions of an order in the state error
+again. cancel ends an order that nothing was paid for. refund pays what is owed back to the address of --to,
+less the fee; a running service with the seed makes the transaction, once the payments are deep enough. An
+order id is as good as a key to the order: keep it out of chats and tickets (docs/orders.md).
+
+  satscribe orders list --state waiting-refund
+  satscribe orders list --owed
+  satscribe orders refund 6f1c2b1e-5a0e-4c55-9d0c-0b8f7f0b9a11 --to bc1q…`,
+  flags: [
+    jsonFlag,
+    ownFlag('state', 'STATE', 'list: only orders in this state'),
+    ownFlag('owed', null, 'list: orders that owe money which no delivery under way uses, the most first'),
+    ownFlag('limit', 'N', 'list: at most this many, the newest first; unset: 50'),
+    ownFlag('to', 'ADDRESS', 'refund: where the money goes'),
+    settingFlag('dataDir', 'DIR'),
+    settingFlag('logLevel', 'LEVEL', 'warn'),
+  ],
+  prepare: ({ settings }) => ({ settings, defaults: { logLevel: 'warn' } }),
+  run: runOrders,
+};
+
+const limitDefault = 50;
+const limitMost = 10_000;
+const actions = ['list', 'show', 'retry', 'cancel', 'refund'] as const;
+type Action = (typeof actions)[number];
+
+async function runOrders(context: CommandContext): Promise<void> {
+  const { words } = context;
+  const [word = '', id = '', extra] = words;
+  const action = actions.find((name) => name === word);
+  if (action === undefined)
+    throw new UsageError(
+      `${word === '' ? 'what' : word}? The command is satscribe orders list, show, retry, cancel or refund`,
+    );
+  const unexpected = action === 'list' && id !== '' ? id : extra;
+  if (unexpected !== undefined)
+    throw new UsageError(`unexpected word ${unexpected}; satscribe orders --help shows the usage`);
+  if (action === 'list') return listOrders(context);
+  const { isOrderId } = await import('#orders/order/order-machine.ts');
+  if (!isOrderId(id))
+    throw new UsageError(`${id === '' ? 'which order' : id}? satscribe orders ${action} <id of an order>`);
+  return changeAndShow(context, action, id);
+}
+
+async function listOrders({ flags, print, ...context }: CommandContext): Promise<void> {
+  const { orderStates } = await import('#orders/order/order-machine.ts');
+  const state = orderStates.find((name) => name === flags['state']) ?? null;
+  if (flags['state'] !== undefined && state === null)
+    throw new UsageError(`--state is one of ${orderStates.join(', ')}`);
+  const limit = Number(flags['limit'] ?? limitDefault);
+  if (!Number.isInteger(limit) || limit < 1 || limit > limitMost)
+    throw new UsageError(`--limit is a number from 1 to ${limitMost}`);
+  if (flags['owed'] !== undefined && state !== null)
+    throw new UsageError('--owed shows orders in every state that is over: leave --state out');
+  await withService({ flags, print, ...context }, async (pool) => {
+    if (flags['owed'] !== undefined) {
+      const { owingOrders } = await import('#orders/ledger/owed.queries.ts');
+      const owing = await owingOrders(pool, limit);
+      await print(flags['json'] === undefined ? owedTable(owing) : `${JSON.stringify(owing)}\n`);
+      return;
+    }
+    const operatorOrders = await import('#orders/operator/operator-orders.ts');
+    const orders = await operatorOrders.listOrders(pool, state, limit);
+    await print(flags['json'] === undefined ? orders.map(orderLine).join('') : `${JSON.stringify(orders)}\n`);
+  });
+}
+
+type ListedOrder = Awaited<
+  ReturnType<typeof import('#orders/operator/operator-orders.ts')['listOrders']>
+>[number];
+
+/** An order as lists show it. */
+export function orderLine(order: Omit<ListedOrder, 'expiresAt'>): string {
+  const { id, state, amount, createdAt, error, stuck } = order;
+  const reason = error ?? stuck;
+  const why = reason === null ? '' : `  ${reason}`;
+  return `${id}  ${state.padEnd(20)}  ${String(amount).padStart(12)} sats  ${shownTime(createdAt)}${why}\n`;
+}
+
+/** 80 columns without the address. */
+function owedTable(orders: readonly OwingOrder[]): string {
+  const line = (id: string, state: string, owed: string, created: string, to: string): string =>
+    `${id.padEnd(36)}  ${state.padEnd(14)}  ${owed.padStart(12)}  ${created.padEnd(10)}  ${to}\n`;
+  const lines = orders.map(({ id, state, owed, refundAddress, createdAt }) =>
+    line(id, state, String(owed), createdAt.toISOString().slice(0, 10), refundAddress ?? '-'),
+  );
+  const all = orders.reduce((sum, { owed }) => sum + owed, 0);
+  return `${line('ORDER', 'STATE', 'OWED (SATS)', 'CREATED', 'GOES TO')}${lines.join('')}${orders.length} orders, ${all} sats\n`;
+}
+
+async function changeAndShow(
+  context: CommandContext,
+  action: Exclude<Action, 'list'>,
+  id: string,
+): Promise<void> {
+  const { flags, print } = context;
+  await withService(context, async (pool) => {
+    const operatorOrders = await import('#orders/operator/operator-orders.ts');
+    await changeOrder(context, action, id, operatorOrders, pool);
+    const shown = await operatorOrders.showOrder(pool, id);
+    await print(`${JSON.stringify(shown, null, flags['json'] === undefined ? 2 : 0)}\n`);
+  });
+}
+
+async function changeOrder(
+  { flags }: CommandContext,
+  action: Exclude<Action, 'list'>,
+  id: string,
+  operatorOrders: typeof import('#orders/operator/operator-orders.ts'),
+  pool: Parameters<typeof operatorOrders.showOrder>[0],
+): Promise<void> {
+  if (action === 'cancel') await operatorOrders.cancelOrder(pool, id);
+  if (action === 'retry') await operatorOrders.retryOrder(pool, id);
+  if (action !== 'refund') return;
+  const address = flags['to'];
+  if (address === undefined) throw new UsageError('where to? satscribe orders refund <id> --to ADDRESS');
+  const network = await operatorOrders.networkOfOrders(pool);
+  const parsed = parseAddress(address, networks[network]);
+  if (parsed.kind === 'refused') throw new UsageError(`--to: ${address} ${parsed.reason}`);
+  await operatorOrders.refundOrder(pool, id, parsed.script);
+}

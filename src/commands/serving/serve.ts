@@ -1,0 +1,114 @@
+import { type Command, type CommandContext, UsageError } from '#src/app/command-context.ts';
+import { checkTrace, hashFlag, settingFlag, tipFlag, traceFlag } from '#src/commands/flags.ts';
+import type { Config } from '#src/config.ts';
+import { checkServedUtxos } from '#src/config-utxos.ts';
+
+export const serveCommand: Command = {
+  name: 'serve',
+  object: null,
+  summary: 'follow a bitcoind, or index a folder of blocks; serve the API and the pages',
+  details: `Follows the node of --node, and serves the index even while no node answers. With --blocks it indexes
+that folder instead. Prints "ready http://ADDRESS:PORT" on stdout when everything answers: for a folder
+once it is indexed, for a node once the index is at its tip, but after 15 seconds at the latest;
+/health/ready shows the progress. Runs until Ctrl-C or SIGTERM. Other commands with the same --data may
+run beside it (docs/operating.md). Searches over HTTP need a key (satscribe keys create), a listed
+domain, or SEARCH_ACCESS=open; the pages search without, except with SEARCH_ACCESS=keys (docs/access.md).
+
+  satscribe serve --cookie-file ~/.bitcoin/.cookie
+  satscribe serve --blocks ./samples/regtest --data /tmp/regtest --port 7701`,
+  flags: [
+    settingFlag('bitcoinRpcUrl', 'URL'),
+    settingFlag('bitcoinCookieFile', 'FILE'),
+    settingFlag('network', 'NAME'),
+    settingFlag('indexAddresses', null),
+    settingFlag('indexSats', null),
+    settingFlag('role', 'ROLE'),
+    settingFlag('blocksDir', 'DIR'),
+    tipFlag,
+    traceFlag,
+    settingFlag('port', 'N'),
+    settingFlag('host', 'ADDRESS'),
+    settingFlag('dataDir', 'DIR'),
+    settingFlag('logLevel', 'LEVEL'),
+  ],
+  run: (context) => serve(context, hashFlag(context.flags, 'tip')),
+};
+
+/** Indexes the blocks folder of the settings, or follows their node, and serves until the lifecycle ends. */
+export async function serve(context: CommandContext, tip: string | undefined): Promise<void> {
+  const { blocksDir, host, port, role } = context.config;
+  if (context.flags[traceFlag.name] !== undefined && role !== 'all' && role !== 'indexer') {
+    throw new UsageError(
+      `--${traceFlag.name} records the first sync, which the roles all and indexer do; this process has the role ${role}`,
+    );
+  }
+  checkTrace(context.flags);
+  checkServedUtxos(context.config);
+  // loaded here, so that help and usage errors do not load all of it
+  const [
+    { checkPort },
+    { readOwnSatributes },
+    { serveApi, serveFolder, serveNode, serveOrders, serveSearchSync },
+  ] = await Promise.all([
+    import('#src/app/serving/listen.ts'),
+    import('#src/app/sats/satributes.ts'),
+    import('#src/app/serving/serving.ts'),
+  ]);
+  await checkPort(host, port);
+  // before a database is made
+  await readOwnSatributes(context.config);
+  const start = (): Promise<{ address: string }> => {
+    if (role === 'search-sync') return serveSearchSync(context);
+    if (role === 'orders') return serveOrders(context);
+    if (blocksDir !== undefined) return serveFolder(context, blocksDir, tip);
+    return role === 'api' ? serveApi(context) : serveNode(context);
+  };
+  const { lifecycle } = context;
+  try {
+    const { address } = await start();
+    await checkAnswers(address, askedOf(context.config), lifecycle);
+    await context.print(`ready ${address}\n`);
+  } catch (error) {
+    // with a folder, indexing was to finish first; otherwise the process was already at work, and stopping it is no
+    // error
+    if (lifecycle.signal.aborted && blocksDir === undefined) return;
+    throw error;
+  }
+  await lifecycle.untilStopping();
+}
+
+/** The paths that must answer before the service reports that it is ready. */
+function askedOf({ role, searchAccess, elasticsearchUrl, searchFallback }: Config): readonly string[] {
+  if (role !== 'all' && role !== 'api') return ['/health/live'];
+  // our own pages search without a key where clients need one
+  const search = searchAccess === 'open' ? '/search?text=ready&itemsperpage=1' : '/?text=ready';
+  // an index that is still being built answers no searches, but the service is up
+  const isSearched = elasticsearchUrl === undefined || searchFallback === 'postgres';
+  // and where everybody needs a key, this process has none
+  const maySearch = searchAccess !== 'keys';
+  return ['/health/live', '/', ...(isSearched && maySearch ? [search] : [])];
+}
+
+/** A database that was lost just now is back within this time, or needs an operator. */
+const answersWithinMs = 60_000;
+const askAgainMs = 250;
+
+/**
+ * One request of each kind, over the network as clients make them: `ready` must be true. Where Postgres is lost just
+ * then, the service waits for it, as it does later.
+ */
+async function checkAnswers(
+  address: string,
+  paths: readonly string[],
+  lifecycle: CommandContext['lifecycle'],
+): Promise<void> {
+  const until = performance.now() + answersWithinMs;
+  for (const path of paths) {
+    for (;;) {
+      const { status } = await fetch(new URL(path, address));
+      if (status === 200) break;
+      if (status < 500 || performance.now() > until) throw new Error(`${path} answers with status ${status}`);
+      await lifecycle.pause(askAgainMs);
+    }
+  }
+}

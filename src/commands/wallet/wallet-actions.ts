@@ -1,0 +1,186 @@
+import { lstat } from 'node:fs/promises';
+import { AppError } from '#kernel/errors/app-error.ts';
+import type { NetworkName } from '#kernel/primitives/network.ts';
+import { orderRecoveryKit } from '#orders/operator/order-recovery-kit.ts';
+import { isOrderId } from '#orders/order/order-machine.ts';
+import { type CommandContext, UsageError } from '#src/app/command-context.ts';
+import { seedFileOf, type WalletDatabase, withWalletDatabase } from '#src/app/ordering/wallet.ts';
+import { shownTime } from '#src/commands/service-database.ts';
+import { inventoryAddresses, PublicWallet } from '#wallet/public-wallet.ts';
+import { newSeedWords, writeSeedFile } from '#wallet/seed-file.ts';
+import { identityOfSeedFile, openSigner } from '#wallet/signer.ts';
+import { putWallet, readWallet, type StoredWallet } from '#wallet/wallet.store.ts';
+import { backupAdvice } from './backup-advice.ts';
+
+/** Addresses that `show` prints of each branch. */
+const shownAddresses = 3;
+/** Addresses beyond the last one that was handed out, which a watching wallet looks for. */
+const watchedAhead = 1000;
+const indexMax = 2_000_000_000;
+
+export async function init(context: CommandContext): Promise<void> {
+  const seedFile = seedFileOf(context);
+  const firstIndex = wholeNumber(context.flags, 'first-index');
+  await withWalletDatabase(context, 'attach', async (database) => {
+    const stored = await readWallet(database.pool);
+    if (stored !== null) return moveOn(context, database, stored, firstIndex);
+    const network = await database.network();
+    if (network === null)
+      throw new UsageError(
+        'which network? The database serves none yet: name it with --network mainnet, testnet3, testnet4, signet or regtest',
+      );
+    const isThere = (await lstat(seedFile).catch(() => null)) !== null;
+    if (isThere && firstIndex === null) {
+      throw new AppError(
+        'wallet_seed_exists',
+        `There is a file ${seedFile} already. If it is the seed of a wallet that was used, restore its database; without one, name the first index that it never used with --first-index. If it was never used, that is 0.`,
+      );
+    }
+    const words = isThere ? null : newSeedWords();
+    if (words !== null) await writeSeedFile(seedFile, words);
+    await store(context, database, network, { seedFile, words, firstIndex: firstIndex ?? 0 });
+  });
+}
+
+/** The wallet that is there, with later indices. */
+async function moveOn(
+  context: CommandContext,
+  { pool }: WalletDatabase,
+  stored: StoredWallet,
+  firstIndex: number | null,
+): Promise<void> {
+  const { masterFingerprint, network, createdAt } = stored;
+  if (firstIndex === null) {
+    throw new AppError(
+      'wallet_exists',
+      `The database has a wallet already: ${masterFingerprint} on ${network}, of ${shownTime(createdAt)}.`,
+    );
+  }
+  await openSigner(seedFileOf(context), stored);
+  const moved = await putWallet(pool, stored, firstIndex);
+  await tell(context, moved ?? stored, null);
+}
+
+interface NewWallet {
+  readonly seedFile: string;
+  /** Null: the file was there before. */
+  readonly words: string | null;
+  readonly firstIndex: number;
+}
+
+async function store(
+  context: CommandContext,
+  { pool }: WalletDatabase,
+  network: NetworkName,
+  { seedFile, words, firstIndex }: NewWallet,
+): Promise<void> {
+  // from the file, so that what a restart will read is proven
+  const identity = await identityOfSeedFile(seedFile, network);
+  const stored = await putWallet(pool, identity, firstIndex);
+  if (stored === null) throw new AppError('wallet_exists', 'The database has got another wallet meanwhile.');
+  await tell(context, stored, words);
+}
+
+async function tell(context: CommandContext, stored: StoredWallet, words: string | null): Promise<void> {
+  const { flags, print } = context;
+  if (flags['json'] !== undefined) {
+    // the words are for a person with paper: programs have the file
+    await print(`${JSON.stringify({ ...jsonOf(stored), seedFile: seedFileOf(context) })}\n`);
+    return;
+  }
+  await print(`wallet ${stored.masterFingerprint} on ${stored.network}\nseed file ${seedFileOf(context)}\n`);
+  if (words !== null) await print(backupAdvice(process.stdout.isTTY ? words : null));
+}
+
+export async function show(context: CommandContext): Promise<void> {
+  await withWalletDatabase(context, 'existing', async ({ pool }) => {
+    const stored = await requireWallet(pool);
+    const { flags, print } = context;
+    const wallet = new PublicWallet(stored);
+    const indices = Array.from({ length: shownAddresses }, (_, index) => index);
+    const addresses = {
+      orders: indices.map((index) => wallet.orderAddress(index, null).address),
+      own: indices.map((index) => wallet.ownAddress(index).address),
+    };
+    const seed = await seedState(context, stored);
+    if (flags['json'] !== undefined) {
+      await print(`${JSON.stringify({ ...jsonOf(stored), seed, addresses })}\n`);
+      return;
+    }
+    await print(`fingerprint  ${stored.masterFingerprint}
+network      ${stored.network}
+account      ${stored.accountXpub}
+created      ${shownTime(stored.createdAt)}
+next keys    ${stored.nextOrderIndex} of orders, ${stored.nextOwnIndex} of the service
+seed file    ${seed}
+orders       ${addresses.orders.join(' ')} …
+service      ${addresses.own.join(' ')} …
+`);
+  });
+}
+
+/** Whether this machine could sign. */
+async function seedState({ config }: CommandContext, stored: StoredWallet): Promise<string> {
+  if (config.walletSeedFile === undefined) return 'not set';
+  try {
+    await openSigner(config.walletSeedFile, stored);
+    return 'matches';
+  } catch (error) {
+    if (error instanceof AppError) return error.code;
+    throw error;
+  }
+}
+
+export async function descriptors(context: CommandContext): Promise<void> {
+  await withWalletDatabase(context, 'existing', async ({ pool }) => {
+    const stored = await requireWallet(pool);
+    const [orders, own, inventory] = new PublicWallet(stored).descriptors();
+    const isJson = context.flags['json'] !== undefined;
+    if (!isJson) {
+      await context.print(`${orders}\n${own}\n${inventory}\n`);
+      return;
+    }
+    const imported = (desc: string, last: number) => ({
+      desc,
+      timestamp: Math.floor(stored.createdAt.getTime() / 1000),
+      range: [0, last],
+      active: false,
+    });
+    const requests = [
+      imported(orders, stored.nextOrderIndex + watchedAhead),
+      imported(own, stored.nextOwnIndex + watchedAhead),
+      imported(inventory, inventoryAddresses - 1),
+    ];
+    await context.print(`${JSON.stringify(requests)}\n`);
+  });
+}
+
+/** Always JSON: it is a file for `recover`. */
+export async function kit(context: CommandContext, id: string | undefined): Promise<void> {
+  if (id === undefined || !isOrderId(id))
+    throw new UsageError(`${id ?? 'which order'}? satscribe wallet kit <id of an order>`);
+  const reveal = wholeNumber(context.flags, 'reveal');
+  const parent = wholeNumber(context.flags, 'parent');
+  await withWalletDatabase(context, 'existing', async ({ pool }) => {
+    await context.print(`${JSON.stringify(await orderRecoveryKit(pool, id, { reveal, parent }))}\n`);
+  });
+}
+
+async function requireWallet(pool: WalletDatabase['pool']): Promise<StoredWallet> {
+  const stored = await readWallet(pool);
+  if (stored === null) throw new AppError('wallet_missing', 'The database has no wallet.');
+  return stored;
+}
+
+function jsonOf(stored: StoredWallet) {
+  const { network, masterFingerprint, accountXpub, nextOrderIndex, nextOwnIndex, createdAt } = stored;
+  return { network, masterFingerprint, accountXpub, nextOrderIndex, nextOwnIndex, createdAt };
+}
+
+function wholeNumber(flags: CommandContext['flags'], name: string): number | null {
+  const text = flags[name];
+  if (text === undefined) return null;
+  const value = /^\d{1,10}$/u.test(text) ? Number(text) : Number.NaN;
+  if (value <= indexMax) return value;
+  throw new UsageError(`--${name} ${text}: must be a whole number from 0 to ${indexMax}`);
+}

@@ -1,0 +1,78 @@
+import { type Command, type CommandContext, type CommandFlag, UsageError } from '#src/app/command-context.ts';
+import { settingFlag } from '#src/commands/flags.ts';
+import { jsonFlag } from '#src/commands/service-database.ts';
+
+function ownFlag(name: string, value: string | null, description: string): CommandFlag {
+  return { name, value, description, setting: null, default: null };
+}
+
+export const walletCommand: Command = {
+  name: 'wallet',
+  object: null,
+  operands: 'init|show|descriptors|kit|recover',
+  summary: 'make and show the wallet of orders, and take payments back',
+  details: `init makes the seed file and stores its public key in the database; it shows the words of the seed
+once, and writes over no file. show prints what the database knows of the wallet: nothing secret. descriptors
+prints the addresses for a watching wallet of Bitcoin Core; its JSON is what importdescriptors takes. kit prints
+the recovery kit of an order. recover takes back what lies at the address of a kit: it prints the signed
+transaction, or sends it with --broadcast. It needs the seed file and a node, and no database
+(docs/wallet.md).
+
+  satscribe wallet init --seed-file /etc/satscribe/wallet.seed --network mainnet
+  satscribe wallet show
+  satscribe wallet descriptors --json
+  satscribe wallet kit 6f1c2b1e-5a0e-4c55-9d0c-0b8f7f0b9a11 > kit.json
+  satscribe wallet recover kit.json --to bc1q… --fee-rate 2.5`,
+  flags: [
+    ownFlag(
+      'first-index',
+      'N',
+      'init: hand out keys from this index on: for a seed file that is there already, or after a restore of an older database',
+    ),
+    ownFlag('reveal', 'N', 'kit: of the commit output for this reveal, from 0 on; unset: of the charge'),
+    ownFlag('parent', 'N', 'kit: of the deposit address of this parent, from 0 on'),
+    ownFlag('to', 'ADDRESS', 'recover: where the money goes'),
+    ownFlag('fee-rate', 'RATE', 'recover: sats per virtual byte, at most three decimals'),
+    ownFlag('broadcast', null, 'recover: send the transaction'),
+    jsonFlag,
+    settingFlag('walletSeedFile', 'FILE'),
+    settingFlag('network', 'NAME'),
+    settingFlag('bitcoinRpcUrl', 'URL'),
+    settingFlag('bitcoinCookieFile', 'FILE'),
+    settingFlag('dataDir', 'DIR'),
+    settingFlag('logLevel', 'LEVEL', 'warn'),
+  ],
+  prepare: ({ settings }) => ({ settings, defaults: { logLevel: 'warn' } }),
+  run: runWallet,
+};
+
+/** Flags of each action, beside those of all actions; how many words follow it. */
+const actions: Readonly<Record<string, { readonly flags: readonly string[]; readonly words: number }>> = {
+  init: { flags: ['first-index', 'json'], words: 0 },
+  show: { flags: ['json'], words: 0 },
+  descriptors: { flags: ['json'], words: 0 },
+  kit: { flags: ['reveal', 'parent', 'json'], words: 1 },
+  recover: { flags: ['to', 'fee-rate', 'broadcast', 'json'], words: 1 },
+};
+
+async function runWallet(context: CommandContext): Promise<void> {
+  const { flags, words } = context;
+  const [action = '', ...rest] = words;
+  const known = Object.hasOwn(actions, action) ? actions[action] : undefined;
+  if (known === undefined) {
+    throw new UsageError(
+      `${action === '' ? 'what' : action}? The command is satscribe wallet init, show, descriptors, kit or recover`,
+    );
+  }
+  const extra = rest[known.words];
+  if (extra !== undefined)
+    throw new UsageError(`unexpected word ${extra}; satscribe wallet --help shows the usage`);
+  const wrong = Object.keys(flags).find((name) => !known.flags.includes(name));
+  if (wrong !== undefined) throw new UsageError(`--${wrong} is not a flag of satscribe wallet ${action}`);
+  // loaded here, so that help and usage errors do not load all of it
+  if (action === 'recover') return (await import('./wallet-recover.ts')).recover(context, rest[0]);
+  const made = await import('./wallet-actions.ts');
+  if (action === 'kit') return made.kit(context, rest[0]);
+  if (action === 'init') return made.init(context);
+  return action === 'show' ? made.show(context) : made.descriptors(context);
+}
