@@ -57,6 +57,12 @@ export async function mempoolState(client: pg.ClientBase): Promise<MempoolState 
   };
 }
 
+/** Whether the node relays no reveals, as Knots does not. */
+export async function areRevealsRefused(client: pg.ClientBase): Promise<boolean> {
+  const { rowCount } = await client.query("SELECT FROM chain.mempool_state WHERE reveals = 'refused'");
+  return rowCount !== 0;
+}
+
 /** A place in a list of pending rows: the page begins after this row. */
 export interface PendingCursor {
   readonly position: number;

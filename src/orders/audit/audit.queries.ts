@@ -1,4 +1,6 @@
 import type pg from 'pg';
+import { indexTipHash } from '#chain/blocks/index-tip.queries.ts';
+import { placesOfMoves, placesOfReveals, type RevealedPlace } from '#chain/inscriptions/reveal.queries.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import type { LedgerAccount } from '#orders/ledger/ledger.ts';
 import type { OrderState } from '#orders/order/order-machine.ts';
@@ -33,7 +35,7 @@ export async function nextOrderIds(client: pg.ClientBase, after: string | null):
 /** The hash of the last block of the index and of the payments, where they agree; null: they do not, or there is none. */
 export async function agreedTip(client: pg.ClientBase): Promise<string | null> {
   const { rows } = await client.query<{ hash: Buffer }>(
-    'SELECT s.tip_hash AS hash FROM chain.state AS s JOIN service.payments_offset AS p ON p.hash = s.tip_hash',
+    `SELECT hash FROM service.payments_offset WHERE hash = ${indexTipHash}`,
   );
   return rows[0] === undefined ? null : displayHash(rows[0].hash);
 }
@@ -141,11 +143,20 @@ async function readTransactions(
        FROM service.order_transactions AS t WHERE t.order_id = ANY($1::uuid[])`,
     [ids],
   );
-  const reveals = rows.filter(({ kind }) => kind === 'reveal').map(({ txid }) => txid);
-  const burns = rows.filter(({ kind }) => kind === 'burn').map(({ txid }) => txid);
-  const inscriptions = new Map([
-    ...(await readInscriptions(client, reveals)),
-    ...(await readBurned(client, burns)),
+  const reveals = rows.filter(({ kind }) => kind === 'reveal');
+  // superseded ones too: an order can have several of one index
+  const revealsAt = Map.groupBy(reveals, ({ id, index }) => `${id} ${index}`);
+  const burned = rows
+    .filter(({ kind }) => kind === 'burn')
+    .flatMap(({ txid, id, index }) =>
+      (revealsAt.get(`${id} ${index}`) ?? []).map((reveal) => ({ txid, reveal: reveal.txid })),
+    );
+  const inscriptions = inscriptionsAt([
+    ...(await placesOfReveals(
+      client,
+      reveals.map(({ txid }) => txid),
+    )),
+    ...(await placesOfMoves(client, burned)),
   ]);
   return grouped(rows, (row): AuditedTransaction => {
     const { kind, index, files, plan } = row;
@@ -213,59 +224,12 @@ async function readSpentByBumps(
   return grouped(rows, ({ txid, vout }) => `${hexOf(txid)}:${vout}`);
 }
 
-/** Where the index has inscriptions of these transactions first. */
-async function readInscriptions(
-  client: pg.ClientBase,
-  txids: readonly Buffer[],
-): Promise<Map<string, IndexedInscription[]>> {
-  const { rows } = await client.query<{
-    txid: Buffer;
-    index: number;
-    vout: number | null;
-    offset: number;
-    script: string | null;
-  }>(
-    `SELECT i.txid, i.index, CASE WHEN l.place = 0 AND l.txid IS NULL THEN l.vout END AS vout, l.sat_offset AS offset,
-            encode(l.script, 'hex') AS script
-       FROM chain.inscriptions AS i
-      CROSS JOIN LATERAL (
-        SELECT * FROM chain.locations AS l WHERE l.key = i.key ORDER BY l.height, l.step LIMIT 1) AS l
-      WHERE i.txid = ANY($1)`,
-    [txids],
-  );
-  return grouped(
-    rows.map((row) => ({ ...row, id: hexOf(row.txid) })),
+/** Inscriptions by the transaction that put them where they are. */
+const inscriptionsAt = (places: readonly RevealedPlace[]): Map<string, IndexedInscription[]> =>
+  grouped(
+    places.map((place) => ({ ...place, id: hexOf(place.txid) })),
     ({ index, vout, offset, script }): IndexedInscription => ({ index, vout, offset, script }),
   );
-}
-
-/** Which inscriptions of their reveals these burns have moved, and where to. */
-async function readBurned(
-  client: pg.ClientBase,
-  txids: readonly Buffer[],
-): Promise<Map<string, IndexedInscription[]>> {
-  if (txids.length === 0) return new Map();
-  const { rows } = await client.query<{
-    txid: Buffer;
-    index: number;
-    vout: number | null;
-    offset: number;
-    script: string | null;
-  }>(
-    `SELECT b.txid, i.index, CASE WHEN l.place = 0 THEN l.vout END AS vout, l.sat_offset AS offset,
-            encode(l.script, 'hex') AS script
-       FROM service.order_transactions AS b
-       JOIN service.order_transactions AS r ON r.order_id = b.order_id AND r.kind = 'reveal' AND r.index = b.index
-       JOIN chain.inscriptions AS i ON i.txid = r.txid
-       JOIN chain.locations AS l ON l.key = i.key AND l.txid = b.txid
-      WHERE b.txid = ANY($1)`,
-    [txids],
-  );
-  return grouped(
-    rows.map((row) => ({ ...row, id: hexOf(row.txid) })),
-    ({ index, vout, offset, script }): IndexedInscription => ({ index, vout, offset, script }),
-  );
-}
 
 /** Balances of all accounts. */
 export async function readBalances(
@@ -293,4 +257,4 @@ function grouped<Row extends { readonly id: string }, Item>(
   return groups;
 }
 
-const hexOf = (txid: Buffer): string => displayHash(txid);
+const hexOf = (txid: Uint8Array): string => displayHash(txid);

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { hasRevealed, joinMoved } from '#chain/inscriptions/reveal.queries.ts';
 import { type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import { p2trDust } from '#orders/inscribing/plan-amounts.ts';
@@ -152,15 +153,14 @@ export async function overdueTransactions(
        FROM service.orders AS o JOIN service.order_transactions AS t ON t.order_id = o.id
       WHERE o.state = 'queued' AND t.superseded_at IS NULL AND t.kind NOT IN ('return', 'refund')
         AND coalesce(t.sent_at, t.made_at) <= $1
-        AND NOT EXISTS (SELECT FROM chain.inscriptions AS i WHERE i.txid = t.txid)
+        AND NOT ${hasRevealed('t.txid')}
         AND NOT ${isMined('t.txid')}
         AND NOT (t.kind = 'commit' AND EXISTS (
-          SELECT FROM service.order_transactions AS r JOIN chain.inscriptions AS i ON i.txid = r.txid
-           WHERE r.order_id = o.id AND r.superseded_at IS NULL))
+          SELECT FROM service.order_transactions AS r
+           WHERE r.order_id = o.id AND r.superseded_at IS NULL AND ${hasRevealed('r.txid')}))
         AND NOT (t.kind = 'burn' AND EXISTS (
-          SELECT FROM service.order_transactions AS r JOIN chain.inscriptions AS i ON i.txid = r.txid
-            JOIN chain.locations AS l ON l.key = i.key
-           WHERE r.order_id = o.id AND r.kind = 'reveal' AND r.index = t.index AND l.txid = t.txid))
+          SELECT FROM service.order_transactions AS r ${joinMoved('t.txid', 'r.txid')}
+           WHERE r.order_id = o.id AND r.kind = 'reveal' AND r.index = t.index))
       ORDER BY t.made_at, t.kind, t.index LIMIT $2`,
     [before, overdueMax],
   );

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
+import { indexedTip } from '#chain/blocks/index-tip.queries.ts';
+import { areRevealsRefused } from '#chain/pending/pending.queries.ts';
 import { inLanes } from '#kernel/concurrency/in-lanes.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { withCutConnection } from '#kernel/pg/cut-connection.ts';
@@ -9,13 +11,7 @@ import { failpoint } from '#kernel/process/failpoint.ts';
 import type { CustomerFiles } from '#orders/files/customer-files.ts';
 import type { OrderLayout } from '#orders/inscribing/order-layout.ts';
 import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
-import {
-  areRevealsRefused,
-  indexedTip,
-  insertOrder,
-  type NewOrder,
-  type NewOrderFile,
-} from '#orders/order/order.store.ts';
+import { insertOrder, type NewOrder, type NewOrderFile } from '#orders/order/order.store.ts';
 import type { OrderRequest, StoredQuote } from '#orders/order/order-request.ts';
 import { wakeOrder } from '#orders/order/order-wishes.store.ts';
 import { storedTerms } from '#orders/order/stored-terms.ts';

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { isBlockIndexed } from '#chain/blocks/index-tip.queries.ts';
 import { Waker } from '#kernel/concurrency/waker.ts';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
@@ -14,7 +15,6 @@ import { Bumper, type BumperParts } from '#orders/bumping/bumper.ts';
 import type { LockTimes } from '#orders/grinding/lock-times.ts';
 import {
   dueOrders,
-  isIndexed,
   lookAgain,
   moveOrdersOffset,
   ordersLatelyDelivered,
@@ -172,7 +172,8 @@ class OrderRounds {
   async #ofBlocks(): Promise<string[]> {
     const waiting = await ordersWaitingForBlocks(this.#client);
     // blocks that only follow take nothing back
-    const isFollowed = this.#tips !== null && (await isIndexed(this.#client, this.#tips));
+    const isFollowed =
+      this.#tips !== null && (await isBlockIndexed(this.#client, this.#tips.height, this.#tips.index));
     return isFollowed ? waiting : [...waiting, ...(await ordersLatelyDelivered(this.#client))];
   }
 

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import type pg from 'pg';
+import { burnedReveals, indexedReveals } from '#chain/inscriptions/reveal.queries.ts';
+import { outputStanding } from '#chain/sats/output-standing.queries.ts';
 import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
 import { type OrderBump, readBumps, spentByBumps } from '#orders/bumping/bump.store.ts';
 import { p2trDust, valueOf } from '#orders/inscribing/plan-amounts.ts';
@@ -17,7 +19,7 @@ import {
   spentBy,
 } from '#orders/ledger/settlements.ts';
 import { isWorthRefunding } from '#orders/making/plan-refund.ts';
-import { burnedReveals, indexedReveals, type Order } from '#orders/order/order.store.ts';
+import type { Order } from '#orders/order/order.store.ts';
 import { isDeep, type OrderFacts, type OrderPayment } from '#orders/order/order-facts.ts';
 import {
   type OrderTransaction,
@@ -30,7 +32,7 @@ import { candidates, type Deposit, progressOf } from '#orders/parents/deposits.t
 import { readDeposits } from '#orders/parents/read-deposits.ts';
 import { isHolding, type Return, returnOf } from '#orders/parents/returns.ts';
 import { keepReservation, type Reservation, readReservation } from '#orders/stock/reservations.store.ts';
-import { indexedStock, type StockStanding, stockStanding } from '#orders/stock/stock-standing.ts';
+import { type StockStanding, stockStanding } from '#orders/stock/stock-standing.ts';
 import { refundWatcherOf, watcherOf } from '#orders/watching/watchers.ts';
 import { readPayments, type WatchedPayment } from '#payments/payments.queries.ts';
 import { readPaymentsOffset } from '#payments/store/offset.store.ts';
@@ -151,7 +153,7 @@ async function stockOf(
   const reservation = await readReservation(tx, order.id);
   assert(reservation !== null, 'an order of the inventory has reserved its sat');
   const reveals = transactions.filter(({ kind }) => kind === 'reveal').map(({ txid }) => txid);
-  const standing = stockStanding(reservation, await indexedStock(tx, reservation, reveals));
+  const standing = stockStanding(reservation, await outputStanding(tx, reservation, reveals));
   return { reservation, standing };
 }
 

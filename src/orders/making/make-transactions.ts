@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type pg from 'pg';
+import { receivedRunes } from '#chain/outputs/received-output.queries.ts';
 import type { OwnScript, TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { failpoint } from '#kernel/process/failpoint.ts';
@@ -17,7 +18,6 @@ import { type Order, readLeaves } from '#orders/order/order.store.ts';
 import type { OrderTransactionKind } from '#orders/order/order-transactions.store.ts';
 import { termsOf } from '#orders/order/stored-terms.ts';
 import type { Deposit } from '#orders/parents/deposits.ts';
-import { runesOfPayments } from '#orders/parents/held-outputs.queries.ts';
 import { type HeldRune, type RuneRoute, runeRoute } from '#orders/parents/rune-route.ts';
 import type { Reservation } from '#orders/stock/reservations.store.ts';
 import { nextBlock, ownWatcherOf } from '#orders/watching/watchers.ts';
@@ -90,7 +90,7 @@ async function runesToLead(
 ): Promise<Planning['runes'] | 'unindexed'> {
   if (stocked === null) return parents.map(({ runes }) => runes);
   if (stocked.place === 0) return [];
-  const paid = await runesOfPayments(tx, payments);
+  const paid = await receivedRunes(tx, payments);
   return paid === 'unindexed' ? paid : [paid];
 }
 

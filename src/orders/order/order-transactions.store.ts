@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type pg from 'pg';
+import { hasRevealed } from '#chain/inscriptions/reveal.queries.ts';
 import { frameWeight, outputWeight, virtualSize } from '#kernel/bitcoin/transaction-size.ts';
 import type { PlannedOutputKind } from '#kernel/contracts/transaction-plan.ts';
 import { displayHash, type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
@@ -131,7 +132,7 @@ async function readIfSuperseded(tx: pg.ClientBase, orderId: string): Promise<Kno
     is_mined: boolean;
   }>(
     `SELECT t.txid, t.kind, t.plan, t.superseded_at IS NOT NULL AS is_superseded,
-            EXISTS (SELECT FROM chain.inscriptions AS i WHERE i.txid = t.txid)
+            ${hasRevealed('t.txid')}
               OR EXISTS (SELECT FROM service.payments_seen AS p WHERE p.txid = t.txid AND p.height IS NOT NULL) AS is_mined
        FROM service.order_transactions AS t
       WHERE t.order_id = $1

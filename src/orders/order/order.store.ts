@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { indexTipHash, indexTipHeight } from '#chain/blocks/index-tip.queries.ts';
 import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import type { OrderEvent, OrderState } from './order-machine.ts';
@@ -312,53 +313,6 @@ export async function setRefundScript(tx: pg.ClientBase, id: string, script: Uin
   await tx.query('UPDATE service.orders SET refund_script = $2 WHERE id = $1', [id, Buffer.from(script)]);
 }
 
-/** How many inscriptions the index has of these transactions, the height of the last one, and the index's tip. */
-export async function indexedReveals(
-  client: pg.ClientBase,
-  txids: readonly Txid[],
-): Promise<{ readonly count: number; readonly height: Height | null; readonly tip: Height | null }> {
-  const { rows } = await client.query<{ count: number; height: Height | null; tip: Height | null }>(
-    `SELECT (SELECT count(*) FROM chain.inscriptions WHERE txid = ANY($1)) AS count,
-            (SELECT max(height) FROM chain.inscriptions WHERE txid = ANY($1)) AS height,
-            (SELECT tip_height FROM chain.state) AS tip`,
-    [txids.map((txid) => Buffer.from(txid))],
-  );
-  return rows[0] ?? { count: 0, height: null, tip: null };
-}
-
-/** What the index says of the inscriptions of reveals that are to be burned. */
-export interface BurnedReveals {
-  /** How many lie in an OP_RETURN output of their burns, and the height of the last one; null: none does. */
-  readonly count: number;
-  readonly height: Height | null;
-  /** How many a stranger took from their anchors, who may do so. */
-  readonly taken: number;
-  /** The index's tip. */
-  readonly tip: Height | null;
-}
-
-/** Where the inscriptions of these reveals lie, by the burns that are to move them. */
-export async function burnedReveals(
-  client: pg.ClientBase,
-  reveals: readonly Txid[],
-  burns: readonly Txid[],
-): Promise<BurnedReveals> {
-  // 6a is OP_RETURN. Without a txid it lies where its reveal put it, on its anchor
-  const { rows } = await client.query<BurnedReveals>(
-    `SELECT count(*) FILTER (WHERE is_burned) AS count, max(height) FILTER (WHERE is_burned) AS height,
-            count(*) FILTER (WHERE NOT is_burned AND (place <> 0 OR txid IS NOT NULL)) AS taken,
-            (SELECT tip_height FROM chain.state) AS tip
-       FROM (SELECT last.*, coalesce(last.txid = ANY($2) AND substring(last.script FOR 1) = '\\x6a', false) AS is_burned
-               FROM chain.inscriptions AS i
-              CROSS JOIN LATERAL (
-                SELECT height, place, txid, script FROM chain.locations AS l WHERE l.key = i.key
-                 ORDER BY l.height DESC, l.step DESC LIMIT 1) AS last
-              WHERE i.txid = ANY($1)) AS lying`,
-    [reveals.map((txid) => Buffer.from(txid)), burns.map((txid) => Buffer.from(txid))],
-  );
-  return rows[0] ?? { count: 0, height: null, taken: 0, tip: null };
-}
-
 /** The last change of payments that orders have looked at. */
 export async function readOrdersOffset(client: pg.ClientBase): Promise<number> {
   const { rows } = await client.query<{ change: number }>('SELECT change FROM service.orders_offset');
@@ -382,19 +336,10 @@ export interface Tips {
 /** Where the index and the payments are, to compare: other ones say that a block came or went. */
 export async function tipsOf(client: pg.ClientBase): Promise<Tips> {
   const { rows } = await client.query<Tips>(
-    `SELECT (SELECT tip_height FROM chain.state) AS height, (SELECT tip_hash FROM chain.state) AS index,
+    `SELECT ${indexTipHeight} AS height, ${indexTipHash} AS index,
             (SELECT hash FROM service.payments_offset) AS payments`,
   );
   return rows[0] ?? { height: null, index: null, payments: null };
-}
-
-/** Whether the index still has the block that was its last one. */
-export async function isIndexed(client: pg.ClientBase, { height, index }: Tips): Promise<boolean> {
-  const { rowCount } = await client.query('SELECT FROM chain.blocks WHERE height = $1 AND hash = $2', [
-    height,
-    index,
-  ]);
-  return rowCount !== 0;
 }
 
 /** Orders, the newest first; of one state or (null) of all. */
@@ -432,16 +377,4 @@ export async function readEvents(
     [id],
   );
   return rows;
-}
-
-/** Whether the node that is followed relays no reveals, as Knots does not: what is paid could not be delivered. */
-export async function areRevealsRefused(client: pg.ClientBase): Promise<boolean> {
-  const { rowCount } = await client.query("SELECT FROM chain.mempool_state WHERE reveals = 'refused'");
-  return rowCount !== 0;
-}
-
-/** The last block of the index; null: there is none. */
-export async function indexedTip(client: pg.ClientBase): Promise<Height | null> {
-  const { rows } = await client.query<{ tip: Height | null }>('SELECT tip_height AS tip FROM chain.state');
-  return rows[0]?.tip ?? null;
 }

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { receivedInscriptions } from '#chain/outputs/received-output.queries.ts';
 import { dustOf } from '#kernel/bitcoin/transaction-size.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
@@ -9,7 +10,6 @@ import { depositWatcherOf } from '#orders/watching/watchers.ts';
 import { readPayments, type WatchedPayment } from '#payments/payments.queries.ts';
 import { readDepositAddresses, readMadeTxids } from './deposits.store.ts';
 import type { Deposit } from './deposits.ts';
-import { heldOutputs } from './held-outputs.queries.ts';
 
 /**
  * What came to the deposits of an order, oldest first, without what its own transactions pay there: a parent goes from
@@ -32,15 +32,18 @@ export async function readDeposits(
       ? []
       : [{ payment, at, parent }];
   });
-  const held = await heldOutputs(client, arrived);
+  const received = await receivedInscriptions(
+    client,
+    arrived.map(({ payment, parent }) => ({ ...payment, inscription: parent })),
+  );
   return arrived.map(({ payment, at }, place): Deposit => {
-    const known = held[place] ?? null;
+    const known = received[place] ?? null;
     const isDust = payment.value < leastAt(terms.parents[at.index]?.returnScript ?? '');
     const isIndexed = known?.isIndexed === true && isDeep(heightOf(payment), depth);
     return {
       at,
       payment,
-      state: stateOf(payment, isIndexed, known?.isParent === true && !isDust),
+      state: stateOf(payment, isIndexed, known?.isExpected === true && !isDust),
       isDust,
       isHolding: known?.isHolding === true,
       isUnspent: known?.isThere === true,

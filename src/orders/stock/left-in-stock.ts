@@ -1,5 +1,6 @@
 import type pg from 'pg';
-import { asBlockHash, type BlockHashHex, displayHash, type Txid } from '#kernel/primitives/hash.ts';
+import { blockOfReveal } from '#chain/inscriptions/reveal.queries.ts';
+import { type BlockHashHex, displayHash, type Txid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import type { OrderTransaction } from '#orders/order/order-transactions.store.ts';
 import { outpointParts } from '#orders/order/outpoint.ts';
@@ -29,15 +30,10 @@ export async function leftInStock(
 ): Promise<LeftInStock | null> {
   const taken = plan.inputs.find(({ isInventory }) => isInventory === true);
   if (taken === undefined) return null;
-  const { rows } = await tx.query<{ height: Height; hash: Buffer }>(
-    `SELECT b.height, b.hash FROM chain.inscriptions AS i JOIN chain.blocks AS b USING (height)
-      WHERE i.txid = $1 LIMIT 1`,
-    [Buffer.from(txid)],
-  );
-  const [block] = rows;
-  if (block === undefined) return null;
+  const block = await blockOfReveal(tx, txid);
+  if (block === null) return null;
   const { height } = block;
-  const blockHash = displayHash(asBlockHash(block.hash));
+  const blockHash = displayHash(block.hash);
   let place = 0;
   const rests: LeftOutput[] = [];
   // its sats go to the first outputs, one after the other

@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
+import type { OutputStanding } from '#chain/sats/output-standing.queries.ts';
 import { asHeight, type Height } from '#kernel/primitives/height.ts';
-import { type IndexedStock, stockStanding } from '#orders/stock/stock-standing.ts';
+import { stockStanding } from '#orders/stock/stock-standing.ts';
 
 const reserved = { sat: 5_000, place: 10, height: asHeight(100), isReleased: false };
 const tip: Height = asHeight(120);
-const known: IndexedStock = {
+const known: OutputStanding = {
   tip,
   hasSats: true,
   isRevealed: false,
@@ -12,7 +13,7 @@ const known: IndexedStock = {
   ranges: [{ start: 4_990, end: 5_100 }],
 };
 
-test.each<[string, ReturnType<typeof stockStanding>, Partial<typeof reserved>, Partial<IndexedStock>]>([
+test.each<[string, ReturnType<typeof stockStanding>, Partial<typeof reserved>, Partial<OutputStanding>]>([
   ['unspent with the sat in its place', 'here', {}, {}],
   ['spent by the order itself', 'here', {}, { isRevealed: true, hasSats: false, ranges: null }],
   ['with another sat in its place', 'gone', { place: 11 }, {}],

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { outputStanding } from '#chain/sats/output-standing.queries.ts';
 import { displayHash, parseTxid } from '#kernel/primitives/hash.ts';
 import { readReservation } from '#orders/stock/reservations.store.ts';
-import { indexedStock, stockStanding } from '#orders/stock/stock-standing.ts';
+import { stockStanding } from '#orders/stock/stock-standing.ts';
 import { premined } from '#test/builders/regtest/etching.ts';
 import { addressOf, scriptOf, transaction } from '#test/builders/regtest/regtest-transaction.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
@@ -52,7 +53,7 @@ describe.skipIf(bitcoindForTests() === null)('a sat of the inventory that an ord
     try {
       const standing = async () => {
         const reservation = (await readReservation(client, id))!;
-        return stockStanding(reservation, await indexedStock(client, reservation, []));
+        return stockStanding(reservation, await outputStanding(client, reservation, []));
       };
       await client.query('BEGIN');
       expect(await standing()).toBe('here');

@@ -1,0 +1,27 @@
+import type { ClientBase } from 'pg';
+import type { Height } from '#kernel/primitives/height.ts';
+
+/** SQL: the height of the last block of the index; null while it is empty. */
+export const indexTipHeight = '(SELECT tip_height FROM chain.state)';
+
+/** SQL: the hash of the last block of the index, in internal order; null while it is empty. */
+export const indexTipHash = '(SELECT tip_hash FROM chain.state)';
+
+/** The height of the last block of the index; null while it is empty. */
+export async function indexedTip(client: ClientBase): Promise<Height | null> {
+  const { rows } = await client.query<{ tip: Height | null }>(`SELECT ${indexTipHeight} AS tip`);
+  return rows[0]?.tip ?? null;
+}
+
+/** Whether the index has this block. Null, as of an empty index, is no block. */
+export async function isBlockIndexed(
+  client: ClientBase,
+  height: Height | null,
+  hash: Uint8Array | null,
+): Promise<boolean> {
+  const { rowCount } = await client.query('SELECT FROM chain.blocks WHERE height = $1 AND hash = $2', [
+    height,
+    hash,
+  ]);
+  return rowCount !== 0;
+}

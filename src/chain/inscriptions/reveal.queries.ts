@@ -1,0 +1,132 @@
+import type { ClientBase } from 'pg';
+import { indexTipHeight } from '#chain/blocks/index-tip.queries.ts';
+import type { BlockHash, Txid } from '#kernel/primitives/hash.ts';
+import type { Height } from '#kernel/primitives/height.ts';
+
+/**
+ * SQL: whether the index has an inscription that a transaction revealed.
+ *
+ * @param txid an expression of the statement: 32 bytes in internal order, or `ANY` of an array of them
+ */
+export const hasRevealed = (txid: string): string =>
+  `EXISTS (SELECT FROM chain.inscriptions AS i WHERE i.txid = ${txid})`;
+
+/**
+ * SQL: joins the inscriptions `i` of a reveal, and their locations `l`, that another transaction has moved. Both are
+ * expressions of the statement: 32 bytes, in internal order. A join, because EXISTS reads all locations where Postgres
+ * has no statistics yet: 52 s in place of 0.1 s for 1,600 burns beside 1,000,000 locations.
+ */
+export const joinMoved = (txid: string, reveal: string): string =>
+  `JOIN chain.inscriptions AS i ON i.txid = ${reveal}
+   JOIN chain.locations AS l ON l.key = i.key AND l.txid = ${txid}`;
+
+/** The block of a transaction that revealed inscriptions; null: the index has none of it. */
+export async function blockOfReveal(
+  client: ClientBase,
+  txid: Txid,
+): Promise<{ readonly height: Height; readonly hash: BlockHash } | null> {
+  const { rows } = await client.query<{ height: Height; hash: BlockHash }>(
+    `SELECT b.height, b.hash FROM chain.inscriptions AS i JOIN chain.blocks AS b USING (height)
+      WHERE i.txid = $1 LIMIT 1`,
+    [Buffer.from(txid)],
+  );
+  return rows[0] ?? null;
+}
+
+/** The number of inscriptions that these transactions revealed, the height of the last one, and the index's tip. */
+export async function indexedReveals(
+  client: ClientBase,
+  txids: readonly Txid[],
+): Promise<{ readonly count: number; readonly height: Height | null; readonly tip: Height | null }> {
+  const { rows } = await client.query<{ count: number; height: Height | null; tip: Height | null }>(
+    `SELECT (SELECT count(*) FROM chain.inscriptions WHERE txid = ANY($1)) AS count,
+            (SELECT max(height) FROM chain.inscriptions WHERE txid = ANY($1)) AS height,
+            ${indexTipHeight} AS tip`,
+    [bytesOf(txids)],
+  );
+  return rows[0] ?? { count: 0, height: null, tip: null };
+}
+
+/** Where the inscriptions of reveals lie that other transactions are to burn. */
+export interface BurnedReveals {
+  /** How many lie in an OP_RETURN output of their burns, and the height of the last one; null: none does. */
+  readonly count: number;
+  readonly height: Height | null;
+  /** How many something else than their burns has moved. */
+  readonly taken: number;
+  /** The index's tip. */
+  readonly tip: Height | null;
+}
+
+/** Where the inscriptions of these reveals lie, by the burns that are to move them. */
+export async function burnedReveals(
+  client: ClientBase,
+  reveals: readonly Txid[],
+  burns: readonly Txid[],
+): Promise<BurnedReveals> {
+  // 6a is OP_RETURN. Without a txid it lies in the output where its reveal put it
+  const { rows } = await client.query<BurnedReveals>(
+    `SELECT count(*) FILTER (WHERE is_burned) AS count, max(height) FILTER (WHERE is_burned) AS height,
+            count(*) FILTER (WHERE NOT is_burned AND (place <> 0 OR txid IS NOT NULL)) AS taken,
+            ${indexTipHeight} AS tip
+       FROM (SELECT last.*, coalesce(last.txid = ANY($2) AND substring(last.script FOR 1) = '\\x6a', false) AS is_burned
+               FROM chain.inscriptions AS i
+              CROSS JOIN LATERAL (
+                SELECT height, place, txid, script FROM chain.locations AS l WHERE l.key = i.key
+                 ORDER BY l.height DESC, l.step DESC LIMIT 1) AS last
+              WHERE i.txid = ANY($1)) AS lying`,
+    [bytesOf(reveals), bytesOf(burns)],
+  );
+  return rows[0] ?? { count: 0, height: null, taken: 0, tip: null };
+}
+
+/** Where a transaction put an inscription. */
+export interface RevealedPlace {
+  /** Of the transaction that put it there, in internal order. */
+  readonly txid: Txid;
+  /** Of the inscription, in its reveal. */
+  readonly index: number;
+  /** Null: in none of its outputs. */
+  readonly vout: number | null;
+  readonly offset: number;
+  /** The first 128 bytes, in hex. */
+  readonly script: string | null;
+}
+
+/** Where the inscriptions of these reveals lay first. */
+export async function placesOfReveals(
+  client: ClientBase,
+  txids: readonly Uint8Array[],
+): Promise<RevealedPlace[]> {
+  const { rows } = await client.query<RevealedPlace>(
+    `SELECT i.txid, i.index, CASE WHEN l.place = 0 AND l.txid IS NULL THEN l.vout END AS vout, l.sat_offset AS offset,
+            encode(l.script, 'hex') AS script
+       FROM chain.inscriptions AS i
+      CROSS JOIN LATERAL (
+        SELECT * FROM chain.locations AS l WHERE l.key = i.key ORDER BY l.height, l.step LIMIT 1) AS l
+      WHERE i.txid = ANY($1)`,
+    [bytesOf(txids)],
+  );
+  return rows;
+}
+
+/** Where transactions put the inscriptions of given reveals: those that they have moved. */
+export async function placesOfMoves(
+  client: ClientBase,
+  moves: readonly { readonly txid: Uint8Array; readonly reveal: Uint8Array }[],
+): Promise<RevealedPlace[]> {
+  if (moves.length === 0) return [];
+  const { rows } = await client.query<RevealedPlace>(
+    `SELECT m.txid, i.index, CASE WHEN l.place = 0 THEN l.vout END AS vout, l.sat_offset AS offset,
+            encode(l.script, 'hex') AS script
+       FROM unnest($1::bytea[], $2::bytea[]) AS m (txid, reveal)
+      -- OFFSET 0: a look-up for each of them, also where Postgres has no statistics yet
+      CROSS JOIN LATERAL (SELECT key, index FROM chain.inscriptions WHERE txid = m.reveal OFFSET 0) AS i
+      CROSS JOIN LATERAL (
+        SELECT place, vout, sat_offset, script FROM chain.locations WHERE key = i.key AND txid = m.txid OFFSET 0) AS l`,
+    [bytesOf(moves.map(({ txid }) => txid)), bytesOf(moves.map(({ reveal }) => reveal))],
+  );
+  return rows;
+}
+
+const bytesOf = (txids: readonly Uint8Array[]): Buffer[] => txids.map((txid) => Buffer.from(txid));

@@ -1,0 +1,129 @@
+import type { ClientBase, Pool } from 'pg';
+import type { Height } from '#kernel/primitives/height.ts';
+import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
+import type { RuneId } from '#kernel/runes/rune-id.ts';
+import { asU128, type U128 } from '#kernel/runes/u128.ts';
+import type { Outpoint } from './output.queries.ts';
+
+/** An output that was received in a block, which the index may lack. */
+export interface ReceivedOutput extends Outpoint {
+  /** Null: it is in no block. */
+  readonly block: { readonly height: Height; readonly hash: Uint8Array } | null;
+}
+
+/** An output that is to bring an inscription. */
+export interface ExpectedOutput extends ReceivedOutput {
+  readonly script: Uint8Array;
+  readonly inscription: InscriptionId;
+}
+
+/** The amount of a rune in an output. */
+export interface RuneAmount {
+  readonly id: RuneId;
+  readonly amount: U128;
+}
+
+/** What the index knows of an output that is to bring an inscription. */
+export interface ReceivedInscription {
+  /** It has the very block that the output is in. */
+  readonly isIndexed: boolean;
+  /** The expected inscription came with it, wherever it is now. */
+  readonly isExpected: boolean;
+  /** The expected inscription still lies there. */
+  readonly isThere: boolean;
+  /** An inscription lies there, the expected or another one, or a rune. */
+  readonly isHolding: boolean;
+  /** Null: runes are unknown here. */
+  readonly runes: readonly RuneAmount[] | null;
+}
+
+interface RunesRow {
+  readonly is_indexed: boolean;
+  readonly knows_runes: boolean;
+  readonly runes: readonly { readonly height: number; readonly tx: number; readonly amount: string }[];
+}
+
+interface Row extends RunesRow {
+  readonly is_expected: boolean;
+  readonly is_there: boolean;
+  readonly has_inscription: boolean;
+}
+
+/** What the index knows of outputs, in their order, in one statement. Runes are those of unspent outputs. */
+export async function receivedInscriptions(
+  client: Pool | ClientBase,
+  outputs: readonly ExpectedOutput[],
+): Promise<ReceivedInscription[]> {
+  const { rows } = await client.query<Row>(receivedSql, [
+    ...columnsOf(outputs),
+    outputs.map(({ inscription }) => Buffer.from(inscription.txid)),
+    outputs.map(({ inscription }) => inscription.index),
+    outputs.map(({ script }) => Buffer.from(script)),
+  ]);
+  return rows.map((row) => ({
+    isIndexed: row.is_indexed,
+    isExpected: row.is_expected,
+    isThere: row.is_there,
+    isHolding: row.has_inscription || row.runes.length > 0,
+    runes: runesOf(row),
+  }));
+}
+
+/**
+ * The runes of unspent outputs, all together, in one statement. `unindexed`: the index lacks the block of one; null:
+ * runes are unknown here.
+ */
+export async function receivedRunes(
+  client: Pool | ClientBase,
+  outputs: readonly ReceivedOutput[],
+): Promise<readonly RuneAmount[] | 'unindexed' | null> {
+  const { rows } = await client.query<RunesRow>(
+    `SELECT ${runesSql}
+       FROM unnest($1::bytea[], $2::bigint[], $3::integer[], $4::bytea[]) AS o (txid, vout, height, hash)`,
+    columnsOf(outputs),
+  );
+  if (!rows.every((row) => row.is_indexed)) return 'unindexed';
+  const held = rows.map(runesOf);
+  return held.includes(null) ? null : held.flatMap((runes) => runes ?? []);
+}
+
+const columnsOf = (outputs: readonly ReceivedOutput[]): unknown[] => [
+  outputs.map(({ txid }) => Buffer.from(txid)),
+  outputs.map(({ vout }) => vout),
+  outputs.map(({ block }) => block?.height ?? null),
+  outputs.map(({ block }) => (block === null ? null : Buffer.from(block.hash))),
+];
+
+const runesOf = ({ knows_runes: isKnown, runes }: RunesRow): RuneAmount[] | null =>
+  isKnown
+    ? runes.map(({ height, tx, amount }) => ({
+        id: { block: asU128(BigInt(height)), tx },
+        amount: asU128(BigInt(amount)),
+      }))
+    : null;
+
+/** Columns about a row `o`: an outpoint and its block. */
+const runesSql = `EXISTS (SELECT FROM chain.blocks AS b WHERE b.height = o.height AND b.hash = o.hash) AS is_indexed,
+    EXISTS (SELECT FROM chain.derived_tables AS d WHERE d.name = 'runes' AND d.is_followed)
+      AND coalesce((SELECT anchored FROM chain.rune_blocks ORDER BY height DESC LIMIT 1), true) AS knows_runes,
+    (SELECT coalesce(jsonb_agg(jsonb_build_object('height', r.height, 'tx', r.tx_index, 'amount', b.amount::text)
+                               ORDER BY r.key), '[]')
+       FROM chain.rune_balances AS b JOIN chain.runes AS r ON r.key = b.rune_key
+      WHERE chain.hash64(b.txid, b.vout) = chain.hash64(o.txid, o.vout) AND b.spent_height IS NULL
+        AND b.txid = o.txid AND b.vout = o.vout) AS runes`;
+
+const receivedSql = `SELECT ${runesSql},
+    place.key IS NOT NULL AS is_expected,
+    place.key IS NOT NULL AND place.spent_height IS NULL AS is_there,
+    EXISTS (SELECT FROM chain.locations AS l JOIN chain.inscriptions AS i ON i.key = l.key
+             WHERE chain.hash32(l.script) = chain.hash32(o.script) AND l.spent_height IS NULL AND l.script = o.script
+               AND l.place = 0 AND l.vout = o.vout AND coalesce(l.txid, i.txid) = o.txid) AS has_inscription
+  FROM unnest($1::bytea[], $2::bigint[], $3::integer[], $4::bytea[], $5::bytea[], $6::bigint[],
+              $7::bytea[])
+       WITH ORDINALITY AS o (txid, vout, height, hash, expected_txid, expected_index, script, ordinal)
+  LEFT JOIN LATERAL (
+    SELECT l.key, l.spent_height FROM chain.inscriptions AS i JOIN chain.locations AS l ON l.key = i.key
+     WHERE i.txid = o.expected_txid AND i.index = o.expected_index
+       AND l.place = 0 AND coalesce(l.txid, i.txid) = o.txid AND l.vout = o.vout
+     ORDER BY l.height DESC, l.step DESC LIMIT 1) AS place ON true
+ ORDER BY o.ordinal`;
