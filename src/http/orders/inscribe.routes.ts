@@ -17,6 +17,8 @@ import type { CustomerOrders } from '#orders/customers/customer-orders.ts';
 import { createdAnswer } from '#orders/customers/order-answer.ts';
 import type { FileTerms, OrderTerms } from '#orders/inscribing/order-terms.ts';
 import type { OrderQuote } from '#orders/inscribing/quote-order.ts';
+import { burnFaults, feeFaults } from '#orders/pricing/fee-faults.ts';
+import { namedInscriptionFaults } from '#orders/pricing/named-inscriptions.ts';
 import { encodeContents } from '#orders/reading/encode-contents.ts';
 import { type OrderExtras, readExtras } from '#orders/reading/read-extras.ts';
 import type { ReadFile } from '#orders/reading/read-files.ts';
@@ -25,8 +27,6 @@ import { satributeFaults } from '#orders/reading/read-satributes.ts';
 import type { RequestFault } from '#orders/reading/request-values.ts';
 import type { NodePolicy } from '#orders/sending/node-policy.store.ts';
 import { answerOnce, onceHeaders } from './answer-once.ts';
-import { burnFaults, feeFaults } from './fee-faults.ts';
-import { namedInscriptionFaults } from './named-inscriptions.ts';
 import { defaultPriceSettings, type PriceSettings, pricesOf, quoted, refuseFaults } from './prices.ts';
 import { commonSats, readSatType, reservedMinutes, satTypeFaults, stockedOrder } from './stocked-sats.ts';
 
@@ -196,7 +196,7 @@ async function askedOrder(
     ...burnFaults(read.terms, policy),
     ...(await referralFaults(orders, read, asker)),
   ]);
-  refuseAny(await namedInscriptionFaults(deps, read.terms, asker));
+  refuseAny(await namedInscriptionFaults(deps.pool, read.terms, asker));
   if (read.files.some(isAtUrl)) fetches.take(asker);
   const contents = await orders.fetch(read.files, asker.signal);
   refuseAny(contents.faults);

@@ -1,9 +1,9 @@
 import type { Static } from 'typebox';
 import { virtualSize } from '#kernel/bitcoin/transaction-size.ts';
 import type { OrderQuote } from '#orders/inscribing/quote-order.ts';
-import type { FeeWarnings } from './fee-faults.ts';
+import type { FeeWarnings } from '#orders/pricing/fee-faults.ts';
+import type { Saving } from '#orders/pricing/savings.ts';
 import type { legacyAnswer, priceAnswer } from './price.schemas.ts';
-import type { Saving } from './savings.ts';
 
 type PriceAnswer = Static<typeof priceAnswer>;
 

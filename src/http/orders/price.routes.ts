@@ -8,14 +8,14 @@ import type { App, AppDependencies } from '#http/server/routes/app-dependencies.
 import { nextTurn } from '#kernel/concurrency/turns.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import { type FileTerms, type OrderTerms, orderBounds } from '#orders/inscribing/order-terms.ts';
+import { feeWarnings } from '#orders/pricing/fee-faults.ts';
+import { savingsOf } from '#orders/pricing/savings.ts';
 import { encodeContents } from '#orders/reading/encode-contents.ts';
 import { readBatchMode, readOrderRequest } from '#orders/reading/read-order.ts';
 import { RequestValues } from '#orders/reading/request-values.ts';
-import { feeWarnings } from './fee-faults.ts';
 import { legacyAnswer, priceAnswer, priceBody, priceQuery } from './price.schemas.ts';
 import { legacyOf, planOf, priceOf } from './price-answers.ts';
 import { defaultPriceSettings, pricesOf, quoted, rareSatsFeeOf, refuseFaults } from './prices.ts';
-import { savingsOf } from './savings.ts';
 import { commonSats, readSatType, satTypeFaults, stockedOrder } from './stocked-sats.ts';
 
 const tags = ['orders'] as const;

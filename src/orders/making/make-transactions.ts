@@ -19,12 +19,12 @@ import type { OrderTransactionKind } from '#orders/order/order-transactions.stor
 import { termsOf } from '#orders/order/stored-terms.ts';
 import type { Deposit } from '#orders/parents/deposits.ts';
 import { type HeldRune, type RuneRoute, runeRoute } from '#orders/parents/rune-route.ts';
+import { quotedLayout } from '#orders/pricing/quoted-layout.ts';
 import type { Reservation } from '#orders/stock/reservations.store.ts';
 import { nextBlock, ownWatcherOf } from '#orders/watching/watchers.ts';
 import type { WatchedPayment } from '#payments/payments.queries.ts';
 import { watchScripts } from '#payments/store/watches.store.ts';
 import type { OrderSigner } from './order-signer.ts';
-import { quotedLayout } from './quoted-layout.ts';
 import { destination, onlyOne, type Place, store } from './sign-and-store.ts';
 
 /** Finds the lock times that give transactions their prefix (docs/adr/0042-id-prefixes.md); null: not yet. */

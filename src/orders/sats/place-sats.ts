@@ -1,9 +1,9 @@
 import { type SatRange, whyUnknown } from '#kernel/satributes/satribute.ts';
 import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
 import { inscribedPlaces, type SpentValues } from '#orders/inscribing/inscribed-places.ts';
-import { quotedLayout } from '#orders/making/quoted-layout.ts';
 import type { Order } from '#orders/order/order.store.ts';
 import { termsOf } from '#orders/order/stored-terms.ts';
+import { quotedLayout } from '#orders/pricing/quoted-layout.ts';
 import type { WatchedPayment } from '#payments/payments.queries.ts';
 import type { ArrivedSats } from './arrived-sats.ts';
 import { placePayments } from './place-payments.ts';

@@ -30,7 +30,7 @@ export interface SavingsParts {
 const lookedUpMax = 100;
 const lookedUpBytesMax = 4_000_000;
 
-/** How the same order would cost less: the plan with one thing changed, each by itself. */
+/** Ways to pay less for the same order: the plan with one thing changed, each by itself. */
 export async function savingsOf(
   quote: OrderQuote,
   terms: OrderTerms,

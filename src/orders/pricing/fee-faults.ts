@@ -3,8 +3,8 @@ import type { RequestFault } from '#orders/reading/request-values.ts';
 import type { NodePolicy } from '#orders/sending/node-policy.store.ts';
 
 /**
- * Until its burn is mined, anybody may take what lies on its anchor: so nobody chooses to wait. Where the node has no estimate,
- * none is asked for.
+ * Fault of the fee of an order that is burned: anybody may take an inscription from its anchor until the burn is mined, so
+ * it must not wait. None without an estimate of the node.
  */
 export function burnFaults(
   { burn, feeRate }: Pick<OrderTerms, 'burn' | 'feeRate'>,
@@ -17,7 +17,7 @@ export function burnFaults(
   return [{ message, parameter: 'fee' }];
 }
 
-/** Why an order would be refused for its fee, though it has a price: by the codes of warnings. */
+/** Faults for which an order would be refused though it has a price, by the codes of warnings. */
 export const feeWarnings = (
   terms: Pick<OrderTerms, 'burn' | 'feeRate'>,
   policy: NodePolicy | null,
@@ -28,7 +28,7 @@ export const feeWarnings = (
 
 export type FeeWarnings = Readonly<Record<'fee-not-relayed' | 'burn-fee-low', readonly RequestFault[]>>;
 
-/** What the node does not relay could never be delivered. */
+/** Fault of a fee that the node does not relay: the order could never be delivered. */
 export function feeFaults(
   { feeRate }: Pick<OrderTerms, 'feeRate'>,
   policy: NodePolicy | null,

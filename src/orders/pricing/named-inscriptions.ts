@@ -1,10 +1,9 @@
-import type { ClientBase } from 'pg';
+import type pg from 'pg';
 import { readFollowerReport } from '#chain/blocks/follower-status.queries.ts';
 import { inscriptionKeys } from '#chain/inscriptions/inscription.queries.ts';
 import { currentLocations, type Location } from '#chain/inscriptions/location.queries.ts';
 import { runeStanding } from '#chain/runes/rune-standing.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
-import type { AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { formatInscriptionId, type InscriptionId } from '#kernel/primitives/inscription-id.ts';
@@ -13,12 +12,13 @@ import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
 import type { RequestFault } from '#orders/reading/request-values.ts';
 
 /**
- * What is wrong with the inscriptions that an order names: a delegate that nobody knows would show nothing, for ever, and
- * a parent that nobody can spend never comes. Throws `inscription_not_indexed` where the index is behind: it may know
- * them later.
+ * Faults of the inscriptions that an order names: an unknown delegate would show nothing, for ever, and a parent that
+ * nobody can spend never comes. Throws `inscription_not_indexed` if the index is behind: it may know them later.
+ *
+ * @param pool of the index
  */
 export async function namedInscriptionFaults(
-  { pool }: Pick<AppDependencies, 'pool'>,
+  pool: pg.Pool,
   { files, parents }: Pick<OrderTerms, 'files' | 'parents'>,
   { signal }: Asker,
 ): Promise<RequestFault[]> {
@@ -60,8 +60,8 @@ export async function namedInscriptionFaults(
   );
 }
 
-/** What is wrong with several parents here: the runes of one that are not known would go home with another one. */
-async function severalFaults(client: ClientBase): Promise<RequestFault[]> {
+/** Faults of several parents where runes are unknown: those of one would return with another one. */
+async function severalFaults(client: pg.ClientBase): Promise<RequestFault[]> {
   const { state } = await runeStanding(client);
   if (state === 'known') return [];
   const message =
@@ -71,7 +71,7 @@ async function severalFaults(client: ClientBase): Promise<RequestFault[]> {
 
 const opReturn = 0x6a;
 
-/** Why nobody can send an inscription to a deposit; null: somebody may. */
+/** The reason why nobody can send an inscription to a deposit; null if somebody may. */
 function lostWords(location: Location | undefined): string | null {
   if (location?.script?.[0] === opReturn) return 'is burned: it cannot be sent to a deposit address';
   if (location?.place === 'lost' || location?.place === 'unbound')
