@@ -19,16 +19,21 @@ import type { FileTerms, OrderTerms } from '#orders/inscribing/order-terms.ts';
 import type { OrderQuote } from '#orders/inscribing/quote-order.ts';
 import { burnFaults, feeFaults } from '#orders/pricing/fee-faults.ts';
 import { namedInscriptionFaults } from '#orders/pricing/named-inscriptions.ts';
+import { defaultPriceSettings, type PriceSettings, pricesOf, quoted } from '#orders/pricing/prices.ts';
+import { offerSat } from '#orders/pricing/stocked-sats.ts';
 import { encodeContents } from '#orders/reading/encode-contents.ts';
 import { type OrderExtras, readExtras } from '#orders/reading/read-extras.ts';
 import type { ReadFile } from '#orders/reading/read-files.ts';
 import { type ReadOrder, readOrderRequest } from '#orders/reading/read-order.ts';
+import { commonSats, rareSatsFaults, readRareSats } from '#orders/reading/read-rare-sats.ts';
 import { satributeFaults } from '#orders/reading/read-satributes.ts';
 import type { RequestFault } from '#orders/reading/request-values.ts';
 import type { NodePolicy } from '#orders/sending/node-policy.store.ts';
 import { answerOnce, onceHeaders } from './answer-once.ts';
-import { defaultPriceSettings, type PriceSettings, pricesOf, quoted, refuseFaults } from './prices.ts';
-import { commonSats, readSatType, reservedMinutes, satTypeFaults, stockedOrder } from './stocked-sats.ts';
+import { refuseFaults, unlessFaulty } from './refuse-faults.ts';
+
+/** An order must be paid within this time: meanwhile nobody else has its sat. */
+const reservedMinutes = 30;
 
 /** The answer of a creation: the inputs, and what the service adds. */
 const created = Type.Object(
@@ -185,12 +190,12 @@ async function askedOrder(
     urlProblem: (url) => orders.urlProblem(url),
   });
   if (read.kind === 'faulty') throw refuseFaults([...read.faults, ...extras.faults]);
-  const satType = readSatType(read.rareSats);
+  const { type: satType } = unlessFaulty(readRareSats(read.rareSats));
   const { allowedSatributes } = extras.request(0n, 0);
   const policy = await orders.nodePolicy(asker.signal);
   refuseAny([
     ...extras.faults,
-    ...satTypeFaults(satType, read.terms, allowedSatributes),
+    ...rareSatsFaults(satType, read.terms, allowedSatributes),
     ...satributeFaults(allowedSatributes, read.terms),
     ...feeFaults(read.terms, policy),
     ...burnFaults(read.terms, policy),
@@ -225,9 +230,13 @@ async function wantedOrder(
   { read, extras, policy, satType, reservingClient, ...asked }: AskedOrder,
   asker: Asker,
 ): Promise<WantedOrder> {
-  const stocked = satType === null ? null : await stockedOrder(deps, satType, asked.terms, asker);
-  const { terms, fee: rareSatsFee } = stocked ?? { terms: asked.terms, fee: 0n };
-  const quote = quoted(terms, { ...pricesOf('direct', prices), rareSatsFee });
+  const stocked =
+    satType === null
+      ? null
+      : await offerSat({ ...deps, inventory: deps.inventory ?? null }, satType, asked.terms, asker);
+  const offered = stocked === null ? null : unlessFaulty(stocked);
+  const { terms, fee: rareSatsFee } = offered ?? { terms: asked.terms, fee: 0n };
+  const quote = unlessFaulty(quoted(terms, { ...pricesOf('direct', prices), rareSatsFee }));
   if (quote.layout.reveals.length > revealsMax)
     throw refuseFaults([
       {
@@ -239,7 +248,7 @@ async function wantedOrder(
     ...asked,
     terms,
     layout: quote.layout,
-    stocked: stocked === null ? null : { sat: stocked.sat, ofType: stocked.ofType, client: reservingClient },
+    stocked: offered === null ? null : { sat: offered.sat, ofType: offered.ofType, client: reservingClient },
     request: {
       ...extras.request(quote.postage, terms.files.length),
       payToAnchor: terms.burn,

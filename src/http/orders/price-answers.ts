@@ -1,8 +1,7 @@
 import type { Static } from 'typebox';
 import { virtualSize } from '#kernel/bitcoin/transaction-size.ts';
 import type { OrderQuote } from '#orders/inscribing/quote-order.ts';
-import type { FeeWarnings } from '#orders/pricing/fee-faults.ts';
-import type { Saving } from '#orders/pricing/savings.ts';
+import type { PricePlan } from '#orders/pricing/price-order.ts';
 import type { legacyAnswer, priceAnswer } from './price.schemas.ts';
 
 type PriceAnswer = Static<typeof priceAnswer>;
@@ -40,16 +39,10 @@ export function priceOf(quote: OrderQuote, additionalFee: bigint): PriceAnswer {
   };
 }
 
-/**
- * What a price consists of, what one should know of it, and how it could be lower.
- *
- * @param refused why an order would be refused, though it has a price: by the codes of warnings
- */
+/** Transactions of a price, warnings, and how it could be lower. */
 export function planOf(
   quote: OrderQuote,
-  savings: readonly Saving[],
-  notCompressed: number,
-  refused: FeeWarnings,
+  { savings, notCompressed, refused }: PricePlan,
 ): Pick<PriceAnswer, 'amountPerFile' | 'transactions' | 'warnings' | 'savings'> {
   const warnings = quote.warnings.map((warning) => ({ ...warning }) as { code: string; message: string });
   for (const [code, faults] of Object.entries(refused)) {

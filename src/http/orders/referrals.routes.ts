@@ -7,7 +7,7 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import { type ReferralRequest, readReferralRequest } from '#orders/referrals/read-referral.ts';
 import { answerOnce, onceHeaders } from './answer-once.ts';
-import { refuseFaults } from './prices.ts';
+import { refuseFaults } from './refuse-faults.ts';
 
 /** Longer texts are no addresses. */
 const charsMax = 200;

@@ -13,7 +13,7 @@ import type { RequestFault } from '#orders/reading/request-values.ts';
 
 /**
  * Faults of the inscriptions that an order names: an unknown delegate would show nothing, for ever, and a parent that
- * nobody can spend never comes. Throws `inscription_not_indexed` if the index is behind: it may know them later.
+ * cannot be spent never comes. Throws `inscription_not_indexed` if the index is behind: it may know them later.
  *
  * @param pool of the index
  */
@@ -71,7 +71,7 @@ async function severalFaults(client: pg.ClientBase): Promise<RequestFault[]> {
 
 const opReturn = 0x6a;
 
-/** The reason why nobody can send an inscription to a deposit; null if somebody may. */
+/** The reason why an inscription cannot be sent to a deposit; null if it can. */
 function lostWords(location: Location | undefined): string | null {
   if (location?.script?.[0] === opReturn) return 'is burned: it cannot be sent to a deposit address';
   if (location?.place === 'lost' || location?.place === 'unbound')

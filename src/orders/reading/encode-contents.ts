@@ -5,8 +5,8 @@ import { compressed } from './compress-content.ts';
 import { type Base64Content, decodeBase64 } from './data-url.ts';
 import { metadataCbor } from './metadata-cbor.ts';
 import type { ReadFile } from './read-files.ts';
-import type { FaultyOrder, ReadOrder } from './read-order.ts';
-import { RequestValues } from './request-values.ts';
+import type { ReadOrder } from './read-order.ts';
+import { type Faulty, RequestValues } from './request-values.ts';
 
 /** An order whose contents are as they will be inscribed, as far as the request has them. */
 export interface EncodedOrder {
@@ -36,7 +36,7 @@ const pieceBytes = 256 * 1024;
 export async function encodeContents(
   { terms, files, compress }: ReadOrder,
   options: EncodeOptions,
-): Promise<EncodedOrder | FaultyOrder> {
+): Promise<EncodedOrder | Faulty> {
   const values = new RequestValues();
   const compression = new Compression(compress, options.compressMax);
   const encoded: FileTerms[] = [];

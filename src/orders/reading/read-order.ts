@@ -10,7 +10,8 @@ import {
   type ParentTerms,
 } from '#orders/inscribing/order-terms.ts';
 import { type ReadFile, readFiles } from './read-files.ts';
-import { type RequestFault, RequestValues } from './request-values.ts';
+import { commonSats } from './read-rare-sats.ts';
+import { type Faulty, RequestValues } from './request-values.ts';
 
 export interface ReadOptions {
   readonly network: NetworkParameters;
@@ -38,19 +39,14 @@ export interface ReadOrder {
   readonly compress: boolean;
 }
 
-export interface FaultyOrder {
-  readonly kind: 'faulty';
-  readonly faults: readonly RequestFault[];
-}
-
-/** An address is not known yet: as long as the longest that there is. */
-const unknownReceiver = Uint8Array.of(0x51, 0x20, ...new Uint8Array(32));
+/** P2TR, the longest of the addresses that people use, if the receiver is not known yet. */
+export const unknownReceiver = Uint8Array.of(0x51, 0x20, ...new Uint8Array(32));
 
 /**
  * Reads the body of an order, or the `order` of a price: fields as the public interface names them, numbers as numbers
  * or texts, unknown fields ignored. Total: any value gives an order or its faults.
  */
-export function readOrderRequest(body: unknown, options: ReadOptions): ReadOrder | FaultyOrder {
+export function readOrderRequest(body: unknown, options: ReadOptions): ReadOrder | Faulty {
   const values = new RequestValues();
   const order = values.object(body, 'order') ?? {};
   const isPrice = options.purpose === 'price';
@@ -81,7 +77,7 @@ export function readOrderRequest(body: unknown, options: ReadOptions): ReadOrder
     kind: 'read',
     terms,
     files,
-    rareSats: values.text(order['rareSats'], 'rareSats') ?? 'random',
+    rareSats: values.text(order['rareSats'], 'rareSats') ?? commonSats,
     referral,
     inscriptionIdPrefix: readPrefix(values, order['inscriptionIdPrefix']),
     compress: values.boolean(order['compress'], 'compress'),
@@ -93,7 +89,7 @@ export function readOrderRequest(body: unknown, options: ReadOptions): ReadOrder
 
 /** What the values of an order make impossible together, unless that comes from a value that is no value. */
 function addTermFaults(values: RequestValues, terms: OrderTerms): void {
-  const named = values.faults.map(({ parameter }) => parameter.split(/[.[]/u, 1)[0]);
+  const named = values.faults.map(({ parameter }) => parameter?.split(/[.[]/u, 1)[0]);
   for (const { code, reason } of termFaults(terms)) {
     if (values.isFull) return;
     const parameter = parameterOf[code] ?? 'files';

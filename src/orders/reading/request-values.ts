@@ -4,8 +4,14 @@ import type { RequestText } from './data-url.ts';
 /** One fault of a request, for people. */
 export interface RequestFault {
   readonly message: string;
-  /** The field at fault, as `files[2].name`. */
-  readonly parameter: string;
+  /** The field at fault, as `files[2].name`; absent: no single field. */
+  readonly parameter?: string;
+}
+
+/** Refuses a request, with all that is wrong with it: at least one fault. */
+export interface Faulty {
+  readonly kind: 'faulty';
+  readonly faults: readonly RequestFault[];
 }
 
 /** Faults of a request beyond these are not told. */

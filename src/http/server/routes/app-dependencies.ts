@@ -4,7 +4,6 @@ import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fasti
 import type pg from 'pg';
 import type { SearchAccess } from '#accounts/search-access.ts';
 import type { StoredEventKind } from '#chain/events/stored-event-kind.ts';
-import type { PriceSettings } from '#http/orders/prices.ts';
 import type { BodyRoom } from '#http/server/budgets/body-room.ts';
 import type { Budgets } from '#http/server/budgets/budget-bounds.ts';
 import type { ContentReads } from '#http/server/budgets/content-reads.ts';
@@ -17,6 +16,7 @@ import type { SearchService } from '#kernel/contracts/search-service.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
 import type { CustomerOrders } from '#orders/customers/customer-orders.ts';
+import type { PriceSettings } from '#orders/pricing/prices.ts';
 import type { SatTracer } from '#sat-ranges/sat-tracer.ts';
 import type { UtxoReader } from '#utxos/utxo-reader.ts';
 

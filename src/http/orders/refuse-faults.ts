@@ -1,0 +1,18 @@
+import { InvalidRequest } from '#http/server/requests/validation.ts';
+import { type Faulty, faultsMax, type RequestFault } from '#orders/reading/request-values.ts';
+
+/** The faults of a request, at least one, as its error. */
+export function refuseFaults(faults: readonly RequestFault[]): InvalidRequest {
+  const [first, ...others] = faults.slice(0, faultsMax);
+  return new InvalidRequest([first ?? { message: 'the request is not valid' }, ...others]);
+}
+
+/** The answer of a rule of orders. Throws `request_invalid` with its faults if it is faulty. */
+export function unlessFaulty<Given extends { readonly kind: string }>(
+  given: Given | Faulty,
+): Exclude<Given, Faulty> {
+  if (isFaulty(given)) throw refuseFaults(given.faults);
+  return given as Exclude<Given, Faulty>;
+}
+
+const isFaulty = (given: { readonly kind: string }): given is Faulty => given.kind === 'faulty';

@@ -1,0 +1,87 @@
+import { nextTurn } from '#kernel/concurrency/turns.ts';
+import type { Asker } from '#kernel/contracts/asker.ts';
+import type { SearchService } from '#kernel/contracts/search-service.ts';
+import type { NetworkParameters } from '#kernel/primitives/network.ts';
+import type { OrderQuote } from '#orders/inscribing/quote-order.ts';
+import { encodeContents } from '#orders/reading/encode-contents.ts';
+import { type PriceBody, readPriceBody, readPriceQuery } from '#orders/reading/read-price.ts';
+import type { Faulty } from '#orders/reading/request-values.ts';
+import type { NodePolicy } from '#orders/sending/node-policy.store.ts';
+import { type FeeWarnings, feeWarnings } from './fee-faults.ts';
+import { type PriceSettings, pricesOf, quoted } from './prices.ts';
+import { type Saving, savingsOf } from './savings.ts';
+import { priceSats, type Stock } from './stocked-sats.ts';
+
+export interface PricingParts extends Stock {
+  readonly network: NetworkParameters;
+  readonly settings: PriceSettings;
+  readonly search: Pick<SearchService, 'hashes'>;
+  /** Fees that the node takes; null: unknown. */
+  readonly nodePolicy: (signal: AbortSignal) => Promise<NodePolicy | null>;
+}
+
+/** The price of an order, to the sat. */
+export interface PricedOrder {
+  readonly kind: 'priced';
+  readonly quote: OrderQuote;
+  /** For a file. */
+  readonly additionalFee: bigint;
+}
+
+/** Savings and refusals, which a plan shows beside the transactions. */
+export interface PricePlan {
+  readonly savings: readonly Saving[];
+  /** Files that `compress` asks for and that are counted as they are. */
+  readonly notCompressed: number;
+  /** Faults for which the order would be refused. */
+  readonly refused: FeeWarnings;
+}
+
+/** Bodies that are compressed to know their price: brotli takes about a second a megabyte. */
+const compressMax = 300_000;
+
+/** Prices an order; with `isPlanned` its plan, too. Throws the reason of the asker's signal, `overloaded` and `orders_off`. */
+export async function priceOrder(
+  parts: PricingParts,
+  body: PriceBody,
+  isPlanned: boolean,
+  asker: Asker,
+): Promise<(PricedOrder & { readonly plan: PricePlan | null }) | Faulty> {
+  const { network, settings, search, nodePolicy } = parts;
+  await nextTurn(asker.client);
+  const read = readPriceBody(body, { network, nonStandard: settings.nonStandard });
+  if (read.kind === 'faulty') return read;
+  const encoding = { bodies: 'lengths', compressMax, asker } as const;
+  const encoded = await encodeContents(read, encoding);
+  if (encoded.kind === 'faulty') return encoded;
+  const sats = await priceSats(parts, read.rareSats, encoded.terms, asker);
+  if (sats.kind === 'faulty') return sats;
+  const { terms, rareSatsFee } = sats;
+  const prices = { ...pricesOf(terms.type, settings), rareSatsFee };
+  await nextTurn(asker.client);
+  const quote = quoted(terms, prices);
+  if (quote.kind === 'faulty') return quote;
+  const priced = { kind: 'priced', quote, additionalFee: terms.additionalFee } as const;
+  if (!isPlanned) return { ...priced, plan: null };
+  const savings = await savingsOf(quote, terms, prices, read, { search, asker, encoding });
+  const refused = feeWarnings(terms, await nodePolicy(asker.signal));
+  return { ...priced, plan: { savings, notCompressed: encoded.notCompressed, refused } };
+}
+
+/** Prices the text files of a query, as the legacy form names them. Throws `orders_off`. */
+export async function priceTextFiles(
+  parts: Pick<PricingParts, 'settings' | keyof Stock>,
+  query: Readonly<Record<string, unknown>>,
+  asker: Asker,
+): Promise<PricedOrder | Faulty> {
+  const asked = readPriceQuery(query);
+  if (asked.kind === 'faulty') return asked;
+  await nextTurn(asker.client);
+  const sats = await priceSats(parts, asked.rareSats, asked.terms, asker);
+  if (sats.kind === 'faulty') return sats;
+  const { terms, rareSatsFee } = sats;
+  const own = pricesOf(terms.type, parts.settings);
+  const quote = quoted(terms, { ...own, baseFee: asked.baseFee ?? own.baseFee, rareSatsFee });
+  if (quote.kind === 'faulty') return quote;
+  return { kind: 'priced', quote, additionalFee: terms.additionalFee };
+}

@@ -1,0 +1,45 @@
+import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
+import { type OrderPrices, type OrderQuote, quoteOrder } from '#orders/inscribing/quote-order.ts';
+import type { Faulty } from '#orders/reading/request-values.ts';
+
+/** The operator's prices of orders, in sats. */
+export interface PriceSettings {
+  /** A file of a managed order. */
+  readonly baseFee: number;
+  /** A file of a direct order. */
+  readonly baseFeeDirect: number;
+  readonly sizeFeePercent: number;
+  readonly collectionServiceFee: number;
+  /** Share of the base fee that the referral of an order gets. */
+  readonly referralPercent: number;
+  /** Whether reveals that nodes do not relay can be mined. */
+  readonly nonStandard: boolean;
+}
+
+/** Prices of the public service, as far as it shows them. */
+export const defaultPriceSettings: PriceSettings = {
+  baseFee: 9000,
+  baseFeeDirect: 2000,
+  sizeFeePercent: 10,
+  collectionServiceFee: 0,
+  referralPercent: 15,
+  nonStandard: false,
+};
+
+/** The prices of a type of orders, without special sats and discounts. */
+export function pricesOf(type: OrderTerms['type'], settings: PriceSettings): OrderPrices {
+  return {
+    baseFee: BigInt(type === 'direct' ? settings.baseFeeDirect : settings.baseFee),
+    rareSatsFee: 0n,
+    collectionServiceFee: 0n,
+    price: 0n,
+    sizeFeePercent: settings.sizeFeePercent,
+    discounts: [],
+  };
+}
+
+/** The price of an order; faulty with the reason if its transactions cannot be made. */
+export function quoted(terms: OrderTerms, prices: OrderPrices): OrderQuote | Faulty {
+  const quote = quoteOrder(terms, prices);
+  return quote.kind === 'quote' ? quote : { kind: 'faulty', faults: [{ message: quote.reason }] };
+}

@@ -1,0 +1,99 @@
+import type { NetworkParameters } from '#kernel/primitives/network.ts';
+import { type FileTerms, type OrderTerms, orderBounds } from '#orders/inscribing/order-terms.ts';
+import { type ReadOrder, readBatchMode, readOrderRequest, unknownReceiver } from './read-order.ts';
+import { commonSats } from './read-rare-sats.ts';
+import { type Faulty, RequestValues } from './request-values.ts';
+
+/** The body of a price: an order, and its type. */
+export interface PriceBody {
+  readonly type?: unknown;
+  readonly order?: unknown;
+}
+
+/** Reads the body of a price. Total: any value gives an order or its faults. */
+export function readPriceBody(
+  { type: given, order }: PriceBody,
+  options: { readonly network: NetworkParameters; readonly nonStandard: boolean },
+): ReadOrder | Faulty {
+  const type = readType(given);
+  return typeof type === 'string' ? readOrderRequest(order, { ...options, type, purpose: 'price' }) : type;
+}
+
+/** Types of the public interface that are not orders of files. */
+const notOffered: ReadonlySet<unknown> = new Set(['rune-etch', 'rune-mint']);
+
+/** The type of an order: managed where it names none. */
+function readType(given: unknown): OrderTerms['type'] | Faulty {
+  if (notOffered.has(given))
+    return {
+      kind: 'faulty',
+      faults: [{ message: `type ${String(given)} is not offered`, parameter: 'type' }],
+    };
+  const values = new RequestValues();
+  const type = values.choice(given, 'type', ['bulk', 'direct'], 'bulk');
+  return values.faults.length > 0 ? { kind: 'faulty', faults: values.faults } : type;
+}
+
+/** An order of text files of equal sizes, as the legacy form of a price names it. */
+export interface ReadPriceQuery {
+  readonly kind: 'read';
+  readonly terms: OrderTerms;
+  readonly rareSats: string;
+  /** Replaces the base fee of the service; null: it does not. */
+  readonly baseFee: bigint | null;
+}
+
+/** A whole bitcoin: more is a mistake. */
+const baseFeeMax = 100_000_000n;
+
+/** Reads the legacy form of a price. Total: any query gives an order or its faults. */
+export function readPriceQuery(query: Readonly<Record<string, unknown>>): ReadPriceQuery | Faulty {
+  const type = readType(query['type']);
+  if (typeof type !== 'string') return type;
+  const values = new RequestValues();
+  const files = readSizes(values, query);
+  const postage = values.whole(query['postage'], 'postage');
+  const isLow = values.boolean(query['lowPostage'], 'lowPostage') && postage === null;
+  const terms: OrderTerms = {
+    type,
+    files,
+    receivers: [unknownReceiver],
+    postage: isLow ? 'least' : (postage ?? orderBounds.postageDefault),
+    feeRate: values.thousandths(query['fee'], 'fee') ?? orderBounds.feeRateDefault,
+    batchMode: readBatchMode(values, query['batchMode']),
+    parents: [],
+    burn: false,
+    uncurse: false,
+    additionalFee: values.whole(query['additionalFee'], 'additionalFee') ?? 0n,
+    nonStandard: false,
+    inventory: null,
+  };
+  const rareSats = values.text(query['rareSats'], 'rareSats') ?? commonSats;
+  const baseFee = values.whole(query['baseFee'], 'baseFee');
+  if (baseFee !== null && baseFee > baseFeeMax) values.fault('baseFee', `must be from 0 to ${baseFeeMax}`);
+  return values.faults.length > 0
+    ? { kind: 'faulty', faults: values.faults }
+    : { kind: 'read', terms, rareSats, baseFee };
+}
+
+function readSizes(values: RequestValues, query: Readonly<Record<string, unknown>>): FileTerms[] {
+  const size = values.whole(query['size'], 'size') ?? 0n;
+  values.required(query['size'], 'size');
+  const count = values.whole(query['count'], 'count') ?? 1n;
+  if (count >= 1n && count <= BigInt(orderBounds.files)) return textFiles(size, Number(count));
+  values.fault('count', `must be from 1 to ${orderBounds.files}`);
+  return [];
+}
+
+function textFiles(size: bigint, count: number): FileTerms[] {
+  const each = Number(size / BigInt(count));
+  const more = Number(size % BigInt(count));
+  return Array.from({ length: count }, (_, index) => ({
+    contentType: 'text/plain;charset=utf-8',
+    body: index < more ? each + 1 : each,
+    contentEncoding: null,
+    metaprotocol: null,
+    metadata: null,
+    delegate: null,
+  }));
+}

@@ -1,0 +1,55 @@
+import { postageMost } from '#inventory/inventory-standing.ts';
+import { type InventoryType, inventoryTypeOf, inventoryTypes } from '#inventory/inventory-types.ts';
+import { inventoryFaults } from '#orders/inscribing/check-terms.ts';
+import { postageOf } from '#orders/inscribing/order-layout.ts';
+import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
+import type { Faulty, RequestFault } from './request-values.ts';
+
+const parameter = 'rareSats';
+
+/** Common sats, which every payment has: the value of `rareSats` that asks for none of the inventory. */
+export const commonSats = 'random';
+
+export interface RareSats {
+  readonly kind: 'read';
+  /** A type of the inventory; null: sats of the payment. */
+  readonly type: InventoryType | null;
+}
+
+/** Reads the type of sats that an order asks for. */
+export function readRareSats(rareSats: string): RareSats | Faulty {
+  if (rareSats === commonSats) return { kind: 'read', type: null };
+  const type = inventoryTypeOf(rareSats);
+  return type === null
+    ? rareSatsFault(`rareSats must be one of ${[commonSats, ...inventoryTypes].join(', ')}`)
+    : { kind: 'read', type };
+}
+
+/** The fault of an order that cannot have the sats that it asks for. */
+export const rareSatsFault = (message: string): Faulty => ({
+  kind: 'faulty',
+  faults: [{ message, parameter }],
+});
+
+/** Faults of an order that could not have a sat of the inventory whatever there is. */
+export function rareSatsFaults(
+  type: InventoryType | null,
+  terms: OrderTerms,
+  allowed: readonly string[] | null,
+): RequestFault[] {
+  if (type === null) return [];
+  const faults: RequestFault[] = [...inventoryFaults(terms)].map(({ reason }) => ({
+    message: reason,
+    parameter,
+  }));
+  const postage = postageOf(terms);
+  // all its sats are the operator's special ones, and one is paid for
+  if (postage > postageMost)
+    faults.push({
+      message: `postage is at most ${postageMost} sats with rareSats, not ${postage}.`,
+      parameter: 'postage',
+    });
+  if (allowed === null) return faults;
+  const message = 'rareSats is not possible with allowedSatributes: those are sats of the payment.';
+  return [...faults, { message, parameter }];
+}
