@@ -6,6 +6,7 @@ import type { SatOutputs } from '#indexer/ledger/sats/sat-outputs.ts';
 import { type BlockRows, SatState, type SatTotals } from '#indexer/ledger/sats/sat-state.ts';
 import type { ParsedBlock } from '#indexer/workers/parse-pool.ts';
 import type { CopyEncoder } from '#kernel/pg/copy-binary.ts';
+import { int4Array } from '#kernel/pg/int4-array.ts';
 import { type Height, maxHeight } from '#kernel/primitives/height.ts';
 import type {
   DerivedBlock,
@@ -16,11 +17,10 @@ import type {
 } from '../derived-table.ts';
 import { type AppliedSats, inscribedSats, lostRangesOf, satBlockOf } from './applied-sats.ts';
 import { compareSats } from './compare-sats.ts';
-import { deleteSpent } from './delete-spent.ts';
 import { encodeHeld, encodeRanges, packOutpoints, packOutputs } from './sat-encoding.ts';
 import { ensureOutpointIndex } from './sat-indexes.ts';
 import { SatMemory } from './sat-memory.ts';
-import { askRanges, readSatTotals, recallSpent } from './sat-question.ts';
+import { askRanges, outpointColumns, readSatTotals, recallSpent } from './sat-question.ts';
 
 const hashLength = 32;
 
@@ -288,4 +288,25 @@ function outpointsOf(blocks: readonly ParsedBlock[]): number {
       sum + columns.inputValue.length + (flow?.value.length ?? 0) + (flow?.txFirstOutput[1] ?? 0),
     0,
   );
+}
+
+/**
+ * Deletes the rows of outputs of earlier batches that a batch spends, in one statement: a twin of a coinbase has its
+ * outpoint, and another height.
+ */
+async function deleteSpent(tx: pg.ClientBase, outputs: SatOutputs, rows: readonly number[]): Promise<void> {
+  if (rows.length === 0) return;
+  const { txids, vouts } = outpointColumns(outputs, rows);
+  const heights = int4Array(rows.map((row) => outputs.heightOf(row)));
+  const { rowCount } = await tx.query(
+    `DELETE FROM chain.sat_ranges r
+     USING (
+       SELECT substring($1::bytea FROM (place::integer - 1) * ${hashLength} + 1 FOR ${hashLength}) AS txid, vout, height
+       FROM unnest($2::integer[], $3::integer[]) WITH ORDINALITY AS given(vout, height, place)
+     ) AS gone
+     WHERE chain.hash64(r.txid, r.vout) = chain.hash64(gone.txid, gone.vout)
+       AND r.txid = gone.txid AND r.vout = gone.vout AND r.height = gone.height`,
+    [txids, vouts, heights],
+  );
+  assert(rowCount === rows.length, 'an output that is spent has its ranges');
 }

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { SpentOutput } from '#indexer/mempool/pending/pending-runes.ts';
 import type { SpentCoin } from '#indexer/mempool/pending/transaction-batch.ts';
 import type { CallOptions, NodeRpc } from '#kernel/contracts/node.ts';
@@ -5,7 +6,6 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { type BlockHashHex, parseTxid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import { isSats, type Sats } from '#kernel/primitives/sats.ts';
-import { inTurns } from './in-turns.ts';
 import { type HashKey, hashKey, hashOfKey, type MempoolSnapshot } from './membership.ts';
 
 /** Calls to a node, with batch requests where the node offers them. */
@@ -317,4 +317,12 @@ function satsOf(coins: unknown): Sats {
   const sats = Math.round(Number(coins) * 1e8);
   if (!isSats(sats)) throw invalid();
   return sats;
+}
+
+/** Runs a step for each index below a count, and yields to other tasks after every `atOnce` steps. */
+async function inTurns(count: number, atOnce: number, each: (index: number) => void): Promise<void> {
+  for (let index = 0; index < count; index++) {
+    each(index);
+    if (index % atOnce === atOnce - 1) await nextTurn();
+  }
 }
