@@ -3,10 +3,9 @@ import { Inventory, type InventoryParts, requireOwn } from '#inventory/inventory
 import { defaultBaseFees, parseBaseFees } from '#inventory/inventory-types.ts';
 import { ownScriptsOf } from '#inventory/own-scripts.ts';
 import { nextTurn } from '#kernel/concurrency/turns.ts';
-import type { Asker } from '#kernel/contracts/asker.ts';
+import { type Asker, ownAsker } from '#kernel/contracts/asker.ts';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { ownAsker } from '#kernel/own-asker.ts';
 import { createPool } from '#kernel/pg/pool.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 import type { CommandContext } from '#src/app/command-context.ts';

@@ -7,8 +7,7 @@ import { type ContentReads, contentsBusy } from '#http/server/budgets/content-re
 import { limits } from '#http/server/limits.ts';
 import type { EncodingName } from '#indexer/parse/content-decoding.ts';
 import { FairGate } from '#kernel/concurrency/fair-gate.ts';
-import type { Asker } from '#kernel/contracts/asker.ts';
-import { ownAsker } from '#kernel/own-asker.ts';
+import { type Asker, ownAsker } from '#kernel/contracts/asker.ts';
 import type { QueueState } from '#kernel/reports/metrics.ts';
 import { drawnPixelsMax } from './drawing.ts';
 import type { ThumbnailDrawer } from './thumbnail-drawer.ts';

@@ -9,3 +9,9 @@ export interface Asker {
   /** Calls `free` once the answer is out or given up; at once if it is already. */
   readonly whenOut: (free: () => void) => void;
 }
+
+/** Work of the program's own, which answers no request: nothing is held for its answer. */
+export function ownAsker(client: string, signal: AbortSignal = new AbortController().signal): Asker {
+  const atOnce = (free: () => void): void => free();
+  return { client, signal, whenMade: atOnce, whenOut: atOnce };
+}

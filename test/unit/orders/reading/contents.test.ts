@@ -2,7 +2,7 @@ import { brotliDecompressSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { cborToJson } from '#indexer/parse/cbor/cbor-json.ts';
-import { ownAsker } from '#kernel/own-asker.ts';
+import { ownAsker } from '#kernel/contracts/asker.ts';
 import { compressed } from '#orders/reading/compress-content.ts';
 import { decodeBase64, readDataUrl } from '#orders/reading/data-url.ts';
 import { contentTypeOf, fileExtensions } from '#orders/reading/file-types.ts';
