@@ -1,7 +1,8 @@
-import { rename } from 'node:fs/promises';
+import { rename, stat, statfs } from 'node:fs/promises';
+import { totalmem } from 'node:os';
 import { join } from 'node:path';
+import { constrainedMemory } from 'node:process';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { memoryBytes, sharedMemoryBytes } from './machine.ts';
 import { makePassword, passwordFile, superuser } from './roles.ts';
 import { runAs } from './server-account.ts';
 import type { ServerPlace } from './server-place.ts';
@@ -75,4 +76,24 @@ export function startFailed(what: string, output: string, place: ServerPlace): A
   const tail = output.trim().split('\n').slice(-12).join('\n');
   const log = join(place.home, logFile);
   return new AppError('postgres_start_failed', `${what} (log: ${log}):\n${tail}`, { log });
+}
+
+/** f_type of a tmpfs (man 2 statfs). */
+const tmpfsMagic = 0x01021994;
+const writableByAll = 0o002;
+
+/** Memory of the machine, or of the container where that is less. */
+function memoryBytes(): number {
+  const constrained = constrainedMemory();
+  return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
+}
+
+/** Free bytes of /dev/shm. 0: there is none, or the server's account cannot use it. */
+async function sharedMemoryBytes(): Promise<number> {
+  try {
+    const [{ mode }, { type, bavail, bsize }] = await Promise.all([stat('/dev/shm'), statfs('/dev/shm')]);
+    return type === tmpfsMagic && (mode & writableByAll) !== 0 ? bavail * bsize : 0;
+  } catch {
+    return 0;
+  }
 }
