@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type pg from 'pg';
+import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { encipherRoute } from '#indexer/runes/encipher.ts';
 import { restock } from '#inventory/restock.ts';
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
@@ -9,8 +11,12 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { isAdvisoryLockHeld } from '#kernel/pg/advisory-lock.ts';
 import { withCutConnection } from '#kernel/pg/cut-connection.ts';
 import { createPool } from '#kernel/pg/pool.ts';
+import { asBlockHash, displayHash } from '#kernel/primitives/hash.ts';
+import { asSats } from '#kernel/primitives/sats.ts';
 import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
+import { type KeepAuditingOptions, keepAuditing } from '#orders/audit/keep-auditing.ts';
 import type { BumpPolicy } from '#orders/bumping/bump-round.ts';
+import type { BumperParts } from '#orders/bumping/bumper.ts';
 import { orderKeys } from '#orders/creating/order-keys.ts';
 import { CustomerOrders } from '#orders/customers/customer-orders.ts';
 import { tellCustomer } from '#orders/customers/tell-customer.ts';
@@ -28,9 +34,9 @@ import type { CommandContext } from '#src/app/command-context.ts';
 import type { AnsweringDatabase, Database } from '#src/app/database/database.ts';
 import type { OperationsParts } from '#src/app/reports/operations.ts';
 import { openSatTracer } from '#src/app/sats/sat-tracer.ts';
+import { heldByOutputs, isFree } from '#utxos/held-by-outputs.ts';
 import { openPublicWallet, type PublicWallet } from '#wallet/public-wallet.ts';
 import { openSigner } from '#wallet/signer.ts';
-import { freeCoins } from './free-coins.ts';
 
 /** Connections for creations and reads of orders, which must not wait for searches. */
 const connectionsMax = 4;
@@ -195,4 +201,51 @@ async function awaitWallet({ readers }: Database, signal: AbortSignal): Promise<
     await sleep(walletLookMs, undefined, { signal }).catch(() => undefined);
   }
   return null;
+}
+
+/** Coins of which the index proves that they hold neither inscriptions nor runes. */
+export function freeCoins(pool: pg.Pool): BumperParts['freeCoins'] {
+  return async (coins) => {
+    if (coins.length === 0) return [];
+    const outputs = coins.map(({ txid, vout, value, script, height, hash }) => ({
+      txid,
+      vout,
+      value: asSats(value),
+      script,
+      height,
+      blockHash: displayHash(asBlockHash(hash)),
+      blockTime: 0,
+    }));
+    const holdings = await withSnapshot(pool, (snapshot) => heldByOutputs(snapshot, outputs), null);
+    return coins.filter((_, place) => {
+      const held = holdings[place];
+      return held !== undefined && isFree(held);
+    });
+  };
+}
+
+/** Audits orders for the life of the process, where it brings them on. */
+export function startAudits(
+  { config, health, lifecycle, logger }: CommandContext,
+  database: Database,
+  node: NodeRpc,
+): void {
+  if (lifecycle.signal.aborted || config.walletSeedFile === undefined) return;
+  const log = logger.child({ part: 'audit' });
+  const onAudit: KeepAuditingOptions['onAudit'] = (audit) => {
+    if (audit === null || audit.differing === 0) {
+      health.report('audit', null);
+      return;
+    }
+    const { orders, differing } = audit;
+    const message = `${differing} of ${orders} orders differ from the chain: satscribe audit names them.`;
+    health.report('audit', new AppError('audit_differs', message));
+  };
+  lifecycle
+    .run('audit', (signal) => keepAuditing({ url: database.url, node, signal, log, onAudit }))
+    .catch((error: unknown) => {
+      // orders are brought on without it; its age tells
+      if (!(error instanceof AppError)) lifecycle.fail(error);
+      else log.error({ code: error.code, err: error }, 'orders are no longer audited');
+    });
 }

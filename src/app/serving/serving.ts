@@ -1,4 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { existingHome } from '#embedded-postgres/server-place.ts';
+import { readStanding, type Standing } from '#http/operations/chain-lag.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { ErrorCode } from '#kernel/errors/error-codes.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
@@ -12,18 +14,17 @@ import {
 } from '#src/app/database/database.ts';
 import { holdServiceLock } from '#src/app/database/service-lock.ts';
 import { indexBlocks } from '#src/app/indexing/index-blocks.ts';
-import { startAudits } from '#src/app/ordering/audit.ts';
-import { startFileSweeps, startOrders } from '#src/app/ordering/orders.ts';
+import { startAudits, startFileSweeps, startOrders } from '#src/app/ordering/orders.ts';
 import { startPayments } from '#src/app/ordering/payments.ts';
 import { startWebhooks } from '#src/app/ordering/webhooks.ts';
 import { announceWaiting, keepEnded, statusWriter } from '#src/app/reports/announce.ts';
+import type { OperationsParts } from '#src/app/reports/operations.ts';
 import { openOperations } from '#src/app/reports/operations.ts';
 import { checkDescriptor } from '#src/app/sats/inventory.ts';
 import { openSatributes, startProvenance } from '#src/app/sats/satributes.ts';
 import { startSearchSync } from '#src/app/searching/search.ts';
-import { openBlocks } from '#src/app/sources/block-folder.ts';
 import { linkNode, type NodeLink } from '#src/app/sources/node.ts';
-import { caughtUp } from './caught-up.ts';
+import { openBlocks } from '#src/app/sources/source.ts';
 import { type HttpParts, type Listening, serveHttp } from './http.ts';
 import { serveWhileWaiting } from './waiting.ts';
 
@@ -242,4 +243,35 @@ function checkNetwork(what: string, given: NetworkName, expected: NetworkName): 
     given,
     expected,
   });
+}
+
+const tipLookEveryMs = 100;
+
+/**
+ * Waits until the index is at the tip of its source, for at most `waitMs`; stops early where a problem keeps it from
+ * getting there. Reports from before this process began do not count.
+ */
+async function caughtUp(
+  { health, pool, startedAt }: OperationsParts,
+  waitMs: number,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const deadline = performance.now() + waitMs;
+  while (performance.now() < deadline && !signal.aborted) {
+    if (health.problems().length > 0) return false;
+    const standing = await readStanding(pool, null).catch(() => null);
+    const ageSeconds = (Date.now() - startedAt.getTime()) / 1000;
+    if (standing !== null && (standing.ageSeconds ?? ageSeconds) < ageSeconds) {
+      if (standing.status?.problem != null) return false;
+      if (isAtTip(standing)) return true;
+    }
+    await sleep(tipLookEveryMs, undefined, { signal }).catch(() => undefined);
+  }
+  return false;
+}
+
+function isAtTip({ tip, status }: Standing): boolean {
+  const sourceTip = status?.sourceTip ?? null;
+  if (sourceTip === null || tip === null) return false;
+  return Buffer.compare(tip.hash, sourceTip.hash) === 0;
 }

@@ -39,7 +39,7 @@ async function runIndex(context: CommandContext): Promise<void> {
   checkTrace(context.flags);
   const [{ openDatabase }, { openBlocks }] = await Promise.all([
     import('#src/app/database/database.ts'),
-    import('#src/app/sources/block-folder.ts'),
+    import('#src/app/sources/source.ts'),
   ]);
   const { blocksDir } = context.config;
   // first, so that no database is made for a folder without blocks
