@@ -56,8 +56,8 @@ export default {
     ),
     room(
       'commands',
-      '^src/(commands/|main|command-line|compiled-code|cli|config)',
-      '^src/(commands/|app/|accounts/|inventory/|wallet/|orders/|webhooks/|market/|chain/|kernel/|main|command-line|compiled-code|cli|config|version)',
+      '^src/(commands/|main|command-line|cli|config)',
+      '^src/(commands/|app/|accounts/|inventory/|wallet/|orders/|webhooks/|market/|chain/|kernel/|main|command-line|cli|config|version)',
     ),
     room('transaction', '^indexer/transaction/', '^(indexer/transaction|src/kernel)/'),
     room('runes', '^indexer/runes/', '^(indexer/runes|src/kernel)/'),
