@@ -47,24 +47,24 @@ export async function indexedReveals(
   return rows[0] ?? { count: 0, height: null, tip: null };
 }
 
-/** Where the inscriptions of reveals lie that other transactions are to burn. */
+/** Places of inscriptions that other transactions than their reveals are to burn. */
 export interface BurnedReveals {
-  /** How many lie in an OP_RETURN output of their burns, and the height of the last one; null: none does. */
+  /** The number of those in an OP_RETURN output of their burns, and the height of the last one; null: there is none. */
   readonly count: number;
   readonly height: Height | null;
-  /** How many something else than their burns has moved. */
+  /** The number of those that another transaction than their burn has moved. */
   readonly taken: number;
   /** The index's tip. */
   readonly tip: Height | null;
 }
 
-/** Where the inscriptions of these reveals lie, by the burns that are to move them. */
+/** Counts the inscriptions of these reveals by what has moved them: one of these burns, or something else. */
 export async function burnedReveals(
   client: ClientBase,
   reveals: readonly Txid[],
   burns: readonly Txid[],
 ): Promise<BurnedReveals> {
-  // 6a is OP_RETURN. Without a txid it lies in the output where its reveal put it
+  // 6a is OP_RETURN. A location without a txid is an output of the reveal
   const { rows } = await client.query<BurnedReveals>(
     `SELECT count(*) FILTER (WHERE is_burned) AS count, max(height) FILTER (WHERE is_burned) AS height,
             count(*) FILTER (WHERE NOT is_burned AND (place <> 0 OR txid IS NOT NULL)) AS taken,
@@ -74,17 +74,17 @@ export async function burnedReveals(
               CROSS JOIN LATERAL (
                 SELECT height, place, txid, script FROM chain.locations AS l WHERE l.key = i.key
                  ORDER BY l.height DESC, l.step DESC LIMIT 1) AS last
-              WHERE i.txid = ANY($1)) AS lying`,
+              WHERE i.txid = ANY($1)) AS found`,
     [bytesOf(reveals), bytesOf(burns)],
   );
   return rows[0] ?? { count: 0, height: null, taken: 0, tip: null };
 }
 
-/** Where a transaction put an inscription. */
+/** The place that a transaction gave to an inscription. */
 export interface RevealedPlace {
-  /** Of the transaction that put it there, in internal order. */
+  /** The transaction that put it there, in internal order. */
   readonly txid: Txid;
-  /** Of the inscription, in its reveal. */
+  /** The place of the inscription among those of its reveal. */
   readonly index: number;
   /** Null: in none of its outputs. */
   readonly vout: number | null;
@@ -93,7 +93,7 @@ export interface RevealedPlace {
   readonly script: string | null;
 }
 
-/** Where the inscriptions of these reveals lay first. */
+/** The first places of the inscriptions of these reveals. */
 export async function placesOfReveals(
   client: ClientBase,
   txids: readonly Uint8Array[],
@@ -110,7 +110,7 @@ export async function placesOfReveals(
   return rows;
 }
 
-/** Where transactions put the inscriptions of given reveals: those that they have moved. */
+/** The places that transactions gave to inscriptions of given reveals. Inscriptions that they did not move are absent. */
 export async function placesOfMoves(
   client: ClientBase,
   moves: readonly { readonly txid: Uint8Array; readonly reveal: Uint8Array }[],

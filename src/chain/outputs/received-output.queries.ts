@@ -23,15 +23,15 @@ export interface RuneAmount {
   readonly amount: U128;
 }
 
-/** What the index knows of an output that is to bring an inscription. */
+/** The facts that the index has about an output that is to bring an inscription. */
 export interface ReceivedInscription {
   /** It has the very block that the output is in. */
   readonly isIndexed: boolean;
   /** The expected inscription came with it, wherever it is now. */
   readonly isExpected: boolean;
-  /** The expected inscription still lies there. */
+  /** The expected inscription is still there. */
   readonly isThere: boolean;
-  /** An inscription lies there, the expected or another one, or a rune. */
+  /** An inscription is there, the expected or another one, or a rune. */
   readonly isHolding: boolean;
   /** Null: runes are unknown here. */
   readonly runes: readonly RuneAmount[] | null;
@@ -49,7 +49,7 @@ interface Row extends RunesRow {
   readonly has_inscription: boolean;
 }
 
-/** What the index knows of outputs, in their order, in one statement. Runes are those of unspent outputs. */
+/** Reads these facts about outputs, in their order, in one statement. Runes are those of unspent outputs. */
 export async function receivedInscriptions(
   client: Pool | ClientBase,
   outputs: readonly ExpectedOutput[],

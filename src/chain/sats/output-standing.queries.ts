@@ -7,7 +7,7 @@ import type { Height } from '#kernel/primitives/height.ts';
 import type { SatRange } from '#kernel/satributes/satribute.ts';
 import { unpackRanges } from '#kernel/sats/packed-ranges.ts';
 
-/** What the index says now of an output that a block had, and of transactions that may have spent it. */
+/** The state of an output that a block had, and of transactions that may have spent it. */
 export interface OutputStanding {
   readonly tip: Height | null;
   /** The sats of every unspent output are known (INDEX_SATS): not during their first load, nor without that index. */
@@ -16,7 +16,7 @@ export interface OutputStanding {
   readonly isRevealed: boolean;
   /** The block that had the output is part of the chain. */
   readonly hasBlock: boolean;
-  /** Of the output; null: it is spent, or in no block, or unknown. */
+  /** The sats of the output; null: it is spent, or in no block, or unknown. */
   readonly ranges: readonly SatRange[] | null;
 }
 
