@@ -35,7 +35,7 @@ export default {
     room('wallet', '^src/wallet/', '^src/(wallet|kernel)/'),
     room('orders', '^src/orders/', '^src/(orders|chain|inventory|wallet|payments|webhooks|outgoing|kernel)/'),
     room('webhooks', '^src/webhooks/', '^src/(webhooks|outgoing|kernel)/'),
-    room('market', '^src/market/', '^src/(market|outgoing|chain|kernel)/'),
+    room('market', '^src/market/', '^src/(market|orders|outgoing|chain|kernel)/'),
     {
       name: 'plans-of-orders-are-pure',
       comment: 'terms and prices to transactions: no IO, no clock, no keys, no configuration',

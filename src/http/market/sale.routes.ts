@@ -15,8 +15,8 @@ import { apiRoute } from '#http/server/routes/api-route.ts';
 import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { parseTxid } from '#kernel/primitives/hash.ts';
-import { ownTransactions } from '#market/sales/sale-context.store.ts';
 import { saleView } from '#market/sales/sale-view.ts';
+import { ownTransactions } from '#orders/order/own-transactions.queries.ts';
 import { salePage } from '#web/pages/sale.page.ts';
 
 const saleSchema = Type.Object({

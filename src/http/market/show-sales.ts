@@ -11,7 +11,8 @@ import { withCutConnection } from '#kernel/pg/cut-connection.ts';
 import { displayHash, parseTxid, type Txid } from '#kernel/primitives/hash.ts';
 import { parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
-import { ownTransactions, slugsOf } from '#market/sales/sale-context.store.ts';
+import { slugsOf } from '#market/sales/sale-context.store.ts';
+import { ownTransactions } from '#orders/order/own-transactions.queries.ts';
 
 /** A sale of a row, with the index of its event. */
 type IndexedSale = readonly [index: number, sale: SaleEvent];

@@ -56,16 +56,3 @@ export async function slugsOf(
       slug ?? (txid === null || index === null ? null : formatInscriptionId(txid, index)),
   );
 }
-
-/** Those of some transactions that orders of this service made: deliveries and returns are no sales. */
-export async function ownTransactions(
-  client: ClientBase | Pool,
-  txids: readonly Txid[],
-): Promise<readonly Txid[]> {
-  if (txids.length === 0) return [];
-  const { rows } = await client.query<{ txid: Txid }>(
-    'SELECT txid FROM service.order_transactions WHERE txid = ANY($1::bytea[])',
-    [txids.map((txid) => Buffer.from(txid))],
-  );
-  return rows.map(({ txid }) => txid);
-}

@@ -8,6 +8,7 @@ import {
   standingOf,
 } from '#market/collections/collection-standing.store.ts';
 import { type FoundCollection, isLongGallery, membersOf } from '#market/collections/market-slug.store.ts';
+import { isOwnTransaction } from '#orders/order/own-transactions.queries.ts';
 import { type SoldInBlock, salesIn } from './sale-places.ts';
 
 /** What is kept of all collections, in sales: 12 bytes each, 48 MB in all. */
@@ -118,8 +119,8 @@ function sizeOf({ blocks }: SaleList): number {
   return size;
 }
 
-/** Of a row `s` of chain.sales: no transaction of an order of this service made it. */
-export const isNotOurs = 'NOT EXISTS (SELECT FROM service.order_transactions o WHERE o.txid = s.txid)';
+/** SQL: no order of this service made the row `s` of chain.sales. Its deliveries and returns are not sales. */
+export const isNotOurs = `NOT ${isOwnTransaction('s.txid')}`;
 
 /**
  * Sums over rows `s` of chain.sales. As doubles: they are exact up to 2^53 sats, more than four times all sats that
