@@ -67,7 +67,13 @@ export interface CreationParts {
   readonly reservedMost: number;
 }
 
-/** What else the transaction of a creation stores. */
+/** An order that was stored, and its files as answers show them. */
+export interface MadeOrder {
+  readonly order: NewOrder;
+  readonly files: readonly object[];
+}
+
+/** Stores more in the transaction of a creation. */
 export type OnMade = (tx: pg.ClientBase, order: NewOrder, files: readonly object[]) => Promise<void>;
 
 /**
@@ -83,7 +89,7 @@ export async function createOrder(
   now: Date,
   onMade: OnMade | undefined,
   signal: AbortSignal | null,
-): Promise<{ order: NewOrder; files: readonly object[] }> {
+): Promise<MadeOrder> {
   const { pool, files, reservedMost } = parts;
   const keys = await requireOpen(parts, wanted, signal);
   // an order that its client does not learn of is not made

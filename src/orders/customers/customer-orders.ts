@@ -7,6 +7,7 @@ import { failpoint } from '#kernel/process/failpoint.ts';
 import {
   type CreationParts,
   createOrder,
+  type MadeOrder,
   type OnMade,
   type WantedOrder,
 } from '#orders/creating/create-order.ts';
@@ -20,7 +21,7 @@ import {
 } from '#orders/creating/idempotency.store.ts';
 import { StoredBytes } from '#orders/creating/stored-bytes.ts';
 import { findFile } from '#orders/files/file.store.ts';
-import { type NewOrder, type Order, readOrder, readOrderFiles } from '#orders/order/order.store.ts';
+import { type Order, readOrder, readOrderFiles } from '#orders/order/order.store.ts';
 import type { OrderState } from '#orders/order/order-machine.ts';
 import { type OrderTransaction, readTransactions } from '#orders/order/order-transactions.store.ts';
 import { askToCancel } from '#orders/order/order-wishes.store.ts';
@@ -96,11 +97,7 @@ export class CustomerOrders {
   }
 
   /** Stores a checked order; its address is read with the order. The signal ends it until it begins to write. */
-  async create(
-    wanted: WantedOrder,
-    onMade?: OnMade,
-    signal: AbortSignal | null = null,
-  ): Promise<{ order: NewOrder; files: readonly object[] }> {
+  async create(wanted: WantedOrder, onMade?: OnMade, signal: AbortSignal | null = null): Promise<MadeOrder> {
     return createOrder(this.#parts, wanted, new Date(), onMade, signal);
   }
 

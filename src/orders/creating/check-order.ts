@@ -1,0 +1,213 @@
+import type pg from 'pg';
+import type { InventoryType } from '#inventory/inventory-types.ts';
+import type { Asker } from '#kernel/contracts/asker.ts';
+import type { NetworkParameters } from '#kernel/primitives/network.ts';
+import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
+import type { FileTerms, OrderTerms } from '#orders/inscribing/order-terms.ts';
+import { burnFaults, feeFaults } from '#orders/pricing/fee-faults.ts';
+import { namedInscriptionFaults } from '#orders/pricing/named-inscriptions.ts';
+import type { PriceSettings } from '#orders/pricing/prices.ts';
+import { encodeContents } from '#orders/reading/encode-contents.ts';
+import { type OrderExtras, readExtras } from '#orders/reading/read-extras.ts';
+import type { ReadFile } from '#orders/reading/read-files.ts';
+import { type ReadOrder, readOrderRequest } from '#orders/reading/read-order.ts';
+import { commonSats, rareSatsFaults, readRareSats } from '#orders/reading/read-rare-sats.ts';
+import { satributeFaults } from '#orders/reading/read-satributes.ts';
+import type { Faulty, RequestFault } from '#orders/reading/request-values.ts';
+import type { NodePolicy } from '#orders/sending/node-policy.store.ts';
+import type { SentFile, WantedOrder } from './create-order.ts';
+import type { FetchedContents } from './fetch-contents.ts';
+
+/** Settings and look-ups of the service, which `CustomerOrders` has. */
+export interface OrderLookups {
+  /** Time of an order that names none. */
+  readonly timeoutMinutes: number;
+  /** The reason why nothing is sent to a URL; null: it may be. */
+  urlProblem(url: string): string | null;
+  /** Fees that the node takes; null: unknown. */
+  nodePolicy(signal: AbortSignal): Promise<NodePolicy | null>;
+  /** Whether an order may name a referral. */
+  isReferral(code: string, signal: AbortSignal): Promise<boolean>;
+  /** Contents at URLs. Throws the reason of the signal. */
+  fetch(files: readonly ReadFile[], signal: AbortSignal): Promise<FetchedContents>;
+}
+
+export interface CheckingParts {
+  readonly network: NetworkParameters;
+  readonly settings: PriceSettings;
+  /** Connections to the index. */
+  readonly pool: pg.Pool;
+  /** The definitions that are in force now. */
+  readonly satributes: () => SatributeBook;
+  readonly lookups: OrderLookups;
+  /** Takes a place of the orders that fetch files, until the answer is out. Throws if there is none. */
+  readonly takeFetchPlace: (asker: Asker) => void;
+}
+
+/** An order as it was sent. */
+export interface SentOrder {
+  readonly body: unknown;
+  /** Origin of the URLs of its files. */
+  readonly origin: string;
+  /** Client whose unpaid reservations count together. */
+  readonly reservingClient: string;
+}
+
+/** An order without faults of its own, whose contents are there. */
+export interface CheckedOrder {
+  readonly kind: 'checked';
+  /** The order without its quote. */
+  readonly order: Omit<WantedOrder, 'layout' | 'quote' | 'request' | 'stocked'>;
+  readonly read: ReadOrder;
+  readonly extras: OrderExtras;
+  readonly policy: NodePolicy | null;
+  /** The type of sats of the inventory that it wants; null: none. */
+  readonly satType: InventoryType | null;
+  readonly reservingClient: string;
+}
+
+/** Bodies that are compressed before an order is answered: a few hundred milliseconds of a thread. */
+const compressMax = 4_000_000;
+
+/** Minutes within which an order with a sat of the inventory must be paid: its sat is reserved for so long. */
+const reservedMinutes = 30;
+
+/**
+ * Checks a direct order and fetches its contents, before anything is quoted or stored. Throws `inscription_not_indexed`,
+ * `overloaded`, and the reason of the asker's signal.
+ */
+export async function checkOrder(
+  parts: CheckingParts,
+  sent: SentOrder,
+  asker: Asker,
+): Promise<CheckedOrder | Faulty> {
+  const described = describeOrder(parts, sent.body);
+  if (described.kind === 'faulty') return described;
+  const { read, extras, satType } = described;
+  const policy = await parts.lookups.nodePolicy(asker.signal);
+  const faults = await valueFaults(parts, described, policy, asker);
+  if (faults.length > 0) return { kind: 'faulty', faults };
+  const named = await namedInscriptionFaults(parts.pool, read.terms, asker);
+  if (named.length > 0) return { kind: 'faulty', faults: named };
+  const contents = await readContents(parts, read, asker);
+  if (contents.kind === 'faulty') return contents;
+  const { terms } = contents;
+  return {
+    kind: 'checked',
+    read,
+    extras,
+    policy,
+    satType,
+    order: {
+      terms,
+      files: read.files.map((file, index) => sentFile(file, terms.files[index])),
+      webhookUrl: extras.webhookUrl,
+      refundScript: extras.refundScript,
+      timeoutMinutes: extras.timeoutMinutes,
+      filesUrl: (key) => `${sent.origin}/files/${encodeURIComponent(key)}`,
+    },
+    reservingClient: sent.reservingClient,
+  };
+}
+
+/** An order as its body describes it. */
+interface DescribedOrder {
+  readonly kind: 'described';
+  readonly read: ReadOrder;
+  readonly extras: OrderExtras;
+  readonly satType: InventoryType | null;
+}
+
+function describeOrder(
+  { network, settings, satributes, lookups }: CheckingParts,
+  body: unknown,
+): DescribedOrder | Faulty {
+  const { nonStandard } = settings;
+  const read = readOrderRequest(body, { network, type: 'direct', nonStandard, purpose: 'order' });
+  const isReserving = read.kind === 'read' && read.rareSats !== commonSats;
+  const extras = readExtras(body, {
+    network,
+    satributes: satributes(),
+    timeoutMinutes: isReserving ? reservedMinutes : lookups.timeoutMinutes,
+    ...(isReserving ? { timeoutMostMinutes: reservedMinutes } : {}),
+    urlProblem: (url) => lookups.urlProblem(url),
+  });
+  if (read.kind === 'faulty') return { kind: 'faulty', faults: [...read.faults, ...extras.faults] };
+  const sats = readRareSats(read.rareSats);
+  return sats.kind === 'faulty' ? sats : { kind: 'described', read, extras, satType: sats.type };
+}
+
+/** Faults of the values of an order, together. */
+async function valueFaults(
+  { lookups }: CheckingParts,
+  { read, extras, satType }: DescribedOrder,
+  policy: NodePolicy | null,
+  asker: Asker,
+): Promise<readonly RequestFault[]> {
+  const { allowedSatributes } = extras.request(0n, 0);
+  return [
+    ...extras.faults,
+    ...rareSatsFaults(satType, read.terms, allowedSatributes),
+    ...satributeFaults(allowedSatributes, read.terms),
+    ...feeFaults(read.terms, policy),
+    ...burnFaults(read.terms, policy),
+    ...(await referralFaults(lookups, read, asker)),
+  ];
+}
+
+/** The fault of an unknown referral: its customer would pay for no one. */
+async function referralFaults(
+  lookups: OrderLookups,
+  { referral }: ReadOrder,
+  { signal }: Asker,
+): Promise<RequestFault[]> {
+  if (referral === null || (await lookups.isReferral(referral, signal))) return [];
+  const message = `The referral ${referral.slice(0, 64)} is not known: POST /referrals registers one.`;
+  return [{ message, parameter: 'referral' }];
+}
+
+/** The terms of an order with the bytes of all contents. */
+async function readContents(
+  { lookups, takeFetchPlace }: CheckingParts,
+  read: ReadOrder,
+  asker: Asker,
+): Promise<{ readonly kind: 'contents'; readonly terms: OrderTerms } | Faulty> {
+  if (read.files.some(isAtUrl)) takeFetchPlace(asker);
+  const fetched = await lookups.fetch(read.files, asker.signal);
+  if (fetched.faults.length > 0) return { kind: 'faulty', faults: fetched.faults };
+  const encoded = await encodeContents(read, { bodies: 'bytes', compressMax, asker });
+  return encoded.kind === 'faulty'
+    ? encoded
+    : { kind: 'contents', terms: withFetched(encoded.terms, fetched) };
+}
+
+const isAtUrl = ({ body, metadata }: ReadFile): boolean => body?.kind === 'url' || metadata?.kind === 'url';
+
+function withFetched(terms: OrderTerms, { bodies, metadata }: FetchedContents): OrderTerms {
+  if (bodies.size === 0 && metadata.size === 0) return terms;
+  const files = terms.files.map(
+    (file, index): FileTerms => ({
+      ...file,
+      body: bodies.get(index) ?? file.body,
+      metadata: metadata.get(index) ?? file.metadata,
+    }),
+  );
+  return { ...terms, files };
+}
+
+function sentFile({ name, terms }: ReadFile, made: FileTerms | undefined): SentFile | null {
+  const body = made?.body;
+  if (name === null || !(body instanceof Uint8Array)) return null;
+  return {
+    name,
+    content: body,
+    mediaType: terms.contentType ?? 'application/octet-stream',
+    shown: {
+      name,
+      size: body.length,
+      type: terms.contentType,
+      mimeType: terms.contentType,
+      metadataSize: made?.metadata instanceof Uint8Array ? made.metadata.length : null,
+    },
+  };
+}

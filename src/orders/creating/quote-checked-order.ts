@@ -1,0 +1,83 @@
+import type { Asker } from '#kernel/contracts/asker.ts';
+import type { OrderQuote } from '#orders/inscribing/quote-order.ts';
+import type { StoredQuote } from '#orders/order/order-request.ts';
+import { type PriceSettings, pricesOf, quoted } from '#orders/pricing/prices.ts';
+import { offerSat, type Stock } from '#orders/pricing/stocked-sats.ts';
+import type { ReadOrder } from '#orders/reading/read-order.ts';
+import type { Faulty } from '#orders/reading/request-values.ts';
+import { referralFee } from '#orders/referrals/referral-fee.ts';
+import type { CheckedOrder } from './check-order.ts';
+import type { WantedOrder } from './create-order.ts';
+
+export interface QuotingParts extends Stock {
+  readonly settings: PriceSettings;
+}
+
+/**
+ * Reveals of one order. 50 MB of files take 130. Each is an address to prove (3 ms) and a transaction to sign (16 ms);
+ * all other orders wait for that.
+ */
+const revealsMax = 150;
+
+/** Quotes a checked order, and offers it a sat of the inventory if it wants one. Throws `orders_off`. */
+export async function quoteCheckedOrder(
+  parts: QuotingParts,
+  { order, read, extras, policy, satType, reservingClient }: CheckedOrder,
+  asker: Asker,
+): Promise<{ readonly kind: 'wanted'; readonly wanted: WantedOrder } | Faulty> {
+  const { settings } = parts;
+  const offer = satType === null ? null : await offerSat(parts, satType, order.terms, asker);
+  if (offer?.kind === 'faulty') return offer;
+  const { terms, fee: rareSatsFee } = offer ?? { terms: order.terms, fee: 0n };
+  const quote = quoted(terms, { ...pricesOf('direct', settings), rareSatsFee });
+  if (quote.kind === 'faulty') return quote;
+  const reveals = quote.layout.reveals.length;
+  if (reveals > revealsMax) return tooManyReveals(reveals);
+  const wanted = {
+    ...order,
+    terms,
+    layout: quote.layout,
+    stocked: offer === null ? null : { sat: offer.sat, ofType: offer.ofType, client: reservingClient },
+    request: {
+      ...extras.request(quote.postage, terms.files.length),
+      payToAnchor: terms.burn,
+      inscriptionIdPrefix: read.inscriptionIdPrefix,
+      ...shownReferral(read),
+      // as it was sent: clients compare it with what they have
+      ...(satType === null ? {} : { rareSats: read.rareSats }),
+    },
+    quote: storedQuote(quote, { read, policy }, settings),
+  };
+  return { kind: 'wanted', wanted };
+}
+
+function tooManyReveals(reveals: number): Faulty {
+  const message = `The order takes ${reveals} reveals, and one order has at most ${revealsMax}: order its files in parts, or without uncurseIt.`;
+  return { kind: 'faulty', faults: [{ message, parameter: 'files' }] };
+}
+
+/** The referral and its fee as answers show them. */
+const shownReferral = ({ referral, terms }: ReadOrder) => ({
+  referral,
+  additionalFee: terms.additionalFee > 0n ? Number(terms.additionalFee) : null,
+});
+
+/** The quote as the order keeps it. */
+function storedQuote(
+  quote: OrderQuote,
+  { read, policy }: Pick<CheckedOrder, 'read' | 'policy'>,
+  settings: PriceSettings,
+): StoredQuote {
+  return {
+    chainFee: Number(quote.chainFee),
+    serviceFee: Number(quote.serviceFee),
+    baseFee: Number(quote.baseFee),
+    ...(quote.rareSatsFee === 0n ? {} : { rareSatsFee: Number(quote.rareSatsFee) }),
+    additionalFeeCharged: Number(quote.additionalFeeCharged),
+    postage: Number(quote.postage),
+    amount: Number(quote.amount),
+    ...(read.referral === null ? {} : { referralFee: referralFee(quote, settings) }),
+    // a customer who asks for less chooses to wait: only the rise of fees since then is the service's
+    ...(policy?.estimate == null ? {} : { feeEstimate: Number(policy.estimate) }),
+  };
+}
