@@ -43,6 +43,7 @@ export default {
       from: { path: '^src/orders/inscribing/' },
       to: { dependencyTypes: ['core'], pathNot: '^(node:)?(crypto|assert|buffer)(/strict)?$' },
     },
+    room('config', '^src/config/', '^src/(config|accounts|inventory|orders|kernel)/'),
     room('web', '^src/web/', '^src/(web|kernel)/'),
     room(
       'http',
@@ -52,12 +53,12 @@ export default {
     room(
       'app',
       '^src/app/',
-      '^(src/(app|http|chain|accounts|payments|sat-ranges|outgoing|utxos|inventory|wallet|orders|webhooks|market|node|embedded-postgres|kernel|config|version)|search|indexer)',
+      '^(src/(app|http|chain|accounts|payments|sat-ranges|outgoing|utxos|inventory|wallet|orders|webhooks|market|node|embedded-postgres|config|kernel)|search|indexer)',
     ),
     room(
       'commands',
-      '^src/(commands/|main|command-line|cli|config)',
-      '^src/(commands/|app/|accounts/|inventory/|wallet/|orders/|webhooks/|market/|chain/|kernel/|main|command-line|cli|config|version)',
+      '^src/(commands/|main|command-line|cli)',
+      '^src/(commands/|app/|accounts/|inventory/|wallet/|orders/|webhooks/|market/|chain/|config/|kernel/|main|command-line|cli)',
     ),
     room('transaction', '^indexer/transaction/', '^(indexer/transaction|src/kernel)/'),
     room('runes', '^indexer/runes/', '^(indexer/runes|src/kernel)/'),

@@ -1,13 +1,13 @@
 /**
- * Makes .env.example and the table of docs/configuration.md from src/config.ts; with --check only tests whether they
+ * Makes .env.example and the table of docs/configuration.md from src/config/config.ts; with --check only tests whether they
  * are up to date.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { type Setting, settings } from '#src/config.ts';
+import { type Setting, settings } from '#config/config.ts';
 
 const example = [
   '# Settings of Satscribe, with their defaults: copy to .env and change what you need. Flags go before the environment,',
-  '# the environment before this file. Made by `npm run env:example` from src/config.ts.',
+  '# the environment before this file. Made by `npm run env:example` from src/config/config.ts.',
   ...settings.map(
     (setting) =>
       `\n# ${setting.description}; ${setting.values}\n#${setting.variable}=${setting.default ?? ''}`,

@@ -5,11 +5,11 @@ import { pino } from 'pino';
 import { buildApp } from '#http/app.ts';
 import { documentOf } from '#http/reference/reference.routes.ts';
 import { networks } from '#kernel/primitives/network.ts';
+import { version } from '#kernel/process/version.ts';
 import { createHealth } from '#kernel/reports/health.ts';
 import { createMetrics } from '#kernel/reports/metrics.ts';
 import { createPostgresEngine } from '#search/postgres/postgres-engine.ts';
 import { createSearchService } from '#search/service/search-service.ts';
-import { version } from '#src/version.ts';
 
 const file = 'docs/openapi.json';
 

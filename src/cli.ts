@@ -19,8 +19,8 @@ import { webhooksCommand } from './commands/ordering/webhooks.ts';
 import { demoCommand } from './commands/serving/demo.ts';
 import { serveCommand } from './commands/serving/serve.ts';
 import { walletCommand } from './commands/wallet/wallet.ts';
-import type { SettingName } from './config.ts';
-import { version } from './version.ts';
+import type { SettingName } from './config/config.ts';
+import { version } from './kernel/process/version.ts';
 
 /** Exit codes. docs/configuration.md, "Exit codes". */
 export const exitCodes = {

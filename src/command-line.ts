@@ -4,7 +4,7 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { errorCodes } from '#kernel/errors/error-codes.ts';
 import { UsageError } from './app/command-context.ts';
 import { type CommandLine, exitCodes, parseCommandLine } from './cli.ts';
-import { type Config, loadConfig, processEnvironment } from './config.ts';
+import { type Config, loadConfig, processEnvironment } from './config/config.ts';
 import {
   allFailpoints,
   armFailpoint,

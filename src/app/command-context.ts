@@ -1,9 +1,9 @@
+import type { Config, SettingName } from '#config/config.ts';
 import type { Lifecycle } from '#kernel/process/lifecycle.ts';
 import type { Health } from '#kernel/reports/health.ts';
 import type { Logger } from '#kernel/reports/logger.ts';
-import type { Config, SettingName } from '#src/config.ts';
 
-/** A flag of a command: for a setting (config.ts), or for the command alone. */
+/** A flag of a command: for a setting (src/config), or for the command alone. */
 export interface CommandFlag {
   readonly name: string;
   /** The placeholder of its value in the help; null: it takes no value, and is `true` when given. */

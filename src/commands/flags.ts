@@ -1,8 +1,8 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { type SettingName, settings } from '#config/config.ts';
 import { type Height, maxHeight, parseHeight } from '#kernel/primitives/height.ts';
 import { type CommandFlag, UsageError } from '#src/app/command-context.ts';
-import { type SettingName, settings } from '#src/config.ts';
 
 /** The flag of a setting, with its description and default from the schema. `value` is null for a boolean setting. */
 export function settingFlag(name: SettingName, value: string | null, defaultText?: string): CommandFlag {

@@ -4,6 +4,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
+import { type Config, hasEmbeddedDatabase } from '#config/config.ts';
 import {
   attachEmbeddedPostgres,
   type RoleUrls,
@@ -24,7 +25,6 @@ import type { Logger } from '#kernel/reports/logger.ts';
 import { Repeats } from '#kernel/reports/repeats.ts';
 import { Patience, pause } from '#kernel/retry.ts';
 import type { CommandContext } from '#src/app/command-context.ts';
-import { type Config, hasEmbeddedDatabase } from '#src/config.ts';
 
 /** Two stops of pg_ctl, 60 s each: fast, then immediate if needed. */
 const postgresStopMs = 130_000;

@@ -1,10 +1,10 @@
+import type { Config } from '#config/config.ts';
 import { type CatchUpOptions, catchUp } from '#indexer/catch-up/catch-up.ts';
 import type { DerivedSettings } from '#indexer/derived/derived-table.ts';
 import type { Logger } from '#kernel/reports/logger.ts';
 import { Repeats } from '#kernel/reports/repeats.ts';
 import type { CommandContext } from '#src/app/command-context.ts';
 import type { OperationsParts } from '#src/app/reports/operations.ts';
-import type { Config } from '#src/config.ts';
 
 /** A pass over the whole chain takes hours: the log shows its progress. */
 const progressEveryMs = 30_000;

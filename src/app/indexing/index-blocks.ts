@@ -1,3 +1,4 @@
+import { hasEmbeddedDatabase, mayPostgresSearch } from '#config/config.ts';
 import { follow } from '#indexer/follow/follow.ts';
 import type { FollowOptions, IndexSummary } from '#indexer/follow/follow-options.ts';
 import { WriterActivity } from '#indexer/follow/writer-activity.ts';
@@ -12,7 +13,6 @@ import { forgetAbove } from '#search/segments/forget-segments.ts';
 import type { CommandContext } from '#src/app/command-context.ts';
 import type { Database } from '#src/app/database/database.ts';
 import type { OperationsParts } from '#src/app/reports/operations.ts';
-import { hasEmbeddedDatabase, mayPostgresSearch } from '#src/config.ts';
 import { makeDerivedTables, wantedTables } from './derived-tables.ts';
 import { followerReports } from './follower-reports.ts';
 import { mempoolFollower } from './mempool.ts';

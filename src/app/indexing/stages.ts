@@ -1,11 +1,11 @@
 import type pg from 'pg';
+import { hasEmbeddedDatabase } from '#config/config.ts';
 import { partOf, type StagePart, workerMessages } from '#kernel/stages/stage-list.ts';
 import { StageRecorder } from '#kernel/stages/stage-recorder.ts';
 import { stageTable } from '#kernel/stages/stage-table.ts';
 import { TraceFile } from '#kernel/stages/trace-file.ts';
 import { watchStatements } from '#kernel/stages/watch-statements.ts';
 import type { CommandContext } from '#src/app/command-context.ts';
-import { hasEmbeddedDatabase } from '#src/config.ts';
 
 export interface StagesReport {
   readonly stages: StageRecorder;

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
+import type { Config } from '#config/config.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
+import { version } from '#kernel/process/version.ts';
 import { OutgoingHttp } from '#outgoing/outgoing-http.ts';
 import type { CommandContext } from '#src/app/command-context.ts';
 import type { Database } from '#src/app/database/database.ts';
 import type { OperationsParts } from '#src/app/reports/operations.ts';
-import type { Config } from '#src/config.ts';
-import { version } from '#src/version.ts';
 import { deliverWebhooks } from '#webhooks/deliver-webhooks.ts';
 import { ensureServiceSecret, readServiceSecret } from '#webhooks/service-secret.ts';
 import { WebhookKeys } from '#webhooks/webhook-keys.ts';

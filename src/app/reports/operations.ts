@@ -1,12 +1,12 @@
 import type pg from 'pg';
+import { mayPostgresSearch } from '#config/config.ts';
 import type { Operations, SearchServerReport } from '#http/server/operations.ts';
 import { SearchDemand } from '#kernel/concurrency/search-demand.ts';
 import { createPool } from '#kernel/pg/pool.ts';
+import { version } from '#kernel/process/version.ts';
 import { createMetrics, type Metrics, type ReadValue } from '#kernel/reports/metrics.ts';
 import type { CommandContext } from '#src/app/command-context.ts';
 import type { AnsweringDatabase } from '#src/app/database/database.ts';
-import { mayPostgresSearch } from '#src/config.ts';
-import { version } from '#src/version.ts';
 import { readDatabase } from './database-metrics.ts';
 
 /** Health, metrics and a status at once; searches and the writer have connections of their own. */

@@ -1,4 +1,5 @@
 import { open } from 'node:fs/promises';
+import type { Config } from '#config/config.ts';
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
@@ -13,7 +14,6 @@ import { NodeTraceSource } from '#sat-ranges/node-trace-source.ts';
 import { SatributesInForce } from '#sat-ranges/satributes-in-force.ts';
 import type { CommandContext } from '#src/app/command-context.ts';
 import type { AnsweringDatabase, Database } from '#src/app/database/database.ts';
-import type { Config } from '#src/config.ts';
 
 /** Of a table with a few rows: what another process finds after hours may be seen seconds later. */
 const lookEveryMs = 5_000;

@@ -1,4 +1,5 @@
 import { OutboxListener } from '#chain/events/outbox-listener.ts';
+import { mayPostgresSearch } from '#config/config.ts';
 import type { SearchEngine } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { takeAdvisoryLock } from '#kernel/pg/advisory-lock.ts';
@@ -17,7 +18,6 @@ import type { CommandContext } from '#src/app/command-context.ts';
 import type { Database } from '#src/app/database/database.ts';
 import type { OperationsParts } from '#src/app/reports/operations.ts';
 import { createProgress, type Progress } from '#src/app/reports/progress.ts';
-import { mayPostgresSearch } from '#src/config.ts';
 
 /** Ten times the slowest searches: after this the fallback answers, or an error. */
 const searchTimeoutMs = 10_000;

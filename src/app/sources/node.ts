@@ -1,3 +1,4 @@
+import type { Config } from '#config/config.ts';
 import { openNodeSource } from '#indexer/source/node-source.ts';
 import type {
   BlockRef,
@@ -18,7 +19,6 @@ import { shownAddress } from '#kernel/shown-address.ts';
 import { type BitcoinNode, connectNode } from '#node/bitcoin-node.ts';
 import type { NodeAuth, NodeSettings } from '#node/node-settings.ts';
 import type { CommandContext } from '#src/app/command-context.ts';
-import type { Config } from '#src/config.ts';
 
 /** A node that is just starting is asked again soon; one that is down for the night costs little. */
 const firstDelayMs = 250;

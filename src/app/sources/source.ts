@@ -1,4 +1,5 @@
 import { readFollowerReport } from '#chain/blocks/follower-status.queries.ts';
+import { hasEmbeddedDatabase, type SettingName, settings } from '#config/config.ts';
 import { existingHome } from '#embedded-postgres/server-place.ts';
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import type { LiveBlockSource } from '#kernel/contracts/live-source.ts';
@@ -6,7 +7,6 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import type { BitcoinNode } from '#node/bitcoin-node.ts';
 import type { CommandContext } from '#src/app/command-context.ts';
 import { type Database, networkOf } from '#src/app/database/database.ts';
-import { hasEmbeddedDatabase, type SettingName, settings } from '#src/config.ts';
 import { linkNode } from './node.ts';
 
 export interface SourceWanted {

@@ -1,7 +1,7 @@
+import type { Config } from '#config/config.ts';
+import { checkServedUtxos } from '#config/utxo-settings.ts';
 import { type Command, type CommandContext, UsageError } from '#src/app/command-context.ts';
 import { checkTrace, hashFlag, settingFlag, tipFlag, traceFlag } from '#src/commands/flags.ts';
-import type { Config } from '#src/config.ts';
-import { checkServedUtxos } from '#src/config-utxos.ts';
 
 export const serveCommand: Command = {
   name: 'serve',

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
+import { loadConfig } from '#config/config.ts';
 import { createLifecycle } from '#kernel/process/lifecycle.ts';
 import { createHealth } from '#kernel/reports/health.ts';
 import { parseCommandLine } from '#src/cli.ts';
 import { walletCommand } from '#src/commands/wallet/wallet.ts';
-import { loadConfig } from '#src/config.ts';
 import { silentLogger } from '#test/support/http-app.ts';
 
 /** Runs the words as a command line would, up to where it would need a database or a node. */

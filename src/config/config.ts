@@ -4,9 +4,9 @@ import { parseAllowedDomains } from '#accounts/allowed-domains.ts';
 import { parseRate } from '#accounts/rate.ts';
 import { parseTrustedProxies } from '#accounts/trusted-proxies.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { orderSettings, wrongOrderSettings } from './config-orders.ts';
-import { utxoSettings, wrongUtxoSettings } from './config-utxos.ts';
-import { allFailpoints, seams } from './kernel/process/failpoint.ts';
+import { allFailpoints, seams } from '#kernel/process/failpoint.ts';
+import { orderSettings, wrongOrderSettings } from './order-settings.ts';
+import { utxoSettings, wrongUtxoSettings } from './utxo-settings.ts';
 
 /** The form of a rate; `parseRate` checks the bounds. */
 const ratePattern = '^[0-9]+(/[0-9]+)?$';

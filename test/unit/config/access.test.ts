@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { loadConfig } from '#config/config.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { loadConfig } from '#src/config.ts';
 
 describe('settings of access', () => {
   test('keep searches to keys and listed domains unless they say otherwise', () => {

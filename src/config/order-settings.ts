@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { parseConfirmations } from './orders/order/order-policy.ts';
+import { parseConfirmations } from '#orders/order/order-policy.ts';
 
 /** Settings of orders and of what they tell others, for the schema of all settings. */
 export const orderSettings = {

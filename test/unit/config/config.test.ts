@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { type Config, hasEmbeddedDatabase, loadConfig, settings } from '#config/config.ts';
+import { checkServedUtxos } from '#config/utxo-settings.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { type Config, hasEmbeddedDatabase, loadConfig, settings } from '#src/config.ts';
-import { checkServedUtxos } from '#src/config-utxos.ts';
 
 function failure(act: () => unknown): AppError {
   try {
