@@ -1,10 +1,14 @@
+import type pg from 'pg';
 import { Type } from 'typebox';
+import { knowsSatRanges } from '#chain/sats/known-ranges.queries.ts';
+import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { askerOf } from '#http/server/access/asker.ts';
 import { inventoryReads } from '#http/server/access/guard.ts';
 import { apiRoute } from '#http/server/routes/api-route.ts';
 import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
-import { inventoryTypes } from '#inventory/inventory-types.ts';
-import { shownStanding } from './shown-standing.ts';
+import type { Inventory } from '#inventory/inventory.ts';
+import { type InventoryStanding, soldOut, standingOf } from '#inventory/inventory-standing.ts';
+import { defaultBaseFees, inventoryTypes } from '#inventory/inventory-types.ts';
 
 const integer = Type.Integer({ minimum: 0 });
 const typeAnswer = Type.Object({
@@ -34,4 +38,15 @@ export function inventoryRoutes(app: App, deps: AppDependencies): void {
       return standing;
     },
   });
+}
+
+/** What can be ordered of each type: without an index of sats orders are refused, so nothing is. */
+async function shownStanding(
+  { inventory = null, pool }: { readonly inventory?: Inventory | null; readonly pool: pg.Pool },
+  signal: AbortSignal,
+): Promise<InventoryStanding> {
+  if (inventory === null) return standingOf([], defaultBaseFees);
+  const isOrderable = await withSnapshot(pool, ({ client }) => knowsSatRanges(client), signal);
+  const standing = await inventory.standing();
+  return isOrderable ? standing : soldOut(standing);
 }
