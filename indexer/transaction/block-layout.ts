@@ -32,6 +32,14 @@ const outputLengthMin = valueLength + 1;
 
 /** A usual block has fewer. */
 const blockRows = { transactions: 1 << 13, inputs: 1 << 14 };
+/** Usual bytes of a transaction, and of an input with its witness. */
+const usualTransactionBytes = 400;
+const usualInputBytes = 150;
+/** Room for a block that is read once: by its length, at most that of a usual block. It grows where it has more. */
+export const roomForOnce = (blockBytes: number): { transactions: number; inputs: number } => ({
+  transactions: Math.min(blockRows.transactions, Math.ceil(blockBytes / usualTransactionBytes)),
+  inputs: Math.min(blockRows.inputs, Math.ceil(blockBytes / usualInputBytes)),
+});
 /** For a single transaction. */
 export const oneTransaction = { transactions: 1, inputs: 8 };
 

@@ -1,7 +1,7 @@
 import { AppError } from '#kernel/errors/app-error.ts';
 import { type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
 import { type Sats, trustedSats } from '#kernel/primitives/sats.ts';
-import { BlockLayout, lockTimeLength, oneTransaction, versionLength } from './block-layout.ts';
+import { BlockLayout, lockTimeLength, oneTransaction, roomForOnce, versionLength } from './block-layout.ts';
 import { lastBreak, readLayout } from './read-layout.ts';
 import { strippedHash } from './transaction-id.ts';
 import { InputWalk, OutputWalk, WitnessWalk } from './transaction-parts.ts';
@@ -52,7 +52,7 @@ export class RawTransactions {
 
   /** Throws `block_truncated`, `block_oversized` and `block_corrupt`. */
   static ofBlock(block: Uint8Array): RawTransactions {
-    const layout = new BlockLayout();
+    const layout = new BlockLayout(roomForOnce(block.length));
     const broken = readLayout(block, layout);
     if (broken !== null) throw new AppError(broken.code, broken.message, { at: broken.at });
     return new RawTransactions(block, layout);

@@ -10,6 +10,8 @@ const ways = 8;
  * blocks; older ones are found by the filter and a query.
  */
 export const contentCacheEntries = 1 << 20;
+/** Entries at the start: 168 KB. A cache of full size would cost each short run, and each test, its memory. */
+const firstEntries = 1 << 12;
 /** Metadata repeats less and is rarer. */
 export const metadataCacheEntries = 1 << 17;
 
@@ -31,23 +33,31 @@ export const unknownId = {
  * row that belongs to it, so even the filter is not needed for it.
  */
 export class ContentRegistry {
-  readonly #setMask: number;
-  readonly #hashes: Uint8Array;
-  readonly #variants: Uint8Array;
+  readonly #entriesMax: number;
+  #setMask: number;
+  #hashes: Uint8Array;
+  #variants: Uint8Array;
   /**
    * Two words per way, so that a set fits one cache line of the processor: id + 1 (0 in a free way: fresh memory
    * stays untouched until used), and four bytes of the hash that are compared before the full hash.
    */
-  readonly #words: Int32Array;
+  #words: Int32Array;
   /** Per set: the way that is replaced next. */
-  readonly #hands: Uint8Array;
+  #hands: Uint8Array;
   /** Per set: 1 after an entry was evicted. */
-  readonly #dropped: Uint8Array;
+  #dropped: Uint8Array;
   readonly #filter: BloomFilter;
   readonly #underWay: HashTable[] = [];
 
-  /** @param entries a power of two, at least 8 */
-  constructor(entries: number, expected = 0) {
+  /**
+   * @param entriesMax a power of two, at least 8. The cache begins smaller and doubles while a full set would evict.
+   * @param expected rows that will be learnt soon
+   * @param first entries at the start, a power of two, at least 8
+   */
+  constructor(entriesMax: number, expected = 0, first = firstEntries) {
+    this.#entriesMax = entriesMax;
+    let entries = Math.min(entriesMax, first);
+    while (entries < entriesMax && entries < expected * 2) entries *= 2;
     this.#setMask = entries / ways - 1;
     this.#hashes = new Uint8Array(entries * hashLength);
     this.#variants = new Uint8Array(entries);
@@ -65,9 +75,13 @@ export class ContentRegistry {
 
   /** Learns only the id of a row that the database returned: the filter has its hash already. */
   keep(hashes: Uint8Array, at: number, variant: number, id: number): void {
-    const set = slotHash(hashes, at, variant) & this.#setMask;
-    let way = 0;
-    while (way < ways && this.#words[(set * ways + way) * 2] !== 0) way++;
+    let set = slotHash(hashes, at, variant) & this.#setMask;
+    let way = this.#freeWay(set);
+    while (way === ways && this.#variants.length < this.#entriesMax) {
+      this.#grow();
+      set = slotHash(hashes, at, variant) & this.#setMask;
+      way = this.#freeWay(set);
+    }
     if (way === ways) {
       way = this.#hands[set]!;
       this.#hands[set] = (way + 1) % ways;
@@ -79,6 +93,33 @@ export class ContentRegistry {
     this.#variants[entry] = variant;
     for (let index = 0; index < hashLength; index++) {
       this.#hashes[entry * hashLength + index] = hashes[at + index]!;
+    }
+  }
+
+  /** The first free way of a set, or `ways` if it is full. */
+  #freeWay(set: number): number {
+    let way = 0;
+    while (way < ways && this.#words[(set * ways + way) * 2] !== 0) way++;
+    return way;
+  }
+
+  /** Doubles the number of sets. No set has evicted an entry yet, and each entry finds room in its new set. */
+  #grow(): void {
+    const [words, hashes, variants] = [this.#words, this.#hashes, this.#variants];
+    const entries = variants.length * 2;
+    this.#setMask = entries / ways - 1;
+    this.#hashes = new Uint8Array(entries * hashLength);
+    this.#variants = new Uint8Array(entries);
+    this.#words = new Int32Array(entries * 2);
+    this.#hands = new Uint8Array(entries / ways);
+    this.#dropped = new Uint8Array(entries / ways);
+    for (let from = 0; from < variants.length; from++) {
+      if (words[from * 2] === 0) continue;
+      const set = slotHash(hashes, from * hashLength, variants[from]!) & this.#setMask;
+      const to = set * ways + this.#freeWay(set);
+      this.#words.set(words.subarray(from * 2, from * 2 + 2), to * 2);
+      this.#variants[to] = variants[from]!;
+      this.#hashes.set(hashes.subarray(from * hashLength, (from + 1) * hashLength), to * hashLength);
     }
   }
 

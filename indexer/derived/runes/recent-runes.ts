@@ -6,6 +6,8 @@ import { type KnownRune, transactionsMax } from '#indexer/ledger/runes/rune-stat
  * mainnet spends soonest: half of all runic outputs are spent within some hundred thousand others.
  */
 const generationBalances = 1 << 18;
+/** Rows of a first generation, which grows: 80 KB. A start and an undo must not cost the memory of a full one. */
+const firstRows = 1 << 10;
 /** Runes with their totals: 300 bytes each, 15 MB. What is minted and moved at a time are some thousands. */
 const runesMax = 50_000;
 
@@ -27,7 +29,7 @@ export class RecentRunes {
   constructor(most?: number) {
     this.#generationBalances = most ?? generationBalances;
     this.#runesMax = most ?? runesMax;
-    this.#young = new RuneOutputs(this.#generationBalances);
+    this.#young = new RuneOutputs(firstRows);
     this.#old = new RuneOutputs();
   }
 
@@ -35,6 +37,7 @@ export class RecentRunes {
   add(outputs: RuneOutputs, row: number): void {
     if (this.#young.balances >= this.#generationBalances) {
       this.#old = this.#young;
+      // the next generation will be as large
       this.#young = new RuneOutputs(this.#generationBalances);
     }
     this.#young.addAs(outputs, row);
@@ -76,7 +79,7 @@ export class RecentRunes {
 
   /** To call when blocks were taken back. */
   forget(): void {
-    this.#young = new RuneOutputs(this.#generationBalances);
+    this.#young = new RuneOutputs(firstRows);
     this.#old = new RuneOutputs();
     this.#byKey.clear();
     this.#byId.clear();

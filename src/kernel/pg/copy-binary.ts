@@ -15,6 +15,8 @@ const fileHeader = Buffer.from([
 
 /** Large enough that socket writes cost little per byte, small enough that an idle encoder holds little memory. */
 const chunkBytes = 1 << 18;
+/** Size of an encoder's first chunk: most tables get few rows of a block, and many encoders live for one block. */
+const firstChunkBytes = 1 << 13;
 /** 8 MB: more than the rows of one table in a usual batch. */
 const idleChunksMax = 32;
 /** A longer value may begin in one chunk and end in another. */
@@ -50,7 +52,7 @@ export class CopyEncoder {
   readonly #idle: Chunk[] = [];
   #done: Chunk[] = [];
   #doneBytes = 0;
-  #chunk = newChunk(chunkBytes);
+  #chunk = newChunk(firstChunkBytes);
   #bytes: Uint8Array;
   #view: DataView;
   #at = 0;
@@ -186,7 +188,8 @@ export class CopyEncoder {
 
   /** Drops all rows and keeps buffers for a usual batch: an unusual block must not hold its memory forever. */
   reset(): void {
-    for (const chunk of this.#done) if (this.#idle.length < idleChunksMax) this.#idle.push(chunk);
+    for (const chunk of this.#done)
+      if (chunk.bytes.length === chunkBytes && this.#idle.length < idleChunksMax) this.#idle.push(chunk);
     this.#done = [];
     this.#doneBytes = 0;
     this.rows = 0;

@@ -7,7 +7,7 @@ import { type ClassifiedMove, classifyMoves } from '#indexer/ledger/sales/classi
 import { type MovedBlock, tradingTransactions } from '#indexer/ledger/sales/find-moves.ts';
 import { decodeBlockColumns } from '#indexer/parse/block-columns.ts';
 import { parseBlock } from '#indexer/parse/parse-block.ts';
-import { BlockLayout } from '#indexer/transaction/block-layout.ts';
+import { BlockLayout, roomForOnce } from '#indexer/transaction/block-layout.ts';
 import { expandFingerprintKey } from '#indexer/transaction/outpoint-fingerprint.ts';
 import { readLayout } from '#indexer/transaction/read-layout.ts';
 import { asHeight } from '#kernel/primitives/height.ts';
@@ -55,7 +55,7 @@ function blockOf(
   spent: Uint8Array<ArrayBuffer>,
   rows: readonly { input: number; key: number; satOffset: number }[],
 ): MovedBlock {
-  const layout = new BlockLayout();
+  const layout = new BlockLayout(roomForOnce(bytes.length));
   const fault = readLayout(bytes, layout);
   const parsed = parseBlock(bytes, { spent, fingerprintKey, layout });
   if (fault !== null || parsed.kind === 'broken') {

@@ -16,7 +16,7 @@ import { TrackedOutputs } from '#indexer/ledger/tracked-outputs.ts';
 import { viewOf } from '#indexer/ledger/view-of.ts';
 import { decodeBlockColumns } from '#indexer/parse/block-columns.ts';
 import { parseBlock } from '#indexer/parse/parse-block.ts';
-import { BlockLayout } from '#indexer/transaction/block-layout.ts';
+import { BlockLayout, roomForOnce } from '#indexer/transaction/block-layout.ts';
 import { expandFingerprintKey } from '#indexer/transaction/outpoint-fingerprint.ts';
 import { RawTransactions } from '#indexer/transaction/raw-transaction.ts';
 import { readLayout } from '#indexer/transaction/read-layout.ts';
@@ -128,7 +128,7 @@ export class RuneStore {
     const parsed = parseBlock(bytes, { spent, fingerprintKey: secret });
     if (parsed.kind === 'broken') throw new Error(parsed.message);
     const columns = decodeBlockColumns(parsed.columns);
-    const layout = new BlockLayout();
+    const layout = new BlockLayout(roomForOnce(bytes.length));
     if (readLayout(bytes, layout) !== null) throw new Error('the block is broken');
     const candidates = openRunestoneCandidates(readRunestoneCandidates(bytes, layout));
     const messages = runeMessages(bytes, columns, candidates);

@@ -17,8 +17,8 @@ class Model {
   asked = 0;
   readonly registry: ContentRegistry;
 
-  constructor(entries: number) {
-    this.registry = new ContentRegistry(entries);
+  constructor(entries: number, first?: number) {
+    this.registry = new ContentRegistry(entries, 0, first);
   }
 
   known(content: number, variant: number): number | undefined {
@@ -106,6 +106,37 @@ describe('the registry of contents', () => {
     }
     expect(model.asked).toBe(0);
     expect(model.committed.size).toBe(1050);
+  });
+
+  test('grows with what it learns, and asks about nothing until it has its full size', () => {
+    fc.assert(
+      fc.property(fc.array(fc.array(content, { maxLength: 100 }), { maxLength: 20 }), (batches) => {
+        const model = new Model(1 << 14, 8);
+        for (const contents of batches) {
+          model.begin(contents);
+          model.commit();
+        }
+        model.begin(batches.flat());
+        expect(model.asked).toBe(0);
+      }),
+      { numRuns: propertyRuns(40) },
+    );
+  });
+
+  test('forgets rows that were taken back, before it has grown and after', () => {
+    const model = new Model(1 << 14, 8);
+    for (const count of [20, 400]) {
+      model.begin(Array.from({ length: count }, (_, index) => [count * 10 + index, 0] as const));
+      model.commit();
+      const kept = model.nextId - count / 2;
+      model.registry.forgetFrom(kept);
+      for (const [known, id] of model.committed) if (id >= kept) model.committed.delete(known);
+      model.nextId = kept;
+    }
+    for (let index = 0; index < 400; index++) {
+      const id = model.registry.probe(hashOf(4000 + index), 0, 0);
+      expect(id).toBe(model.known(4000 + index, 0) ?? unknownId.absent);
+    }
   });
 
   test('asks about what it had to drop, and hardly ever about what never was', () => {

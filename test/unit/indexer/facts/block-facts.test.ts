@@ -6,7 +6,7 @@ import { readFacts } from '#indexer/facts/read-facts.ts';
 import { type BlockColumns, decodeBlockColumns } from '#indexer/parse/block-columns.ts';
 import { parseBlock } from '#indexer/parse/parse-block.ts';
 import { verifyBlock } from '#indexer/source/verify-block.ts';
-import { BlockLayout } from '#indexer/transaction/block-layout.ts';
+import { BlockLayout, roomForOnce } from '#indexer/transaction/block-layout.ts';
 import { readLayout } from '#indexer/transaction/read-layout.ts';
 import { parseBlockHash } from '#kernel/primitives/hash.ts';
 import { asHeight } from '#kernel/primitives/height.ts';
@@ -18,7 +18,7 @@ const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 
 function factsOf(bytes: Uint8Array, spent: Uint8Array | null, asked: Iterable<Fact> = factNames) {
   const set = new Set(asked);
-  const layout = new BlockLayout();
+  const layout = new BlockLayout(roomForOnce(bytes.length));
   expect(readLayout(bytes, layout)).toBeNull();
   const columns = parsed(bytes, spent, layout);
   const block = { block: bytes, spent, height: asHeight(200), network: 'regtest', fingerprintKey } as const;

@@ -2,7 +2,7 @@ import { Block } from 'bitcoinjs-lib';
 import { describe, expect, test } from 'vitest';
 import { decodeFlowColumns, type FlowColumns } from '#indexer/facts/flow-columns.ts';
 import { readFacts } from '#indexer/facts/read-facts.ts';
-import { BlockLayout } from '#indexer/transaction/block-layout.ts';
+import { BlockLayout, roomForOnce } from '#indexer/transaction/block-layout.ts';
 import {
   expandFingerprintKey,
   fingerprint,
@@ -17,7 +17,7 @@ const fingerprintKey = new Uint8Array(32).fill(9);
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 
 function read(block: Uint8Array): FlowColumns {
-  const layout = new BlockLayout();
+  const layout = new BlockLayout(roomForOnce(block.length));
   expect(readLayout(block, layout)).toBeNull();
   const of = { block, spent: null, height: asHeight(1), network: 'regtest', fingerprintKey } as const;
   return decodeFlowColumns(readFacts(new Set(['coin-flow']), of, layout).get('coin-flow')!);

@@ -4,7 +4,7 @@ import { hashTransactions } from '#indexer/facts/hash-transactions.ts';
 import { decodeOutputColumns, type OutputColumns } from '#indexer/facts/output-columns.ts';
 import { OutputReader } from '#indexer/facts/read-outputs.ts';
 import { HashTree } from '#indexer/source/hash-tree.ts';
-import { BlockLayout } from '#indexer/transaction/block-layout.ts';
+import { BlockLayout, roomForOnce } from '#indexer/transaction/block-layout.ts';
 import { expandFingerprintKey } from '#indexer/transaction/outpoint-fingerprint.ts';
 import { readLayout } from '#indexer/transaction/read-layout.ts';
 import { asHeight } from '#kernel/primitives/height.ts';
@@ -17,7 +17,7 @@ const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 const header = Buffer.alloc(80);
 
 function read(block: Uint8Array, height = 200, network: 'mainnet' | 'regtest' = 'regtest'): OutputColumns {
-  const layout = new BlockLayout();
+  const layout = new BlockLayout(roomForOnce(block.length));
   expect(readLayout(block, layout)).toBeNull();
   const tree = new HashTree();
   hashTransactions(tree, block, layout);
