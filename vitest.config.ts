@@ -1,10 +1,15 @@
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { databaseFolder } from './test/support/database-folder.ts';
 
 // Tests start hundreds of our processes and threads. With the compiled code of the first ones a service starts in half
 // of the processor time, a parse thread in a third.
 // oxlint-disable-next-line node/no-process-env -- what it starts inherits it
 process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.cache/compiled');
+
+// Folders of blocks, nodes and Elasticsearch are made and deleted by the hundred: in memory, where there is room.
+// oxlint-disable-next-line node/no-process-env -- what it starts inherits it
+process.env['TMPDIR'] = databaseFolder();
 
 // oxlint-disable-next-line node/no-process-env -- where it runs is known by its environment alone
 const isCi = process.env['CI'] === 'true';

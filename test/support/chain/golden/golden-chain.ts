@@ -103,16 +103,16 @@ function splitKey(key: string): { id: string; page: number } {
 export class GoldenChain {
   readonly name: string;
   readonly chain: ChainFile;
-  readonly #files: ReadonlyMap<string, Uint8Array<ArrayBuffer>>;
-  readonly #runes: ReadonlyMap<string, Uint8Array<ArrayBuffer>>;
-  readonly #sats: ReadonlyMap<string, Uint8Array<ArrayBuffer>>;
+  readonly #files: ReadonlyMap<string, Uint8Array>;
+  readonly #runes: ReadonlyMap<string, Uint8Array>;
+  readonly #sats: ReadonlyMap<string, Uint8Array>;
 
   constructor(name: string) {
     this.name = name;
-    this.#files = unpack(readFileSync(join(folder, `${name}.br`)));
+    this.#files = unpack(join(folder, `${name}.br`));
     // packs of their own: they came later
-    this.#runes = unpack(readFileSync(join(folder, 'runes', `${name}.br`)));
-    this.#sats = unpack(readFileSync(join(folder, 'sats', `${name}.br`)));
+    this.#runes = unpack(join(folder, 'runes', `${name}.br`));
+    this.#sats = unpack(join(folder, 'sats', `${name}.br`));
     this.chain = JSON.parse(text(this.#file('chain.json'))) as ChainFile;
   }
 
@@ -133,7 +133,9 @@ export class GoldenChain {
 
   block(header: Header): GoldenBlock {
     const name = `${String(header.height).padStart(7, '0')}-${header.hash}.bin`;
-    return { ...header, bytes: this.#file(`blocks/${name}`), spent: this.#file(`spent/${name}`) };
+    // copies: their buffers may be transferred
+    const copyOf = (file: string): Uint8Array<ArrayBuffer> => Uint8Array.from(this.#file(file));
+    return { ...header, bytes: copyOf(`blocks/${name}`), spent: copyOf(`spent/${name}`) };
   }
 
   /**
@@ -211,7 +213,7 @@ export class GoldenChain {
     }
   }
 
-  #file(name: string): Uint8Array<ArrayBuffer> {
+  #file(name: string): Uint8Array {
     const bytes = this.#files.get(name);
     if (bytes === undefined) throw new Error(`${this.name} has no ${name}`);
     return bytes;
@@ -227,16 +229,21 @@ function linesOf(file: Uint8Array | undefined): string[] {
 
 const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 
-function unpack(packed: Uint8Array): Map<string, Uint8Array<ArrayBuffer>> {
-  const whole = brotliDecompressSync(packed);
+/** Packs that were read, because most tests of a process begin with the same chains. */
+const unpacked = new Map<string, ReadonlyMap<string, Uint8Array>>();
+
+function unpack(path: string): ReadonlyMap<string, Uint8Array> {
+  const known = unpacked.get(path);
+  if (known !== undefined) return known;
+  const whole = brotliDecompressSync(readFileSync(path));
   const start = whole.indexOf(0x0a) + 1;
   const directory = JSON.parse(whole.toString('utf8', 0, start)) as [string, number][];
-  const files = new Map<string, Uint8Array<ArrayBuffer>>();
+  const files = new Map<string, Uint8Array>();
   let at = start;
   for (const [name, size] of directory) {
-    // copies: their buffers may be transferred
-    files.set(name, Uint8Array.from(whole.subarray(at, at + size)));
+    files.set(name, whole.subarray(at, at + size));
     at += size;
   }
+  unpacked.set(path, files);
   return files;
 }
