@@ -28,13 +28,13 @@ import type { ArrivedSats } from '#orders/sats/arrived-sats.ts';
 import { putNodePolicy } from '#orders/sending/node-policy.store.ts';
 import type { NodeStanding } from '#orders/sending/node-standing.ts';
 import type { NodeWatch } from '#orders/sending/node-watch.ts';
-import { decideRefundWishes } from '#orders/sending/refund-wishes.ts';
 import { TransactionSender } from '#orders/sending/send-transactions.ts';
 import { endRefundWatches, ordersOfTransactions } from '#orders/watching/refund-watches.store.ts';
 import { isOwnWatcher, isRefundWatcher, orderOfWatcher } from '#orders/watching/watchers.ts';
 import { listenForPayments } from '#payments/listen-for-payments.ts';
 import { readPaymentChanges } from '#payments/payments.queries.ts';
 import { failOrder, type OrderSteps, processOrder, tryAgainMs } from './process-order.ts';
+import { decideRefundWishes } from './refund-wishes.ts';
 
 export interface FollowOrdersOptions {
   /** Of the database, of the role that owns its tables. */

@@ -6,7 +6,6 @@ import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
 import { type OrderBump, readBumps, spentByBumps } from '#orders/bumping/bump.store.ts';
 import { p2trDust, valueOf } from '#orders/inscribing/plan-amounts.ts';
 import { type Receipt, type Settlement, withReferral } from '#orders/ledger/ledger.ts';
-import { outputsThere, splitOrphans } from '#orders/ledger/live-transactions.ts';
 import {
   bumpSettlements,
   excessOf,
@@ -36,6 +35,7 @@ import { type StockStanding, stockStanding } from '#orders/stock/stock-standing.
 import { refundWatcherOf, watcherOf } from '#orders/watching/watchers.ts';
 import { readPayments, type WatchedPayment } from '#payments/payments.queries.ts';
 import { readPaymentsOffset } from '#payments/store/offset.store.ts';
+import { outputsThere, splitOrphans } from './live-transactions.ts';
 
 /** How deep something must lie to count. */
 export interface OrderDepths {

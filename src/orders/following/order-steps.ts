@@ -1,9 +1,9 @@
 import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
 import { makeRefund } from '#orders/making/make-refund.ts';
+import { makeReturn } from '#orders/making/make-return.ts';
 import { type LockTimeSearch, makeReveals } from '#orders/making/make-transactions.ts';
 import type { OrderSigner } from '#orders/making/order-signer.ts';
 import { confirmationsFor, type OrderPolicy } from '#orders/order/order-policy.ts';
-import { makeReturn } from '#orders/parents/make-return.ts';
 import type { RuneRoute } from '#orders/parents/rune-route.ts';
 import type { ArrivedSats } from '#orders/sats/arrived-sats.ts';
 import { placeSats } from '#orders/sats/place-sats.ts';

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import type pg from 'pg';
 import { failpoint } from '#kernel/process/failpoint.ts';
-import type { OrderSigner } from '#orders/making/order-signer.ts';
-import { onlyOne, spendableMoney, store } from '#orders/making/sign-and-store.ts';
 import type { Order } from '#orders/order/order.store.ts';
 import { termsOf } from '#orders/order/stored-terms.ts';
+import type { Deposit } from '#orders/parents/deposits.ts';
+import { type Homeless, planReturn } from '#orders/parents/plan-return.ts';
+import { type Return, returnShort } from '#orders/parents/returns.ts';
+import type { RuneRoute } from '#orders/parents/rune-route.ts';
 import { nextBlock, refundWatcherOf } from '#orders/watching/watchers.ts';
 import { watchScripts } from '#payments/store/watches.store.ts';
-import type { Deposit } from './deposits.ts';
-import { type Homeless, planReturn } from './plan-return.ts';
-import { type Return, returnShort } from './returns.ts';
-import type { RuneRoute } from './rune-route.ts';
+import type { OrderSigner } from './order-signer.ts';
+import { onlyOne, spendableMoney, store } from './sign-and-store.ts';
 
 export interface ReturnMakers {
   readonly signer: OrderSigner;

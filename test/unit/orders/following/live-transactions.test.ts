@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { displayHash, type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
-import { outputsThere, splitOrphans } from '#orders/ledger/live-transactions.ts';
+import { outputsThere, splitOrphans } from '#orders/following/live-transactions.ts';
 
 const txid = (fill: number): Txid => trustedTxid(new Uint8Array(32).fill(fill));
 const outpoint = (fill: number, vout = 0): string => `${displayHash(txid(fill))}:${vout}`;

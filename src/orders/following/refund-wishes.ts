@@ -2,7 +2,6 @@ import type pg from 'pg';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
-import { applyEvent, type OrderSteps } from '#orders/following/process-order.ts';
 import { lockOrder, recordEvent } from '#orders/order/order.store.ts';
 import {
   type OrderTransaction,
@@ -11,8 +10,8 @@ import {
 } from '#orders/order/order-transactions.store.ts';
 import { forgetRefundWish, grantRefundWish, refundWishes } from '#orders/order/order-wishes.store.ts';
 import { outpointParts, shownTxidOf } from '#orders/order/outpoint.ts';
-
-import { isUnspent } from './unspent-output.ts';
+import { isUnspent } from '#orders/sending/unspent-output.ts';
+import { applyEvent, type OrderSteps } from './process-order.ts';
 
 export interface WishesParts {
   readonly client: pg.ClientBase;
