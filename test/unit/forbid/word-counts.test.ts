@@ -12,7 +12,7 @@ describe('counts of banned words', () => {
     ['src/main.ts', 'src'],
     ['src/orders/order/order.store.ts', 'src/orders'],
     ['indexer/ledger/sats/sat-state.ts', 'indexer/ledger'],
-    ['test/unit/http/ord/decode.test.ts', 'test/unit/http'],
+    ['test/unit/http/ord/transactions/decode.test.ts', 'test/unit/http'],
     ['test/unit/cli.test.ts', 'test/unit'],
     ['test/support/orders/order-world.ts', 'test/support'],
     ['docs/adr/0001-foundation.md', 'docs/adr'],

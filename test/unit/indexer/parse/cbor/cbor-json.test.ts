@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { cborToJson } from '#indexer/parse/cbor/cbor-json.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
-import { fixtureLines } from './fixtures.ts';
+import { fixtureLines } from '#test/unit/indexer/parse/fixtures.ts';
 
 const json = (hex: string): string | null => cborToJson(Buffer.from(hex, 'hex'));
 
