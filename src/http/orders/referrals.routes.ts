@@ -4,10 +4,9 @@ import { createsOrders, readsOrders } from '#http/server/access/guard.ts';
 import { apiRoute } from '#http/server/routes/api-route.ts';
 import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import type { NetworkParameters } from '#kernel/primitives/network.ts';
-import { type ReferralRequest, readReferralRequest } from '#orders/referrals/read-referral.ts';
+import { readReferralRequest } from '#orders/referrals/read-referral.ts';
 import { answerOnce, onceHeaders } from './answer-once.ts';
-import { refuseFaults } from './refuse-faults.ts';
+import { refuseFaults, unlessFaulty } from './refuse-faults.ts';
 
 /** Longer texts are no addresses. */
 const charsMax = 200;
@@ -35,7 +34,7 @@ export function referralsRoutes(app: App, { orders = null, network }: AppDepende
       reply.header('cache-control', 'no-store');
       return answerOnce(orders, request, async (store) => {
         const answer = { status: 'ok' as const };
-        const referral = referralOf(request.body, network);
+        const { referral } = unlessFaulty(readReferralRequest(request.body, network));
         if (await orders.putReferral(referral, (tx) => store(tx, answer))) return answer;
         const message = `The referral ${referral.code} has another address: choose another code.`;
         throw refuseFaults([{ message, parameter: 'referral' }]);
@@ -63,7 +62,7 @@ export function referralsRoutes(app: App, { orders = null, network }: AppDepende
     },
     config: { errors: 'orderRead', guard: readsOrders },
     handler: async (request, reply) => {
-      const referral = referralOf(request.query, network);
+      const { referral } = unlessFaulty(readReferralRequest(request.query, network));
       const status = (await orders?.referral(referral, askerOf(reply).signal)) ?? null;
       // whether the code is known is not told to who does not know its address
       if (status === null)
@@ -72,11 +71,4 @@ export function referralsRoutes(app: App, { orders = null, network }: AppDepende
       return { address: status.address, orderCount: status.orders, paidCount: status.paid };
     },
   });
-}
-
-/** Throws `request_invalid`. */
-function referralOf(given: object, network: NetworkParameters): ReferralRequest {
-  const read = readReferralRequest(given, network);
-  if ('code' in read) return read;
-  throw refuseFaults(read);
 }

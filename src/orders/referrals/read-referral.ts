@@ -1,6 +1,6 @@
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import { readAddress } from '#orders/reading/read-order.ts';
-import { type RequestFault, RequestValues } from '#orders/reading/request-values.ts';
+import { type Faulty, RequestValues } from '#orders/reading/request-values.ts';
 
 /** A referral code, and where its share goes. */
 export interface ReferralRequest {
@@ -15,11 +15,11 @@ const codePattern = /^[!-~]{1,64}$/u;
 /** Whether a referral can have this code. */
 export const isReferralCode = (text: string): boolean => codePattern.test(text);
 
-/** Reads what names a referral. Total: anything gives one or its faults. */
+/** Reads the code and address of a referral. Total: any value gives one or its faults. */
 export function readReferralRequest(
   given: { readonly referral?: unknown; readonly address?: unknown },
   network: NetworkParameters,
-): ReferralRequest | readonly RequestFault[] {
+): { readonly kind: 'read'; readonly referral: ReferralRequest } | Faulty {
   const values = new RequestValues();
   const code = values.text(given.referral, 'referral');
   if (code === null) values.required(given.referral, 'referral');
@@ -28,6 +28,6 @@ export function readReferralRequest(
   const script = readAddress(values, given.address, 'address', { network, purpose: 'order' });
   const address = values.text(given.address, 'address');
   return code === null || address === null || values.faults.length > 0
-    ? values.faults
-    : { code, address, script };
+    ? { kind: 'faulty', faults: values.faults }
+    : { kind: 'read', referral: { code, address, script } };
 }
