@@ -7,6 +7,7 @@ import { cborRulesVersion } from '#indexer/parse/cbor/cbor-json.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { takeAdvisoryLock } from '#kernel/pg/advisory-lock.ts';
 import { connectPipelined } from '#kernel/pg/pool.ts';
+import { claimNetwork } from '#kernel/pg/served-network.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { asBlockHash, type BlockHash } from '#kernel/primitives/hash.ts';
 import { type Height, maxHeight } from '#kernel/primitives/height.ts';
@@ -78,29 +79,25 @@ export async function openChainSession(
 }
 
 async function claimDatabase(tx: pg.ClientBase, network: NetworkName): Promise<Uint8Array> {
-  await tx.query('INSERT INTO service.instance (network) VALUES ($1) ON CONFLICT DO NOTHING', [network]);
+  const instance = await claimNetwork(tx, network);
   await tx.query(
     `INSERT INTO chain.state (network, fingerprint_key, text_rules, cbor_rules) VALUES ($1, $2, $3, $4)
      ON CONFLICT DO NOTHING`,
     [network, randomBytes(32), textRulesVersion, cborRulesVersion],
   );
   const { rows } = await tx.query<{
-    instance: string;
     network: string;
     fingerprint_key: Buffer;
     text_rules: number;
     cbor_rules: number;
-  }>(
-    `SELECT i.network AS instance, s.network, s.fingerprint_key, s.text_rules, s.cbor_rules
-     FROM chain.state s, service.instance i`,
-  );
+  }>('SELECT network, fingerprint_key, text_rules, cbor_rules FROM chain.state');
   const row = rows[0];
-  if (row === undefined) throw new RangeError('chain.state is empty behind an insert');
-  if (row.instance !== network || row.network !== network) {
+  if (row === undefined) throw new RangeError('chain.state is empty after an insert');
+  if (instance !== network || row.network !== network) {
     throw new AppError(
       'network_mismatch',
-      `The blocks are of ${network}, but this database serves ${row.instance}.`,
-      { source: network, database: row.instance },
+      `The blocks are of ${network}, but this database serves ${instance}.`,
+      { source: network, database: instance },
     );
   }
   if (row.text_rules !== textRulesVersion || row.cbor_rules !== cborRulesVersion) {

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { AppError } from '#kernel/errors/app-error.ts';
+import { claimNetwork } from '#kernel/pg/served-network.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 import type { WalletIdentity } from './wallet-identity.ts';
@@ -30,12 +31,6 @@ export async function readWallet(db: pg.Pool | pg.ClientBase): Promise<StoredWal
   return rows[0] === undefined ? null : storedWallet(rows[0]);
 }
 
-/** The network that the database serves for ever; null: none yet. */
-export async function networkOfDatabase(db: pg.Pool | pg.ClientBase): Promise<NetworkName | null> {
-  const { rows } = await db.query<{ network: NetworkName }>('SELECT network FROM service.instance');
-  return rows[0]?.network ?? null;
-}
-
 /**
  * Stores the wallet, whose keys are handed out from `firstIndex` on. Of the same wallet it moves both indices up to
  * there, never down. Null: there is another wallet, and it stays. From then on the database serves the wallet's network
@@ -47,14 +42,13 @@ export function putWallet(
   firstIndex: number,
 ): Promise<StoredWallet | null> {
   return withTransaction(db, async (tx) => {
-    await claimNetwork(tx, wallet.network);
+    await serveNetwork(tx, wallet.network);
     return upsertWallet(tx, wallet, firstIndex);
   });
 }
 
-async function claimNetwork(tx: pg.ClientBase, network: NetworkName): Promise<void> {
-  await tx.query('INSERT INTO service.instance (network) VALUES ($1) ON CONFLICT DO NOTHING', [network]);
-  const served = await networkOfDatabase(tx);
+async function serveNetwork(tx: pg.ClientBase, network: NetworkName): Promise<void> {
+  const served = await claimNetwork(tx, network);
   if (served !== network) {
     const message = `The wallet is of ${network}, but this database serves ${served}.`;
     throw new AppError('network_mismatch', message, { wallet: network, database: served });

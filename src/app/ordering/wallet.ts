@@ -1,10 +1,10 @@
 import type pg from 'pg';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { createPool } from '#kernel/pg/pool.ts';
+import { servedNetwork } from '#kernel/pg/served-network.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 import { type CommandContext, UsageError } from '#src/app/command-context.ts';
 import { type DatabaseAccess, openDatabase } from '#src/app/database/database.ts';
-import { networkOfDatabase } from '#wallet/wallet.store.ts';
 
 const statementTimeoutMs = 30_000;
 
@@ -26,7 +26,7 @@ export async function withWalletDatabase(
   context.lifecycle.add('wallet connection', () => pool.end());
   const network = async (): Promise<NetworkName | null> => {
     const named = context.config.network ?? null;
-    const served = await networkOfDatabase(pool);
+    const served = await servedNetwork(pool);
     if (named !== null && served !== null && named !== served)
       throw new AppError('network_mismatch', `The database serves ${served}, and not ${named}.`);
     return served ?? named;

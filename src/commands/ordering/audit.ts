@@ -29,13 +29,13 @@ with its order and what to do (docs/orders.md, "Audit"). An order id is as good 
 
 async function runAudit(context: CommandContext): Promise<void> {
   // loaded here, so that help and usage errors do not load all of it
-  const [{ withNodeOf }, { auditOrders }, { networkOfDatabase }] = await Promise.all([
+  const [{ withNodeOf }, { auditOrders }, { servedNetwork }] = await Promise.all([
     import('#src/app/sources/node.ts'),
     import('#orders/audit/audit-orders.ts'),
-    import('#wallet/wallet.store.ts'),
+    import('#kernel/pg/served-network.ts'),
   ]);
   await withService(context, async (pool) => {
-    const network = await networkOfDatabase(pool);
+    const network = await servedNetwork(pool);
     if (network === null)
       throw new AppError('audit_impossible', 'The database serves no network yet: it has no orders.');
     await withNodeOf(context, network, async (node, signal) => {

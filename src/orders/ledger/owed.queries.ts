@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { scriptToAddress } from '#kernel/bitcoin/address.ts';
-import { type NetworkName, networks } from '#kernel/primitives/network.ts';
+import { servedNetwork } from '#kernel/pg/served-network.ts';
+import { networks } from '#kernel/primitives/network.ts';
 import type { OrderState } from '#orders/order/order-machine.ts';
 
 /** An order with money of its customer that no delivery under way uses. */
@@ -21,11 +22,9 @@ export async function owingOrders(client: pg.Pool, limit: number): Promise<Owing
     state: OrderState;
     owed: number;
     refund_script: Buffer | null;
-    network: NetworkName;
     created_at: Date;
   }>(
-    `SELECT o.id, o.state, sum(moved.sats)::bigint AS owed, o.refund_script, o.created_at,
-            (SELECT network FROM service.instance) AS network
+    `SELECT o.id, o.state, sum(moved.sats)::bigint AS owed, o.refund_script, o.created_at
        FROM (SELECT order_id, sats FROM service.ledger_entries WHERE to_account = 'owed'
              UNION ALL SELECT order_id, -sats FROM service.ledger_entries WHERE from_account = 'owed') AS moved
        JOIN service.orders AS o ON o.id = moved.order_id
@@ -33,8 +32,10 @@ export async function owingOrders(client: pg.Pool, limit: number): Promise<Owing
       GROUP BY o.id HAVING sum(moved.sats) > 0 ORDER BY owed DESC, o.id LIMIT $1`,
     [limit],
   );
-  return rows.map(({ id, state, owed, refund_script: script, network, created_at: createdAt }) => {
-    const refundAddress = script === null ? null : scriptToAddress(script, networks[network]);
+  const network = await servedNetwork(client);
+  return rows.map(({ id, state, owed, refund_script: script, created_at: createdAt }) => {
+    const refundAddress =
+      script === null || network === null ? null : scriptToAddress(script, networks[network]);
     return { id, state, owed, refundAddress, createdAt };
   });
 }

@@ -1,15 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { servedNetwork } from '#kernel/pg/served-network.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { knownSeed, testWallet } from '#test/support/wallet/plans.ts';
 import { openPublicWallet } from '#wallet/public-wallet.ts';
-import {
-  networkOfDatabase,
-  nextOrderIndex,
-  nextOwnIndex,
-  putWallet,
-  readWallet,
-} from '#wallet/wallet.store.ts';
+import { nextOrderIndex, nextOwnIndex, putWallet, readWallet } from '#wallet/wallet.store.ts';
 import type { WalletIdentity } from '#wallet/wallet-identity.ts';
 
 const { identity } = testWallet('regtest').wallet;
@@ -47,7 +42,7 @@ describe('the wallet of the database', () => {
     await put(identity, 0);
     const mainnet = put(testWallet('mainnet').wallet.identity, 0);
     await expect(mainnet).rejects.toMatchObject({ code: 'network_mismatch' });
-    expect(await networkOfDatabase(database.pool)).toBe('regtest');
+    expect(await servedNetwork(database.pool)).toBe('regtest');
   });
 
   test('hands out each index once, also to transactions that run at the same time', async () => {
