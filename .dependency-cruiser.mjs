@@ -28,7 +28,7 @@ export default {
       '^src/payments/',
       '^(src/(payments|kernel)|indexer/(transaction|source|mempool/stream))/',
     ),
-    room('sat-ranges', '^src/sat-ranges/', '^(src/(sat-ranges|kernel)|indexer/(parse|transaction))/'),
+    room('sat-ranges', '^src/sat-ranges/', '^(src/(sat-ranges|chain|kernel)|indexer/(parse|transaction))/'),
     room('outgoing', '^src/outgoing/', '^src/(outgoing|kernel)/'),
     room('utxos', '^src/utxos/', '^(src/(utxos|outgoing|chain|sat-ranges|kernel)|indexer/transaction)/'),
     room('inventory', '^src/inventory/', '^src/(inventory|utxos|chain|kernel)/'),

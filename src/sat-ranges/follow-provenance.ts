@@ -1,12 +1,12 @@
 import type pg from 'pg';
+import { outputsToTrace, putProvenance } from '#chain/sats/provenance.store.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { workUnderLock } from '#kernel/pg/work-under-lock.ts';
 import type { Logger } from '#kernel/reports/logger.ts';
 import { pause, type RetryPlace } from '#kernel/retry.ts';
-import { madeOutputName } from '#kernel/satributes/provenance.ts';
+import { type MadeOutputSats, madeOutputName } from '#kernel/satributes/provenance.ts';
 import type { MadeOutput } from '#kernel/satributes/satribute.ts';
-import { outputsToTrace, putProvenance } from './provenance.store.ts';
-import { type MadeOutputSats, traceMadeOutput } from './trace-made-output.ts';
+import { traceMadeOutput } from './trace-made-output.ts';
 import type { TraceSource } from './trace-source.ts';
 
 /** A read of a small table. Outputs become settled with a block, every ten minutes. */

@@ -1,8 +1,8 @@
 import type pg from 'pg';
+import { provenanceStamp, readProvenance } from '#chain/sats/provenance.store.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 import type { Satribute } from '#kernel/satributes/satribute.ts';
 import { SatributeBook } from '#kernel/satributes/satribute-book.ts';
-import { provenanceStamp, readProvenance } from './provenance.store.ts';
 
 /** The definitions that are in force in a process: a book, and another one once the database knows other outputs. */
 export class SatributesInForce {

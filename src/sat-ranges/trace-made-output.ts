@@ -1,5 +1,5 @@
-import type { BlockHashHex } from '#kernel/primitives/hash.ts';
-import type { MadeOutput, SatRange } from '#kernel/satributes/satribute.ts';
+import type { MadeOutputSats } from '#kernel/satributes/provenance.ts';
+import type { MadeOutput } from '#kernel/satributes/satribute.ts';
 import { takeSteps } from './take-steps.ts';
 import type { TraceSource } from './trace-source.ts';
 import { Walk } from './walk.ts';
@@ -13,11 +13,6 @@ export interface MadeOutputBounds {
 }
 
 export const madeOutputBounds: MadeOutputBounds = { steps: 1_000_000, ranges: 200_000 };
-
-/** The sats of an output in the block that made it, in its order, or why they cannot be found. */
-export type MadeOutputSats =
-  | { readonly kind: 'found'; readonly blockHash: BlockHashHex; readonly ranges: readonly SatRange[] }
-  | { readonly kind: 'missing'; readonly reason: string };
 
 /**
  * Follows the sats of an output back to the subsidies that mined them, whether it is spent or not. It asks the node for

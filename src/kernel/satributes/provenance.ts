@@ -1,3 +1,4 @@
+import type { BlockHashHex } from '#kernel/primitives/hash.ts';
 import { listFrom } from './range-list.ts';
 import type { MadeOutput, ProvenanceSats, SatRange, SatributeRule } from './satribute.ts';
 
@@ -5,6 +6,11 @@ import type { MadeOutput, ProvenanceSats, SatRange, SatributeRule } from './satr
 export const settledBlocks = 100;
 
 export type ProvenanceRule = Extract<SatributeRule, { kind: 'provenance' }>;
+
+/** The sats of an output in the block that made it, in its order, or why they cannot be found. */
+export type MadeOutputSats =
+  | { readonly kind: 'found'; readonly blockHash: BlockHashHex; readonly ranges: readonly SatRange[] }
+  | { readonly kind: 'missing'; readonly reason: string };
 
 /** What was found of an output: its sats, in its order, or why they cannot be found. */
 export type FoundSats = { readonly ranges: readonly SatRange[] } | { readonly problem: string };

@@ -4,12 +4,12 @@ import type { Height } from '#kernel/primitives/height.ts';
 import {
   type FoundProvenance,
   type FoundSats,
+  type MadeOutputSats,
   madeOutputName,
   settledBlocks,
 } from '#kernel/satributes/provenance.ts';
 import type { MadeOutput, SatRange } from '#kernel/satributes/satribute.ts';
 import { packedRangeLength, packRange, unpackRanges } from '#kernel/sats/packed-ranges.ts';
-import type { MadeOutputSats } from './trace-made-output.ts';
 
 /** Ranges of all outputs that satributes name, in memory: 32 MB. */
 const rangesMax = 500_000;
