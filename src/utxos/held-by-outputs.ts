@@ -1,4 +1,4 @@
-import type { ClientBase } from 'pg';
+import { knowsInscriptions } from '#chain/blocks/coverage.queries.ts';
 import { blockMoments } from '#chain/blocks/header.queries.ts';
 import { fingerprintKey, knownOutputs } from '#chain/outputs/output.queries.ts';
 import { type RuneBalance, runesOfOutputs } from '#chain/runes/rune-balances.queries.ts';
@@ -61,12 +61,3 @@ const notIndexed = 'its block is not indexed yet';
 const onOtherChain = 'its block is not on the indexed chain';
 const noInscriptions = 'not every block that can hold inscriptions is indexed';
 const noRunes = 'runes are not indexed, or not yet for every block';
-
-/** Whether the index knows every inscription and its place: no block that matters was missing or lacked its inputs. */
-async function knowsInscriptions(client: ClientBase): Promise<boolean> {
-  const { rows } = await client.query<{ is_whole: boolean }>(
-    `SELECT anchored AND (has_spent OR tx_count <= 1) AS is_whole
-     FROM chain.blocks ORDER BY height DESC LIMIT 1`,
-  );
-  return rows[0]?.is_whole ?? false;
-}

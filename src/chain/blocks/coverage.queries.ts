@@ -56,3 +56,12 @@ export async function readCoverage(
 function shareOf(part: number, whole: number): number {
   return part === whole ? 1 : Math.floor((part / whole) * 1e6) / 1e6;
 }
+
+/** Whether the index knows every inscription and its place: no block that matters was missing or lacked its inputs. */
+export async function knowsInscriptions(client: pg.ClientBase): Promise<boolean> {
+  const { rows } = await client.query<{ is_whole: boolean }>(
+    `SELECT anchored AND (has_spent OR tx_count <= 1) AS is_whole
+     FROM chain.blocks ORDER BY height DESC LIMIT 1`,
+  );
+  return rows[0]?.is_whole ?? false;
+}
