@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
+import { countSales, type RemadeSales, readRemadeSales } from '#chain/sales/remade-sales.queries.ts';
 import { type CatchUpOptions, catchUp } from '#indexer/catch-up/catch-up.ts';
 import { remakeTable } from '#indexer/derived/derived-state.ts';
 import { derivedTables } from '#indexer/derived/derived-tables.ts';
@@ -28,18 +29,6 @@ export interface Reclassified {
   readonly height: Height | null;
   /** Sales and accepted offers of the whole chain. */
   readonly sales: number;
-}
-
-interface Standing {
-  readonly rules: number;
-  readonly isRemade: boolean;
-  /** Blocks that have new rows, and all that take part, with their bytes. */
-  readonly blocks: number;
-  readonly bytes: number;
-  readonly blocksTotal: number;
-  readonly bytesTotal: number;
-  /** In the blocks that have new rows. */
-  readonly inscriptions: number;
 }
 
 /**
@@ -74,10 +63,7 @@ export async function reclassifySales(
       await remake(context, { source, pool, signal, textMaxBytes: config.searchTextMaxBytes });
       signal.throwIfAborted();
       const { rules, blocksTotal: blocks } = await readStanding(pool);
-      const { rows } = await pool.query<{ sales: number; height: Height | null }>(
-        'SELECT (SELECT count(*) FROM chain.sales)::float8 AS sales, tip_height AS height FROM chain.state',
-      );
-      const { sales: sold, height } = rows[0] ?? { sales: 0, height: null };
+      const { sales: sold, height } = await countSales(pool);
       return { rules, resumed: start === 'resumed', blocks, height, sales: sold };
     },
     stopMs,
@@ -150,18 +136,8 @@ async function watch(pool: pg.Pool, logger: CommandContext['logger'], signal: Ab
   progress.finish();
 }
 
-async function readStanding(pool: pg.Pool): Promise<Standing> {
-  const { rows } = await pool.query<Standing>(
-    `SELECT d.rules, d.is_remade AS "isRemade", b.*
-     FROM chain.derived_tables d, LATERAL (
-       SELECT count(*)::integer AS "blocksTotal", coalesce(sum(size_bytes), 0)::float8 AS "bytesTotal",
-         (count(*) FILTER (WHERE height <= d.tip_height))::integer AS blocks,
-         coalesce(sum(size_bytes) FILTER (WHERE height <= d.tip_height), 0)::float8 AS bytes,
-         coalesce(sum(next_key - first_key) FILTER (WHERE NOT d.is_remade OR height <= d.tip_height), 0)::integer AS inscriptions
-       FROM chain.blocks WHERE height >= d.from_height
-     ) AS b WHERE d.name = $1`,
-    [sales.name],
-  );
-  if (rows[0] === undefined) throw notIndexed();
-  return rows[0];
+async function readStanding(pool: pg.Pool): Promise<RemadeSales> {
+  const standing = await readRemadeSales(pool);
+  if (standing === null) throw notIndexed();
+  return standing;
 }
