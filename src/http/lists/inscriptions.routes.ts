@@ -8,6 +8,7 @@ import {
   listInscriptions,
 } from '#chain/inscriptions/inscription-list.queries.ts';
 import { readCursor, writeCursor } from '#chain/snapshot/cursor.ts';
+import { keysOfHeights } from '#chain/snapshot/inscription-keys.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { cardOf, siteOf } from '#http/pages/site.ts';
 import { askerOf } from '#http/server/access/asker.ts';
@@ -191,9 +192,6 @@ function hexOfBytes(_name: string, value: unknown): unknown {
 
 async function nextKeyOf(client: Snapshot['client'], tip: Snapshot['tip']): Promise<number> {
   if (tip === null) return 0;
-  const { rows } = await client.query<{ next_key: number }>(
-    'SELECT next_key FROM chain.blocks WHERE height = $1',
-    [tip.height],
-  );
-  return rows[0]?.next_key ?? 0;
+  const { end } = await keysOfHeights(client, { to: tip.height });
+  return end ?? 0;
 }

@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type pg from 'pg';
+import { currentMoment } from '#chain/snapshot/current-moment.queries.ts';
 import { askerOf } from '#http/server/access/asker.ts';
 import type { Tip } from '#kernel/contracts/search-engine.ts';
 import { withCutConnection } from '#kernel/pg/cut-connection.ts';
-import type { BlockHash } from '#kernel/primitives/hash.ts';
-import type { Height } from '#kernel/primitives/height.ts';
 
 /** Increase it when newer code answers the same tip and URL with other bytes. */
 const answerVersion = 6;
@@ -54,26 +53,9 @@ export async function answeredUnchanged(
 ): Promise<boolean> {
   const header = request.headers['if-none-match'];
   if (header === undefined || header.trim() === '*') return false;
-  const { rows } = await withCutConnection(pool, askerOf(reply).signal, (client) =>
-    client.query<{
-      height: Height | null;
-      hash: BlockHash | null;
-      undo_epoch: number;
-      revision: number | null;
-    }>(
-      `SELECT tip_height AS height, tip_hash AS hash, undo_epoch,
-              CASE WHEN $1 THEN (SELECT revision FROM chain.pending_state) END AS revision
-         FROM chain.state`,
-      [pending],
-    ),
+  const { tip, revision } = await withCutConnection(pool, askerOf(reply).signal, (client) =>
+    currentMoment(client, pending),
   );
-  const {
-    height,
-    hash,
-    undo_epoch: undoEpoch,
-    revision,
-  } = rows[0] ?? { height: null, hash: null, undo_epoch: 0, revision: null };
-  const tip = height === null || hash === null ? null : { height, hash, undoEpoch };
   if (!matchesTag(header, answerTag(tip, request.url, revision))) return false;
   setMoment(request, reply, tip, revision);
   reply.code(304).send();
