@@ -4,6 +4,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
+import { indexedNetwork, indexedTip } from '#chain/blocks/index-tip.queries.ts';
 import { type Config, hasEmbeddedDatabase } from '#config/config.ts';
 import {
   attachEmbeddedPostgres,
@@ -340,17 +341,13 @@ function isCode(error: unknown, code: AppError['code']): boolean {
 }
 
 /** The network of a database; null where none was set yet. */
-export async function networkOf({ readers }: AnsweringDatabase): Promise<NetworkName | null> {
-  const { rows } = await readers.query<{ network: NetworkName }>('SELECT network FROM chain.state');
-  return rows[0]?.network ?? null;
+export function networkOf({ readers }: AnsweringDatabase): Promise<NetworkName | null> {
+  return indexedNetwork(readers);
 }
 
 /** The height of the last indexed block; null: none. */
-export async function tipOf({ readers }: AnsweringDatabase): Promise<Height | null> {
-  const { rows } = await readers.query<{ height: Height | null }>(
-    'SELECT tip_height AS height FROM chain.state',
-  );
-  return rows[0]?.height ?? null;
+export function tipOf({ readers }: AnsweringDatabase): Promise<Height | null> {
+  return indexedTip(readers);
 }
 
 export async function isAnythingIndexed(database: AnsweringDatabase): Promise<boolean> {

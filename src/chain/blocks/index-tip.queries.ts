@@ -1,5 +1,6 @@
-import type { ClientBase } from 'pg';
+import type { ClientBase, Pool } from 'pg';
 import type { Height } from '#kernel/primitives/height.ts';
+import type { NetworkName } from '#kernel/primitives/network.ts';
 
 /** SQL: the height of the last block of the index; null while it is empty. */
 export const indexTipHeight = '(SELECT tip_height FROM chain.state)';
@@ -8,7 +9,7 @@ export const indexTipHeight = '(SELECT tip_height FROM chain.state)';
 export const indexTipHash = '(SELECT tip_hash FROM chain.state)';
 
 /** The height of the last block of the index; null while it is empty. */
-export async function indexedTip(client: ClientBase): Promise<Height | null> {
+export async function indexedTip(client: Pool | ClientBase): Promise<Height | null> {
   const { rows } = await client.query<{ tip: Height | null }>(`SELECT ${indexTipHeight} AS tip`);
   return rows[0]?.tip ?? null;
 }
@@ -24,4 +25,10 @@ export async function isBlockIndexed(
     hash,
   ]);
   return rowCount !== 0;
+}
+
+/** The network of the index; null before the first start of an indexer. */
+export async function indexedNetwork(client: Pool | ClientBase): Promise<NetworkName | null> {
+  const { rows } = await client.query<{ network: NetworkName }>('SELECT network FROM chain.state');
+  return rows[0]?.network ?? null;
 }
