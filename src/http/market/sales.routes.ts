@@ -3,6 +3,7 @@ import type { Pool } from 'pg';
 import { type Static, Type } from 'typebox';
 import { lastSequence, requireEventTexts, sequenceFromHeight } from '#chain/events/events.queries.ts';
 import { storedSaleKind } from '#chain/events/sale-texts.queries.ts';
+import { galleryIndex } from '#chain/inscriptions/parents-and-galleries.queries.ts';
 import { requireIndexes } from '#chain/snapshot/built-indexes.ts';
 import { asStream, type EventStreams, type StreamPart } from '#http/events/event-streams.ts';
 import { type FeedPosition, isFirst, positionBehind } from '#http/events/feed-position.ts';
@@ -13,7 +14,6 @@ import type { App, AppDependencies } from '#http/server/routes/app-dependencies.
 import { AppError } from '#kernel/errors/app-error.ts';
 import { withCutConnection } from '#kernel/pg/cut-connection.ts';
 import { asHeight, maxHeight } from '#kernel/primitives/height.ts';
-import { galleryIndex } from '#market/sales/sale-context.store.ts';
 import { showSales } from './show-sales.ts';
 
 const query = Type.Object({

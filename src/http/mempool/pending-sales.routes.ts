@@ -1,4 +1,5 @@
 import type { ClientBase } from 'pg';
+import { galleryIndex } from '#chain/inscriptions/parents-and-galleries.queries.ts';
 import { requireSales } from '#chain/sales/sale.queries.ts';
 import { requireIndexes } from '#chain/snapshot/built-indexes.ts';
 import { open } from '#http/server/access/guard.ts';
@@ -15,7 +16,7 @@ import {
   pendingFloor,
   pendingSales,
 } from '#market/sales/pending-sales.store.ts';
-import { galleryIndex, slugsOf } from '#market/sales/sale-context.store.ts';
+import { slugsOf } from '#market/sales/sale-context.store.ts';
 import { type SalesAnswer, salesAnswer, salesQuery } from './mempool.schemas.ts';
 import { inscriptionIn, notOurs, pageOf, readUnkept, scriptOfAddress, wholeNumber } from './mempool-lists.ts';
 import { transactionJson } from './mempool-views.ts';

@@ -16,6 +16,7 @@ import {
   inscriptionDetails,
   inscriptionKey,
 } from '#chain/inscriptions/inscription.queries.ts';
+import { galleryIndex } from '#chain/inscriptions/parents-and-galleries.queries.ts';
 import {
   piecesHeldBytes,
   propertiesHeads,
@@ -47,7 +48,6 @@ import { asHeight, maxHeight } from '#kernel/primitives/height.ts';
 import { keysBetween } from '#kernel/primitives/inscription-key.ts';
 import { type CollectionOfItem, collectionsOf } from '#market/collections/collections-of.store.ts';
 import { pendingSales } from '#market/sales/pending-sales.store.ts';
-import { galleryIndex } from '#market/sales/sale-context.store.ts';
 import { ownTransactions } from '#orders/order/own-transactions.queries.ts';
 import { mediaOf } from '#web/media.ts';
 import { blockPage, blocksPage } from '#web/pages/block.page.ts';

@@ -1,11 +1,14 @@
 import type { ClientBase } from 'pg';
 import { requireNotBehind } from '#chain/derived/derived-tables.queries.ts';
+import {
+  firstParents,
+  galleriesWith,
+  galleryIndex,
+  type KeyedInscription,
+} from '#chain/inscriptions/parents-and-galleries.queries.ts';
 import { requireIndexes } from '#chain/snapshot/built-indexes.ts';
 import { indexesOnly } from '#chain/snapshot/indexes-only.ts';
-import { type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
-import { type InscriptionId, inscriptionIdBytes } from '#kernel/primitives/inscription-id.ts';
-import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
-import { galleryIndex } from '#market/sales/sale-context.store.ts';
+import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
 import { chainCollections } from './market-slug.store.ts';
 
 /** A collection that has an inscription. */
@@ -17,9 +20,6 @@ export interface CollectionOfItem {
 
 /** Of each kind. Honest inscriptions are in a few; anybody can make a thousand galleries that name one. */
 export const collectionsOfKindMax = 100;
-
-/** Pages of galleries that are read for these: a gallery that names an inscription on every page counts once. */
-const galleryPagesMax = 1_000;
 
 /**
  * The collections that have an inscription, in the order in which one is chosen for its sales: imports by slug, parents
@@ -36,8 +36,8 @@ export async function collectionsOf(client: ClientBase, id: InscriptionId): Prom
      WHERE m.txid = $1 AND m.index = $2 ORDER BY m.slug LIMIT ${collectionsOfKindMax}`,
     [Buffer.from(id.txid), id.index],
   );
-  const parents = await parentsOf(client, id);
-  const galleries = await galleriesOf(client, id);
+  const parents = await firstParents(client, id, collectionsOfKindMax);
+  const galleries = await galleriesWith(client, id, collectionsOfKindMax);
   const found = await chainCollections(
     client,
     [...parents, ...galleries].map(({ id: of }) => of),
@@ -45,7 +45,7 @@ export async function collectionsOf(client: ClientBase, id: InscriptionId): Prom
   const named = new Map(found.map((collection) => [collection.key, collection]));
   const asItem =
     (kind: 'parent' | 'gallery') =>
-    ({ key }: Owner): CollectionOfItem[] => {
+    ({ key }: KeyedInscription): CollectionOfItem[] => {
       const { slug, name } = named.get(key) ?? {};
       return slug === undefined || name === undefined ? [] : [{ kind, slug, name }];
     };
@@ -54,42 +54,4 @@ export async function collectionsOf(client: ClientBase, id: InscriptionId): Prom
     ...parents.flatMap(asItem('parent')),
     ...galleries.flatMap(asItem('gallery')),
   ];
-}
-
-/** A parent or gallery. */
-interface Owner {
-  readonly key: InscriptionKey;
-  readonly id: InscriptionId;
-}
-
-interface OwnerRow {
-  readonly key: InscriptionKey;
-  readonly txid: Txid;
-  readonly index: number;
-}
-
-const ownerOf = ({ key, txid, index }: OwnerRow): Owner => ({ key, id: { txid: trustedTxid(txid), index } });
-
-async function parentsOf(client: ClientBase, { txid, index }: InscriptionId): Promise<Owner[]> {
-  const { rows } = await client.query<OwnerRow>(
-    `SELECT i.key, i.txid, i.index FROM chain.inscriptions c
-     JOIN chain.parents r ON r.child_key = c.key JOIN chain.inscriptions i ON i.key = r.parent_key
-     WHERE c.txid = $1 AND c.index = $2 ORDER BY r.position LIMIT ${collectionsOfKindMax}`,
-    [Buffer.from(txid), index],
-  );
-  return rows.map(ownerOf);
-}
-
-async function galleriesOf(client: ClientBase, id: InscriptionId): Promise<Owner[]> {
-  const { rows } = await client.query<OwnerRow>(
-    `SELECT i.key, i.txid, i.index FROM (
-       SELECT DISTINCT key FROM (
-         -- without an order: one by key would be a walk along all galleries
-         SELECT key FROM chain.gallery_pages
-         WHERE chain.id_hashes(ids) @> chain.id_hashes($1) AND position($1 IN ids) > 0 LIMIT ${galleryPagesMax}
-       ) AS pages ORDER BY key LIMIT ${collectionsOfKindMax}
-     ) AS galleries JOIN chain.inscriptions i USING (key) ORDER BY i.key`,
-    [Buffer.from(inscriptionIdBytes(id))],
-  );
-  return rows.map(ownerOf);
 }

@@ -1,4 +1,12 @@
 import type { ClientBase } from 'pg';
+import {
+  childrenOfParent,
+  isChild,
+  isGalleryItem,
+  itemsOfGallery,
+  type ParentOrGallery,
+  parentsAndGalleries,
+} from '#chain/inscriptions/parents-and-galleries.queries.ts';
 import { type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
 import {
   formatInscriptionId,
@@ -41,19 +49,6 @@ export interface ChainCollection extends Named {
   readonly galleryItems: number;
 }
 
-/** Longer attributes are not read for a name: titles of honest ones have some tens of characters. */
-const attributesBytesMax = 16_384;
-
-interface ChainRow {
-  readonly key: InscriptionKey;
-  readonly txid: Txid;
-  readonly index: number;
-  readonly number: number | null;
-  readonly children: number;
-  readonly gallery_items: number;
-  readonly attributes: Buffer | null;
-}
-
 /** The collection of a slug. Null: there is none. */
 export async function findMarketCollection(
   client: ClientBase,
@@ -76,32 +71,19 @@ export function importedOf(found: MarketCollection): ImportedCollection {
   return { kind: 'import', slug, name, icon, items, description, website, twitter, discord };
 }
 
-/** Those of some inscriptions that have children or a gallery, in their order. */
+/** Collections of the inscriptions that have children or a gallery, in the order of the ids. */
 export async function chainCollections(
   client: ClientBase,
   ids: readonly InscriptionId[],
 ): Promise<ChainCollection[]> {
-  if (ids.length === 0) return [];
-  const { rows } = await client.query<ChainRow>(
-    `SELECT i.key, i.txid, i.index, i.number, coalesce(c.children, 0) AS children, coalesce(p.items, 0) AS gallery_items,
-       CASE WHEN length(p.attributes) <= ${attributesBytesMax} THEN p.attributes END AS attributes
-     FROM unnest($1::bytea[], $2::integer[]) WITH ORDINALITY AS given(txid, index, nth)
-     JOIN chain.inscriptions i ON i.txid = given.txid AND i.index = given.index
-     LEFT JOIN chain.parent_children c ON c.parent_key = i.key
-     LEFT JOIN chain.properties p ON p.key = i.key
-     WHERE c.children > 0 OR p.items > 0
-     ORDER BY given.nth`,
-    [ids.map(({ txid }) => Buffer.from(txid)), ids.map(({ index }) => index)],
-  );
-  return rows.map(chainCollectionOf);
+  return (await parentsAndGalleries(client, ids)).map(chainCollectionOf);
 }
 
-function chainCollectionOf(row: ChainRow): ChainCollection {
-  const { key, txid, index, number, children, gallery_items: galleryItems, attributes } = row;
-  const id = { txid: trustedTxid(txid), index };
+function chainCollectionOf(found: ParentOrGallery): ChainCollection {
+  const { key, id, number, children, galleryItems, attributes } = found;
   return {
     kind: children > 0 ? 'parent' : 'gallery',
-    slug: formatInscriptionId(id.txid, index),
+    slug: formatInscriptionId(id.txid, id.index),
     name: titleOf(attributes) ?? inscriptionName(number, id),
     icon: id,
     key,
@@ -132,16 +114,6 @@ export interface Members {
 const importMembers = `SELECT i.key, m.place, m.name FROM service.market_items m
   JOIN chain.inscriptions i ON i.txid = m.txid AND i.index = m.index WHERE m.slug = $1`;
 
-const children = 'SELECT child_key AS key FROM chain.parents WHERE parent_key = $1';
-
-/** Ids of 36 bytes: txid, index (little endian). */
-const galleryItems = `SELECT i.key FROM chain.gallery_pages g
-  CROSS JOIN LATERAL generate_series(1, length(g.ids), 36) AS at
-  JOIN chain.inscriptions i ON i.txid = substring(g.ids FROM at FOR 32) AND i.index =
-    get_byte(g.ids, at + 31) + (get_byte(g.ids, at + 32) << 8) + (get_byte(g.ids, at + 33) << 16)
-    + (get_byte(g.ids, at + 34)::bigint << 24)
-  WHERE g.key = $1`;
-
 const unplaced = (keys: string): string =>
   `SELECT key, NULL::integer AS place, NULL::text AS name FROM (${keys}) AS found`;
 
@@ -150,10 +122,10 @@ export function membersOf(collection: FoundCollection): Members {
   if (collection.kind === 'import') return { sql: importMembers, of: collection.slug };
   const { key, children: childCount, galleryItems: itemCount } = collection;
   // an inscription has a parent once: a list of children alone needs no pass that makes it distinct
-  if (itemCount === 0) return { sql: unplaced(children), of: key };
+  if (itemCount === 0) return { sql: unplaced(childrenOfParent), of: key };
   if (childCount === 0)
-    return { sql: unplaced(`SELECT DISTINCT key FROM (${galleryItems}) AS items`), of: key };
-  return { sql: unplaced(`${children} UNION ${galleryItems}`), of: key };
+    return { sql: unplaced(`SELECT DISTINCT key FROM (${itemsOfGallery}) AS items`), of: key };
+  return { sql: unplaced(`${childrenOfParent} UNION ${itemsOfGallery}`), of: key };
 }
 
 /** A condition on an inscription, and its parameter $1. */
@@ -173,16 +145,10 @@ export function memberTest(collection: FoundCollection, txid: string, index: str
     return { sql, of: collection.slug };
   }
   const { key, children: childCount, galleryItems: itemCount } = collection;
-  const isChild = `EXISTS (SELECT FROM chain.inscriptions c JOIN chain.parents ON child_key = c.key
-      WHERE parent_key = $1 AND c.txid = ${txid} AND c.index = ${index} OFFSET 0)`;
-  // the index of ids finds few pages; the key first would be a walk along the gallery
-  const id = `${txid} || substring(int4send(${index}) FROM 4 FOR 1) || substring(int4send(${index}) FROM 3 FOR 1)
-          || substring(int4send(${index}) FROM 2 FOR 1) || substring(int4send(${index}) FROM 1 FOR 1)`;
-  const isItem = `EXISTS (SELECT FROM (
-        SELECT key FROM chain.gallery_pages
-        WHERE chain.id_hashes(ids) @> chain.id_hashes(${id}) AND position(${id} IN ids) > 0 OFFSET 0) AS pages
-      WHERE pages.key = $1 OFFSET 0)`;
-  const tests = [...(childCount > 0 ? [isChild] : []), ...(itemCount > 0 ? [isItem] : [])];
+  const tests = [
+    ...(childCount > 0 ? [isChild(txid, index)] : []),
+    ...(itemCount > 0 ? [isGalleryItem(txid, index)] : []),
+  ];
   return { sql: `(${tests.join(' OR ')})`, of: key };
 }
 

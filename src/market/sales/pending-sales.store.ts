@@ -1,4 +1,5 @@
 import type { ClientBase } from 'pg';
+import { galleryIndex } from '#chain/inscriptions/parents-and-galleries.queries.ts';
 import { evidenceColumns, saleNames } from '#chain/sales/sale.queries.ts';
 import { requireIndexes } from '#chain/snapshot/built-indexes.ts';
 import type { Txid } from '#kernel/primitives/hash.ts';
@@ -6,7 +7,6 @@ import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { Sats } from '#kernel/primitives/sats.ts';
 import type { AsStored, SaleEvidence } from '#kernel/sales/sale-evidence.ts';
 import { type FoundCollection, memberTest } from '#market/collections/market-slug.store.ts';
-import { galleryIndex } from './sale-context.store.ts';
 import { isNotOurs } from './sale-lists.ts';
 
 /** A sale that is in no block yet. */

@@ -6,9 +6,6 @@ import {
   inscriptionIdBytes,
 } from '#kernel/primitives/inscription-id.ts';
 
-/** The index that finds the galleries of an inscription: without it each question would read all galleries. */
-export const galleryIndex = 'gallery_pages_ids';
-
 interface SlugRow {
   readonly slug: string | null;
   readonly txid: Txid | null;
