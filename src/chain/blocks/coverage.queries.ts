@@ -65,3 +65,24 @@ export async function knowsInscriptions(client: pg.ClientBase): Promise<boolean>
   );
   return rows[0]?.is_whole ?? false;
 }
+
+/**
+ * The height where the last run of blocks with known spent outputs begins, of blocks above a height up to another: after a
+ * gap, or after a block without its spent outputs, which may be the last one. Null: the run that reaches the lower
+ * height continues.
+ */
+export async function lastRunWithSpent(
+  client: pg.ClientBase,
+  above: number,
+  to: Height,
+): Promise<number | null> {
+  const { rows } = await client.query<{ begins: number | null }>(
+    `SELECT max(CASE WHEN NOT is_known THEN height + 1 WHEN before IS DISTINCT FROM height - 1 THEN height END) AS begins
+     FROM (
+       SELECT height, has_spent OR tx_count <= 1 AS is_known, lag(height) OVER (ORDER BY height) AS before
+       FROM chain.blocks WHERE height BETWEEN $1 AND $2
+     ) AS blocks WHERE height > $1`,
+    [above, to],
+  );
+  return rows[0]?.begins ?? null;
+}

@@ -152,3 +152,20 @@ export async function requireNotBehind(client: ClientBase, name: string): Promis
   const { reached, tip, message } = behind;
   throw new AppError('derived_table_behind', message, { table: name, height: reached, tipHeight: tip });
 }
+
+/** The moment that rows of derived tables belong to. */
+export interface DerivedMoment {
+  /** Another number once a derived table is remade. */
+  readonly epoch: number;
+  /** Hash of the block at the asked height; null: there is none. */
+  readonly hash: Buffer | null;
+}
+
+/** Reads both in one statement. */
+export async function derivedMoment(client: ClientBase, height: number): Promise<DerivedMoment> {
+  const { rows } = await client.query<DerivedMoment>(
+    `SELECT s.derived_epoch AS epoch, (SELECT hash FROM chain.blocks WHERE height = $1) AS hash FROM chain.state s`,
+    [height],
+  );
+  return rows[0] ?? { epoch: 0, hash: null };
+}

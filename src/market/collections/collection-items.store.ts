@@ -1,5 +1,6 @@
 import type { ClientBase } from 'pg';
 import { currentLocations, type Location } from '#chain/inscriptions/location.queries.ts';
+import { keyOfInscription } from '#chain/snapshot/inscription-keys.ts';
 import type { Txid } from '#kernel/primitives/hash.ts';
 import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
@@ -77,16 +78,11 @@ export async function positionOfItem(
   collection: FoundCollection,
   { txid, index }: InscriptionId,
 ): Promise<ItemPosition | null> {
-  const { rows } =
-    collection.kind === 'import'
-      ? await client.query<{ position: number }>(
-          'SELECT place AS position FROM service.market_items WHERE slug = $1 AND txid = $2 AND index = $3',
-          [collection.slug, Buffer.from(txid), index],
-        )
-      : // of others every inscription is a position: whether it is an item would take a walk over a gallery
-        await client.query<{ position: number }>(
-          'SELECT key AS position FROM chain.inscriptions WHERE txid = $1 AND index = $2',
-          [Buffer.from(txid), index],
-        );
+  // of others every inscription is a position: whether it is an item would take a walk over a gallery
+  if (collection.kind !== 'import') return keyOfInscription(client, { txid, index });
+  const { rows } = await client.query<{ position: number }>(
+    'SELECT place AS position FROM service.market_items WHERE slug = $1 AND txid = $2 AND index = $3',
+    [collection.slug, Buffer.from(txid), index],
+  );
   return rows[0]?.position ?? null;
 }

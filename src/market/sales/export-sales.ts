@@ -1,5 +1,5 @@
 import type { ClientBase, Pool } from 'pg';
-import { whyOtherRules } from '#chain/derived/derived-tables.queries.ts';
+import { derivedMoment, whyOtherRules } from '#chain/derived/derived-tables.queries.ts';
 import { storedSaleKind } from '#chain/events/sale-texts.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import type { FairGate } from '#kernel/concurrency/fair-gate.ts';
@@ -32,19 +32,6 @@ export interface SaleExport {
   readonly moment: ExportMoment;
 }
 
-interface MomentRow {
-  readonly epoch: number;
-  readonly hash: Buffer | null;
-}
-
-async function momentAt(client: ClientBase, height: number): Promise<MomentRow> {
-  const { rows } = await client.query<MomentRow>(
-    `SELECT s.derived_epoch AS epoch, (SELECT hash FROM chain.blocks WHERE height = $1) AS hash FROM chain.state s`,
-    [height],
-  );
-  return rows[0] ?? { epoch: 0, hash: null };
-}
-
 /**
  * The moment of an export that begins behind a sale. Throws `cursor_stale` where the block of that sale has left the
  * chain, and `derived_table_behind` while sales are made anew by other rules: rows of both are there.
@@ -54,7 +41,7 @@ async function momentAt(client: ClientBase, height: number): Promise<MomentRow> 
 export async function beginExport(client: ClientBase, tip: Tip, after: SaleId | null): Promise<ExportMoment> {
   const why = await whyOtherRules(client, 'sales', storedSaleKind.version);
   if (why !== null) throw new AppError('derived_table_behind', why, { table: 'sales' });
-  const { epoch, hash } = await momentAt(client, after?.place.height ?? tip.height);
+  const { epoch, hash } = await derivedMoment(client, after?.place.height ?? tip.height);
   if (after !== null && (hash === null || markOfBlock(hash) !== after.blockMark)) {
     throw new AppError(
       'cursor_stale',
@@ -100,7 +87,7 @@ export async function* exportSales(
 }
 
 async function requireSame(client: ClientBase, { tip, epoch }: ExportMoment): Promise<void> {
-  const now = await momentAt(client, tip.height);
+  const now = await derivedMoment(client, tip.height);
   if (now.epoch === epoch && now.hash?.equals(tip.hash) === true) return;
   throw new AppError('cursor_stale', 'the chain was reorganised during the export');
 }

@@ -1,4 +1,6 @@
 import type { ClientBase } from 'pg';
+import { lastRunWithSpent } from '#chain/blocks/coverage.queries.ts';
+import { isBlockIndexed } from '#chain/blocks/index-tip.queries.ts';
 import type { Tip } from '#kernel/contracts/search-engine.ts';
 import type { BlockHash } from '#kernel/primitives/hash.ts';
 import { asHeight, type Height } from '#kernel/primitives/height.ts';
@@ -35,7 +37,7 @@ export class SaleCoverages {
       if (!mayWalk) return null;
       await client.query(`SET LOCAL statement_timeout = ${walkMs}`);
     }
-    const begins = (await lastBeginning(client, kept?.height ?? -1, height)) ?? kept?.begins ?? height + 1;
+    const begins = (await lastRunWithSpent(client, kept?.height ?? -1, height)) ?? kept?.begins ?? height + 1;
     this.#kept = { height, hash, begins };
     return coverageOf(this.#kept);
   }
@@ -44,30 +46,10 @@ export class SaleCoverages {
   async #keptBelow(client: ClientBase, height: Height): Promise<Kept | null> {
     const kept = this.#kept;
     if (kept === null || kept.height > height) return null;
-    const { rowCount } = await client.query('SELECT FROM chain.blocks WHERE height = $1 AND hash = $2', [
-      kept.height,
-      Buffer.from(kept.hash),
-    ]);
-    return rowCount === 1 ? kept : null;
+    return (await isBlockIndexed(client, kept.height, Buffer.from(kept.hash))) ? kept : null;
   }
 }
 
 const coverageOf = ({ height, begins }: Kept): SaleCoverage => ({
   from: begins > height ? null : asHeight(begins),
 });
-
-/**
- * Where the last run of blocks with known sales begins, of blocks above a height up to another: after a gap, or after a
- * block without its spent outputs, which may be the last one. Null: the run that reaches the lower height goes on.
- */
-async function lastBeginning(client: ClientBase, above: number, to: Height): Promise<number | null> {
-  const { rows } = await client.query<{ begins: number | null }>(
-    `SELECT max(CASE WHEN NOT is_known THEN height + 1 WHEN before IS DISTINCT FROM height - 1 THEN height END) AS begins
-     FROM (
-       SELECT height, has_spent OR tx_count <= 1 AS is_known, lag(height) OVER (ORDER BY height) AS before
-       FROM chain.blocks WHERE height BETWEEN $1 AND $2
-     ) AS blocks WHERE height > $1`,
-    [above, to],
-  );
-  return rows[0]?.begins ?? null;
-}
