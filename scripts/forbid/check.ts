@@ -1,10 +1,18 @@
-/** Checks of the tree that need more than a pattern: words, subjects of commits. Ends with 1 if one finds a fault. */
+/**
+ * Checks of the tree that need more than a pattern: words, tables that SQL names, subjects of commits. Ends with 1 if one
+ * finds a fault.
+ */
 import { join } from 'node:path';
+import { checkSchemaRooms } from './check-schema-rooms.ts';
 import { checkWords } from './check-words.ts';
 import { checkSubjects } from './commit-subjects.ts';
 
 const root = join(import.meta.dirname, '../..');
-const outcomes = [checkWords(root, process.env['CI'] === 'true'), checkSubjects(root)];
+const outcomes = [
+  checkWords(root, process.env['CI'] === 'true'),
+  checkSchemaRooms(root),
+  checkSubjects(root),
+];
 for (const { faults, notes } of outcomes) {
   for (const note of notes) console.log(note);
   for (const fault of faults) console.error(fault);
