@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { App } from '#http/server/routes/app-dependencies.ts';
+import type { FastifyInstance } from 'fastify';
 
 /** Requests whose clients wait for `100 Continue` (RFC 9110, 10.1.1). */
 const waiting = new WeakSet<IncomingMessage>();
@@ -9,7 +9,7 @@ const waiting = new WeakSet<IncomingMessage>();
  * Node tells it at once, and a refused client sends its body in vain. After an answer without it Node closes the
  * connection, because either the body or the next request may follow. Call it before the app listens.
  */
-export function deferContinue({ server }: App): void {
+export function deferContinue({ server }: FastifyInstance): void {
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
     waiting.add(request);
     server.emit('request', request, response);

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { BodyReader } from '#http/bodies/parsing/body-reader.ts';
 import { LargeBodyParser } from '#http/bodies/parsing/large-body-parser.ts';
 import { mediaTypes } from '#http/bodies/parsing/media-types.ts';
@@ -11,7 +11,6 @@ import { atOnce } from '#http/server/at-once.ts';
 import { BodyRoom } from '#http/server/budgets/body-room.ts';
 import { Shares } from '#http/server/budgets/shares.ts';
 import { bodyStructure, limits } from '#http/server/limits.ts';
-import type { App } from '#http/server/routes/app-dependencies.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { QueueState } from '#kernel/reports/metrics.ts';
 import { announcedBytes, announcesBody } from './announced-body.ts';
@@ -39,7 +38,7 @@ const bodyless: ReadonlySet<string> = new Set(['GET', 'HEAD']);
  * access and rates, so no body of a refused request is read. Call it before the routes.
  */
 export function readBodies(
-  app: App,
+  app: FastifyInstance,
   shutOut: (socket: Socket) => void,
   room: BodyRoom = new BodyRoom(limits.bodyRoom),
 ): () => BodiesUnderWay {

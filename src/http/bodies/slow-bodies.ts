@@ -1,9 +1,8 @@
 import { Socket } from 'node:net';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { atOnce } from '#http/server/at-once.ts';
 import { handleClientError } from '#http/server/errors/answer-errors.ts';
 import { limits } from '#http/server/limits.ts';
-import type { App } from '#http/server/routes/app-dependencies.ts';
 import { announcesBody } from './announced-body.ts';
 
 /** How long a server waits for slow bodies. */
@@ -15,7 +14,7 @@ const usual: BodyPace = { ...limits, checkMs: 1_000 };
  * Ends requests whose bodies arrive too slowly with 408, whether the body is being read or not. Node's own time limit
  * is the same for all bodies, and must suit the largest.
  */
-export function cutSlowBodies(app: App, pace: BodyPace = usual): void {
+export function cutSlowBodies(app: FastifyInstance, pace: BodyPace = usual): void {
   app.addHook(
     'onRequest',
     atOnce((request, reply) => {

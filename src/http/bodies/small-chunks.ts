@@ -1,8 +1,7 @@
 import { Socket } from 'node:net';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { atOnce } from '#http/server/at-once.ts';
 import { handleClientError } from '#http/server/errors/answer-errors.ts';
-import type { App } from '#http/server/routes/app-dependencies.ts';
 
 /** Chunks that may be of any size: a client may begin with small ones. */
 const freeChunks = 1_000;
@@ -17,7 +16,7 @@ const meanChunkBytes = 16;
  * Ends requests whose bodies come in ever so small chunks with 400, whether the body is being read or not. Their
  * clients are shut out: the rest of the packet is parsed all the same.
  */
-export function cutSmallChunks(app: App, shutOut: (socket: Socket) => void): void {
+export function cutSmallChunks(app: FastifyInstance, shutOut: (socket: Socket) => void): void {
   app.addHook(
     'onRequest',
     atOnce((request, reply) => {

@@ -1,13 +1,12 @@
-import type { FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { clientOf } from '#accounts/client-address.ts';
 import { proxyTest } from '#accounts/trusted-proxies.ts';
-import type { App } from '#http/server/routes/app-dependencies.ts';
 
-const tests = new WeakMap<App['server'], (address: string) => boolean>();
+const tests = new WeakMap<FastifyInstance['server'], (address: string) => boolean>();
 let alone = 0;
 
 /** Makes the trusted proxies of an app known to `isFromProxy` and `clientOfRequest`. */
-export function knowProxies(app: App, proxies: readonly string[]): void {
+export function knowProxies(app: FastifyInstance, proxies: readonly string[]): void {
   tests.set(app.server, proxyTest(proxies));
 }
 

@@ -1,8 +1,7 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Scope } from '#accounts/api-key.ts';
 import type { Admission, SearchAccess } from '#accounts/search-access.ts';
 import { varyBy } from '#http/server/headers/vary.ts';
-import type { App } from '#http/server/routes/app-dependencies.ts';
 import type { ErrorCode } from '#kernel/errors/error-codes.ts';
 import { isFromProxy } from './client.ts';
 import { type Guard, open } from './guard.ts';
@@ -22,7 +21,7 @@ export const accessHeaders = [
  * Enforces the guard of each route before a body is read or a search begins. Register it in a plugin after CORS, so
  * that pages of other origins can read a refusal, and before the routes.
  */
-export function guardRoutes(routes: App, access: SearchAccess): void {
+export function guardRoutes(routes: FastifyInstance, access: SearchAccess): void {
   routes.addHook('onRequest', async (request, reply) => {
     const guard = guardOf(request);
     if (guard.kind === 'none') return;

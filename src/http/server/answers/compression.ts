@@ -1,12 +1,11 @@
 import { constants } from 'node:zlib';
 import compress, { type FastifyCompressOptions } from '@fastify/compress';
-import type { onSendAsyncHookHandler, onSendHookHandler } from 'fastify';
+import type { FastifyInstance, onSendAsyncHookHandler, onSendHookHandler } from 'fastify';
 import { askerOf } from '#http/server/access/asker.ts';
 import { payloadAtOnce } from '#http/server/at-once.ts';
 import { acceptedEncoding } from '#http/server/headers/accept.ts';
 import { varyBy } from '#http/server/headers/vary.ts';
 import { limits } from '#http/server/limits.ts';
-import type { App } from '#http/server/routes/app-dependencies.ts';
 import { HeldByClient } from '#kernel/concurrency/held-by-client.ts';
 import { compressOnce } from './compress-once.ts';
 
@@ -101,7 +100,7 @@ function boundCompressed(): onSendHookHandler<unknown> {
  * Sends answers as brotli or gzip to clients that accept it. Entity tags stay the same: ours are weak, and name the
  * answer in any encoding. Call it before the routes.
  */
-export function compressAnswers(app: App): void {
+export function compressAnswers(app: FastifyInstance): void {
   // the plugin reads options of the route itself, so this hook must be the first one
   const once = compressOnce((type) => compressibleTypes.test(type));
   const bound = boundCompressed();

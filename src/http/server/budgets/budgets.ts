@@ -1,8 +1,8 @@
 import type { RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
+import type { FastifyInstance } from 'fastify';
 import { proxyTest } from '#accounts/trusted-proxies.ts';
 import { answerIsMade, askerOf } from '#http/server/access/asker.ts';
-import type { App } from '#http/server/routes/app-dependencies.ts';
 import { FairGate } from '#kernel/concurrency/fair-gate.ts';
 import { Turns } from '#kernel/concurrency/turns.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
@@ -48,7 +48,10 @@ export interface KeptBudgets {
  * Keeps every client within its share of the process: connections, requests being answered, and bytes of answers that
  * it has not taken (docs/http.md, "Budgets"). Call it before what compresses answers, and before the routes.
  */
-export function keepBudgets(app: App, { metrics, trustedProxies, budgets }: BudgetParts): KeptBudgets {
+export function keepBudgets(
+  app: FastifyInstance,
+  { metrics, trustedProxies, budgets }: BudgetParts,
+): KeptBudgets {
   const bounds = { ...usualBudgets, ...budgets };
   const unsent = new UnsentBytes({ total: bounds.unsentBytes, each: bounds.unsentBytesEach });
   metrics.watchQueue('unsent bytes', () => unsent.state);
@@ -66,7 +69,7 @@ export function keepBudgets(app: App, { metrics, trustedProxies, budgets }: Budg
  * Requests of a client beyond its share wait for each other, so that the event loop and the database have time for
  * other clients. A request takes part once its body is read: a slow upload keeps nobody waiting.
  */
-function boundRequests(app: App, bounds: Budgets, metrics: Metrics): void {
+function boundRequests(app: FastifyInstance, bounds: Budgets, metrics: Metrics): void {
   const { requests: running, requestsEach: each, requestWaitMs: waitMs } = bounds;
   const { dearRequestsBesideOthers: eachBesideOthers, requestsWaiting: waiting } = limits;
   const bound = { running, each, waiting, waitMs, refusal: tooMany };
@@ -98,7 +101,7 @@ function boundRequests(app: App, bounds: Budgets, metrics: Metrics): void {
  * Tells gates of every client that asks for anything: who only looks up is disturbed by what one client takes there.
  * Gates know by themselves only of those that come to them.
  */
-export function tellOfClients(app: App, gates: readonly Pick<FairGate, 'sees'>[]): void {
+export function tellOfClients(app: FastifyInstance, gates: readonly Pick<FairGate, 'sees'>[]): void {
   app.addHook(
     'preValidation',
     atOnce((request, reply) => {
@@ -116,7 +119,7 @@ function tooMany(): AppError {
  * Counts large answers from the moment that they are made until they are out, and sends large texts in pieces: what a
  * client does not take is in memory once, and not again in the buffers of its connection.
  */
-function boundAnswers(app: App, unsent: UnsentBytes): void {
+function boundAnswers(app: FastifyInstance, unsent: UnsentBytes): void {
   app.addHook(
     'preHandler',
     atOnce((request, reply) => {
@@ -144,7 +147,7 @@ function boundAnswers(app: App, unsent: UnsentBytes): void {
 }
 
 function boundConnections(
-  app: App,
+  app: FastifyInstance,
   { connections: total, connectionsEach: each }: Budgets,
   isProxy: (address: string) => boolean,
 ): Connections {
@@ -173,7 +176,11 @@ interface SlowCounts {
   cut: number;
 }
 
-function cutSlowReaders(app: App, connections: Connections, paceNow: () => ReadingPace): SlowCounts {
+function cutSlowReaders(
+  app: FastifyInstance,
+  connections: Connections,
+  paceNow: () => ReadingPace,
+): SlowCounts {
   const readers = new SlowReaders();
   const counts: SlowCounts = { cut: 0 };
   const timer = setInterval(() => {
