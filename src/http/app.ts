@@ -61,13 +61,10 @@ import { keepBudgets, tellOfClients } from '#http/server/budgets/budgets.ts';
 import { ContentReads } from '#http/server/budgets/content-reads.ts';
 import { refuseUnderPressure } from '#http/server/budgets/pressure.ts';
 import { RefusalPace } from '#http/server/budgets/refusal-pace.ts';
-import {
-  handleClientError,
-  handleError,
-  handleNotFound,
-  isTooMuchAtOnce,
-} from '#http/server/errors/answer-errors.ts';
+import { handleError, handleNotFound, isTooMuchAtOnce } from '#http/server/errors/answer-errors.ts';
+import { handleClientError } from '#http/server/errors/client-errors.ts';
 import { type ErrorForm, errorForms } from '#http/server/errors/error-forms.ts';
+import { faultsOf } from '#http/server/errors/schema-faults.ts';
 import { dropLongLists } from '#http/server/headers/long-lists.ts';
 import { limits, serverOptions } from '#http/server/limits.ts';
 import { answersRequests } from '#http/server/operations.ts';
@@ -76,7 +73,6 @@ import {
   checkBody,
   checkQuery,
   checkWholeNumbers,
-  faultsOf,
   parseQuery,
   refuseUnknownParameters,
 } from '#http/server/requests/validation.ts';

@@ -4,7 +4,7 @@ import fastify, {
   type FastifyReply,
   LogController,
 } from 'fastify';
-import { handleClientError } from '#http/server/errors/answer-errors.ts';
+import { handleClientError } from '#http/server/errors/client-errors.ts';
 import { limits, serverOptions } from '#http/server/limits.ts';
 import type { Problem } from '#kernel/reports/health.ts';
 import { retryAfterSeconds } from '#kernel/retry.ts';

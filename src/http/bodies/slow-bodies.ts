@@ -1,7 +1,7 @@
 import { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { atOnce } from '#http/server/at-once.ts';
-import { handleClientError } from '#http/server/errors/answer-errors.ts';
+import { handleClientError } from '#http/server/errors/client-errors.ts';
 import { limits } from '#http/server/limits.ts';
 import { announcesBody } from './announced-body.ts';
 

@@ -1,7 +1,7 @@
 import { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { atOnce } from '#http/server/at-once.ts';
-import { handleClientError } from '#http/server/errors/answer-errors.ts';
+import { handleClientError } from '#http/server/errors/client-errors.ts';
 
 /** Chunks that may be of any size: a client may begin with small ones. */
 const freeChunks = 1_000;

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { InscriptionFilter } from '#chain/inscriptions/inscription-filter.ts';
-import { wholeNumberPattern } from '#http/server/requests/validation.ts';
+import { wholeNumberPattern } from '#http/server/errors/schema-faults.ts';
 import { type AcceptedForm, acceptedForms } from '#http/server/routes/accepted-form.ts';
 import { parseAddress } from '#kernel/bitcoin/parse-address.ts';
 import { AppError } from '#kernel/errors/app-error.ts';

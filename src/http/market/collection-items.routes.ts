@@ -2,7 +2,7 @@ import type { ClientBase } from 'pg';
 import { Type } from 'typebox';
 import { areSalesLeftOut, requireSales, salesOfItemIndex } from '#chain/sales/sale.queries.ts';
 import { requireIndexes } from '#chain/snapshot/built-indexes.ts';
-import { InvalidRequest } from '#http/server/requests/validation.ts';
+import { InvalidRequest } from '#http/server/errors/invalid-request.ts';
 import { apiRoute } from '#http/server/routes/api-route.ts';
 import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';

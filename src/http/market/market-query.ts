@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { exampleId } from '#http/lists/list-parameters.ts';
 import type { Fault } from '#http/server/errors/error-forms.ts';
-import { InvalidRequest } from '#http/server/requests/validation.ts';
+import { InvalidRequest } from '#http/server/errors/invalid-request.ts';
 import { acceptedForms } from '#http/server/routes/accepted-form.ts';
 import { asHeight, type Height, maxHeight } from '#kernel/primitives/height.ts';
 import { type InscriptionId, parseInscriptionId } from '#kernel/primitives/inscription-id.ts';

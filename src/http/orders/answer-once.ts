@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import type pg from 'pg';
 import { Type } from 'typebox';
-import { InvalidRequest } from '#http/server/requests/validation.ts';
+import { InvalidRequest } from '#http/server/errors/invalid-request.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { bodyHash } from '#orders/creating/body-hash.ts';
 import type { CustomerOrders } from '#orders/customers/customer-orders.ts';

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { askerOf } from '#http/server/access/asker.ts';
 import { createsOrders, readsOrders } from '#http/server/access/guard.ts';
-import { InvalidRequest } from '#http/server/requests/validation.ts';
+import { InvalidRequest } from '#http/server/errors/invalid-request.ts';
 import { apiRoute } from '#http/server/routes/api-route.ts';
 import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import { AppError } from '#kernel/errors/app-error.ts';

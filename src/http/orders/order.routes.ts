@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { askerOf } from '#http/server/access/asker.ts';
 import { readsOrders } from '#http/server/access/guard.ts';
 import { type JsonPart, sendPartsInTurns } from '#http/server/budgets/json-in-turns.ts';
-import { InvalidRequest } from '#http/server/requests/validation.ts';
+import { InvalidRequest } from '#http/server/errors/invalid-request.ts';
 import { jsonText } from '#http/server/routes/answer-schemas.ts';
 import { apiRoute } from '#http/server/routes/api-route.ts';
 import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';

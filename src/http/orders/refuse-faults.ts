@@ -1,4 +1,4 @@
-import { InvalidRequest } from '#http/server/requests/validation.ts';
+import { InvalidRequest } from '#http/server/errors/invalid-request.ts';
 import { type Faulty, faultsMax, type RequestFault } from '#orders/reading/request-values.ts';
 
 /** The faults of a request, at least one, as its error. */

@@ -18,7 +18,7 @@ import {
 } from '#http/search/search-parameters.ts';
 import { askerOf } from '#http/server/access/asker.ts';
 import { sendPage } from '#http/server/answers/send-page.ts';
-import { wholeNumberPattern } from '#http/server/requests/validation.ts';
+import { wholeNumberPattern } from '#http/server/errors/schema-faults.ts';
 import { acceptedForms } from '#http/server/routes/accepted-form.ts';
 import type { AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import { parseAddress } from '#kernel/bitcoin/parse-address.ts';

@@ -1,12 +1,12 @@
 import type pg from 'pg';
 import { type BodyPart, readBodyPart, type StoredBody } from '#chain/inscriptions/content.queries.ts';
-import { Shares } from '#http/server/budgets/shares.ts';
 import { limits } from '#http/server/limits.ts';
 import { FairGate } from '#kernel/concurrency/fair-gate.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { withCutConnection } from '#kernel/pg/cut-connection.ts';
 import type { QueueState } from '#kernel/reports/metrics.ts';
+import { Shares } from './shares.ts';
 
 export interface ContentReadsOptions {
   /** Reads that run at once. */

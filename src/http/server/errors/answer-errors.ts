@@ -1,17 +1,17 @@
 import { STATUS_CODES } from 'node:http';
-import type { Socket } from 'node:net';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { keyFaults } from '#http/server/access/guard-routes.ts';
 import { sendPage } from '#http/server/answers/send-page.ts';
 import { prefersHtml } from '#http/server/headers/accept.ts';
 import { varyBy } from '#http/server/headers/vary.ts';
-import { faultsOf, InvalidRequest } from '#http/server/requests/validation.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { ErrorCode } from '#kernel/errors/error-codes.ts';
 import { postgresFailure } from '#kernel/pg/postgres-failure.ts';
 import { retryAfterSeconds } from '#kernel/retry.ts';
 import { errorPage } from '#web/pages/error.page.ts';
 import { type ErrorForm, errorForms, type Failure, type Fault, kindOf, statusIn } from './error-forms.ts';
+import { InvalidRequest } from './invalid-request.ts';
+import { faultsOf } from './schema-faults.ts';
 
 /** The HTTP status of the failures that clients may see. Every other code is a 500 without details. */
 const statusByCode: Readonly<Partial<Record<ErrorCode, number>>> = {
@@ -222,41 +222,3 @@ const shownUrl = (url: string): string => shortened(url, 500);
 
 const shortened = (text: string, chars: number): string =>
   text.length <= chars ? text : `${text.slice(0, chars)}…`;
-
-// The requests that Node's parser refuses, with our messages for them.
-const clientErrors: Readonly<Record<string, { status: number; message: string }>> = {
-  HPE_HEADER_OVERFLOW: { status: 431, message: 'the URL and headers are too large' },
-  HPE_CHUNK_EXTENSIONS_OVERFLOW: { status: 413, message: 'the chunk extensions are too large' },
-  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, message: 'the request took too long' },
-  // of bodies/small-chunks.ts
-  SATSCRIBE_SMALL_CHUNKS: { status: 400, message: 'the chunks of the body are too small' },
-};
-
-/**
- * Answers what Node's HTTP parser refuses (431, 413, 408, 400) in the form of our other errors. By default Node
- * closes the connection with an empty answer.
- */
-export function handleClientError(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const { status, message } = clientErrors[error.code ?? ''] ?? {
-    status: 400,
-    message: 'this is not an HTTP request',
-  };
-  const body = JSON.stringify({ status: 'error', error: message });
-  socket.end(
-    [
-      `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
-      'Content-Type: application/json; charset=utf-8',
-      `Content-Length: ${Buffer.byteLength(body)}`,
-      'Access-Control-Allow-Origin: *',
-      'Cache-Control: no-store',
-      'X-Content-Type-Options: nosniff',
-      'Connection: close',
-      '',
-      body,
-    ].join('\r\n'),
-  );
-}

@@ -1,75 +1,13 @@
-import assert from 'node:assert/strict';
 import { parse } from 'node:querystring';
 import type { FastifyRequest } from 'fastify';
 import type { TSchema } from 'typebox';
 import { Compile, type Validator } from 'typebox/compile';
-import { Settings } from 'typebox/system';
-import { type Fault, faultsMax } from '#http/server/errors/error-forms.ts';
+import type { Fault } from '#http/server/errors/error-forms.ts';
+import { InvalidRequest } from '#http/server/errors/invalid-request.ts';
+import { faultsOf, type SchemaError, wholeNumberPattern } from '#http/server/errors/schema-faults.ts';
 import { limits } from '#http/server/limits.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { nearestWord } from '#kernel/text/nearest-word.ts';
-
-// the default is 8, and lists of errors hold more
-Settings.Set({ maxErrors: faultsMax });
-
-/** The parts of a validator's error that are used here. */
-interface SchemaError {
-  readonly keyword: string;
-  readonly instancePath: string;
-  readonly params: Readonly<Record<string, unknown>>;
-  readonly message?: string;
-}
-
-/** A request with invalid parameters or an invalid body: its faults, for the forms that list them all. */
-export class InvalidRequest extends AppError {
-  readonly faults: readonly [Fault, ...Fault[]];
-
-  constructor(faults: readonly [Fault, ...Fault[]]) {
-    super('request_invalid', faults[0].message);
-    this.faults = faults;
-  }
-}
-
-/**
- * The faults of parameters or a body, in our words instead of the validator's: one a field, in the order of the
- * schema, at most `faultsMax`. `part` is `querystring`, `params` (of the path) or `body`.
- */
-export function faultsOf(errors: readonly SchemaError[], part: string): readonly [Fault, ...Fault[]] {
-  const byField = new Map<string, SchemaError[]>();
-  for (const error of errors) {
-    const sameField = byField.get(error.instancePath) ?? [];
-    sameField.push(error);
-    byField.set(error.instancePath, sameField);
-  }
-  const faults = [...byField.values()].slice(0, faultsMax).map((sameField) => faultOf(sameField, part));
-  const [first, ...others] = faults;
-  return first === undefined ? [{ message: `the ${wholeOf(part)} is not valid` }] : [first, ...others];
-}
-
-const wholeOf = (part: string): string => (part === 'body' ? 'body' : 'request');
-
-function faultOf(errors: readonly SchemaError[], part: string): Fault {
-  const [error] = errors;
-  assert(error !== undefined, 'a field without an error is not a fault');
-  const whole = `the ${wholeOf(part)}`;
-  const field = fieldOf(error, whole);
-  const fault = (words: string): Fault =>
-    field.startsWith(whole)
-      ? { message: `${field} ${words}` }
-      : { message: `${field} ${words}`, parameter: field };
-  // the validator reports a wrong choice as an error of each alternative first
-  if (error.keyword === 'const') {
-    const choices = errors
-      .filter(({ keyword }) => keyword === 'const')
-      .map(({ params }) => params['allowedValue']);
-    return fault(`must be one of ${choices.map(String).join(', ')}`);
-  }
-  // parameters in a URL are strings: any other type means that it was given more than once
-  if (part === 'querystring' && error.keyword === 'type' && isScalar(error.params['type'])) {
-    return fault('is given more than once');
-  }
-  return fault(wordsOf(error));
-}
 
 const compiled = new WeakMap<TSchema, Validator>();
 
@@ -133,9 +71,6 @@ function unescaped(part: string): string {
   return part.replaceAll('~1', '/').replaceAll('~0', '~');
 }
 
-/** Digits of a whole number: the validator alone would accept Infinity and 0x10. */
-export const wholeNumberPattern = '^-?\\d+$';
-
 /**
  * Numbers in a path or a query are whole numbers in digits. Throws `request_invalid`, for lists of errors with what
  * else is wrong in the query. The validator checks their bounds.
@@ -176,65 +111,6 @@ function queryFaults(request: FastifyRequest): readonly Fault[] {
   return faultsOf((validate.errors ?? []) as readonly SchemaError[], 'querystring');
 }
 const wholeNumber = new RegExp(wholeNumberPattern, 'u');
-
-function fieldOf({ instancePath }: SchemaError, whole: string): string {
-  const path = instancePath
-    .slice(1)
-    .replaceAll(/\/(\d+)(?=\/|$)/gu, '[$1]')
-    .replaceAll('/', '.');
-  if (path === '') return whole;
-  // for a body that is a list
-  return /^\d+$/u.test(path) ? `${whole}[${path}]` : path;
-}
-
-function isScalar(type: unknown): boolean {
-  return type === 'string' || type === 'integer' || type === 'number' || type === 'boolean';
-}
-
-const typeWords: Readonly<Record<string, string>> = {
-  array: 'a list',
-  object: 'an object',
-  string: 'a text',
-  integer: 'a whole number',
-  number: 'a number',
-  boolean: 'true or false',
-  null: 'null',
-};
-
-type Params = SchemaError['params'];
-
-/** Phrases that follow the name of the field, by the keyword that failed. */
-const phrases: Readonly<Record<string, (params: Params) => string>> = {
-  type: ({ type }) =>
-    `must be ${[type]
-      .flat()
-      .map((name) => typeWords[String(name)] ?? String(name))
-      .join(' or ')}`,
-  minimum: ({ limit }) => `must be >= ${String(limit)}`,
-  maximum: ({ limit }) => `must be <= ${String(limit)}`,
-  maxItems: ({ limit }) => `has more than ${String(limit)} entries`,
-  minItems: ({ limit }) => `has fewer than ${String(limit)} entries`,
-  maxLength: ({ limit }) => `has more than ${String(limit)} characters`,
-  minLength: ({ limit }) => `has fewer than ${String(limit)} characters`,
-  pattern: ({ pattern }) =>
-    String(pattern).endsWith(wholeNumberPattern)
-      ? 'is not a whole number'
-      : 'does not have the required form',
-  required: (params) => `lacks ${listed(params['requiredProperties'] ?? params['missingProperty'])}`,
-  // a field whose schema is `false`
-  boolean: () => 'is not a known field',
-  additionalProperties: (params) =>
-    `has unknown fields: ${listed(params['additionalProperties'] ?? params['additionalProperty'])}`,
-  enum: ({ allowedValues }) => `must be one of ${listed(allowedValues)}`,
-};
-
-function wordsOf({ keyword, params, message }: SchemaError): string {
-  return phrases[keyword]?.(params) ?? message ?? 'is not valid';
-}
-
-function listed(names: unknown): string {
-  return [names].flat().map(String).join(', ');
-}
 
 /** Parses a query as far as `checkQuery` lets it pass: a repeated parameter becomes a list. */
 export function parseQuery(text: string): Record<string, unknown> {
