@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import cors from '@fastify/cors';
 import files from '@fastify/static';
 import fastify, { LogController } from 'fastify';
@@ -56,33 +55,25 @@ import { answerIsMade, askerOf } from '#http/server/access/asker.ts';
 import { knowProxies } from '#http/server/access/client.ts';
 import { accessHeaders, guardRoutes } from '#http/server/access/guard-routes.ts';
 import { compressAnswers } from '#http/server/answers/compression.ts';
-import { atOnce } from '#http/server/at-once.ts';
 import { keepBudgets, tellOfClients } from '#http/server/budgets/budgets.ts';
 import { ContentReads } from '#http/server/budgets/content-reads.ts';
 import { refuseUnderPressure } from '#http/server/budgets/pressure.ts';
 import { RefusalPace } from '#http/server/budgets/refusal-pace.ts';
 import { handleError, handleNotFound, isTooMuchAtOnce } from '#http/server/errors/answer-errors.ts';
 import { handleClientError } from '#http/server/errors/client-errors.ts';
-import { type ErrorForm, errorForms } from '#http/server/errors/error-forms.ts';
 import { faultsOf } from '#http/server/errors/schema-faults.ts';
 import { dropLongLists } from '#http/server/headers/long-lists.ts';
 import { limits, serverOptions } from '#http/server/limits.ts';
 import { answersRequests } from '#http/server/operations.ts';
-import { lazyValidators, validatorOptions } from '#http/server/requests/lazy-validators.ts';
-import {
-  checkBody,
-  checkQuery,
-  checkWholeNumbers,
-  parseQuery,
-  refuseUnknownParameters,
-} from '#http/server/requests/validation.ts';
-import type { RouteSchema } from '#http/server/routes/api-route.ts';
+import { checkRequests } from '#http/server/requests/check-requests.ts';
+import { routableTarget } from '#http/server/requests/request-target.ts';
+import { parseQuery } from '#http/server/requests/validation.ts';
+import { acceptedFormKeyword } from '#http/server/routes/accepted-form.ts';
 import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import { watchMethods } from '#http/server/routes/methods.ts';
 import { roomRoutes } from '#http/server/routes/room-routes.ts';
 import { thumbnailsRoutes } from '#http/thumbnails/thumbnails.routes.ts';
 import { webhookKeysRoutes } from '#http/webhooks/webhook-keys.routes.ts';
-import { AppError } from '#kernel/errors/app-error.ts';
 import { assetsFolder } from '#web/assets.ts';
 
 const corsOptions = {
@@ -115,6 +106,18 @@ const corsOptions = {
  * environment; its dependencies are passed in. `await app.ready()` before `inject`, or `app.listen(…)`.
  */
 export function buildApp(deps: AppDependencies): App {
+  const app = createServer(deps);
+  answerErrors(app, deps);
+  boundRequests(app, deps);
+  serveAssets(app);
+  measureRequests(app, deps.operations);
+  describeRoutes(app, deps.operations.version);
+  addRoutes(app, deps);
+  return app;
+}
+
+/** Fastify with our limits, query parser and validator, and with our forms for the errors that no hook sees. */
+function createServer(deps: AppDependencies): App {
   const app: App = fastify({
     loggerInstance: deps.logger,
     // errors are logged where they are answered; a line per request would fill the log
@@ -143,45 +146,25 @@ export function buildApp(deps: AppDependencies): App {
       // no hooks run before these answers, so they would lack the CORS header
       handleError(error, request, reply.header('access-control-allow-origin', '*'));
     },
-    ajv: validatorOptions,
-    schemaController: { compilersFactory: { buildValidator: lazyValidators } },
+    // unknown fields are refused where a schema says so, and ignored elsewhere; by default Fastify removes them
+    // silently. A repeated parameter becomes a list, which none of our parameters is. Reporting all errors is cheap:
+    // queries are small, and bodies were checked before
+    ajv: {
+      customOptions: {
+        removeAdditional: false,
+        coerceTypes: true,
+        allErrors: true,
+        keywords: [acceptedFormKeyword],
+      },
+    },
     schemaErrorFormatter: (errors, part) => new Error(faultsOf(errors, part)[0].message),
   });
   // schemas describe the answers, and tsc checks them; stripping and converting are not needed
   app.setSerializerCompiler(() => (value) => JSON.stringify(value));
-  answerErrors(app);
-  app.setNotFoundHandler(async (request, reply) => {
-    const target = await bareTarget(deps, request, askerOf(reply));
-    return target === null ? handleNotFound(request, reply) : reply.redirect(target, 303);
-  });
-  knowProxies(app, deps.trustedProxies ?? []);
-  app.register(cors, corsOptions);
-  const { shutOut } = keepBudgets(app, {
-    metrics: deps.operations.metrics,
-    trustedProxies: deps.trustedProxies ?? [],
-    budgets: deps.budgets,
-  });
-  compressAnswers(app);
-  refuseUnderPressure(app, deps.eventLoop);
-  checkRequests(app);
-  const bodies = readBodies(app, shutOut, deps.bodyRoom);
-  deps.operations.metrics.watchQueue('large bodies', () => bodies().large);
-  deps.operations.metrics.watchQueue('bytes of bodies', () => bodies().bytes);
-  // pages link to assets by a hash of their bytes
-  app.register(files, {
-    root: assetsFolder,
-    prefix: '/assets/',
-    maxAge: '365d',
-    immutable: true,
-    decorateReply: false,
-  });
-  measureRequests(app, deps.operations);
-  describeRoutes(app, deps.operations.version);
-  addRoutes(app, deps);
   return app;
 }
 
-function answerErrors(app: App): void {
+function answerErrors(app: App, deps: AppDependencies): void {
   const refusals = new RefusalPace();
   app.setErrorHandler(async (error, request, reply) => {
     if (isTooMuchAtOnce(error)) {
@@ -190,42 +173,36 @@ function answerErrors(app: App): void {
     }
     return handleError(error, request, reply);
   });
+  app.setNotFoundHandler(async (request, reply) => {
+    const target = await bareTarget(deps, request, askerOf(reply));
+    return target === null ? handleNotFound(request, reply) : reply.redirect(target, 303);
+  });
 }
 
-/** Checks each request against the limits and the schemas of its route. */
-function checkRequests(app: App): void {
-  app.addHook(
-    'onRequest',
-    atOnce((request, reply) => {
-      reply.header('x-content-type-options', 'nosniff').header('referrer-policy', 'no-referrer');
-      if (Buffer.byteLength(request.url) > limits.urlBytes) {
-        throw new AppError('url_too_long', `the URL is longer than ${limits.urlBytes} bytes`);
-      }
-      if (brokenPaths.has(request.raw)) {
-        throw new AppError('request_invalid', 'the path is not percent-encoded UTF-8');
-      }
-      for (const part of Object.values(request.params as Readonly<Record<string, string>>)) {
-        if (part.length > limits.pathParameterChars) {
-          throw new AppError(
-            'url_too_long',
-            `a part of the path is longer than ${limits.pathParameterChars} characters`,
-          );
-        }
-      }
-      checkQuery(request.url);
-    }),
-  );
-  app.addHook(
-    'preValidation',
-    atOnce((request) => {
-      const { config, schema = {} } = request.routeOptions;
-      const { querystring, body } = schema as Partial<RouteSchema>;
-      checkWholeNumbers(request);
-      const form: ErrorForm = errorForms[config.errors ?? 'plain'];
-      if (form.refusesUnknown) refuseUnknownParameters(querystring, request.query);
-      if (body !== undefined) checkBody(body, request.body);
-    }),
-  );
+/** Registers the rules for all requests. Their hooks run in this order. */
+function boundRequests(app: App, deps: AppDependencies): void {
+  const { budgets, operations } = deps;
+  const trustedProxies = deps.trustedProxies ?? [];
+  knowProxies(app, trustedProxies);
+  app.register(cors, corsOptions);
+  const { shutOut } = keepBudgets(app, { metrics: operations.metrics, trustedProxies, budgets });
+  compressAnswers(app);
+  refuseUnderPressure(app, deps.eventLoop);
+  checkRequests(app);
+  const bodies = readBodies(app, shutOut, deps.bodyRoom);
+  operations.metrics.watchQueue('large bodies', () => bodies().large);
+  operations.metrics.watchQueue('bytes of bodies', () => bodies().bytes);
+}
+
+/** Serves our script, style and icon. Pages link to them by a hash of their bytes. */
+function serveAssets(app: App): void {
+  app.register(files, {
+    root: assetsFolder,
+    prefix: '/assets/',
+    maxAge: '365d',
+    immutable: true,
+    decorateReply: false,
+  });
 }
 
 function addRoutes(app: App, deps: AppDependencies): void {
@@ -294,37 +271,4 @@ function addRoutes(app: App, deps: AppDependencies): void {
   app.register(async (routes) => {
     refuseOtherMethods(routes as App);
   });
-}
-
-/** Requests whose path is not percent-encoded UTF-8. */
-const brokenPaths = new WeakSet<IncomingMessage>();
-
-/**
- * The target of a request as routes see it: without the origin that a forward proxy's request names (RFC 9112,
- * 3.2.2). A path that cannot be decoded still reaches its route, with its percent signs unchanged, and is refused
- * there in the form of that route.
- */
-function routableTarget(request: IncomingMessage): string {
-  const target = originForm(request.url ?? '/');
-  const end = target.search(/[?#;]/u);
-  const path = end === -1 ? target : target.slice(0, end);
-  if (!path.includes('%') || isDecodable(path)) return target;
-  brokenPaths.add(request);
-  return path.replaceAll('%', '%25') + target.slice(path.length);
-}
-
-function isDecodable(path: string): boolean {
-  try {
-    decodeURIComponent(path);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function originForm(url: string): string {
-  if (url.startsWith('/')) return url;
-  const path = /^https?:\/\/[^/?#]*([^]*)$/iu.exec(url)?.[1];
-  if (path === undefined) return url;
-  return path.startsWith('/') ? path : `/${path}`;
 }

@@ -1,0 +1,44 @@
+import type { FastifyInstance } from 'fastify';
+import { atOnce } from '#http/server/at-once.ts';
+import { type ErrorForm, errorForms } from '#http/server/errors/error-forms.ts';
+import { limits } from '#http/server/limits.ts';
+import type { RouteSchema } from '#http/server/routes/api-route.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { hasBrokenPath } from './request-target.ts';
+import { checkBody, checkQuery, checkWholeNumbers, refuseUnknownParameters } from './validation.ts';
+
+/** Checks each request against the limits and the schemas of its route. */
+export function checkRequests(app: FastifyInstance): void {
+  app.addHook(
+    'onRequest',
+    atOnce((request, reply) => {
+      reply.header('x-content-type-options', 'nosniff').header('referrer-policy', 'no-referrer');
+      if (Buffer.byteLength(request.url) > limits.urlBytes) {
+        throw new AppError('url_too_long', `the URL is longer than ${limits.urlBytes} bytes`);
+      }
+      if (hasBrokenPath(request.raw)) {
+        throw new AppError('request_invalid', 'the path is not percent-encoded UTF-8');
+      }
+      for (const part of Object.values(request.params as Readonly<Record<string, string>>)) {
+        if (part.length > limits.pathParameterChars) {
+          throw new AppError(
+            'url_too_long',
+            `a part of the path is longer than ${limits.pathParameterChars} characters`,
+          );
+        }
+      }
+      checkQuery(request.url);
+    }),
+  );
+  app.addHook(
+    'preValidation',
+    atOnce((request) => {
+      const { config, schema = {} } = request.routeOptions;
+      const { querystring, body } = schema as Partial<RouteSchema>;
+      checkWholeNumbers(request);
+      const form: ErrorForm = errorForms[config.errors ?? 'plain'];
+      if (form.refusesUnknown) refuseUnknownParameters(querystring, request.query);
+      if (body !== undefined) checkBody(body, request.body);
+    }),
+  );
+}
