@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { Outpoint } from '#chain/outputs/output.queries.ts';
 import { asBlockHash, displayHash, parseBlockHash, trustedTxid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import type { Sats } from '#kernel/primitives/sats.ts';
@@ -52,55 +53,84 @@ export async function reservedOutpoints(db: pg.Pool): Promise<ReadonlySet<string
     `SELECT txid, vout FROM service.inventory_outputs JOIN service.reserved_outputs AS r USING (txid, vout)
       WHERE r.released_at IS NULL`,
   );
-  return new Set(rows.map(({ txid, vout }) => outpointText(displayHash(trustedTxid(txid)), vout)));
+  return new Set(rows.map(nameOfRow));
 }
 
-/** One of them; null: it is not there. */
-export async function inventoryOutput(
-  db: pg.ClientBase,
-  { txid, vout }: Pick<InventoryOutput, 'txid' | 'vout'>,
-): Promise<InventoryOutput | null> {
+const nameOfRow = ({ txid, vout }: Pick<Row, 'txid' | 'vout'>): string =>
+  outpointText(displayHash(trustedTxid(txid)), vout);
+
+/** The outputs of the inventory among these. */
+export async function inventoryOutputsAt(
+  db: pg.Pool | pg.ClientBase,
+  outpoints: readonly Outpoint[],
+): Promise<InventoryOutput[]> {
   const { rows } = await db.query<Row>(
-    `SELECT ${columns} FROM service.inventory_outputs WHERE txid = $1 AND vout = $2`,
-    [Buffer.from(txid), vout],
+    `SELECT ${columns} FROM service.inventory_outputs WHERE (txid, vout) IN (SELECT * FROM ${outpointRows})`,
+    outpointColumns(outpoints),
   );
-  return rows[0] === undefined ? null : outputOf(rows[0]);
+  return rows.map(outputOf);
 }
 
-/** Adds an output, or what is known of it now. Whether it is new. */
+const outpointRows = 'unnest($1::bytea[], $2::bigint[])';
+
+const outpointColumns = (outpoints: readonly Outpoint[]): unknown[] => [
+  outpoints.map(({ txid }) => Buffer.from(txid)),
+  outpoints.map(({ vout }) => vout),
+];
+
+/** Adds an output, or updates its block and its sats. Returns whether it is new. */
 export async function putInventoryOutput(
   db: pg.Pool | pg.ClientBase,
-  { txid, vout, value, script, height, blockHash, ranges }: Omit<InventoryOutput, 'addedAt'>,
+  output: Omit<InventoryOutput, 'addedAt'>,
 ): Promise<boolean> {
-  const { rows } = await db.query<{ is_new: boolean }>(
-    `INSERT INTO service.inventory_outputs (txid, vout, value, script, height, block_hash, ranges)
-     VALUES ($1, $2, $3, $4, $5, $6, $7::bigint[])
-     ON CONFLICT (txid, vout) DO UPDATE SET height = excluded.height, block_hash = excluded.block_hash,
-       ranges = excluded.ranges
-     RETURNING xmax = 0 AS is_new`,
-    [
-      Buffer.from(txid),
-      vout,
-      value,
-      Buffer.from(script),
-      height,
-      Buffer.from(parseBlockHash(blockHash) ?? []),
-      ranges.flatMap(({ start, end }) => [start, end]),
-    ],
-  );
-  return rows[0]?.is_new ?? false;
+  return (await putInventoryOutputs(db, [output])).size === 1;
 }
 
-/** Whether it was there. */
+/** The same for outputs of different outpoints, in one statement: the new ones, as `<txid>:<vout>`. */
+export async function putInventoryOutputs(
+  db: pg.Pool | pg.ClientBase,
+  outputs: readonly Omit<InventoryOutput, 'addedAt'>[],
+): Promise<Set<string>> {
+  if (outputs.length === 0) return new Set();
+  const { rows } = await db.query<{ txid: Buffer; vout: number; is_new: boolean }>(
+    `INSERT INTO service.inventory_outputs (txid, vout, value, script, height, block_hash, ranges)
+     SELECT o.txid, o.vout, o.value, o.script, o.height, o.block_hash, o.ranges::bigint[]
+       FROM unnest($1::bytea[], $2::bigint[], $3::bigint[], $4::bytea[], $5::integer[], $6::bytea[], $7::text[])
+            AS o (txid, vout, value, script, height, block_hash, ranges)
+     ON CONFLICT (txid, vout) DO UPDATE SET height = excluded.height, block_hash = excluded.block_hash,
+       ranges = excluded.ranges
+     RETURNING txid, vout, xmax = 0 AS is_new`,
+    [
+      ...outpointColumns(outputs),
+      outputs.map(({ value }) => value),
+      outputs.map(({ script }) => Buffer.from(script)),
+      outputs.map(({ height }) => height),
+      outputs.map(({ blockHash }) => Buffer.from(parseBlockHash(blockHash) ?? [])),
+      outputs.map(({ ranges }) => `{${ranges.flatMap(({ start, end }) => [start, end]).join()}}`),
+    ],
+  );
+  return new Set(rows.filter(({ is_new: isNew }) => isNew).map(nameOfRow));
+}
+
+/** Removes an output. Returns whether it was there. */
 export async function removeInventoryOutput(
   db: pg.Pool | pg.ClientBase,
-  { txid, vout }: Pick<InventoryOutput, 'txid' | 'vout'>,
+  outpoint: Outpoint,
 ): Promise<boolean> {
-  const { rowCount } = await db.query('DELETE FROM service.inventory_outputs WHERE txid = $1 AND vout = $2', [
-    Buffer.from(txid),
-    vout,
-  ]);
-  return rowCount === 1;
+  return (await removeInventoryOutputs(db, [outpoint])) === 1;
+}
+
+/** Removes outputs in one statement. Returns the number of those that were there. */
+export async function removeInventoryOutputs(
+  db: pg.Pool | pg.ClientBase,
+  outpoints: readonly Outpoint[],
+): Promise<number> {
+  if (outpoints.length === 0) return 0;
+  const { rowCount } = await db.query(
+    `DELETE FROM service.inventory_outputs WHERE (txid, vout) IN (SELECT * FROM ${outpointRows})`,
+    outpointColumns(outpoints),
+  );
+  return rowCount ?? 0;
 }
 
 function pairsOf(edges: readonly number[]): SatRange[] {

@@ -16,8 +16,9 @@ import { HeldMemory } from './held-memory.ts';
 import {
   type InventoryOutput,
   inventoryOutputs,
-  putInventoryOutput,
+  putInventoryOutputs,
   removeInventoryOutput,
+  removeInventoryOutputs,
   reservedOutpoints,
 } from './inventory.store.ts';
 import {
@@ -260,7 +261,7 @@ export class Inventory {
     if (!own.has(utxo.script)) throw refused(name, notOwn);
     const [found] = await this.#judge([utxo], asker);
     if (found === undefined || 'reason' in found) throw refused(name, found?.reason ?? 'is not known');
-    await this.#put(found.output);
+    await this.#put([found.output]);
     const problem = whyNotOwn(own, await this.#ownAddresses(), utxo);
     return listedOf(found.output, problem, heldTypesOf(found.output.ranges, fees, this.#rules()));
   }
@@ -270,24 +271,23 @@ export class Inventory {
     const { pool, node, utxos } = this.#parts;
     const own = await this.#ownOrThrow(node);
     const { utxos: unspent } = await utxos.unspent(own.owners, asker);
-    const scanned: ScannedOutput[] = [];
-    const kept = new Set<string>();
-    for (const found of await this.#judge(unspent, asker)) {
+    const judged = await this.#judge(unspent, asker);
+    const added = await this.#put(judged.flatMap((found) => ('reason' in found ? [] : [found.output])));
+    const scanned = judged.map((found): ScannedOutput => {
       const outpoint = nameOf(found.output);
-      kept.add(outpoint);
-      if ('reason' in found) scanned.push({ outpoint, result: 'passed over', reason: found.reason });
-      else {
-        const isNew = await this.#put(found.output);
-        scanned.push({ outpoint, result: isNew ? 'added' : 'kept', reason: null });
-      }
-    }
-    for (const output of await inventoryOutputs(pool, readMax)) {
-      const outpoint = nameOf(output);
-      if (kept.has(outpoint)) continue;
-      await removeInventoryOutput(pool, output);
-      scanned.push({ outpoint, result: 'removed', reason: 'it is spent, or not the operator’s any more' });
-    }
-    return scanned;
+      if ('reason' in found) return { outpoint, result: 'passed over', reason: found.reason };
+      // an output is listed twice where the descriptor has an address of the wallet
+      return { outpoint, result: added.delete(outpoint) ? 'added' : 'kept', reason: null };
+    });
+    const unspentNames = new Set(scanned.map(({ outpoint }) => outpoint));
+    const listed = await inventoryOutputs(pool, readMax);
+    const gone = listed.filter((output) => !unspentNames.has(nameOf(output)));
+    await removeInventoryOutputs(pool, gone);
+    const reason = 'it is spent, or not the operator’s any more';
+    const removed = gone.map((output): ScannedOutput => {
+      return { outpoint: nameOf(output), result: 'removed', reason };
+    });
+    return [...scanned, ...removed];
   }
 
   /** Throws `inventory_output_unknown`. The output itself stays where it is. */
@@ -317,13 +317,21 @@ export class Inventory {
     });
   }
 
-  async #put(output: InventoryOutput): Promise<boolean> {
+  /** Adds outputs, or updates them, in their order up to one that does not fit. Returns the names of the new ones. */
+  async #put(outputs: readonly InventoryOutput[]): Promise<Set<string>> {
     const { pool } = this.#parts;
-    const others = await inventoryOutputs(pool, readMax);
-    const isThere = others.some((other) => nameOf(other) === nameOf(output));
-    if (!isThere && others.length >= outputsMax)
-      throw refused(nameOf(output), `does not fit: the inventory has ${outputsMax} outputs already`);
-    return putInventoryOutput(pool, output);
+    const there = new Set((await inventoryOutputs(pool, readMax)).map(nameOf));
+    const fitting = new Map<string, InventoryOutput>();
+    for (const output of outputs) {
+      const name = nameOf(output);
+      if (!there.has(name) && there.size >= outputsMax) {
+        await putInventoryOutputs(pool, [...fitting.values()]);
+        throw refused(name, `does not fit: the inventory has ${outputsMax} outputs already`);
+      }
+      there.add(name);
+      fitting.set(name, output);
+    }
+    return putInventoryOutputs(pool, [...fitting.values()]);
   }
 
   /** Throws `inventory_descriptor_missing`. */

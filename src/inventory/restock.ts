@@ -1,14 +1,16 @@
 import type pg from 'pg';
 import type { Outpoint } from '#chain/outputs/output.queries.ts';
+import { displayHash } from '#kernel/primitives/hash.ts';
 import { asSats } from '#kernel/primitives/sats.ts';
 import { rangesFrom } from '#kernel/satributes/ranges-from.ts';
 import { countWithin } from '#kernel/satributes/rule-ranges.ts';
 import type { SatRange } from '#kernel/satributes/satribute.ts';
 import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
+import { outpointText } from '#utxos/utxo.ts';
 import {
   type InventoryOutput,
-  inventoryOutput,
-  putInventoryOutput,
+  inventoryOutputsAt,
+  putInventoryOutputs,
   removeInventoryOutput,
 } from './inventory.store.ts';
 import { TypeRules } from './type-rules.ts';
@@ -34,14 +36,21 @@ export async function restock(
   const { satributes } = new TypeRules(book);
   const isStock = (ranges: readonly SatRange[]): boolean =>
     satributes.some(({ rule }) => ranges.some((range) => countWithin(rule, range) > 0));
-  const listed = await inventoryOutput(tx, spent);
+  const known = await inventoryOutputsAt(tx, [spent, ...rests]);
+  const rangesListed = (outpoint: Outpoint): readonly SatRange[] | null =>
+    known.find((output) => nameOf(output) === nameOf(outpoint))?.ranges ?? null;
+  const spentRanges = rangesListed(spent);
   await removeInventoryOutput(tx, spent);
-  for (const { place, value, ...rest } of rests) {
-    // a reorganisation brought them into another block
-    const ranges = listed === null ? await rangesListed(tx, rest) : rangesFrom(listed.ranges, place, value);
-    if (isStock(ranges)) await putInventoryOutput(tx, { ...rest, value: asSats(value), ranges });
-  }
+  const left = rests.map(({ place, value, ...rest }) => ({
+    ...rest,
+    value: asSats(value),
+    // without the spent output a reorganisation brought them into another block
+    ranges: spentRanges === null ? (rangesListed(rest) ?? []) : rangesFrom(spentRanges, place, value),
+  }));
+  await putInventoryOutputs(
+    tx,
+    left.filter(({ ranges }) => isStock(ranges)),
+  );
 }
 
-const rangesListed = async (tx: pg.ClientBase, rest: Outpoint): Promise<readonly SatRange[]> =>
-  (await inventoryOutput(tx, rest))?.ranges ?? [];
+const nameOf = ({ txid, vout }: Outpoint): string => outpointText(displayHash(txid), vout);

@@ -313,7 +313,10 @@ async function supersedeOrphans(
   there: ReadonlySet<string>,
 ): Promise<readonly OrderTransaction[]> {
   const { live, orphans } = splitOrphans(transactions, there);
-  for (const { txid } of orphans) await supersede(tx, txid);
+  await supersede(
+    tx,
+    orphans.map(({ txid }) => txid),
+  );
   return live;
 }
 

@@ -35,7 +35,11 @@ export async function decideRefundWishes({ client, node, steps }: WishesParts): 
         await forgetRefundWish(tx, id, null);
       } else if (isFree) {
         await grantRefundWish(tx, id);
-        for (const { txid } of await readTransactions(tx, id)) await supersede(tx, txid);
+        const made = await readTransactions(tx, id);
+        await supersede(
+          tx,
+          made.map(({ txid }) => txid),
+        );
         await applyEvent(tx, order, 'refunding', steps);
       } else {
         await forgetRefundWish(tx, id, refused);

@@ -87,7 +87,10 @@ export async function reviveMined(tx: pg.ClientBase, orderId: string): Promise<v
   const spent = new Set(inputs);
   const isRival = ({ id, outpoints }: KnownTransaction): boolean =>
     !mined.has(id) && outpoints.some((outpoint) => spent.has(outpoint));
-  for (const { txid } of all.filter(isRival)) await supersede(tx, txid);
+  await supersede(
+    tx,
+    all.filter(isRival).map(({ txid }) => txid),
+  );
   const back = withWhatTheyBring(all, mined, isRival);
   await tx.query('UPDATE service.order_transactions SET superseded_at = NULL WHERE txid = ANY($1)', [
     all.filter(({ id }) => back.has(id)).map(({ txid }) => Buffer.from(txid)),
@@ -184,10 +187,11 @@ export async function insertTransaction(
   );
 }
 
-/** The payments that a transaction spends are gone: it is no longer broadcast. */
-export async function supersede(tx: pg.ClientBase, txid: Txid): Promise<void> {
-  await tx.query('UPDATE service.order_transactions SET superseded_at = now() WHERE txid = $1', [
-    Buffer.from(txid),
+/** Ends the broadcast of transactions: the payments that they spend are gone, or another transaction is to spend them. */
+export async function supersede(tx: pg.ClientBase, txids: readonly Txid[]): Promise<void> {
+  if (txids.length === 0) return;
+  await tx.query('UPDATE service.order_transactions SET superseded_at = now() WHERE txid = ANY($1)', [
+    txids.map((txid) => Buffer.from(txid)),
   ]);
 }
 
