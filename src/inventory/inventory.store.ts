@@ -78,15 +78,10 @@ const outpointColumns = (outpoints: readonly Outpoint[]): unknown[] => [
   outpoints.map(({ vout }) => vout),
 ];
 
-/** Adds an output, or updates its block and its sats. Returns whether it is new. */
-export async function putInventoryOutput(
-  db: pg.Pool | pg.ClientBase,
-  output: Omit<InventoryOutput, 'addedAt'>,
-): Promise<boolean> {
-  return (await putInventoryOutputs(db, [output])).size === 1;
-}
-
-/** The same for outputs of different outpoints, in one statement: the new ones, as `<txid>:<vout>`. */
+/**
+ * Adds outputs of different outpoints in one statement, or updates their blocks and their sats. Returns the new ones, as
+ * `<txid>:<vout>`.
+ */
 export async function putInventoryOutputs(
   db: pg.Pool | pg.ClientBase,
   outputs: readonly Omit<InventoryOutput, 'addedAt'>[],

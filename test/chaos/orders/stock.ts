@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { putInventoryOutput } from '#inventory/inventory.store.ts';
+import { putInventoryOutputs } from '#inventory/inventory.store.ts';
 import { displayHash, parseBlockHash, parseTxid } from '#kernel/primitives/hash.ts';
 import { asHeight } from '#kernel/primitives/height.ts';
 import { asSats } from '#kernel/primitives/sats.ts';
@@ -24,18 +24,21 @@ export async function fillStock(pool: pg.Pool, chain: RegtestChain, script: Uint
   const rest = coin.value - outputsMax * outputSats - 100_000;
   const made = transaction([coin], [...stocked, { value: rest, to: coin.owner }]);
   const { hash, height } = await chain.mine([made]);
-  for (let vout = 0; vout < outputsMax; vout++) {
-    const start = first + vout * outputSats;
-    await putInventoryOutput(pool, {
-      txid: parseTxid(made.txid)!,
-      vout,
-      value: asSats(outputSats),
-      script,
-      height: asHeight(height),
-      blockHash: displayHash(parseBlockHash(hash)!),
-      ranges: [{ start, end: start + outputSats }],
-    });
-  }
+  await putInventoryOutputs(
+    pool,
+    Array.from({ length: outputsMax }, (_, vout) => {
+      const start = first + vout * outputSats;
+      return {
+        txid: parseTxid(made.txid)!,
+        vout,
+        value: asSats(outputSats),
+        script,
+        height: asHeight(height),
+        blockHash: displayHash(parseBlockHash(hash)!),
+        ranges: [{ start, end: start + outputSats }],
+      };
+    }),
+  );
 }
 
 /** Outputs of the inventory that are unspent, and hold other sats than their rows say. */

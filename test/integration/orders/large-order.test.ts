@@ -1,9 +1,10 @@
+import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { orderParts } from '#http/orders/order.routes.ts';
 import { piecesOf } from '#http/server/budgets/json-in-turns.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { orderAnswer } from '#orders/customers/order-answer.ts';
-import { readOrder, readOrderFiles } from '#orders/order/order.store.ts';
+import { readLeaves, readOrder, readOrderFiles } from '#orders/order/order.store.ts';
 import { addressOf } from '#test/builders/regtest/regtest-transaction.ts';
 import { createOrdersApp, type OrdersApp } from '#test/support/orders/orders-app.ts';
 
@@ -12,6 +13,20 @@ beforeAll(async () => {
   http = await createOrdersApp();
 }, 120_000);
 afterAll(() => http.close());
+
+test('the leaves of large files are stored in the order of their reveals', async () => {
+  const contents = Array.from({ length: 4 }, () => randomBytes(380_000));
+  const files = contents.map((content, index) => ({
+    name: `${index}.png`,
+    dataURL: `data:image/png;base64,${content.toString('base64')}`,
+  }));
+  const made = await http.post<{ id: string }>('/inscribe', { files, receiveAddress: addressOf(700) });
+  const leaves = (await readLeaves(http.database.pool, made.body.id)).map((leaf) => Buffer.from(leaf));
+  expect(
+    leaves.map((leaf) => contents.findIndex((content) => leaf.includes(content.subarray(0, 500)))),
+  ).toEqual([0, 1, 2, 3]);
+  expect(leaves.every((leaf, index) => leaf.includes(contents[index]!.subarray(-100)))).toBe(true);
+});
 
 test('an order of 3,000 files is read whole, and written in turns of the event loop', async () => {
   const dataURL = 'data:text/plain;base64,YQ==';

@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, expect, test } from 'vitest';
-import { putInventoryOutput } from '#inventory/inventory.store.ts';
+import { putInventoryOutputs } from '#inventory/inventory.store.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { asBlockHash, displayHash, trustedTxid } from '#kernel/primitives/hash.ts';
 import { asHeight } from '#kernel/primitives/height.ts';
@@ -27,8 +27,9 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   await database.pool.query('DELETE FROM service.orders; DELETE FROM service.inventory_outputs');
-  for (const { txid, vout, height } of ofType)
-    await putInventoryOutput(database.pool, {
+  await putInventoryOutputs(
+    database.pool,
+    ofType.map(({ txid, vout, height }) => ({
       txid,
       vout,
       value: asSats(10_000),
@@ -36,7 +37,8 @@ beforeEach(async () => {
       height,
       blockHash,
       ranges: [{ start: vout * 10_000, end: vout * 10_000 + 10_000 }],
-    });
+    })),
+  );
 });
 
 let keys = 0;
