@@ -24,8 +24,8 @@ import type {
 import { isUnreadable } from './unreadable.ts';
 
 /**
- * Calls of the node at once. With four for other answers (http/ord/node-calls.ts) they leave one of eight connections
- * (src/node/core-rpc.ts) to the indexer, however slow the node is.
+ * Calls of the node at once. With four for other answers (http/ord/sources/node-calls.ts) they leave one of eight
+ * connections (src/node/core-rpc.ts) to the indexer, however slow the node is.
  */
 const callsMax = 3;
 /** All 32 requests that are being answered, with four look-ups each (trace-outputs.ts), and the calls of two walks. */

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { findContent, type StoredContent } from '#chain/inscriptions/content.queries.ts';
-import { exampleId } from '#http/lists/list-parameters.ts';
+import { exampleId } from '#http/parameters/list-parameters.ts';
 import { askerOf } from '#http/server/access/asker.ts';
 import { open } from '#http/server/access/guard.ts';
 import { matchesTag } from '#http/server/answers/conditional.ts';

@@ -16,7 +16,8 @@ import { runeStanding } from '#chain/runes/rune-standing.queries.ts';
 import { rangesMax, satRangesOf } from '#chain/sats/sat-ranges.queries.ts';
 import { requireIndexes } from '#chain/snapshot/built-indexes.ts';
 import { readCursor, writeCursor } from '#chain/snapshot/cursor.ts';
-import { held as heldIn, outputParts } from '#http/ord/outputs.ts';
+import { held as heldIn, outputParts } from '#http/ord/outputs/outputs.ts';
+import { pagingOf } from '#http/parameters/list-parameters.ts';
 import type { JsonPart } from '#http/server/budgets/json-in-turns.ts';
 import { fingerprintsOf } from '#indexer/transaction/outpoint-candidates.ts';
 import { nextTurn } from '#kernel/concurrency/turns.ts';
@@ -25,7 +26,6 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { asTxid } from '#kernel/primitives/hash.ts';
 import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { SatRange } from '#kernel/satributes/satribute.ts';
-import { pagingOf } from './list-parameters.ts';
 
 export const outputTypes = ['any', 'cardinal', 'inscribed', 'runic'] as const;
 type OutputType = (typeof outputTypes)[number];

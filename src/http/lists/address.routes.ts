@@ -14,13 +14,14 @@ import { balancesOfScript } from '#chain/runes/address-runes.queries.ts';
 import { type RuneBalance, runesOfScript } from '#chain/runes/rune-balances.queries.ts';
 import { runeStanding } from '#chain/runes/rune-standing.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
-import { output } from '#http/ord/ord.schemas.ts';
+import { output } from '#http/ord/answers/ord.schemas.ts';
 import { shownBalancesParts } from '#http/ord/runes/rune-json.ts';
-import { cardOf, siteOf } from '#http/pages/site.ts';
+import { addressPath, pagingQuery, scriptOf } from '#http/parameters/list-parameters.ts';
 import { askerOf } from '#http/server/access/asker.ts';
 import { open } from '#http/server/access/guard.ts';
 import { answeredUnchanged, setMoment } from '#http/server/answers/conditional.ts';
 import { sendPage } from '#http/server/answers/send-page.ts';
+import { cardOf, siteOf } from '#http/server/answers/site.ts';
 import { type JsonPart, jsonParts, sendPartsInTurns } from '#http/server/budgets/json-in-turns.ts';
 import { prefersJson } from '#http/server/headers/accept.ts';
 import { varyBy } from '#http/server/headers/vary.ts';
@@ -37,7 +38,6 @@ import { formatSpacedRune } from '#kernel/runes/spaced-rune.ts';
 import { inscriptionsPage } from '#web/pages/inscriptions.page.ts';
 import type { HeldRunesView } from '#web/parts/held-runes.ts';
 import { outputTypeOf, outputTypes, readOutputs } from './address-outputs.ts';
-import { addressPath, pagingQuery, scriptOf } from './list-parameters.ts';
 
 /** Outputs of one `/address`. ord lists them all; 100,000 are 8 MB. */
 const listedMax = 100_000;

@@ -10,11 +10,19 @@ import {
 import { readCursor, writeCursor } from '#chain/snapshot/cursor.ts';
 import { keysOfHeights } from '#chain/snapshot/inscription-keys.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
-import { cardOf, siteOf } from '#http/pages/site.ts';
+import {
+  filterOf,
+  type ListQuery,
+  listQuery,
+  type Paging,
+  pagingOf,
+  wholeNumber,
+} from '#http/parameters/list-parameters.ts';
 import { askerOf } from '#http/server/access/asker.ts';
 import { open } from '#http/server/access/guard.ts';
 import { answeredUnchanged, setMoment } from '#http/server/answers/conditional.ts';
 import { sendPage } from '#http/server/answers/send-page.ts';
+import { cardOf, siteOf } from '#http/server/answers/site.ts';
 import { prefersJson } from '#http/server/headers/accept.ts';
 import { varyBy } from '#http/server/headers/vary.ts';
 import { acceptedForms } from '#http/server/routes/accepted-form.ts';
@@ -25,14 +33,6 @@ import type { Snapshot } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { formatInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import { inscriptionsPage } from '#web/pages/inscriptions.page.ts';
-import {
-  filterOf,
-  type ListQuery,
-  listQuery,
-  type Paging,
-  pagingOf,
-  wholeNumber,
-} from './list-parameters.ts';
 
 /** A page has at most as many cards as ord's list has entries. */
 const cardsMax = 100;

@@ -2,7 +2,8 @@ import { Type } from 'typebox';
 import { type Transfer, transfersOf } from '#chain/inscriptions/transfer.queries.ts';
 import { readCursor, writeCursor } from '#chain/snapshot/cursor.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
-import { pathParts } from '#http/ord/ord.schemas.ts';
+import { pathParts } from '#http/ord/answers/ord.schemas.ts';
+import { pagingOf, pagingQuery } from '#http/parameters/list-parameters.ts';
 import { askerOf } from '#http/server/access/asker.ts';
 import { open } from '#http/server/access/guard.ts';
 import { answeredUnchanged, setMoment } from '#http/server/answers/conditional.ts';
@@ -14,7 +15,6 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { formatInscriptionId, parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
-import { pagingOf, pagingQuery } from './list-parameters.ts';
 
 /** A cursor names the height and step that it follows. */
 const placeBytes = 8;

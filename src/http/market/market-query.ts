@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { exampleId } from '#http/lists/list-parameters.ts';
+import { exampleId } from '#http/parameters/list-parameters.ts';
 import type { Fault } from '#http/server/errors/error-forms.ts';
 import { InvalidRequest } from '#http/server/errors/invalid-request.ts';
 import { acceptedForms } from '#http/server/routes/accepted-form.ts';

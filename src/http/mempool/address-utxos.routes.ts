@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { exampleAddress, scriptOf } from '#http/lists/list-parameters.ts';
+import { exampleAddress, scriptOf } from '#http/parameters/list-parameters.ts';
 import { askerOf } from '#http/server/access/asker.ts';
 import { open } from '#http/server/access/guard.ts';
 import { acceptedForms } from '#http/server/routes/accepted-form.ts';

@@ -3,13 +3,13 @@ import { type MempoolState, mempoolState } from '#chain/pending/pending.queries.
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { askerOf } from '#http/server/access/asker.ts';
 import { answeredUnchanged, setMoment } from '#http/server/answers/conditional.ts';
+import { whyNotFollowed } from '#http/server/errors/why-not-followed.ts';
 import type { AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import { parseAddress } from '#kernel/bitcoin/parse-address.ts';
 import type { Snapshot } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { type InscriptionId, parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
-import { whyNotFollowed } from './why-not-followed.ts';
 
 /** A page of rows, of which one more than its limit was read, and the cursor of the next page: null on the last one. */
 export function pageOf<Row>(

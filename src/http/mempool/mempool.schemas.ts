@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { exampleAddress, exampleId } from '#http/lists/list-parameters.ts';
+import { exampleAddress, exampleId } from '#http/parameters/list-parameters.ts';
 import { amountParts, ownerParts, runeParts } from '#http/runes/rune-views.ts';
 import { acceptedForms } from '#http/server/routes/accepted-form.ts';
 import { confidences, moveClasses, saleForms } from '#kernel/sales/sale-names.ts';

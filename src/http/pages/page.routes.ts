@@ -28,16 +28,21 @@ import { childrenFrom } from '#chain/inscriptions/relative.queries.ts';
 import { type StoredSale, salesOfInscription, salesOfItemIndex } from '#chain/sales/sale.queries.ts';
 import { builtIndexes } from '#chain/snapshot/built-indexes.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
-import { inscriptionJson, inscriptionPieces, inscriptionView } from '#http/lists/inscription-views.ts';
-import { type AnswerBody, answerFromIndex } from '#http/ord/answers.ts';
+import { type AnswerBody, answerFromIndex } from '#http/ord/answers/answers.ts';
+import { ordAnswers, pathParts } from '#http/ord/answers/ord.schemas.ts';
 import type { BlockAnswers } from '#http/ord/blocks/block-answers.ts';
-import { ordAnswers, pathParts } from '#http/ord/ord.schemas.ts';
-import { blockQuestionOf, inscriptionQuestionOf, placeOf, quoted } from '#http/ord/parameters.ts';
+import {
+  inscriptionJson,
+  inscriptionPieces,
+  inscriptionView,
+} from '#http/ord/inscriptions/inscription-views.ts';
 import { requireSatIndex } from '#http/ord/sats/sat-answer.ts';
+import { blockQuestionOf, inscriptionQuestionOf, placeOf, quoted } from '#http/parameters/path-parameters.ts';
 import { satributesInForce } from '#http/sats/satributes-in-force.ts';
 import { askerOf } from '#http/server/access/asker.ts';
 import { open, pageSearches } from '#http/server/access/guard.ts';
 import { sendPage } from '#http/server/answers/send-page.ts';
+import { blockLine, cardOf, siteOf } from '#http/server/answers/site.ts';
 import { prefersJson } from '#http/server/headers/accept.ts';
 import { page as pageAnswer, seeOther, unchanged } from '#http/server/routes/answer-schemas.ts';
 import { apiRoute } from '#http/server/routes/api-route.ts';
@@ -55,7 +60,6 @@ import { homePage } from '#web/pages/home.page.ts';
 import { inscriptionPage, jsonShownChars } from '#web/pages/inscription.page.ts';
 import { resultsQuery, resultsRoute } from './results-route.ts';
 import { Showcase } from './showcase.ts';
-import { blockLine, cardOf, siteOf } from './site.ts';
 
 /** Blocks on the first page, and on a page of the list of blocks. */
 const latestBlocks = 25;

@@ -4,7 +4,7 @@ import { blockAt } from '#chain/blocks/block.queries.ts';
 import { readCoverage } from '#chain/blocks/coverage.queries.ts';
 import { inscriptionDetail } from '#chain/inscriptions/inscription.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
-import { text } from '#http/lists/list-parameters.ts';
+import { text } from '#http/parameters/list-parameters.ts';
 import { findTarget, runeTarget, typedTarget } from '#http/search/ord-search.ts';
 import { exampleHash } from '#http/search/search.schemas.ts';
 import { hashOf } from '#http/search/search-hash.ts';
@@ -18,6 +18,7 @@ import {
 } from '#http/search/search-parameters.ts';
 import { askerOf } from '#http/server/access/asker.ts';
 import { sendPage } from '#http/server/answers/send-page.ts';
+import { siteOf } from '#http/server/answers/site.ts';
 import { wholeNumberPattern } from '#http/server/errors/schema-faults.ts';
 import { acceptedForms } from '#http/server/routes/accepted-form.ts';
 import type { AppDependencies } from '#http/server/routes/app-dependencies.ts';
@@ -34,7 +35,6 @@ import { type ResultsQuestion, type ResultsView, resultsPage } from '#web/pages/
 import type { Card } from '#web/parts/cards.ts';
 import { filterNames } from '#web/parts/search-filters.ts';
 import { overviewOf } from './results-overview.ts';
-import { siteOf } from './site.ts';
 
 // forms also send empty fields
 const mark = (description: string) =>

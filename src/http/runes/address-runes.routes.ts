@@ -20,11 +20,11 @@ import {
   pagingQuery,
   scriptOf,
   text,
-} from '#http/lists/list-parameters.ts';
-import { whyNotFollowed } from '#http/mempool/why-not-followed.ts';
+} from '#http/parameters/list-parameters.ts';
 import { askerOf } from '#http/server/access/asker.ts';
 import { open } from '#http/server/access/guard.ts';
 import { answeredUnchanged, setMoment } from '#http/server/answers/conditional.ts';
+import { whyNotFollowed } from '#http/server/errors/why-not-followed.ts';
 import { acceptedForms } from '#http/server/routes/accepted-form.ts';
 import { unchanged } from '#http/server/routes/answer-schemas.ts';
 import { apiRoute } from '#http/server/routes/api-route.ts';

@@ -6,8 +6,9 @@ import { type PendingClaim, pendingClaims, pendingMints } from '#chain/pending/p
 import { type RuneDetail, runeDetail } from '#chain/runes/rune.queries.ts';
 import { requireRunes } from '#chain/runes/rune-standing.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
-import { pathParts } from '#http/ord/ord.schemas.ts';
-import { runeNameOf, runeQuestionOf } from '#http/ord/parameters.ts';
+import { pathParts } from '#http/ord/answers/ord.schemas.ts';
+import { mintStateOf } from '#http/ord/runes/mint-state.ts';
+import { runeNameOf, runeQuestionOf } from '#http/parameters/path-parameters.ts';
 import { askerOf } from '#http/server/access/asker.ts';
 import { open } from '#http/server/access/guard.ts';
 import { answeredUnchanged, setMoment } from '#http/server/answers/conditional.ts';
@@ -23,7 +24,6 @@ import { formatSpacedRune } from '#kernel/runes/spaced-rune.ts';
 import { mintEnd, mintStart, type Terms } from '#kernel/runes/terms.ts';
 import { asU128, smallU128, type U128, zeroU128 } from '#kernel/runes/u128.ts';
 import { minimumRuneAt, unlockHeight } from '#kernel/runes/unlock-schedule.ts';
-import { mintStateOf } from './mint-state.ts';
 import { foundRune } from './rune-moment.ts';
 import { amountSchema, amountView, runeParts, runeView, units } from './rune-views.ts';
 

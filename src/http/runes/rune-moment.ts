@@ -1,7 +1,7 @@
 import type { ClientBase } from 'pg';
 import { type RuneDetail, runeDetail } from '#chain/runes/rune.queries.ts';
 import { knowsRunesAt, requireRunes } from '#chain/runes/rune-standing.queries.ts';
-import { quoted, runeQuestionOf } from '#http/ord/parameters.ts';
+import { quoted, runeQuestionOf } from '#http/parameters/path-parameters.ts';
 import type { Tip } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { type Height, parseHeight } from '#kernel/primitives/height.ts';

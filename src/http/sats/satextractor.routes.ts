@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
-import { exampleAddress, scriptOf } from '#http/lists/list-parameters.ts';
 import { utxosOf } from '#http/mempool/address-utxos.routes.ts';
+import { exampleAddress, scriptOf } from '#http/parameters/list-parameters.ts';
 import { askerOf } from '#http/server/access/asker.ts';
 import { builds } from '#http/server/access/guard.ts';
 import { acceptedForms } from '#http/server/routes/accepted-form.ts';

@@ -1,12 +1,12 @@
 import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
-import { pathParts } from '#http/ord/ord.schemas.ts';
-import { quoted } from '#http/ord/parameters.ts';
-import { siteOf } from '#http/pages/site.ts';
+import { pathParts } from '#http/ord/answers/ord.schemas.ts';
+import { quoted } from '#http/parameters/path-parameters.ts';
 import { askerOf } from '#http/server/access/asker.ts';
 import { open } from '#http/server/access/guard.ts';
 import { sendPage } from '#http/server/answers/send-page.ts';
+import { siteOf } from '#http/server/answers/site.ts';
 import { prefersJson } from '#http/server/headers/accept.ts';
 import { varyBy } from '#http/server/headers/vary.ts';
 import { acceptedForms } from '#http/server/routes/accepted-form.ts';

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
-import { exampleAddress, scriptOf } from '#http/lists/list-parameters.ts';
 import { utxosOf } from '#http/mempool/address-utxos.routes.ts';
-import { outpointOf } from '#http/ord/parameters.ts';
+import { exampleAddress, scriptOf } from '#http/parameters/list-parameters.ts';
+import { outpointOf } from '#http/parameters/path-parameters.ts';
 import { askerOf } from '#http/server/access/asker.ts';
 import { builds, open } from '#http/server/access/guard.ts';
 import { sendJsonInTurns } from '#http/server/budgets/json-in-turns.ts';

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { fingerprintKey, knownOutputs, type Outpoint } from '#chain/outputs/output.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
-import { idText } from '#http/ord/answers.ts';
+import { idText } from '#http/ord/answers/answers.ts';
 import type { AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import { fingerprintsOf } from '#indexer/transaction/outpoint-candidates.ts';
 import { WorkInTurns } from '#kernel/concurrency/turns.ts';

@@ -1,5 +1,5 @@
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
-import { choice } from '#http/lists/list-parameters.ts';
+import { choice } from '#http/parameters/list-parameters.ts';
 import { askerOf } from '#http/server/access/asker.ts';
 import { searches } from '#http/server/access/guard.ts';
 import { answeredUnchanged, setMoment } from '#http/server/answers/conditional.ts';

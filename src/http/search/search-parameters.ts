@@ -7,7 +7,7 @@ import {
   idOf,
   sharedFilterOf,
   text,
-} from '#http/lists/list-parameters.ts';
+} from '#http/parameters/list-parameters.ts';
 import { acceptedForms } from '#http/server/routes/accepted-form.ts';
 import type { MetadataMember, SearchFilter, SearchSort, TextMatch } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';

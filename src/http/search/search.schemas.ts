@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { exampleId } from '#http/lists/list-parameters.ts';
+import { exampleId } from '#http/parameters/list-parameters.ts';
 import { limits } from '#http/server/limits.ts';
 import { acceptedForms } from '#http/server/routes/accepted-form.ts';
 import type { Highlight } from '#kernel/contracts/search-service.ts';

@@ -5,7 +5,7 @@ import { findContent, type StoredContent } from '#chain/inscriptions/content.que
 import { isPendingInscription } from '#chain/pending/pending.queries.ts';
 import { immutable } from '#http/content/content-headers.ts';
 import { undoneEncoding } from '#http/content/preview.routes.ts';
-import { exampleId } from '#http/lists/list-parameters.ts';
+import { exampleId } from '#http/parameters/list-parameters.ts';
 import { askerOf } from '#http/server/access/asker.ts';
 import { open } from '#http/server/access/guard.ts';
 import { matchesTag } from '#http/server/answers/conditional.ts';

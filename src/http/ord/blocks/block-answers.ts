@@ -5,11 +5,12 @@ import { inscriptionIds } from '#chain/inscriptions/inscription.queries.ts';
 import { runesEtchedAt } from '#chain/runes/rune.queries.ts';
 import { knowsRunesAt } from '#chain/runes/rune-standing.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
-import { answerFromIndex, idText, sendOrd } from '#http/ord/answers.ts';
-import type { NodeCalls } from '#http/ord/node-calls.ts';
-import { nodeBlock, nodeBlockHash } from '#http/ord/node-questions.ts';
-import { blockQuestionOf, quoted } from '#http/ord/parameters.ts';
-import { hexPieces, joined, transactionJson } from '#http/ord/transactions/transaction-json.ts';
+import { answerFromIndex, idText, sendOrd } from '#http/ord/answers/answers.ts';
+import { hexPieces, joined, transactionJson } from '#http/ord/answers/transaction-json.ts';
+import type { NodeCalls } from '#http/ord/sources/node-calls.ts';
+import { nodeBlock, nodeBlockHash } from '#http/ord/sources/node-questions.ts';
+import type { RawBlocks } from '#http/ord/sources/raw-blocks.ts';
+import { blockQuestionOf, quoted } from '#http/parameters/path-parameters.ts';
 import { askerOf } from '#http/server/access/asker.ts';
 import { answeredUnchanged } from '#http/server/answers/conditional.ts';
 import type { PiecesOfAnswer } from '#http/server/budgets/answer-pieces.ts';
@@ -26,7 +27,6 @@ import type { Height } from '#kernel/primitives/height.ts';
 import { keysBetween } from '#kernel/primitives/inscription-key.ts';
 import { formatSpacedRune } from '#kernel/runes/spaced-rune.ts';
 import { targetHex } from './block-stats.ts';
-import type { RawBlocks } from './raw-blocks.ts';
 
 /** As in ord: blocks in the list, blocks at its head that show inscriptions, and inscriptions of each by fee. */
 const blocksListed = 100;

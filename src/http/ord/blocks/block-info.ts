@@ -2,9 +2,10 @@ import { LRUCache } from 'lru-cache';
 import type { ClientBase } from 'pg';
 import { type HeaderFacts, headerFacts, timesBefore } from '#chain/blocks/header.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
-import type { NodeCalls } from '#http/ord/node-calls.ts';
-import { type NodeHeader, nodeBlockHash, nodeHeader, nodeStats } from '#http/ord/node-questions.ts';
-import { blockQuestionOf, quoted } from '#http/ord/parameters.ts';
+import type { NodeCalls } from '#http/ord/sources/node-calls.ts';
+import { type NodeHeader, nodeBlockHash, nodeHeader, nodeStats } from '#http/ord/sources/node-questions.ts';
+import type { RawBlocks } from '#http/ord/sources/raw-blocks.ts';
+import { blockQuestionOf, quoted } from '#http/parameters/path-parameters.ts';
 import type { AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
@@ -14,7 +15,6 @@ import { asBlockHash, type BlockHashHex, displayHash, parseBlockHashHex } from '
 import { asHeight, type Height } from '#kernel/primitives/height.ts';
 import { type BlockStats, blockStats, difficultyOf, targetHex } from './block-stats.ts';
 import { ChainWork } from './chain-work.ts';
-import type { RawBlocks } from './raw-blocks.ts';
 
 const nullHash = '0'.repeat(64);
 /** Cached figures of blocks: 300 bytes each, for inscriptions with many viewers. */

@@ -1,10 +1,10 @@
+import type { RawBlock } from '#http/ord/sources/raw-blocks.ts';
 import { SpentReader } from '#indexer/parse/spent-outputs.ts';
 import { RawTransactions } from '#indexer/transaction/raw-transaction.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 import { asSats, noSats, type Sats } from '#kernel/primitives/sats.ts';
-import type { RawBlock } from './raw-blocks.ts';
 
 /** The fields of Bitcoin Core's `getblockstats` that ord passes on (rpc/blockchain.cpp). */
 export interface BlockStats {

@@ -5,10 +5,10 @@ import { currentLocations, type Location } from '#chain/inscriptions/location.qu
 import { inscriptionsOnSat, type RareSatPlace, rareSatPlace } from '#chain/sats/sat.queries.ts';
 import { hasSatIndex } from '#chain/sats/sat-ranges.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
-import { idText } from '#http/ord/answers.ts';
-import type { NodeCalls } from '#http/ord/node-calls.ts';
-import { nodeBlockHash, nodeHeader } from '#http/ord/node-questions.ts';
-import type { Outputs } from '#http/ord/outputs.ts';
+import { idText } from '#http/ord/answers/answers.ts';
+import type { Outputs } from '#http/ord/outputs/outputs.ts';
+import type { NodeCalls } from '#http/ord/sources/node-calls.ts';
+import { nodeBlockHash, nodeHeader } from '#http/ord/sources/node-questions.ts';
 import type { AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import { scriptToAddress } from '#kernel/bitcoin/address.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';

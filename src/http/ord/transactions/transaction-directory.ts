@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { blocksOf } from '#chain/blocks/header.queries.ts';
 import type { TransactionPlace } from '#chain/outputs/output.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
-import type { RawBlocks } from '#http/ord/blocks/raw-blocks.ts';
+import type { RawBlocks } from '#http/ord/sources/raw-blocks.ts';
 import { limits } from '#http/server/limits.ts';
 import { RawTransactions } from '#indexer/transaction/raw-transaction.ts';
 import { FairGate } from '#kernel/concurrency/fair-gate.ts';

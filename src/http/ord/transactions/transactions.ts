@@ -7,9 +7,9 @@ import {
   transactionPlaces,
 } from '#chain/outputs/output.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
-import type { RawBlocks } from '#http/ord/blocks/raw-blocks.ts';
-import type { NodeCalls } from '#http/ord/node-calls.ts';
-import { nodeBlock, nodeTransaction, nodeTransactionIn } from '#http/ord/node-questions.ts';
+import type { NodeCalls } from '#http/ord/sources/node-calls.ts';
+import { nodeBlock, nodeTransaction, nodeTransactionIn } from '#http/ord/sources/node-questions.ts';
+import type { RawBlocks } from '#http/ord/sources/raw-blocks.ts';
 import type { AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import { fingerprintsOf } from '#indexer/transaction/outpoint-candidates.ts';
 import { type RawTransaction, RawTransactions } from '#indexer/transaction/raw-transaction.ts';

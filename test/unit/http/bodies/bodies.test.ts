@@ -5,7 +5,7 @@ import { Type } from 'typebox';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { parseBody } from '#http/bodies/parsing/parse-body.ts';
 import { cutSlowBodies } from '#http/bodies/slow-bodies.ts';
-import { batchBody, batchList } from '#http/ord/batch.ts';
+import { batchBody, batchList } from '#http/ord/answers/batch.ts';
 import { open } from '#http/server/access/guard.ts';
 import { BodyRoom } from '#http/server/budgets/body-room.ts';
 import { bodyLimits } from '#http/server/limits.ts';

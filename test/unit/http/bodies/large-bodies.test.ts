@@ -5,7 +5,7 @@ import { BodyBlocks, joinBlocks } from '#http/bodies/parsing/body-blocks.ts';
 import { bodyText, liftLongTexts, longTextBytes, textBytes } from '#http/bodies/parsing/long-texts.ts';
 import type { TextList } from '#http/bodies/parsing/text-list.ts';
 import { TextListReader } from '#http/bodies/parsing/text-list-reader.ts';
-import { batchBody, batchOf } from '#http/ord/batch.ts';
+import { batchBody, batchOf } from '#http/ord/answers/batch.ts';
 import { open } from '#http/server/access/guard.ts';
 import { bodyLimits } from '#http/server/limits.ts';
 import { apiRoute } from '#http/server/routes/api-route.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { joined, transactionJson } from '#http/ord/answers/transaction-json.ts';
 import { decodeJson } from '#http/ord/transactions/decode.ts';
-import { joined, transactionJson } from '#http/ord/transactions/transaction-json.ts';
 import type { RawTransaction } from '#indexer/transaction/raw-transaction.ts';
 import { trustedTxid } from '#kernel/primitives/hash.ts';
 import { trustedSats } from '#kernel/primitives/sats.ts';

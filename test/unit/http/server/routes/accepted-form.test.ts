@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { Type } from 'typebox';
 import { expect, test } from 'vitest';
-import { boundedText, idOf, pagingOf, sharedFilterOf } from '#http/lists/list-parameters.ts';
+import { boundedText, idOf, pagingOf, sharedFilterOf } from '#http/parameters/list-parameters.ts';
 import {
   blockQuestionOf,
   heightOf,
@@ -15,7 +15,7 @@ import {
   satOf,
   satpointOf,
   txidOf,
-} from '#http/ord/parameters.ts';
+} from '#http/parameters/path-parameters.ts';
 import { hashOf } from '#http/search/search-hash.ts';
 import { searchFilterOf, searchFilterQuery } from '#http/search/search-parameters.ts';
 import { type AcceptedForm, acceptedForms, documentedSchema } from '#http/server/routes/accepted-form.ts';

@@ -3,9 +3,8 @@ import { isReveal } from '#chain/inscriptions/inscription.queries.ts';
 import { type RuneDetail, runesDownFrom } from '#chain/runes/rune.queries.ts';
 import { type RuneActivity, runeActivity } from '#chain/runes/rune-activity.queries.ts';
 import { requireRunes } from '#chain/runes/rune-standing.queries.ts';
-import { runeIdText } from '#http/ord/runes/rune-json.ts';
-import { mintStateOf } from '#http/runes/mint-state.ts';
 import { sendPage } from '#http/server/answers/send-page.ts';
+import { siteOf } from '#http/server/answers/site.ts';
 import { storedOwner } from '#kernel/bitcoin/stored-owner.ts';
 import type { Snapshot } from '#kernel/contracts/search-engine.ts';
 import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
@@ -22,7 +21,8 @@ import {
   runePage,
   runesPage,
 } from '#web/pages/rune.page.ts';
-import { siteOf } from './site.ts';
+import { mintStateOf } from './mint-state.ts';
+import { runeIdText } from './rune-json.ts';
 
 const runesPerPage = 50;
 const activityLines = 20;

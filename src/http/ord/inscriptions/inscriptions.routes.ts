@@ -15,7 +15,18 @@ import {
 } from '#chain/inscriptions/properties.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import type { TextList } from '#http/bodies/parsing/text-list.ts';
-import { inscriptionJson } from '#http/lists/inscription-views.ts';
+import { type AnswerBody, answerFromIndex, idText, sendOrd } from '#http/ord/answers/answers.ts';
+import {
+  type BatchGate,
+  batchBody,
+  batchList,
+  batchOf,
+  batchParts,
+  listAnswer,
+} from '#http/ord/answers/batch.ts';
+import { ordAnswers, pathParts } from '#http/ord/answers/ord.schemas.ts';
+import { requireSatIndex } from '#http/ord/sats/sat-answer.ts';
+import { inscriptionIdOf, inscriptionQuestionOf, placeOf, quoted } from '#http/parameters/path-parameters.ts';
 import { askerOf } from '#http/server/access/asker.ts';
 import { open } from '#http/server/access/guard.ts';
 import { bodyLimits } from '#http/server/limits.ts';
@@ -26,11 +37,7 @@ import type { Snapshot } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { type InscriptionId, parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
-import { type AnswerBody, answerFromIndex, idText, sendOrd } from './answers.ts';
-import { type BatchGate, batchBody, batchList, batchOf, batchParts, listAnswer } from './batch.ts';
-import { ordAnswers, pathParts } from './ord.schemas.ts';
-import { inscriptionIdOf, inscriptionQuestionOf, placeOf, quoted } from './parameters.ts';
-import { requireSatIndex } from './sats/sat-answer.ts';
+import { inscriptionJson } from './inscription-views.ts';
 
 const tags = ['ord'] as const;
 const config = { errors: 'plain', guard: open } as const;

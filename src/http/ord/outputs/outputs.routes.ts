@@ -1,15 +1,15 @@
 import { Type } from 'typebox';
+import { sendOrd } from '#http/ord/answers/answers.ts';
+import { type BatchGate, batchBody, batchList, batchOf } from '#http/ord/answers/batch.ts';
+import { ordAnswers, pathParts } from '#http/ord/answers/ord.schemas.ts';
+import { outpointOf } from '#http/parameters/path-parameters.ts';
 import { askerOf } from '#http/server/access/asker.ts';
 import { open } from '#http/server/access/guard.ts';
 import { bodyLimits } from '#http/server/limits.ts';
 import { acceptedForms } from '#http/server/routes/accepted-form.ts';
 import { apiRoute } from '#http/server/routes/api-route.ts';
 import type { App } from '#http/server/routes/app-dependencies.ts';
-import { sendOrd } from './answers.ts';
-import { type BatchGate, batchBody, batchList, batchOf } from './batch.ts';
-import { ordAnswers, pathParts } from './ord.schemas.ts';
 import type { Outputs } from './outputs.ts';
-import { outpointOf } from './parameters.ts';
 
 const tags = ['ord'] as const;
 const config = { errors: 'plain', guard: open, failures: [422] } as const;

@@ -1,4 +1,7 @@
 import { Type } from 'typebox';
+import { holderParts, holderView, nullable } from '#http/market/collection-views.ts';
+import { MarketQuery, marketParameters } from '#http/market/market-query.ts';
+import type { SaleReads } from '#http/market/sale-reads.ts';
 import { InvalidRequest } from '#http/server/errors/invalid-request.ts';
 import { apiRoute } from '#http/server/routes/api-route.ts';
 import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
@@ -16,9 +19,6 @@ import {
   momentView,
   provenAt,
 } from './collection-parts.ts';
-import { holderParts, holderView, nullable } from './collection-views.ts';
-import { MarketQuery, marketParameters } from './market-query.ts';
-import type { SaleReads } from './sale-reads.ts';
 
 const holdersAnswer = Type.Object({
   slug: Type.String(),

@@ -1,5 +1,5 @@
 import { type TObject, type TSchema, Type } from 'typebox';
-import { exampleId } from '#http/lists/list-parameters.ts';
+import { exampleId } from '#http/parameters/list-parameters.ts';
 import { type AcceptedForm, acceptedForms } from '#http/server/routes/accepted-form.ts';
 import {
   type Answer,

@@ -2,6 +2,11 @@ import { Type } from 'typebox';
 import { ownContent } from '#chain/inscriptions/content.queries.ts';
 import { inscriptionDetail, rawMetadata } from '#chain/inscriptions/inscription.queries.ts';
 import { contentAnswers, contentFailures, sendContent } from '#http/content/content.routes.ts';
+import { answerFromIndex, idText, sendOrd } from '#http/ord/answers/answers.ts';
+import { ordAnswers, pathParts } from '#http/ord/answers/ord.schemas.ts';
+import type { BlockAnswers } from '#http/ord/blocks/block-answers.ts';
+import type { BlockInfo } from '#http/ord/blocks/block-info.ts';
+import { blockQuestionOf, inscriptionIdOf, quoted } from '#http/parameters/path-parameters.ts';
 import { askerOf } from '#http/server/access/asker.ts';
 import { open } from '#http/server/access/guard.ts';
 import { answeredUnchanged } from '#http/server/answers/conditional.ts';
@@ -11,11 +16,6 @@ import type { App, AppDependencies } from '#http/server/routes/app-dependencies.
 import { scriptToAddress } from '#kernel/bitcoin/address.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { charmNames } from '#kernel/primitives/charm.ts';
-import { answerFromIndex, idText, sendOrd } from './answers.ts';
-import type { BlockAnswers } from './blocks/block-answers.ts';
-import type { BlockInfo } from './blocks/block-info.ts';
-import { ordAnswers, pathParts } from './ord.schemas.ts';
-import { blockQuestionOf, inscriptionIdOf, quoted } from './parameters.ts';
 
 const tags = ['ord'] as const;
 const config = { errors: 'plain', guard: open } as const;

@@ -1,13 +1,13 @@
 import { strict as assert } from 'node:assert';
 import { Type } from 'typebox';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
+import { idText, kindOfCollection } from '#http/market/collection-views.ts';
+import { MarketQuery, marketPath } from '#http/market/market-query.ts';
 import { askerOf } from '#http/server/access/asker.ts';
 import { apiRoute } from '#http/server/routes/api-route.ts';
 import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import { collectionsOf } from '#market/collections/collections-of.store.ts';
 import { collectionConfig } from './collection-parts.ts';
-import { idText, kindOfCollection } from './collection-views.ts';
-import { MarketQuery, marketPath } from './market-query.ts';
 
 const ofAnswer = Type.Object({
   inscriptionId: Type.String(),

@@ -11,6 +11,11 @@ import {
 import { type HeldRunes, type RuneBalance, runesOfOutputs } from '#chain/runes/rune-balances.queries.ts';
 import { lostSats, type SatRangesOfOutputs, satRangesOf } from '#chain/sats/sat-ranges.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
+import { type AnswerBody, idText } from '#http/ord/answers/answers.ts';
+import { listAnswer } from '#http/ord/answers/batch.ts';
+import { heldRunesParts } from '#http/ord/runes/rune-json.ts';
+import type { NodeCalls } from '#http/ord/sources/node-calls.ts';
+import type { Transactions } from '#http/ord/transactions/transactions.ts';
 import {
   bodyInTurns,
   type JsonPart,
@@ -29,12 +34,7 @@ import { displayHash } from '#kernel/primitives/hash.ts';
 import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
 import { asSats } from '#kernel/primitives/sats.ts';
 import { type SatRange, satsIn } from '#kernel/satributes/satribute.ts';
-import { type AnswerBody, idText } from './answers.ts';
-import { listAnswer } from './batch.ts';
-import type { NodeCalls } from './node-calls.ts';
 import { type OutputFacts, OutputSearch, outpointText } from './output-facts.ts';
-import { heldRunesParts } from './runes/rune-json.ts';
-import type { Transactions } from './transactions/transactions.ts';
 
 /** What the index knows of outputs. */
 interface IndexedOutputs {

@@ -1,4 +1,11 @@
 import type { KnownOutput, KnownOutputs, Outpoint } from '#chain/outputs/output.queries.ts';
+import { callsAtOnce, type NodeCalls } from '#http/ord/sources/node-calls.ts';
+import { nodeOutput } from '#http/ord/sources/node-questions.ts';
+import {
+  type FoundTransaction,
+  isGenesisCoinbase,
+  type Transactions,
+} from '#http/ord/transactions/transactions.ts';
 import type { AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import type { RawOutput, RawTransaction } from '#indexer/transaction/raw-transaction.ts';
 import { inLanes } from '#kernel/concurrency/in-lanes.ts';
@@ -10,9 +17,6 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { Sats } from '#kernel/primitives/sats.ts';
-import { callsAtOnce, type NodeCalls } from './node-calls.ts';
-import { nodeOutput } from './node-questions.ts';
-import { type FoundTransaction, isGenesisCoinbase, type Transactions } from './transactions/transactions.ts';
 
 /** The fields of ord's `/output`, except those that follow from the outpoint. */
 export interface OutputFacts {

@@ -2,6 +2,9 @@ import type { ClientBase } from 'pg';
 import { Type } from 'typebox';
 import { areSalesLeftOut, requireSales, salesOfItemIndex } from '#chain/sales/sale.queries.ts';
 import { requireIndexes } from '#chain/snapshot/built-indexes.ts';
+import { holderParts, holderView, idText, nullable } from '#http/market/collection-views.ts';
+import { MarketQuery, marketParameters } from '#http/market/market-query.ts';
+import type { SaleReads } from '#http/market/sale-reads.ts';
 import { InvalidRequest } from '#http/server/errors/invalid-request.ts';
 import { apiRoute } from '#http/server/routes/api-route.ts';
 import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
@@ -22,9 +25,6 @@ import {
   lastSaleParts,
   saleView,
 } from './collection-parts.ts';
-import { holderParts, holderView, idText, nullable } from './collection-views.ts';
-import { MarketQuery, marketParameters } from './market-query.ts';
-import type { SaleReads } from './sale-reads.ts';
 
 const itemsAnswer = Type.Object({
   slug: Type.String(),

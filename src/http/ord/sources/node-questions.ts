@@ -1,4 +1,5 @@
 import type { Outpoint } from '#chain/outputs/output.queries.ts';
+import type { BlockStats } from '#http/ord/blocks/block-stats.ts';
 import { type RawTransaction, RawTransactions } from '#indexer/transaction/raw-transaction.ts';
 import { satsOfBitcoins } from '#kernel/bitcoin/amount.ts';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
@@ -6,7 +7,6 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { type BlockHash, type BlockHashHex, displayHash, type Txid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import { isSats, type Sats } from '#kernel/primitives/sats.ts';
-import type { BlockStats } from './blocks/block-stats.ts';
 
 /**
  * Bitcoin Core's codes (rpc/protocol.h) for what it does not have: pruned, not found, or a height or number out of

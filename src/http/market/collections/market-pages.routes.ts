@@ -1,11 +1,15 @@
 import type { ClientBase } from 'pg';
 import { Type } from 'typebox';
 import { areSalesLeftOut } from '#chain/sales/sale.queries.ts';
+import { holderView, idText } from '#http/market/collection-views.ts';
+import { MarketQuery, marketParameters } from '#http/market/market-query.ts';
+import { salesNote } from '#http/market/market-views.ts';
+import type { SaleReads } from '#http/market/sale-reads.ts';
 import { daySpans, totalIn } from '#http/pages/day-spans.ts';
-import { siteOf } from '#http/pages/site.ts';
 import { askerOf } from '#http/server/access/asker.ts';
 import { marketReads } from '#http/server/access/guard.ts';
 import { sendPage } from '#http/server/answers/send-page.ts';
+import { siteOf } from '#http/server/answers/site.ts';
 import { page as pageAnswer, unchanged } from '#http/server/routes/answer-schemas.ts';
 import { apiRoute } from '#http/server/routes/api-route.ts';
 import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
@@ -33,11 +37,7 @@ import type { Bar } from '#web/parts/chart.ts';
 import { itemsPage } from './collection-items.routes.ts';
 import { type CollectionNow, collectionPath, foundCollection } from './collection-parts.ts';
 import { type CountedCollection, collectionStats, headView } from './collection-stats.routes.ts';
-import { holderView, idText } from './collection-views.ts';
 import { listedCollections } from './collections.routes.ts';
-import { MarketQuery, marketParameters } from './market-query.ts';
-import { salesNote } from './market-views.ts';
-import type { SaleReads } from './sale-reads.ts';
 
 const collectionsPerPage = 50;
 /** With a picture each, which the browser asks for when it comes near the screen. */

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { BatchGate } from '#http/ord/batch.ts';
+import { BatchGate } from '#http/ord/answers/batch.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import { testAsker } from '#test/support/http/asker.ts';
 

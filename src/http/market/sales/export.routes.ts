@@ -1,6 +1,9 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
+import { MarketQuery, marketParameters } from '#http/market/market-query.ts';
+import type { SaleReads } from '#http/market/sale-reads.ts';
+import { type ExportForm, exportForms, showExportedSale } from '#http/market/show-exported-sale.ts';
 import { askerOf } from '#http/server/access/asker.ts';
 import { marketReads } from '#http/server/access/guard.ts';
 import { inPieces } from '#http/server/answers/pieces-of-lines.ts';
@@ -17,9 +20,6 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import type { CollectionSale } from '#market/sales/collection-sales.store.ts';
 import { beginExport, exportSales, type SaleExport } from '#market/sales/export-sales.ts';
-import { MarketQuery, marketParameters } from './market-query.ts';
-import type { SaleReads } from './sale-reads.ts';
-import { type ExportForm, exportForms, showExportedSale } from './show-exported-sale.ts';
 
 const busy = (message: string): AppError => new AppError('sales_busy', message);
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isLongPage } from '#http/lists/list-parameters.ts';
+import { isLongPage } from '#http/parameters/list-parameters.ts';
 
 test('a page is long from more entries on than one has without a limit', () => {
   expect([{}, { limit: '1' }, { limit: '100' }, { limit: 'many' }].map(isLongPage)).not.toContain(true);

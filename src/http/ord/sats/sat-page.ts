@@ -1,14 +1,14 @@
 import type { FastifyReply } from 'fastify';
-import type { SatFacts } from '#http/ord/sats/sat-answer.ts';
 import { satributeNames } from '#http/sats/satribute-views.ts';
 import { sendPage } from '#http/server/answers/send-page.ts';
+import { siteOf } from '#http/server/answers/site.ts';
 import { charmNames } from '#kernel/primitives/charm.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
 import { satCharms, satNotations, satStanding } from '#kernel/sats/notation.ts';
 import { lastSat } from '#kernel/sats/sat.ts';
 import { satPage } from '#web/pages/sat.page.ts';
-import { siteOf } from './site.ts';
+import type { SatFacts } from './sat-answer.ts';
 
 const inscriptionsShown = 100;
 

@@ -8,6 +8,9 @@ import {
   type KeyPage,
   parentPage,
 } from '#chain/inscriptions/relative.queries.ts';
+import { type AnswerForm, answerFromIndex, idText } from '#http/ord/answers/answers.ts';
+import { ordAnswers, pathParts } from '#http/ord/answers/ord.schemas.ts';
+import { inscriptionIdOf, placeOf, quoted } from '#http/parameters/path-parameters.ts';
 import { open } from '#http/server/access/guard.ts';
 import { apiRoute, type RouteSchema } from '#http/server/routes/api-route.ts';
 import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
@@ -15,9 +18,6 @@ import type { Snapshot } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { charmNames } from '#kernel/primitives/charm.ts';
 import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
-import { type AnswerForm, answerFromIndex, idText } from './answers.ts';
-import { ordAnswers, pathParts } from './ord.schemas.ts';
-import { inscriptionIdOf, placeOf, quoted } from './parameters.ts';
 
 const firstPage = Type.Object({ id: pathParts.id });
 const laterPage = Type.Object({ id: pathParts.id, page: pathParts.page });

@@ -1,6 +1,8 @@
 import type { FastifyReply } from 'fastify';
 import type { ClientBase } from 'pg';
 import { Type } from 'typebox';
+import { marketPath } from '#http/market/market-query.ts';
+import type { SaleReads } from '#http/market/sale-reads.ts';
 import { askerOf } from '#http/server/access/asker.ts';
 import { marketReads } from '#http/server/access/guard.ts';
 import type { Tip } from '#kernel/contracts/search-engine.ts';
@@ -11,8 +13,6 @@ import { type HoldersRead, listedItems, type ProvenHolders } from '#market/colle
 import type { ItemHolders } from '#market/collections/item-holders.store.ts';
 import { type FoundCollection, findMarketCollection } from '#market/collections/market-slug.store.ts';
 import type { LastSale } from '#market/sales/last-sales.store.ts';
-import { marketPath } from './market-query.ts';
-import type { SaleReads } from './sale-reads.ts';
 
 /** What the paths below `/marketplace/data/collections/<slug>` share. */
 

@@ -2,6 +2,17 @@ import type { ClientBase } from 'pg';
 import { Type } from 'typebox';
 import { mempoolState } from '#chain/pending/pending.queries.ts';
 import { areSalesLeftOut } from '#chain/sales/sale.queries.ts';
+import {
+  countedFrom,
+  dayText,
+  idText,
+  kindOfCollection,
+  nullable,
+  sumsSchema,
+  sumsView,
+} from '#http/market/collection-views.ts';
+import { MarketQuery } from '#http/market/market-query.ts';
+import type { SaleReads } from '#http/market/sale-reads.ts';
 import { open } from '#http/server/access/guard.ts';
 import { apiRoute } from '#http/server/routes/api-route.ts';
 import type { App } from '#http/server/routes/app-dependencies.ts';
@@ -28,17 +39,6 @@ import {
   provenAt,
   saleView,
 } from './collection-parts.ts';
-import {
-  countedFrom,
-  dayText,
-  idText,
-  kindOfCollection,
-  nullable,
-  sumsSchema,
-  sumsView,
-} from './collection-views.ts';
-import { MarketQuery } from './market-query.ts';
-import type { SaleReads } from './sale-reads.ts';
 
 const statsAnswer = Type.Object({
   slug: Type.String(),

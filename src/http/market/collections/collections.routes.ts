@@ -1,5 +1,15 @@
 import type { ClientBase } from 'pg';
 import { Type } from 'typebox';
+import {
+  countedFrom,
+  idText,
+  kindOfCollection,
+  nullable,
+  sumsSchema,
+  sumsView,
+} from '#http/market/collection-views.ts';
+import { MarketQuery, marketParameters } from '#http/market/market-query.ts';
+import type { SaleReads } from '#http/market/sale-reads.ts';
 import { askerOf } from '#http/server/access/asker.ts';
 import { apiRoute } from '#http/server/routes/api-route.ts';
 import type { App } from '#http/server/routes/app-dependencies.ts';
@@ -11,9 +21,6 @@ import { type FoundCollection, findMarketCollection } from '#market/collections/
 import { noSales } from '#market/sales/sale-sums.ts';
 import type { WeekSums } from '#market/sales/week-sales.ts';
 import { collectionConfig } from './collection-parts.ts';
-import { countedFrom, idText, kindOfCollection, nullable, sumsSchema, sumsView } from './collection-views.ts';
-import { MarketQuery, marketParameters } from './market-query.ts';
-import type { SaleReads } from './sale-reads.ts';
 
 const collectionSchema = Type.Object({
   slug: Type.String(),

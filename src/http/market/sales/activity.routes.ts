@@ -1,4 +1,7 @@
 import { Type } from 'typebox';
+import { MarketQuery, marketParameters } from '#http/market/market-query.ts';
+import { marketTime, originOf, thumbnailUrl } from '#http/market/market-views.ts';
+import type { SaleReads } from '#http/market/sale-reads.ts';
 import { askerOf } from '#http/server/access/asker.ts';
 import { marketReads } from '#http/server/access/guard.ts';
 import { apiRoute } from '#http/server/routes/api-route.ts';
@@ -11,9 +14,6 @@ import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import type { FoundCollection } from '#market/collections/market-slug.store.ts';
 import { type CollectionSale, readCollectionSales } from '#market/sales/collection-sales.store.ts';
 import { type ActivityQuestion, pageOfSales } from '#market/sales/sale-places.ts';
-import { MarketQuery, marketParameters } from './market-query.ts';
-import { marketTime, originOf, thumbnailUrl } from './market-views.ts';
-import type { SaleReads } from './sale-reads.ts';
 
 const sevenDaysSeconds = 7 * daySeconds;
 
