@@ -29,7 +29,7 @@ import { type StoredSale, salesOfInscription, salesOfItemIndex } from '#chain/sa
 import { builtIndexes } from '#chain/snapshot/built-indexes.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { type AnswerBody, answerFromIndex } from '#http/ord/answers/answers.ts';
-import { ordAnswers, pathParts } from '#http/ord/answers/ord.schemas.ts';
+import { ordAnswers } from '#http/ord/answers/ord.schemas.ts';
 import type { BlockAnswers } from '#http/ord/blocks/block-answers.ts';
 import {
   inscriptionJson,
@@ -38,6 +38,7 @@ import {
 } from '#http/ord/inscriptions/inscription-views.ts';
 import { requireSatIndex } from '#http/ord/sats/sat-answer.ts';
 import { blockQuestionOf, inscriptionQuestionOf, placeOf, quoted } from '#http/parameters/path-parameters.ts';
+import { pathParts } from '#http/parameters/path-parts.ts';
 import { satributesInForce } from '#http/sats/satributes-in-force.ts';
 import { askerOf } from '#http/server/access/asker.ts';
 import { open, pageSearches } from '#http/server/access/guard.ts';

@@ -7,9 +7,9 @@ import {
 } from '#chain/runes/rune-activity.queries.ts';
 import { readCursor, writeCursor } from '#chain/snapshot/cursor.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
-import { pathParts } from '#http/ord/answers/ord.schemas.ts';
 import { isLongPage, pagingOf, pagingQuery } from '#http/parameters/list-parameters.ts';
 import { runeQuestionOf } from '#http/parameters/path-parameters.ts';
+import { pathParts } from '#http/parameters/path-parts.ts';
 import { askerOf } from '#http/server/access/asker.ts';
 import { open } from '#http/server/access/guard.ts';
 import { answeredUnchanged, setMoment } from '#http/server/answers/conditional.ts';

@@ -6,9 +6,9 @@ import { type PendingClaim, pendingClaims, pendingMints } from '#chain/pending/p
 import { type RuneDetail, runeDetail } from '#chain/runes/rune.queries.ts';
 import { requireRunes } from '#chain/runes/rune-standing.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
-import { pathParts } from '#http/ord/answers/ord.schemas.ts';
 import { mintStateOf } from '#http/ord/runes/mint-state.ts';
 import { runeNameOf, runeQuestionOf } from '#http/parameters/path-parameters.ts';
+import { pathParts } from '#http/parameters/path-parts.ts';
 import { askerOf } from '#http/server/access/asker.ts';
 import { open } from '#http/server/access/guard.ts';
 import { answeredUnchanged, setMoment } from '#http/server/answers/conditional.ts';

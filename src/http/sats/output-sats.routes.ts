@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
-import { pathParts } from '#http/ord/answers/ord.schemas.ts';
 import { outpointOf } from '#http/parameters/path-parameters.ts';
+import { pathParts } from '#http/parameters/path-parts.ts';
 import { askerOf } from '#http/server/access/asker.ts';
 import { open } from '#http/server/access/guard.ts';
 import { sendJsonInTurns } from '#http/server/budgets/json-in-turns.ts';

@@ -1,8 +1,8 @@
 import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
-import { pathParts } from '#http/ord/answers/ord.schemas.ts';
 import { quoted } from '#http/parameters/path-parameters.ts';
+import { pathParts } from '#http/parameters/path-parts.ts';
 import { askerOf } from '#http/server/access/asker.ts';
 import { open } from '#http/server/access/guard.ts';
 import { sendPage } from '#http/server/answers/send-page.ts';

@@ -1,6 +1,4 @@
 import { type TObject, type TSchema, Type } from 'typebox';
-import { exampleId } from '#http/parameters/list-parameters.ts';
-import { type AcceptedForm, acceptedForms } from '#http/server/routes/accepted-form.ts';
 import {
   type Answer,
   jsonText,
@@ -29,34 +27,6 @@ const hex = Type.String({ pattern: '^([0-9a-f]{2})*$' });
 const spacedRune = Type.String({ pattern: '^[A-Z](•?[A-Z]){0,27}$' });
 const inscriptionId = Type.String({ pattern: '^[0-9a-f]{64}i[0-9]+$' });
 const ids = Type.Array(inscriptionId);
-
-/**
- * Path parameters are texts that the handler parses, so that its errors can say what an id or an outpoint looks like.
- */
-const part = (description: string, example: string, acceptedForm: AcceptedForm) =>
-  Type.String({ description, acceptedForm, examples: [example] });
-
-export const pathParts = {
-  id: part('an inscription id', exampleId, acceptedForms.inscriptionId),
-  inscription: part('an inscription id or number', '0', acceptedForms.inscription),
-  child: part('position of the child, from 0', '0', acceptedForms.count),
-  page: part('page number, from 0', '0', acceptedForms.count),
-  item: part('position of the item, from 0', '0', acceptedForms.count),
-  block: part('a height or the hash of a block', '767430', acceptedForms.block),
-  height: part('a height', '767430', acceptedForms.count),
-  txid: part('64 hex digits', exampleId.slice(0, 64), acceptedForms.hash),
-  outpoint: part('<txid>:<vout>', `${exampleId.slice(0, 64)}:0`, acceptedForms.outpoint),
-  place: part('an index, from 0', '0', acceptedForms.count),
-  sat: part('a sat by number, name, degree, decimal or percentile', 'nvtdijuwxlp', acceptedForms.sat),
-  satNumber: part('the number of a sat', '45000000000', acceptedForms.count),
-  satpoint: part('<txid>:<vout>:<offset>', `${exampleId.slice(0, 64)}:0:0`, acceptedForms.satpoint),
-  rune: part(
-    'a rune by name, with • or . as spacers or without, by id or number',
-    'UNCOMMON.GOODS',
-    acceptedForms.rune,
-  ),
-  index: part('an index from 0, or from the end where negative', '-1', acceptedForms.fromEitherEnd),
-};
 
 const trait = Type.Union([Type.Null(), Type.Boolean(), Type.Number(), text]);
 const attributes = Type.Object({ title: textOrNull, traits: Type.Record(text, trait) });

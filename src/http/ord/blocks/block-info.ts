@@ -3,7 +3,13 @@ import type { ClientBase } from 'pg';
 import { type HeaderFacts, headerFacts, timesBefore } from '#chain/blocks/header.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import type { NodeCalls } from '#http/ord/sources/node-calls.ts';
-import { type NodeHeader, nodeBlockHash, nodeHeader, nodeStats } from '#http/ord/sources/node-questions.ts';
+import {
+  type BlockStats,
+  type NodeHeader,
+  nodeBlockHash,
+  nodeHeader,
+  nodeStats,
+} from '#http/ord/sources/node-questions.ts';
 import type { RawBlocks } from '#http/ord/sources/raw-blocks.ts';
 import { blockQuestionOf, quoted } from '#http/parameters/path-parameters.ts';
 import type { AppDependencies } from '#http/server/routes/app-dependencies.ts';
@@ -13,7 +19,7 @@ import type { Snapshot, Tip } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { asBlockHash, type BlockHashHex, displayHash, parseBlockHashHex } from '#kernel/primitives/hash.ts';
 import { asHeight, type Height } from '#kernel/primitives/height.ts';
-import { type BlockStats, blockStats, difficultyOf, targetHex } from './block-stats.ts';
+import { blockStats, difficultyOf, targetHex } from './block-stats.ts';
 import { ChainWork } from './chain-work.ts';
 
 const nullHash = '0'.repeat(64);

@@ -1,3 +1,4 @@
+import type { BlockStats } from '#http/ord/sources/node-questions.ts';
 import type { RawBlock } from '#http/ord/sources/raw-blocks.ts';
 import { SpentReader } from '#indexer/parse/spent-outputs.ts';
 import { RawTransactions } from '#indexer/transaction/raw-transaction.ts';
@@ -5,23 +6,6 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 import { asSats, noSats, type Sats } from '#kernel/primitives/sats.ts';
-
-/** The fields of Bitcoin Core's `getblockstats` that ord passes on (rpc/blockchain.cpp). */
-export interface BlockStats {
-  readonly averageFee: Sats;
-  readonly averageFeeRate: number;
-  readonly feeratePercentiles: readonly number[];
-  readonly maxFee: Sats;
-  readonly maxFeeRate: number;
-  readonly maxTxSize: number;
-  readonly medianFee: Sats;
-  readonly minFee: Sats;
-  readonly minFeeRate: number;
-  readonly subsidy: Sats;
-  readonly totalFee: Sats;
-  readonly totalSize: number;
-  readonly totalWeight: number;
-}
 
 const witnessScale = 4;
 

@@ -24,9 +24,10 @@ import {
   batchParts,
   listAnswer,
 } from '#http/ord/answers/batch.ts';
-import { ordAnswers, pathParts } from '#http/ord/answers/ord.schemas.ts';
+import { ordAnswers } from '#http/ord/answers/ord.schemas.ts';
 import { requireSatIndex } from '#http/ord/sats/sat-answer.ts';
 import { inscriptionIdOf, inscriptionQuestionOf, placeOf, quoted } from '#http/parameters/path-parameters.ts';
+import { pathParts } from '#http/parameters/path-parts.ts';
 import { askerOf } from '#http/server/access/asker.ts';
 import { open } from '#http/server/access/guard.ts';
 import { bodyLimits } from '#http/server/limits.ts';

@@ -9,8 +9,9 @@ import {
   parentPage,
 } from '#chain/inscriptions/relative.queries.ts';
 import { type AnswerForm, answerFromIndex, idText } from '#http/ord/answers/answers.ts';
-import { ordAnswers, pathParts } from '#http/ord/answers/ord.schemas.ts';
+import { ordAnswers } from '#http/ord/answers/ord.schemas.ts';
 import { inscriptionIdOf, placeOf, quoted } from '#http/parameters/path-parameters.ts';
+import { pathParts } from '#http/parameters/path-parts.ts';
 import { open } from '#http/server/access/guard.ts';
 import { apiRoute, type RouteSchema } from '#http/server/routes/api-route.ts';
 import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';

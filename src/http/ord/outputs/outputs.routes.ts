@@ -1,8 +1,9 @@
 import { Type } from 'typebox';
 import { sendOrd } from '#http/ord/answers/answers.ts';
 import { type BatchGate, batchBody, batchList, batchOf } from '#http/ord/answers/batch.ts';
-import { ordAnswers, pathParts } from '#http/ord/answers/ord.schemas.ts';
+import { ordAnswers } from '#http/ord/answers/ord.schemas.ts';
 import { outpointOf } from '#http/parameters/path-parameters.ts';
+import { pathParts } from '#http/parameters/path-parts.ts';
 import { askerOf } from '#http/server/access/asker.ts';
 import { open } from '#http/server/access/guard.ts';
 import { bodyLimits } from '#http/server/limits.ts';

@@ -5,8 +5,9 @@ import { type RuneDetail, type RuneQuestion, runeDetail, runesDownFrom } from '#
 import { requireRunes } from '#chain/runes/rune-standing.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { answerFromIndex } from '#http/ord/answers/answers.ts';
-import { ordAnswers, pathParts } from '#http/ord/answers/ord.schemas.ts';
+import { ordAnswers } from '#http/ord/answers/ord.schemas.ts';
 import { placeOf, runeQuestionOf } from '#http/parameters/path-parameters.ts';
+import { pathParts } from '#http/parameters/path-parts.ts';
 import { askerOf } from '#http/server/access/asker.ts';
 import { open } from '#http/server/access/guard.ts';
 import { prefersHtml } from '#http/server/headers/accept.ts';

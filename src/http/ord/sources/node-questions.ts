@@ -1,5 +1,4 @@
 import type { Outpoint } from '#chain/outputs/output.queries.ts';
-import type { BlockStats } from '#http/ord/blocks/block-stats.ts';
 import { type RawTransaction, RawTransactions } from '#indexer/transaction/raw-transaction.ts';
 import { satsOfBitcoins } from '#kernel/bitcoin/amount.ts';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
@@ -121,6 +120,23 @@ export interface NodeHeader {
 
 export async function nodeHeader(node: NodeRpc, hash: BlockHashHex): Promise<NodeHeader | null> {
   return ask<NodeHeader>(node, 'getblockheader', [hash, true]);
+}
+
+/** The fields of Bitcoin Core's `getblockstats` that ord passes on (rpc/blockchain.cpp). */
+export interface BlockStats {
+  readonly averageFee: Sats;
+  readonly averageFeeRate: number;
+  readonly feeratePercentiles: readonly number[];
+  readonly maxFee: Sats;
+  readonly maxFeeRate: number;
+  readonly maxTxSize: number;
+  readonly medianFee: Sats;
+  readonly minFee: Sats;
+  readonly minFeeRate: number;
+  readonly subsidy: Sats;
+  readonly totalFee: Sats;
+  readonly totalSize: number;
+  readonly totalWeight: number;
 }
 
 /** The node's figures of a block; null where it lacks the block, or the outputs that the block spends. */

@@ -1,5 +1,5 @@
 import type { MempoolState } from '#chain/pending/pending.queries.ts';
-import type { AppDependencies } from '#http/server/routes/app-dependencies.ts';
+import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 
 /**
@@ -10,7 +10,7 @@ import { AppError } from '#kernel/errors/app-error.ts';
  */
 export function whyNotFollowed(
   state: MempoolState | null,
-  node: AppDependencies['node'],
+  node: NodeRpc | null | undefined,
   otherwise = '',
 ): AppError {
   if (state === null && node == null)
