@@ -9,7 +9,7 @@ import { BlockWriter } from '#indexer/apply/block-writer.ts';
 import { openChainSession } from '#indexer/apply/chain-session.ts';
 import { loadWriterMemory } from '#indexer/apply/memory/writer-memory.ts';
 import { factsOf } from '#indexer/derived/derived-batch.ts';
-import { eventKinds } from '#indexer/events/event-kinds.ts';
+import { eventKinds } from '#indexer/derived/event-kinds.ts';
 import { blockReader } from '#indexer/source/block-reader.ts';
 import { createBufferPool } from '#indexer/source/buffer-pool.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';

@@ -11,7 +11,7 @@ import { runInNewContext } from 'node:vm';
 import type pg from 'pg';
 import { startEmbeddedPostgres } from '#embedded-postgres/embedded-postgres.ts';
 import { ensureSecondaryIndexes } from '#indexer/apply/secondary-indexes.ts';
-import { followMempool } from '#indexer/mempool/stream/follow-mempool.ts';
+import { followMempool } from '#indexer/mempool/follow/follow-mempool.ts';
 import { migrate } from '#kernel/pg/migrate.ts';
 import { createPool } from '#kernel/pg/pool.ts';
 import { networks } from '#kernel/primitives/network.ts';

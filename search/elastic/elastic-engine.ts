@@ -15,14 +15,14 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { type BlockHashHex, parseBlockHash } from '#kernel/primitives/hash.ts';
 import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
 import { readFacets } from './facets.ts';
-import { filterClauses } from './filter-clauses.ts';
 import type { PageSource } from './pages/key-list.ts';
 import { allKeys, isCut, type KeyWindow, keysEnd } from './pages/key-window.ts';
 import { type Matching, type MatchingPage, readPage } from './pages/sorted-pages.ts';
-import { type DatabaseReader, type ReadMoment, ReadSession } from './read-session.ts';
+import { filterClauses } from './queries/filter-clauses.ts';
+import { type DatabaseReader, type ReadMoment, ReadSession } from './queries/read-session.ts';
+import { hashClause, type TextQuery, textQuery } from './queries/text-query.ts';
 import type { ElasticClient } from './server/elastic-client.ts';
 import { type ElasticTuning, usualTuning } from './server/elastic-tuning.ts';
-import { hashClause, type TextQuery, textQuery } from './text-query.ts';
 
 export interface ElasticEngineOptions {
   /** The engine does not close it. */

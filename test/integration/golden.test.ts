@@ -9,7 +9,7 @@ import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { BlockWriter } from '#indexer/apply/block-writer.ts';
 import { openChainSession, readPosition } from '#indexer/apply/chain-session.ts';
 import { factsOf } from '#indexer/derived/derived-batch.ts';
-import { eventKinds } from '#indexer/events/event-kinds.ts';
+import { eventKinds } from '#indexer/derived/event-kinds.ts';
 import { follow } from '#indexer/follow/follow.ts';
 import { blockReader } from '#indexer/source/block-reader.ts';
 import { createBufferPool } from '#indexer/source/buffer-pool.ts';

@@ -4,10 +4,10 @@ import type { HashKey } from '#indexer/mempool/stream/membership.ts';
 import type { NodeMempool } from '#indexer/mempool/stream/node-mempool.ts';
 import type { Artifact } from '#indexer/runes/artifact.ts';
 import type { Sats } from '#kernel/primitives/sats.ts';
+import type { SpentCoin, TransactionBatch } from '../stream/transaction-batch.ts';
 import type { RunicHolding } from './pending-runes.ts';
 import { type InputSignatures, saleSignatures } from './pending-sales.ts';
 import { type HeldOutput, inputValuesNeeded } from './pending-transaction.ts';
-import type { SpentCoin, TransactionBatch } from './transaction-batch.ts';
 
 /** A transaction that has to do with runes: its message, and what its inputs hold. */
 export interface Runic {

@@ -1,5 +1,5 @@
 import { offsetInOutput } from '#indexer/ledger/inscriptions/place-rules.ts';
-import type { TransactionOutput } from './transaction-batch.ts';
+import type { TransactionOutput } from '../stream/transaction-batch.ts';
 
 /**
  * Where an inscription will be, as far as the transaction itself decides; stored numbers

@@ -22,8 +22,8 @@ import { mintable } from '#kernel/runes/terms.ts';
 import { smallU128, type U128, zeroU128 } from '#kernel/runes/u128.ts';
 import { minimumRuneAt } from '#kernel/runes/unlock-schedule.ts';
 import { unreachable } from '#kernel/unreachable.ts';
+import type { SpentCoin, TransactionBatch } from '../stream/transaction-batch.ts';
 import { type ShortFingerprint, shortFingerprint } from './outpoint-fingerprints.ts';
-import type { SpentCoin, TransactionBatch } from './transaction-batch.ts';
 
 /*
  * What a pending transaction would do to runes in the next block, by the ledger of blocks: it is applied alone, as the

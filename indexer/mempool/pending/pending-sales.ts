@@ -4,9 +4,9 @@ import { classifyMoves, type Sold } from '#indexer/ledger/sales/classify-moves.t
 import { maySell } from '#indexer/ledger/sales/may-sell.ts';
 import type { Coin, Move, SignedAs } from '#indexer/ledger/sales/moving-transaction.ts';
 import type { MoveClass } from '#kernel/sales/sale-names.ts';
+import type { SpentCoin, TransactionBatch, TransactionOutput } from '../stream/transaction-batch.ts';
 import { pendingPlaces } from './pending-place.ts';
 import { type HeldOutput, type PackedId, type PendingTransfer, storedScript } from './pending-transaction.ts';
-import type { SpentCoin, TransactionBatch, TransactionOutput } from './transaction-batch.ts';
 
 /*
  * What a pending transaction sells, by the rules of blocks (indexer/ledger/sales). They look at a transaction alone, so

@@ -4,8 +4,8 @@ import { fieldKinds } from '#indexer/parse/block-columns.ts';
 import type { Txid } from '#kernel/primitives/hash.ts';
 import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
 import type { Sats } from '#kernel/primitives/sats.ts';
+import type { TransactionBatch, TransactionOutput } from '../stream/transaction-batch.ts';
 import { inputOffsets, type PlacedInscription, pendingPlaces, placeAt } from './pending-place.ts';
-import type { TransactionBatch, TransactionOutput } from './transaction-batch.ts';
 
 /** The 36 bytes of an inscription's id or of an outpoint (txid, index little endian) as latin-1 text, for maps. */
 export type PackedId = string;

@@ -1,7 +1,7 @@
-import { txidOfBytes } from '#indexer/mempool/pending/transaction-batch.ts';
 import type { NodeMessage, NodeMessages } from '#kernel/contracts/node.ts';
 import { unreachable } from '#kernel/unreachable.ts';
 import { type HashKey, hashKey } from './membership.ts';
+import { txidOfBytes } from './transaction-batch.ts';
 
 /**
  * Maximum number of waiting changes: a minute of a busy network has a few thousand. Beyond it they are dropped like

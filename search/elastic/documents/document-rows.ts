@@ -5,7 +5,7 @@ import { inscriptionIdBytes, parseInscriptionId } from '#kernel/primitives/inscr
 import { type InscriptionKey, trustedInscriptionKeys } from '#kernel/primitives/inscription-key.ts';
 import { attributesOfText, itemsOfText } from '#kernel/text/properties-text.ts';
 import { textsOfAttributes } from '#kernel/text/property-texts.ts';
-import { hashTerm } from '#search/elastic/text-query.ts';
+import { hashTerm } from '#search/elastic/queries/text-query.ts';
 import { indexTermOfBytes } from '#search/text/index-term.ts';
 import { int32s } from '#search/text/int32s.ts';
 import type { Group, GroupContent, GroupMetadata, GroupProperties } from './group-document.ts';

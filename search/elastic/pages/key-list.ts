@@ -1,4 +1,4 @@
-import type { ReadMoment } from '#search/elastic/read-session.ts';
+import type { ReadMoment } from '#search/elastic/queries/read-session.ts';
 import type { Clause } from '#search/elastic/server/clause.ts';
 import type { ElasticTuning } from '#search/elastic/server/elastic-tuning.ts';
 import type { KeyWindow } from './key-window.ts';

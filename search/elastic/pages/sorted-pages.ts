@@ -1,7 +1,7 @@
 import type { SearchSlice } from '#kernel/contracts/search-engine.ts';
 import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
+import type { WithinPhrases } from '#search/elastic/queries/text-query.ts';
 import { allOf, type Clause } from '#search/elastic/server/clause.ts';
-import type { WithinPhrases } from '#search/elastic/text-query.ts';
 import { readDeepKeys } from './deep-keys.ts';
 import type { PageSource, Slice } from './key-list.ts';
 import { isFirstSlice, readFirstKeys, readKeySlice } from './key-pages.ts';

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { followMempool } from '#indexer/mempool/stream/follow-mempool.ts';
+import { followMempool } from '#indexer/mempool/follow/follow-mempool.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { networks } from '#kernel/primitives/network.ts';
 import type { BitcoinNode } from '#node/bitcoin-node.ts';

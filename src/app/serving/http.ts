@@ -5,7 +5,7 @@ import { buildApp } from '#http/app.ts';
 import { ContentReads } from '#http/server/budgets/content-reads.ts';
 import { answersRequests } from '#http/server/operations.ts';
 import type { App } from '#http/server/routes/app-dependencies.ts';
-import { eventKinds } from '#indexer/events/event-kinds.ts';
+import { eventKinds } from '#indexer/derived/event-kinds.ts';
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { type NetworkName, networks } from '#kernel/primitives/network.ts';

@@ -1,6 +1,6 @@
 import type { ClientBase } from 'pg';
 import { isComplete } from '#chain/derived/derived-tables.queries.ts';
-import { knowsSatRanges } from '#chain/sats/known-ranges.queries.ts';
+import { knowsSatRanges } from '#chain/derived/known-ranges.queries.ts';
 import { rowsInTurns } from '#chain/snapshot/rows-in-turns.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { BlockHash, Txid } from '#kernel/primitives/hash.ts';

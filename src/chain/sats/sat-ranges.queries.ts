@@ -1,5 +1,6 @@
 import type { ClientBase } from 'pg';
 import { isComplete } from '#chain/derived/derived-tables.queries.ts';
+import { knowsSatRanges } from '#chain/derived/known-ranges.queries.ts';
 import type { Outpoint } from '#chain/outputs/output.queries.ts';
 import { rowsInTurns } from '#chain/snapshot/rows-in-turns.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
@@ -7,7 +8,6 @@ import type { BlockHash, Txid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import { type SatRange, satsIn } from '#kernel/satributes/satribute.ts';
 import { packedRangeLength, unpackRanges } from '#kernel/sats/packed-ranges.ts';
-import { knowsSatRanges } from './known-ranges.queries.ts';
 
 /** Whether this server has the index of sats. It has every indexed block then. */
 export async function hasSatIndex(client: ClientBase): Promise<boolean> {

@@ -52,7 +52,7 @@ import type { Asker } from '#kernel/contracts/asker.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { asHeight, maxHeight } from '#kernel/primitives/height.ts';
 import { keysBetween } from '#kernel/primitives/inscription-key.ts';
-import { type CollectionOfItem, collectionsOf } from '#market/collections/collections-of.store.ts';
+import { type CollectionOfItem, collectionsOf } from '#market/lists/collections-of.store.ts';
 import { pendingSales } from '#market/sales/pending-sales.store.ts';
 import { ownTransactions } from '#orders/order/own-transactions.queries.ts';
 import { mediaOf } from '#web/media.ts';

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { Type } from 'typebox';
-import { knowsSatRanges } from '#chain/sats/known-ranges.queries.ts';
+import { knowsSatRanges } from '#chain/derived/known-ranges.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { askerOf } from '#http/server/access/asker.ts';
 import { inventoryReads } from '#http/server/access/guard.ts';

@@ -14,8 +14,8 @@ import {
   parseInscriptionId,
 } from '#kernel/primitives/inscription-id.ts';
 import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
-import { shownName } from '#market/imports/collection-texts.ts';
 import { type MarketCollection, readCollection } from './collection.store.ts';
+import { shownName } from './collection-texts.ts';
 
 /** What a slug of the market names (docs/marketplace-api.md). */
 export type FoundCollection = ImportedCollection | ChainCollection;

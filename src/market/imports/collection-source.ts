@@ -1,8 +1,8 @@
 import { open } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { AppError } from '#kernel/errors/app-error.ts';
+import { invalid } from '#market/collections/collection-texts.ts';
 import type { OutgoingHttp } from '#outgoing/outgoing-http.ts';
-import { invalid } from './collection-texts.ts';
 import { itemsBytesMax, tooLong } from './read-items.ts';
 import { itemsFile } from './split-items.ts';
 

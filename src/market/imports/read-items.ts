@@ -3,7 +3,7 @@ import {
   type InscriptionId,
   parseInscriptionId,
 } from '#kernel/primitives/inscription-id.ts';
-import { invalid, nameOf } from './collection-texts.ts';
+import { invalid, nameOf } from '#market/collections/collection-texts.ts';
 import { ItemSplitter, itemsFile } from './split-items.ts';
 
 export interface CollectionItem {

@@ -1,5 +1,5 @@
 import { type InscriptionId, parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
-import { descriptionOf, invalid, linkOf, nameOf } from './collection-texts.ts';
+import { descriptionOf, invalid, linkOf, nameOf } from '#market/collections/collection-texts.ts';
 
 /** What `meta.json` says of a collection. */
 export interface CollectionMeta {

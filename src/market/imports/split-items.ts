@@ -1,4 +1,4 @@
-import { invalid } from './collection-texts.ts';
+import { invalid } from '#market/collections/collection-texts.ts';
 
 export const itemsFile = 'inscriptions.json';
 

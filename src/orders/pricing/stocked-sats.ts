@@ -1,6 +1,6 @@
 import type pg from 'pg';
+import { knowsSatRanges } from '#chain/derived/known-ranges.queries.ts';
 import type { Outpoint } from '#chain/outputs/output.queries.ts';
-import { knowsSatRanges } from '#chain/sats/known-ranges.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import type { Inventory } from '#inventory/inventory.ts';
 import { contentBytes, postageMost, standingOf } from '#inventory/inventory-standing.ts';

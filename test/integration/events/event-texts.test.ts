@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { storedRuneKind } from '#chain/events/rune-texts.queries.ts';
 import { storedSaleKind } from '#chain/events/sale-texts.queries.ts';
 import { completeEventHashes } from '#indexer/apply/complete-event-hashes.ts';
-import { eventKinds } from '#indexer/events/event-kinds.ts';
+import { eventKinds } from '#indexer/derived/event-kinds.ts';
 import { follow } from '#indexer/follow/follow.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
 import { networks } from '#kernel/primitives/network.ts';

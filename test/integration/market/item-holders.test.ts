@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { asHeight } from '#kernel/primitives/height.ts';
-import { holdersIn, readItemHolders } from '#market/collections/item-holders.store.ts';
 import { findMarketCollection } from '#market/collections/market-slug.store.ts';
+import { holdersIn, readItemHolders } from '#market/lists/item-holders.store.ts';
 import { idOf, insertChain } from '#test/support/chain/rows/chain-rows.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { importItems } from '#test/support/market/market-app.ts';

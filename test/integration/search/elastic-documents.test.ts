@@ -8,6 +8,7 @@ import { bulkDocuments } from '#search/elastic/documents/bulk-documents.ts';
 import { readGroups } from '#search/elastic/documents/document-rows.ts';
 import { documentsOf, type SearchDocument, tombstone } from '#search/elastic/documents/group-document.ts';
 import { PhraseBook } from '#search/elastic/phrases/phrase-book.ts';
+import { hashTerm, needleClauses } from '#search/elastic/queries/text-query.ts';
 import { createElasticClient, type ElasticClient } from '#search/elastic/server/elastic-client.ts';
 import {
   createSearchIndex,
@@ -15,7 +16,6 @@ import {
   indexName,
   refreshIndex,
 } from '#search/elastic/server/search-index.ts';
-import { hashTerm, needleClauses } from '#search/elastic/text-query.ts';
 import { galleryTerm } from '#search/text/index-term.ts';
 import { idOf, insertChain } from '#test/support/chain/rows/chain-rows.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { BlockWriter } from '#indexer/apply/block-writer.ts';
 import { openChainSession } from '#indexer/apply/chain-session.ts';
 import { factsOf } from '#indexer/derived/derived-batch.ts';
-import { eventKindsOf } from '#indexer/events/event-kinds.ts';
+import { eventKindsOf } from '#indexer/derived/event-kinds.ts';
 import { createBufferPool } from '#indexer/source/buffer-pool.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
 import { createParsePool, type ParsedBlock } from '#indexer/workers/parse-pool.ts';

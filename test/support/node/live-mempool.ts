@@ -1,7 +1,7 @@
 import type { App } from '#http/server/routes/app-dependencies.ts';
 import { follow } from '#indexer/follow/follow.ts';
 import type { FollowOptions } from '#indexer/follow/follow-options.ts';
-import { type FollowMempoolOptions, followMempool } from '#indexer/mempool/stream/follow-mempool.ts';
+import { type FollowMempoolOptions, followMempool } from '#indexer/mempool/follow/follow-mempool.ts';
 import { openNodeSource } from '#indexer/source/node-source.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { networks } from '#kernel/primitives/network.ts';

@@ -7,7 +7,7 @@ import { apiRoute } from '#http/server/routes/api-route.ts';
 import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import type { Tip } from '#kernel/contracts/search-engine.ts';
 import type { Height } from '#kernel/primitives/height.ts';
-import { holdersIn, listedHoldersMax } from '#market/collections/item-holders.store.ts';
+import { holdersIn, listedHoldersMax } from '#market/lists/item-holders.store.ts';
 import {
   answerOfCollection,
   collectionConfig,

@@ -10,13 +10,13 @@ import { apiRoute } from '#http/server/routes/api-route.ts';
 import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
+import { type FoundCollection, isLongGallery } from '#market/collections/market-slug.store.ts';
 import {
   type CollectionItemDetail,
   firstItems,
   itemsAfter,
   positionOfItem,
-} from '#market/collections/collection-items.store.ts';
-import { type FoundCollection, isLongGallery } from '#market/collections/market-slug.store.ts';
+} from '#market/lists/collection-items.store.ts';
 import {
   answerOfCollection,
   collectionConfig,

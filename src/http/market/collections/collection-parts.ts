@@ -9,9 +9,9 @@ import type { Tip } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
-import { type HoldersRead, listedItems, type ProvenHolders } from '#market/collections/item-holder-lists.ts';
-import type { ItemHolders } from '#market/collections/item-holders.store.ts';
 import { type FoundCollection, findMarketCollection } from '#market/collections/market-slug.store.ts';
+import { type HoldersRead, listedItems, type ProvenHolders } from '#market/lists/item-holder-lists.ts';
+import type { ItemHolders } from '#market/lists/item-holders.store.ts';
 import type { LastSale } from '#market/sales/last-sales.store.ts';
 
 /** What the paths below `/marketplace/data/collections/<slug>` share. */

@@ -6,7 +6,7 @@ import { MarketQuery, marketPath } from '#http/market/market-query.ts';
 import { askerOf } from '#http/server/access/asker.ts';
 import { apiRoute } from '#http/server/routes/api-route.ts';
 import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
-import { collectionsOf } from '#market/collections/collections-of.store.ts';
+import { collectionsOf } from '#market/lists/collections-of.store.ts';
 import { collectionConfig } from './collection-parts.ts';
 
 const ofAnswer = Type.Object({

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { BlockWriter } from '#indexer/apply/block-writer.ts';
 import { type ChainSession, openChainSession } from '#indexer/apply/chain-session.ts';
 import { loadWriterMemory, type WriterMemory } from '#indexer/apply/memory/writer-memory.ts';
-import { eventKinds } from '#indexer/events/event-kinds.ts';
+import { eventKinds } from '#indexer/derived/event-kinds.ts';
 import { blockReader } from '#indexer/source/block-reader.ts';
 import { createBufferPool } from '#indexer/source/buffer-pool.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { followMempool } from '#indexer/mempool/stream/follow-mempool.ts';
+import { followMempool } from '#indexer/mempool/follow/follow-mempool.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { networks } from '#kernel/primitives/network.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';

@@ -14,7 +14,7 @@ import {
   packedId,
   storedScript,
 } from '#indexer/mempool/pending/pending-transaction.ts';
-import { type SpentCoin, TransactionBatch } from '#indexer/mempool/pending/transaction-batch.ts';
+import { type SpentCoin, TransactionBatch } from '#indexer/mempool/stream/transaction-batch.ts';
 import { asTxid } from '#kernel/primitives/hash.ts';
 import { asInscriptionKey } from '#kernel/primitives/inscription-key.ts';
 import { asSats } from '#kernel/primitives/sats.ts';

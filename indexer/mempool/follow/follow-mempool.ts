@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
-import type { MempoolBounds } from '#indexer/mempool/pending/pending-set.ts';
 import { writeProblem } from '#indexer/mempool/store/pending.store.ts';
 import type { NodeFacts, NodeMessages } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
@@ -10,10 +9,11 @@ import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import type { Logger } from '#kernel/reports/logger.ts';
 import { Repeats } from '#kernel/reports/repeats.ts';
 import { Patience, pause } from '#kernel/retry.ts';
+import { MessageQueue } from '../stream/message-queue.ts';
+import { type MempoolRpc, NodeMempool } from '../stream/node-mempool.ts';
+import { SnapshotClock } from '../stream/snapshot-clock.ts';
 import { MempoolSession, usualBounds } from './mempool-session.ts';
-import { MessageQueue } from './message-queue.ts';
-import { type MempoolRpc, NodeMempool } from './node-mempool.ts';
-import { SnapshotClock } from './snapshot-clock.ts';
+import type { MempoolBounds } from './pending-set.ts';
 
 export interface FollowMempoolOptions {
   /** A node without the ZMQ topic `sequence` is polled; one without `rawtx` is asked for every transaction. */

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Snapshot } from '#kernel/contracts/search-engine.ts';
 import { asBlockHash, displayHash } from '#kernel/primitives/hash.ts';
 import { asHeight } from '#kernel/primitives/height.ts';
-import { ReadSession } from '#search/elastic/read-session.ts';
+import { ReadSession } from '#search/elastic/queries/read-session.ts';
 import { createElasticClient, type ElasticClient } from '#search/elastic/server/elastic-client.ts';
 
 const tip = { height: asHeight(7), hash: asBlockHash(new Uint8Array(32).fill(7)), undoEpoch: 1 };

@@ -1,7 +1,7 @@
 import type { Departure } from '#indexer/mempool/store/pending.store.ts';
 import { type HashKey, hashKey } from '#indexer/mempool/stream/membership.ts';
-import type { InputIndex } from './input-index.ts';
-import type { KeptTransaction } from './kept-transactions.ts';
+import type { InputIndex } from '../pending/input-index.ts';
+import type { KeptTransaction } from '../pending/kept-transactions.ts';
 
 /**
  * How long to wait for the cause of a removal. A node announces a removal before the transaction that caused it, and

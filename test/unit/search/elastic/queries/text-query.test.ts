@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { PhraseBook } from '#search/elastic/phrases/phrase-book.ts';
-import { needleClauses, type Phrases, textQuery } from '#search/elastic/text-query.ts';
+import { needleClauses, type Phrases, textQuery } from '#search/elastic/queries/text-query.ts';
 
 /** Phrases of an index of `texts`, each with as many inscriptions as its position; null: unknown. */
 function phrasesOf(folded: readonly string[], texts: readonly string[] | null): Phrases {

@@ -1,7 +1,7 @@
 import type { ClientBase } from 'pg';
+import { type CollectionRow, collectionColumns, collectionOf } from '#market/collections/collection.store.ts';
+import { type ImportedCollection, importedOf } from '#market/collections/market-slug.store.ts';
 import type { WeekSums } from '#market/sales/week-sales.ts';
-import { type CollectionRow, collectionColumns, collectionOf } from './collection.store.ts';
-import { type ImportedCollection, importedOf } from './market-slug.store.ts';
 
 export interface CollectionSearch {
   /** A part of the name or slug, in any case of letters. Empty: all. */

@@ -9,7 +9,7 @@ import {
 import { requireIndexes } from '#chain/snapshot/built-indexes.ts';
 import { indexesOnly } from '#chain/snapshot/indexes-only.ts';
 import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
-import { chainCollections } from './market-slug.store.ts';
+import { chainCollections } from '#market/collections/market-slug.store.ts';
 
 /** A collection that has an inscription. */
 export interface CollectionOfItem {

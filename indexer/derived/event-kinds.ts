@@ -1,10 +1,10 @@
 import { strict as assert } from 'node:assert';
-import type { DerivedTable } from '#indexer/derived/derived-table.ts';
-import { derivedTables } from '#indexer/derived/derived-tables.ts';
 import { checkedEventKinds } from '#kernel/events/event-kind.ts';
 import { networks } from '#kernel/primitives/network.ts';
-import type { EventKind } from './event-kind.ts';
-import { inscriptionEvents } from './inscription-events.ts';
+import type { EventKind } from '../events/event-kind.ts';
+import { inscriptionEvents } from '../events/inscription-events.ts';
+import type { DerivedTable } from './derived-table.ts';
+import { derivedTables } from './derived-tables.ts';
 
 /** The events of inscriptions, and the kinds that these derived tables name. */
 export function eventKindsOf(tables: readonly DerivedTable[]): readonly EventKind[] {

@@ -13,11 +13,11 @@ import { WaitingBytes } from '#indexer/mempool/stream/waiting-bytes.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import { formatRuneId } from '#kernel/runes/rune-id.ts';
+import { InputIndex } from '../pending/input-index.ts';
+import { type KeptTransaction, KeptTransactions } from '../pending/kept-transactions.ts';
+import { isMintOpen } from '../pending/pending-runes.ts';
 import { Departures } from './departures.ts';
 import type { Analysed } from './find-pending.ts';
-import { InputIndex } from './input-index.ts';
-import { type KeptTransaction, KeptTransactions } from './kept-transactions.ts';
-import { isMintOpen } from './pending-runes.ts';
 
 export interface MempoolBounds {
   /** Limits on the transactions that matter, and on the bytes of their rows. */

@@ -3,7 +3,7 @@ import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
 import { foldText } from '#kernel/text/fold.ts';
 import { indexPair } from '#kernel/text/index-pair.ts';
 import { galleryTerm, indexTerm } from '#search/text/index-term.ts';
-import type { Clause } from './server/clause.ts';
+import type { Clause } from '../server/clause.ts';
 import { needleClauses } from './text-query.ts';
 
 /**

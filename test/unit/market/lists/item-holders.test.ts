@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { holdersIn } from '#market/collections/item-holders.store.ts';
+import { holdersIn } from '#market/lists/item-holders.store.ts';
 
 const holder = fc.record({
   items: fc.integer({ min: 1, max: 100_000 }),

@@ -1,13 +1,13 @@
 import type { Snapshot } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { type BlockHash, displayHash } from '#kernel/primitives/hash.ts';
-import { PhraseBook } from './phrases/phrase-book.ts';
-import { countShapes, type ShapeCounts } from './phrases/shapes.ts';
-import type { Clause, Search } from './server/clause.ts';
-import type { ElasticClient } from './server/elastic-client.ts';
-import { type ElasticTuning, usualTuning } from './server/elastic-tuning.ts';
-import { type Marker, readMarker } from './server/marker.ts';
-import { assertShards } from './server/search-index.ts';
+import { PhraseBook } from '../phrases/phrase-book.ts';
+import { countShapes, type ShapeCounts } from '../phrases/shapes.ts';
+import type { Clause, Search } from '../server/clause.ts';
+import type { ElasticClient } from '../server/elastic-client.ts';
+import { type ElasticTuning, usualTuning } from '../server/elastic-tuning.ts';
+import { type Marker, readMarker } from '../server/marker.ts';
+import { assertShards } from '../server/search-index.ts';
 
 /** A complete marker, and a point in time of its index that contains everything up to the marker. */
 export interface ReadMoment {

@@ -1,15 +1,15 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type pg from 'pg';
-import { analyse, type RunesToCome } from '#indexer/mempool/pending/find-pending.ts';
-import type { PendingSet } from '#indexer/mempool/pending/pending-set.ts';
-import { TransactionBatch } from '#indexer/mempool/pending/transaction-batch.ts';
+import { TransactionBatch } from '#indexer/mempool/stream/transaction-batch.ts';
 import { searchableBytesMaxDefault } from '#indexer/parse/parse-block.ts';
 import { expandFingerprintKey } from '#indexer/transaction/outpoint-fingerprint.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import type { Logger } from '#kernel/reports/logger.ts';
-import type { HashKey } from './membership.ts';
-import type { MessageQueue } from './message-queue.ts';
-import type { NodeMempool } from './node-mempool.ts';
+import type { HashKey } from '../stream/membership.ts';
+import type { MessageQueue } from '../stream/message-queue.ts';
+import type { NodeMempool } from '../stream/node-mempool.ts';
+import { analyse, type RunesToCome } from './find-pending.ts';
+import type { PendingSet } from './pending-set.ts';
 
 /** Transactions per round, so that rounds stay short. */
 const transactionsAtOnce = 5000;

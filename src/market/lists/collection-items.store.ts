@@ -4,8 +4,13 @@ import { keyOfInscription } from '#chain/snapshot/inscription-keys.ts';
 import type { Txid } from '#kernel/primitives/hash.ts';
 import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { InscriptionKey } from '#kernel/primitives/inscription-key.ts';
+import {
+  type FoundCollection,
+  type Member,
+  memberOf,
+  membersOf,
+} from '#market/collections/market-slug.store.ts';
 import { type LastSale, lastSalesOf } from '#market/sales/last-sales.store.ts';
-import { type FoundCollection, type Member, memberOf, membersOf } from './market-slug.store.ts';
 
 /** An item of a collection, as it is now. */
 export interface CollectionItemDetail extends Member {

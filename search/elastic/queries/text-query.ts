@@ -1,11 +1,11 @@
 import type { Corpus, TextMatch, TextMatches } from '#kernel/contracts/search-engine.ts';
 import { gramNeedle } from '#search/text/gram-text.ts';
 import { editsOf } from '#search/text/words.ts';
-import type { NeedleWays, PhraseBook } from './phrases/phrase-book.ts';
-import { ShapeClauses } from './phrases/shape-clauses.ts';
-import type { ShapeCounts } from './phrases/shapes.ts';
-import { allOf, anyOf, type Clause, type Search } from './server/clause.ts';
-import { type ElasticTuning, usualTuning } from './server/elastic-tuning.ts';
+import type { NeedleWays, PhraseBook } from '../phrases/phrase-book.ts';
+import { ShapeClauses } from '../phrases/shape-clauses.ts';
+import type { ShapeCounts } from '../phrases/shapes.ts';
+import { allOf, anyOf, type Clause, type Search } from '../server/clause.ts';
+import { type ElasticTuning, usualTuning } from '../server/elastic-tuning.ts';
 
 const wordFields: Readonly<Record<Corpus, string>> = { content: 'words', metadata: 'metadataWords' };
 

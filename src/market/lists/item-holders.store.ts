@@ -1,6 +1,6 @@
 import type { ClientBase } from 'pg';
 import type { Height } from '#kernel/primitives/height.ts';
-import { type FoundCollection, membersOf } from './market-slug.store.ts';
+import { type FoundCollection, membersOf } from '#market/collections/market-slug.store.ts';
 
 /** Who holds how many items of a collection, after a block. */
 export interface ItemHolders {

@@ -3,9 +3,9 @@ import type { ClientBase } from 'pg';
 import { blockAt } from '#chain/blocks/block.queries.ts';
 import type { BlockHash } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
-import { standingOf } from './collection-standing.store.ts';
+import { standingOf } from '#market/collections/collection-standing.store.ts';
+import type { FoundCollection } from '#market/collections/market-slug.store.ts';
 import { type ItemHolders, readItemHolders } from './item-holders.store.ts';
-import type { FoundCollection } from './market-slug.store.ts';
 
 /** Of all lists: eight of the largest imports, or some thousand usual ones. */
 const keptBytesMax = 32_000_000;

@@ -1,8 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type pg from 'pg';
 import { EtchingKeys } from '#indexer/mempool/pending/etching-keys.ts';
-import type { RunesToCome } from '#indexer/mempool/pending/find-pending.ts';
-import { keptBlocks, type MempoolBounds, PendingSet } from '#indexer/mempool/pending/pending-set.ts';
 import { type IndexedTip, readIndexedTip } from '#indexer/mempool/store/indexed-tip.ts';
 import { PendingWrites } from '#indexer/mempool/store/pending-writes.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
@@ -13,9 +11,11 @@ import { asHeight } from '#kernel/primitives/height.ts';
 import { type NetworkName, networks } from '#kernel/primitives/network.ts';
 import type { Logger } from '#kernel/reports/logger.ts';
 import { unreachable } from '#kernel/unreachable.ts';
-import { type HashKey, hashKey, hashOfKey, type MempoolSnapshot } from './membership.ts';
-import type { ChangeMessage, MessageQueue } from './message-queue.ts';
-import type { NodeBlock, NodeMempool } from './node-mempool.ts';
+import { type HashKey, hashKey, hashOfKey, type MempoolSnapshot } from '../stream/membership.ts';
+import type { ChangeMessage, MessageQueue } from '../stream/message-queue.ts';
+import type { NodeBlock, NodeMempool } from '../stream/node-mempool.ts';
+import type { RunesToCome } from './find-pending.ts';
+import { keptBlocks, type MempoolBounds, PendingSet } from './pending-set.ts';
 import { type LookMoment, TransactionLook } from './transaction-look.ts';
 
 /**

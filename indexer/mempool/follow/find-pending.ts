@@ -10,10 +10,21 @@ import type { NodeMempool } from '#indexer/mempool/stream/node-mempool.ts';
 import type { Artifact } from '#indexer/runes/artifact.ts';
 import { type FingerprintKey, storedFingerprint } from '#indexer/transaction/outpoint-fingerprint.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
-import type { InputIndex } from './input-index.ts';
-import type { KeptTransaction, KeptTransactions } from './kept-transactions.ts';
-import { askForInputs, inputsToAsk, type Looked, lookAt, type Runic, valueOf } from './looked-transaction.ts';
-import { type ShortFingerprint, shortFingerprint, shortFingerprintOf } from './outpoint-fingerprints.ts';
+import type { InputIndex } from '../pending/input-index.ts';
+import type { KeptTransaction, KeptTransactions } from '../pending/kept-transactions.ts';
+import {
+  askForInputs,
+  inputsToAsk,
+  type Looked,
+  lookAt,
+  type Runic,
+  valueOf,
+} from '../pending/looked-transaction.ts';
+import {
+  type ShortFingerprint,
+  shortFingerprint,
+  shortFingerprintOf,
+} from '../pending/outpoint-fingerprints.ts';
 import {
   artifactOf,
   committingInputsMax,
@@ -22,10 +33,10 @@ import {
   type RuneContext,
   type RunicHolding,
   runesOf,
-} from './pending-runes.ts';
-import { pendingSalesOf } from './pending-sales.ts';
-import { type HeldOutput, movesOf, type PendingMoves, storedScript } from './pending-transaction.ts';
-import type { TransactionBatch } from './transaction-batch.ts';
+} from '../pending/pending-runes.ts';
+import { pendingSalesOf } from '../pending/pending-sales.ts';
+import { type HeldOutput, movesOf, type PendingMoves, storedScript } from '../pending/pending-transaction.ts';
+import type { TransactionBatch } from '../stream/transaction-batch.ts';
 
 export interface AnalysisContext {
   readonly pool: pg.Pool;
