@@ -1,5 +1,6 @@
 import { countWithin, rangesWithin } from '#kernel/satributes/rule-ranges.ts';
-import type { SatRange, SatributeRule } from '#kernel/satributes/satribute.ts';
+import type { SatributeRule } from '#kernel/satributes/satribute.ts';
+import type { SatRange } from '#kernel/sats/sat-range.ts';
 import { type BaseFees, type InventoryType, inventoryTypes } from './inventory-types.ts';
 import type { TypeRules } from './type-rules.ts';
 

@@ -3,7 +3,7 @@ import type { Outpoint } from '#chain/outputs/output.queries.ts';
 import { asBlockHash, displayHash, parseBlockHash, trustedTxid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import type { Sats } from '#kernel/primitives/sats.ts';
-import type { SatRange } from '#kernel/satributes/satribute.ts';
+import type { SatRange } from '#kernel/sats/sat-range.ts';
 import { type ListedOutput, outpointText } from '#utxos/utxo.ts';
 
 /** An output of the inventory, as it was when it was last looked at. */

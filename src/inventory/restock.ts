@@ -4,8 +4,8 @@ import { displayHash } from '#kernel/primitives/hash.ts';
 import { asSats } from '#kernel/primitives/sats.ts';
 import { rangesFrom } from '#kernel/satributes/ranges-from.ts';
 import { countWithin } from '#kernel/satributes/rule-ranges.ts';
-import type { SatRange } from '#kernel/satributes/satribute.ts';
 import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
+import type { SatRange } from '#kernel/sats/sat-range.ts';
 import { outpointText } from '#utxos/utxo.ts';
 import {
   type InventoryOutput,

@@ -3,7 +3,7 @@ import { FairGate } from '#kernel/concurrency/fair-gate.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { QueueState } from '#kernel/reports/metrics.ts';
-import type { SatRange } from '#kernel/satributes/satribute.ts';
+import type { SatRange } from '#kernel/sats/sat-range.ts';
 import { takeSteps } from './take-steps.ts';
 import type { TracedOutpoint, TracedOutput, TraceSource } from './trace-source.ts';
 import { Walk } from './walk.ts';

@@ -2,7 +2,8 @@ import type { Asker } from '#kernel/contracts/asker.ts';
 import type { PastTransaction } from '#kernel/contracts/past-chain.ts';
 import type { BlockHashHex, TxidHex } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
-import type { MadeOutput, SatRange } from '#kernel/satributes/satribute.ts';
+import type { MadeOutput } from '#kernel/satributes/satribute.ts';
+import type { SatRange } from '#kernel/sats/sat-range.ts';
 
 /** An output by its transaction and index, as shown. */
 export interface TracedOutpoint {

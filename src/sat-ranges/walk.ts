@@ -1,4 +1,4 @@
-import type { SatRange } from '#kernel/satributes/satribute.ts';
+import type { SatRange } from '#kernel/sats/sat-range.ts';
 import type { Part, Step, StepBack } from './step-back.ts';
 import type { TracedOutput } from './trace-source.ts';
 import { WaitingSteps } from './waiting-steps.ts';

@@ -6,8 +6,8 @@ import { fingerprintsOf } from '#indexer/transaction/outpoint-candidates.ts';
 import type { Snapshot } from '#kernel/contracts/search-engine.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
-import type { SatRange } from '#kernel/satributes/satribute.ts';
 import type { SpecialSats } from '#kernel/satributes/special-ranges.ts';
+import type { SatRange } from '#kernel/sats/sat-range.ts';
 import type { ListedOutput } from './utxo.ts';
 
 /** What an output holds besides its value. Null: it cannot be proven here, and nothing is said of what it is not. */

@@ -12,8 +12,8 @@ import type { BlockRef } from '#kernel/contracts/block-source.ts';
 import type { PastChain } from '#kernel/contracts/past-chain.ts';
 import { displayHash, parseTxid, trustedTxid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
-import type { SatRange } from '#kernel/satributes/satribute.ts';
 import { unpackRanges } from '#kernel/sats/packed-ranges.ts';
+import type { SatRange } from '#kernel/sats/sat-range.ts';
 import { packOutputs } from './sat-encoding.ts';
 
 const hashLength = 32;

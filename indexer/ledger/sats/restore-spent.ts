@@ -3,9 +3,9 @@ import type { PastOutput, PastTransaction, PlaceInOutput } from '#kernel/contrac
 import type { TxidHex } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import { subsidyAt } from '#kernel/primitives/network.ts';
-import { type SatRange, satsIn } from '#kernel/satributes/satribute.ts';
 import { isFirstOfBlock } from '#kernel/sats/epoch.ts';
 import { trustedSat } from '#kernel/sats/sat.ts';
+import { type SatRange, satsIn } from '#kernel/sats/sat-range.ts';
 
 /** A range of sats, on the way back from outputs to inputs. */
 interface Piece extends SatRange {

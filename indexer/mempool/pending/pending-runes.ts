@@ -22,7 +22,7 @@ import { mintable } from '#kernel/runes/terms.ts';
 import { smallU128, type U128, zeroU128 } from '#kernel/runes/u128.ts';
 import { minimumRuneAt } from '#kernel/runes/unlock-schedule.ts';
 import { unreachable } from '#kernel/unreachable.ts';
-import type { SpentCoin, TransactionBatch } from '../stream/transaction-batch.ts';
+import type { SpentOutput, TransactionBatch } from '../stream/transaction-batch.ts';
 import { type ShortFingerprint, shortFingerprint } from './outpoint-fingerprints.ts';
 
 /*
@@ -48,12 +48,6 @@ export interface RunicHolding {
 /** The same, of a pending transaction. */
 export interface MadeHolding extends RunicHolding {
   readonly fingerprint: ShortFingerprint;
-}
-
-/** What the node tells of an output that a transaction spends. */
-export interface SpentOutput extends SpentCoin {
-  /** 0: its transaction is pending. */
-  readonly confirmations: number;
 }
 
 /** Why an etching makes a rune or none. `unknown`: the node does not tell what its inputs spend. */

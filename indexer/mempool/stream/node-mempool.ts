@@ -1,12 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { SpentOutput } from '#indexer/mempool/pending/pending-runes.ts';
 import type { CallOptions, NodeRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { type BlockHashHex, parseTxid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import { isSats, type Sats } from '#kernel/primitives/sats.ts';
 import { type HashKey, hashKey, hashOfKey, type MempoolSnapshot } from './membership.ts';
-import type { SpentCoin } from './transaction-batch.ts';
+import type { SpentCoin, SpentOutput } from './transaction-batch.ts';
 
 /** Calls to a node, with batch requests where the node offers them. */
 export interface MempoolRpc extends NodeRpc {

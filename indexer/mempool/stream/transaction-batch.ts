@@ -35,6 +35,12 @@ export interface SpentCoin {
   readonly script: Uint8Array;
 }
 
+/** What the node tells of an output that a transaction spends. */
+export interface SpentOutput extends SpentCoin {
+  /** 0: its transaction is pending. */
+  readonly confirmations: number;
+}
+
 /** Of the current block. */
 const blockLayout = new BlockLayout();
 

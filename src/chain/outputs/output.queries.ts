@@ -7,8 +7,8 @@ import type { BlockHash, Txid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
 import { asSats, type Sats } from '#kernel/primitives/sats.ts';
-import { satsIn } from '#kernel/satributes/satribute.ts';
 import { unpackRanges } from '#kernel/sats/packed-ranges.ts';
+import { satsIn } from '#kernel/sats/sat-range.ts';
 
 /** An output: its transaction (internal order) and its index. */
 export interface Outpoint {

@@ -4,8 +4,8 @@ import { hasRevealed } from '#chain/inscriptions/reveal.queries.ts';
 import type { Outpoint } from '#chain/outputs/output.queries.ts';
 import type { Txid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
-import type { SatRange } from '#kernel/satributes/satribute.ts';
 import { unpackRanges } from '#kernel/sats/packed-ranges.ts';
+import type { SatRange } from '#kernel/sats/sat-range.ts';
 
 /** The state of an output that a block had, and of transactions that may have spent it. */
 export interface OutputStanding {

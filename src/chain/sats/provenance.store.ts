@@ -8,8 +8,9 @@ import {
   madeOutputName,
   settledBlocks,
 } from '#kernel/satributes/provenance.ts';
-import type { MadeOutput, SatRange } from '#kernel/satributes/satribute.ts';
+import type { MadeOutput } from '#kernel/satributes/satribute.ts';
 import { packedRangeLength, packRange, unpackRanges } from '#kernel/sats/packed-ranges.ts';
+import type { SatRange } from '#kernel/sats/sat-range.ts';
 
 /** Ranges of all outputs that satributes name, in memory: 32 MB. */
 const rangesMax = 500_000;

@@ -6,8 +6,8 @@ import { rowsInTurns } from '#chain/snapshot/rows-in-turns.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { BlockHash, Txid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
-import { type SatRange, satsIn } from '#kernel/satributes/satribute.ts';
 import { packedRangeLength, unpackRanges } from '#kernel/sats/packed-ranges.ts';
+import { type SatRange, satsIn } from '#kernel/sats/sat-range.ts';
 
 /** Whether this server has the index of sats. It has every indexed block then. */
 export async function hasSatIndex(client: ClientBase): Promise<boolean> {

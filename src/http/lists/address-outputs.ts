@@ -25,7 +25,7 @@ import type { Snapshot, Tip } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { asTxid } from '#kernel/primitives/hash.ts';
 import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
-import type { SatRange } from '#kernel/satributes/satribute.ts';
+import type { SatRange } from '#kernel/sats/sat-range.ts';
 
 export const outputTypes = ['any', 'cardinal', 'inscribed', 'runic'] as const;
 type OutputType = (typeof outputTypes)[number];

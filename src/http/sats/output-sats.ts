@@ -1,10 +1,10 @@
 import { type Static, Type } from 'typebox';
 import type { WorkInTurns } from '#kernel/concurrency/turns.ts';
 import { countWithin } from '#kernel/satributes/rule-ranges.ts';
-import { type SatRange, satsIn } from '#kernel/satributes/satribute.ts';
 import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
 import { type SpecialRange, type SpecialSats, specialSats } from '#kernel/satributes/special-ranges.ts';
 import { type Rarity, rarities } from '#kernel/sats/rarity.ts';
+import { type SatRange, satsIn } from '#kernel/sats/sat-range.ts';
 import type { TracedSats } from '#sat-ranges/sat-tracer.ts';
 
 /** Special ranges of one output: a megabyte of an answer. Counts are exact beyond it. */

@@ -2,15 +2,10 @@ import { type Static, Type } from 'typebox';
 import type { ProvenanceRule } from '#kernel/satributes/provenance.ts';
 import { rangeInList } from '#kernel/satributes/range-list.ts';
 import { countWithin, rangesWithin } from '#kernel/satributes/rule-ranges.ts';
-import {
-  listOf,
-  type SatRange,
-  type Satribute,
-  type SatributeRule,
-  whyUnknown,
-} from '#kernel/satributes/satribute.ts';
+import { listOf, type Satribute, type SatributeRule, whyUnknown } from '#kernel/satributes/satribute.ts';
 import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
 import { type Sat, satSupply } from '#kernel/sats/sat.ts';
+import { type SatRange } from '#kernel/sats/sat-range.ts';
 
 /** Ranges shown of a satribute. A list has hundreds of thousands at most. */
 const rangesMax = 100;

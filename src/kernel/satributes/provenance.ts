@@ -1,6 +1,7 @@
 import type { BlockHashHex } from '#kernel/primitives/hash.ts';
+import type { SatRange } from '#kernel/sats/sat-range.ts';
 import { listFrom } from './range-list.ts';
-import type { MadeOutput, ProvenanceSats, SatRange, SatributeRule } from './satribute.ts';
+import type { MadeOutput, ProvenanceSats, SatributeRule } from './satribute.ts';
 
 /** Blocks on top of an output before its sats are looked for: as many as make a coinbase spendable. */
 export const settledBlocks = 100;

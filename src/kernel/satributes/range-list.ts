@@ -1,4 +1,4 @@
-import type { SatRange } from './satribute.ts';
+import type { SatRange } from '#kernel/sats/sat-range.ts';
 
 /*
  * Lists of ranges that ascend with gaps between them. They may have hundreds of thousands of entries (a file of the

@@ -1,4 +1,4 @@
-import type { SatRange } from './satribute.ts';
+import type { SatRange } from '#kernel/sats/sat-range.ts';
 
 /** So many sats of an output's ranges, behind the first `place` of them. Pure. */
 export function rangesFrom(ranges: readonly SatRange[], place: number, count: number): SatRange[] {

@@ -2,10 +2,11 @@ import { asHeight } from '#kernel/primitives/height.ts';
 import { epochBlocks, epochsMax, firstSatAt, minedAt, periodBlocks } from '#kernel/sats/epoch.ts';
 import { blockRarity, cycleBlocks } from '#kernel/sats/rarity.ts';
 import { asSat, satSupply } from '#kernel/sats/sat.ts';
+import { type SatRange } from '#kernel/sats/sat-range.ts';
 import { unreachable } from '#kernel/unreachable.ts';
 import { palindromeFrom, palindromesBelow } from './palindromes.ts';
 import { countInList, listWithin } from './range-list.ts';
-import { type BlockRarity, listOf, type SatRange, type SatributeRule } from './satribute.ts';
+import { type BlockRarity, listOf, type SatributeRule } from './satribute.ts';
 
 /*
  * The sats of a rule within a range. Neither counting nor finding walks over sats: counting takes a step an epoch, a

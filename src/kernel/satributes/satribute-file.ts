@@ -1,10 +1,11 @@
 import { parseTxidHex } from '#kernel/primitives/hash.ts';
 import { asHeight } from '#kernel/primitives/height.ts';
 import { satSupply } from '#kernel/sats/sat.ts';
+import type { SatRange } from '#kernel/sats/sat-range.ts';
 import { builtInSatributes } from './definitions.ts';
 import { provenance } from './provenance.ts';
 import { listFrom } from './range-list.ts';
-import type { MadeOutput, SatRange, Satribute, SatributeRule } from './satribute.ts';
+import type { MadeOutput, Satribute, SatributeRule } from './satribute.ts';
 
 /*
  * The rules that an operator gives to satributes without one, as JSON (docs/satributes.md, "Rules of the operator"). It

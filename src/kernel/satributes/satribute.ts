@@ -1,12 +1,7 @@
 import type { TxidHex } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import type { Rarity } from '#kernel/sats/rarity.ts';
-
-/** Sats from `start` to below `end`. */
-export interface SatRange {
-  readonly start: number;
-  readonly end: number;
-}
+import type { SatRange } from '#kernel/sats/sat-range.ts';
 
 export type BlockRarity = Exclude<Rarity, 'common'>;
 
@@ -70,9 +65,4 @@ export function whyUnknown(rule: SatributeRule): string | null {
 export function listOf(rule: SatributeRule): readonly SatRange[] | null {
   if (rule.kind === 'ranges') return rule.ranges;
   return rule.kind === 'provenance' && rule.sats.state === 'known' ? rule.sats.ranges : null;
-}
-
-/** How many sats some ranges have. */
-export function satsIn(ranges: readonly SatRange[]): number {
-  return ranges.reduce((sum, { start, end }) => sum + end - start, 0);
 }

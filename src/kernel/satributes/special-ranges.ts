@@ -1,5 +1,6 @@
+import type { SatRange } from '#kernel/sats/sat-range.ts';
 import { countWithin, rangesWithin } from './rule-ranges.ts';
-import type { SatRange, Satribute } from './satribute.ts';
+import type { Satribute } from './satribute.ts';
 
 /** Sats that all have the same satributes; those beside them in the same given range have others. */
 export interface SpecialRange extends SatRange {

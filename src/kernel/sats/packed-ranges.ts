@@ -1,4 +1,4 @@
-import type { SatRange } from '#kernel/satributes/satribute.ts';
+import type { SatRange } from './sat-range.ts';
 
 /**
  * Ranges of sats as rows hold them, 11 bytes each, little endian: 51 bits of the first sat, and 33 bits of how many

@@ -2,8 +2,23 @@ import type pg from 'pg';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { trustedTxid } from '#kernel/primitives/hash.ts';
 import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
-import type { CollectionItem } from '#market/imports/read-items.ts';
-import type { CollectionMeta } from '#market/imports/read-meta.ts';
+
+/** An inscription of a collection. */
+export interface CollectionItem {
+  readonly id: InscriptionId;
+  readonly name: string | null;
+}
+
+/** What a collection says of itself, by its `meta.json`. */
+export interface CollectionMeta {
+  readonly slug: string;
+  readonly name: string;
+  readonly description: string | null;
+  readonly icon: InscriptionId | null;
+  readonly website: string | null;
+  readonly twitter: string | null;
+  readonly discord: string | null;
+}
 
 export type ImportResult = 'added' | 'replaced' | 'unchanged';
 

@@ -2,10 +2,15 @@ import { createHash } from 'node:crypto';
 import type pg from 'pg';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { formatInscriptionId } from '#kernel/primitives/inscription-id.ts';
-import { countIndexedItems, replaceCollection } from '#market/collections/collection.store.ts';
+import {
+  type CollectionItem,
+  type CollectionMeta,
+  countIndexedItems,
+  replaceCollection,
+} from '#market/collections/collection.store.ts';
 import type { CollectionSource } from './collection-source.ts';
-import { type CollectionItem, readItems } from './read-items.ts';
-import { type CollectionMeta, readMeta } from './read-meta.ts';
+import { readItems } from './read-items.ts';
+import { readMeta } from './read-meta.ts';
 
 export interface ImportOutcome {
   readonly slug: string;

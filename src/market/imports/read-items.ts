@@ -1,15 +1,7 @@
-import {
-  formatInscriptionId,
-  type InscriptionId,
-  parseInscriptionId,
-} from '#kernel/primitives/inscription-id.ts';
+import { formatInscriptionId, parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
+import type { CollectionItem } from '#market/collections/collection.store.ts';
 import { invalid, nameOf } from '#market/collections/collection-texts.ts';
 import { ItemSplitter, itemsFile } from './split-items.ts';
-
-export interface CollectionItem {
-  readonly id: InscriptionId;
-  readonly name: string | null;
-}
 
 export interface CollectionItems {
   /** Each once, in the order of the file. */

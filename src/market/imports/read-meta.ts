@@ -1,16 +1,6 @@
 import { type InscriptionId, parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
+import type { CollectionMeta } from '#market/collections/collection.store.ts';
 import { descriptionOf, invalid, linkOf, nameOf } from '#market/collections/collection-texts.ts';
-
-/** What `meta.json` says of a collection. */
-export interface CollectionMeta {
-  readonly slug: string;
-  readonly name: string;
-  readonly description: string | null;
-  readonly icon: InscriptionId | null;
-  readonly website: string | null;
-  readonly twitter: string | null;
-  readonly discord: string | null;
-}
 
 const file = 'meta.json';
 /** No dots and no slashes: a slug is a part of paths. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type BlockHashHex, displayHash, type TxidHex } from '#kernel/primitives/hash.ts';
-import type { SatRange } from '#kernel/satributes/satribute.ts';
+import type { SatRange } from '#kernel/sats/sat-range.ts';
 import type { WatchedPayment } from '#payments/payments.queries.ts';
 
 /** What is known of the sats of an unspent output. */

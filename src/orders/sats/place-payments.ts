@@ -1,5 +1,6 @@
 import { countWithin } from '#kernel/satributes/rule-ranges.ts';
-import type { SatRange, Satribute } from '#kernel/satributes/satribute.ts';
+import type { Satribute } from '#kernel/satributes/satribute.ts';
+import type { SatRange } from '#kernel/sats/sat-range.ts';
 
 interface PaidRanges {
   readonly ranges: readonly SatRange[];

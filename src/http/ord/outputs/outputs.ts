@@ -33,7 +33,7 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
 import { asSats } from '#kernel/primitives/sats.ts';
-import { type SatRange, satsIn } from '#kernel/satributes/satribute.ts';
+import { type SatRange, satsIn } from '#kernel/sats/sat-range.ts';
 import { type OutputFacts, OutputSearch, outpointText } from './output-facts.ts';
 
 /** What the index knows of outputs. */

@@ -7,8 +7,9 @@ import {
 } from '#kernel/primitives/hash.ts';
 import { asHeight, type Height } from '#kernel/primitives/height.ts';
 import { subsidyAt } from '#kernel/primitives/network.ts';
-import type { MadeOutput, SatRange } from '#kernel/satributes/satribute.ts';
+import type { MadeOutput } from '#kernel/satributes/satribute.ts';
 import { firstSatAt } from '#kernel/sats/epoch.ts';
+import type { SatRange } from '#kernel/sats/sat-range.ts';
 import type {
   FeePayer,
   Missing,

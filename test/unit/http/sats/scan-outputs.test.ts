@@ -5,9 +5,9 @@ import { scanOf } from '#http/sats/scan-outputs.ts';
 import { WorkInTurns } from '#kernel/concurrency/turns.ts';
 import { asBlockHash, asTxid, displayHash } from '#kernel/primitives/hash.ts';
 import { asHeight } from '#kernel/primitives/height.ts';
-import type { SatRange } from '#kernel/satributes/satribute.ts';
 import { SatributeBook } from '#kernel/satributes/satribute-book.ts';
 import { specialSats } from '#kernel/satributes/special-ranges.ts';
+import type { SatRange } from '#kernel/sats/sat-range.ts';
 import type { TracedSats } from '#sat-ranges/sat-tracer.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
 

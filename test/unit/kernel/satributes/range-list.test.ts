@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { countInList, listFrom, listWithin, rangeInList } from '#kernel/satributes/range-list.ts';
-import type { SatRange } from '#kernel/satributes/satribute.ts';
+import type { SatRange } from '#kernel/sats/sat-range.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
 
 const most = 200;

@@ -2,10 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { madeOutputName } from '#kernel/satributes/provenance.ts';
 import { countWithin, rangesWithin } from '#kernel/satributes/rule-ranges.ts';
-import { listOf, type SatRange } from '#kernel/satributes/satribute.ts';
+import { listOf } from '#kernel/satributes/satribute.ts';
 import { SatributeBook } from '#kernel/satributes/satribute-book.ts';
 import { readSatributeFile } from '#kernel/satributes/satribute-file.ts';
 import { satSupply } from '#kernel/sats/sat.ts';
+import { type SatRange } from '#kernel/sats/sat-range.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
 
 const txid = 'ab'.repeat(32);

@@ -6,13 +6,14 @@ import { builtInSatributes as satributes } from '#kernel/satributes/definitions.
 import { palindromeFrom, palindromesBelow } from '#kernel/satributes/palindromes.ts';
 import { madeOutputName } from '#kernel/satributes/provenance.ts';
 import { countWithin, rangesWithin } from '#kernel/satributes/rule-ranges.ts';
-import { type SatRange, whyUnknown } from '#kernel/satributes/satribute.ts';
+import { whyUnknown } from '#kernel/satributes/satribute.ts';
 import { SatributeBook } from '#kernel/satributes/satribute-book.ts';
 import { specialSats } from '#kernel/satributes/special-ranges.ts';
 import { epochBlocks, firstSatAt } from '#kernel/sats/epoch.ts';
 import { isPalindrome } from '#kernel/sats/notation.ts';
 import { rarityOf } from '#kernel/sats/rarity.ts';
 import { asSat, lastSat, satSupply } from '#kernel/sats/sat.ts';
+import { type SatRange } from '#kernel/sats/sat-range.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
 
 const runs = { numRuns: propertyRuns(200) };

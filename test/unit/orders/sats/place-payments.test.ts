@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { SatRange } from '#kernel/satributes/satribute.ts';
 import { SatributeBook } from '#kernel/satributes/satribute-book.ts';
+import type { SatRange } from '#kernel/sats/sat-range.ts';
 import { placePayments } from '#orders/sats/place-payments.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
 
