@@ -10,6 +10,16 @@ bash scripts/install-elasticsearch.sh
 report=$(mktemp)
 trap 'rm -f "$report"' EXIT
 
+if [[ ${1:-} == --changed ]]; then
+  files=$(node scripts/changed-tests/main.ts "${@:2}") || exit
+  if [[ -z $files ]]; then
+    echo 'no test is touched'
+    exit 0
+  fi
+  # no path has a blank
+  # shellcheck disable=SC2086
+  set -- $files
+fi
 # tests that take minutes have their own command (npm run test:proofs)
 [[ $# -gt 0 ]] || set -- '--project=!proofs'
 # why: vitest.config.ts. The threads of its unit tests have the flags of the process

@@ -1,0 +1,71 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gitOutput } from '#scripts/forbid/git.ts';
+import { selectTests } from './select-tests.ts';
+
+// Writes the test files that a change touches to stdout, one a line, and what it chose to stderr.
+// usage: node scripts/changed-tests/main.ts [REV]     the change since REV, default HEAD; uncommitted files belong to it
+
+/** Two workers finish this in less than two minutes. */
+const secondsMax = 150;
+/** Seconds of a file that never ran here. */
+const usualSeconds = 3;
+
+const root = join(import.meta.dirname, '../..');
+const [revision = 'HEAD'] = process.argv.slice(2);
+
+function lines(...args: readonly string[]): string[] {
+  const output = gitOutput(root, ...args);
+  if (output === null) {
+    console.error(
+      `git ${args.join(' ')} failed: npm test -- --changed needs a checkout that has ${revision}`,
+    );
+    process.exit(2);
+  }
+  return output.split('\n').filter((line) => line !== '');
+}
+
+/** Seconds by test file, as vitest keeps them of earlier runs. */
+function knownSeconds(): Map<string, number> {
+  const known = new Map<string, number>();
+  const folder = join(root, 'node_modules/.vite/vitest');
+  const caches = existsSync(folder) ? readdirSync(folder) : [];
+  for (const cache of caches) {
+    const path = join(folder, cache, 'results.json');
+    if (!existsSync(path)) continue;
+    const { projects = {} } = JSON.parse(readFileSync(path, 'utf8')) as {
+      projects?: Record<string, { files: Record<string, { duration: number }> }>;
+    };
+    for (const { files } of Object.values(projects))
+      for (const [file, { duration }] of Object.entries(files)) known.set(file, duration / 1000);
+  }
+  return known;
+}
+
+const changed = [
+  ...lines('diff', '--name-only', revision),
+  ...lines('ls-files', '--others', '--exclude-standard'),
+];
+const tree = [...lines('ls-files', '*.ts'), ...lines('ls-files', '--others', '--exclude-standard', '*.ts')];
+const known = knownSeconds();
+const { imports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+  imports: Record<string, string>;
+};
+const { chosen, leftOut } = selectTests(
+  tree
+    .filter((path) => existsSync(join(root, path)))
+    .map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') })),
+  {
+    changed,
+    aliases: imports,
+    seconds: (test) => known.get(test) ?? usualSeconds,
+    secondsMax,
+  },
+);
+// proofs take minutes, and have a command of their own
+const runs = chosen.filter((path) => !/^test\/(?:proofs|chaos)\//u.test(path));
+console.error(
+  `${changed.length} changed files since ${revision}: ${runs.length} test files run` +
+    (leftOut.length === 0 ? '' : `, ${leftOut.length} farther ones are left to npm test`),
+);
+for (const path of runs) console.log(path);
