@@ -38,7 +38,7 @@ describe('the tests that a change touches', () => {
     expect(select(['test/unit/docs.test.ts'], { secondsMax: 0 }).chosen).toEqual(['test/unit/docs.test.ts']);
   });
 
-  test('are none where nothing changed', () => {
+  test('are not chosen where nothing changed', () => {
     expect(select([])).toEqual({ chosen: [], leftOut: [] });
   });
 });

@@ -75,5 +75,6 @@ test('inscriptions lie on the sats of payments that their places say, whatever c
     { numRuns: propertyRuns(500) },
   );
   expect(compared).toBeGreaterThan(100);
-  expect(inMany).toBeGreaterThan(20);
+  // of 500 random orders 17 to 40 have several reveals
+  expect(inMany).toBeGreaterThan(5);
 });
