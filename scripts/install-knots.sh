@@ -15,7 +15,7 @@ if ! command -v apt-get >/dev/null 2>&1 || ! command -v dpkg-deb >/dev/null 2>&1
   echo 'Bitcoin Knots is missing: set KNOTS_BITCOIND to one for its tests'
   exit 0
 fi
-echo "Bitcoin Knots is missing: unpacking it under $prefix"
+echo "Bitcoin Knots is missing: unpacking Debian's package under $prefix (some seconds)"
 build=$(mktemp -d)
 trap 'rm -rf "$build"' EXIT
 

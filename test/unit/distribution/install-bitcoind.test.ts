@@ -18,7 +18,7 @@ const [, publishedHash = ''] = /^ +x86_64-linux-gnu\) echo ([0-9a-f]{64})/mu.exe
 const archivePath = `/bin/bitcoin-core-${release}/bitcoin-${release}-x86_64-linux-gnu.tar.gz`;
 /** What the script calls. There is no bitcoind among them, whatever the machine has. */
 const tools =
-  'bash cat cut dirname flock grep gzip head mkdir mktemp mv nice rm sha256sum tail tar timeout touch'.split(
+  'awk bash cat cut dirname flock grep gzip head mkdir mktemp mv nice rm sha256sum sleep tail tar timeout touch tr wc'.split(
     ' ',
   );
 const nodeThat = (says: string): string => `#!/bin/sh\necho 'Bitcoin ${says} version v1'\n`;
@@ -68,6 +68,7 @@ beforeEach(async () => {
   );
   await script('install-bitcoind.sh', installer);
   await script('build-bitcoin-core.sh', 'echo the compiler is missing; exit 1');
+  await script('build-progress.sh', readFileSync(join(scripts, 'build-progress.sh'), 'utf8'));
   await script('install-knots.sh', 'echo Knots');
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
@@ -96,7 +97,9 @@ async function install(
 /** The script, expecting the hash of what the test serves. */
 const withHashOf = (bytes: Buffer): string =>
   installer.replace(publishedHash, createHash('sha256').update(bytes).digest('hex'));
-const building = 'bitcoind is missing: building Bitcoin Core, once on this machine (about 15 minutes)';
+const downloading = `bitcoind is missing: downloading Bitcoin Core ${release} (45 MB, at most 90 seconds)`;
+const building = (): string =>
+  `bitcoind is missing: building Bitcoin Core, once on this machine (15 to 20 minutes on two cores; log: ${prefix()}/build.log)`;
 
 test('a node that is there is taken: named, on the path, or installed earlier', async () => {
   const elsewhere = join(folder, 'elsewhere/bitcoind');
@@ -113,7 +116,7 @@ test('a node that is there is taken: named, on the path, or installed earlier', 
 test('a release with the published hash is installed', async () => {
   await script('install-bitcoind.sh', withHashOf(archive));
   expect(await install({ BITCOIND: join(folder, 'nowhere') })).toEqual({
-    said: `Bitcoin Core ${release} was downloaded to ${prefix()}`,
+    said: `${downloading}\nBitcoin Core ${release} was downloaded to ${prefix()}`,
     installed: 'Bitcoin release version v1',
   });
   expect(asked).toEqual([archivePath]);
@@ -129,9 +132,10 @@ test('a release with another hash is thrown away, and the build is taken', async
   );
   const { said, installed } = await install();
   expect(said.split('\n')).toEqual([
+    downloading,
     `the download of Bitcoin Core ${release} does not have the published hash: it is thrown away`,
-    building,
-    'Bitcoin build version v1',
+    building(),
+    'Bitcoin build version v1, built in 0 minutes',
   ]);
   expect(installed).toBe('Bitcoin build version v1');
   expect(asked).toEqual([archivePath]);
@@ -143,7 +147,7 @@ test('a release that does not run is no node: the build is tried', async () => {
   await script('install-bitcoind.sh', withHashOf(cut));
   const { said, installed } = await install();
   expect(said).not.toContain('was downloaded');
-  expect(said).toContain(building);
+  expect(said).toContain(building());
   expect(installed).toBeNull();
 });
 
@@ -152,14 +156,35 @@ test('without the release and a build Knots is taken, and a build that failed is
   const log = join(prefix(), 'build.log');
   const failed = `Bitcoin Core could not be built (remove ${log} to try again): the compiler is missing`;
   const first = await install();
-  expect(first.said.split('\n')).toEqual([building, failed, 'Knots']);
+  expect(first.said.split('\n')).toEqual([downloading, building(), failed, 'Knots']);
   expect(first.installed).toBeNull();
-  expect((await install()).said.split('\n')).toEqual([failed, 'Knots']);
+  expect((await install()).said.split('\n')).toEqual([downloading, failed, 'Knots']);
   expect(asked).toEqual([archivePath, archivePath]);
 });
 
 test('a machine that no release is made for builds', async () => {
   await program(join(folder, 'path/uname'), "#!/bin/sh\necho 'Linux riscv64'\n");
-  expect((await install()).said).toContain(building);
+  expect((await install()).said).toContain(building());
   expect(asked).toEqual([]);
+});
+
+/** Lines about a build whose log grows by a part every second and a half. */
+async function progressOf(...parts: readonly string[]): Promise<string[]> {
+  const log = join(folder, `${parts[0]?.replaceAll(/\W/gu, '')}.log`);
+  const growing = parts.map((part) => `printf '%s\\n' '${part}' >>'${log}'; sleep 1.5`).join('; ');
+  const watching = `exec bash '${join(scripts, 'build-progress.sh')}' $! '${log}' 1`;
+  const { stdout } = await run('bash', ['-c', `(${growing}) & ${watching}`]);
+  return stdout.trim().split('\n');
+}
+
+test('the progress of a build is its step, then the percentage, the time so far and what is left', async () => {
+  const [step, make, ninja] = await Promise.all([
+    progressOf('==> configuring'),
+    progressOf('[  8%] Building CXX object', '[ 50%] Building CXX object'),
+    progressOf('[30/400] Building CXX object'),
+  ]);
+  expect(step[0]).toBe('configuring, 1 s so far');
+  expect(make[0]).toBe('compiling: 8 %, 1 s so far');
+  expect(make.at(-1)).toMatch(/^compiling: 50 %, \d s so far, about \d s left$/u);
+  expect(ninja[0]).toBe('compiling: 7 %, 1 s so far');
 });
