@@ -32,6 +32,10 @@ export interface PaymentChange {
   readonly watchers: readonly string[];
 }
 
+/** SQL: whether a block has a watched output of a transaction, whose txid an expression gives. */
+export const hasMinedOutput = (txid: string): string =>
+  `EXISTS (SELECT FROM service.payments_seen AS p WHERE p.txid = ${txid} AND p.height IS NOT NULL)`;
+
 interface Row {
   readonly txid: Txid;
   readonly vout: number;

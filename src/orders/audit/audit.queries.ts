@@ -5,6 +5,7 @@ import { displayHash } from '#kernel/primitives/hash.ts';
 import type { LedgerAccount } from '#orders/ledger/ledger.ts';
 import type { OrderState } from '#orders/order/order-machine.ts';
 import type { StoredPlan } from '#orders/order/order-transactions.store.ts';
+import { hasMinedOutput } from '#payments/payments.queries.ts';
 import type {
   AuditedOrder,
   AuditedTransaction,
@@ -139,7 +140,7 @@ async function readTransactions(
     `SELECT t.order_id AS id, t.txid, t.kind, t.index, t.files, t.plan, t.fee::text AS fee,
             t.superseded_at IS NOT NULL AS is_superseded,
             t.height IS NOT NULL
-              OR EXISTS (SELECT FROM service.payments_seen AS p WHERE p.txid = t.txid AND p.height IS NOT NULL) AS is_seen
+              OR ${hasMinedOutput('t.txid')} AS is_seen
        FROM service.order_transactions AS t WHERE t.order_id = ANY($1::uuid[])`,
     [ids],
   );
@@ -188,7 +189,7 @@ async function readBumps(
     is_seen: boolean;
   }>(
     `SELECT s.order_id AS id, b.txid, b.plan, s.fee::text AS fee,
-            EXISTS (SELECT FROM service.payments_seen AS p WHERE p.txid = b.txid AND p.height IS NOT NULL) AS is_seen
+            ${hasMinedOutput('b.txid')} AS is_seen
        FROM service.bump_shares AS s JOIN service.bumps AS b ON b.txid = s.bump
       WHERE s.order_id = ANY($1::uuid[]) AND s.fee > 0`,
     [ids],
@@ -218,7 +219,7 @@ async function readSpentByBumps(
        FROM (SELECT order_id, txid FROM service.order_transactions WHERE order_id = ANY($1::uuid[])
              UNION ALL SELECT order_id, bump FROM service.bump_shares WHERE order_id = ANY($1::uuid[])) AS made
        JOIN service.bump_inputs AS i ON i.txid = made.txid
-      WHERE EXISTS (SELECT FROM service.payments_seen AS p WHERE p.txid = i.bump AND p.height IS NOT NULL)`,
+      WHERE ${hasMinedOutput('i.bump')}`,
     [ids],
   );
   return grouped(rows, ({ txid, vout }) => `${hexOf(txid)}:${vout}`);

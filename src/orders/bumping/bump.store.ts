@@ -10,6 +10,7 @@ import {
   virtualBytesOf,
 } from '#orders/order/order-transactions.store.ts';
 import { outpointOf, outpointParts } from '#orders/order/outpoint.ts';
+import { hasMinedOutput } from '#payments/payments.queries.ts';
 
 /** An input of a bump: with it and its key a bump that replaces it is made. */
 export interface StoredBumpInput {
@@ -41,21 +42,19 @@ export interface LiveBump {
   readonly parents: readonly Txid[];
 }
 
-/** A bump is mined once a block has what is left of it: its script is watched. */
-const isMined = (bump: string): string =>
-  `EXISTS (SELECT FROM service.payments_seen AS p WHERE p.txid = ${bump} AND p.height IS NOT NULL)`;
 /**
+ * A bump is mined once a block has its output, whose script is watched.
  * Another one of its family is mined, or one that spends the same; or a transaction that it pays for, or that a coin of
  * it is of, is no longer wanted.
  */
 const isDead = (bump: string): string =>
-  `(EXISTS (SELECT FROM service.bumps AS s WHERE s.family = ${bump}.family AND s.txid <> ${bump}.txid AND ${isMined('s.txid')})
+  `(EXISTS (SELECT FROM service.bumps AS s WHERE s.family = ${bump}.family AND s.txid <> ${bump}.txid AND ${hasMinedOutput('s.txid')})
     OR EXISTS (SELECT FROM service.bump_parents AS r JOIN service.order_transactions AS t ON t.txid = r.parent
                 WHERE r.bump = ${bump}.txid AND t.superseded_at IS NOT NULL)
     OR EXISTS (SELECT FROM service.bump_inputs AS c JOIN service.order_transactions AS t ON t.txid = c.txid
                 WHERE c.bump = ${bump}.txid AND t.superseded_at IS NOT NULL)
     OR EXISTS (SELECT FROM service.bump_inputs AS c JOIN service.bump_inputs AS e ON e.txid = c.txid AND e.vout = c.vout
-                WHERE c.bump = ${bump}.txid AND e.bump <> c.bump AND ${isMined('e.bump')}))`;
+                WHERE c.bump = ${bump}.txid AND e.bump <> c.bump AND ${hasMinedOutput('e.bump')}))`;
 
 interface LiveRow {
   readonly txid: Buffer;
@@ -76,7 +75,7 @@ export async function liveBumps(client: pg.ClientBase): Promise<LiveBump[]> {
     `SELECT DISTINCT ON (b.family) b.txid, b.family, b.plan, b.fee, b.virtual_bytes, b.own_index, b.made_at, b.sent_at,
             b.refusal, array(SELECT encode(r.parent, 'hex') FROM service.bump_parents AS r WHERE r.bump = b.txid) AS parents
        FROM service.bumps AS b
-      WHERE NOT ${isMined('b.txid')} AND NOT ${isDead('b')}
+      WHERE NOT ${hasMinedOutput('b.txid')} AND NOT ${isDead('b')}
       ORDER BY b.family, b.made_at DESC`,
   );
   return rows
@@ -154,7 +153,7 @@ export async function overdueTransactions(
       WHERE o.state = 'queued' AND t.superseded_at IS NULL AND t.kind NOT IN ('return', 'refund')
         AND coalesce(t.sent_at, t.made_at) <= $1
         AND NOT ${hasRevealed('t.txid')}
-        AND NOT ${isMined('t.txid')}
+        AND NOT ${hasMinedOutput('t.txid')}
         AND NOT (t.kind = 'commit' AND EXISTS (
           SELECT FROM service.order_transactions AS r
            WHERE r.order_id = o.id AND r.superseded_at IS NULL AND ${hasRevealed('r.txid')}))
@@ -377,7 +376,7 @@ export async function readBumps(client: pg.Pool | pg.ClientBase, orderId: string
     is_dead: boolean;
   }>(
     `SELECT b.txid, b.plan, b.fee, s.fee AS share, b.made_at, b.sent_at, b.refusal,
-            ${isMined('b.txid')} AS is_mined, ${isDead('b')} AS is_dead
+            ${hasMinedOutput('b.txid')} AS is_mined, ${isDead('b')} AS is_dead
        FROM service.bump_shares AS s JOIN service.bumps AS b ON b.txid = s.bump
       WHERE s.order_id = $1 ORDER BY b.made_at`,
     [orderId],

@@ -5,6 +5,7 @@ import { frameWeight, outputWeight, virtualSize } from '#kernel/bitcoin/transact
 import type { PlannedOutputKind } from '#kernel/contracts/transaction-plan.ts';
 import { displayHash, type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
+import { hasMinedOutput } from '#payments/payments.queries.ts';
 import { shownTxidOf } from './outpoint.ts';
 
 /** `burn`: what burns the inscriptions of a reveal. `return`: what sends deposits home that no delivery uses. */
@@ -136,7 +137,7 @@ async function readIfSuperseded(tx: pg.ClientBase, orderId: string): Promise<Kno
   }>(
     `SELECT t.txid, t.kind, t.plan, t.superseded_at IS NOT NULL AS is_superseded,
             ${hasRevealed('t.txid')}
-              OR EXISTS (SELECT FROM service.payments_seen AS p WHERE p.txid = t.txid AND p.height IS NOT NULL) AS is_mined
+              OR ${hasMinedOutput('t.txid')} AS is_mined
        FROM service.order_transactions AS t
       WHERE t.order_id = $1
         AND EXISTS (SELECT FROM service.order_transactions AS s WHERE s.order_id = $1 AND s.superseded_at IS NOT NULL)`,
@@ -274,8 +275,8 @@ const allToSend = `SELECT txid, order_id, kind, index, plan, bytes, sent_at, ref
        AND t.superseded_at IS NULL AND t.height IS NULL
     UNION ALL
     SELECT ${waiting}, t.made_at FROM service.order_transactions AS t
-     WHERE t.kind IN ('return', 'refund') AND t.height IS NULL AND t.superseded_at IS NULL AND NOT EXISTS (
-       SELECT FROM service.payments_seen AS p WHERE p.txid = t.txid AND p.height IS NOT NULL)) AS t
+     WHERE t.kind IN ('return', 'refund') AND t.height IS NULL AND t.superseded_at IS NULL
+       AND NOT ${hasMinedOutput('t.txid')}) AS t
   ORDER BY ${inOrder}`;
 
 /** A transaction with its signatures, as it is sent. */
