@@ -43,9 +43,8 @@ export interface LiveBump {
 }
 
 /**
- * A bump is mined once a block has its output, whose script is watched.
- * Another one of its family is mined, or one that spends the same; or a transaction that it pays for, or that a coin of
- * it is of, is no longer wanted.
+ * SQL: whether another bump of its family is mined, or one that spends the same coin; or whether a transaction is no longer
+ * wanted that it pays for, or that made a coin of it. A bump is mined once a block has its output: the script is watched.
  */
 const isDead = (bump: string): string =>
   `(EXISTS (SELECT FROM service.bumps AS s WHERE s.family = ${bump}.family AND s.txid <> ${bump}.txid AND ${hasMinedOutput('s.txid')})
