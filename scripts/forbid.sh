@@ -4,10 +4,13 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 bad=0
+search=(git grep)
+# an unpacked archive is searched too
+git rev-parse --git-dir >/dev/null 2>&1 || search+=(--no-index --exclude-standard)
 look() { # why, pattern, paths…
   local why=$1 pattern=$2; shift 2
   local hits
-  hits=$(git grep -nE "$pattern" -- "$@" ':!scripts/forbid.sh' ':!package-lock.json' || true)
+  hits=$("${search[@]}" -nE "$pattern" -- "$@" ':!scripts/forbid.sh' ':!package-lock.json' || true)
   if [[ -n $hits ]]; then printf '%s\n%s\n' "$why" "$hits"; bad=1; fi
 }
 look 'left for later:' '\b(TODO|FIXME|XXX|HACK)\b' '*.ts' '*.sql' '*.md' '*.sh' '*.css' '*.js'
