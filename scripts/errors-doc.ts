@@ -1,6 +1,7 @@
 /** Makes docs/errors.md from the table of error codes; with --check only tests whether the file is up to date. */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { type ErrorCodeEntry, errorCodes } from '#kernel/errors/error-codes.ts';
+import { type ErrorCodeEntry } from '#kernel/errors/error-code-entry.ts';
+import { errorCodes } from '#kernel/errors/error-codes.ts';
 
 const file = 'docs/errors.md';
 const again = {

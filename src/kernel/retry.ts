@@ -1,5 +1,6 @@
 import { AppError } from '#kernel/errors/app-error.ts';
-import { type ErrorCode, errorCodes, type RetryClass } from '#kernel/errors/error-codes.ts';
+import { type RetryClass } from '#kernel/errors/error-code-entry.ts';
+import { type ErrorCode, errorCodes } from '#kernel/errors/error-codes.ts';
 import { unreachable } from '#kernel/unreachable.ts';
 
 /** The circumstances of a failure that matter for a retry. */

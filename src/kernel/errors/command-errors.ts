@@ -1,18 +1,31 @@
-/** What may be wrong with a command that a person runs, or with what it needs. */
+import type { ErrorCodeEntry } from './error-code-entry.ts';
+
+/** Failures of a command that a person runs, and of what a process starts with. */
 export const commandErrors = {
-  account_exists: {
-    meaning: 'An account with that name already exists.',
-    action: 'Use it, or choose another name; `satscribe accounts list` shows all.',
+  config_invalid: {
+    meaning: 'A setting or a command line flag has an invalid value.',
+    action: 'Correct the setting that the message names; docs/configuration.md has the bounds.',
     retry: 'never',
   },
-  account_unknown: {
-    meaning: 'There is no account with that name.',
-    action: 'Look at `satscribe accounts list`, or create it with `satscribe accounts create NAME`.',
+  data_dir_busy: {
+    meaning: 'Another process of this program uses the data folder.',
+    action: 'End the process that the message names, or choose another folder with --data.',
     retry: 'never',
   },
-  key_not_found: {
-    meaning: 'The account has no such key, or it is already revoked.',
-    action: 'Look at `satscribe keys list --account A`.',
+  data_dir_unusable: {
+    meaning: 'The data folder cannot be created, read or written.',
+    action: 'Correct its owner or permissions, or choose another folder with --data.',
+    retry: 'never',
+  },
+  port_in_use: {
+    meaning: 'Another program listens on the port.',
+    action: 'End it, or choose another port with --port N or PORT.',
+    retry: 'never',
+  },
+  address_unusable: {
+    meaning: 'The server cannot listen on the address or port.',
+    action:
+      'Correct --host and --port: the address must be one of this machine, and ports below 1024 may need rights.',
     retry: 'never',
   },
   not_confirmed: {
@@ -30,4 +43,4 @@ export const commandErrors = {
     action: 'Open its address with the path /status. It must serve the same network, and the same events.',
     retry: 'never',
   },
-} as const;
+} as const satisfies Record<string, ErrorCodeEntry>;

@@ -1,3 +1,5 @@
+import type { ErrorCodeEntry } from './error-code-entry.ts';
+
 /** What may be wrong with collections of the market. */
 export const marketErrors = {
   collection_invalid: {
@@ -17,4 +19,4 @@ export const marketErrors = {
     action: 'Look at `satscribe collections list`, or at `GET /marketplace/data/collections`.',
     retry: 'never',
   },
-} as const;
+} as const satisfies Record<string, ErrorCodeEntry>;

@@ -1,3 +1,5 @@
+import type { ErrorCodeEntry } from './error-code-entry.ts';
+
 /** What may be wrong with orders. */
 export const orderErrors = {
   orders_off: {
@@ -52,4 +54,4 @@ export const orderErrors = {
     action: 'Correct the id; `satscribe orders list` shows all.',
     retry: 'never',
   },
-} as const;
+} as const satisfies Record<string, ErrorCodeEntry>;

@@ -1,3 +1,5 @@
+import type { ErrorCodeEntry } from './error-code-entry.ts';
+
 /** What may be wrong with unspent outputs: where they come from, and what the inventory may hold. */
 export const utxoErrors = {
   url_refused: {
@@ -74,4 +76,4 @@ export const utxoErrors = {
     action: 'Look at `satscribe inventory list`.',
     retry: 'never',
   },
-} as const;
+} as const satisfies Record<string, ErrorCodeEntry>;

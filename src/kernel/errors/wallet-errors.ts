@@ -1,3 +1,5 @@
+import type { ErrorCodeEntry } from './error-code-entry.ts';
+
 /** What may be wrong with the wallet of the orders, and with what it is asked to sign. */
 export const walletErrors = {
   wallet_missing: {
@@ -49,4 +51,4 @@ export const walletErrors = {
     action: 'Read the reason in the message (docs/wallet.md, "Taking a payment back").',
     retry: 'never',
   },
-} as const;
+} as const satisfies Record<string, ErrorCodeEntry>;

@@ -1,3 +1,5 @@
+import type { ErrorCodeEntry } from './error-code-entry.ts';
+
 /** What may be wrong with webhooks, and with the secret from which their keys are derived. */
 export const webhookErrors = {
   service_secret_missing: {
@@ -25,4 +27,4 @@ export const webhookErrors = {
     action: 'Look at `satscribe webhooks list`.',
     retry: 'never',
   },
-} as const;
+} as const satisfies Record<string, ErrorCodeEntry>;

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { type ErrorCode, errorCodes, type RetryClass } from '#kernel/errors/error-codes.ts';
+import { type RetryClass } from '#kernel/errors/error-code-entry.ts';
+import { type ErrorCode, errorCodes } from '#kernel/errors/error-codes.ts';
 import { Patience, type PatienceOptions, retryAfterSeconds, retryClassOf } from '#kernel/retry.ts';
 
 const failed = (code: ErrorCode): AppError => new AppError(code, 'it failed');

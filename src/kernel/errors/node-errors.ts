@@ -1,0 +1,51 @@
+import type { ErrorCodeEntry } from './error-code-entry.ts';
+
+/** Failures of the node. */
+export const nodeErrors = {
+  node_unreachable: {
+    meaning: 'No bitcoind answers at the address.',
+    action:
+      'Start the node, or correct BITCOIN_RPC_URL (--node); a service goes on answering from what is indexed.',
+    retry: 'soon',
+  },
+  node_refused: {
+    meaning: 'The node denies access: wrong user, password or cookie, or our address is not allowed.',
+    action:
+      'Correct BITCOIN_COOKIE_FILE or BITCOIN_RPC_USER and BITCOIN_RPC_PASSWORD; rpcallowip in bitcoin.conf names the addresses that may call.',
+    retry: 'minute',
+    retryOnly: 'cookieFile',
+  },
+  node_warming_up: {
+    meaning: 'The node is starting and does not answer calls yet.',
+    action: 'Nothing: the call is retried.',
+    retry: 'soon',
+  },
+  node_answer_invalid: {
+    meaning: 'The node, or something between it and us, gave an answer of the wrong form.',
+    action: 'Check that BITCOIN_RPC_URL and BITCOIN_REST_URL lead directly to a bitcoind, and read its log.',
+    retry: 'soon',
+  },
+  node_call_failed: {
+    meaning: 'The node refused a call.',
+    action: 'Read the reason that the node gives in the message.',
+    retry: 'few',
+  },
+  node_pruned: {
+    meaning: 'The node has pruned blocks that are needed.',
+    action:
+      'Use a node that has them (prune=0), or start with a database that is indexed beyond what the node has pruned.',
+    retry: 'minute',
+  },
+  node_behind: {
+    meaning: 'The best chain of the node has less work than the indexed one.',
+    action:
+      'Wait until the node has caught up; if its chain is the right one, `satscribe rollback --to HEIGHT` takes the index back to it.',
+    retry: 'soon',
+  },
+  no_node: {
+    meaning: 'The answer needs a node, or blocks, that this server does not have.',
+    action:
+      'Start the server with a node or with its folder of blocks; docs/ord-api.md lists the source of each field.',
+    retry: 'never',
+  },
+} as const satisfies Record<string, ErrorCodeEntry>;
