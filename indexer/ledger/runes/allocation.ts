@@ -24,8 +24,8 @@ export interface Destinations {
  * outputs they go. Runes are by key. Its memory is used again.
  */
 export class Allocation {
-  /** What no output got, by key. A rune can be there with 0. */
-  readonly rest = new RuneAmounts();
+  /** Amounts that no output got yet, by key. A rune can be there with 0. */
+  readonly unallocated = new RuneAmounts();
   /** After `end`: how many balances the outputs got, by output and key, ascending. */
   size = 0;
   readonly #destinations: Destinations;
@@ -43,13 +43,13 @@ export class Allocation {
     this.#destinations = destinations;
   }
 
-  /** @param brought what can be allocated; 0 counts too, as in ord */
-  begin(brought: RuneAmounts): void {
+  /** @param amounts what can be allocated; 0 counts too, as in ord */
+  begin(amounts: RuneAmounts): void {
     this.size = 0;
     this.#toEach.clear();
-    this.rest.clear();
-    for (let place = 0; place < brought.size; place++)
-      this.rest.set(brought.keyAt(place), brought.amountAt(place));
+    this.unallocated.clear();
+    for (let place = 0; place < amounts.size; place++)
+      this.unallocated.set(amounts.keyAt(place), amounts.amountAt(place));
   }
 
   outputAt(place: number): number {
@@ -66,7 +66,7 @@ export class Allocation {
 
   /** Carries out an edict for the rune of that key; `amount` 0 is all. */
   edict(key: number, { amount, output }: Pick<Edict, 'amount' | 'output'>): void {
-    const balance = this.rest.get(key);
+    const balance = this.unallocated.get(key);
     // nothing of it here, or no more
     if (balance === 0) return;
     if (output === this.#destinations.count) {
@@ -75,7 +75,7 @@ export class Allocation {
     }
     const moved = amount === 0 || amount > balance ? balance : amount;
     this.#move(key, moved, output);
-    this.rest.set(key, differenceU128(balance, moved));
+    this.unallocated.set(key, differenceU128(balance, moved));
   }
 
   /** Among all spendable outputs: `amount` each as long as there is some; 0 is equal shares, the first get the rest. */
@@ -85,12 +85,12 @@ export class Allocation {
     const needed = checkedProductU128(amount, smallU128(spendable.length));
     if (amount !== 0 && needed !== null && needed <= balance) {
       this.#toEach.add(key, amount);
-      this.rest.set(key, differenceU128(balance, needed));
+      this.unallocated.set(key, differenceU128(balance, needed));
       return;
     }
     if (amount === 0) this.#share(key, balance, spendable);
     else this.#shareOut(key, amount, balance, spendable);
-    this.rest.set(key, zeroU128);
+    this.unallocated.set(key, zeroU128);
   }
 
   #share(key: number, balance: U128, spendable: readonly number[]): void {
@@ -118,11 +118,12 @@ export class Allocation {
   }
 
   /** Gives what is left to an output. */
-  allocateRest(output: number): void {
-    const { rest } = this;
-    for (let place = 0; place < rest.size; place++)
-      if (rest.amountAt(place) !== 0) this.#move(rest.keyAt(place), rest.amountAt(place), output);
-    rest.clear();
+  allocateRemaining(output: number): void {
+    const { unallocated } = this;
+    for (let place = 0; place < unallocated.size; place++)
+      if (unallocated.amountAt(place) !== 0)
+        this.#move(unallocated.keyAt(place), unallocated.amountAt(place), output);
+    unallocated.clear();
   }
 
   /** No edict follows: puts what the outputs got in order, and adds up what one of them got of a rune. */

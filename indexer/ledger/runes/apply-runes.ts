@@ -46,9 +46,11 @@ class RunePass {
   /** The transaction that is being applied. */
   #tx = 0;
   #message: RuneMessage | null = null;
-  /** By key: what it spent, minted and etched, what it gave to outputs and burned, and what it is to burn. */
-  readonly #came = new RuneAmounts();
-  readonly #went = new RuneAmounts();
+  /** Amounts that the transaction spent, minted and premined, by key. */
+  readonly #unallocated = new RuneAmounts();
+  /** Amounts that outputs got and that were burned, by key. */
+  readonly #allocated = new RuneAmounts();
+  /** Amounts to burn, by key. */
   readonly #burned = new RuneAmounts();
   readonly #outputs: TransactionOutputs;
   readonly #allocation: Allocation;
@@ -73,21 +75,21 @@ class RunePass {
       const message = messages[next];
       const own = message?.tx === tx ? message : null;
       if (own !== null) next++;
-      this.#came.clear();
+      this.#unallocated.clear();
       const hasHeld = this.#mayHold() && this.#takeHeld(tx);
       if (own !== null || hasHeld) this.#transaction(tx, own);
     }
   }
 
-  /** Every unit that came is in an output or burned. Cost: a few steps for each balance. */
+  /** Every unallocated unit is in an output or burned. Cost: a few steps for each balance. */
   #assertConserved(): void {
-    const [came, went] = [this.#came, this.#went];
-    for (let place = 0; place < came.size; place++) {
-      const key = came.keyAt(place);
-      assert(came.amountAt(place) === went.get(key), `units of rune ${key} are lost or made up`);
+    const [unallocated, allocated] = [this.#unallocated, this.#allocated];
+    for (let place = 0; place < unallocated.size; place++) {
+      const key = unallocated.keyAt(place);
+      assert(unallocated.amountAt(place) === allocated.get(key), `units of rune ${key} are lost or made up`);
     }
-    for (let place = 0; place < went.size; place++)
-      assert(came.has(went.keyAt(place)), `units of rune ${went.keyAt(place)} are made up`);
+    for (let place = 0; place < allocated.size; place++)
+      assert(unallocated.has(allocated.keyAt(place)), `units of rune ${allocated.keyAt(place)} are made up`);
   }
 
   /** Whether any input that is left can hold runes. */
@@ -136,7 +138,7 @@ class RunePass {
     const first = outputs.firstOf(row);
     const end = first + outputs.countOf(row);
     for (let balance = first; balance < end; balance++)
-      this.#came.add(outputs.keyOf(balance), outputs.amountOf(balance));
+      this.#unallocated.add(outputs.keyOf(balance), outputs.amountOf(balance));
     return true;
   }
 
@@ -149,20 +151,20 @@ class RunePass {
     this.#message = message;
     if (message === null) this.#outpoint.set(strippedHash(bytes, txStart[tx]!, end, txStart[tx + 1]!));
     else copyBytes(txids, message.txidAt, hashLength, this.#outpoint, 0);
-    this.#went.clear();
+    this.#allocated.clear();
     const artifact = message?.artifact ?? null;
-    const etched = artifact === null ? null : this.#bring(artifact, end);
-    if (artifact?.kind === 'cenotaph') this.#burnAll(this.#came);
+    const etched = artifact === null ? null : this.#mintAndEtch(artifact, end);
+    if (artifact?.kind === 'cenotaph') this.#burnAll(this.#unallocated);
     else if (artifact === null || artifact.edicts.length === 0) this.#giveAll(artifact);
     else this.#allocate(artifact, etched);
     this.#assertConserved();
   }
 
-  /** What the mint and the premine bring. Returns the rune that is etched. */
-  #bring(artifact: Artifact, outputsEnd: number): RuneEntry | null {
+  /** Adds the mint and the premine to what is unallocated. Returns the rune that is etched. */
+  #mintAndEtch(artifact: Artifact, outputsEnd: number): RuneEntry | null {
     if (artifact.mint !== null) this.#mint(artifact.mint);
     const etched = artifact.etching === null ? null : this.#etch(artifact, outputsEnd);
-    if (etched !== null && artifact.kind !== 'cenotaph') this.#came.add(etched.key, etched.premine);
+    if (etched !== null && artifact.kind !== 'cenotaph') this.#unallocated.add(etched.key, etched.premine);
     return etched;
   }
 
@@ -173,7 +175,7 @@ class RunePass {
     const amount = mintable(terms, smallU128(block), this.#block.height, known.mints);
     if (amount === null) return;
     known.mints++;
-    this.#came.add(key, amount);
+    this.#unallocated.add(key, amount);
     this.changes.mint({ tx: this.#tx, key, amount, mints: known.mints }, this.#message?.txidAt ?? 0);
   }
 
@@ -208,19 +210,19 @@ class RunePass {
 
   /** Without edicts all goes to one output: that of the pointer, else the first that can be spent. */
   #giveAll(artifact: Runestone | null): void {
-    const came = this.#came;
+    const unallocated = this.#unallocated;
     const output = artifact?.pointer ?? this.#outputs.firstSpendable;
     if (output === null || this.#outputs.isReturn(output)) {
-      this.#burnAll(withoutZeros(came, this.#burned));
+      this.#burnAll(withoutZeros(unallocated, this.#burned));
       return;
     }
     let isOpen = false;
-    for (const place of came.sorted()) {
-      const amount = came.amountAt(place);
+    for (const place of unallocated.sorted()) {
+      const amount = unallocated.amountAt(place);
       if (amount === 0) continue;
       if (!isOpen) this.#open(output);
       isOpen = true;
-      this.#give(came.keyAt(place), amount);
+      this.#give(unallocated.keyAt(place), amount);
     }
     if (isOpen) this.changes.transfer();
   }
@@ -228,16 +230,16 @@ class RunePass {
   /** Carries out the edicts, and gives what they left to its output. */
   #allocate({ edicts, pointer }: Runestone, etched: RuneEntry | null): void {
     const allocation = this.#allocation;
-    allocation.begin(this.#came);
+    allocation.begin(this.#unallocated);
     for (const edict of edicts) {
       const { block, tx: index } = edict.id;
       const key = block === 0 && index === 0 ? etched?.key : this.#state.byId(edict.id)?.entry.key;
       if (key !== undefined) allocation.edict(key, edict);
     }
     const rest = pointer ?? this.#outputs.firstSpendable;
-    if (rest !== null) allocation.allocateRest(rest);
+    if (rest !== null) allocation.allocateRemaining(rest);
     allocation.end();
-    this.#burnAll(this.#giveAllocated(withoutZeros(allocation.rest, this.#burned)));
+    this.#burnAll(this.#giveAllocated(withoutZeros(allocation.unallocated, this.#burned)));
   }
 
   /** Gives outputs what was allocated to them. Returns what is to burn, with what OP_RETURNs got. */
@@ -262,7 +264,7 @@ class RunePass {
     const txid = this.#txid();
     for (const place of amounts.sorted()) {
       const [key, amount] = [amounts.keyAt(place), amounts.amountAt(place)];
-      this.#went.add(key, amount);
+      this.#allocated.add(key, amount);
       const total = this.#state.burn(key, amount);
       this.changes.burn({ txid, tx: this.#tx, key, amount, total });
     }
@@ -286,7 +288,7 @@ class RunePass {
   /** Gives the output that was added last a balance. */
   #give(key: number, amount: U128): void {
     this.#state.made.give(key, amount);
-    this.#went.add(key, amount);
+    this.#allocated.add(key, amount);
   }
 }
 
