@@ -7,7 +7,6 @@ import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { text } from '#http/parameters/list-parameters.ts';
 import { findTarget, runeTarget, typedTarget } from '#http/search/ord-search.ts';
 import { exampleHash } from '#http/search/search.schemas.ts';
-import { hashOf } from '#http/search/search-hash.ts';
 import {
   matchOf,
   memberQuery,
@@ -16,6 +15,7 @@ import {
   searchPagingOf,
   sortQuery,
 } from '#http/search/search-parameters.ts';
+import { hashOf } from '#http/search/validate-parameters.ts';
 import { askerOf } from '#http/server/access/asker.ts';
 import { sendPage } from '#http/server/answers/send-page.ts';
 import { siteOf } from '#http/server/answers/site.ts';

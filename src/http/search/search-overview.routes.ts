@@ -12,7 +12,6 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { finds } from '#search/text/text-question.ts';
 import { needlesHeader } from './needles-header.ts';
 import { facetsAnswer, suggestAnswer, suggestQuery } from './search.schemas.ts';
-import { hashOf, oneOf } from './search-hash.ts';
 import {
   type FacetsQuery,
   facetsQuery,
@@ -22,6 +21,7 @@ import {
   withoutTextOptions,
 } from './search-parameters.ts';
 import { namesOf } from './suggest-names.ts';
+import { hashOf, requireOneOf } from './validate-parameters.ts';
 
 /** Longer texts are pasted, not typed, and get no suggestions. */
 const suggestedCharsMax = 200;
@@ -104,7 +104,7 @@ function checkCorpus(corpus: Corpus, { text, hash, key, value }: FacetsQuery): v
   if (corpus === 'content') {
     if (key !== undefined || value !== undefined)
       throw invalid('key and value go with corpus=metadata', key === undefined ? 'value' : 'key');
-    oneOf({ text, hash });
+    requireOneOf({ text, hash });
   } else if (hash !== undefined) {
     throw invalid('hash goes with corpus=content', 'hash');
   }

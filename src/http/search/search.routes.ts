@@ -30,7 +30,6 @@ import {
   searchPath,
   textAnswer,
 } from './search.schemas.ts';
-import { hashOf, oneOf } from './search-hash.ts';
 import {
   isSet,
   matchOf,
@@ -40,6 +39,7 @@ import {
   searchQuery,
   withoutTextOptions,
 } from './search-parameters.ts';
+import { hashOf, requireOneOf } from './validate-parameters.ts';
 
 /** The searches of the interface (4.6), the bulk look-up of hashes, and ord's `/search` redirects. */
 export function searchRoutes(app: App, { pool, search, network }: AppDependencies): void {
@@ -59,7 +59,7 @@ export function searchRoutes(app: App, { pool, search, network }: AppDependencie
     config: { errors: 'search', guard: guardOf, failures: [410], answersLarge: true },
     handler: async (request, reply) => {
       const { text, hash, query } = request.query;
-      oneOf({ text, hash, query });
+      requireOneOf({ text, hash, query });
       if (query !== undefined)
         return reply.redirect(await findTarget({ pool, network }, query, askerOf(reply)), 303);
       const { highlight, ...paging } = searchPagingOf(request.query);

@@ -16,8 +16,8 @@ import {
   satpointOf,
   txidOf,
 } from '#http/parameters/path-parameters.ts';
-import { hashOf } from '#http/search/search-hash.ts';
 import { searchFilterOf, searchFilterQuery } from '#http/search/search-parameters.ts';
+import { hashOf } from '#http/search/validate-parameters.ts';
 import { type AcceptedForm, acceptedForms, documentedSchema } from '#http/server/routes/accepted-form.ts';
 
 /** Texts of a form. */

@@ -1,7 +1,7 @@
 import { AppError } from '#kernel/errors/app-error.ts';
 
 /** Exactly one of several exclusive parameters is required. Throws `request_invalid`. */
-export function oneOf(parameters: Readonly<Record<string, string | undefined>>): void {
+export function requireOneOf(parameters: Readonly<Record<string, string | undefined>>): void {
   const names = Object.keys(parameters);
   const given = names.filter((name) => parameters[name] !== undefined);
   if (given.length === 1) return;
