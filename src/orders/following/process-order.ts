@@ -25,7 +25,8 @@ import type { PaidFunds, PlacedPayments } from '#orders/sats/place-sats.ts';
 import { type LeftInStock, leftInStock } from '#orders/stock/left-in-stock.ts';
 import { reservedUntil } from '#orders/stock/reserved-until.ts';
 import type { WatchedPayment } from '#payments/payments.queries.ts';
-import { type Known, learn, type OrderDepths } from './learn-order.ts';
+import { type Known, learn } from './learn-order.ts';
+import type { OrderDepths } from './read-records.ts';
 
 /** What the steps of an order need of others. */
 export interface OrderSteps extends OrderDepths {
@@ -217,15 +218,10 @@ function makingOf(
   steps: OrderSteps,
   placed: WantedPayments | null,
 ): (() => Promise<string | null>) | null {
-  const { facts, owed, returned, isHoldingDeposits } = known;
+  const { returned, refunded } = known;
   if (placed !== null) return deliveryStep(tx, order, known, steps, placed);
   if (returned !== null && returned.money.length > 0) return () => steps.makeReturn(tx, order, returned);
-  // what a return may cost stays until all deposits are on their way home; ours pays for it where the rest cannot
-  const payable = isHoldingDeposits ? owed.filter(({ value, owed: theirs }) => theirs < value) : owed;
-  const paysBack = order.state === 'waiting-refund' || (order.state === 'completed' && facts.isRevealed);
-  if (paysBack && order.refundScript !== null && payable.length > 0)
-    return () => steps.makeRefund(tx, order, payable);
-  return null;
+  return refunded.length > 0 ? () => steps.makeRefund(tx, order, refunded) : null;
 }
 
 /** What makes a delivery of placed payments; null: their places are still being looked up. */

@@ -36,6 +36,10 @@ const accountOfKind: Readonly<Record<PlannedOutputKind, LedgerAccount>> = {
 /** The account of what a transaction of ours pays to an output of this kind. */
 export const accountOfOutput = (kind: PlannedOutputKind): LedgerAccount => accountOfKind[kind];
 
+/** A refund or a return: it ends with money or deposits outside. */
+export const isClosing = ({ kind }: Pick<OrderTransaction, 'kind'>): boolean =>
+  kind === 'refund' || kind === 'return';
+
 /** What settlements depend on, beside the transactions. */
 export interface SettlementFacts {
   readonly excess: OwedMoney | null;
@@ -62,7 +66,7 @@ export function settlementsOf(
       const isPassedOn = spent.has(outpointOf({ txid, vout }));
       const to = isPassedOn ? 'owed' : accountOfOutput(output.kind);
       // what is ours of the outputs that a refund spends is ours already; what a return leaves belongs to whom it did
-      if ((kind === 'refund' || kind === 'return') && output.kind === 'change') return [];
+      if (isClosing({ kind }) && output.kind === 'change') return [];
       const isExcess = excess !== null && outpointOf({ txid, vout }) === outpointOf(excess);
       return [{ to, sats: BigInt(output.value) - (isExcess ? excess.owed : 0n) }];
     });

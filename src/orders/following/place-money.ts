@@ -1,0 +1,89 @@
+import { displayHash } from '#kernel/primitives/hash.ts';
+import { p2trDust, valueOf } from '#orders/inscribing/plan-amounts.ts';
+import {
+  excessOf,
+  isClosing,
+  movedExcess,
+  type OwedMoney,
+  restsOf,
+  spentBy,
+} from '#orders/ledger/settlements.ts';
+import type { Order } from '#orders/order/order.store.ts';
+import { isDeep, type OrderPayment } from '#orders/order/order-facts.ts';
+import { outpointOf } from '#orders/order/outpoint.ts';
+import { isHolding } from '#orders/parents/returns.ts';
+import type { WatchedPayment } from '#payments/payments.queries.ts';
+import type { OrderRecords } from './read-records.ts';
+
+/** The money of an order, by the outputs that hold it. */
+export interface PlacedMoney {
+  /** The payments to its address, as facts, in their order. */
+  readonly seen: readonly (OrderPayment & { readonly outpoint: string })[];
+  /** Outputs that stored transactions spend. */
+  readonly spent: ReadonlySet<string>;
+  /** Money that the customer paid too much, where the delivery put it; null: there is none. */
+  readonly excess: OwedMoney | null;
+  readonly rests: ReturnType<typeof restsOf>;
+  /** Customers' money in confirmed outputs that no stored transaction spends, deep enough to be spent. */
+  readonly owed: readonly OwedMoney[];
+  /** Our money in such outputs, without what was paid too much. */
+  readonly ours: readonly OwedMoney[];
+  /** Sats of the customer that no stored transaction spends, without payments of dust. */
+  readonly unspentSats: bigint;
+  /** A deposit holds something that no stored transaction spends. */
+  readonly isHoldingDeposits: boolean;
+  /** The rest of an earlier return or refund is in no block yet. */
+  readonly isMoneyComing: boolean;
+  /** Blocks have payments or deposits that no stored transaction spends, and that are not deep enough for one. */
+  readonly isMoneyShallow: boolean;
+}
+
+/** Finds the outputs that hold the money of an order. Pure. */
+export function placeMoney(order: Order, records: OrderRecords): PlacedMoney {
+  const { payments, deposits, transactions, bumps, lent, depth, isRevealed, mined } = records;
+  const alive = bumps.filter(({ isDead }) => !isDead);
+  const spent = spentBy([...transactions, ...alive]);
+  // a reveal must not be planned with them: a block may have the refund already
+  const taken = new Set([...spentBy(transactions, 'return'), ...spentBy(transactions, 'refund')]);
+  const left = payments.filter((payment) => payment.goneAt === null && !spent.has(outpointOf(payment)));
+  const deep = left.filter((payment) => isDeep(paymentOf(payment, taken), depth));
+  const excess = isRevealed ? excessOf(order, transactions) : null;
+  const movedTo = excess === null ? null : movedExcess(excess, bumps);
+  const rests = restsOf(transactions);
+  const isFree = (output: OwedMoney): boolean => !spent.has(outpointOf(output));
+  const isExcess = (output: OwedMoney): boolean =>
+    excess !== null && outpointOf(excess) === outpointOf(output);
+  const closings = new Set<string>(transactions.filter(isClosing).map(({ txid }) => displayHash(txid)));
+  const isMined = ({ txid }: OwedMoney): boolean =>
+    !closings.has(displayHash(txid)) || mined.has(displayHash(txid));
+  const isUsable = (rest: OwedMoney): boolean => isFree(rest) && isMined(rest);
+  return {
+    seen: payments.map((payment) => ({ ...paymentOf(payment, taken), outpoint: outpointOf(payment) })),
+    spent,
+    excess,
+    rests,
+    owed: [
+      ...deep.map(({ txid, vout, value }): OwedMoney => ({ txid, vout, value, owed: value, at: 'address' })),
+      ...(movedTo === null ? [] : [movedTo]).filter(isFree),
+      ...rests.theirs.filter(isUsable),
+    ],
+    ours: isRevealed
+      ? rests.ours.filter((rest) => isUsable(rest) && !isExcess(rest) && !lent.has(outpointOf(rest)))
+      : [],
+    unspentSats: valueOf([...left.filter(({ value }) => value >= p2trDust), ...rests.theirs.filter(isFree)]),
+    isHoldingDeposits: isHolding({ deposits, spent }),
+    isMoneyComing: [...rests.theirs, ...rests.ours].some((rest) => isFree(rest) && !isMined(rest)),
+    isMoneyShallow:
+      left.some((payment) => payment.block !== null && !deep.includes(payment)) ||
+      deposits.some(({ state, payment }) => state === 'seen' && payment.block !== null),
+  };
+}
+
+/** @param taken outputs that refunds and returns spend */
+const paymentOf = (payment: WatchedPayment, taken: ReadonlySet<string>): OrderPayment => ({
+  value: payment.value,
+  firstSeen: payment.firstSeen,
+  height: payment.block?.height ?? null,
+  isGone: payment.goneAt !== null,
+  isTaken: taken.has(outpointOf(payment)),
+});

@@ -1,0 +1,96 @@
+import { describe, expect, test } from 'vitest';
+import { displayHash, trustedTxid } from '#kernel/primitives/hash.ts';
+import { refundedNow, refundProgress } from '#orders/following/decide-refund.ts';
+import type { PlacedMoney } from '#orders/following/place-money.ts';
+import type { OwedMoney } from '#orders/ledger/settlements.ts';
+import type { OrderState } from '#orders/order/order-machine.ts';
+import type { OrderTransaction } from '#orders/order/order-transactions.store.ts';
+import type { Return } from '#orders/parents/returns.ts';
+
+const txid = (byte: number) => trustedTxid(Buffer.alloc(32, byte));
+const refundScript = Buffer.from(`5120${'01'.repeat(32)}`, 'hex');
+const payment: OwedMoney = { txid: txid(1), vout: 0, value: 10_000n, owed: 10_000n, at: 'address' };
+const excess: OwedMoney = { txid: txid(2), vout: 1, value: 9_000n, owed: 3_000n, at: 'own' };
+
+describe('a refund now', () => {
+  const due = (
+    state: OrderState,
+    more: {
+      readonly refundScript?: Buffer | null;
+      readonly isRevealed?: boolean;
+      readonly isHoldingDeposits?: boolean;
+      readonly money?: readonly OwedMoney[] | null;
+    } = {},
+  ): readonly OwedMoney[] => {
+    const { money = null, isRevealed = true, isHoldingDeposits = false } = more;
+    const returned: Return | null =
+      money === null ? null : { deposits: [], money, ours: null, isLast: false };
+    return refundedNow(
+      { state, refundScript: more.refundScript === undefined ? refundScript : more.refundScript },
+      { isRevealed },
+      { owed: [payment, excess], isHoldingDeposits },
+      returned,
+    );
+  };
+
+  test('spends all that is owed, once the order waits for it or is delivered', () => {
+    expect(due('waiting-refund')).toEqual([payment, excess]);
+    expect(due('completed')).toEqual([payment, excess]);
+  });
+
+  test.each([
+    ['while the order is under way', () => due('queued')],
+    ['before the delivery is deep enough', () => due('completed', { isRevealed: false })],
+    ['without an address', () => due('waiting-refund', { refundScript: null })],
+    ['before a return that spends the same money', () => due('waiting-refund', { money: [payment] })],
+  ])('is not made %s', (_, made) => {
+    expect(made()).toEqual([]);
+  });
+
+  test('spends only what was paid too much while a deposit has to be returned, which may cost the rest', () => {
+    expect(due('waiting-refund', { isHoldingDeposits: true })).toEqual([excess]);
+    expect(due('waiting-refund', { isHoldingDeposits: true, money: [] })).toEqual([excess]);
+  });
+});
+
+describe('the progress of refunds', () => {
+  const made = (byte: number, kind: OrderTransaction['kind']): OrderTransaction => ({
+    txid: txid(byte),
+    kind,
+    index: 0,
+    files: 0,
+    plan: { inputs: [], outputs: [] },
+    fee: 0,
+    height: null,
+    madeAt: new Date(0),
+    sentAt: null,
+    refusal: null,
+  });
+  const transactions = [made(1, 'reveal'), made(2, 'return'), made(3, 'refund')];
+  const mined = new Set([displayHash(txid(2)), displayHash(txid(3))]);
+  const nothing: Pick<PlacedMoney, 'unspentSats' | 'isHoldingDeposits'> = {
+    unspentSats: 0n,
+    isHoldingDeposits: false,
+  };
+
+  test('is null before a refund or a return is stored', () => {
+    const reveals = [made(1, 'reveal')];
+    expect(refundProgress({ refundScript }, { transactions: reveals, mined }, nothing)).toBeNull();
+  });
+
+  test('is deep once blocks have all of them, and nothing is left that is worth a refund', () => {
+    const progress = (more: Partial<typeof nothing>, script: Buffer | null = refundScript) =>
+      refundProgress({ refundScript: script }, { transactions, mined }, { ...nothing, ...more });
+    expect(progress({})).toBe('deep');
+    // a refund of as much would be dust
+    expect(progress({ unspentSats: 400n })).toBe('deep');
+    expect(progress({ unspentSats: 400n }, null)).toBe('sent');
+    expect(progress({ unspentSats: 10_000n })).toBe('sent');
+    expect(progress({ isHoldingDeposits: true })).toBe('sent');
+  });
+
+  test('is sent while a block lacks one of them', () => {
+    const some = new Set([displayHash(txid(2))]);
+    expect(refundProgress({ refundScript }, { transactions, mined: some }, nothing)).toBe('sent');
+  });
+});
