@@ -1,15 +1,12 @@
 import { type Static, Type } from 'typebox';
 import { Value } from 'typebox/value';
-import { parseAllowedDomains } from '#accounts/allowed-domains.ts';
-import { parseRate } from '#accounts/rate.ts';
-import { parseTrustedProxies } from '#accounts/trusted-proxies.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { allFailpoints, seams } from '#kernel/process/failpoint.ts';
+import { accessSettings, wrongAccessSettings } from './access-settings.ts';
+import { nodeSettings, wrongNodeSettings } from './node-settings.ts';
 import { orderSettings, wrongOrderSettings } from './order-settings.ts';
+import { searchSettings, wrongSearchSettings } from './search-settings.ts';
 import { utxoSettings, wrongUtxoSettings } from './utxo-settings.ts';
-
-/** The form of a rate; `parseRate` checks the bounds. */
-const ratePattern = '^[0-9]+(/[0-9]+)?$';
 
 /**
  * All settings: type, bounds, default and purpose. The environment variable is the name in capitals (`dataDir` is
@@ -66,75 +63,7 @@ export const configSchema = Type.Object(
           'the same database with the user that answers requests, which reads and owns nothing (docs/operating.md, "Two roles of the database"); unset: that of DATABASE_URL answers, and the log warns',
       }),
     ),
-    elasticsearchUrl: Type.Optional(
-      Type.String({
-        pattern: '^https?://',
-        maxLength: 4096,
-        secret: true,
-        description:
-          'Elasticsearch 9 for searches, as https://host:9200, several nodes separated by commas; unset: Postgres answers them',
-      }),
-    ),
-    elasticsearchUser: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 1024, description: 'user of Elasticsearch' }),
-    ),
-    elasticsearchPassword: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 1024, secret: true, description: 'password of that user' }),
-    ),
-    elasticsearchApiKey: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 4096,
-        secret: true,
-        description: 'API key of Elasticsearch in its encoded form, instead of user and password',
-      }),
-    ),
-    elasticsearchCaFile: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 4096,
-        description: 'PEM file of the authority that signed the certificate of Elasticsearch',
-      }),
-    ),
-    elasticsearchIndexPrefix: Type.String({
-      pattern: '^[a-z][a-z0-9-]*$',
-      maxLength: 64,
-      default: 'satscribe',
-      description: 'prefix of the names of indices and aliases in Elasticsearch',
-    }),
-    elasticsearchShards: Type.Integer({
-      minimum: 1,
-      maximum: 64,
-      default: 2,
-      description: 'shards of the next index: one for each core that a search should use, over all nodes',
-    }),
-    elasticsearchReplicas: Type.Integer({
-      minimum: 0,
-      maximum: 8,
-      default: 0,
-      description:
-        'additional copies of each shard once an index is loaded: with 1, searches survive the loss of a node',
-    }),
-    searchFallback: Type.Enum(['postgres', 'error'], {
-      default: 'postgres',
-      description:
-        'what answers searches while Elasticsearch cannot: `postgres`, with an index of its own, or an error',
-    }),
-    searchLagBlocks: Type.Integer({
-      minimum: 0,
-      maximum: 1_000_000,
-      // a block reaches Elasticsearch within seconds: more than a few at once means being behind
-      default: 3,
-      description: 'Elasticsearch answers searches while it is at most this many blocks behind the index',
-    }),
-    searchTextMaxBytes: Type.Integer({
-      minimum: 0,
-      // no body is longer than a block
-      maximum: 4_000_000,
-      default: 4_000_000,
-      description:
-        'longest decoded text that is searchable, in bytes, from the next block on; longer contents are found by hash only',
-    }),
+    ...searchSettings,
     role: Type.Enum(['all', 'indexer', 'search-sync', 'orders', 'api'], {
       default: 'all',
       flag: 'role',
@@ -147,116 +76,8 @@ export const configSchema = Type.Object(
         description: 'refuse a node or folder of another network; unset: take its network',
       }),
     ),
-    bitcoinRpcUrl: Type.String({
-      pattern: '^https?://',
-      maxLength: 4096,
-      default: 'http://127.0.0.1:8332',
-      flag: 'node',
-      description: 'JSON-RPC address of the bitcoind to follow',
-    }),
-    bitcoinCookieFile: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 4096,
-        flag: 'cookie-file',
-        description: "the node's cookie file, read again whenever the node refuses its content",
-      }),
-    ),
-    bitcoinRpcUser: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 1024,
-        description: 'user of the node, where it has no cookie file',
-      }),
-    ),
-    bitcoinRpcPassword: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 1024, secret: true, description: 'password of that user' }),
-    ),
-    bitcoinRestUrl: Type.Optional(
-      Type.String({
-        pattern: '^https?://',
-        maxLength: 4096,
-        description: 'REST address of the node; unset: that of BITCOIN_RPC_URL',
-      }),
-    ),
-    bitcoinZmq: Type.Optional(
-      Type.String({
-        pattern: '^tcp://',
-        maxLength: 4096,
-        description: 'ZMQ address of the node, one for all topics; unset: the node is asked for it',
-      }),
-    ),
-    searchAccess: Type.Enum(['open', 'restricted', 'keys'], {
-      default: 'restricted',
-      description:
-        'who may search over HTTP: `restricted`: clients with a key, from a listed domain or with our pages; `keys`: clients with a key alone; `open`: everybody, as in `demo` (docs/access.md)',
-    }),
-    searchAllowedDomains: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 65_536,
-        description:
-          'domains whose pages may search without a key, separated by commas: `example.com` is that host, `*.example.com` all hosts below it',
-      }),
-    ),
-    searchAddressRate: Type.String({
-      pattern: ratePattern,
-      maxLength: 16,
-      default: '60000',
-      description:
-        'searches from one address (IPv4, or /64 of IPv6) without a key: `N` at once and in a minute, `N/S` at once and in S seconds; 0: no limit, as in `demo`',
-    }),
-    buildAddressRate: Type.String({
-      pattern: ratePattern,
-      maxLength: 16,
-      default: '60',
-      description:
-        'scans of sats and transactions made for clients (/satscanner, /satextractor) from one address without a key, in the form of SEARCH_ADDRESS_RATE; 0: no limit, as in `demo`',
-    }),
-    unknownKeyRate: Type.String({
-      pattern: ratePattern,
-      maxLength: 16,
-      default: '60',
-      description:
-        'unknown keys of one prefix from one address, in the form of SEARCH_ADDRESS_RATE; 0: no limit. Never applied to a valid key',
-    }),
-    publicUrl: Type.Optional(
-      Type.String({
-        pattern: '^https?://[^/?#@]+/?$',
-        maxLength: 1024,
-        description:
-          'public address of the pages, as https://ord.example.com: their searches need no key; unset: any host that a request names',
-      }),
-    ),
-    trustProxy: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 4096,
-        description:
-          'proxies whose X-Forwarded-For is believed: addresses and networks, separated by commas (`loopback`, 10.0.0.0/8); unset: none',
-      }),
-    ),
-    connections: Type.Integer({
-      minimum: 10,
-      maximum: 100_000,
-      default: 1000,
-      description:
-        'connections of clients that are open at once; each takes a file descriptor and some memory',
-    }),
-    connectionsPerAddress: Type.Integer({
-      minimum: 1,
-      maximum: 100_000,
-      default: 200,
-      description:
-        'of these, connections from one address (IPv4, or /64 of IPv6); proxies of TRUST_PROXY have as many as there are',
-    }),
-    unsentMegabytes: Type.Integer({
-      minimum: 32,
-      maximum: 100_000,
-      default: 128,
-      description:
-        'memory for answers that clients have not taken yet, in MB: a quarter of it for one client; beyond it large answers are refused with 503',
-    }),
+    ...nodeSettings,
+    ...accessSettings,
     eventsKeepBlocks: Type.Integer({
       minimum: 0,
       maximum: 1_000_000,
@@ -406,15 +227,14 @@ export function loadConfig(input: ConfigInput): Config {
 
 /** Combinations of settings that are valid alone but not together. */
 function contradictions(config: Config): string[] {
-  const wrong = wrongDatabase(config);
-  if ((config.bitcoinRpcUser === undefined) !== (config.bitcoinRpcPassword === undefined)) {
-    wrong.push('BITCOIN_RPC_USER and BITCOIN_RPC_PASSWORD must be set together or not at all');
-  }
-  if (config.bitcoinCookieFile !== undefined && config.bitcoinRpcUser !== undefined) {
-    wrong.push('BITCOIN_COOKIE_FILE and BITCOIN_RPC_USER exclude each other');
-  }
-  wrong.push(...wrongSearchServer(config), ...wrongAccess(config));
-  wrong.push(...wrongUtxoSettings(config), ...wrongOrderSettings(config));
+  const wrong = [
+    ...wrongDatabase(config),
+    ...wrongNodeSettings(config),
+    ...wrongSearchSettings(config),
+    ...wrongAccessSettings(config),
+    ...wrongUtxoSettings(config),
+    ...wrongOrderSettings(config),
+  ];
   const [point, , how] = config.failpoint?.split(':') ?? [];
   const points: readonly string[] = how === undefined ? allFailpoints : seams;
   if (point !== undefined && !points.includes(point)) {
@@ -433,52 +253,6 @@ function wrongDatabase({ role, databaseUrl, databaseReaderUrl }: Config): string
   if (databaseReaderUrl !== undefined) {
     wrong.push('DATABASE_READER_URL needs DATABASE_URL: the embedded Postgres has its own roles');
   }
-  return wrong;
-}
-
-function wrongSearchServer(config: Config): string[] {
-  const wrong: string[] = [];
-  if ((config.elasticsearchUser === undefined) !== (config.elasticsearchPassword === undefined)) {
-    wrong.push('ELASTICSEARCH_USER and ELASTICSEARCH_PASSWORD must be set together or not at all');
-  }
-  if (config.elasticsearchApiKey !== undefined && config.elasticsearchUser !== undefined) {
-    wrong.push('ELASTICSEARCH_API_KEY and ELASTICSEARCH_USER exclude each other');
-  }
-  if (config.role === 'search-sync' && config.elasticsearchUrl === undefined) {
-    wrong.push('ROLE search-sync needs ELASTICSEARCH_URL');
-  }
-  return wrong;
-}
-
-function wrongAccess({
-  searchAccess,
-  searchAllowedDomains,
-  trustProxy,
-  publicUrl,
-  ...rates
-}: Config): string[] {
-  const wrong = parseAllowedDomains(searchAllowedDomains ?? '').wrong.map(
-    (entry) => `SEARCH_ALLOWED_DOMAINS: ${entry} is not a domain such as example.com or *.example.com`,
-  );
-  if (searchAccess === 'keys' && searchAllowedDomains !== undefined) {
-    wrong.push(
-      'SEARCH_ACCESS keys and SEARCH_ALLOWED_DOMAINS exclude each other: no domain may search without a key',
-    );
-  }
-  if (trustProxy !== undefined && parseTrustedProxies(trustProxy) === null) {
-    wrong.push(`TRUST_PROXY: ${trustProxy} is not a list of addresses and networks`);
-  }
-  for (const [name, text] of Object.entries({
-    SEARCH_ADDRESS_RATE: rates.searchAddressRate,
-    BUILD_ADDRESS_RATE: rates.buildAddressRate,
-    ORDER_RATE: rates.orderRate,
-    UNKNOWN_KEY_RATE: rates.unknownKeyRate,
-  })) {
-    if (parseRate(text) === null)
-      wrong.push(`${name}: ${text} is not a rate: N is at most 1000000 and S from 1 to 86400`);
-  }
-  if (publicUrl !== undefined && !URL.canParse(publicUrl))
-    wrong.push(`PUBLIC_URL: ${publicUrl} is not a URL`);
   return wrong;
 }
 

@@ -1,0 +1,116 @@
+import { type Static, Type } from 'typebox';
+import { parseAllowedDomains } from '#accounts/allowed-domains.ts';
+import { parseRate } from '#accounts/rate.ts';
+import { parseTrustedProxies } from '#accounts/trusted-proxies.ts';
+
+/** The form of a rate; `parseRate` checks the bounds. */
+const ratePattern = '^[0-9]+(/[0-9]+)?$';
+
+/** Settings of access and of what one client may take, for the schema of all settings. */
+export const accessSettings = {
+  searchAccess: Type.Enum(['open', 'restricted', 'keys'], {
+    default: 'restricted',
+    description:
+      'who may search over HTTP: `restricted`: clients with a key, from a listed domain or with our pages; `keys`: clients with a key alone; `open`: everybody, as in `demo` (docs/access.md)',
+  }),
+  searchAllowedDomains: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 65_536,
+      description:
+        'domains whose pages may search without a key, separated by commas: `example.com` is that host, `*.example.com` all hosts below it',
+    }),
+  ),
+  searchAddressRate: Type.String({
+    pattern: ratePattern,
+    maxLength: 16,
+    default: '60000',
+    description:
+      'searches from one address (IPv4, or /64 of IPv6) without a key: `N` at once and in a minute, `N/S` at once and in S seconds; 0: no limit, as in `demo`',
+  }),
+  buildAddressRate: Type.String({
+    pattern: ratePattern,
+    maxLength: 16,
+    default: '60',
+    description:
+      'scans of sats and transactions made for clients (/satscanner, /satextractor) from one address without a key, in the form of SEARCH_ADDRESS_RATE; 0: no limit, as in `demo`',
+  }),
+  unknownKeyRate: Type.String({
+    pattern: ratePattern,
+    maxLength: 16,
+    default: '60',
+    description:
+      'unknown keys of one prefix from one address, in the form of SEARCH_ADDRESS_RATE; 0: no limit. Never applied to a valid key',
+  }),
+  publicUrl: Type.Optional(
+    Type.String({
+      pattern: '^https?://[^/?#@]+/?$',
+      maxLength: 1024,
+      description:
+        'public address of the pages, as https://ord.example.com: their searches need no key; unset: any host that a request names',
+    }),
+  ),
+  trustProxy: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 4096,
+      description:
+        'proxies whose X-Forwarded-For is believed: addresses and networks, separated by commas (`loopback`, 10.0.0.0/8); unset: none',
+    }),
+  ),
+  connections: Type.Integer({
+    minimum: 10,
+    maximum: 100_000,
+    default: 1000,
+    description: 'connections of clients that are open at once; each takes a file descriptor and some memory',
+  }),
+  connectionsPerAddress: Type.Integer({
+    minimum: 1,
+    maximum: 100_000,
+    default: 200,
+    description:
+      'of these, connections from one address (IPv4, or /64 of IPv6); proxies of TRUST_PROXY have as many as there are',
+  }),
+  unsentMegabytes: Type.Integer({
+    minimum: 32,
+    maximum: 100_000,
+    default: 128,
+    description:
+      'memory for answers that clients have not taken yet, in MB: a quarter of it for one client; beyond it large answers are refused with 503',
+  }),
+};
+
+const schema = Type.Object(accessSettings);
+
+/** Contradictions between these settings, and texts beyond their schema. */
+export function wrongAccessSettings({
+  searchAccess,
+  searchAllowedDomains,
+  trustProxy,
+  publicUrl,
+  ...rates
+}: Static<typeof schema> & { readonly orderRate: string }): string[] {
+  const wrong = parseAllowedDomains(searchAllowedDomains ?? '').wrong.map(
+    (entry) => `SEARCH_ALLOWED_DOMAINS: ${entry} is not a domain such as example.com or *.example.com`,
+  );
+  if (searchAccess === 'keys' && searchAllowedDomains !== undefined) {
+    wrong.push(
+      'SEARCH_ACCESS keys and SEARCH_ALLOWED_DOMAINS exclude each other: no domain may search without a key',
+    );
+  }
+  if (trustProxy !== undefined && parseTrustedProxies(trustProxy) === null) {
+    wrong.push(`TRUST_PROXY: ${trustProxy} is not a list of addresses and networks`);
+  }
+  for (const [name, text] of Object.entries({
+    SEARCH_ADDRESS_RATE: rates.searchAddressRate,
+    BUILD_ADDRESS_RATE: rates.buildAddressRate,
+    ORDER_RATE: rates.orderRate,
+    UNKNOWN_KEY_RATE: rates.unknownKeyRate,
+  })) {
+    if (parseRate(text) === null)
+      wrong.push(`${name}: ${text} is not a rate: N is at most 1000000 and S from 1 to 86400`);
+  }
+  if (publicUrl !== undefined && !URL.canParse(publicUrl))
+    wrong.push(`PUBLIC_URL: ${publicUrl} is not a URL`);
+  return wrong;
+}

@@ -1,0 +1,58 @@
+import { type Static, Type } from 'typebox';
+
+/** Settings of the node, for the schema of all settings. */
+export const nodeSettings = {
+  bitcoinRpcUrl: Type.String({
+    pattern: '^https?://',
+    maxLength: 4096,
+    default: 'http://127.0.0.1:8332',
+    flag: 'node',
+    description: 'JSON-RPC address of the bitcoind to follow',
+  }),
+  bitcoinCookieFile: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 4096,
+      flag: 'cookie-file',
+      description: "the node's cookie file, read again whenever the node refuses its content",
+    }),
+  ),
+  bitcoinRpcUser: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 1024,
+      description: 'user of the node, where it has no cookie file',
+    }),
+  ),
+  bitcoinRpcPassword: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 1024, secret: true, description: 'password of that user' }),
+  ),
+  bitcoinRestUrl: Type.Optional(
+    Type.String({
+      pattern: '^https?://',
+      maxLength: 4096,
+      description: 'REST address of the node; unset: that of BITCOIN_RPC_URL',
+    }),
+  ),
+  bitcoinZmq: Type.Optional(
+    Type.String({
+      pattern: '^tcp://',
+      maxLength: 4096,
+      description: 'ZMQ address of the node, one for all topics; unset: the node is asked for it',
+    }),
+  ),
+};
+
+const schema = Type.Object(nodeSettings);
+
+/** Contradictions between these settings. */
+export function wrongNodeSettings(config: Static<typeof schema>): string[] {
+  const wrong: string[] = [];
+  if ((config.bitcoinRpcUser === undefined) !== (config.bitcoinRpcPassword === undefined)) {
+    wrong.push('BITCOIN_RPC_USER and BITCOIN_RPC_PASSWORD must be set together or not at all');
+  }
+  if (config.bitcoinCookieFile !== undefined && config.bitcoinRpcUser !== undefined) {
+    wrong.push('BITCOIN_COOKIE_FILE and BITCOIN_RPC_USER exclude each other');
+  }
+  return wrong;
+}

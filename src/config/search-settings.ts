@@ -1,0 +1,91 @@
+import { type Static, Type } from 'typebox';
+
+/** Settings of searches and of their server, for the schema of all settings. */
+export const searchSettings = {
+  elasticsearchUrl: Type.Optional(
+    Type.String({
+      pattern: '^https?://',
+      maxLength: 4096,
+      secret: true,
+      description:
+        'Elasticsearch 9 for searches, as https://host:9200, several nodes separated by commas; unset: Postgres answers them',
+    }),
+  ),
+  elasticsearchUser: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 1024, description: 'user of Elasticsearch' }),
+  ),
+  elasticsearchPassword: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 1024, secret: true, description: 'password of that user' }),
+  ),
+  elasticsearchApiKey: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 4096,
+      secret: true,
+      description: 'API key of Elasticsearch in its encoded form, instead of user and password',
+    }),
+  ),
+  elasticsearchCaFile: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 4096,
+      description: 'PEM file of the authority that signed the certificate of Elasticsearch',
+    }),
+  ),
+  elasticsearchIndexPrefix: Type.String({
+    pattern: '^[a-z][a-z0-9-]*$',
+    maxLength: 64,
+    default: 'satscribe',
+    description: 'prefix of the names of indices and aliases in Elasticsearch',
+  }),
+  elasticsearchShards: Type.Integer({
+    minimum: 1,
+    maximum: 64,
+    default: 2,
+    description: 'shards of the next index: one for each core that a search should use, over all nodes',
+  }),
+  elasticsearchReplicas: Type.Integer({
+    minimum: 0,
+    maximum: 8,
+    default: 0,
+    description:
+      'additional copies of each shard once an index is loaded: with 1, searches survive the loss of a node',
+  }),
+  searchFallback: Type.Enum(['postgres', 'error'], {
+    default: 'postgres',
+    description:
+      'what answers searches while Elasticsearch cannot: `postgres`, with an index of its own, or an error',
+  }),
+  searchLagBlocks: Type.Integer({
+    minimum: 0,
+    maximum: 1_000_000,
+    // a block reaches Elasticsearch within seconds: more than a few at once means being behind
+    default: 3,
+    description: 'Elasticsearch answers searches while it is at most this many blocks behind the index',
+  }),
+  searchTextMaxBytes: Type.Integer({
+    minimum: 0,
+    // no body is longer than a block
+    maximum: 4_000_000,
+    default: 4_000_000,
+    description:
+      'longest decoded text that is searchable, in bytes, from the next block on; longer contents are found by hash only',
+  }),
+};
+
+const schema = Type.Object(searchSettings);
+
+/** Contradictions between these settings. */
+export function wrongSearchSettings(config: Static<typeof schema> & { readonly role: string }): string[] {
+  const wrong: string[] = [];
+  if ((config.elasticsearchUser === undefined) !== (config.elasticsearchPassword === undefined)) {
+    wrong.push('ELASTICSEARCH_USER and ELASTICSEARCH_PASSWORD must be set together or not at all');
+  }
+  if (config.elasticsearchApiKey !== undefined && config.elasticsearchUser !== undefined) {
+    wrong.push('ELASTICSEARCH_API_KEY and ELASTICSEARCH_USER exclude each other');
+  }
+  if (config.role === 'search-sync' && config.elasticsearchUrl === undefined) {
+    wrong.push('ROLE search-sync needs ELASTICSEARCH_URL');
+  }
+  return wrong;
+}
