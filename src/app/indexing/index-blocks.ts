@@ -1,4 +1,4 @@
-import { hasEmbeddedDatabase, mayPostgresSearch } from '#config/config.ts';
+import { type Config, hasEmbeddedDatabase } from '#config/config.ts';
 import { follow } from '#indexer/follow/follow.ts';
 import type { FollowOptions, IndexSummary } from '#indexer/follow/follow-options.ts';
 import { WriterActivity } from '#indexer/follow/writer-activity.ts';
@@ -6,9 +6,7 @@ import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import type { LiveBlockSource } from '#kernel/contracts/live-source.ts';
 import { createPool } from '#kernel/pg/pool.ts';
 import type { Height } from '#kernel/primitives/height.ts';
-import { Repeats } from '#kernel/reports/repeats.ts';
 import type { BitcoinNode } from '#node/bitcoin-node.ts';
-import { createSealer, type Sealer, type SealerOptions } from '#search/seal/sealer.ts';
 import { forgetAbove } from '#search/segments/forget-segments.ts';
 import type { CommandContext } from '#src/app/command-context.ts';
 import type { Database } from '#src/app/database/database.ts';
@@ -17,6 +15,7 @@ import { makeDerivedTables, wantedTables } from './derived-tables.ts';
 import { followerReports } from './follower-reports.ts';
 import { mempoolFollower } from './mempool.ts';
 import { pastOfNode } from './past.ts';
+import { type Sealing, startSealing } from './sealing.ts';
 import { boundOf, recordStages } from './stages.ts';
 
 /** The transaction of a batch, or the build of an index that cannot be interrupted. */
@@ -57,19 +56,7 @@ export async function indexBlocks(
   lifecycle.add('indexer connections', () => pool.end());
   operations?.watchPool('indexer', pool);
   const demand = operations === null ? {} : { demand: operations.demand };
-  const sealer = openSealer(context, { pool, stages, ...demand });
-  const isSealed = mayPostgresSearch(config);
-  const loaded = new AbortController();
-  // sealing yields to the writer even without searches: reader and writer of blocks leave cores idle some of the time
-  const sealing = !isSealed
-    ? Promise.resolve()
-    : lifecycle
-        .run('sealing', (signal) => sealer.run(AbortSignal.any([signal, loaded.signal])))
-        .catch((error: unknown) => logger.child({ part: 'sealer' }).error({ err: error }, 'sealing ended'));
-  const sealBeside = (signal: AbortSignal): void => {
-    // what it does not seal is sealed at the end, which meets the same failure or none; closing the sealer ends it
-    sealer.sealPending(signal).catch(() => undefined);
-  };
+  const sealing = startSealing(context, { pool, stages, ...demand });
   const activity = new WriterActivity();
   const catchUp = (): Promise<void> => makeDerivedTables(context, { source, pool, activity, operations });
   // while serving, derived tables catch up in parallel with the writer; in a command that ends, after it
@@ -80,36 +67,25 @@ export async function indexBlocks(
     'indexing',
     async (signal) => {
       const summary = await follow({
+        ...settingsOf(config),
+        ...(operations === null ? commandOptions(sealing, signal) : servingOptions(end)),
         source,
         pool,
         signal,
         ...reports,
         stages,
-        onCaughtUp: operations === null ? () => undefined : end,
         ...(until === undefined ? {} : { until }),
-        standby: operations !== null,
-        waitsForPeople: operations !== null,
         undoHooks: [forgetAbove],
         openPast: node === null ? undefined : () => pastOfNode({ pool, node, blocks: source, logger }),
         ...demand,
-        textMaxBytes: config.searchTextMaxBytes,
-        eventsKeepBlocks: config.eventsKeepBlocks,
-        ...wantedTables(config),
-        satsKeepBlocks: config.satsKeepBlocks,
         activity,
-        ...testBounds(config.loadBatchBlocks),
-        // sealing reads by primary keys only, so the last blocks are sealed while the indexes are built
-        ...(isSealed && operations === null ? { onIndexing: () => sealBeside(signal) } : {}),
-        ...(hasEmbeddedDatabase(config) ? { diskFolder: config.dataDir } : {}),
       }).finally(finish);
       signal.throwIfAborted();
       if (operations === null) {
         await catchUp();
-        // two concurrent sealers would make the last segment twice
-        loaded.abort();
-        await sealing;
+        await sealing.stop();
       }
-      if (isSealed) await sealer.sealPending(signal);
+      await sealing.sealRest(signal);
       signal.throwIfAborted();
       end();
       return summary;
@@ -118,21 +94,32 @@ export async function indexBlocks(
   );
 }
 
+/** A command ends with its load: sealing reads by primary keys only, so it seals while the indexes are built. */
+const commandOptions = (sealing: Sealing, signal: AbortSignal) =>
+  ({
+    standby: false,
+    waitsForPeople: false,
+    onIndexing: () => sealing.sealBeside(signal),
+  }) satisfies Partial<FollowOptions>;
+
+/** A process that serves waits for its turn to write, and for people. */
+const servingOptions = (onCaughtUp: () => void) =>
+  ({ standby: true, waitsForPeople: true, onCaughtUp }) satisfies Partial<FollowOptions>;
+
+/** Settings of what is written, and how. */
+function settingsOf(config: Config) {
+  return {
+    textMaxBytes: config.searchTextMaxBytes,
+    eventsKeepBlocks: config.eventsKeepBlocks,
+    ...wantedTables(config),
+    satsKeepBlocks: config.satsKeepBlocks,
+    ...testBounds(config.loadBatchBlocks),
+    ...(hasEmbeddedDatabase(config) ? { diskFolder: config.dataDir } : {}),
+  } satisfies Partial<FollowOptions>;
+}
+
 /** Small batches, so that a test meets many of them. */
 function testBounds(batchBlocks: number | undefined): Pick<FollowOptions, 'bounds'> {
   if (batchBlocks === undefined) return {};
   return { bounds: { load: { blocksMin: 4 * batchBlocks, blocksMax: batchBlocks } } };
-}
-
-function openSealer({ lifecycle, logger }: CommandContext, options: SealerOptions): Sealer {
-  const log = logger.child({ part: 'sealer' });
-  const repeats = new Repeats();
-  const sealer = createSealer({
-    ...options,
-    onError: (error) => {
-      if (repeats.isDue(String(error))) log.error({ err: error }, 'sealing failed');
-    },
-  });
-  lifecycle.add('sealer', () => sealer.close());
-  return sealer;
 }
