@@ -33,22 +33,29 @@ interface Row {
   readonly mayImport: string;
 }
 
-/** The rows of the table of rooms in docs/architecture.md. */
-const rows: readonly Row[] = readFileSync(new URL('docs/architecture.md', root), 'utf8')
+const rowPattern = /^\| `((?:src|indexer|search)(?:\/[\w-]+)?)` \| .* \| ([^|]*) \|$/u;
+/** The rows of the table of rooms in docs/architecture.md, with those of its groups. */
+const allRows: readonly Row[] = readFileSync(new URL('docs/architecture.md', root), 'utf8')
   .split('\n')
   .flatMap((line) => {
-    const [, room, mayImport] =
-      /^\| `((?:src|indexer|search)\/[\w-]+)` \| .* \| ([^|]*) \|$/u.exec(line) ?? [];
+    const [, room, mayImport] = rowPattern.exec(line) ?? [];
     return room === undefined || mayImport === undefined ? [] : [{ room, mayImport }];
   });
+const rows = allRows.filter(({ room }) => room.includes('/'));
+/** Rows of groups, keyed by name: rooms refer to them ("as `indexer`"). */
+const groups: ReadonlyMap<string, string> = new Map(
+  allRows.flatMap(({ room, mayImport }) => (room.includes('/') ? [] : [[room, mayImport]])),
+);
 
 const named = (text: string): string[] => [...text.matchAll(/`([^`]+)`/gu)].map(([, name]) => name ?? '');
 const isWithin = (target: string, names: readonly string[]): boolean =>
   names.some((name) => target === name || target.startsWith(`${name}/`));
 
-/** The content of a row: names, and after "but" the excluded ones. */
+/** The content of a row: names or its group's, and after "but" the excluded ones. */
 function saidOf({ mayImport }: Row): string[] {
-  const [allowed = '', left = ''] = mayImport.split(' but ');
+  const [own = '', left = ''] = mayImport.split(' but ');
+  const [, group] = /^as `([\w-]+)`$/u.exec(own) ?? [];
+  const allowed = group === undefined ? own : (groups.get(group) ?? '');
   return targets.filter((target) => isWithin(target, named(allowed)) && !isWithin(target, named(left)));
 }
 
