@@ -124,8 +124,11 @@ export class BlockLayout {
     return this.inputsAt[tx]! - this.start[tx]! > versionLength;
   }
 
-  /** Reads any bytes in linear time. */
-  // oxlint-disable-next-line complexity, max-lines-per-function -- one pass: splitting it at inputs, outputs and witnesses measured a sixth slower
+  /**
+   * Reads any bytes in linear time. It is one function because each split costs: with functions for inputs, outputs and
+   * witnesses it read 11.6 GB/s of mainnet blocks instead of 13.5 (medians of 50 runs in turns, one core).
+   */
+  // oxlint-disable-next-line complexity, max-lines-per-function -- the cost of a split is measured above
   #read(bytes: Uint8Array, from: number, count: number): number {
     const end = bytes.length;
     this.transactionCount = 0;
