@@ -1020,8 +1020,10 @@ CREATE TABLE service.market_collections (
   digest bytea NOT NULL,
   revision bigint NOT NULL DEFAULT nextval('service.market_revisions'::regclass),
   imported_at timestamp with time zone NOT NULL DEFAULT now(),
+  list_slug text,
   CONSTRAINT market_collections_pkey PRIMARY KEY (slug),
   CONSTRAINT market_collections_check CHECK (((icon_txid IS NULL) = (icon_index IS NULL))),
+  CONSTRAINT market_collections_check1 CHECK ((((length(list_slug) >= 1) AND (length(list_slug) <= 200)) AND (list_slug <> slug))),
   CONSTRAINT market_collections_description_check CHECK ((length(description) <= 5000)),
   CONSTRAINT market_collections_digest_check CHECK ((length(digest) = 32)),
   CONSTRAINT market_collections_discord_check CHECK ((length(discord) <= 3000)),
@@ -1033,6 +1035,7 @@ CREATE TABLE service.market_collections (
   CONSTRAINT market_collections_twitter_check CHECK ((length(twitter) <= 3000)),
   CONSTRAINT market_collections_website_check CHECK ((length(website) <= 3000))
 );
+CREATE UNIQUE INDEX market_collections_list ON service.market_collections USING btree (COALESCE(list_slug, slug));
 
 CREATE TABLE service.market_items (
   slug text NOT NULL,

@@ -22,8 +22,8 @@ export const collectionsCommand: Command = {
   operands: 'import|list|show|remove',
   summary: 'import collections of the market, list them and forget them',
   details: `import reads meta.json and inscriptions.json of a folder, or below a URL, and puts the collection in the
-place of the one with its slug: all of it or nothing. Inscriptions that are not indexed yet count once they
-are. list shows what was imported, by slug; show one of them; remove forgets one. All of them may run beside
+place of the one that the same list gave before: all of it or nothing. Optional fields that are wrong are left
+out, and named. Inscriptions that are not indexed yet count once they are. list shows what was imported, by slug; show one of them; remove forgets one. All of them may run beside
 a service (docs/marketplace-api.md, "Collections").
 
   satscribe collections import ./collections/bitcoin-frogs
@@ -127,13 +127,24 @@ const emptyText = (after: string): string =>
     ? 'No collection is imported. Import one: satscribe collections import FOLDER-OR-URL\n'
     : `No collection comes after ${after}. See them from the first one: satscribe collections list\n`;
 
-function outcomeText({ slug, name, result, items, doubles, notIndexed }: ImportOutcome): string {
+function outcomeText(outcome: ImportOutcome): string {
+  const { slug, name, result, items, doubles, notIndexed } = outcome;
   const more = [
     doubles === 0 ? null : `${doubles} named twice`,
     notIndexed === 0 ? null : `${notIndexed} not indexed yet`,
   ].filter((part) => part !== null);
   const tail = more.length === 0 ? '' : `, ${more.join(', ')}`;
-  return `${result} ${slug} (${name}): ${items} items${tail}\n`;
+  return `${result} ${slug} (${name}): ${items} items${tail}\n${oddityText(outcome)}`;
+}
+
+/** A line for each thing that is not stored as the list has it. */
+function oddityText({ slug, listSlug, leftOut = [], leftOutCount = 0 }: ImportOutcome): string {
+  const lines = leftOut.map(({ where, why }) => `  left out ${where}: ${why}\n`);
+  if (listSlug !== undefined)
+    lines.unshift(`  the list calls itself "${listSlug}": its slug here is ${slug}\n`);
+  if (leftOutCount > leftOut.length)
+    lines.push(`  … and ${leftOutCount - leftOut.length} more fields that are left out\n`);
+  return lines.join('');
 }
 
 const collectionJson = ({ icon, ...rest }: MarketCollection) => ({

@@ -3,9 +3,10 @@ import type { ErrorCodeEntry } from './error-code-entry.ts';
 /** What may be wrong with collections of the market. */
 export const marketErrors = {
   collection_invalid: {
-    meaning: 'A file of a collection to import is not in the form of the community, or goes beyond a bound.',
+    meaning:
+      'A file of a collection to import lacks what it needs, is not in the form of the community, or goes beyond a bound. Optional fields that are wrong refuse nothing: they are left out.',
     action:
-      'Correct what the message names (docs/marketplace-api.md, "Collections"), and import it again: nothing was changed.',
+      'Correct what the message names, up to 100 faults (docs/marketplace-api.md, "Collections"), and import it again: nothing was changed.',
     retry: 'never',
   },
   collection_unreadable: {

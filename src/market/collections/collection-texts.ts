@@ -1,59 +1,72 @@
-import { AppError } from '#kernel/errors/app-error.ts';
-
 /** Pages show a name on one line. */
 const nameCharsMax = 200;
 const descriptionCharsMax = 5_000;
 const linkCharsMax = 500;
 
-/** Controls, and marks that turn the direction of what stands beside a text (Unicode, UAX 9): a name hides nothing. */
+/** Controls, and marks that turn the direction of what is beside a text (Unicode, UAX 9): a name hides nothing. */
 const hidden = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
 const hiddenInLines = /(?![\n\r\t])\p{Cc}|[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
-const markup = /[<>]/u;
+/** Ends of lines and tabs. */
+const lineBreaks = /[\t\n\v\f\r\u0085\u2028\u2029]+/gu;
 
-/** What of a collection's files cannot be imported. `where` names the file, or the item in it. */
-export function invalid(where: string, why: string): AppError {
-  return new AppError('collection_invalid', `${where}: ${why}.`, { where });
+const hides = 'it has a control character or a mark of direction';
+
+/** A text of a file; null: there is none. `why`: it cannot be imported. */
+export type ReadText =
+  | { readonly text: string | null; readonly why: null }
+  | { readonly text: null; readonly why: string };
+
+const found = (text: string | null): ReadText => ({ text, why: null });
+const faulty = (why: string): ReadText => ({ text: null, why });
+
+/** A name on one line, without blanks around it. `<` and `>` are text: pages escape them. */
+export function nameOf(value: unknown): ReadText {
+  if (value === undefined || value === null) return found(null);
+  if (typeof value !== 'string') return faulty('it is not a text');
+  if (!value.isWellFormed()) return faulty('it is not valid Unicode');
+  const name = onOneLine(value).trim();
+  if (name === '') return found(null);
+  if (name.length > nameCharsMax) return faulty(`it has more than ${nameCharsMax} characters`);
+  return hidden.test(name) ? faulty(hides) : found(name);
 }
 
-/** A name without blanks around it; null where there is none. Throws `collection_invalid`. */
-export function nameOf(value: unknown, where: string): string | null {
-  const name = textOf(value, where, nameCharsMax);
-  if (name === null) return null;
-  if (hidden.test(name)) throw invalid(where, 'it holds a control character or a mark of direction');
-  if (markup.test(name)) throw invalid(where, 'it holds markup (< or >)');
-  return name;
+function onOneLine(text: string): string {
+  const joined = text.replace(lineBreaks, ' ');
+  return joined === text ? text : joined.replace(/ {2,}/gu, ' ');
 }
 
-/** A name from the chain, where lists of others can show it as that of an import. Null: they cannot. */
+/**
+ * A name from the chain, where lists of others can show it as that of an import. Null: they cannot. Anyone writes such a
+ * name, and no operator has chosen it: what looks like markup is not shown.
+ */
 export function shownName(value: unknown): string | null {
-  if (typeof value !== 'string' || value.length > nameCharsMax || !value.isWellFormed()) return null;
-  const name = value.trim();
-  return name === '' || hidden.test(name) || markup.test(name) ? null : name;
+  const { text } = nameOf(value);
+  return text !== null && /[<>]/u.test(text) ? null : text;
 }
 
-/** A text of several lines; null where there is none. Throws `collection_invalid`. */
-export function descriptionOf(value: unknown, where: string): string | null {
-  const text = textOf(value, where, descriptionCharsMax);
-  if (text !== null && hiddenInLines.test(text))
-    throw invalid(where, 'it holds a control character or a mark of direction');
-  return text;
+/** A text of several lines. */
+export function descriptionOf(value: unknown): ReadText {
+  const { text, why } = textOf(value, descriptionCharsMax);
+  if (why !== null) return faulty(why);
+  return text !== null && hiddenInLines.test(text) ? faulty(hides) : found(text);
 }
 
-/** An http(s) URL; null where there is none. Throws `collection_invalid`. */
-export function linkOf(value: unknown, where: string): string | null {
-  const link = textOf(value, where, linkCharsMax);
-  if (link === null) return null;
-  const url = URL.canParse(link) ? new URL(link) : null;
+/** An http(s) URL. */
+export function linkOf(value: unknown): ReadText {
+  const { text, why } = textOf(value, linkCharsMax);
+  if (why !== null) return faulty(why);
+  if (text === null) return found(null);
+  const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:'))
-    throw invalid(where, 'it is not an http or https URL');
-  return url.href;
+    return faulty('it is not an http or https URL');
+  return found(url.href);
 }
 
-function textOf(value: unknown, where: string, charsMax: number): string | null {
-  if (value === undefined || value === null) return null;
-  if (typeof value !== 'string') throw invalid(where, 'it is not a text');
-  if (value.length > charsMax) throw invalid(where, `it has more than ${charsMax} characters`);
-  if (!value.isWellFormed()) throw invalid(where, 'it is not valid Unicode');
+function textOf(value: unknown, charsMax: number): ReadText {
+  if (value === undefined || value === null) return found(null);
+  if (typeof value !== 'string') return faulty('it is not a text');
+  if (value.length > charsMax) return faulty(`it has more than ${charsMax} characters`);
+  if (!value.isWellFormed()) return faulty('it is not valid Unicode');
   const text = value.trim();
-  return text === '' ? null : text;
+  return found(text === '' ? null : text);
 }

@@ -12,6 +12,8 @@ export interface CollectionItem {
 /** What a collection says of itself, by its `meta.json`. */
 export interface CollectionMeta {
   readonly slug: string;
+  /** The slug that the list gives itself, if `slug` had to be made of it; absent: `slug`. */
+  readonly listSlug?: string;
   readonly name: string;
   readonly description: string | null;
   readonly icon: InscriptionId | null;
@@ -25,31 +27,76 @@ export type ImportResult = 'added' | 'replaced' | 'unchanged';
 /** Rows of one statement: a list of 100,000 would be one message of 20 MB. */
 const rowsEach = 10_000;
 
-/** Puts a collection in the place of the one with its slug; the same again is not written. */
+/** What an import did, and the slug that the collection has. */
+export interface Replaced {
+  readonly slug: string;
+  readonly result: ImportResult;
+}
+
+/**
+ * Puts a collection in the place of the one that the same list gave before; the same again is not written. Throws
+ * `collection_invalid` if a hundred other lists have the slug, or one with a number after it.
+ */
 export async function replaceCollection(
   tx: pg.ClientBase,
   meta: CollectionMeta,
   items: readonly CollectionItem[],
   digest: Uint8Array,
-): Promise<ImportResult> {
-  const { slug, name, description, icon, website, twitter, discord } = meta;
-  // held until the end: two imports of a slug come one after the other
-  await tx.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`market collection ${slug}`]);
-  const before = await tx.query<{ digest: Buffer }>(
-    'SELECT digest FROM service.market_collections WHERE slug = $1',
-    [slug],
+): Promise<Replaced> {
+  const { name, description, icon, website, twitter, discord } = meta;
+  const listSlug = meta.listSlug ?? meta.slug;
+  // held until the end: two lists never take one slug
+  await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended('market collections', 0))`);
+  const before = await tx.query<{ slug: string; digest: Buffer }>(
+    'SELECT slug, digest FROM service.market_collections WHERE coalesce(list_slug, slug) = $1',
+    [listSlug],
   );
-  if (before.rows[0]?.digest.equals(digest) === true) return 'unchanged';
+  const [same] = before.rows;
+  const slug = same?.slug ?? (await freeSlug(tx, meta.slug));
+  if (same?.digest.equals(digest) === true) return { slug, result: 'unchanged' };
   await tx.query('DELETE FROM service.market_collections WHERE slug = $1', [slug]);
   await tx.query(
     `INSERT INTO service.market_collections
-       (slug, name, description, icon_txid, icon_index, website, twitter, discord, items, digest)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
-    [slug, name, description, icon?.txid, icon?.index, website, twitter, discord, items.length, digest],
+       (slug, list_slug, name, description, icon_txid, icon_index, website, twitter, discord, items, digest)
+     VALUES ($1, nullif($2, $1), $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+    [
+      slug,
+      listSlug,
+      name,
+      description,
+      icon?.txid,
+      icon?.index,
+      website,
+      twitter,
+      discord,
+      items.length,
+      digest,
+    ],
   );
   for (let first = 0; first < items.length; first += rowsEach)
     await insertItems(tx, slug, first, items.slice(first, first + rowsEach));
-  return before.rows.length === 0 ? 'added' : 'replaced';
+  return { slug, result: same === undefined ? 'added' : 'replaced' };
+}
+
+/** Slugs that are tried, the one of the list first. */
+const triedSlugs = 100;
+const slugCharsMax = 100;
+
+/** A slug that no other list has: the list's, or the same with the next free number after it. */
+async function freeSlug(tx: pg.ClientBase, wanted: string): Promise<string> {
+  const tried = Array.from({ length: triedSlugs }, (_, nth) => {
+    const number = nth === 0 ? '' : `-${nth + 1}`;
+    return `${wanted.slice(0, slugCharsMax - number.length)}${number}`;
+  });
+  const { rows } = await tx.query<{ slug: string }>(
+    'SELECT slug FROM service.market_collections WHERE slug = ANY($1)',
+    [tried],
+  );
+  const taken = new Set(rows.map(({ slug }) => slug));
+  const free = tried.find((slug) => !taken.has(slug));
+  if (free !== undefined) return free;
+  const message = `${triedSlugs} other lists have the slug ${wanted}, or one with a number after it: remove one of them.`;
+  throw new AppError('collection_invalid', message, { slug: wanted });
 }
 
 async function insertItems(

@@ -1,8 +1,8 @@
 import { open } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { invalid } from '#market/collections/collection-texts.ts';
 import type { OutgoingHttp } from '#outgoing/outgoing-http.ts';
+import { invalid } from './import-faults.ts';
 import { itemsBytesMax, tooLong } from './read-items.ts';
 import { itemsFile } from './split-items.ts';
 
@@ -41,12 +41,21 @@ export function urlSource(url: string, http: OutgoingHttp, signal: AbortSignal):
     return bytes;
   };
   return {
-    folder: decodeURIComponent(/\/(?<name>[\w-]+)\/$/u.exec(base)?.groups?.['name'] ?? ''),
+    folder: decodedName(/\/(?<name>[^/]+)\/$/u.exec(base)?.groups?.['name'] ?? ''),
     meta: async () => decoded(await get('meta.json', metaBytesMax)),
     items: async function* items() {
       yield await get(itemsFile, fetchedBytesMax);
     },
   };
+}
+
+/** A part of a path as people read it. */
+function decodedName(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
 }
 
 const unreadable = (file: string, why: string, cause?: unknown): AppError =>

@@ -1,3 +1,4 @@
+import { strict as assert } from 'node:assert';
 import { createHash } from 'node:crypto';
 import type pg from 'pg';
 import { withTransaction } from '#kernel/pg/transaction.ts';
@@ -9,11 +10,14 @@ import {
   replaceCollection,
 } from '#market/collections/collection.store.ts';
 import type { CollectionSource } from './collection-source.ts';
-import { readItems } from './read-items.ts';
+import { type Fault, ImportFaults } from './import-faults.ts';
+import { type CollectionItems, readItems } from './read-items.ts';
 import { readMeta } from './read-meta.ts';
 
 export interface ImportOutcome {
   readonly slug: string;
+  /** The slug that the list gives itself, if the collection is stored under another one. */
+  readonly listSlug?: string;
   readonly name: string;
   /** `unchanged`: the same was imported before. */
   readonly result: 'added' | 'replaced' | 'unchanged';
@@ -21,26 +25,62 @@ export interface ImportOutcome {
   readonly doubles: number;
   /** Items that are not indexed yet: they count once they are. */
   readonly notIndexed: number;
+  /** Optional fields that are wrong, the first 100; absent: there is no such field. */
+  readonly leftOut?: readonly Fault[];
+  /** The number of all of them. */
+  readonly leftOutCount?: number;
 }
 
 /**
- * Imports a collection in the place of the one with its slug, all of it or nothing. Throws `collection_invalid` and
- * `collection_unreadable` before anything is written.
+ * Imports a collection in the place of the one that the same list gave before: all of it or nothing, except optional
+ * fields that are wrong, which are left out. Throws `collection_invalid` and `collection_unreadable`, with all refusals,
+ * before anything is written.
  */
 export async function importCollection(
   pool: pg.Pool,
   source: CollectionSource,
   onItems: (items: number) => void = () => undefined,
 ): Promise<ImportOutcome> {
-  const meta = readMeta(await source.meta(), source.folder);
-  const { items, doubles } = await readItems(source.items(), onItems);
+  const faults = new ImportFaults();
+  const { meta, items, doubles } = await readFiles(source, onItems, faults);
   const digest = digestOf(meta, items);
   return withTransaction(pool, async (tx) => {
-    const result = await replaceCollection(tx, meta, items, digest);
-    const indexed = await countIndexedItems(tx, meta.slug);
-    const { slug, name } = meta;
-    return { slug, name, result, items: items.length, doubles, notIndexed: items.length - indexed };
+    const { slug, result } = await replaceCollection(tx, meta, items, digest);
+    const indexed = await countIndexedItems(tx, slug);
+    const listSlug = meta.listSlug ?? meta.slug;
+    const { first: leftOut, count: leftOutCount } = faults.leftOut;
+    return {
+      slug,
+      ...(listSlug === slug ? {} : { listSlug }),
+      name: meta.name,
+      result,
+      items: items.length,
+      doubles,
+      notIndexed: items.length - indexed,
+      ...(leftOutCount === 0 ? {} : { leftOut, leftOutCount }),
+    };
   });
+}
+
+/** Reads both files, so that the refusals of both are thrown together. */
+async function readFiles(
+  source: CollectionSource,
+  onItems: (items: number) => void,
+  faults: ImportFaults,
+): Promise<CollectionItems & { readonly meta: CollectionMeta }> {
+  const ofFile = async <T>(read: () => Promise<T>): Promise<T | null> => {
+    try {
+      return await read();
+    } catch (error) {
+      faults.add(error);
+      return null;
+    }
+  };
+  const meta = await ofFile(async () => readMeta(await source.meta(), source.folder, faults));
+  const items = await ofFile(() => readItems(source.items(), onItems, faults));
+  faults.throwRefusals();
+  assert(meta !== null && items !== null, 'a file that cannot be read has a fault');
+  return { meta, ...items };
 }
 
 /** Of what is stored: spaces and fields that are left out change nothing. */

@@ -1,6 +1,7 @@
 import { formatInscriptionId, parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { CollectionItem } from '#market/collections/collection.store.ts';
-import { invalid, nameOf } from '#market/collections/collection-texts.ts';
+import { nameOf } from '#market/collections/collection-texts.ts';
+import { type ImportFaults, invalid, optional } from './import-faults.ts';
 import { ItemSplitter, itemsFile } from './split-items.ts';
 
 export interface CollectionItems {
@@ -16,54 +17,74 @@ export const itemsMax = 100_000;
 export const itemsBytesMax = 256 * 1024 * 1024;
 
 /**
- * Reads `inscriptions.json`, piece by piece.
+ * Reads `inscriptions.json`, piece by piece. An item without an id, or that is not an object, is a refusal; a name that is
+ * wrong is left out. Throws `collection_invalid` where the list itself cannot be followed any further.
  *
- * @param onItems is told the number of items so far, after each piece
+ * @param onItems receives the number of items so far, after each piece
  */
 export async function readItems(
   pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   onItems: (items: number) => void,
+  faults: ImportFaults,
 ): Promise<CollectionItems> {
-  const splitter = new ItemSplitter();
+  const splitter = new ItemSplitter(faults);
   const found = new Map<string, CollectionItem>();
-  let read = 0;
+  let doubles = 0;
   let bytes = 0;
   for await (const piece of pieces) {
     bytes += piece.length;
     if (bytes > itemsBytesMax) throw tooLong();
-    for (const text of splitter.push(piece)) {
-      read++;
-      if (read > itemsMax) throw invalid(itemsFile, `it has more than ${itemsMax} items`);
-      const item = readItem(text, `${itemsFile}, item ${read}`);
+    for (const { text, where } of splitter.push(piece)) {
+      if (splitter.items > itemsMax) throw invalid(itemsFile, `it has more than ${itemsMax} items`);
+      const item = readItem(text, where, faults);
+      if (item === null) continue;
       const key = formatInscriptionId(item.id.txid, item.id.index);
-      if (!found.has(key)) found.set(key, item);
+      if (found.has(key)) doubles++;
+      else found.set(key, item);
     }
-    onItems(read);
+    onItems(splitter.items);
   }
   splitter.end();
-  return { items: [...found.values()], doubles: read - found.size };
+  return { items: [...found.values()], doubles };
 }
 
 export const tooLong = () => invalid(itemsFile, `it has more than ${itemsBytesMax} bytes`);
 
-function readItem(text: string, where: string): CollectionItem {
-  const { id, meta } = objectOf(parsed(text, where), where);
-  const inscription = typeof id === 'string' ? parseInscriptionId(id) : null;
-  if (inscription === null) throw invalid(where, 'its id is not that of an inscription');
-  if (meta === undefined || meta === null) return { id: inscription, name: null };
-  return { id: inscription, name: nameOf(objectOf(meta, `${where}, meta`)['name'], `${where}, name`) };
-}
-
-function parsed(text: string, where: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw invalid(where, 'it is not JSON');
+function readItem(text: string, where: string, faults: ImportFaults): CollectionItem | null {
+  const fields = parsed(text);
+  if (typeof fields === 'string') {
+    faults.refuse(where, fields);
+    return null;
   }
+  const { id, meta } = fields;
+  const inscription = typeof id === 'string' ? parseInscriptionId(id) : null;
+  if (inscription === null) {
+    faults.refuse(where, 'its id is not that of an inscription');
+    return null;
+  }
+  return { id: inscription, name: readName(meta, where, faults) };
 }
 
-function objectOf(value: unknown, where: string): Readonly<Record<string, unknown>> {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value))
-    return value as Readonly<Record<string, unknown>>;
-  throw invalid(where, 'it is not an object');
+function readName(meta: unknown, where: string, faults: ImportFaults): string | null {
+  if (meta === undefined || meta === null) return null;
+  if (isObject(meta)) return optional(nameOf(meta['name']), `${where}, name`, faults);
+  faults.leaveOut(`${where}, meta`, notAnObject);
+  return null;
+}
+
+const notAnObject = 'it is not an object';
+
+/** The fields of an item; a text says why it has none. */
+function parsed(text: string): Readonly<Record<string, unknown>> | string {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return 'it is not JSON';
+  }
+  return isObject(value) ? value : notAnObject;
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

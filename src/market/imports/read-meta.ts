@@ -1,43 +1,36 @@
 import { type InscriptionId, parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { CollectionMeta } from '#market/collections/collection.store.ts';
-import { descriptionOf, invalid, linkOf, nameOf } from '#market/collections/collection-texts.ts';
+import { descriptionOf, linkOf, nameOf, type ReadText } from '#market/collections/collection-texts.ts';
+import { type ImportFaults, invalid, optional } from './import-faults.ts';
+import { importSlug } from './import-slug.ts';
 
 const file = 'meta.json';
-/** No dots and no slashes: a slug is a part of paths. */
-const slugPattern = /^[a-z0-9][a-z0-9_-]{0,99}$/u;
 
-/** `/marketplace/data/collections/of/…` is a path of its own. */
-const takenSlug = 'of';
-
-/** Whether a text may be the slug of an import. Ids of inscriptions are slugs of parents and galleries. */
-export function isImportSlug(text: string): boolean {
-  return slugPattern.test(text) && text !== takenSlug && parseInscriptionId(text) === null;
-}
+const slugRule =
+  'no slug can be made of it: a slug is 1 to 100 of a-z, 0-9, _ and -, and neither "of" nor the id of an inscription';
 
 /**
- * Reads `meta.json`. Unknown fields are left out: collections of the community have many.
+ * Reads `meta.json`. Unknown fields are left out: collections of the community have many. So are optional fields that
+ * are wrong, each with a fault. Null, with a fault: there is no collection without what is missing. Throws
+ * `collection_invalid` if the file has no fields.
  *
  * @param folder the slug where the file names none: the name of its folder
  */
-export function readMeta(text: string, folder: string): CollectionMeta {
+export function readMeta(text: string, folder: string, faults: ImportFaults): CollectionMeta | null {
   const fields = objectOf(text);
-  const slug = fields['slug'] ?? folder;
-  if (typeof slug !== 'string' || !isImportSlug(slug))
-    throw invalid(
-      `${file}, slug`,
-      'a slug is 1 to 100 of a-z, 0-9, _ and -, and neither "of" nor the id of an inscription',
-    );
-  const name = nameOf(fields['name'], `${file}, name`);
-  if (name === null) throw invalid(`${file}, name`, 'a collection has a name');
-  return {
-    slug,
-    name,
-    description: descriptionOf(fields['description'], `${file}, description`),
-    icon: iconOf(fields['inscription_icon']),
-    website: linkOf(fields['website_link'], `${file}, website_link`),
-    twitter: linkOf(fields['twitter_link'], `${file}, twitter_link`),
-    discord: linkOf(fields['discord_link'], `${file}, discord_link`),
+  const slug = readSlug(fields['slug'], folder, faults);
+  const name = nameOf(fields['name']);
+  if (name.text === null) faults.refuse(`${file}, name`, name.why ?? 'a collection has a name');
+  const field = (key: string, read: (value: unknown) => ReadText): string | null =>
+    optional(read(fields[key]), `${file}, ${key}`, faults);
+  const others = {
+    description: field('description', descriptionOf),
+    icon: iconOf(fields['inscription_icon'], faults),
+    website: field('website_link', linkOf),
+    twitter: field('twitter_link', linkOf),
+    discord: field('discord_link', linkOf),
   };
+  return slug === null || name.text === null ? null : { ...slug, name: name.text, ...others };
 }
 
 function objectOf(text: string): Readonly<Record<string, unknown>> {
@@ -52,9 +45,31 @@ function objectOf(text: string): Readonly<Record<string, unknown>> {
   return value as Readonly<Record<string, unknown>>;
 }
 
-function iconOf(value: unknown): InscriptionId | null {
+/** The slug of the file, else that of the folder. Null, with a fault: neither gives one. */
+function readSlug(
+  value: unknown,
+  folder: string,
+  faults: ImportFaults,
+): Pick<CollectionMeta, 'slug' | 'listSlug'> | null {
+  const isNamed = value !== undefined && value !== null && value !== '';
+  const named = typeof value === 'string' ? madeOf(value.trim()) : null;
+  if (named !== null) return named;
+  const where = `${file}, slug`;
+  const made = madeOf(folder);
+  if (made === null) faults.refuse(where, slugRule);
+  else if (isNamed) faults.leaveOut(where, `${slugRule}; that of the folder is used`);
+  return made;
+}
+
+function madeOf(listSlug: string): Pick<CollectionMeta, 'slug' | 'listSlug'> | null {
+  const slug = importSlug(listSlug);
+  if (slug === null) return null;
+  return slug === listSlug ? { slug } : { slug, listSlug };
+}
+
+function iconOf(value: unknown, faults: ImportFaults): InscriptionId | null {
   if (value === undefined || value === null || value === '') return null;
   const id = typeof value === 'string' ? parseInscriptionId(value) : null;
-  if (id === null) throw invalid(`${file}, inscription_icon`, 'it is not the id of an inscription');
+  if (id === null) faults.leaveOut(`${file}, inscription_icon`, 'it is not the id of an inscription');
   return id;
 }

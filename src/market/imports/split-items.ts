@@ -1,4 +1,4 @@
-import { invalid } from '#market/collections/collection-texts.ts';
+import { type ImportFaults, invalid } from './import-faults.ts';
 
 export const itemsFile = 'inscriptions.json';
 
@@ -20,12 +20,20 @@ const listOpens = '['.charCodeAt(0);
 const listCloses = ']'.charCodeAt(0);
 const byteOrderMark = [0xef, 0xbb, 0xbf];
 
+/** An item of a list. */
+export interface SplitItem {
+  readonly text: string;
+  /** Its place in the file, for messages. */
+  readonly where: string;
+}
+
 /**
  * The items of a JSON list as they come, each as its text, so that a list of any size takes the memory of one item.
- * Only where items begin and end is looked at: whoever reads a text finds what else is wrong with it. Throws
- * `collection_invalid`.
+ * Only where items begin and end is looked at: who reads a text finds what else is wrong with it. Items that are not
+ * UTF-8 are skipped, with a refusal. Throws `collection_invalid` if it is unknown where the next item begins.
  */
 export class ItemSplitter {
+  readonly #faults: ImportFaults;
   readonly #item = new Uint8Array(itemBytesMax);
   readonly #decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   #length = 0;
@@ -36,13 +44,23 @@ export class ItemSplitter {
   #isInText = false;
   #isEscaped = false;
 
+  constructor(faults: ImportFaults) {
+    this.#faults = faults;
+  }
+
+  /** The number of items so far. */
+  get items(): number {
+    return this.#items;
+  }
+
   /** The items that end within these bytes. */
-  *push(bytes: Uint8Array): Generator<string> {
+  *push(bytes: Uint8Array): Generator<SplitItem> {
     for (const byte of bytes) {
       if (this.#state !== 'list') this.#outside(byte);
       else if (this.#endsItem(byte)) {
         const isEmpty = byte === listCloses && this.#items === 0 && this.#length === 0;
-        if (!isEmpty) yield this.#taken();
+        const item = isEmpty ? null : this.#taken();
+        if (item !== null) yield item;
         if (byte === listCloses) this.#state = 'after';
       } else this.#keep(byte);
     }
@@ -92,15 +110,16 @@ export class ItemSplitter {
       throw invalid(this.#place(), `it is nested more than ${itemDepthMax} deep`);
   }
 
-  #taken(): string {
-    const place = this.#place();
+  #taken(): SplitItem | null {
+    const where = this.#place();
     const bytes = this.#item.subarray(0, this.#length);
     this.#length = 0;
     this.#items++;
     try {
-      return this.#decoder.decode(bytes);
+      return { text: this.#decoder.decode(bytes), where };
     } catch {
-      throw invalid(place, 'it is not UTF-8');
+      this.#faults.refuse(where, 'it is not UTF-8');
+      return null;
     }
   }
 

@@ -2,6 +2,7 @@ import { mkdir, truncate, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type DataDir, makeDataDir } from '#test/support/data-dir.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
@@ -16,8 +17,9 @@ beforeAll(async () => {
   database = await createTestDatabase();
   data = await makeDataDir();
   server = createServer((request, response) => {
-    if (request.url === '/lists/ponds/meta.json') response.end(JSON.stringify({ name: 'Ponds' }));
-    else if (request.url === '/lists/ponds/inscriptions.json') response.end(served);
+    const url = request.url?.replace('Odd%20Ponds', 'ponds');
+    if (url === '/lists/ponds/meta.json') response.end(JSON.stringify({ name: 'Ponds' }));
+    else if (url === '/lists/ponds/inscriptions.json') response.end(served);
     else response.writeHead(404).end();
   }).listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
@@ -113,9 +115,59 @@ test('what is refused changes nothing', async () => {
   const large = await folder('large', []);
   await truncate(join(large, 'inscriptions.json'), 1e9);
   await refused(large, /more than 268435456 bytes/u);
-  await refused(await folder('up', [], { name: 'Up', slug: '../up' }), /a slug is/u);
-  await refused(join(data.path, 'nowhere'), /collection_unreadable/u);
+  await refused(await folder('..up', [], { slug: '..' }), /meta\.json, name: a collection has a name/u);
+  await refused(
+    await folder('蛙', [{ id: 'x' }, { id: first }, {}], { slug: '..' }),
+    /meta\.json, slug: .*a slug is.*\n.*meta\.json, name: a.*\n.*item 1: its id.*\n.*item 3: its id/u,
+  );
+  await refused(
+    join(data.path, 'nowhere'),
+    /meta\.json cannot be read: ENOENT.*\n.*inscriptions\.json cannot[^]*collection_unreadable/u,
+  );
   expect(await stored('kept')).toEqual([{ index: 0, name: null }]);
+});
+
+const oddLists = new URL('../../fixtures/collections/', import.meta.url);
+
+test('lists of the community with an oddity are imported without it, and it is named', async () => {
+  const from = (name: string): string => fileURLToPath(new URL(name, oddLists));
+  expect((await cli(['import', from('no-scheme')])).stdout).toBe(
+    `added no-scheme (A): 1 items, 1 not indexed yet
+  left out meta.json, website_link: it is not an http or https URL
+  left out meta.json, twitter_link: it is not an http or https URL
+`,
+  );
+  expect(JSON.parse((await cli(['import', from('no-scheme'), '--json'])).stdout)).toMatchObject({
+    result: 'unchanged',
+    leftOut: [{ where: 'meta.json, website_link', why: 'it is not an http or https URL' }, {}],
+    leftOutCount: 2,
+  });
+  expect((await cli(['import', from('heart')])).stdout).toBe('added heart (C): 1 items, 1 not indexed yet\n');
+  expect(await stored('heart')).toEqual([{ index: 0, name: 'gm <3' }]);
+  expect((await cli(['import', from('Upper-Case')])).stdout).toBe(
+    `added upper-case (B): 1 items, 1 not indexed yet
+  the list calls itself "Upper-Case": its slug here is upper-case
+`,
+  );
+  expect((await cli(['import', from('Upper-Case')])).stdout).toMatch(/^unchanged upper-case/u);
+});
+
+test('a list whose slug another one has gets a number, and keeps it', async () => {
+  const [first, second] = ids(2);
+  const imported = async (name: string, item: string | undefined): Promise<unknown> => {
+    const path = await folder(`same-${name}`, [{ id: item }], { name, slug: name });
+    const { slug, listSlug, result } = JSON.parse((await cli(['import', path, '--json'])).stdout) as Record<
+      string,
+      unknown
+    >;
+    return [slug, listSlug, result];
+  };
+  expect(await imported('Ponds.one', first)).toEqual(['ponds-one', 'Ponds.one', 'added']);
+  expect(await imported('ponds-one', first)).toEqual(['ponds-one-2', 'ponds-one', 'added']);
+  expect(await imported('PONDS ONE', first)).toEqual(['ponds-one-3', 'PONDS ONE', 'added']);
+  expect(await imported('ponds-one', second)).toEqual(['ponds-one-2', 'ponds-one', 'replaced']);
+  expect(await imported('Ponds.one', first)).toEqual(['ponds-one', 'Ponds.one', 'unchanged']);
+  expect(await stored('ponds-one')).toEqual([{ index: 0, name: null }]);
 });
 
 test('a URL is asked as a stranger’s: nothing private without leave', async () => {
@@ -125,8 +177,13 @@ test('a URL is asked as a stranger’s: nothing private without leave', async ()
   expect([guarded.exitCode, guarded.stderr]).toEqual([1, expect.stringContaining('url_refused')]);
   const open = { ALLOW_PRIVATE_URLS: 'true' };
   expect((await cli(['import', url], open)).stdout).toMatch(/^added ponds \(Ponds\): 2 items/u);
+  const odd = await cli(['import', url.replace('ponds', 'Odd%20Ponds')], open);
+  expect(odd.stdout).toMatch(/^added odd-ponds \(Ponds\).*\n {2}the list calls itself "Odd Ponds"/u);
   const missing = await cli(['import', `${url}/none`], open);
-  expect([missing.exitCode, missing.stderr]).toEqual([1, expect.stringContaining('status 404')]);
+  expect([missing.exitCode, missing.stderr]).toEqual([
+    1,
+    expect.stringMatching(/meta\.json .*status 404\.\n.*inscriptions\.json .*status 404/u),
+  ]);
 });
 
 test.each([

@@ -1,0 +1,33 @@
+import { parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
+
+/** No dots and no slashes: a slug is a part of paths. */
+const slugPattern = /^[a-z0-9][a-z0-9_-]{0,99}$/u;
+/** Longer ones are no slugs. Slugs of the community's lists have up to 60 characters. */
+const listSlugCharsMax = 200;
+/** Controls and marks of direction: a slug with one is shown to operators as another text than it is. */
+const hidden = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
+
+/** `/marketplace/data/collections/of/…` is a path of its own. */
+const takenSlug = 'of';
+
+/** Whether a text may be the slug of an import. Ids of inscriptions are slugs of parents and galleries. */
+export function isImportSlug(text: string): boolean {
+  return slugPattern.test(text) && text !== takenSlug && parseInscriptionId(text) === null;
+}
+
+/**
+ * The slug that a list's own slug gives: lower case, without accents, `-` for whatever else is not in slugs. Slugs of
+ * imports stay as they are. Null: none can be made of it.
+ */
+export function importSlug(listSlug: string): string | null {
+  if (isImportSlug(listSlug)) return listSlug;
+  if (listSlug.length > listSlugCharsMax || !listSlug.isWellFormed() || hidden.test(listSlug)) return null;
+  const slug = listSlug
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .replace(/[^a-z0-9_-]+/gu, '-')
+    .replace(/^[_-]+/u, '')
+    .replace(/-+$/u, '');
+  return isImportSlug(slug) ? slug : null;
+}
