@@ -53,7 +53,6 @@ async function cloneOf(template: string): Promise<TestDatabase> {
   const name = `satscribe_test_${process.pid}_${Date.now().toString(36)}_${made++}`;
   // by default each page goes through the log, in twice the time
   await onServer(
-    serverUrl,
     `CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY OWNER ${new URL(writerUrl).username}`,
   );
   const urlOf = (role: string): string => {
@@ -81,13 +80,19 @@ async function cloneOf(template: string): Promise<TestDatabase> {
 }
 
 const dropDatabase = (name: string): Promise<void> =>
-  onServer(inject('testServer').url, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+  onServer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
 
-async function onServer(url: string, statement: string): Promise<void> {
-  const client = await connectClient(url);
-  try {
-    await client.query(statement);
-  } finally {
-    await client.end();
-  }
+/** One connection of a test process to make and drop databases: two for each database were a quarter of all. */
+let administrator: Promise<pg.Client> | null = null;
+
+async function onServer(statement: string): Promise<void> {
+  administrator ??= connectClient(inject('testServer').url).then((client) => {
+    client.on('error', () => {
+      administrator = null;
+    });
+    // a test process ends without closing it; the types of pg lack this method
+    (client as pg.Client & { unref(): void }).unref();
+    return client;
+  });
+  await (await administrator).query(statement);
 }
