@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { hashBlock, initialState } from './sha256-block.ts';
+import { emptyBlock, hashBlock, initialState, type Words } from './sha256-block.ts';
 
 /** Smaller lock times are heights (BIP 65). */
 export const lockTimeFirst = 500_000_000;
@@ -13,7 +13,7 @@ const blockBytes = 64;
 const lockTimeBytes = 4;
 /** The bit that ends a message, and its length. */
 const paddingMin = 9;
-const digestBits = 256;
+const digestBytes = 32;
 const prefixBitsMax = 16;
 
 /**
@@ -29,30 +29,24 @@ export function findLockTime(unsigned: Uint8Array, prefix: string): number {
   // nothing before the block with the lock time depends on it
   const { state, tail } = beginning(unsigned, at);
   const lockTimeAt = at % blockBytes;
-  const blocks = wordsOf(tail);
-  const firstWord = lockTimeAt >> 2;
-  const lastWord = (lockTimeAt + lockTimeBytes - 1) >> 2;
-  const view = new DataView(tail.buffer);
-  const words = new Int32Array(blockBytes);
-  const once = new Int32Array(8);
-  const twice = new Int32Array(8);
+  const blocks = new DataView(tail.buffer);
+  const [first, block] = [initialState(), emptyBlock()];
+  const [once, twice] = [initialState(), initialState()];
   for (let lockTime = lockTimeFirst; lockTime < lockTimeEnd; lockTime++) {
-    view.setUint32(lockTimeAt, lockTime, true);
-    blocks[firstWord] = view.getInt32(firstWord << 2);
-    blocks[lastWord] = view.getInt32(lastWord << 2);
-    once.set(state);
-    for (let from = 0; from < blocks.length; from += 16) {
-      for (let word = 0; word < 16; word++) words[word] = blocks[from + word]!;
-      hashBlock(once, words);
+    blocks.setUint32(lockTimeAt, lockTime, true);
+    once.bytes.set(state.bytes);
+    for (let from = 0; from < tail.length; from += blockBytes) {
+      readBlock(blocks, from, block);
+      hashBlock(once, block);
     }
-    words.set(once);
-    words.fill(0, 8, 16);
-    words[8] = 0x8000_0000;
-    words[15] = digestBits;
-    twice.set(initialState);
-    hashBlock(twice, words);
+    block.bytes.set(once.bytes);
+    block.bytes.fill(0, digestBytes, blockBytes);
+    block.view.setUint32(digestBytes, 0x8000_0000, true);
+    block.view.setUint32(blockBytes - 4, 8 * digestBytes, true);
+    twice.bytes.set(first.bytes);
+    hashBlock(twice, block);
     // displayed txids begin with the last byte
-    const last = twice[7]!;
+    const last = twice.view.getInt32(digestBytes - 4, true);
     const shown = ((last & 0xff) << 8) | ((last >>> 8) & 0xff);
     if (shown >> shift === wanted) return lockTime;
   }
@@ -60,18 +54,17 @@ export function findLockTime(unsigned: Uint8Array, prefix: string): number {
   throw new Error(`no lock time gives a txid that begins with ${prefix}`);
 }
 
-/** The state before the block in which a byte lies, and the bytes from that block on, padded. */
+/** The state before the block that has a byte, and the bytes from that block on, padded. */
 function beginning(
   message: Uint8Array,
   at: number,
-): { readonly state: Int32Array; readonly tail: Uint8Array<ArrayBuffer> } {
+): { readonly state: Words; readonly tail: Uint8Array<ArrayBuffer> } {
   const from = at - (at % blockBytes);
-  const state = Int32Array.from(initialState);
-  const words = new Int32Array(blockBytes);
+  const [state, block] = [initialState(), emptyBlock()];
   const view = new DataView(message.buffer, message.byteOffset, message.byteLength);
-  for (let block = 0; block < from; block += blockBytes) {
-    for (let word = 0; word < 16; word++) words[word] = view.getInt32(block + 4 * word);
-    hashBlock(state, words);
+  for (let next = 0; next < from; next += blockBytes) {
+    readBlock(view, next, block);
+    hashBlock(state, block);
   }
   const rest = message.length - from;
   const tail = new Uint8Array(Math.ceil((rest + paddingMin) / blockBytes) * blockBytes);
@@ -81,7 +74,7 @@ function beginning(
   return { state, tail };
 }
 
-function wordsOf(bytes: Uint8Array<ArrayBuffer>): Int32Array {
-  const view = new DataView(bytes.buffer);
-  return Int32Array.from({ length: bytes.length / 4 }, (_, word) => view.getInt32(4 * word));
+/** Reads the words of a block of a message, which are big-endian there. */
+function readBlock(message: DataView, from: number, { view }: Words): void {
+  for (let at = 0; at < blockBytes; at += 4) view.setInt32(at, message.getInt32(from + at), true);
 }

@@ -1,23 +1,36 @@
+/** Words of 32 bits in memory, little-endian: as bytes, and through a view, whose reads are checked and as fast. */
+export interface Words {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly view: DataView;
+}
+
+const wordBytes = 4;
+
+function wordsOf(values: readonly number[]): Words {
+  const bytes = new Uint8Array(values.length * wordBytes);
+  const view = new DataView(bytes.buffer);
+  for (const [place, value] of values.entries()) view.setUint32(place * wordBytes, value, true);
+  return { bytes, view };
+}
+
 /** The state before the first block (FIPS 180-4, 5.3.3). */
-export const initialState: Readonly<Int32Array> = Int32Array.of(
-  0x6a09e667,
-  0xbb67ae85,
-  0x3c6ef372,
-  0xa54ff53a,
-  0x510e527f,
-  0x9b05688c,
-  0x1f83d9ab,
-  0x5be0cd19,
-);
+const initialWords = [
+  0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19,
+];
+export const initialState = (): Words => wordsOf(initialWords);
 
 const rounds = 64;
-const constants = roundConstants();
+const constants = wordsOf(roundConstants()).view;
+const scheduleEnd = rounds * wordBytes;
+
+/** Room for a block of 64 bytes, and its schedule. */
+export const emptyBlock = (): Words => wordsOf(Array.from({ length: rounds }, () => 0));
 
 /** The first 32 bits of the fractions of the cube roots of the first 64 primes (FIPS 180-4, 4.2.2). */
-function roundConstants(): Int32Array {
-  const found = new Int32Array(rounds);
-  for (let candidate = 2, place = 0; place < rounds; candidate++) {
-    if (isPrime(candidate)) found[place++] = Number(cubeRoot(BigInt(candidate) << 96n) & 0xffff_ffffn);
+function roundConstants(): number[] {
+  const found: number[] = [];
+  for (let candidate = 2; found.length < rounds; candidate++) {
+    if (isPrime(candidate)) found.push(Number(cubeRoot(BigInt(candidate) << 96n) & 0xffff_ffffn));
   }
   return found;
 }
@@ -36,31 +49,32 @@ function cubeRoot(value: bigint): bigint {
 }
 
 /**
- * One block of SHA-256. `words` begins with the 16 words of the block and has room for 64: the schedule is written
- * behind them. The state is changed. A call of the native hash costs several times as much as a block.
+ * One block of SHA-256: changes the state of 8 words. `block` begins with the 16 words of the block; the schedule is
+ * written after them. A call of the native hash costs several times as much as a block.
  */
-export function hashBlock(state: Int32Array, words: Int32Array): void {
-  for (let place = 16; place < rounds; place++) {
-    const far = words[place - 15]!;
-    const near = words[place - 2]!;
+export function hashBlock({ view: state }: Words, { view: words }: Words): void {
+  for (let at = 64; at < scheduleEnd; at += 4) {
+    const far = words.getInt32(at - 60, true);
+    const near = words.getInt32(at - 8, true);
     const sigma0 = ((far >>> 7) | (far << 25)) ^ ((far >>> 18) | (far << 14)) ^ (far >>> 3);
     const sigma1 = ((near >>> 17) | (near << 15)) ^ ((near >>> 19) | (near << 13)) ^ (near >>> 10);
-    words[place] = (words[place - 16]! + sigma0 + words[place - 7]! + sigma1) | 0;
+    const before = words.getInt32(at - 64, true) + words.getInt32(at - 28, true);
+    words.setInt32(at, (before + sigma0 + sigma1) | 0, true);
   }
-  let a = state[0]!;
-  let b = state[1]!;
-  let c = state[2]!;
-  let d = state[3]!;
-  let e = state[4]!;
-  let f = state[5]!;
-  let g = state[6]!;
-  let h = state[7]!;
-  for (let place = 0; place < rounds; place++) {
+  let a = state.getInt32(0, true);
+  let b = state.getInt32(4, true);
+  let c = state.getInt32(8, true);
+  let d = state.getInt32(12, true);
+  let e = state.getInt32(16, true);
+  let f = state.getInt32(20, true);
+  let g = state.getInt32(24, true);
+  let h = state.getInt32(28, true);
+  for (let at = 0; at < scheduleEnd; at += 4) {
     const sum1 = ((e >>> 6) | (e << 26)) ^ ((e >>> 11) | (e << 21)) ^ ((e >>> 25) | (e << 7));
     const sum0 = ((a >>> 2) | (a << 30)) ^ ((a >>> 13) | (a << 19)) ^ ((a >>> 22) | (a << 10));
     const chosen = g ^ (e & (f ^ g));
     const major = (a & b) | (c & (a | b));
-    const first = (h + sum1 + chosen + constants[place]! + words[place]!) | 0;
+    const first = (h + sum1 + chosen + constants.getInt32(at, true) + words.getInt32(at, true)) | 0;
     h = g;
     g = f;
     f = e;
@@ -70,12 +84,16 @@ export function hashBlock(state: Int32Array, words: Int32Array): void {
     b = a;
     a = (first + sum0 + major) | 0;
   }
-  state[0]! += a;
-  state[1]! += b;
-  state[2]! += c;
-  state[3]! += d;
-  state[4]! += e;
-  state[5]! += f;
-  state[6]! += g;
-  state[7]! += h;
+  add(state, 0, a);
+  add(state, 4, b);
+  add(state, 8, c);
+  add(state, 12, d);
+  add(state, 16, e);
+  add(state, 20, f);
+  add(state, 24, g);
+  add(state, 28, h);
 }
+
+/** Adds modulo 2^32. */
+const add = (state: DataView, at: number, word: number): void =>
+  state.setInt32(at, (state.getInt32(at, true) + word) | 0, true);

@@ -1,4 +1,5 @@
 import type { HashKey } from '#indexer/mempool/stream/membership.ts';
+import { wordAt } from './word-at.ts';
 
 const entriesMin = 1024;
 
@@ -39,8 +40,8 @@ export class MempoolOutputs {
   find(fingerprints: ReadonlySet<number>): HashKey[] {
     const found = new Set<HashKey>();
     for (let entry = 0; entry < this.#length; entry++) {
-      if (!fingerprints.has(this.#fingerprints[entry]!)) continue;
-      const txid = this.#txids[this.#slots[entry]!] ?? null;
+      if (!fingerprints.has(wordAt(this.#fingerprints, entry))) continue;
+      const txid = this.#txids[wordAt(this.#slots, entry)] ?? null;
       if (txid !== null) found.add(txid);
     }
     return [...found];
@@ -55,9 +56,9 @@ export class MempoolOutputs {
     }
     let length = 0;
     for (let entry = 0; entry < this.#length; entry++) {
-      const slot = slotOf.get(this.#slots[entry]!);
+      const slot = slotOf.get(wordAt(this.#slots, entry));
       if (slot === undefined) continue;
-      this.#fingerprints[length] = this.#fingerprints[entry]!;
+      this.#fingerprints[length] = wordAt(this.#fingerprints, entry);
       this.#slots[length++] = slot;
     }
     this.#length = length;

@@ -6,25 +6,31 @@ export const scriptLengthMax = 520;
 const wordsMax = scriptLengthMax / 4;
 /** A word for the length, and a constant. */
 const wordsPerHalf = wordsMax + 2;
+const halfBytes = 4 * wordsPerHalf;
+const keyBytes = 2 * halfBytes;
+const digestBytes = 32;
+/** The places of the multiplier of the length, and of the constant, in a half. */
+const lengthAt = 4 * wordsMax;
+const constantAt = lengthAt + 4;
 
 /** The halves of the last fingerprint, unsigned: returning a pair would allocate for each output. */
 export const scriptFingerprint = { low: 0, high: 0 };
 
 /** Secret multipliers: all odd. */
-export type ScriptKey = Int32Array;
+export type ScriptKey = DataView;
 
 /** Expands 32 secret bytes to the multipliers of a key. */
 export function expandScriptKey(secret: Uint8Array): ScriptKey {
-  const words = new Int32Array(2 * wordsPerHalf);
+  const key = new DataView(new ArrayBuffer(keyBytes));
   const input = Buffer.concat([secret, Buffer.alloc(4)]);
-  for (let first = 0; first < words.length; first += 8) {
-    input.writeUInt32LE(first, secret.length);
+  for (let first = 0; first < keyBytes; first += digestBytes) {
+    input.writeUInt32LE(first / 4, secret.length);
     const digest = hash('sha256', input, 'buffer');
-    for (let index = 0; index < 8 && first + index < words.length; index++) {
-      words[first + index] = digest.readInt32LE(index * 4) | 1;
+    for (let at = 0; at < digestBytes && first + at < keyBytes; at += 4) {
+      key.setInt32(first + at, digest.readInt32LE(at) | 1, true);
     }
   }
-  return words;
+  return key;
 }
 
 /**
@@ -33,21 +39,21 @@ export function expandScriptKey(secret: Uint8Array): ScriptKey {
  * collision of two scripts costs a database query, never a wrong answer.
  */
 export function fingerprintScript(view: DataView, at: number, length: number, key: ScriptKey): void {
-  let low = key[wordsMax + 1]!;
-  let high = key[wordsPerHalf + wordsMax + 1]!;
-  low = (low + Math.imul(length, key[wordsMax]!)) | 0;
-  high = (high + Math.imul(length, key[wordsPerHalf + wordsMax]!)) | 0;
-  const words = length >> 2;
-  for (let index = 0; index < words; index++) {
-    const word = view.getInt32(at + index * 4, true);
-    low = (low + Math.imul(word, key[index]!)) | 0;
-    high = (high + Math.imul(word, key[wordsPerHalf + index]!)) | 0;
+  let low = key.getInt32(constantAt, true);
+  let high = key.getInt32(halfBytes + constantAt, true);
+  low = (low + Math.imul(length, key.getInt32(lengthAt, true))) | 0;
+  high = (high + Math.imul(length, key.getInt32(halfBytes + lengthAt, true))) | 0;
+  const whole = length & ~3;
+  for (let place = 0; place < whole; place += 4) {
+    const word = view.getInt32(at + place, true);
+    low = (low + Math.imul(word, key.getInt32(place, true))) | 0;
+    high = (high + Math.imul(word, key.getInt32(halfBytes + place, true))) | 0;
   }
   let rest = 0;
-  for (let index = length - 1; index >= words * 4; index--) rest = (rest << 8) | view.getUint8(at + index);
-  if (words * 4 < length) {
-    low = (low + Math.imul(rest, key[words]!)) | 0;
-    high = (high + Math.imul(rest, key[wordsPerHalf + words]!)) | 0;
+  for (let place = length - 1; place >= whole; place--) rest = (rest << 8) | view.getUint8(at + place);
+  if (whole < length) {
+    low = (low + Math.imul(rest, key.getInt32(whole, true))) | 0;
+    high = (high + Math.imul(rest, key.getInt32(halfBytes + whole, true))) | 0;
   }
   // the upper bits are better mixed, and tables use the lower ones
   scriptFingerprint.low = (low ^ (low >>> 15)) >>> 0;

@@ -6,6 +6,7 @@ import {
   scriptFingerprint,
   scriptLengthMax,
 } from './script-fingerprint.ts';
+import { wordAt } from './word-at.ts';
 
 /** Above this share of used slots the table doubles: probes stay short. */
 const loadMax = 0.5;
@@ -56,8 +57,8 @@ export class ScriptSet {
     const slots = this.#slots;
     const mask = slots.length / 2 - 1;
     for (let slot = low & mask; ; slot = (slot + 1) & mask) {
-      const slotLow = slots[2 * slot]!;
-      const slotHigh = slots[2 * slot + 1]!;
+      const slotLow = wordAt(slots, 2 * slot);
+      const slotHigh = wordAt(slots, 2 * slot + 1);
       if (slotLow === low && slotHigh === high) return true;
       if (slotLow === 0 && slotHigh === 0) return low === 0 && high === 0;
     }
@@ -74,8 +75,8 @@ export class ScriptSet {
     const old = this.#slots;
     this.#slots = new Uint32Array(old.length * 2);
     for (let at = 0; at < old.length; at += 2) {
-      const low = old[at]!;
-      const high = old[at + 1]!;
+      const low = wordAt(old, at);
+      const high = wordAt(old, at + 1);
       if (low !== 0 || high !== 0) put(this.#slots, low, high);
     }
   }
@@ -85,8 +86,8 @@ export class ScriptSet {
 function put(slots: Uint32Array, low: number, high: number): boolean {
   const mask = slots.length / 2 - 1;
   for (let slot = low & mask; ; slot = (slot + 1) & mask) {
-    const slotLow = slots[2 * slot]!;
-    const slotHigh = slots[2 * slot + 1]!;
+    const slotLow = wordAt(slots, 2 * slot);
+    const slotHigh = wordAt(slots, 2 * slot + 1);
     if (slotLow === low && slotHigh === high) return false;
     if (slotLow === 0 && slotHigh === 0) {
       slots[2 * slot] = low;

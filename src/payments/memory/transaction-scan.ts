@@ -6,6 +6,7 @@ import { InputWalk, OutputWalk } from '#indexer/transaction/transaction-parts.ts
 import { type Sats, trustedSats } from '#kernel/primitives/sats.ts';
 import type { ScriptSet } from './script-set.ts';
 import type { UnconfirmedPayments } from './unconfirmed-payments.ts';
+import { wordAt } from './word-at.ts';
 
 export interface FoundOutput {
   readonly vout: number;
@@ -62,13 +63,15 @@ export class TransactionScan {
   #look(tx: number, reader: TransactionReader, fingerprints: number[] | null): FoundTransaction | null {
     const { bytes, inputs } = reader;
     const { start, outputsAt } = this.#layout;
-    const paid = this.#paid(outputsAt[tx]!, reader, fingerprints);
-    const touched = this.#unconfirmed.size === 0 ? null : this.#touched(start[tx]!, reader);
+    const startAt = wordAt(start, tx);
+    const paysAt = wordAt(outputsAt, tx);
+    const paid = this.#paid(paysAt, reader, fingerprints);
+    const touched = this.#unconfirmed.size === 0 ? null : this.#touched(startAt, reader);
     if (paid === null && touched === null) return null;
-    const txid = hashKey(transactionId(bytes, start[tx]!, outputsAt[tx]!, start[tx + 1]!));
+    const txid = hashKey(transactionId(bytes, startAt, paysAt, wordAt(start, tx + 1)));
     const conflicts = (touched ?? []).filter(([, spender]) => spender !== txid).map(([payment]) => payment);
     if (paid === null && conflicts.length === 0) return null;
-    const outpoints = spentBy(inputs, bytes, start[tx]!);
+    const outpoints = spentBy(inputs, bytes, startAt);
     return { txid, outputs: paid ?? [], outpoints, conflicts: [...new Set(conflicts)] };
   }
 
@@ -98,11 +101,11 @@ export class TransactionScan {
    * Unconfirmed payments that depend on an output that the transaction spends, with the transaction that may spend
    * it.
    */
-  #touched(start: number, { bytes, inputs }: TransactionReader): [HashKey, HashKey][] | null {
+  #touched(start: number, { view, inputs }: TransactionReader): [HashKey, HashKey][] | null {
     let touched: [HashKey, HashKey][] | null = null;
     const count = inputs.open(start);
     for (let input = 0; input < count; input++) {
-      const spenders = this.#unconfirmed.spendersOf(bytes, inputs.outpointOf(input));
+      const spenders = this.#unconfirmed.spendersOf(view, inputs.outpointOf(input));
       if (spenders === null) continue;
       touched ??= [];
       touched.push(...spenders);

@@ -43,12 +43,13 @@ export class UnconfirmedPayments {
     this.delete(payment.txid);
     this.#byTxid.set(payment.txid, payment);
     for (const { spender, outpoints } of payment.spends) {
+      const view = viewOf(outpoints);
       for (let at = 0; at < outpoints.length; at += outpointLength) {
         const key = hashKey(outpoints.subarray(at, at + outpointLength));
         const there = this.#spenders.get(key);
         if (there === undefined) this.#spenders.set(key, new Map([[payment.txid, spender]]));
         else there.set(payment.txid, spender);
-        this.#beginnings.add(beginningAt(outpoints, at));
+        this.#beginnings.add(beginningAt(view, at));
       }
     }
   }
@@ -79,12 +80,14 @@ export class UnconfirmedPayments {
    * Payments that depend on the outpoint at `at`, each with the one transaction that may spend it without affecting
    * them.
    */
-  spendersOf(bytes: Uint8Array, at: number): ReadonlyMap<HashKey, HashKey> | null {
-    if (!this.#beginnings.has(beginningAt(bytes, at))) return null;
-    return this.#spenders.get(hashKey(bytes.subarray(at, at + outpointLength))) ?? null;
+  spendersOf(view: DataView, at: number): ReadonlyMap<HashKey, HashKey> | null {
+    if (!this.#beginnings.has(beginningAt(view, at))) return null;
+    const outpoint = new Uint8Array(view.buffer, view.byteOffset + at, outpointLength);
+    return this.#spenders.get(hashKey(outpoint)) ?? null;
   }
 }
 
-function beginningAt(bytes: Uint8Array, at: number): number {
-  return (bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)) >>> 0;
-}
+const viewOf = (bytes: Uint8Array): DataView =>
+  new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+
+const beginningAt = (view: DataView, at: number): number => view.getUint32(at, true);
