@@ -209,8 +209,8 @@ export class BlockPayments {
     const { client, chain, scripts } = this.#options;
     if (await chain.mayReturn(offset)) return 'waiting';
     let shared = this.#remembered.length - 1;
-    while (shared >= 0 && !(await chain.has(this.#remembered[shared] as BlockRef))) shared--;
-    const last = this.#remembered[shared];
+    let last = this.#remembered[shared];
+    while (last !== undefined && !(await chain.has(last))) last = this.#remembered[--shared];
     if (last === undefined) return this.#beginAnew();
     await withTransaction(client, async (tx) => {
       // watches before payments, as an end of a watch locks them

@@ -250,8 +250,9 @@ export class MempoolPayments {
     const { node } = this.#options;
     const spends: Spends[] = [{ spender: txid, outpoints }];
     const known = new Set([txid]);
-    for (let next = 0; next < spends.length && spends.length < ancestorsMax; next++) {
-      const spent = (spends[next] as Spends).outpoints;
+    // a list that grows is walked to its new end
+    for (const { outpoints: spent } of spends) {
+      if (spends.length >= ancestorsMax) break;
       const parents = new Set<HashKey>();
       for (let at = 0; at < spent.length; at += 36) {
         const parent = hashKey(spent.subarray(at, at + 32));

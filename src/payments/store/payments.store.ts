@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import type pg from 'pg';
 import { type HashKey, hashKey, hashOfKey } from '#indexer/mempool/stream/membership.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
@@ -212,9 +213,10 @@ export async function readUnconfirmed(client: pg.ClientBase): Promise<Unconfirme
   return rows.map(({ txid, gone, spenders, outpoints }) => ({
     txid: hashKey(txid),
     isGone: gone,
-    spends: spenders.map((spender, index) => ({
-      spender: hashKey(spender),
-      outpoints: outpoints[index] as Buffer,
-    })),
+    spends: spenders.map((spender, index) => {
+      const spent = outpoints[index];
+      assert(spent !== undefined, 'a spender has outpoints');
+      return { spender: hashKey(spender), outpoints: spent };
+    }),
   }));
 }
