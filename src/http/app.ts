@@ -66,9 +66,9 @@ import { dropLongLists } from '#http/server/headers/long-lists.ts';
 import { limits, serverOptions } from '#http/server/limits.ts';
 import { answersRequests } from '#http/server/operations.ts';
 import { checkRequests } from '#http/server/requests/check-requests.ts';
+import { lazyValidators, validatorOptions } from '#http/server/requests/lazy-validators.ts';
 import { routableTarget } from '#http/server/requests/request-target.ts';
 import { parseQuery } from '#http/server/requests/validation.ts';
-import { acceptedFormKeyword } from '#http/server/routes/accepted-form.ts';
 import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import { watchMethods } from '#http/server/routes/methods.ts';
 import { roomRoutes } from '#http/server/routes/room-routes.ts';
@@ -146,17 +146,8 @@ function createServer(deps: AppDependencies): App {
       // no hooks run before these answers, so they would lack the CORS header
       handleError(error, request, reply.header('access-control-allow-origin', '*'));
     },
-    // unknown fields are refused where a schema says so, and ignored elsewhere; by default Fastify removes them
-    // silently. A repeated parameter becomes a list, which none of our parameters is. Reporting all errors is cheap:
-    // queries are small, and bodies were checked before
-    ajv: {
-      customOptions: {
-        removeAdditional: false,
-        coerceTypes: true,
-        allErrors: true,
-        keywords: [acceptedFormKeyword],
-      },
-    },
+    ajv: validatorOptions,
+    schemaController: { compilersFactory: { buildValidator: lazyValidators } },
     schemaErrorFormatter: (errors, part) => new Error(faultsOf(errors, part)[0].message),
   });
   // schemas describe the answers, and tsc checks them; stripping and converting are not needed

@@ -29,3 +29,11 @@ test('a schema is compiled by the first request, and tells its faults', () => {
   expect(check({ height: 1 })).toBe(true);
   expect(check.errors).toBeNull();
 });
+
+test('an application starts with a schema that does not compile, and its first request fails', async () => {
+  const app = createRoutesApp();
+  app.get('/broken', { schema: { querystring: { type: 'no such type' } } }, async () => 'never');
+  await app.ready();
+  expect((await app.inject('/broken')).statusCode).toBe(500);
+  await app.close();
+});
