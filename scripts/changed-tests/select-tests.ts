@@ -20,7 +20,7 @@ export interface SelectOptions {
   readonly aliases: Readonly<Record<string, string>>;
   /** Seconds of a test file when it last ran. */
   readonly seconds: (test: string) => number;
-  /** Sum of seconds that chosen files may take; the nearest ones are always chosen. */
+  /** Sum of seconds that chosen files may take; changed tests are always chosen. */
   readonly secondsMax: number;
 }
 
@@ -76,7 +76,7 @@ function isNamedByFolder(text: string, path: string): boolean {
   return folder !== '.' && folder !== 'docs' && text.includes(`'${folder}`);
 }
 
-/** Whether a test is in the folder of tests that mirrors the folder of a source, or has its name. */
+/** Whether a test has the name of a source and is in the folder that mirrors the source's. */
 function mirrors(test: string, source: string): boolean {
   if (!source.endsWith('.ts') || isTest(source)) return false;
   const folder = posix.dirname(test).replace(sourceRoots, '');

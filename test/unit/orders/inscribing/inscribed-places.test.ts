@@ -72,9 +72,9 @@ test('inscriptions lie on the sats of payments that their places say, whatever c
         if (made.reveals.length > 1) inMany++;
       },
     ),
-    { numRuns: propertyRuns(500) },
+    // of 500 random orders 17 to 40 have several reveals
+    { numRuns: propertyRuns(1000) },
   );
   expect(compared).toBeGreaterThan(100);
-  // of 500 random orders 17 to 40 have several reveals
-  expect(inMany).toBeGreaterThan(5);
+  expect(inMany).toBeGreaterThan(20);
 });
