@@ -108,7 +108,7 @@ const corsOptions = {
 export function buildApp(deps: AppDependencies): App {
   const app = createServer(deps);
   answerErrors(app, deps);
-  boundRequests(app, deps);
+  addRequestRules(app, deps);
   serveAssets(app);
   measureRequests(app, deps.operations);
   describeRoutes(app, deps.operations.version);
@@ -171,7 +171,7 @@ function answerErrors(app: App, deps: AppDependencies): void {
 }
 
 /** Registers the rules for all requests. Their hooks run in this order. */
-function boundRequests(app: App, deps: AppDependencies): void {
+function addRequestRules(app: App, deps: AppDependencies): void {
   const { budgets, operations } = deps;
   const trustedProxies = deps.trustedProxies ?? [];
   knowProxies(app, trustedProxies);
