@@ -46,7 +46,7 @@ export function placeMoney(order: Order, records: OrderRecords): PlacedMoney {
   // a reveal must not be planned with them: a block may have the refund already
   const taken = new Set([...spentBy(transactions, 'return'), ...spentBy(transactions, 'refund')]);
   const left = payments.filter((payment) => payment.goneAt === null && !spent.has(outpointOf(payment)));
-  const deep = left.filter((payment) => isDeep(paymentOf(payment, taken), depth));
+  const deep = left.filter((payment) => isDeep(orderPaymentOf(payment, taken), depth));
   const excess = isRevealed ? excessOf(order, transactions) : null;
   const movedTo = excess === null ? null : movedExcess(excess, bumps);
   const rests = restsOf(transactions);
@@ -58,7 +58,7 @@ export function placeMoney(order: Order, records: OrderRecords): PlacedMoney {
     !closings.has(displayHash(txid)) || mined.has(displayHash(txid));
   const isUsable = (rest: OwedMoney): boolean => isFree(rest) && isMined(rest);
   return {
-    seen: payments.map((payment) => ({ ...paymentOf(payment, taken), outpoint: outpointOf(payment) })),
+    seen: payments.map((payment) => ({ ...orderPaymentOf(payment, taken), outpoint: outpointOf(payment) })),
     spent,
     excess,
     rests,
@@ -80,7 +80,7 @@ export function placeMoney(order: Order, records: OrderRecords): PlacedMoney {
 }
 
 /** @param taken outputs that refunds and returns spend */
-const paymentOf = (payment: WatchedPayment, taken: ReadonlySet<string>): OrderPayment => ({
+const orderPaymentOf = (payment: WatchedPayment, taken: ReadonlySet<string>): OrderPayment => ({
   value: payment.value,
   firstSeen: payment.firstSeen,
   height: payment.block?.height ?? null,
