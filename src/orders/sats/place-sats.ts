@@ -1,6 +1,6 @@
 import { whyUnknown } from '#kernel/satributes/satribute.ts';
 import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
-import { type SatRange } from '#kernel/sats/sat-range.ts';
+import type { SatRange } from '#kernel/sats/sat-range.ts';
 import { inscribedPlaces, type SpentValues } from '#orders/inscribing/inscribed-places.ts';
 import type { Order } from '#orders/order/order.store.ts';
 import { termsOf } from '#orders/order/stored-terms.ts';
