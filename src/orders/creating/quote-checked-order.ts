@@ -5,7 +5,6 @@ import { type PriceSettings, pricesOf, quoted } from '#orders/pricing/prices.ts'
 import { offerSat, type Stock } from '#orders/pricing/stocked-sats.ts';
 import type { ReadOrder } from '#orders/reading/read-order.ts';
 import type { Faulty } from '#orders/reading/request-values.ts';
-import { referralFee } from '#orders/referrals/referral-fee.ts';
 import type { CheckedOrder } from './check-order.ts';
 import type { WantedOrder } from './create-order.ts';
 
@@ -61,6 +60,12 @@ const shownReferral = ({ referral, terms }: ReadOrder) => ({
   referral,
   additionalFee: terms.additionalFee > 0n ? Number(terms.additionalFee) : null,
 });
+
+/** Sats of the base fee that the referral of an order gets: once an order, rounded in favour of the service. */
+const referralFee = (
+  { baseFee }: Pick<OrderQuote, 'baseFee'>,
+  { referralPercent }: Pick<PriceSettings, 'referralPercent'>,
+): number => Number((baseFee * BigInt(referralPercent)) / 100n);
 
 /** The quote as the order keeps it. */
 function storedQuote(
