@@ -26,41 +26,51 @@ export interface SelectOptions {
 
 const isTest = (path: string): boolean => path.endsWith('.test.ts');
 const sourceRoots = /^(?:src\/|test\/(?:unit|integration|proofs)\/)/u;
-/** A change of these is a change of every test. */
-const settings = new Set(['package.json', 'package-lock.json', 'vitest.config.ts', 'tsconfig.json']);
+/** Files whose change touches every test. */
+export const settings: ReadonlySet<string> = new Set([
+  'package.json',
+  'package-lock.json',
+  'vitest.config.ts',
+  'tsconfig.json',
+]);
 
 /**
- * Selects the tests that a change touches: changed tests, tests in the folders that mirror changed sources, tests that
- * name a changed file in their text, and tests that import it, by the length of the way. Pure.
+ * Selects the tests that a change touches: changed tests, tests that mirror or name a changed file, and tests that
+ * import one. Tests of the same room come first, then those with the shortest way of imports: a hub that every test
+ * imports would else hide the tests of the room. Pure.
  */
 export function selectTests(files: readonly TreeFile[], options: SelectOptions): SelectedTests {
-  const { changed, seconds, secondsMax } = options;
+  const { seconds, secondsMax } = options;
+  const changed = options.changed.filter((path) => !settings.has(path));
   const code = files.filter(({ path }) => path.endsWith('.ts'));
   const tests = code.filter(({ path }) => isTest(path));
   const distances = importDistances(code, changed, options.aliases);
-  const named = [...changed].filter((path) => !settings.has(path));
-  for (const { path, text } of tests) {
-    if (named.some((name) => text.includes(name) || isNamedByFolder(text, name))) set(distances, path, 1);
-    if (named.some((name) => mirrors(path, name))) set(distances, path, 1);
-  }
+  for (const { path, text } of tests)
+    if (changed.some((name) => isNamed(text, path, name) || mirrors(path, name))) set(distances, path, 1);
   const ranked = tests
-    .map(({ path }) => ({ path, distance: distances.get(path) ?? Number.POSITIVE_INFINITY }))
+    .map(({ path }) => ({
+      path,
+      seconds: seconds(path),
+      distance: distances.get(path) ?? Number.POSITIVE_INFINITY,
+      shared: Math.max(0, ...changed.map((name) => sharedRooms(path, name))),
+    }))
     .filter(({ distance }) => distance < Number.POSITIVE_INFINITY)
     .sort(
-      (a, b) => a.distance - b.distance || seconds(a.path) - seconds(b.path) || (a.path < b.path ? -1 : 1),
+      (a, b) =>
+        Number(b.distance === 0) - Number(a.distance === 0) ||
+        b.shared - a.shared ||
+        a.distance - b.distance ||
+        a.seconds - b.seconds ||
+        (a.path < b.path ? -1 : 1),
     );
   const chosen: string[] = [];
   const leftOut: string[] = [];
   let sum = 0;
-  for (const { path, distance } of ranked) {
-    const fits = sum + seconds(path) <= secondsMax;
+  for (const test of ranked) {
     // a changed test always runs
-    if (distance > 0 && !fits) {
-      leftOut.push(path);
-      continue;
-    }
-    sum += seconds(path);
-    chosen.push(path);
+    const runs = test.distance === 0 || sum + test.seconds <= secondsMax;
+    (runs ? chosen : leftOut).push(test.path);
+    if (runs) sum += test.seconds;
   }
   return { chosen, leftOut };
 }
@@ -69,11 +79,24 @@ function set(distances: Map<string, number>, path: string, distance: number): vo
   distances.set(path, Math.min(distance, distances.get(path) ?? Number.POSITIVE_INFINITY));
 }
 
-/** Whether a text names the folder of a file that is not code: migrations, fixtures, samples, scripts of a shell. */
-function isNamedByFolder(text: string, path: string): boolean {
+/** Whether a test reads a changed file: it names the file, or the folder of one that is not code. */
+function isNamed(text: string, test: string, path: string): boolean {
+  if (text.includes(path)) return true;
   if (path.endsWith('.ts')) return false;
+  // it reads every document
+  if (path.endsWith('.md') && test === 'test/unit/docs.test.ts') return true;
   const folder = posix.dirname(path);
   return folder !== '.' && folder !== 'docs' && text.includes(`'${folder}`);
+}
+
+/** How many folders of a changed file a test has in its path: `orders` and `pricing` of `src/orders/pricing`. */
+function sharedRooms(test: string, path: string): number {
+  const rooms = new Set(posix.dirname(path).replace(sourceRoots, '').split('/'));
+  return posix
+    .dirname(test)
+    .replace(sourceRoots, '')
+    .split('/')
+    .filter((room) => rooms.has(room)).length;
 }
 
 /** Whether a test has the name of a source and is in the folder that mirrors the source's. */

@@ -10,7 +10,13 @@ const files = [
   { path: 'test/unit/orders/order.test.ts', text: "import { order } from '#orders/order.ts';" },
   { path: 'test/unit/orders/pricing/fee.test.ts', text: "import { fee } from '#orders/pricing/fee.ts';" },
   { path: 'test/integration/orders/pricing/fee.test.ts', text: "readdirSync('migrations/service')" },
-  { path: 'test/unit/docs.test.ts', text: "readFileSync('docs/orders.md')" },
+  { path: 'test/unit/docs.test.ts', text: "globSync('docs/*.md')" },
+  { path: 'src/http/hub.ts', text: "import type { Fee } from '#orders/pricing/fee.ts';" },
+  { path: 'test/integration/http/lists/lists.test.ts', text: "import '../../../../src/http/hub.ts';" },
+  {
+    path: 'test/integration/http/orders/price.test.ts',
+    text: "import '../lists/lists.test.ts';",
+  },
 ];
 const select = (changed: readonly string[], options: Partial<SelectOptions> = {}) =>
   selectTests(files, { changed, aliases, seconds: () => 1, secondsMax: 100, ...options });
@@ -21,6 +27,8 @@ describe('the tests that a change touches', () => {
       'test/integration/orders/pricing/fee.test.ts',
       'test/unit/orders/pricing/fee.test.ts',
       'test/unit/orders/order.test.ts',
+      'test/integration/http/orders/price.test.ts',
+      'test/integration/http/lists/lists.test.ts',
     ]);
   });
 
@@ -34,7 +42,12 @@ describe('the tests that a change touches', () => {
   test('end where the time does, but a changed test always runs', () => {
     const { chosen, leftOut } = select(['src/kernel/sats.ts', 'test/unit/docs.test.ts'], { secondsMax: 2 });
     expect(chosen).toEqual(['test/unit/docs.test.ts', 'test/unit/kernel/sats.test.ts']);
-    expect(leftOut).toEqual(['test/unit/orders/pricing/fee.test.ts', 'test/unit/orders/order.test.ts']);
+    expect(leftOut).toEqual([
+      'test/unit/orders/pricing/fee.test.ts',
+      'test/integration/http/lists/lists.test.ts',
+      'test/unit/orders/order.test.ts',
+      'test/integration/http/orders/price.test.ts',
+    ]);
     expect(select(['test/unit/docs.test.ts'], { secondsMax: 0 }).chosen).toEqual(['test/unit/docs.test.ts']);
   });
 
