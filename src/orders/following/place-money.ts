@@ -39,7 +39,7 @@ export interface PlacedMoney {
 }
 
 /** Finds the outputs that hold the money of an order. Pure. */
-export function placeMoney(order: Order, records: OrderRecords): PlacedMoney {
+export function placeMoney(order: Pick<Order, 'amount'>, records: OrderRecords): PlacedMoney {
   const { payments, deposits, transactions, bumps, lent, depth, isRevealed, mined } = records;
   const alive = bumps.filter(({ isDead }) => !isDead);
   const spent = spentBy([...transactions, ...alive]);
