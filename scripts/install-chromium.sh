@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
-# The browser that the page's tests drive: Chromium's headless shell, the same engine without a window, which takes half
-# of the processor time; where it is not packaged, Chromium. As root on a Debian machine it is installed where it is missing;
+# The browser that the page's tests drive. As root on a Debian machine it is installed where it is missing;
 # anywhere else one line says what to do, and the tests are skipped (or fail, with CI=true).
 set -uo pipefail
-for browser in "${CHROMIUM:-}" chromium-headless-shell chromium chromium-browser google-chrome; do
+for browser in "${CHROMIUM:-}" chromium chromium-browser google-chrome; do
   [[ -n $browser ]] && command -v "$browser" >/dev/null 2>&1 && exit 0
 done
 if [[ $(id -u) != 0 ]] || ! command -v apt-get >/dev/null 2>&1; then
@@ -14,8 +13,7 @@ echo 'chromium is missing: installing it by apt (10 seconds to a minute)'
 export DEBIAN_FRONTEND=noninteractive
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-install() { apt-get -qq install -y --no-install-recommends "$1"; }
-if ! { apt-get -qq update && { install chromium-headless-shell || install chromium; }; } >"$log" 2>&1; then
+if ! { apt-get -qq update && apt-get -qq install -y --no-install-recommends chromium; } >"$log" 2>&1; then
   tail -3 "$log"
   echo 'chromium could not be installed: the tests of the page are skipped'
 fi

@@ -88,12 +88,12 @@ test(`${failing} failing receivers delay none that answers`, async () => {
   // never heard of before, and put after all the others
   const fresh = await timed('good-new', 0, 1);
   const left = await untried();
-  const { count } = await readWaiting(database.pool);
+  // the new message has arrived a moment before that is stored
+  await waitUntil(async () => expect(await readWaiting(database.pool)).toMatchObject({ count: failing }));
   process.stdout.write(
-    `messages at once, ms p50 / p95 / max: alone ${shown(alone)}, beside ${failing} failing receivers ${shown(beside)}; a new receiver ${shown(fresh)} with ${left} of ${count} others untried\n`,
+    `messages at once, ms p50 / p95 / max: alone ${shown(alone)}, beside ${failing} failing receivers ${shown(beside)}; a new receiver ${shown(fresh)} with ${left} of ${failing} others untried\n`,
   );
   expect(startedAt).toBeGreaterThan(0);
-  expect(count).toBe(failing);
   // most of those that came before are still to be tried
   expect(left).toBeGreaterThan(failing / 2);
 });
