@@ -27,7 +27,14 @@ export function importSlug(listSlug: string): string | null {
     .replace(/\p{M}/gu, '')
     .toLowerCase()
     .replace(/[^a-z0-9_-]+/gu, '-')
-    .replace(/^[_-]+/u, '')
-    .replace(/-+$/u, '');
-  return isImportSlug(slug) ? slug : null;
+    .replace(/^[_-]+/u, '');
+  const made = withoutLastDashes(slug);
+  return isImportSlug(made) ? made : null;
+}
+
+/** A pattern for the end of a text takes square time. */
+function withoutLastDashes(text: string): string {
+  let end = text.length;
+  while (text[end - 1] === '-') end--;
+  return text.slice(0, end);
 }
