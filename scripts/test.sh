@@ -7,6 +7,7 @@ bash scripts/install-chromium.sh
 bash scripts/install-bitcoind.sh
 bash scripts/install-knots.sh
 bash scripts/install-elasticsearch.sh
+bash scripts/install-pgbouncer.sh
 report=$(mktemp)
 trap 'rm -f "$report"' EXIT
 

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { Value } from 'typebox/value';
 import { AppError } from '#kernel/errors/app-error.ts';
+import { readPostgresAddress } from '#kernel/pg/connection/postgres-address.ts';
 import { allFailpoints, seams } from '#kernel/process/failpoint.ts';
 import { accessSettings, wrongAccessSettings } from './access-settings.ts';
 import { nodeSettings, wrongNodeSettings } from './node-settings.ts';
@@ -51,7 +52,7 @@ export const configSchema = Type.Object(
         maxLength: 4096,
         secret: true,
         description:
-          'PostgreSQL 15 or newer to use instead of the embedded one, as postgres://user:password@host:port/database; its user owns the tables',
+          'PostgreSQL 15 or newer to use instead of the embedded one, as postgres://user:password@host:port/database; its user owns the tables; with `?sslmode=` as in libpq (docs/operating.md, "TLS to Postgres")',
       }),
     ),
     databaseReaderUrl: Type.Optional(
@@ -229,6 +230,7 @@ export function loadConfig(input: ConfigInput): Config {
 function contradictions(config: Config): string[] {
   const wrong = [
     ...wrongDatabase(config),
+    ...wrongAddresses(config),
     ...wrongNodeSettings(config),
     ...wrongSearchSettings(config),
     ...wrongAccessSettings(config),
@@ -254,6 +256,15 @@ function wrongDatabase({ role, databaseUrl, databaseReaderUrl }: Config): string
     wrong.push('DATABASE_READER_URL needs DATABASE_URL: the embedded Postgres has its own roles');
   }
   return wrong;
+}
+
+/** The values hold passwords, and are not shown. */
+function wrongAddresses({ databaseUrl, databaseReaderUrl }: Config): string[] {
+  const given = { DATABASE_URL: databaseUrl, DATABASE_READER_URL: databaseReaderUrl };
+  return Object.entries(given).flatMap(([name, url]) => {
+    const address = url === undefined ? null : readPostgresAddress(url);
+    return address?.kind === 'wrong' ? [`${name}: ${address.why}`] : [];
+  });
 }
 
 function givenText(setting: Setting, { env, flags }: ConfigInput): { text: string; source: string } | null {

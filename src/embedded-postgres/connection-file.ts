@@ -46,6 +46,6 @@ export function connectionUrl(
   user: string,
   password: string,
 ): string {
-  // never another host: the folder may be a copy from elsewhere
-  return `postgres://${user}:${encodeURIComponent(password)}@${serverHost}:${port}/${database}`;
+  // never another host: the folder may be a copy from elsewhere. It has no TLS, whatever PGSSLMODE says
+  return `postgres://${user}:${encodeURIComponent(password)}@${serverHost}:${port}/${database}?sslmode=disable`;
 }

@@ -16,6 +16,7 @@ import { existingHome } from '#embedded-postgres/server-place.ts';
 import { contentConnections } from '#http/server/budgets/content-reads.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { checkServer } from '#kernel/pg/check-server.ts';
+import { settleTls } from '#kernel/pg/connection/settle-tls.ts';
 import { databaseError } from '#kernel/pg/database-error.ts';
 import { type MigrationSummary, migrate, pendingMigrations } from '#kernel/pg/migrate.ts';
 import { connectClient, createPool } from '#kernel/pg/pool.ts';
@@ -83,6 +84,7 @@ export async function openDatabase(context: CommandContext, access: DatabaseAcce
   if (!server.isGuest) await migrateServer(context, server);
   const missing = await missingIn(server);
   if (missing !== null) throw missing;
+  await checkReader(context, server);
   if (access === 'own') await warnOfRole(context, server);
   return openReaders(context, server);
 }
@@ -185,6 +187,7 @@ export async function awaitDatabase(context: CommandContext): Promise<Database> 
     });
     await release();
   }
+  await checkReader(context, server);
   await warnOfRole(context, server);
   return openReaders(context, server);
 }
@@ -239,24 +242,57 @@ export async function openServer(context: CommandContext, access: DatabaseAccess
     throw new AppError('database_missing', message, { dataDir, others });
   }
   const server = !isEmbedded
-    ? givenServer(context.config, access)
+    ? await givenServer(context.config, access)
     : access === 'own'
       ? { ...(await startOwn(context)), hasReader: true, isGuest: false }
       : await attachOrStart(context);
-  await checkServer(server.url);
+  const { isPooled } = await checkServer(server.url);
+  if (isPooled) tellOfPooler(context, connectionsAs(server, context.config));
   return server;
 }
 
 /** A process that only answers uses no other role than the reader, if there is one. */
-function givenServer({ databaseUrl, databaseReaderUrl, role }: Config, access: DatabaseAccess): Server {
-  const url = role === 'api' ? (databaseReaderUrl ?? databaseUrl) : databaseUrl;
-  assert(url !== undefined, 'the settings were checked where they were read');
+async function givenServer(
+  { databaseUrl, databaseReaderUrl, role }: Config,
+  access: DatabaseAccess,
+): Promise<Server> {
+  const given = role === 'api' ? (databaseReaderUrl ?? databaseUrl) : databaseUrl;
+  assert(given !== undefined, 'the settings were checked where they were read');
+  const url = await settleTls(given);
+  const isSame = databaseReaderUrl === undefined || databaseReaderUrl === given;
   return {
     url,
-    readerUrl: databaseReaderUrl ?? url,
+    readerUrl: isSame ? url : await settleTls(databaseReaderUrl),
     hasReader: databaseReaderUrl !== undefined,
     isGuest: access !== 'own',
   };
+}
+
+/** The way of the reader, which may have another pooler. Its role was made meanwhile. */
+async function checkReader(context: CommandContext, { url, readerUrl }: Server): Promise<void> {
+  if (url === readerUrl || hasEmbeddedDatabase(context.config)) return;
+  const { isPooled } = await checkServer(readerUrl);
+  if (isPooled) tellOfPooler(context, readerConnections);
+}
+
+/** Most connections of one process: docs/operating.md, "Sizes and bounds". */
+const writerConnections = 29;
+const readerConnections = 24;
+
+/** Connections as the user of `url`. */
+function connectionsAs({ hasReader }: Server, { role }: Config): number {
+  if (role === 'api') return readerConnections;
+  return hasReader ? writerConnections : writerConnections + readerConnections;
+}
+
+/** pgbouncer has 20 for each user: under load requests and indexing would wait for each other. */
+function tellOfPooler({ logger }: CommandContext, connections: number): void {
+  logger
+    .child({ part: 'database' })
+    .info(
+      { connections },
+      'Postgres is reached through a pooler: it must have as many connections for this user and process (docs/operating.md, "Poolers")',
+    );
 }
 
 /** Data folders inside a folder, as the demo's is inside the default one. */

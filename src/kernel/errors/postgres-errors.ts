@@ -43,14 +43,29 @@ export const postgresErrors = {
     retry: 'never',
   },
   postgres_unreachable: {
-    meaning: 'No Postgres answers at the address.',
-    action: 'Start the server, or correct DATABASE_URL; without DATABASE_URL an embedded server is started.',
+    meaning: 'No Postgres answers at the address, or what answers there gives no connection.',
+    action:
+      'Read the reason in the message: start the server, correct DATABASE_URL, or allow more connections (max_connections, of a pooler default_pool_size). Without DATABASE_URL an embedded server is started.',
     retry: 'soon',
   },
   postgres_refused: {
     meaning: 'Postgres denies access or permissions: wrong account, password, database name or rights.',
     action:
       'Correct DATABASE_URL or DATABASE_READER_URL, or create the account and the database that it names.',
+    retry: 'never',
+  },
+  postgres_tls: {
+    meaning:
+      'A Postgres answers, and there is no connection by TLS: its certificate is not trusted, or one side demands what the other does not have.',
+    action:
+      'Name the file of the authority of its certificate with sslrootcert in DATABASE_URL, or correct sslmode: docs/operating.md, "TLS to Postgres", has what each mode demands.',
+    retry: 'minute',
+  },
+  postgres_pooled: {
+    meaning:
+      'A pooler gives connections of Postgres to several clients in turn (pgbouncer with pool_mode = transaction or statement). Locks and settings of a session would be those of others.',
+    action:
+      'Let DATABASE_URL and DATABASE_READER_URL name the server itself, or a pooler in session mode (pool_mode = session); hosts often have another port for it.',
     retry: 'never',
   },
   postgres_version: {

@@ -1,27 +1,37 @@
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { ErrorCode } from '#kernel/errors/error-codes.ts';
+import { tlsFailure } from '#kernel/errors/tls-failure.ts';
 import { shownAddress } from '#kernel/shown-address.ts';
-
-// SQLSTATE classes of failed connections (PostgreSQL manual, appendix A).
-const codeBySqlState: Readonly<Record<string, ErrorCode>> = {
-  '28000': 'postgres_refused',
-  '28P01': 'postgres_refused',
-  '3D000': 'postgres_refused',
-  '42501': 'postgres_refused',
-};
+import { codeOfPostgresError } from './postgres-failure.ts';
 
 /**
  * Turns an error of `pg` while connecting into an AppError: `postgres_refused` where the server does not let us in,
- * `postgres_unreachable` for everything between us and it. An AppError stays as it is.
+ * `postgres_tls` where both cannot agree on TLS, `postgres_unreachable` for everything else. An AppError stays as it is.
  */
 export function databaseError(error: unknown, url: string): AppError {
   if (error instanceof AppError) return error;
-  const sqlState = (error as { code?: unknown }).code;
-  const code =
-    typeof sqlState === 'string'
-      ? (codeBySqlState[sqlState] ?? 'postgres_unreachable')
-      : 'postgres_unreachable';
-  const reason = error instanceof Error && error.message !== '' ? error.message : String(sqlState);
-  const what = code === 'postgres_refused' ? 'refused the connection' : 'does not answer';
-  return new AppError(code, `Postgres at ${shownAddress(url)} ${what}: ${reason}`, {}, error);
+  const found = error instanceof Error ? codeOfPostgresError(error) : null;
+  // nothing was under way that could be lost
+  const code = found === null || found === 'postgres_lost' ? 'postgres_unreachable' : found;
+  const sqlState = String((error as { code?: unknown }).code);
+  const reason = error instanceof Error && error.message !== '' ? error.message : sqlState;
+  const what = whatHappened(code, error, sqlState);
+  const hint = unencrypted.test(reason)
+    ? ' (a server that demands TLS needs sslmode=require in its address)'
+    : '';
+  return new AppError(code, `Postgres at ${shownAddress(url)} ${what}: ${reason}${hint}`, {}, error);
+}
+
+/** A server says so whatever the rule is by which it refuses a connection without TLS. */
+const unencrypted = /, (?:no encryption|SSL off)$/u;
+
+function whatHappened(code: ErrorCode, error: unknown, sqlState: string): string {
+  if (code === 'postgres_refused') return 'refused the connection';
+  if (code === 'postgres_tls') {
+    return tlsFailure(error) === 'certificate'
+      ? 'answers, and its certificate is not trusted'
+      : 'answers, and the connection by TLS failed';
+  }
+  // only an answer has one; codes of the system begin with E
+  return /^(?!E)[0-9A-Z]{5}$/u.test(sqlState) ? 'answers, and gives no connection' : 'does not answer';
 }

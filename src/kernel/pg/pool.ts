@@ -1,4 +1,6 @@
 import pg from 'pg';
+import { clientConfig } from './connection/client-config.ts';
+import { prepareSession, type SessionOptions } from './connection/session.ts';
 import { databaseError } from './database-error.ts';
 
 const int8Oid = 20;
@@ -33,15 +35,9 @@ const columnTypes: pg.CustomTypesConfig = {
   },
 };
 
-export interface PoolOptions {
+export interface PoolOptions extends Partial<SessionOptions> {
   /** Maximum number of connections. 10: more than two cores can serve at once, and far below the server's own 100. */
   readonly max?: number;
-  /** Shown in pg_stat_activity. */
-  readonly applicationName?: string;
-  /** The server ends a statement that takes longer; absent: no limit (the writer's index builds take minutes). */
-  readonly statementTimeoutMs?: number;
-  /** Its transactions cannot write, whatever its role may do. */
-  readonly readOnly?: boolean;
   /** Called with errors of idle connections (a restarted server); the pool replaces the connection by itself. */
   readonly onError?: (error: Error) => void;
 }
@@ -49,25 +45,20 @@ export interface PoolOptions {
 /** A server that does not answer within this time counts as unreachable: a local one answers in milliseconds. */
 const connectTimeoutMs = 10_000;
 
-/** How often the server checks, while a statement runs, that its client is still connected. */
-const connectionCheckMs = 1_000;
+const defaultName = 'satscribe';
 
-/** A pool of connections to `url`. It connects at the first query. */
+/** A pool of connections to `url`. It connects at the first query. Throws `config_invalid`. */
 export function createPool(url: string, options: PoolOptions = {}): pg.Pool {
+  const applicationName = options.applicationName ?? defaultName;
   const pool = new pg.Pool({
-    connectionString: url,
+    ...clientConfig(url),
     types: columnTypes,
     max: options.max ?? 10,
-    application_name: options.applicationName ?? 'satscribe',
+    application_name: applicationName,
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
-    ...(options.statementTimeoutMs === undefined ? {} : { statement_timeout: options.statementTimeoutMs }),
-    ...(options.statementTimeoutMs === undefined && options.readOnly !== true
-      ? {}
-      : {
-          // oxlint-disable-next-line typescript/no-misused-promises -- the pool waits for it, which its types do not say
-          onConnect: (client: pg.ClientBase) => prepareReads(client, options),
-        }),
+    // oxlint-disable-next-line typescript/no-misused-promises -- the pool waits for it, which its types do not say
+    onConnect: (client: pg.ClientBase) => prepareSession(client, { ...options, applicationName }),
   });
   // Without a listener an error on an idle connection would end the process. A server of ours may stop faster than a
   // pool that ended just before says goodbye: nothing is lost then.
@@ -79,24 +70,10 @@ export function createPool(url: string, options: PoolOptions = {}): pg.Pool {
   return pool;
 }
 
-/**
- * A client that leaves must not keep a statement running; where the server cannot check, its time limit ends the
- * statement.
- */
-async function prepareReads(
-  client: pg.ClientBase,
-  { readOnly = false, statementTimeoutMs }: PoolOptions,
-): Promise<void> {
-  // not as a parameter of the connection, which the address may override
-  if (readOnly) await client.query('SET default_transaction_read_only = on');
-  if (statementTimeoutMs === undefined) return;
-  await client.query(`SET client_connection_check_interval = ${connectionCheckMs}`).catch(() => undefined);
-}
-
 /** Opens one connection outside any pool. Throws an AppError with the reason of a failure. */
-export async function connectClient(url: string, applicationName = 'satscribe'): Promise<pg.Client> {
+export async function connectClient(url: string, applicationName = defaultName): Promise<pg.Client> {
   const client = new pg.Client({
-    connectionString: url,
+    ...clientConfig(url),
     types: columnTypes,
     application_name: applicationName,
     connectionTimeoutMillis: connectTimeoutMs,
@@ -107,10 +84,17 @@ export async function connectClient(url: string, applicationName = 'satscribe'):
   });
   try {
     await client.connect();
+    await prepareSession(client, { applicationName });
   } catch (error) {
+    void client.end().catch(() => undefined);
     throw databaseError(error, url);
   }
   return client;
+}
+
+/** How a pool prepares a connection before it lends it. */
+interface Prepared {
+  readonly onConnect: (client: pg.ClientBase) => Promise<void>;
 }
 
 /**
@@ -119,13 +103,14 @@ export async function connectClient(url: string, applicationName = 'satscribe'):
  * failed fails too.
  */
 export async function connectPipelined(pool: pg.Pool): Promise<pg.Client> {
-  const { options } = pool;
+  const { options } = pool as unknown as { readonly options: Omit<pg.PoolConfig, 'onConnect'> & Prepared };
   // the pool hides its password from enumeration
   const client = new pg.Client({ ...options, password: options.password, pipeline: true });
   // a lost connection fails its statements
   client.on('error', () => undefined);
   await client.connect();
   try {
+    await options.onConnect(client);
     // what listens to the connections of the pool listens to this one too
     pool.emit('connect', client);
   } catch (error) {

@@ -1,5 +1,6 @@
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { ErrorCode } from '#kernel/errors/error-codes.ts';
+import { tlsFailure } from '#kernel/errors/tls-failure.ts';
 
 /**
  * SQLSTATEs, or their first characters, and our codes for them (PostgreSQL manual, appendix A). The longest match
@@ -11,6 +12,7 @@ const codeByState: Readonly<Record<string, keyof typeof what>> = {
   '08': 'postgres_lost',
   '57P': 'postgres_lost',
   '25P03': 'postgres_lost',
+  '25P04': 'postgres_lost',
   // it starts, stops or recovers, or has no connection left
   '57P03': 'postgres_unreachable',
   '53300': 'postgres_unreachable',
@@ -30,6 +32,9 @@ const codeByState: Readonly<Record<string, keyof typeof what>> = {
   '58030': 'postgres_damaged',
   // a missing file of a table
   '58P01': 'postgres_damaged',
+  // a statement that was prepared in this session is unknown, or prepared already
+  '26000': 'postgres_pooled',
+  '42P05': 'postgres_pooled',
   '28': 'postgres_refused',
   '3D000': 'postgres_refused',
   '42501': 'postgres_refused',
@@ -44,6 +49,8 @@ const what = {
   postgres_timeout: 'Postgres ended a statement',
   postgres_damaged: 'Postgres cannot read its own data',
   postgres_refused: 'Postgres denied access or permissions',
+  postgres_pooled: 'Something between us and Postgres shares its connections',
+  postgres_tls: 'The connection to Postgres by TLS failed',
   disk_full: 'The disk of the database is full',
 } as const satisfies Partial<Record<ErrorCode, string>>;
 
@@ -69,17 +76,23 @@ const lostMessage = /^(?:Connection terminated|Client has encountered a connecti
 const unreachableMessage =
   /^(?:timeout exceeded when trying to connect|timeout expired|Connection terminated due to connection timeout)/u;
 
+/** Messages of `pg` about a server without TLS, and of servers and poolers about a client without TLS or certificate. */
+const tlsMessage = /^The server does not support SSL|^SSL required$|valid client certificate/u;
+const isAboutTls = (error: Error): boolean => tlsFailure(error) !== null || tlsMessage.test(error.message);
+
 /**
  * Turns an error of work on a database into its operating failure; others (a wrong statement, a broken invariant)
  * stay unchanged. The only place where SQLSTATEs become codes; whether a code is retried is in the table of codes.
  */
 export function postgresFailure(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof AppError) return error;
-  const code = codeOf(error);
+  const code = codeOfPostgresError(error);
   return code === null ? error : new AppError(code, `${what[code]}: ${error.message}`, {}, error);
 }
 
-function codeOf(error: Error): keyof typeof what | null {
+/** The code of an error of `pg`; null: it is no failure of operation. */
+export function codeOfPostgresError(error: Error): keyof typeof what | null {
+  if (isAboutTls(error)) return 'postgres_tls';
   if (unreachableMessage.test(error.message)) return 'postgres_unreachable';
   if (lostMessage.test(error.message)) return 'postgres_lost';
   const { code, syscall } = error as { code?: unknown; syscall?: unknown };

@@ -136,10 +136,10 @@ describe('the roles of an embedded server', () => {
     await start();
     const [role] = await ask(
       server.readerUrl,
-      `SELECT rolsuper AS super, current_setting('statement_timeout') AS "limit"
+      `SELECT rolsuper AS super, (SELECT reset_val FROM pg_settings WHERE name = 'statement_timeout') AS "limit"
          FROM pg_roles WHERE rolname = current_user`,
     );
-    expect(role).toEqual({ super: false, limit: '30s' });
+    expect(role).toEqual({ super: false, limit: '30000' });
     const { mode: _mode, ...connection } = JSON.parse(
       await readFile(join(folder.path, 'postgres-connection.json'), 'utf8'),
     ) as Record<string, unknown>;

@@ -1,19 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { connectClient } from '#kernel/pg/pool.ts';
 import { createHttpApp, type HttpApp } from '#test/support/http-app.ts';
 import { whileLocked } from '#test/support/postgres/locked-tables.ts';
 
 let http: HttpApp;
 beforeAll(async () => {
   http = await createHttpApp([]);
-  const { readers, readerUrl, superuserUrl } = http.database;
-  const superuser = await connectClient(superuserUrl);
-  // the limit of the role counts more than that of a database
-  await superuser.query(
-    `DO $$ BEGIN EXECUTE format('ALTER ROLE %I IN DATABASE %I SET statement_timeout = 200',
-       '${new URL(readerUrl).username}', current_database()); END $$`,
-  );
-  await superuser.end();
+  const { readers } = http.database;
+  readers.on('connect', (client) => void client.query('SET statement_timeout = 200'));
   // those that are open have another limit
   while (readers.idleCount > 0) (await readers.connect()).release(true);
 });

@@ -138,6 +138,8 @@ describe('statements of the role', () => {
   test('end after its limit, those of the writer never', async () => {
     const limit = async (url: string): Promise<unknown> => {
       const client = await connectClient(url);
+      // the limit of the role, which our sessions replace by their own
+      await client.query('RESET statement_timeout');
       const { rows } = await client.query<{ statement_timeout: string }>('SHOW statement_timeout');
       await client.end();
       return rows[0]?.statement_timeout;

@@ -1,0 +1,19 @@
+/** Codes of Node for a certificate that its check refuses (Node manual, "X509 certificate error codes"). */
+const certificateCode =
+  /^(?:UNABLE_TO_|CERT_|CRL_|ERROR_IN_C|DEPTH_ZERO_|SELF_SIGNED_|INVALID_CA$|INVALID_PURPOSE$|PATH_LENGTH_|HOSTNAME_MISMATCH$|ERR_TLS_CERT_)/u;
+/** Codes of Node and OpenSSL for a handshake that failed for another reason. */
+const handshakeCode = /^(?:EPROTO$|ERR_SSL_|ERR_OSSL_|ERR_TLS_)/u;
+/** Node has no code of its own for a peer that ends the connection in the midst of a handshake. */
+const cutHandshake = /before secure TLS connection was established/u;
+
+/**
+ * Why a connection by TLS failed. `certificate`: the peer has one that is not trusted. `handshake`: the peer does not
+ * speak TLS, or refuses ours. Null: the failure has nothing to do with TLS.
+ */
+export function tlsFailure(error: unknown): 'certificate' | 'handshake' | null {
+  if (!(error instanceof Error)) return null;
+  const { code } = error as { code?: unknown };
+  if (typeof code === 'string' && certificateCode.test(code)) return 'certificate';
+  const isHandshake = typeof code === 'string' && handshakeCode.test(code);
+  return isHandshake || cutHandshake.test(error.message) ? 'handshake' : null;
+}

@@ -1,0 +1,35 @@
+import { AppError } from '#kernel/errors/app-error.ts';
+import { connectClient } from '#kernel/pg/pool.ts';
+import { readPostgresAddress, type TlsMode, withTlsMode } from './postgres-address.ts';
+
+/** Modes that libpq tries, in its order. */
+const attempts: Partial<Record<TlsMode, readonly [TlsMode, TlsMode]>> = {
+  prefer: ['require', 'disable'],
+  allow: ['disable', 'require'],
+};
+
+/**
+ * The address, with the mode that its server takes where `sslmode` is `prefer` or `allow`: one connection is tried.
+ * Every connection of the process then has the same mode. Other failures are left to the next connection.
+ */
+export async function settleTls(url: string): Promise<string> {
+  const address = readPostgresAddress(url);
+  const modes = address.kind === 'address' ? attempts[address.tls.mode ?? 'disable'] : undefined;
+  if (modes === undefined) return url;
+  for (const mode of modes) {
+    const tried = withTlsMode(url, mode);
+    try {
+      const client = await connectClient(tried);
+      await client.end();
+      return tried;
+    } catch (error) {
+      if (!isAboutTls(error)) return tried;
+    }
+  }
+  return withTlsMode(url, modes[0]);
+}
+
+/** A server may let an account in with TLS alone, or only without. */
+const isAboutTls = (error: unknown): boolean =>
+  error instanceof AppError &&
+  (error.code === 'postgres_tls' || (error.cause as { code?: unknown } | undefined)?.code === '28000');

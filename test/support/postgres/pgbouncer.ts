@@ -1,0 +1,99 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { accessSync, constants } from 'node:fs';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { freePort } from '#test/support/free-port.ts';
+import { waitUntil } from '#test/support/wait-until.ts';
+
+/** Debian has it where only administrators look for programs. */
+const administratorFolder = '/usr/sbin';
+/** Number of an account that Debian has: it refuses to run as root. */
+const ordinaryAccount = 65_534;
+
+/**
+ * The program for a suite: the one that PGBOUNCER names, or one of the machine. Null if there is none, which is said in
+ * one line, and is a failure with CI=true.
+ */
+export function pgbouncerForTests(): string | null {
+  const folders = [...(process.env['PATH'] ?? '').split(delimiter), administratorFolder];
+  const paths = [process.env['PGBOUNCER'] ?? '', ...folders.map((folder) => join(folder, 'pgbouncer'))];
+  const program = paths.find((path) => path !== '' && isExecutable(path));
+  if (program !== undefined) return program;
+  const words = 'pgbouncer is missing: the tests of poolers are skipped (scripts/install-pgbouncer.sh)';
+  if (process.env['CI'] === 'true') throw new Error(words);
+  process.stderr.write(`${words}\n`);
+  return null;
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export interface Pgbouncer {
+  /** An address of the server, through the pooler. */
+  through(this: void, url: string): string;
+  stop(this: void): Promise<void>;
+}
+
+/** Starts a pooler with its defaults, except the mode, before a server for the accounts of some addresses. */
+export async function startPgbouncer(
+  program: string,
+  mode: 'session' | 'transaction' | 'statement',
+  urls: readonly string[],
+): Promise<Pgbouncer> {
+  const folder = await mkdtemp(join(tmpdir(), 'pgbouncer-'));
+  await chmod(folder, 0o755);
+  const port = await freePort();
+  const accounts = urls.map((url) => new URL(url));
+  const users = accounts.map(({ username, password }) => `"${username}" "${decodeURIComponent(password)}"\n`);
+  await writeFile(join(folder, 'users.txt'), users.join(''));
+  const { hostname, port: serverPort } = accounts[0] as URL;
+  const settings = `[databases]
+* = host=${hostname} port=${serverPort}
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = ${port}
+auth_type = scram-sha-256
+auth_file = ${join(folder, 'users.txt')}
+pool_mode = ${mode}
+unix_socket_dir =
+`;
+  await writeFile(join(folder, 'pgbouncer.ini'), settings);
+  const account = process.getuid?.() === 0 ? { uid: ordinaryAccount, gid: ordinaryAccount } : {};
+  const child = spawn(program, ['-q', join(folder, 'pgbouncer.ini')], { stdio: 'ignore', ...account });
+  await waitUntil(() => listens(child, port));
+  return {
+    through: (url) => {
+      const address = new URL(url);
+      address.hostname = '127.0.0.1';
+      address.port = String(port);
+      return address.href;
+    },
+    stop: async () => {
+      const ended = once(child, 'exit');
+      // at once: it would wait for its clients
+      child.kill('SIGQUIT');
+      await ended;
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function listens(child: ChildProcess, port: number): Promise<boolean> {
+  if (child.exitCode !== null) throw new Error(`pgbouncer ended with ${child.exitCode}`);
+  const socket = connect(port, '127.0.0.1');
+  try {
+    await once(socket, 'connect');
+    return true;
+  } finally {
+    socket.destroy();
+  }
+}
