@@ -55,7 +55,7 @@ export const accessSettings = {
       minLength: 1,
       maxLength: 4096,
       description:
-        'proxies whose X-Forwarded-For is believed: addresses and networks, separated by commas (`loopback`, 10.0.0.0/8); unset: none',
+        'proxies whose X-Forwarded-For, or else Forwarded, is believed: addresses and networks, separated by commas (`loopback`, 10.0.0.0/8); unset: none',
     }),
   ),
   connections: Type.Integer({

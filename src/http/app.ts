@@ -1,6 +1,7 @@
 import cors from '@fastify/cors';
 import files from '@fastify/static';
 import fastify, { LogController } from 'fastify';
+import { proxyTest } from '#accounts/trusted-proxies.ts';
 import { readBodies } from '#http/bodies/read-bodies.ts';
 import { contentRoutes } from '#http/content/content.routes.ts';
 import { previewRoutes } from '#http/content/preview.routes.ts';
@@ -124,7 +125,8 @@ function createServer(deps: AppDependencies): App {
     logController: new LogController({ disableRequestLogging: true }),
     http: serverOptions,
     bodyLimit: limits.bodyBytes,
-    trustProxy: [...(deps.trustedProxies ?? [])],
+    // of X-Forwarded-Host and -Proto; who asks is read by server/access/client.ts
+    trustProxy: proxyTest(deps.trustedProxies ?? []),
     connectionTimeout: limits.idleTimeoutMs,
     requestTimeout: limits.requestTimeoutMs,
     keepAliveTimeout: limits.keepAliveTimeoutMs,

@@ -1,21 +1,71 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { clientOf } from '#accounts/client-address.ts';
+import { type ForwardedClient, forwardedClient } from '#accounts/forwarded-client.ts';
 import { proxyTest } from '#accounts/trusted-proxies.ts';
 
-const tests = new WeakMap<FastifyInstance['server'], (address: string) => boolean>();
+/** The trusted proxies of an app. */
+interface Proxies {
+  readonly isProxy: (address: string) => boolean;
+  /** Proxies whose headers were logged, because they name no client. */
+  readonly logged: Set<string>;
+}
+
+/** Longest part of a header in the log. */
+const shownChars = 100;
+/** Proxies whose headers are logged, each once. */
+const loggedMax = 100;
+
+const proxies = new WeakMap<FastifyInstance['server'], Proxies>();
+const clients = new WeakMap<FastifyRequest['raw'], ForwardedClient>();
 let alone = 0;
 
-/** Makes the trusted proxies of an app known to `isFromProxy` and `clientOfRequest`. */
-export function knowProxies(app: FastifyInstance, proxies: readonly string[]): void {
-  tests.set(app.server, proxyTest(proxies));
+/** Makes the trusted proxies of an app known to the functions of this file. */
+export function knowProxies(app: FastifyInstance, trusted: readonly string[]): void {
+  proxies.set(app.server, { isProxy: proxyTest(trusted), logged: new Set() });
 }
 
 /** Whether a request comes from a trusted proxy that names nobody for whom it asks: no limit by address applies. */
-export function isFromProxy({ server, ip }: FastifyRequest): boolean {
-  return tests.get(server.server)?.(ip) === true;
+export function isFromProxy(request: FastifyRequest): boolean {
+  return clientAt(request).kind === 'proxy';
+}
+
+/** The address that a request comes from: of its client, or of the trusted proxy that names none. */
+export function addressOfRequest(request: FastifyRequest): string {
+  return clientAt(request).address;
 }
 
 /** Whose share a request counts towards. Of a proxy that names nobody, each request counts alone. */
 export function clientOfRequest(request: FastifyRequest): string {
-  return isFromProxy(request) ? `proxy ${++alone}` : clientOf(request.ip);
+  const { kind, address } = clientAt(request);
+  return kind === 'proxy' ? `proxy ${++alone}` : clientOf(address);
+}
+
+function clientAt(request: FastifyRequest): ForwardedClient {
+  const known = clients.get(request.raw);
+  if (known !== undefined) return known;
+  const { headers, socket } = request.raw;
+  const of = proxies.get(request.server.server);
+  const found = forwardedClient(
+    {
+      peer: socket.remoteAddress ?? '',
+      // Node joins a repeated one by commas
+      forwardedFor: headers['x-forwarded-for']?.toString(),
+      forwarded: headers.forwarded,
+    },
+    of?.isProxy ?? (() => false),
+  );
+  clients.set(request.raw, found);
+  if (of !== undefined) tellOfUnnamed(request, found, of);
+  return found;
+}
+
+function tellOfUnnamed({ log }: FastifyRequest, found: ForwardedClient, { logged }: Proxies): void {
+  if (found.kind === 'client' || found.instead === null) return;
+  const { address: proxy, instead } = found;
+  if (logged.has(proxy) || logged.size >= loggedMax) return;
+  logged.add(proxy);
+  log.warn(
+    { proxy, instead: instead.slice(0, shownChars) },
+    'a proxy of TRUST_PROXY names no client in X-Forwarded-For or Forwarded: its requests have no limit by address (docs/access.md, "Rates")',
+  );
 }

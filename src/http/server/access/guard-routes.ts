@@ -3,7 +3,7 @@ import type { Scope } from '#accounts/api-key.ts';
 import type { Admission, SearchAccess } from '#accounts/search-access.ts';
 import { varyBy } from '#http/server/headers/vary.ts';
 import type { ErrorCode } from '#kernel/errors/error-codes.ts';
-import { isFromProxy } from './client.ts';
+import { addressOfRequest, isFromProxy } from './client.ts';
 import { type Guard, open } from './guard.ts';
 
 /** Who asks a path, by its guard. */
@@ -39,7 +39,7 @@ export function guardRoutes(routes: FastifyInstance, access: SearchAccess): void
       referer: headers.referer,
       fetchSite: one(headers['sec-fetch-site']),
       host: request.host,
-      address: request.ip,
+      address: addressOfRequest(request),
       isProxy: isFromProxy(request),
     });
     tell(reply, scope, admission);

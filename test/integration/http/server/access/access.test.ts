@@ -381,6 +381,35 @@ describe('a rate', () => {
     expect(await by('203.0.113.5', '198.51.100.1')).toBe(429);
   });
 
+  test.each([
+    '203.0.113.9:1001',
+    '[2001:db8:1::1]:443',
+    '[2001:db8:1::1]',
+    '"192.0.2.77"',
+    '198.51.100.200:5555, 127.0.0.1',
+  ])('is the one that a proxy writes as %s', async (written) => {
+    await open({ mode: 'open', addressRate: '1/600' }, ['loopback']);
+    const asked = async (forwardedFor: string): Promise<number> =>
+      (await ask({ 'x-forwarded-for': forwardedFor }, undefined, '127.0.0.1')).status;
+    expect(await asked(written)).toBe(200);
+    // a client of its own
+    expect(await asked('203.0.113.200:7')).toBe(200);
+    expect(await asked(written)).toBe(429);
+    expect(http.logged).toEqual([]);
+  });
+
+  test.each(['unknown', '_hidden', 'unix:', 'not an address'])(
+    'is unknown where a trusted proxy writes %s, which is logged once and shares no limit',
+    async (written) => {
+      await open({ mode: 'open', addressRate: '1/600' }, ['loopback']);
+      for (let count = 0; count < 3; count++) {
+        const { status } = await ask({ 'x-forwarded-for': written }, undefined, '127.0.0.1');
+        expect(status).toBe(200);
+      }
+      expect(http.logged).toMatchObject([{ level: 40, proxy: '127.0.0.1', instead: written }]);
+    },
+  );
+
   test('is that of the connection where no proxy is trusted', async () => {
     await open({ mode: 'open', addressRate: '1' });
     expect((await ask({ 'x-forwarded-for': '203.0.113.1', forwarded: 'for=203.0.113.1' })).status).toBe(200);
