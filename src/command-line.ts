@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import closeWithGrace from 'close-with-grace';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { errorCodes } from '#kernel/errors/error-codes.ts';
-import { UsageError } from './app/command-context.ts';
-import { type CommandLine, exitCodes, parseCommandLine } from './cli.ts';
+import { type CommandLine, parseCommandLine } from './cli.ts';
+import { exitCodes } from './commands/exit-codes.ts';
+import { report } from './commands/report-error.ts';
 import { type Config, loadConfig, processEnvironment } from './config/config.ts';
 import {
   allFailpoints,
@@ -140,24 +140,6 @@ function interrupted(reason: StopReason | null): number {
   return reason === 'SIGINT' || reason === 'SIGTERM' || reason === 'SIGHUP'
     ? exitCodes[reason]
     : exitCodes.failure;
-}
-
-/** Prints to stderr what happened, what it means and what to do; returns the exit code. */
-function report(error: unknown): number {
-  if (error instanceof UsageError) {
-    process.stderr.write(`satscribe: ${error.message}\n`);
-    return exitCodes.usage;
-  }
-  if (error instanceof AppError) {
-    const { meaning, action } = errorCodes[error.code];
-    process.stderr.write(
-      `satscribe: ${error.message}\n  ${error.code}: ${meaning}\n  What to do: ${action}\n`,
-    );
-    return error.code === 'config_invalid' ? exitCodes.usage : exitCodes.failure;
-  }
-  const shown = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  process.stderr.write(`satscribe: unexpected error, please report it\n${shown}\n`);
-  return exitCodes.failure;
 }
 
 function print(text: string): Promise<void> {

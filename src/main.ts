@@ -42,6 +42,12 @@ if (Number.parseInt(process.versions.node, 10) < leastNode) {
 } else {
   // before the modules of the program are loaded
   keepCompiledCode();
-  const { runCommandLine } = await loadingInSmallSpace(() => import('./command-line.ts'));
-  await runCommandLine(process.argv.slice(2));
+  try {
+    const { runCommandLine } = await loadingInSmallSpace(() => import('./command-line.ts'));
+    await runCommandLine(process.argv.slice(2));
+  } catch (error) {
+    // a package is missing, or made for another system: the command line tells all else itself
+    const { report } = await import('./commands/report-error.ts');
+    process.exitCode = report(error);
+  }
 }

@@ -36,6 +36,7 @@ const overOnceWhole: readonly string[] = [
   'search_engine_missing',
   'search_engine_behind',
   'search_engine_unreachable',
+  'search_engine_tls',
 ];
 
 /** The result of an engine, and its moment. */
@@ -44,7 +45,12 @@ interface Answered {
 }
 
 /** Failures after which the server is left alone for a while. Other failures come at once. */
-const resting: readonly string[] = ['search_engine_unreachable', 'search_engine_slow', 'search_engine_busy'];
+const resting: readonly string[] = [
+  'search_engine_unreachable',
+  'search_engine_tls',
+  'search_engine_slow',
+  'search_engine_busy',
+];
 
 /**
  * The first engine answers searches while it can, and another one while it cannot. Each answer comes from one engine,

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { parseEnv } from 'node:util';
 import { type Static, Type } from 'typebox';
 import { Value } from 'typebox/value';
 import { AppError } from '#kernel/errors/app-error.ts';
@@ -281,13 +283,22 @@ function schemaOf(setting: Setting): SettingSchema {
 
 /** The environment of this process, read only here. A file `.env` in the working folder fills in unset variables. */
 export function processEnvironment(): Readonly<Record<string, string | undefined>> {
-  try {
-    process.loadEnvFile();
-  } catch {
-    // no such file
-  }
   // oxlint-disable-next-line node/no-process-env -- the one place
-  return process.env;
+  const { env } = process;
+  for (const [name, value] of Object.entries(readEnvFile())) env[name] ??= value;
+  return env;
+}
+
+/** `process.loadEnvFile` tells a file that cannot be read from one that is not there in no way. */
+function readEnvFile(): Readonly<Record<string, string | undefined>> {
+  try {
+    return parseEnv(readFileSync('.env', 'utf8'));
+  } catch (error) {
+    const { code = 'unknown reason' } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return {};
+    // its settings would be left out silently
+    throw new AppError('config_invalid', `.env of the working folder cannot be read (${code})`, {}, error);
+  }
 }
 
 function fromText(setting: Setting, text: string): unknown {

@@ -2,6 +2,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { AppError } from '#kernel/errors/app-error.ts';
+import { systemFailure } from '#kernel/errors/system-failure.ts';
 import { connectClient } from '#kernel/pg/pool.ts';
 import { ensureCluster, logFile, rotateLog, startFailed, writeSettings } from './cluster.ts';
 import {
@@ -175,13 +176,10 @@ async function makeDataDir(dataDir: string): Promise<void> {
 }
 
 function asStartError(error: unknown, dataDir: string): unknown {
-  if (error instanceof AppError) return error;
-  const { code, message } = error as NodeJS.ErrnoException;
-  if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS' || code === 'ENOSPC') {
-    const text = `The data folder ${dataDir} cannot be used: ${message}`;
-    return new AppError('data_dir_unusable', text, { dataDir }, error);
-  }
-  return error;
+  const failure = systemFailure(error);
+  if (!(failure instanceof AppError) || failure.code !== 'file_unusable') return failure;
+  const text = `The data folder ${dataDir} cannot be used: ${(error as Error).message}`;
+  return new AppError('data_dir_unusable', text, { dataDir }, error);
 }
 
 /**

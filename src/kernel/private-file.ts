@@ -32,6 +32,9 @@ export async function readPrivateFile(path: string, bytesMax: number): Promise<P
     if (fault !== null) return { kind: 'refused', fault };
     const { buffer, bytesRead } = await file.read(Buffer.alloc(bytesMax), 0, bytesMax, 0);
     return { kind: 'content', bytes: buffer.subarray(0, bytesRead) };
+  } catch (error) {
+    const { code = 'unknown' } = error as NodeJS.ErrnoException;
+    return { kind: 'refused', fault: `it cannot be read (${code})` };
   } finally {
     await file.close();
   }

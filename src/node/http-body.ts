@@ -3,6 +3,7 @@ import type { BufferPool } from '#kernel/contracts/block-source.ts';
 import { copyBytes } from '#kernel/copy-bytes.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { ErrorCode } from '#kernel/errors/error-codes.ts';
+import { tlsFailure } from '#kernel/errors/tls-failure.ts';
 
 export interface BodyRequest {
   /** For messages: no path of the server's own address, which may be a token. */
@@ -178,6 +179,8 @@ class BodyHandler implements Dispatcher.DispatchHandler {
     const code = typeof given === 'string' ? given : error.name;
     if (error.name === 'HTTPParserError')
       return this.#error('node_answer_invalid', 'gives an answer that is not HTTP');
+    if (this.#status === 0 && tlsFailure(error) !== null)
+      return this.#error('node_tls', `answers, and the connection by TLS failed (${code})`, code);
     if (this.#status === 0) return this.#error('node_unreachable', `does not answer (${code})`, code);
     const all = this.#expected === null ? '' : ` of ${this.#expected}`;
     return this.#error(

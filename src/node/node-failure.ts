@@ -1,5 +1,6 @@
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { ErrorCode } from '#kernel/errors/error-codes.ts';
+import { tlsFailure } from '#kernel/errors/tls-failure.ts';
 
 /** RPC_IN_WARMUP (Bitcoin Core rpc/protocol.h). */
 const inWarmup = -28;
@@ -34,6 +35,13 @@ export function failureOfCall(error: unknown, call: Call): AppError {
   const code = codeOf(error);
   if (error instanceof Error && error.name === 'RpcError' && typeof code === 'number') {
     return failureOfAnswer(code, reason, call);
+  }
+  if (tlsFailure(error) !== null) {
+    return new AppError(
+      'node_tls',
+      `The node at ${call.url} answers, and the connection by TLS failed: ${call.redact(reason)}`,
+      { method: call.name, reason: code },
+    );
   }
   if (typeof code === 'string') {
     return new AppError(

@@ -109,7 +109,7 @@ describe.runIf(hasElasticsearch())('an Elasticsearch that asks who comes', { tim
     expect(await codeOf({ ...settings, password: 'another' })).toBe('search_engine_refused');
     expect(await codeOf({ ...settings, apiKey: 'bm9ib2R5OnNlY3JldA==' })).toBe('search_engine_refused');
     expect(await codeOf({ url: server.url, caFile: settings.caFile })).toBe('search_engine_refused');
-    expect(await codeOf({ url: server.url, ...restrictedAccount })).toBe('search_engine_unreachable');
+    expect(await codeOf({ url: server.url, ...restrictedAccount })).toBe('search_engine_tls');
   });
 });
 

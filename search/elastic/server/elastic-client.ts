@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { createSecureContext } from 'node:tls';
 import { Client, type ClientOptions, HttpConnection } from '@elastic/elasticsearch';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { shownAddress } from '#kernel/shown-address.ts';
@@ -109,15 +110,31 @@ function withoutUser(url: URL): string {
 
 function authOf(settings: ElasticSettings, url: URL): NonNullable<ClientOptions['auth']> | null {
   if (settings.apiKey !== undefined) return { apiKey: settings.apiKey };
-  const username = settings.user ?? decodeURIComponent(url.username);
-  const password = settings.password ?? decodeURIComponent(url.password);
+  const username = settings.user ?? decoded(url.username);
+  const password = settings.password ?? decoded(url.password);
   return username === '' ? null : { username, password };
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw new AppError(
+      'config_invalid',
+      'ELASTICSEARCH_URL: a percent sign of its user or password must be written as %25.',
+    );
+  }
 }
 
 function readCa(path: string): Buffer {
   try {
-    return readFileSync(path);
+    const pem = readFileSync(path);
+    // otherwise each connection would fail
+    createSecureContext({ ca: pem });
+    if (pem.includes('-----BEGIN')) return pem;
+    throw new Error('it is no PEM file');
   } catch (error) {
-    throw new AppError('config_invalid', `ELASTICSEARCH_CA_FILE cannot be read: ${path}`, { path }, error);
+    const message = `ELASTICSEARCH_CA_FILE cannot be used: ${path} (${(error as Error).message})`;
+    throw new AppError('config_invalid', message, { path }, error);
   }
 }

@@ -19,6 +19,9 @@ export interface ElasticCall {
 /** Reasons may repeat sent data, and a longer text says no more. */
 const reasonMaxLength = 300;
 
+/** The client keeps nothing but the messages of Node: of certificates, and of handshakes. */
+const aboutTls = /certificate|altnames|EPROTO|SSL routines|secure TLS connection/u;
+
 /** The AppError for what a call threw. The original is not its `cause`: it may hold the request and its headers. */
 export function failureOfElasticCall(error: unknown, call: ElasticCall): AppError {
   if (error instanceof AppError) return error;
@@ -29,6 +32,13 @@ export function failureOfElasticCall(error: unknown, call: ElasticCall): AppErro
   const details = { method: call.method, path: call.path };
   if (error instanceof errors.TimeoutError) {
     return new AppError('search_engine_slow', `${where} did not answer ${call.path} in time.`, details);
+  }
+  if (error instanceof errors.ConnectionError && aboutTls.test(error.message)) {
+    return new AppError(
+      'search_engine_tls',
+      `${where} answers, and the connection by TLS failed: ${error.message}`,
+      details,
+    );
   }
   if (error instanceof errors.ConnectionError || error instanceof errors.NoLivingConnectionsError) {
     return new AppError('search_engine_unreachable', `${where} does not answer: ${error.message}`, details);

@@ -44,7 +44,10 @@ export async function listen(
  */
 async function oneAddressOf(host: string): Promise<string> {
   const { address } = await lookup(host, { order: 'ipv4first' });
-  return address;
+  if (!address.includes('%')) return address;
+  // no URL has one, and the service asks itself at its start
+  const message = `Cannot listen on ${host}: an address with a zone is not supported.`;
+  throw new AppError('address_unusable', message, { host });
 }
 
 function listenError(error: unknown, host: string, port: number): unknown {

@@ -43,6 +43,7 @@ const servesOnAfter: readonly ErrorCode[] = [
   'block_not_linked',
   'spent_outputs_mismatch',
   'node_refused',
+  'node_tls',
   'node_pruned',
   'node_call_failed',
 ];

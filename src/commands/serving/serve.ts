@@ -1,5 +1,7 @@
 import type { Config } from '#config/config.ts';
 import { checkServedUtxos } from '#config/utxo-settings.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { systemFailure } from '#kernel/errors/system-failure.ts';
 import { type Command, type CommandContext, UsageError } from '#src/app/command-context.ts';
 import { checkTrace, hashFlag, settingFlag, tipFlag, traceFlag } from '#src/commands/flags.ts';
 
@@ -105,10 +107,27 @@ async function checkAnswers(
   const until = performance.now() + answersWithinMs;
   for (const path of paths) {
     for (;;) {
-      const { status } = await fetch(new URL(path, address));
-      if (status === 200) break;
-      if (status < 500 || performance.now() > until) throw new Error(`${path} answers with status ${status}`);
+      const status = await statusOf(new URL(path, address));
+      // an answer too: a service that is restarted often has used up the rate of this address
+      if (status === 200 || status === 429) break;
+      if (status < 500 || performance.now() > until)
+        throw unanswered(path, `is answered with status ${status}`);
       await lifecycle.pause(askAgainMs);
     }
   }
 }
+
+async function statusOf(url: URL): Promise<number> {
+  try {
+    return (await fetch(url)).status;
+  } catch (error) {
+    const { cause } = error as Error;
+    const failure = systemFailure(cause);
+    if (failure instanceof AppError) throw failure;
+    const reason = cause instanceof Error && cause.message !== '' ? cause.message : (error as Error).message;
+    throw unanswered(url.pathname, `is not answered at ${url.origin}: ${reason}`);
+  }
+}
+
+const unanswered = (path: string, why: string): AppError =>
+  new AppError('start_unanswered', `The path ${path} of this service ${why}.`, { path });

@@ -134,7 +134,9 @@ function readyRoute(app: App, { operations }: AppDependencies): void {
 function databaseReason(error: unknown): Reason {
   const failure = postgresFailure(error);
   const code = failure instanceof AppError ? failure.code : 'postgres_unreachable';
-  return { code, message: 'The database does not answer.', since: null };
+  const message =
+    code === 'database_incomplete' ? 'The database lacks a table.' : 'The database does not answer.';
+  return { code, message, since: null };
 }
 
 /** A part of this process may know more, for example that its embedded server is being restarted. */

@@ -17,6 +17,29 @@ export const commandErrors = {
     action: 'Correct its owner or permissions, or choose another folder with --data.',
     retry: 'never',
   },
+  file_unusable: {
+    meaning: 'A file or a folder that the program needs cannot be read or written.',
+    action:
+      'The message has its path and the reason of the system: correct its owner or permissions, make room on its disk, or name another one.',
+    retry: 'minute',
+  },
+  system_limit: {
+    meaning: 'The system gives this process no more open files, threads, processes or memory.',
+    action:
+      'Raise the limit that the message names (`ulimit -n`, `ulimit -u`, LimitNOFILE, the memory of the container), or lower CONNECTIONS.',
+    retry: 'never',
+  },
+  program_incomplete: {
+    meaning: 'A part of the program, or a program that it starts, is missing or was made for another system.',
+    action: 'Run `npm ci` again, on this machine and with Node 24.',
+    retry: 'never',
+  },
+  start_unanswered: {
+    meaning: 'A path that a service asks of itself at its start was not answered with 200.',
+    action:
+      'Read the log: it has the error of that request. With HTTP_PROXY in the environment, exclude the own address by NO_PROXY.',
+    retry: 'never',
+  },
   port_in_use: {
     meaning: 'Another program listens on the port.',
     action: 'End it, or choose another port with --port N or PORT.',

@@ -8,6 +8,12 @@ export const nodeErrors = {
       'Start the node, or correct BITCOIN_RPC_URL (--node); a service goes on answering from what is indexed.',
     retry: 'soon',
   },
+  node_tls: {
+    meaning: 'What answers at the address of the node does not speak TLS, or its certificate is not trusted.',
+    action:
+      'Correct BITCOIN_RPC_URL and BITCOIN_REST_URL: bitcoind itself speaks http. For a proxy with https, name the file of its authority with NODE_EXTRA_CA_CERTS.',
+    retry: 'minute',
+  },
   node_refused: {
     meaning: 'The node denies access: wrong user, password or cookie, or our address is not allowed.',
     action:

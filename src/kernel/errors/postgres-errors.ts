@@ -100,6 +100,13 @@ export const postgresErrors = {
     action: 'Run `satscribe migrate`, or start `satscribe serve`, which migrates it.',
     retry: 'never',
   },
+  database_incomplete: {
+    meaning:
+      'A table of the database is missing, although its migrations ran: it was dropped, or restored in part.',
+    action:
+      'Restore the schema service from a backup. The schema chain can be rebuilt: drop it, run `satscribe migrate`, and index again.',
+    retry: 'never',
+  },
   database_reader_rights: {
     meaning: 'The role that answers requests lacks rights in the database.',
     action:

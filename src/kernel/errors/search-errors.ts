@@ -25,6 +25,13 @@ export const searchErrors = {
       'Start the server, or correct ELASTICSEARCH_URL; meanwhile SEARCH_FALLBACK decides what answers searches. The sync resumes where it stopped.',
     retry: 'soon',
   },
+  search_engine_tls: {
+    meaning:
+      'What answers at the address of Elasticsearch does not speak TLS, or its certificate is not trusted.',
+    action:
+      'Name the file of the authority that signed it with ELASTICSEARCH_CA_FILE (http_ca.crt of the server), or correct ELASTICSEARCH_URL: https where the server has TLS, else http. Meanwhile SEARCH_FALLBACK decides what answers searches.',
+    retry: 'minute',
+  },
   search_engine_refused: {
     meaning: 'Elasticsearch denies access or permissions.',
     action:

@@ -67,7 +67,8 @@ async function migrateSchema(client: pg.Client, schema: MigrationSchema, url: st
     log: () => undefined,
   }).catch((error: unknown) => {
     const failure = postgresFailure(error);
-    if (failure instanceof AppError && failure.code === 'postgres_lost') throw failure;
+    // nothing is wrong with the migration; missing rights are told with what they are needed for
+    if (failure instanceof AppError && failure.code !== 'postgres_refused') throw failure;
     const reason = error instanceof Error ? error.message : String(error);
     const message = `Migrating schema ${schema} at ${shownAddress(url)} failed, and was rolled back: ${reason}`;
     throw new AppError('migration_failed', message, { schema }, error);

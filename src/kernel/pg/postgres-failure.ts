@@ -17,6 +17,8 @@ const codeByState: Readonly<Record<string, keyof typeof what>> = {
   '57P03': 'postgres_unreachable',
   '53300': 'postgres_unreachable',
   '53100': 'disk_full',
+  // a stack that is too small
+  '54001': 'postgres_exhausted',
   // Postgres lacks resources for a statement
   '53': 'postgres_exhausted',
   // deadlock, serialisation, or a lock that was not available at once
@@ -29,12 +31,14 @@ const codeByState: Readonly<Record<string, keyof typeof what>> = {
   // damaged pages or indexes, a disk with errors
   XX001: 'postgres_damaged',
   XX002: 'postgres_damaged',
-  '58030': 'postgres_damaged',
-  // a missing file of a table
-  '58P01': 'postgres_damaged',
+  // a missing file of a table, and what the system of the server reports
+  '58': 'postgres_damaged',
   // a statement that was prepared in this session is unknown, or prepared already
   '26000': 'postgres_pooled',
   '42P05': 'postgres_pooled',
+  // a table or a schema is not there
+  '42P01': 'database_incomplete',
+  '3F000': 'database_incomplete',
   '28': 'postgres_refused',
   '3D000': 'postgres_refused',
   '42501': 'postgres_refused',
@@ -52,6 +56,7 @@ const what = {
   postgres_pooled: 'Something between us and Postgres shares its connections',
   postgres_tls: 'The connection to Postgres by TLS failed',
   disk_full: 'The disk of the database is full',
+  database_incomplete: 'The database lacks a table that its version has',
 } as const satisfies Partial<Record<ErrorCode, string>>;
 
 /** System errors for a socket file that we may not use. Without a server there is no such file. */
@@ -76,6 +81,9 @@ const lostMessage = /^(?:Connection terminated|Client has encountered a connecti
 const unreachableMessage =
   /^(?:timeout exceeded when trying to connect|timeout expired|Connection terminated due to connection timeout)/u;
 
+/** Nor for a password that is missing, or that the server cannot be given. */
+const refusedMessage = /^SASL: /u;
+
 /** Messages of `pg` about a server without TLS, and of servers and poolers about a client without TLS or certificate. */
 const tlsMessage = /^The server does not support SSL|^SSL required$|valid client certificate/u;
 const isAboutTls = (error: Error): boolean => tlsFailure(error) !== null || tlsMessage.test(error.message);
@@ -93,6 +101,7 @@ export function postgresFailure(error: unknown): unknown {
 /** The code of an error of `pg`; null: it is no failure of operation. */
 export function codeOfPostgresError(error: Error): keyof typeof what | null {
   if (isAboutTls(error)) return 'postgres_tls';
+  if (refusedMessage.test(error.message)) return 'postgres_refused';
   if (unreachableMessage.test(error.message)) return 'postgres_unreachable';
   if (lostMessage.test(error.message)) return 'postgres_lost';
   const { code, syscall } = error as { code?: unknown; syscall?: unknown };

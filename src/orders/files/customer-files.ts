@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, open, readdir, readFile, rename, rm, stat, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { systemFailure } from '#kernel/errors/system-failure.ts';
 
 /** What lies in a folder of contents. */
 export interface StoredFile {
@@ -22,7 +23,7 @@ const asideEnd = '.aside';
 
 /**
  * Contents of customers' files by their sha256, below FILES_DIR: two hex digits name the folder. A content is whole or
- * not there, and never changes.
+ * not there, and never changes. Throws `file_unusable`.
  */
 export class CustomerFiles {
   readonly #dir: string;
@@ -32,7 +33,11 @@ export class CustomerFiles {
   }
 
   /** Stores a content; it is on disk when this returns. Its sha256. */
-  async put(content: Uint8Array): Promise<Buffer> {
+  put(content: Uint8Array): Promise<Buffer> {
+    return usable(this.#put(content));
+  }
+
+  async #put(content: Uint8Array): Promise<Buffer> {
     const sha256 = createHash('sha256').update(content).digest();
     const path = this.#pathOf(sha256);
     const folder = dirname(path);
@@ -55,19 +60,22 @@ export class CustomerFiles {
   }
 
   /** Room on their disk. */
-  async freeBytes(): Promise<number> {
-    await mkdir(this.#dir, { recursive: true, mode: 0o700 });
-    const { bavail, bsize } = await statfs(this.#dir);
-    return bavail * bsize;
+  freeBytes(): Promise<number> {
+    const made = mkdir(this.#dir, { recursive: true, mode: 0o700 }).then(() => statfs(this.#dir));
+    return usable(made.then(({ bavail, bsize }) => bavail * bsize));
   }
 
   /** A content; null: it is not there. */
-  async get(sha256: Uint8Array): Promise<Buffer | null> {
-    return unlessMissing(readFile(this.#pathOf(sha256)), null);
+  get(sha256: Uint8Array): Promise<Buffer | null> {
+    return usable(unlessMissing(readFile(this.#pathOf(sha256)), null));
   }
 
   /** What one of the folders has. */
-  async list(folder: string): Promise<StoredFile[]> {
+  list(folder: string): Promise<StoredFile[]> {
+    return usable(this.#list(folder));
+  }
+
+  async #list(folder: string): Promise<StoredFile[]> {
     const found: StoredFile[] = [];
     for (const name of await unlessMissing(readdir(join(this.#dir, folder)), [])) {
       const facts = await unlessMissing(stat(join(this.#dir, folder, name)), null);
@@ -82,7 +90,11 @@ export class CustomerFiles {
    * Deletes a content that was not stored again since a time. It is taken aside before it is looked at: what is stored at
    * that moment stays, and a process that dies here leaves it aside.
    */
-  async remove(name: string, notSince: Date): Promise<boolean> {
+  remove(name: string, notSince: Date): Promise<boolean> {
+    return usable(this.#remove(name, notSince));
+  }
+
+  async #remove(name: string, notSince: Date): Promise<boolean> {
     const path = this.#pathOfName(name);
     const aside = `${path}${asideEnd}`;
     const isAside = await unlessMissing(
@@ -100,14 +112,14 @@ export class CustomerFiles {
   }
 
   /** Brings a content back that a process left aside when it died. */
-  async bringBack(aside: string): Promise<void> {
+  bringBack(aside: string): Promise<void> {
     const path = this.#pathOfName(aside);
-    await unlessMissing(rename(path, path.slice(0, -asideEnd.length)), undefined);
+    return usable(unlessMissing(rename(path, path.slice(0, -asideEnd.length)), undefined));
   }
 
   /** Deletes what a process left that died while it wrote. */
-  async removePartial(name: string): Promise<void> {
-    await rm(this.#pathOfName(name), { force: true });
+  removePartial(name: string): Promise<void> {
+    return usable(rm(this.#pathOfName(name), { force: true }));
   }
 
   #pathOf(sha256: Uint8Array): string {
@@ -124,6 +136,15 @@ function kindOf(name: string): StoredFile['kind'] | null {
   if (/^[0-9a-f]{64}$/u.test(name)) return 'content';
   if (/^[0-9a-f]{64}\.[0-9a-f]+\.part$/u.test(name)) return 'partial';
   return /^[0-9a-f]{64}\.aside$/u.test(name) ? 'aside' : null;
+}
+
+/** Throws `file_unusable` where the folder or its disk is to blame. */
+async function usable<Result>(work: Promise<Result>): Promise<Result> {
+  try {
+    return await work;
+  } catch (error) {
+    throw systemFailure(error);
+  }
 }
 
 async function unlessMissing<Result, Otherwise>(

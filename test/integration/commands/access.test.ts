@@ -165,6 +165,13 @@ test('a process whose searches all need a key starts, and its pages need one', a
   expect((await page({ 'x-api-key': key })).status).toBe(200);
 });
 
+test('a process starts again when the rate of its own address is used up', async () => {
+  const env = { SEARCH_ACCESS: 'open', SEARCH_ADDRESS_RATE: '1/600' };
+  await startServices(1, env);
+  const [at = ''] = await startServices(1, env);
+  expect((await fetch(new URL('/search?text=text', at))).status).toBe(429);
+});
+
 describe('accounts and keys on the command line', () => {
   test('are made, listed and revoked, for people and for programs', async () => {
     expect(await cli('accounts', 'create', 'alice')).toMatchObject({

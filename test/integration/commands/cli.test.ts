@@ -1,12 +1,13 @@
 import { spawnSync } from 'node:child_process';
 import { closeSync, existsSync, openSync } from 'node:fs';
-import { readdir } from 'node:fs/promises';
+import { cp, mkdir, readdir } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
 import { connectClient } from '#kernel/pg/pool.ts';
 import { commands } from '#src/cli.ts';
 import { type DataDir, makeDataDir, makeUsedDataDir } from '#test/support/data-dir.ts';
+import { createTestDatabase } from '#test/support/database.ts';
 import { runCli } from '#test/support/run-cli.ts';
 
 let dataDir: string;
@@ -89,6 +90,52 @@ describe('failures', () => {
     closeSync(full);
     expect(stderr).toContain('output_failed');
     expect(status).toBe(1);
+  });
+
+  test('tell that packages are missing', async () => {
+    const folder = join(dataDir, 'program');
+    for (const part of ['src', 'indexer', 'search', 'package.json'])
+      await cp(part, join(folder, part), { recursive: true });
+    const words = [join(folder, 'src/main.ts'), '--help'];
+    const { status, stdout, stderr } = spawnSync(process.execPath, words, { encoding: 'utf8' });
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+    expect(stderr).toMatch(/^satscribe: A part of the program does not load: Cannot find package /u);
+    expect(stderr).toContain('npm ci');
+  });
+
+  test('tell that .env cannot be read, whose settings would be left out', async () => {
+    const folder = join(dataDir, 'settings');
+    await mkdir(join(folder, '.env'), { recursive: true });
+    const words = [resolve('src/main.ts'), 'accounts', 'list'];
+    const { status, stderr } = spawnSync(process.execPath, words, { encoding: 'utf8', cwd: folder });
+    expect(status).toBe(2);
+    expect(stderr).toMatch(/^satscribe: \.env of the working folder cannot be read \(EISDIR\)/u);
+  });
+
+  test.each<[string, Record<string, string>, RegExp]>([
+    ['an address with a zone', { HOST: '::1%lo' }, /address_unusable/u],
+    [
+      'a user of Elasticsearch that cannot be read',
+      { ELASTICSEARCH_URL: 'http://50%:p@127.0.0.1:1' },
+      /^satscribe: ELASTICSEARCH_URL: a percent sign of its user or password/u,
+    ],
+    [
+      'an authority of Elasticsearch that is no PEM file',
+      { ELASTICSEARCH_URL: 'https://127.0.0.1:1', ELASTICSEARCH_CA_FILE: 'package.json' },
+      /^satscribe: ELASTICSEARCH_CA_FILE cannot be used: package\.json \(it is no PEM file\)/u,
+    ],
+    [
+      'no URL of the database',
+      { DATABASE_URL: 'postgres://user:pass#word@db/x' },
+      /^satscribe: DATABASE_URL: it is not a URL/u,
+    ],
+  ])('tell of %s', async (_what, env, words) => {
+    const database = await createTestDatabase();
+    const start = ['serve', '--blocks', 'samples/regtest', '--port', '0'];
+    const { stderr } = await runCli(start, { DATABASE_URL: database.url, LOG_LEVEL: 'error', ...env });
+    expect(stderr).toMatch(words);
+    expect(stderr).not.toContain('unexpected error');
+    await database.drop();
   });
 
   test('tell that there is nothing to export, and make nothing', async () => {

@@ -168,6 +168,14 @@ describe('a server that is no honest node', () => {
     expect(asked).not.toContain('/elsewhere');
   });
 
+  test('that does not speak TLS is told apart from one that does not answer', async () => {
+    const rpcUrl = settings.rpcUrl.replace('http:', 'https:');
+    await expect(connectNode({ ...settings, rpcUrl })).rejects.toMatchObject({
+      code: 'node_tls',
+      message: expect.stringContaining('answers, and the connection by TLS failed') as string,
+    });
+  });
+
   test('that closes a connection just when it is used again is called over a new one', async () => {
     const node = await connectNode(settings);
     const sockets = new Set<unknown>();

@@ -45,12 +45,16 @@ const statusByCode: Readonly<Partial<Record<ErrorCode, number>>> = {
   // may be available again at any moment
   node_unreachable: 503,
   node_warming_up: 503,
+  node_tls: 503,
   postgres_lost: 503,
   postgres_unreachable: 503,
+  postgres_tls: 503,
+  postgres_pooled: 503,
   postgres_exhausted: 503,
   postgres_conflict: 503,
   postgres_read_only: 503,
   disk_full: 503,
+  file_unusable: 503,
   // the same request would take as long again
   postgres_timeout: 504,
   events_not_ready: 503,
@@ -68,6 +72,7 @@ const statusByCode: Readonly<Partial<Record<ErrorCode, number>>> = {
   utxo_scan_busy: 503,
   mempool_not_followed: 503,
   search_engine_unreachable: 503,
+  search_engine_tls: 503,
   search_engine_refused: 503,
   search_engine_busy: 503,
   search_engine_full: 503,
@@ -124,6 +129,7 @@ function toldOf({ code, message }: AppError): string {
   if (code.startsWith('node_')) return 'the node does not answer';
   if (code === 'postgres_timeout') return 'the database takes too long for this answer: ask for less at once';
   if (code.startsWith('postgres_') || code === 'disk_full') return 'the database does not answer';
+  if (code === 'file_unusable') return 'the server cannot use its files now';
   if (code === 'search_engine_behind')
     return 'the search index is not up to date yet: try again in a few seconds';
   return code.startsWith('search_engine_')

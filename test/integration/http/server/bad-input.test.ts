@@ -339,8 +339,8 @@ describe('a failure of ours', () => {
     expect(answer.statusCode).toBe(503);
     expect(answer.json()).toMatchObject({
       status: 'error',
-      reason: 'The database does not answer.',
-      reasons: [{ code: 'postgres_unreachable' }],
+      reason: 'The database lacks a table.',
+      reasons: [{ code: 'database_incomplete' }],
       height: null,
     });
     expect(answer.body).not.toContain('chain.state');

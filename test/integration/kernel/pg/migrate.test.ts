@@ -61,6 +61,16 @@ describe('migrate', () => {
     expect(await migrate(database.url)).toEqual({ applied: [] });
   });
 
+  test('says why nothing can be written, where the server is set to read only', async () => {
+    await onEmptyDatabase(async (url) => {
+      const client = await connectClient(url);
+      const name = new URL(url).pathname.slice(1);
+      await client.query(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
+      await client.end();
+      await expect(migrate(url)).rejects.toMatchObject({ code: 'postgres_read_only' });
+    });
+  });
+
   test('makes the chain schema again after it was dropped, and leaves the service schema alone', async () => {
     await database.pool.query("INSERT INTO service.instance (network) VALUES ('regtest')");
     await database.pool.query('DROP SCHEMA chain CASCADE');

@@ -38,8 +38,21 @@ describe('what work on a database threw', () => {
     [thrown('invalid page in block 7', 'XX001'), 'postgres_damaged'],
     [thrown('could not read block 7: Input/output error', '58030'), 'postgres_damaged'],
     [thrown('could not open file "base/5/2619": No such file or directory', '58P01'), 'postgres_damaged'],
+    [thrown('could not access file', '58000'), 'postgres_damaged'],
+    [thrown('stack depth limit exceeded', '54001'), 'postgres_exhausted'],
+    [thrown('relation "chain.blocks" does not exist', '42P01'), 'database_incomplete'],
+    [thrown('schema "chain" does not exist', '3F000'), 'database_incomplete'],
     [thrown('password authentication failed', '28P01'), 'postgres_refused'],
     [thrown('permission denied for table blocks', '42501'), 'postgres_refused'],
+    [thrown('SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string'), 'postgres_refused'],
+    [thrown('prepared statement "a" does not exist', '26000'), 'postgres_pooled'],
+    [thrown('prepared statement "a" already exists', '42P05'), 'postgres_pooled'],
+    [thrown('terminating connection due to transaction timeout', '25P04'), 'postgres_lost'],
+    [thrown('self-signed certificate', 'DEPTH_ZERO_SELF_SIGNED_CERT'), 'postgres_tls'],
+    [thrown('certificate has expired', 'CERT_HAS_EXPIRED'), 'postgres_tls'],
+    [thrown('The server does not support SSL connections'), 'postgres_tls'],
+    [thrown('SSL required', '08P01'), 'postgres_tls'],
+    [thrown('connection requires a valid client certificate', '28000'), 'postgres_tls'],
   ])('%s is %s', (error, code) => {
     expect(postgresFailure(error)).toMatchObject({ code, cause: error });
   });

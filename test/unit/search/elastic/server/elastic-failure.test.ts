@@ -1,9 +1,12 @@
+import { readFileSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { bulkDocuments } from '#search/elastic/documents/bulk-documents.ts';
 import { createElasticClient, type ElasticSettings } from '#search/elastic/server/elastic-client.ts';
+import { type Certificates, makeCertificates } from '#test/support/postgres/tls-front.ts';
 
 const closers: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -115,6 +118,49 @@ test('a server that is not there, that closes, that is silent', async () => {
   );
   const silent = await hostile([() => undefined], { timeoutMs: 100 });
   expect(await codeOf(silent.client.request({ method: 'GET', path: '/x' }))).toBe('search_engine_slow');
+});
+
+describe('a server with TLS', () => {
+  let certificates: Certificates;
+  let port: number;
+  beforeEach(async () => {
+    certificates = await makeCertificates();
+    await certificates.sign('server', 'IP:127.0.0.1');
+    const [cert, key] = ['pem', 'key'].map((kind) => readFileSync(certificates.path(`server.${kind}`)));
+    const server = createTlsServer({ cert, key } as object, (_, response) => {
+      response.setHeader('x-elastic-product', 'Elasticsearch');
+      response.setHeader('content-type', 'application/json');
+      response.end('{"answered":true}');
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    ({ port } = server.address() as AddressInfo);
+    closers.push(certificates.remove, () => new Promise((resolve) => server.close(resolve)));
+  });
+
+  const ask = (settings: ElasticSettings): Promise<unknown> => {
+    const client = createElasticClient(settings);
+    closers.unshift(() => client.close());
+    return client.request({ method: 'GET', path: '/x' });
+  };
+
+  test('answers where its authority is known', async () => {
+    const url = `https://127.0.0.1:${port}`;
+    expect(await ask({ url, caFile: certificates.authority })).toEqual({ answered: true });
+  });
+
+  test('is told from one that does not answer', async () => {
+    await expect(ask({ url: `https://127.0.0.1:${port}` })).rejects.toMatchObject({
+      code: 'search_engine_tls',
+      message: expect.stringMatching(/answers, and the connection by TLS failed: .*certificate/u) as string,
+    });
+    const named = { url: `https://localhost:${port}`, caFile: certificates.authority };
+    expect(await codeOf(ask(named))).toBe('search_engine_tls');
+    const plain = createServer((_, response) => void response.end('{}'));
+    await new Promise<void>((resolve) => plain.listen(0, '127.0.0.1', resolve));
+    closers.push(() => new Promise((resolve) => plain.close(resolve)));
+    const url = `https://127.0.0.1:${(plain.address() as AddressInfo).port}`;
+    expect(await codeOf(ask({ url }))).toBe('search_engine_tls');
+  });
 });
 
 test('what answers and is no Elasticsearch is refused', async () => {

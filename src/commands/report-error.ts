@@ -1,0 +1,31 @@
+import { AppError } from '#kernel/errors/app-error.ts';
+import { errorCodes } from '#kernel/errors/error-codes.ts';
+import { systemFailure } from '#kernel/errors/system-failure.ts';
+import { postgresFailure } from '#kernel/pg/postgres-failure.ts';
+import { UsageError } from '#src/app/command-context.ts';
+import { exitCodes } from './exit-codes.ts';
+
+/** Prints to stderr what happened, what it means and what to do; returns the exit code. */
+export function report(thrown: unknown): number {
+  const error = operatingFailure(thrown);
+  if (error instanceof UsageError) {
+    process.stderr.write(`satscribe: ${error.message}\n`);
+    return exitCodes.usage;
+  }
+  if (error instanceof AppError) {
+    const { meaning, action } = errorCodes[error.code];
+    process.stderr.write(
+      `satscribe: ${error.message}\n  ${error.code}: ${meaning}\n  What to do: ${action}\n`,
+    );
+    return error.code === 'config_invalid' ? exitCodes.usage : exitCodes.failure;
+  }
+  const shown = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  process.stderr.write(`satscribe: unexpected error, please report it\n${shown}\n`);
+  return exitCodes.failure;
+}
+
+/** Failures of the system and of Postgres that no part has named; anything else stays as it is. */
+function operatingFailure(thrown: unknown): unknown {
+  const failure = systemFailure(thrown);
+  return failure === thrown ? postgresFailure(thrown) : failure;
+}

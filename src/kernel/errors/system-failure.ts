@@ -1,0 +1,71 @@
+import { AppError } from './app-error.ts';
+
+/** Errors of files and folders that an operator can mend (errno(3)). */
+const fileCodes = new Set([
+  'EACCES',
+  'EBUSY',
+  'EDQUOT',
+  'EEXIST',
+  'EFBIG',
+  'EIO',
+  'EISDIR',
+  'ELOOP',
+  'ENAMETOOLONG',
+  'ENODEV',
+  'ENOENT',
+  'ENOSPC',
+  'ENOTDIR',
+  'ENOTEMPTY',
+  'ENXIO',
+  'EPERM',
+  'EROFS',
+  'ESTALE',
+  'ETXTBSY',
+  'EXDEV',
+]);
+
+/** Codes of Node for what a function of `fs` found: ERR_FS_EISDIR. */
+const ownFileCode = /^ERR_FS_/u;
+
+/** Calls of sockets and names: their failures are told by the part that speaks with the other side. */
+const networkCalls = new Set(['accept', 'bind', 'connect', 'getaddrinfo', 'listen', 'queryA', 'queryAaaa']);
+
+/** Limits of the system for a process, and of Node for its threads. */
+const limitCodes = new Set([
+  'EAGAIN',
+  'EMFILE',
+  'ENFILE',
+  'ENOMEM',
+  'ERR_MEMORY_ALLOCATION_FAILED',
+  'ERR_WORKER_INIT_FAILED',
+  'ERR_WORKER_OUT_OF_MEMORY',
+]);
+
+/** Parts of the program that are missing, or were made for another system. */
+const programCodes = new Set(['ERR_DLOPEN_FAILED', 'ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND']);
+
+/**
+ * Turns an error of the system into its operating failure: `file_unusable`, `system_limit` or `program_incomplete`.
+ * Others stay unchanged.
+ */
+export function systemFailure(error: unknown): unknown {
+  if (!(error instanceof Error) || error instanceof AppError) return error;
+  const { code, syscall, path } = error as NodeJS.ErrnoException;
+  if (code === undefined) return error;
+  const { message } = error;
+  if (programCodes.has(code))
+    return new AppError('program_incomplete', `A part of the program does not load: ${message}`, {}, error);
+  if (limitCodes.has(code))
+    return new AppError('system_limit', `The system gives this process no more: ${message}`, {}, error);
+  if (ownFileCode.test(code)) return unusable(error, path);
+  if (!fileCodes.has(code) || syscall === undefined || networkCalls.has(syscall)) return error;
+  // a program that is not there
+  if (syscall.startsWith('spawn'))
+    return new AppError('program_incomplete', `A program cannot be started: ${message}`, {}, error);
+  return unusable(error, path);
+}
+
+function unusable(error: Error, path: string | undefined): AppError {
+  const details = path === undefined ? {} : { path };
+  return new AppError('file_unusable', `A file or folder cannot be used: ${error.message}`, details, error);
+}
