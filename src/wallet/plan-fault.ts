@@ -1,4 +1,5 @@
 import { blockWeightMax, maxMoney } from '#kernel/bitcoin/consensus.ts';
+import { whyNotPayable } from '#kernel/bitcoin/payable-address.ts';
 import { plannedWeight } from '#kernel/bitcoin/plan-weight.ts';
 import { scriptType } from '#kernel/bitcoin/script-type.ts';
 import { dustOf, virtualSize } from '#kernel/bitcoin/transaction-size.ts';
@@ -36,6 +37,7 @@ export function planFault(plan: TransactionPlan, scripts: OwnScripts): string | 
     inventoryFault(plan) ??
     firstFault(plan.inputs, 'input', (input) => inputFault(input, scripts)) ??
     firstFault(plan.outputs, 'output', (output) => outputFault(output, plan, scripts)) ??
+    unownedFault(plan.outputs) ??
     feeFault(plan)
   );
 }
@@ -182,7 +184,8 @@ function kindFault(output: PlannedOutput, plan: TransactionPlan): string | null 
     case 'postage':
     case 'parent':
     case 'refund':
-      return paidFault(output);
+      // `unownedFault` judges their scripts
+      return null;
     case 'anchor':
       return isAnchor(output) ? lossFault(output, plan) : 'the script of its anchor is not P2A';
     case 'burn':
@@ -210,11 +213,21 @@ const unknownKind = (kind: never): string => `its kind ${String(kind)} is unknow
 const isAnchor = ({ script }: Pick<PlannedOutput, 'script'>): boolean => scriptType(script) === 'p2a';
 const isBurned = ({ script }: PlannedOutput): boolean => script[0] === opReturn;
 
-/** An output of the customer's. */
-function paidFault(output: PlannedOutput): string | null {
-  const isOwned = scriptType(output.script) !== 'other' && !isAnchor(output);
-  return isOwned ? null : `nobody owns the script of a ${output.kind}`;
+/** Outputs of customers have scripts that somebody owns. Each script is judged once: most orders have one. */
+function unownedFault(outputs: readonly PlannedOutput[]): string | null {
+  const owned = new Set<string>();
+  for (const [place, { kind, script }] of outputs.entries()) {
+    const key = Buffer.from(script).toString('hex');
+    if (!isPaid(kind) || owned.has(key)) continue;
+    if (scriptType(script) === 'other' || whyNotPayable(script) !== null)
+      return `output ${place}: nobody owns the script of a ${kind}`;
+    owned.add(key);
+  }
+  return null;
 }
+
+const isPaid = (kind: PlannedOutput['kind']): boolean =>
+  kind === 'postage' || kind === 'parent' || kind === 'refund';
 
 function burnFault(output: PlannedOutput, plan: TransactionPlan): string | null {
   const isOfKind = isBurned(output) || isAnchor(output);

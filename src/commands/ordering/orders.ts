@@ -1,4 +1,4 @@
-import { parseAddress } from '#kernel/bitcoin/parse-address.ts';
+import { payableAddress } from '#kernel/bitcoin/payable-address.ts';
 import { networks } from '#kernel/primitives/network.ts';
 import type { OwingOrder } from '#orders/ledger/owed.queries.ts';
 import { type Command, type CommandContext, type CommandFlag, UsageError } from '#src/app/command-context.ts';
@@ -136,7 +136,7 @@ async function changeOrder(
   const address = flags['to'];
   if (address === undefined) throw new UsageError('where to? satscribe orders refund <id> --to ADDRESS');
   const network = await operatorOrders.networkOfOrders(pool);
-  const parsed = parseAddress(address, networks[network]);
+  const parsed = payableAddress(address, networks[network]);
   if (parsed.kind === 'refused') throw new UsageError(`--to: ${address} ${parsed.reason}`);
   await operatorOrders.refundOrder(pool, id, parsed.script);
 }

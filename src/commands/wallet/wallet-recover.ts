@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises';
-import { parseAddress } from '#kernel/bitcoin/parse-address.ts';
+import { payableAddress } from '#kernel/bitcoin/payable-address.ts';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
@@ -98,7 +98,7 @@ async function readKit(path: string): Promise<RecoveryKit> {
 function destinationOf(flags: CommandContext['flags'], network: NetworkName): Uint8Array {
   const { to } = flags;
   if (to === undefined) throw new UsageError('where to? Name an address with --to');
-  const parsed = parseAddress(to, networks[network]);
+  const parsed = payableAddress(to, networks[network]);
   if (parsed.kind === 'script') return parsed.script;
   throw new UsageError(`--to ${to}: the address ${parsed.reason}; the kit is of ${network}`);
 }

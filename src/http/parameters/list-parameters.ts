@@ -2,7 +2,8 @@ import { Type } from 'typebox';
 import type { InscriptionFilter } from '#chain/inscriptions/inscription-filter.ts';
 import { wholeNumberPattern } from '#http/server/errors/schema-faults.ts';
 import { type AcceptedForm, acceptedForms } from '#http/server/routes/accepted-form.ts';
-import { parseAddress } from '#kernel/bitcoin/parse-address.ts';
+import { type ParsedAddress, parseAddress } from '#kernel/bitcoin/parse-address.ts';
+import { payableAddress } from '#kernel/bitcoin/payable-address.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { asHeight, type Height, maxHeight } from '#kernel/primitives/height.ts';
 import { type InscriptionId, parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
@@ -194,7 +195,20 @@ const shownChars = 100;
 
 /** The script of an address. Throws `request_invalid`, also for an address of another network. */
 export function scriptOf(address: string, name: string, network: NetworkParameters): Uint8Array {
-  const parsed = parseAddress(address, network);
+  return scriptIn(parseAddress(address, network), address, name, network);
+}
+
+/** The script of an address that sats are sent to: `request_invalid`, too, if anybody or no one can spend it. */
+export function payableScriptOf(address: string, name: string, network: NetworkParameters): Uint8Array {
+  return scriptIn(payableAddress(address, network), address, name, network);
+}
+
+function scriptIn(
+  parsed: ParsedAddress,
+  address: string,
+  name: string,
+  network: NetworkParameters,
+): Uint8Array {
   if (parsed.kind === 'script') return parsed.script;
   const shown = address.length <= shownChars ? address : `${address.slice(0, shownChars)}…`;
   throw invalid(`${name}: ${shown} ${parsed.reason}; this server serves ${network.name}`, name);

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { utxosOf } from '#http/mempool/address-utxos.routes.ts';
-import { exampleAddress, scriptOf } from '#http/parameters/list-parameters.ts';
+import { exampleAddress, payableScriptOf, scriptOf } from '#http/parameters/list-parameters.ts';
 import { askerOf } from '#http/server/access/asker.ts';
 import { builds } from '#http/server/access/guard.ts';
 import { acceptedForms } from '#http/server/routes/accepted-form.ts';
@@ -94,8 +94,8 @@ async function extract(
 ): Promise<Static<typeof extractAnswer>> {
   const terms: ExtractionTerms = {
     fromScript: scriptOf(body.scanAddress, 'scanAddress', deps.network),
-    specialScript: scriptOf(body.addressToSendSpecialSats, 'addressToSendSpecialSats', deps.network),
-    commonScript: scriptOf(body.addressToSendCommonSats, 'addressToSendCommonSats', deps.network),
+    specialScript: payableScriptOf(body.addressToSendSpecialSats, 'addressToSendSpecialSats', deps.network),
+    commonScript: payableScriptOf(body.addressToSendCommonSats, 'addressToSendCommonSats', deps.network),
     feeRate: feeRateOf(body.feePerByte),
   };
   const satributes = satributesOf(body.filterSatributes ?? [], deps);

@@ -2,7 +2,7 @@
 export interface Asker {
   /** Whose share the work counts towards: an address (IPv4, or /64 of IPv6); a proxy's request alone. */
   readonly client: string;
-  /** Aborted when nobody waits for the answer any more. */
+  /** Aborted when no one waits for the answer any more. */
   readonly signal: AbortSignal;
   /** Calls `free` once the answer is made, and its bytes are counted, or it is given up; at once if it is already. */
   readonly whenMade: (free: () => void) => void;

@@ -95,6 +95,9 @@ describe.skipIf(bitcoindForTests() === null)('/satextractor/extract', () => {
 
   const ask = (payload: Record<string, unknown>) =>
     app.inject({ method: 'POST', url: '/satextractor/extract', payload });
+  /** A key that is no point of the curve, and an address that anybody can spend. */
+  const offCurve = 'bcrt1pqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqzssr24l3';
+  const anchor = 'bcrt1pfeesnyr2tx';
   const valid = {
     scanAddress: addressOf(seller),
     addressToSendSpecialSats: addressOf(specials),
@@ -148,6 +151,10 @@ describe.skipIf(bitcoindForTests() === null)('/satextractor/extract', () => {
     ['an address of another network', { scanAddress: 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4' }],
     ['a text in place of an address', { addressToSendCommonSats: 'nonsense' }],
     ['a number in place of an address', { addressToSendSpecialSats: 1 }],
+    ['special sats to a key off the curve', { addressToSendSpecialSats: offCurve }],
+    ['common sats to a key off the curve', { addressToSendCommonSats: offCurve }],
+    ['special sats to anybody', { addressToSendSpecialSats: anchor }],
+    ['common sats to anybody', { addressToSendCommonSats: anchor }],
     ['no fee', { feePerByte: 0 }],
     ['a negative fee', { feePerByte: -1 }],
     ['a fee of a billion', { feePerByte: 1e9 }],

@@ -279,5 +279,8 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('satscribe wallet recover'
     expect((await recover(wrong)).stderr).toContain('plan_refused');
     await writeFile(wrong, JSON.stringify({ ...kit, network: 'mainnet' }));
     expect((await recover(wrong)).stderr).toContain('belongs to another network');
+    const offCurve = 'bcrt1pqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqzssr24l3';
+    const lost = await wallet(['recover', await writeKit(kit), '--to', offCurve, '--fee-rate', '2'], env);
+    expect([lost.exitCode, lost.stderr]).toEqual([2, expect.stringContaining('no one can spend')]);
   }, 120_000);
 });

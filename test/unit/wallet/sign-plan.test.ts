@@ -118,7 +118,7 @@ describe('a plan that breaks no rule', () => {
     const outputs: PlannedOutput[] = [
       { kind: 'commit', script: wallet.addressOf(commit).script, value: 9000n, own: commit },
       { kind: 'change', script: wallet.addressOf(change).script, value: 9000n, own: change },
-      { kind: 'parent', script: Uint8Array.of(0x51, 32, ...new Uint8Array(32)), value: 330n },
+      { kind: 'parent', script: wallet.ownAddress(3).script, value: 330n },
       { kind: 'anchor', script: p2a, value: 240n },
       { kind: 'burn', script: opReturn, value: 0n },
       { kind: 'burn', script: p2a, value: 546n },
@@ -167,6 +167,9 @@ test('a signer shows no key to logs', () => {
   expect(shown).not.toMatch(/prv|[Kk]ey/u);
 });
 
+/** P2TR, and its key is no point of the curve. */
+const offCurve = Uint8Array.of(0x51, 0x20, ...new Uint8Array(32));
+
 /** Changes of one input or output, and the rule that each breaks. */
 const inputFaults: readonly (readonly [Partial<PlannedInput>, RegExp])[] = [
   [{ script: wallet.ownAddress(1).script }, /not that of key/u],
@@ -207,6 +210,11 @@ const outputFaults: readonly (readonly [PlannedOutput, RegExp])[] = [
   [{ kind: 'burn', script: service.script, value: 22_000n }, /not OP_RETURN/u],
   [{ kind: 'postage', script: p2a, value: 22_000n }, /nobody owns/u],
   [{ kind: 'refund', script: opReturn, value: 22_000n }, /nobody owns/u],
+  [{ kind: 'refund', script: offCurve, value: 22_000n }, /owns the script/u],
+  [
+    { kind: 'postage', script: Uint8Array.of(0x52, 0x20, ...new Uint8Array(32)), value: 22_000n },
+    /owns the script/u,
+  ],
   [{ kind: 'parent', script: Uint8Array.of(0x51), value: 22_000n }, /nobody owns/u],
   [{ kind: 'postage', script: new Uint8Array(0), value: 22_000n }, /nobody owns/u],
   [{ kind: 'tip' as 'refund', script: service.script, value: 22_000n }, /kind tip is unknown/u],
