@@ -1,7 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { BodyReader } from '#http/bodies/parsing/body-reader.ts';
+import type { BodyFault } from '#http/bodies/parsing/parse-body.ts';
 import type { BodyRoom, HeldRoom } from '#http/server/budgets/body-room.ts';
 import type { Shares } from '#http/server/budgets/shares.ts';
+import { InvalidRequest } from '#http/server/errors/invalid-request.ts';
 import { limits } from '#http/server/limits.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
@@ -55,13 +57,19 @@ export class ArrivingBody {
     });
   }
 
-  /** The value of the body. Throws `request_invalid`. */
-  async parse(reader: BodyReader): Promise<unknown> {
+  /**
+   * The value of the body. Throws `request_invalid`.
+   *
+   * @param within the field that holds all others, which the names of faults leave out
+   */
+  async parse(reader: BodyReader, within?: string): Promise<unknown> {
     const parsing = reader.end();
     this.#parsing = parsing.catch(() => undefined);
     const parsed = await parsing;
-    if (!parsed.ok) throw new AppError('request_invalid', parsed.message);
-    return parsed.value;
+    if (parsed.ok) return parsed.value;
+    const faults = (parsed.faults ?? []).map((fault) => namedWithin(fault, within));
+    const [first = { message: parsed.message }, ...others] = faults;
+    throw new InvalidRequest([first, ...others]);
   }
 
   /** Takes room for bytes that are about to be held. Throws `bodies_busy`. */
@@ -76,6 +84,15 @@ export class ArrivingBody {
     this.#shared.places.take(this.#asker);
     this.#hasPlace = true;
   }
+}
+
+/** A fault whose field is named as it is inside another field. */
+function namedWithin(fault: BodyFault, within: string | undefined): BodyFault {
+  const { message, parameter = '' } = fault;
+  const outer = `${within ?? ''}.`;
+  if (within === undefined || !parameter.startsWith(outer)) return fault;
+  const inner = parameter.slice(outer.length);
+  return { message: message.replace(parameter, () => inner), parameter: inner };
 }
 
 const tooLarge = (): AppError => new AppError('body_too_large', 'the body is larger than this path accepts');

@@ -53,6 +53,7 @@ export function readBodies(
   const admit = atOnce((request, reply) => {
     // of these, Fastify reads a body only where one is announced
     if (bodyless.has(request.method) && !announcesBody(request)) return;
+    if (!request.is404) refuseEncoded(request, reply);
     const body = new ArrivingBody(askerOf(reply), shared);
     try {
       body.announce(announcedBytes(request), request.routeOptions.bodyLimit);
@@ -78,7 +79,7 @@ export function readBodies(
     sendContinue(request.raw, reply.raw);
     const reader = readerOf(request, thread, (bytes) => body.takeRoom(bytes));
     await closingOnError(reply, () => body.read(payload, reader, bodyLimit));
-    return body.parse(reader);
+    return body.parse(reader, config.within);
   };
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(mediaTypes.json, readAs(mediaTypes.json));
@@ -86,6 +87,20 @@ export function readBodies(
   app.addContentTypeParser('*', readAs(null));
   return () => ({ large: shared.places.state, bytes: room.state });
 }
+
+/** Refuses a body in an encoding (RFC 9110, 8.4), which would else be read as what it is not. */
+function refuseEncoded({ headers }: FastifyRequest, reply: FastifyReply): void {
+  const encoding = (headers['content-encoding'] ?? '').trim();
+  if (encoding === '' || encoding.toLowerCase() === 'identity') return;
+  const shown = encoding.slice(0, shownEncodingChars);
+  // what would be accepted (RFC 9110, 15.5.16); the rest of the body may still come
+  reply.header('accept-encoding', 'identity').header('connection', 'close');
+  throw new AppError(
+    'media_type_unsupported',
+    `the body must be sent without content-encoding: ${shown} is not decoded here`,
+  );
+}
+const shownEncodingChars = 40;
 
 function largePlaces(): Shares {
   return new Shares({

@@ -2,10 +2,12 @@ import { Type } from 'typebox';
 import { inscribedHeaders } from '#http/content/content-headers.ts';
 import { askerOf } from '#http/server/access/asker.ts';
 import { readsOrders } from '#http/server/access/guard.ts';
+import { InvalidRequest } from '#http/server/errors/invalid-request.ts';
 import { anyBytes } from '#http/server/routes/answer-schemas.ts';
 import { apiRoute } from '#http/server/routes/api-route.ts';
 import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
+import { textFault } from '#kernel/text/text-fault.ts';
 
 /** Files of orders as their customers sent them, confined as contents are. */
 export function orderFilesRoutes(app: App, { orders = null }: AppDependencies): void {
@@ -29,7 +31,11 @@ export function orderFilesRoutes(app: App, { orders = null }: AppDependencies): 
       isDear: false,
     },
     handler: async (request, reply) => {
-      const file = orders === null ? null : await orders.file(request.params.key, askerOf(reply).signal);
+      const { key } = request.params;
+      const reason = textFault(key);
+      if (reason !== null)
+        throw new InvalidRequest([{ message: `key ${reason}`, parameter: 'key', place: 'path' }]);
+      const file = orders === null ? null : await orders.file(key, askerOf(reply).signal);
       if (file === null) throw new AppError('not_found', 'there is no such file');
       return reply
         .headers({

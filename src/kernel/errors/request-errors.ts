@@ -29,8 +29,9 @@ export const requestErrors = {
     retry: 'never',
   },
   media_type_unsupported: {
-    meaning: 'The body of a request has a content type that its path does not accept.',
-    action: 'Send it with the content-type that the message names: application/json for nearly all paths.',
+    meaning: 'The body of a request has a content type or a content encoding that its path does not accept.',
+    action:
+      'Send it with the content-type that the message names, application/json for nearly all paths, and not compressed.',
     retry: 'never',
   },
   not_acceptable: {

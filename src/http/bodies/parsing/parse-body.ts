@@ -1,4 +1,5 @@
 import qs from 'qs';
+import { faultsIn, type JsonFault, readJson } from '#kernel/text/read-json.ts';
 import { unreachable } from '#kernel/unreachable.ts';
 
 /** The format of a body: any JSON, a JSON list of texts (`TextList`), or a form. */
@@ -7,15 +8,36 @@ export type BodyKind = 'json' | 'texts' | 'form';
 /** The formats that are parsed when the whole body is there. */
 export type WholeBodyKind = Exclude<BodyKind, 'texts'>;
 
+/** A part of a body that cannot be kept as it was sent. */
+export interface BodyFault {
+  readonly message: string;
+  /** The field at fault: `files[2].name`. Absent: the whole body. */
+  readonly parameter?: string;
+}
+
 /** The result of parsing. Not an error class, because classes do not survive the transfer between threads. */
 export type ParsedBody =
   | { readonly ok: true; readonly value: unknown }
-  | { readonly ok: false; readonly message: string };
+  | {
+      readonly ok: false;
+      readonly message: string;
+      /** All that is wrong with it, the message first; absent: the message alone. */
+      readonly faults?: readonly BodyFault[];
+    };
 
-/** Parses a body whose structure is bounded (`structureFault`). Total: any bytes give a result. */
+/**
+ * Parses a body whose structure is bounded (`structureFault`). Total: any bytes give a result. What cannot be kept as
+ * it was sent is a fault, so that no route has to look for it: bytes that are not UTF-8, NUL and lone surrogates in
+ * texts and names, and numbers that lose digits.
+ */
 export function parseBody(kind: WholeBodyKind, bytes: Uint8Array): ParsedBody {
-  // drops a byte order mark, like other JSON readers
-  const text = new TextDecoder().decode(bytes);
+  let text: string;
+  try {
+    // drops a byte order mark, like other JSON readers
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return { ok: false, message: 'the body is not UTF-8' };
+  }
   switch (kind) {
     case 'json':
       return parseJson(text);
@@ -29,12 +51,20 @@ export function parseBody(kind: WholeBodyKind, bytes: Uint8Array): ParsedBody {
 const notJson: ParsedBody = { ok: false, message: 'the body is not JSON' };
 
 function parseJson(text: string): ParsedBody {
-  try {
-    const value: unknown = JSON.parse(text);
-    return mayPoison(text) && poisons(value) ? notJson : { ok: true, value };
-  } catch {
-    return notJson;
-  }
+  const read = readJson(text, { wholeNumbers: 'numbers', depthMax: null });
+  if (read.kind === 'broken') return notJson;
+  if (read.kind === 'faulty') return faulty(read.faults.map(bodyFault));
+  return mayPoison(text) && poisons(read.value) ? notJson : { ok: true, value: read.value };
+}
+
+function faulty(faults: readonly BodyFault[]): ParsedBody {
+  return { ok: false, message: faults[0]?.message ?? 'the body is not valid', faults };
+}
+
+function bodyFault({ path, isName, reason }: JsonFault): BodyFault {
+  const where = path === '' ? 'the body' : path;
+  const message = `${isName ? `the name of a field of ${where}` : where} ${reason}`;
+  return path === '' ? { message } : { message, parameter: path };
 }
 
 /** Whether a text may contain a name that changes what objects inherit. Names can be written with escapes. */
@@ -82,10 +112,14 @@ function parseForm(text: string): ParsedBody {
       strictDepth: true,
       // objects without a prototype
       plainObjects: true,
+      // that of qs returns what it cannot decode as it is
+      decoder: (part) => decodeURIComponent(part.replaceAll('+', ' ')),
     });
-    return { ok: true, value };
+    const faults = faultsIn(value);
+    return faults.length > 0 ? faulty(faults.map(bodyFault)) : { ok: true, value };
   } catch (error) {
     if (error instanceof RangeError) return { ok: false, message: formFault(error.message) };
+    if (error instanceof URIError) return { ok: false, message: 'the form is not percent-encoded UTF-8' };
     return { ok: false, message: 'the body is not a form' };
   }
 }

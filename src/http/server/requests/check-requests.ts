@@ -1,4 +1,6 @@
 import type { FastifyInstance } from 'fastify';
+import { mediaTypes } from '#http/bodies/parsing/media-types.ts';
+import type { BodyKind } from '#http/bodies/parsing/parse-body.ts';
 import { atOnce } from '#http/server/at-once.ts';
 import { type ErrorForm, errorForms } from '#http/server/errors/error-forms.ts';
 import { limits } from '#http/server/limits.ts';
@@ -38,7 +40,15 @@ export function checkRequests(app: FastifyInstance): void {
       checkWholeNumbers(request);
       const form: ErrorForm = errorForms[config.errors ?? 'plain'];
       if (form.refusesUnknown) refuseUnknownParameters(querystring, request.query);
-      if (body !== undefined) checkBody(body, request.body);
+      if (body === undefined) return;
+      if (request.body === undefined) throw bodyMissing(config.body);
+      checkBody(body, request.body);
     }),
   );
+}
+
+/** The fault of a request with neither a body nor its type: ord's lists of ids answer it with 415, as ord does. */
+function bodyMissing(kind: BodyKind = 'json'): AppError {
+  const code = kind === 'texts' ? 'media_type_unsupported' : 'request_invalid';
+  return new AppError(code, `the body is missing: send it with content-type: ${mediaTypes[kind]}`);
 }

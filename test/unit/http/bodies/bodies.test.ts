@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Type } from 'typebox';
@@ -416,5 +417,114 @@ describe('a form', () => {
     expect([json.status, await json.text()]).toEqual([415, expect.stringContaining(form)]);
     const text = await post('/test/form', 'a=1', 'text/plain');
     expect([text.status, await text.text()]).toEqual([415, expect.stringContaining(form)]);
+  });
+});
+
+describe('a text of a body', () => {
+  const number = 'is a number that cannot be kept exactly: send it as a text';
+  test.each<[string, string, { readonly message: string; readonly parameter?: string }[]]>([
+    [
+      'a NUL and half of a surrogate pair',
+      String.raw`{"a":[{"b":"\u0000"},"\ud800"]}`,
+      [
+        { message: 'a[0].b has a NUL character (U+0000)', parameter: 'a[0].b' },
+        { message: 'a[1] is not valid Unicode', parameter: 'a[1]' },
+      ],
+    ],
+    [
+      'a name with a NUL',
+      String.raw`{"a":{"\u0000":1}}`,
+      [{ message: 'the name of a field of a has a NUL character (U+0000)', parameter: 'a' }],
+    ],
+    ['a whole body of half a pair', String.raw`"\udc00"`, [{ message: 'the body is not valid Unicode' }]],
+    [
+      'numbers that lose digits',
+      '{"a":1e400,"b":9007199254740993}',
+      [
+        { message: `a ${number}`, parameter: 'a' },
+        { message: `b ${number}`, parameter: 'b' },
+      ],
+    ],
+  ])('that cannot be kept is refused with its place: %s', (_name, text, faults) => {
+    expect(parseBody('json', Buffer.from(text))).toEqual({ ok: false, message: faults[0]!.message, faults });
+  });
+
+  test('of a form is judged as that of JSON', () => {
+    const fault = 'a.b[0] has a NUL character (U+0000)';
+    expect(parseBody('form', Buffer.from('a[b][]=x%00'))).toEqual({
+      ok: false,
+      message: fault,
+      faults: [{ message: fault, parameter: 'a.b[0]' }],
+    });
+    const message = 'the form is not percent-encoded UTF-8';
+    for (const text of ['a=%ff', 'a=%', '%zz=1'])
+      expect(parseBody('form', Buffer.from(text))).toEqual({ ok: false, message });
+    expect(parseBody('form', Buffer.from('a+b=c%2B+d%C3%BC'))).toEqual({
+      ok: true,
+      value: { 'a b': 'c+ dü' },
+    });
+  });
+
+  test.each(['json', 'form'] as const)('in bytes that are not UTF-8 is refused: %s', (kind) => {
+    const bytes = Buffer.concat([Buffer.from('{"a":"'), Buffer.of(0xff), Buffer.from('"}')]);
+    expect(parseBody(kind, bytes)).toEqual({ ok: false, message: 'the body is not UTF-8' });
+  });
+
+  test('is judged in the thread, too, and told in the form of the route', async () => {
+    const large = `{"file":"${'a'.repeat(2_000_000)}","name":"\\u0000","other":"\\ud800"}`;
+    const answer = await post('/test/order', large);
+    expect([answer.status, await answer.json()]).toEqual([
+      400,
+      { error: [{ msg: 'name has a NUL character (U+0000)' }, { msg: 'other is not valid Unicode' }] },
+    ]);
+    const small = await post('/test/small', String.raw`{"a":"\u0000"}`);
+    expect(await small.json()).toMatchObject({ parameter: 'a', code: 'request_invalid' });
+    await waitUntil(() => room.usedBytes === 0);
+  });
+});
+
+describe('each path that takes a body', () => {
+  const { paths } = JSON.parse(readFileSync('docs/openapi.json', 'utf8')) as {
+    paths: Readonly<Record<string, { readonly post?: object }>>;
+  };
+  const posts = Object.keys(paths).filter((path) => paths[path]?.post !== undefined);
+  /** Paths of ord, which answers 415 here. */
+  const lists = ['/inscriptions', '/missing', '/outputs'];
+  const typeOf = (path: string): string =>
+    path === '/key' ? 'application/x-www-form-urlencoded' : 'application/json';
+
+  test.each(posts)('%s refuses a request without one', async (url) => {
+    const answer = await app.inject({ method: 'POST', url });
+    expect(answer.statusCode).toBe(lists.includes(url) ? 415 : 400);
+    expect(answer.body).toContain(`the body is missing: send it with content-type: ${typeOf(url)}`);
+    const empty = await app.inject({ method: 'POST', url, headers: { 'content-type': typeOf(url) } });
+    expect(empty.statusCode).toBe(400);
+  });
+
+  test.each(posts)('%s refuses another type, and an encoding', async (url) => {
+    const sent = { method: 'POST', url, payload: Buffer.from('x') } as const;
+    for (const type of [
+      'text/plain',
+      'application/xml',
+      'multipart/form-data; boundary=x',
+      '',
+      'a',
+      '/',
+      ';',
+    ]) {
+      const typed = await app.inject({ ...sent, headers: { 'content-type': type } });
+      expect([type, typed.statusCode]).toEqual([type, 415]);
+    }
+    for (const encoding of ['gzip', 'br', 'x', 'gzip, identity', 'GZIP']) {
+      const headers = { 'content-type': typeOf(url), 'content-encoding': encoding };
+      const encoded = await app.inject({ ...sent, headers });
+      expect(encoded.statusCode).toBe(415);
+      expect(encoded.body).toContain(
+        `must be sent without content-encoding: ${encoding} is not decoded here`,
+      );
+      expect(encoded.headers).toMatchObject({ 'accept-encoding': 'identity' });
+    }
+    const headers = { 'content-type': typeOf(url), 'content-encoding': 'Identity' };
+    expect((await app.inject({ ...sent, headers })).statusCode).not.toBe(415);
   });
 });
