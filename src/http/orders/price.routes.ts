@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { satributesInForce } from '#http/sats/satributes-in-force.ts';
 import { askerOf } from '#http/server/access/asker.ts';
 import { priceReads } from '#http/server/access/guard.ts';
 import { bodyLimits } from '#http/server/limits.ts';
@@ -22,6 +23,8 @@ export function priceRoutes(app: App, deps: AppDependencies): void {
     settings,
     search,
     nodePolicy: async (signal) => (await orders?.nodePolicy(signal)) ?? null,
+    satributes: () => satributesInForce(deps),
+    urlProblem: (url) => orders?.urlProblem(url) ?? null,
   };
   apiRoute(app, {
     method: 'GET',
@@ -58,7 +61,7 @@ export function priceRoutes(app: App, deps: AppDependencies): void {
       body: priceBody,
       response: { 200: priceAnswer },
     },
-    config: { errors: 'orderWrite', guard: priceReads, longTexts: true, answersLarge: true },
+    config: { errors: 'orderWrite', guard: priceReads, longTexts: true, within: 'order', answersLarge: true },
     bodyLimit: bodyLimits.order,
     handler: async (request, reply) => {
       reply.header('cache-control', 'no-store');

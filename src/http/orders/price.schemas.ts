@@ -38,7 +38,7 @@ const order = {
     {
       name: text('with its extension, which decides the content type'),
       size: amount('bytes; those of a dataURL are counted again'),
-      dataURL: text('data:<media type>;base64,<data>'),
+      dataURL: text('data:<media type>;base64,<data>, or percent-encoded without ;base64'),
       url: text('not fetched for a price: size counts'),
       ...metadata,
     },

@@ -7,12 +7,12 @@ import type { FileTerms, OrderTerms } from '#orders/inscribing/order-terms.ts';
 import { burnFaults, feeFaults } from '#orders/pricing/fee-faults.ts';
 import { namedInscriptionFaults } from '#orders/pricing/named-inscriptions.ts';
 import type { PriceSettings } from '#orders/pricing/prices.ts';
+import { type DescribedOrder, describeOrder } from '#orders/reading/describe-order.ts';
 import { encodeContents } from '#orders/reading/encode-contents.ts';
-import { type OrderExtras, readExtras } from '#orders/reading/read-extras.ts';
+import { readAhead } from '#orders/reading/read-ahead.ts';
+import type { OrderExtras } from '#orders/reading/read-extras.ts';
 import type { ReadFile } from '#orders/reading/read-files.ts';
-import { type ReadOrder, readOrderRequest } from '#orders/reading/read-order.ts';
-import { commonSats, rareSatsFaults, readRareSats } from '#orders/reading/read-rare-sats.ts';
-import { satributeFaults } from '#orders/reading/read-satributes.ts';
+import type { ReadOrder } from '#orders/reading/read-order.ts';
 import type { Faulty, RequestFault } from '#orders/reading/request-values.ts';
 import type { NodePolicy } from '#orders/sending/node-policy.store.ts';
 import type { SentFile, WantedOrder } from './create-order.ts';
@@ -69,9 +69,6 @@ export interface CheckedOrder {
 /** Bodies that are compressed before an order is answered: a few hundred milliseconds of a thread. */
 const compressMax = 4_000_000;
 
-/** Minutes within which an order with a sat of the inventory must be paid: its sat is reserved for so long. */
-const reservedMinutes = 30;
-
 /**
  * Checks a direct order and fetches its contents, before anything is quoted or stored. Throws `inscription_not_indexed`,
  * `overloaded`, and the reason of the asker's signal.
@@ -81,7 +78,17 @@ export async function checkOrder(
   sent: SentOrder,
   asker: Asker,
 ): Promise<CheckedOrder | Faulty> {
-  const described = describeOrder(parts, sent.body);
+  const { network, settings, satributes, lookups } = parts;
+  const described = describeOrder(sent.body, {
+    network,
+    type: 'direct',
+    nonStandard: settings.nonStandard,
+    purpose: 'order',
+    ahead: await readAhead(sent.body, network, asker),
+    satributes,
+    timeoutMinutes: lookups.timeoutMinutes,
+    urlProblem: (url) => lookups.urlProblem(url),
+  });
   if (described.kind === 'faulty') return described;
   const { read, extras, satType } = described;
   const policy = await parts.lookups.nodePolicy(asker.signal);
@@ -110,45 +117,15 @@ export async function checkOrder(
   };
 }
 
-/** An order as its body describes it. */
-interface DescribedOrder {
-  readonly kind: 'described';
-  readonly read: ReadOrder;
-  readonly extras: OrderExtras;
-  readonly satType: InventoryType | null;
-}
-
-function describeOrder(
-  { network, settings, satributes, lookups }: CheckingParts,
-  body: unknown,
-): DescribedOrder | Faulty {
-  const { nonStandard } = settings;
-  const read = readOrderRequest(body, { network, type: 'direct', nonStandard, purpose: 'order' });
-  const isReserving = read.kind === 'read' && read.rareSats !== commonSats;
-  const extras = readExtras(body, {
-    network,
-    satributes: satributes(),
-    timeoutMinutes: isReserving ? reservedMinutes : lookups.timeoutMinutes,
-    ...(isReserving ? { timeoutMostMinutes: reservedMinutes } : {}),
-    urlProblem: (url) => lookups.urlProblem(url),
-  });
-  if (read.kind === 'faulty') return { kind: 'faulty', faults: [...read.faults, ...extras.faults] };
-  const sats = readRareSats(read.rareSats);
-  return sats.kind === 'faulty' ? sats : { kind: 'described', read, extras, satType: sats.type };
-}
-
 /** Faults of the values of an order, together. */
 async function valueFaults(
   { lookups }: CheckingParts,
-  { read, extras, satType }: DescribedOrder,
+  { read, faults }: DescribedOrder,
   policy: NodePolicy | null,
   asker: Asker,
 ): Promise<readonly RequestFault[]> {
-  const { allowedSatributes } = extras.request(0n, 0);
   return [
-    ...extras.faults,
-    ...rareSatsFaults(satType, read.terms, allowedSatributes),
-    ...satributeFaults(allowedSatributes, read.terms),
+    ...faults,
     ...feeFaults(read.terms, policy),
     ...burnFaults(read.terms, policy),
     ...(await referralFaults(lookups, read, asker)),

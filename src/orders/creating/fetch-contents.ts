@@ -70,9 +70,12 @@ export async function fetchContents(
       ? [
           async () => {
             const bytes = await get(given.url, `${field}.metadataUrl`);
-            const cbor = bytes === null ? null : metadataCbor(bytes);
-            if (cbor !== null) metadata.set(index, cbor);
-            else if (bytes !== null) values.fault(`${field}.metadataUrl`, 'does not lead to JSON in UTF-8');
+            if (bytes === null) return;
+            const read = metadataCbor(bytes);
+            if (read.kind === 'cbor') metadata.set(index, read.cbor);
+            else
+              for (const reason of read.reasons)
+                values.sentence(`${field}.metadataUrl`, `${field}.metadataUrl: its answer ${reason}`);
           },
         ]
       : []),

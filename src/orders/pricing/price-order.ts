@@ -2,8 +2,10 @@ import { nextTurn } from '#kernel/concurrency/turns.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import type { SearchService } from '#kernel/contracts/search-service.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
+import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
 import type { OrderQuote } from '#orders/inscribing/quote-order.ts';
 import { encodeContents } from '#orders/reading/encode-contents.ts';
+import { readAhead } from '#orders/reading/read-ahead.ts';
 import { type PriceBody, readPriceBody, readPriceQuery } from '#orders/reading/read-price.ts';
 import type { Faulty } from '#orders/reading/request-values.ts';
 import type { NodePolicy } from '#orders/sending/node-policy.store.ts';
@@ -18,6 +20,10 @@ export interface PricingParts extends Stock {
   readonly search: Pick<SearchService, 'hashes'>;
   /** Fees that the node takes; null: unknown. */
   readonly nodePolicy: (signal: AbortSignal) => Promise<NodePolicy | null>;
+  /** The definitions that are in force now. */
+  readonly satributes: () => SatributeBook;
+  /** The reason why nothing is sent to a URL; null: it may be. */
+  readonly urlProblem: (url: string) => string | null;
 }
 
 /** The price of an order, to the sat. */
@@ -47,10 +53,13 @@ export async function priceOrder(
   isPlanned: boolean,
   asker: Asker,
 ): Promise<(PricedOrder & { readonly plan: PricePlan | null }) | Faulty> {
-  const { network, settings, search, nodePolicy } = parts;
+  const { network, settings, search, nodePolicy, satributes, urlProblem } = parts;
   await nextTurn(asker.client);
-  const read = readPriceBody(body, { network, nonStandard: settings.nonStandard });
-  if (read.kind === 'faulty') return read;
+  const { nonStandard } = settings;
+  const ahead = await readAhead(body.order, network, asker);
+  const described = readPriceBody(body, { network, nonStandard, ahead, satributes, urlProblem });
+  if (described.kind === 'faulty') return described;
+  const { read } = described;
   const encoding = { bodies: 'lengths', compressMax, asker } as const;
   const encoded = await encodeContents(read, encoding);
   if (encoded.kind === 'faulty') return encoded;

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import { nextTurn } from '#kernel/concurrency/turns.ts';
+import { atOnce } from '#kernel/concurrency/work-in-steps.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import type { FirstOfHash, SearchService } from '#kernel/contracts/search-service.ts';
 import { parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { FileTerms, OrderTerms } from '#orders/inscribing/order-terms.ts';
 import { type OrderPrices, type OrderQuote, quoteOrder } from '#orders/inscribing/quote-order.ts';
-import { decodeBase64 } from '#orders/reading/data-url.ts';
+import { contentOf } from '#orders/reading/data-url.ts';
 import { type EncodeOptions, encodeContents } from '#orders/reading/encode-contents.ts';
 import type { ReadFile } from '#orders/reading/read-files.ts';
 import type { ReadOrder } from '#orders/reading/read-order.ts';
@@ -79,8 +80,13 @@ async function knownContents(
     bytes += data.bytes;
     await nextTurn(asker.client);
     asker.signal.throwIfAborted();
-    const content = decodeBase64(data);
-    if (content !== null) hashed.push({ index, file, hash: createHash('sha256').update(content).digest() });
+    hashed.push({
+      index,
+      file,
+      hash: createHash('sha256')
+        .update(atOnce(contentOf(data)))
+        .digest(),
+    });
   }
   if (hashed.length === 0) return new Map();
   const { value } = await search.hashes(

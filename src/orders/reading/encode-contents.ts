@@ -1,8 +1,8 @@
-import { nextTurn } from '#kernel/concurrency/turns.ts';
+import { Pauses, type Steps } from '#kernel/concurrency/work-in-steps.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import type { FileTerms, OrderTerms } from '#orders/inscribing/order-terms.ts';
 import { compressed } from './compress-content.ts';
-import { type Base64Content, decodeBase64 } from './data-url.ts';
+import { contentOf, type DataContent } from './data-url.ts';
 import { metadataCbor } from './metadata-cbor.ts';
 import type { ReadFile } from './read-files.ts';
 import type { ReadOrder } from './read-order.ts';
@@ -26,9 +26,6 @@ export interface EncodeOptions {
   readonly asker: Asker;
 }
 
-/** Contents between two pauses: decoding or encoding them takes some milliseconds. */
-const pieceBytes = 256 * 1024;
-
 /**
  * Metadata as CBOR, bodies decoded and in brotli where that is asked for. Throws the reason of the asker's signal, and
  * `overloaded`.
@@ -39,18 +36,13 @@ export async function encodeContents(
 ): Promise<EncodedOrder | Faulty> {
   const values = new RequestValues();
   const compression = new Compression(compress, options.compressMax);
+  const pauses = new Pauses(options.asker);
   const encoded: FileTerms[] = [];
-  let worked = 0;
   for (const file of files) {
-    worked += bytesOf(file);
-    if (worked > pieceBytes) {
-      worked = 0;
-      await nextTurn(options.asker.client);
-      options.asker.signal.throwIfAborted();
-    }
-    const metadata = encodeMetadata(values, file);
+    const metadata = await pauses.run(encodeMetadata(values, file));
     const isCompressed = compression.takes(file);
-    const body = options.bodies === 'bytes' || isCompressed ? decodeBody(values, file) : null;
+    const data = options.bodies === 'bytes' || isCompressed ? dataOf(file.body) : null;
+    const body = data === null ? null : await pauses.run(contentOf(data));
     const shorter =
       isCompressed && body !== null ? await compressed(body, file.terms.contentType, options.asker) : null;
     encoded.push({ ...file.terms, metadata, ...bodyTerms(file.terms, body, shorter) });
@@ -93,23 +85,17 @@ function bodyTerms(
   return { body: body ?? terms.body, contentEncoding: null };
 }
 
-const dataOf = (source: ReadFile['body']): Base64Content | null =>
+const dataOf = (source: ReadFile['body']): DataContent | null =>
   source?.kind === 'data' ? source.data : null;
-const bytesOf = ({ body, metadata }: ReadFile): number =>
-  (dataOf(body)?.bytes ?? 0) + (dataOf(metadata)?.bytes ?? 0);
-
 /** CBOR of JSON that the request has; else the length that it names. */
-function encodeMetadata(values: RequestValues, { terms, metadata, field }: ReadFile): FileTerms['metadata'] {
+function* encodeMetadata(
+  values: RequestValues,
+  { terms, metadata, field }: ReadFile,
+): Steps<FileTerms['metadata']> {
   const data = dataOf(metadata);
   if (data === null) return terms.metadata;
-  const name = `${field}.metadataDataURL`;
-  const json = decodeBase64(data);
-  if (json === null) return values.fault(name, 'is not base64');
-  return metadataCbor(json) ?? values.fault(name, 'does not hold JSON in UTF-8');
-}
-
-function decodeBody(values: RequestValues, { body, field }: ReadFile): Uint8Array | null {
-  const data = dataOf(body);
-  if (data === null) return null;
-  return decodeBase64(data) ?? values.fault(`${field}.dataURL`, 'is not base64');
+  const read = metadataCbor(yield* contentOf(data));
+  if (read.kind === 'cbor') return read.cbor;
+  for (const reason of read.reasons) values.fault(`${field}.metadataDataURL`, reason);
+  return null;
 }

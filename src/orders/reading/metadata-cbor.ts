@@ -1,28 +1,38 @@
 import { Encoder } from 'cbor-x';
+import { type JsonFault, readJson } from '#kernel/text/read-json.ts';
 
 /** Maps with the shortest head, and no records of cbor-x's own: any reader of CBOR reads it. */
 const encoder = new Encoder({ useRecords: false, variableMapSize: true, tagUint8Array: false });
 
-/** JSON as CBOR, as an inscription holds its metadata; null where it is not JSON in UTF-8. */
-export function metadataCbor(json: Uint8Array): Uint8Array | null {
-  let value: unknown;
+/** ord's reader (ciborium) takes deeper metadata for none. */
+const depthMax = 256;
+
+/** `reasons` are for people; each continues a sentence that begins with the name of the field. */
+export type MetadataCbor =
+  | { readonly kind: 'cbor'; readonly cbor: Uint8Array }
+  | { readonly kind: 'refused'; readonly reasons: readonly string[] };
+
+/**
+ * JSON as CBOR, as an inscription has its metadata. What CBOR or its readers would change is refused: a NUL or half of a
+ * surrogate pair in a text or a name, and numbers that lose digits. Whole numbers from -2^63 to 2^64 - 1 stay exact.
+ */
+export function metadataCbor(json: Uint8Array): MetadataCbor {
+  let text: string;
   try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(json);
-    value = JSON.parse(text, exactIntegers);
+    text = new TextDecoder('utf-8', { fatal: true }).decode(json);
   } catch {
-    return null;
+    return notJson;
   }
+  const read = readJson(text, { wholeNumbers: 'exact', depthMax });
   // the encoder reuses its buffer
-  return Uint8Array.from(encoder.encode(value));
+  if (read.kind === 'read') return { kind: 'cbor', cbor: Uint8Array.from(encoder.encode(read.value)) };
+  if (read.kind === 'broken') return notJson;
+  return { kind: 'refused', reasons: read.faults.map(reasonOf) };
 }
 
-const leastInteger = -(2n ** 63n);
-const mostInteger = 2n ** 64n - 1n;
+const notJson: MetadataCbor = { kind: 'refused', reasons: ['does not hold JSON in UTF-8'] };
 
-/** Whole numbers beyond what a double holds stay exact, as far as CBOR has integers for them. */
-function exactIntegers(_name: string, value: unknown, { source }: { source?: string } = {}): unknown {
-  if (typeof value !== 'number' || Number.isSafeInteger(value) || source === undefined) return value;
-  if (!/^-?\d{1,20}$/u.test(source)) return value;
-  const whole = BigInt(source);
-  return whole >= leastInteger && whole <= mostInteger ? whole : value;
+function reasonOf({ path, isName, reason }: JsonFault): string {
+  const where = path === '' ? 'its value' : path;
+  return `does not hold metadata that can be kept: ${isName ? `the name of a field of ${where}` : where} ${reason}`;
 }

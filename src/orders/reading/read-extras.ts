@@ -1,20 +1,22 @@
-import { parseAddress } from '#kernel/bitcoin/parse-address.ts';
-import { scriptType } from '#kernel/bitcoin/script-type.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
 import type { OrderRequest } from '#orders/order/order-request.ts';
+import { type ReadAhead, readAtOnce } from './read-ahead.ts';
 import { readSatributes } from './read-satributes.ts';
 import { type RequestFault, RequestValues } from './request-values.ts';
 
 export interface ExtrasOptions {
   readonly network: NetworkParameters;
-  readonly satributes: SatributeBook;
+  /** The definitions that are in force now; for an order that names some. */
+  readonly satributes: () => SatributeBook;
   /** Of an order that names none. */
   readonly timeoutMinutes: number;
   /** That it gets, whatever longer time it names; absent: what it names. */
   readonly timeoutMostMinutes?: number;
   /** Why a webhook must not be sent to a URL; null: it may. */
   readonly urlProblem: (url: string) => string | null;
+  /** Values that take long, read before. Absent: they are read at once. */
+  readonly ahead?: ReadAhead;
 }
 
 /** What an order says beside what its transactions are made of. */
@@ -75,15 +77,11 @@ function readWebhookUrl(values: RequestValues, given: unknown, { urlProblem }: E
 function readRefundScript(
   values: RequestValues,
   address: string | null,
-  { network }: ExtrasOptions,
+  { network, ahead = readAtOnce(network) }: ExtrasOptions,
 ): Uint8Array | null {
   if (address === null) return null;
-  const parsed = parseAddress(address, network);
-  if (parsed.kind === 'refused') return values.fault('refundAddress', parsed.reason);
-  const type = scriptType(parsed.script);
-  if (type === 'p2a' || type === 'witness')
-    return values.fault('refundAddress', 'is of a type that anybody, or nobody, can spend');
-  return parsed.script;
+  const parsed = ahead.address(address);
+  return parsed.kind === 'script' ? parsed.script : values.fault('refundAddress', parsed.reason);
 }
 
 function readTimeout(
@@ -112,9 +110,13 @@ function delegatesOf(given: unknown): OrderRequest['delegates'] {
   if (!Array.isArray(given)) return null;
   return given.map((item: Readonly<Record<string, unknown>>) => {
     const { dataURL: _, metadataDataURL: __, ...rest } = item;
-    return rest;
+    return Object.fromEntries(Object.entries(rest).map(([name, field]) => [name, shownText(field)]));
   });
 }
+
+/** Long texts of large bodies are bytes. */
+const shownText = (value: unknown): unknown =>
+  value instanceof Uint8Array ? Buffer.from(value).toString() : value;
 
 /** As they were sent, without unknown fields. */
 function parentsOf(given: unknown): OrderRequest['parents'] {

@@ -1,11 +1,12 @@
 import { type FileTerms, orderBounds } from '#orders/inscribing/order-terms.ts';
-import { type Base64Content, readDataUrl } from './data-url.ts';
+import type { DataContent } from './data-url.ts';
 import { contentTypeOf, fileExtensions } from './file-types.ts';
+import type { ReadAhead } from './read-ahead.ts';
 import { isGiven, type RequestValues } from './request-values.ts';
 
 /** Where a content comes from. */
 export type ContentSource =
-  | { readonly kind: 'data'; readonly data: Base64Content }
+  | { readonly kind: 'data'; readonly data: DataContent }
   | { readonly kind: 'url'; readonly url: string };
 
 /** A file or delegate of a request. */
@@ -28,8 +29,14 @@ const contentBytesMax = 50_000_000;
 /** A price without names: most orders are of texts or images, whose types are about as long. */
 const unknownType = 'text/plain;charset=utf-8';
 
+export interface FileOptions {
+  /** Contents may be lengths, and names may be missing. */
+  readonly isPrice: boolean;
+  readonly ahead: ReadAhead;
+}
+
 /** The files, then the delegates of an order: its inscriptions in the order of their indexes. */
-export function readFiles(values: RequestValues, order: Item, isPrice: boolean): ReadFile[] {
+export function readFiles(values: RequestValues, order: Item, options: FileOptions): ReadFile[] {
   const files = values.list(order['files'], 'files');
   const delegates = values.list(order['delegates'], 'delegates');
   const count = files.length + delegates.length;
@@ -41,9 +48,9 @@ export function readFiles(values: RequestValues, order: Item, isPrice: boolean):
     values.sentence('files', 'An order needs files or delegates.');
   }
   const read = [
-    ...files.flatMap((item, index) => readItem(values, item, `files[${index}]`, isPrice, readFile)),
+    ...files.flatMap((item, index) => readItem(values, item, `files[${index}]`, options, readFile)),
     ...delegates.flatMap((item, index) =>
-      readItem(values, item, `delegates[${index}]`, isPrice, readDelegate),
+      readItem(values, item, `delegates[${index}]`, options, readDelegate),
     ),
   ];
   const bytes = read.reduce((sum, { body, metadata }) => sum + dataBytes(body) + dataBytes(metadata), 0);
@@ -55,20 +62,25 @@ export function readFiles(values: RequestValues, order: Item, isPrice: boolean):
 
 const dataBytes = (source: ContentSource | null): number => (source?.kind === 'data' ? source.data.bytes : 0);
 
-type ItemReader = (values: RequestValues, item: Item, field: string, isPrice: boolean) => ReadFile;
+type ItemReader = (values: RequestValues, item: Item, field: string, options: FileOptions) => ReadFile;
 
 function readItem(
   values: RequestValues,
   given: unknown,
   field: string,
-  isPrice: boolean,
+  options: FileOptions,
   read: ItemReader,
 ): ReadFile[] {
   const item = values.object(given, field);
-  return item === null ? [] : [read(values, item, field, isPrice)];
+  return item === null ? [] : [read(values, item, field, options)];
 }
 
-function readFile(values: RequestValues, item: Item, field: string, isPrice: boolean): ReadFile {
+function readFile(
+  values: RequestValues,
+  item: Item,
+  field: string,
+  { isPrice, ahead }: FileOptions,
+): ReadFile {
   const name = values.text(item['name'], `${field}.name`);
   if (!isPrice) values.required(item['name'], `${field}.name`);
   const contentType = name === null ? unknownType : contentTypeOf(name);
@@ -76,7 +88,7 @@ function readFile(values: RequestValues, item: Item, field: string, isPrice: boo
     const words = `has an extension that cannot be inscribed: files are of ${fileExtensions}`;
     values.fault(`${field}.name`, words);
   }
-  const body = readSource(values, item, field, { data: 'dataURL', url: 'url' });
+  const body = readSource(values, item, field, { data: 'dataURL', url: 'url' }, ahead);
   const size = values.whole(item['size'], `${field}.size`);
   // a dataURL that is none is a fault already
   const isSent = isGiven(item['dataURL']);
@@ -84,7 +96,7 @@ function readFile(values: RequestValues, item: Item, field: string, isPrice: boo
   // sizes are often wrong: what is there counts
   if (!isSent && isPrice) values.required(item['size'], `${field}.size`);
   return {
-    ...metadataOf(values, item, field, {
+    ...metadataOf(values, item, field, ahead, {
       contentType,
       body: body?.kind === 'data' ? body.data.bytes : Number(size ?? 0n),
       delegate: null,
@@ -96,12 +108,12 @@ function readFile(values: RequestValues, item: Item, field: string, isPrice: boo
 }
 
 /** A delegate shows the content of another inscription. What it brings of its own stands beside that. */
-function readDelegate(values: RequestValues, item: Item, field: string): ReadFile {
-  const body = readSource(values, item, field, { data: 'dataURL' });
+function readDelegate(values: RequestValues, item: Item, field: string, { ahead }: FileOptions): ReadFile {
+  const body = readSource(values, item, field, { data: 'dataURL' }, ahead);
   const data = body?.kind === 'data' ? body.data : null;
   const delegate = values.inscriptionId(item['delegateId'], `${field}.delegateId`);
   const terms = { contentType: data?.mediaType ?? null, body: data?.bytes ?? null, delegate };
-  return { ...metadataOf(values, item, field, terms), name: null, body, field };
+  return { ...metadataOf(values, item, field, ahead, terms), name: null, body, field };
 }
 
 /** What files and delegates have in common. */
@@ -109,9 +121,10 @@ function metadataOf(
   values: RequestValues,
   item: Item,
   field: string,
+  ahead: ReadAhead,
   terms: Pick<FileTerms, 'contentType' | 'body' | 'delegate'>,
 ): Pick<ReadFile, 'terms' | 'metadata'> {
-  const metadata = readSource(values, item, field, { data: 'metadataDataURL', url: 'metadataUrl' });
+  const metadata = readSource(values, item, field, { data: 'metadataDataURL', url: 'metadataUrl' }, ahead);
   const size = values.whole(item['metadataSize'], `${field}.metadataSize`);
   const bytes = metadata?.kind === 'data' ? metadata.data.bytes : Number(size ?? 0n);
   return {
@@ -131,14 +144,13 @@ function readSource(
   item: Item,
   field: string,
   names: { readonly data: string; readonly url?: string },
+  ahead: ReadAhead,
 ): ContentSource | null {
   const dataName = `${field}.${names.data}`;
   const dataUrl = values.longText(item[names.data], dataName);
   if (dataUrl !== null) {
-    const data = readDataUrl(dataUrl);
-    if (data !== null) return { kind: 'data', data };
-    values.fault(dataName, 'must be of the form data:<media type>;base64,<data>');
-    return null;
+    const data = ahead.dataUrl(dataUrl);
+    return data.kind === 'content' ? { kind: 'data', data } : values.fault(dataName, data.reason);
   }
   const url = names.url === undefined ? null : values.text(item[names.url], `${field}.${names.url}`);
   return url === null ? null : { kind: 'url', url };

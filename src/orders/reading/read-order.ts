@@ -1,5 +1,3 @@
-import { parseAddress } from '#kernel/bitcoin/parse-address.ts';
-import { scriptType } from '#kernel/bitcoin/script-type.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import { termFaults } from '#orders/inscribing/check-terms.ts';
 import {
@@ -9,6 +7,7 @@ import {
   orderBounds,
   type ParentTerms,
 } from '#orders/inscribing/order-terms.ts';
+import { type ReadAhead, readAtOnce } from './read-ahead.ts';
 import { type ReadFile, readFiles } from './read-files.ts';
 import { commonSats } from './read-rare-sats.ts';
 import { type Faulty, RequestValues } from './request-values.ts';
@@ -23,6 +22,8 @@ export interface ReadOptions {
    * must be there.
    */
   readonly purpose: 'price' | 'order';
+  /** Values that take long, read before. Absent: they are read at once. */
+  readonly ahead?: ReadAhead;
 }
 
 /** An order as its client described it. */
@@ -49,8 +50,7 @@ export const unknownReceiver = Uint8Array.of(0x51, 0x20, ...new Uint8Array(32));
 export function readOrderRequest(body: unknown, options: ReadOptions): ReadOrder | Faulty {
   const values = new RequestValues();
   const order = values.object(body, 'order') ?? {};
-  const isPrice = options.purpose === 'price';
-  const files = readFiles(values, order, isPrice);
+  const files = readFiles(values, order, { isPrice: options.purpose === 'price', ahead: aheadOf(options) });
   const burn = values.boolean(order['burnAfterInscribe'], 'burnAfterInscribe');
   const additionalFee = values.whole(order['additionalFee'], 'additionalFee') ?? 0n;
   const referral = values.text(order['referral'], 'referral');
@@ -86,6 +86,9 @@ export function readOrderRequest(body: unknown, options: ReadOptions): ReadOrder
   const { faults } = values;
   return faults.length > 0 ? { kind: 'faulty', faults } : read;
 }
+
+const aheadOf = ({ network, ahead }: Pick<ReadOptions, 'network' | 'ahead'>): ReadAhead =>
+  ahead ?? readAtOnce(network);
 
 /** What the values of an order make impossible together, unless that comes from a value that is no value. */
 function addTermFaults(values: RequestValues, terms: OrderTerms): void {
@@ -143,22 +146,17 @@ export function readAddress(
   values: RequestValues,
   given: unknown,
   name: string,
-  { network, purpose }: Pick<ReadOptions, 'network' | 'purpose'>,
+  options: Pick<ReadOptions, 'network' | 'purpose' | 'ahead'>,
 ): Uint8Array {
   const address = values.text(given, name);
   if (address === null) {
-    if (purpose === 'order') values.required(given, name);
+    if (options.purpose === 'order') values.required(given, name);
     return unknownReceiver;
   }
-  const parsed = parseAddress(address, network);
-  if (parsed.kind === 'refused') {
-    values.fault(name, parsed.reason);
-    return unknownReceiver;
-  }
-  const type = scriptType(parsed.script);
-  if (type === 'p2a') values.fault(name, 'is an anchor, which anybody can spend');
-  if (type === 'witness') values.fault(name, 'is of a witness version that nobody can spend safely yet');
-  return parsed.script;
+  const parsed = aheadOf(options).address(address);
+  if (parsed.kind === 'script') return parsed.script;
+  values.fault(name, parsed.reason);
+  return unknownReceiver;
 }
 
 function readParents(values: RequestValues, given: unknown, options: ReadOptions): ParentTerms[] {

@@ -1,6 +1,6 @@
-import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import { type FileTerms, type OrderTerms, orderBounds } from '#orders/inscribing/order-terms.ts';
-import { type ReadOrder, readBatchMode, readOrderRequest, unknownReceiver } from './read-order.ts';
+import { type DescribedOrder, type DescribeOptions, describeOrder } from './describe-order.ts';
+import { readBatchMode, unknownReceiver } from './read-order.ts';
 import { commonSats } from './read-rare-sats.ts';
 import { type Faulty, RequestValues } from './request-values.ts';
 
@@ -13,11 +13,17 @@ export interface PriceBody {
 /** Reads the body of a price. Total: any value gives an order or its faults. */
 export function readPriceBody(
   { type: given, order }: PriceBody,
-  options: { readonly network: NetworkParameters; readonly nonStandard: boolean },
-): ReadOrder | Faulty {
+  options: Omit<DescribeOptions, 'type' | 'purpose' | 'timeoutMinutes'>,
+): DescribedOrder | Faulty {
   const type = readType(given);
-  return typeof type === 'string' ? readOrderRequest(order, { ...options, type, purpose: 'price' }) : type;
+  if (typeof type !== 'string') return type;
+  const described = describeOrder(order, { ...options, type, purpose: 'price', timeoutMinutes: anyMinutes });
+  if (described.kind === 'faulty' || described.faults.length === 0) return described;
+  return { kind: 'faulty', faults: described.faults };
 }
+
+/** A price shows no time. */
+const anyMinutes = 10;
 
 /** Types of the public interface that are not orders of files. */
 const notOffered: ReadonlySet<unknown> = new Set(['rune-etch', 'rune-mint']);

@@ -7,7 +7,7 @@ const parameter = 'allowedSatributes';
 const namesMax = 100;
 
 /** The satributes that an order allows, as they were sent; none: it takes any sat. */
-export function readSatributes(values: RequestValues, given: unknown, book: SatributeBook): string[] {
+export function readSatributes(values: RequestValues, given: unknown, book: () => SatributeBook): string[] {
   const items = values.list(given, parameter);
   if (items.length > namesMax) {
     values.fault(parameter, `has more than ${namesMax} names`);
@@ -18,7 +18,7 @@ export function readSatributes(values: RequestValues, given: unknown, book: Satr
     const name = values.text(item, path);
     // a name that is left out must not allow every sat
     if (name === null) values.required(item, path);
-    const problem = name === null ? null : problemOf(name, book);
+    const problem = name === null ? null : problemOf(name, book());
     if (problem !== null) values.sentence(path, `${path}: ${problem}`);
     return name === null || problem !== null ? [] : [name];
   });

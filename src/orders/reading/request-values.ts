@@ -1,4 +1,5 @@
 import { type InscriptionId, parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
+import { textFault } from '#kernel/text/text-fault.ts';
 import type { RequestText } from './data-url.ts';
 
 /** One fault of a request, for people. */
@@ -61,12 +62,11 @@ export class RequestValues {
   /** A text of a few characters; null where it is absent or empty. */
   text(value: unknown, name: string): string | null {
     if (!isGiven(value)) return null;
-    if (typeof value === 'string' && value.length <= textCharsMax) {
-      return value.isWellFormed() ? value : this.fault(name, 'is not valid Unicode');
-    }
-    if (typeof value !== 'string' && !(value instanceof Uint8Array))
-      return this.fault(name, 'must be a text');
-    return this.fault(name, `has more than ${textCharsMax} characters`);
+    const text = value instanceof Uint8Array ? shortText(value) : value;
+    if (typeof text !== 'string') return this.fault(name, 'must be a text');
+    if (text.length > textCharsMax) return this.fault(name, `has more than ${textCharsMax} characters`);
+    const reason = textFault(text);
+    return reason === null ? text : this.fault(name, reason);
   }
 
   /** An id in lower case, as ord writes it. It is required. */
@@ -130,6 +130,10 @@ export class RequestValues {
 }
 
 const isAbsent = (value: unknown): value is null | undefined => value === null || value === undefined;
+
+/** The beginning of a text of a large body: enough to tell whether it is too long. */
+const shortText = (bytes: Uint8Array): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, 4 * textCharsMax + 1)).toString();
 
 /** Whether a field has a value, right or wrong. */
 export const isGiven = (value: unknown): boolean => !isAbsent(value) && value !== '';

@@ -120,7 +120,7 @@ describe.skipIf(bitcoindForTests() === null)('the public client, unmodified', { 
       [{ ...body, postage: 329 }, /postage|330/u],
       [{ ...body, fee: 0 }, /fee/iu],
       [{ ...body, files: [{ ...body.files[0], name: 'hello.exe' }] }, /extension/u],
-      [{ ...body, files: [{ ...body.files[0], dataURL: 'data:text/plain,hello' }] }, /base64/u],
+      [{ ...body, files: [{ ...body.files[0], dataURL: 'data:text/plain;base64,@@@@' }] }, /base64/u],
       [{ ...body, delegates: [{ delegateId: `${'ab'.repeat(32)}i0` }] }, /delegate/u],
       [{ ...body, webhookUrl: 'http://127.0.0.1/hook' }, /webhookUrl/u],
       [{ ...body, timeout: 15 }, /timeout/u],

@@ -71,6 +71,10 @@ test('what cannot be a code or be paid is refused', async () => {
     [{ referral: 7, address }, /referral/u],
     [{ referral: 'a', address: 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq' }, /network/u],
     [{ referral: 'a', address: 'bcrt1pfeesnyr2tx' }, /anchor/u],
+    [
+      { referral: 'a', address: 'bcrt1pqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqzssr24l3' },
+      /no one can spend/u,
+    ],
   ];
   for (const [given, words] of faulty) {
     const answer = await http.post<Faults>('/referrals', given);
@@ -109,7 +113,7 @@ test('an order with an unknown referral, or a fee for none, is refused before mo
   const before = await count();
   for (const [given, words] of [
     [{ referral: 'nobody' }, /nobody is not known/u],
-    [{ referral: 'nobody\u0000' }, /not known/u],
+    [{ referral: 'nobody\u0000' }, /referral has a NUL/u],
     [{ additionalFee: 100 }, /only valid with a referral/u],
   ] as const) {
     const answer = await http.post<Faults>('/inscribe', { ...body, ...given });

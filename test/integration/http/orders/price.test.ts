@@ -206,7 +206,7 @@ describe('POST /price', () => {
     ],
     [
       'files[0].dataURL must be of the form data:<media type>;base64,<data>',
-      { order: { ...order, files: [{ ...file, dataURL: 'data:text/plain,hello' }] } },
+      { order: { ...order, files: [{ ...file, dataURL: 'data:text/plain' }] } },
     ],
     [
       'files[0].metadataDataURL does not hold JSON in UTF-8',

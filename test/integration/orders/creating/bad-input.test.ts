@@ -1,7 +1,8 @@
-import { bech32 } from '@scure/base';
+import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { addressOf, scriptOf } from '#test/builders/regtest/regtest-transaction.ts';
 import { createOrdersApp, type OrdersApp } from '#test/support/orders/orders-app.ts';
+import { propertyRuns } from '#test/support/property-runs.ts';
+import { dataUrls, file, good, id, badInputs as inputs, parent, receiver, text } from './bad-inputs.ts';
 
 let http: OrdersApp;
 beforeAll(async () => {
@@ -13,284 +14,7 @@ interface Refusal {
   readonly error?: readonly { readonly msg: string }[];
 }
 
-const text = 'data:text/plain;base64,aGVsbG8=';
-const file = { name: 'a.txt', size: 5, dataURL: text };
-const good = { files: [file], receiveAddress: addressOf(700), fee: 2 };
-const id = `${'ab'.repeat(32)}i0`;
-const parent = { inscriptionId: id, returnAddress: addressOf(701), value: 10_000 };
-const p2pkh = 'mipcBbFg9gMiCh81Kj8tqqdgoZub1ZJRfn';
-const receiver = addressOf(700);
-/** Version 1 with the checksum of version 0 (BIP 350). */
-const oldChecksum = bech32.encode('bcrt', [1, ...bech32.toWords(scriptOf(700).slice(2))]);
-const json = (value: unknown): string =>
-  `data:application/json;base64,${Buffer.from(JSON.stringify(value)).toString('base64')}`;
-/** 51 MB, once decoded. */
-const huge = `data:text/plain;base64,${'A'.repeat(68_000_000)}`;
-
-interface BadInput {
-  readonly name: string;
-  readonly body: object;
-  /** What the first fault says. */
-  readonly says: string;
-  /** Prices depend on it, or only orders do. */
-  readonly only?: 'orders';
-}
-
-const inputs: readonly BadInput[] = [
-  {
-    name: '10,001 files',
-    body: { ...good, files: Array.from({ length: 10_001 }, () => file) },
-    says: 'files and delegates are 10001: an order has at most 10000',
-  },
-  {
-    name: '51 MB',
-    body: { ...good, files: [{ name: 'a.txt', size: 1, dataURL: huge }] },
-    says: 'files hold 51000000 bytes in data URLs: one call takes 50000000 at most',
-  },
-  {
-    name: 'neither files nor delegates',
-    body: { ...good, files: undefined },
-    says: 'An order needs files or delegates.',
-  },
-  {
-    name: 'a satribute that there is not',
-    body: { ...good, allowedSatributes: ['uncommon', 'shiny'] },
-    says: 'allowedSatributes[1]: shiny is no satribute: GET /satributes lists them.',
-    only: 'orders',
-  },
-  {
-    name: 'a satribute whose sats nobody lists',
-    body: { ...good, allowedSatributes: ['legacy'] },
-    says: 'allowedSatributes[0]: which sats are legacy is not known.',
-    only: 'orders',
-  },
-  {
-    name: 'a satribute of another network',
-    body: { ...good, allowedSatributes: ['nakamoto'] },
-    says: 'allowedSatributes[0]: no sat of regtest is nakamoto.',
-    only: 'orders',
-  },
-  {
-    name: 'a satribute without a name',
-    body: { ...good, allowedSatributes: [null] },
-    says: 'allowedSatributes[0] is required.',
-    only: 'orders',
-  },
-  { name: 'no files', body: { ...good, files: [] }, says: 'An order needs files or delegates.' },
-  {
-    name: 'receivers of another count',
-    body: { ...good, files: [file, file, file], receiveAddress: [receiver, receiver] },
-    says: 'receiveAddress names 2 addresses: it must be one, or one for each of the 3 files.',
-  },
-  {
-    name: 'an empty receiver',
-    body: { ...good, receiveAddress: '' },
-    says: 'receiveAddress is required.',
-    only: 'orders',
-  },
-  {
-    name: 'an empty list of receivers',
-    body: { ...good, receiveAddress: [] },
-    says: 'receiveAddress is required.',
-    only: 'orders',
-  },
-  {
-    name: 'an address in mixed case',
-    body: { ...good, receiveAddress: `${receiver.slice(0, -1)}${receiver.slice(-1).toUpperCase()}Q` },
-    says: 'receiveAddress ',
-  },
-  {
-    name: 'version 1 with the checksum of version 0',
-    body: { ...good, receiveAddress: oldChecksum },
-    says: 'receiveAddress ',
-  },
-  {
-    name: 'an address of another network',
-    body: { ...good, receiveAddress: 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq' },
-    says: 'receiveAddress ',
-  },
-  {
-    name: 'an anchor',
-    body: { ...good, receiveAddress: 'bcrt1pfeesnyr2tx' },
-    says: 'receiveAddress is an anchor, which anybody can spend',
-  },
-  {
-    name: 'an anchor, though it is not used',
-    body: { ...good, burnAfterInscribe: true, receiveAddress: 'bcrt1pfeesnyr2tx' },
-    says: 'receiveAddress is an anchor, which anybody can spend',
-  },
-  {
-    name: 'more than an anchor may hold',
-    body: {
-      ...good,
-      burnAfterInscribe: true,
-      batchMode: 'shared-output',
-      postage: 10_000,
-      files: [file, file],
-    },
-    says: 'burnAfterInscribe puts at most 10000 sats into one output, not 20000: use batchMode separate-outputs, or less postage.',
-  },
-  {
-    name: 'a special sat that would be burned',
-    body: { ...good, burnAfterInscribe: true, allowedSatributes: ['uncommon'] },
-    says: 'allowedSatributes: with burnAfterInscribe the special sat would be burned.',
-    only: 'orders',
-  },
-  { name: 'an OP_RETURN', body: { ...good, receiveAddress: '6a0568656c6c6f' }, says: 'receiveAddress ' },
-  {
-    name: 'a postage of 329',
-    body: { ...good, postage: 329 },
-    says: 'postage must be from 330 to 10000 sats.',
-  },
-  {
-    name: 'a postage of 10,001',
-    body: { ...good, postage: '10001' },
-    says: 'postage must be from 330 to 10000 sats.',
-  },
-  {
-    name: 'a postage that is dust',
-    body: { ...good, postage: 545, receiveAddress: p2pkh },
-    says: 'postage of 545 sats is dust: nodes relay no less than 546 sats to a P2PKH address.',
-  },
-  {
-    name: 'a fee of 0',
-    body: { ...good, fee: 0 },
-    says: 'fee must be from 0.1 to 10000 sats for a virtual byte.',
-  },
-  { name: 'a fee of 0.0001', body: { ...good, fee: 0.0001 }, says: 'fee has more than three decimals' },
-  {
-    name: 'a fee of 1e9',
-    body: { ...good, fee: 1e9 },
-    says: 'fee must be from 0.1 to 10000 sats for a virtual byte.',
-  },
-  { name: 'a fee that is no number', body: { ...good, fee: 'NaN' }, says: 'fee must be a number above 0' },
-  {
-    name: 'an additional fee for nobody',
-    body: { ...good, additionalFee: 100 },
-    says: 'additionalFee is only valid with a referral',
-  },
-  {
-    name: 'an unknown referral',
-    body: { ...good, referral: 'nobody' },
-    says: 'The referral nobody is not known: POST /referrals registers one.',
-    only: 'orders',
-  },
-  {
-    name: 'a prefix of 5',
-    body: { ...good, inscriptionIdPrefix: 'abcde' },
-    says: 'inscriptionIdPrefix must be 1 to 4 hex characters in lower case',
-  },
-  {
-    name: 'a prefix in upper case',
-    body: { ...good, inscriptionIdPrefix: 'AB' },
-    says: 'inscriptionIdPrefix must be 1 to 4 hex characters in lower case',
-  },
-  {
-    name: 'a delegate in upper case',
-    body: { ...good, delegates: [{ delegateId: id.toUpperCase() }] },
-    says: 'delegates[0].delegateId is not an inscription id: <txid>i<index>, in lower case',
-  },
-  {
-    name: 'a delegate that the index does not have',
-    body: { ...good, delegates: [{ delegateId: id }] },
-    says: `The delegate ${id} is not an inscription`,
-    only: 'orders',
-  },
-  {
-    name: 'a parent in upper case',
-    body: { ...good, parents: [{ ...parent, inscriptionId: id.toUpperCase() }] },
-    says: 'parents[0].inscriptionId is not an inscription id: <txid>i<index>, in lower case',
-  },
-  {
-    name: 'a parent twice',
-    body: { ...good, parents: [parent, parent] },
-    says: `Parent ${id} is named twice.`,
-  },
-  {
-    name: 'a parent that does not fit through dust',
-    body: { ...good, parents: [{ ...parent, value: 300 }] },
-    says: `The value of parent ${id} is 300 sats, but nodes relay no less than 330`,
-  },
-  {
-    name: 'uncurseIt with two parents',
-    body: {
-      ...good,
-      uncurseIt: true,
-      parents: [parent, { ...parent, inscriptionId: `${'cd'.repeat(32)}i0` }],
-    },
-    says: 'uncurseIt is not possible with more than one parent',
-  },
-  {
-    name: 'uncurseIt in a shared output',
-    body: { ...good, uncurseIt: true, files: [file, file], batchMode: 'shared-output' },
-    says: 'uncurseIt is not possible with batchMode shared-output',
-  },
-  {
-    name: 'uncurseIt with long metadata',
-    body: { ...good, uncurseIt: true, files: [{ ...file, metadataDataURL: json('x'.repeat(600)) }] },
-    says: 'uncurseIt is not possible with more than 520 bytes of metadata (file 1)',
-  },
-  {
-    name: 'metadata that is no JSON',
-    body: { ...good, files: [{ ...file, metadataDataURL: text }] },
-    says: 'files[0].metadataDataURL does not hold JSON in UTF-8',
-  },
-  {
-    name: 'a metaprotocol that is no UTF-8',
-    body: { ...good, files: [{ ...file, metaprotocol: '\ud800' }] },
-    says: 'files[0].metaprotocol is not valid Unicode',
-  },
-  {
-    name: 'a data URL without base64',
-    body: { ...good, files: [{ ...file, dataURL: 'data:text/plain,hello' }] },
-    says: 'files[0].dataURL must be of the form data:<media type>;base64,<data>',
-  },
-  {
-    name: 'an extension that cannot be inscribed',
-    body: { ...good, files: [{ ...file, name: 'inscription.svg+xml' }] },
-    says: 'files[0].name has an extension that cannot be inscribed: files are of ',
-  },
-  {
-    name: 'a webhook in a private network',
-    body: { ...good, webhookUrl: 'http://127.0.0.1:8080/hook' },
-    says: 'webhookUrl: ',
-    only: 'orders',
-  },
-  {
-    name: 'a webhook that is not http',
-    body: { ...good, webhookUrl: 'ftp://example.com/hook' },
-    says: 'webhookUrl: ',
-    only: 'orders',
-  },
-  {
-    name: 'a refund to nobody',
-    body: { ...good, refundAddress: 'nowhere' },
-    says: 'refundAddress ',
-    only: 'orders',
-  },
-  {
-    name: 'a time of 15 minutes',
-    body: { ...good, timeout: 15 },
-    says: 'timeout is in minutes: a multiple of 10',
-    only: 'orders',
-  },
-  ...['files', 'delegates', 'parents'].map((name) => ({
-    name: `a text in place of ${name}`,
-    body: { ...good, [name]: 'x' },
-    says: `${name} must be a list`,
-  })),
-  {
-    name: 'an object in place of an address',
-    body: { ...good, receiveAddress: {} },
-    says: 'receiveAddress must be a text',
-  },
-  {
-    name: 'a text in place of a file',
-    body: { ...good, files: ['a.txt'] },
-    says: 'files[0] must be an object',
-  },
-];
-
+const asJson = { 'content-type': 'application/json' };
 const rowsOfOrders = async (): Promise<number> => {
   const { rows } = await http.database.pool.query<{ count: number }>('SELECT count(*) FROM service.orders');
   return rows[0]!.count;
@@ -329,7 +53,7 @@ describe('bad input', () => {
   test('all faults are told together, each field once', async () => {
     const body = {
       files: [
-        { name: 'a.txt', dataURL: 'data:,x' },
+        { name: 'a.txt', dataURL: 'data:x' },
         { name: 'b.bin', dataURL: text },
       ],
       receiveAddress: [receiver, receiver, receiver],
@@ -359,10 +83,129 @@ describe('bad input', () => {
         ).toHaveLength(1);
       expect(messages).toHaveLength(told.length + more.length);
     };
-    expectTold((await http.post<Refusal>('/price', { type: 'direct', order: body })).body, []);
     const more = { timeout: 1, webhookUrl: 'ftp://example.com', refundAddress: 'nowhere' };
-    const wrong = await http.post<Refusal>('/inscribe', { ...body, ...more });
-    expectTold(wrong.body, Object.keys(more));
+    const order = { ...body, ...more };
+    expectTold((await http.post<Refusal>('/price', { type: 'direct', order })).body, Object.keys(more));
+    expectTold((await http.post<Refusal>('/inscribe', order)).body, Object.keys(more));
+  });
+
+  test('numbers that lose digits are refused with their fields, before a price is told', async () => {
+    // JSON.stringify writes none
+    const sent = JSON.stringify({ ...good, fee: 'F', files: [{ ...file, size: 'S', note: 'N' }] });
+    const order = sent
+      .replace('"F"', '2.0000000000000000001')
+      .replace('"S"', '1e400')
+      .replace('"N"', '-1e-400');
+    for (const [url, payload] of [
+      ['/inscribe', order],
+      ['/price', `{"order":${order}}`],
+    ] as const) {
+      const answer = await http.app.inject({ method: 'POST', url, payload, headers: asJson });
+      const told = answer.json<Refusal>().error!.map(({ msg }) => msg);
+      expect(answer.statusCode).toBe(400);
+      expect(told).toEqual(
+        ['files[0].size', 'files[0].note', 'fee'].map(
+          (name) => `${name} is a number that cannot be kept exactly: send it as a text`,
+        ),
+      );
+    }
+  });
+
+  test('a data URL is taken by a price and an order, or refused by both in the same words', async () => {
+    const parts = fc.constantFrom(
+      'aGVs',
+      'bG8=',
+      '-_',
+      '+/',
+      ' ',
+      '\r\n',
+      '%3D',
+      '%',
+      '@',
+      '#',
+      'é',
+      '\0',
+      '\ud800',
+    );
+    const urls = fc
+      .tuple(
+        fc.constantFrom('data:,', 'data:text/plain;base64,', 'data:;name="a,b.txt";base64,', 'data;'),
+        fc.array(parts, { minLength: 1, maxLength: 5 }),
+      )
+      .map(([head, data]) => head + data.join(''));
+    const verdict = async (url: string, dataURL: string) => {
+      const order = { ...good, files: [{ ...file, dataURL }] };
+      const { status, body } = await http.post<Refusal>(url, url === '/price' ? { order } : order);
+      return { status, told: body.error?.map(({ msg }) => msg) };
+    };
+    await fc.assert(
+      fc.asyncProperty(urls, async (url) => {
+        expect(await verdict('/price', url)).toEqual(await verdict('/inscribe', url));
+      }),
+      {
+        numRuns: propertyRuns(25),
+        examples: [...Object.values(dataUrls), 'data:image/svg+xml,%3Csvg/%3E'].map((url): [string] => [url]),
+      },
+    );
+  });
+
+  test.each([
+    ['URL-safe base64', 'urlsafe', '\xfb\xff\xfe'],
+    ['escaped padding', 'percent', 'hello'],
+    ['line breaks', 'wrapped', 'hello'],
+    ['no padding', 'unpadded', 'hello'],
+  ])('a data URL with %s is inscribed as its bytes', async (_name, name, content) => {
+    const made = await http.post<{ files: { url: string }[] }>('/inscribe', {
+      ...good,
+      files: [{ ...file, dataURL: dataUrls[name] }],
+    });
+    expect(made.status).toBe(200);
+    const { pathname } = new URL(made.body.files[0]!.url);
+    const served = await http.app.inject({ url: pathname });
+    expect(served.rawPayload).toEqual(Buffer.from(content, 'latin1'));
+  });
+
+  test('a short text of a large body is the same as of a small one', async () => {
+    const large = { name: 'b.txt', size: 1, dataURL: `data:;base64,${'A'.repeat(300_000)}` };
+    const projectTag = 'ü'.repeat(4000);
+    const order = { ...good, files: [file, large, large, large, large], projectTag };
+    const made = await http.post<{ projectTag: string; error?: unknown }>('/inscribe', order);
+    expect([made.status, made.body.error]).toEqual([200, undefined]);
+    expect(made.body.projectTag).toBe(projectTag);
+    const long = await http.post<Refusal>('/inscribe', { ...order, projectTag: 'ü'.repeat(4097) });
+    expect(long.body.error).toEqual([{ msg: 'projectTag has more than 4096 characters' }]);
+  });
+
+  test.each([
+    ['/files/%00', 400, 'key has a NUL character (U+0000)\n'],
+    ['/files/a%00b', 400, 'key has a NUL character (U+0000)\n'],
+    ['/order/%00', 200, 'no such order'],
+    ['/order?id=%00', 200, 'no such order'],
+    ['/order/events?id=%00', 200, 'no such order'],
+    ['/referrals?referral=%00&address=%00', 200, 'referral has a NUL character (U+0000)'],
+    ['/price?size=%00', 200, 'size must be a whole number'],
+    ['/price?size=5&rareSats=%00', 200, 'rareSats has a NUL character (U+0000)'],
+  ])('%s is no failure of ours', async (url, status, words) => {
+    const answer = await http.app.inject({ url });
+    expect([answer.statusCode, answer.body]).toEqual([status, expect.stringContaining(words)]);
+  });
+
+  test('headers are no failure of ours, whatever bytes they have', async () => {
+    for (const name of [
+      'idempotency-key',
+      'x-api-key',
+      'authorization',
+      'cookie',
+      'host',
+      'if-none-match',
+      'range',
+    ])
+      for (const value of ['\u0080\u00ff', 'é', '"', '%00', 'x'.repeat(5000)]) {
+        const { status } = await http.post('/inscribe', good, { [name]: value });
+        expect([name, value, status < 500]).toEqual([name, value, true]);
+        const read = await http.app.inject({ url: '/files/none', headers: { [name]: value } });
+        expect([name, value, read.statusCode]).toEqual([name, value, 404]);
+      }
   });
 
   test('of a thousand faults fifty are told', async () => {

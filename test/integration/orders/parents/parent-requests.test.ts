@@ -15,6 +15,8 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => http.close());
 
+/** Its key is no point of the curve. */
+const offCurve = 'bcrt1pqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqzssr24l3';
 const p2pkh = 'mipcBbFg9gMiCh81Kj8tqqdgoZub1ZJRfn';
 const idOf = (byte: string): string => `${byte.repeat(32)}i0`;
 const parent = { inscriptionId: idOf('aa'), returnAddress: addressOf(710), value: 10_000 };
@@ -103,6 +105,7 @@ describe('orders with parents', () => {
     ['without an owner', { returnAddress: undefined }, /returnAddress is required/u],
     ['of another network', { returnAddress: 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq' }, /network/u],
     ['that anybody could take home', { returnAddress: 'bcrt1pfeesnyr2tx' }, /anchor/u],
+    ['that no one could spend', { returnAddress: offCurve }, /no one can spend/u],
     ['on dust of its deposit', { value: 329 }, /no less than 330/u],
     ['on dust of its home', { value: 545, returnAddress: p2pkh }, /no less than 546/u],
   ])('are refused with a parent %s', async (_, wrong, words) => {

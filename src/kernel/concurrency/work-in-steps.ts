@@ -1,0 +1,39 @@
+import type { Asker } from '#kernel/contracts/asker.ts';
+import { nextTurn } from './turns.ts';
+
+/** Work in steps that ends with a result. Each step says how many bytes it read, or a number of them that takes as long. */
+export type Steps<Result> = Generator<number, Result>;
+
+/** Bytes between two turns of the event loop: a millisecond of plain work. */
+const turnBytes = 256 * 1024;
+
+/** Pauses of one asker's work. Short pieces of work share a turn. */
+export class Pauses {
+  readonly #asker: Asker;
+  #bytes = 0;
+
+  constructor(asker: Asker) {
+    this.#asker = asker;
+  }
+
+  /** Does all steps of some work, and pauses between them. Throws the reason of the asker's signal. */
+  async run<Result>(work: Steps<Result>): Promise<Result> {
+    for (;;) {
+      const step = work.next();
+      if (step.done === true) return step.value;
+      this.#bytes += step.value;
+      if (this.#bytes < turnBytes) continue;
+      this.#bytes = 0;
+      await nextTurn(this.#asker.client);
+      this.#asker.signal.throwIfAborted();
+    }
+  }
+}
+
+/** Does all steps of some work at once. */
+export function atOnce<Result>(work: Steps<Result>): Result {
+  for (;;) {
+    const step = work.next();
+    if (step.done === true) return step.value;
+  }
+}

@@ -1,0 +1,138 @@
+import type { Steps } from '#kernel/concurrency/work-in-steps.ts';
+import { decodePercent, pieceBytes } from './percent-encoding.ts';
+
+/** Base64 that has one reading alone. */
+export interface Base64Text {
+  readonly text: Uint8Array;
+  /** Length of the content that it stands for. */
+  readonly bytes: number;
+  /** Digits and padding alone: nothing has to be left out. */
+  readonly isPlain: boolean;
+}
+
+const [digit, plainSign, urlSign, padding, blank, lineBreak] = [1, 2, 3, 4, 5, 6] as const;
+
+/** The kind of each byte in base64; 0: it has none. */
+const kinds = new Uint8Array(256);
+for (const [characters, kind] of [
+  ['ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789', digit],
+  ['+/', plainSign],
+  ['-_', urlSign],
+  ['=', padding],
+  [' ', blank],
+  ['\t\n\f\r', lineBreak],
+] as const) {
+  for (const byte of Buffer.from(characters)) kinds[byte] = kind;
+}
+
+/**
+ * Reads base64 (RFC 4648) as libraries write it into URLs: in either alphabet, with padding or without, with line
+ * breaks, percent-encoded. A blank is left out, as browsers do, unless it may be a plus sign that was taken for an
+ * encoded blank: the text would be base64 with the sign, too. The reason if there is no reading, or more than one.
+ */
+export function* readBase64(data: Uint8Array): Steps<Base64Text | string> {
+  let text = data;
+  if (data.includes(0x25)) {
+    const decoded = yield* decodePercent(data);
+    if (typeof decoded === 'string') return `is not base64: it ${decoded}`;
+    text = decoded;
+  }
+  const counts = new Counts();
+  for (let start = 0; start < text.length; start += pieceBytes) {
+    const piece = text.subarray(start, start + pieceBytes);
+    const odd = counts.add(piece);
+    if (odd !== null) return `is not base64: ${odd}`;
+    yield piece.length;
+  }
+  const reason = counts.reason();
+  if (reason !== null) return reason;
+  return { text, bytes: Math.floor((counts.digits * 3) / 4), isPlain: counts.isPlain };
+}
+
+/** How often each kind of character is in a text. */
+class Counts {
+  readonly #of = new Float64Array(7);
+  #hasBlankAfterPadding = false;
+
+  get digits(): number {
+    return this.#count(digit) + this.#count(plainSign) + this.#count(urlSign);
+  }
+
+  get isPlain(): boolean {
+    return this.#count(blank) + this.#count(lineBreak) === 0;
+  }
+
+  /** Counts the next piece. What is wrong with it, if it is. */
+  add(piece: Uint8Array): string | null {
+    const of = this.#of;
+    for (const byte of piece) {
+      const kind = kinds[byte] ?? 0;
+      of[kind] = (of[kind] ?? 0) + 1;
+      if (kind === 0) return `${shown(byte)} is not one of its characters`;
+      if (kind <= urlSign && (of[padding] ?? 0) > 0) return 'it continues after its padding (=)';
+      if (kind === blank && (of[padding] ?? 0) > 0) this.#hasBlankAfterPadding = true;
+    }
+    return null;
+  }
+
+  /** Why the whole has no reading, or several; null: it has one. */
+  reason(): string | null {
+    const { digits } = this;
+    const [signs, equals, blanks] = [this.#count(urlSign), this.#count(padding), this.#count(blank)];
+    if (signs > 0 && this.#count(plainSign) > 0)
+      return 'is not clearly base64: it has characters of two alphabets, + or / and - or _';
+    if (!areWhole(digits, equals))
+      return `is not base64: ${digits} characters${paddingWords(equals)} are no whole bytes`;
+    const maybeSigns = blanks > 0 && signs === 0 && !this.#hasBlankAfterPadding;
+    return maybeSigns && areWhole(digits + blanks, equals)
+      ? 'is not clearly base64: its blanks may have been plus signs; leave them out, and write + as %2B'
+      : null;
+  }
+
+  #count(kind: number): number {
+    return this.#of[kind] ?? 0;
+  }
+}
+
+/** Whether so many characters encode whole bytes. Padding may be left out, and not in part. */
+const areWhole = (digits: number, equals: number): boolean =>
+  equals === 0 ? digits % 4 !== 1 : equals <= 2 && (digits + equals) % 4 === 0;
+
+const paddingWords = (equals: number): string => (equals === 0 ? '' : ` and ${equals} of padding (=)`);
+
+const shown = (byte: number): string =>
+  byte >= 0x80 ? 'a character that is not ASCII' : JSON.stringify(String.fromCharCode(byte));
+
+/** The bytes that a text stands for. */
+export function* decodeBase64({ text, bytes, isPlain }: Base64Text): Steps<Uint8Array> {
+  const decoded = Buffer.allocUnsafe(bytes);
+  const whole = Buffer.from(text.buffer, text.byteOffset, text.byteLength);
+  let at = 0;
+  for (const piece of isPlain ? pieces(whole) : cleanPieces(whole)) {
+    at += decoded.write(piece, at, 'base64');
+    yield piece.length;
+  }
+  return decoded;
+}
+
+/** Characters that are decoded at once, whole groups of four: long texts would live until all garbage is collected. */
+const pieceChars = 65_536;
+
+function* pieces(text: Buffer): Generator<string> {
+  for (let start = 0; start < text.length; start += pieceChars)
+    yield text.toString('latin1', start, start + pieceChars);
+}
+
+/** Pieces without blanks and line breaks. */
+function* cleanPieces(text: Buffer): Generator<string> {
+  const piece = Buffer.allocUnsafe(pieceChars);
+  let end = 0;
+  for (const byte of text) {
+    if ((kinds[byte] ?? 0) > padding) continue;
+    piece[end++] = byte;
+    if (end < pieceChars) continue;
+    yield piece.toString('latin1');
+    end = 0;
+  }
+  yield piece.toString('latin1', 0, end);
+}

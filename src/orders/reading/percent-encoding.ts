@@ -1,0 +1,54 @@
+import type { Steps } from '#kernel/concurrency/work-in-steps.ts';
+
+/** Bytes of a step. */
+export const pieceBytes = 64 * 1024;
+
+const [percent, hash, blank, delete_] = [0x25, 0x23, 0x20, 0x7f] as const;
+
+/** The value of each hex digit; 255: it is none. */
+const hexValues = new Uint8Array(256).fill(255);
+for (const [value, character] of Array.from('0123456789abcdef').entries()) {
+  hexValues[character.charCodeAt(0)] = value;
+  hexValues[character.toUpperCase().charCodeAt(0)] = value;
+}
+
+/**
+ * The bytes of the data of a data URL that is not in base64; the reason if URL readers would not agree about them:
+ * browsers end a URL at `#`, drop line breaks and blanks at its end, and keep a percent sign that others refuse.
+ */
+export function* readPercentEncoded(data: Uint8Array): Steps<Uint8Array | string> {
+  for (let start = 0; start < data.length; start += pieceBytes) {
+    const piece = data.subarray(start, start + pieceBytes);
+    const odd = piece.find((byte) => byte < blank || byte === hash || byte === delete_);
+    if (odd !== undefined) return odd === hash ? hashReason : controlReason;
+    yield piece.length;
+  }
+  if (data.at(-1) === blank) return 'ends with a blank, which browsers drop: write it as %20';
+  return yield* decodePercent(data);
+}
+
+const hashReason = 'has a #, at which browsers end a URL: write it as %23';
+const controlReason =
+  'has a line break or another control character, which browsers drop: write it percent-encoded, as %0A';
+
+/** The bytes that a percent-encoded text stands for; the reason if a percent sign begins no escape. */
+export function* decodePercent(data: Uint8Array): Steps<Uint8Array | string> {
+  const decoded = Buffer.allocUnsafe(data.length);
+  let end = 0;
+  for (let place = 0, next = pieceBytes; place < data.length; place++) {
+    if (place >= next) {
+      next += pieceBytes;
+      yield pieceBytes;
+    }
+    let byte = data[place] ?? 0;
+    if (byte === percent) {
+      const high = hexValues[data[place + 1] ?? 0] ?? 255;
+      const low = hexValues[data[place + 2] ?? 0] ?? 255;
+      if (high === 255 || low === 255) return 'has a percent sign that begins no escape: write it as %25';
+      byte = high * 16 + low;
+      place += 2;
+    }
+    decoded[end++] = byte;
+  }
+  return decoded.subarray(0, end);
+}

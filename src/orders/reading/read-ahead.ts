@@ -1,0 +1,73 @@
+import { type ParsedAddress } from '#kernel/bitcoin/parse-address.ts';
+import { payableAddress } from '#kernel/bitcoin/payable-address.ts';
+import { atOnce, Pauses, type Steps } from '#kernel/concurrency/work-in-steps.ts';
+import type { Asker } from '#kernel/contracts/asker.ts';
+import type { NetworkParameters } from '#kernel/primitives/network.ts';
+import { type ReadDataUrl, type RequestText, readDataUrl } from './data-url.ts';
+
+/** Readers of the values that take long: those of an order of 50 MB, or of 10,000 receivers, hundreds of milliseconds. */
+export interface ReadAhead {
+  readonly dataUrl: (url: RequestText) => ReadDataUrl;
+  readonly address: (address: string) => ParsedAddress;
+}
+
+/** Readers that have read nothing yet. */
+export const readAtOnce = (network: NetworkParameters): ReadAhead => ({
+  dataUrl: (url) => atOnce(readDataUrl(url)),
+  address: (address) => payableAddress(address, network),
+});
+
+/** Cost of an address, in bytes of work that takes as long. */
+const addressBytes = 10 * 1024;
+
+/**
+ * Reads the data URLs and the addresses of an order in turns of the event loop, so that the rest can be read at once.
+ * A value that is not an order has none. Throws the reason of the asker's signal.
+ */
+export async function readAhead(
+  order: unknown,
+  network: NetworkParameters,
+  asker: Asker,
+): Promise<ReadAhead> {
+  const rest = readAtOnce(network);
+  const dataUrls = new Map<RequestText, ReadDataUrl>();
+  const addresses = new Map<string, ParsedAddress>();
+  await new Pauses(asker).run(steps());
+  return {
+    dataUrl: (url) => dataUrls.get(url) ?? rest.dataUrl(url),
+    address: (address) => addresses.get(address) ?? rest.address(address),
+  };
+
+  function* steps(): Steps<void> {
+    for (const url of dataUrlsIn(order)) {
+      if (!dataUrls.has(url)) dataUrls.set(url, yield* readDataUrl(url));
+    }
+    for (const address of addressesIn(order)) {
+      if (addresses.has(address)) continue;
+      addresses.set(address, rest.address(address));
+      yield addressBytes;
+    }
+  }
+}
+
+const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
+
+const itemsOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+function* dataUrlsIn(order: unknown): Generator<RequestText> {
+  const { files, delegates } = fieldsOf(order);
+  for (const item of [...itemsOf(files), ...itemsOf(delegates)]) {
+    const { dataURL, metadataDataURL } = fieldsOf(item);
+    for (const url of [dataURL, metadataDataURL])
+      if ((typeof url === 'string' && url !== '') || url instanceof Uint8Array) yield url;
+  }
+}
+
+function* addressesIn(order: unknown): Generator<string> {
+  const { receiveAddress, refundAddress, parents } = fieldsOf(order);
+  const returned = itemsOf(parents).map((parent) => fieldsOf(parent)['returnAddress']);
+  const receivers = Array.isArray(receiveAddress) ? (receiveAddress as readonly unknown[]) : [receiveAddress];
+  for (const address of [...receivers, refundAddress, ...returned])
+    if (typeof address === 'string' && address !== '') yield address;
+}

@@ -1,0 +1,369 @@
+import { readFileSync } from 'node:fs';
+import { bech32 } from '@scure/base';
+import { addressOf, scriptOf } from '#test/builders/regtest/regtest-transaction.ts';
+
+export const text = 'data:text/plain;base64,aGVsbG8=';
+export const file = { name: 'a.txt', size: 5, dataURL: text };
+export const good = { files: [file], receiveAddress: addressOf(700), fee: 2 };
+export const id = `${'ab'.repeat(32)}i0`;
+export const parent = { inscriptionId: id, returnAddress: addressOf(701), value: 10_000 };
+const p2pkh = 'mipcBbFg9gMiCh81Kj8tqqdgoZub1ZJRfn';
+export const receiver = addressOf(700);
+/** Version 1 with the checksum of version 0 (BIP 350). */
+const oldChecksum = bech32.encode('bcrt', [1, ...bech32.toWords(scriptOf(700).slice(2))]);
+const json = (value: unknown): string =>
+  `data:application/json;base64,${Buffer.from(JSON.stringify(value)).toString('base64')}`;
+const jsonText = (text: string): string =>
+  `data:application/json;base64,${Buffer.from(text).toString('base64')}`;
+const fixture = (name: string): string => readFileSync(`test/fixtures/orders/${name}`, 'utf8');
+const nulBodies = JSON.parse(fixture('nul-bodies.json')) as Readonly<Record<string, object>>;
+export const dataUrls = JSON.parse(fixture('data-urls.json')) as Readonly<Record<string, string>>;
+const offCurve = fixture('off-curve-addresses.txt').trim().split('\n');
+/** 51 MB, once decoded. */
+const huge = `data:text/plain;base64,${'A'.repeat(68_000_000)}`;
+
+export interface BadInput {
+  readonly name: string;
+  readonly body: object;
+  /** What the first fault says. */
+  readonly says: string;
+  /** Prices depend on it, or only orders do. */
+  readonly only?: 'orders';
+}
+
+/** Orders that are refused, and what is said of them first. */
+export const badInputs: readonly BadInput[] = [
+  {
+    name: '10,001 files',
+    body: { ...good, files: Array.from({ length: 10_001 }, () => file) },
+    says: 'files and delegates are 10001: an order has at most 10000',
+  },
+  {
+    name: '51 MB',
+    body: { ...good, files: [{ name: 'a.txt', size: 1, dataURL: huge }] },
+    says: 'files hold 51000000 bytes in data URLs: one call takes 50000000 at most',
+  },
+  {
+    name: 'neither files nor delegates',
+    body: { ...good, files: undefined },
+    says: 'An order needs files or delegates.',
+  },
+  {
+    name: 'a satribute that there is not',
+    body: { ...good, allowedSatributes: ['uncommon', 'shiny'] },
+    says: 'allowedSatributes[1]: shiny is no satribute: GET /satributes lists them.',
+  },
+  {
+    name: 'a satribute whose sats nobody lists',
+    body: { ...good, allowedSatributes: ['legacy'] },
+    says: 'allowedSatributes[0]: which sats are legacy is not known.',
+  },
+  {
+    name: 'a satribute of another network',
+    body: { ...good, allowedSatributes: ['nakamoto'] },
+    says: 'allowedSatributes[0]: no sat of regtest is nakamoto.',
+  },
+  {
+    name: 'a satribute without a name',
+    body: { ...good, allowedSatributes: [null] },
+    says: 'allowedSatributes[0] is required.',
+  },
+  { name: 'no files', body: { ...good, files: [] }, says: 'An order needs files or delegates.' },
+  {
+    name: 'receivers of another count',
+    body: { ...good, files: [file, file, file], receiveAddress: [receiver, receiver] },
+    says: 'receiveAddress names 2 addresses: it must be one, or one for each of the 3 files.',
+  },
+  {
+    name: 'an empty receiver',
+    body: { ...good, receiveAddress: '' },
+    says: 'receiveAddress is required.',
+    only: 'orders',
+  },
+  {
+    name: 'an empty list of receivers',
+    body: { ...good, receiveAddress: [] },
+    says: 'receiveAddress is required.',
+    only: 'orders',
+  },
+  {
+    name: 'an address in mixed case',
+    body: { ...good, receiveAddress: `${receiver.slice(0, -1)}${receiver.slice(-1).toUpperCase()}Q` },
+    says: 'receiveAddress ',
+  },
+  {
+    name: 'version 1 with the checksum of version 0',
+    body: { ...good, receiveAddress: oldChecksum },
+    says: 'receiveAddress ',
+  },
+  {
+    name: 'an address of another network',
+    body: { ...good, receiveAddress: 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq' },
+    says: 'receiveAddress ',
+  },
+  {
+    name: 'an anchor',
+    body: { ...good, receiveAddress: 'bcrt1pfeesnyr2tx' },
+    says: 'receiveAddress is an anchor, which anybody can spend',
+  },
+  {
+    name: 'an anchor, though it is not used',
+    body: { ...good, burnAfterInscribe: true, receiveAddress: 'bcrt1pfeesnyr2tx' },
+    says: 'receiveAddress is an anchor, which anybody can spend',
+  },
+  {
+    name: 'more than an anchor may hold',
+    body: {
+      ...good,
+      burnAfterInscribe: true,
+      batchMode: 'shared-output',
+      postage: 10_000,
+      files: [file, file],
+    },
+    says: 'burnAfterInscribe puts at most 10000 sats into one output, not 20000: use batchMode separate-outputs, or less postage.',
+  },
+  {
+    name: 'a special sat that would be burned',
+    body: { ...good, burnAfterInscribe: true, allowedSatributes: ['uncommon'] },
+    says: 'allowedSatributes: with burnAfterInscribe the special sat would be burned.',
+  },
+  { name: 'an OP_RETURN', body: { ...good, receiveAddress: '6a0568656c6c6f' }, says: 'receiveAddress ' },
+  {
+    name: 'a postage of 329',
+    body: { ...good, postage: 329 },
+    says: 'postage must be from 330 to 10000 sats.',
+  },
+  {
+    name: 'a postage of 10,001',
+    body: { ...good, postage: '10001' },
+    says: 'postage must be from 330 to 10000 sats.',
+  },
+  {
+    name: 'a postage that is dust',
+    body: { ...good, postage: 545, receiveAddress: p2pkh },
+    says: 'postage of 545 sats is dust: nodes relay no less than 546 sats to a P2PKH address.',
+  },
+  {
+    name: 'a fee of 0',
+    body: { ...good, fee: 0 },
+    says: 'fee must be from 0.1 to 10000 sats for a virtual byte.',
+  },
+  { name: 'a fee of 0.0001', body: { ...good, fee: 0.0001 }, says: 'fee has more than three decimals' },
+  {
+    name: 'a fee of 1e9',
+    body: { ...good, fee: 1e9 },
+    says: 'fee must be from 0.1 to 10000 sats for a virtual byte.',
+  },
+  { name: 'a fee that is no number', body: { ...good, fee: 'NaN' }, says: 'fee must be a number above 0' },
+  {
+    name: 'an additional fee for nobody',
+    body: { ...good, additionalFee: 100 },
+    says: 'additionalFee is only valid with a referral',
+  },
+  {
+    name: 'an unknown referral',
+    body: { ...good, referral: 'nobody' },
+    says: 'The referral nobody is not known: POST /referrals registers one.',
+    only: 'orders',
+  },
+  {
+    name: 'a prefix of 5',
+    body: { ...good, inscriptionIdPrefix: 'abcde' },
+    says: 'inscriptionIdPrefix must be 1 to 4 hex characters in lower case',
+  },
+  {
+    name: 'a prefix in upper case',
+    body: { ...good, inscriptionIdPrefix: 'AB' },
+    says: 'inscriptionIdPrefix must be 1 to 4 hex characters in lower case',
+  },
+  {
+    name: 'a delegate in upper case',
+    body: { ...good, delegates: [{ delegateId: id.toUpperCase() }] },
+    says: 'delegates[0].delegateId is not an inscription id: <txid>i<index>, in lower case',
+  },
+  {
+    name: 'a delegate that the index does not have',
+    body: { ...good, delegates: [{ delegateId: id }] },
+    says: `The delegate ${id} is not an inscription`,
+    only: 'orders',
+  },
+  {
+    name: 'a parent in upper case',
+    body: { ...good, parents: [{ ...parent, inscriptionId: id.toUpperCase() }] },
+    says: 'parents[0].inscriptionId is not an inscription id: <txid>i<index>, in lower case',
+  },
+  {
+    name: 'a parent twice',
+    body: { ...good, parents: [parent, parent] },
+    says: `Parent ${id} is named twice.`,
+  },
+  {
+    name: 'a parent that does not fit through dust',
+    body: { ...good, parents: [{ ...parent, value: 300 }] },
+    says: `The value of parent ${id} is 300 sats, but nodes relay no less than 330`,
+  },
+  {
+    name: 'uncurseIt with two parents',
+    body: {
+      ...good,
+      uncurseIt: true,
+      parents: [parent, { ...parent, inscriptionId: `${'cd'.repeat(32)}i0` }],
+    },
+    says: 'uncurseIt is not possible with more than one parent',
+  },
+  {
+    name: 'uncurseIt in a shared output',
+    body: { ...good, uncurseIt: true, files: [file, file], batchMode: 'shared-output' },
+    says: 'uncurseIt is not possible with batchMode shared-output',
+  },
+  {
+    name: 'uncurseIt with long metadata',
+    body: { ...good, uncurseIt: true, files: [{ ...file, metadataDataURL: json('x'.repeat(600)) }] },
+    says: 'uncurseIt is not possible with more than 520 bytes of metadata (file 1)',
+  },
+  {
+    name: 'metadata that is no JSON',
+    body: { ...good, files: [{ ...file, metadataDataURL: text }] },
+    says: 'files[0].metadataDataURL does not hold JSON in UTF-8',
+  },
+  {
+    name: 'a metaprotocol that is no UTF-8',
+    body: { ...good, files: [{ ...file, metaprotocol: '\ud800' }] },
+    says: 'files[0].metaprotocol is not valid Unicode',
+  },
+  {
+    name: 'a data URL without data',
+    body: { ...good, files: [{ ...file, dataURL: 'data:text/plain' }] },
+    says: 'files[0].dataURL must be of the form data:<media type>;base64,<data>',
+  },
+  {
+    name: 'junk in place of base64',
+    body: { ...good, files: [{ ...file, dataURL: dataUrls['junk'] }] },
+    says: 'files[0].dataURL is not base64: "@" is not one of its characters',
+  },
+  {
+    name: 'base64 whose plus signs became blanks',
+    body: { ...good, files: [{ ...file, dataURL: dataUrls['plusAsBlank'] }] },
+    says: 'files[0].dataURL is not clearly base64: its blanks may have been plus signs',
+  },
+  {
+    name: 'metadata that is no base64',
+    body: { ...good, files: [{ ...file, metadataDataURL: dataUrls['junk'] }] },
+    says: 'files[0].metadataDataURL is not base64',
+  },
+  {
+    name: 'metadata with a number that CBOR has not',
+    body: { ...good, files: [{ ...file, metadataDataURL: jsonText('{"a":[1e400]}') }] },
+    says: 'files[0].metadataDataURL does not hold metadata that can be kept: a[0] is a number',
+  },
+  {
+    name: 'metadata with a whole number above 2^64',
+    body: { ...good, files: [{ ...file, metadataDataURL: jsonText('{"a":18446744073709551616}') }] },
+    says: 'files[0].metadataDataURL does not hold metadata that can be kept: a is a number',
+  },
+  {
+    name: 'metadata with half of a surrogate pair in a name',
+    body: { ...good, files: [{ ...file, metadataDataURL: jsonText(String.raw`{"a":{"\ud800":1}}`) }] },
+    says: 'files[0].metadataDataURL does not hold metadata that can be kept: the name of a field of a is not',
+  },
+  {
+    name: 'metadata with a NUL',
+    body: { ...good, files: [{ ...file, metadataDataURL: jsonText(String.raw`{"a":"\u0000"}`) }] },
+    says: 'files[0].metadataDataURL does not hold metadata that can be kept: a has a NUL character (U+0000)',
+  },
+  {
+    name: 'metadata deeper than readers go',
+    body: { ...good, files: [{ ...file, metadataDataURL: jsonText('['.repeat(2000) + ']'.repeat(2000)) }] },
+    says: 'files[0].metadataDataURL does not hold metadata that can be kept: its value is nested deeper than 256',
+  },
+  ...Object.entries(nulBodies).map(([name, body]) => ({
+    name: `a NUL in ${name}`,
+    body,
+    says: `${name in file || name === 'metaprotocol' ? `files[0].${name}` : name} has a NUL character (U+0000)`,
+  })),
+  {
+    name: 'a NUL in the media type of a delegate',
+    body: { ...good, delegates: [{ delegateId: id, dataURL: 'data:text/a\0b;base64,aGk=' }] },
+    says: 'delegates[0].dataURL has a NUL character (U+0000)',
+  },
+  {
+    name: 'a NUL in a field that is shown again',
+    body: { ...good, delegates: [{ delegateId: id, note: { a: ['\0'] } }] },
+    says: 'delegates[0].note.a[0] has a NUL character (U+0000)',
+  },
+  {
+    name: 'half of a surrogate pair in a name of a field',
+    body: { ...good, delegates: [{ delegateId: id, '\ud800': 1 }] },
+    says: 'the name of a field of delegates[0] is not valid Unicode',
+  },
+  ...offCurve.flatMap((address): BadInput[] => {
+    const says = 'is a Taproot address that no one can spend: its key is not a point of the curve';
+    return [
+      {
+        name: `the receiver ${address}`,
+        body: { ...good, files: [file, file], receiveAddress: [receiver, address] },
+        says: `receiveAddress[1] ${says}`,
+      },
+      {
+        name: `the receiver ${address}, though it is not used`,
+        body: { ...good, burnAfterInscribe: true, receiveAddress: address },
+        says: `receiveAddress ${says}`,
+      },
+      {
+        name: `a refund to ${address}`,
+        body: { ...good, refundAddress: address.toUpperCase() },
+        says: `refundAddress ${says}`,
+      },
+      {
+        name: `the home ${address} of a parent`,
+        body: { ...good, parents: [{ ...parent, returnAddress: address }] },
+        says: `parents[0].returnAddress ${says}`,
+      },
+    ];
+  }),
+  {
+    name: 'a refund to an anchor',
+    body: { ...good, refundAddress: 'bcrt1pfeesnyr2tx' },
+    says: 'refundAddress is an anchor, which anybody can spend',
+  },
+  {
+    name: 'an extension that cannot be inscribed',
+    body: { ...good, files: [{ ...file, name: 'inscription.svg+xml' }] },
+    says: 'files[0].name has an extension that cannot be inscribed: files are of ',
+  },
+  {
+    name: 'a webhook in a private network',
+    body: { ...good, webhookUrl: 'http://127.0.0.1:8080/hook' },
+    says: 'webhookUrl: ',
+  },
+  {
+    name: 'a webhook that is not http',
+    body: { ...good, webhookUrl: 'ftp://example.com/hook' },
+    says: 'webhookUrl: ',
+  },
+  {
+    name: 'a refund to nobody',
+    body: { ...good, refundAddress: 'nowhere' },
+    says: 'refundAddress ',
+  },
+  {
+    name: 'a time of 15 minutes',
+    body: { ...good, timeout: 15 },
+    says: 'timeout is in minutes: a multiple of 10',
+  },
+  ...['files', 'delegates', 'parents'].map((name) => ({
+    name: `a text in place of ${name}`,
+    body: { ...good, [name]: 'x' },
+    says: `${name} must be a list`,
+  })),
+  {
+    name: 'an object in place of an address',
+    body: { ...good, receiveAddress: {} },
+    says: 'receiveAddress must be a text',
+  },
+  {
+    name: 'a text in place of a file',
+    body: { ...good, files: ['a.txt'] },
+    says: 'files[0] must be an object',
+  },
+];
