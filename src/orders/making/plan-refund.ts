@@ -12,8 +12,9 @@ export interface OwedOutput extends Arrived {
 }
 
 /**
- * Outputs that one refund spends; the others are of the next one, once a block has it. Anybody may pay an address as often as
- * they like: 1,740 inputs of 230 weight units are more than nodes relay, and each is signed while everything else waits.
+ * Outputs that one refund spends; the next refund spends others, when the order is looked at again: with the next block
+ * at the latest. Anybody may pay an address as often as they like: 1,740 inputs of 230 weight units are more than nodes
+ * relay, and each is signed while everything else waits.
  */
 export const refundedAtOnce = 100;
 

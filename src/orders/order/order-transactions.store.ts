@@ -214,8 +214,9 @@ export interface WaitingTransaction
 }
 
 /**
- * Transactions of these orders that were never sent; null: those of all orders that are needed and may be in no
- * block. The oldest first, those of an order in the order in which they spend each other.
+ * Transactions of these orders that were never sent, with the sent ones in no block on which they may depend; null:
+ * those of all orders that are needed and may be in no block. The oldest first, those of an order in the order in which
+ * they spend each other.
  */
 export async function transactionsToSend(
   client: pg.ClientBase,
@@ -262,8 +263,16 @@ const inputBytes = 41;
 
 const waiting =
   't.txid, t.order_id, t.kind, t.index, t.plan, octet_length(t.bytes) AS bytes, t.sent_at, t.refusal';
+const isNew = (table: string): string =>
+  `${table}.superseded_at IS NULL AND ${table}.sent_at IS NULL AND ${table}.refusal IS NULL`;
+// what was sent takes places of the cluster: without it, new ones would fill the last place
 const newToSend = `SELECT ${waiting} FROM service.order_transactions AS t
-  WHERE t.order_id = ANY($1::uuid[]) AND t.superseded_at IS NULL AND t.sent_at IS NULL AND t.refusal IS NULL
+  WHERE t.order_id = ANY($1::uuid[])
+    AND (${isNew('t')}
+         OR t.kind IN ('commit', 'reveal', 'burn') AND t.superseded_at IS NULL AND t.sent_at IS NOT NULL
+            AND t.refusal IS NULL AND t.height IS NULL
+            AND EXISTS (SELECT FROM service.order_transactions AS new
+                         WHERE new.order_id = t.order_id AND ${isNew('new')}))
   ORDER BY ${inOrder}`;
 // however old they are: nobody else sends what orders wait for. Index order_transactions_watched has refunds and
 // returns

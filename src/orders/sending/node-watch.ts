@@ -20,8 +20,8 @@ export class NodeWatch {
   readonly #withinBlocks: number;
   #standing: NodeStanding | null = null;
   #askedAt = -Infinity;
-  /** When it was started, by our clock; null: it did not answer at the last look. */
-  #startedAt: number | null = null;
+  /** The last look: whole seconds that it was up, and when it was started, by our clock; null: it did not answer. */
+  #lastLook: { readonly uptime: number; readonly startedAt: number } | null = null;
 
   /** @param withinBlocks what the estimate is for */
   constructor(node: NodeRpc, withinBlocks: number) {
@@ -42,15 +42,18 @@ export class NodeWatch {
   async look(hasNews: boolean): Promise<NodePresence> {
     try {
       const now = performance.now();
-      const startedAt = now - (await this.#node.call<number>('uptime')) * 1000;
-      const isSame = this.#startedAt !== null && startedAt - this.#startedAt < startTolerance;
-      this.#startedAt = startedAt;
+      const uptime = await this.#node.call<number>('uptime');
+      const startedAt = now - uptime * 1000;
+      const last = this.#lastLook;
+      // one that was up for two seconds may be back within the tolerance
+      const isSame = last !== null && uptime >= last.uptime && startedAt - last.startedAt < startTolerance;
+      this.#lastLook = { uptime, startedAt };
       if (!isSame || hasNews || performance.now() - this.#askedAt > askEveryMs) await this.#ask();
       return isSame ? 'there' : 'restarted';
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
       this.#standing = null;
-      this.#startedAt = null;
+      this.#lastLook = null;
       return 'away';
     }
   }

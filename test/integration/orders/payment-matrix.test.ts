@@ -197,7 +197,8 @@ const cases: readonly Case[] = [
       for (let refunds = 1; refunds <= 3; refunds++) {
         await payer.world.eventually(async () => {
           const found = await payer.world.customerOrders.read(payer.order.id);
-          return found?.transactions.filter(({ kind }) => kind === 'refund').length === refunds;
+          // the next one may be made before the block
+          return (found?.transactions.filter(({ kind }) => kind === 'refund').length ?? 0) >= refunds;
         });
         await payer.world.sent(payer.order.id, ['refund']);
         await payer.mine();

@@ -1,7 +1,9 @@
+import { pino } from 'pino';
 import { afterEach, describe, expect, test } from 'vitest';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { refundOrder, showOrder } from '#orders/operator/operator-orders.ts';
 import { transactionsToSend } from '#orders/order/order-transactions.store.ts';
+import { TransactionSender } from '#orders/sending/send-transactions.ts';
 import { type RegtestTransaction, scriptOf } from '#test/builders/regtest/regtest-transaction.ts';
 import { wantedOrder } from '#test/builders/wanted-order.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
@@ -34,6 +36,8 @@ describe.skipIf(bitcoindForTests() === null)('transactions of orders that a node
     await world.sent(id);
     const before = await mempool();
     expect(before).toHaveLength(1);
+    // a node that is up for less than a second cannot be told from itself started again: `uptime` has whole seconds
+    await waitUntil(async () => (await world.bitcoind.rpc.call<number>('uptime')) >= 2);
     await world.bitcoind.restart();
     await waitUntil(async () => expect(await mempool()).toEqual(before), { limitMs: atOnceMs });
     await world.chain.mineMempool();
@@ -135,6 +139,20 @@ describe.skipIf(bitcoindForTests() === null)('transactions of orders that a node
     );
     // nobody asked the node in vain
     expect(waiting.map(({ refusal }) => refusal)).toEqual([null, null, null]);
+    // an order that is looked at between blocks
+    const client = await world.database.pool.connect();
+    try {
+      const parts = {
+        client,
+        node: world.bitcoind.rpc,
+        log: pino({ level: 'silent' }),
+        signal: new AbortController().signal,
+      };
+      await new TransactionSender(parts).send([id], { count: 4, virtualBytes: 101_000 });
+    } finally {
+      client.release();
+    }
+    expect(await mempool()).toHaveLength(3);
     await world.chain.mineMempool();
     await world.sent(id);
     await world.chain.mineMempool();
