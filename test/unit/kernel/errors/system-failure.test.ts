@@ -22,13 +22,13 @@ const thrown = (code: string, syscall?: string): Error =>
 describe('what the system threw', () => {
   test('about a file is told with its path', async () => {
     for (const work of [
-      readFile('/nonexistent/file'),
-      readdir('/dev/null'),
-      open('/'.padEnd(5_000, 'x')),
-      mkdir('/dev/null/x'),
-      readFile('/'),
+      () => readFile('/nonexistent/file'),
+      () => readdir('/dev/null'),
+      () => open('/'.padEnd(5_000, 'x')),
+      () => mkdir('/dev/null/x'),
+      () => readFile('/'),
     ]) {
-      const failure = systemFailure(await thrownBy(work));
+      const failure = systemFailure(await thrownBy(work()));
       expect(failure).toMatchObject({
         code: 'file_unusable',
         message: expect.stringContaining('cannot be used: E') as string,
