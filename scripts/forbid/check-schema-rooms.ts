@@ -56,15 +56,31 @@ export interface Owners {
   readonly sharedTables: readonly SharedTables[];
 }
 
-/** Why a room may not name a table, or null. Adds the entry that allows it to `used`. */
-function refusal(room: string, name: string, owners: Owners, used: Set<string>): string | null {
+/** What an entry allows, by the room or the file that may name it. */
+const allowedBy = (shared: SharedTables): (readonly [place: string, names: readonly string[]])[] =>
+  'names' in shared
+    ? [[shared.room, shared.names]]
+    : Object.entries(shared.files).map(([file, names]) => [`${shared.room}/${file}`, names]);
+
+/** The entry that lets a file name a table that its room does not have, or null. */
+function entryFor(path: string, name: string, tables: readonly SharedTables[]): string | null {
+  for (const [place, names] of tables.flatMap(allowedBy)) {
+    if (place !== roomOf(path) && place !== path) continue;
+    const entry = [name, `${name.split('.')[0]}.*`].find((one) => names.includes(one));
+    if (entry !== undefined) return `${place} ${entry}`;
+  }
+  return null;
+}
+
+/** Why a file may not name a table, or null. Adds the entry that allows it to `used`. */
+function refusal(path: string, name: string, owners: Owners, used: Set<string>): string | null {
+  const room = roomOf(path);
   const [schema = '', table = ''] = name.split('.');
   const owner = schema === 'chain' ? null : (owners.serviceRooms[table] ?? null);
   if (schema === 'chain' ? owners.chainRooms.includes(room) : owner === room) return null;
-  for (const shared of owners.sharedTables) {
-    const entry = [name, `${schema}.*`].find((one) => shared.room === room && shared.names.includes(one));
-    if (entry === undefined) continue;
-    used.add(`${room} ${entry}`);
+  const entry = entryFor(path, name, owners.sharedTables);
+  if (entry !== null) {
+    used.add(entry);
     return null;
   }
   if (schema === 'chain') return `ask ${owners.chainRooms.join(', ')} by a named function`;
@@ -82,13 +98,13 @@ export function schemaFaults(
   for (const [path, text] of Object.entries(files))
     for (const { line, name } of namedTables(path, text)) {
       if (!name.endsWith('.*') && !known.has(name)) continue;
-      const reason = refusal(roomOf(path), name, owners, used);
+      const reason = refusal(path, name, owners, used);
       if (reason !== null) faults.push(`  ${path}:${line}: ${name}: ${reason}`);
     }
-  for (const { room, names } of owners.sharedTables)
+  for (const [place, names] of owners.sharedTables.flatMap(allowedBy))
     for (const name of names)
-      if (!used.has(`${room} ${name}`))
-        faults.push(`  ${room} no longer names ${name}: remove it from sharedTables`);
+      if (!used.has(`${place} ${name}`))
+        faults.push(`  ${place} no longer names ${name}: remove it from sharedTables`);
   for (const table of Object.keys(owners.serviceRooms))
     if (!known.has(`service.${table}`))
       faults.push(`  there is no service.${table}: remove it from serviceRooms`);

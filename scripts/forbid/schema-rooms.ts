@@ -47,12 +47,19 @@ export const serviceRooms: Readonly<Record<string, string>> = {
 };
 
 /** Tables of other rooms that a room may name, and the reason. One that no statement uses is a fault. */
-export interface SharedTables {
+export type SharedTables = {
   readonly room: string;
-  /** `schema.table`, or `schema.*`. */
-  readonly names: readonly string[];
   readonly why: string;
-}
+} & (
+  | {
+      /** `schema.table`, or `schema.*`, for all files of the room. */
+      readonly names: readonly string[];
+    }
+  | {
+      /** The same by the path of a file in the room: a new statement elsewhere is a fault. */
+      readonly files: Readonly<Record<string, readonly string[]>>;
+    }
+);
 
 export const sharedTables: readonly SharedTables[] = [
   {
@@ -67,34 +74,58 @@ export const sharedTables: readonly SharedTables[] = [
   },
   {
     room: 'src/market',
-    names: [
-      'chain.blocks',
-      'chain.derived_tables',
-      'chain.gallery_pages',
-      'chain.id_hashes',
-      'chain.inscriptions',
-      'chain.locations',
-      'chain.mempool_sales',
-      'chain.parents',
-      'chain.pending_sales',
-      'chain.sales',
-      'chain.state',
-    ],
+    files: {
+      'collections/collection-standing.store.ts': ['chain.blocks', 'chain.derived_tables', 'chain.state'],
+      'collections/collection.store.ts': ['chain.inscriptions'],
+      'collections/market-slug.store.ts': ['chain.inscriptions'],
+      'lists/collection-items.store.ts': ['chain.inscriptions'],
+      'lists/item-holders.store.ts': ['chain.locations'],
+      'sales/collection-sales.store.ts': ['chain.blocks', 'chain.inscriptions', 'chain.sales'],
+      'sales/pending-sales.store.ts': ['chain.mempool_sales', 'chain.pending_sales'],
+      'sales/sale-context.store.ts': [
+        'chain.gallery_pages',
+        'chain.id_hashes',
+        'chain.inscriptions',
+        'chain.parents',
+      ],
+      'sales/sale-lists.ts': ['chain.blocks', 'chain.sales'],
+      'sales/week-sales.ts': [
+        'chain.blocks',
+        'chain.derived_tables',
+        'chain.inscriptions',
+        'chain.sales',
+        'chain.state',
+      ],
+    },
     why: 'joined with items of collections in one statement: a list of 100,000 items would be a parameter of 5 MB',
   },
   {
+    room: 'src/market',
+    files: { 'sales/last-sales.store.ts': ['chain.blocks', 'chain.sales'] },
+    why: 'joined with transactions of our orders, which are not sales, and src/chain cannot import orders',
+  },
+  {
     room: 'src/orders',
-    names: ['service.payments_seen', 'service.payments_offset'],
+    files: {
+      'audit/audit.queries.ts': ['service.payments_seen'],
+      'bumping/bump.store.ts': ['service.payments_seen'],
+      'watching/refund-watches.store.ts': ['service.payments_offset', 'service.payments_seen'],
+    },
     why: 'whether a block has a transaction of an order is part of its statements: asked apart, the answer could be older',
   },
   {
     room: 'src/orders',
-    names: ['service.inventory_outputs'],
+    files: { 'bumping/bump.store.ts': ['service.inventory_outputs'] },
+    why: 'an output of the inventory pays for no bump: asked apart, the answer could be older',
+  },
+  {
+    room: 'src/orders',
+    files: { 'stock/reservations.store.ts': ['service.inventory_outputs'] },
     why: 'an output is reserved by the statement that finds it in the inventory: another process may remove it',
   },
   {
     room: 'src/inventory',
-    names: ['service.reserved_outputs'],
+    files: { 'inventory.store.ts': ['service.reserved_outputs'] },
     why: 'which outputs of the list are reserved; orders import the inventory, so it cannot ask them',
   },
 ];

@@ -6,6 +6,7 @@ import type { LedgerAccount } from '#orders/ledger/ledger.ts';
 import type { OrderState } from '#orders/order/order-machine.ts';
 import type { StoredPlan } from '#orders/order/order-transactions.store.ts';
 import { hasMinedOutput } from '#payments/payments.queries.ts';
+import { paymentsTipHash } from '#payments/store/offset.store.ts';
 import type {
   AuditedOrder,
   AuditedTransaction,
@@ -36,7 +37,7 @@ export async function nextOrderIds(client: pg.ClientBase, after: string | null):
 /** The hash of the last block of the index and of the payments, where they agree; null: they do not, or there is none. */
 export async function agreedTip(client: pg.ClientBase): Promise<string | null> {
   const { rows } = await client.query<{ hash: Buffer }>(
-    `SELECT hash FROM service.payments_offset WHERE hash = ${indexTipHash}`,
+    `SELECT ${paymentsTipHash} AS hash WHERE ${paymentsTipHash} = ${indexTipHash}`,
   );
   return rows[0] === undefined ? null : displayHash(rows[0].hash);
 }

@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { indexTipHash, indexTipHeight } from '#chain/blocks/index-tip.queries.ts';
 import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
+import { paymentsTipHash } from '#payments/store/offset.store.ts';
 import type { OrderEvent, OrderState } from './order-machine.ts';
 import type { OrderRequest, StoredQuote } from './order-request.ts';
 import type { StoredTerms } from './stored-terms.ts';
@@ -371,7 +372,7 @@ export interface Tips {
 export async function tipsOf(client: pg.ClientBase): Promise<Tips> {
   const { rows } = await client.query<Tips>(
     `SELECT ${indexTipHeight} AS height, ${indexTipHash} AS index,
-            (SELECT hash FROM service.payments_offset) AS payments`,
+            ${paymentsTipHash} AS payments`,
   );
   return rows[0] ?? { height: null, index: null, payments: null };
 }

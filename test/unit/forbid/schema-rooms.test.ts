@@ -88,6 +88,23 @@ describe('SQL', () => {
     expect(faults(path, sql)).toMatchObject([expect.stringMatching(`^  ${path}:1: .*${reason}`)]);
   });
 
+  test('of one file may be allowed, and is not allowed to another file of its room', () => {
+    const sharedTables = [
+      { room: 'src/market', files: { 'lists/a.ts': ['chain.sales'] }, why: 'joined with its items' },
+    ];
+    const found = (files: Record<string, string>): string[] =>
+      schemaFaults(files, known, { ...owners, sharedTables });
+    const a = { 'src/market/lists/a.ts': "'chain.sales'" };
+    expect(found(a)).toEqual([]);
+    expect(found({ ...a, 'src/market/lists/b.ts': "'chain.sales'" })).toMatchObject([
+      expect.stringMatching(/^ {2}src\/market\/lists\/b\.ts:1: chain\.sales: ask indexer, src\/chain/u),
+    ]);
+    expect(found({ 'src/market/lists/a.ts': "'chain.blocks'" })).toMatchObject([
+      expect.stringContaining('a.ts:1: chain.blocks'),
+      expect.stringContaining('src/market/lists/a.ts no longer names chain.sales'),
+    ]);
+  });
+
   test('has no entry in the table that nothing needs', () => {
     const without = schemaFaults({}, new Set(['service.orders']), owners);
     expect(without).toMatchObject([
