@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { addedSince, type LinesByPath } from './added-lines.ts';
+import { type ChangedLines, changedSince } from './added-lines.ts';
 import { type Offence, offencesIn } from './plain-text.ts';
 import {
   changesOf,
@@ -8,7 +8,7 @@ import {
   type FileOffences,
   type FolderCounts,
   folderOf,
-  mayStore,
+  totalOf,
 } from './word-counts.ts';
 
 /** Findings of a check of the tree. */
@@ -42,25 +42,16 @@ export function storedCounts(root: string): FolderCounts {
 }
 
 /**
- * Compares the counts of a tree with the stored ones. A folder with more is a fault, unless its files were moved there
- * and no total rises. Fewer are a note, because branches that work side by side would all change the stored file. With
- * `isStrict` (CI) both notes are faults: the stored counts of what is submitted are exact, and fall for good.
+ * Compares the counts of a tree with the stored ones. A folder with more is a fault, unless the lines were moved there.
+ * Fewer are a note, because branches that work side by side would all change the stored file. With `isStrict` (CI) both
+ * notes are faults: the stored counts of what is submitted are exact, and fall for good.
  */
 export function checkWords(root: string, isStrict: boolean): Outcome {
   const files = readOffences(root);
   const [stored, counted] = [storedCounts(root), countsOf(files)];
+  const faults = wordFaults(root, files, stored);
   const { higher, lower } = changesOf(stored, counted);
-  const added = higher.length === 0 ? null : addedSince(root, storedFile);
-  const isMoved = (folder: string): boolean =>
-    added !== null &&
-    mayStore(stored, counted) &&
-    risesOf(folder, files, stored, counted, added).recent.length === 0;
-  const moved = higher.filter((folder) => isMoved(folder));
-  const faults = higher
-    .filter((folder) => !moved.includes(folder))
-    .map((folder) => faultOf(risesOf(folder, files, stored, counted, added)));
-  if (faults.length > 0 && mayStore(stored, counted))
-    faults.push('If files were moved or split: no total rises, so npm run words:store accepts it.');
+  const moved = faults.length > 0 ? [] : higher;
   const outdated = [
     { folders: lower, text: 'fewer banned words than stored in' },
     { folders: moved, text: 'moved files with banned words are in' },
@@ -73,6 +64,20 @@ export function checkWords(root: string, isStrict: boolean): Outcome {
   return isStrict ? { faults: [...faults, ...outdated], notes: [] } : { faults, notes: outdated };
 }
 
+/** What keeps counts from being stored: folders with more, whose lines no other place lost. */
+export function wordFaults(root: string, files: readonly FileOffences[], stored: FolderCounts): string[] {
+  const counted = countsOf(files);
+  const { higher } = changesOf(stored, counted);
+  if (higher.length === 0) return [];
+  const changed = changedSince(root, storedFile);
+  const [before, now] = [totalOf(stored), totalOf(counted)];
+  const isMore = now.words > before.words || now.starts > before.starts;
+  return higher
+    .map((folder) => riseOf(root, folder, files, stored, changed))
+    .filter(({ recent }) => changed === null || isMore || recent.length > 0)
+    .map(faultOf);
+}
+
 type Placed = Offence & { readonly path: string };
 
 /** A folder with more banned words or more banned starts than stored. */
@@ -82,32 +87,35 @@ interface Rise {
   readonly figures: string;
   /** All offences of the kinds that rise. */
   readonly all: readonly Placed[];
-  /** The ones on lines that are newer than the stored counts. */
+  /** The ones on lines that are newer than the stored counts, and were not moved. */
   readonly recent: readonly Placed[];
 }
 
-function risesOf(
+function riseOf(
+  root: string,
   folder: string,
   files: readonly FileOffences[],
   stored: FolderCounts,
-  counted: FolderCounts,
-  added: LinesByPath | null,
+  changed: ChangedLines | null,
 ): Rise {
   const none = { words: 0, starts: 0 };
-  const [before, now] = [stored[folder] ?? none, counted[folder] ?? none];
+  const [before, now] = [stored[folder] ?? none, countsOf(files)[folder] ?? none];
   const kinds = (['words', 'starts'] as const).filter((kind) => now[kind] > before[kind]);
   const figures = kinds.map((kind) => `${names[kind]}: ${now[kind]}, stored are ${before[kind]}`).join('; ');
   const all = files
     .filter(({ path }) => folderOf(path) === folder)
     .flatMap(({ path, offences }) => offences.map((offence) => ({ path, ...offence })))
     .filter(({ kind }) => kinds.includes(kind));
-  return {
-    folder,
-    figures,
-    all,
-    recent: all.filter(({ path, line }) => added?.get(path)?.has(line) === true),
-  };
+  const recent = all.filter(
+    ({ path, line }) =>
+      changed?.added.get(path)?.has(line) === true && !changed.gone.has(lineOf(root, path, line)),
+  );
+  return { folder, figures, all, recent };
 }
+
+/** A line of a file without indentation; the first has number 1. */
+const lineOf = (root: string, path: string, line: number): string =>
+  readFileSync(join(root, path), 'utf8').split('\n')[line - 1]?.trim() ?? '';
 
 const names = { words: 'banned words', starts: 'banned starts of doc comments' } as const;
 

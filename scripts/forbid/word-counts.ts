@@ -63,12 +63,6 @@ export function changesOf(stored: FolderCounts, counted: FolderCounts): Changes 
   return { higher, lower };
 }
 
-/** Whether new counts may be stored: files may move between folders, but no total rises. */
-export function mayStore(stored: FolderCounts, counted: FolderCounts): boolean {
-  const [before, now] = [totalOf(stored), totalOf(counted)];
-  return now.words <= before.words && now.starts <= before.starts;
-}
-
 /** A line for each folder, so that two changes of different folders can be merged. */
 export function storedText(counts: FolderCounts): string {
   const rows = Object.entries(counts).map(
