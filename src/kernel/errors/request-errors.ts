@@ -7,6 +7,12 @@ export const requestErrors = {
     action: 'Correct the parameter that the message names; docs/http.md has the routes.',
     retry: 'never',
   },
+  header_invalid: {
+    meaning: 'A request has a header twice that it may have once, or no host name in Host.',
+    action:
+      'Send the header that the message names once. If the client does, a proxy on the way adds another one: let it replace the header.',
+    retry: 'never',
+  },
   parameter_unknown: {
     meaning: 'A request has an unknown query parameter.',
     action:

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { type TSchema, Type } from 'typebox';
 import type { RouteGuard } from '#http/server/access/guard.ts';
-import { type ErrorForm, type Failure, kindOf, statusIn } from '#http/server/errors/error-forms.ts';
+import { type ErrorForm, kindOf, statusIn } from '#http/server/errors/error-forms.ts';
 
 /** An answer in one or more content types, each with its schema. Without any it has no body. */
 export interface Answer {
@@ -75,9 +75,10 @@ export function errorAnswers(
     ...failures,
   ];
   const answers: Answers = { ...own };
-  for (const statusGiven of new Set(given)) {
-    const status = statusIn(form, { status: statusGiven, code: 'internal_error' } satisfies Partial<Failure>);
-    const { schema } = form[kindOf(statusGiven)];
+  const failuresOf = [...new Set(given)].map((status) => ({ status, code: 'internal_error' as const }));
+  for (const failure of [...failuresOf, { status: 400, code: 'header_invalid' as const }]) {
+    const status = statusIn(form, failure);
+    const { schema } = form[kindOf(failure.status)];
     answers[status] = beside(answers[status], errorAnswer(form, schema, status), status in own);
   }
   return answers;

@@ -78,6 +78,41 @@ describe('on the wire', () => {
     expect(JSON.parse(body)).toEqual({ status: 'error', error: expect.any(String) as string });
   });
 
+  test.each([
+    ['host', 'localhost', 'Host: other.example'],
+    ['host', 'a', 'Host: localhost'],
+    ['x-api-key', 'localhost', 'X-API-Key: a\r\nx-api-key: a'],
+    ['authorization', 'localhost', 'Authorization: Bearer a\r\nAuthorization: Bearer b'],
+    ['content-type', 'localhost', 'Content-Type: text/plain\r\nContent-Type: application/json'],
+    ['idempotency-key', 'localhost', 'Idempotency-Key: a\r\nIdempotency-Key: b'],
+    ['origin', 'localhost', 'Origin: https://a.example\r\nOrigin: https://b.example'],
+    ['last-event-id', 'localhost', 'Last-Event-ID: 1\r\nLast-Event-ID: 2'],
+  ])('two headers %s are 400 on every path', async (name, host, more) => {
+    const error = `the header ${name} is sent more than once: send it once`;
+    for (const path of ['/search?text=hello', '/status', '/nothing', '/events/stream', '/health/live']) {
+      const { status, head, body } = await exchange(
+        `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n${more}\r\n\r\n`,
+      );
+      expect([path, status, JSON.parse(body)]).toEqual([
+        path,
+        400,
+        expect.objectContaining({ status: 'error', error }),
+      ]);
+      expect(head).toContain('access-control-allow-origin: *');
+    }
+  });
+
+  test('a Host that names no host is 400, and every form of a host is answered', async () => {
+    const ask = (host: string) =>
+      exchange(`GET /status HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
+    for (const host of ['a, b', 'a/b', 'a@b', 'http://a', 'a:b', '[a', 'a"', '\u00ff', 'a'.repeat(300)]) {
+      const { status, body } = await ask(host);
+      expect([host, status, body]).toEqual([host, 400, expect.stringContaining('the header host is not')]);
+    }
+    for (const host of ['', 'localhost', 'a_b.example.', 'example.com:8080', '[::1]:7700', '192.0.2.1'])
+      expect([host, (await ask(host)).status]).toEqual([host, 200]);
+  });
+
   test('raw bytes beyond ASCII in the URL are answered', async () => {
     const { status, body } = await exchange(Buffer.from(request('/search?text=\u00ff\u00fe'), 'latin1'));
     expect([200, 400]).toContain(status);
