@@ -30,7 +30,8 @@ const schnorrTypes: ReadonlySet<number> = new Set([0x01, 0x02, 0x03, 0x81, 0x82,
  * ascending order take steps that add up to the length of the block; a lower one begins at its start again.
  *
  * The spent output is not examined. A stack item of a P2WSH script that is as long as a Schnorr signature looks like
- * one: the script of the spent output (`spent-scripts`) tells which kind is possible.
+ * one, and a Schnorr signature may look like DER: the script of the spent output (`spent-scripts`) tells which kind is
+ * possible.
  */
 export class SignatureReader {
   readonly #bytes: Uint8Array;
@@ -83,10 +84,11 @@ export class SignatureReader {
     for (let place = 0; place < items; place++) {
       witness.next();
       const { itemStart, itemLength } = witness;
-      const signature =
-        ecdsaAt(bytes, itemStart, itemLength) ??
-        (place < schnorrEnd ? schnorrAt(bytes, itemStart, itemLength) : null);
-      if (signature !== null) found.push(signature);
+      const ecdsa = ecdsaAt(bytes, itemStart, itemLength);
+      if (ecdsa !== null) found.push(ecdsa);
+      // one Schnorr signature in 65,536 begins like DER of its length
+      const schnorr = place < schnorrEnd ? schnorrAt(bytes, itemStart, itemLength) : null;
+      if (schnorr !== null) found.push(schnorr);
     }
   }
 

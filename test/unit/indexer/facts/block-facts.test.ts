@@ -167,6 +167,11 @@ describe('signatures', () => {
     ['P2WPKH with the longest DER', { witness: [der(0x81, 73), key] }, ['ecdsa 81']],
     ['P2TR by key, DEFAULT', { witness: [schnorr()] }, ['schnorr 0']],
     ['P2TR by key', { witness: [schnorr(0x83)] }, ['schnorr 83']],
+    [
+      'P2TR by key, which begins like DER',
+      { witness: [Buffer.concat([Buffer.of(0x30, 62), schnorr(0x83).subarray(2)])] },
+      ['ecdsa 83', 'schnorr 83'],
+    ],
     ['P2TR by key with an annex', { witness: [schnorr(0x83), annex] }, ['schnorr 83']],
     ['P2TR by key, a type that is none', { witness: [schnorr(0x04)] }, []],
     [
