@@ -1,3 +1,4 @@
+import type { Refusal } from '#kernel/sales/refusals.ts';
 import type { Confidence, MoveClass, SaleForm } from '#kernel/sales/sale-names.ts';
 import { paymentFor, type SalePayment } from './find-payment.ts';
 import type { Move, MovingTransaction } from './moving-transaction.ts';
@@ -22,12 +23,11 @@ export interface Sold {
   readonly isWash: boolean;
 }
 
-export interface ClassifiedMove {
-  readonly move: Move;
-  readonly class: MoveClass;
-  /** Null: it was not sold. */
-  readonly sold: Sold | null;
-}
+/** A move that was a sale, or one that was not and the rule that refuses it. */
+export type ClassifiedMove = { readonly move: Move; readonly class: MoveClass } & (
+  | { readonly sold: Sold; readonly refusedBy: null }
+  | { readonly sold: null; readonly refusedBy: Refusal }
+);
 
 /**
  * The class of each move of a transaction, in their order. Total: any transaction has an answer. Cost: some steps
@@ -35,23 +35,25 @@ export interface ClassifiedMove {
  */
 export function classifyMoves(tx: MovingTransaction): ClassifiedMove[] {
   const facts = new TradeFacts(tx);
-  const payments = new Map<number, SalePayment | null>();
+  const payments = new Map<number, SalePayment | Refusal>();
   for (const { input } of tx.moves) {
     if (!payments.has(input)) payments.set(input, paymentFor(facts, input));
   }
   const shared = new Map<string, Move[]>();
   for (const move of tx.moves) {
     const payment = payments.get(move.input);
-    if (payment === null || payment === undefined) continue;
+    if (payment === undefined || typeof payment === 'string') continue;
     const moves = shared.get(payment.share);
     if (moves === undefined) shared.set(payment.share, [move]);
     else moves.push(move);
   }
   return tx.moves.map((move) => {
-    const payment = payments.get(move.input) ?? null;
-    if (payment === null) return { move, class: unsoldClass(facts, move), sold: null };
+    const payment = payments.get(move.input) ?? 'not-signed';
+    if (typeof payment === 'string') {
+      return { move, class: unsoldClass(facts, move, payment), sold: null, refusedBy: payment };
+    }
     const bundle = shared.get(payment.share) ?? [move];
-    return { move, class: payment.class, sold: soldShare(tx, move, payment, bundle) };
+    return { move, class: payment.class, sold: soldShare(tx, move, payment, bundle), refusedBy: null };
   });
 }
 
@@ -83,13 +85,14 @@ function soldShare(
   };
 }
 
-function unsoldClass(facts: TradeFacts, { input, landing }: Move): MoveClass {
+function unsoldClass(facts: TradeFacts, { input, landing }: Move, refusedBy: Refusal): MoveClass {
   const { tx } = facts;
   if (landing === null) return 'fee';
   const to = tx.outputs[landing]!;
   if (to.script.startsWith(opReturn)) return 'burn';
   const { script: from } = tx.inputs[input]!;
   if (to.script === from) return 'self-transfer';
-  if (facts.isExchange([from]) || facts.isPaidInRunes(from)) return 'other';
+  const isPaidOtherwise = refusedBy === 'paid-in-runes' || facts.isPaidInRunes(from);
+  if (isPaidOtherwise || facts.isExchange([from])) return 'other';
   return tx.moves.length === 1 && to.value <= dustMax ? 'gift' : 'transfer';
 }

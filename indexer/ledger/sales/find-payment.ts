@@ -1,8 +1,9 @@
+import type { Refusal } from '#kernel/sales/refusals.ts';
 import type { Confidence, SaleForm } from '#kernel/sales/sale-names.ts';
-import { outputMask, signaturesOf } from './fitting-signatures.ts';
-import { layoutOf } from './layouts.ts';
+import { listingSignature, none, outputMask, signaturesOf } from './fitting-signatures.ts';
+import { isPurchaseLayout, layoutOf } from './layouts.ts';
 import type { Coin, MovingTransaction, SignedAs } from './moving-transaction.ts';
-import { dustMax, opReturn } from './sale-rules.ts';
+import { dustMax, opReturn, priceOfPair } from './sale-rules.ts';
 import type { TradeFacts } from './trade-facts.ts';
 
 /** What the inscriptions of an input were sold for. */
@@ -23,40 +24,39 @@ export interface SalePayment {
   readonly share: string;
 }
 
-const none = 0x02;
-const anyoneCanPay = 0x80;
-
-/** What the inscriptions of an input were sold for; null: they were not. */
-export function paymentFor(facts: TradeFacts, input: number): SalePayment | null {
+/** Finds what the inscriptions of an input were sold for, or the rule that refuses them. */
+export function paymentFor(facts: TradeFacts, input: number): SalePayment | Refusal {
   const pair = facts.pairs[input];
   return pair === undefined ? paymentByAll(facts, input) : paymentByPair(facts, input, pair);
 }
 
-function paymentByPair(facts: TradeFacts, input: number, { sighash }: SignedAs): SalePayment | null {
+function paymentByPair(facts: TradeFacts, input: number, { sighash }: SignedAs): SalePayment | Refusal {
   const { inputs, outputs } = facts.tx;
   const spent = inputs[input]!;
   const payout = outputs[input];
   // a legacy signature without such an output signs the number 1: it binds nothing (BIP 143)
-  if (payout === undefined || !canPay(facts, input, payout)) return null;
+  if (payout === undefined) return 'no-output';
+  const unfit = whyUnfit(facts, input, payout);
+  if (unfit !== null) return unfit;
   const isShared = signaturesOf(spent).length > 1;
   const maker = isShared ? payout.script : spent.script;
   const { funding } = facts;
-  if (!isPaidByOthers(facts.takersOf(input), { spent, payout, maker, funding })) return null;
-  if (facts.isExchange([spent.script, payout.script])) return null;
-  if (isDustBeyond(payout.value, spent.value) && facts.isPaidInRunes(spent.script)) return null;
+  const unpaid = whyUnpaid(facts.takersOf(input), { spent, payout, maker, funding });
+  if (unpaid !== null) return unpaid;
+  if (facts.isExchange([spent.script, payout.script])) return 'exchange';
+  if (isDustBeyond(payout.value, spent.value) && isPaidInRunes(facts, spent, payout)) return 'paid-in-runes';
   const { form, isPostageReturned, feeOutput } = layoutOf(facts, input);
-  const rest = payout.value - spent.value;
   return {
     class: 'sale',
     form,
     confidence: confidenceOfPair(isShared, form),
     grossPayout: payout.value,
-    price: isPostageReturned && rest > 0 ? rest : payout.value,
+    price: priceOfPair(spent, payout, isPostageReturned),
     payoutOutput: input,
     feeOutput,
     sighash,
     maker,
-    isCluster: funding.has(maker) || funding.has(payout.script),
+    isCluster: funding.has(spent.script) || funding.has(payout.script),
     share: `pair ${input}`,
   };
 }
@@ -66,9 +66,16 @@ function isDustBeyond(paid: number, putIn: number): boolean {
   return paid <= Math.max(putIn, dustMax);
 }
 
-/** Whether an output can be a payment: it holds sats that somebody can spend, and no inscription. */
-function canPay({ landings }: TradeFacts, vout: number, { value, script }: Coin): boolean {
-  return value > 0 && !script.startsWith(opReturn) && !landings.has(vout);
+/** Whether runes come to the holder, or to the other address that is paid. */
+function isPaidInRunes(facts: TradeFacts, spent: Coin, payout: Coin): boolean {
+  return facts.isPaidInRunes(spent.script) || facts.isPaidInRunes(payout.script);
+}
+
+/** Why an output cannot be a payment: one has sats that somebody can spend, and no inscription. Null: it can. */
+function whyUnfit({ landings }: TradeFacts, vout: number, { value, script }: Coin): Refusal | null {
+  if (value === 0) return 'payout-empty';
+  if (script.startsWith(opReturn)) return 'payout-unspendable';
+  return landings.has(vout) ? 'payout-holds-item' : null;
 }
 
 interface Pair {
@@ -78,11 +85,16 @@ interface Pair {
   readonly funding: ReadonlySet<string>;
 }
 
-/** Whether the payout is a stranger's sats for the maker; where the maker is the taker, more than there was before. */
-function isPaidByOthers(takers: ReadonlySet<string>, { spent, payout, maker, funding }: Pair): boolean {
+/**
+ * Why the payout of a pair is not a purchase's. Null: strangers pay it, the maker is the taker and gets more than there
+ * was before, or it goes to another address than the item came from and coins of one of the two pay. No one signs a
+ * pair for change, so the last two are wash trades.
+ */
+function whyUnpaid(takers: ReadonlySet<string>, { spent, payout, maker, funding }: Pair): Refusal | null {
   const toTaker = takers.has(payout.script);
-  if (toTaker && (payout.script !== maker || payout.value <= spent.value)) return false;
-  return takers.has(maker) || hasOther(funding, [spent.script, payout.script]);
+  if (toTaker && (payout.script !== maker || payout.value <= spent.value)) return 'payout-to-taker';
+  if (takers.has(maker) || hasOther(funding, [spent.script, payout.script])) return null;
+  return payout.script !== spent.script && funding.size > 0 ? null : 'own-sats';
 }
 
 /** Whether a set has more than these. At most as many of it are looked at as these are, and one. */
@@ -96,60 +108,122 @@ function confidenceOfPair(isShared: boolean, form: SaleForm): Confidence {
   return form === 'pair' ? 'bound' : 'bound-known';
 }
 
-/** All outputs are signed: the coins show whether the holder was paid by who has the inscriptions now. */
-function paymentByAll(facts: TradeFacts, input: number): SalePayment | null {
+/** All outputs are signed: the coins show whether the holder was paid. */
+function paymentByAll(facts: TradeFacts, input: number): SalePayment | Refusal {
   const spent = facts.tx.inputs[input]!;
   const { script: maker } = spent;
-  const signed = signaturesOf(spent);
-  const [first] = signed;
-  if (first === undefined || signed.some(({ sighash }) => (sighash & outputMask) === none)) return null;
-  const taker = soleTaker(facts, input);
-  if (taker === null || taker === maker || taker.startsWith(opReturn)) return null;
-  const evidence = evidenceOfOffer(facts, input, taker);
+  const unfit = whyNotSigned(signaturesOf(spent)) ?? whyNoTaker(facts, input, maker);
+  if (unfit !== null) return unfit;
+  const listing = listingSignature(spent);
   const gain = gainOf(facts, maker);
-  // change of the holder: nobody paid
-  if (evidence === null || gain === null || gain.price <= 0) return null;
-  if (isDustBeyond(gain.grossPayout, facts.spentBy(maker)) && facts.isPaidInRunes(maker)) return null;
+  if (gain !== null && gain.price > 0) return paymentByGain(facts, input, { gain, listing });
+  // change of the holder, unless the listing is paid at another address
+  const elsewhere = listing === undefined ? null : paymentElsewhere(facts, input, listing);
+  return elsewhere ?? (gain === null ? 'holder-not-paid' : 'change');
+}
+
+function whyNotSigned(signed: readonly SignedAs[]): Refusal | null {
+  if (signed.length === 0) return 'not-signed';
+  return signed.some(({ sighash }) => (sighash & outputMask) === none) ? 'outputs-not-signed' : null;
+}
+
+type Gain = Pick<SalePayment, 'grossPayout' | 'price' | 'payoutOutput'>;
+
+/** The holder gets more sats than the holder put in. */
+function paymentByGain(
+  facts: TradeFacts,
+  input: number,
+  { gain, listing }: { readonly gain: Gain; readonly listing: SignedAs | undefined },
+): SalePayment | Refusal {
+  const spent = facts.tx.inputs[input]!;
+  const { script: maker } = spent;
+  const evidence = evidenceOfGain(facts, input, listing !== undefined);
+  if (evidence === null) return 'payer-unknown';
+  if (facts.isExchange([maker])) return 'exchange';
+  if (isDustBeyond(gain.grossPayout, facts.spentBy(maker)) && facts.isPaidInRunes(maker)) {
+    return 'paid-in-runes';
+  }
   return {
-    class: signed.some(({ sighash }) => (sighash & anyoneCanPay) !== 0) ? 'sale' : 'offer',
+    class: listing === undefined ? 'offer' : 'sale',
     ...evidence,
     ...gain,
     feeOutput: null,
-    sighash: first.sighash,
+    sighash: signaturesOf(spent)[0]!.sighash,
     maker,
     isCluster: false,
     share: `all ${maker}`,
   };
 }
 
-/** What shows that others paid the holder of an input; null: nothing does, or they paid in items too. */
-function evidenceOfOffer(
+/** Why not all inscriptions of an input go to one other owner. Null: they do. */
+function whyNoTaker(facts: TradeFacts, input: number, maker: string): Refusal | null {
+  if (facts.movesOf(input).some(({ landing }) => landing === null)) return 'into-fee';
+  const [taker, ...others] = facts.takersOf(input);
+  if (taker === undefined || others.length > 0) return 'several-takers';
+  if (taker === maker) return 'kept';
+  return taker.startsWith(opReturn) ? 'burned' : null;
+}
+
+/** Finds what shows that the sats a holder gained are a payment for an item. Null: nothing does. */
+function evidenceOfGain(
   facts: TradeFacts,
   input: number,
-  taker: string,
+  isListed: boolean,
 ): Pick<SalePayment, 'form' | 'confidence'> | null {
-  const { script: maker } = facts.tx.inputs[input]!;
-  const isFunded = facts.inputScripts.has(taker);
-  const isLaidOut = isOfferLayout(facts.tx, input, maker);
-  if ((!isFunded && !isLaidOut) || facts.isExchange([maker])) return null;
+  const { tx, inputScripts } = facts;
+  const { script: maker } = tx.inputs[input]!;
+  const [taker = maker] = facts.takersOf(input);
+  const isFunded = inputScripts.has(taker);
+  if (isOfferLayout(tx, input, maker)) {
+    return { form: 'ord-offer', confidence: isFunded ? 'paid-by-taker' : 'offer-layout' };
+  }
+  if (isFunded) return { form: 'all-signed', confidence: 'paid-by-taker' };
+  const payout = tx.outputs[input];
+  if (payout === undefined || payout.script !== maker || whyUnfit(facts, input, payout) !== null) return null;
+  if (isListed) return { form: 'all-signed', confidence: 'bound' };
+  return isPurchaseLayout(facts, input) ? { form: 'all-signed', confidence: 'offer-layout' } : null;
+}
+
+/**
+ * The payment of a listing that is signed with ALL|ANYONECANPAY and paid at another address of the seller: the output
+ * of its own index, where strangers pay it and it is not change of one of them. Null: there is no such payment.
+ */
+function paymentElsewhere(facts: TradeFacts, input: number, { sighash }: SignedAs): SalePayment | null {
+  const { inputs, outputs } = facts.tx;
+  const spent = inputs[input]!;
+  const payout = outputs[input];
+  if (payout === undefined || !isSellersOwn(facts, input, payout)) return null;
+  const { payers } = facts;
+  // else it may be the change of a buyer with a new address
+  if (facts.lastChange <= input) return null;
+  if (!hasOther(payers, [spent.script]) || facts.isExchange([spent.script, payout.script])) return null;
+  if (isDustBeyond(payout.value, spent.value) && isPaidInRunes(facts, spent, payout)) return null;
+  const isShared = signaturesOf(spent).length > 1;
   return {
-    form: isLaidOut ? 'ord-offer' : 'all-signed',
-    confidence: isFunded ? 'paid-by-taker' : 'offer-layout',
+    class: 'sale',
+    form: 'all-signed',
+    confidence: isShared ? 'bound-shared' : 'bound',
+    grossPayout: payout.value,
+    price: payout.value - spent.value,
+    payoutOutput: input,
+    feeOutput: null,
+    sighash,
+    maker: isShared ? payout.script : spent.script,
+    isCluster: payers.has(spent.script),
+    share: `listing ${input}`,
   };
 }
 
-/** The script that gets all inscriptions of an input; null: there are several, or some go into the fee. */
-function soleTaker(facts: TradeFacts, input: number): string | null {
-  if (facts.movesOf(input).some(({ landing }) => landing === null)) return null;
-  const [taker = null, ...others] = facts.takersOf(input);
-  return others.length === 0 ? taker : null;
+/** Whether an output pays neither who buys nor who pays, and more than the item held: another address of the seller. */
+function isSellersOwn(facts: TradeFacts, input: number, payout: Coin): boolean {
+  const spent = facts.tx.inputs[input]!;
+  const isOfBuyer = facts.payers.has(payout.script) || facts.takersOf(input).has(payout.script);
+  const isMore = payout.script !== spent.script && payout.value > spent.value;
+  return isMore && !isOfBuyer && whyUnfit(facts, input, payout) === null;
 }
 
 /** What an owner gets besides inscriptions, and how much more it is than what the owner put in; null: nothing. */
-function gainOf(
-  facts: TradeFacts,
-  owner: string,
-): Pick<SalePayment, 'grossPayout' | 'price' | 'payoutOutput'> | null {
+function gainOf(facts: TradeFacts, owner: string): Gain | null {
   const own = facts.ownOutputs(owner);
   if (own === null) return null;
   const { first: payoutOutput, total: grossPayout } = own;

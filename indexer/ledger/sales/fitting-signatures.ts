@@ -4,7 +4,9 @@ import type { MovingInput, SignedAs } from './moving-transaction.ts';
 const taprootPrefix = '\x51\x20';
 const taprootLength = 34;
 export const outputMask = 0x1f;
+export const none = 0x02;
 const single = 0x03;
+const anyoneCanPay = 0x80;
 
 /** The signatures that the spent script can take: others only look like one. */
 export function signaturesOf({ script, signatures }: MovingInput): readonly SignedAs[] {
@@ -16,6 +18,18 @@ export function signaturesOf({ script, signatures }: MovingInput): readonly Sign
 export function pairSignature({ script, signatures }: MovingInput): SignedAs | undefined {
   const fitting = kindOf(script);
   return signatures.find(({ kind, sighash }) => kind === fitting && (sighash & outputMask) === single);
+}
+
+/**
+ * The signature that binds all outputs, and lets others add the coins that pay: ALL|ANYONECANPAY. Types that nothing
+ * defines are like ALL (BIP 143).
+ */
+export function listingSignature({ script, signatures }: MovingInput): SignedAs | undefined {
+  const fitting = kindOf(script);
+  return signatures.find(({ kind, sighash }) => {
+    const outputs = sighash & outputMask;
+    return kind === fitting && (sighash & anyoneCanPay) !== 0 && outputs !== none && outputs !== single;
+  });
 }
 
 function kindOf(script: string): SignedAs['kind'] {

@@ -1,11 +1,12 @@
-import { pairSignature } from './fitting-signatures.ts';
+import { listingSignature, pairSignature } from './fitting-signatures.ts';
 import type { Coin, MovingInput } from './moving-transaction.ts';
 
 /**
  * Whether a transaction can have sold what its inputs hold: false for most transfers, which then need no further look
- * (find-payment.ts). A payment needs one of two:
+ * (find-payment.ts). A payment needs one of three:
  *
  * - an inscription in an input whose signature binds the output of its index;
+ * - one in an input that is signed with ALL|ANYONECANPAY, as such listings may be paid at another address;
  * - an output for the script that held it, and another script among the inputs: the taker's, or that of who pays for an
  *   offer.
  *
@@ -19,7 +20,7 @@ export function maySell(
   moving: readonly number[],
 ): boolean {
   if (isOwnTransfer(inputs, moving)) return false;
-  if (hasPair(inputs, moving)) return true;
+  if (hasPair(inputs, moving) || hasListing(inputs, moving)) return true;
   const [item] = moving;
   if (moving.length === 1 && item !== undefined) {
     const { script: holder } = inputs[item]!;
@@ -35,6 +36,10 @@ export function maySell(
 export function isOwnTransfer(inputs: readonly (MovingInput | null)[], moving: readonly number[]): boolean {
   const one = inputs[0]?.script;
   return one !== undefined && inputs.every((input) => input?.script === one) && !hasPair(inputs, moving);
+}
+
+function hasListing(inputs: readonly (MovingInput | null)[], moving: readonly number[]): boolean {
+  return moving.some((at) => listingSignature(inputs[at]!) !== undefined);
 }
 
 function hasPair(inputs: readonly (MovingInput | null)[], moving: readonly number[]): boolean {

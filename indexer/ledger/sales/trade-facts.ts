@@ -1,6 +1,6 @@
 import { pairSignature } from './fitting-signatures.ts';
 import type { Coin, Move, MovingTransaction, SignedAs } from './moving-transaction.ts';
-import { dummyMax, dustMax } from './sale-rules.ts';
+import { dummyMax, dustMax, opReturn, priceOfPair } from './sale-rules.ts';
 
 /** OP_RETURN OP_13. */
 const runestone = '\x6a\x5d';
@@ -12,6 +12,13 @@ export interface OwnOutputs {
   readonly total: number;
 }
 
+/** Some inputs, ascending. */
+export interface InputRow {
+  readonly inputs: readonly number[];
+  /** They follow each other, and only dummies are before them. */
+  readonly isRow: boolean;
+}
+
 /**
  * What the rules ask of a transaction as a whole, found once. They ask it for each input that holds inscriptions: if
  * each looked at all inputs, outputs and moves, a consolidation of 10,000 would hold up the writer for minutes.
@@ -20,10 +27,8 @@ export class TradeFacts {
   readonly tx: MovingTransaction;
   /** Of each input: the signature that binds the output of its index. */
   readonly pairs: readonly (SignedAs | undefined)[];
-  /** The inputs with such a signature, ascending. */
-  readonly pairInputs: readonly number[];
-  /** These inputs follow each other, and only dummies lie before them. */
-  readonly isRowOfPairs: boolean;
+  /** The inputs with such a signature. */
+  readonly pairRow: InputRow;
   /** Scripts of the inputs that are no pairs: who buys, and who pays. */
   readonly funding: ReadonlySet<string>;
   readonly inputScripts: ReadonlySet<string>;
@@ -33,9 +38,13 @@ export class TradeFacts {
   /** By the script where inscriptions land: the scripts that they come from. */
   readonly #sources = new Map<string, Set<string>>();
   /** Most sales are pairs, which need few of these: each is made when it is first asked for. */
-  #firstOutput: ReadonlyMap<string, number> | null = null;
+  #paidAgain: ReadonlySet<string> | null = null;
   #spentBy: ReadonlyMap<string, number> | null = null;
   #paid: PaidOwners | null = null;
+  #payers: ReadonlySet<string> | null = null;
+  #itemRow: InputRow | null = null;
+  #pairPrices: number | null = null;
+  #lastChange: number | null = null;
 
   constructor(tx: MovingTransaction) {
     const { inputs, moves } = tx;
@@ -53,10 +62,9 @@ export class TradeFacts {
       else pairInputs.push(at);
     }
     this.pairs = pairs;
-    this.pairInputs = pairInputs;
     this.funding = funding;
     this.inputScripts = inputScripts;
-    this.isRowOfPairs = this.#isRow();
+    this.pairRow = { inputs: pairInputs, isRow: this.#isRow(pairInputs) };
     const landings = new Set<number>();
     for (const { landing } of moves) if (landing !== null) landings.add(landing);
     this.landings = landings;
@@ -76,6 +84,43 @@ export class TradeFacts {
     );
   }
 
+  /** Scripts of the inputs that hold no inscriptions and are no pairs. */
+  get payers(): ReadonlySet<string> {
+    this.#payers ??= new Set(
+      this.tx.inputs.flatMap(({ script }, at) =>
+        this.pairs[at] === undefined && !this.#movesOf.has(at) ? [script] : [],
+      ),
+    );
+    return this.#payers;
+  }
+
+  /** The inputs that hold inscriptions. */
+  get itemRow(): InputRow {
+    if (this.#itemRow === null) {
+      // moves ascend by input
+      const inputs = [...this.#movesOf.keys()];
+      this.#itemRow = { inputs, isRow: this.#isRow(inputs) };
+    }
+    return this.#itemRow;
+  }
+
+  /** The list prices of all pairs together, where the sats of items are returned. */
+  get pairPrices(): number {
+    this.#pairPrices ??= this.pairRow.inputs.reduce((sum, at) => {
+      const payout = this.tx.outputs[at];
+      return payout === undefined ? sum : sum + priceOfPair(this.tx.inputs[at]!, payout, true);
+    }, 0);
+    return this.#pairPrices;
+  }
+
+  /** The last output that may be change: it holds more than a dummy, and no inscription. -1: there is none. */
+  get lastChange(): number {
+    this.#lastChange ??= this.tx.outputs.findLastIndex(
+      ({ script, value }, at) => value > dummyMax && !script.startsWith(opReturn) && !this.landings.has(at),
+    );
+    return this.#lastChange;
+  }
+
   /** Sats that an owner puts in. */
   spentBy(script: string): number {
     this.#spentBy ??= sumsByScript(this.tx.inputs);
@@ -86,10 +131,10 @@ export class TradeFacts {
     return this.#paidOwners().own.get(script) ?? null;
   }
 
-  /** The first output of an owner, with or without inscriptions; Infinity: there is none. */
-  firstOutput(script: string): number {
-    this.#firstOutput ??= firstOutputs(this.tx.outputs);
-    return this.#firstOutput.get(script) ?? Infinity;
+  /** Scripts of several outputs, with or without inscriptions. */
+  get paidAgain(): ReadonlySet<string> {
+    this.#paidAgain ??= repeated(this.tx.outputs);
+    return this.#paidAgain;
   }
 
   /**
@@ -112,12 +157,11 @@ export class TradeFacts {
     return hasRunestone && dust.has(holder);
   }
 
-  #isRow(): boolean {
-    const { pairInputs, tx } = this;
-    const [first = 0] = pairInputs;
+  #isRow(inputs: readonly number[]): boolean {
+    const [first = 0] = inputs;
     return (
-      pairInputs.every((at, nth) => at === first + nth) &&
-      tx.inputs.slice(0, first).every(({ value }) => value <= dummyMax)
+      inputs.every((at, nth) => at === first + nth) &&
+      this.tx.inputs.slice(0, first).every(({ value }) => value <= dummyMax)
     );
   }
 
@@ -161,10 +205,11 @@ function paidOwners(outputs: readonly Coin[], landings: ReadonlySet<number>): Pa
   return { own, dust, hasRunestone };
 }
 
-function firstOutputs(outputs: readonly Coin[]): Map<string, number> {
-  const first = new Map<string, number>();
-  for (const [vout, { script }] of outputs.entries()) if (!first.has(script)) first.set(script, vout);
-  return first;
+function repeated(outputs: readonly Coin[]): Set<string> {
+  const seen = new Set<string>();
+  const again = new Set<string>();
+  for (const { script } of outputs) (seen.has(script) ? again : seen).add(script);
+  return again;
 }
 
 function sumsByScript(coins: readonly Coin[]): Map<string, number> {

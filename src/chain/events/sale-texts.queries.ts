@@ -12,7 +12,7 @@ import type { BlockEventText, StoredEventKind, TextRange } from './stored-event-
 import { type TextBlock, writeTexts } from './write-texts.ts';
 
 const table = 'sales';
-const identity: EventKindIdentity = { name: 'sales', number: 2, letter: 's', version: 2 };
+const identity: EventKindIdentity = { name: 'sales', number: 2, letter: 's', version: 3 };
 
 /** The stored data of events of sales. */
 export const storedSaleKind: StoredEventKind = {

@@ -38,7 +38,7 @@ export const confidences = {
   'bound-shared': 3,
   /** Nothing binds the payout alone. The holder gains sats, and who gets the item pays. */
   'paid-by-taker': 4,
-  /** The same, but who pays is not seen to be who gets the item: the layout is that of an offer of ord. */
+  /** The same, but the buyer is not seen to pay: the layout is that of an offer of ord, or of a purchase. */
   'offer-layout': 5,
 } as const;
 

@@ -19,7 +19,7 @@ const formWords: Readonly<Record<SaleForm, string>> = {
   bulk: 'dummies, items and pairs in a row: a bulk purchase of OKX',
   'ord-offer': 'the item from input 0 to output 0, the payout at output 1: an offer of ord',
   pair: 'a pair at a place that no known marketplace uses',
-  'all-signed': 'all outputs are signed, in a layout that no known marketplace uses',
+  'all-signed': 'all outputs are signed, and the coins show who was paid',
 };
 
 const confidenceWords: Readonly<Record<Confidence, string>> = {
@@ -27,7 +27,8 @@ const confidenceWords: Readonly<Record<Confidence, string>> = {
   bound: 'the seller’s signature binds the payout',
   'bound-shared': 'one of several signatures binds the payout: who is paid there counts as the seller',
   'paid-by-taker': 'nothing binds the payout alone; the buyer is among those who pay',
-  'offer-layout': 'nothing binds the payout alone; others pay, in the layout of an offer of ord',
+  'offer-layout':
+    'nothing binds the payout alone; others pay, in the layout of an offer of ord or of a purchase',
 };
 
 /** BIP 143, BIP 341. Other types are shown as numbers. */

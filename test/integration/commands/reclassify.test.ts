@@ -24,7 +24,7 @@ test('finds all sales anew, in words and for programs, and again by the same rul
   const done = await reclassify(database, ['--json']);
   expect(done).toMatchObject({ exitCode: 0, stderr: '' });
   expect(JSON.parse(done.stdout)).toEqual({
-    rules: 2,
+    rules: 3,
     resumed: false,
     blocks: bestHeight + 1,
     height: bestHeight,
@@ -34,7 +34,7 @@ test('finds all sales anew, in words and for programs, and again by the same rul
   await chain.expectClean(database);
   await database.pool.query('DELETE FROM chain.sales');
   const again = await reclassify(database, ['--log-level', 'info']);
-  expect(again.stdout).toBe(`${sales} sales in ${bestHeight + 1} blocks, by version 2 of the rules\n`);
+  expect(again.stdout).toBe(`${sales} sales in ${bestHeight + 1} blocks, by version 3 of the rules\n`);
   expect(again.stderr).toContain('reclassifying');
   await chain.expectClean(database);
 });

@@ -14,7 +14,7 @@ import { asHeight } from '#kernel/primitives/height.ts';
 import { networks } from '#kernel/primitives/network.ts';
 import { BlockBuilder } from '#test/builders/block.ts';
 import { SpentWriter } from '#test/builders/block-folder.ts';
-import type { MarketTransaction } from './random-market.ts';
+import type { MarketTransaction } from './market-coins.ts';
 
 const height = 200;
 const facts = new Set<Fact>(['spent-scripts', 'signatures']);

@@ -1,4 +1,4 @@
-import type { MarketInput, MarketTransaction, MoveLabel } from './random-market.ts';
+import type { MarketInput, MarketTransaction, MoveLabel } from './market-coins.ts';
 
 /**
  * Says what each move of a transaction was, from the definitions of docs/marketplace.md alone. It shares nothing with
@@ -7,12 +7,10 @@ import type { MarketInput, MarketTransaction, MoveLabel } from './random-market.
 export function scanMoves(tx: Pick<MarketTransaction, 'inputs' | 'outputs'>): MoveLabel[] {
   const items = itemsOf(tx);
   return items.map((item) => {
-    const sold = boundPayment(tx, items, item) ?? signedPayment(tx, items, item);
+    const sold = paymentOf(tx, items, item);
     if (sold === null) return { ...nothing, class: unsoldClass(tx, items, item) };
     // all that is sold for one payout has equal parts of it, and the first one the rest
-    const sharers = items.filter(
-      (other) => (boundPayment(tx, items, other) ?? signedPayment(tx, items, other))?.shared === sold.shared,
-    );
+    const sharers = items.filter((other) => paymentOf(tx, items, other)?.shared === sold.shared);
     const part = (sats: number): number => {
       const whole = Math.floor(sats / sharers.length);
       return sharers[0] === item ? whole + (sats % sharers.length) : whole;
@@ -23,11 +21,17 @@ export function scanMoves(tx: Pick<MarketTransaction, 'inputs' | 'outputs'>): Mo
       grossPayout: part(sold.payout),
       maker: sold.maker,
       taker: item.to === null ? null : scriptAt(tx, item.to),
+      feeOutput: sold.fee,
+      wash: sold.wash || (item.to !== null && scriptAt(tx, item.to) === sold.maker),
     };
   });
 }
 
-const nothing = { price: null, grossPayout: null, maker: null, taker: null };
+const nothing = { price: null, grossPayout: null, maker: null, taker: null, feeOutput: null, wash: null };
+
+function paymentOf(tx: Scanned, items: readonly Item[], item: Item): Found | null {
+  return boundPayment(tx, items, item) ?? signedPayment(tx, items, item) ?? paidElsewhere(tx, items, item);
+}
 
 type Scanned = Pick<MarketTransaction, 'inputs' | 'outputs'>;
 
@@ -43,6 +47,9 @@ interface Found {
   readonly price: number;
   readonly payout: number;
   readonly maker: string;
+  readonly fee: number | null;
+  /** Coins of the seller pay. */
+  readonly wash: boolean;
   /** Items with the same have one payout. */
   readonly shared: string;
 }
@@ -90,6 +97,9 @@ const isSingle = (type: number): boolean => (type & 31) === 3;
 /** Leaves outputs unsigned: NONE (2) or SINGLE (3). */
 const isPartial = (type: number): boolean => (type & 31) === 2 || isSingle(type);
 const isPair = (input: MarketInput): boolean => typesOf(input).some(isSingle);
+/** ALL and ANYONECANPAY; types that nothing defines are like ALL. */
+const isListed = (input: MarketInput): boolean =>
+  typesOf(input).some((type) => type >= 0x80 && !isPartial(type));
 
 /** "a signature of the seller binds the payout" */
 function boundPayment(tx: Scanned, items: readonly Item[], item: Item): Found | null {
@@ -97,14 +107,74 @@ function boundPayment(tx: Scanned, items: readonly Item[], item: Item): Found | 
   const output = tx.outputs[input];
   if (!isPair(tx.inputs[input]!) || output === undefined || !isPayout(tx, items, input)) return null;
   const paid = hex(output.script);
-  const maker = typesOf(tx.inputs[input]!).length > 1 ? paid : holder;
+  const maker = makerOf(tx, item, paid);
   if (!isPaidByStrangers(tx, items, item, maker)) return null;
   if (isBarter(tx, items, [holder, paid])) return null;
-  const { value } = tx.inputs[input]!.spent;
-  if (output.value <= Math.max(546, value) && isForRunes(tx, items, holder)) return null;
-  const rest = output.value - value;
-  const price = isOpenordex(tx, items, item) || rest <= 0 ? output.value : rest;
-  return { class: 'sale', price, payout: output.value, maker, shared: `output ${input}` };
+  if (isDustForRunes(tx, items, input, [holder, paid])) return null;
+  const pairs = tx.inputs.flatMap((one, at) => (isPair(one) ? [at] : []));
+  const layout = layoutOf(tx, items, pairs, item);
+  const price = layout === 'openordex' ? output.value : priceOf(tx, input);
+  const payers = tx.inputs.filter((other) => !isPair(other)).map(({ spent }) => hex(spent.script));
+  return {
+    class: 'sale',
+    price,
+    payout: output.value,
+    maker,
+    fee: layout === 'dummies' ? feeOf(tx, items, pairs) : null,
+    wash: payers.includes(holder) || payers.includes(paid),
+    shared: `output ${input}`,
+  };
+}
+
+/** "where several signatures spend it, the script that is paid" */
+const makerOf = (tx: Scanned, { input, holder }: Item, paid: string): string =>
+  typesOf(tx.inputs[input]!).length > 1 ? paid : holder;
+
+/** "the payout without the item's sats, or the payout where it is not more than these" */
+function priceOf(tx: Scanned, input: number): number {
+  const { value } = tx.outputs[input]!;
+  const rest = value - tx.inputs[input]!.spent.value;
+  return rest > 0 ? rest : value;
+}
+
+/** "the output after the pairs of the layouts two-dummies and bulk" */
+function feeOf(tx: Scanned, items: readonly Item[], pairs: readonly number[]): number | null {
+  const at = pairs.at(-1)! + 1;
+  const output = tx.outputs[at];
+  const prices = pairs
+    .filter((input) => tx.outputs[input] !== undefined)
+    .reduce((total, input) => total + priceOf(tx, input), 0);
+  if (output === undefined || output.value < 581 || output.value * 4 > prices) return null;
+  const script = hex(output.script);
+  const isKnown =
+    tx.inputs.some(({ spent }) => hex(spent.script) === script) ||
+    tx.outputs.some((other, vout) => vout !== at && hex(other.script) === script);
+  const isHeld = (vout: number): boolean => items.some(({ to }) => to === vout);
+  const hasChange = hasChangeAfter(tx, items, at);
+  return isKnown || isHeld(at) || output.script[0] === 0x6a || !hasChange ? null : at;
+}
+
+/** "another output for the change after it, of more than 1,000 sats" */
+function hasChangeAfter(tx: Scanned, items: readonly Item[], at: number): boolean {
+  return tx.outputs.some(
+    ({ value, script }, vout) =>
+      vout > at && value > 1_000 && script[0] !== 0x6a && !items.some(({ to }) => to === vout),
+  );
+}
+
+/** The layouts of purchases: "openordex", and "two-dummies" or "bulk" by their dummies. */
+function layoutOf(
+  tx: Scanned,
+  items: readonly Item[],
+  row: readonly number[],
+  { input }: Item,
+): 'openordex' | 'dummies' | null {
+  const [first = 0] = row;
+  const isTogether = row.every((at, nth) => at === first + nth);
+  if (!isTogether || tx.inputs.slice(0, first).some(({ spent }) => spent.value > 1_000)) return null;
+  const lands = items.find((item) => item.input === input)?.to;
+  if (row.length === 1 && input === 1 && lands === 0) return 'openordex';
+  return first === row.length + 1 && lands === input - row.length ? 'dummies' : null;
 }
 
 /** Not "a pair whose output carries an inscription, is OP_RETURN, holds nothing" */
@@ -128,42 +198,101 @@ function isPaidByStrangers(
   const isWash = paid === maker && value > tx.inputs[input]!.spent.value;
   if (takers.includes(paid) && !isWash) return false;
   const payers = tx.inputs.filter((other) => !isPair(other)).map(({ spent }) => hex(spent.script));
-  return takers.includes(maker) || payers.some((payer) => payer !== holder && payer !== paid);
-}
-
-/** "one dummy of 1,000 sats at most, the pair at 1, the item to output 0" */
-function isOpenordex(tx: Scanned, items: readonly Item[], { input }: Item): boolean {
-  const pairs = tx.inputs.filter(isPair);
-  const first = items.find((item) => item.input === input);
-  return pairs.length === 1 && input === 1 && tx.inputs[0]!.spent.value <= 1_000 && first?.to === 0;
+  if (takers.includes(maker) || payers.some((payer) => payer !== holder && payer !== paid)) return true;
+  // "coins of the maker, or of another address of the seller that is paid"
+  return paid !== holder && payers.length > 0;
 }
 
 /** "all signed everything, the holder of the item gains sats, and who gets it pays" */
 function signedPayment(tx: Scanned, items: readonly Item[], item: Item): Found | null {
+  const { input, holder } = item;
+  if (signedTaker(tx, items, item) === null || !isForSale(tx, items, item)) return null;
+  if (isBarter(tx, items, [holder])) return null;
+  const { payout, putIn } = satsOf(tx, items, holder);
+  const price = payout - putIn;
+  if (price <= 0 || (payout <= Math.max(546, putIn) && isForRunes(tx, items, holder))) return null;
+  const of = isListed(tx.inputs[input]!) ? 'sale' : 'offer';
+  const own = { maker: holder, fee: null, wash: false };
+  return { class: of, price, payout, ...own, shared: `holder ${holder}` };
+}
+
+/** The other owner who gets the item, where all outputs are signed. */
+function signedTaker(tx: Scanned, items: readonly Item[], item: Item): string | null {
   const types = typesOf(tx.inputs[item.input]!);
   if (types.length === 0 || types.some(isPartial)) return null;
   const taker = soleTaker(tx, items, item);
-  if (taker === null || taker === item.holder) return null;
-  const payers = tx.inputs.map(({ spent }) => hex(spent.script));
-  const isOrd = isOrdOffer(tx, items, item);
-  if (!payers.includes(taker) && !isOrd) return null;
-  if (isBarter(tx, items, [item.holder])) return null;
-  const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
-  const payout = sum(
-    tx.outputs.flatMap(({ script, value }, vout) =>
-      hex(script) === item.holder && !items.some(({ to }) => to === vout) ? [value] : [],
-    ),
-  );
-  const putIn = sum(
-    tx.inputs.flatMap(({ spent }) => (hex(spent.script) === item.holder ? [spent.value] : [])),
-  );
-  const price = payout - putIn;
-  if (price <= 0 || (payout <= Math.max(546, putIn) && isForRunes(tx, items, item.holder))) return null;
-  const of = types.some((type) => type >= 0x80) ? 'sale' : 'offer';
-  return { class: of, price, payout, maker: item.holder, shared: `holder ${item.holder}` };
+  return taker === item.holder ? null : taker;
 }
 
-/** Who gets all that was in the item's output; null: several do, the fee, or nobody (OP_RETURN). */
+/** "who gets it pays", or one of what else shows a payment */
+function isForSale(tx: Scanned, items: readonly Item[], item: Item): boolean {
+  const payers = tx.inputs.map(({ spent }) => hex(spent.script));
+  return (
+    payers.includes(soleTaker(tx, items, item) ?? '') ||
+    isOrdOffer(tx, items, item) ||
+    isPaidAtIndex(tx, items, item)
+  );
+}
+
+/** Sats that a holder gets without inscriptions, and all that the holder puts in. */
+function satsOf(tx: Scanned, items: readonly Item[], holder: string): { payout: number; putIn: number } {
+  const sum = (coins: readonly { readonly script: Uint8Array; readonly value: number }[]): number =>
+    coins.reduce((total, { script, value }) => total + (hex(script) === holder ? value : 0), 0);
+  return {
+    payout: sum(tx.outputs.filter((_, vout) => !items.some(({ to }) => to === vout))),
+    putIn: sum(tx.inputs.map(({ spent }) => spent)),
+  };
+}
+
+/** "a payout at the item's own index that is signed with ALL and ANYONECANPAY; a payout there in the layout of a purchase" */
+function isPaidAtIndex(tx: Scanned, items: readonly Item[], item: Item): boolean {
+  const { input, holder } = item;
+  if (tx.outputs[input] === undefined || scriptAt(tx, input) !== holder || !isPayout(tx, items, input))
+    return false;
+  const row = [...new Set(items.map((each) => each.input))];
+  return isListed(tx.inputs[input]!) || layoutOf(tx, items, row, item) !== null;
+}
+
+/** "546 sats or what was put in, at most, in a transaction with a runestone" */
+function isDustForRunes(
+  tx: Scanned,
+  items: readonly Item[],
+  vout: number,
+  sides: readonly string[],
+): boolean {
+  const most = Math.max(546, tx.inputs[vout]!.spent.value);
+  return tx.outputs[vout]!.value <= most && sides.some((who) => isForRunes(tx, items, who));
+}
+
+/** The owners of coins that hold no inscription and are no pairs. */
+function coinsThatPay(tx: Scanned, items: readonly Item[]): string[] {
+  return tx.inputs
+    .filter((other, at) => !isPair(other) && !items.some((each) => each.input === at))
+    .map(({ spent }) => hex(spent.script));
+}
+
+/** "Paid at another address … if its holder gains nothing, the output of the item's own index is the payout" */
+function paidElsewhere(tx: Scanned, items: readonly Item[], item: Item): Found | null {
+  const { input, holder } = item;
+  const taker = signedTaker(tx, items, item);
+  const output = tx.outputs[input];
+  const isPaying = output !== undefined && isPayout(tx, items, input);
+  if (taker === null || !isPaying || !isListed(tx.inputs[input]!)) return null;
+  const { payout, putIn } = satsOf(tx, items, holder);
+  if (payout > putIn) return null;
+  const paid = hex(output.script);
+  const payers = coinsThatPay(tx, items);
+  const price = output.value - tx.inputs[input]!.spent.value;
+  const isBuyers = [holder, taker, ...payers].includes(paid) || payers.every((payer) => payer === holder);
+  if (isBuyers || price <= 0 || !hasChangeAfter(tx, items, input)) return null;
+  const sides = [holder, paid];
+  if (isBarter(tx, items, sides) || isDustForRunes(tx, items, input, sides)) return null;
+  const maker = makerOf(tx, item, paid);
+  const wash = payers.includes(holder);
+  return { class: 'sale', price, payout: output.value, maker, fee: null, wash, shared: `output ${input}` };
+}
+
+/** The one who gets all that was in the item's output; null: several do, the fee, or no one (OP_RETURN). */
 function soleTaker(tx: Scanned, items: readonly Item[], { input }: Item): string | null {
   const together = items.filter((other) => other.input === input);
   const takers = new Set(together.map(({ to }) => (to === null ? null : scriptAt(tx, to))));
@@ -203,11 +332,27 @@ function isForRunes(tx: Scanned, items: readonly Item[], holder: string): boolea
   );
 }
 
-function unsoldClass(tx: Scanned, items: readonly Item[], { to, holder }: Item): string {
+function unsoldClass(tx: Scanned, items: readonly Item[], item: Item): string {
+  const { to, holder } = item;
   if (to === null) return 'fee';
   const { value, script } = tx.outputs[to]!;
   if (script[0] === 0x6a) return 'burn';
   if (hex(script) === holder) return 'self-transfer';
-  if (isBarter(tx, items, [holder]) || isForRunes(tx, items, holder)) return 'other';
+  if (isBarter(tx, items, [holder]) || isForRunes(tx, items, holder) || isPairForRunes(tx, items, item))
+    return 'other';
   return items.length === 1 && value <= 546 ? 'gift' : 'transfer';
+}
+
+/** A pair that strangers pay for, and whose payout holds runes. */
+function isPairForRunes(tx: Scanned, items: readonly Item[], item: Item): boolean {
+  const { input } = item;
+  const output = tx.outputs[input];
+  if (output === undefined || !isPair(tx.inputs[input]!) || !isPayout(tx, items, input)) return false;
+  const paid = hex(output.script);
+  const maker = makerOf(tx, item, paid);
+  return (
+    isPaidByStrangers(tx, items, item, maker) &&
+    output.value <= Math.max(546, tx.inputs[input]!.spent.value) &&
+    isForRunes(tx, items, paid)
+  );
 }

@@ -175,7 +175,7 @@ describe('sales of all collections', () => {
     expect((await fetch(`${address}${exported}`)).status).toBe(200);
     const next = await mined();
     const lines = await salesAt(`?after=${seen!.id}`);
-    expect(lines).toMatchObject([{ type: 'reclassified', height: since, rules: 2 }]);
+    expect(lines).toMatchObject([{ type: 'reclassified', height: since, rules: 3 }]);
     expect(await salesAt(`?after=${lines[0]!.id}`)).toEqual([]);
     // who begins now reads by the new rules, and has nothing that they void
     expect(await salesAt(`?since=${since}`)).toEqual([seen]);
@@ -193,7 +193,7 @@ describe('sales of all collections', () => {
     };
     const after = `&after=${seen!.id.split('.')[0]}`;
     const [told, block] = await eventsAt('sales', after);
-    expect(told).toMatchObject({ id: lines[0]!.id, type: 'reclassified', version: 2 });
+    expect(told).toMatchObject({ id: lines[0]!.id, type: 'reclassified', version: 3 });
     expect(block).toMatchObject({ type: 'block', height: since + 1, blockHash: next });
     // other kinds have no event of that row
     expect(await eventsAt('inscriptions', after)).toMatchObject([{ type: 'block', blockHash: next }]);

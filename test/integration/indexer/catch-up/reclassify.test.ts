@@ -102,12 +102,12 @@ describe('an index with sales of older rules', () => {
     expect(await stateOf(database)).toMatchObject({
       is_followed: true,
       is_remade: true,
-      rules: 2,
+      rules: 3,
       tip_height: null,
     });
     expect((await pricesOf(database)).slice(0, old.length)).toEqual(old);
     expect((await pricesOf(database)).length).toBeGreaterThan(old.length);
-    expect(await storedSaleKind.whyNotReadable(pool)).toContain('is made anew by version 2');
+    expect(await storedSaleKind.whyNotReadable(pool)).toContain('is made anew by version 3');
     let asked = 0;
     await chain.pass(database, 'best', {
       onProgress: () => {
@@ -300,9 +300,9 @@ describe('sales of the same rules', () => {
 
   test('of a later version are refused', async () => {
     const database = await chain.indexed();
-    await database.pool.query(`UPDATE chain.derived_tables SET rules = 3 WHERE name = 'sales'`);
+    await database.pool.query(`UPDATE chain.derived_tables SET rules = 4 WHERE name = 'sales'`);
     await expect(chain.remake(database)).rejects.toMatchObject({ code: 'database_newer' });
     await expect(chain.index(database)).rejects.toMatchObject({ code: 'database_newer' });
-    expect(await storedSaleKind.whyNotReadable(database.pool)).toContain('version 3');
+    expect(await storedSaleKind.whyNotReadable(database.pool)).toContain('version 4');
   });
 });

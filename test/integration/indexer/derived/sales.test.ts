@@ -150,7 +150,7 @@ describe('sales of a real chain', () => {
         feeOutput: 3,
       },
     ]);
-    expect(explained[0]).toMatchObject({ price: 70_000, sighash: pairType, rules: 2, isWash: false });
+    expect(explained[0]).toMatchObject({ price: 70_000, sighash: pairType, rules: 3, isWash: false });
   });
 
   test('sold again in one block are two, and a reorganisation gives the item to another buyer', async () => {

@@ -2,68 +2,26 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type ClassifiedMove, classifyMoves } from '#indexer/ledger/sales/classify-moves.ts';
 import { maySell } from '#indexer/ledger/sales/may-sell.ts';
-import type {
-  Coin,
-  Move,
-  MovingInput,
-  MovingTransaction,
-  SignedAs,
-} from '#indexer/ledger/sales/moving-transaction.ts';
+import type { Coin, MovingTransaction } from '#indexer/ledger/sales/moving-transaction.ts';
+import {
+  ecdsa,
+  input,
+  move,
+  openordex,
+  output,
+  pairType,
+  schnorr,
+  tap,
+  twoDummies,
+  wpkh,
+} from '#test/support/sales/moving-transactions.ts';
 
-/** A Taproot script of an owner that a letter names. */
-const tap = (owner: string): string => `\x51\x20${owner.repeat(32)}`;
-/** A script of a key hash. */
-const wpkh = (owner: string): string => `\x00\x14${owner.repeat(20)}`;
-const schnorr = (sighash = 0): SignedAs => ({ kind: 'schnorr', sighash });
-const ecdsa = (sighash = 1): SignedAs => ({ kind: 'ecdsa', sighash });
-const pairType = 0x83;
-
-const input = (script: string, value: number, ...signatures: SignedAs[]): MovingInput => ({
-  script,
-  value,
-  signatures: signatures.length > 0 ? signatures : [script.startsWith('\x51') ? schnorr() : ecdsa()],
-});
-const output = (script: string, value: number): Coin => ({ script, value });
-const move = (at: number, landing: number | null, place = 0, key = at * 10 + place): Move => ({
-  key,
-  input: at,
-  place,
-  landing,
-});
 const one = (tx: MovingTransaction): ClassifiedMove => {
   const [first, ...rest] = classifyMoves(tx);
   expect(rest).toEqual([]);
   if (first === undefined) throw new Error('a move has a class');
   return first;
 };
-
-/** Alice has the item at 546 sats and is paid 50,000; Bob buys. */
-const openordex = (overrides: Partial<MovingTransaction> = {}): MovingTransaction => ({
-  inputs: [input(tap('b'), 600), input(tap('a'), 10_000, schnorr(pairType)), input(tap('b'), 90_000)],
-  outputs: [
-    output(tap('b'), 10_600),
-    output(tap('a'), 50_000),
-    output(tap('b'), 1_000),
-    output(tap('b'), 38_000),
-  ],
-  moves: [move(1, 0)],
-  ...overrides,
-});
-
-/** The layout of Magic Eden, OKX and ordit: payout at 2, fee of a platform at 3. */
-const twoDummies = (seller: MovingInput, payout = output(tap('a'), 59_500)): MovingTransaction => ({
-  inputs: [input(wpkh('p'), 600), input(wpkh('p'), 600), seller, input(wpkh('p'), 200_000)],
-  outputs: [
-    output(wpkh('p'), 1_200),
-    output(tap('b'), 10_000),
-    payout,
-    output(wpkh('f'), 1_500),
-    output(wpkh('p'), 600),
-    output(wpkh('p'), 600),
-    output(wpkh('p'), 120_000),
-  ],
-  moves: [move(2, 1)],
-});
 
 describe('a pair', () => {
   test('of openordex is a sale for what it pays', () => {
@@ -190,6 +148,22 @@ describe('a pair', () => {
     expect(one({ ...funded, inputs })).toMatchObject({ class: 'sale', sold: { isWash: true } });
   });
 
+  test.each([
+    ['the address that is paid', 'z'],
+    ['the address of the item', 'a'],
+  ])('that coins of %s pay for alone is a sale that is flagged', (_, payer) => {
+    const { inputs, ...bought } = twoDummies(
+      input(tap('a'), 10_000, schnorr(pairType)),
+      output(wpkh('z'), 59_500),
+    );
+    const own = payer === 'a' ? tap('a') : wpkh('z');
+    const paid = inputs.map((coin, at) => (at === 2 ? coin : input(own, coin.value)));
+    expect(one({ ...bought, inputs: paid })).toMatchObject({
+      class: 'sale',
+      sold: { price: 49_500, maker: tap('a'), taker: tap('b'), isWash: true },
+    });
+  });
+
   test('has no taker where the item goes into the fee', () => {
     expect(one({ ...openordex(), moves: [move(1, null)] })).toMatchObject({
       class: 'sale',
@@ -250,6 +224,16 @@ describe('an output to the holder that all have signed', () => {
       sold: { form: 'all-signed', confidence: 'paid-by-taker', price: 29_454 },
     });
   });
+
+  test.each([0x00, 0x01])(
+    'is an offer in the layout of a purchase, also for another address of the buyer (%i)',
+    (sighash) => {
+      expect(one(twoDummies(input(tap('a'), 10_000, schnorr(sighash))))).toMatchObject({
+        class: 'offer',
+        sold: { form: 'all-signed', confidence: 'offer-layout', price: 49_500, taker: tap('b') },
+      });
+    },
+  );
 
   test('is change where the holder pays', () => {
     const tx: MovingTransaction = {

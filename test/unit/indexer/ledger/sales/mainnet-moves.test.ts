@@ -3,7 +3,7 @@ import { brotliDecompressSync } from 'node:zlib';
 import { RawTx } from '@scure/btc-signer';
 import { describe, expect, test } from 'vitest';
 import { classifiedBlock, marketBlock } from '#test/support/sales/classified-block.ts';
-import type { MarketTransaction } from '#test/support/sales/random-market.ts';
+import type { MarketTransaction } from '#test/support/sales/market-coins.ts';
 import { scanMoves } from '#test/support/sales/sale-scanner.ts';
 
 interface Stored {

@@ -4,25 +4,29 @@ import type { ClassifiedMove } from '#indexer/ledger/sales/classify-moves.ts';
 import { moveClasses } from '#kernel/sales/sale-names.ts';
 import { seededRandom } from '#test/builders/random.ts';
 import { classifiedBlock, marketBlock } from '#test/support/sales/classified-block.ts';
-import { type MarketTransaction, type MoveLabel, RandomMarket } from '#test/support/sales/random-market.ts';
+import type { MarketTransaction, MoveLabel } from '#test/support/sales/market-coins.ts';
+import { RandomMarket } from '#test/support/sales/random-market.ts';
 import { scanMoves } from '#test/support/sales/sale-scanner.ts';
 
 const hexOf = (script: string): string => Buffer.from(script, 'latin1').toString('hex');
 
 /** What the rules of the index say, in the words of a label. */
 function labelOf({ class: of, sold }: ClassifiedMove): MoveLabel {
-  if (sold === null) return { class: of, price: null, grossPayout: null, maker: null, taker: null };
-  const { price, grossPayout, maker, taker } = sold;
+  if (sold === null) return { class: of, ...nothing };
+  const { price, grossPayout, maker, taker, feeOutput, isWash: wash } = sold;
   return {
     class: of,
     price,
     grossPayout,
     maker: hexOf(maker),
     taker: taker === null ? null : hexOf(taker),
+    feeOutput,
+    wash,
   };
 }
 
-const unseen = { class: 'unseen', price: null, grossPayout: null, maker: null, taker: null };
+const nothing = { price: null, grossPayout: null, maker: null, taker: null, feeOutput: null, wash: null };
+const unseen = { class: 'unseen', ...nothing };
 
 function inBlocks(transactions: readonly MarketTransaction[]): MoveLabel[][] {
   const perBlock = 500;

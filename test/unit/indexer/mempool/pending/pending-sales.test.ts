@@ -19,7 +19,8 @@ import { asTxid } from '#kernel/primitives/hash.ts';
 import { asInscriptionKey } from '#kernel/primitives/inscription-key.ts';
 import { asSats } from '#kernel/primitives/sats.ts';
 import { classifiedBlock, marketBlock } from '#test/support/sales/classified-block.ts';
-import { type MarketTransaction, RandomMarket } from '#test/support/sales/random-market.ts';
+import type { MarketTransaction } from '#test/support/sales/market-coins.ts';
+import { RandomMarket } from '#test/support/sales/random-market.ts';
 
 const key = Buffer.alloc(32, 9);
 const textMaxBytes = 4_000_000;
