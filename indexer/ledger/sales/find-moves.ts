@@ -34,11 +34,15 @@ const hashLength = 32;
 /**
  * The transactions of a block that spend inscriptions and may have sold one, in its order. Cost: a look at each input
  * where outputs of the block are spent within it, and else only at the transactions with inscriptions.
+ *
+ * @param only gives this transaction alone, whether it may have sold one or not
  */
-export function* tradingTransactions(block: MovedBlock): Generator<PlacedTransaction> {
+export function* tradingTransactions(
+  block: MovedBlock,
+  only: number | null = null,
+): Generator<PlacedTransaction> {
   const keysOf = keysByInput(block);
   const { txFirstInput } = block.columns;
-  const { locations } = block.ledger;
   const spending = [...keysOf.keys()].toSorted((a, b) => a - b);
   // only when a transaction asks: most blocks sell nothing
   let landings: LandingRows | null = null;
@@ -50,23 +54,57 @@ export function* tradingTransactions(block: MovedBlock): Generator<PlacedTransac
     const from = at;
     while (at < spending.length && spending[at]! < end) at++;
     const moving = spending.slice(from, at).map((input) => input - first);
-    const inputs = coins.inputs(tx);
-    if (isOwnTransfer(inputs, moving)) continue;
-    const outputs = coins.outputs(tx);
-    if (!maySell(inputs, outputs, moving)) continue;
+    if (only !== null && tx !== only) continue;
+    const looked = coinsOf(coins, tx, only === null ? moving : null);
+    if (looked === null) continue;
     landings ??= landingRows(block, keysOf);
-    const moves: Move[] = [];
-    let madeRow = -1;
-    for (const input of moving) {
-      const keys = (keysOf.get(first + input) ?? []).toSorted((a, b) => a - b);
-      for (const [place, key] of keys.entries()) {
-        const row = landings.get(landingName(key, tx));
-        moves.push({ key, input, place, landing: landingOf(locations, row) });
-        madeRow = row ?? madeRow;
-      }
-    }
-    yield { tx, txid: txidOf(block, tx, madeRow), inputs, outputs, moves };
+    yield { tx, ...looked, ...movedBy(block, { tx, moving, keysOf, landings }) };
   }
+}
+
+interface Spending {
+  readonly tx: number;
+  /** Its inputs with inscriptions. */
+  readonly moving: readonly number[];
+  readonly keysOf: KeysByInput;
+  readonly landings: LandingRows;
+}
+
+/** The moves of a transaction, and its txid. */
+function movedBy(
+  block: MovedBlock,
+  { tx, moving, keysOf, landings }: Spending,
+): Pick<PlacedTransaction, 'txid' | 'moves'> {
+  const { locations } = block.ledger;
+  const first = block.columns.txFirstInput[tx]!;
+  const moves: Move[] = [];
+  let madeRow = -1;
+  for (const input of moving) {
+    const keys = (keysOf.get(first + input) ?? []).toSorted((a, b) => a - b);
+    for (const [place, key] of keys.entries()) {
+      const row = landings.get(landingName(key, tx));
+      moves.push({ key, input, place, landing: landingOf(locations, row) });
+      madeRow = row ?? madeRow;
+    }
+  }
+  return { txid: txidOf(block, tx, madeRow), moves };
+}
+
+/**
+ * The coins of a transaction. Null: it cannot have sold anything; outputs are then read only where that is not known
+ * before.
+ *
+ * @param moving inputs with inscriptions; null: whether it may have sold one is not asked
+ */
+function coinsOf(
+  coins: CoinReader,
+  tx: number,
+  moving: readonly number[] | null,
+): Pick<MovingTransaction, 'inputs' | 'outputs'> | null {
+  const inputs = coins.inputs(tx);
+  if (moving !== null && isOwnTransfer(inputs, moving)) return null;
+  const outputs = coins.outputs(tx);
+  return moving === null || maySell(inputs, outputs, moving) ? { inputs, outputs } : null;
 }
 
 type KeysByInput = Map<number, number[]>;

@@ -2,20 +2,26 @@ import { requireSales, type StoredSale, salesOfTransaction } from '#chain/sales/
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { displayHash, parseTxid, type Txid } from '#kernel/primitives/hash.ts';
+import { formatInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import { networks } from '#kernel/primitives/network.ts';
+import { type Refusal, refusals } from '#kernel/sales/refusals.ts';
+import type { MoveClass } from '#kernel/sales/sale-names.ts';
 import type { SaleView } from '#kernel/sales/sale-view.ts';
 import { saleView } from '#market/sales/sale-view.ts';
 import { type Command, type CommandContext, UsageError } from '#src/app/command-context.ts';
-import { hashFlag, settingFlag, tipFlag } from '#src/commands/flags.ts';
+import type { Database } from '#src/app/database/database.ts';
+import type { RefusedQuestion } from '#src/app/market/explain-refusal.ts';
+import { hashFlag, heightFlag, settingFlag, tipFlag } from '#src/commands/flags.ts';
 import { jsonFlag, shownTime } from '#src/commands/service-database.ts';
 
 export const salesCommand: Command = {
   name: 'sales',
   object: null,
   operands: 'explain TXID | reclassify',
-  summary: 'show what a transaction sold and by what evidence, or find all sales anew',
-  details: `explain: names of classes, forms and confidences are in docs/marketplace.md. Of a transaction that
-sold nothing, or is not indexed, it says so; --json is then [].
+  summary: 'show what a transaction sold or why it sold nothing, or reclassify all sales',
+  details: `explain: names of classes, forms, confidences and rules are in docs/marketplace.md. Of a transaction
+that sold nothing it reads the block, from the node or the folder of --blocks, and says which rule refused each
+inscription that was moved; without the block it says what is missing, and --json is [].
 
 reclassify reads all indexed blocks again, from the node or the folder of --blocks, and replaces their sales by
 those of this version's rules. The old sales answer until then. May run beside a service, which does so by
@@ -24,10 +30,18 @@ itself after an update that changes the rules; an interrupted run is resumed by 
 
   satscribe sales explain f4184fc596403b9d638783cf57adfe4c75c605f6356fbc91338530e9831e9e16
   satscribe sales explain f4184fc596403b9d638783cf57adfe4c75c605f6356fbc91338530e9831e9e16 --json
+  satscribe sales explain f4184fc596403b9d638783cf57adfe4c75c605f6356fbc91338530e9831e9e16 --height 170
   satscribe sales reclassify --cookie-file ~/.bitcoin/.cookie
   satscribe sales reclassify --blocks ./samples/regtest --data /tmp/regtest --json`,
   flags: [
     jsonFlag,
+    {
+      name: 'height',
+      value: 'N',
+      description: 'explain: the block of the transaction; unset: it is looked for',
+      setting: null,
+      default: null,
+    },
     settingFlag('bitcoinRpcUrl', 'URL'),
     settingFlag('bitcoinCookieFile', 'FILE'),
     settingFlag('network', 'NAME'),
@@ -50,6 +64,8 @@ async function runSales(context: CommandContext): Promise<void> {
 }
 
 async function reclassify(context: CommandContext, [extra]: readonly string[]): Promise<void> {
+  if (context.flags['height'] !== undefined)
+    throw new UsageError('--height is not a flag of satscribe sales reclassify');
   if (extra !== undefined) throw new UsageError(`unexpected word ${extra}`);
   const tip = hashFlag(context.flags, 'tip');
   const { reclassifySales } = await import('#src/app/market/reclassify.ts');
@@ -69,8 +85,9 @@ async function explain(context: CommandContext, words: readonly string[]): Promi
   const txid = parseTxid(text);
   if (txid === null) throw new UsageError(`sales explain needs a txid: 64 hexadecimal digits, not "${text}"`);
   if (extra !== undefined) throw new UsageError(`unexpected word ${extra}`);
+  const asked = { txid, height: heightFlag(flags, 'height'), tip: hashFlag(flags, 'tip') };
   // loaded here, so that help and usage errors do not load all of it
-  const { networkOf, openDatabase, tipOf } = await import('#src/app/database/database.ts');
+  const { networkOf, openDatabase } = await import('#src/app/database/database.ts');
   const database = await openDatabase(context, 'existing');
   const name = await networkOf(database);
   if (name === null) throw new AppError('nothing_indexed', 'No block is indexed: no sale is known.');
@@ -78,18 +95,61 @@ async function explain(context: CommandContext, words: readonly string[]): Promi
   const sales = await lifecycle.run('sales', (signal) =>
     withSnapshot(database.readers, ({ client }) => soldBy(client, txid), signal),
   );
+  if (sales.length === 0) return explainUnsold(context, database, asked);
   const shown = sales.map((sale) => saleView(sale, network));
-  await print(
-    flags['json'] === undefined
-      ? shown.map(tableOf).join('\n') || nothingSold(displayHash(txid), await tipOf(database))
-      : `${JSON.stringify(shown)}\n`,
-  );
+  await print(flags['json'] === undefined ? shown.map(tableOf).join('\n') : `${JSON.stringify(shown)}\n`);
 }
+
+/** A move that was not sold, as it is shown. */
+interface RefusedMove {
+  readonly inscriptionId: string;
+  readonly txid: string;
+  readonly height: number;
+  readonly input: number;
+  readonly class: MoveClass;
+  readonly refusedBy: Refusal | null;
+  readonly why: string;
+}
+
+async function explainUnsold(
+  context: CommandContext,
+  database: Database,
+  asked: RefusedQuestion,
+): Promise<void> {
+  const { flags, print, logger } = context;
+  const { explainRefusal } = await import('#src/app/market/explain-refusal.ts');
+  const explained = await explainRefusal(context, database, asked);
+  const txid = displayHash(asked.txid);
+  const isJson = flags['json'] !== undefined;
+  if (explained.moves === null) {
+    if (isJson) logger.warn({ reason: explained.why }, 'the rule that refused it is not known');
+    const { tipOf } = await import('#src/app/database/database.ts');
+    return print(isJson ? '[]\n' : `${nothingSold(txid, await tipOf(database))}${explained.why}\n`);
+  }
+  const { height, moves } = explained;
+  const shown = moves.map(
+    ({ revealTxid, index, input, class: of, refusedBy }): RefusedMove => ({
+      inscriptionId: formatInscriptionId(revealTxid, index),
+      txid,
+      height,
+      input,
+      class: of,
+      refusedBy,
+      why: refusedBy === null ? olderRules : refusals[refusedBy],
+    }),
+  );
+  if (isJson) return print(`${JSON.stringify(shown)}\n`);
+  const nothing = `The transaction ${txid} of block ${height} moves no inscription: it has nothing to sell.\n`;
+  return print(shown.map(linesOf).join('\n') || nothing);
+}
+
+const olderRules =
+  'it is a sale by the rules of this version, but the index has its block by older ones: satscribe sales reclassify';
 
 function nothingSold(txid: string, tip: number | null): string {
   return `No sale in the transaction ${txid} is indexed: it sold nothing, or its block comes after the last one, ${tip ?? 0}.
 If it is newer, ask again once its block is indexed. What counts as a sale: docs/marketplace.md.
-`;
+Which rule refused it is not known without its block: `;
 }
 
 async function soldBy(client: Parameters<typeof salesOfTransaction>[0], txid: Txid): Promise<StoredSale[]> {
@@ -99,9 +159,13 @@ async function soldBy(client: Parameters<typeof salesOfTransaction>[0], txid: Tx
 
 const labelWidth = 16;
 
-/** A line for each field that has a value. */
 function tableOf(sale: SaleView): string {
-  return Object.entries({ ...sale, time: shownTime(new Date(sale.time * 1000)) })
+  return linesOf({ ...sale, time: shownTime(new Date(sale.time * 1000)) });
+}
+
+/** A line for each field that has a value. */
+function linesOf(fields: object): string {
+  return Object.entries(fields)
     .filter(([, value]) => value !== null)
     .map(([label, value]) => `${label.padEnd(labelWidth)}${value}\n`)
     .join('');

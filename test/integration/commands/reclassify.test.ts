@@ -1,4 +1,8 @@
 import { expect, test } from 'vitest';
+import { openFolderSource } from '#indexer/source/folder-source.ts';
+import { RawTransactions } from '#indexer/transaction/raw-transaction.ts';
+import { displayHash } from '#kernel/primitives/hash.ts';
+import { type Refusal, refusals } from '#kernel/sales/refusals.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { type CliResult, runCli, startCli } from '#test/support/run-cli.ts';
 import { ageSales, bestHeight, SoldChain } from '#test/support/sales/sold-chain.ts';
@@ -47,6 +51,49 @@ test('explain says where no sale of a transaction is indexed, and what to do', a
     `No sale in the transaction ${txid} is indexed: it sold nothing, or its block comes after the last one, ${bestHeight}.`,
   );
   expect((await explain('--json')).stdout).toBe('[]\n');
+  expect(await explain()).toMatchObject({
+    exitCode: 0,
+    stdout: expect.stringMatching(/not known without its block: \S/u) as string,
+  });
+  const source = ['--blocks', chain.dirs.best];
+  expect((await explain(...source)).stdout).toContain('No indexed block has it.');
+  expect((await explain(...source, '--height', '3')).stdout).toContain('Block 3 of folder');
+  expect((await explain(...source, '--height', '3000')).stdout).toContain('Block 3000 is not indexed.');
+  const blocks = await openFolderSource(chain.dirs.best);
+  const { bytes } = await blocks.read((await blocks.refs())[1]!);
+  const coinbase = displayHash(RawTransactions.ofBlock(bytes).txid(0));
+  const none = await runCli(['sales', 'explain', coinbase, ...source], { DATABASE_URL: url });
+  expect(none.stdout).toBe(
+    `The transaction ${coinbase} of block 1 moves no inscription: it has nothing to sell.\n`,
+  );
+});
+
+test('explain says which rule refused each move of a transaction that sold nothing', async () => {
+  const { pool, url } = await chain.indexed();
+  const { rows } = await pool.query<{ txid: Buffer; height: number }>(
+    `SELECT l.txid, l.height FROM chain.locations l JOIN chain.inscriptions i USING (key)
+     WHERE l.place = 0 AND l.txid IS NOT NULL AND l.txid <> i.txid
+       AND NOT EXISTS (SELECT FROM chain.sales s WHERE s.txid = l.txid)
+     ORDER BY l.spent_height NULLS FIRST, l.height LIMIT 3`,
+  );
+  expect(rows).toHaveLength(3);
+  for (const { txid, height } of rows) {
+    const words = ['sales', 'explain', Buffer.from(txid).reverse().toString('hex'), '--json'];
+    const { stdout, stderr, exitCode } = await runCli([...words, '--blocks', chain.dirs.best], {
+      DATABASE_URL: url,
+    });
+    expect([exitCode, stderr]).toEqual([0, '']);
+    const moves = JSON.parse(stdout) as { refusedBy: Refusal; why: string; height: number }[];
+    expect(moves.length).toBeGreaterThan(0);
+    for (const move of moves) {
+      expect(move).toMatchObject({ txid: words[2], height, why: refusals[move.refusedBy] });
+    }
+    // where the operator names the block
+    const named = await runCli([...words, '--blocks', chain.dirs.best, '--height', String(height)], {
+      DATABASE_URL: url,
+    });
+    expect(JSON.parse(named.stdout)).toEqual(moves);
+  }
 });
 
 test('explain shows people the time of a sale in UTC, and programs its seconds', async () => {
