@@ -1,5 +1,5 @@
-import { hash as digest } from 'node:crypto';
-import { Address, p2tr, TaprootControlBlock, TEST_NETWORK, Transaction, utils } from '@scure/btc-signer';
+import { Address, p2tr, TaprootControlBlock, Transaction, utils } from '@scure/btc-signer';
+import { type AddressType, privateKey, regtest, type TypedAddress, typedAddress } from './regtest-address.ts';
 
 /** An output that a test can spend: with its owner's key or, if it commits to a script, by revealing the script. */
 export interface Coin {
@@ -10,8 +10,10 @@ export interface Coin {
   readonly value: number;
   readonly owner: number;
   readonly script?: Uint8Array;
-  /** How its owner signs; absent: DEFAULT. */
+  /** How its owner signs; absent: DEFAULT, or ALL where the type has no DEFAULT. */
   readonly sighash?: number;
+  /** The type of its address; absent: P2TR. */
+  readonly type?: AddressType;
 }
 
 /** An output to create: to an owner's key, to a committed script, or to any output script. */
@@ -19,6 +21,8 @@ export interface NewOutput {
   readonly value: number;
   /** Default: 0. */
   readonly to?: number;
+  /** The type of the owner's address; absent: P2TR. */
+  readonly type?: AddressType;
   /** Tapscript, e.g. envelopes; `OP_TRUE` is appended. */
   readonly commit?: Uint8Array;
   readonly outputScript?: Uint8Array;
@@ -41,13 +45,9 @@ export interface RegtestTransaction {
 /** An output that burns its value; four bytes of data make the smallest transaction long enough for a mempool. */
 export const burnScript = Uint8Array.of(0x6a, 0x04, 1, 2, 3, 4);
 
-const regtest = { ...TEST_NETWORK, bech32: 'bcrt' };
 /** Signals replaceability (BIP 125), without a lock. */
 const replaceable = 0xffff_fffd;
 const opTrue = 0x51;
-
-const privateKey = (owner: number): Uint8Array =>
-  Uint8Array.from(digest('sha256', `owner ${owner}`, 'buffer'));
 
 /**
  * What an owner's key gives. A transaction asks for each coin and payment, and a point of the curve takes a
@@ -92,7 +92,8 @@ const committedBy = (key: Uint8Array, script: Uint8Array) => p2tr(key, { script 
 const shown = (script: Uint8Array): Uint8Array => Buffer.concat([script, Buffer.from([opTrue])]);
 
 /** The output script of an owner, for the caller alone. */
-export const scriptOf = (owner: number): Uint8Array => outputScriptOf(owner).slice();
+export const scriptOf = (owner: number, type: AddressType = 'p2tr'): Uint8Array =>
+  (type === 'p2tr' ? outputScriptOf(owner) : typedAddress(owner, type).script).slice();
 
 export const addressOf = (owner: number): string =>
   Address(regtest).encode({ type: 'tr', pubkey: keyIn(owner) });
@@ -111,26 +112,58 @@ export function transaction(
     allowUnknownOutputs: true,
     allowUnknownInputs: true,
     disableScriptCheck: true,
+    // the inputs of P2PK, P2PKH and P2SH
+    allowLegacyWitnessUtxo: true,
   });
-  for (const { txid, vout, value, owner, script, sighash } of coins) {
-    const witnessUtxo = { script: outputScriptOf(owner, script), amount: BigInt(value) };
-    const key = script === undefined ? { tapInternalKey: publicKey(owner) } : {};
+  for (const coin of coins) {
+    const { txid, vout, value, sighash } = coin;
+    const { script, spending } = spendingOf(coin);
+    const witnessUtxo = { script, amount: BigInt(value) };
     const sighashType = sighash === undefined ? {} : { sighashType: sighash };
-    made.addInput({ txid, index: vout, witnessUtxo, sequence, ...key, ...sighashType });
+    made.addInput({ txid, index: vout, witnessUtxo, sequence, ...spending, ...sighashType });
   }
-  for (const { value, to = 0, commit, outputScript } of payments) {
-    made.addOutput({ script: outputScript ?? outputScriptOf(to, commit), amount: BigInt(value) });
+  for (const payment of payments) {
+    made.addOutput({ script: paidScript(payment), amount: BigInt(payment.value) });
   }
-  for (const [index, { owner, script, sighash }] of coins.entries()) {
-    if (script === undefined) {
-      made.signIdx(privateKey(owner), index, sighash === undefined ? undefined : [sighash]);
-      made.finalizeIdx(index);
-    } else {
-      const witness = [shown(script), controlBlock(owner, script)];
-      made.updateInput(index, { finalScriptWitness: witness }, true);
-    }
-  }
+  for (const [index, coin] of coins.entries()) signCoin(made, index, coin);
   return describe(made, payments);
+}
+
+function paidScript({ to = 0, type = 'p2tr', commit, outputScript }: NewOutput): Uint8Array {
+  if (outputScript !== undefined) return outputScript;
+  return type === 'p2tr' ? outputScriptOf(to, commit) : typedAddress(to, type).script;
+}
+
+function signCoin(made: Transaction, index: number, coin: Coin): void {
+  const { owner, script, sighash, type = 'p2tr' } = coin;
+  if (type !== 'p2tr') {
+    signTyped(made, index, coin, type);
+  } else if (script === undefined) {
+    made.signIdx(privateKey(owner), index, sighash === undefined ? undefined : [sighash]);
+    made.finalizeIdx(index);
+  } else {
+    const witness = [shown(script), controlBlock(owner, script)];
+    made.updateInput(index, { finalScriptWitness: witness }, true);
+  }
+}
+
+/** The output script of a coin, and what its input needs. */
+function spendingOf({ owner, script, type = 'p2tr' }: Coin): Pick<TypedAddress, 'script' | 'spending'> {
+  if (type !== 'p2tr') return typedAddress(owner, type);
+  const spending = script === undefined ? { tapInternalKey: publicKey(owner) } : {};
+  return { script: outputScriptOf(owner, script), spending };
+}
+
+/** The owner's key signs with the coin's type, and the second key of a shared address with the default. */
+function signTyped(made: Transaction, index: number, { owner, sighash }: Coin, type: AddressType): void {
+  const [first, ...others] = typedAddress(owner, type).signers;
+  const defaultType = type.startsWith('p2tr') ? 0 : 1;
+  made.signIdx(first!, index, [sighash ?? defaultType]);
+  for (const signer of others) {
+    made.updateInput(index, { sighashType: defaultType }, true);
+    made.signIdx(signer, index, [defaultType]);
+  }
+  made.finalizeIdx(index);
 }
 
 /** Signs what somebody else has made of coins, which are in the order of its inputs; each belongs to a key. */
@@ -159,9 +192,10 @@ function controlBlock(owner: number, script: Uint8Array): Uint8Array {
 
 function describe(made: Transaction, payments: readonly NewOutput[]): RegtestTransaction {
   const txid = made.id;
-  const coins = payments.map(({ value, to = 0, commit, outputScript }, vout): Coin | null => {
+  const coins = payments.map(({ value, to = 0, type, commit, outputScript }, vout): Coin | null => {
     if (outputScript !== undefined) return null;
-    return { txid, vout, value, owner: to, ...(commit === undefined ? {} : { script: commit }) };
+    const script = commit === undefined ? {} : { script: commit };
+    return { txid, vout, value, owner: to, ...script, ...(type === undefined ? {} : { type }) };
   });
   return {
     txid,
