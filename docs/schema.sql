@@ -667,6 +667,8 @@ CREATE TABLE chain.state (
   text_rules smallint NOT NULL,
   cbor_rules smallint NOT NULL,
   derived_epoch integer NOT NULL DEFAULT 0,
+  set_up_at timestamp with time zone,
+  caught_up_at timestamp with time zone,
   CONSTRAINT state_pkey PRIMARY KEY (one),
   CONSTRAINT state_check CHECK (((tip_height IS NULL) = (tip_hash IS NULL))),
   CONSTRAINT state_fingerprint_key_check CHECK ((length(fingerprint_key) = 32)),

@@ -81,8 +81,8 @@ export async function openChainSession(
 async function claimDatabase(tx: pg.ClientBase, network: NetworkName): Promise<Uint8Array> {
   const instance = await claimNetwork(tx, network);
   await tx.query(
-    `INSERT INTO chain.state (network, fingerprint_key, text_rules, cbor_rules) VALUES ($1, $2, $3, $4)
-     ON CONFLICT DO NOTHING`,
+    `INSERT INTO chain.state (network, fingerprint_key, text_rules, cbor_rules, set_up_at)
+     VALUES ($1, $2, $3, $4, now()) ON CONFLICT DO NOTHING`,
     [network, randomBytes(32), textRulesVersion, cborRulesVersion],
   );
   const { rows } = await tx.query<{
@@ -107,6 +107,13 @@ async function claimDatabase(tx: pg.ClientBase, network: NetworkName): Promise<U
     });
   }
   return Uint8Array.from(row.fingerprint_key);
+}
+
+/** The index has every block of its source. Only the first time is kept. */
+export async function noteCaughtUp(client: pg.ClientBase): Promise<void> {
+  await client.query(
+    'UPDATE chain.state SET caught_up_at = now() WHERE set_up_at IS NOT NULL AND caught_up_at IS NULL',
+  );
 }
 
 interface TipRow {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BlockWriter, Committed } from '#indexer/apply/block-writer.ts';
-import type { ChainSession } from '#indexer/apply/chain-session.ts';
+import { type ChainSession, noteCaughtUp } from '#indexer/apply/chain-session.ts';
 import { factsOf } from '#indexer/derived/derived-batch.ts';
 import type { FactSet } from '#indexer/facts/fact.ts';
 import { createBufferPool } from '#indexer/source/buffer-pool.ts';
@@ -66,6 +66,7 @@ class Follower {
   #isParseBulk = false;
   #parsedFacts = '';
   #hasReported = false;
+  #hasCaughtUp = false;
   /**
    * A batch was refused for one of its blocks: now blocks come one by one, so that those before the bad one are kept.
    */
@@ -222,7 +223,7 @@ class Follower {
     // syncing node reaches the first relevant block
     const isAtEnd = refs.length === 0 && !isLive(this.#options.source);
     if (!isBulk && (writer.tip !== null || isAtEnd)) await this.#connection.ensureIndexes();
-    if (refs.length === 0) return this.#restAt(writer.tip, undoTo !== null);
+    if (refs.length === 0) return this.#restAt(session, writer.tip, undoTo !== null);
     this.#blocksTotal = this.#blocks + blocksToCome;
     if (isBulk) this.#weigh(refs, blocksToCome);
     if (!this.#hasReported) {
@@ -251,7 +252,11 @@ class Follower {
   }
 
   /** There is nothing to apply. */
-  #restAt(tip: BlockRef | null, hasUndone: boolean): RoundEnd {
+  async #restAt({ writer }: ChainSession, tip: BlockRef | null, hasUndone: boolean): Promise<RoundEnd> {
+    if (tip !== null && !this.#hasCaughtUp) {
+      await this.#connection.run(() => noteCaughtUp(writer));
+      this.#hasCaughtUp = true;
+    }
     if (!isLive(this.#options.source) || (tip?.height ?? -1) >= this.#until) return 'end';
     if (!hasUndone) this.#options.onCaughtUp?.();
     return hasUndone ? 'again' : 'idle';

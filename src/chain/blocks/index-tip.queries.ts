@@ -14,6 +14,18 @@ export async function indexedTip(client: Pool | ClientBase): Promise<Height | nu
   return rows[0]?.tip ?? null;
 }
 
+/**
+ * Microseconds from the set-up of the index until it had first caught up with its source, pauses included. 0 until then,
+ * and for an index that is older than this record.
+ */
+export async function initialSyncMicroseconds(client: ClientBase): Promise<number> {
+  const { rows } = await client.query<{ micros: number }>(
+    `SELECT greatest(coalesce(extract(epoch FROM caught_up_at - set_up_at) * 1000000, 0), 0)::bigint AS micros
+     FROM chain.state`,
+  );
+  return rows[0]?.micros ?? 0;
+}
+
 /** Whether the index has this block. Null, as of an empty index, is no block. */
 export async function isBlockIndexed(
   client: ClientBase,

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
-import type { ChainCounts } from '#chain/blocks/block.queries.ts';
+import type { CertainTotals, ChainCounts } from '#chain/blocks/block.queries.ts';
+import { initialSyncMicroseconds } from '#chain/blocks/index-tip.queries.ts';
 import { derivedTableReports } from '#chain/derived/derived-tables.queries.ts';
 import { latestEventHashes } from '#chain/events/events.queries.ts';
 import { hasAddressIndex } from '#chain/outputs/address.queries.ts';
@@ -84,6 +85,9 @@ const searchServer = Type.Object({
   problem: nullable(Type.Object({ code: Type.String(), message: Type.String() })),
 });
 
+/** Null: unknown, because blocks are missing; ord's fields then count what is certain. */
+const totals = Type.Object({ blessed: nullableInteger, cursed: nullableInteger, lostSats: nullableInteger });
+
 const ownObject = Type.Object({
   version: Type.String(),
   role: Type.String(),
@@ -91,6 +95,7 @@ const ownObject = Type.Object({
   tipHash: nullable(Type.String()),
   blocks: Type.Integer(),
   islands: Type.Integer(),
+  totals,
   /** What the index follows; null: no indexing process has reported yet. */
   source: nullable(
     Type.Object({
@@ -125,37 +130,41 @@ const ownObject = Type.Object({
   }),
 });
 
-// ord's keys under ord's names; docs/http.md lists the ones without a source here
+const duration = Type.Object({ secs: Type.Integer(), nanos: Type.Integer() });
+
+// ord's keys under ord's names. Its own client reads them into a struct where `height` alone may be null (ADR 60)
 const ordObject = Type.Object({
   address_index: Type.Boolean(),
-  blessed_inscriptions: nullableInteger,
+  blessed_inscriptions: Type.Integer(),
   chain: Type.String(),
-  cursed_inscriptions: nullableInteger,
+  cursed_inscriptions: Type.Integer(),
   height: nullableInteger,
+  initial_sync_time: duration,
   inscription_index: Type.Literal(true),
   inscriptions: Type.Integer(),
   json_api: Type.Literal(true),
-  lost_sats: nullableInteger,
+  lost_sats: Type.Integer(),
   /** The lowest name that the next block may etch. */
   minimum_rune_for_next_block: Type.String(),
+  /** Whether the runes of all indexed blocks are known. */
   rune_index: Type.Boolean(),
-  /** Null: not known yet, or never, where blocks are missing. */
-  runes: nullableInteger,
+  /** 0, as on ord, where `rune_index` is false. */
+  runes: Type.Integer(),
   sat_index: Type.Boolean(),
   started: Type.String(),
   transaction_index: Type.Literal(false),
   unrecoverably_reorged: Type.Literal(false),
-  uptime: Type.Object({ secs: Type.Integer(), nanos: Type.Integer() }),
+  uptime: duration,
 });
 
 export const statusAnswer = Type.Object({ ...ordObject.properties, satscribe: ownObject });
 
-/** ord's status fields, as far as they apply to this index. */
+/** ord's fields of `/status`. */
 export async function ordStatus(
   { client, tip }: Snapshot,
-  { inscriptions, blessed, cursed, lostSats }: ChainCounts,
-  network: NetworkParameters,
-  startedAt: Date,
+  inscriptions: number,
+  { blessed, cursed, lostSats }: CertainTotals,
+  { network, startedAt }: { readonly network: NetworkParameters; readonly startedAt: Date },
 ): Promise<Static<typeof ordObject>> {
   const { state: runeState, count: runes } = await runeStanding(client);
   const uptimeMs = Math.max(0, Date.now() - startedAt.getTime());
@@ -166,27 +175,32 @@ export async function ordStatus(
     chain: network.name === 'testnet3' ? 'testnet' : network.name,
     cursed_inscriptions: cursed,
     height: tip?.height ?? null,
+    initial_sync_time: durationOf(await initialSyncMicroseconds(client)),
     inscription_index: true,
     inscriptions,
     json_api: true,
     lost_sats: lostSats,
     minimum_rune_for_next_block: runeLetters(minimumRuneAt(network, tip === null ? 0 : tip.height + 1)),
-    rune_index: runeState !== 'absent',
-    // ord has 0 of them without an index
-    runes: runeState === 'known' || runeState === 'absent' ? runes : null,
+    rune_index: runeState === 'known',
+    runes,
     sat_index: await hasSatIndex(client),
     started: startedAt.toISOString(),
     transaction_index: false,
     // reorganisations of any depth are undone
     unrecoverably_reorged: false,
-    uptime: { secs: Math.floor(uptimeMs / 1000), nanos: (uptimeMs % 1000) * 1_000_000 },
+    uptime: durationOf(uptimeMs * 1000),
   };
+}
+
+/** A duration in the form of Rust's serde. */
+function durationOf(microseconds: number): Static<typeof duration> {
+  return { secs: Math.floor(microseconds / 1_000_000), nanos: (microseconds % 1_000_000) * 1000 };
 }
 
 /** Our own fields: the tip, the source, the lag, problems, and the state of searches. */
 export async function ownStatus(
   snapshot: Snapshot,
-  { blocks, islands }: ChainCounts,
+  { blocks, islands, blessed, cursed, lostSats }: ChainCounts,
   { version, role, health, searchServer: report }: Operations,
   eventKinds: readonly EventKindIdentity[],
 ): Promise<Static<typeof ownObject>> {
@@ -200,6 +214,7 @@ export async function ownStatus(
     tipHash: tip === null ? null : displayHash(tip.hash),
     blocks,
     islands,
+    totals: { blessed, cursed, lostSats },
     source: sourceOf(standing),
     lag: standing.lag,
     problems: health.problems().map(({ since, ...rest }) => ({ ...rest, since: since.toISOString() })),

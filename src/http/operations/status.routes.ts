@@ -1,14 +1,21 @@
 import { type Static, Type } from 'typebox';
-import { chainCounts } from '#chain/blocks/block.queries.ts';
+import {
+  type CertainTotals,
+  type ChainCounts,
+  certainTotals,
+  chainCounts,
+} from '#chain/blocks/block.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { open } from '#http/server/access/guard.ts';
 import type { Operations } from '#http/server/operations.ts';
 import { apiRoute } from '#http/server/routes/api-route.ts';
 import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import { SharedMaking } from '#kernel/concurrency/shared-making.ts';
+import type { Snapshot, Tip } from '#kernel/contracts/search-engine.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { inscriptionKind } from '#kernel/events/event-kind.ts';
 import { postgresFailure } from '#kernel/pg/postgres-failure.ts';
+import { asSats } from '#kernel/primitives/sats.ts';
 import { Repeats } from '#kernel/reports/repeats.ts';
 import { readStanding, type Standing } from './chain-lag.ts';
 import { followerState, type Reason, unreadyReasons } from './readiness.ts';
@@ -49,15 +56,18 @@ export function statusRoutes(app: App, deps: AppDependencies): void {
   const { network, operations, eventKinds = [inscriptionKind] } = deps;
   const tags = ['status'] as const;
   // on the connections of operations: however many ask, look-ups of others do not wait for it
+  const totalsOf = totalsOfTips();
   const status = new SharedMaking(() =>
     withSnapshot(
       operations.pool,
       async (snapshot) => {
         const counts = await chainCounts(snapshot.client);
+        const totals = await totalsOf(snapshot, counts);
+        const { startedAt } = operations;
         return {
           tip: snapshot.tip,
           body: {
-            ...(await ordStatus(snapshot, counts, network, operations.startedAt)),
+            ...(await ordStatus(snapshot, counts.inscriptions, totals, { network, startedAt })),
             satscribe: await ownStatus(snapshot, counts, operations, eventKinds),
           },
         };
@@ -92,6 +102,24 @@ export function statusRoutes(app: App, deps: AppDependencies): void {
   });
 
   readyRoute(app, deps);
+}
+
+/** Totals for ord's fields: the known ones, else the certain ones, which are counted once for a tip. */
+function totalsOfTips(): (snapshot: Snapshot, counts: ChainCounts) => Promise<CertainTotals> {
+  let counted: { readonly tip: Tip; readonly totals: CertainTotals } | null = null;
+  return async ({ client, tip }, { blessed, cursed, lostSats }) => {
+    if (blessed !== null && cursed !== null && lostSats !== null) return { blessed, cursed, lostSats };
+    if (tip === null) return { blessed: 0, cursed: 0, lostSats: asSats(0) };
+    const isSame =
+      counted?.tip.undoEpoch === tip.undoEpoch && Buffer.compare(counted.tip.hash, tip.hash) === 0;
+    if (counted === null || !isSame) counted = { tip, totals: await certainTotals(client) };
+    const { totals } = counted;
+    return {
+      blessed: blessed ?? totals.blessed,
+      cursed: cursed ?? totals.cursed,
+      lostSats: lostSats ?? totals.lostSats,
+    };
+  };
 }
 
 function readyRoute(app: App, { operations }: AppDependencies): void {

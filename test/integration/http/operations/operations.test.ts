@@ -4,6 +4,7 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { createHealth } from '#kernel/reports/health.ts';
 import { holdWriterLock } from '#test/support/chain/chain-dump.ts';
 import { blockHashOf } from '#test/support/chain/rows/chain-rows.ts';
+import { ordClientFaults } from '#test/support/http/ord-client.ts';
 import { createHttpApp, type HttpApp, type HttpAppOptions } from '#test/support/http-app.ts';
 
 let http: HttpApp | null = null;
@@ -203,6 +204,7 @@ describe('/status', () => {
     await say(running, { height: 3 });
     const answer = await running.app.inject('/status');
     expect(answer.headers['x-indexed-height']).toBe('1');
+    expect(ordClientFaults('status', answer.body)).toEqual([]);
     const body = answer.json<Record<string, unknown>>();
     const hash = Buffer.from(blockHashOf(1)).reverse().toString('hex');
     expect(body).toMatchObject({
@@ -238,10 +240,31 @@ describe('/status', () => {
     http = await createHttpApp([]);
     const answer = await http.app.inject('/status');
     expect(answer.statusCode).toBe(200);
+    expect(ordClientFaults('status', answer.body)).toEqual([]);
     expect(answer.json()).toMatchObject({
       height: null,
+      initial_sync_time: { secs: 0, nanos: 0 },
       inscriptions: 0,
       satscribe: { tip: null, source: null, lag: null },
+    });
+  });
+
+  test('counts what is certain where blocks are missing, and says that totals are unknown', async () => {
+    http = await createHttpApp([{ height: 100, rows: [{ name: 'a' }, { name: 'b' }, { name: 'c' }] }]);
+    const { app, database } = http;
+    const { pool } = database;
+    await pool.query('UPDATE chain.blocks SET blessed = NULL, cursed = NULL, lost_sats = NULL');
+    await pool.query(
+      'UPDATE chain.inscriptions SET number = CASE key WHEN 0 THEN 7 WHEN 1 THEN -3 END, curse = NULL',
+    );
+    const answer = await app.inject('/status');
+    expect(ordClientFaults('status', answer.body)).toEqual([]);
+    expect(answer.json()).toMatchObject({
+      inscriptions: 3,
+      blessed_inscriptions: 1,
+      cursed_inscriptions: 1,
+      lost_sats: 0,
+      satscribe: { totals: { blessed: null, cursed: null, lostSats: null } },
     });
   });
 });

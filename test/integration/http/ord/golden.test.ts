@@ -13,6 +13,7 @@ import { differences, indexQuestions } from '#test/support/chain/golden/ord-gold
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { exactJson } from '#test/support/exact-json.ts';
 import { buildCheckedApp } from '#test/support/http/checked-app.ts';
+import { faultsForOrdWallet, isRunic, walletQuestions } from '#test/support/http/ord-client.ts';
 import { readerParts } from '#test/support/http/reader-parts.ts';
 import { parseThreads } from '#test/support/parse-threads.ts';
 import { sampleStep } from '#test/support/property-runs.ts';
@@ -140,7 +141,6 @@ describe.each(goldenChainNames)('ord’s API over the golden chain %s, from its 
       });
     });
 
-    const isRunic = (line: string): boolean => line.includes('"runes":{"');
     test.runIf(golden.answerLines(tip, 'output-empty').some(isRunic))('outputs that hold runes', async () => {
       const only = isRunic;
       const { asked, different } = await differences(app, golden, tip, 'output-empty', { only });
@@ -207,6 +207,12 @@ describe.each(goldenChainNames)('ord’s API over the golden chain %s, from its 
 
     // what follows is compared at the best tip of a chain alone
     if (tip !== best) return;
+
+    test('the wallet of ord can read whatever it asks for', async () => {
+      const questions = walletQuestions(golden, tip);
+      expect(questions.outpoints.length).toBeGreaterThan(10);
+      expect(await faultsForOrdWallet(app, questions)).toEqual([]);
+    });
 
     test.each([
       ['content', '/content'],
