@@ -19,11 +19,14 @@ export interface Outpoint {
 /** An unspent output of the indexed chain. */
 export interface KnownOutput {
   readonly height: Height;
-  readonly value: Sats;
+  /** Null where only balances of runes tell of the output. */
+  readonly value: Sats | null;
   /** Null where only the beginning of the script is kept. */
   readonly script: Uint8Array | null;
   /** In the order of application. */
   readonly inscriptions: readonly InscriptionId[];
+  /** The place of its transaction, if the rows of the output have it. */
+  readonly transaction?: TransactionPlace;
 }
 
 /** Kept bytes of a script (indexer/apply/block-rows.ts): a script of exactly this length may be longer. */
@@ -203,14 +206,25 @@ export interface AskedTransaction {
   readonly fingerprints: readonly string[];
 }
 
+const placesByRunes = `
+         UNION ALL
+         SELECT runic.height, runic.tx_index FROM unnest(($5::bigint[])[asked.first:asked.last]) AS probed(vout), LATERAL (
+           SELECT height, tx_index FROM chain.rune_balances r
+           WHERE chain.hash64(r.txid, r.vout) = chain.hash64(asked.txid, probed.vout)
+             AND r.spent_height IS NULL AND r.txid = asked.txid AND r.vout = probed.vout LIMIT 1
+         ) AS runic`;
+
 /**
  * Where transactions are, as far as inscriptions and the index of sats tell: they revealed some, or one of the given
  * outputs holds some now, or sats. By position in the question; absent where they do not tell. An index probe or two
  * for each output.
+ *
+ * @param withRunes balances of runes in these outputs tell too, with another probe for each
  */
 export async function transactionPlaces(
   client: ClientBase,
   asked: readonly AskedTransaction[],
+  withRunes = false,
 ): Promise<Map<number, TransactionPlace>> {
   let end = 0;
   const ends = asked.map(({ vouts }) => (end += vouts.length));
@@ -231,7 +245,7 @@ export async function transactionPlaces(
          UNION ALL
          SELECT r.height, NULL FROM unnest(($5::bigint[])[asked.first:asked.last]) AS probed(vout)
          JOIN chain.sat_ranges r ON chain.hash64(r.txid, r.vout) = chain.hash64(asked.txid, probed.vout)
-           AND r.txid = asked.txid AND r.vout = probed.vout
+           AND r.txid = asked.txid AND r.vout = probed.vout${withRunes ? placesByRunes : ''}
        ) AS told JOIN chain.blocks b ON b.height = told.height
        ORDER BY told.index LIMIT 1
      ) AS found`,

@@ -1,6 +1,7 @@
 import type { ClientBase } from 'pg';
 import type { Outpoint } from '#chain/outputs/output.queries.ts';
-import { builtIndexes, requireIndexes } from '#chain/snapshot/built-indexes.ts';
+import { canProbeRunes } from '#chain/outputs/runic-output.queries.ts';
+import { requireIndexes } from '#chain/snapshot/built-indexes.ts';
 import { rowsInTurns } from '#chain/snapshot/rows-in-turns.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { Txid } from '#kernel/primitives/hash.ts';
@@ -30,7 +31,6 @@ interface BalanceRow {
 /** Balances in one answer: 10 MB of it. An output can hold any number of runes. */
 export const balancesMax = 100_000;
 
-const outpointIndex = ['rune_balances_outpoint'];
 const noBalances: readonly RuneBalance[] = [];
 
 /** The runes of outputs. */
@@ -57,8 +57,7 @@ export async function runesOfOutputs(
 ): Promise<HeldRunes> {
   const { state } = await runeStanding(client);
   if (state !== 'known') return unknownRunes;
-  // without it, each answer would read all balances: during a first load it may not be there yet
-  if (!(await builtIndexes(client, outpointIndex)).has('rune_balances_outpoint')) return unknownRunes;
+  if (!(await canProbeRunes(client))) return unknownRunes;
   const distinct = [...new Map(outpoints.map((outpoint) => [nameOf(outpoint), outpoint])).values()];
   const parts = rowsInTurns<BalanceRow & { txid: Txid; vout: number }>(
     client,

@@ -16,8 +16,11 @@ export interface StoredOwner {
 }
 
 /** @param script whole, or cut as rows of runes and sales have it */
+export const isWholeScript = (script: Uint8Array): boolean => script.length <= wholeScriptMax;
+
+/** @param script whole, or cut as rows of runes and sales have it */
 export function storedOwner(script: Uint8Array, network: NetworkParameters): StoredOwner {
-  const isWhole = script.length <= wholeScriptMax;
+  const isWhole = isWholeScript(script);
   return {
     address: isWhole ? scriptToAddress(script, network) : null,
     script: isWhole ? Buffer.from(script).toString('hex') : null,

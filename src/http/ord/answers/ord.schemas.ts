@@ -197,6 +197,9 @@ const satRanges = Type.Union(
   { description: 'first sat, and first sat after the range; null: it is spent, or there is no sat index' },
 );
 
+const ofTransaction = 'null: its transaction tells, and this server has neither its block nor a node';
+const outputValue = Type.Union([Type.Integer(), Type.Null()], { description: ofTransaction });
+
 export const output = Type.Object({
   address: textOrNull,
   confirmations: integer,
@@ -205,10 +208,10 @@ export const output = Type.Object({
   outpoint: text,
   runes: heldRunes,
   sat_ranges: satRanges,
-  script_pubkey: hex,
-  spent: Type.Boolean(),
+  script_pubkey: Type.Union([hex, Type.Null()], { description: ofTransaction }),
+  spent: Type.Union([Type.Boolean(), Type.Null()], { description: ofTransaction }),
   transaction: hash,
-  value: integer,
+  value: outputValue,
 });
 
 const sat = Type.Object({
@@ -319,7 +322,7 @@ export const ordAnswers = {
   outputs: { 200: jsonText(Type.Array(output), 'the outputs in the requested order') },
   utxo: {
     200: jsonText(
-      Type.Object({ inscriptions: ids, runes: heldRunes, sat_ranges: satRanges, value: integer }),
+      Type.Object({ inscriptions: ids, runes: heldRunes, sat_ranges: satRanges, value: outputValue }),
       'the output',
     ),
   },

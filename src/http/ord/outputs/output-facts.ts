@@ -18,14 +18,18 @@ import { displayHash } from '#kernel/primitives/hash.ts';
 import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { Sats } from '#kernel/primitives/sats.ts';
 
-/** The fields of ord's `/output`, except those that follow from the outpoint. */
+/**
+ * The fields of ord's `/output`, except those that follow from the outpoint. What takes the output's transaction is null
+ * where the index knows the output, but neither blocks nor a node are there.
+ */
 export interface OutputFacts {
   readonly confirmations: number;
   readonly indexed: boolean;
   readonly inscriptions: readonly InscriptionId[];
-  readonly script: Uint8Array;
-  readonly spent: boolean;
-  readonly value: Sats;
+  readonly script: Uint8Array | null;
+  /** Null where the script is: an output is unspendable if it begins with OP_RETURN, or is too long. */
+  readonly spent: boolean | null;
+  readonly value: Sats | null;
 }
 
 /** Distinct outputs, and what the index knows of them. */
@@ -33,6 +37,8 @@ export interface AskedOutputs {
   readonly outpoints: readonly Outpoint[];
   readonly tip: Tip | null;
   readonly known: KnownOutputs;
+  /** Whether the index knows which outputs hold runes. */
+  readonly knowsRunes: boolean;
 }
 
 /** Takes the facts of an output, by its position in the question, as soon as they are found. */
@@ -86,7 +92,12 @@ export class OutputSearch {
       else take(place, facts);
     });
     await this.#findInTransactions(asked, untold, asker, async (place, outpoint, found) =>
-      take(place, await this.#factsWith(asked, place, outpoint, found, node, asker)),
+      take(
+        place,
+        found instanceof AppError
+          ? await this.#factsAlone(asked, place, outpoint, found, node, asker)
+          : await this.#factsWith(asked, place, outpoint, found, node, asker),
+      ),
     );
   }
 
@@ -98,11 +109,12 @@ export class OutputSearch {
     return outputAt(transaction, outpoint).script;
   }
 
+  /** `show` is given `no_node` for a transaction that only a node has. */
   async #findInTransactions(
-    { outpoints }: AskedOutputs,
+    { outpoints, known: { byPlace } }: AskedOutputs,
     untold: readonly number[],
     asker: Asker,
-    show: (place: number, outpoint: Outpoint, found: FoundTransaction) => Promise<void>,
+    show: (place: number, outpoint: Outpoint, found: FoundTransaction | AppError) => Promise<void>,
   ): Promise<void> {
     const placesOf = Map.groupBy(
       untold.flatMap((place) => {
@@ -122,9 +134,13 @@ export class OutputSearch {
       const { tip, places } = await this.#transactions.places(asked, asker);
       await inLanes(asked, callsAtOnce, async ({ txid, group }, index) => {
         await nextTurn(asker.client);
-        const told = { tip, place: places[index] ?? null };
-        const found = await this.#transactions.findAt(txid, told, asker);
-        readBytes += found.transaction.bytes.length;
+        const [known] = group.flatMap(({ place }) => byPlace.get(place)?.transaction ?? []);
+        const told = { tip, place: known ?? places[index] ?? null };
+        const found = await this.#transactions.findAt(txid, told, asker).catch((error: unknown) => {
+          if (error instanceof AppError && error.code === 'no_node') return error;
+          throw error;
+        });
+        if (!(found instanceof AppError)) readBytes += found.transaction.bytes.length;
         if (readBytes > transactionBytesMax)
           throw new AppError(
             'request_invalid',
@@ -145,18 +161,33 @@ export class OutputSearch {
   ): Promise<OutputFacts | null> {
     const known = byPlace.get(place);
     if (known !== undefined && tip !== null) {
-      const { script } = known;
-      return script === null ? null : this.#knownFacts(outpoint, { ...known, script }, tip, node, asker);
+      if (known.script !== null && known.value !== null)
+        return this.#knownFacts(outpoint, known, tip, node, asker);
     }
     if (node === null || isGenesisCoinbase(outpoint.txid)) return null;
     const unspent = await nodeOutput(node, outpoint, true);
     if (unspent === null) return null;
     const { confirmations, value, script } = unspent;
+    if (known !== undefined && tip !== null) return factsOf({ ...known, value, script }, tip, false);
     return { confirmations, indexed: confirmations > 0, inscriptions: [], script, spent: false, value };
   }
 
+  /** Facts that the index alone has of an output whose transaction is not here. Throws `why` where it knows nothing. */
+  async #factsAlone(
+    { tip, known: { byPlace } }: AskedOutputs,
+    place: number,
+    outpoint: Outpoint,
+    why: AppError,
+    node: NodeRpc | null,
+    asker: Asker,
+  ): Promise<OutputFacts> {
+    const known = byPlace.get(place);
+    if (known === undefined || tip === null) throw why;
+    return this.#knownFacts(outpoint, known, tip, node, asker);
+  }
+
   async #factsWith(
-    { tip, known: { byPlace, hasAll, hasAllWithValue } }: AskedOutputs,
+    { tip, known: { byPlace, hasAll, hasAllWithValue }, knowsRunes }: AskedOutputs,
     place: number,
     outpoint: Outpoint,
     { transaction, confirmations }: FoundTransaction,
@@ -166,7 +197,7 @@ export class OutputSearch {
     const output = outputAt(transaction, outpoint);
     const known = byPlace.get(place);
     if (known !== undefined && tip !== null)
-      return this.#knownFacts(outpoint, { ...known, script: output.script }, tip, node, asker);
+      return this.#knownFacts(outpoint, { ...known, ...output }, tip, node, asker);
     const isGenesis = isGenesisCoinbase(outpoint.txid);
     const facts = { ...output, confirmations, inscriptions: [] };
     if (node === null || isGenesis) {
@@ -175,8 +206,7 @@ export class OutputSearch {
       const isInChain = isGenesis || isUnspendable(output.script);
       if (isInChain || hasAll || (hasAllWithValue && output.value > 0))
         return { ...facts, indexed: isInChain, spent: !isGenesis };
-      const why = 'whether it is spent needs a node or --index-addresses';
-      throw new AppError('no_node', `output ${outpointText(outpoint)} holds no inscription: ${why}`);
+      throw new AppError('no_node', whyUntold(outpoint, knowsRunes, hasAllWithValue));
     }
     // spent only in the mempool, so still an output of the chain
     const isInChain =
@@ -191,30 +221,39 @@ export class OutputSearch {
    */
   async #knownFacts(
     outpoint: Outpoint,
-    known: KnownOutput & { readonly script: Uint8Array },
+    known: KnownOutput,
     tip: Tip,
     node: NodeRpc | null,
     { signal }: Asker,
   ): Promise<OutputFacts> {
-    const { script, value } = known;
-    const isSpentAtNode = async (): Promise<boolean> => {
+    const { script } = known;
+    const isSpentAtNode = async (): Promise<boolean | null> => {
       // the node does not know the first coinbase's output
-      if (node === null || isGenesisCoinbase(outpoint.txid)) return false;
+      if (node === null || isGenesisCoinbase(outpoint.txid)) return script === null ? null : false;
       try {
         return (await nodeOutput(node, outpoint, true)) === null;
       } catch (error) {
         signal.throwIfAborted();
         this.#logger.warn({ err: error }, 'the node did not say whether an output is spent in the mempool');
-        return false;
+        return script === null ? null : false;
       }
     };
-    return {
-      confirmations: tip.height - known.height + 1,
-      indexed: true,
-      inscriptions: known.inscriptions,
-      script,
-      spent: isUnspendable(script) || (await isSpentAtNode()),
-      value,
-    };
+    const isSpent = (script !== null && isUnspendable(script)) || (await isSpentAtNode());
+    return factsOf(known, tip, isSpent);
   }
+}
+
+function factsOf(
+  { height, inscriptions, script, value }: KnownOutput,
+  tip: Tip,
+  spent: boolean | null,
+): OutputFacts {
+  return { confirmations: tip.height - height + 1, indexed: true, inscriptions, script, spent, value };
+}
+
+/** Why it is not known whether an output is spent, and what would tell. */
+function whyUntold(outpoint: Outpoint, knowsRunes: boolean, hasAllWithValue: boolean): string {
+  const held = knowsRunes ? 'neither inscriptions nor runes' : 'no inscription, runes are not known';
+  const needed = hasAllWithValue ? 'it has no sats either: ' : '';
+  return `output ${outpointText(outpoint)} holds ${held}: ${needed}whether it is spent needs a node or --index-addresses`;
 }

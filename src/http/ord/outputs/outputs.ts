@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { ClientBase } from 'pg';
 import { lostOutpoint, unboundOutpoint } from '#chain/inscriptions/location.queries.ts';
 import {
   fingerprintKey,
@@ -8,6 +9,7 @@ import {
   knownOutputs,
   type Outpoint,
 } from '#chain/outputs/output.queries.ts';
+import { runicOutputs } from '#chain/outputs/runic-output.queries.ts';
 import { type HeldRunes, type RuneBalance, runesOfOutputs } from '#chain/runes/rune-balances.queries.ts';
 import { lostSats, type SatRangesOfOutputs, satRangesOf } from '#chain/sats/sat-ranges.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
@@ -34,12 +36,13 @@ import { displayHash } from '#kernel/primitives/hash.ts';
 import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
 import { asSats } from '#kernel/primitives/sats.ts';
 import { type SatRange, satsIn } from '#kernel/sats/sat-range.ts';
-import { type OutputFacts, OutputSearch, outpointText } from './output-facts.ts';
+import { type AskedOutputs, type OutputFacts, OutputSearch, outpointText } from './output-facts.ts';
 
 /** What the index knows of outputs. */
 interface IndexedOutputs {
   readonly tip: Tip | null;
   readonly known: KnownOutputs;
+  readonly knowsRunes: boolean;
   readonly runes: HeldRunes;
   readonly sats: SatRangesOfOutputs;
 }
@@ -66,7 +69,7 @@ const answerCharsMax = 16 * 1024 * 1024;
 /** Outputs in a piece of an answer: 100 kB. */
 const answersAtOnce = 250;
 
-/** Answers about outputs: those with inscriptions come from the index, the others from the node. */
+/** Answers about outputs: those with inscriptions or runes come from the index, the others from the node. */
 export class Outputs {
   readonly #deps: AppDependencies;
   readonly #search: OutputSearch;
@@ -86,8 +89,9 @@ export class Outputs {
         body: await bodyInTurns(this.#parts(outpoint, outside.facts, contents), asker),
       };
     }
-    const { tip, known, runes, sats } = await this.#known([outpoint], asker);
-    const facts = await this.#factsOf(outpoint, { tip, known }, asker);
+    const { runes, sats, ...indexed } = await this.#known([outpoint], asker);
+    const { tip } = indexed;
+    const facts = await this.#factsOf(outpoint, indexed, asker);
     const contents = held(runes.of(outpoint), sats.of(outpoint));
     return { tip, body: await bodyInTurns(this.#parts(outpoint, facts, contents), asker) };
   }
@@ -105,7 +109,8 @@ export class Outputs {
     const timesOf = Map.groupBy(outpoints, outpointText);
     const names = [...timesOf.keys()];
     const distinct = [...timesOf.values()].flatMap(([first]) => first ?? []);
-    const { tip, known, runes, sats } = await this.#known(distinct, asker);
+    const { runes, sats, ...indexed } = await this.#known(distinct, asker);
+    const { tip } = indexed;
     let chars = 0;
     // all answers are held in memory until they are out, and one may be asked for often
     const count = (name: string, length: number): void => {
@@ -122,7 +127,7 @@ export class Outputs {
     }
     chars = 0;
     const answers = new Map<string, string>();
-    await this.#search.find({ outpoints: distinct, tip, known }, asker, (place, facts) => {
+    await this.#search.find({ outpoints: distinct, ...indexed }, asker, (place, facts) => {
       const [name, outpoint] = [names[place], distinct[place]];
       if (name === undefined || outpoint === undefined) return;
       const json = textOfParts(this.#parts(outpoint, facts, contents[place] ?? held(null, null)));
@@ -142,13 +147,14 @@ export class Outputs {
       const parts = utxoParts(outside.facts, held(outside.runes, outside.sats));
       return { tip: outside.tip, body: await bodyInTurns(parts, asker) };
     }
-    const { tip, known, runes, sats } = await this.#known([outpoint], asker);
+    const { runes, sats, ...indexed } = await this.#known([outpoint], asker);
+    const { tip, known } = indexed;
     const contents = held(runes.of(outpoint), sats.of(outpoint));
     const unspent = known.byPlace.get(0);
-    if (unspent !== undefined) {
+    if (unspent !== undefined && unspent.value !== null) {
       return { tip, body: await bodyInTurns(utxoParts(unspent, contents), asker) };
     }
-    const facts = await this.#factsOf(outpoint, { tip, known }, asker);
+    const facts = await this.#factsOf(outpoint, indexed, asker);
     if (!facts.indexed) throw missing;
     return { tip, body: await bodyInTurns(utxoParts(facts, contents), asker) };
   }
@@ -160,10 +166,10 @@ export class Outputs {
   async satRanges(outpoint: Outpoint, asker: Asker): Promise<readonly SatRange[] | null> {
     const outside = await this.#outside(outpoint, asker);
     if (outside !== null) return outside.sats;
-    const { tip, known, sats } = await this.#known([outpoint], asker);
+    const { sats, ...known } = await this.#known([outpoint], asker);
     const ranges = sats.of(outpoint);
     if (ranges !== null && ranges.length > 0) return ranges;
-    const { indexed } = await this.#factsOf(outpoint, { tip, known }, asker);
+    const { indexed } = await this.#factsOf(outpoint, known, asker);
     return indexed ? ranges : null;
   }
 
@@ -174,7 +180,7 @@ export class Outputs {
 
   async #factsOf(
     outpoint: Outpoint,
-    indexed: Pick<IndexedOutputs, 'tip' | 'known'>,
+    indexed: Omit<AskedOutputs, 'outpoints'>,
     asker: Asker,
   ): Promise<OutputFacts> {
     let found: OutputFacts | null = null;
@@ -209,10 +215,12 @@ export class Outputs {
       const key = await fingerprintKey(client);
       const runes = await runesOfOutputs(client, outpoints);
       const sats = await satRangesOf(client, outpoints);
+      const [first] = outpoints;
+      const knowsRunes = first !== undefined && runes.of(first) !== null;
       const nothing = { byPlace: new Map<number, KnownOutput>(), hasAll: false, hasAllWithValue: false };
-      if (key === null) return { tip, known: nothing, runes, sats };
+      if (key === null) return { tip, known: nothing, knowsRunes, runes, sats };
       const known = await knownOutputs(client, outpoints, fingerprintsOf(key, outpoints));
-      return { tip, known, runes, sats };
+      return { tip, known: await withRunic(client, outpoints, known, runes), knowsRunes, runes, sats };
     };
     return inTurnsOf(asking, () => withSnapshot(this.#deps.pool, read, signal));
   }
@@ -222,9 +230,35 @@ export class Outputs {
     { value, script, ...facts }: OutputFacts,
     contents: HeldParts,
   ): Generator<JsonPart> {
-    const address = scriptToAddress(script, this.#deps.network);
+    const address = script === null ? null : scriptToAddress(script, this.#deps.network);
     return outputParts({ outpoint, value, script, address, ...facts }, contents);
   }
+}
+
+/** Adds unspent outputs that only balances of runes tell of, and scripts that only these have whole. */
+async function withRunic(
+  client: ClientBase,
+  outpoints: readonly Outpoint[],
+  known: KnownOutputs,
+  runes: HeldRunes,
+): Promise<KnownOutputs> {
+  const places = [...outpoints.entries()].flatMap(([place, outpoint]) =>
+    known.byPlace.get(place)?.script == null && (runes.of(outpoint)?.length ?? 0) > 0 ? [place] : [],
+  );
+  if (places.length === 0) return known;
+  const found = await runicOutputs(
+    client,
+    places.flatMap((place) => outpoints[place] ?? []),
+  );
+  const byPlace = new Map(known.byPlace);
+  for (const [index, { script, transaction }] of found) {
+    const place = places[index];
+    if (place === undefined) continue;
+    const { height } = transaction;
+    const other = byPlace.get(place) ?? { height, value: null, script: null, inscriptions: [] };
+    byPlace.set(place, { ...other, script: other.script ?? script, transaction });
+  }
+  return { ...known, byPlace };
 }
 
 function* answerParts(
@@ -296,7 +330,7 @@ export function* outputParts(
   if (indexed) yield* satRanges;
   else yield 'null';
   const after = JSON.stringify({
-    script_pubkey: Buffer.from(script).toString('hex'),
+    script_pubkey: script === null ? null : Buffer.from(script).toString('hex'),
     spent,
     transaction: displayHash(outpoint.txid),
     value,

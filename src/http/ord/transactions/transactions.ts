@@ -6,6 +6,7 @@ import {
   type TransactionPlace,
   transactionPlaces,
 } from '#chain/outputs/output.queries.ts';
+import { canProbeRunes } from '#chain/outputs/runic-output.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import type { NodeCalls } from '#http/ord/sources/node-calls.ts';
 import { nodeBlock, nodeTransaction, nodeTransactionIn } from '#http/ord/sources/node-questions.ts';
@@ -68,17 +69,18 @@ export class Transactions {
 
   /** Throws `not_found`, and `no_node` where only a node has the answer. */
   async find(txid: Txid, asker: Asker): Promise<FoundTransaction> {
-    const { tip, places } = await this.places([{ txid, vouts: [] }], asker);
+    const { tip, places } = await this.places([{ txid, vouts: [] }], asker, { withRunes: true });
     return this.findAt(txid, { tip, place: places[0] ?? null }, asker);
   }
 
   /**
    * What the index tells of the places of some transactions: one connection, and a millisecond for ten. `vouts` may lead
-   * to their blocks, besides the first outputs.
+   * to their blocks, besides the first outputs. Runes in these outputs lead there too, at half as much again.
    */
   async places(
     asked: readonly Pick<AskedTransaction, 'txid' | 'vouts'>[],
     { signal }: Asker,
+    { withRunes = false } = {},
   ): Promise<ToldPlaces> {
     return withSnapshot(
       this.#deps.pool,
@@ -89,7 +91,7 @@ export class Transactions {
           const outpoints = vouts.map((vout): Outpoint => ({ txid, vout }));
           return { txid, vouts, fingerprints: key === null ? [] : fingerprintsOf(key, outpoints) };
         });
-        const told = await transactionPlaces(client, probed);
+        const told = await transactionPlaces(client, probed, withRunes && (await canProbeRunes(client)));
         return { tip, places: asked.map((_, index) => told.get(index) ?? null) };
       },
       signal,
@@ -108,17 +110,27 @@ export class Transactions {
     if (transaction !== null && known !== null && tip !== null)
       return { tip, transaction, confirmations: tip.height - known.height + 1 };
     const name = `transaction ${displayHash(txid)}`;
-    if (node === null) return this.#inSmallChain(txid, tip, name, asker);
+    if (node === null) return this.#inSmallChain(txid, { tip, place: known }, name, asker);
     const found = await nodeTransaction(node, txid);
     if (found === null) throw new AppError('not_found', `${name} not found`);
     return { tip, ...found };
   }
 
   /** Without a node, a small enough chain is read through. */
-  async #inSmallChain(txid: Txid, tip: Tip | null, name: string, asker: Asker): Promise<FoundTransaction> {
+  async #inSmallChain(
+    txid: Txid,
+    { tip, place: known }: { readonly tip: Tip | null; readonly place: TransactionPlace | null },
+    name: string,
+    asker: Asker,
+  ): Promise<FoundTransaction> {
     const places = await this.#directory.candidates(this.#deps.pool, txid, asker);
-    if (places === null || tip === null)
-      throw new AppError('no_node', `no inscription leads to ${name}, and there is no node to ask`);
+    if (places === null || tip === null) {
+      const missing =
+        known === null
+          ? `neither inscriptions nor runes lead to ${name}`
+          : `the bytes of block ${known.height}, which has ${name}, are not here`;
+      throw new AppError('no_node', `${missing}, and there is no node to ask`);
+    }
     for (const place of places) {
       const transaction = await this.#inBlock(txid, place, null, asker);
       if (transaction !== null)

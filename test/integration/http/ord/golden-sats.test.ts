@@ -12,6 +12,7 @@ import { differences, nullOutpoint } from '#test/support/chain/golden/ord-golden
 import { withSats } from '#test/support/chain/golden/ord-golden-sats.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { buildCheckedApp } from '#test/support/http/checked-app.ts';
+import { isRunic } from '#test/support/http/ord-client.ts';
 import { readerParts } from '#test/support/http/reader-parts.ts';
 import { parseThreads } from '#test/support/parse-threads.ts';
 import { sampleStep } from '#test/support/property-runs.ts';
@@ -89,11 +90,20 @@ describe.each(goldenChainNames)('ord’s API with a sat index over the golden ch
       expect(asked).toBeGreaterThan(0);
     });
 
+    test.runIf(golden.answerLines(tip, 'output-empty').some(isRunic))('outputs that hold runes', async () => {
+      const { asked, different } = await differences(app, golden, tip, 'output-empty', {
+        only: isRunic,
+        expected: withSats(golden, tip, 'output-empty'),
+      });
+      expect(different).toEqual([]);
+      expect(asked).toBeGreaterThan(0);
+    });
+
     test('outputs that hold nothing, if they have a value', async () => {
       const { asked, different } = await differences(app, golden, tip, 'output-empty', {
         step: step('output-empty'),
         // whether one without a value is spent only a node knows, or an index of addresses
-        only: (line) => !line.includes('"value":0}'),
+        only: (line) => !line.includes('"value":0}') || isRunic(line),
         expected: withSats(golden, tip, 'output-empty'),
       });
       expect(different).toEqual([]);
