@@ -86,7 +86,8 @@ export default defineConfig({
           name: 'proofs',
           include: ['test/proofs/**/*.test.ts', 'test/chaos/**/*.test.ts'],
           ...processes,
-          fileParallelism: false,
+          // they wait for most of their time: two at once take little more than one
+          maxWorkers: 2,
           globalSetup: ['test/support/global-setup.ts'],
           testTimeout: 600_000,
           hookTimeout: 400_000,
