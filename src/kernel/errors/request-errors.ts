@@ -7,8 +7,8 @@ export const requestErrors = {
     action: 'Correct the parameter that the message names; docs/http.md has the routes.',
     retry: 'never',
   },
-  header_invalid: {
-    meaning: 'A request has a header twice that it may have once, or no host name in Host.',
+  header_repeated: {
+    meaning: 'A request has a header twice that it may have once.',
     action:
       'Send the header that the message names once. If the client does, a proxy on the way adds another one: let it replace the header.',
     retry: 'never',

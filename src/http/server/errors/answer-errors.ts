@@ -16,7 +16,7 @@ import { faultsOf } from './schema-faults.ts';
 /** The HTTP status of the failures that clients may see. Every other code is a 500 without details. */
 const statusByCode: Readonly<Partial<Record<ErrorCode, number>>> = {
   request_invalid: 400,
-  header_invalid: 400,
+  header_repeated: 400,
   key_missing: 401,
   key_refused: 401,
   key_ambiguous: 401,

@@ -224,7 +224,7 @@ const plainStatuses: ReadonlySet<number> = new Set([401, 403, 405, 410, 429]);
 /** The HTTP status with which a form answers a failure. */
 export function statusIn(form: ErrorForm, { status: given, code }: Pick<Failure, 'status' | 'code'>): number {
   // a rule of HTTP, whatever the path: proxies read the status
-  if (!form.inBody || code === 'header_invalid') return given;
+  if (!form.inBody || code === 'header_repeated') return given;
   if (given < 500) return plainStatuses.has(given) ? given : 200;
   // the interface has 500 for every failure here; timeouts must stay distinguishable from faults of ours
   return code.startsWith('postgres_') && code !== 'postgres_timeout' ? 500 : given;

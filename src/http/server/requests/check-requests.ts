@@ -3,7 +3,7 @@ import { mediaTypes } from '#http/bodies/parsing/media-types.ts';
 import type { BodyKind } from '#http/bodies/parsing/parse-body.ts';
 import { atOnce } from '#http/server/at-once.ts';
 import { type ErrorForm, errorForms } from '#http/server/errors/error-forms.ts';
-import { refuseAmbiguousHeaders } from '#http/server/headers/single-headers.ts';
+import { refuseRepeatedHeaders } from '#http/server/headers/single-headers.ts';
 import { limits } from '#http/server/limits.ts';
 import type { RouteSchema } from '#http/server/routes/api-route.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
@@ -16,7 +16,7 @@ export function checkRequests(app: FastifyInstance): void {
     'onRequest',
     atOnce((request, reply) => {
       reply.header('x-content-type-options', 'nosniff').header('referrer-policy', 'no-referrer');
-      refuseAmbiguousHeaders(request.raw);
+      refuseRepeatedHeaders(request.raw);
       if (Buffer.byteLength(request.url) > limits.urlBytes) {
         throw new AppError('url_too_long', `the URL is longer than ${limits.urlBytes} bytes`);
       }

@@ -76,7 +76,7 @@ export function errorAnswers(
   ];
   const answers: Answers = { ...own };
   const failuresOf = [...new Set(given)].map((status) => ({ status, code: 'internal_error' as const }));
-  for (const failure of [...failuresOf, { status: 400, code: 'header_invalid' as const }]) {
+  for (const failure of [...failuresOf, { status: 400, code: 'header_repeated' as const }]) {
     const status = statusIn(form, failure);
     const { schema } = form[kindOf(failure.status)];
     answers[status] = beside(answers[status], errorAnswer(form, schema, status), status in own);
