@@ -17,6 +17,16 @@ export const inscribedHeaders = {
   'x-dns-prefetch-control': 'off',
 };
 
+/**
+ * Headers of a stranger's file that is not on the chain: browsers save it, and show and run nothing of it. The policy
+ * is for those that ignore the disposition. Signs that could show another name are replaced.
+ */
+export const downloadHeaders = (name: string) => ({
+  'content-disposition': `attachment; filename="${name.replace(/[^\w.-]/gu, '_')}"`,
+  'content-security-policy': "default-src 'none'; form-action 'none'; frame-ancestors 'none'; sandbox",
+  'x-dns-prefetch-control': 'off',
+});
+
 /** An id names its bytes forever, even across reorganisations: the txid commits to the script. */
 export const immutable = 'public, max-age=1209600, immutable';
 

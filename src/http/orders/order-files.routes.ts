@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { inscribedHeaders } from '#http/content/content-headers.ts';
+import { downloadHeaders } from '#http/content/content-headers.ts';
 import { askerOf } from '#http/server/access/asker.ts';
 import { readsOrders } from '#http/server/access/guard.ts';
 import { InvalidRequest } from '#http/server/errors/invalid-request.ts';
@@ -9,7 +9,10 @@ import type { App, AppDependencies } from '#http/server/routes/app-dependencies.
 import { AppError } from '#kernel/errors/app-error.ts';
 import { textFault } from '#kernel/text/text-fault.ts';
 
-/** Files of orders as their customers sent them, confined as contents are. */
+/**
+ * Files of orders as their customers sent them, as downloads: anyone makes an order, and may never pay for it. Programs
+ * and `<img>` of other pages read them as before.
+ */
 export function orderFilesRoutes(app: App, { orders = null }: AppDependencies): void {
   apiRoute(app, {
     method: 'GET',
@@ -39,7 +42,7 @@ export function orderFilesRoutes(app: App, { orders = null }: AppDependencies): 
       if (file === null) throw new AppError('not_found', 'there is no such file');
       return reply
         .headers({
-          ...inscribedHeaders,
+          ...downloadHeaders(key),
           'content-type': file.mediaType,
           'x-content-type-options': 'nosniff',
           // who knows the key knows the order: no other page may learn it

@@ -77,6 +77,30 @@ test.for([
   );
 });
 
+test.for([
+  ['page.html', 'text/html', '<script>alert(document.domain)</script>'],
+  ['picture.svg', 'image/svg+xml', '<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>'],
+  ['a.pdf', 'application/pdf', '%PDF-1.4'],
+  ['a.txt', 'text/plain', 'text'],
+  ['\u202egpj.";x="\u00fc.html', 'text/html', '<form action="https://example.com">'],
+] as const)('%s is a download: nothing of it is shown or run here', async ([name, type, text]) => {
+  const { body } = await http.post<{ files: { s3Key: string }[] }>('/inscribe', {
+    files: [{ name, dataURL: `data:${type};base64,${Buffer.from(text).toString('base64')}` }],
+    receiveAddress: addressOf(700),
+  });
+  const key = body.files[0]!.s3Key;
+  const answer = await http.app.inject({ url: `/files/${encodeURIComponent(key)}` });
+  expect([answer.statusCode, answer.body]).toEqual([200, text]);
+  const { headers } = answer;
+  expect(headers).toMatchObject({
+    'content-type': expect.stringContaining(type) as string,
+    'content-security-policy': "default-src 'none'; form-action 'none'; frame-ancestors 'none'; sandbox",
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'no-referrer',
+  });
+  expect(headers['content-disposition']).toBe(`attachment; filename="${key.replace(/[^\w.-]/gu, '_')}"`);
+});
+
 test('that another order needs too stays until both are over', async () => {
   const [first, second] = [await ordered('shared'), await ordered('shared')];
   await since(first.id, 'expired', 50);
