@@ -19,6 +19,7 @@ import {
 import { readHashes, textsOfTables } from '#test/support/chain/events/event-rows.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { parseThreads } from '#test/support/parse-threads.ts';
+import { runCli } from '#test/support/run-cli.ts';
 import { alice, bob, carol, listed, pairType, postage, Trades } from '#test/support/sales/trades.ts';
 import { type IndexedNode, startIndexedNode } from '#test/support/utxos/indexed-node.ts';
 
@@ -78,6 +79,17 @@ async function soldIn(pool: TestDatabase['pool']): Promise<unknown> {
     'SELECT s::text AS sale FROM chain.sales s ORDER BY height, tx_index, input, place',
   );
   return { sales: rows.map(({ sale }) => sale), hashes: [...(await readHashes(pool, storedSaleKind))] };
+}
+
+/** Asks `sales explain` about a transaction, with the node's blocks. */
+async function explainedBy(...words: readonly string[]): Promise<string> {
+  const { rpcUrl, cookieFile } = node.bitcoind;
+  const source = ['--node', rpcUrl, '--cookie-file', cookieFile];
+  const { stdout, exitCode } = await runCli(['sales', 'explain', ...words, ...source], {
+    DATABASE_URL: node.database.url,
+  });
+  expect(exitCode).toBe(0);
+  return stdout;
 }
 
 /** An index that has never seen another branch has the same. */
@@ -151,6 +163,11 @@ describe('sales of a real chain', () => {
       },
     ]);
     expect(explained[0]).toMatchObject({ price: 70_000, sighash: pairType, rules: 3, isWash: false });
+    const [refused] = JSON.parse(await explainedBy(moved.txid, '--json')) as unknown[];
+    expect(refused).toMatchObject({ inscriptionId: sent.id(), class: 'transfer', refusedBy: 'change' });
+    // no inscription leads to its block, and the node has no index of transactions
+    expect(await explainedBy(fees.money.txid)).toContain('moves no inscription: it has nothing to sell');
+    expect(await explainedBy('ab'.repeat(32))).toContain('No indexed block has it.');
   });
 
   test('sold again in one block are two, and a reorganisation gives the item to another buyer', async () => {
