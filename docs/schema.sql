@@ -924,7 +924,8 @@ CREATE TABLE service.idempotency_keys (
   claim uuid NOT NULL,
   claimed_at timestamp with time zone NOT NULL DEFAULT now(),
   answer text,
-  CONSTRAINT idempotency_keys_pkey PRIMARY KEY (route, key),
+  owner text NOT NULL,
+  CONSTRAINT idempotency_keys_pkey PRIMARY KEY (route, owner, key),
   CONSTRAINT idempotency_keys_body_hash_check CHECK ((length(body_hash) = 32)),
   CONSTRAINT idempotency_keys_key_check CHECK ((key ~ '^[!-~]{1,255}$'::text))
 );

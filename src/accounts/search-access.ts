@@ -2,7 +2,7 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { type AllowedDomains, callingSite } from './allowed-domains.ts';
 import { apiKeyHash, keyPrefix, type Scope } from './api-key.ts';
 import { clientOf } from './client-address.ts';
-import { givenKey } from './given-key.ts';
+import { type GivenKey, givenKey } from './given-key.ts';
 import type { KeyDirectory } from './key-directory.ts';
 import type { KeyFacts } from './key-look-ups.ts';
 import { rateInWords } from './rate.ts';
@@ -66,6 +66,8 @@ export interface Admission {
   readonly refusal: AppError | null;
   /** The limit that the request counted towards; null: no limit. */
   readonly rate: Decision | null;
+  /** Id of the valid key that the request sent in a header, whatever its scopes; null: it sent none. */
+  readonly keyId: number | null;
 }
 
 /**
@@ -92,13 +94,24 @@ export class SearchAccess {
     // where a key is optional, an invalid one counts as no key, and so do two different ones
     if (given.kind === 'two' && !isOpen) return refuse(twoKeys());
     if (given.kind === 'one') {
-      const { key, admission } = await this.#keyOf(given.key, request);
-      if (key?.scopes.includes(scope) === true) return this.#withinKeyRate(key, request);
-      // an old cookie must not take from a page what it may without one
-      const isIgnored = given.isCookie ? needsNone : isOpen;
-      if (!isIgnored) return key === null ? admission : refuse(wrongScope(scope, key.scopes));
+      const isOptional = given.isCookie ? needsNone : isOpen;
+      return this.#decideByKey(given, request, { isOptional, needsNone });
     }
     return needsNone ? this.#withinAddressRate(request) : refuse(missingKey(request));
+  }
+
+  async #decideByKey(
+    given: Extract<GivenKey, { kind: 'one' }>,
+    request: AccessRequest,
+    { isOptional, needsNone }: { readonly isOptional: boolean; readonly needsNone: boolean },
+  ): Promise<Admission> {
+    const { key, admission } = await this.#keyOf(given.key, request);
+    const keyId = key === null || given.isCookie ? null : key.id;
+    if (key?.scopes.includes(request.scope) === true)
+      return { ...(await this.#withinKeyRate(key, request)), keyId };
+    // an old cookie must not take from a page what it may without one
+    if (!isOptional) return key === null ? admission : refuse(wrongScope(request.scope, key.scopes));
+    return needsNone ? { ...(await this.#withinAddressRate(request)), keyId } : refuse(missingKey(request));
   }
 
   #isOpen({ scope, asker }: AccessRequest): boolean {
@@ -159,14 +172,14 @@ const requestsOf: Readonly<Record<Scope, string>> = {
 };
 
 function refuse(refusal: AppError): Admission {
-  return { refusal, rate: null };
+  return { refusal, rate: null, keyId: null };
 }
 
 function limited(rate: Decision | null, whose: string): Admission {
-  if (rate === null || rate.isAllowed) return { refusal: null, rate };
+  if (rate === null || rate.isAllowed) return { refusal: null, rate, keyId: null };
   const seconds = Math.ceil(rate.retryAfterMs / 1000);
   const message = `too many requests: ${whose} may make ${rateInWords(rate.rate)}; again in ${seconds} s`;
-  return { refusal: new AppError('rate_limited', message), rate };
+  return { refusal: new AppError('rate_limited', message), rate, keyId: null };
 }
 
 const howToSend = 'send it as x-api-key or as Authorization: Bearer';

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import type pg from 'pg';
 import { Type } from 'typebox';
+import { ownerOfRequest } from '#http/server/access/client.ts';
 import { InvalidRequest } from '#http/server/errors/invalid-request.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { bodyHash } from '#orders/creating/body-hash.ts';
@@ -21,8 +22,8 @@ const keyPattern = /^[!-~]{1,255}$/u;
 const storesNothing: StoreAnswer = () => Promise.resolve();
 
 /**
- * Answers a creation; with an `Idempotency-Key` once: the same request again gets the first answer, whether it was
- * received or not. `make` must call what it is given in the transaction that creates. Throws `request_invalid`,
+ * Answers a creation; with an `Idempotency-Key` once: the same request of the same client again gets the first answer,
+ * whether it was received or not. `make` must call what it is given in the transaction that creates. Throws `request_invalid`,
  * `idempotency_key_reused` and `idempotency_key_busy`.
  */
 export async function answerOnce<Answer extends object>(
@@ -37,7 +38,7 @@ export async function answerOnce<Answer extends object>(
       { message: 'Idempotency-Key must be 1 to 255 visible ASCII characters', parameter: header },
     ]);
   const route = `${request.method} ${request.routeOptions.url ?? ''}`;
-  const keyed = { route, key, bodyHash: await bodyHash(request.body) };
+  const keyed = { route, owner: ownerOfRequest(request), key, bodyHash: await bodyHash(request.body) };
   const state = await orders.claimKey(keyed);
   if (state.kind === 'answered') return JSON.parse(state.answer) as Answer;
   if (state.kind === 'reused')

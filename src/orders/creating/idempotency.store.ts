@@ -5,6 +5,8 @@ import { AppError } from '#kernel/errors/app-error.ts';
 /** A creation that its client may send again. */
 export interface KeyedRequest {
   readonly route: string;
+  /** Client whose keys these are: another one with the same key makes another creation. */
+  readonly owner: string;
   readonly key: string;
   /** sha256 of what was sent. */
   readonly bodyHash: Uint8Array;
@@ -27,10 +29,13 @@ const forgottenAtOnce = 100;
 const lookMax = 3;
 
 /** Claims a key, or says what became of it. Old keys are deleted. */
-export async function claimKey(pool: pg.Pool, { route, key, bodyHash }: KeyedRequest): Promise<KeyState> {
+export async function claimKey(
+  pool: pg.Pool,
+  { route, owner, key, bodyHash }: KeyedRequest,
+): Promise<KeyState> {
   await pool.query(
-    `DELETE FROM service.idempotency_keys WHERE (route, key) IN (
-       SELECT route, key FROM service.idempotency_keys WHERE claimed_at < now() - ${keptFor}
+    `DELETE FROM service.idempotency_keys WHERE (route, owner, key) IN (
+       SELECT route, owner, key FROM service.idempotency_keys WHERE claimed_at < now() - ${keptFor}
         LIMIT $1 FOR UPDATE SKIP LOCKED)`,
     [forgottenAtOnce],
   );
@@ -38,16 +43,17 @@ export async function claimKey(pool: pg.Pool, { route, key, bodyHash }: KeyedReq
   const claim = randomUUID();
   for (let look = 0; look < lookMax; look++) {
     const { rowCount } = await pool.query(
-      `INSERT INTO service.idempotency_keys AS known (route, key, body_hash, claim) VALUES ($1, $2, $3, $4)
-       ON CONFLICT (route, key) DO UPDATE
+      `INSERT INTO service.idempotency_keys AS known (route, owner, key, body_hash, claim) VALUES ($1, $2, $3, $4, $5)
+       ON CONFLICT (route, owner, key) DO UPDATE
          SET body_hash = excluded.body_hash, claim = excluded.claim, claimed_at = now(), answer = NULL
        WHERE known.claimed_at < now() - CASE WHEN known.answer IS NULL THEN ${madeWithin} ELSE ${keptFor} END`,
-      [route, key, hash, claim],
+      [route, owner, key, hash, claim],
     );
     if (rowCount === 1) return { kind: 'claimed', claim };
     const { rows } = await pool.query<{ isSame: boolean; answer: string | null }>(
-      'SELECT body_hash = $3 AS "isSame", answer FROM service.idempotency_keys WHERE route = $1 AND key = $2',
-      [route, key, hash],
+      `SELECT body_hash = $4 AS "isSame", answer FROM service.idempotency_keys
+        WHERE route = $1 AND owner = $2 AND key = $3`,
+      [route, owner, key, hash],
     );
     const [known] = rows;
     if (known === undefined) continue;
@@ -63,14 +69,14 @@ export async function claimKey(pool: pg.Pool, { route, key, bodyHash }: KeyedReq
  */
 export async function answerKey(
   tx: pg.ClientBase,
-  { route, key }: Pick<KeyedRequest, 'route' | 'key'>,
+  { route, owner, key }: Pick<KeyedRequest, 'route' | 'owner' | 'key'>,
   claim: string,
   answer: object,
 ): Promise<void> {
   const { rowCount } = await tx.query(
-    `UPDATE service.idempotency_keys SET answer = $4
-      WHERE route = $1 AND key = $2 AND claim = $3 AND answer IS NULL`,
-    [route, key, claim, JSON.stringify(answer)],
+    `UPDATE service.idempotency_keys SET answer = $5
+      WHERE route = $1 AND owner = $2 AND key = $3 AND claim = $4 AND answer IS NULL`,
+    [route, owner, key, claim, JSON.stringify(answer)],
   );
   if (rowCount !== 1)
     throw new AppError('idempotency_key_busy', 'another request with this Idempotency-Key took too long');
@@ -79,11 +85,12 @@ export async function answerKey(
 /** Nothing was made: the key may be used again. */
 export async function giveUpKey(
   pool: pg.Pool,
-  { route, key }: Pick<KeyedRequest, 'route' | 'key'>,
+  { route, owner, key }: Pick<KeyedRequest, 'route' | 'owner' | 'key'>,
   claim: string,
 ): Promise<void> {
   await pool.query(
-    'DELETE FROM service.idempotency_keys WHERE route = $1 AND key = $2 AND claim = $3 AND answer IS NULL',
-    [route, key, claim],
+    `DELETE FROM service.idempotency_keys
+      WHERE route = $1 AND owner = $2 AND key = $3 AND claim = $4 AND answer IS NULL`,
+    [route, owner, key, claim],
   );
 }

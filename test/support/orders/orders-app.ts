@@ -4,6 +4,7 @@ import { CustomerOrders } from '#orders/customers/customer-orders.ts';
 import { CustomerFiles } from '#orders/files/customer-files.ts';
 import { OutgoingHttp } from '#outgoing/outgoing-http.ts';
 import { makeDataDir } from '#test/support/data-dir.ts';
+import { type TestAccess, testAccess } from '#test/support/http/search-access.ts';
 import { createHttpApp, type HttpApp } from '#test/support/http-app.ts';
 import { PublicWallet } from '#wallet/public-wallet.ts';
 import { makeTestWallet } from './test-wallet.ts';
@@ -31,7 +32,9 @@ export interface OrdersApp extends HttpApp {
 export async function createOrdersApp(bytesADay: number | null = null): Promise<OrdersApp> {
   const folder = await makeDataDir();
   const filesDir = join(folder.path, 'files');
+  let access: TestAccess | null = null;
   const http = await createHttpApp([], {
+    access: ({ pool }) => (access = testAccess(pool, { mode: 'open' })).access,
     orders: async ({ pool, accessPool }) => {
       // orders are taken once a block is indexed
       await pool.query(
@@ -73,6 +76,7 @@ export async function createOrdersApp(bytesADay: number | null = null): Promise<
       return { status: answer.statusCode, body: answer.json(), headers: answer.headers };
     },
     close: async () => {
+      await access?.close();
       await http.close();
       await folder.remove();
     },

@@ -17,6 +17,7 @@ const loggedMax = 100;
 
 const proxies = new WeakMap<FastifyInstance['server'], Proxies>();
 const clients = new WeakMap<FastifyRequest['raw'], ForwardedClient>();
+const keyIds = new WeakMap<FastifyRequest['raw'], number>();
 let alone = 0;
 
 /** Makes the trusted proxies of an app known to the functions of this file. */
@@ -38,6 +39,20 @@ export function addressOfRequest(request: FastifyRequest): string {
 export function clientOfRequest(request: FastifyRequest): string {
   const { kind, address } = clientAt(request);
   return kind === 'proxy' ? `proxy ${++alone}` : clientOf(address);
+}
+
+/** Makes the valid key that a request sent in a header known to `ownerOfRequest`. */
+export function knowKey(request: FastifyRequest, keyId: number): void {
+  keyIds.set(request.raw, keyId);
+}
+
+/**
+ * Whose a request is, where one client must not reach what another one made: its valid key, or without one its address.
+ * Clients of a trusted proxy that names none share the address of the proxy.
+ */
+export function ownerOfRequest(request: FastifyRequest): string {
+  const keyId = keyIds.get(request.raw);
+  return keyId === undefined ? `address ${clientOf(addressOfRequest(request))}` : `key ${keyId}`;
 }
 
 function clientAt(request: FastifyRequest): ForwardedClient {

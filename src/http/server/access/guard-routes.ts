@@ -3,7 +3,7 @@ import type { Scope } from '#accounts/api-key.ts';
 import type { Admission, SearchAccess } from '#accounts/search-access.ts';
 import { varyBy } from '#http/server/headers/vary.ts';
 import type { ErrorCode } from '#kernel/errors/error-codes.ts';
-import { addressOfRequest, isFromProxy } from './client.ts';
+import { addressOfRequest, isFromProxy, knowKey } from './client.ts';
 import { type Guard, open } from './guard.ts';
 
 /** Who asks a path, by its guard. */
@@ -43,6 +43,7 @@ export function guardRoutes(routes: FastifyInstance, access: SearchAccess): void
       isProxy: isFromProxy(request),
     });
     tell(reply, scope, admission);
+    if (admission.keyId !== null) knowKey(request, admission.keyId);
     if (admission.refusal !== null) throw admission.refusal;
   });
 }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { answerKey, claimKey, giveUpKey } from '#orders/creating/idempotency.store.ts';
 import { addressOf } from '#test/builders/regtest/regtest-transaction.ts';
+import { giveKey } from '#test/support/http/search-access.ts';
 import { createOrdersApp, type OrdersApp } from '#test/support/orders/orders-app.ts';
 
 let http: OrdersApp;
@@ -92,6 +93,32 @@ test('what is no key is refused', async () => {
   expect((await order('~'.repeat(255))).status).toBe(200);
 });
 
+test('another client with the same key and body makes an order of its own', async () => {
+  const ask = async (remoteAddress: string, headers: Readonly<Record<string, string>> = {}) => {
+    const answer = await http.app.inject({
+      method: 'POST',
+      url: '/inscribe',
+      headers: { 'idempotency-key': 'guessed', ...headers },
+      payload: body,
+      remoteAddress,
+    });
+    return answer.json<Answer>().id;
+  };
+  const { pool } = http.database;
+  const mine = await giveKey(pool, { scopes: ['search'] });
+  const theirs = await giveKey(pool, { scopes: ['orders'] });
+  const ids = [
+    await ask('192.0.2.1'),
+    await ask('192.0.2.2'),
+    await ask('192.0.2.1', { 'x-api-key': mine.key }),
+    await ask('192.0.2.1', { 'x-api-key': theirs.key }),
+  ];
+  expect(new Set(ids).size).toBe(4);
+  expect(await ask('192.0.2.1')).toBe(ids[0]);
+  // a key is the same client wherever it asks from
+  expect(await ask('192.0.2.2', { authorization: `Bearer ${mine.key}` })).toBe(ids[2]);
+});
+
 test('pages of other origins may send it', async () => {
   const answer = await http.app.inject({
     method: 'OPTIONS',
@@ -101,7 +128,7 @@ test('pages of other origins may send it', async () => {
   expect(answer.headers['access-control-allow-headers']).toContain('Idempotency-Key');
 });
 
-const keyed = (key: string) => ({ route: 'POST /test', key, bodyHash: new Uint8Array(32) });
+const keyed = (key: string) => ({ route: 'POST /test', owner: 'key 1', key, bodyHash: new Uint8Array(32) });
 
 test('a claim whose process died passes on, and the first maker can no longer answer', async () => {
   const { pool, accessPool } = http.database;
