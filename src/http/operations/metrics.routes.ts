@@ -47,7 +47,7 @@ export function metricsRoutes(app: App, { metrics }: Operations): void {
       tags: ['status'],
       response: { 200: plainText('measurements') },
     },
-    config: { errors: 'plain', guard: open, answersUnderPressure: true },
+    config: { errors: 'plain', guard: open, answersUnderPressure: true, cors: false },
     handler: async (_request, reply) => {
       const { contentType, text } = await rendered.get();
       return reply.header('cache-control', 'no-store').type(contentType).send(text);

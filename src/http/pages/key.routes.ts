@@ -37,7 +37,7 @@ export function keyRoutes(app: App): void {
       body,
       response: { 303: seeOther },
     },
-    config: { errors: 'plain', guard: open, body: 'form', failures: [401, 403] },
+    config: { errors: 'plain', guard: open, body: 'form', failures: [401, 403], cors: false },
     bodyLimit: bodyLimits.key,
     handler: async (request, reply) => {
       const { key, to = '/' } = request.body;

@@ -10,7 +10,7 @@ the holders and the history of runes at any height, and the sats of outputs. Run
 rune height on is indexed; an index of sats is an option (\`INDEX_SATS\`), and without it a node tells the sats of an output.
 
 Paths of the public interface (searches) and of ord keep their own forms; all other paths are ours and use camelCase.
-Answers are JSON unless stated otherwise, and CORS is \`*\` without credentials everywhere. ord's pages answer JSON to
+Answers are JSON unless stated otherwise, and CORS is \`*\` without credentials everywhere but on \`/metrics\` and \`/key\`. ord's pages answer JSON to
 \`Accept: application/json\`.`;
 
 const tags = [

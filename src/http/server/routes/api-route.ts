@@ -22,6 +22,8 @@ export interface RoutePolicy {
   readonly guard: RouteGuard;
   /** Error statuses that this path has in addition to those of its form. */
   readonly failures?: readonly number[];
+  /** false: pages of other origins cannot read the answers; absent: all can (ADR 64). @fastify/cors reads it. */
+  readonly cors?: false;
 }
 
 declare module 'fastify' {

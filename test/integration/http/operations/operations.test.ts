@@ -270,6 +270,19 @@ describe('/status', () => {
 });
 
 describe('/metrics', () => {
+  test('is not for pages of other origins, as all else is', async () => {
+    const origin = 'https://shop.example';
+    const { app } = (http = await createHttpApp([]));
+    const answer = await app.inject({ url: '/metrics', headers: { origin } });
+    expect([answer.statusCode, answer.headers['access-control-allow-origin']]).toEqual([200, undefined]);
+    for (const url of ['/health/ready', '/status', '/search?text=a', '/nothing'])
+      expect((await app.inject({ url, headers: { origin } })).headers['access-control-allow-origin']).toBe(
+        '*',
+      );
+    const key = { method: 'POST', url: '/key', headers: { origin } } as const;
+    expect((await app.inject(key)).headers['access-control-allow-origin']).toBeUndefined();
+  });
+
   test('counts requests by the pattern of their route, not by their path', async () => {
     const { app } = await open();
     for (const path of ['/block/0', '/block/1', '/nowhere/1', '/nowhere/2', '/search?text=a'])
