@@ -46,7 +46,7 @@ export function referralsRoutes(app: App, { orders = null, network }: AppDepende
     url: '/referrals',
     schema: {
       operationId: 'referral',
-      summary: 'How many orders named a referral code; needs its address',
+      summary: 'How many paid orders named a referral code; needs its address',
       tags: ['orders'],
       querystring: Type.Object({
         referral: Type.Optional(text('the code; required')),
@@ -55,7 +55,7 @@ export function referralsRoutes(app: App, { orders = null, network }: AppDepende
       response: {
         200: Type.Object({
           address: Type.String(),
-          orderCount: Type.Integer({ description: 'orders that named it' }),
+          orderCount: Type.Integer({ description: 'orders that named it and are paid' }),
           paidCount: Type.Integer({ description: 'those of them that were delivered' }),
         }),
       },

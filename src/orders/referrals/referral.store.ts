@@ -1,10 +1,12 @@
 import type pg from 'pg';
+import type { OrderState } from '#orders/order/order-machine.ts';
 import { isReferralCode, type ReferralRequest } from './read-referral.ts';
 
 /** What orders brought a referral. */
 export interface ReferralStatus {
   /** Where its share is paid out to. */
   readonly address: string;
+  /** Orders that are paid, delivered or not. */
   readonly orders: number;
   /** Orders that were delivered: each pays its share. */
   readonly paid: number;
@@ -33,6 +35,9 @@ export async function isReferral(client: pg.Pool | pg.ClientBase, code: string):
   return rowCount === 1;
 }
 
+/** States of orders that are paid: anyone makes others, for nothing. */
+const paidStates = ['prep', 'queued', 'error', 'completed'] as const satisfies readonly OrderState[];
+
 /** Null: there is no such code, or it has another address. */
 export async function readReferral(
   client: pg.Pool | pg.ClientBase,
@@ -42,9 +47,9 @@ export async function readReferral(
     `SELECT address, orders, paid
        FROM service.referrals,
             (SELECT count(*) AS orders, count(*) FILTER (WHERE state = 'completed') AS paid
-               FROM service.orders WHERE referral = $1) AS counted
+               FROM service.orders WHERE referral = $1 AND state = ANY($3)) AS counted
       WHERE code = $1 AND script = $2`,
-    [code, Buffer.from(script)],
+    [code, Buffer.from(script), paidStates],
   );
   return rows[0] ?? null;
 }

@@ -170,7 +170,7 @@ describe.skipIf(bitcoindForTests() === null)('the public client, unmodified', { 
       additionalFee: 200,
     });
     expect(order).toMatchObject({ referral: 'client-test', additionalFee: 200, additionalFeeCharged: 200 });
-    const status = { address: addressOf(receiver), orderCount: 1, paidCount: 0 };
+    const status = { address: addressOf(receiver), orderCount: 0, paidCount: 0 };
     expect(await call('getReferralStatus', referral)).toEqual({ value: status });
     const unknown = await call('createDirectOrder', { ...body, referral: 'nobody' });
     expect(unknown.error?.status).toBe(400);

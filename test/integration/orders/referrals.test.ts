@@ -102,9 +102,35 @@ test('an order names a referral that is known, pays what it adds, and says so', 
   // 15 % of a base fee of 2,000, once an order
   expect(stored?.quote).toMatchObject({ referralFee: 300, additionalFeeCharged: 500 });
   expect(stored?.terms['additionalFee']).toBe('250');
-  expect(await statusOf('shop', address)).toMatchObject({ body: { orderCount: 1, paidCount: 0 } });
+  expect(await statusOf('shop', address)).toMatchObject({ body: { orderCount: 0, paidCount: 0 } });
   await http.database.pool.query(`UPDATE service.orders SET state = 'completed' WHERE id = $1`, [created.id]);
   expect(await statusOf('shop', address)).toMatchObject({ body: { orderCount: 1, paidCount: 1 } });
+});
+
+test('an order counts for its referral while it is paid, and not before or after', async () => {
+  await http.post('/referrals', { referral: 'counted', address });
+  const { body: made } = await http.post<Created>('/inscribe', { ...body, referral: 'counted' });
+  for (const [state, orderCount, paidCount] of [
+    ['waiting-payment', 0, 0],
+    ['waiting-parent', 0, 0],
+    // in the mempool alone: the payer can take it back
+    ['waiting-confirmation', 0, 0],
+    ['prep', 1, 0],
+    ['queued', 1, 0],
+    ['error', 1, 0],
+    ['completed', 1, 1],
+    ['waiting-refund', 0, 0],
+    ['refunded', 0, 0],
+    ['expired', 0, 0],
+    ['cancelled', 0, 0],
+  ] as const) {
+    await http.database.pool.query(
+      `UPDATE service.orders SET state = $2, error = CASE WHEN $2 = 'error' THEN 'why' END WHERE id = $1`,
+      [made.id, state],
+    );
+    const status = await statusOf('counted', address);
+    expect([state, status.body]).toEqual([state, { address, orderCount, paidCount }]);
+  }
 });
 
 test('an order with an unknown referral, or a fee for none, is refused before money is asked for', async () => {
