@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { Type } from 'typebox';
 import { askerOf } from '#http/server/access/asker.ts';
 import { createsOrders, readsOrders } from '#http/server/access/guard.ts';
@@ -12,8 +13,20 @@ import { refuseFaults, unlessFaulty } from './refuse-faults.ts';
 const charsMax = 200;
 const text = (description: string) => Type.String({ maxLength: charsMax, description });
 
+/** A registration with a code of 128 random bits. */
+function withNewCode({ referral, address }: { referral?: unknown; address?: unknown }) {
+  if (referral === undefined) return { referral: randomBytes(16).toString('hex'), address };
+  const message = 'makeCode makes a code: leave out referral, or makeCode';
+  throw refuseFaults([{ message, parameter: 'makeCode' }]);
+}
+
 /** Referral codes: who brings customers gets a share (docs/orders.md, "Referrals"). */
-export function referralsRoutes(app: App, { orders = null, network }: AppDependencies): void {
+export function referralsRoutes(app: App, deps: AppDependencies): void {
+  registrationRoute(app, deps);
+  statusRoute(app, deps);
+}
+
+function registrationRoute(app: App, { orders = null, network }: AppDependencies): void {
   apiRoute(app, {
     method: 'POST',
     url: '/referrals',
@@ -23,24 +36,43 @@ export function referralsRoutes(app: App, { orders = null, network }: AppDepende
       tags: ['orders'],
       headers: onceHeaders,
       body: Type.Object({
-        referral: text('the code: 1 to 64 letters, digits or signs'),
+        referral: Type.Optional(
+          text('the code: 1 to 64 letters, digits or signs; required without makeCode'),
+        ),
+        makeCode: Type.Optional(
+          Type.Boolean({
+            description: 'true, without referral: the answer has a new code that no one can guess',
+          }),
+        ),
         address: text('where its share is paid to; it cannot be changed'),
       }),
-      response: { 200: Type.Object({ status: Type.Literal('ok') }) },
+      response: {
+        200: Type.Object({
+          status: Type.Literal('ok'),
+          referral: Type.Optional(Type.String({ description: 'the code that was made, with makeCode' })),
+        }),
+      },
     },
     config: { errors: 'orderWrite', guard: createsOrders, failures: [409, 422, 503] },
     handler: async (request, reply) => {
       if (orders === null) throw new AppError('orders_off', 'this service takes no orders');
       reply.header('cache-control', 'no-store');
       return answerOnce(orders, request, async (store) => {
-        const answer = { status: 'ok' as const };
-        const { referral } = unlessFaulty(readReferralRequest(request.body, network));
-        if (await orders.putReferral(referral, (tx) => store(tx, answer))) return answer;
+        const { makeCode = false, ...given } = request.body;
+        const { referral } = unlessFaulty(
+          readReferralRequest(makeCode ? withNewCode(given) : given, network),
+        );
+        const answer = { status: 'ok' as const, ...(makeCode ? { referral: referral.code } : {}) };
+        const { client } = askerOf(reply);
+        if (await orders.putReferral(referral, client, (tx) => store(tx, answer))) return answer;
         const message = `The referral ${referral.code} has another address: choose another code.`;
         throw refuseFaults([{ message, parameter: 'referral' }]);
       });
     },
   });
+}
+
+function statusRoute(app: App, { orders = null, network }: AppDependencies): void {
   apiRoute(app, {
     method: 'GET',
     url: '/referrals',

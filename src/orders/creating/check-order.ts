@@ -26,8 +26,8 @@ export interface OrderLookups {
   urlProblem(url: string): string | null;
   /** Fees that the node takes; null: unknown. */
   nodePolicy(signal: AbortSignal): Promise<NodePolicy | null>;
-  /** Whether an order may name a referral. */
-  isReferral(code: string, signal: AbortSignal): Promise<boolean>;
+  /** Whether an order may name a referral. Throws `rate_limited` for who guesses codes. */
+  isReferral(code: string, asker: Asker): Promise<boolean>;
   /** Contents at URLs. Throws the reason of the signal. */
   fetch(files: readonly ReadFile[], signal: AbortSignal): Promise<FetchedContents>;
 }
@@ -71,7 +71,7 @@ const compressMax = 4_000_000;
 
 /**
  * Checks a direct order and fetches its contents, before anything is quoted or stored. Throws `inscription_not_indexed`,
- * `overloaded`, and the reason of the asker's signal.
+ * `overloaded`, `rate_limited`, and the reason of the asker's signal.
  */
 export async function checkOrder(
   parts: CheckingParts,
@@ -136,9 +136,9 @@ async function valueFaults(
 async function referralFaults(
   lookups: OrderLookups,
   { referral }: ReadOrder,
-  { signal }: Asker,
+  asker: Asker,
 ): Promise<RequestFault[]> {
-  if (referral === null || (await lookups.isReferral(referral, signal))) return [];
+  if (referral === null || (await lookups.isReferral(referral, asker))) return [];
   const message = `The referral ${referral.slice(0, 64)} is not known: POST /referrals registers one.`;
   return [{ message, parameter: 'referral' }];
 }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
+import type { Asker } from '#kernel/contracts/asker.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { withCutConnection } from '#kernel/pg/cut-connection.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
@@ -29,6 +30,7 @@ import { readDepositAddresses } from '#orders/parents/deposits.store.ts';
 import { readDeposits } from '#orders/parents/read-deposits.ts';
 import { type ShownParent, shownParents } from '#orders/parents/shown-parents.ts';
 import type { ReadFile } from '#orders/reading/read-files.ts';
+import { MissedCodes } from '#orders/referrals/missed-codes.ts';
 import type { ReferralRequest } from '#orders/referrals/read-referral.ts';
 import {
   isReferral,
@@ -69,6 +71,7 @@ const cancelLookMs = 100;
 export class CustomerOrders {
   readonly #parts: CustomerOrdersParts;
   readonly #stored: StoredBytes;
+  readonly #missedCodes = new MissedCodes();
   /** Of an order that names none. */
   readonly timeoutMinutes: number;
   /** Where customers find files; null: where they sent their order. */
@@ -153,13 +156,20 @@ export class CustomerOrders {
     return withTransaction(pool, (tx) => replayWebhooks(tx, webhookSubjectOf(id), from));
   }
 
-  /** Registers a referral code. False: it has another address. */
-  putReferral(referral: ReferralRequest, onMade?: (tx: pg.ClientBase) => Promise<void>): Promise<boolean> {
-    return withTransaction(this.#parts.pool, async (tx) => {
-      const isKnown = await putReferral(tx, referral);
-      if (isKnown) await onMade?.(tx);
-      return isKnown;
+  /** Registers a referral code of a client. False: it has another address. Throws `rate_limited`. */
+  async putReferral(
+    referral: ReferralRequest,
+    client: string,
+    onMade?: (tx: pg.ClientBase) => Promise<void>,
+  ): Promise<boolean> {
+    this.#refuseGuesses(client);
+    const isIts = await withTransaction(this.#parts.pool, async (tx) => {
+      const isStored = await putReferral(tx, referral);
+      if (isStored) await onMade?.(tx);
+      return isStored;
     });
+    if (!isIts) this.#missedCodes.count(client);
+    return isIts;
   }
 
   /** What the node takes; null: nothing is known of it. */
@@ -167,9 +177,12 @@ export class CustomerOrders {
     return this.#reading(signal, readNodePolicy);
   }
 
-  /** Whether an order may name a referral. */
-  isReferral(code: string, signal: AbortSignal | null = null): Promise<boolean> {
-    return this.#reading(signal, (client) => isReferral(client, code));
+  /** Whether an order may name a referral. Throws `rate_limited`. */
+  async isReferral(code: string, { client, signal }: Pick<Asker, 'client' | 'signal'>): Promise<boolean> {
+    this.#refuseGuesses(client);
+    const isKnown = await this.#reading(signal, (connection) => isReferral(connection, code));
+    if (!isKnown) this.#missedCodes.count(client);
+    return isKnown;
   }
 
   /** What orders brought a referral; null: there is none with this address. */
@@ -209,6 +222,13 @@ export class CustomerOrders {
         'this file was deleted: files are kept until 7 days after an order expired, or 30 days after it was completed or paid back',
       );
     return content === null ? null : { content, mediaType };
+  }
+
+  #refuseGuesses(client: string): void {
+    const retryAfterSeconds = Math.ceil(this.#missedCodes.waitMs(client) / 1000);
+    if (retryAfterSeconds === 0) return;
+    const message = `too many unknown referrals from your network: leave out referral, or try again in ${retryAfterSeconds} s`;
+    throw new AppError('rate_limited', message, { retryAfterSeconds });
   }
 
   #reading<T>(signal: AbortSignal | null, read: (client: pg.ClientBase) => Promise<T>): Promise<T> {

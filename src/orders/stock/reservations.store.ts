@@ -3,6 +3,7 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { type BlockHashHex, parseBlockHash, type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import type { OrderState } from '#orders/order/order-machine.ts';
+import { networkOfClient } from './client-network.ts';
 import { isReserving, type ReservingOrder } from './reserved-until.ts';
 
 /** An output of the inventory, and the sat of it that an order inscribes. */
@@ -85,7 +86,12 @@ async function requireFewUnpaid(tx: pg.ClientBase, { client, most, ofType }: Res
             count(*) FILTER (WHERE (r.txid, r.vout) IN (SELECT * FROM unnest($3::bytea[], $4::bigint[]))) AS of_type
        FROM service.reserved_outputs AS r JOIN service.orders AS o ON o.id = r.order_id
       WHERE r.client IS NOT NULL AND r.released_at IS NULL AND o.state IN ('waiting-payment', 'waiting-confirmation')`,
-    [client, networkOf(client), ofType.map(({ txid }) => Buffer.from(txid)), ofType.map(({ vout }) => vout)],
+    [
+      client,
+      networkOfClient(client),
+      ofType.map(({ txid }) => Buffer.from(txid)),
+      ofType.map(({ vout }) => vout),
+    ],
   );
   const [{ of_client: ofClient, of_network: ofNetwork, of_type: reserved } = noneReserved] = rows;
   if (ofClient > most)
@@ -107,15 +113,6 @@ async function requireFewUnpaid(tx: pg.ClientBase, { client, most, ofType }: Res
 
 const noneReserved = { of_client: 0, of_network: 0, of_type: 0 };
 const tooMany = (message: string): AppError => new AppError('inventory_reserved_max', message);
-
-/**
- * What the clients of a network begin with: of IPv4 a /24, of IPv6 a /48, which is what one customer of a provider
- * gets.
- */
-function networkOf(client: string): string {
-  const [whole] = /^(?:\d+\.){3}|^(?:[\da-f]+:){3}/u.exec(client) ?? [client];
-  return whole;
-}
 
 /** What an order has reserved; null: nothing. */
 export async function readReservation(tx: pg.ClientBase, orderId: string): Promise<Reservation | null> {

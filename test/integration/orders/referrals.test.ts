@@ -148,3 +148,48 @@ test('an order with an unknown referral, or a fee for none, is refused before mo
   }
   expect(await count()).toEqual(before);
 });
+
+test('a code that is made is not one that can be guessed, and is answered again with its key', async () => {
+  const made = await http.post<{ status: string; referral: string }>(
+    '/referrals',
+    { address, makeCode: true },
+    { 'idempotency-key': 'made' },
+  );
+  expect(made).toMatchObject({ status: 200, body: { status: 'ok' } });
+  expect(made.body.referral).toMatch(/^[0-9a-f]{32}$/u);
+  const again = await http.post('/referrals', { address, makeCode: true }, { 'idempotency-key': 'made' });
+  expect(again.body).toEqual(made.body);
+  const other = await http.post<{ referral: string }>('/referrals', { address, makeCode: true });
+  expect(other.body.referral).not.toBe(made.body.referral);
+  expect(await statusOf(made.body.referral, address)).toMatchObject({ body: { orderCount: 0 } });
+  const both = await http.post<Faults>('/referrals', { address, makeCode: true, referral: 'a' });
+  expect([both.status, both.body.error[0]?.msg]).toEqual([400, expect.stringContaining('makeCode')]);
+});
+
+test('codes are not found by trying them: a network that sends wrong ones gets no answer about any', async () => {
+  const from = (ip: string, url: string, payload: object) =>
+    http.app.inject({ method: 'POST', url, remoteAddress: ip, payload });
+  await from('198.51.100.1', '/referrals', { referral: 'known', address });
+  for (let nth = 0; nth < 10; nth++) {
+    const order = await from(`203.0.113.${nth}`, '/inscribe', { ...body, referral: `guess-${nth}` });
+    expect([order.statusCode, order.body]).toEqual([400, expect.stringContaining('is not known')]);
+    const taken = await from('203.0.113.99', '/referrals', { referral: 'known', address: stranger });
+    expect([taken.statusCode, taken.body]).toEqual([400, expect.stringContaining('another address')]);
+  }
+  const answers = await Promise.all(
+    ['known', 'unknown'].flatMap((referral) => [
+      from('203.0.113.7', '/inscribe', { ...body, referral }),
+      from('203.0.113.7', '/referrals', { referral, address: stranger }),
+    ]),
+  );
+  for (const { statusCode, headers, json } of answers) {
+    expect(statusCode).toBe(429);
+    expect(Number(headers['retry-after'])).toBeGreaterThan(60);
+    expect(json()).toEqual({ status: 'error', error: expect.stringContaining('referral') as string });
+  }
+  // an order that names none, and other networks, know nothing of it
+  expect((await from('203.0.113.7', '/inscribe', body)).statusCode).toBe(200);
+  expect((await from('198.51.100.2', '/inscribe', { ...body, referral: 'known' })).statusCode).toBe(200);
+  const { rows } = await http.database.pool.query(`SELECT FROM service.referrals WHERE code = 'unknown'`);
+  expect(rows).toEqual([]);
+});

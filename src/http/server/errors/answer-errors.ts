@@ -149,9 +149,10 @@ function operatingFailureOf(error: AppError): Found {
   const { code, details } = error;
   const status = statusByCode[code];
   if (status === undefined) return internal;
-  const retryAfter = status === 503 || code === 'too_many_at_once' ? retryAfterSeconds(code) : null;
+  const { parameter, place, retryAfterSeconds: known } = details;
+  const isBusy = status === 503 || code === 'too_many_at_once';
+  const retryAfter = typeof known === 'number' ? known : isBusy ? retryAfterSeconds(code) : null;
   if (error instanceof InvalidRequest) return { status, code, faults: error.faults };
-  const { parameter, place } = details;
   const message = toldOf(error);
   const fault: Fault = {
     message,
