@@ -8,6 +8,13 @@ export interface UserAndPassword {
   readonly password: string;
 }
 
+/** Why a node refused what it was shown. */
+export interface Refusal {
+  /** A node removes its cookie while it stops, and still answers: that passes by itself. */
+  readonly code: 'node_refused' | 'node_cookie_missing';
+  readonly why: string;
+}
+
 /** bitcoind's own cookie has 75 bytes; a longer file is something else. */
 const cookieBytesMax = 4096;
 
@@ -48,11 +55,11 @@ export class Credentials {
   }
 
   /** Why a node answered 401, as far as it can be told from here. */
-  refusal(): string {
-    if (this.#known !== null) return 'the user, password or cookie is wrong';
-    return this.#auth.kind === 'cookie'
-      ? `there is no cookie file ${basename(this.#auth.file)}`
-      : 'neither a cookie file nor a user and password are set';
+  refusal(): Refusal {
+    if (this.#known !== null) return { code: 'node_refused', why: 'the user, password or cookie is wrong' };
+    if (this.#auth.kind !== 'cookie')
+      return { code: 'node_refused', why: 'neither a cookie file nor a user and password are set' };
+    return { code: 'node_cookie_missing', why: `there is no cookie file ${basename(this.#auth.file)}` };
   }
 
   /** A text with secrets removed. */

@@ -1,6 +1,7 @@
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { ErrorCode } from '#kernel/errors/error-codes.ts';
 import { tlsFailure } from '#kernel/errors/tls-failure.ts';
+import type { Refusal } from './credentials.ts';
 
 /** RPC_IN_WARMUP (Bitcoin Core rpc/protocol.h). */
 const inWarmup = -28;
@@ -15,7 +16,7 @@ export interface Call {
   readonly name: string;
   readonly redact: (text: string) => string;
   /** Why the node refused the credentials. */
-  readonly refusal: () => string;
+  readonly refusal: () => Refusal;
 }
 
 /** Whether the node refused user and password. */
@@ -69,8 +70,11 @@ export function failureOfAnswer(code: number, reason: string, call: Call): AppEr
   const details = { method: call.name, status: code };
   const where = `The node at ${call.url}`;
   if (code === 401 || code === 403) {
-    const why = code === 401 ? call.refusal() : 'calls from this address are not allowed';
-    return new AppError('node_refused', `${where} does not let us in: ${why}.`, details);
+    const refusal: Refusal =
+      code === 401
+        ? call.refusal()
+        : { code: 'node_refused', why: 'calls from this address are not allowed' };
+    return new AppError(refusal.code, `${where} does not let us in: ${refusal.why}.`, details);
   }
   if (code === 503) return new AppError('node_unreachable', `${where} has too much to do (503).`, details);
   return new AppError('node_answer_invalid', `${where} answers ${call.name} with status ${code}.`, details);

@@ -21,6 +21,13 @@ export const nodeErrors = {
     retry: 'minute',
     retryOnly: 'cookieFile',
   },
+  node_cookie_missing: {
+    meaning:
+      'The node wants a cookie, and its cookie file is missing: it is stopping or starting, or another file is named.',
+    action:
+      'Nothing while the node stops or starts: the file is read again within seconds. Else correct BITCOIN_COOKIE_FILE.',
+    retry: 'soon',
+  },
   node_warming_up: {
     meaning: 'The node is starting and does not answer calls yet.',
     action: 'Nothing: the call is retried.',

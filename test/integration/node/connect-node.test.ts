@@ -1,9 +1,10 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { NodeMessage } from '#kernel/contracts/node.ts';
 import { asBlockHash, displayHash, parseBlockHash, parseTxid } from '#kernel/primitives/hash.ts';
 import { asHeight, genesisHeight } from '#kernel/primitives/height.ts';
+import { retryClassOf } from '#kernel/retry.ts';
 import { type BitcoinNode, connectNode } from '#node/bitcoin-node.ts';
 import { RegtestChain } from '#test/builders/regtest/regtest-chain.ts';
 import { transaction } from '#test/builders/regtest/regtest-transaction.ts';
@@ -156,15 +157,15 @@ describe.skipIf(!hasBitcoind)('a node with all that it can have', () => {
     await writeFile(file, `__cookie__:${'5'.repeat(64)}`);
     const nowhere = join(bitcoind.dataDir, 'nowhere');
     const wrong = [
-      [{ kind: 'cookie', file }, 'the user, password or cookie is wrong'],
-      [{ kind: 'cookie', file: nowhere }, 'there is no cookie file nowhere'],
-      [{ kind: 'password', ...password }, 'the user, password or cookie is wrong'],
-      [{ kind: 'none' }, 'neither a cookie file nor a user and password are set'],
+      [{ kind: 'cookie', file }, 'node_refused', 'the user, password or cookie is wrong'],
+      [{ kind: 'cookie', file: nowhere }, 'node_cookie_missing', 'there is no cookie file nowhere'],
+      [{ kind: 'password', ...password }, 'node_refused', 'the user, password or cookie is wrong'],
+      [{ kind: 'none' }, 'node_refused', 'neither a cookie file nor a user and password are set'],
     ] as const;
-    for (const [auth, why] of wrong) {
+    for (const [auth, code, why] of wrong) {
       const error = await failureOf(connectNode({ ...bitcoind.settings, auth }));
       expect(error).toMatchObject({
-        code: 'node_refused',
+        code,
         message: `The node at ${bitcoind.rpcUrl} does not let us in: ${why}.`,
       });
       expect(everythingOf(error)).not.toContain('5'.repeat(64));
@@ -249,6 +250,30 @@ describe.skipIf(!hasBitcoind)('a node that stops and starts', () => {
     }
   });
 });
+
+test.skipIf(!hasBitcoind)(
+  'a node that answers while its cookie is gone lets us in again with the next cookie, by each way',
+  async () => {
+    const bitcoind = await startBitcoind();
+    await RegtestChain.start(bitcoind.rpc, 5);
+    const file = join(bitcoind.dataDir, 'copy.cookie');
+    const { auth } = bitcoind.settings;
+    const cookie = await readFile(auth.kind === 'cookie' ? auth.file : '');
+    await writeFile(file, cookie);
+    const node = await connectNode({ ...bitcoind.settings, auth: { kind: 'cookie', file } });
+    await bitcoind.restart();
+    await rm(file);
+    const missing = { code: 'node_cookie_missing' };
+    await expect(node.rpc.call('getblockcount')).rejects.toMatchObject(missing);
+    await expect(node.headers(asHeight(3), 1)).rejects.toMatchObject(missing);
+    expect(retryClassOf('node_cookie_missing', { hasCookieFile: true })).toBe('soon');
+    await writeFile(file, await readFile(auth.kind === 'cookie' ? auth.file : ''));
+    expect(await node.rpc.call('getblockcount')).toBe(5);
+    expect((await node.headers(asHeight(3), 1))?.length).toBe(1);
+    await node.close();
+    await bitcoind.remove();
+  },
+);
 
 describe.skipIf(!hasBitcoind)('a node that lacks things', () => {
   const nodes: Bitcoind[] = [];
