@@ -8,6 +8,7 @@ import { jsonText } from '#http/server/routes/answer-schemas.ts';
 import { apiRoute } from '#http/server/routes/api-route.ts';
 import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
+import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import type { CustomerOrders } from '#orders/customers/customer-orders.ts';
 import { fileAnswers, type OrderProgress, orderFields } from '#orders/customers/order-answer.ts';
 import type { Order } from '#orders/order/order.store.ts';
@@ -45,14 +46,14 @@ const isDear = true;
 type SendOrder = (reply: FastifyReply, id: string) => Promise<FastifyReply>;
 
 /** Orders: reading and cancelling (docs/orders.md). */
-export function orderRoutes(app: App, { orders = null }: AppDependencies): void {
+export function orderRoutes(app: App, { orders = null, network }: AppDependencies): void {
   const send: SendOrder = async (reply, id) => {
     const { signal } = askerOf(reply);
     const found = orders === null || !isOrderId(id) ? null : await orders.read(id, signal);
     // an id is as good as a key: it is told to nobody else, and logged nowhere
     if (found === null) throw new AppError('not_found', `no such order ${id.slice(0, 64)}`);
     reply.header('cache-control', 'no-store');
-    return sendPartsInTurns(reply, orderParts(found));
+    return sendPartsInTurns(reply, orderParts(found, network));
   };
   apiRoute(app, {
     method: 'GET',
@@ -122,8 +123,11 @@ function needed(orders: CustomerOrders | null): CustomerOrders {
 }
 
 /** The answer to GET /order in parts, a file each: 10,000 of them are seven megabytes. */
-export function* orderParts(found: { readonly order: Order } & OrderProgress): Generator<JsonPart> {
-  const fields = JSON.stringify(orderFields(found.order, found));
+export function* orderParts(
+  found: { readonly order: Order } & OrderProgress,
+  network: NetworkParameters,
+): Generator<JsonPart> {
+  const fields = JSON.stringify(orderFields(found.order, found, network));
   const answerOf = fileAnswers(found.order, found);
   yield `${fields.slice(0, -1)},"files":[`;
   for (const [place, file] of found.files.entries())

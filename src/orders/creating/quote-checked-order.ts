@@ -40,6 +40,7 @@ export async function quoteCheckedOrder(
     request: {
       ...extras.request(quote.postage, terms.files.length),
       payToAnchor: terms.burn,
+      uncurseIt: terms.uncurse,
       inscriptionIdPrefix: read.inscriptionIdPrefix,
       ...shownReferral(read),
       // as it was sent: clients compare it with what they have

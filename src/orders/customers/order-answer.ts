@@ -1,4 +1,6 @@
+import { scriptToAddress } from '#kernel/bitcoin/address.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
+import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import { valueOf } from '#orders/inscribing/plan-amounts.ts';
 import type { NewOrder, Order, OrderFile } from '#orders/order/order.store.ts';
 import { countsInTime } from '#orders/order/order-facts.ts';
@@ -43,20 +45,18 @@ export interface OrderProgress {
 const paidStates: readonly OrderState[] = ['prep', 'queued', 'completed'];
 
 /** The answer to GET /order: fields without a value are left out (client-compat 3.6). */
-export function orderAnswer(order: Order, progress: OrderProgress): object {
+export function orderAnswer(order: Order, progress: OrderProgress, network: NetworkParameters): object {
   const files = progress.files.map(fileAnswers(order, progress));
-  return { ...orderFields(order, progress), files };
+  return { ...orderFields(order, progress, network), files };
 }
 
 /** The fields of that answer without its files. */
 export function orderFields(
   order: Order,
   { transactions, payments, parents }: Omit<OrderProgress, 'files'>,
+  network: NetworkParameters,
 ): Readonly<Record<string, unknown>> {
   const { count, ...request } = order.request;
-  const refund = transactions.find(
-    ({ plan, sentAt }) => sentAt !== null && plan.outputs.some(({ kind }) => kind === 'refund'),
-  );
   return withoutNulls({
     id: order.id,
     status: 'ok',
@@ -73,7 +73,7 @@ export function orderFields(
     inscribedCount: order.state === 'completed' ? count : null,
     error: order.error,
     expiresAt: order.expiresAt.getTime(),
-    refund: refund === undefined ? null : refundOf(refund),
+    ...refundsOf(transactions, network),
   });
 }
 
@@ -165,9 +165,18 @@ function fileOf(
   });
 }
 
-function refundOf({ txid, plan }: OrderTransaction): object {
-  const output = plan.outputs.find(({ kind }) => kind === 'refund');
-  return { amount: output?.value ?? 0, txid: displayHash(txid) };
+/** `refund`: all that was sent back, with where and how the newest went. `refunds`: each, where there are several. */
+function refundsOf(transactions: readonly OrderTransaction[], network: NetworkParameters): object {
+  const refunds = transactions.flatMap(({ txid, plan, sentAt }) => {
+    const output = plan.outputs.find(({ kind }) => kind === 'refund');
+    if (sentAt === null || output === undefined) return [];
+    const address = scriptToAddress(Buffer.from(output.script, 'hex'), network);
+    return [{ address, amount: output.value, txid: displayHash(txid) }];
+  });
+  const newest = refunds.at(-1);
+  if (newest === undefined) return {};
+  const amount = refunds.reduce((sum, refund) => sum + refund.amount, 0);
+  return { refund: { ...newest, amount }, refunds: refunds.length > 1 ? refunds : null };
 }
 
 const withoutNulls = (fields: Readonly<Record<string, unknown>>): Record<string, unknown> =>

@@ -26,7 +26,7 @@ export interface OrderExtras {
   readonly timeoutMinutes: number;
   readonly faults: readonly RequestFault[];
   /** The inputs as answers show them again. */
-  readonly request: (postage: bigint, count: number) => OrderRequest;
+  readonly request: (postage: bigint, count: number) => Omit<OrderRequest, 'uncurseIt'>;
 }
 
 /** A month: prices of a longer time would be a bet. */
@@ -63,7 +63,6 @@ export function readExtras(body: unknown, options: ExtrasOptions): OrderExtras {
       projectTag,
       zeroConf: null,
       payToAnchor: false,
-      uncurseIt: order['uncurseIt'] === true || order['uncurseIt'] === 'true',
     }),
   };
 }

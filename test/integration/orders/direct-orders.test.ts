@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
+import { networks } from '#kernel/primitives/network.ts';
 import type { WantedOrder } from '#orders/creating/create-order.ts';
 import { orderAnswer } from '#orders/customers/order-answer.ts';
 import { processOrder } from '#orders/following/process-order.ts';
@@ -57,7 +58,7 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
 
   async function answerOf(id: string): Promise<{ files: { inscriptionId: string }[]; paid?: boolean }> {
     const found = await world.customerOrders.read(id);
-    return orderAnswer(found!.order, found!) as never;
+    return orderAnswer(found!.order, found!, networks.regtest) as never;
   }
 
   async function expectDelivered(id: string, texts: readonly string[]): Promise<void> {

@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { type InscriptionId, parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
+import { networks } from '#kernel/primitives/network.ts';
 import type { WantedOrder } from '#orders/creating/create-order.ts';
 import { orderAnswer } from '#orders/customers/order-answer.ts';
 import { tellCustomer, webhookSubjectOf } from '#orders/customers/tell-customer.ts';
@@ -137,7 +138,7 @@ export function lentParents(worldOf: () => OrderWorld) {
 
   async function shown(id: string): Promise<ShownParents> {
     const found = await worldOf().customerOrders.read(id);
-    return orderAnswer(found!.order, found!) as never;
+    return orderAnswer(found!.order, found!, networks.regtest) as never;
   }
 
   /** Where the index has an inscription. */

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
+import { networks } from '#kernel/primitives/network.ts';
 import { readBumps } from '#orders/bumping/bump.store.ts';
 import type { WantedOrder } from '#orders/creating/create-order.ts';
 import { orderAnswer } from '#orders/customers/order-answer.ts';
@@ -75,8 +76,8 @@ describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () 
 
   const idOf = async (id: string): Promise<string> => {
     const found = (await world.customerOrders.read(id))!;
-    return (orderAnswer(found.order, found) as { files: { inscriptionId: string }[] }).files[0]!
-      .inscriptionId;
+    return (orderAnswer(found.order, found, networks.regtest) as { files: { inscriptionId: string }[] })
+      .files[0]!.inscriptionId;
   };
   const mempool = () => world.bitcoind.rpc.call<string[]>('getrawmempool');
   const bumpsOf = (id: string) => readBumps(world.database.pool, id);

@@ -229,6 +229,12 @@ describe('bad input', () => {
     expect(without.body.allowedSatributes).toBeNull();
   });
 
+  test.each([1, '1', true, 'true'])('uncurseIt %j is shown as it was taken', async (uncurseIt) => {
+    const made = await http.post<{ id: string; uncurseIt: unknown }>('/inscribe', { ...good, uncurseIt });
+    expect(made.body.uncurseIt).toBe(true);
+    expect((await http.get<{ uncurseIt: unknown }>(`/order/${made.body.id}`)).body.uncurseIt).toBe(true);
+  });
+
   test('a name of 4,000 characters is a file that its URL serves', async () => {
     const name = `${'ü'.repeat(1000)}${'🟧'.repeat(1400)}.txt`;
     const made = await http.post<{ files: { url: string; name: string }[] }>('/inscribe', {

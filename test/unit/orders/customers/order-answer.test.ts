@@ -1,7 +1,11 @@
 import { describe, expect, test } from 'vitest';
+import { asTxid, displayHash } from '#kernel/primitives/hash.ts';
+import { networks } from '#kernel/primitives/network.ts';
 import { orderAnswer } from '#orders/customers/order-answer.ts';
 import type { Order } from '#orders/order/order.store.ts';
+import type { OrderTransaction } from '#orders/order/order-transactions.store.ts';
 import type { WatchedPayment } from '#payments/payments.queries.ts';
+import { addressOf, scriptOf } from '#test/builders/regtest/regtest-transaction.ts';
 
 const expiresAt = new Date(Date.UTC(2026, 0, 1));
 const order = {
@@ -20,7 +24,40 @@ const payment = (value: bigint, firstSeen: Date): WatchedPayment =>
   ({ value, firstSeen, block: null, goneAt: null }) as unknown as WatchedPayment;
 
 const answerTo = (...payments: WatchedPayment[]): object =>
-  orderAnswer(order, { files: [], transactions: [], payments, parents: [] });
+  orderAnswer(order, { files: [], transactions: [], payments, parents: [] }, networks.regtest);
+
+describe('the refunds of an order', () => {
+  const script = scriptOf(700);
+  const refunded = (amount: number, isSent = true) => ({
+    kind: 'refund',
+    txid: asTxid(new Uint8Array(32).fill(amount % 251)),
+    sentAt: isSent ? expiresAt : null,
+    plan: { outputs: [{ kind: 'refund', script: Buffer.from(script).toString('hex'), value: amount }] },
+  });
+  const answerOf = (...transactions: ReturnType<typeof refunded>[]) =>
+    orderAnswer(
+      order,
+      { files: [], transactions: transactions as unknown as OrderTransaction[], payments: [], parents: [] },
+      networks.regtest,
+    ) as { refund?: object; refunds?: object[] };
+  const told = (amount: number, sum = amount) => ({
+    address: addressOf(700),
+    amount: sum,
+    txid: displayHash(refunded(amount).txid),
+  });
+
+  test('are told with their address, once a node has them', () => {
+    expect(answerOf(refunded(1000)).refund).toEqual(told(1000));
+    expect(answerOf(refunded(1000))).not.toHaveProperty('refunds');
+    expect(answerOf(refunded(1000, false))).not.toHaveProperty('refund');
+  });
+
+  test('are told together, and each, where there are several', () => {
+    const { refund, refunds } = answerOf(refunded(1000), refunded(29_598), refunded(5000, false));
+    expect(refund).toEqual(told(29_598, 30_598));
+    expect(refunds).toEqual([told(1000), told(29_598)]);
+  });
+});
 
 describe('what is missing of an order', () => {
   const inTime = payment(9_900n, order.createdAt);
