@@ -219,6 +219,20 @@ function blockRoute(app: App, { pool, network }: AppDependencies, blocks: BlockA
   });
 }
 
+/** Whether a request has the headers of ord's client, which accepts JSON alone and does not name itself. */
+function isOrdClient({ headers }: FastifyRequest): boolean {
+  return headers.accept === 'application/json' && headers['user-agent'] === undefined;
+}
+
+/** An unknown inscription. ord's client reads null as that, and any other body as a broken answer. */
+function sendOrdNull(reply: FastifyReply): FastifyReply {
+  return reply
+    .code(404)
+    .header('cache-control', 'no-store')
+    .type('application/json; charset=utf-8')
+    .send('null');
+}
+
 function inscriptionRoute(app: App, deps: PieceDependencies): void {
   const { pool, network } = deps;
   const handler = async (
@@ -228,17 +242,22 @@ function inscriptionRoute(app: App, deps: PieceDependencies): void {
   ): Promise<FastifyReply> => {
     const question = inscriptionQuestionOf(query);
     const place = child === undefined ? null : placeOf(child, 'child');
+    const words = place === null ? '' : ` child ${place}`;
+    const missing = new AppError('not_found', `inscription ${quoted(query)}${words} not found`);
     const find = async (client: ClientBase): Promise<InscriptionDetail> => {
       if (question.kind === 'sat') await requireSatIndex(client);
       const detail = await asked(client, question, place);
-      if (detail !== null) return detail;
-      const words = place === null ? '' : ` child ${place}`;
-      throw new AppError('not_found', `inscription ${quoted(query)}${words} not found`);
+      if (detail === null) throw missing;
+      return detail;
     };
-    if (prefersJson(request.headers.accept)) {
+    const { accept } = request.headers;
+    if (prefersJson(accept)) {
       return answerFromIndex(deps, request, reply, { page: true }, async ({ client }) =>
         inscriptionBody(client, await find(client), deps, askerOf(reply)),
-      );
+      ).catch((error: unknown) => {
+        if (error === missing && isOrdClient(request)) return sendOrdNull(reply);
+        throw error;
+      });
     }
     return withSnapshot(
       pool,

@@ -274,7 +274,13 @@ const entriesOf = (name: string): TObject =>
 
 /** The answers of ord's paths, by subject. */
 export const ordAnswers = {
-  inscription: indexed(pageOrJson(inscription, 'the inscription')),
+  inscription: {
+    ...indexed(pageOrJson(inscription, 'the inscription')),
+    404: jsonText(
+      Type.Null(),
+      'unknown; null for clients that send Accept: application/json and no User-Agent, as the one of ord',
+    ),
+  },
   inscriptions: { 200: jsonText(Type.Array(inscription), 'the inscriptions in the requested order') },
   missing: { 200: jsonText(texts, 'the ids that are not indexed') },
   recursiveInscription: indexed(jsonText(inscriptionForInscriptions, 'the inscription')),
@@ -374,4 +380,6 @@ export const ordAnswers = {
   satInscription: { 200: jsonText(Type.Object({ id: nullable(inscriptionId) }), 'the inscription') },
   text: indexed(plainText('the value')),
   hash: indexed(jsonText(hash, 'the hash')),
-} as const satisfies Readonly<Record<string, { readonly 200: Answer; readonly 304?: TSchema }>>;
+} as const satisfies Readonly<
+  Record<string, { readonly 200: Answer; readonly 304?: TSchema; readonly 404?: Answer }>
+>;

@@ -247,6 +247,21 @@ describe('many at once', () => {
     expect(answer.json<unknown[]>()[1]).toEqual((await get(`/inscription/${ids[0]}`)).json());
   });
 
+  test('one inscription that is not there is null for a client of ord, and in words for others', async () => {
+    for (const url of [`/inscription/${unknownId}`, '/inscription/999999', `/inscription/${ids[0]}/9999`]) {
+      // undefined: `inject` leaves it out, which else sends one
+      const forOrd = await app.inject({ url, headers: { ...json, 'user-agent': undefined as never } });
+      expect([url, forOrd.statusCode, forOrd.body]).toEqual([url, 404, 'null']);
+      for (const headers of [
+        json,
+        { accept: 'application/json, */*;q=0.1', 'user-agent': undefined as never },
+      ]) {
+        const other = await app.inject({ url, headers });
+        expect([other.statusCode, other.json<{ status: string }>().status]).toEqual([404, 'error']);
+      }
+    }
+  });
+
   test('POST /inscriptions of one that is not there is 404', async () => {
     const answer = await post('/inscriptions', [ids[0], unknownId]);
     expect(answer.statusCode).toBe(404);
