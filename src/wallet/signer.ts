@@ -5,7 +5,13 @@ import { RawTx } from '@scure/btc-signer';
 import { taprootTweakPrivKey } from '@scure/btc-signer/utils.js';
 import { plannedWeight } from '#kernel/bitcoin/plan-weight.ts';
 import { scriptType } from '#kernel/bitcoin/script-type.ts';
-import type { OwnScript, PlannedInput, TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
+import { atOnce, type Steps } from '#kernel/concurrency/work-in-steps.ts';
+import type {
+  OwnScript,
+  PlannedInput,
+  TransactionPlan,
+  WalletKey,
+} from '#kernel/contracts/transaction-plan.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { asTxid, displayHash, type Txid } from '#kernel/primitives/hash.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
@@ -80,63 +86,122 @@ export class Signer {
 
   /** Signs a plan that breaks no rule, and checks the signatures. Throws `plan_refused` with the rule. */
   signPlan(plan: TransactionPlan): SignedTransaction {
-    const scripts = new KnownScripts(this.#keys);
-    const fault = planFault(plan, scripts);
-    if (fault !== null)
-      throw new AppError('plan_refused', `The plan of a transaction is refused: ${fault}.`, { fault });
-    const messages = signatureMessages(plan);
-    const witnesses = plan.inputs.map((input, place) =>
-      // an anchor is spent with nothing
-      scriptType(input.script) === 'p2a'
-        ? []
-        : this.#witness(input, messages[place] ?? noBytes, scripts.outputOf(input)),
-    );
-    return signedTransaction(plan, witnesses);
+    return atOnce(this.signing(plan));
   }
 
-  #witness(input: PlannedInput, message: Uint8Array, output: TaprootOutput): Uint8Array[] {
-    const { privateKey } = this.#keys.child(input.key);
-    assert(privateKey !== null, 'the account of a signer has its private key');
-    if (input.path === 'key') {
-      const signature = schnorr.sign(message, taprootTweakPrivKey(privateKey, output.merkleRoot ?? noBytes));
-      assert(schnorr.verify(signature, message, output.outputKey), 'the signature is of the output key');
-      return [signature];
+  /** The same in steps: an input takes some milliseconds, and there may be a thousand. */
+  *signing(plan: TransactionPlan): Steps<SignedTransaction> {
+    const known = new KnownKeys(this.#keys);
+    const fault = planFault(plan, known);
+    if (fault !== null)
+      throw new AppError('plan_refused', `The plan of a transaction is refused: ${fault}.`, { fault });
+    const messageOf = signatureMessages(plan);
+    const witnesses: Uint8Array[][] = [];
+    for (const [place, input] of plan.inputs.entries()) {
+      // an anchor is spent with nothing
+      const isAnchor = scriptType(input.script) === 'p2a';
+      witnesses.push(isAnchor ? [] : witnessOf(input, messageOf(place), known));
+      yield inputBytes;
     }
-    const { leafScript } = input;
-    const { controlBlock } = output;
-    assert(leafScript !== null && controlBlock !== null, 'a plan without faults has the leaf that it spends');
-    const signature = schnorr.sign(message, privateKey);
-    // the key in the leaf, which plan-fault.ts has found there
-    assert(schnorr.verify(signature, message, leafScript.subarray(1, 33)), 'the signature is of the leaf');
-    return [signature, leafScript, controlBlock];
+    return signedTransaction(plan, witnesses);
   }
 }
 
-/** Scripts of a plan, each made once: a leaf of 390,000 bytes is hashed in two milliseconds. */
-class KnownScripts implements OwnScripts {
+/** Bytes that are read in the time of a signature: more than a turn of the event loop has. */
+const inputBytes = 1024 * 1024;
+
+/** `schnorr.sign` checks each signature with the public key of its private key, which `KnownKeys` has checked. */
+function witnessOf(input: PlannedInput, message: Uint8Array, known: KnownKeys): Uint8Array[] {
+  if (input.path === 'key') return [schnorr.sign(message, known.outputKeyOf(input))];
+  const { leafScript } = input;
+  const { controlBlock } = known.outputOf(input);
+  assert(leafScript !== null && controlBlock !== null, 'a plan without faults has the leaf that it spends');
+  const signature = schnorr.sign(message, known.privateKeyOf(input));
+  // the key in the leaf, which plan-fault.ts has found there
+  assert(schnorr.verify(signature, message, leafScript.subarray(1, 33)), 'the signature is of the leaf');
+  return [signature, leafScript, controlBlock];
+}
+
+/** An output of a key and a leaf, and what signs for it. */
+interface KnownOutput {
+  readonly output: TaprootOutput;
+  /** The private key of the output; null: not needed yet. */
+  outputKey: Uint8Array | null;
+  readonly leafFault: string | null;
+}
+
+/**
+ * Keys and scripts of a plan, each made once: most plans spend one script many times, deriving it takes as long as a
+ * signature, and a leaf of 390,000 bytes is hashed in two milliseconds. It lives as long as the plan is signed.
+ */
+class KnownKeys implements OwnScripts {
   readonly #keys: AccountKeys;
-  readonly #made = new Map<OwnScript, TaprootOutput>();
+  readonly #children = new Map<string, ReturnType<AccountKeys['child']>>();
+  /** By key, then by leaf: a leaf is one object in all inputs of a plan. */
+  readonly #outputs = new Map<string, Map<Uint8Array | null, KnownOutput>>();
 
   constructor(keys: AccountKeys) {
     this.#keys = keys;
   }
 
   outputOf(own: OwnScript): TaprootOutput {
-    const known = this.#made.get(own);
-    if (known !== undefined) return known;
-    const output = taprootOutput(this.#keys.xOnlyKey(own.key), own.leafScript);
-    this.#made.set(own, output);
-    return output;
+    return this.#known(own).output;
   }
 
   scriptOf(own: OwnScript): Uint8Array {
     return this.outputOf(own).script;
   }
 
-  leafFault({ key, leafScript }: OwnScript): string | null {
-    return leafScript === null ? null : leafFault(leafScript, this.#keys.xOnlyKey(key));
+  leafFault(own: OwnScript): string | null {
+    return this.#known(own).leafFault;
+  }
+
+  privateKeyOf({ key }: OwnScript): Uint8Array {
+    const { privateKey } = this.#child(key);
+    assert(privateKey !== null, 'the account of a signer has its private key');
+    return privateKey;
+  }
+
+  /** The private key of an output that is spent by key. */
+  outputKeyOf(own: OwnScript): Uint8Array {
+    const known = this.#known(own);
+    const { output } = known;
+    if (known.outputKey === null) {
+      const made = taprootTweakPrivKey(this.privateKeyOf(own), output.merkleRoot ?? noBytes);
+      const isOfOutput = Buffer.compare(schnorr.getPublicKey(made), output.outputKey) === 0;
+      assert(isOfOutput, 'what signs is the private key of the output key');
+      known.outputKey = made;
+    }
+    return known.outputKey;
+  }
+
+  #child(key: WalletKey): ReturnType<AccountKeys['child']> {
+    const path = pathOf(key);
+    const child = this.#children.get(path) ?? this.#keys.child(key);
+    this.#children.set(path, child);
+    return child;
+  }
+
+  #known({ key, leafScript }: OwnScript): KnownOutput {
+    const path = pathOf(key);
+    const ofKey = this.#outputs.get(path) ?? new Map<Uint8Array | null, KnownOutput>();
+    this.#outputs.set(path, ofKey);
+    const known = ofKey.get(leafScript);
+    if (known !== undefined) return known;
+    const { publicKey } = this.#child(key);
+    assert(publicKey !== null, 'a key of an account has a public key');
+    const xOnlyKey = publicKey.slice(1);
+    const made = {
+      output: taprootOutput(xOnlyKey, leafScript),
+      outputKey: null,
+      leafFault: leafScript === null ? null : leafFault(leafScript, xOnlyKey),
+    };
+    ofKey.set(leafScript, made);
+    return made;
   }
 }
+
+const pathOf = ({ branch, index }: WalletKey): string => `${branch}/${index}`;
 
 /** The bytes of a plan that its txid covers, which signing it does not change. They end with the lock time. */
 export function unsignedTransaction(plan: TransactionPlan): {

@@ -24,7 +24,7 @@ export async function keepBump(
   { parents, planned, ownIndex, owed, replaced }: WantedStore,
 ): Promise<Txid | null> {
   const { plan, fee, shares } = planned;
-  const signed = signer.signPlan(plan);
+  const signed = await signer.signPlan(plan);
   const [rest] = plan.outputs;
   const [owner] = parents;
   if (rest === undefined || owner === undefined) return null;

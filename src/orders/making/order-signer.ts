@@ -1,3 +1,5 @@
+import { Pauses } from '#kernel/concurrency/work-in-steps.ts';
+import { ownAsker } from '#kernel/contracts/asker.ts';
 import type { OwnScript, TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
 import type { Txid } from '#kernel/primitives/hash.ts';
 import type { PublicWallet } from '#wallet/public-wallet.ts';
@@ -9,11 +11,12 @@ export interface OrderSigner {
   readonly scriptOf: (own: OwnScript) => Uint8Array;
   /** What a txid covers, which ends with the lock time; signing changes neither. */
   readonly unsigned: (plan: TransactionPlan) => { readonly bytes: Uint8Array; readonly txid: Txid };
-  readonly signPlan: (plan: TransactionPlan) => {
+  /** In turns of the event loop: a thousand inputs hold up nothing else. */
+  readonly signPlan: (plan: TransactionPlan) => Promise<{
     readonly bytes: Uint8Array;
     readonly txid: Txid;
     readonly fee: bigint;
-  };
+  }>;
 }
 
 /** What makes the transactions of orders. */
@@ -21,6 +24,6 @@ export function orderSigner(wallet: PublicWallet, signer: Signer): OrderSigner {
   return {
     scriptOf: (own) => wallet.addressOf(own).script,
     unsigned: unsignedTransaction,
-    signPlan: (plan) => signer.signPlan(plan),
+    signPlan: (plan) => new Pauses(ownAsker('signing')).run(signer.signing(plan)),
   };
 }

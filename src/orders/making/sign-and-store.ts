@@ -29,7 +29,7 @@ export async function store(
   { index, count: files }: Place,
   plan: TransactionPlan,
 ): Promise<void> {
-  const { bytes, txid, fee } = signer.signPlan(plan);
+  const { bytes, txid, fee } = await signer.signPlan(plan);
   await insertTransaction(tx, order.id, {
     txid,
     kind,

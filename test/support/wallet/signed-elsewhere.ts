@@ -10,10 +10,10 @@ import { signatureMessages } from '#wallet/signature-messages.ts';
 /** A plan as another wallet with the same words signs it: by key, and whatever it does. In hex. */
 export async function signedElsewhere(seedFile: string, plan: TransactionPlan): Promise<string> {
   const keys = new AccountKeys(accountOf(await readSeedFile(seedFile), 'regtest').key);
-  const messages = signatureMessages(plan);
+  const messageOf = signatureMessages(plan);
   const witnesses = plan.inputs.map(({ key }, place) => {
     const tweaked = taprootTweakPrivKey(keys.child(key).privateKey!, new Uint8Array());
-    return [schnorr.sign(messages[place]!, tweaked)];
+    return [schnorr.sign(messageOf(place), tweaked)];
   });
   const bytes = RawTx.encode({
     version: plan.version,
