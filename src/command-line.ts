@@ -16,6 +16,7 @@ import {
 import { createLifecycle, type Lifecycle, type StopReason } from './kernel/process/lifecycle.ts';
 import { createHealth } from './kernel/reports/health.ts';
 import { createLogger, type Logger } from './kernel/reports/logger.ts';
+import { terminalLines } from './kernel/text/terminal-text.ts';
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
@@ -142,9 +143,11 @@ function interrupted(reason: StopReason | null): number {
     : exitCodes.failure;
 }
 
-function print(text: string): Promise<void> {
+/** Strangers' texts reach the terminal through here: nothing of them may act on it. */
+function print(text: string, how?: 'exact'): Promise<void> {
+  const shown = how === 'exact' ? text : terminalLines(text);
   return new Promise((resolve, reject) => {
-    process.stdout.write(text, (error: NodeJS.ErrnoException | null | undefined) => {
+    process.stdout.write(shown, (error: NodeJS.ErrnoException | null | undefined) => {
       // the output was closed: the 'error' event ends the process
       if (error === null || error === undefined || error.code === 'EPIPE') resolve();
       else reject(new AppError('output_failed', `stdout: ${error.message}`, {}, error));

@@ -26,8 +26,11 @@ export interface CommandContext {
   /** Problems that keep parts of this process from their work. */
   readonly health: Health;
   readonly logger: Logger;
-  /** Writes to stdout; settles when the write is done. */
-  readonly print: (text: string) => Promise<void>;
+  /**
+   * Writes to stdout; settles when the write is done. Controls and marks of direction are written as escapes, which JSON
+   * reads as the same text; `exact` is for exports, whose bytes are compared.
+   */
+  readonly print: (text: string, how?: 'exact') => Promise<void>;
 }
 
 /** The values given on the command line and in the environment. */

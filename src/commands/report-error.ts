@@ -2,6 +2,7 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { errorCodes } from '#kernel/errors/error-codes.ts';
 import { systemFailure } from '#kernel/errors/system-failure.ts';
 import { postgresFailure } from '#kernel/pg/postgres-failure.ts';
+import { terminalLines } from '#kernel/text/terminal-text.ts';
 import { UsageError } from '#src/app/command-context.ts';
 import { exitCodes } from './exit-codes.ts';
 
@@ -9,20 +10,21 @@ import { exitCodes } from './exit-codes.ts';
 export function report(thrown: unknown): number {
   const error = operatingFailure(thrown);
   if (error instanceof UsageError) {
-    process.stderr.write(`satscribe: ${error.message}\n`);
+    write(`satscribe: ${error.message}\n`);
     return exitCodes.usage;
   }
   if (error instanceof AppError) {
     const { meaning, action } = errorCodes[error.code];
-    process.stderr.write(
-      `satscribe: ${error.message}\n  ${error.code}: ${meaning}\n  What to do: ${action}\n`,
-    );
+    write(`satscribe: ${error.message}\n  ${error.code}: ${meaning}\n  What to do: ${action}\n`);
     return error.code === 'config_invalid' ? exitCodes.usage : exitCodes.failure;
   }
   const shown = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  process.stderr.write(`satscribe: unexpected error, please report it\n${shown}\n`);
+  write(`satscribe: unexpected error, please report it\n${shown}\n`);
   return exitCodes.failure;
 }
+
+/** Messages have texts of nodes, servers and files. */
+const write = (text: string): boolean => process.stderr.write(terminalLines(text));
 
 /** Failures of the system and of Postgres that no part has named; anything else stays as it is. */
 function operatingFailure(thrown: unknown): unknown {

@@ -57,7 +57,7 @@ async function runExport(context: CommandContext): Promise<void> {
         const pieces = isOfBalances ? await balancesOf(client) : exportInscriptions(client, range);
         for await (const text of pieces) {
           signal.throwIfAborted();
-          await context.print(text);
+          await context.print(text, 'exact');
         }
       },
       signal,

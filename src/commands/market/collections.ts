@@ -1,4 +1,5 @@
 import { formatInscriptionId } from '#kernel/primitives/inscription-id.ts';
+import { terminalText } from '#kernel/text/terminal-text.ts';
 import type { MarketCollection } from '#market/collections/collection.store.ts';
 import type { ImportOutcome } from '#market/imports/import-collection.ts';
 import { type Command, type CommandContext, type CommandFlag, UsageError } from '#src/app/command-context.ts';
@@ -134,14 +135,14 @@ function outcomeText(outcome: ImportOutcome): string {
     notIndexed === 0 ? null : `${notIndexed} not indexed yet`,
   ].filter((part) => part !== null);
   const tail = more.length === 0 ? '' : `, ${more.join(', ')}`;
-  return `${result} ${slug} (${name}): ${items} items${tail}\n${oddityText(outcome)}`;
+  return `${result} ${slug} (${terminalText(name)}): ${items} items${tail}\n${oddityText(outcome)}`;
 }
 
 /** A line for each thing that is not stored as the list has it. */
 function oddityText({ slug, listSlug, leftOut = [], leftOutCount = 0 }: ImportOutcome): string {
   const lines = leftOut.map(({ where, why }) => `  left out ${where}: ${why}\n`);
   if (listSlug !== undefined)
-    lines.unshift(`  the list calls itself "${listSlug}": its slug here is ${slug}\n`);
+    lines.unshift(`  the list calls itself "${terminalText(listSlug)}": its slug here is ${slug}\n`);
   if (leftOutCount > leftOut.length)
     lines.push(`  … and ${leftOutCount - leftOut.length} more fields that are left out\n`);
   return lines.join('');
@@ -153,4 +154,4 @@ const collectionJson = ({ icon, ...rest }: MarketCollection) => ({
 });
 
 const collectionLine = ({ slug, name, items, importedAt }: MarketCollection): string =>
-  `${slug.padEnd(32)}  ${String(items).padStart(6)} items  ${shownTime(importedAt)}  ${name}\n`;
+  `${slug.padEnd(32)}  ${String(items).padStart(6)} items  ${shownTime(importedAt)}  ${terminalText(name)}\n`;

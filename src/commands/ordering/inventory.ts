@@ -1,5 +1,6 @@
 import type { ListedInventory, ScannedOutput } from '#inventory/inventory.ts';
 import { displayHash, parseTxid } from '#kernel/primitives/hash.ts';
+import { terminalText } from '#kernel/text/terminal-text.ts';
 import { type Command, type CommandContext, UsageError } from '#src/app/command-context.ts';
 import type { InventoryAction } from '#src/app/sats/inventory.ts';
 import { settingFlag } from '#src/commands/flags.ts';
@@ -129,4 +130,4 @@ function listedText({ output: { txid, vout, value, height }, problem, sats }: Li
 }
 
 const scannedText = ({ outpoint, result, reason }: ScannedOutput): string =>
-  `${result} ${outpoint}${reason === null ? '' : `: ${reason}`}\n`;
+  `${result} ${outpoint}${reason === null ? '' : `: ${terminalText(reason)}`}\n`;

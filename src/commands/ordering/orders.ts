@@ -1,5 +1,6 @@
 import { payableAddress } from '#kernel/bitcoin/payable-address.ts';
 import { networks } from '#kernel/primitives/network.ts';
+import { terminalText } from '#kernel/text/terminal-text.ts';
 import type { OwingOrder } from '#orders/ledger/owed.queries.ts';
 import { type Command, type CommandContext, type CommandFlag, UsageError } from '#src/app/command-context.ts';
 import { settingFlag } from '#src/commands/flags.ts';
@@ -94,7 +95,7 @@ type ListedOrder = Awaited<
 export function orderLine(order: Omit<ListedOrder, 'expiresAt'>): string {
   const { id, state, amount, createdAt, error, stuck } = order;
   const reason = error ?? stuck;
-  const why = reason === null ? '' : `  ${reason}`;
+  const why = reason === null ? '' : `  ${terminalText(reason)}`;
   return `${id}  ${state.padEnd(20)}  ${String(amount).padStart(12)} sats  ${shownTime(createdAt)}${why}\n`;
 }
 

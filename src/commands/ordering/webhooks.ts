@@ -1,5 +1,6 @@
 import { AppError } from '#kernel/errors/app-error.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
+import { terminalText } from '#kernel/text/terminal-text.ts';
 import { type Command, type CommandContext, type CommandFlag, UsageError } from '#src/app/command-context.ts';
 import { settingFlag } from '#src/commands/flags.ts';
 import { jsonFlag, shownTime, withService } from '#src/commands/service-database.ts';
@@ -125,8 +126,8 @@ function numberOf(flags: CommandContext['flags'], name: string, fallback: number
 
 function listedText(delivery: WebhookDelivery): string {
   const { subject, sequence, createdAt, state, tries, status, error, nextTryAt, url, id } = delivery;
-  const last = tries === 0 ? '' : `, last ${status ?? error ?? ''}`;
+  const last = tries === 0 ? '' : `, last ${status ?? terminalText(error ?? '')}`;
   const next = nextTryAt === null ? '' : `, next ${shownTime(nextTryAt)}`;
   const tried = `${tries} ${tries === 1 ? 'try' : 'tries'}${last}${next}`;
-  return `${subject} #${sequence}  ${shownTime(createdAt)}  ${state}  ${tried}  ${id}  ${url ?? '-'}\n`;
+  return `${terminalText(subject)} #${sequence}  ${shownTime(createdAt)}  ${state}  ${tried}  ${id}  ${terminalText(url ?? '-')}\n`;
 }

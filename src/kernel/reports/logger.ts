@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { isatty } from 'node:tty';
 import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino';
+import { terminalLines } from '#kernel/text/terminal-text.ts';
 
 export type { Logger } from 'pino';
 
@@ -14,11 +15,22 @@ const stderr = 2;
  */
 export function createLogger(level: string): Logger {
   const pretty = isatty(stderr) ? prettyStream() : null;
-  return loggerInto(pretty ?? pino.destination({ dest: stderr, sync: true }), level);
+  return pretty === null
+    ? loggerInto(pino.destination({ dest: stderr, sync: true }), level)
+    : loggerInto(pretty, level, literalEscapes);
 }
 
-/** The same logger, with another destination. */
-export function loggerInto(destination: DestinationStream, level: string): Logger {
+/**
+ * The same logger, with another destination. People read its lines on terminals: what acts on these is escaped, which
+ * changes no value of the JSON.
+ *
+ * @param shown changes a line for a destination that reads its JSON
+ */
+export function loggerInto(
+  destination: DestinationStream,
+  level: string,
+  shown: (line: string) => string = (line) => line,
+): Logger {
   const options: LoggerOptions = {
     level,
     base: null,
@@ -26,7 +38,7 @@ export function loggerInto(destination: DestinationStream, level: string): Logge
     serializers: { err: shownError, error: shownError },
     // by key, in any object; the hook redacts within texts
     redact: { paths: secretPaths, censor: hidden },
-    hooks: { streamWrite: withoutPasswords },
+    hooks: { streamWrite: (line) => shown(terminalLines(withoutPasswords(line))) },
   };
   return pino(options, destination);
 }
@@ -49,6 +61,16 @@ function withoutPasswords(line: string): string {
       /\b((?:order|refund) [0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/giu,
       `$1${hidden}`,
     );
+}
+
+/**
+ * A line of JSON whose escapes of controls are texts to who reads it: pino-pretty would print what they stand for. Ends
+ * of lines stay, for stacks.
+ */
+export function literalEscapes(line: string): string {
+  return line.replaceAll(/\\(?:u[\da-f]{4}|.)/giu, (escape) =>
+    /^\\[bfru]/u.test(escape) ? `\\${escape}` : escape,
+  );
 }
 
 /** An error as the log shows it. */

@@ -152,6 +152,26 @@ test('lists of the community with an oddity are imported without it, and it is n
   expect((await cli(['import', from('Upper-Case')])).stdout).toMatch(/^unchanged upper-case/u);
 });
 
+test('names that act on terminals are printed as escapes, and are whole in JSON', async () => {
+  const name = 'A\u001b[2J\u202eb\u009b\nc';
+  await database.pool.query(
+    `INSERT INTO service.market_collections (slug, name, items, digest) VALUES ('zz-acting', $1, 0, sha256('x'))`,
+    [name],
+  );
+  const listed = await cli(['list', '--after', 'zz-a']);
+  expect(listed.stdout).toMatch(/^zz-acting .* {2}A\\u001b\[2J\\u202eb\\u009b\\u000ac\n$/u);
+  for (const words of [
+    ['list', '--after', 'zz-a', '--json'],
+    ['show', 'zz-acting', '--json'],
+    ['show', 'zz-acting'],
+  ]) {
+    const { stdout } = await cli(words);
+    expect([JSON.parse(stdout)].flat()).toMatchObject([{ slug: 'zz-acting', name }]);
+    expect(stdout).not.toMatch(/(?!\n)[\p{Cc}\p{Bidi_Control}]/u);
+  }
+  await cli(['remove', 'zz-acting']);
+});
+
 test('a list whose slug another one has gets a number, and keeps it', async () => {
   const [first, second] = ids(2);
   const imported = async (name: string, item: string | undefined): Promise<unknown> => {

@@ -60,3 +60,16 @@ test('a mistake of ours is shown with its place', () => {
     /^satscribe: unexpected error, please report it\nTypeError: x is not a function\n {4}at /u,
   );
 });
+
+test('nothing that a node, a server or a file says acts on the terminal', () => {
+  const texts = '\u001b[2J\u202ereversed\u009b1m\r\nnext';
+  for (const error of [
+    new AppError('collection_unreadable', `The server says ${texts}.`),
+    new UsageError(`what is ${texts}?`),
+    new TypeError(texts),
+  ]) {
+    const { text } = reported(error);
+    expect(text).toContain('\\u001b[2J\\u202ereversed\\u009b1m\\u000d\nnext');
+    expect(text).not.toMatch(/(?!\n)[\p{Cc}\p{Bidi_Control}]/u);
+  }
+});

@@ -1,7 +1,9 @@
 import { EventEmitter } from 'node:events';
+import { Writable } from 'node:stream';
+import pretty from 'pino-pretty';
 import { describe, expect, test } from 'vitest';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { type Logger, loggerInto } from '#kernel/reports/logger.ts';
+import { type Logger, literalEscapes, loggerInto } from '#kernel/reports/logger.ts';
 
 function recordingLogger(): { logger: Logger; lines: string[]; last: () => Record<string, unknown> } {
   const lines: string[] = [];
@@ -93,5 +95,30 @@ describe('secrets', () => {
     const { logger, last } = recordingLogger();
     logger.info({ url: 'http://127.0.0.1:8332/rest/x@y', at: 'a:b@c' }, 'x');
     expect(last()).toMatchObject({ url: 'http://127.0.0.1:8332/rest/x@y', at: 'a:b@c' });
+  });
+});
+
+describe('texts of strangers in the log', () => {
+  const name = 'a\u001b[31m\u202eb\u009bc\u007f\r\nd';
+
+  test('are escapes in JSON, with the same value', () => {
+    const { logger, lines, last } = recordingLogger();
+    logger.warn({ name, err: new Error(name) }, name);
+    expect(lines[0]).not.toMatch(/(?!\n)[\p{Cc}\p{Bidi_Control}]/u);
+    expect(last()).toMatchObject({ name, msg: name, err: { message: name } });
+  });
+
+  test('act on no terminal where lines are printed for people', () => {
+    let text = '';
+    const destination = new Writable({
+      write(chunk, _encoding, done) {
+        text += String(chunk);
+        done();
+      },
+    });
+    const logger = loggerInto(pretty({ destination, sync: true, colorize: false }), 'info', literalEscapes);
+    logger.warn({ name, err: new Error(name) }, name);
+    expect(text).toContain('a\\u001b[31m\\u202eb\\u009bc\\u007f\\r\nd');
+    expect(text).not.toMatch(/(?!\n)[\p{Cc}\p{Bidi_Control}]/u);
   });
 });
