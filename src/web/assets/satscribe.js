@@ -100,7 +100,10 @@ function suggest(input, number) {
     Object.assign(option.dataset, data);
     const small = document.createElement('small');
     small.textContent = hint;
-    option.append(words, small);
+    // a text of a stranger must not turn the hint beside it
+    const text = document.createElement('bdi');
+    text.textContent = words;
+    option.append(text, small);
     list.append(option);
   };
   const ask = async () => {

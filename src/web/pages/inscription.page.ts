@@ -6,6 +6,7 @@ import { type KnownFacts, knownOf } from '#web/known.ts';
 import { layout, type Site } from '#web/layout.ts';
 import { previewFrame } from '#web/parts/cards.ts';
 import { type SatributeName, satributeChips } from '#web/parts/satribute-chips.ts';
+import { isolated } from '#web/parts/strangers-text.ts';
 import { salesTable } from './sale.page.ts';
 
 /** A sale that is in no block yet. */
@@ -108,10 +109,10 @@ function rows(view: InscriptionView): HtmlValue {
   const optional = (name: string, value: HtmlValue): HtmlValue => value !== null && row(name, value);
   return [
     row('Number', groupedOrNull(view.number)),
-    row('Content type', view.contentType ?? none('none')),
-    optional('Shown as', view.delegate === null ? null : (view.effectiveContentType ?? 'no type')),
+    row('Content type', isolated(view.contentType) ?? none('none')),
+    optional('Shown as', view.delegate === null ? null : (isolated(view.effectiveContentType) ?? 'no type')),
     row('Content', view.contentLength === null ? none('no body') : sizeWords(view.contentLength)),
-    optional('Encoding', view.contentEncoding),
+    optional('Encoding', isolated(view.contentEncoding)),
     optional('sha256', monoOrNull(view.contentHash)),
     optional('Delegate', view.delegate === null ? null : idLink(view.delegate)),
     row(
@@ -130,7 +131,7 @@ function rows(view: InscriptionView): HtmlValue {
     optional('Sat', satWords(view.sat)),
     row('Charms', charmWords(view.charms)),
     optional('Curse', view.curse),
-    optional('Metaprotocol', view.metaprotocol),
+    optional('Metaprotocol', isolated(view.metaprotocol)),
     row('Parents', view.parents === null ? null : idList(view.parents, view.parents.length)),
     view.children.length > 0 && row('Children', childList(view)),
     optional('Collections', collectionList(view)),

@@ -3,6 +3,7 @@ import { html, type Markup } from '#web/html.ts';
 import { layout, type Site } from '#web/layout.ts';
 import { type Card, cardList } from '#web/parts/cards.ts';
 import { type HeldRunesView, heldRunesTable } from '#web/parts/held-runes.ts';
+import { isolated } from '#web/parts/strangers-text.ts';
 
 export interface InscriptionsView {
   readonly site: Site;
@@ -28,7 +29,7 @@ export function inscriptionsPage(view: InscriptionsView): Markup {
     site,
     main: html`<section>
 <h1>${heading}</h1>
-${filters.map(([name, value]) => html`<p class="faint wrap">${name}: <span class="mono">${value}</span></p>`)}
+${filters.map(([name, value]) => html`<p class="faint wrap">${name}: <span class="mono">${isolated(value)}</span></p>`)}
 ${notes.map((note) => html`<p>${note}</p>`)}
 ${runes !== null && heldRunesTable(runes)}
 ${runes !== null && runes.runes.length > 0 && html`<h2>Inscriptions</h2>`}

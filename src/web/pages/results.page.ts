@@ -7,6 +7,7 @@ import { type Card, cardList } from '#web/parts/cards.ts';
 import { type Bar, timeChart } from '#web/parts/chart.ts';
 import { pagesNav } from '#web/parts/pages-nav.ts';
 import { filterForm, filtersOf, type TypeCount, typeCounts } from '#web/parts/search-filters.ts';
+import { isolated } from '#web/parts/strangers-text.ts';
 
 export type ResultsQuestion =
   | {
@@ -89,7 +90,7 @@ type Parameters = ResultsView['parameters'];
 
 function heading(question: ResultsQuestion, totalItems: number, parameters: Parameters): HtmlValue {
   if (question.kind === 'hash') return hashHeading(question.coverage, totalItems, parameters);
-  const quoted = question.needles.map((needle) => html`<q>${needle}</q>`);
+  const quoted = question.needles.map((needle) => html`<q>${isolated(needle)}</q>`);
   const joined = quoted.flatMap((needle, index) => (index === 0 ? [needle] : [' and ', needle]));
   const where = verbs[question.match][question.where];
   return html`${plural(totalItems, 'inscription')} whose ${where} ${joined}`;

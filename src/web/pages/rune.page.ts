@@ -3,6 +3,7 @@ import { grouped, groupedDecimal, timeWords } from '#web/format.ts';
 import { type HtmlValue, html, type Markup } from '#web/html.ts';
 import { layout, type Site } from '#web/layout.ts';
 import { runeHref } from '#web/parts/held-runes.ts';
+import { runeSymbol } from '#web/parts/strangers-text.ts';
 
 /** A rune in a list. */
 export interface RuneLine {
@@ -47,7 +48,7 @@ function runesTable(runes: readonly RuneLine[]): Markup {
 <tbody>
 ${runes.map(
   ({ name, symbol, id, number, height, mints, cap }) => html`<tr>
-  <th scope="row"><a href="${runeHref(name)}">${name}</a> ${symbol}</th>
+  <th scope="row"><a href="${runeHref(name)}">${name}</a> ${runeSymbol(symbol)}</th>
   <td class="num">${grouped(number)}</td>
   <td class="mono">${id}</td>
   <td class="nowrap"><a href="/block/${height}">block ${grouped(height)}</a></td>
@@ -114,14 +115,14 @@ export function runePage(view: RuneView): Markup {
   const { site, name, symbol, id, number, terms, activity } = view;
   const row = (words: string, value: HtmlValue): Markup =>
     html`<div><dt>${words}</dt><dd>${value}</dd></div>\n`;
-  const units = (amount: string): Markup => html`${groupedDecimal(amount)} ${symbol}`;
+  const units = (amount: string): Markup => html`${groupedDecimal(amount)} ${runeSymbol(symbol)}`;
   return layout({
     title: `${name} · Rune · Satscribe`,
     site,
     main: html`<section>
 <h1 class="wrap">${name}</h1>
 <dl class="table">
-${row('Symbol', symbol ?? html`<span class="faint">none</span>`)}
+${row('Symbol', runeSymbol(symbol) ?? html`<span class="faint">none</span>`)}
 ${row('Number', grouped(number))}
 ${row('Id', html`<span class="mono">${id}</span>`)}
 ${row('Etched in', html`<a href="/block/${view.height}">block ${grouped(view.height)}</a>, ${timeWords(view.timestamp)}`)}

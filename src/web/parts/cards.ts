@@ -3,6 +3,7 @@ import type { Height } from '#kernel/primitives/height.ts';
 import { grouped, sizeWords } from '#web/format.ts';
 import { type HtmlValue, html, type Markup } from '#web/html.ts';
 import { mediaOf, mediaWords } from '#web/media.ts';
+import { isolated } from '#web/parts/strangers-text.ts';
 
 /** An inscription in a list. */
 export interface Card {
@@ -29,17 +30,17 @@ function cardItem(card: Card): Markup {
   const name = card.number === null ? null : `#${grouped(card.number)}`;
   return html`<li class="card"><a href="/inscription/${card.id}" title="${card.id}">
   <span class="view">${cardView(card)}</span>
-  ${!showsFound(card) && card.found && card.found.pieces.length > 0 && html`<span class="found">${marked(card.found.pieces.slice(0, 1))}</span>`}
-  <span class="line"><b>${name ?? html`<span class="mono">${card.id.slice(0, 8)}…</span>`}</b><span>${mediaWords(card.contentType)}</span></span>
+  ${!showsFound(card) && card.found && card.found.pieces.length > 0 && html`<span class="found">${isolatedPieces(card.found.pieces.slice(0, 1))}</span>`}
+  <span class="line"><b>${name ?? html`<span class="mono">${card.id.slice(0, 8)}…</span>`}</b><span>${isolated(mediaWords(card.contentType))}</span></span>
   <span class="line faint"><span>block ${grouped(card.height)}</span><span>${card.sizeBytes === null ? 'no body' : sizeWords(card.sizeBytes)}</span></span>
 </a></li>
 `;
 }
 
 function cardView(card: Card): HtmlValue {
-  if (showsFound(card)) return html`<span class="snippet">${marked(card.found?.pieces ?? [])}</span>`;
+  if (showsFound(card)) return html`<span class="snippet">${isolatedPieces(card.found?.pieces ?? [])}</span>`;
   if (mediaOf(card.contentType) === 'text' && card.text !== null)
-    return html`<span class="snippet">${cut(card.text)}</span>`;
+    return html`<span class="snippet">${isolated(cut(card.text))}</span>`;
   return previewFrame(card.id, 'card');
 }
 
@@ -59,6 +60,9 @@ export function previewFrame(id: string, size: 'card' | 'full'): Markup {
     ? html`<iframe sandbox="" loading="lazy" scrolling="no" tabindex="-1" aria-hidden="true" title="" src="/preview/${id}?size=card"></iframe>`
     : html`<iframe sandbox="allow-scripts" class="full" title="Content of inscription ${id}" src="/preview/${id}"></iframe>`;
 }
+
+const isolatedPieces = (pieces: readonly Highlight[]): HtmlValue =>
+  isolated(pieces.map(({ text }) => text).join(''), marked(pieces));
 
 const snippetChars = 320;
 /** Pieces of a text that fit on a card. */

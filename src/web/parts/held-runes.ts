@@ -1,4 +1,5 @@
 import { html, type Markup } from '#web/html.ts';
+import { runeSymbol } from '#web/parts/strangers-text.ts';
 
 /** A rune that an owner holds. */
 export interface HeldRune {
@@ -25,7 +26,7 @@ export function heldRunesTable({ runes, more }: HeldRunesView): Markup | null {
 <tbody>
 ${runes.map(
   ({ name, amount, symbol }) =>
-    html`<tr><th scope="row"><a href="${runeHref(name)}">${name}</a></th><td class="num">${amount} ${symbol}</td></tr>\n`,
+    html`<tr><th scope="row"><a href="${runeHref(name)}">${name}</a></th><td class="num">${amount} ${runeSymbol(symbol)}</td></tr>\n`,
 )}
 </tbody>
 </table></div>

@@ -1,5 +1,6 @@
 import { grouped } from '#web/format.ts';
 import { html, type Markup } from '#web/html.ts';
+import { isolated } from '#web/parts/strangers-text.ts';
 
 /** Parameters of the page that filter matches, beside the text or hash and its mode. */
 export const filterNames = [
@@ -41,7 +42,7 @@ export function filterForm(parameters: Parameters, isText: boolean): Markup {
     ([name]) => !shownNames.has(name) && !(isText && modeNames.has(name)),
   );
   return html`<div class="filters">
-${set.length > 0 && html`<p class="set">${set.map((name) => html`<a class="chip" href="${linkTo(without(parameters, name))}" title="Take away">${name}: ${parameters[name]} <span aria-hidden="true">×</span><span class="unseen"> (take away)</span></a> `)}</p>`}
+${set.length > 0 && html`<p class="set">${set.map((name) => html`<a class="chip" href="${linkTo(without(parameters, name))}" title="Take away">${name}: ${isolated(parameters[name] ?? '')} <span aria-hidden="true">×</span><span class="unseen"> (take away)</span></a> `)}</p>`}
 <details ${set.length > 0 ? html`open` : ''}><summary>Filters and order</summary>
 <form action="/" method="get">
 ${kept.map(([name, given]) => html`<input type="hidden" name="${name}" value="${given}">`)}
@@ -105,7 +106,7 @@ export function typeCounts(
   const shown = types.slice(0, typesMax);
   const rest = types.slice(typesMax).reduce((sum, { count }) => sum + count, otherTypes);
   const chip = ({ contentType, count }: TypeCount): Markup => {
-    const words = html`${contentType ?? 'no type'} <b>${grouped(count)}</b>`;
+    const words = html`${isolated(contentType) ?? 'no type'} <b>${grouped(count)}</b>`;
     // in a filter, a star means a whole class
     const isFilter = contentType !== null && contentType !== '' && !contentType.includes('*');
     return isFilter
