@@ -83,11 +83,11 @@ export class Outputs {
   async output(outpoint: Outpoint, asker: Asker): Promise<Answer> {
     const outside = await this.#outside(outpoint, asker);
     if (outside !== null) {
-      const contents = held(outside.runes, outside.sats);
-      return {
-        tip: outside.tip,
-        body: await bodyInTurns(this.#parts(outpoint, outside.facts, contents), asker),
-      };
+      const { tip, facts, runes, sats } = outside;
+      // as in ord, these outpoints have no list of sats before anything is there
+      const isEmpty = facts.inscriptions.length === 0 && sats?.length === 0;
+      const contents = held(runes, isEmpty ? null : sats);
+      return { tip, body: await bodyInTurns(this.#parts(outpoint, facts, contents), asker) };
     }
     const { runes, sats, ...indexed } = await this.#known([outpoint], asker);
     const { tip } = indexed;

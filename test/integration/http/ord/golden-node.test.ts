@@ -8,7 +8,7 @@ import { openFolderSource } from '#indexer/source/folder-source.ts';
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import { networks } from '#kernel/primitives/network.ts';
 import { GoldenChain } from '#test/support/chain/golden/golden-chain.ts';
-import { differences } from '#test/support/chain/golden/ord-golden.ts';
+import { differences, nullOutpoint } from '#test/support/chain/golden/ord-golden.ts';
 import { withSats } from '#test/support/chain/golden/ord-golden-sats.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { exactJson } from '#test/support/exact-json.ts';
@@ -201,6 +201,18 @@ describe.skipIf(bitcoindForTests() === null)('with a node and no blocks of its o
         -Number(output[1]) - 1,
       ]);
       expect(exactJson(after)).toEqual({ ...fields, sat_ranges: [] });
+    });
+
+    test.runIf(settings.indexSats)('the lost outpoint has no list of sats where none are lost', async () => {
+      const url = `/output/${nullOutpoint}`;
+      const lost = (await ask('blocks', url)).json<{ sat_ranges: unknown[]; inscriptions: unknown[] }>();
+      expect([lost.sat_ranges.length > 0, lost.inscriptions]).toEqual([true, []]);
+      const { pool } = database;
+      await pool.query('CREATE TABLE saved AS SELECT * FROM chain.lost_sats');
+      await pool.query('DELETE FROM chain.lost_sats');
+      const without = (await ask('blocks', url)).json<unknown>();
+      await pool.query('INSERT INTO chain.lost_sats SELECT * FROM saved');
+      expect(without).toEqual({ ...lost, sat_ranges: null, value: 0 });
     });
 
     test('how long the first sync took is told, and stays as it was', async () => {

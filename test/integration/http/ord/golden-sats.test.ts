@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { unboundOutpoint } from '#chain/inscriptions/location.queries.ts';
 import type { App } from '#http/server/routes/app-dependencies.ts';
 import { follow } from '#indexer/follow/follow.ts';
 import { openFolderSource } from '#indexer/source/folder-source.ts';
@@ -119,6 +120,19 @@ describe.each(goldenChainNames)('ord’s API with a sat index over the golden ch
       const [recorded] = golden.satAnswers<Record<string, unknown>>(tip, 'status');
       const { lost_sats: lost, sat_index: isIndexed } = recorded!.value!;
       expect((await get('/status')).json()).toMatchObject({ lost_sats: lost, sat_index: isIndexed });
+    });
+
+    test('the unbound outpoint, which has no sats, and without unbound inscriptions no list of them', async () => {
+      let all = 0;
+      for (const question of ['output', 'output-empty']) {
+        const { asked, different } = await differences(app, golden, tip, question, {
+          only: (line) => line.startsWith(`{"key":"${unboundOutpoint}"`),
+          expected: withSats(golden, tip, question),
+        });
+        expect(different).toEqual([]);
+        all += asked;
+      }
+      expect(all).toBe(1);
     });
 
     test('sats, where they are, and what is on them', async () => {
