@@ -29,6 +29,7 @@ const created = Type.Object(
     orderType: Type.Literal('direct'),
     charge: Type.Object({ amount: Type.Integer({ description: 'sats' }) }),
     createdAt: Type.Object({ '.sv': Type.Literal('timestamp') }),
+    warnings: Type.Optional(Type.Array(Type.Object({ code: Type.String(), message: Type.String() }))),
   },
   { additionalProperties: true },
 );

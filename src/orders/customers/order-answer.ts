@@ -7,15 +7,20 @@ import { countsInTime } from '#orders/order/order-facts.ts';
 import type { OrderState } from '#orders/order/order-machine.ts';
 import type { OrderTransaction } from '#orders/order/order-transactions.store.ts';
 import type { ShownParent } from '#orders/parents/shown-parents.ts';
+import { estimateWarnings } from '#orders/pricing/fee-faults.ts';
 import type { WatchedPayment } from '#payments/payments.queries.ts';
 import { placeOf } from './tell-customer.ts';
 
-/** The answer to a creation: all inputs, absent ones null, and a charge without its address (client-compat 3.4). */
+/**
+ * The answer to a creation: all inputs, absent ones null, and a charge without its address (client-compat 3.4). `warnings`
+ * where there are any.
+ */
 export function createdAnswer(
-  order: Pick<NewOrder, 'id' | 'quote' | 'request' | 'amount' | 'webhookUrl'>,
+  order: Pick<NewOrder, 'id' | 'quote' | 'request' | 'terms' | 'amount' | 'webhookUrl'>,
   files: readonly object[],
 ): object {
   const { count: _, ...request } = order.request;
+  const warnings = creationWarnings(order);
   return {
     id: order.id,
     status: 'ok',
@@ -28,7 +33,18 @@ export function createdAnswer(
     webhookUrl: order.webhookUrl,
     // no mistake: recorded answers of the public service have the placeholder of its database here
     createdAt: { '.sv': 'timestamp' },
+    ...(warnings.length === 0 ? {} : { warnings }),
   };
+}
+
+/** Warnings of the plan of a price that say what the customer of an order may have to wait for. */
+function creationWarnings({ terms, quote }: Pick<NewOrder, 'terms' | 'quote'>): object[] {
+  const estimate = quote.feeEstimate === undefined ? null : BigInt(quote.feeEstimate);
+  const { burn } = terms;
+  return estimateWarnings({ burn, feeRate: BigInt(terms.feeRate) }, estimate).map(({ message }) => ({
+    code: 'fee-below-estimate',
+    message,
+  }));
 }
 
 /** What is known of an order beside its row. */

@@ -17,16 +17,33 @@ export function burnFaults(
   return [{ message, parameter: 'fee' }];
 }
 
-/** Faults for which an order would be refused though it has a price, by the codes of warnings. */
+/** Warnings about the fee of an order that has a price, by their codes. The first two say why it would be refused. */
 export const feeWarnings = (
   terms: Pick<OrderTerms, 'burn' | 'feeRate'>,
   policy: NodePolicy | null,
 ): FeeWarnings => ({
   'fee-not-relayed': feeFaults(terms, policy),
   'burn-fee-low': burnFaults(terms, policy),
+  'fee-below-estimate': estimateWarnings(terms, policy?.estimate ?? null),
 });
 
-export type FeeWarnings = Readonly<Record<'fee-not-relayed' | 'burn-fee-low', readonly RequestFault[]>>;
+export type FeeWarnings = Readonly<
+  Record<'fee-not-relayed' | 'burn-fee-low' | 'fee-below-estimate', readonly { readonly message: string }[]>
+>;
+
+/**
+ * Warning of a fee below what the node estimates: the order is taken, and waits. None without an estimate, and none for
+ * a burn, which is refused.
+ */
+export function estimateWarnings(
+  { burn, feeRate }: Pick<OrderTerms, 'burn' | 'feeRate'>,
+  estimate: bigint | null,
+): readonly { readonly message: string }[] {
+  if (burn || estimate === null || feeRate >= estimate) return [];
+  const [asked, usual] = [feeRate, estimate].map((rate) => Number(rate) / 1000);
+  const message = `fee: ${asked} sat/vB is below the ${usual} that the node estimates now, so its transactions may wait for days.`;
+  return [{ message }];
+}
 
 /** Fault of a fee that the node does not relay: the order could never be delivered. */
 export function feeFaults(

@@ -54,6 +54,21 @@ test('the plan of a price warns of what the node does not relay', async () => {
   expect(await codes(4.999, { burnAfterInscribe: true })).toContain('burn-fee-low');
   expect(await codes(5, { burnAfterInscribe: true })).not.toContain('burn-fee-low');
   expect(await codes(4.999)).not.toContain('burn-fee-low');
+  expect(await codes(4.999)).toContain('fee-below-estimate');
+  expect(await codes(5)).not.toContain('fee-below-estimate');
+});
+
+test('an order below the estimate is taken, and warns that it waits', async () => {
+  await say(1000n, 36_000n);
+  const message =
+    'fee: 2 sat/vB is below the 36 that the node estimates now, so its transactions may wait for days.';
+  expect(await order(2)).toMatchObject({
+    status: 200,
+    body: { warnings: [{ code: 'fee-below-estimate', message }] },
+  });
+  expect((await order(36)).body).not.toHaveProperty('warnings');
+  await say(1000n, null);
+  expect((await order(2)).body).not.toHaveProperty('warnings');
 });
 
 test('an order that is burned pays what the node estimates, at least', async () => {
