@@ -29,7 +29,7 @@ export function forwardedClient(
 ): ForwardedClient {
   let nearest = peer;
   if (!isProxy(peer)) return { kind: 'client', address: peer };
-  for (const name of namesOf(forwardedFor, forwarded).toReversed()) {
+  for (const name of namesOf(forwardedFor, forwarded)) {
     const address = addressOfNode(name);
     if (address === null) return { kind: 'proxy', address: nearest, instead: name };
     if (!isProxy(address)) return { kind: 'client', address };
@@ -38,35 +38,62 @@ export function forwardedClient(
   return { kind: 'proxy', address: nearest, instead: null };
 }
 
+/** The names of clients and proxies, the last one first. */
 function namesOf(forwardedFor: string | undefined, forwarded: string | undefined): string[] {
-  const names = listOf(forwardedFor ?? '', ',');
+  // an address has no comma, whatever quotes are around it
+  const names = filled((forwardedFor ?? '').split(',').toReversed());
   if (names.length > 0) return names;
   // an element without a name hides it
-  return listOf(forwarded ?? '', ',').map((element) => {
-    const pairs = listOf(element, ';').map(
-      (pair) => /^for\s*=\s*(?<node>.*)$/isu.exec(pair)?.groups?.['node'],
-    );
+  return elementsFromEnd(forwarded ?? '').map((element) => {
+    const pairs = pairsOf(element).map((pair) => /^for\s*=\s*(?<node>.*)$/isu.exec(pair)?.groups?.['node']);
     return pairs.find((node) => node !== undefined) ?? element;
   });
 }
 
-/** The parts of a list, without those that are empty. What is quoted may contain the separator. */
-function listOf(text: string, separator: ',' | ';'): string[] {
-  const parts: string[] = [];
-  let part = '';
+const filled = (parts: readonly string[]): string[] =>
+  parts.map((part) => part.trim()).filter((part) => part !== '');
+
+/**
+ * The elements of `Forwarded`, the last one first. It is read from its end: a quote that a client left open at the start
+ * must not swallow what proxies wrote after it. What is quoted may contain commas.
+ */
+function elementsFromEnd(text: string): string[] {
+  const elements: string[] = [];
+  let end = text.length;
   let isQuoted = false;
-  for (let at = 0; at < text.length; at++) {
-    const character = text.charAt(at);
-    if (isQuoted && character === '\\') part += character + text.charAt(++at);
-    else if (!isQuoted && character === separator) {
-      parts.push(part);
-      part = '';
-    } else {
-      if (character === '"') isQuoted = !isQuoted;
-      part += character;
+  for (let at = end - 1; at >= 0; at--) {
+    const character = text[at];
+    if (character === '"' && !isEscaped(text, at)) isQuoted = !isQuoted;
+    else if (!isQuoted && character === ',') {
+      elements.push(text.slice(at + 1, end));
+      end = at;
     }
   }
-  return [...parts, part].map((each) => each.trim()).filter((each) => each !== '');
+  return filled([...elements, text.slice(0, end)]);
+}
+
+/** Whether an odd number of backslashes is before a character. */
+function isEscaped(text: string, at: number): boolean {
+  let first = at;
+  while (text[first - 1] === '\\') first--;
+  return (at - first) % 2 === 1;
+}
+
+/** The pairs of an element. What is quoted may contain semicolons. */
+function pairsOf(element: string): string[] {
+  const pairs: string[] = [];
+  let start = 0;
+  let isQuoted = false;
+  for (let at = 0; at < element.length; at++) {
+    const character = element[at];
+    if (isQuoted && character === '\\') at++;
+    else if (character === '"') isQuoted = !isQuoted;
+    else if (!isQuoted && character === ';') {
+      pairs.push(element.slice(start, at));
+      start = at + 1;
+    }
+  }
+  return filled([...pairs, element.slice(start)]);
 }
 
 /** A port, or what stands for one that is not told (RFC 7239, 6). */

@@ -101,7 +101,25 @@ describe('the client of a request', () => {
     [{ forwarded: 'proto=https' }, proxy('127.0.0.1', 'proto=https')],
     [{ forwarded: 'for=192.0.2.43;by="' }, client('192.0.2.43')],
     [{ forwardedFor: '192.0.2.1', forwarded: 'for=203.0.113.1' }, client('192.0.2.1')],
+    // a client left a quote open
+    [{ forwardedFor: '", 192.0.2.1' }, client('192.0.2.1')],
+    [{ forwardedFor: '"203.0.113.1, "192.0.2.1:80"' }, client('192.0.2.1')],
+    [{ forwarded: 'for=", for=192.0.2.43' }, client('192.0.2.43')],
+    [{ forwarded: 'for="\\, for="[2001:db8::1]:443";by="a,b"' }, client('2001:db8::1')],
+    [{ forwarded: String.raw`for=", for=192.0.2.43;host="a\",b"` }, client('192.0.2.43')],
   ])('of %j is %j', (request, found) => {
     expect(of(request)).toEqual(found);
+  });
+
+  test('is what the trusted proxy wrote, whatever the client wrote before', () => {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: fc.constantFrom('"', '\\', ',', ';', '=', 'for', ' ', '[', ']', '1.2.3.4', 'x') }),
+        (text) => {
+          expect(of({ forwardedFor: `${text}, 192.0.2.1` })).toEqual(client('192.0.2.1'));
+          expect(of({ forwarded: `${text}, for="192.0.2.1:80";by="_a"` })).toEqual(client('192.0.2.1'));
+        },
+      ),
+    );
   });
 });
