@@ -2,6 +2,7 @@ import { grouped, plural, shortHash, timeWords } from '#web/format.ts';
 import { type HtmlValue, html, type Markup } from '#web/html.ts';
 import { layout, type Site } from '#web/layout.ts';
 import { type Bar, type ChartOf, timeChart } from '#web/parts/chart.ts';
+import { strangersName } from '#web/parts/strangers-text.ts';
 import { type SumsLine, thumbnail } from './market.page.ts';
 
 /** A sale of an item. */
@@ -108,9 +109,9 @@ export function collectionPage(view: CollectionPageView): Markup {
     title: `${name} · Collection · Satscribe`,
     site: view.site,
     main: html`<section>
-<h1 class="wrap named">${icon !== null && thumbnail(icon, 64)}<bdi>${name}</bdi></h1>
+<h1 class="wrap named">${icon !== null && thumbnail(icon, 64)}${strangersName(name)}</h1>
 <p class="faint">${kindWords[kind]}${kind !== 'import' && html` <a class="mono wrap" href="/inscription/${view.slug}">${view.slug}</a>`}</p>
-${description !== null && html`<p class="wrap lines"><bdi>${description}</bdi></p>`}
+${description !== null && html`<p class="wrap lines">${strangersName(description)}</p>`}
 ${links.length > 0 && html`<p class="tools">${links.map(({ words, href }) => html`<a href="${href}" rel="nofollow noopener noreferrer ugc">${words}</a> `)}</p>`}
 ${counted !== null && facts(view.listed, counted)}
 ${counted !== null && counted.unknown > 0 && html`<p class="faint">${unknownWords(counted.unknown)}</p>`}
@@ -173,7 +174,7 @@ function salesSection(slug: string, { sales }: CountedView): HtmlValue {
 <tbody>
 ${sales.map(
   ({ inscriptionId, name, price, time, txid, maker, taker, wash }) => html`<tr>
-  <th scope="row"><a href="/inscription/${inscriptionId}"><bdi>${name}</bdi></a></th>
+  <th scope="row"><a href="/inscription/${inscriptionId}">${strangersName(name)}</a></th>
   <td class="num nowrap">${sats(price)}${wash && html` <span class="chip">wash</span>`}</td>
   <td class="nowrap"><a href="/sale/${txid}">${timeWords(time)}</a></td>
   <td class="mono" title="${maker}">${shortHash(maker)}</td>
@@ -224,7 +225,7 @@ function itemCard({ inscriptionId, name, indexed, lastSale }: ItemLine, areSales
       : html`last sold for ${sats(lastSale.price)}${lastSale.wash && html` <b class="chip">wash</b>`}`;
   return html`<li class="card"><a href="/inscription/${inscriptionId}" title="${inscriptionId}">
   <span class="view">${indexed && thumbnail(inscriptionId, 190)}</span>
-  <span class="line"><b><bdi>${name}</bdi></b></span>
+  <span class="line"><b>${strangersName(name)}</b></span>
   <span class="line faint"><span>${indexed ? sold : 'not indexed yet'}</span></span>
 </a></li>
 `;

@@ -6,7 +6,7 @@ import { type KnownFacts, knownOf } from '#web/known.ts';
 import { layout, type Site } from '#web/layout.ts';
 import { previewFrame } from '#web/parts/cards.ts';
 import { type SatributeName, satributeChips } from '#web/parts/satribute-chips.ts';
-import { isolated } from '#web/parts/strangers-text.ts';
+import { isolated, strangersName } from '#web/parts/strangers-text.ts';
 import { salesTable } from './sale.page.ts';
 
 /** A sale that is in no block yet. */
@@ -196,7 +196,7 @@ function collectionList({ id, collections }: InscriptionView): HtmlValue {
   const more = collections.length > collectionsShown;
   const links = collections
     .slice(0, collectionsShown)
-    .map(({ slug, name }) => html`<a class="wrap" href="/collection/${slug}"><bdi>${name}</bdi></a><br>`);
+    .map(({ slug, name }) => html`<a class="wrap" href="/collection/${slug}">${strangersName(name)}</a><br>`);
   return html`${links}${more && html`<a href="/marketplace/data/collections/of/${id}">and more</a>`}`;
 }
 

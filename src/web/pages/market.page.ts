@@ -1,6 +1,7 @@
 import { grouped, plural } from '#web/format.ts';
 import { html, type Markup } from '#web/html.ts';
 import { layout, type Site } from '#web/layout.ts';
+import { strangersName } from '#web/parts/strangers-text.ts';
 
 /** What a collection sold. Null: it is not known. */
 export interface SumsLine {
@@ -65,7 +66,7 @@ function collectionsTable(collections: readonly CollectionLine[]): Markup {
 <tbody>
 ${collections.map(
   ({ slug, name, icon, items, week }) => html`<tr>
-  <th scope="row"><a class="named" href="/collection/${slug}">${icon !== null && thumbnail(icon, 32)}<bdi>${name}</bdi></a></th>
+  <th scope="row"><a class="named" href="/collection/${slug}">${icon !== null && thumbnail(icon, 32)}${strangersName(name)}</a></th>
   <td class="num">${grouped(items)}</td>
   <td class="num">${week === null ? '–' : grouped(week.sales)}</td>
   <td class="num nowrap">${week === null ? '–' : plural(week.volume, 'sat')}</td>

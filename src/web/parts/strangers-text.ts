@@ -1,4 +1,4 @@
-import { type HtmlValue, html } from '#web/html.ts';
+import { type HtmlValue, html, type Markup } from '#web/html.ts';
 
 /** ASCII that is shown: its characters move and join nothing beside them. */
 const harmless = /^[\n\t\x20-\x7e]*$/u;
@@ -14,9 +14,13 @@ const base = '\u25cc';
  * would join our words. `shown`: the same text with markup of ours in it.
  */
 export function isolated(text: string | null, shown: HtmlValue = text): HtmlValue {
-  if (text === null || harmless.test(text)) return shown;
-  return html`<bdi>${mark.test(text) && base}${shown}</bdi>`;
+  return text === null || harmless.test(text) ? shown : inBdi(text, shown);
 }
+
+/** A name, which is always isolated. */
+export const strangersName = (name: string): Markup => inBdi(name, name);
+
+const inBdi = (text: string, shown: HtmlValue): Markup => html`<bdi>${mark.test(text) && base}${shown}</bdi>`;
 
 /** The symbol of a rune: any code point. One without a shape is shown by its number. */
 export function runeSymbol(symbol: string | null): HtmlValue {

@@ -5,7 +5,7 @@ import { runesPage } from '#web/pages/rune.page.ts';
 import { cardList } from '#web/parts/cards.ts';
 import { heldRunesTable } from '#web/parts/held-runes.ts';
 import { typeCounts } from '#web/parts/search-filters.ts';
-import { isolated, runeSymbol } from '#web/parts/strangers-text.ts';
+import { isolated, runeSymbol, strangersName } from '#web/parts/strangers-text.ts';
 
 const shown = (symbol: string): string => html`${runeSymbol(symbol)}`.text;
 
@@ -37,6 +37,11 @@ test('a text is isolated where it can turn or join what is beside it', () => {
   expect(of('text/plain; a="<b>"')).toBe('text/plain; a=&quot;&lt;b&gt;&quot;');
   expect(of('a\u202eb')).toBe('<bdi>a\u202eb</bdi>');
   expect(of('\u0301\u0302a<')).toBe('<bdi>◌\u0301\u0302a&lt;</bdi>');
+});
+
+test('a name is always isolated', () => {
+  expect(strangersName('Frogs').text).toBe('<bdi>Frogs</bdi>');
+  expect(strangersName('\u0301<').text).toBe('<bdi>◌\u0301&lt;</bdi>');
 });
 
 describe('texts of strangers within our lines', () => {
