@@ -67,6 +67,21 @@ export async function readPayments(
   return rows.map(paymentOf);
 }
 
+/** The scripts among these that are watched by anyone whose name does not begin so. */
+export async function watchedApartFrom(
+  client: pg.Pool | pg.ClientBase,
+  scripts: readonly Uint8Array[],
+  prefix: string,
+): Promise<readonly Buffer[]> {
+  const { rows } = await client.query<{ script: Buffer }>(
+    `SELECT script FROM unnest($1::bytea[]) AS given (script)
+      WHERE EXISTS (SELECT FROM service.watched_scripts AS w
+                     WHERE w.script = given.script AND NOT starts_with(w.watcher, $2))`,
+    [scripts.map((script) => Buffer.from(script)), prefix],
+  );
+  return rows.map(({ script }) => script);
+}
+
 /** Payments whose rows changed after the change `after`, at most `limit`, in the order of their changes. */
 export async function readPaymentChanges(
   client: pg.Pool | pg.ClientBase,

@@ -15,6 +15,12 @@ export const orderErrors = {
     action: 'Look at its state; docs/orders.md, "States", says what each one allows.',
     retry: 'never',
   },
+  destination_own: {
+    meaning:
+      'Money would be sent to an address of this service: of an order, of a deposit, or of its own outputs.',
+    action: 'Name an address of the person who is to have it.',
+    retry: 'never',
+  },
   idempotency_key_reused: {
     meaning: 'A creation has the Idempotency-Key of another one, whose body was another.',
     action: 'Use a new key for each creation; the same one only to send the same body again.',

@@ -16,6 +16,7 @@ import type { ReadOrder } from '#orders/reading/read-order.ts';
 import type { Faulty, RequestFault } from '#orders/reading/request-values.ts';
 import type { NodePolicy } from '#orders/sending/node-policy.store.ts';
 import type { SentFile, WantedOrder } from './create-order.ts';
+import { destinationFaults } from './destination-faults.ts';
 import type { FetchedContents } from './fetch-contents.ts';
 
 /** Settings and look-ups of the service, which `CustomerOrders` has. */
@@ -28,6 +29,8 @@ export interface OrderLookups {
   nodePolicy(signal: AbortSignal): Promise<NodePolicy | null>;
   /** Whether an order may name a referral. Throws `rate_limited` for who guesses codes. */
   isReferral(code: string, asker: Asker): Promise<boolean>;
+  /** The scripts among these that are the service's own. */
+  ownScriptsAmong(scripts: readonly Uint8Array[], signal: AbortSignal): Promise<readonly Uint8Array[]>;
   /** Contents at URLs. Throws the reason of the signal. */
   fetch(files: readonly ReadFile[], signal: AbortSignal): Promise<FetchedContents>;
 }
@@ -120,12 +123,14 @@ export async function checkOrder(
 /** Faults of the values of an order, together. */
 async function valueFaults(
   { lookups }: CheckingParts,
-  { read, faults }: DescribedOrder,
+  { read, extras, faults }: DescribedOrder,
   policy: NodePolicy | null,
   asker: Asker,
 ): Promise<readonly RequestFault[]> {
+  const destinations = { terms: read.terms, refundScript: extras.refundScript };
   return [
     ...faults,
+    ...(await destinationFaults(destinations, (scripts) => lookups.ownScriptsAmong(scripts, asker.signal))),
     ...feeFaults(read.terms, policy),
     ...burnFaults(read.terms, policy),
     ...(await referralFaults(lookups, read, asker)),

@@ -39,6 +39,7 @@ import {
   readReferral,
 } from '#orders/referrals/referral.store.ts';
 import { type NodePolicy, readNodePolicy } from '#orders/sending/node-policy.store.ts';
+import { ownScriptsAmong } from '#orders/watching/own-scripts.ts';
 import { watcherOf } from '#orders/watching/watchers.ts';
 import type { OutgoingHttp } from '#outgoing/outgoing-http.ts';
 import { urlProblem } from '#outgoing/stranger-url.ts';
@@ -188,6 +189,14 @@ export class CustomerOrders {
   /** What orders brought a referral; null: there is none with this address. */
   referral(referral: ReferralRequest, signal: AbortSignal | null = null): Promise<ReferralStatus | null> {
     return this.#reading(signal, (client) => readReferral(client, referral));
+  }
+
+  /** The scripts among these that are the service's own. */
+  ownScriptsAmong(
+    scripts: readonly Uint8Array[],
+    signal: AbortSignal | null = null,
+  ): Promise<readonly Uint8Array[]> {
+    return this.#reading(signal, (client) => ownScriptsAmong(client, scripts));
   }
 
   /** Claims the key of a creation, or says what became of it. */

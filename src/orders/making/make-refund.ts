@@ -3,6 +3,7 @@ import type pg from 'pg';
 import { failpoint } from '#kernel/process/failpoint.ts';
 import type { OwedMoney } from '#orders/ledger/settlements.ts';
 import type { Order } from '#orders/order/order.store.ts';
+import { ownScriptReason, ownScriptsAmong } from '#orders/watching/own-scripts.ts';
 import { nextBlock, refundWatcherOf } from '#orders/watching/watchers.ts';
 import { watchScripts } from '#payments/store/watches.store.ts';
 import type { OrderSigner } from './order-signer.ts';
@@ -19,6 +20,9 @@ export async function makeRefund(
 ): Promise<string | null> {
   const { refundScript } = order;
   assert(refundScript !== null, 'a refund has an address');
+  const [ownScript] = await ownScriptsAmong(tx, [refundScript]);
+  if (ownScript !== undefined)
+    return `The address of the refund ${ownScriptReason}: name another with satscribe orders refund.`;
   const { own, spendable } = await spendableMoney(tx, signer, order, outputs);
   const plan = planRefund(spendable, refundScript, own, feeRate);
   if (plan === null) return owedTooLittle;

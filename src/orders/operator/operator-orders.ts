@@ -21,6 +21,7 @@ import type { OrderEvent, OrderState } from '#orders/order/order-machine.ts';
 import { readTransactions } from '#orders/order/order-transactions.store.ts';
 import { askForRefund, askToCancel, wakeOrder } from '#orders/order/order-wishes.store.ts';
 import { readDepositAddresses } from '#orders/parents/deposits.store.ts';
+import { ownScriptReason, ownScriptsAmong } from '#orders/watching/own-scripts.ts';
 import { depositWatcherOf, watcherOf } from '#orders/watching/watchers.ts';
 import { readPayments, type WatchedPayment } from '#payments/payments.queries.ts';
 
@@ -128,10 +129,12 @@ export async function retryOrder(pool: pg.Pool, id: string): Promise<void> {
 
 /**
  * Pays what is owed of an order back to a script; of one whose transactions are stored, if the node has none of them: the
- * service decides, and its `error` says why not. Throws `order_unknown` and `order_refuses`.
+ * service decides, and its `error` says why not. Throws `order_unknown`, `order_refuses` and `destination_own`.
  */
 export async function refundOrder(pool: pg.Pool, id: string, script: Uint8Array): Promise<void> {
   await withTransaction(pool, async (tx) => {
+    const [own] = await ownScriptsAmong(tx, [script]);
+    if (own !== undefined) throw new AppError('destination_own', `What --to names ${ownScriptReason}.`);
     const order = await known(lockOrder(tx, id), id);
     if (!refundable.includes(order.state)) throw refuses(order, 'paid back');
     if (order.state === 'queued') {

@@ -5,8 +5,10 @@ export const watcherOf = (orderId: string): string => `order ${orderId}`;
 /** Who watches the deposits of its parents. */
 export const depositWatcherOf = (orderId: string): string => `deposit ${orderId}`;
 /** Who watches where its refund and its parents go. */
-export const refundWatcherOf = (orderId: string): string => `refund ${orderId}`;
-export const isRefundWatcher = (watcher: string): boolean => watcher.startsWith('refund ');
+export const refundWatcherOf = (orderId: string): string => `${refundWatchers}${orderId}`;
+/** How their names begin. */
+export const refundWatchers = 'refund ';
+export const isRefundWatcher = (watcher: string): boolean => watcher.startsWith(refundWatchers);
 
 /** Who watches our outputs of its transactions. */
 export const ownWatcherOf = (orderId: string): string => `own ${orderId}`;

@@ -3,6 +3,7 @@ import { auditOrders } from '#orders/audit/audit-orders.ts';
 import { readEntries } from '#orders/ledger/ledger.store.ts';
 import { balancesOf } from '#orders/ledger/ledger.ts';
 import { refundedAtOnce } from '#orders/making/plan-refund.ts';
+import { refundOrder } from '#orders/operator/operator-orders.ts';
 import { type NewOrder } from '#orders/order/order.store.ts';
 import { wakeOrder } from '#orders/order/order-wishes.store.ts';
 import { type Coin, scriptOf, transaction } from '#test/builders/regtest/regtest-transaction.ts';
@@ -413,6 +414,28 @@ describe.skipIf(bitcoindForTests() === null)('an order that is paid', () => {
       return true;
     });
   }
+
+  test('late, with a refund to an address of the service: waits for another address', async () => {
+    const { database, customerOrders, chain } = world;
+    const { order: other } = await customerOrders.create(wantedOrder(['another']));
+    const { order } = await customerOrders.create({
+      ...wantedOrder(['to itself']),
+      refundScript: other.script,
+    });
+    const payer = new Payer(world, order);
+    await payer.expire();
+    await payer.until('expired');
+    await payer.pay(payer.amount);
+    await payer.mine();
+    await payer.until('waiting-refund');
+    await world.wake(order.id);
+    await world.eventually(() => areOrdersFollowed(database.pool, chain.rpc));
+    expect((await customerOrders.read(order.id))!.transactions).toEqual([]);
+    await refundOrder(database.pool, order.id, scriptOf(firstOwner - 1));
+    await world.sent(order.id, ['refund']);
+    await payer.mine();
+    await payer.until('refunded');
+  });
 
   test.each(cases.map((each, place) => ({ ...each, place })))(
     '$name: $ends',

@@ -229,6 +229,22 @@ describe('bad input', () => {
     expect(without.body.allowedSatributes).toBeNull();
   });
 
+  test('nothing is sent to an address of another order, or of a deposit', async () => {
+    const made = await http.post<{ id: string }>('/inscribe', good);
+    const { body: first } = await http.get<{ charge: { address: string } }>(`/order/${made.body.id}`);
+    const { address } = first.charge;
+    const answer = await http.post<Refusal>('/inscribe', {
+      ...good,
+      receiveAddress: address,
+      refundAddress: address,
+    });
+    expect(answer.status).toBe(400);
+    expect(answer.body.error).toEqual([
+      { msg: 'receiveAddress is an address of this service, which sends nothing to itself.' },
+      { msg: 'refundAddress is an address of this service, which sends nothing to itself.' },
+    ]);
+  });
+
   test.each([1, '1', true, 'true'])('uncurseIt %j is shown as it was taken', async (uncurseIt) => {
     const made = await http.post<{ id: string; uncurseIt: unknown }>('/inscribe', { ...good, uncurseIt });
     expect(made.body.uncurseIt).toBe(true);

@@ -64,6 +64,10 @@ describe.skipIf(bitcoindForTests() === null)('transactions of orders that a node
     world = await OrderWorld.start({ extra: ['-dustrelayfee=0.00006'] });
     const id = await paid(['paid back']);
     await world.eventually(async () => (await world.customerOrders.read(id))!.order.error !== null);
+    const { order } = (await world.customerOrders.read(id))!;
+    await expect(refundOrder(world.database.pool, id, order.script)).rejects.toMatchObject({
+      code: 'destination_own',
+    });
     await refundOrder(world.database.pool, id, scriptOf(refunded));
     await world.until(id, 'waiting-refund');
     await world.sent(id);
