@@ -1,4 +1,5 @@
 import { type FileTerms, orderBounds } from '#orders/inscribing/order-terms.ts';
+import { urlProblem } from '#outgoing/stranger-url.ts';
 import type { DataContent } from './data-url.ts';
 import { contentTypeOf, fileExtensions } from './file-types.ts';
 import type { ReadAhead } from './read-ahead.ts';
@@ -75,12 +76,8 @@ function readItem(
   return item === null ? [] : [read(values, item, field, options)];
 }
 
-function readFile(
-  values: RequestValues,
-  item: Item,
-  field: string,
-  { isPrice, ahead }: FileOptions,
-): ReadFile {
+function readFile(values: RequestValues, item: Item, field: string, options: FileOptions): ReadFile {
+  const { isPrice } = options;
   const name = values.text(item['name'], `${field}.name`);
   if (!isPrice) values.required(item['name'], `${field}.name`);
   const contentType = name === null ? unknownType : contentTypeOf(name);
@@ -88,7 +85,7 @@ function readFile(
     const words = `has an extension that cannot be inscribed: files are of ${fileExtensions}`;
     values.fault(`${field}.name`, words);
   }
-  const body = readSource(values, item, field, { data: 'dataURL', url: 'url' }, ahead);
+  const body = readSource(values, item, field, { data: 'dataURL', url: 'url' }, options);
   const size = values.whole(item['size'], `${field}.size`);
   // a dataURL that is none is a fault already
   const isSent = isGiven(item['dataURL']);
@@ -96,7 +93,7 @@ function readFile(
   // sizes are often wrong: what is there counts
   if (!isSent && isPrice) values.required(item['size'], `${field}.size`);
   return {
-    ...metadataOf(values, item, field, ahead, {
+    ...metadataOf(values, item, field, options, {
       contentType,
       body: body?.kind === 'data' ? body.data.bytes : Number(size ?? 0n),
       delegate: null,
@@ -108,12 +105,12 @@ function readFile(
 }
 
 /** A delegate shows the content of another inscription. What it brings of its own stands beside that. */
-function readDelegate(values: RequestValues, item: Item, field: string, { ahead }: FileOptions): ReadFile {
-  const body = readSource(values, item, field, { data: 'dataURL' }, ahead);
+function readDelegate(values: RequestValues, item: Item, field: string, options: FileOptions): ReadFile {
+  const body = readSource(values, item, field, { data: 'dataURL' }, options);
   const data = body?.kind === 'data' ? body.data : null;
   const delegate = values.inscriptionId(item['delegateId'], `${field}.delegateId`);
   const terms = { contentType: data?.mediaType ?? null, body: data?.bytes ?? null, delegate };
-  return { ...metadataOf(values, item, field, ahead, terms), name: null, body, field };
+  return { ...metadataOf(values, item, field, options, terms), name: null, body, field };
 }
 
 /** What files and delegates have in common. */
@@ -121,11 +118,15 @@ function metadataOf(
   values: RequestValues,
   item: Item,
   field: string,
-  ahead: ReadAhead,
+  options: FileOptions,
   terms: Pick<FileTerms, 'contentType' | 'body' | 'delegate'>,
 ): Pick<ReadFile, 'terms' | 'metadata'> {
-  const metadata = readSource(values, item, field, { data: 'metadataDataURL', url: 'metadataUrl' }, ahead);
+  const names = { data: 'metadataDataURL', url: 'metadataUrl' };
+  const metadata = readSource(values, item, field, names, options);
   const size = values.whole(item['metadataSize'], `${field}.metadataSize`);
+  const isSent = isGiven(item[names.data]) || isGiven(item[names.url]);
+  if (size !== null && size > 0n && !isSent && !options.isPrice)
+    values.fault(`${field}.metadataSize`, `needs a ${names.url} or a ${names.data} beside it`);
   const bytes = metadata?.kind === 'data' ? metadata.data.bytes : Number(size ?? 0n);
   return {
     terms: {
@@ -144,7 +145,7 @@ function readSource(
   item: Item,
   field: string,
   names: { readonly data: string; readonly url?: string },
-  ahead: ReadAhead,
+  { ahead }: FileOptions,
 ): ContentSource | null {
   const dataName = `${field}.${names.data}`;
   const dataUrl = values.longText(item[names.data], dataName);
@@ -152,6 +153,11 @@ function readSource(
     const data = ahead.dataUrl(dataUrl);
     return data.kind === 'content' ? { kind: 'data', data } : values.fault(dataName, data.reason);
   }
-  const url = names.url === undefined ? null : values.text(item[names.url], `${field}.${names.url}`);
-  return url === null ? null : { kind: 'url', url };
+  const urlName = `${field}.${names.url}`;
+  const url = names.url === undefined ? null : values.text(item[names.url], urlName);
+  if (url === null) return null;
+  // an address that is not public is refused where it is fetched
+  const problem = urlProblem(url, { allowPrivate: true });
+  if (problem !== null) values.fault(urlName, problem);
+  return { kind: 'url', url };
 }

@@ -332,6 +332,28 @@ export const badInputs: readonly BadInput[] = [
     says: 'files[0].name has an extension that cannot be inscribed: files are of ',
   },
   {
+    name: 'a length of metadata without metadata',
+    body: { ...good, files: [{ ...file, metadataSize: 5 }] },
+    says: 'files[0].metadataSize needs a metadataUrl or a metadataDataURL beside it',
+    only: 'orders',
+  },
+  {
+    name: 'a length of the metadata of a delegate without metadata',
+    body: { ...good, files: [], delegates: [{ delegateId: id, metadataSize: '5' }] },
+    says: 'delegates[0].metadataSize needs a metadataUrl or a metadataDataURL beside it',
+    only: 'orders',
+  },
+  {
+    name: 'a file at no URL',
+    body: { ...good, files: [{ name: 'a.txt', size: 5, url: 'example.com/a.txt' }] },
+    says: 'files[0].url is not a URL',
+  },
+  {
+    name: 'metadata at a URL that is not http',
+    body: { ...good, files: [{ ...file, metadataUrl: 'ipfs://a', metadataSize: 5 }] },
+    says: 'files[0].metadataUrl is neither http nor https',
+  },
+  {
     name: 'a webhook in a private network',
     body: { ...good, webhookUrl: 'http://127.0.0.1:8080/hook' },
     says: 'webhookUrl: ',
