@@ -7,6 +7,7 @@ import type { Deposit } from '#orders/parents/deposits.ts';
 import { type Homeless, planReturn } from '#orders/parents/plan-return.ts';
 import { type Return, returnShort } from '#orders/parents/returns.ts';
 import type { RuneRoute } from '#orders/parents/rune-route.ts';
+import { ownScriptReason, ownScriptsAmong } from '#orders/watching/own-scripts.ts';
 import { nextBlock, refundWatcherOf } from '#orders/watching/watchers.ts';
 import { watchScripts } from '#payments/store/watches.store.ts';
 import type { OrderSigner } from './order-signer.ts';
@@ -28,6 +29,10 @@ export async function makeReturn(
   { deposits, money, ours, isLast }: Return,
 ): Promise<string | null> {
   const homes = homesOf(order, deposits);
+  const destinations = isLast && order.refundScript !== null ? [...homes, order.refundScript] : homes;
+  const [ownScript] = await ownScriptsAmong(tx, destinations);
+  if (ownScript !== undefined)
+    return `An address of the return ${ownScriptReason}: write to the operator of this service.`;
   const { own, spendable } = await spendableMoney(tx, signer, order, money);
   const plan = planReturn({
     deposits: deposits.map(({ at, payment: { txid, vout, value, script }, runes }, index): Homeless => {

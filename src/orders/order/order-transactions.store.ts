@@ -270,7 +270,7 @@ const newToSend = `SELECT ${waiting} FROM service.order_transactions AS t
   WHERE t.order_id = ANY($1::uuid[])
     AND (${isNew('t')}
          OR t.kind IN ('commit', 'reveal', 'burn') AND t.superseded_at IS NULL AND t.sent_at IS NOT NULL
-            AND t.refusal IS NULL AND t.height IS NULL
+            AND t.height IS NULL
             AND EXISTS (SELECT FROM service.order_transactions AS new
                          WHERE new.order_id = t.order_id AND ${isNew('new')}))
   ORDER BY ${inOrder}`;

@@ -10,7 +10,7 @@ export interface DataContent {
   readonly kind: 'content';
   /** Length of the content. */
   readonly bytes: number;
-  /** The type that the URL names, with its parameters. */
+  /** The type that the URL names or leaves out, with its parameters. */
   readonly mediaType: string;
   /** Still in base64, or the content itself. */
   readonly held: Base64Text | Uint8Array;
@@ -79,7 +79,13 @@ function readHead(bytes: Uint8Array): Head | string {
   const mediaType = (mark === null ? head : head.slice(0, mark.index)).trim();
   if (mark?.index === 0 && !head.startsWith(';')) return shape;
   if (/(?:^|;) *base64 *(?:;|$)/iu.test(mediaType)) return markElsewhere;
-  return { isBase64: mark !== null, mediaType, length: end + 1 };
+  return { isBase64: mark !== null, mediaType: withType(mediaType), length: end + 1 };
+}
+
+/** A media type with what it may leave out (RFC 2397). */
+function withType(mediaType: string): string {
+  if (mediaType === '') return 'text/plain;charset=US-ASCII';
+  return mediaType.startsWith(';') ? `text/plain${mediaType}` : mediaType;
 }
 
 const markElsewhere = 'has ;base64 elsewhere than right before its comma: data:<media type>;base64,<data>';

@@ -6,7 +6,7 @@ export const watcherOf = (orderId: string): string => `order ${orderId}`;
 export const depositWatcherOf = (orderId: string): string => `deposit ${orderId}`;
 /** Who watches where its refund and its parents go. */
 export const refundWatcherOf = (orderId: string): string => `${refundWatchers}${orderId}`;
-/** How their names begin. */
+/** The start of the names of these watchers. */
 export const refundWatchers = 'refund ';
 export const isRefundWatcher = (watcher: string): boolean => watcher.startsWith(refundWatchers);
 

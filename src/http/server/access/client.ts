@@ -47,7 +47,7 @@ export function knowKey(request: FastifyRequest, keyId: number): void {
 }
 
 /**
- * Whose a request is, where one client must not reach what another one made: its valid key, or without one its address.
+ * The owner of what a request makes, which no other client reaches: its valid key, or without one its address.
  * Clients of a trusted proxy that names none share the address of the proxy.
  */
 export function ownerOfRequest(request: FastifyRequest): string {

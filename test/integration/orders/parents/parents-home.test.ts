@@ -41,6 +41,22 @@ describe.skipIf(bitcoindForTests() === null)('parents that no delivery uses', ()
     expect({ postage, service, deposit }).toEqual({ postage: 546, service: 2000 });
   });
 
+  test('with a home that is an address of the service stay, and say why', async () => {
+    const [parent] = await inscribed(['to itself']);
+    const other = await ordered(['o'], []);
+    const { id, deposits, charge } = await ordered(
+      ['n'],
+      [termsOf(parent!, Buffer.from(other.charge.outputScript!))],
+      { timeoutMinutes: -1 },
+    );
+    await world.until(id, 'expired');
+    await send([parent!], [to(deposits[0], parent!), { ...charge, value: 30_000 }]);
+    await world.until(id, 'waiting-refund');
+    await world.chain.mineMempool();
+    await world.eventually(async () => (await shown(id)).error?.includes('sends nothing to itself') === true);
+    expect((await world.customerOrders.read(id))!.transactions).toEqual([]);
+  });
+
   test('of an order that is over go home, with the refund, paid by it', async () => {
     const [parent] = await inscribed(['too late']);
     const { id, deposits, charge } = await ordered(['m'], [termsOf(parent!)], { timeoutMinutes: -1 });

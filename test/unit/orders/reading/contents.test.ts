@@ -151,6 +151,15 @@ describe('a data URL', () => {
     expect(read(url)).toEqual({ text });
   });
 
+  test.each([
+    ['data:,a', 'text/plain;charset=US-ASCII'],
+    ['data:;charset=utf-8,a', 'text/plain;charset=utf-8'],
+    ['data:;charset=utf-8;base64,YQ==', 'text/plain;charset=utf-8'],
+    ['data:text/html;base64,YQ==', 'text/html'],
+  ])('%s is of the type %s', (url, mediaType) => {
+    expect(readDataUrl(url)).toMatchObject({ mediaType });
+  });
+
   const shape = 'must be of the form data:<media type>;base64,<data>';
   test.each([
     ['', shape],
