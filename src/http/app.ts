@@ -258,7 +258,7 @@ function addRoutes(app: App, deps: AppDependencies): void {
     priceRoutes(scope, deps);
     webhookKeysRoutes(scope, deps);
     siteFilesRoutes(scope);
-    keyRoutes(scope);
+    keyRoutes(scope, deps);
     referenceRoutes(scope);
   });
   app.register(async (routes) => {

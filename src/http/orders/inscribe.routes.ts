@@ -5,6 +5,7 @@ import { askerOf } from '#http/server/access/asker.ts';
 import { isFromProxy } from '#http/server/access/client.ts';
 import { createsOrders } from '#http/server/access/guard.ts';
 import { Shares } from '#http/server/budgets/shares.ts';
+import { originOf } from '#http/server/headers/request-origin.ts';
 import { bodyLimits } from '#http/server/limits.ts';
 import { apiRoute } from '#http/server/routes/api-route.ts';
 import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
@@ -88,7 +89,7 @@ export function inscribeRoutes(app: App, deps: AppDependencies): void {
 /** The order of a request. */
 const sentOrder = (request: FastifyRequest, { publicOrigin }: CustomerOrders, asker: Asker): SentOrder => ({
   body: request.body,
-  origin: publicOrigin ?? `${request.protocol}://${request.host}`,
+  origin: originOf(request, publicOrigin),
   // all requests through a proxy that names no client count as one
   reservingClient: isFromProxy(request) ? 'proxy' : asker.client,
 });

@@ -2,10 +2,11 @@ import { Type } from 'typebox';
 import { apiKeyHash } from '#accounts/api-key.ts';
 import { keyCookie } from '#accounts/given-key.ts';
 import { open } from '#http/server/access/guard.ts';
+import { isSecure } from '#http/server/headers/request-origin.ts';
 import { bodyLimits, limits } from '#http/server/limits.ts';
 import { seeOther } from '#http/server/routes/answer-schemas.ts';
 import { apiRoute } from '#http/server/routes/api-route.ts';
-import type { App } from '#http/server/routes/app-dependencies.ts';
+import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 
 /** A path of ours, in the characters that a header may hold. `//` and `/\` begin a host for browsers. */
@@ -26,7 +27,7 @@ const body = Type.Object({
  * People give their key in a form, and a cookie keeps it: pages cannot send headers. The cookie is read for searches
  * alone (`SearchAccess`), is hidden from scripts, and is never sent with a request that another site makes.
  */
-export function keyRoutes(app: App): void {
+export function keyRoutes(app: App, { publicOrigin = null }: Pick<AppDependencies, 'publicOrigin'>): void {
   apiRoute(app, {
     method: 'POST',
     url: '/key',
@@ -48,7 +49,7 @@ export function keyRoutes(app: App): void {
       // what is no key never becomes a header; whether it is valid, each search decides
       const given = key.trim();
       if (apiKeyHash(given) === null) throw new AppError('key_refused', 'this key is not valid here');
-      const secure = request.protocol === 'https' ? '; Secure' : '';
+      const secure = isSecure(request, publicOrigin) ? '; Secure' : '';
       return reply
         .header('set-cookie', `${keyCookie}=${given}; Path=/; HttpOnly; SameSite=Strict${secure}`)
         .header('cache-control', 'no-store')

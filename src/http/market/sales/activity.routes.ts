@@ -1,9 +1,10 @@
 import { Type } from 'typebox';
 import { MarketQuery, marketParameters } from '#http/market/market-query.ts';
-import { marketTime, originOf, thumbnailUrl } from '#http/market/market-views.ts';
+import { marketTime, thumbnailUrl } from '#http/market/market-views.ts';
 import type { SaleReads } from '#http/market/sale-reads.ts';
 import { askerOf } from '#http/server/access/asker.ts';
 import { marketReads } from '#http/server/access/guard.ts';
+import { originOf } from '#http/server/headers/request-origin.ts';
 import { apiRoute } from '#http/server/routes/api-route.ts';
 import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import { ownerText } from '#kernel/bitcoin/stored-owner.ts';

@@ -1,0 +1,23 @@
+import type { FastifyRequest } from 'fastify';
+import { InvalidRequest } from '#http/server/errors/invalid-request.ts';
+
+/** A name or an IPv4 address, or an IPv6 address in brackets, and a port: what a URL may have there (RFC 3986, 3.2). */
+const hostForm = /^(?:[a-z0-9](?:[a-z0-9._-]{0,252})|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/iu;
+
+/**
+ * Where this service is reached, for URLs in an answer: PUBLIC_URL, else what the request names. A trusted proxy names
+ * it in X-Forwarded-Host and X-Forwarded-Proto. Throws `request_invalid` for a host that no URL can have.
+ */
+export function originOf(request: FastifyRequest, publicOrigin: string | null): string {
+  if (publicOrigin !== null) return publicOrigin;
+  const { host } = request;
+  if (!hostForm.test(host))
+    throw new InvalidRequest([
+      { message: 'Host or X-Forwarded-Host is no name or address of a host', parameter: 'host' },
+    ]);
+  return `${isSecure(request, null) ? 'https' : 'http'}://${host}`;
+}
+
+/** Whether clients reach this service by https alone, as PUBLIC_URL or the proxy of this request says. */
+export const isSecure = ({ protocol }: FastifyRequest, publicOrigin: string | null): boolean =>
+  publicOrigin === null ? protocol === 'https' : publicOrigin.startsWith('https:');
