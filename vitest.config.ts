@@ -39,8 +39,9 @@ const processes = {
 
 export default defineConfig({
   test: {
-    // tests wait half of the time for servers and clocks: with one per core (of two) half of the machine was idle
-    maxWorkers: 3,
+    // tests wait half of the time for servers and clocks: with one per core (of two) half of the machine was idle, with
+    // three a seventh
+    maxWorkers: 4,
     projects: [
       {
         test: {
