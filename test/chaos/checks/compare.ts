@@ -21,6 +21,8 @@ export const excludedColumns: Readonly<Record<string, string>> = {
   outpoint_fingerprint: 'made with that key',
   undo_epoch: 'counts how often blocks were taken back',
   derived_epoch: 'counts how often the writer took over a derived table, or left one',
+  set_up_at: 'the time of the first start',
+  caught_up_at: 'the time at which the index first reached its node',
 };
 
 /** Derived from the mempool, not from blocks: compared over HTTP. */

@@ -55,7 +55,7 @@ export async function dumpChain(pool: pg.Pool): Promise<Record<string, string[]>
     dump[table] = rows.map(({ line }) => line);
   }
   const state = await pool.query<{ line: string }>(
-    "SELECT (to_jsonb(s) - '{undo_epoch,derived_epoch}'::text[])::text AS line FROM chain.state s",
+    "SELECT (to_jsonb(s) - '{undo_epoch,derived_epoch,set_up_at,caught_up_at}'::text[])::text AS line FROM chain.state s",
   );
   dump['chain.state'] = state.rows.map(({ line }) => line);
   return dump;
