@@ -87,8 +87,7 @@ export default defineConfig({
           name: 'proofs',
           include: ['test/proofs/**/*.test.ts', 'test/chaos/**/*.test.ts'],
           ...processes,
-          // they wait for most of their time: two at once take little more than one
-          maxWorkers: 2,
+          fileParallelism: false,
           globalSetup: ['test/support/global-setup.ts'],
           testTimeout: 600_000,
           hookTimeout: 400_000,
