@@ -1,5 +1,5 @@
 import { replaceableSequence } from '#kernel/bitcoin/consensus.ts';
-import { compactSizeBytes } from '#kernel/bitcoin/transaction-size.ts';
+import { compactSize, u32, u64 } from '#kernel/bitcoin/transaction-bytes.ts';
 
 const version = 2;
 
@@ -22,28 +22,7 @@ export function unsignedTransaction(
   const parts: Uint8Array[] = [u32(version), compactSize(inputs.length)];
   for (const { txid, vout } of inputs) parts.push(txid, u32(vout), compactSize(0), u32(replaceableSequence));
   parts.push(compactSize(outputs.length));
-  for (const { value, script } of outputs) parts.push(u64(value), compactSize(script.length), script);
+  for (const { value, script } of outputs) parts.push(u64(BigInt(value)), compactSize(script.length), script);
   parts.push(u32(0));
   return Buffer.concat(parts);
-}
-
-function u32(value: number): Uint8Array {
-  const bytes = Buffer.alloc(4);
-  bytes.writeUInt32LE(value);
-  return bytes;
-}
-
-function u64(value: number): Uint8Array {
-  const bytes = Buffer.alloc(8);
-  bytes.writeBigUInt64LE(BigInt(value));
-  return bytes;
-}
-
-function compactSize(value: number): Uint8Array {
-  const length = compactSizeBytes(value);
-  if (length === 1) return Uint8Array.of(value);
-  const bytes = Buffer.alloc(length);
-  bytes[0] = length === 3 ? 0xfd : 0xfe;
-  bytes.writeUIntLE(value, 1, length - 1);
-  return bytes;
 }

@@ -1,6 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { createHash } from 'node:crypto';
 import { tapLeafHash } from '@scure/btc-signer/payment.js';
+import { compactSize, u32, u64 } from '#kernel/bitcoin/transaction-bytes.ts';
 import type { PlannedInput, PlannedOutput, TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
 import { leafVersion } from './taproot.ts';
 
@@ -52,21 +53,5 @@ function sha256(parts: readonly Uint8Array[]): Buffer {
 
 const sighashTag = sha256([Buffer.from('TapSighash')]);
 
-function u32(value: number): Buffer {
-  const bytes = Buffer.alloc(4);
-  bytes.writeUInt32LE(value);
-  return bytes;
-}
-
-function u64(value: bigint): Buffer {
-  const bytes = Buffer.alloc(8);
-  bytes.writeBigUInt64LE(value);
-  return bytes;
-}
-
-/** A script after its length (CompactSize). Those of outputs have at most 10,000 bytes where anybody may spend them. */
-function withLength(script: Uint8Array): Buffer {
-  if (script.length < 0xfd) return Buffer.concat([Buffer.of(script.length), script]);
-  assert(script.length <= 0xff_ff, 'a script of an output has less than 65,536 bytes');
-  return Buffer.concat([Buffer.of(0xfd, script.length & 0xff, script.length >> 8), script]);
-}
+/** A script after its length. */
+const withLength = (script: Uint8Array): Buffer => Buffer.concat([compactSize(script.length), script]);
