@@ -1,6 +1,6 @@
-import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { type Browser, chromium } from 'playwright-core';
+import { isExecutable, orSayWhy } from '#test/support/find-program.ts';
 
 const names = ['chromium', 'chromium-browser', 'google-chrome'];
 
@@ -18,21 +18,10 @@ function findChromium(): string | null {
  * that tests of pages are never skipped unnoticed.
  */
 export function browserForTests(): string | null {
-  const executable = findChromium();
-  if (executable !== null) return executable;
-  const words = 'chromium is missing: the tests of the page are skipped (scripts/install-chromium.sh)';
-  if (process.env['CI'] === 'true') throw new Error(words);
-  process.stderr.write(`${words}\n`);
-  return null;
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
+  return orSayWhy(
+    findChromium(),
+    'chromium is missing: the tests of the page are skipped (scripts/install-chromium.sh)',
+  );
 }
 
 /** Headless, and without network traffic of its own. */

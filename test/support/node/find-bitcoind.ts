@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { accessSync, constants } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { isExecutable, orSayWhy } from '#test/support/find-program.ts';
 
 /**
  * The bitcoind for a suite: Bitcoin Core, else Knots. Null if the machine has none, which is said in one line and is
@@ -46,19 +46,3 @@ const cache = (): string => join(process.env['XDG_CACHE_HOME'] ?? join(homedir()
 
 export const isKnots = (executable: string): boolean =>
   spawnSync(executable, ['--version']).stdout.toString().includes('Knots');
-
-function orSayWhy(executable: string | null, missing: string): string | null {
-  if (executable !== null) return executable;
-  if (process.env['CI'] === 'true') throw new Error(missing);
-  process.stderr.write(`${missing}\n`);
-  return null;
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}

@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { accessSync, constants } from 'node:fs';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { isExecutable, orSayWhy } from '#test/support/find-program.ts';
 import { freePort } from '#test/support/free-port.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
@@ -20,21 +20,11 @@ const ordinaryAccount = 65_534;
 export function pgbouncerForTests(): string | null {
   const folders = [...(process.env['PATH'] ?? '').split(delimiter), administratorFolder];
   const paths = [process.env['PGBOUNCER'] ?? '', ...folders.map((folder) => join(folder, 'pgbouncer'))];
-  const program = paths.find((path) => path !== '' && isExecutable(path));
-  if (program !== undefined) return program;
-  const words = 'pgbouncer is missing: the tests of poolers are skipped (scripts/install-pgbouncer.sh)';
-  if (process.env['CI'] === 'true') throw new Error(words);
-  process.stderr.write(`${words}\n`);
-  return null;
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
+  const program = paths.find((path) => path !== '' && isExecutable(path)) ?? null;
+  return orSayWhy(
+    program,
+    'pgbouncer is missing: the tests of poolers are skipped (scripts/install-pgbouncer.sh)',
+  );
 }
 
 export interface Pgbouncer {
