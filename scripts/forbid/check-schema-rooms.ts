@@ -56,7 +56,7 @@ export interface Owners {
   readonly sharedTables: readonly SharedTables[];
 }
 
-/** What an entry allows, by the room or the file that may name it. */
+/** Tables that an entry allows, by the room or the file that may name them. */
 const allowedBy = (shared: SharedTables): (readonly [place: string, names: readonly string[]])[] =>
   'names' in shared
     ? [[shared.room, shared.names]]

@@ -64,7 +64,7 @@ export function checkWords(root: string, isStrict: boolean): Outcome {
   return isStrict ? { faults: [...faults, ...outdated], notes: [] } : { faults, notes: outdated };
 }
 
-/** What keeps counts from being stored: folders with more, whose lines no other place lost. */
+/** Faults that keep counts from being stored: folders with more, by lines that were not moved there. */
 export function wordFaults(root: string, files: readonly FileOffences[], stored: FolderCounts): string[] {
   const counted = countsOf(files);
   const { higher } = changesOf(stored, counted);

@@ -137,7 +137,7 @@ interface KnownOutput {
 class KnownKeys implements OwnScripts {
   readonly #keys: AccountKeys;
   readonly #children = new Map<string, ReturnType<AccountKeys['child']>>();
-  /** By key, then by leaf: a leaf is one object in all inputs of a plan. */
+  /** Outputs by key, then by leaf: a leaf is one object in all inputs of a plan. */
   readonly #outputs = new Map<string, Map<Uint8Array | null, KnownOutput>>();
 
   constructor(keys: AccountKeys) {

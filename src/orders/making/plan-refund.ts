@@ -14,7 +14,7 @@ export interface OwedOutput extends Arrived {
 /**
  * Outputs that one refund spends; the next refund spends others, when the order is looked at again: with the next block
  * at the latest. Anybody may pay an address as often as they like: 1,740 inputs of 230 weight units are more than nodes
- * relay, and each is signed while everything else waits.
+ * relay, and each takes milliseconds to sign.
  */
 export const refundedAtOnce = 100;
 

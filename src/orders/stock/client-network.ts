@@ -1,5 +1,5 @@
 /**
- * What the clients of a network begin with: of IPv4 a /24, of IPv6 a /48, which is what one customer of a provider
+ * The part that addresses of one network share: of IPv4 a /24, of IPv6 a /48, which is what one customer of a provider
  * gets.
  */
 export function networkOfClient(client: string): string {
