@@ -1306,6 +1306,7 @@ CREATE TABLE service.reserved_outputs (
   client text,
   reserved_at timestamp with time zone NOT NULL DEFAULT now(),
   released_at timestamp with time zone,
+  failed_at timestamp with time zone,
   CONSTRAINT reserved_outputs_pkey PRIMARY KEY (order_id),
   CONSTRAINT reserved_outputs_block_hash_check CHECK ((length(block_hash) = 32)),
   CONSTRAINT reserved_outputs_check CHECK (((place >= 0) AND (place < value))),

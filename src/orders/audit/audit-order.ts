@@ -10,7 +10,7 @@ export interface OrderDifference {
   readonly kind: DifferenceKind;
   /** The output or transaction that it is about; null: sums. */
   readonly where: string | null;
-  /** Sats, or for deliveries inscriptions. */
+  /** Sats; for deliveries inscriptions, for what is reserved outputs. */
   readonly ledger: bigint;
   readonly chain: bigint;
 }
@@ -50,6 +50,9 @@ export function auditOrder(order: AuditedOrder, unspent: Unspent): OrderDifferen
     ...sumFaults(order, counted),
     ...coinsOf(order, mined).flatMap((coin) => coinFaults(coin, unspent.get(coin.outpoint))),
     ...deliveryFaults(order, counted),
+    ...order.keptStock.map(
+      (outpoint): OrderDifference => ({ kind: 'reserved', where: outpoint, ledger: 1n, chain: 0n }),
+    ),
   ];
 }
 

@@ -5,6 +5,7 @@ import { displayHash } from '#kernel/primitives/hash.ts';
 import type { LedgerAccount } from '#orders/ledger/ledger.ts';
 import type { OrderState } from '#orders/order/order-machine.ts';
 import type { StoredPlan } from '#orders/order/order-transactions.store.ts';
+import { isReserving, type ReservingOrder } from '#orders/stock/reserved-until.ts';
 import { hasMinedOutput } from '#payments/payments.queries.ts';
 import { paymentsTipHash } from '#payments/store/offset.store.ts';
 import type {
@@ -64,6 +65,7 @@ export async function readAuditedOrders(
   const transactions = await readTransactions(client, ids);
   const bumps = await readBumps(client, ids);
   const spentByBumps = await readSpentByBumps(client, ids);
+  const keptStock = await readKeptStock(client, ids);
   return rows.map(({ id, kind, state, amount, created_at: createdAt, receivers }) => ({
     id,
     kind,
@@ -75,6 +77,7 @@ export async function readAuditedOrders(
     ledger: ledger.get(id) ?? [],
     transactions: [...(transactions.get(id) ?? []), ...(bumps.get(id) ?? [])],
     spentByBumps: spentByBumps.get(id) ?? [],
+    keptStock: keptStock.get(id) ?? [],
   }));
 }
 
@@ -224,6 +227,38 @@ async function readSpentByBumps(
     [ids],
   );
   return grouped(rows, ({ txid, vout }) => `${hexOf(txid)}:${vout}`);
+}
+
+/** An order is looked at when its sat is to be released; a round of orders takes minutes at most. */
+const releasedWithinMs = 3_600_000;
+
+/** Sats of the inventory that orders should have released long ago. */
+async function readKeptStock(client: pg.ClientBase, ids: readonly string[]): Promise<Map<string, string[]>> {
+  const { rows } = await client.query<{
+    id: string;
+    state: OrderState;
+    expires_at: Date;
+    paid_at: Date | null;
+    failed_at: Date | null;
+    txid: Buffer;
+    vout: number;
+    now: Date;
+  }>(
+    `SELECT o.id, o.state, o.expires_at, o.paid_at, r.failed_at, r.txid, r.vout, now() AS now
+       FROM service.reserved_outputs AS r JOIN service.orders AS o ON o.id = r.order_id
+      WHERE r.order_id = ANY($1::uuid[]) AND r.released_at IS NULL`,
+    [ids],
+  );
+  const kept = rows.filter(({ state, expires_at, paid_at, failed_at, now }) => {
+    const order: Omit<ReservingOrder, 'id'> = {
+      state,
+      expiresAt: expires_at,
+      paidAt: paid_at,
+      failedAt: failed_at,
+    };
+    return !isReserving(order, new Date(now.getTime() - releasedWithinMs));
+  });
+  return grouped(kept, ({ txid, vout }) => `${hexOf(txid)}:${vout}`);
 }
 
 /** Inscriptions by the transaction that put them where they are. */

@@ -68,6 +68,8 @@ export interface AuditedOrder extends NamedOrder {
   readonly transactions: readonly AuditedTransaction[];
   /** Outputs of these that bumps spend which blocks have, of this order or another one: revenue is everybody's coin. */
   readonly spentByBumps: readonly string[];
+  /** Outputs of the inventory that it keeps although its state should have released them: none, or one. */
+  readonly keptStock: readonly string[];
   /** Without lines that come to nothing. */
   readonly ledger: readonly LedgerLine[];
 }

@@ -39,6 +39,11 @@ export const differences = {
     action:
       'run satscribe verify: if the index is right, they are not where they were ordered: tell the customer, and report it',
   },
+  reserved: {
+    what: 'sats of the inventory that an order keeps although it is over, or failed more than a day ago',
+    action:
+      'let the process with the seed run: it releases them when it looks at the order; if it stays, report it',
+  },
 } as const;
 
 export type DifferenceKind = keyof typeof differences;

@@ -303,7 +303,9 @@ function nextLook(order: Order, known: Known, problem: string | null, now: Date)
 
 /** When its sat is released; null: no time releases it. */
 const releaseOf = (order: Order, { stocked }: Known): Date | null =>
-  stocked === null || stocked.reservation.isReleased ? null : reservedUntil(order);
+  stocked === null || stocked.reservation.isReleased
+    ? null
+    : reservedUntil({ ...order, failedAt: stocked.reservation.failedAt });
 
 const earlier = (a: Date | null, b: Date | null): Date | null =>
   a === null || (b !== null && b < a) ? b : a;

@@ -4,7 +4,7 @@ import { type BlockHashHex, parseBlockHash, type Txid, trustedTxid } from '#kern
 import type { Height } from '#kernel/primitives/height.ts';
 import type { OrderState } from '#orders/order/order-machine.ts';
 import { networkOfClient } from './client-network.ts';
-import { isReserving, type ReservingOrder } from './reserved-until.ts';
+import { countedStates, forgettingStates, isReserving, type ReservingOrder } from './reserved-until.ts';
 
 /** An output of the inventory, and the sat of it that an order inscribes. */
 export interface StockedSat {
@@ -25,6 +25,8 @@ export interface Reservation extends Omit<StockedSat, 'blockHash'> {
   /** Of its block when it was reserved, in internal order. */
   readonly block: Buffer;
   readonly isReleased: boolean;
+  /** Since when the order is in the state `error`; null: it is not. */
+  readonly failedAt: Date | null;
 }
 
 export type StockedOutpoint = Pick<StockedSat, 'txid' | 'vout'>;
@@ -79,35 +81,36 @@ export async function reserve(
 
 /** With the one that was just reserved. Throws `inventory_reserved_max`. */
 async function requireFewUnpaid(tx: pg.ClientBase, { client, most, ofType }: ReservedBy): Promise<void> {
-  // those that are paid for have no client: no more rows than the list has
+  // those that are over have no client: no more rows than the list has
   const { rows } = await tx.query<{ of_client: number; of_network: number; of_type: number }>(
     `SELECT count(*) FILTER (WHERE client = $1) AS of_client,
             count(*) FILTER (WHERE starts_with(client, $2)) AS of_network,
             count(*) FILTER (WHERE (r.txid, r.vout) IN (SELECT * FROM unnest($3::bytea[], $4::bigint[]))) AS of_type
        FROM service.reserved_outputs AS r JOIN service.orders AS o ON o.id = r.order_id
-      WHERE r.client IS NOT NULL AND r.released_at IS NULL AND o.state IN ('waiting-payment', 'waiting-confirmation')`,
+      WHERE r.client IS NOT NULL AND r.released_at IS NULL AND o.state = ANY($5::text[])`,
     [
       client,
       networkOfClient(client),
       ofType.map(({ txid }) => Buffer.from(txid)),
       ofType.map(({ vout }) => vout),
+      countedStates,
     ],
   );
   const [{ of_client: ofClient, of_network: ofNetwork, of_type: reserved } = noneReserved] = rows;
   if (ofClient > most)
     throw tooMany(
-      `${most} orders of yours have a sat of the inventory and are not paid yet: pay or cancel one of them first.`,
+      `${most} orders of yours have a sat of the inventory and are not paid yet, or failed: pay or cancel one of them first.`,
     );
   // an operator who lets one address have more lets its network
   const ofNetworkMost = Math.max(networkMost, most);
   if (ofNetwork > ofNetworkMost)
     throw tooMany(
-      `${ofNetworkMost} orders of your network have a sat of the inventory and are not paid yet: try again within 30 minutes.`,
+      `${ofNetworkMost} orders of your network have a sat of the inventory and are not paid yet, or failed: try again within 30 minutes.`,
     );
   // who has thousands of addresses closes half of the shop for nothing, and not all of it
   if (reserved > Math.max(Math.floor(ofType.length / 2), 1))
     throw tooMany(
-      'Half of the sats of this type are in orders that are not paid yet: try again within 30 minutes.',
+      'Half of the sats of this type are in orders that are not paid yet, or failed: try again within 30 minutes.',
     );
 }
 
@@ -126,39 +129,44 @@ export async function readReservation(tx: pg.ClientBase, orderId: string): Promi
     place: number;
     sat: number;
     is_released: boolean;
+    failed_at: Date | null;
   }>(
-    `SELECT txid, vout, value, key_index, height, block_hash, place, sat, released_at IS NOT NULL AS is_released
+    `SELECT txid, vout, value, key_index, height, block_hash, place, sat, released_at IS NOT NULL AS is_released, failed_at
        FROM service.reserved_outputs WHERE order_id = $1`,
     [orderId],
   );
   const [row] = rows;
   if (row === undefined) return null;
-  const { txid, key_index: keyIndex, block_hash: block, is_released: isReleased, ...rest } = row;
-  return { ...rest, txid: trustedTxid(txid), keyIndex, block, isReleased };
+  const {
+    txid,
+    key_index: keyIndex,
+    block_hash: block,
+    is_released: isReleased,
+    failed_at: failedAt,
+    ...rest
+  } = row;
+  return { ...rest, txid: trustedTxid(txid), keyIndex, block, isReleased, failedAt };
 }
 
-/** Paid, or over for good: such orders count for no client any more, so the client is forgotten. */
-const forgetting: ReadonlySet<OrderState> = new Set<OrderState>([
-  'prep',
-  'queued',
-  'completed',
-  'error',
-  'cancelled',
-  'refunded',
-]);
+const forgetting: ReadonlySet<OrderState> = new Set<OrderState>(forgettingStates);
 
 /**
  * Releases what an order has reserved once it needs it no more, and takes it again where the order goes on and nobody
  * else has it: a payment in time may become known late.
  */
-export async function keepReservation(tx: pg.ClientBase, order: ReservingOrder, now: Date): Promise<void> {
+export async function keepReservation(
+  tx: pg.ClientBase,
+  order: Omit<ReservingOrder, 'failedAt'>,
+  now: Date,
+): Promise<void> {
   const { id, state } = order;
+  const failedAt = await noteFailure(tx, order, now);
   if (forgetting.has(state))
     await tx.query(
       'UPDATE service.reserved_outputs SET client = NULL WHERE order_id = $1 AND client IS NOT NULL',
       [id],
     );
-  if (!isReserving(order, now)) {
+  if (!isReserving({ ...order, failedAt }, now)) {
     await tx.query(
       'UPDATE service.reserved_outputs SET released_at = now() WHERE order_id = $1 AND released_at IS NULL',
       [id],
@@ -172,4 +180,23 @@ export async function keepReservation(tx: pg.ClientBase, order: ReservingOrder, 
          WHERE o.txid = r.txid AND o.vout = r.vout AND o.released_at IS NULL)`,
     [id],
   );
+}
+
+/** Since when an order is in the state `error`; null: it is not. Each failure has a time of its own. */
+async function noteFailure(
+  tx: pg.ClientBase,
+  { id, state }: Omit<ReservingOrder, 'failedAt'>,
+  now: Date,
+): Promise<Date | null> {
+  const isFailed = state === 'error';
+  await tx.query(
+    `UPDATE service.reserved_outputs SET failed_at = CASE WHEN $2 THEN $3::timestamptz END
+      WHERE order_id = $1 AND (failed_at IS NULL) = $2`,
+    [id, isFailed, now],
+  );
+  const { rows } = await tx.query<{ failed_at: Date | null }>(
+    'SELECT failed_at FROM service.reserved_outputs WHERE order_id = $1',
+    [id],
+  );
+  return rows[0]?.failed_at ?? null;
 }

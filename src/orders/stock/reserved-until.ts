@@ -1,7 +1,11 @@
 import type { Order } from '#orders/order/order.store.ts';
+import type { OrderState } from '#orders/order/order-machine.ts';
 
 /** What decides how long an order keeps its sat of the inventory. */
-export type ReservingOrder = Pick<Order, 'id' | 'state' | 'expiresAt' | 'paidAt'>;
+export interface ReservingOrder extends Pick<Order, 'id' | 'state' | 'expiresAt' | 'paidAt'> {
+  /** Since when it is in the state `error`; null: it is not. */
+  readonly failedAt: Date | null;
+}
 
 /**
  * How long an expired order still keeps its sat. A payment that was first seen in its last second is stored only when
@@ -13,10 +17,17 @@ const knownWithinMs = 120_000;
  * nothing.
  */
 const minedWithinMs = 24 * 3_600_000;
+/**
+ * How long a failed order keeps its sat: an operator who looks once a day can try it again. A customer may make an order
+ * fail, so its sat must not be locked for ever.
+ */
+export const retriedWithinMs = 24 * 3_600_000;
 
 /** Until when an order in this state keeps its sat; null: as long as it stays in the state. Pure. */
-export function reservedUntil({ state, expiresAt, paidAt }: Omit<ReservingOrder, 'id'>): Date | null {
+export function reservedUntil(order: Omit<ReservingOrder, 'id'>): Date | null {
+  const { state, expiresAt, paidAt, failedAt } = order;
   if (state === 'expired') return new Date(expiresAt.getTime() + knownWithinMs);
+  if (state === 'error') return failedAt === null ? null : new Date(failedAt.getTime() + retriedWithinMs);
   // its reveal may be signed, and a reorganisation took the payment out of its block
   if (state !== 'waiting-confirmation' || paidAt !== null) return null;
   return new Date(expiresAt.getTime() + minedWithinMs);
@@ -29,3 +40,21 @@ export function isReserving(order: Omit<ReservingOrder, 'id'>, now: Date): boole
   const until = reservedUntil(order);
   return until === null || now < until;
 }
+
+/**
+ * States in which a reserved sat counts for its client and for its network (ORDER_RESERVED_MAX): nothing is delivered
+ * for it yet, and it is unknown whether it will be.
+ */
+export const countedStates = [
+  'waiting-payment',
+  'waiting-parent',
+  'waiting-confirmation',
+  'error',
+] as const satisfies readonly OrderState[];
+
+/** States that an order leaves only by a reorganisation or a new payment: its client is forgotten there. */
+export const forgettingStates = [
+  'completed',
+  'cancelled',
+  'refunded',
+] as const satisfies readonly OrderState[];

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { outputStanding } from '#chain/sats/output-standing.queries.ts';
 import { displayHash, parseTxid } from '#kernel/primitives/hash.ts';
+import { refundOrder, retryOrder } from '#orders/operator/operator-orders.ts';
 import { readReservation } from '#orders/stock/reservations.store.ts';
 import { stockStanding } from '#orders/stock/stock-standing.ts';
 import { premined } from '#test/builders/regtest/etching.ts';
@@ -149,6 +150,57 @@ describe.skipIf(bitcoindForTests() === null)('a sat of the inventory that an ord
     await ordered();
     await world.chain.mineMempool();
     await world.until(order.id, 'waiting-refund');
+  });
+
+  test('counts while its order has failed, and is released a day later, or when the operator refunds', async () => {
+    for (let place = 0; place < 7; place++) await room.stock(0, 5_000);
+    const free = await room.count('uncommon');
+    const failed = [await ordered(), await ordered(), await ordered()];
+    // of which something is left that goes back
+    await world.chain.pay(failed[1]!.script, 1_000);
+    for (const { id } of failed) {
+      // whatever made it fail
+      await world.database.pool.query(
+        `UPDATE service.orders SET state = 'error', error = 'its transactions cannot be made', paid_at = now() WHERE id = $1`,
+        [id],
+      );
+      await world.wake(id);
+    }
+    const failedAt = async (id: string) => {
+      const { rows } = await world.database.pool.query<{ failed_at: Date | null; released_at: Date | null }>(
+        'SELECT failed_at, released_at FROM service.reserved_outputs WHERE order_id = $1',
+        [id],
+      );
+      return rows[0]!;
+    };
+    for (const { id } of failed) await world.eventually(async () => (await failedAt(id)).failed_at !== null);
+    const refused = await room.post<{ error: readonly { msg: string }[] }>('/inscribe', wanted);
+    expect([refused.status, refused.body.error[0]!.msg]).toEqual([409, expect.stringContaining('of yours')]);
+    const [late, refundedOne, retried] = failed;
+    // its time comes without news: a look is due then
+    const { rows } = await world.database.pool.query<{ hours: number }>(
+      'SELECT round(extract(epoch FROM look_at - now()) / 3600)::integer AS hours FROM service.orders WHERE id = $1',
+      [late!.id],
+    );
+    expect(rows[0]!.hours).toBe(24);
+    for (const { id } of [late!, retried!]) {
+      await world.database.pool.query(
+        `UPDATE service.reserved_outputs SET failed_at = now() - interval '25 hours' WHERE order_id = $1`,
+        [id],
+      );
+    }
+    expect((await world.audit(1)).differences.map(({ kind }) => kind)).toEqual(['reserved', 'reserved']);
+    for (const { id } of [late!, retried!]) await world.wake(id);
+    await world.eventually(async () => (await room.count('uncommon')) === free - 1);
+    await refundOrder(world.database.pool, refundedOne!.id, scriptOf(refund));
+    await world.eventually(async () => (await room.count('uncommon')) === free);
+    expect((await world.audit()).differences).toEqual([]);
+    // a retry has it again, as no one else does
+    await retryOrder(world.database.pool, retried!.id);
+    await world.until(retried!.id, 'waiting-payment');
+    expect((await failedAt(retried!.id)).released_at).toBeNull();
+    expect(await world.customerOrders.cancel(retried!.id)).toBe(true);
+    await world.until(retried!.id, 'cancelled');
   });
 
   test('leaves runes of the payment to its customer, in the output of the inscription', async () => {
