@@ -1007,6 +1007,7 @@ CREATE TABLE service.ledger_entries (
   CONSTRAINT ledger_entries_to_account_check CHECK ((to_account = ANY (ARRAY['outside'::text, 'owed'::text, 'deposit'::text, 'postage'::text, 'fee'::text, 'service'::text, 'referral'::text, 'creator'::text, 'token'::text, 'operator'::text, 'refund'::text, 'inventory'::text]))),
   CONSTRAINT ledger_entries_txid_check CHECK ((length(txid) = 32))
 );
+CREATE INDEX ledger_entries_at ON service.ledger_entries USING btree (at);
 CREATE INDEX ledger_entries_order ON service.ledger_entries USING btree (order_id);
 CREATE INDEX ledger_entries_txid ON service.ledger_entries USING btree (txid);
 
@@ -1170,6 +1171,7 @@ CREATE TABLE service.orders (
   stuck text,
   refund_asked_at timestamp with time zone,
   refund_asked_script bytea,
+  paid_estimate bigint,
   CONSTRAINT orders_pkey PRIMARY KEY (id),
   CONSTRAINT orders_amount_check CHECK ((amount > 0)),
   CONSTRAINT orders_check CHECK (((state = 'error'::text) <= (error IS NOT NULL))),
@@ -1179,6 +1181,7 @@ CREATE TABLE service.orders (
   CONSTRAINT orders_kind_check CHECK ((kind = 'direct'::text)),
   CONSTRAINT orders_own_index_check CHECK ((own_index >= 0)),
   CONSTRAINT orders_own_index_key UNIQUE (own_index),
+  CONSTRAINT orders_paid_estimate_check CHECK ((paid_estimate >= 0)),
   CONSTRAINT orders_paid_to_check CHECK ((paid_to = ANY (ARRAY['direct'::text, 'wallet'::text]))),
   CONSTRAINT orders_referral_fkey FOREIGN KEY (referral) REFERENCES service.referrals(code),
   CONSTRAINT orders_refund_script_check CHECK (((length(refund_script) >= 1) AND (length(refund_script) <= 520))),

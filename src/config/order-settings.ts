@@ -100,7 +100,21 @@ export const orderSettings = {
     maximum: 1_000_000,
     default: 20_000,
     description:
-      'sats of the service that the fees of one order may rise by until it is mined (docs/orders.md, "Stuck transactions"); 0: nothing is paid',
+      'sats of the service that the fees of one order may rise by until it is mined, less where it earns little (docs/orders.md, "Stuck transactions"); 0: nothing is paid',
+  }),
+  orderBumpDayMaxSats: Type.Integer({
+    minimum: 0,
+    maximum: 100_000_000,
+    default: 200_000,
+    description:
+      'sats of the service that the fees of all orders together may rise by within 24 hours; 0: nothing is paid',
+  }),
+  orderBumpRevenuePercent: Type.Integer({
+    minimum: 0,
+    maximum: 1000,
+    default: 50,
+    description:
+      'what the fees of all orders together may rise by within 30 days, as a percentage of the revenue of these days; 100,000 sats beside it',
   }),
   orderBumpAfterMinutes: Type.Integer({
     minimum: 0,

@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type pg from 'pg';
-import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { encipherRoute } from '#indexer/runes/encipher.ts';
 import { restock } from '#inventory/restock.ts';
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
@@ -11,12 +9,8 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { isAdvisoryLockHeld } from '#kernel/pg/advisory-lock.ts';
 import { withCutConnection } from '#kernel/pg/cut-connection.ts';
 import { createPool } from '#kernel/pg/pool.ts';
-import { asBlockHash, displayHash } from '#kernel/primitives/hash.ts';
-import { asSats } from '#kernel/primitives/sats.ts';
 import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
 import { type KeepAuditingOptions, keepAuditing } from '#orders/audit/keep-auditing.ts';
-import type { BumpPolicy } from '#orders/bumping/bump-round.ts';
-import type { BumperParts } from '#orders/bumping/bumper.ts';
 import { orderKeys } from '#orders/creating/order-keys.ts';
 import { CustomerOrders } from '#orders/customers/customer-orders.ts';
 import { tellCustomer } from '#orders/customers/tell-customer.ts';
@@ -34,9 +28,9 @@ import type { CommandContext } from '#src/app/command-context.ts';
 import type { AnsweringDatabase, Database } from '#src/app/database/database.ts';
 import type { OperationsParts } from '#src/app/reports/operations.ts';
 import { openSatTracer } from '#src/app/sats/sat-tracer.ts';
-import { heldByOutputs, isFree } from '#utxos/held-by-outputs.ts';
 import { openPublicWallet, type PublicWallet } from '#wallet/public-wallet.ts';
 import { openSigner } from '#wallet/signer.ts';
+import { bumpParts } from './bump-parts.ts';
 
 /** Connections for creations and reads of orders, which must not wait for searches. */
 const connectionsMax = 4;
@@ -118,6 +112,7 @@ export function startOrders(
   satributes: () => SatributeBook,
   node: NodeRpc,
   blocks: BlockSource,
+  { metrics }: OperationsParts,
 ): void {
   const { walletSeedFile } = config;
   if (lifecycle.signal.aborted) return;
@@ -127,6 +122,7 @@ export function startOrders(
     warnWithoutSeed(database, log).catch(() => undefined);
     return;
   }
+  const bumps = bumpParts(config, database, metrics);
   const work = async (signal: AbortSignal): Promise<void> => {
     const wallet = await awaitWallet(database, signal);
     if (wallet === null) return;
@@ -152,13 +148,12 @@ export function startOrders(
         restock: (tx, { spent, rests }) => restock(tx, satributes(), spent, rests),
         tell: tellCustomer,
       });
-      const bumps = { signer, policy: bumpPolicyOf(config), freeCoins: freeCoins(database.readers) };
       await followOrders({
         url: database.url,
         node,
         watch,
         steps,
-        bumps,
+        bumps: { signer, ...bumps },
         lockTimes,
         arrivedSats,
         signal,
@@ -180,11 +175,6 @@ export function startOrders(
   });
 }
 
-const bumpPolicyOf = ({ orderBumpMaxSats, orderBumpAfterMinutes }: CommandContext['config']): BumpPolicy => ({
-  maxSats: BigInt(orderBumpMaxSats),
-  afterMs: orderBumpAfterMinutes * 60_000,
-});
-
 /** Without a seed in any process no order is taken, and those that were made wait. */
 async function warnWithoutSeed({ readers }: Database, log: CommandContext['logger']): Promise<void> {
   if ((await openPublicWallet(readers)) === null) return;
@@ -201,27 +191,6 @@ async function awaitWallet({ readers }: Database, signal: AbortSignal): Promise<
     await sleep(walletLookMs, undefined, { signal }).catch(() => undefined);
   }
   return null;
-}
-
-/** Coins of which the index proves that they hold neither inscriptions nor runes. */
-export function freeCoins(pool: pg.Pool): BumperParts['freeCoins'] {
-  return async (coins) => {
-    if (coins.length === 0) return [];
-    const outputs = coins.map(({ txid, vout, value, script, height, hash }) => ({
-      txid,
-      vout,
-      value: asSats(value),
-      script,
-      height,
-      blockHash: displayHash(asBlockHash(hash)),
-      blockTime: 0,
-    }));
-    const holdings = await withSnapshot(pool, (snapshot) => heldByOutputs(snapshot, outputs), null);
-    return coins.filter((_, place) => {
-      const held = holdings[place];
-      return held !== undefined && isFree(held);
-    });
-  };
 }
 
 /** Audits orders for the life of the process, where it brings them on. */

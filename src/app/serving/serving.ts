@@ -114,7 +114,7 @@ export async function serveNode(context: CommandContext): Promise<{ address: str
     startPayments(context, database, source, node);
     startProvenance(context, database, satributes, node, blocks);
     if (config.role === 'all') {
-      startOrders(context, database, satributes, node.rpc, blocks);
+      startOrders(context, database, satributes, node.rpc, blocks, operations);
       startAudits(context, database, node.rpc);
       startFileSweeps(context, database, operations);
     }
@@ -141,7 +141,7 @@ export async function serveOrders(context: CommandContext): Promise<{ address: s
   const link = linkNode(context, { network: parts.network, waitsForPeople: true });
   const { address } = await serveHttp(context, { ...parts, node: link.rpc }, listening);
   startWebhooks(context, database, parts.operations);
-  startOrders(context, database, parts.satributes, link.rpc, link.blocks(parts.network));
+  startOrders(context, database, parts.satributes, link.rpc, link.blocks(parts.network), parts.operations);
   startAudits(context, database, link.rpc);
   startFileSweeps(context, database, parts.operations);
   return { address };

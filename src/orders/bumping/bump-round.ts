@@ -3,7 +3,7 @@ import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
 import type { Logger } from '#kernel/reports/logger.ts';
 import { outpointOf, outpointParts } from '#orders/order/outpoint.ts';
 import type { NodeStanding } from '#orders/sending/node-standing.ts';
-import { Budgets, type SpentOnFamily } from './budgets.ts';
+import { type BudgetFacts, Budgets, type BumpBudgets, revenueDays, type SharedBound } from './budgets.ts';
 import type { LiveBump } from './bump.store.ts';
 import type { FoundParent } from './find-stuck.ts';
 import { guarded } from './guarded.ts';
@@ -18,9 +18,7 @@ import {
 import { groupStuck, isStuck } from './stuck.ts';
 
 /** What is done about transactions that are not mined. */
-export interface BumpPolicy {
-  /** Sats that the fees of an order may rise by; 0: nothing is paid for. */
-  readonly maxSats: bigint;
+export interface BumpPolicy extends BumpBudgets {
   /** How long a transaction waits before anything is done. */
   readonly afterMs: number;
 }
@@ -43,7 +41,7 @@ export interface RoundParts {
   /** All that wait for long, stuck or not. */
   readonly parents: readonly FoundParent[];
   readonly live: readonly LiveBump[];
-  readonly spent: readonly SpentOnFamily[];
+  readonly costs: Omit<BudgetFacts, 'earned'>;
   readonly scriptOf: (own: OwnScript) => Uint8Array;
   readonly isInMempool: (txid: Txid) => Promise<boolean>;
   readonly freeCoins: () => Promise<readonly OwnedOutput[]>;
@@ -65,7 +63,8 @@ export class BumpRound {
 
   constructor(parts: RoundParts) {
     this.#parts = parts;
-    this.#budgets = new Budgets(parts.policy.maxSats, parts.spent);
+    const earned = new Map(parts.parents.map(({ orderId, overdue }) => [orderId, overdue.earned]));
+    this.#budgets = new Budgets(parts.policy, { ...parts.costs, earned });
   }
 
   readonly #isStuck = (parent: FoundParent): boolean =>
@@ -75,7 +74,7 @@ export class BumpRound {
     const { policy, parents: all, live } = this.#parts;
     this.#noteWaiting();
     if (policy.maxSats === 0n) {
-      this.#refuse(all.filter(this.#isStuck), 'budget');
+      this.#refuse(all.filter(this.#isStuck), 'budget', null);
       return;
     }
     for (const bump of live) await this.#replace(bump);
@@ -122,24 +121,32 @@ export class BumpRound {
   }
 
   async #tryToBump(parents: readonly FoundParent[], replaced: LiveBump | null): Promise<void> {
-    const { isInMempool, store } = this.#parts;
+    const { store } = this.#parts;
     const [first] = parents;
     if (first === undefined) return;
     const ownIndex = replaced?.ownIndex ?? first.overdue.ownIndex;
+    const family = replaced?.family ?? null;
+    const wanted = await this.#wanted(parents, replaced);
+    const planned = await this.#plan(wanted, ownIndex);
+    if (planned.limit !== null) this.#refuse(parents, planned.limit, family);
+    if (planned.kind === 'none') return;
+    const stored = await store({ parents, planned, ownIndex, owed: owedOf(wanted), replaced });
+    if (stored === null) return;
+    this.#budgets.spend(stored, planned.shares);
+    this.#coins = this.#coins?.filter((coin) => !planned.coins.includes(coin)) ?? null;
+  }
+
+  async #wanted(parents: readonly FoundParent[], replaced: LiveBump | null): Promise<WantedBump> {
     // a replacement takes the place of what its family has spent
+    const family = replaced?.family ?? null;
     const budgets = this.#budgets.of(
       parents.map(({ orderId }) => orderId),
-      replaced?.family,
+      family,
     );
-    const isThere = replaced !== null && (await isInMempool(replaced.txid));
-    const wanted = wantedOf(parents, budgets, replaced === null ? null : { bump: replaced, isThere });
-    const planned = await this.#plan(wanted, ownIndex);
-    if (planned.limit !== null) this.#refuse(parents, planned.limit);
-    if (planned.kind === 'none') return;
-    const family = await store({ parents, planned, ownIndex, owed: owedOf(wanted), replaced });
-    if (family === null) return;
-    this.#budgets.spend(family, planned.shares);
-    this.#coins = this.#coins?.filter((coin) => !planned.coins.includes(coin)) ?? null;
+    const { sats: most } = this.#budgets.shared(family);
+    const before =
+      replaced === null ? null : { bump: replaced, isThere: await this.#parts.isInMempool(replaced.txid) };
+    return { ...wantedOf(parents, budgets, before), most };
   }
 
   /** With coins only where it needs them: to find free ones takes a look at the index. */
@@ -166,25 +173,42 @@ export class BumpRound {
     return spent;
   }
 
-  #refuse(parents: readonly FoundParent[], limit: BumpLimit): void {
-    const { maxSats } = this.#parts.policy;
+  /** @param replaced the family of which a new one was to be made; null: none is replaced */
+  #refuse(parents: readonly FoundParent[], limit: BumpLimit, replaced: Txid | null): void {
+    const orderIds = parents.map(({ orderId }) => orderId);
+    const own = [...this.#budgets.of(orderIds, replaced).values()].reduce((sum, left) => sum + left, 0n);
+    const shared = this.#budgets.shared(replaced);
     for (const { orderId, mempool, wantedRate } of parents) {
       const paid =
         mempool === null ? 'It is not in the mempool' : `It pays ${shownRate(mempool.effectiveRate)}`;
       const why =
-        limit === 'budget'
-          ? `an order is paid ${maxSats} sats for (ORDER_BUMP_MAX_SATS)`
-          : 'the wallet has no free coin that pays for it';
+        limit === 'coins'
+          ? 'the wallet has no free coin that pays for it: satscribe wallet fund shows an address for some'
+          : shared.sats < own
+            ? sharedReason(shared.bound, shared.of)
+            : this.#ownReason(orderId);
       this.stuck.set(orderId, `${paid}, ${shownRate(wantedRate)} are asked for, and ${why}.`);
     }
   }
+
+  #ownReason(orderId: string): string {
+    const { sats, isByEarned } = this.#budgets.boundOf(orderId);
+    return isByEarned
+      ? `an order is paid ${sats} sats for that earns as little`
+      : `an order is paid ${sats} sats for (ORDER_BUMP_MAX_SATS)`;
+  }
 }
+
+const sharedReason = (bound: SharedBound, sats: bigint): string =>
+  bound === 'day'
+    ? `all orders together are paid ${sats} sats for in a day (ORDER_BUMP_DAY_MAX_SATS)`
+    : `all orders together are paid ${sats} sats for in ${revenueDays} days, by their revenue (ORDER_BUMP_REVENUE_PERCENT)`;
 
 function wantedOf(
   parents: readonly FoundParent[],
   budgets: ReadonlyMap<string, bigint>,
   replaced: { bump: LiveBump; isThere: boolean } | null,
-): WantedBump {
+): Omit<WantedBump, 'most'> {
   const outputs = new Set(parents.map(({ output }) => outpointOf(output)));
   const kept = replaced?.bump.plan.inputs.filter(({ outpoint }) => !outputs.has(outpoint)) ?? [];
   const rates = parents.map(({ mempool }) => mempool?.effectiveRate ?? 0n);

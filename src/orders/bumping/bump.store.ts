@@ -3,7 +3,7 @@ import { hasRevealed, joinMoved } from '#chain/inscriptions/reveal.queries.ts';
 import { type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import { p2trDust } from '#orders/inscribing/plan-amounts.ts';
-import type { StoredQuote } from '#orders/order/order-request.ts';
+import { earnedBy, type StoredQuote } from '#orders/order/order-request.ts';
 import {
   type OrderTransactionKind,
   type StoredPlan,
@@ -11,6 +11,8 @@ import {
 } from '#orders/order/order-transactions.store.ts';
 import { outpointOf, outpointParts } from '#orders/order/outpoint.ts';
 import { hasMinedOutput } from '#payments/payments.queries.ts';
+
+import type { FamilyCost, SpentOnFamily } from './budgets.ts';
 
 /** An input of a bump: with it and its key a bump that replaces it is made. */
 export interface StoredBumpInput {
@@ -103,7 +105,10 @@ export interface OverdueTransaction {
   readonly amount: bigint;
   /** That its customer asked for, in sats for 1,000 virtual bytes. */
   readonly feeRate: bigint;
-  readonly quote: StoredQuote;
+  /** Estimate at the payment of the order, in the same unit; null: there was none. */
+  readonly paidEstimate: bigint | null;
+  /** Sats that the service earns by the order. */
+  readonly earned: bigint;
   /** A burn spends our output of it. */
   readonly isBurned: boolean;
   /** Of a burn: the plan of its reveal. */
@@ -141,12 +146,15 @@ export async function overdueTransactions(
     own_index: number;
     amount: number;
     fee_rate: string;
+    paid_estimate: number | null;
     quote: StoredQuote;
+    count: number;
     is_burned: boolean;
     revealed: StoredPlan | null;
   }>(
     `SELECT t.txid, t.order_id, t.kind, t.plan, octet_length(t.bytes) AS bytes, t.fee, o.own_index, o.amount,
-            o.terms->>'feeRate' AS fee_rate, o.quote, ${isBurned} AS is_burned,
+            o.terms->>'feeRate' AS fee_rate, o.paid_estimate, o.quote, (o.request->>'count')::integer AS count,
+            ${isBurned} AS is_burned,
             CASE WHEN t.kind = 'burn' THEN ${paidPlan} END AS revealed
        FROM service.orders AS o JOIN service.order_transactions AS t ON t.order_id = o.id
       WHERE o.state = 'queued' AND t.superseded_at IS NULL AND t.kind NOT IN ('return', 'refund')
@@ -162,16 +170,21 @@ export async function overdueTransactions(
       ORDER BY t.made_at, t.kind, t.index LIMIT $2`,
     [before, overdueMax],
   );
-  return rows.map(({ txid, order_id, bytes, own_index, fee_rate, is_burned, ...row }) => ({
-    ...row,
-    isBurned: is_burned,
-    txid: trustedTxid(txid),
-    orderId: order_id,
-    virtualBytes: virtualBytesOf(row.plan, bytes),
-    amount: BigInt(row.amount),
-    ownIndex: own_index,
-    feeRate: BigInt(fee_rate),
-  }));
+  return rows.map(({ txid, order_id, bytes, own_index, fee_rate, is_burned, ...read }) => {
+    const { paid_estimate: estimate, quote, count, ...row } = read;
+    return {
+      ...row,
+      paidEstimate: estimate === null ? null : BigInt(estimate),
+      earned: earnedBy(quote, count),
+      isBurned: is_burned,
+      txid: trustedTxid(txid),
+      orderId: order_id,
+      virtualBytes: virtualBytesOf(row.plan, bytes),
+      amount: BigInt(row.amount),
+      ownIndex: own_index,
+      feeRate: BigInt(fee_rate),
+    };
+  });
 }
 
 /** A confirmed output of the wallet that belongs to nobody's order any more. */
@@ -267,7 +280,7 @@ async function spentByOrders(
 export async function spentOnBumps(
   client: pg.ClientBase,
   orderIds: readonly string[],
-): Promise<{ readonly orderId: string; readonly family: Txid; readonly fee: bigint }[]> {
+): Promise<SpentOnFamily[]> {
   const { rows } = await client.query<{ order_id: string; family: Buffer; fee: number }>(
     `SELECT s.order_id, b.family, max(s.fee) AS fee FROM service.bump_shares AS s JOIN service.bumps AS b ON b.txid = s.bump
       WHERE s.order_id = ANY($1::uuid[]) AND NOT ${isDead('b')}
@@ -278,6 +291,24 @@ export async function spentOnBumps(
     orderId,
     family: trustedTxid(family),
     fee: BigInt(fee),
+  }));
+}
+
+/** Costs of bumps since a time, by family. Bumps that can never be mined cost nothing. */
+export async function familyCosts(
+  client: pg.Pool | pg.ClientBase,
+  since: Date,
+  today: Date,
+): Promise<FamilyCost[]> {
+  const { rows } = await client.query<{ family: Buffer; fee: number; is_of_today: boolean }>(
+    `SELECT b.family, max(b.fee) AS fee, max(b.made_at) > $2 AS is_of_today FROM service.bumps AS b
+      WHERE b.made_at > $1 AND NOT ${isDead('b')} GROUP BY b.family`,
+    [since, today],
+  );
+  return rows.map(({ family, fee, is_of_today: isOfToday }) => ({
+    family: trustedTxid(family),
+    fee: BigInt(fee),
+    isOfToday,
   }));
 }
 
@@ -349,6 +380,8 @@ export async function readSignedBump(client: pg.ClientBase, txid: Txid): Promise
 /** A bump that concerns an order. */
 export interface OrderBump {
   readonly txid: Txid;
+  /** One for all that replace each other. */
+  readonly family: Txid;
   readonly plan: StoredBumpPlan;
   readonly fee: number;
   /** Sats of the fee that the order bears. */
@@ -365,6 +398,7 @@ export interface OrderBump {
 export async function readBumps(client: pg.Pool | pg.ClientBase, orderId: string): Promise<OrderBump[]> {
   const { rows } = await client.query<{
     txid: Buffer;
+    family: Buffer;
     plan: StoredBumpPlan;
     fee: number;
     share: number;
@@ -374,15 +408,16 @@ export async function readBumps(client: pg.Pool | pg.ClientBase, orderId: string
     is_mined: boolean;
     is_dead: boolean;
   }>(
-    `SELECT b.txid, b.plan, b.fee, s.fee AS share, b.made_at, b.sent_at, b.refusal,
+    `SELECT b.txid, b.family, b.plan, b.fee, s.fee AS share, b.made_at, b.sent_at, b.refusal,
             ${hasMinedOutput('b.txid')} AS is_mined, ${isDead('b')} AS is_dead
        FROM service.bump_shares AS s JOIN service.bumps AS b ON b.txid = s.bump
       WHERE s.order_id = $1 ORDER BY b.made_at`,
     [orderId],
   );
-  return rows.map(({ txid, made_at, sent_at, is_mined, is_dead, ...row }) => ({
+  return rows.map(({ txid, family, made_at, sent_at, is_mined, is_dead, ...row }) => ({
     ...row,
     txid: trustedTxid(txid),
+    family: trustedTxid(family),
     madeAt: made_at,
     sentAt: sent_at,
     isMined: is_mined,

@@ -3,13 +3,16 @@ import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import type { Logger } from '#kernel/reports/logger.ts';
 import { Repeats } from '#kernel/reports/repeats.ts';
+import { revenueSince } from '#orders/ledger/ledger.store.ts';
 import type { OrderSigner } from '#orders/making/order-signer.ts';
 import { readSigned, type SignedTransaction } from '#orders/order/order-transactions.store.ts';
 import { broadcast, broadcastPackage } from '#orders/sending/broadcast.ts';
 import { mempoolStanding } from '#orders/sending/mempool-standing.ts';
 import { type NodeStanding, urgentFeeRate } from '#orders/sending/node-standing.ts';
 import { isUnspent } from '#orders/sending/unspent-output.ts';
+import { type BumpFigures, bumpFigures, revenueDays } from './budgets.ts';
 import {
+  familyCosts,
   type LiveBump,
   liveBumps,
   markBumpSent,
@@ -20,7 +23,7 @@ import {
   revenueCoins,
   spentOnBumps,
 } from './bump.store.ts';
-import { type BumpPolicy, BumpRound } from './bump-round.ts';
+import { type BumpPolicy, BumpRound, type RoundParts } from './bump-round.ts';
 import { type FoundParent, findStuck } from './find-stuck.ts';
 import { guarded } from './guarded.ts';
 import { keepBump } from './keep-bump.ts';
@@ -32,10 +35,14 @@ export interface BumperParts {
   readonly node: NodeRpc;
   readonly signer: OrderSigner;
   readonly policy: BumpPolicy;
+  /** Told at each look what bumps cost, before new ones are made. */
+  readonly onFigures?: (figures: BumpFigures) => void;
   /** Those of some coins that are proven to hold nothing but sats: no inscriptions, no runes. */
   readonly freeCoins: (coins: readonly RevenueCoin[]) => Promise<readonly RevenueCoin[]>;
   readonly log: Logger;
 }
+
+const daysBefore = (now: Date, days: number): Date => new Date(now.getTime() - days * 86_400_000);
 
 /** Pays for stuck transactions of orders (docs/orders.md, "Stuck transactions"). */
 export class Bumper {
@@ -81,7 +88,7 @@ export class Bumper {
       now,
       parents,
       live: await liveBumps(client),
-      spent: await spentOnBumps(client, [...new Set(parents.map(({ orderId }) => orderId))]),
+      costs: await this.#costs(parents, now),
       scriptOf: signer.scriptOf,
       isInMempool: async (txid) => (await mempoolStanding(node, txid)) !== null,
       freeCoins: () => this.#freeCoins(),
@@ -89,6 +96,16 @@ export class Bumper {
       store: (wanted) => keepBump({ client, signer, log }, wanted),
       log,
     });
+  }
+
+  async #costs(parents: readonly FoundParent[], now: Date): Promise<RoundParts['costs']> {
+    const { client, policy, onFigures } = this.#parts;
+    const since = daysBefore(now, revenueDays);
+    const families = await familyCosts(client, since, daysBefore(now, 1));
+    const revenue = await revenueSince(client, since);
+    onFigures?.(bumpFigures(policy, { families, revenue }));
+    const spent = await spentOnBumps(client, [...new Set(parents.map(({ orderId }) => orderId))]);
+    return { spent, families, revenue };
   }
 
   async #freeCoins(): Promise<OwnedOutput[]> {

@@ -48,7 +48,7 @@ export async function findStuck(
         ...parentOf(transaction, output, unmined),
         mempool: clusterOf(mempool, cluster),
         commit: first === undefined ? null : sumOf(displayHash(first.txid), ancestors),
-        wantedRate: wantedRate(transaction.feeRate, estimateThen(transaction), urgentRate),
+        wantedRate: wantedRate(transaction.feeRate, transaction.paidEstimate, urgentRate),
         ancestors,
       });
     } else if (mempool === null && ancestors.length === 0) helpless.add(transaction.orderId);
@@ -76,9 +76,6 @@ function parentOf(
     owed: excess !== null && outpointOf(excess) === outpointOf(output) ? excess.owed : 0n,
   };
 }
-
-const estimateThen = ({ quote }: OverdueTransaction): bigint | null =>
-  quote.feeEstimate === undefined ? null : BigInt(quote.feeEstimate);
 
 /** By id; null: not in the mempool. Those that a block has are not there. */
 async function standingsOf(

@@ -46,6 +46,8 @@ export interface WantedBump {
   readonly paidRate: bigint;
   /** What each order of the parents may still cost. */
   readonly budgets: ReadonlyMap<string, bigint>;
+  /** Sats that all orders together may still cost. */
+  readonly most: bigint;
 }
 
 export interface BumpRules {
@@ -91,6 +93,7 @@ export function planBump(
   const owed = owedOf(wanted);
   const most = smallest(
     bumpFeeMax,
+    wanted.most,
     [...budgets.values()].reduce((sum, budget) => sum + budget, 0n),
   );
   // what is ours of the rest is a coin, or there is no output

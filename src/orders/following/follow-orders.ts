@@ -43,7 +43,7 @@ export interface FollowOrdersOptions {
   /** Of the same node. */
   readonly watch: NodeWatch;
   readonly steps: OrderSteps;
-  readonly bumps: Pick<BumperParts, 'signer' | 'policy' | 'freeCoins'>;
+  readonly bumps: Pick<BumperParts, 'signer' | 'policy' | 'freeCoins' | 'onFigures'>;
   /** What the steps wait for. */
   readonly lockTimes: LockTimes;
   readonly arrivedSats: ArrivedSats;

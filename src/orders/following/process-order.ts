@@ -12,6 +12,7 @@ import {
   lockOrder,
   lookAgain,
   moveOrder,
+  noteEstimateAtPayment,
   type Order,
   recordEvent,
 } from '#orders/order/order.store.ts';
@@ -22,6 +23,7 @@ import { explainDeposits } from '#orders/parents/deposits.store.ts';
 import type { Deposit } from '#orders/parents/deposits.ts';
 import { type Return, returnShort } from '#orders/parents/returns.ts';
 import type { PaidFunds, PlacedPayments } from '#orders/sats/place-sats.ts';
+import { readNodePolicy } from '#orders/sending/node-policy.store.ts';
 import { type LeftInStock, leftInStock } from '#orders/stock/left-in-stock.ts';
 import { reservedUntil } from '#orders/stock/reserved-until.ts';
 import type { WatchedPayment } from '#payments/payments.queries.ts';
@@ -190,6 +192,8 @@ async function apply(
   const isApplied = await applyEvent(tx, order, event, steps, error);
   assert(isApplied, `the facts of order ${order.id} say ${event}, which ${order.state} refuses`);
   if (event === 'revealed') await restock(tx, known, steps);
+  if (event === 'paid')
+    await noteEstimateAtPayment(tx, order.id, (await readNodePolicy(tx))?.estimate ?? null);
   return relock(tx, order.id);
 }
 

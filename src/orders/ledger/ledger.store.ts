@@ -44,3 +44,13 @@ export async function addEntries(
     ],
   );
 }
+
+/** Sats that were booked as revenue since a time, less what was taken back. */
+export async function revenueSince(client: pg.Pool | pg.ClientBase, since: Date): Promise<bigint> {
+  const { rows } = await client.query<{ sats: string }>(
+    `SELECT coalesce(sum(CASE WHEN to_account = 'service' THEN sats ELSE -sats END), 0)::text AS sats
+       FROM service.ledger_entries WHERE at > $1 AND 'service' IN (from_account, to_account)`,
+    [since],
+  );
+  return BigInt(rows[0]?.sats ?? 0);
+}

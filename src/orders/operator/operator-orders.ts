@@ -3,7 +3,8 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
-import { readBumps } from '#orders/bumping/bump.store.ts';
+import { boundByEarned } from '#orders/bumping/budgets.ts';
+import { type OrderBump, readBumps } from '#orders/bumping/bump.store.ts';
 import { tellCustomer } from '#orders/customers/tell-customer.ts';
 import { applyEvent } from '#orders/following/process-order.ts';
 import { readEntries } from '#orders/ledger/ledger.store.ts';
@@ -18,6 +19,7 @@ import {
   setRefundScript,
 } from '#orders/order/order.store.ts';
 import type { OrderEvent, OrderState } from '#orders/order/order-machine.ts';
+import { earnedBy } from '#orders/order/order-request.ts';
 import { readTransactions } from '#orders/order/order-transactions.store.ts';
 import { askForRefund, askToCancel, wakeOrder } from '#orders/order/order-wishes.store.ts';
 import { readDepositAddresses } from '#orders/parents/deposits.store.ts';
@@ -70,6 +72,7 @@ export async function showOrder(pool: pg.Pool, id: string) {
     createdAt: order.createdAt,
     expiresAt: order.expiresAt,
     paidAt: order.paidAt,
+    paidEstimate: order.paidEstimate === null ? null : Number(order.paidEstimate),
     completedAt: order.completedAt,
     files: files.map(({ shown }) => shown),
     payments: payments.map(shownPayment),
@@ -89,10 +92,28 @@ export async function showOrder(pool: pg.Pool, id: string) {
       sentAt,
       refusal,
     })),
-    bumps: bumps.map(({ txid, ...bump }) => ({ txid: displayHash(txid), ...bump })),
+    bumps: bumps.map(({ txid, family, ...bump }) => ({
+      txid: displayHash(txid),
+      family: displayHash(family),
+      ...bump,
+    })),
+    bumpBudget: {
+      byEarned: Number(boundByEarned(earnedBy(order.quote, order.request.count))),
+      spent: Number(spentOf(bumps)),
+    },
     ledger: Object.fromEntries([...balancesOf(entries)].map(([account, sats]) => [account, Number(sats)])),
     events,
   };
+}
+
+/** Sums the dearest bump of each family: any of it may be mined. */
+function spentOf(bumps: readonly OrderBump[]): bigint {
+  const families = Map.groupBy(
+    bumps.filter(({ isDead }) => !isDead),
+    ({ family }) => displayHash(family),
+  );
+  const dearest = [...families.values()].map((family) => Math.max(...family.map(({ share }) => share)));
+  return dearest.reduce((sum, share) => sum + BigInt(share), 0n);
 }
 
 const shownPayment = ({ txid, vout, value, firstSeen, block, goneAt }: WatchedPayment) => ({

@@ -21,6 +21,22 @@ export interface OrderRequest {
   readonly uncurseIt: boolean;
 }
 
+/**
+ * Sats that the service earns by an order: all but postage and what is another one's. Pure.
+ *
+ * @param count of inscriptions
+ */
+export const earnedBy = (
+  {
+    serviceFee,
+    postage,
+    additionalFeeCharged,
+    referralFee = 0,
+  }: Pick<StoredQuote, 'serviceFee' | 'postage' | 'additionalFeeCharged' | 'referralFee'>,
+  count: number,
+): bigint =>
+  BigInt(serviceFee) - BigInt(postage) * BigInt(count) - BigInt(additionalFeeCharged + referralFee);
+
 /** What an order costs, as it was quoted. Sats. */
 export interface StoredQuote {
   readonly chainFee: number;

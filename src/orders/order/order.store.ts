@@ -29,6 +29,8 @@ export interface Order {
   readonly createdAt: Date;
   readonly expiresAt: Date;
   readonly paidAt: Date | null;
+  /** Estimate at its payment, in sats for 1,000 virtual bytes; null: there was none. */
+  readonly paidEstimate: bigint | null;
   readonly completedAt: Date | null;
   readonly isCancelAsked: boolean;
   readonly error: string | null;
@@ -91,6 +93,7 @@ interface Row {
   readonly created_at: Date;
   readonly expires_at: Date;
   readonly paid_at: Date | null;
+  readonly paid_estimate: number | null;
   readonly completed_at: Date | null;
   readonly is_cancel_asked: boolean;
   readonly error: string | null;
@@ -98,7 +101,7 @@ interface Row {
 }
 
 const columns = `id, state, step, key_index, own_index, script, address, paid_to, amount, quote, request, terms, webhook_url,
-  refund_script, created_at, expires_at, paid_at, completed_at,
+  refund_script, created_at, expires_at, paid_at, paid_estimate, completed_at,
   cancel_asked_at IS NOT NULL AS is_cancel_asked, error, CASE WHEN state = 'queued' THEN stuck END AS stuck`;
 
 const orderOf = (row: Row): Order => ({
@@ -119,6 +122,7 @@ const orderOf = (row: Row): Order => ({
   createdAt: row.created_at,
   expiresAt: row.expires_at,
   paidAt: row.paid_at,
+  paidEstimate: row.paid_estimate === null ? null : BigInt(row.paid_estimate),
   completedAt: row.completed_at,
   isCancelAsked: row.is_cancel_asked,
   error: row.error,
@@ -298,6 +302,18 @@ export async function moveOrder(
     [id, to, more.error ?? null],
   );
   await recordEvent(tx, id, event, state, to);
+}
+
+/** Notes what is estimated as an order is paid: what bumps pay for is counted from there. Null: the node says nothing. */
+export async function noteEstimateAtPayment(
+  tx: pg.ClientBase,
+  id: string,
+  estimate: bigint | null,
+): Promise<void> {
+  await tx.query('UPDATE service.orders SET paid_estimate = coalesce($2, paid_estimate) WHERE id = $1', [
+    id,
+    estimate,
+  ]);
 }
 
 /** Records an event; `to` null: the state refuses it. */

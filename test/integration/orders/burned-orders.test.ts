@@ -12,7 +12,6 @@ import {
   scriptOf,
   transaction,
 } from '#test/builders/regtest/regtest-transaction.ts';
-import { wantedOrder } from '#test/builders/wanted-order.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 import { home, lentParents } from '#test/support/orders/lent-parents.ts';
 import { OrderWorld } from '#test/support/orders/order-world.ts';
@@ -296,11 +295,12 @@ describe.skipIf(bitcoindForTests() === null)('burns that a node refuses, or that
     }
     await world.indexed();
     await world.stop();
-    world.bumps = { maxSats: 20_000n, afterMs: 0 };
+    world.bumps = { ...world.bumps, afterMs: 0 };
     await world.follow();
     const texts = ['stuck'];
-    const { quote } = wantedOrder(texts, burned);
-    const id = await underWay(texts, { quote: { ...quote, feeEstimate: 2000 } });
+    const id = await underWay(texts);
+    // fees rose after it was paid
+    await world.database.pool.query('UPDATE service.orders SET paid_estimate = 2000 WHERE id = $1', [id]);
     await world.chain.mineEmpty(1);
     const [bump] = await world.eventually(async () => {
       const bumps = await readBumps(world.database.pool, id);

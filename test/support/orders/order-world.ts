@@ -28,7 +28,7 @@ import { OutgoingHttp } from '#outgoing/outgoing-http.ts';
 import { followPayments } from '#payments/follow/follow-payments.ts';
 import { NodeTraceSource } from '#sat-ranges/node-trace-source.ts';
 import { SatTracer } from '#sat-ranges/sat-tracer.ts';
-import { freeCoins } from '#src/app/ordering/orders.ts';
+import { freeCoins } from '#src/app/ordering/bump-parts.ts';
 import { RegtestChain } from '#test/builders/regtest/regtest-chain.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { type Bitcoind, type BitcoindOptions, startBitcoind } from '#test/support/node/bitcoind.ts';
@@ -55,7 +55,12 @@ export class OrderWorld {
   /** Warnings and errors of what `follow` began. */
   readonly logged: string[] = [];
   /** What is done about stuck transactions, from the next `follow` on. */
-  bumps: BumpPolicy = { maxSats: 20_000n, afterMs: 3_600_000 };
+  bumps: BumpPolicy = {
+    maxSats: 20_000n,
+    dayMaxSats: 1_000_000n,
+    revenuePercent: 100n,
+    afterMs: 3_600_000,
+  };
   readonly told: { id: string; state: string }[] = [];
   readonly #dir: string;
   readonly #index: Partial<FollowOptions>;

@@ -15,7 +15,7 @@ import { OrderWorld } from '#test/support/orders/order-world.ts';
 
 const refunded = 701;
 
-/** At the rate that was estimated when it was made. */
+/** At the rate that was estimated when it was paid. */
 function wantedOrder(...parts: Parameters<typeof wantedWithoutEstimate>): WantedOrder {
   const wanted = wantedWithoutEstimate(...parts);
   return { ...wanted, quote: { ...wanted.quote, feeEstimate: Number(wanted.terms.feeRate) } };
@@ -33,7 +33,7 @@ describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () 
 
   async function payUpTo(maxSats: bigint): Promise<void> {
     await world.stop();
-    world.bumps = { maxSats, afterMs: 0 };
+    world.bumps = { ...world.bumps, maxSats, afterMs: 0 };
     await world.follow();
   }
 
@@ -51,15 +51,30 @@ describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () 
     await world.indexed();
   }
 
-  /** Orders that are paid in one block: their reveals are sent. */
+  /** Has orders paid at the estimates of their quotes, since which fees have risen. */
+  async function feesRoseSince(ids: readonly string[]): Promise<void> {
+    await world.database.pool.query(
+      `UPDATE service.orders SET paid_estimate = (quote->>'feeEstimate')::bigint WHERE id = ANY($1::uuid[])`,
+      [ids],
+    );
+  }
+
+  /** Orders that are paid in one block, before fees rose: their reveals are sent. */
   async function queued(wanted: readonly ReturnType<typeof wantedOrder>[]): Promise<string[]> {
+    const ids = await paid(wanted);
+    await feesRoseSince(ids);
+    return ids;
+  }
+
+  /** Orders that are paid in one block, at the estimate of now: their reveals are sent. */
+  async function paid(wanted: readonly ReturnType<typeof wantedOrder>[]): Promise<string[]> {
     const made = [];
     for (const each of wanted) made.push((await world.customerOrders.create(each)).order);
     const ids = made.map(({ id }) => id);
     const coin = await world.chain.coin();
-    const paid = made.map(({ script, amount }) => ({ outputScript: script, value: Number(amount) }));
-    const rest = coin.value - paid.reduce((sum, { value }) => sum + value, 100_000);
-    await world.chain.mine([transaction([coin], [...paid, { value: rest }])]);
+    const charges = made.map(({ script, amount }) => ({ outputScript: script, value: Number(amount) }));
+    const rest = coin.value - charges.reduce((sum, { value }) => sum + value, 100_000);
+    await world.chain.mine([transaction([coin], [...charges, { value: rest }])]);
     for (const id of ids) await world.until(id, 'queued');
     for (const id of ids) await world.sent(id);
     return ids;
@@ -147,6 +162,28 @@ describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () 
     expect(await effectiveRate((await idOf(ids[2]!)).slice(0, 64))).toBeLessThan(5);
   });
 
+  test('cost the operator nothing where they were paid after fees had risen, however cheap they were quoted', async () => {
+    await start(20_000n);
+    await earn(1, 300_000n);
+    await raiseFees(15);
+    const quotedAtOne = (text: string): WantedOrder => {
+      const wanted = wantedWithoutEstimate([text], { feeRate: 1000n });
+      return { ...wanted, quote: { ...wanted.quote, feeEstimate: 1000 } };
+    };
+    const ids = await paid(Array.from({ length: 10 }, (_, index) => quotedAtOne(`option ${index}`)));
+    await world.chain.mineEmpty(2);
+    // one that was paid before shows that this was looked at
+    const [risen = ''] = await queued([wantedOrder(['risen'])]);
+    await world.chain.mineEmpty(1);
+    await bumped([risen], 1);
+    expect((await Promise.all(ids.map(bumpsOf))).flat()).toEqual([]);
+    expect(await mempool()).toHaveLength(12);
+    await world.chain.mineMempool();
+    for (const id of ids) await world.until(id, 'completed');
+    expect(await Promise.all(ids.map((id) => account(id, 'operator')))).toEqual(ids.map(() => 0));
+    expect((await world.audit()).differences).toEqual([]);
+  });
+
   test('are paid for again where that is stuck, too, and cost the order one of both', async () => {
     await start(400n);
     await earn(1, 300_000n);
@@ -216,6 +253,7 @@ describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () 
     await world.chain.mineMempool();
     await world.until(order.id, 'queued');
     await world.sent(order.id);
+    await feesRoseSince([order.id]);
     await world.chain.mineEmpty(1);
     await bumped([order.id], 1);
     await world.chain.mineMempool();

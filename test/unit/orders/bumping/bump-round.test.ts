@@ -2,9 +2,11 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { displayHash, type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
+import { boundByEarned, boundByRevenue } from '#orders/bumping/budgets.ts';
 import type { LiveBump } from '#orders/bumping/bump.store.ts';
-import { BumpRound, type RoundParts, type WantedStore } from '#orders/bumping/bump-round.ts';
+import { type BumpPolicy, BumpRound, type RoundParts, type WantedStore } from '#orders/bumping/bump-round.ts';
 import type { FoundParent } from '#orders/bumping/find-stuck.ts';
+import { largest, smallest } from '#orders/inscribing/plan-amounts.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
 import { testWallet } from '#test/support/wallet/plans.ts';
 
@@ -25,7 +27,7 @@ function parent(place: number, orderId: string, more: Partial<FoundParent> = {})
   const txid = txidOf(place);
   return {
     id: displayHash(txid),
-    overdue: { txid, orderId, ownIndex: 3 } as FoundParent['overdue'],
+    overdue: { txid, orderId, ownIndex: 3, earned: 100_000n } as FoundParent['overdue'],
     orderId,
     fee: 300n,
     virtualBytes: 300,
@@ -39,10 +41,18 @@ function parent(place: number, orderId: string, more: Partial<FoundParent> = {})
   };
 }
 
+const policyOf = (more: Partial<BumpPolicy> = {}): BumpPolicy => ({
+  maxSats: 20_000n,
+  dayMaxSats: 1_000_000n,
+  revenuePercent: 100n,
+  afterMs: hour,
+  ...more,
+});
+
 /** A round of which everything is stored, by what `stored` says. */
 function roundOf(more: Partial<RoundParts>, stored: (wanted: WantedStore) => Txid | null) {
   return new BumpRound({
-    policy: { maxSats: 20_000n, afterMs: hour },
+    policy: policyOf(),
     standing: {
       minRelayFeeRate: 100n,
       mempoolMinFeeRate: 100n,
@@ -53,7 +63,7 @@ function roundOf(more: Partial<RoundParts>, stored: (wanted: WantedStore) => Txi
     now,
     parents: [],
     live: [],
-    spent: [],
+    costs: { spent: [], families: [], revenue: 1_000_000n },
     scriptOf: () => script,
     isInMempool: async () => true,
     freeCoins: async () => [],
@@ -94,10 +104,18 @@ test('an order costs no more than its budget, however many bumps a round makes',
     fc.asyncProperty(
       fc.array(given, { minLength: 1, maxLength: 40 }),
       fc.bigInt({ min: 500n, max: 20_000n }),
-      async (all, maxSats) => {
-        const parents = all.map(({ order, isHeld, wantedRate }, place) =>
-          parent(place, order, { wantedRate, ...(isHeld ? {} : { mempool: null }) }),
-        );
+      fc.record({
+        dayMaxSats: fc.bigInt({ min: 0n, max: 60_000n }),
+        revenue: fc.bigInt({ min: -1000n, max: 1000n }),
+        revenuePercent: fc.bigInt({ min: 0n, max: 100n }),
+        earned: fc.bigInt({ min: -10n, max: 8000n }),
+        isOfToday: fc.boolean(),
+      }),
+      async (all, maxSats, { dayMaxSats, revenue, revenuePercent, earned, isOfToday }) => {
+        const parents = all.map(({ order, isHeld, wantedRate }, place) => ({
+          ...parent(place, order, { wantedRate, ...(isHeld ? {} : { mempool: null }) }),
+          overdue: { ...parent(place, order).overdue, earned },
+        }));
         const live = all.flatMap(({ live: fee }, place) =>
           fee === null ? [] : [liveBump(place, [parents[place]!], fee)],
         );
@@ -117,15 +135,27 @@ test('an order costs no more than its budget, however many bumps a round makes',
         });
         const before = new Map(['a', 'b', 'c'].map((order) => [order, total(order)]));
         let made = 0;
-        const round = roundOf({ policy: { maxSats, afterMs: hour }, parents, live, spent }, (wanted) => {
+        const families = live.map(({ family, fee }) => ({ family, fee: BigInt(fee), isOfToday }));
+        const costOf = new Map(families.map(({ family, fee }) => [displayHash(family) as string, fee]));
+        const sum = (fees: Iterable<bigint>): bigint => [...fees].reduce((of, fee) => of + fee, 0n);
+        const allBefore = sum(costOf.values());
+        const ofToday = new Set(isOfToday ? costOf.keys() : []);
+        const policy = policyOf({ maxSats, dayMaxSats, revenuePercent });
+        const round = roundOf({ policy, parents, live, costs: { spent, families, revenue } }, (wanted) => {
           const family = wanted.replaced?.family ?? txidOf(5000 + made++);
           for (const [order, fee] of wanted.planned.shares) bear(order, family, fee);
+          const key = displayHash(family);
+          costOf.set(key, largest(costOf.get(key) ?? 0n, sum(wanted.planned.shares.values())));
+          ofToday.add(key);
           return family;
         });
         await round.make();
-        for (const [order, cost] of before) {
-          expect(total(order)).toBeLessThanOrEqual(cost > maxSats ? cost : maxSats);
-        }
+        const most = smallest(maxSats, boundByEarned(earned));
+        for (const [order, cost] of before) expect(total(order)).toBeLessThanOrEqual(largest(cost, most));
+        expect(sum(costOf.values())).toBeLessThanOrEqual(largest(allBefore, boundByRevenue(revenue, policy)));
+        const today = sum([...costOf].filter(([key]) => ofToday.has(key)).map(([, fee]) => fee));
+        // a replacement has the whole of its family counted with the day on which it is made
+        expect(today).toBeLessThanOrEqual(largest(dayMaxSats, isOfToday ? allBefore : 0n));
       },
     ),
     { numRuns: propertyRuns(300) },
@@ -147,6 +177,29 @@ test('what cannot be paid for is told, and stops nothing else', async () => {
     ['bad', 'What pays for it cannot be made: The wallet does not sign it.'],
   ]);
 });
+
+test.each([
+  ['day', { dayMaxSats: 50n }, 1_000_000n, 100_000n, /50 sats for in a day \(ORDER_BUMP_DAY_MAX_SATS\)/u],
+  ['revenue', { revenuePercent: 0n }, 0n, 100_000n, /100000 sats for in 30 days, by their revenue/u],
+  ['earned', {}, 1_000_000n, -660n, /an order is paid 2000 sats for that earns as little/u],
+  ['order', { maxSats: 60n }, 1_000_000n, 100_000n, /an order is paid 60 sats for \(ORDER_BUMP_MAX_SATS\)/u],
+] as const)(
+  'what the budget of the %s keeps from being paid for is told with its name',
+  async (_, policy, revenue, earned, why) => {
+    const poor = parent(0, 'a', { wantedRate: 60_000n });
+    const families = [{ family: txidOf(9), fee: 99_990n, isOfToday: false }];
+    const round = roundOf(
+      {
+        policy: policyOf(policy),
+        parents: [{ ...poor, overdue: { ...poor.overdue, earned } }],
+        costs: { spent: [], families, revenue },
+      },
+      () => txidOf(7),
+    );
+    await round.make();
+    expect(round.stuck.get('a')).toMatch(why);
+  },
+);
 
 test('coins that another wallet has spent are left out', async () => {
   const coins = [0, 1, 2].map((place) => ({

@@ -27,26 +27,27 @@ function reveal(place: number, parents: number): OverdueTransaction {
     ownIndex: 0,
     amount: 1000n,
     feeRate: 2000n,
-    quote: {} as OverdueTransaction['quote'],
+    paidEstimate: null,
+    earned: 2000n,
     isBurned: false,
     revealed: null,
   };
 }
 
-test('is to pay the rise of fees since the estimate that its order keeps', async () => {
+test('is to pay the rise of fees since the estimate at the payment of its order', async () => {
   const node = {
     call: async (method: string) => {
       if (method === 'gettxout') return null;
       throw new AppError('node_call_failed', 'Transaction not in mempool', { rpcCode: -5 });
     },
   } as unknown as NodeRpc;
-  const wantedOf = async (quote: object): Promise<bigint | undefined> => {
-    const { parents } = await findStuck(node, [{ ...reveal(0, 0), quote: quote as never }], 20_000n);
+  const wantedOf = async (paidEstimate: bigint | null): Promise<bigint | undefined> => {
+    const { parents } = await findStuck(node, [{ ...reveal(0, 0), paidEstimate }], 20_000n);
     return parents[0]?.wantedRate;
   };
-  expect(await wantedOf({ feeEstimate: 8000 })).toBe(5000n);
-  expect(await wantedOf({ feeEstimate: 2000 })).toBe(20_000n);
-  expect(await wantedOf({})).toBe(2000n);
+  expect(await wantedOf(8000n)).toBe(5000n);
+  expect(await wantedOf(2000n)).toBe(20_000n);
+  expect(await wantedOf(null)).toBe(2000n);
 });
 
 test('a chain of reveals that pass several parents on is walked once', async () => {

@@ -36,6 +36,7 @@ function bumpOf(more: Partial<WantedBump> = {}): WantedBump {
     feeRate: 3000n,
     paidRate: 1000n,
     budgets: new Map([['a', 20_000n]]),
+    most: 1_000_000n,
     ...more,
   };
 }
@@ -113,8 +114,8 @@ describe('what pays for stuck transactions', () => {
         fc.option(fc.record({ fee: fc.bigInt({ min: 11n, max: 9000n }), virtualBytes: fc.constant(111) }), {
           nil: null,
         }),
-        fc.boolean(),
-        (given, values, feeRate, [a = 0n, b = 0n, c = 0n], replaced, isOwing) => {
+        fc.record({ isOwing: fc.boolean(), most: fc.bigInt({ min: 0n, max: 30_000n }) }),
+        (given, values, feeRate, [a = 0n, b = 0n, c = 0n], replaced, { isOwing, most }) => {
           const made = given.map(({ isAnchor, value, ...parent }, place) => ({
             ...parent,
             output: output(place, isAnchor ? 240n : value, isAnchor),
@@ -126,7 +127,7 @@ describe('what pays for stuck transactions', () => {
             ['c', c],
           ]);
           const budgets = new Map([...all].filter(([id]) => made.some(({ orderId }) => orderId === id)));
-          const wanted = bumpOf({ parents: made, feeRate, paidRate: 100n, replaced, budgets });
+          const wanted = bumpOf({ parents: made, feeRate, paidRate: 100n, replaced, budgets, most });
           const coins = values.map((value, place) => output(50 + place, value));
           const planned = planBump(wanted, coins, rest, rules);
           if (planned.kind === 'none') return;
@@ -134,6 +135,7 @@ describe('what pays for stuck transactions', () => {
           const [left] = plan.outputs;
           expect(valueOf(plan.inputs) - left!.value).toBe(fee);
           expect(plan.feeMax).toBe(fee);
+          expect(fee).toBeLessThanOrEqual(most);
           expect(left!.value).toBeGreaterThanOrEqual(made.reduce((sum, { owed }) => sum + owed, 330n));
           expect([...shares.values()].reduce((sum, share) => sum + share, 0n)).toBe(fee);
           for (const [id, share] of shares) expect(share).toBeLessThanOrEqual(budgets.get(id)!);

@@ -174,6 +174,7 @@ describe('what was paid too much', () => {
   const transactions = [reveal];
   const bump = (state: Partial<Pick<OrderBump, 'isMined' | 'isDead'>>): OrderBump => ({
     txid: txid(11),
+    family: txid(9),
     plan: {
       inputs: [{ outpoint: outpoint(7), value: 9000, script: '', keyIndex: 0 }],
       outputs: [{ kind: 'bump', value: 8000, script: '' }],

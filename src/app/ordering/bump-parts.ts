@@ -1,0 +1,76 @@
+import type pg from 'pg';
+import { withSnapshot } from '#chain/snapshot/snapshot.ts';
+import { asBlockHash, displayHash } from '#kernel/primitives/hash.ts';
+import { asSats } from '#kernel/primitives/sats.ts';
+import { type BumpFigures, revenueDays } from '#orders/bumping/budgets.ts';
+import type { BumpPolicy } from '#orders/bumping/bump-round.ts';
+import type { BumperParts } from '#orders/bumping/bumper.ts';
+import type { CommandContext } from '#src/app/command-context.ts';
+import type { Database } from '#src/app/database/database.ts';
+import type { OperationsParts } from '#src/app/reports/operations.ts';
+import { heldByOutputs, isFree } from '#utxos/held-by-outputs.ts';
+
+type Config = CommandContext['config'];
+
+/** Parts of the bumper that settings and database give. */
+export const bumpParts = (
+  config: Config,
+  { readers }: Pick<Database, 'readers'>,
+  metrics: OperationsParts['metrics'],
+): Pick<BumperParts, 'policy' | 'freeCoins' | 'onFigures'> => ({
+  policy: bumpPolicyOf(config),
+  freeCoins: freeCoins(readers),
+  onFigures: showBumpFigures(metrics),
+});
+
+const bumpPolicyOf = (config: Config): BumpPolicy => ({
+  maxSats: BigInt(config.orderBumpMaxSats),
+  dayMaxSats: BigInt(config.orderBumpDayMaxSats),
+  revenuePercent: BigInt(config.orderBumpRevenuePercent),
+  afterMs: config.orderBumpAfterMinutes * 60_000,
+});
+
+/** Coins of which the index proves that they hold neither inscriptions nor runes. */
+export function freeCoins(pool: pg.Pool): BumperParts['freeCoins'] {
+  return async (coins) => {
+    if (coins.length === 0) return [];
+    const outputs = coins.map(({ txid, vout, value, script, height, hash }) => ({
+      txid,
+      vout,
+      value: asSats(value),
+      script,
+      height,
+      blockHash: displayHash(asBlockHash(hash)),
+      blockTime: 0,
+    }));
+    const holdings = await withSnapshot(pool, (snapshot) => heldByOutputs(snapshot, outputs), null);
+    return coins.filter((_, place) => {
+      const held = holdings[place];
+      return held !== undefined && isFree(held);
+    });
+  };
+}
+
+/** Metrics of what bumps cost, as of the last look at what is stuck. */
+function showBumpFigures(metrics: OperationsParts['metrics']): NonNullable<BumperParts['onFigures']> {
+  let figures: BumpFigures | null = null;
+  const gauge = (name: string, help: string, of: (figures: BumpFigures) => BumpFigures['cost']): void =>
+    metrics.read({
+      name,
+      help,
+      labels: ['over'],
+      values: () => {
+        if (figures === null) return [];
+        const { day, revenue } = of(figures);
+        return [
+          { labels: { over: '1d' }, value: Number(day) },
+          { labels: { over: `${revenueDays}d` }, value: Number(revenue) },
+        ];
+      },
+    });
+  gauge('satscribe_orders_bumps_sats', 'What bumps of orders cost', ({ cost }) => cost);
+  gauge('satscribe_orders_bumps_budget_sats', 'What they may cost', ({ budget }) => budget);
+  return (found) => {
+    figures = found;
+  };
+}
