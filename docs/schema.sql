@@ -917,6 +917,17 @@ CREATE TABLE service.bumps (
 );
 CREATE INDEX bumps_family ON service.bumps USING btree (family);
 
+CREATE TABLE service.fund_addresses (
+  own_index integer NOT NULL,
+  script bytea NOT NULL,
+  address text NOT NULL,
+  created_at timestamp with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT fund_addresses_pkey PRIMARY KEY (own_index),
+  CONSTRAINT fund_addresses_own_index_check CHECK ((own_index >= 0)),
+  CONSTRAINT fund_addresses_script_check CHECK ((length(script) = 34)),
+  CONSTRAINT fund_addresses_script_key UNIQUE (script)
+);
+
 CREATE TABLE service.idempotency_keys (
   route text NOT NULL,
   key text NOT NULL,
@@ -992,7 +1003,7 @@ CREATE INDEX keys_of_account ON service.keys USING btree (account);
 
 CREATE TABLE service.ledger_entries (
   id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
-  order_id uuid NOT NULL,
+  order_id uuid,
   from_account text NOT NULL,
   to_account text NOT NULL,
   sats bigint NOT NULL,
@@ -1002,12 +1013,14 @@ CREATE TABLE service.ledger_entries (
   CONSTRAINT ledger_entries_pkey PRIMARY KEY (id),
   CONSTRAINT ledger_entries_check CHECK ((from_account <> to_account)),
   CONSTRAINT ledger_entries_from_account_check CHECK ((from_account = ANY (ARRAY['outside'::text, 'owed'::text, 'deposit'::text, 'postage'::text, 'fee'::text, 'service'::text, 'referral'::text, 'creator'::text, 'token'::text, 'operator'::text, 'refund'::text, 'inventory'::text]))),
+  CONSTRAINT ledger_entries_funds_check CHECK (((order_id IS NOT NULL) OR ((from_account = ANY (ARRAY['outside'::text, 'operator'::text])) AND (to_account = ANY (ARRAY['outside'::text, 'operator'::text]))))),
   CONSTRAINT ledger_entries_order_id_fkey FOREIGN KEY (order_id) REFERENCES service.orders(id),
   CONSTRAINT ledger_entries_sats_check CHECK ((sats > 0)),
   CONSTRAINT ledger_entries_to_account_check CHECK ((to_account = ANY (ARRAY['outside'::text, 'owed'::text, 'deposit'::text, 'postage'::text, 'fee'::text, 'service'::text, 'referral'::text, 'creator'::text, 'token'::text, 'operator'::text, 'refund'::text, 'inventory'::text]))),
   CONSTRAINT ledger_entries_txid_check CHECK ((length(txid) = 32))
 );
 CREATE INDEX ledger_entries_at ON service.ledger_entries USING btree (at);
+CREATE INDEX ledger_entries_funds ON service.ledger_entries USING btree (id) WHERE (order_id IS NULL);
 CREATE INDEX ledger_entries_order ON service.ledger_entries USING btree (order_id);
 CREATE INDEX ledger_entries_txid ON service.ledger_entries USING btree (txid);
 
@@ -1202,7 +1215,7 @@ CREATE TABLE service.orders_audit (
   orders integer NOT NULL,
   differing integer NOT NULL,
   CONSTRAINT orders_audit_pkey PRIMARY KEY (one),
-  CONSTRAINT orders_audit_check CHECK (((differing >= 0) AND (differing <= orders))),
+  CONSTRAINT orders_audit_differing_check CHECK ((differing >= 0)),
   CONSTRAINT orders_audit_one_check CHECK (one),
   CONSTRAINT orders_audit_orders_check CHECK ((orders >= 0)),
   CONSTRAINT orders_audit_seconds_check CHECK ((seconds >= (0)::double precision))

@@ -25,6 +25,7 @@ export const serviceRooms: Readonly<Record<string, string>> = {
   bump_parents: 'src/orders',
   bump_shares: 'src/orders',
   bumps: 'src/orders',
+  fund_addresses: 'src/orders',
   idempotency_keys: 'src/orders',
   ledger_entries: 'src/orders',
   node_policy: 'src/orders',
@@ -108,14 +109,14 @@ export const sharedTables: readonly SharedTables[] = [
     room: 'src/orders',
     files: {
       'audit/audit.queries.ts': ['service.payments_seen'],
-      'bumping/bump.store.ts': ['service.payments_seen'],
+      'funds/wallet-coins.queries.ts': ['service.payments_seen'],
       'watching/refund-watches.store.ts': ['service.payments_offset', 'service.payments_seen'],
     },
     why: 'whether a block has a transaction of an order is part of its statements: asked apart, the answer could be older',
   },
   {
     room: 'src/orders',
-    files: { 'bumping/bump.store.ts': ['service.inventory_outputs'] },
+    files: { 'funds/wallet-coins.queries.ts': ['service.inventory_outputs'] },
     why: 'an output of the inventory pays for no bump: asked apart, the answer could be older',
   },
   {

@@ -5,6 +5,7 @@ import { asSats } from '#kernel/primitives/sats.ts';
 import { type BumpFigures, revenueDays } from '#orders/bumping/budgets.ts';
 import type { BumpPolicy } from '#orders/bumping/bump-round.ts';
 import type { BumperParts } from '#orders/bumping/bumper.ts';
+import type { ProveFree } from '#orders/funds/free-coins.ts';
 import type { CommandContext } from '#src/app/command-context.ts';
 import type { Database } from '#src/app/database/database.ts';
 import type { OperationsParts } from '#src/app/reports/operations.ts';
@@ -17,9 +18,9 @@ export const bumpParts = (
   config: Config,
   { readers }: Pick<Database, 'readers'>,
   metrics: OperationsParts['metrics'],
-): Pick<BumperParts, 'policy' | 'freeCoins' | 'onFigures'> => ({
+): Pick<BumperParts, 'policy' | 'proveFree' | 'onFigures'> => ({
   policy: bumpPolicyOf(config),
-  freeCoins: freeCoins(readers),
+  proveFree: proveFree(readers),
   onFigures: showBumpFigures(metrics),
 });
 
@@ -30,8 +31,8 @@ const bumpPolicyOf = (config: Config): BumpPolicy => ({
   afterMs: config.orderBumpAfterMinutes * 60_000,
 });
 
-/** Coins of which the index proves that they hold neither inscriptions nor runes. */
-export function freeCoins(pool: pg.Pool): BumperParts['freeCoins'] {
+/** Picks the coins of which the index proves that they hold neither inscriptions nor runes. */
+export function proveFree(pool: pg.Pool): ProveFree {
   return async (coins) => {
     if (coins.length === 0) return [];
     const outputs = coins.map(({ txid, vout, value, script, height, hash }) => ({

@@ -1,5 +1,6 @@
 import { AppError } from '#kernel/errors/app-error.ts';
-import type { Audit, AuditDifference } from '#orders/audit/audit-orders.ts';
+import type { OrderDifference } from '#orders/audit/audit-order.ts';
+import type { Audit } from '#orders/audit/audit-orders.ts';
 import type { Command, CommandContext } from '#src/app/command-context.ts';
 import { settingFlag } from '#src/commands/flags.ts';
 import { jsonFlag, withService } from '#src/commands/service-database.ts';
@@ -46,7 +47,7 @@ async function runAudit(context: CommandContext): Promise<void> {
 
 async function tell({ flags, print }: CommandContext, audit: Audit): Promise<void> {
   const { differences } = await import('#orders/audit/differences.ts');
-  const { orders, differing, balances } = audit;
+  const { orders, differing, balances, funds } = audit;
   const byOrder = Map.groupBy(audit.differences, ({ order }) => order.id);
   if (flags['json'] === undefined) {
     const lines = balances.map(
@@ -55,8 +56,11 @@ async function tell({ flags, print }: CommandContext, audit: Audit): Promise<voi
     for (const [first, ...others] of byOrder.values()) {
       if (first === undefined) continue;
       lines.push(orderLine({ ...first.order, amount: Number(first.order.amount), error: null, stuck: null }));
-      for (const difference of [first, ...others]) lines.push(differenceLines(difference, differences));
+      for (const difference of [first, ...others])
+        lines.push(differenceLines(`${first.order.kind} order`, difference, differences));
     }
+    for (const difference of funds)
+      lines.push(differenceLines('funds of the operator', difference, differences));
     await print(`${lines.join('')}${orders} orders, ${differing} differ\n`);
   } else {
     const shown = {
@@ -71,19 +75,28 @@ async function tell({ flags, print }: CommandContext, audit: Audit): Promise<voi
         chain: Number(chain),
         ...differences[kind],
       })),
+      funds: funds.map(({ kind, where, ledger, chain }) => ({
+        kind,
+        where,
+        ledger: Number(ledger),
+        chain: Number(chain),
+        ...differences[kind],
+      })),
     };
     await print(`${JSON.stringify(shown)}\n`);
   }
   if (differing > 0)
     throw new AppError('audit_differs', `${differing} of ${orders} orders differ from the chain.`);
+  if (funds.length > 0)
+    throw new AppError('audit_differs', 'The funds of the operator differ from the chain.');
 }
 
 type Texts = typeof import('#orders/audit/differences.ts')['differences'];
 
-function differenceLines({ order, kind, where, ledger, chain }: AuditDifference, texts: Texts): string {
+function differenceLines(of: string, { kind, where, ledger, chain }: OrderDifference, texts: Texts): string {
   const { what, action } = texts[kind];
   const place = where === null ? '' : ` ${where}`;
-  return `  ${order.kind} order, ${kind}${place}: ledger ${ledger}, chain ${chain} (${what})
+  return `  ${of}, ${kind}${place}: ledger ${ledger}, chain ${chain} (${what})
     do: ${action}
 `;
 }

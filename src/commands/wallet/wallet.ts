@@ -9,11 +9,12 @@ function ownFlag(name: string, value: string | null, description: string): Comma
 export const walletCommand: Command = {
   name: 'wallet',
   object: null,
-  operands: 'init|show|descriptors|kit|recover',
+  operands: 'init|show|descriptors|fund|kit|recover',
   summary: 'make and show the wallet of orders, and take payments back',
   details: `init makes the seed file and stores its public key in the database; it shows the words of the seed
 once, and writes over no file. show prints what the database knows of the wallet: nothing secret. descriptors
-prints the addresses for a watching wallet of Bitcoin Core; its JSON is what importdescriptors takes. kit prints
+prints the addresses for a watching wallet of Bitcoin Core; its JSON is what importdescriptors takes. fund prints
+an address at which the operator adds coins for what orders cost the service, and those that are there. kit prints
 the recovery kit of an order. recover takes back what lies at the address of a kit: it prints the signed
 transaction, or sends it with --broadcast. It needs the seed file and a node, and no database
 (docs/wallet.md).
@@ -21,6 +22,7 @@ transaction, or sends it with --broadcast. It needs the seed file and a node, an
   satscribe wallet init --seed-file /etc/satscribe/wallet.seed --network mainnet
   satscribe wallet show
   satscribe wallet descriptors --json
+  satscribe wallet fund
   satscribe wallet kit 6f1c2b1e-5a0e-4c55-9d0c-0b8f7f0b9a11 > kit.json
   satscribe wallet recover kit.json --to bc1q… --fee-rate 2.5`,
   flags: [
@@ -51,6 +53,7 @@ const actions: Readonly<Record<string, { readonly flags: readonly string[]; read
   init: { flags: ['first-index', 'json'], words: 0 },
   show: { flags: ['json'], words: 0 },
   descriptors: { flags: ['json'], words: 0 },
+  fund: { flags: ['json'], words: 0 },
   kit: { flags: ['reveal', 'parent', 'json'], words: 1 },
   recover: { flags: ['to', 'fee-rate', 'broadcast', 'json'], words: 1 },
 };
@@ -61,7 +64,7 @@ async function runWallet(context: CommandContext): Promise<void> {
   const known = Object.hasOwn(actions, action) ? actions[action] : undefined;
   if (known === undefined) {
     throw new UsageError(
-      `${action === '' ? 'what' : action}? The command is satscribe wallet init, show, descriptors, kit or recover`,
+      `${action === '' ? 'what' : action}? The command is satscribe wallet init, show, descriptors, fund, kit or recover`,
     );
   }
   const extra = rest[known.words];
@@ -71,6 +74,7 @@ async function runWallet(context: CommandContext): Promise<void> {
   if (wrong !== undefined) throw new UsageError(`--${wrong} is not a flag of satscribe wallet ${action}`);
   // loaded here, so that help and usage errors do not load all of it
   if (action === 'recover') return (await import('./wallet-recover.ts')).recover(context, rest[0]);
+  if (action === 'fund') return (await import('./wallet-fund.ts')).fund(context);
   const made = await import('./wallet-actions.ts');
   if (action === 'kit') return made.kit(context, rest[0]);
   if (action === 'init') return made.init(context);

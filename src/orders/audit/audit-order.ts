@@ -207,7 +207,7 @@ const sumOf = (lines: readonly { readonly sats: bigint }[]): bigint =>
   lines.reduce((all, { sats }) => all + sats, 0n);
 
 /** An output that should lie unspent at a script of ours. */
-function coinFaults({ outpoint, value, script }: Coin, found: Coin | undefined): OrderDifference[] {
+export function coinFaults({ outpoint, value, script }: Coin, found: Coin | undefined): OrderDifference[] {
   if (found !== undefined && found.value === value && found.script === script) return [];
   return [{ kind: 'missing', where: outpoint, ledger: value, chain: found?.value ?? 0n }];
 }

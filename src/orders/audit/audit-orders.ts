@@ -5,10 +5,13 @@ import { inLanes } from '#kernel/concurrency/in-lanes.ts';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
+import { readFundCoins } from '#orders/funds/fund-coins.queries.ts';
+import { readEntries } from '#orders/ledger/ledger.store.ts';
 import type { LedgerAccount } from '#orders/ledger/ledger.ts';
 import { agreedTip, nextOrderIds, readAuditedOrders, readBalances } from './audit.queries.ts';
-import { auditOrder, type OrderDifference, questionsOf } from './audit-order.ts';
-import type { AuditedOrder, Coin, NamedOrder } from './audited-order.ts';
+import { type AuditedFunds, auditFunds, questionsOfFunds } from './audit-funds.ts';
+import { auditOrder, type OrderDifference, questionsOf, type Unspent } from './audit-order.ts';
+import type { Coin, NamedOrder } from './audited-order.ts';
 
 /** A difference with its order. */
 export interface AuditDifference extends OrderDifference {
@@ -23,6 +26,8 @@ export interface Audit {
   readonly balances: readonly { readonly account: LedgerAccount; readonly sats: bigint }[];
   /** Of the first orders that differ. */
   readonly differences: readonly AuditDifference[];
+  /** Differences of the funds of the operator. */
+  readonly funds: readonly OrderDifference[];
 }
 
 export interface AuditParts {
@@ -61,11 +66,13 @@ export async function auditOrders(parts: AuditParts): Promise<Audit> {
   const differences = await auditAgain(parts, suspects.slice(0, lookedAgainMax));
   const differing = [...new Set(differences.map(({ order }) => order.id))];
   const told = new Set(differing.slice(0, toldMax));
+  const funds = await auditFundsAgain(parts);
   return {
     orders,
     differing: differing.length + Math.max(0, suspects.length - lookedAgainMax),
     balances: await withTransaction(parts.database, readBalances, snapshot),
     differences: differences.filter(({ order }) => told.has(order.id)),
+    funds,
   };
 }
 
@@ -111,21 +118,52 @@ async function auditSome(parts: AuditParts, ids: readonly string[]): Promise<Aud
   return differences;
 }
 
+/** Looks at the funds of the operator until they are as the chain says, or some looks have passed. */
+async function auditFundsAgain(parts: AuditParts): Promise<OrderDifference[]> {
+  const { database, signal, looks = looksUsual } = parts;
+  let differences: OrderDifference[] = [];
+  const { coins, entries } = await withTransaction(database, readFunds, snapshot);
+  if (coins.length === 0 && entries.length === 0) return [];
+  for (let look = 0; look < Math.max(1, Math.min(looks, looksUsual)); look++) {
+    if (look > 0) await sleep(lookAgainMs, undefined, signal === undefined ? {} : { signal });
+    const { read, unspent } = await atOneBlock(parts, readFunds, questionsOfFunds);
+    differences = auditFunds(read, unspent);
+    if (differences.length === 0) break;
+  }
+  return differences;
+}
+
+const readFunds = async (tx: pg.ClientBase): Promise<AuditedFunds> => ({
+  coins: await readFundCoins(tx),
+  entries: await readEntries(tx, null),
+});
+
 async function auditPage(parts: AuditParts, ids: readonly string[]): Promise<AuditDifference[]> {
-  const { database, node, signal } = parts;
+  const { read, unspent } = await atOneBlock(
+    parts,
+    (tx) => readAuditedOrders(tx, ids),
+    (orders) => orders.flatMap(questionsOf),
+  );
+  return read.flatMap((order) => {
+    const { id, kind, state, amount, createdAt } = order;
+    const named = { id, kind, state, amount, createdAt };
+    return auditOrder(order, unspent).map((difference) => ({ ...difference, order: named }));
+  });
+}
+
+/** Reads rows and asks the node about outputs at one block. Throws `audit_impossible`. */
+async function atOneBlock<Read>(
+  { database, node, signal }: AuditParts,
+  readRows: (tx: pg.ClientBase) => Promise<Read>,
+  questions: (read: Read) => readonly string[],
+): Promise<{ readonly read: Read; readonly unspent: Unspent }> {
   for (let tries = 0; tries < tipTries; tries++) {
     if (tries > 0) await sleep(tipTryMs, undefined, signal === undefined ? {} : { signal });
-    const read = await withTransaction(database, (tx) => readAt(tx, ids), snapshot);
-    if (read === null) continue;
-    const questions = read.orders.flatMap(questionsOf);
-    const unspent = await unspentOf(node, questions, signal);
+    const found = await withTransaction(database, (tx) => readAt(tx, readRows), snapshot);
+    if (found === null) continue;
+    const unspent = await unspentOf(node, questions(found.read), signal);
     // the chain grows or parts: what was asked before and after are two chains
-    if ((await bestBlock(node)) !== read.tip) continue;
-    return read.orders.flatMap((order) => {
-      const { id, kind, state, amount, createdAt } = order;
-      const named = { id, kind, state, amount, createdAt };
-      return auditOrder(order, unspent).map((difference) => ({ ...difference, order: named }));
-    });
+    if ((await bestBlock(node)) === found.tip) return { read: found.read, unspent };
   }
   throw new AppError(
     'audit_impossible',
@@ -133,12 +171,12 @@ async function auditPage(parts: AuditParts, ids: readonly string[]): Promise<Aud
   );
 }
 
-async function readAt(
+async function readAt<Read>(
   tx: pg.ClientBase,
-  ids: readonly string[],
-): Promise<{ readonly tip: string; readonly orders: readonly AuditedOrder[] } | null> {
+  readRows: (tx: pg.ClientBase) => Promise<Read>,
+): Promise<{ readonly tip: string; readonly read: Read } | null> {
   const tip = await agreedTip(tx);
-  return tip === null ? null : { tip, orders: await readAuditedOrders(tx, ids) };
+  return tip === null ? null : { tip, read: await readRows(tx) };
 }
 
 /** Calls at once: bitcoind works on four, and others ask too. */

@@ -72,19 +72,21 @@ async function auditOnce(
 ): Promise<void> {
   const startedAt = performance.now();
   try {
-    const { orders, differing, differences } = await auditOrders({
+    const { orders, differences, funds, ...audit } = await auditOrders({
       database: client,
       node,
       signal,
       looks: pace?.looks ?? usualLooks,
       rest: (workedMs) => pause(workedMs * restsFor, signal),
     });
+    // the funds of the operator count as one more
+    const differing = audit.differing + (funds.length === 0 ? 0 : 1);
     const seconds = (performance.now() - startedAt) / 1000;
     await writeLastAudit(client, { seconds, orders, differing });
     onAudit({ orders, differing });
     if (differing === 0) return;
     // no ids: an order id is as good as a key
-    const kinds = Object.groupBy(differences, ({ kind }) => kind);
+    const kinds = Object.groupBy([...differences, ...funds], ({ kind }) => kind);
     const counts = Object.fromEntries(Object.entries(kinds).map(([kind, all]) => [kind, all.length]));
     log.error({ orders, differing, counts }, 'orders differ from the chain: satscribe audit names them');
   } catch (error) {

@@ -1,8 +1,6 @@
 import type pg from 'pg';
 import { hasRevealed, joinMoved } from '#chain/inscriptions/reveal.queries.ts';
 import { type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
-import type { Height } from '#kernel/primitives/height.ts';
-import { p2trDust } from '#orders/inscribing/plan-amounts.ts';
 import { earnedBy, type StoredQuote } from '#orders/order/order-request.ts';
 import {
   type OrderTransactionKind,
@@ -48,7 +46,7 @@ export interface LiveBump {
  * SQL: whether another bump of its family is mined, or one that spends the same coin; or whether a transaction is no longer
  * wanted that it pays for, or that made a coin of it. A bump is mined once a block has its output: the script is watched.
  */
-const isDead = (bump: string): string =>
+export const isDead = (bump: string): string =>
   `(EXISTS (SELECT FROM service.bumps AS s WHERE s.family = ${bump}.family AND s.txid <> ${bump}.txid AND ${hasMinedOutput('s.txid')})
     OR EXISTS (SELECT FROM service.bump_parents AS r JOIN service.order_transactions AS t ON t.txid = r.parent
                 WHERE r.bump = ${bump}.txid AND t.superseded_at IS NOT NULL)
@@ -116,12 +114,12 @@ export interface OverdueTransaction {
 }
 
 /** The plan of what spends a payment, by which too much is known: of a burn that is its reveal. */
-const paidPlan = `CASE WHEN t.kind <> 'burn' THEN t.plan ELSE (
+export const paidPlan = `CASE WHEN t.kind <> 'burn' THEN t.plan ELSE (
     SELECT r.plan FROM service.order_transactions AS r
      WHERE r.order_id = t.order_id AND r.kind = 'reveal' AND r.index = t.index AND r.superseded_at IS NULL) END`;
 
 /** A reveal whose burn is stored: that spends our output of it. */
-const isBurned = `(t.kind = 'reveal' AND EXISTS (
+export const isBurned = `(t.kind = 'reveal' AND EXISTS (
     SELECT FROM service.order_transactions AS b
      WHERE b.order_id = t.order_id AND b.kind = 'burn' AND b.index = t.index AND b.superseded_at IS NULL))`;
 
@@ -185,95 +183,6 @@ export async function overdueTransactions(
       feeRate: BigInt(fee_rate),
     };
   });
-}
-
-/** A confirmed output of the wallet that belongs to nobody's order any more. */
-export interface RevenueCoin {
-  readonly txid: Txid;
-  readonly vout: number;
-  readonly value: number;
-  readonly script: Buffer;
-  readonly height: Height;
-  readonly hash: Buffer;
-  readonly keyIndex: number;
-}
-
-/** As many as are looked at, the largest first: one of them pays for many transactions. */
-const coinsMax = 200;
-
-/**
- * Revenue of delivered orders, and what is left of mined bumps: in a block, spent by nothing that is stored, not in the
- * inventory, and without money of a customer. Whether they hold something else, the index says.
- */
-export async function revenueCoins(client: pg.ClientBase): Promise<RevenueCoin[]> {
-  const { rows } = await client.query<CoinRow>(
-    `SELECT p.txid, p.vout, p.value, p.script, p.height, p.hash, made.key_index, made.order_id
-       FROM (
-         SELECT t.txid, o.own_index AS key_index, t.order_id,
-                array(SELECT place - 1 FROM jsonb_array_elements(t.plan->'outputs') WITH ORDINALITY AS e (output, place)
-                       WHERE output->>'kind' IN ('service', 'change')) AS vouts
-           FROM service.orders AS o JOIN service.order_transactions AS t ON t.order_id = o.id
-          WHERE o.state = 'completed' AND t.superseded_at IS NULL
-            -- what sends deposits home may leave a customer's money
-            AND t.kind <> 'return'
-            -- its burn spends it
-            AND NOT ${isBurned}
-            -- what was paid too much lies in our output: from dust on it is the customer's
-            AND (t.kind = 'refund' OR o.amount + ${p2trDust} >
-                 (SELECT sum((input->>'value')::bigint) FROM jsonb_array_elements(${paidPlan}->'inputs') AS i (input)
-                   WHERE NOT input ? 'isInventory'))
-         UNION ALL
-         SELECT b.txid, b.own_index, NULL, ARRAY[0] FROM service.bumps AS b
-          WHERE NOT EXISTS (
-            SELECT FROM service.bump_shares AS s JOIN service.orders AS o ON o.id = s.order_id
-             WHERE s.bump = b.txid AND o.state <> 'completed')
-            AND NOT (b.plan ? 'owed')
-       ) AS made
-       JOIN service.payments_seen AS p ON p.txid = made.txid AND p.vout = ANY(made.vouts)
-      WHERE p.height IS NOT NULL
-        AND NOT EXISTS (SELECT FROM service.inventory_outputs AS i WHERE i.txid = p.txid AND i.vout = p.vout)
-        AND NOT EXISTS (
-          SELECT FROM service.bump_inputs AS i JOIN service.bumps AS b ON b.txid = i.bump
-           WHERE i.txid = p.txid AND i.vout = p.vout AND NOT ${isDead('b')})
-      ORDER BY p.value DESC, p.txid, p.vout LIMIT $1`,
-    [coinsMax],
-  );
-  const spent = await spentByOrders(
-    client,
-    rows.flatMap(({ order_id: id }) => (id === null ? [] : [id])),
-  );
-  return rows
-    .map(({ txid, vout, value, script, height, hash, key_index: keyIndex }) => ({
-      txid: trustedTxid(txid),
-      vout,
-      value,
-      script,
-      height,
-      hash,
-      keyIndex,
-    }))
-    .filter((coin) => !spent.has(outpointOf(coin)));
-}
-
-interface CoinRow extends Omit<RevenueCoin, 'txid' | 'keyIndex'> {
-  readonly txid: Buffer;
-  readonly key_index: number;
-  /** Null: of a bump. */
-  readonly order_id: string | null;
-}
-
-/** What the transactions of some orders spend. */
-async function spentByOrders(
-  client: pg.ClientBase,
-  orderIds: readonly string[],
-): Promise<ReadonlySet<string>> {
-  const { rows } = await client.query<{ outpoint: string }>(
-    `SELECT input->>'outpoint' AS outpoint
-       FROM service.order_transactions AS t, jsonb_array_elements(t.plan->'inputs') AS i (input)
-      WHERE t.order_id = ANY($1::uuid[]) AND t.superseded_at IS NULL`,
-    [orderIds],
-  );
-  return new Set(rows.map(({ outpoint }) => outpoint));
 }
 
 /** What orders have spent on bumps, by family: of those that replace each other one is mined. */

@@ -3,6 +3,7 @@ import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import type { Logger } from '#kernel/reports/logger.ts';
 import { Repeats } from '#kernel/reports/repeats.ts';
+import { freeCoins, type ProveFree } from '#orders/funds/free-coins.ts';
 import { revenueSince } from '#orders/ledger/ledger.store.ts';
 import type { OrderSigner } from '#orders/making/order-signer.ts';
 import { readSigned, type SignedTransaction } from '#orders/order/order-transactions.store.ts';
@@ -18,16 +19,13 @@ import {
   markBumpSent,
   noteStuck,
   overdueTransactions,
-  type RevenueCoin,
   readSignedBump,
-  revenueCoins,
   spentOnBumps,
 } from './bump.store.ts';
 import { type BumpPolicy, BumpRound, type RoundParts } from './bump-round.ts';
 import { type FoundParent, findStuck } from './find-stuck.ts';
 import { guarded } from './guarded.ts';
 import { keepBump } from './keep-bump.ts';
-import type { OwnedOutput } from './plan-bump.ts';
 import { parentsToSend } from './unmined-parents.ts';
 
 export interface BumperParts {
@@ -37,8 +35,7 @@ export interface BumperParts {
   readonly policy: BumpPolicy;
   /** Told at each look what bumps cost, before new ones are made. */
   readonly onFigures?: (figures: BumpFigures) => void;
-  /** Those of some coins that are proven to hold nothing but sats: no inscriptions, no runes. */
-  readonly freeCoins: (coins: readonly RevenueCoin[]) => Promise<readonly RevenueCoin[]>;
+  readonly proveFree: ProveFree;
   readonly log: Logger;
 }
 
@@ -81,7 +78,7 @@ export class Bumper {
   }
 
   async #round(standing: NodeStanding, now: Date, parents: readonly FoundParent[]): Promise<BumpRound> {
-    const { client, node, signer, policy, log } = this.#parts;
+    const { client, node, signer, policy, proveFree, log } = this.#parts;
     return new BumpRound({
       policy,
       standing,
@@ -91,7 +88,7 @@ export class Bumper {
       costs: await this.#costs(parents, now),
       scriptOf: signer.scriptOf,
       isInMempool: async (txid) => (await mempoolStanding(node, txid)) !== null,
-      freeCoins: () => this.#freeCoins(),
+      freeCoins: () => freeCoins(client, proveFree),
       isUnspent: (coin) => isUnspent(node, coin, { mempool: true }),
       store: (wanted) => keepBump({ client, signer, log }, wanted),
       log,
@@ -106,17 +103,6 @@ export class Bumper {
     onFigures?.(bumpFigures(policy, { families, revenue }));
     const spent = await spentOnBumps(client, [...new Set(parents.map(({ orderId }) => orderId))]);
     return { spent, families, revenue };
-  }
-
-  async #freeCoins(): Promise<OwnedOutput[]> {
-    const { client, freeCoins } = this.#parts;
-    return (await freeCoins(await revenueCoins(client))).map(({ txid, vout, value, script, keyIndex }) => ({
-      txid,
-      vout,
-      value: BigInt(value),
-      script,
-      key: { branch: 1, index: keyIndex },
-    }));
   }
 
   /** Sends the bumps that no block has; with what they pay for, where the mempool does not have that. */

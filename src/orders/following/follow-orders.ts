@@ -12,6 +12,7 @@ import type { Logger } from '#kernel/reports/logger.ts';
 import { Repeats } from '#kernel/reports/repeats.ts';
 import { ordersOfBumps } from '#orders/bumping/bump.store.ts';
 import { Bumper, type BumperParts } from '#orders/bumping/bumper.ts';
+import { bookFunds } from '#orders/funds/book-funds.ts';
 import type { LockTimes } from '#orders/grinding/lock-times.ts';
 import {
   dueOrders,
@@ -43,7 +44,7 @@ export interface FollowOrdersOptions {
   /** Of the same node. */
   readonly watch: NodeWatch;
   readonly steps: OrderSteps;
-  readonly bumps: Pick<BumperParts, 'signer' | 'policy' | 'freeCoins' | 'onFigures'>;
+  readonly bumps: Pick<BumperParts, 'signer' | 'policy' | 'proveFree' | 'onFigures'>;
   /** What the steps wait for. */
   readonly lockTimes: LockTimes;
   readonly arrivedSats: ArrivedSats;
@@ -143,7 +144,10 @@ class OrderRounds {
       await moveOrdersOffset(this.#client, changed);
       failpoint('order-followed');
     }
-    if (isNewTip) await endRefundWatches(this.#client);
+    if (isNewTip) {
+      await withTransaction(this.#client, bookFunds);
+      await endRefundWatches(this.#client);
+    }
     this.#seenLater = isSame(tips, await tipsOf(this.#client)) ? [] : [...touched];
     this.#tips = tips;
     await this.#broadcast(isNewTip, [...touched]);

@@ -1,8 +1,11 @@
 import type pg from 'pg';
 import type { LedgerAccount, LedgerEntry } from './ledger.ts';
 
-/** The entries of an order, in their order. */
-export async function readEntries(client: pg.Pool | pg.ClientBase, orderId: string): Promise<LedgerEntry[]> {
+/** The entries of an order, in their order; null: of the operator's funds. */
+export async function readEntries(
+  client: pg.Pool | pg.ClientBase,
+  orderId: string | null,
+): Promise<LedgerEntry[]> {
   const { rows } = await client.query<{
     from_account: LedgerAccount;
     to_account: LedgerAccount;
@@ -10,8 +13,9 @@ export async function readEntries(client: pg.Pool | pg.ClientBase, orderId: stri
     txid: Buffer;
     vout: number | null;
   }>(
-    'SELECT from_account, to_account, sats, txid, vout FROM service.ledger_entries WHERE order_id = $1 ORDER BY id',
-    [orderId],
+    `SELECT from_account, to_account, sats, txid, vout FROM service.ledger_entries
+      WHERE ${orderId === null ? 'order_id IS NULL' : 'order_id = $1'} ORDER BY id`,
+    orderId === null ? [] : [orderId],
   );
   return rows.map(({ from_account: from, to_account: to, sats, txid, vout }) => ({
     from,
@@ -22,10 +26,10 @@ export async function readEntries(client: pg.Pool | pg.ClientBase, orderId: stri
   }));
 }
 
-/** Adds entries of an order. */
+/** Adds entries of an order; null: of the operator's funds. */
 export async function addEntries(
   tx: pg.ClientBase,
-  orderId: string,
+  orderId: string | null,
   entries: readonly LedgerEntry[],
 ): Promise<void> {
   if (entries.length === 0) return;

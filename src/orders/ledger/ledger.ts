@@ -3,7 +3,7 @@ import { smallest } from '#orders/inscribing/plan-amounts.ts';
 /**
  * Accounts that sats of customers can be in (docs/orders.md, "Ledger"). `outside`: everything that is not ours. `owed`:
  * received, and not delivered or refunded. `deposit`: values of parents. `postage`: with the customer's inscriptions.
- * `fee`: of miners. `service`: revenue. `operator`: anchors, bumps and rounding. `refund`: set aside to be paid back.
+ * `fee`: of miners. `service`: revenue. `operator`: anchors, bumps, rounding and funds. `refund`: set aside for refunds.
  * `inventory`: what deliveries took of it, so never above 0.
  */
 export const ledgerAccounts = [
@@ -33,9 +33,9 @@ export interface LedgerEntry {
   readonly vout: number | null;
 }
 
-/** A confirmed output that pays an order, or brings a parent. */
+/** A confirmed output that pays an order, brings a parent, or is a fund of the operator. */
 export interface Receipt {
-  readonly to: 'owed' | 'deposit';
+  readonly to: 'owed' | 'deposit' | 'operator';
   readonly txid: string;
   readonly vout: number;
   readonly value: bigint;

@@ -14,6 +14,9 @@ export const isRefundWatcher = (watcher: string): boolean => watcher.startsWith(
 export const ownWatcherOf = (orderId: string): string => `own ${orderId}`;
 export const isOwnWatcher = (watcher: string): boolean => watcher.startsWith('own ');
 
+/** Watches the addresses at which the operator adds coins. */
+export const fundsWatcher = 'funds';
+
 /** The order of a watcher of its own addresses; null: it watches something else. */
 export function orderOfWatcher(watcher: string): string | null {
   const [, id] = /^(?:order|deposit) (.+)$/u.exec(watcher) ?? [];

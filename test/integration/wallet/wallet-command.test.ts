@@ -130,6 +130,15 @@ describe('satscribe wallet', { shuffle: false }, () => {
       { desc: known!.descriptors()[2], range: [0, 99], active: false },
     ]);
   }, 60_000);
+
+  test('fund shows one address of the wallet until something comes there', async () => {
+    const known = await openPublicWallet(database.pool);
+    const { address } = JSON.parse((await onDatabase(['fund', '--json'])).stdout) as { address: string };
+    expect(address).toBe(known!.ownAddress(50).address);
+    expect((await onDatabase(['fund'])).stdout).toBe(
+      `address      ${address}\nfree coins   0 sats, with revenue\n`,
+    );
+  }, 60_000);
 });
 
 describe.skipIf(bitcoindThatRelaysReveals() === null)('satscribe wallet recover', () => {

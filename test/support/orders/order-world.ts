@@ -28,7 +28,7 @@ import { OutgoingHttp } from '#outgoing/outgoing-http.ts';
 import { followPayments } from '#payments/follow/follow-payments.ts';
 import { NodeTraceSource } from '#sat-ranges/node-trace-source.ts';
 import { SatTracer } from '#sat-ranges/sat-tracer.ts';
-import { freeCoins } from '#src/app/ordering/bump-parts.ts';
+import { proveFree } from '#src/app/ordering/bump-parts.ts';
 import { RegtestChain } from '#test/builders/regtest/regtest-chain.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { type Bitcoind, type BitcoindOptions, startBitcoind } from '#test/support/node/bitcoind.ts';
@@ -154,7 +154,7 @@ export class OrderWorld {
     const bumps = {
       signer: orderSigner(this.wallet, signer),
       policy: this.bumps,
-      freeCoins: freeCoins(pool),
+      proveFree: proveFree(pool),
     };
     this.#running = {
       controller,

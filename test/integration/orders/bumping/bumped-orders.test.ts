@@ -1,11 +1,16 @@
 import { afterEach, describe, expect, test } from 'vitest';
+import { payableAddress } from '#kernel/bitcoin/payable-address.ts';
 import { networks } from '#kernel/primitives/network.ts';
 import { readBumps } from '#orders/bumping/bump.store.ts';
 import type { WantedOrder } from '#orders/creating/create-order.ts';
 import { orderAnswer } from '#orders/customers/order-answer.ts';
+import { findFreeCoin } from '#orders/funds/free-coins.ts';
 import { readEntries } from '#orders/ledger/ledger.store.ts';
 import { balancesOf } from '#orders/ledger/ledger.ts';
+import { showFunds } from '#orders/operator/operator-funds.ts';
 import { listOrders, showOrder } from '#orders/operator/operator-orders.ts';
+import { ownScriptsAmong } from '#orders/watching/own-scripts.ts';
+import { proveFree } from '#src/app/ordering/bump-parts.ts';
 import { envelopeScript } from '#test/builders/regtest/regtest-envelope.ts';
 import { scriptOf, transaction } from '#test/builders/regtest/regtest-transaction.ts';
 import { wantedOrder as wantedWithoutEstimate } from '#test/builders/wanted-order.ts';
@@ -241,6 +246,61 @@ describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () 
       [coins.rows[0]!.txid],
     );
     expect(await bumpsOf(id)).toMatchObject([{ isDead: true }]);
+  });
+
+  test('that no coin pays for wait until the operator adds some, which the ledger has', async () => {
+    await start(20_000n);
+    await raiseFees(20);
+    const [id = ''] = await queued([wantedOrder(['funded'])]);
+    await world.chain.mineEmpty(1);
+    await world.eventually(async () => {
+      const [listed] = await listOrders(world.database.pool, 'queued', 10);
+      expect(listed!.stuck).toMatch(/no free coin that pays for it: satscribe wallet fund shows/u);
+    });
+    const { pool } = world.database;
+    const shown = () => showFunds(pool, world.wallet, proveFree(pool));
+    const { address, ...before } = await shown();
+    expect(before).toEqual({ funds: [], free: 0 });
+    expect((await shown()).address).toBe(address);
+    const fund = await world.chain.payAddress(address, 100_000);
+    // no customer can have anything sent there
+    const parsed = payableAddress(address, networks.regtest);
+    expect(
+      await ownScriptsAmong(pool, [parsed.kind === 'refused' ? scriptOf(1) : parsed.script]),
+    ).toHaveLength(1);
+    await world.eventually(async () =>
+      expect((await shown()).funds).toMatchObject([{ state: 'unconfirmed' }]),
+    );
+    const parts = { client: pool, node: world.bitcoind.rpc, proveFree: proveFree(pool) };
+    expect(await findFreeCoin(parts, 1n)).toBeNull();
+    await world.chain.mine([fund]);
+    const bump = await world.eventually(async () => {
+      const all = await bumpsOf(id);
+      const found = all.find(
+        ({ sentAt, plan }) =>
+          sentAt !== null && plan.inputs.some(({ outpoint }) => outpoint === `${fund.txid}:0`),
+      );
+      if (found !== undefined) return found;
+      throw new Error(`${JSON.stringify(await listOrders(pool, 'queued', 3))}\n${world.logged.join('')}`);
+    });
+    expect(await effectiveRate((await idOf(id)).slice(0, 64))).toBeGreaterThan(12);
+    const spending = await shown();
+    expect(spending).toMatchObject({ funds: [{ sats: 100_000, state: 'spending' }], free: 0 });
+    expect(spending.address).not.toBe(address);
+    await world.chain.mineMempool();
+    await world.until(id, 'completed');
+    await world.eventually(async () => expect(await account(id, 'operator')).toBe(-bump.fee));
+    await world.indexed();
+    const audit = await world.audit();
+    expect([audit.differences, audit.funds]).toEqual([[], []]);
+    expect(Object.fromEntries(audit.balances.map(({ account: of, sats }) => [of, sats]))).toMatchObject({
+      operator: 100_000n - BigInt(bump.fee),
+    });
+    // what is left of it is a coin, with the revenue
+    const coin = await world.eventually(async () => (await findFreeCoin(parts, 50_000n)) ?? false);
+    expect(coin.value).toBeGreaterThan(80_000n);
+    expect(await findFreeCoin(parts, 200_000n)).toBeNull();
+    expect((await shown()).funds).toEqual([]);
   });
 
   test('that hold what was paid too much are paid for, and all of it goes back', async () => {

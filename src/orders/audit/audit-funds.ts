@@ -1,0 +1,38 @@
+import { fundEntries } from '#orders/funds/book-funds.ts';
+import type { FundCoin } from '#orders/funds/fund-coins.queries.ts';
+import type { LedgerEntry } from '#orders/ledger/ledger.ts';
+import { outpointOf } from '#orders/order/outpoint.ts';
+import { coinFaults, type OrderDifference, type Unspent } from './audit-order.ts';
+
+/** Funds of the operator, with all that database and ledger say of them, at one moment. */
+export interface AuditedFunds {
+  readonly coins: readonly FundCoin[];
+  readonly entries: readonly LedgerEntry[];
+}
+
+/** Coins that must be unspent at the addresses for funds. */
+const coinsOf = ({ coins }: AuditedFunds) =>
+  coins
+    .filter(({ height, spending }) => height !== null && spending !== 'mined')
+    .map((coin) => ({
+      outpoint: outpointOf(coin),
+      value: coin.value,
+      script: Buffer.from(coin.script).toString('hex'),
+    }));
+
+/** Outputs that the node must be asked about. Pure. */
+export const questionsOfFunds = (funds: AuditedFunds): string[] =>
+  coinsOf(funds).map(({ outpoint }) => outpoint);
+
+/** All differences of the funds, by what blocks, node and ledger say at one block. Pure. */
+export function auditFunds(funds: AuditedFunds, unspent: Unspent): OrderDifference[] {
+  const booked = balanceOf(funds.entries);
+  const received = balanceOf(fundEntries(funds.coins));
+  const missing = coinsOf(funds).flatMap((coin) => coinFaults(coin, unspent.get(coin.outpoint)));
+  return booked === received
+    ? missing
+    : [{ kind: 'received', where: null, ledger: booked, chain: received }, ...missing];
+}
+
+const balanceOf = (entries: readonly LedgerEntry[]): bigint =>
+  entries.reduce((sum, { to, sats }) => (to === 'operator' ? sum + sats : sum - sats), 0n);

@@ -1,0 +1,20 @@
+import type pg from 'pg';
+import { addEntries, readEntries } from '#orders/ledger/ledger.store.ts';
+import { correctionsTo, entriesOf, type LedgerEntry } from '#orders/ledger/ledger.ts';
+import { hexOf } from '#orders/ledger/settlements.ts';
+import { type FundCoin, readFundCoins } from './fund-coins.queries.ts';
+
+/** Entries of the ledger that the funds of the operator ask for: each output in a block, once. Pure. */
+export const fundEntries = (coins: readonly FundCoin[]): LedgerEntry[] =>
+  entriesOf(
+    coins
+      .filter(({ height }) => height !== null)
+      .map(({ txid, vout, value }) => ({ to: 'operator', txid: hexOf(txid), vout, value })),
+    [],
+  );
+
+/** Adds what the ledger lacks of the funds, and takes back what a reorganisation took. Twice does nothing more. */
+export async function bookFunds(tx: pg.ClientBase): Promise<void> {
+  const posted = await readEntries(tx, null);
+  await addEntries(tx, null, correctionsTo(fundEntries(await readFundCoins(tx)), posted));
+}

@@ -1,0 +1,39 @@
+import type pg from 'pg';
+import type { NodeRpc } from '#kernel/contracts/node.ts';
+import type { OwnedOutput } from '#orders/bumping/plan-bump.ts';
+import { isUnspent } from '#orders/sending/unspent-output.ts';
+import { type WalletCoin, walletCoins } from './wallet-coins.queries.ts';
+
+/** Picks the coins that are proven to hold nothing but sats: no inscriptions, no runes. */
+export type ProveFree = (coins: readonly WalletCoin[]) => Promise<readonly WalletCoin[]>;
+
+/**
+ * The coins of the wallet that the service may spend for its own costs, the largest first: revenue and funds of the operator,
+ * in a block, spent by nothing that is stored, and proven to hold nothing but sats. The node may know better who has spent them.
+ */
+export async function freeCoins(
+  client: pg.Pool | pg.ClientBase,
+  proveFree: ProveFree,
+): Promise<OwnedOutput[]> {
+  return (await proveFree(await walletCoins(client))).map(({ txid, vout, value, script, keyIndex }) => ({
+    txid,
+    vout,
+    value: BigInt(value),
+    script,
+    key: { branch: 1, index: keyIndex },
+  }));
+}
+
+/**
+ * The smallest free coin that holds so many sats, and that the node has unspent, also in its mempool: another wallet with the
+ * seed may have spent it. Null: there is none. It stays free until a stored bump or return spends it. Throws the codes of NodeRpc.
+ */
+export async function findFreeCoin(
+  { client, node, proveFree }: { client: pg.Pool | pg.ClientBase; node: NodeRpc; proveFree: ProveFree },
+  atLeast: bigint,
+): Promise<OwnedOutput | null> {
+  const coins = await freeCoins(client, proveFree);
+  for (const coin of coins.filter(({ value }) => value >= atLeast).toReversed())
+    if (await isUnspent(node, coin, { mempool: true })) return coin;
+  return null;
+}

@@ -1,0 +1,35 @@
+import type pg from 'pg';
+import { hexOf } from '#orders/ledger/settlements.ts';
+import { fundsWatcher, nextBlock } from '#orders/watching/watchers.ts';
+import { readPayments } from '#payments/payments.queries.ts';
+import { watchScripts } from '#payments/store/watches.store.ts';
+
+/** An address of the wallet at which the operator adds coins. */
+export interface FundAddress {
+  /** Of branch 1. */
+  readonly ownIndex: number;
+  readonly script: Buffer;
+  readonly address: string;
+}
+
+/** Stores an address, which is watched from the next block on. It must commit before anybody reads it. */
+export async function insertFundAddress(
+  tx: pg.ClientBase,
+  { ownIndex, script, address }: Omit<FundAddress, 'script'> & { readonly script: Uint8Array },
+): Promise<void> {
+  await tx.query('INSERT INTO service.fund_addresses (own_index, script, address) VALUES ($1, $2, $3)', [
+    ownIndex,
+    Buffer.from(script),
+    address,
+  ]);
+  await watchScripts(tx, fundsWatcher, [{ script, sinceHeight: nextBlock }]);
+}
+
+/** The newest address to which nothing came; null: there is none. */
+export async function unusedFundAddress(tx: pg.ClientBase): Promise<string | null> {
+  const { rows } = await tx.query<{ script: Buffer; address: string }>(
+    'SELECT script, address FROM service.fund_addresses ORDER BY created_at DESC, own_index DESC',
+  );
+  const paid = new Set((await readPayments(tx, fundsWatcher)).map(({ script }) => hexOf(script)));
+  return rows.find(({ script }) => !paid.has(hexOf(script)))?.address ?? null;
+}
