@@ -151,7 +151,7 @@ export const orderSettings = {
     maximum: 1_000_000,
     default: 500,
     description:
-      'files that orders of one address may have in a day, in MB, in each process; a file counts 4 kB more than it has; 0: no limit',
+      'what orders of one address may store in a day, in MB, in each process: contents, leaves, all that is shown, and 4 kB for each order and file (docs/orders.md, "Contents"); 0: no limit',
   }),
 };
 

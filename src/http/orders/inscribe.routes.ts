@@ -1,12 +1,12 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Socket } from 'node:net';
+import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { satributesInForce } from '#http/sats/satributes-in-force.ts';
 import { askerOf } from '#http/server/access/asker.ts';
-import { isFromProxy } from '#http/server/access/client.ts';
 import { createsOrders } from '#http/server/access/guard.ts';
 import { Shares } from '#http/server/budgets/shares.ts';
 import { originOf } from '#http/server/headers/request-origin.ts';
-import { bodyLimits } from '#http/server/limits.ts';
+import { bodyLimits, limits } from '#http/server/limits.ts';
 import { apiRoute } from '#http/server/routes/api-route.ts';
 import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
@@ -39,13 +39,12 @@ const created = Type.Object(
 export function inscribeRoutes(app: App, deps: AppDependencies): void {
   const { network, pool, inventory = null, prices: settings = defaultPriceSettings } = deps;
   const fetches = fetchPlaces();
-  const shared: Omit<CheckingParts & QuotingParts, 'lookups'> = {
+  const shared: Omit<CheckingParts & QuotingParts, 'lookups' | 'takeFetchPlace'> = {
     network,
     settings,
     pool,
     inventory,
     satributes: () => satributesInForce(deps),
-    takeFetchPlace: (asker) => fetches.take(asker),
   };
   deps.operations.metrics.watchQueue('orders that fetch files', () => fetches.state);
   apiRoute(app, {
@@ -74,11 +73,14 @@ export function inscribeRoutes(app: App, deps: AppDependencies): void {
       reply.header('cache-control', 'no-store');
       return answerOnce(orders, request, async (store) => {
         const asker = askerOf(reply);
-        const parts = { ...shared, lookups: orders };
+        const takeFetchPlace = (): void => {
+          fetches.take(asker);
+          beSilentAnew(request);
+        };
+        const parts = { ...shared, lookups: orders, takeFetchPlace };
         const checked = unlessFaulty(await checkOrder(parts, sentOrder(request, orders, asker), asker));
-        keepWithinRoom(orders, checked.order, reply);
         const create = (wanted: WantedOrder): Promise<MadeOrder> =>
-          orders.create(wanted, (tx, made, shown) => store(tx, createdAnswer(made, shown)), asker.signal);
+          orders.create(wanted, (tx, made, shown) => store(tx, createdAnswer(made, shown)), asker);
         const { order, files } = unlessFaulty(await placeOrder(parts, checked, create, asker));
         return createdAnswer(order, files) as never;
       });
@@ -86,12 +88,20 @@ export function inscribeRoutes(app: App, deps: AppDependencies): void {
   });
 }
 
+/**
+ * Counts the silence of a connection from now on: a fetch ends sooner than a silent connection (`fetchedWithinMs`),
+ * however long the request waited for its turn before.
+ */
+function beSilentAnew({ raw: { socket } }: FastifyRequest): void {
+  // a request that a test injects has no connection
+  if (socket instanceof Socket) socket.setTimeout(limits.idleTimeoutMs);
+}
+
 /** The order of a request. */
 const sentOrder = (request: FastifyRequest, { publicOrigin }: CustomerOrders, asker: Asker): SentOrder => ({
   body: request.body,
   origin: originOf(request, publicOrigin),
-  // all requests through a proxy that names no client count as one
-  reservingClient: isFromProxy(request) ? 'proxy' : asker.client,
+  reservingClient: asker.client,
 });
 
 /**
@@ -99,31 +109,18 @@ const sentOrder = (request: FastifyRequest, { publicOrigin }: CustomerOrders, as
  * if the server of its files is slow, and look-ups must not wait for such servers.
  */
 const fetchesMax = 8;
-/** Of one client: four of them take all places. */
+/** Of one client. */
 const fetchesEach = 2;
+/** Of one network, which has thousands of addresses: the other half is for everyone else. */
+const fetchesEachNetwork = 4;
 
 function fetchPlaces(): Shares {
   return new Shares({
     what: 'orders with files at URLs',
     total: fetchesMax,
     each: fetchesEach,
+    eachNetwork: fetchesEachNetwork,
     full: (message) =>
       new AppError('overloaded', `${message}: try again in a minute, or send files as dataURL`),
   });
-}
-
-/** Throws `rate_limited`. */
-function keepWithinRoom(
-  orders: CustomerOrders,
-  { files }: Pick<WantedOrder, 'files'>,
-  reply: FastifyReply,
-): void {
-  const lengths = files.map((file) => file?.content.length ?? 0);
-  const seconds = Math.ceil(orders.takeRoom(askerOf(reply).client, lengths) / 1000);
-  if (seconds === 0) return;
-  reply.header('retry-after', seconds);
-  throw new AppError(
-    'rate_limited',
-    `the files of your orders are more than this service keeps of one client in a day; again in ${seconds} s`,
-  );
 }

@@ -44,7 +44,7 @@ export interface CheckingParts {
   readonly satributes: () => SatributeBook;
   readonly lookups: OrderLookups;
   /** Takes a place of the orders that fetch files, until the answer is out. Throws if there is none. */
-  readonly takeFetchPlace: (asker: Asker) => void;
+  readonly takeFetchPlace: () => void;
 }
 
 /** An order as it was sent. */
@@ -154,7 +154,7 @@ async function readContents(
   read: ReadOrder,
   asker: Asker,
 ): Promise<{ readonly kind: 'contents'; readonly terms: OrderTerms } | Faulty> {
-  if (read.files.some(isAtUrl)) takeFetchPlace(asker);
+  if (read.files.some(isAtUrl)) takeFetchPlace();
   const fetched = await lookups.fetch(read.files, asker.signal);
   if (fetched.faults.length > 0) return { kind: 'faulty', faults: fetched.faults };
   const encoded = await encodeContents(read, { bodies: 'bytes', compressMax, asker });

@@ -16,8 +16,11 @@ export interface FetchedContents {
 /** No reveal can hold more (a block has 4,000,000 weight units). */
 const bytesMax = 4_000_000;
 const redirectsMax = 3;
-/** For all files of one order: a client and its connection wait for them. */
-const fetchedWithinMs = 60_000;
+/**
+ * For all files of one order: a client and its connection wait for them. Sooner than connections are closed that are
+ * silent (60 s here, and in common proxies), with time for the rest of the order: who waits is told why.
+ */
+export const fetchedWithinMs = 45_000;
 /** Of one order. The guarded client bounds those to one host. */
 const atOnce = 8;
 /** Of all files of one order, as data URLs have it. */

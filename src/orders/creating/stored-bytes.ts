@@ -1,10 +1,40 @@
 import { LRUCache } from 'lru-cache';
+import { storedTerms } from '#orders/order/stored-terms.ts';
+import type { WantedOrder } from './create-order.ts';
 
 const dayMs = 86_400_000;
 /** Clients that are remembered, 200 bytes each: beyond them, who stored something longest ago is forgotten. */
 const clientsMax = 20_000;
+/** Row of an order, its events, messages, keys and watch. */
+const besideOrder = 4_096;
 /** Rows of a file, its block on disk and its part of an answer that is kept: a file of one byte has them too. */
 const besideFile = 4_096;
+/** Row of a deposit, its key and its watch. */
+const besideParent = 1_024;
+
+/**
+ * Bytes that an order adds to the disk and the database: contents of files, leaves (which have contents, metadata and
+ * fields again), and all that its row and its files show. What an `Idempotency-Key` keeps of the answer counts too.
+ */
+export function bytesOfOrder({
+  files,
+  terms,
+  layout,
+  request,
+  webhookUrl,
+}: Pick<WantedOrder, 'files' | 'terms' | 'layout' | 'request' | 'webhookUrl'>): number {
+  const contents = sumOf(files, (file) => file?.content.length ?? 0);
+  const leaves = sumOf(layout.reveals, ({ leafBytes }) => leafBytes);
+  const shown = sumOf(files, (file) => jsonBytes(file?.shown ?? null)) + jsonBytes({ request, webhookUrl });
+  const fixed = besideOrder + files.length * besideFile + terms.parents.length * besideParent;
+  // rows have what is shown, and so has the answer that is kept for a key
+  return contents + leaves + 2 * shown + jsonBytes(storedTerms(terms)) + fixed;
+}
+
+const jsonBytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
+
+const sumOf = <Item>(items: readonly Item[], bytesOf: (item: Item) => number): number =>
+  items.reduce((sum, item) => sum + bytesOf(item), 0);
 
 /**
  * What each client stores with orders that nobody has paid for yet: as many bytes at once as it may have in a day, and
@@ -21,10 +51,14 @@ export class StoredBytes {
     this.#each = each ?? Number.POSITIVE_INFINITY;
   }
 
-  /** Counts files of a client, if there is room for them: 0. Else the milliseconds until there is. */
-  take(client: string, files: readonly number[], nowMs = performance.now()): number {
-    if (this.#each === Number.POSITIVE_INFINITY) return 0;
-    const bytes = files.reduce((sum, length) => sum + length + besideFile, 0);
+  /** Whether there is a bound. */
+  get isBounded(): boolean {
+    return this.#each !== Number.POSITIVE_INFINITY;
+  }
+
+  /** Counts bytes of a client, if there is room for them: 0. Else the milliseconds until there is. */
+  take(client: string, bytes: number, nowMs = performance.now()): number {
+    if (!this.isBounded) return 0;
     const known = this.#levels.get(client);
     const gone = known === undefined ? 0 : ((nowMs - known.atMs) * this.#each) / dayMs;
     const level = Math.max(0, (known?.bytes ?? 0) - gone) + bytes;

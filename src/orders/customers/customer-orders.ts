@@ -20,7 +20,7 @@ import {
   type KeyedRequest,
   type KeyState,
 } from '#orders/creating/idempotency.store.ts';
-import { StoredBytes } from '#orders/creating/stored-bytes.ts';
+import { bytesOfOrder, StoredBytes } from '#orders/creating/stored-bytes.ts';
 import { findFile } from '#orders/files/file.store.ts';
 import { type Order, readOrder, readOrderFiles } from '#orders/order/order.store.ts';
 import type { OrderState } from '#orders/order/order-machine.ts';
@@ -95,14 +95,19 @@ export class CustomerOrders {
     return fetchContents(this.#parts.outgoing, files, signal);
   }
 
-  /** Counts files that a client is about to store: 0. Else the milliseconds until it may. */
-  takeRoom(client: string, files: readonly number[]): number {
-    return this.#stored.take(client, files);
-  }
-
-  /** Stores a checked order; its address is read with the order. The signal ends it until it begins to write. */
-  async create(wanted: WantedOrder, onMade?: OnMade, signal: AbortSignal | null = null): Promise<MadeOrder> {
-    return createOrder(this.#parts, wanted, new Date(), onMade, signal);
+  /**
+   * Stores a checked order; its address is read with the order. The asker's signal ends it until it begins to write, and
+   * its client is who stores the bytes. Throws `rate_limited`.
+   *
+   * @param asker null: the program's own
+   */
+  async create(
+    wanted: WantedOrder,
+    onMade?: OnMade,
+    asker: Pick<Asker, 'client' | 'signal'> | null = null,
+  ): Promise<MadeOrder> {
+    if (asker !== null) this.#takeRoom(asker.client, wanted);
+    return createOrder(this.#parts, wanted, new Date(), onMade, asker?.signal ?? null);
   }
 
   /** Null: there is none with this id. On one connection, however long the order is: four serve all customers. */
@@ -231,6 +236,15 @@ export class CustomerOrders {
         'this file was deleted: files are kept until 7 days after an order expired, or 30 days after it was completed or paid back',
       );
     return content === null ? null : { content, mediaType };
+  }
+
+  /** Counts all that an order is about to store. */
+  #takeRoom(client: string, wanted: WantedOrder): void {
+    if (!this.#stored.isBounded) return;
+    const retryAfterSeconds = Math.ceil(this.#stored.take(client, bytesOfOrder(wanted)) / 1000);
+    if (retryAfterSeconds === 0) return;
+    const message = `your orders are more bytes than this service stores for one client in a day; again in ${retryAfterSeconds} s`;
+    throw new AppError('rate_limited', message, { retryAfterSeconds });
   }
 
   #refuseGuesses(client: string): void {

@@ -109,10 +109,12 @@ const words: Readonly<Partial<Record<ScriptType, string>>> = {
 };
 const addressWords = (script: Uint8Array): string => words[scriptType(script)] ?? 'such an address';
 
+export const tooManyParents = (parents: number): string =>
+  `An order has at most ${orderBounds.parents} parents, not ${parents}.`;
+
 function* parentFaults({ parents }: OrderTerms): Generator<OrderRefusal> {
   if (parents.length > orderBounds.parents) {
-    const reason = `An order has at most ${orderBounds.parents} parents, not ${parents.length}.`;
-    yield refused('too-many-parents', reason);
+    yield refused('too-many-parents', tooManyParents(parents.length));
   }
   const seen = new Set<string>();
   for (const { id, value, returnScript } of parents) {

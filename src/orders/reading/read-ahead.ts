@@ -3,6 +3,7 @@ import { payableAddress } from '#kernel/bitcoin/payable-address.ts';
 import { atOnce, Pauses, type Steps } from '#kernel/concurrency/work-in-steps.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
+import { orderBounds } from '#orders/inscribing/order-terms.ts';
 import { type ReadDataUrl, type RequestText, readDataUrl } from './data-url.ts';
 
 /** Readers of the values that take long: those of an order of 50 MB, or of 10,000 receivers, hundreds of milliseconds. */
@@ -53,11 +54,13 @@ export async function readAhead(
 const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
 
-const itemsOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+/** None of a list that is longer than an order may have: it is refused by its length, and a body holds a million. */
+const itemsOf = (value: unknown, most: number): readonly unknown[] =>
+  Array.isArray(value) && value.length <= most ? (value as readonly unknown[]) : [];
 
 function* dataUrlsIn(order: unknown): Generator<RequestText> {
   const { files, delegates } = fieldsOf(order);
-  for (const item of [...itemsOf(files), ...itemsOf(delegates)]) {
+  for (const item of [...itemsOf(files, orderBounds.files), ...itemsOf(delegates, orderBounds.files)]) {
     const { dataURL, metadataDataURL } = fieldsOf(item);
     for (const url of [dataURL, metadataDataURL])
       if ((typeof url === 'string' && url !== '') || url instanceof Uint8Array) yield url;
@@ -66,8 +69,10 @@ function* dataUrlsIn(order: unknown): Generator<RequestText> {
 
 function* addressesIn(order: unknown): Generator<string> {
   const { receiveAddress, refundAddress, parents } = fieldsOf(order);
-  const returned = itemsOf(parents).map((parent) => fieldsOf(parent)['returnAddress']);
-  const receivers = Array.isArray(receiveAddress) ? (receiveAddress as readonly unknown[]) : [receiveAddress];
+  const returned = itemsOf(parents, orderBounds.parents).map((parent) => fieldsOf(parent)['returnAddress']);
+  const receivers = Array.isArray(receiveAddress)
+    ? itemsOf(receiveAddress, orderBounds.files)
+    : [receiveAddress];
   for (const address of [...receivers, refundAddress, ...returned])
     if (typeof address === 'string' && address !== '') yield address;
 }

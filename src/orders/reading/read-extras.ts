@@ -3,7 +3,7 @@ import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
 import type { OrderRequest } from '#orders/order/order-request.ts';
 import { type ReadAhead, readAtOnce } from './read-ahead.ts';
 import { readSatributes } from './read-satributes.ts';
-import { type RequestFault, RequestValues } from './request-values.ts';
+import { isGiven, type RequestFault, RequestValues } from './request-values.ts';
 
 export interface ExtrasOptions {
   readonly network: NetworkParameters;
@@ -53,8 +53,8 @@ export function readExtras(body: unknown, options: ExtrasOptions): OrderExtras {
       fee: feeOf(order['fee']),
       postage: Number(postage),
       receiveAddress: (order['receiveAddress'] ?? null) as OrderRequest['receiveAddress'],
-      delegates: delegatesOf(order['delegates']),
-      parents: parentsOf(order['parents']),
+      delegates: shownItems(order['delegates'], delegateFields),
+      parents: orNull(shownItems(order['parents'], parentFields)),
       inscriptionIdPrefix: null,
       allowedSatributes: allowedSatributes.length === 0 ? null : allowedSatributes,
       additionalFee: null,
@@ -104,25 +104,31 @@ function readTimeout(
 const feeOf = (given: unknown): number | string =>
   typeof given === 'number' || typeof given === 'string' ? given : 2;
 
-/** Without contents. */
-function delegatesOf(given: unknown): OrderRequest['delegates'] {
+/** Without contents: answers of 10,000 delegates would be as long as these. */
+const delegateFields = ['delegateId', 'metaprotocol', 'metadataUrl', 'metadataSize'] as const;
+const parentFields = ['inscriptionId', 'returnAddress', 'value'] as const;
+
+/**
+ * The known fields of a list of objects, as they were sent. Each is named: an unknown field of 30 MB would be stored, and
+ * be part of each answer.
+ */
+function shownItems(given: unknown, names: readonly string[]): readonly object[] | null {
   if (!Array.isArray(given)) return null;
-  return given.map((item: Readonly<Record<string, unknown>>) => {
-    const { dataURL: _, metadataDataURL: __, ...rest } = item;
-    return Object.fromEntries(Object.entries(rest).map(([name, field]) => [name, shownText(field)]));
-  });
+  return given.map((item: Readonly<Record<string, unknown>>) =>
+    Object.fromEntries(
+      names.flatMap((name) => {
+        const shown = shownValue(item[name]);
+        return shown === null ? [] : [[name, shown]];
+      }),
+    ),
+  );
 }
 
-/** Long texts of large bodies are bytes. */
-const shownText = (value: unknown): unknown =>
-  value instanceof Uint8Array ? Buffer.from(value).toString() : value;
+const orNull = (items: readonly object[] | null): readonly object[] | null =>
+  items?.length === 0 ? null : items;
 
-/** As they were sent, without unknown fields. */
-function parentsOf(given: unknown): OrderRequest['parents'] {
-  if (!Array.isArray(given) || given.length === 0) return null;
-  return given.map(({ inscriptionId, returnAddress, value }: Readonly<Record<string, unknown>>) => ({
-    inscriptionId,
-    returnAddress,
-    value,
-  }));
+/** A number or short text as it was sent; null for anything else: a field that another one takes the place of is not read. */
+function shownValue(value: unknown): string | number | null {
+  if (typeof value === 'number') return value;
+  return isGiven(value) ? new RequestValues().text(value, '') : null;
 }

@@ -1,5 +1,5 @@
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
-import { termFaults } from '#orders/inscribing/check-terms.ts';
+import { termFaults, tooManyParents } from '#orders/inscribing/check-terms.ts';
 import {
   type FileTerms,
   type OrderRefusalCode,
@@ -129,6 +129,12 @@ export function readBatchMode(values: RequestValues, given: unknown): OrderTerms
 
 function readReceivers(values: RequestValues, given: unknown, options: ReadOptions): Uint8Array[] {
   const name = 'receiveAddress';
+  if (Array.isArray(given) && given.length > orderBounds.files) {
+    // with burnAfterInscribe no number of files bounds them
+    const files = `an order has at most ${orderBounds.files} files and delegates.`;
+    values.sentence(name, `${name} names ${given.length} addresses: ${files}`);
+    return [unknownReceiver];
+  }
   if (Array.isArray(given) && given.length > 0) {
     return given.map((address, index) => readAddress(values, address, `${name}[${index}]`, options));
   }
@@ -160,7 +166,12 @@ export function readAddress(
 }
 
 function readParents(values: RequestValues, given: unknown, options: ReadOptions): ParentTerms[] {
-  return values.list(given, 'parents').flatMap((item, index): ParentTerms[] => {
+  const parents = values.list(given, 'parents');
+  if (parents.length > orderBounds.parents) {
+    values.sentence('parents', tooManyParents(parents.length));
+    return [];
+  }
+  return parents.flatMap((item, index): ParentTerms[] => {
     const name = `parents[${index}]`;
     const parent = values.object(item, name);
     if (parent === null) return [];

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { networkOfClient } from '#orders/stock/client-network.ts';
+import { networkOfClient } from '#kernel/concurrency/client-network.ts';
 
 const hourMs = 3_600_000;
 /** Wrong codes of a network at once, and again in an hour: a site with a mistyped code learns it from its first order. */

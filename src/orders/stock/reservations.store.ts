@@ -1,9 +1,9 @@
 import type pg from 'pg';
+import { networkOfClient } from '#kernel/concurrency/client-network.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { type BlockHashHex, parseBlockHash, type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import type { OrderState } from '#orders/order/order-machine.ts';
-import { networkOfClient } from './client-network.ts';
 import { countedStates, forgettingStates, isReserving, type ReservingOrder } from './reserved-until.ts';
 
 /** An output of the inventory, and the sat of it that an order inscribes. */

@@ -1,3 +1,4 @@
+import { networkOfClient } from '#kernel/concurrency/client-network.ts';
 import { HeldByClient } from '#kernel/concurrency/held-by-client.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
@@ -10,6 +11,8 @@ export interface SharesOptions {
   readonly total: number;
   /** Places of one client. */
   readonly each: number;
+  /** Places of one network of clients (`networkOfClient`); absent: as many as there are. */
+  readonly eachNetwork?: number;
   /** The error where all places are taken. */
   readonly full: (message: string) => AppError;
 }
@@ -21,6 +24,7 @@ export interface SharesOptions {
 export class Shares {
   readonly #options: SharesOptions;
   readonly #held = new HeldByClient();
+  readonly #heldByNetwork = new HeldByClient();
 
   constructor(options: SharesOptions) {
     this.#options = options;
@@ -33,15 +37,26 @@ export class Shares {
 
   /** Takes a place until the answer is out. Throws `too_many_at_once`, or the error of full places. */
   take({ client, whenOut }: Asker): void {
-    const { what, total, each, full } = this.#options;
+    const { what, total, each, eachNetwork = total, full } = this.#options;
+    const network = networkOfClient(client);
     if (this.#held.of(client) >= each) {
       throw new AppError(
         'too_many_at_once',
         `you have ${each} ${what} open already, which is the most at once`,
       );
     }
+    if (this.#heldByNetwork.of(network) >= eachNetwork) {
+      throw new AppError(
+        'too_many_at_once',
+        `your network has ${eachNetwork} ${what} open already, which is the most at once`,
+      );
+    }
     if (this.#held.total >= total) throw full(`there are ${total} ${what} already`);
     this.#held.add(client, 1);
-    whenOut(() => this.#held.add(client, -1));
+    this.#heldByNetwork.add(network, 1);
+    whenOut(() => {
+      this.#held.add(client, -1);
+      this.#heldByNetwork.add(network, -1);
+    });
   }
 }

@@ -1,17 +1,20 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { CustomerFiles } from '#orders/files/customer-files.ts';
+import { type OutgoingAnswer, OutgoingHttp } from '#outgoing/outgoing-http.ts';
 import { addressOf } from '#test/builders/regtest/regtest-transaction.ts';
 import { createOrdersApp, type OrdersApp } from '#test/support/orders/orders-app.ts';
+import { waitUntil } from '#test/support/wait-until.ts';
 
 /** What anybody can do who makes orders and pays for none. */
 let http: OrdersApp;
+const bytesADay = 1_000_000;
 beforeAll(async () => {
-  http = await createOrdersApp(1_000_000);
+  http = await createOrdersApp(bytesADay);
 }, 120_000);
 afterAll(() => http.close());
 
 /** An order of a client of its own. */
-const inscribe = (
+const inscribe = async (
   remoteAddress: string,
   files: readonly object[],
   headers: Readonly<Record<string, string>> = {},
@@ -67,6 +70,114 @@ test('a client stores no more in a day than it may, and is told when it may agai
   expect({ orders: await rowsOf('orders'), scripts: await rowsOf('watched_scripts') }).toEqual(before);
   expect(await rowsOf('idempotency_keys')).toBe(0);
   expect((await inscribe('192.0.2.3', [fileOf('a')])).statusCode).toBe(200);
+});
+
+test('what a client stores is all that is stored: metadata, names, addresses and what is shown, not contents alone', async () => {
+  const json = JSON.stringify({ of: 'm'.repeat(20_000) });
+  const metadataDataURL = `data:application/json;base64,${Buffer.from(json).toString('base64')}`;
+  const small = { ...fileOf('a'), metadataDataURL };
+  const named = (index: number) => ({
+    ...fileOf('a'),
+    name: `${index}${'n'.repeat(4_000)}.txt`,
+    metaprotocol: 'p'.repeat(500),
+  });
+  const floods: (readonly [string, object])[] = [
+    ['192.0.2.10', orderOf(Array.from({ length: 4 }, () => small))],
+    ['192.0.2.11', orderOf(Array.from({ length: 10 }, (_, index) => named(index)))],
+    [
+      '192.0.2.12',
+      {
+        ...orderOf([fileOf('a')]),
+        burnAfterInscribe: true,
+        receiveAddress: Array.from({ length: 2_000 }, () => addressOf(700)),
+        postage: 546,
+      },
+    ],
+    [
+      '192.0.2.13',
+      {
+        ...orderOf([fileOf('a')]),
+        projectTag: 't'.repeat(4_000),
+        webhookUrl: `https://example.com/${'w'.repeat(4_000)}`,
+      },
+    ],
+  ];
+  for (const [remoteAddress, payload] of floods) {
+    const before = await storedBytes();
+    let stored = 0;
+    let answer = await post(remoteAddress, payload);
+    for (let orders = 1; answer.statusCode === 200; orders++) {
+      expect(orders).toBeLessThan(60);
+      stored = (await storedBytes()) - before;
+      answer = await post(remoteAddress, payload);
+    }
+    expect(answer.statusCode, answer.body).toBe(429);
+    expect(answer.body).toContain('in a day');
+    // never more than was counted, and most of what was counted is there
+    expect(stored).toBeLessThanOrEqual(bytesADay);
+    expect(stored).toBeGreaterThan(0);
+  }
+  const { rows } = await http.database.pool.query(
+    'SELECT FROM service.orders WHERE octet_length(request::text) > 200000',
+  );
+  expect(rows).toEqual([]);
+}, 60_000);
+
+/** Creations with a key each: their answers are stored, too. */
+let keys = 0;
+const post = (remoteAddress: string, payload: object) =>
+  http.app.inject({
+    method: 'POST',
+    url: '/inscribe',
+    headers: { 'idempotency-key': `flood-${keys++}` },
+    payload,
+    remoteAddress,
+  });
+
+/** Bytes of rows and contents of all orders, uncompressed. */
+async function storedBytes(): Promise<number> {
+  const tables = [
+    'orders',
+    'order_files',
+    'order_leaves',
+    'order_parents',
+    'idempotency_keys',
+    'watched_scripts',
+  ];
+  const sums = tables.map(
+    (table) =>
+      `(SELECT coalesce(sum(${table === 'order_leaves' ? 'octet_length(leaf)' : 'octet_length(r::text)'}), 0) FROM service.${table} AS r)`,
+  );
+  const { rows } = await http.database.pool.query<{ bytes: string }>(
+    `SELECT (${sums.join(' + ')})::bigint AS bytes`,
+  );
+  return Number(rows[0]!.bytes);
+}
+
+test('half of the places for files at URLs are left to others, whatever the addresses of one network fetch', async () => {
+  const release = Promise.withResolvers<OutgoingAnswer>();
+  const fetching = vi.spyOn(OutgoingHttp.prototype, 'get').mockReturnValue(release.promise);
+  const atUrl = [{ name: 'a.txt', size: 1, url: 'http://example.com/a.txt' }];
+  try {
+    const held = ['198.51.100.1', '198.51.100.1', '198.51.100.2', '198.51.100.3'].map((from) =>
+      inscribe(from, atUrl),
+    );
+    await waitUntil(async () => fetching.mock.calls.length === held.length);
+    const own = await inscribe('198.51.100.1', atUrl);
+    expect([own.statusCode, own.body]).toEqual([429, expect.stringContaining('you have 2') as string]);
+    const network = await inscribe('198.51.100.4', atUrl);
+    expect(network.statusCode).toBe(429);
+    expect(network.body).toContain('your network has 4');
+    const others = ['203.0.113.1', '203.0.113.1'].map((from) => inscribe(from, atUrl));
+    await waitUntil(async () => fetching.mock.calls.length === held.length + others.length);
+    release.resolve({ status: 404, bytes: new Uint8Array() });
+    for (const answer of await Promise.all([...held, ...others]))
+      expect(answer.body).toContain('answers 404');
+    // places are free again
+    expect((await inscribe('198.51.100.4', atUrl)).body).toContain('answers 404');
+  } finally {
+    fetching.mockRestore();
+  }
 });
 
 test('a full disk takes no orders, and says so', async () => {

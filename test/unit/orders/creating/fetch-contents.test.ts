@@ -1,8 +1,9 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
+import { limits } from '#http/server/limits.ts';
 import { networks } from '#kernel/primitives/network.ts';
-import { fetchContents } from '#orders/creating/fetch-contents.ts';
+import { fetchContents, fetchedWithinMs } from '#orders/creating/fetch-contents.ts';
 import { readOrderRequest } from '#orders/reading/read-order.ts';
 import { OutgoingHttp } from '#outgoing/outgoing-http.ts';
 import { addressOf } from '#test/builders/regtest/regtest-transaction.ts';
@@ -67,6 +68,23 @@ test('all files of an order are there within a time, or it is refused in one sen
     },
   ]);
   expect(asked).toBeLessThanOrEqual(8);
+});
+
+test('who waits for slow servers is told so before their own connection is closed for its silence', async () => {
+  // with time for the rest of the order
+  expect(fetchedWithinMs).toBeLessThanOrEqual(limits.idleTimeoutMs - 10_000);
+  const drips: RequestListener = (_, response) => {
+    response.writeHead(200);
+    const timer = setInterval(() => response.write('x'), 50);
+    response.on('close', () => clearInterval(timer));
+  };
+  const { outgoing, files } = await filesAt(drips, 8);
+  const startedMs = performance.now();
+  const { faults } = await fetchContents(outgoing, files, nobodyLeaves, 500);
+  expect(performance.now() - startedMs).toBeLessThan(5_000);
+  expect(faults.map(({ message }) => message)).toEqual([
+    'files were not all fetched within 0.5 seconds: send them as dataURL, or in several orders',
+  ]);
 });
 
 test('nothing more is fetched for a client that is gone', async () => {
