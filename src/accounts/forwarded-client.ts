@@ -14,28 +14,27 @@ export interface ForwardedRequest {
 export type ForwardedClient =
   | { readonly kind: 'client'; readonly address: string }
   /**
-   * A trusted proxy that names no client. `instead`: the text in its header in place of a client; null: it sent no
-   * header, or named other trusted proxies alone.
+   * A trusted proxy that names no client: the address of the connection. `instead`: the text in its header in place of a
+   * client, perhaps empty; null: it sent no header.
    */
   | { readonly kind: 'proxy'; readonly address: string; readonly instead: string | null };
 
 /**
  * The last address of a request that is not a trusted proxy's. Entries before it may be the client's own words, and are
- * not believed.
+ * not believed. Without such an address the connection counts: a proxy that passes on what its client sent may pass
+ * on any text, so no entry may take a request out of all limits.
  */
 export function forwardedClient(
   { peer, forwardedFor, forwarded }: ForwardedRequest,
   isProxy: (address: string) => boolean,
 ): ForwardedClient {
-  let nearest = peer;
   if (!isProxy(peer)) return { kind: 'client', address: peer };
   for (const name of namesOf(forwardedFor, forwarded)) {
     const address = addressOfNode(name);
-    if (address === null) return { kind: 'proxy', address: nearest, instead: name };
+    if (address === null) return { kind: 'proxy', address: peer, instead: name };
     if (!isProxy(address)) return { kind: 'client', address };
-    nearest = address;
   }
-  return { kind: 'proxy', address: nearest, instead: null };
+  return { kind: 'proxy', address: peer, instead: forwardedFor ?? forwarded ?? null };
 }
 
 /** The names of clients and proxies, the last one first. */

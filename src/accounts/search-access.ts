@@ -50,8 +50,6 @@ export interface AccessRequest {
   readonly host: string | undefined;
   /** IP address of the client. */
   readonly address: string;
-  /** The address is that of a trusted proxy, which names nobody for whom it asks: it has no limit of its own. */
-  readonly isProxy: boolean;
   /** The group of routes that are counted together. */
   readonly endpoints: string;
   /** The bucket that a request without a key takes a token of. */
@@ -126,9 +124,8 @@ export class SearchAccess {
     return limited(decision, 'this key');
   }
 
-  async #withinAddressRate({ address, isProxy, bucket }: AccessRequest): Promise<Admission> {
+  async #withinAddressRate({ address, bucket }: AccessRequest): Promise<Admission> {
     const { buckets, limiter } = this.#parts;
-    if (isProxy) return limited(null, 'this address');
     return limited(await takeFrom(limiter, buckets, bucket, clientOf(address)), 'this address');
   }
 

@@ -1,6 +1,6 @@
 /** Who asks a question, for what bounds and ends the work for it. */
 export interface Asker {
-  /** Whose share the work counts towards: an address (IPv4, or /64 of IPv6); a proxy's request alone. */
+  /** Whose share the work counts towards: an address (IPv4, or /64 of IPv6). */
   readonly client: string;
   /** Aborted when no one waits for the answer any more. */
   readonly signal: AbortSignal;

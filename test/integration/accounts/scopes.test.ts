@@ -35,7 +35,6 @@ const ask = (scope: Scope, apiKey: string | undefined, origin?: string): Promise
     fetchSite: origin === undefined ? 'same-origin' : undefined,
     host: 'ord.example',
     address: '192.0.2.1',
-    isProxy: false,
   });
 
 test.each(scopes.filter((scope) => scope !== 'search'))(

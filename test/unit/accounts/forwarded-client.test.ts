@@ -82,15 +82,17 @@ describe('the client of a request', () => {
   test.each<[Partial<ForwardedRequest>, unknown]>([
     [{ peer: '192.0.2.1', forwardedFor: '192.0.2.9' }, client('192.0.2.1')],
     [{}, proxy('127.0.0.1', null)],
-    [{ forwardedFor: ' , ' }, proxy('127.0.0.1', null)],
+    [{ forwardedFor: ' , ' }, proxy('127.0.0.1', ' , ')],
+    [{ forwardedFor: '' }, proxy('127.0.0.1', '')],
     [{ forwardedFor: '192.0.2.1' }, client('192.0.2.1')],
     // what a client wrote itself comes first
     [{ forwardedFor: '203.0.113.1, 192.0.2.1:80' }, client('192.0.2.1')],
     [{ forwardedFor: '203.0.113.1,192.0.2.1:80,10.1.2.3:90,[::1]' }, client('192.0.2.1')],
     [{ forwardedFor: 'unknown, 192.0.2.1' }, client('192.0.2.1')],
     [{ forwardedFor: '192.0.2.1, unknown' }, proxy('127.0.0.1', 'unknown')],
-    [{ forwardedFor: '_x, 10.1.2.3' }, proxy('10.1.2.3', '_x')],
-    [{ forwardedFor: '10.1.2.3, 10.1.2.4' }, proxy('10.1.2.3', null)],
+    // a client cannot choose whose limit counts by naming proxies
+    [{ forwardedFor: '_x, 10.1.2.3' }, proxy('127.0.0.1', '_x')],
+    [{ forwardedFor: '10.1.2.3, 10.1.2.4' }, proxy('127.0.0.1', '10.1.2.3, 10.1.2.4')],
     [{ peer: '::ffff:127.0.0.1', forwardedFor: '192.0.2.1' }, client('192.0.2.1')],
     // RFC 7239, 4 and 7
     [{ forwarded: 'for="_gazonk"' }, proxy('127.0.0.1', '"_gazonk"')],

@@ -18,16 +18,10 @@ const loggedMax = 100;
 const proxies = new WeakMap<FastifyInstance['server'], Proxies>();
 const clients = new WeakMap<FastifyRequest['raw'], ForwardedClient>();
 const keyIds = new WeakMap<FastifyRequest['raw'], number>();
-let alone = 0;
 
 /** Makes the trusted proxies of an app known to the functions of this file. */
 export function knowProxies(app: FastifyInstance, trusted: readonly string[]): void {
   proxies.set(app.server, { isProxy: proxyTest(trusted), logged: new Set() });
-}
-
-/** Whether a request comes from a trusted proxy that names nobody for whom it asks: no limit by address applies. */
-export function isFromProxy(request: FastifyRequest): boolean {
-  return clientAt(request).kind === 'proxy';
 }
 
 /** The address that a request comes from: of its client, or of the trusted proxy that names none. */
@@ -35,10 +29,9 @@ export function addressOfRequest(request: FastifyRequest): string {
   return clientAt(request).address;
 }
 
-/** Whose share a request counts towards. Of a proxy that names nobody, each request counts alone. */
+/** Whose share a request counts towards. All requests of a proxy that names no client share one. */
 export function clientOfRequest(request: FastifyRequest): string {
-  const { kind, address } = clientAt(request);
-  return kind === 'proxy' ? `proxy ${++alone}` : clientOf(address);
+  return clientOf(addressOfRequest(request));
 }
 
 /** Makes the valid key that a request sent in a header known to `ownerOfRequest`. */
@@ -52,7 +45,7 @@ export function knowKey(request: FastifyRequest, keyId: number): void {
  */
 export function ownerOfRequest(request: FastifyRequest): string {
   const keyId = keyIds.get(request.raw);
-  return keyId === undefined ? `address ${clientOf(addressOfRequest(request))}` : `key ${keyId}`;
+  return keyId === undefined ? `address ${clientOfRequest(request)}` : `key ${keyId}`;
 }
 
 function clientAt(request: FastifyRequest): ForwardedClient {
@@ -81,6 +74,6 @@ function tellOfUnnamed({ log }: FastifyRequest, found: ForwardedClient, { logged
   logged.add(proxy);
   log.warn(
     { proxy, instead: instead.slice(0, shownChars) },
-    'a proxy of TRUST_PROXY names no client in X-Forwarded-For or Forwarded: its requests have no limit by address (docs/access.md, "Rates")',
+    'a proxy of TRUST_PROXY names no client in X-Forwarded-For or Forwarded: its requests share the limits of one address (docs/access.md, "Rates")',
   );
 }

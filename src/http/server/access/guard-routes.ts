@@ -3,7 +3,7 @@ import type { Scope } from '#accounts/api-key.ts';
 import type { Admission, SearchAccess } from '#accounts/search-access.ts';
 import { varyBy } from '#http/server/headers/vary.ts';
 import type { ErrorCode } from '#kernel/errors/error-codes.ts';
-import { addressOfRequest, isFromProxy, knowKey } from './client.ts';
+import { addressOfRequest, knowKey } from './client.ts';
 import { type Guard, open } from './guard.ts';
 
 /** Who asks a path, by its guard. */
@@ -40,7 +40,6 @@ export function guardRoutes(routes: FastifyInstance, access: SearchAccess): void
       fetchSite: one(headers['sec-fetch-site']),
       host: request.host,
       address: addressOfRequest(request),
-      isProxy: isFromProxy(request),
     });
     tell(reply, scope, admission);
     if (admission.keyId !== null) knowKey(request, admission.keyId);

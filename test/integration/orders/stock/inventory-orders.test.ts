@@ -314,7 +314,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a sat of the inventory
         remoteAddress: proxyAddress,
       });
       const { id } = answer.json<Created>();
-      expect(await clientOf(id)).toBe('proxy');
+      expect(await clientOf(id)).toBe(proxyAddress);
     }
   });
 

@@ -399,13 +399,13 @@ describe('a rate', () => {
   });
 
   test.each(['unknown', '_hidden', 'unix:', 'not an address'])(
-    'is unknown where a trusted proxy writes %s, which is logged once and shares no limit',
+    'is unknown where a trusted proxy writes %s, which is logged once: the proxy counts as one client',
     async (written) => {
-      await open({ mode: 'open', addressRate: '1/600' }, ['loopback']);
-      for (let count = 0; count < 3; count++) {
-        const { status } = await ask({ 'x-forwarded-for': written }, undefined, '127.0.0.1');
-        expect(status).toBe(200);
-      }
+      await open({ mode: 'open', addressRate: '2/600' }, ['loopback']);
+      for (const status of [200, 200, 429])
+        expect((await ask({ 'x-forwarded-for': written }, undefined, '127.0.0.1')).status).toBe(status);
+      // clients that it names are not refused for those that it does not
+      expect((await ask({ 'x-forwarded-for': '203.0.113.9' }, undefined, '127.0.0.1')).status).toBe(200);
       expect(http.logged).toMatchObject([{ level: 40, proxy: '127.0.0.1', instead: written }]);
     },
   );
@@ -450,13 +450,27 @@ describe('a rate', () => {
     expect(lookUps.length).toBeLessThan(8);
   });
 
-  test('of an address is not that of a trusted proxy that names nobody', async () => {
-    await open({ mode: 'open', addressRate: '1' }, ['192.0.2.0/24']);
-    for (let request = 0; request < 3; request++) {
-      const { status, headers } = await ask();
-      expect({ status, limit: headers['x-ratelimit-limit'] }).toEqual({ status: 200, limit: undefined });
-    }
-    expect((await ask({ 'x-forwarded-for': '203.0.113.1' })).headers['x-ratelimit-limit']).toBe('1');
+  test.each([
+    ['no header', [{}]],
+    ['an empty header', [{ 'x-forwarded-for': '' }, { 'x-forwarded-for': ' , ' }, { forwarded: '' }]],
+    // as it came from the client, who hopes to be taken for the proxy, or for ever another one of its network
+    [
+      'the header of its client',
+      [
+        { 'x-forwarded-for': '192.0.2.1' },
+        { 'x-forwarded-for': '192.0.2.7' },
+        { 'x-forwarded-for': '192.0.2.8, 192.0.2.9' },
+        { 'x-forwarded-for': 'me' },
+        { forwarded: 'for=_hidden' },
+      ],
+    ],
+  ] as const)('of an address is that of a trusted proxy that names nobody, but sends %s', async (_, sent) => {
+    await open({ mode: 'open', addressRate: '3/600' }, ['192.0.2.0/24']);
+    const asked = [...sent, ...sent, ...sent, ...sent];
+    const statuses: number[] = [];
+    for (const headers of asked) statuses.push((await ask(headers)).status);
+    expect(statuses).toEqual(asked.map((_, place) => (place < 3 ? 200 : 429)));
+    expect((await ask({ 'x-forwarded-for': '203.0.113.1' })).headers['x-ratelimit-limit']).toBe('3');
   });
 });
 
