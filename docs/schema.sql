@@ -1185,13 +1185,18 @@ CREATE TABLE service.orders (
   refund_asked_at timestamp with time zone,
   refund_asked_script bytea,
   paid_estimate bigint,
+  leaf_hash bytea,
+  leaves_deleted_at timestamp with time zone,
+  files_deleted_at timestamp with time zone,
   CONSTRAINT orders_pkey PRIMARY KEY (id),
   CONSTRAINT orders_amount_check CHECK ((amount > 0)),
   CONSTRAINT orders_check CHECK (((state = 'error'::text) <= (error IS NOT NULL))),
   CONSTRAINT orders_check1 CHECK (((refund_asked_at IS NULL) = (refund_asked_script IS NULL))),
+  CONSTRAINT orders_check2 CHECK (((leaf_hash IS NULL) OR (leaves_deleted_at IS NOT NULL))),
   CONSTRAINT orders_key_index_check CHECK ((key_index >= 0)),
   CONSTRAINT orders_key_index_key UNIQUE (key_index),
   CONSTRAINT orders_kind_check CHECK ((kind = 'direct'::text)),
+  CONSTRAINT orders_leaf_hash_check CHECK ((length(leaf_hash) = 32)),
   CONSTRAINT orders_own_index_check CHECK ((own_index >= 0)),
   CONSTRAINT orders_own_index_key UNIQUE (own_index),
   CONSTRAINT orders_paid_estimate_check CHECK ((paid_estimate >= 0)),
@@ -1203,10 +1208,12 @@ CREATE TABLE service.orders (
   CONSTRAINT orders_state_check CHECK ((state = ANY (ARRAY['waiting-payment'::text, 'waiting-parent'::text, 'waiting-confirmation'::text, 'prep'::text, 'queued'::text, 'completed'::text, 'expired'::text, 'cancelled'::text, 'waiting-refund'::text, 'refunded'::text, 'error'::text]))),
   CONSTRAINT orders_step_check CHECK ((step >= 0))
 );
+CREATE INDEX orders_leaves ON service.orders USING btree (expires_at) WHERE ((leaves_deleted_at IS NULL) AND (state = ANY (ARRAY['expired'::text, 'cancelled'::text, 'waiting-refund'::text, 'refunded'::text])));
 CREATE INDEX orders_look_at ON service.orders USING btree (look_at) WHERE (look_at IS NOT NULL);
 CREATE INDEX orders_referral ON service.orders USING btree (referral) WHERE (referral IS NOT NULL);
 CREATE INDEX orders_refund_asked ON service.orders USING btree (refund_asked_at) WHERE (refund_asked_at IS NOT NULL);
 CREATE INDEX orders_state ON service.orders USING btree (state, created_at);
+CREATE INDEX orders_unpaid_files ON service.orders USING btree (leaves_deleted_at) WHERE ((leaves_deleted_at IS NOT NULL) AND (files_deleted_at IS NULL));
 
 CREATE TABLE service.orders_audit (
   one boolean NOT NULL DEFAULT true,

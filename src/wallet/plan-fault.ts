@@ -76,9 +76,7 @@ function frameFault({ version, lockTime, inputs, outputs }: TransactionPlan): st
 function bumpFault({ inputs, outputs, feeMax }: TransactionPlan): string | null {
   if (!outputs.some(({ kind }) => kind === 'bump')) return null;
   if (outputs.length > 1) return 'it pays for others (bump), and has another output';
-  const foreign = inputs.findIndex(
-    (input) => !isAnchor(input) && (input.key.branch !== 1 || input.leafScript !== null),
-  );
+  const foreign = inputs.findIndex((input) => !isAnchor(input) && (input.key.branch !== 1 || hasLeaf(input)));
   if (foreign !== -1)
     return `it pays for others (bump), and input ${foreign} is not of the service's own keys`;
   return feeMax <= bumpFeeMax ? null : `it pays ${feeMax} sats for others: ${bumpFeeMax} are the most`;
@@ -91,10 +89,13 @@ function bumpFault({ inputs, outputs, feeMax }: TransactionPlan): string | null 
 function inventoryFault({ inputs, outputs }: TransactionPlan): string | null {
   const [first, ...others] = inputs;
   if (first === undefined || !inputs.some(isStocked)) return unstockedFault(outputs);
-  if (!isStocked(first) || others.some(isStocked) || first.path === 'leaf' || first.leafScript !== null)
+  if (!isStocked(first) || others.some(isStocked) || first.path === 'leaf' || hasLeaf(first))
     return 'it spends the inventory other than by its first input alone, and by key';
   return restockFault(first, outputs);
 }
+
+const hasLeaf = ({ leafScript, leafHash }: OwnScript): boolean =>
+  leafScript !== null || leafHash !== undefined;
 
 const isStocked = ({ key }: OwnScript): boolean => key.branch === inventoryBranch;
 
@@ -161,6 +162,8 @@ function ownFault(own: OwnScript, script: Uint8Array, scripts: OwnScripts): stri
     index > 0x7fff_ffff
   )
     return 'it names no key of the wallet';
+  if (own.leafHash !== undefined && (own.leafScript !== null || own.leafHash.length !== 32))
+    return 'it has the hash of a leaf beside the leaf, or one that is not 32 bytes';
   const fault = scripts.leafFault(own);
   if (fault !== null) return `its leaf cannot be spent, because ${fault}`;
   return Buffer.compare(scripts.scriptOf(own), script) === 0

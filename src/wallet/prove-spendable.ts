@@ -14,6 +14,8 @@ export interface SpendableClaim {
   /** The internal key, x-only. */
   readonly xOnlyKey: Uint8Array;
   readonly leafScript: Uint8Array | null;
+  /** In place of a leaf that is no longer there: only the spend by key is proven. */
+  readonly leafHash?: Uint8Array;
   readonly controlBlock: Uint8Array | null;
 }
 
@@ -30,15 +32,20 @@ export function spendableFault(claim: SpendableClaim): string | null {
   if (scriptType(script) !== 'p2tr') return 'the script is not P2TR';
   const parsed = parseAddress(address, networks[network]);
   if (parsed.kind !== 'script' || !isEqual(parsed.script, script)) return 'the address has another script';
-  const root = leafScript === null ? new Uint8Array(0) : leafHash(leafScript);
-  const output = tweaked(xOnlyKey, root);
+  const root = rootOf(claim);
+  const output = tweaked(xOnlyKey, root ?? new Uint8Array(0));
   if (output === null) return 'the key is no point of the curve';
   // by key: the output key is the one that the tweaked private key has
   if (!isEqual(output.x, script.subarray(2))) return 'the output key is not that of the key and the leaf';
-  if (leafScript === null) return controlBlock === null ? null : 'a control block without a leaf';
+  if (root === null) return controlBlock === null ? null : 'a control block without a leaf';
   if (controlBlock === null) return 'a leaf without a control block';
-  return controlBlockFault(controlBlock, xOnlyKey, output.isOdd) ?? leafFault(leafScript, xOnlyKey);
+  const fault = controlBlockFault(controlBlock, xOnlyKey, output.isOdd);
+  return leafScript === null ? fault : (fault ?? leafFault(leafScript, xOnlyKey));
 }
+
+/** Hash of the only leaf; null: there is no leaf. */
+const rootOf = ({ leafScript, leafHash: hash }: SpendableClaim): Uint8Array | null =>
+  leafScript === null ? (hash ?? null) : leafHash(leafScript);
 
 /** BIP 341: leaf version and parity of the output key, then the internal key; the path of an only leaf is empty. */
 function controlBlockFault(block: Uint8Array, internalKey: Uint8Array, isOdd: boolean): string | null {

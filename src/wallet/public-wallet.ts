@@ -64,11 +64,11 @@ export class PublicWallet {
   }
 
   /** Throws `order_unspendable`. */
-  addressOf({ key, leafScript }: OwnScript): WalletAddress {
-    const xOnlyKey = this.#keys.xOnlyKey(key);
-    const output = taprootOutput(xOnlyKey, leafScript);
+  addressOf(own: OwnScript): WalletAddress {
+    const xOnlyKey = this.#keys.xOnlyKey(own.key);
+    const output = taprootOutput(xOnlyKey, own);
     const address = scriptToAddress(output.script, networks[this.network]) ?? '';
-    const made = { key, leafScript, xOnlyKey, address, ...output };
+    const made = { ...own, xOnlyKey, address, ...output };
     proveSpendable(this.network, made);
     return made;
   }
@@ -89,7 +89,10 @@ export class PublicWallet {
  */
 export function proveSpendable(
   network: NetworkName,
-  address: Pick<WalletAddress, 'address' | 'script' | 'xOnlyKey' | 'leafScript' | 'controlBlock'>,
+  address: Pick<
+    WalletAddress,
+    'address' | 'script' | 'xOnlyKey' | 'leafScript' | 'leafHash' | 'controlBlock'
+  >,
 ): void {
   const fault = spendableFault({ network, ...address });
   if (fault !== null)

@@ -17,6 +17,8 @@ const kitSchema = Type.Object({
   masterFingerprint: Type.String({ pattern: '^[0-9a-f]{8}$' }),
   keyPath: Type.String({ pattern: "^m/86'/[01]'/0'/[01]/[0-9]{1,10}$" }),
   leafScript: Type.Union([Type.Null(), Type.String({ pattern: '^([0-9a-f]{2})+$', maxLength: leafHexMax })]),
+  /** Hash of a leaf that was deleted. Absent: `leafScript` is all there is. */
+  leafHash: Type.Optional(Type.String({ pattern: '^[0-9a-f]{64}$' })),
   descriptor: Type.String({ minLength: 1, maxLength: 1000 }),
 });
 
@@ -40,9 +42,10 @@ export function recoveryKit(wallet: PublicWallet, own: OwnScript): RecoveryKit {
     masterFingerprint,
     keyPath: `m/${accountOrigin(network).replaceAll('h', "'")}/${branch}/${index}`,
     leafScript: own.leafScript === null ? null : Buffer.from(own.leafScript).toString('hex'),
+    ...(own.leafHash === undefined ? {} : { leafHash: Buffer.from(own.leafHash).toString('hex') }),
     // what Bitcoin Core can watch: no descriptor can write an envelope
     descriptor:
-      own.leafScript === null
+      own.leafScript === null && own.leafHash === undefined
         ? keyDescriptor(wallet.identity, branch, index)
         : outputKeyDescriptor(outputKey),
   };
@@ -59,11 +62,14 @@ export function parseRecoveryKit(text: string): RecoveryKit | null {
   return Value.Check(kitSchema, value) ? value : null;
 }
 
-/** The key and the leaf that a kit names. */
-export function ownScriptOf({ keyPath, leafScript }: RecoveryKit): OwnScript {
+/** The key and the leaf, or its hash, that a kit names. */
+export function ownScriptOf({ keyPath, leafScript, leafHash }: RecoveryKit): OwnScript {
   const [branch, index] = keyPath.split('/').slice(-2).map(Number);
   return {
     key: { branch: branch === 0 ? 0 : 1, index: index ?? -1 },
-    leafScript: leafScript === null ? null : Uint8Array.from(Buffer.from(leafScript, 'hex')),
+    leafScript: leafScript === null ? null : bytesOf(leafScript),
+    ...(leafHash === undefined ? {} : { leafHash: bytesOf(leafHash) }),
   };
 }
+
+const bytesOf = (hex: string): Uint8Array => Uint8Array.from(Buffer.from(hex, 'hex'));

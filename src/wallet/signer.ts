@@ -137,7 +137,7 @@ interface KnownOutput {
 class KnownKeys implements OwnScripts {
   readonly #keys: AccountKeys;
   readonly #children = new Map<string, ReturnType<AccountKeys['child']>>();
-  /** Outputs by key, then by leaf: a leaf is one object in all inputs of a plan. */
+  /** Outputs by key, then by leaf or its hash: each is one object in all inputs of a plan. */
   readonly #outputs = new Map<string, Map<Uint8Array | null, KnownOutput>>();
 
   constructor(keys: AccountKeys) {
@@ -182,21 +182,23 @@ class KnownKeys implements OwnScripts {
     return child;
   }
 
-  #known({ key, leafScript }: OwnScript): KnownOutput {
+  #known(own: OwnScript): KnownOutput {
+    const { key, leafScript, leafHash = null } = own;
+    const leaf = leafScript ?? leafHash;
     const path = pathOf(key);
     const ofKey = this.#outputs.get(path) ?? new Map<Uint8Array | null, KnownOutput>();
     this.#outputs.set(path, ofKey);
-    const known = ofKey.get(leafScript);
+    const known = ofKey.get(leaf);
     if (known !== undefined) return known;
     const { publicKey } = this.#child(key);
     assert(publicKey !== null, 'a key of an account has a public key');
     const xOnlyKey = publicKey.slice(1);
     const made = {
-      output: taprootOutput(xOnlyKey, leafScript),
+      output: taprootOutput(xOnlyKey, own),
       outputKey: null,
       leafFault: leafScript === null ? null : leafFault(leafScript, xOnlyKey),
     };
-    ofKey.set(leafScript, made);
+    ofKey.set(leaf, made);
     return made;
   }
 }

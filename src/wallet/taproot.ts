@@ -1,5 +1,6 @@
 import { tapLeafHash } from '@scure/btc-signer/payment.js';
 import { taprootTweakPubkey } from '@scure/btc-signer/utils.js';
+import type { OwnScript } from '#kernel/contracts/transaction-plan.ts';
 
 /** The version of tapscript (BIP 342), which the control block has too. */
 export const leafVersion = 0xc0;
@@ -17,9 +18,15 @@ export interface TaprootOutput {
 
 const noRoot = new Uint8Array(0);
 
-/** The output of an internal key (x-only) and a leaf, or of the key alone (BIP 86). */
-export function taprootOutput(internalKey: Uint8Array, leafScript: Uint8Array | null): TaprootOutput {
-  const merkleRoot = leafScript === null ? null : tapLeafHash(leafScript, leafVersion);
+/** The hash of a leaf, with which the output is still spent by key once the leaf is deleted. */
+export const leafHashOf = (leafScript: Uint8Array): Uint8Array => tapLeafHash(leafScript, leafVersion);
+
+/** The output of an internal key (x-only) and a leaf or its hash, or of the key alone (BIP 86). */
+export function taprootOutput(
+  internalKey: Uint8Array,
+  { leafScript, leafHash }: Pick<OwnScript, 'leafScript' | 'leafHash'>,
+): TaprootOutput {
+  const merkleRoot = leafScript === null ? (leafHash ?? null) : leafHashOf(leafScript);
   const [outputKey, parity] = taprootTweakPubkey(internalKey, merkleRoot ?? noRoot);
   const controlBlock = merkleRoot === null ? null : Uint8Array.of(leafVersion | parity, ...internalKey);
   return { script: Uint8Array.of(0x51, 0x20, ...outputKey), outputKey, merkleRoot, controlBlock };

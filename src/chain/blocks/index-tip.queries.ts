@@ -8,6 +8,10 @@ export const indexTipHeight = '(SELECT tip_height FROM chain.state)';
 /** SQL: the hash of the last block of the index, in internal order; null while it is empty. */
 export const indexTipHash = '(SELECT tip_hash FROM chain.state)';
 
+/** SQL: the time in the header of the block at a height, which is SQL too; null where the index has no such block. */
+export const timeOfBlock = (height: string): string =>
+  `(SELECT to_timestamp(time) FROM chain.blocks WHERE height = ${height})`;
+
 /** The height of the last block of the index; null while it is empty. */
 export async function indexedTip(client: Pool | ClientBase): Promise<Height | null> {
   const { rows } = await client.query<{ tip: Height | null }>(`SELECT ${indexTipHeight} AS tip`);

@@ -109,9 +109,9 @@ const sentOrder = (request: FastifyRequest, { publicOrigin }: CustomerOrders, as
  * if the server of its files is slow, and look-ups must not wait for such servers.
  */
 const fetchesMax = 8;
-/** Of one client. */
+/** Share of one client. */
 const fetchesEach = 2;
-/** Of one network, which has thousands of addresses: the other half is for everyone else. */
+/** Share of one network, which has thousands of addresses: the other half is for everyone else. */
 const fetchesEachNetwork = 4;
 
 function fetchPlaces(): Shares {

@@ -11,12 +11,17 @@ export interface WalletKey {
 
 /**
  * What a script of the wallet is made of: P2TR with this key as its internal key, and the leaf as its only script. No
- * leaf: the key alone (BIP 86).
+ * leaf, and no hash of one: the key alone (BIP 86).
  */
 export interface OwnScript {
   readonly key: WalletKey;
   /** `<x-only key> OP_CHECKSIG` and envelopes. */
   readonly leafScript: Uint8Array | null;
+  /**
+   * The hash of a leaf that is no longer stored (BIP 341, 32 bytes): with the key it is enough to spend by key. Only where
+   * `leafScript` is null.
+   */
+  readonly leafHash?: Uint8Array;
 }
 
 /** An output of the wallet that a plan spends; or an anchor (P2A), for which no key signs, whatever it names. */

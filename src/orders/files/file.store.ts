@@ -1,11 +1,12 @@
 import type pg from 'pg';
 
 /** Retries and customers may need a content as long; nobody does later (docs/orders.md, "Contents"). */
-const keptAfterExpiry = '7 days';
+export const keptAfterExpiry = '7 days';
 const keptAfterEnd = '30 days';
 
-/** Of the row `o` of an order: its contents are needed no more. */
-const isOver = `CASE WHEN o.state IN ('expired', 'cancelled') THEN o.expires_at < now() - interval '${keptAfterExpiry}'
+/** SQL: whether the contents of the order `o` are needed no more. An order without leaves inscribes nothing, whatever it owes. */
+const isOver = `CASE WHEN o.leaves_deleted_at IS NOT NULL THEN true
+  WHEN o.state IN ('expired', 'cancelled') THEN o.expires_at < now() - interval '${keptAfterExpiry}'
   WHEN o.state IN ('completed', 'refunded') THEN o.completed_at < now() - interval '${keptAfterEnd}'
   ELSE false END`;
 

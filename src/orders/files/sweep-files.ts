@@ -4,6 +4,7 @@ import type { Logger } from '#kernel/reports/logger.ts';
 import { pause } from '#kernel/retry.ts';
 import { type CustomerFiles, fileFolders, type StoredFile } from './customer-files.ts';
 import { areOver } from './file.store.ts';
+import { sweepLeaves } from './sweep-leaves.ts';
 
 export interface SweepFilesOptions {
   /** Of the database. */
@@ -26,8 +27,8 @@ const everyMs = 6 * 3_600_000;
 const restMs = 100;
 
 /**
- * Deletes contents that no order needs any more, again and again until the signal is aborted: one process per database
- * does so. Memory: the names of one folder.
+ * Deletes contents and leaves that no order needs any more, again and again until the signal is aborted: one process per
+ * database does so. Memory: the names of one folder.
  */
 export async function sweepFiles(options: SweepFilesOptions): Promise<void> {
   const { url, signal, log } = options;
@@ -44,6 +45,7 @@ export async function sweepFiles(options: SweepFilesOptions): Promise<void> {
     },
     async (client) => {
       while (!signal.aborted) {
+        await sweepLeaves(client, signal);
         for (const folder of fileFolders) {
           if (signal.aborted) return;
           bytes.set(folder, await sweepFolder(client, options.files, folder, new Date()));

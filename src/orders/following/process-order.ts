@@ -254,6 +254,7 @@ const isPaidInTime = (facts: OrderFacts): boolean =>
 /** How the delivery spends its payments; null: none is due. */
 function placedOf(order: Order, known: Known, steps: OrderSteps): PlacedPayments | null {
   if (order.state !== 'prep' || known.reveals.length > 0 || !isPaidInTime(known.facts)) return null;
+  if (order.areLeavesDeleted) return { kind: 'unwanted', reason: leavesDeleted };
   const standing = known.stocked?.standing ?? 'here';
   if (standing === 'gone') return { kind: 'unwanted', reason: stockGone };
   // a block that brings it back is news
@@ -263,6 +264,9 @@ function placedOf(order: Order, known: Known, steps: OrderSteps): PlacedPayments
     parents: parentsOf(known).map(({ payment }) => payment),
   });
 }
+
+const leavesDeleted =
+  'The payment became known a week or more after the time of the order was over, and its contents were deleted by then.';
 
 const stockGone =
   'The sat of the inventory that the order had is not there any more: its output was spent, or a reorganisation took it back.';

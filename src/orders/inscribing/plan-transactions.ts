@@ -169,9 +169,19 @@ function revealInputs(terms: SettledTerms, { payments, parents, inventory }: Rev
 
 /** An output as an input of a plan. */
 export const spent = (
-  { txid, vout, value, script, key, leafScript }: Arrived,
+  { txid, vout, value, script, key, leafScript, leafHash }: Arrived,
   path: PlannedInput['path'],
-): PlannedInput => ({ txid, vout, value, script, sequence: replaceableSequence, key, leafScript, path });
+): PlannedInput => ({
+  txid,
+  vout,
+  value,
+  script,
+  sequence: replaceableSequence,
+  key,
+  leafScript,
+  ...(leafHash === undefined ? {} : { leafHash }),
+  path,
+});
 
 /** Each parent returns with what it brought: to its owner with the last reveal, to its deposit until then. */
 function parentOutputs(terms: SettledTerms, group: FileGroup, { parents }: RevealFunds): PlannedOutput[] {

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { OwnScript, TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
 import type { OwnDestination } from '#orders/inscribing/plan-transactions.ts';
 import type { OwedMoney } from '#orders/ledger/settlements.ts';
-import { type Order, readLeaves } from '#orders/order/order.store.ts';
+import { chargedLeaf, type Order } from '#orders/order/order.store.ts';
 import {
   insertTransaction,
   type OrderTransactionKind,
@@ -64,8 +64,8 @@ export async function spendableMoney(
   order: Order,
   outputs: readonly OwedMoney[],
 ): Promise<{ readonly own: OwnDestination; readonly spendable: readonly OwedOutput[] }> {
-  const [leafScript = null] = order.paidTo === 'direct' ? await readLeaves(tx, order.id) : [];
-  const address = destination(signer, { key: { branch: 0, index: order.keyIndex }, leafScript });
+  const key = { branch: 0, index: order.keyIndex } as const;
+  const address = destination(signer, { key, ...(await chargedLeaf(tx, order)) });
   const own = destination(signer, { key: { branch: 1, index: order.ownIndex }, leafScript: null });
   const spendable = outputs.map(({ at, ...output }): OwedOutput => {
     const held = at === 'address' ? address : own;

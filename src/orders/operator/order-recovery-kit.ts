@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type pg from 'pg';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { readLeaves, readOrder } from '#orders/order/order.store.ts';
+import { chargedLeaf, type Order, readLeaves, readOrder } from '#orders/order/order.store.ts';
 import { readDepositAddresses } from '#orders/parents/deposits.store.ts';
 import { openPublicWallet } from '#wallet/public-wallet.ts';
 import { type RecoveryKit, recoveryKit } from '#wallet/recovery-kit.ts';
@@ -30,18 +30,28 @@ export async function orderRecoveryKit(
       );
     return recoveryKit(wallet, { key: { branch: 0, index: deposit.keyIndex }, leafScript: null });
   }
-  const leaves = await readLeaves(pool, id);
-  const charged = order.paidTo === 'direct' ? leaves[0] : null;
-  const leafScript = reveal === null ? charged : leaves[reveal];
-  if (leafScript === undefined)
-    throw new AppError(
-      'recovery_refused',
-      `The order has no reveal ${reveal}, but 0 to ${leaves.length - 1}.`,
-    );
-  const kit = recoveryKit(wallet, { key: { branch: 0, index: order.keyIndex }, leafScript });
+  const leaf = reveal === null ? await chargedLeaf(pool, order) : await revealedLeaf(pool, order, reveal);
+  const kit = recoveryKit(wallet, { key: { branch: 0, index: order.keyIndex }, ...leaf });
   assert(
     reveal !== null || kit.script === order.script.toString('hex'),
     'the key and the leaf of an order give its script',
   );
   return kit;
+}
+
+/** The leaf of a reveal of an order. */
+async function revealedLeaf(
+  pool: pg.Pool,
+  { id, areLeavesDeleted }: Order,
+  reveal: number,
+): Promise<{ readonly leafScript: Uint8Array }> {
+  const leaves = await readLeaves(pool, id);
+  const leafScript = leaves[reveal];
+  if (leafScript !== undefined) return { leafScript };
+  throw new AppError(
+    'recovery_refused',
+    areLeavesDeleted
+      ? `No one paid the order in time, so it has no reveals.`
+      : `The order has no reveal ${reveal}, but 0 to ${leaves.length - 1}.`,
+  );
 }

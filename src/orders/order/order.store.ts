@@ -1,5 +1,7 @@
+import assert from 'node:assert/strict';
 import type pg from 'pg';
 import { indexTipHash, indexTipHeight } from '#chain/blocks/index-tip.queries.ts';
+import type { OwnScript } from '#kernel/contracts/transaction-plan.ts';
 import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import { paymentsTipHash } from '#payments/store/offset.store.ts';
@@ -36,6 +38,10 @@ export interface Order {
   readonly error: string | null;
   /** Why a stuck transaction of it is not paid for; null: none is. */
   readonly stuck: string | null;
+  /** Its leaves were deleted, as no one had paid: it can only be refunded. */
+  readonly areLeavesDeleted: boolean;
+  /** Hash of the deleted leaf in its address; null: it was not deleted, or its address has none. */
+  readonly leafHash: Buffer | null;
 }
 
 /** What a creation stores. */
@@ -98,11 +104,14 @@ interface Row {
   readonly is_cancel_asked: boolean;
   readonly error: string | null;
   readonly stuck: string | null;
+  readonly are_leaves_deleted: boolean;
+  readonly leaf_hash: Buffer | null;
 }
 
 const columns = `id, state, step, key_index, own_index, script, address, paid_to, amount, quote, request, terms, webhook_url,
   refund_script, created_at, expires_at, paid_at, paid_estimate, completed_at,
-  cancel_asked_at IS NOT NULL AS is_cancel_asked, error, CASE WHEN state = 'queued' THEN stuck END AS stuck`;
+  cancel_asked_at IS NOT NULL AS is_cancel_asked, error, CASE WHEN state = 'queued' THEN stuck END AS stuck,
+  leaves_deleted_at IS NOT NULL AS are_leaves_deleted, leaf_hash`;
 
 const orderOf = (row: Row): Order => ({
   id: row.id,
@@ -127,6 +136,8 @@ const orderOf = (row: Row): Order => ({
   isCancelAsked: row.is_cancel_asked,
   error: row.error,
   stuck: row.stuck,
+  areLeavesDeleted: row.are_leaves_deleted,
+  leafHash: row.leaf_hash,
 });
 
 /** Stores a new order in the state `waiting-payment`, with its files. */
@@ -222,13 +233,25 @@ export async function lockOrder(tx: pg.ClientBase, id: string): Promise<Order | 
   return rows[0] === undefined ? null : orderOf(rows[0]);
 }
 
-/** The leaves of an order's reveals, in their order. */
+/** The leaves of an order's reveals, in their order; none once they were deleted. */
 export async function readLeaves(client: pg.Pool | pg.ClientBase, id: string): Promise<Uint8Array[]> {
   const { rows } = await client.query<{ leaf: Buffer }>(
     'SELECT leaf FROM service.order_leaves WHERE order_id = $1 ORDER BY index',
     [id],
   );
   return rows.map(({ leaf }) => leaf);
+}
+
+/** The leaf in the address of an order, the hash of one that was deleted, or neither: it is made of that and its key. */
+export async function chargedLeaf(
+  client: pg.Pool | pg.ClientBase,
+  order: Pick<Order, 'id' | 'paidTo' | 'leafHash'>,
+): Promise<Pick<OwnScript, 'leafScript' | 'leafHash'>> {
+  if (order.paidTo === 'wallet') return { leafScript: null };
+  if (order.leafHash !== null) return { leafScript: null, leafHash: order.leafHash };
+  const [leafScript] = await readLeaves(client, order.id);
+  assert(leafScript !== undefined, `order ${order.id} has the leaf of its address`);
+  return { leafScript };
 }
 
 /** Rows of files that are read at once, in some milliseconds of the event loop. */

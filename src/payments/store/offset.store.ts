@@ -11,6 +11,9 @@ export const rememberedBlocks = 144;
 /** SQL: the hash of the last block scanned for payments, in internal order; null: none. */
 export const paymentsTipHash = '(SELECT hash FROM service.payments_offset)';
 
+/** SQL: its height; null: none. */
+export const paymentsTipHeight = '(SELECT height FROM service.payments_offset)';
+
 export interface PaymentsOffset extends BlockRef {
   /** Number of watched scripts, including those that ended in the last minute. */
   readonly scripts: number;

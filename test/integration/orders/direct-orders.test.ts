@@ -4,11 +4,13 @@ import { parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import { networks } from '#kernel/primitives/network.ts';
 import type { WantedOrder } from '#orders/creating/create-order.ts';
 import { orderAnswer } from '#orders/customers/order-answer.ts';
+import { sweepLeaves } from '#orders/files/sweep-leaves.ts';
 import { processOrder } from '#orders/following/process-order.ts';
 import { readEntries } from '#orders/ledger/ledger.store.ts';
 import { balancesOf } from '#orders/ledger/ledger.ts';
 import { cancelOrder, refundOrder } from '#orders/operator/operator-orders.ts';
-import { setRefundScript } from '#orders/order/order.store.ts';
+import { orderRecoveryKit } from '#orders/operator/order-recovery-kit.ts';
+import { readLeaves, setRefundScript } from '#orders/order/order.store.ts';
 import { putReferral, readReferral } from '#orders/referrals/referral.store.ts';
 import { watcherOf } from '#orders/watching/watchers.ts';
 import { readPayments } from '#payments/payments.queries.ts';
@@ -236,6 +238,95 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
     await world.eventually(async () => (await accounts(made.id))['owed'] === undefined);
     expect(await accounts(made.id)).toMatchObject({ postage: 546, service: 2000 });
     expect((await world.audit()).differences).toEqual([]);
+  });
+
+  test('that no one paid lose their leaves a week after their time, and refund what comes later all the same', async () => {
+    const { pool } = world.database;
+    const refundScript = scriptOf(refunded);
+    const uncursed = { uncurse: true };
+    const kinds = [
+      wanted(['late']),
+      wanted(['late', 'too'], uncursed),
+      wanted(['known late']),
+      wanted(['younger']),
+    ];
+    const made = [];
+    for (const kind of kinds)
+      made.push((await world.customerOrders.create({ ...kind, refundScript, timeoutMinutes: 0 })).order);
+    const [direct, large, knownLate, younger] = made.map(({ id }) => id) as [string, string, string, string];
+    for (const { id } of made) {
+      await world.wake(id);
+      await world.until(id, 'expired');
+    }
+    const leaves = async (id: string): Promise<number> => (await readLeaves(pool, id)).length;
+    const ages = (days: number, ids: readonly string[]) =>
+      pool.query(
+        `WITH told AS (UPDATE service.order_events SET at = at - $2 * interval '1 day' WHERE order_id = ANY($1))
+         UPDATE service.orders SET expires_at = expires_at - $2 * interval '1 day' WHERE id = ANY($1)`,
+        [ids, days],
+      );
+    const swept = async (): Promise<number> => {
+      const client = await pool.connect();
+      return sweepLeaves(client, new AbortController().signal).finally(() => client.release());
+    };
+    await world.chain.mineEmpty(1);
+    await world.indexed();
+    await ages(
+      6,
+      made.map(({ id }) => id),
+    );
+    expect(await swept()).toBe(0);
+    const before = await orderRecoveryKit(pool, direct, { reveal: null, parent: null });
+    await ages(2, [direct, large, knownLate]);
+    // what its state refuses keeps nothing
+    await pool.query(
+      "INSERT INTO service.order_events (order_id, event, from_state) VALUES ($1, 'cancelled', 'expired')",
+      [direct],
+    );
+    expect(await swept()).toBe(3);
+    for (const id of [direct, large, knownLate]) expect(await leaves(id)).toBe(0);
+    expect(await leaves(younger)).toBe(1);
+    expect(await swept()).toBe(0);
+    // the address is still that of the key, with the hash of the leaf in place of it
+    const kit = await orderRecoveryKit(pool, direct, { reveal: null, parent: null });
+    expect(kit).toEqual({
+      ...before,
+      leafScript: null,
+      leafHash: expect.stringMatching(/^[0-9a-f]{64}$/u) as string,
+    });
+    await expect(orderRecoveryKit(pool, large, { reveal: 0, parent: null })).rejects.toThrow('no reveals');
+
+    // first seen within its time, as if that became known only now
+    await pool.query("UPDATE service.orders SET expires_at = now() + interval '1 hour' WHERE id = $1", [
+      knownLate,
+    ]);
+    for (const { id, script, amount } of made) if (id !== younger) await pay(script, Number(amount));
+    for (const id of [direct, large]) await world.until(id, 'waiting-refund');
+    await world.chain.mineMempool();
+    for (const id of [direct, large, knownLate]) await world.sent(id, ['refund']);
+    const late = await world.customerOrders.read(knownLate);
+    expect(late!.order.error).toContain('its contents were deleted');
+    expect(late!.transactions.map(({ kind }) => kind)).toEqual(['refund']);
+    await world.chain.mineMempool();
+    for (const id of [direct, large, knownLate]) {
+      await world.until(id, 'refunded');
+      const { fee = 0, ...others } = await accounts(id);
+      const { amount } = made.find((order) => order.id === id)!;
+      expect(others).toEqual({ outside: -fee });
+      expect(fee).toBeLessThan(Number(amount) / 2);
+    }
+    expect((await world.audit()).differences).toEqual([]);
+
+    // rows of files follow: names may be long
+    expect((await world.customerOrders.read(direct))!.files).toHaveLength(1);
+    await pool.query(
+      "UPDATE service.orders SET leaves_deleted_at = now() - interval '24 days' WHERE id = $1",
+      [direct],
+    );
+    await swept();
+    const read = (await world.customerOrders.read(direct))!;
+    expect([read.files, read.order.state]).toEqual([[], 'refunded']);
+    expect((await world.customerOrders.read(large))!.files).toHaveLength(2);
   });
 
   test('made and paid before payments were ever followed are found, too', async () => {

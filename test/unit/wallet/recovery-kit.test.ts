@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { propertyRuns } from '#test/support/property-runs.ts';
 import { orderLeaf, testWallet } from '#test/support/wallet/plans.ts';
 import { ownScriptOf, parseRecoveryKit, recoveryKit } from '#wallet/recovery-kit.ts';
+import { leafHashOf } from '#wallet/taproot.ts';
 
 const { wallet } = testWallet('regtest');
 
@@ -12,9 +13,15 @@ test('a kit names what its address is made of, and survives as JSON', () => {
       fc.constantFrom<0 | 1>(0, 1),
       fc.nat({ max: 2 ** 31 - 1 }),
       fc.option(fc.uint8Array({ maxLength: 700 })),
-      (branch, index, body) => {
+      fc.boolean(),
+      (branch, index, body, isDeleted) => {
+        const key = { branch, index };
         const leafScript = body === null || branch === 1 ? null : orderLeaf(wallet, index, body);
-        const kit = recoveryKit(wallet, { key: { branch, index }, leafScript });
+        const whole = recoveryKit(wallet, { key, leafScript });
+        const leafHash = leafScript === null || !isDeleted ? null : leafHashOf(leafScript);
+        const kit = leafHash === null ? whole : recoveryKit(wallet, { key, leafScript: null, leafHash });
+        // the same address, with a leaf that is there or was deleted
+        expect([kit.address, kit.descriptor]).toEqual([whole.address, whole.descriptor]);
         const read = parseRecoveryKit(JSON.stringify(kit));
         expect(read).toEqual(kit);
         const address = wallet.addressOf(ownScriptOf(read!));

@@ -127,6 +127,17 @@ describe('a plan that breaks no rule', () => {
     expectSigned(mixed, signer.signPlan(mixed));
   });
 
+  test('may spend by key what commits to a leaf that was deleted, with its hash alone', () => {
+    const plan = directPlan(made);
+    const [, byKey] = plan.inputs;
+    const leafHash = leafHashOf(byKey!.leafScript!);
+    const deleted = { ...byKey!, value: 25_000n, leafScript: null, leafHash };
+    expectSigned(
+      { ...plan, inputs: [deleted] },
+      signer.signPlan({ ...plan, inputs: [deleted], feeMax: 3_000n }),
+    );
+  });
+
   test('may burn what lies on anchors, which nobody signs for', () => {
     const { inputs } = directPlan(made);
     const anchor = { ...inputs[1]!, script: p2a, value: 25_000n, leafScript: null };
@@ -178,6 +189,10 @@ const inputFaults: readonly (readonly [Partial<PlannedInput>, RegExp])[] = [
   [{ leafScript: orderLeaf(wallet, 5, 'another text') }, /not that of key/u],
   [{ leafScript: orderLeaf(wallet, 6) }, /something else than the key/u],
   [{ leafScript: Uint8Array.of(...orderLeaf(wallet, 5), 0x50) }, /opcode 0x50/u],
+  [{ leafScript: null, leafHash: leafHashOf(orderLeaf(wallet, 5)) }, /has none/u],
+  [{ leafScript: null, path: 'key', leafHash: new Uint8Array(32) }, /not that of key/u],
+  [{ leafScript: null, path: 'key', leafHash: new Uint8Array(31) }, /not 32 bytes/u],
+  [{ leafHash: leafHashOf(orderLeaf(wallet, 5)) }, /beside the leaf/u],
   [{ value: 0n }, /cannot be spent/u],
   [{ value: -20_000n }, /cannot be spent/u],
   [{ value: 2_100_000_000_000_001n }, /cannot be spent/u],

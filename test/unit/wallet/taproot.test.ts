@@ -4,7 +4,7 @@ import { Transaction } from 'bitcoinjs-lib';
 import { expect, test } from 'vitest';
 import { asTxid } from '#kernel/primitives/hash.ts';
 import { signatureMessages } from '#wallet/signature-messages.ts';
-import { taprootOutput } from '#wallet/taproot.ts';
+import { leafHashOf, taprootOutput } from '#wallet/taproot.ts';
 
 interface Vectors {
   readonly outputs: readonly {
@@ -34,10 +34,14 @@ test.each(vectors.outputs)(
   'an output has the script, root and control block of BIP 341: $script',
   (vector) => {
     const { internalKey, leaf, merkleRoot, script, controlBlock } = vector;
-    const output = taprootOutput(bytes(internalKey), leaf === null ? null : bytes(leaf));
+    const output = taprootOutput(bytes(internalKey), { leafScript: leaf === null ? null : bytes(leaf) });
     expect(hexOf(output.merkleRoot)).toBe(merkleRoot);
     expect(hexOf(output.script)).toBe(script);
     expect(hexOf(output.controlBlock)).toBe(controlBlock);
+    if (leaf === null) return;
+    // the hash of the leaf is enough
+    const leafHash = leafHashOf(bytes(leaf));
+    expect(taprootOutput(bytes(internalKey), { leafScript: null, leafHash })).toEqual(output);
   },
 );
 

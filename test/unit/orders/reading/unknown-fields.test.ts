@@ -18,7 +18,7 @@ const options: DescribeOptions = {
   timeoutMinutes: 60,
 };
 const describe = (body: object): DescribedOrder | Faulty => describeOrder(body, options);
-/** What is stored of a body, and shown again. */
+/** The part of a body that is stored, and shown again. */
 function requestOf(body: object): object {
   const described = describe(body);
   if (described.kind === 'faulty') throw new Error(JSON.stringify(described.faults));

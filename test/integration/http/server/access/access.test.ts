@@ -464,14 +464,17 @@ describe('a rate', () => {
         { forwarded: 'for=_hidden' },
       ],
     ],
-  ] as const)('of an address is that of a trusted proxy that names nobody, but sends %s', async (_, sent) => {
-    await open({ mode: 'open', addressRate: '3/600' }, ['192.0.2.0/24']);
-    const asked = [...sent, ...sent, ...sent, ...sent];
-    const statuses: number[] = [];
-    for (const headers of asked) statuses.push((await ask(headers)).status);
-    expect(statuses).toEqual(asked.map((_, place) => (place < 3 ? 200 : 429)));
-    expect((await ask({ 'x-forwarded-for': '203.0.113.1' })).headers['x-ratelimit-limit']).toBe('3');
-  });
+  ] as const)(
+    'of an address is that of a trusted proxy that names no client, but sends %s',
+    async (_, sent) => {
+      await open({ mode: 'open', addressRate: '3/600' }, ['192.0.2.0/24']);
+      const asked = [...sent, ...sent, ...sent, ...sent];
+      const statuses: number[] = [];
+      for (const headers of asked) statuses.push((await ask(headers)).status);
+      expect(statuses).toEqual(asked.map((_, place) => (place < 3 ? 200 : 429)));
+      expect((await ask({ 'x-forwarded-for': '203.0.113.1' })).headers['x-ratelimit-limit']).toBe('3');
+    },
+  );
 });
 
 /** A key of this prefix that does not exist. */

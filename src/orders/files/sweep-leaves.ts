@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import type pg from 'pg';
+import { withTransaction } from '#kernel/pg/transaction.ts';
+import { lockOrder, type Order, readLeaves } from '#orders/order/order.store.ts';
+import { openPublicWallet, type PublicWallet } from '#wallet/public-wallet.ts';
+import { leafHashOf } from '#wallet/taproot.ts';
+import { deleteLeaves, deleteUnpaidFiles, isStillUnpaid, unpaidWithLeaves } from './leaves.store.ts';
+
+/** Orders that are found at once. */
+const ordersAtOnce = 100;
+
+/**
+ * Deletes the leaves of all orders that no one paid: they have contents and metadata, and were the larger part of what
+ * such an order left in the database for ever. What is paid later is refunded by the key of the order. The rows of its
+ * files, with names of up to 4,096 characters each, follow later. How many orders.
+ */
+export async function sweepLeaves(client: pg.ClientBase, signal: AbortSignal): Promise<number> {
+  const wallet = await openPublicWallet(client);
+  // no order was ever made
+  if (wallet === null) return 0;
+  let swept = 0;
+  for (;;) {
+    const ids = await unpaidWithLeaves(client, ordersAtOnce);
+    let deleted = 0;
+    for (const id of ids) {
+      if (signal.aborted) return swept + deleted;
+      if (await withTransaction(client, (tx) => forgetLeaves(tx, wallet, id))) deleted++;
+    }
+    swept += deleted;
+    if (deleted === 0) break;
+  }
+  while (!signal.aborted) if ((await deleteUnpaidFiles(client, ordersAtOnce)) < ordersAtOnce) break;
+  return swept;
+}
+
+/** Deletes the leaves of an order, if it is still one that no one paid. */
+async function forgetLeaves(tx: pg.ClientBase, wallet: PublicWallet, id: string): Promise<boolean> {
+  const order = await lockOrder(tx, id);
+  if (order === null || !(await isStillUnpaid(tx, id))) return false;
+  const leafHash = order.paidTo === 'direct' ? await chargedLeafHash(tx, wallet, order) : null;
+  await deleteLeaves(tx, id, leafHash);
+  return true;
+}
+
+/** The hash of the leaf in the address of an order. Money could not be spent with a wrong one, so it is proven first. */
+async function chargedLeafHash(tx: pg.ClientBase, wallet: PublicWallet, order: Order): Promise<Uint8Array> {
+  const [leaf] = await readLeaves(tx, order.id);
+  assert(leaf !== undefined, `order ${order.id} has the leaf of its address`);
+  const leafHash = leafHashOf(leaf);
+  const { script } = wallet.addressOf({
+    key: { branch: 0, index: order.keyIndex },
+    leafScript: null,
+    leafHash,
+  });
+  assert(Buffer.compare(script, order.script) === 0, 'the key and the hash of the leaf give the address');
+  return leafHash;
+}
