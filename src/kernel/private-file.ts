@@ -1,5 +1,5 @@
 import { constants, type Stats } from 'node:fs';
-import { type FileHandle, link, open, rm } from 'node:fs/promises';
+import { type FileHandle, link, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 const ownerOnly = 0o600;
@@ -75,11 +75,37 @@ export async function writePrivateFile(path: string, content: string | Uint8Arra
   } finally {
     await rm(unfinished, { force: true });
   }
+  await syncFolderOf(path);
+  return true;
+}
+
+/**
+ * Writes a file of the owner's alone in place of the one that has its name: readers see the one or the other, whole, also
+ * after a loss of power. Callers take turns: the unfinished file has one name, so that crashes leave only one behind.
+ */
+export async function replacePrivateFile(path: string, content: string | Uint8Array): Promise<void> {
+  const unfinished = `${path}.new`;
+  await rm(unfinished, { force: true });
+  // what is there all the same is another's
+  const file = await open(unfinished, 'wx', ownerOnly);
+  try {
+    // the mode of `open` is narrowed by the umask
+    await file.chmod(ownerOnly);
+    await file.writeFile(content);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(unfinished, path);
+  await syncFolderOf(path);
+}
+
+/** A name survives a loss of power from then on. */
+async function syncFolderOf(path: string): Promise<void> {
   const folder = await open(dirname(path), constants.O_RDONLY);
   try {
     await folder.sync();
   } finally {
     await folder.close();
   }
-  return true;
 }
