@@ -845,6 +845,17 @@ CREATE VIEW chain.pending_transfers AS
 
 CREATE SCHEMA service;
 
+CREATE OR REPLACE FUNCTION service.end_release()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  NEW.release_session := NULL;
+  NEW.release_table := NULL;
+  RETURN NEW;
+END $function$
+;
+
 CREATE OR REPLACE FUNCTION service.keep_wallet()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1352,14 +1363,23 @@ CREATE TABLE service.wallet (
   next_order_index integer NOT NULL,
   next_own_index integer NOT NULL,
   created_at timestamp with time zone NOT NULL DEFAULT now(),
+  released_order_end integer NOT NULL,
+  released_own_end integer NOT NULL,
+  release_session integer,
+  release_table oid,
+  release_problem text,
+  is_marked boolean NOT NULL DEFAULT false,
   CONSTRAINT wallet_pkey PRIMARY KEY (one),
   CONSTRAINT wallet_account_xpub_check CHECK ((length(account_xpub) = 111)),
   CONSTRAINT wallet_master_fingerprint_check CHECK ((master_fingerprint ~ '^[0-9a-f]{8}$'::text)),
   CONSTRAINT wallet_network_check CHECK ((network = ANY (ARRAY['mainnet'::text, 'testnet3'::text, 'testnet4'::text, 'signet'::text, 'regtest'::text]))),
   CONSTRAINT wallet_next_order_index_check CHECK ((next_order_index >= 0)),
   CONSTRAINT wallet_next_own_index_check CHECK ((next_own_index >= 0)),
-  CONSTRAINT wallet_one_check CHECK (one)
+  CONSTRAINT wallet_one_check CHECK (one),
+  CONSTRAINT wallet_orders_released CHECK ((next_order_index <= released_order_end)),
+  CONSTRAINT wallet_own_released CHECK ((next_own_index <= released_own_end))
 );
+CREATE TRIGGER end_release BEFORE INSERT ON service.wallet FOR EACH ROW EXECUTE FUNCTION service.end_release();
 CREATE TRIGGER keep_wallet BEFORE UPDATE ON service.wallet FOR EACH ROW EXECUTE FUNCTION service.keep_wallet();
 
 CREATE TABLE service.watched_scripts (

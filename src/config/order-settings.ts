@@ -12,6 +12,15 @@ export const orderSettings = {
         'file with the BIP 39 words of the wallet of orders, mode 0600, of the user that runs this program; `satscribe wallet init` makes it; unset: nothing is signed (docs/wallet.md)',
     }),
   ),
+  walletMarkFile: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 4096,
+      flag: 'mark-file',
+      description:
+        'file that says up to which index addresses of the wallet were released, on a lasting volume that is not restored with the database; unset: WALLET_SEED_FILE with `.mark` at its end (docs/wallet.md, "The high-water mark")',
+    }),
+  ),
   serviceSecretFile: Type.Optional(
     Type.String({
       minLength: 1,

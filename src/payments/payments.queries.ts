@@ -36,6 +36,11 @@ export interface PaymentChange {
 export const hasMinedOutput = (txid: string): string =>
   `EXISTS (SELECT FROM service.payments_seen AS p WHERE p.txid = ${txid} AND p.height IS NOT NULL)`;
 
+/** SQL: whether a script, which an expression gives, is watched, or a payment to it was seen. */
+export const isWatchedOrPaid = (script: string): string =>
+  `(EXISTS (SELECT FROM service.watched_scripts AS w WHERE w.script = ${script})
+    OR EXISTS (SELECT FROM service.payments_seen AS p WHERE p.script = ${script}))`;
+
 interface Row {
   readonly txid: Txid;
   readonly vout: number;

@@ -47,13 +47,13 @@ export class PublicWallet {
 
   /**
    * The address of an order, with its leaf, or without one where it is paid to the wallet first. The key's index comes
-   * from `nextOrderIndex`. Throws `order_unspendable` for an address whose payments could not be spent.
+   * from `takeIndices`. Throws `order_unspendable` for an address whose payments could not be spent.
    */
   orderAddress(index: number, leafScript: Uint8Array | null): WalletAddress {
     return this.addressOf({ key: { branch: 0, index }, leafScript });
   }
 
-  /** An address for revenue or change. The key's index comes from `nextOwnIndex`. */
+  /** An address for revenue or change. The key's index comes from `takeIndices`. */
   ownAddress(index: number): WalletAddress {
     return this.addressOf({ key: { branch: 1, index }, leafScript: null });
   }

@@ -3,6 +3,7 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { claimNetwork } from '#kernel/pg/served-network.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
+import type { BranchEnds } from './indices/branch-ends.ts';
 import type { WalletIdentity } from './wallet-identity.ts';
 
 /** The row of the wallet. */
@@ -32,18 +33,18 @@ export async function readWallet(db: pg.Pool | pg.ClientBase): Promise<StoredWal
 }
 
 /**
- * Stores the wallet, whose keys are handed out from `firstIndex` on. Of the same wallet it moves both indices up to
- * there, never down. Null: there is another wallet, and it stays. From then on the database serves the wallet's network
+ * Stores the wallet, whose keys are handed out from `first` on. Of the same wallet it moves both indices up to there,
+ * never down. The caller has raised the mark (indices/mark-file.ts). Null: there is another wallet, and it stays. From then on the database serves the wallet's network
  * alone, so that no other chain is watched for its payments. Throws `network_mismatch` where it serves another one.
  */
 export function putWallet(
   db: pg.Pool | pg.ClientBase,
   wallet: WalletIdentity,
-  firstIndex: number,
+  first: BranchEnds,
 ): Promise<StoredWallet | null> {
   return withTransaction(db, async (tx) => {
     await serveNetwork(tx, wallet.network);
-    return upsertWallet(tx, wallet, firstIndex);
+    return upsertWallet(tx, wallet, first);
   });
 }
 
@@ -58,44 +59,22 @@ async function serveNetwork(tx: pg.ClientBase, network: NetworkName): Promise<vo
 async function upsertWallet(
   tx: pg.ClientBase,
   { network, accountXpub, masterFingerprint }: WalletIdentity,
-  firstIndex: number,
+  first: BranchEnds,
 ): Promise<StoredWallet | null> {
   const { rows } = await tx.query<Row>(
     `INSERT INTO service.wallet AS stored
-       (network, account_xpub, master_fingerprint, next_order_index, next_own_index)
-     VALUES ($1, $2, $3, $4, $4)
+       (network, account_xpub, master_fingerprint, next_order_index, next_own_index, released_order_end, released_own_end)
+     VALUES ($1, $2, $3, $4, $5, $4, $5)
      ON CONFLICT (one) DO UPDATE SET
        next_order_index = greatest(stored.next_order_index, $4),
-       next_own_index = greatest(stored.next_own_index, $4)
+       next_own_index = greatest(stored.next_own_index, $5),
+       released_order_end = greatest(stored.released_order_end, $4),
+       released_own_end = greatest(stored.released_own_end, $5)
      WHERE stored.network = $1 AND stored.account_xpub = $2 AND stored.master_fingerprint = $3
      RETURNING network, account_xpub, master_fingerprint, next_order_index, next_own_index, created_at`,
-    [network, accountXpub, masterFingerprint, firstIndex],
+    [network, accountXpub, masterFingerprint, first.orders, first.own],
   );
   return rows[0] === undefined ? null : storedWallet(rows[0]);
-}
-
-/**
- * The index of an order's key, which no other order gets. The row is locked until the transaction ends, so it is
- * short; where it is rolled back, nobody was told the index. Throws `wallet_missing`.
- */
-export async function nextOrderIndex(tx: pg.ClientBase): Promise<number> {
-  const { rows } = await tx.query<{ index: number }>(
-    'UPDATE service.wallet SET next_order_index = next_order_index + 1 RETURNING next_order_index - 1 AS index',
-  );
-  return indexOf(rows);
-}
-
-/** The index of a key for an output of the service's own: as `nextOrderIndex`, of branch 1. Throws `wallet_missing`. */
-export async function nextOwnIndex(tx: pg.ClientBase): Promise<number> {
-  const { rows } = await tx.query<{ index: number }>(
-    'UPDATE service.wallet SET next_own_index = next_own_index + 1 RETURNING next_own_index - 1 AS index',
-  );
-  return indexOf(rows);
-}
-
-function indexOf(rows: readonly { readonly index: number }[]): number {
-  if (rows[0] === undefined) throw new AppError('wallet_missing', 'The database has no wallet.');
-  return rows[0].index;
 }
 
 const storedWallet = (row: Row): StoredWallet => ({

@@ -16,7 +16,7 @@ import { CustomerOrders } from '#orders/customers/customer-orders.ts';
 import { tellCustomer } from '#orders/customers/tell-customer.ts';
 import { CustomerFiles } from '#orders/files/customer-files.ts';
 import { sweepFiles } from '#orders/files/sweep-files.ts';
-import { followOrders } from '#orders/following/follow-orders.ts';
+import { type FollowOrdersOptions, followOrders } from '#orders/following/follow-orders.ts';
 import { orderSteps } from '#orders/following/order-steps.ts';
 import { LockTimes } from '#orders/grinding/lock-times.ts';
 import { orderSigner } from '#orders/making/order-signer.ts';
@@ -28,9 +28,11 @@ import type { CommandContext } from '#src/app/command-context.ts';
 import type { AnsweringDatabase, Database } from '#src/app/database/database.ts';
 import type { OperationsParts } from '#src/app/reports/operations.ts';
 import { openSatTracer } from '#src/app/sats/sat-tracer.ts';
+import { followReleases, type ReleaseOptions, releaseIndices } from '#wallet/indices/release-indices.ts';
 import { openPublicWallet, type PublicWallet } from '#wallet/public-wallet.ts';
 import { openSigner } from '#wallet/signer.ts';
 import { bumpParts } from './bump-parts.ts';
+import { markFileOf } from './wallet.ts';
 
 /** Connections for creations and reads of orders, which must not wait for searches. */
 const connectionsMax = 4;
@@ -127,6 +129,7 @@ export function startOrders(
     const wallet = await awaitWallet(database, signal);
     if (wallet === null) return;
     const signer = orderSigner(wallet, await openSigner(walletSeedFile, wallet.identity));
+    const mark = { markFile: markFileOf(config, walletSeedFile), owner: wallet.identity };
     const confirmations = parseConfirmations(config.orderConfirmations);
     assert(confirmations !== null, 'the settings were checked where they were read');
     const policy = { confirmations, finalConfirmations: config.orderFinalConfirmations };
@@ -135,6 +138,7 @@ export function startOrders(
     const arrivedSats = new ArrivedSats((outpoint) =>
       tracer.trace(outpoint, undefined, performance.now() + traceMs),
     );
+    const standingBy = followReleases(database.readers, { ...mark, signal });
     try {
       const watch = new NodeWatch(node, config.orderBumpWithinBlocks);
       const steps = orderSteps({
@@ -156,12 +160,13 @@ export function startOrders(
         bumps: { signer, ...bumps },
         lockTimes,
         arrivedSats,
+        releaseIndices: releasesOf(health, database, mark, log),
         signal,
         log,
       });
     } finally {
       arrivedSats.close();
-      await lockTimes.close();
+      await Promise.all([lockTimes.close(), signal.aborted ? standingBy : null]);
     }
   };
   lifecycle.run('orders', work).catch((error: unknown) => {
@@ -174,6 +179,23 @@ export function startOrders(
     log.error({ code: error.code, err: error }, 'orders are not brought on');
   });
 }
+
+/** Releases indices of the wallet for new orders; `/health/ready` has the reason where it cannot. */
+const releasesOf =
+  (
+    health: CommandContext['health'],
+    { url }: Database,
+    mark: Pick<ReleaseOptions, 'markFile' | 'owner'>,
+    log: CommandContext['logger'],
+  ): FollowOrdersOptions['releaseIndices'] =>
+  (signal) =>
+    releaseIndices({
+      url,
+      ...mark,
+      signal,
+      log,
+      onProblem: (problem) => health.report('addresses', problem),
+    });
 
 /** Without a seed in any process no order is taken, and those that were made wait. */
 async function warnWithoutSeed({ readers }: Database, log: CommandContext['logger']): Promise<void> {

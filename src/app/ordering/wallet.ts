@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { Config } from '#config/config.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { createPool } from '#kernel/pg/pool.ts';
 import { servedNetwork } from '#kernel/pg/served-network.ts';
@@ -39,3 +40,7 @@ export function seedFileOf({ config }: CommandContext): string {
   if (config.walletSeedFile !== undefined) return config.walletSeedFile;
   throw new UsageError('which seed file? Name it with --seed-file FILE or WALLET_SEED_FILE');
 }
+
+/** The mark file of the settings: beside the seed file, unless it has a place of its own. */
+export const markFileOf = ({ walletMarkFile }: Config, seedFile: string): string =>
+  walletMarkFile ?? `${seedFile}.mark`;

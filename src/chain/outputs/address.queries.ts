@@ -28,6 +28,17 @@ export async function hasAddressIndex(client: ClientBase): Promise<boolean> {
   return isComplete(client, 'outputs');
 }
 
+/**
+ * SQL: whether a script, which an expression gives, has unspent outputs in the address index. False where there is none, and
+ * until its index is built: without it the whole table would be read.
+ */
+export const hasUnspentOutputs = (script: string): string =>
+  `(CASE WHEN EXISTS (SELECT FROM pg_index WHERE indexrelid = to_regclass('chain.outputs_script') AND indisvalid)
+     THEN EXISTS (SELECT FROM chain.outputs AS o
+                   WHERE chain.hash64(o.script, 0) = chain.hash64(${script}, 0) AND o.script = ${script}
+                     AND o.spent_height IS NULL)
+     ELSE false END)`;
+
 /** Forces the walk along the one index, even where the planner misjudges an address with very many outputs. */
 const planSettings = `SELECT set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
   set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true), set_config('jit', 'off', true)`;

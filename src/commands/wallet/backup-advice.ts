@@ -1,7 +1,7 @@
 const wordsInLine = 6;
 
-const fourThings = `A backup is four things: the schema service, FILES_DIR, the seed and the service secret
-(docs/operating.md, "Backups").
+const fiveThings = `A backup is five things: the schema service, FILES_DIR, the seed, the mark beside it and the service
+secret (docs/operating.md, "Backups").
 `;
 
 /**
@@ -9,7 +9,7 @@ const fourThings = `A backup is four things: the schema service, FILES_DIR, the 
  */
 export function backupAdvice(words: string | null): string {
   if (words === null)
-    return `\nThe words of the seed are not printed, because the output is no terminal: copy them from the file, on paper.\n${fourThings}`;
+    return `\nThe words of the seed are not printed, because the output is no terminal: copy them from the file, on paper.\n${fiveThings}`;
   const numbered = words
     .split(' ')
     .map((word, place) => `${String(place + 1).padStart(2)} ${word}`.padEnd(12));
@@ -28,5 +28,5 @@ ${lines.join('\n')}
 
 Write them on paper, in this order, and keep them where nobody else reads them: whoever has them has the
 money of all orders, and without them and the file that money is lost. Then clear this screen.
-${fourThings}`;
+${fiveThings}`;
 }

@@ -4,8 +4,11 @@ import type { NetworkName } from '#kernel/primitives/network.ts';
 import { orderRecoveryKit } from '#orders/operator/order-recovery-kit.ts';
 import { isOrderId } from '#orders/order/order-machine.ts';
 import { type CommandContext, UsageError } from '#src/app/command-context.ts';
-import { seedFileOf, type WalletDatabase, withWalletDatabase } from '#src/app/ordering/wallet.ts';
+import { markFileOf, seedFileOf, type WalletDatabase, withWalletDatabase } from '#src/app/ordering/wallet.ts';
 import { shownTime } from '#src/commands/service-database.ts';
+import { raiseMark, readMark } from '#wallet/indices/mark-file.ts';
+import { readRelease } from '#wallet/indices/release.store.ts';
+import { type SkipOptions, skipIndices, skippedUsually } from '#wallet/indices/skip-indices.ts';
 import { inventoryAddresses, PublicWallet } from '#wallet/public-wallet.ts';
 import { newSeedWords, writeSeedFile } from '#wallet/seed-file.ts';
 import { identityOfSeedFile, openSigner } from '#wallet/signer.ts';
@@ -20,6 +23,7 @@ const indexMax = 2_000_000_000;
 
 export async function init(context: CommandContext): Promise<void> {
   const seedFile = seedFileOf(context);
+  const markFile = markFileOf(context.config, seedFile);
   const firstIndex = wholeNumber(context.flags, 'first-index');
   await withWalletDatabase(context, 'attach', async (database) => {
     const stored = await readWallet(database.pool);
@@ -29,18 +33,26 @@ export async function init(context: CommandContext): Promise<void> {
       throw new UsageError(
         'which network? The database serves none yet: name it with --network mainnet, testnet3, testnet4, signet or regtest',
       );
-    const isThere = (await lstat(seedFile).catch(() => null)) !== null;
-    if (isThere && firstIndex === null) {
+    const [isThere, isMarked] = await Promise.all([exists(seedFile), exists(markFile)]);
+    if (isThere && !isMarked && firstIndex === null) {
       throw new AppError(
         'wallet_seed_exists',
-        `There is a file ${seedFile} already. If it is the seed of a wallet that was used, restore its database; without one, name the first index that it never used with --first-index. If it was never used, that is 0.`,
+        `There is a file ${seedFile} already. If it is the seed of a wallet that was used, restore its database, or bring its mark file to ${markFile}; without both, name the first index that it never used with --first-index. If it was never used, that is 0.`,
+      );
+    }
+    if (!isThere && isMarked) {
+      throw new AppError(
+        'wallet_mark_mismatch',
+        `There is a mark file ${markFile} already, and no seed file ${seedFile}: it is of another wallet. Restore its seed, or name another seed file.`,
       );
     }
     const words = isThere ? null : newSeedWords();
     if (words !== null) await writeSeedFile(seedFile, words);
-    await store(context, database, network, { seedFile, words, firstIndex: firstIndex ?? 0 });
+    await store(context, database, network, { seedFile, markFile, words, firstIndex: firstIndex ?? 0 });
   });
 }
+
+const exists = async (path: string): Promise<boolean> => (await lstat(path).catch(() => null)) !== null;
 
 /** The wallet that is there, with later indices. */
 async function moveOn(
@@ -56,13 +68,32 @@ async function moveOn(
       `The database has a wallet already: ${masterFingerprint} on ${network}, of ${shownTime(createdAt)}.`,
     );
   }
-  await openSigner(seedFileOf(context), stored);
-  const moved = await putWallet(pool, stored, firstIndex);
-  await tell(context, moved ?? stored, null);
+  await moveTo(context, pool, stored, { by: 0, atLeast: { orders: firstIndex, own: firstIndex } });
+}
+
+/** Moves the wallet on, also beyond a mark that is missing or damaged: for the operator who says how far. */
+export async function skip(context: CommandContext): Promise<void> {
+  const by = wholeNumber(context.flags, 'by') ?? skippedUsually;
+  await withWalletDatabase(context, 'existing', async ({ pool }) => {
+    await moveTo(context, pool, await requireWallet(pool), { by, atLeast: { orders: 0, own: 0 } });
+  });
+}
+
+async function moveTo(
+  context: CommandContext,
+  pool: WalletDatabase['pool'],
+  stored: StoredWallet,
+  how: Pick<SkipOptions, 'by' | 'atLeast'>,
+): Promise<void> {
+  const seedFile = seedFileOf(context);
+  await openSigner(seedFile, stored);
+  await skipIndices(pool, { markFile: markFileOf(context.config, seedFile), owner: stored, ...how });
+  await tell(context, await requireWallet(pool), null);
 }
 
 interface NewWallet {
   readonly seedFile: string;
+  readonly markFile: string;
   /** Null: the file was there before. */
   readonly words: string | null;
   readonly firstIndex: number;
@@ -72,11 +103,12 @@ async function store(
   context: CommandContext,
   { pool }: WalletDatabase,
   network: NetworkName,
-  { seedFile, words, firstIndex }: NewWallet,
+  { seedFile, markFile, words, firstIndex }: NewWallet,
 ): Promise<void> {
   // from the file, so that what a restart will read is proven
   const identity = await identityOfSeedFile(seedFile, network);
-  const stored = await putWallet(pool, identity, firstIndex);
+  const first = await raiseMark(markFile, identity, { orders: firstIndex, own: firstIndex });
+  const stored = await putWallet(pool, identity, first);
   if (stored === null) throw new AppError('wallet_exists', 'The database has got another wallet meanwhile.');
   await tell(context, stored, words);
 }
@@ -88,7 +120,12 @@ async function tell(context: CommandContext, stored: StoredWallet, words: string
     await print(`${JSON.stringify({ ...jsonOf(stored), seedFile: seedFileOf(context) })}\n`);
     return;
   }
-  await print(`wallet ${stored.masterFingerprint} on ${stored.network}\nseed file ${seedFileOf(context)}\n`);
+  const seedFile = seedFileOf(context);
+  await print(`wallet ${stored.masterFingerprint} on ${stored.network}
+seed file ${seedFile}
+mark file ${markFileOf(context.config, seedFile)}
+next keys ${stored.nextOrderIndex} of orders, ${stored.nextOwnIndex} of the service
+`);
   if (words !== null) await print(backupAdvice(process.stdout.isTTY ? words : null));
 }
 
@@ -103,8 +140,10 @@ export async function show(context: CommandContext): Promise<void> {
       own: indices.map((index) => wallet.ownAddress(index).address),
     };
     const seed = await seedState(context, stored);
+    const mark = await markState(context, stored);
+    const release = await releaseState(pool);
     if (flags['json'] !== undefined) {
-      await print(`${JSON.stringify({ ...jsonOf(stored), seed, addresses })}\n`);
+      await print(`${JSON.stringify({ ...jsonOf(stored), seed, mark, release, addresses })}\n`);
       return;
     }
     await print(`fingerprint  ${stored.masterFingerprint}
@@ -112,7 +151,9 @@ network      ${stored.network}
 account      ${stored.accountXpub}
 created      ${shownTime(stored.createdAt)}
 next keys    ${stored.nextOrderIndex} of orders, ${stored.nextOwnIndex} of the service
+released     ${release}
 seed file    ${seed}
+mark         ${mark}
 orders       ${addresses.orders.join(' ')} …
 service      ${addresses.own.join(' ')} …
 `);
@@ -129,6 +170,26 @@ async function seedState({ config }: CommandContext, stored: StoredWallet): Prom
     if (error instanceof AppError) return error.code;
     throw error;
   }
+}
+
+/** The mark of this machine: how far it is, or the error code that it has. */
+async function markState({ config }: CommandContext, stored: StoredWallet): Promise<string> {
+  if (config.walletSeedFile === undefined && config.walletMarkFile === undefined) return 'not set';
+  try {
+    const mark = await readMark(markFileOf(config, config.walletSeedFile ?? ''), stored);
+    return mark === null ? 'missing' : `${mark.orders} of orders, ${mark.own} of the service`;
+  } catch (error) {
+    if (error instanceof AppError) return error.code;
+    throw error;
+  }
+}
+
+/** The indices that may be handed out now. */
+async function releaseState(pool: WalletDatabase['pool']): Promise<string> {
+  const release = await readRelease(pool);
+  if (release?.problem != null) return `none: ${release.problem}`;
+  if (release?.isLive !== true) return 'none: no process with the seed runs';
+  return `up to ${release.released.orders} of orders, ${release.released.own} of the service`;
 }
 
 export async function descriptors(context: CommandContext): Promise<void> {

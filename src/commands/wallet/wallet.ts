@@ -9,10 +9,11 @@ function ownFlag(name: string, value: string | null, description: string): Comma
 export const walletCommand: Command = {
   name: 'wallet',
   object: null,
-  operands: 'init|show|descriptors|fund|kit|recover',
+  operands: 'init|show|skip|descriptors|fund|kit|recover',
   summary: 'make and show the wallet of orders, and take payments back',
   details: `init makes the seed file and stores its public key in the database; it shows the words of the seed
-once, and writes over no file. show prints what the database knows of the wallet: nothing secret. descriptors
+once, and writes over no file. show prints what the database knows of the wallet: nothing secret. skip moves
+on to addresses that were never shown, where the mark file is lost. descriptors
 prints the addresses for a watching wallet of Bitcoin Core; its JSON is what importdescriptors takes. fund prints
 an address at which the operator adds coins for what orders cost the service, and those that are there. kit prints
 the recovery kit of an order. recover takes back what lies at the address of a kit: it prints the signed
@@ -29,8 +30,9 @@ transaction, or sends it with --broadcast. It needs the seed file and a node, an
     ownFlag(
       'first-index',
       'N',
-      'init: hand out keys from this index on: for a seed file that is there already, or after a restore of an older database',
+      'init: hand out keys from this index on: for a seed file that is there already, without its mark file',
     ),
+    ownFlag('by', 'N', 'skip: how many indices are skipped; unset: 1000000'),
     ownFlag('reveal', 'N', 'kit: of the commit output for this reveal, from 0 on; unset: of the charge'),
     ownFlag('parent', 'N', 'kit: of the deposit address of this parent, from 0 on'),
     ownFlag('to', 'ADDRESS', 'recover: where the money goes'),
@@ -38,6 +40,7 @@ transaction, or sends it with --broadcast. It needs the seed file and a node, an
     ownFlag('broadcast', null, 'recover: send the transaction'),
     jsonFlag,
     settingFlag('walletSeedFile', 'FILE'),
+    settingFlag('walletMarkFile', 'FILE'),
     settingFlag('network', 'NAME'),
     settingFlag('bitcoinRpcUrl', 'URL'),
     settingFlag('bitcoinCookieFile', 'FILE'),
@@ -52,6 +55,7 @@ transaction, or sends it with --broadcast. It needs the seed file and a node, an
 const actions: Readonly<Record<string, { readonly flags: readonly string[]; readonly words: number }>> = {
   init: { flags: ['first-index', 'json'], words: 0 },
   show: { flags: ['json'], words: 0 },
+  skip: { flags: ['by', 'json'], words: 0 },
   descriptors: { flags: ['json'], words: 0 },
   fund: { flags: ['json'], words: 0 },
   kit: { flags: ['reveal', 'parent', 'json'], words: 1 },
@@ -64,7 +68,7 @@ async function runWallet(context: CommandContext): Promise<void> {
   const known = Object.hasOwn(actions, action) ? actions[action] : undefined;
   if (known === undefined) {
     throw new UsageError(
-      `${action === '' ? 'what' : action}? The command is satscribe wallet init, show, descriptors, fund, kit or recover`,
+      `${action === '' ? 'what' : action}? The command is satscribe wallet init, show, skip, descriptors, fund, kit or recover`,
     );
   }
   const extra = rest[known.words];
@@ -72,11 +76,16 @@ async function runWallet(context: CommandContext): Promise<void> {
     throw new UsageError(`unexpected word ${extra}; satscribe wallet --help shows the usage`);
   const wrong = Object.keys(flags).find((name) => !known.flags.includes(name));
   if (wrong !== undefined) throw new UsageError(`--${wrong} is not a flag of satscribe wallet ${action}`);
+  return runAction(action, context, rest[0]);
+}
+
+async function runAction(action: string, context: CommandContext, word: string | undefined): Promise<void> {
   // loaded here, so that help and usage errors do not load all of it
-  if (action === 'recover') return (await import('./wallet-recover.ts')).recover(context, rest[0]);
+  if (action === 'recover') return (await import('./wallet-recover.ts')).recover(context, word);
   if (action === 'fund') return (await import('./wallet-fund.ts')).fund(context);
   const made = await import('./wallet-actions.ts');
-  if (action === 'kit') return made.kit(context, rest[0]);
+  if (action === 'kit') return made.kit(context, word);
   if (action === 'init') return made.init(context);
+  if (action === 'skip') return made.skip(context);
   return action === 'show' ? made.show(context) : made.descriptors(context);
 }

@@ -29,6 +29,10 @@ export const advisoryLocks = {
   files: 7_700_111,
   /** The one process that traces the outputs that satributes are defined by. */
   provenance: 7_700_112,
+  /** The one connection that releases indices of the wallet: together with the number of its release. */
+  walletRelease: 7_700_113,
+  /** The one transaction that raises the wallet's mark. */
+  walletMark: 7_700_114,
 } as const;
 export type AdvisoryLock = keyof typeof advisoryLocks;
 

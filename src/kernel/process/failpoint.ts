@@ -77,6 +77,11 @@ export const parentFailpoints = ['order-return'] as const;
  * alone.
  */
 export const stockFailpoints = ['order-reserved', 'order-restocked'] as const;
+/**
+ * Points of a release of indices of the wallet (docs/wallet.md): the mark is raised, and the database does not have the
+ * range yet; it does, at a start not committed.
+ */
+export const indexFailpoints = ['mark-raised', 'indices-released'] as const;
 export const allFailpoints = [
   ...new Set([
     ...failpoints,
@@ -88,6 +93,7 @@ export const allFailpoints = [
     ...orderFailpoints,
     ...parentFailpoints,
     ...stockFailpoints,
+    ...indexFailpoints,
   ]),
 ] as const;
 export type Failpoint = (typeof allFailpoints)[number];

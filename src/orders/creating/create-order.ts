@@ -5,7 +5,6 @@ import { areRevealsRefused } from '#chain/pending/pending.queries.ts';
 import { inLanes } from '#kernel/concurrency/in-lanes.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { withCutConnection } from '#kernel/pg/cut-connection.ts';
-import { withTransaction } from '#kernel/pg/transaction.ts';
 import { asHeight, type Height } from '#kernel/primitives/height.ts';
 import { failpoint } from '#kernel/process/failpoint.ts';
 import type { CustomerFiles } from '#orders/files/customer-files.ts';
@@ -19,6 +18,7 @@ import { type DepositAddress, insertDepositAddresses } from '#orders/parents/dep
 import { reserve, type StockedOutpoint, type StockedSat } from '#orders/stock/reservations.store.ts';
 import { depositWatcherOf, watcherOf } from '#orders/watching/watchers.ts';
 import { watchScripts } from '#payments/store/watches.store.ts';
+import { type NewKeys, newKeys, withUnknownKeys } from './new-keys.ts';
 import type { OrderKeys } from './order-keys.ts';
 
 /** A file as the customer sent it. */
@@ -79,7 +79,7 @@ export type OnMade = (tx: pg.ClientBase, order: NewOrder, files: readonly object
 /**
  * Stores an order with an address of its own, which is watched from the next block on. Contents are on disk, and
  * everything else in one transaction, before this returns: no address is shown of an order that could be lost. Throws
- * `orders_off`, `inventory_taken` and `inventory_reserved_max`.
+ * `orders_off`, `wallet_indices_unreleased`, `inventory_taken` and `inventory_reserved_max`.
  *
  * @param signal of who orders: it ends what is read first. What is written is finished; null: nobody who could leave
  */
@@ -97,15 +97,16 @@ export async function createOrder(
   const stored = await inLanes(wanted.files, writesAtOnce, (file) => storeFile(files, file, wanted.filesUrl));
   const shown = stored.map((file) => file.shown);
   failpoint('order-files');
-  const order = await withTransaction(pool, async (tx) => {
-    const made = await newOrder(tx, keys, wanted, stored, now);
+  const order = await withUnknownKeys(pool, keys, async (tx) => {
+    const own = await newKeys(tx, keys, wanted);
+    const made = newOrder(own, wanted, stored, now);
     await insertOrder(tx, made);
     if (wanted.stocked !== null) {
       const { sat, ofType, client } = wanted.stocked;
       await reserve(tx, made.id, sat, { client, ofType, most: reservedMost });
       failpoint('order-reserved');
     }
-    await watchOrder(tx, keys, made);
+    await watchOrder(tx, made, own.deposits);
     await onMade?.(tx, made, shown);
     failpoint('order-making');
     return made;
@@ -139,17 +140,13 @@ async function requireOpen(
 }
 
 /** The order with keys of its own, and the address that is paid. */
-async function newOrder(
-  tx: pg.ClientBase,
-  keys: OrderKeys,
+function newOrder(
+  { keyIndex, ownIndex, charge }: NewKeys,
   wanted: WantedOrder,
   files: readonly NewOrderFile[],
   now: Date,
-): Promise<NewOrder> {
+): NewOrder {
   const { request, terms, layout, quote, webhookUrl, refundScript, timeoutMinutes } = wanted;
-  const keyIndex = await keys.nextKey(tx);
-  const ownIndex = await keys.nextOwnKey(tx);
-  const charge = await keys.charge(keyIndex, wanted);
   return {
     id: randomUUID(),
     keyIndex,
@@ -167,13 +164,12 @@ async function newOrder(
   };
 }
 
-/** Watches the address that is paid, and a new deposit address for each parent. */
+/** Watches the address that is paid, and the deposit address of each parent. */
 async function watchOrder(
   tx: pg.ClientBase,
-  keys: OrderKeys,
-  { id, script, terms }: NewOrder,
+  { id, script }: NewOrder,
+  deposits: readonly DepositAddress[],
 ): Promise<void> {
-  const deposits = await depositAddresses(tx, keys, terms.parents.length);
   // nobody knows the address yet, so no block of the index pays it
   const sinceHeight = await nextIndexedHeight(tx);
   await watchScripts(tx, watcherOf(id), [{ script, sinceHeight }]);
@@ -183,20 +179,6 @@ async function watchOrder(
   await watchScripts(tx, depositWatcherOf(id), watches);
   // it waits for its parents: the process that brings orders on says so
   await wakeOrder(tx, id);
-}
-
-/** One for each parent, with a key of its own. */
-async function depositAddresses(
-  tx: pg.ClientBase,
-  keys: OrderKeys,
-  parents: number,
-): Promise<DepositAddress[]> {
-  const addresses: DepositAddress[] = [];
-  while (addresses.length < parents) {
-    const keyIndex = await keys.nextKey(tx);
-    addresses.push({ index: addresses.length, keyIndex, ...keys.deposit(keyIndex) });
-  }
-  return addresses;
 }
 
 /**

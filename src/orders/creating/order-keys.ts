@@ -3,22 +3,26 @@ import { nextTurn } from '#kernel/concurrency/turns.ts';
 import type { OrderLayout } from '#orders/inscribing/order-layout.ts';
 import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
 import { revealLeaf } from '#orders/inscribing/reveal-leaf.ts';
+import type { BranchEnds } from '#wallet/indices/branch-ends.ts';
+import { passOver, takeIndices } from '#wallet/indices/release.store.ts';
 import type { PublicWallet, WalletAddress } from '#wallet/public-wallet.ts';
-import { nextOrderIndex, nextOwnIndex } from '#wallet/wallet.store.ts';
 
 /** Keys of the wallet for an order, and the addresses that are made of them. */
 export interface OrderKeys {
-  /** Takes the next key of the wallet, which no other order gets, in the caller's transaction. */
-  readonly nextKey: (tx: pg.ClientBase) => Promise<number>;
-  /** The same for the output of the service's own. */
-  readonly nextOwnKey: (tx: pg.ClientBase) => Promise<number>;
+  /**
+   * Takes keys of the wallet, which no other order gets, in the caller's transaction: for the charge and its deposits, and
+   * for outputs of the service's own. The first index of each. Throws `wallet_indices_unreleased`.
+   */
+  readonly take: (tx: pg.ClientBase, counts: BranchEnds) => Promise<BranchEnds>;
+  /** Never takes keys of orders below this index any more. */
+  readonly passOver: (client: pg.Pool, until: number) => Promise<void>;
   /** The leaves of the order's reveals, and the address that is paid: proven to be spendable. */
   readonly charge: (keyIndex: number, planned: PlannedOrder) => Promise<Charge>;
   /** The address that a parent is sent to: proven to be spendable. */
   readonly deposit: (keyIndex: number) => Pick<Charge, 'script' | 'address'>;
 }
 
-interface PlannedOrder {
+export interface PlannedOrder {
   readonly terms: OrderTerms;
   readonly layout: OrderLayout;
 }
@@ -32,8 +36,8 @@ export interface Charge {
 /** Addresses of orders: derived without the seed, and each proven to be spendable before it is shown. */
 export function orderKeys(wallet: PublicWallet): OrderKeys {
   return {
-    nextKey: nextOrderIndex,
-    nextOwnKey: nextOwnIndex,
+    take: takeIndices,
+    passOver,
     charge: async (keyIndex, { terms, layout }) => {
       const key = wallet.orderKey(keyIndex);
       const leaves: Uint8Array[] = [];

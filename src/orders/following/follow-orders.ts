@@ -34,6 +34,7 @@ import { endRefundWatches, ordersOfTransactions } from '#orders/watching/refund-
 import { isOwnWatcher, isRefundWatcher, orderOfWatcher } from '#orders/watching/watchers.ts';
 import { listenForPayments } from '#payments/listen-for-payments.ts';
 import { readPaymentChanges } from '#payments/payments.queries.ts';
+import type { Releasing } from '#wallet/indices/release-indices.ts';
 import { failOrder, type OrderSteps, processOrder, tryAgainMs } from './process-order.ts';
 import { decideRefundWishes } from './refund-wishes.ts';
 
@@ -48,6 +49,8 @@ export interface FollowOrdersOptions {
   /** What the steps wait for. */
   readonly lockTimes: LockTimes;
   readonly arrivedSats: ArrivedSats;
+  /** Releases indices of the wallet for new orders, until its signal is aborted; null: another one does. */
+  readonly releaseIndices: ((signal: AbortSignal) => Releasing) | null;
   readonly signal: AbortSignal;
   readonly log: Logger;
 }
@@ -82,7 +85,27 @@ export async function followOrders(options: FollowOrdersOptions): Promise<void> 
   );
 }
 
+/** Follows orders, and releases indices for new ones beside it: in the time of a round they would run out. */
 async function follow(client: pg.Client, options: FollowOrdersOptions): Promise<void> {
+  const { releaseIndices, signal } = options;
+  if (releaseIndices === null) return followRounds(client, options);
+  const controller = new AbortController();
+  const either = AbortSignal.any([signal, controller.signal]);
+  const releasing = releaseIndices(either);
+  try {
+    // who sees that orders are followed can order
+    await releasing.tried;
+    releasing.ended.catch(() => controller.abort());
+    await followRounds(client, { ...options, signal: either });
+  } finally {
+    controller.abort();
+    await releasing.ended.catch(() => undefined);
+  }
+  // rejects with what is not retried
+  await releasing.ended;
+}
+
+async function followRounds(client: pg.Client, options: FollowOrdersOptions): Promise<void> {
   const { lockTimes, arrivedSats, signal, log } = options;
   const waker = new Waker();
   lockTimes.onEnd(() => waker.wake());

@@ -1,11 +1,12 @@
 import type pg from 'pg';
 import { withTransaction } from '#kernel/pg/transaction.ts';
+import { areKnown } from '#orders/creating/known-scripts.queries.ts';
 import { freeCoins, type ProveFree } from '#orders/funds/free-coins.ts';
 import { insertFundAddress, unusedFundAddress } from '#orders/funds/fund-addresses.store.ts';
 import { type FundCoin, readFundCoins } from '#orders/funds/fund-coins.queries.ts';
 import { outpointOf } from '#orders/order/outpoint.ts';
+import { takeIndices } from '#wallet/indices/release.store.ts';
 import type { PublicWallet } from '#wallet/public-wallet.ts';
-import { nextOwnIndex } from '#wallet/wallet.store.ts';
 
 /**
  * A coin of the funds, for people. `free`: orders may cost it. `unconfirmed`: no block has it. `spending`: a stored
@@ -50,10 +51,14 @@ export async function showFunds(
 async function fundAddress(tx: pg.ClientBase, wallet: PublicWallet): Promise<string> {
   const unused = await unusedFundAddress(tx);
   if (unused !== null) return unused;
-  const ownIndex = await nextOwnIndex(tx);
-  const made = wallet.ownAddress(ownIndex);
-  await insertFundAddress(tx, { ownIndex, script: made.script, address: made.address });
-  return made.address;
+  for (;;) {
+    const { own: ownIndex } = await takeIndices(tx, { orders: 0, own: 1 });
+    const made = wallet.ownAddress(ownIndex);
+    // as after a restore of an older database without the mark: later ones were not shown
+    if (await areKnown(tx, [made])) continue;
+    await insertFundAddress(tx, { ownIndex, script: made.script, address: made.address });
+    return made.address;
+  }
 }
 
 function stateOf(coin: FundCoin, free: ReadonlySet<string>): ShownFund['state'] {

@@ -449,7 +449,7 @@ describe.skipIf(bitcoindForTests() === null)('the inventory', () => {
       accountXpub: key.publicExtendedKey,
       masterFingerprint: fingerprint,
     } as const;
-    await putWallet(indexed.database.pool, identity, 0);
+    await putWallet(indexed.database.pool, identity, { orders: 0, own: 0 });
     const { wallet } = testWallet();
     const shownOf = async (...words: string[]) =>
       (await runCli(['inventory', 'address', ...words], env)).stdout;

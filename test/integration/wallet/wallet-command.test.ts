@@ -1,8 +1,9 @@
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { copyFile, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { withTransaction } from '#kernel/pg/transaction.ts';
+import { connectClient } from '#kernel/pg/pool.ts';
 import { parseTxid } from '#kernel/primitives/hash.ts';
 import { RegtestChain } from '#test/builders/regtest/regtest-chain.ts';
 import { addressOf, scriptOf, transaction } from '#test/builders/regtest/regtest-transaction.ts';
@@ -11,9 +12,12 @@ import { type Bitcoind, startBitcoind } from '#test/support/node/bitcoind.ts';
 import { bitcoindThatRelaysReveals } from '#test/support/node/find-bitcoind.ts';
 import { type CliResult, runCli } from '#test/support/run-cli.ts';
 import { knownWords, orderLeaf, testWallet } from '#test/support/wallet/plans.ts';
+import { highestOf, movedBy } from '#wallet/indices/branch-ends.ts';
+import { markText } from '#wallet/indices/mark-file.ts';
+import { beginReleases, readRelease, startRelease, takeIndices } from '#wallet/indices/release.store.ts';
 import { openPublicWallet, type PublicWallet, type WalletAddress } from '#wallet/public-wallet.ts';
 import { type RecoveryKit, recoveryKit } from '#wallet/recovery-kit.ts';
-import { nextOrderIndex, putWallet } from '#wallet/wallet.store.ts';
+import { putWallet } from '#wallet/wallet.store.ts';
 
 const customer = 78;
 
@@ -48,6 +52,22 @@ async function expectNoSecret(printed: string): Promise<void> {
 const onDatabase = (words: readonly string[], env: Record<string, string> = {}): Promise<CliResult> =>
   wallet(words, { ...database.settings, WALLET_SEED_FILE: seedFile, ...env });
 
+/** Works while a process releases ten indices. */
+async function withRelease<Result>(work: (client: pg.Client) => Promise<Result>): Promise<Result> {
+  const client = await connectClient(database.url);
+  try {
+    const { next, released } = (await readRelease(client))!;
+    await startRelease(client, await beginReleases(client), next, highestOf(released, movedBy(next, 10)));
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}
+
+/** Takes an index of orders, as a creation does. */
+const takeOne = (): Promise<number> =>
+  withRelease(async (client) => (await takeIndices(client, { orders: 1, own: 0 })).orders);
+
 /** In the order in which an operator does these things. */
 describe('satscribe wallet', { shuffle: false }, () => {
   test('says what is missing', async () => {
@@ -77,7 +97,8 @@ describe('satscribe wallet', { shuffle: false }, () => {
   test('init moves the indices up after a restore, for the seed of the wallet alone', async () => {
     const moved = await onDatabase(['init', '--first-index', '50', '--json']);
     expect(JSON.parse(moved.stdout)).toMatchObject({ nextOrderIndex: 50, nextOwnIndex: 50 });
-    expect(await withTransaction(database.pool, nextOrderIndex)).toBe(50);
+    expect(await readFile(`${seedFile}.mark`, 'utf8')).toContain('"orders": 50');
+    expect(await takeOne()).toBe(50);
     const other = join(folder, 'other.seed');
     await writeFile(other, knownWords, { mode: 0o600 });
     const refused = await onDatabase(['init', '--first-index', '60'], { WALLET_SEED_FILE: other });
@@ -90,7 +111,9 @@ describe('satscribe wallet', { shuffle: false }, () => {
   test('init takes a seed that is there only with the first index it did not use', async () => {
     const empty = await createTestDatabase();
     try {
-      const settings = { ...empty.settings, WALLET_SEED_FILE: seedFile };
+      const restored = join(folder, 'without-mark.seed');
+      await copyFile(seedFile, restored);
+      const settings = { ...empty.settings, WALLET_SEED_FILE: restored };
       const refused = await wallet(['init', '--network', 'regtest'], settings);
       expect([refused.exitCode, refused.stderr]).toEqual([1, expect.stringContaining('wallet_seed_exists')]);
       const taken = await wallet(['init', '--network', 'regtest', '--first-index', '9', '--json'], settings);
@@ -99,6 +122,25 @@ describe('satscribe wallet', { shuffle: false }, () => {
         nextOrderIndex: 9,
         nextOwnIndex: 9,
       });
+    } finally {
+      await empty.drop();
+    }
+  }, 60_000);
+
+  test('init takes a seed that is there with its mark, and continues there', async () => {
+    const empty = await createTestDatabase();
+    try {
+      const taken = await wallet(['init', '--network', 'regtest', '--json'], {
+        ...empty.settings,
+        WALLET_SEED_FILE: seedFile,
+      });
+      expect(JSON.parse(taken.stdout)).toMatchObject({ nextOrderIndex: 50, nextOwnIndex: 50 });
+      const noSeed = await wallet(['init', '--network', 'regtest'], {
+        ...empty.settings,
+        WALLET_SEED_FILE: join(folder, 'absent.seed'),
+        WALLET_MARK_FILE: `${seedFile}.mark`,
+      });
+      expect(noSeed.stderr).toContain('wallet_exists');
     } finally {
       await empty.drop();
     }
@@ -113,6 +155,8 @@ describe('satscribe wallet', { shuffle: false }, () => {
       masterFingerprint: known!.identity.masterFingerprint,
       nextOrderIndex: 51,
       seed: 'matches',
+      mark: '50 of orders, 50 of the service',
+      release: 'none: no process with the seed runs',
       addresses: { orders: [0, 1, 2].map((index) => known!.orderAddress(index, null).address) },
     });
     const text = await onDatabase(['show'], { WALLET_SEED_FILE: '' });
@@ -133,11 +177,41 @@ describe('satscribe wallet', { shuffle: false }, () => {
 
   test('fund shows one address of the wallet until something comes there', async () => {
     const known = await openPublicWallet(database.pool);
-    const { address } = JSON.parse((await onDatabase(['fund', '--json'])).stdout) as { address: string };
-    expect(address).toBe(known!.ownAddress(50).address);
-    expect((await onDatabase(['fund'])).stdout).toBe(
-      `address      ${address}\nfree coins   0 sats, with revenue\n`,
+    await withRelease(async () => {
+      const { address } = JSON.parse((await onDatabase(['fund', '--json'])).stdout) as { address: string };
+      expect(address).toBe(known!.ownAddress(50).address);
+      expect((await onDatabase(['fund'])).stdout).toBe(
+        `address      ${address}\nfree coins   0 sats, with revenue\n`,
+      );
+    });
+  }, 60_000);
+
+  test('skip moves on beyond all that is known, also where the mark is lost, damaged or of another wallet', async () => {
+    const skipped = await onDatabase(['skip', '--json']);
+    expect(JSON.parse(skipped.stdout)).toMatchObject({ nextOrderIndex: 1_000_061, nextOwnIndex: 1_000_060 });
+    const markFile = `${seedFile}.mark`;
+    await rm(markFile);
+    expect((await onDatabase(['show'])).stdout).toContain('mark         missing');
+    await onDatabase(['skip', '--by', '5']);
+    expect(await readFile(markFile, 'utf8')).toContain('"orders": 1000066');
+    const text = await readFile(markFile, 'utf8');
+    await writeFile(markFile, text.replace('"own": 1000065', '"own": 7'));
+    expect((await onDatabase(['show'])).stdout).toContain('mark         wallet_mark_refused');
+    await onDatabase(['skip', '--by', '5']);
+    expect((await onDatabase(['show'])).stdout).toContain(
+      'mark         1000071 of orders, 1000070 of the service',
     );
+    const others = await onDatabase(['skip'], { WALLET_MARK_FILE: join(folder, 'without-mark.seed.mark') });
+    expect([others.exitCode, others.stderr]).toEqual([0, '']);
+    const { wallet: known } = testWallet('regtest');
+    await writeFile(markFile, markText(known.identity, { orders: 1, own: 1 }));
+    const refused = await onDatabase(['skip']);
+    expect([refused.exitCode, refused.stderr]).toEqual([1, expect.stringContaining('wallet_mark_mismatch')]);
+    const nowhere = await onDatabase(['skip'], { WALLET_MARK_FILE: '/nowhere/wallet.mark' });
+    expect([nowhere.exitCode, nowhere.stderr]).toEqual([
+      1,
+      expect.stringContaining('wallet_mark_unwritable'),
+    ]);
   }, 60_000);
 });
 
@@ -227,7 +301,7 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('satscribe wallet recover'
     const own = testWallet('regtest').wallet;
     const other = await createTestDatabase();
     try {
-      await putWallet(other.pool, own.identity, 0);
+      await putWallet(other.pool, own.identity, { orders: 0, own: 0 });
       const leaves = ['first', 'second'].map((text) => orderLeaf(own, 11, text));
       const [direct, toWallet] = [
         '6f1c2b1e-5a0e-4c55-9d0c-0b8f7f0b9a11',

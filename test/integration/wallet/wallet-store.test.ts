@@ -1,21 +1,51 @@
+import type pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { connectClient } from '#kernel/pg/pool.ts';
 import { servedNetwork } from '#kernel/pg/served-network.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { waitUntil } from '#test/support/wait-until.ts';
 import { knownSeed, testWallet } from '#test/support/wallet/plans.ts';
+import { movedBy } from '#wallet/indices/branch-ends.ts';
+import {
+  beginReleases,
+  extendRelease,
+  passOver,
+  readRelease,
+  startRelease,
+  takeIndices,
+} from '#wallet/indices/release.store.ts';
 import { openPublicWallet } from '#wallet/public-wallet.ts';
-import { nextOrderIndex, nextOwnIndex, putWallet, readWallet } from '#wallet/wallet.store.ts';
+import { putWallet, readWallet } from '#wallet/wallet.store.ts';
 import type { WalletIdentity } from '#wallet/wallet-identity.ts';
 
 const { identity } = testWallet('regtest').wallet;
 const other = testWallet('regtest', knownSeed.slice(0, 32)).wallet.identity;
 let database: TestDatabase;
-const put = (wallet: WalletIdentity, firstIndex: number) => putWallet(database.pool, wallet, firstIndex);
+let releaser: pg.Client;
+const put = (wallet: WalletIdentity, firstIndex: number) =>
+  putWallet(database.pool, wallet, { orders: firstIndex, own: firstIndex });
+
+/** Releases `count` indices of each branch, as the process with the seed does once its mark is raised. */
+async function release(count = 100): Promise<number> {
+  const session = await beginReleases(releaser);
+  const row = await readRelease(releaser);
+  await startRelease(releaser, session, row!.next, movedBy(row!.next, count));
+  return session;
+}
+const nextOrderIndex = async (tx: pg.ClientBase): Promise<number> =>
+  (await takeIndices(tx, { orders: 1, own: 0 })).orders;
+const nextOwnIndex = async (tx: pg.ClientBase): Promise<number> =>
+  (await takeIndices(tx, { orders: 0, own: 1 })).own;
 
 beforeAll(async () => {
   database = await createTestDatabase();
+  releaser = await connectClient(database.url);
 });
-afterAll(() => database.drop());
+afterAll(async () => {
+  await releaser.end();
+  await database.drop();
+});
 beforeEach(() => database.pool.query('TRUNCATE service.wallet'));
 
 describe('the wallet of the database', () => {
@@ -47,6 +77,7 @@ describe('the wallet of the database', () => {
 
   test('hands out each index once, also to transactions that run at the same time', async () => {
     await put(identity, 0);
+    await release();
     const taken = await Promise.all(
       Array.from({ length: 40 }, async (_, place) =>
         withTransaction(database.pool, place % 2 === 0 ? nextOrderIndex : nextOwnIndex),
@@ -61,6 +92,7 @@ describe('the wallet of the database', () => {
 
   test('gives an index to the next one where its transaction was rolled back', async () => {
     await put(identity, 0);
+    await release();
     const failed = withTransaction(database.pool, async (tx) => {
       expect(await nextOrderIndex(tx)).toBe(0);
       throw new Error('the order is refused');
@@ -71,6 +103,7 @@ describe('the wallet of the database', () => {
 
   test('has indices that go up alone, by whatever statement', async () => {
     await put(identity, 100);
+    await release();
     expect(await withTransaction(database.pool, nextOrderIndex)).toBe(100);
     expect(await put(identity, 50)).toMatchObject({
       nextOrderIndex: 101,
@@ -86,12 +119,86 @@ describe('the wallet of the database', () => {
 
   test('lets the role that answers hand out indices, and change nothing else', async () => {
     await put(identity, 0);
+    await release();
     expect(await withTransaction(database.accessPool, nextOrderIndex)).toBe(0);
     for (const statement of [
       `UPDATE service.wallet SET network = 'mainnet'`,
+      'UPDATE service.wallet SET released_order_end = 1000000',
+      'UPDATE service.wallet SET release_session = 1',
       'DELETE FROM service.wallet',
       'TRUNCATE service.wallet',
     ])
       await expect(database.accessPool.query(statement)).rejects.toThrow(/permission denied/u);
+  });
+
+  const unreleased = { code: 'wallet_indices_unreleased' };
+
+  test('hands out released indices alone, and says what is missing', async () => {
+    await put(identity, 7);
+    await expect(nextOrderIndex(releaser)).rejects.toMatchObject({
+      ...unreleased,
+      message: expect.stringContaining('no process with its seed has released any') as string,
+    });
+    const session = await release(3);
+    expect(await takeIndices(releaser, { orders: 2, own: 1 })).toEqual({ orders: 7, own: 7 });
+    await expect(takeIndices(releaser, { orders: 2, own: 1 })).rejects.toMatchObject({
+      ...unreleased,
+      message: expect.stringContaining('just being released') as string,
+    });
+    expect(await nextOrderIndex(releaser)).toBe(9);
+    expect(await extendRelease(releaser, session + 1, { orders: 90, own: 90 })).toBe(false);
+    expect(await extendRelease(releaser, session, { orders: 11, own: 0 })).toBe(true);
+    expect(await nextOrderIndex(releaser)).toBe(10);
+    const beyond = database.pool.query('UPDATE service.wallet SET next_order_index = 12');
+    await expect(beyond).rejects.toThrow(/wallet_orders_released/u);
+  });
+
+  test('passes over indices within the release alone', async () => {
+    await put(identity, 0);
+    await passOver(database.accessPool, 5);
+    await release(10);
+    await passOver(database.accessPool, 11);
+    expect(await nextOrderIndex(releaser)).toBe(0);
+    await passOver(database.accessPool, 5);
+    expect(await nextOrderIndex(releaser)).toBe(5);
+    await passOver(database.accessPool, 2);
+    expect(await nextOrderIndex(releaser)).toBe(6);
+  });
+
+  test('hands out nothing once the process that released it is gone', async () => {
+    await put(identity, 0);
+    const process = await connectClient(database.url);
+    const session = await beginReleases(process);
+    await startRelease(process, session, { orders: 0, own: 0 }, { orders: 9, own: 9 });
+    expect(await nextOrderIndex(releaser)).toBe(0);
+    await process.end();
+    await waitUntil(async () => (await readRelease(releaser))?.isLive === false, { limitMs: 10_000 });
+    await expect(nextOrderIndex(releaser)).rejects.toMatchObject(unreleased);
+  });
+
+  test.each([
+    ['with other rows', 'TRUNCATE service.wallet'],
+    [
+      'as another table',
+      'ALTER TABLE service.wallet RENAME TO lost; CREATE TABLE service.wallet (LIKE service.lost)',
+    ],
+  ])('hands out nothing of a release that a restore brings back, %s', async (_, statement) => {
+    await put(identity, 0);
+    const session = await release();
+    await nextOrderIndex(releaser);
+    const client = await connectClient(database.url);
+    try {
+      await client.query('CREATE TEMP TABLE dumped AS SELECT * FROM service.wallet');
+      await client.query('BEGIN');
+      await client.query(statement);
+      await client.query('INSERT INTO service.wallet SELECT * FROM dumped');
+      const row = await readRelease(client);
+      expect(row).toMatchObject({ isLive: false, next: { orders: 1, own: 0 } });
+      expect(row?.session === null || row?.session === session).toBe(true);
+      await expect(nextOrderIndex(client)).rejects.toMatchObject(unreleased);
+    } finally {
+      await client.query('ROLLBACK');
+      await client.end();
+    }
   });
 });

@@ -61,7 +61,7 @@ export class OrderService {
   }
 
   /**
-   * Beside the same node, on a machine that had nothing: the seed file and the rows of schema `service` are brought there.
+   * Beside the same node, on a machine that had nothing: the seed file, its mark and the rows of schema `service` are brought there.
    * It does not run yet.
    */
   async elsewhere(): Promise<OrderService> {
@@ -70,6 +70,7 @@ export class OrderService {
     const folder = await makeDataDir();
     const made = new OrderService(this.bitcoind, this.chain, database, folder, this.#settings);
     await copyFile(this.#seedFile, made.#seedFile);
+    await copyFile(`${this.#seedFile}.mark`, `${made.#seedFile}.mark`);
     return made;
   }
 

@@ -38,7 +38,7 @@ import { waitUntil } from '#test/support/wait-until.ts';
 import { signedElsewhere } from '#test/support/wallet/signed-elsewhere.ts';
 import { PublicWallet } from '#wallet/public-wallet.ts';
 import { openSigner, type SignedTransaction } from '#wallet/signer.ts';
-import { makeTestWallet } from './test-wallet.ts';
+import { makeTestWallet, releaseTestWallet } from './test-wallet.ts';
 
 /** Three processes start on a busy machine. */
 const settledMaxMs = 60_000;
@@ -64,6 +64,7 @@ export class OrderWorld {
   readonly told: { id: string; state: string }[] = [];
   readonly #dir: string;
   readonly #index: Partial<FollowOptions>;
+  readonly #endReleases: () => Promise<void>;
   #running: { controller: AbortController; close: () => Promise<void>; ends: Promise<unknown>[] } | null =
     null;
 
@@ -71,8 +72,10 @@ export class OrderWorld {
     parts: Pick<OrderWorld, 'bitcoind' | 'chain' | 'database' | 'wallet'> & {
       dir: string;
       index: Partial<FollowOptions>;
+      endReleases: () => Promise<void>;
     },
   ) {
+    this.#endReleases = parts.endReleases;
     this.#index = parts.index;
     this.bitcoind = parts.bitcoind;
     this.chain = parts.chain;
@@ -112,6 +115,7 @@ export class OrderWorld {
       wallet: new PublicWallet(identity),
       dir,
       index,
+      endReleases: await releaseTestWallet(database.url, seedFile, identity),
     });
     await world.follow();
     // orders are taken once a block is indexed
@@ -165,7 +169,18 @@ export class OrderWorld {
       ends: [
         follow({ source, pool, signal, threads: parseThreads(), bounds: { pollMs: 200 }, ...this.#index }),
         followPayments({ url, source, node, signal, log }),
-        followOrders({ url, node: node.rpc, watch, steps, bumps, lockTimes, arrivedSats, signal, log }),
+        followOrders({
+          url,
+          node: node.rpc,
+          watch,
+          steps,
+          bumps,
+          lockTimes,
+          arrivedSats,
+          releaseIndices: null,
+          signal,
+          log,
+        }),
       ],
     };
     for (const end of this.#running.ends) end.catch(() => undefined);
@@ -252,6 +267,7 @@ export class OrderWorld {
 
   async close(): Promise<void> {
     await this.stop();
+    await this.#endReleases();
     await this.bitcoind.remove();
     await this.database.drop();
     await rm(this.#dir, { recursive: true, force: true });

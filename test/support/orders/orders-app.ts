@@ -7,7 +7,7 @@ import { makeDataDir } from '#test/support/data-dir.ts';
 import { type TestAccess, testAccess } from '#test/support/http/search-access.ts';
 import { createHttpApp, type HttpApp } from '#test/support/http-app.ts';
 import { PublicWallet } from '#wallet/public-wallet.ts';
-import { makeTestWallet } from './test-wallet.ts';
+import { makeTestWallet, releaseTestWallet } from './test-wallet.ts';
 
 /** An answer of the app. */
 export interface OrdersAnswer<Body> {
@@ -26,6 +26,8 @@ export interface OrdersApp extends HttpApp {
     headers?: Readonly<Record<string, string>>,
   ): Promise<OrdersAnswer<Body>>;
   get<Body = Record<string, never>>(url: string): Promise<OrdersAnswer<Body>>;
+  /** No process with the seed releases addresses any more. */
+  endReleases(): Promise<void>;
 }
 
 /** @param bytesADay that a client may store; null: no bound */
@@ -33,9 +35,10 @@ export async function createOrdersApp(bytesADay: number | null = null): Promise<
   const folder = await makeDataDir();
   const filesDir = join(folder.path, 'files');
   let access: TestAccess | null = null;
+  let endReleases = async (): Promise<void> => undefined;
   const http = await createHttpApp([], {
     access: ({ pool }) => (access = testAccess(pool, { mode: 'open' })).access,
-    orders: async ({ pool, accessPool }) => {
+    orders: async ({ pool, accessPool, url }) => {
       // orders are taken once a block is indexed
       await pool.query(
         `INSERT INTO chain.state (network, fingerprint_key, tip_height, tip_hash, text_rules, cbor_rules)
@@ -43,7 +46,9 @@ export async function createOrdersApp(bytesADay: number | null = null): Promise<
          ON CONFLICT (one) DO UPDATE SET tip_height = 0, tip_hash = excluded.tip_hash`,
         [Buffer.alloc(32)],
       );
-      const wallet = new PublicWallet(await makeTestWallet(pool, join(folder.path, 'seed')));
+      const seedFile = join(folder.path, 'seed');
+      const wallet = new PublicWallet(await makeTestWallet(pool, seedFile));
+      endReleases = await releaseTestWallet(url, seedFile, wallet.identity);
       return new CustomerOrders({
         pool: accessPool,
         keys: async () => orderKeys(wallet),
@@ -61,6 +66,7 @@ export async function createOrdersApp(bytesADay: number | null = null): Promise<
   return {
     ...http,
     filesDir,
+    endReleases: () => endReleases(),
     post: async (url, body, headers = {}) => {
       const payload = JSON.stringify(body);
       const answer = await http.app.inject({
@@ -77,6 +83,7 @@ export async function createOrdersApp(bytesADay: number | null = null): Promise<
     },
     close: async () => {
       await access?.close();
+      await endReleases();
       await http.close();
       await folder.remove();
     },

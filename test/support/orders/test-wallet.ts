@@ -1,5 +1,7 @@
 import type pg from 'pg';
+import { silentLogger } from '#test/support/http-app.ts';
 import { accountOf } from '#wallet/account-key.ts';
+import { releaseIndices } from '#wallet/indices/release-indices.ts';
 import { newSeedWords, readSeedFile, writeSeedFile } from '#wallet/seed-file.ts';
 import { putWallet } from '#wallet/wallet.store.ts';
 import type { WalletIdentity } from '#wallet/wallet-identity.ts';
@@ -13,6 +15,30 @@ export async function makeTestWallet(pool: pg.Pool, seedFile: string): Promise<W
     accountXpub: key.publicExtendedKey,
     masterFingerprint: fingerprint,
   } as const;
-  await putWallet(pool, identity, 0);
+  await putWallet(pool, identity, { orders: 0, own: 0 });
   return identity;
+}
+
+/** Releases indices as the process with the seed does, until the returned function is called. */
+export async function releaseTestWallet(
+  url: string,
+  seedFile: string,
+  owner: WalletIdentity,
+): Promise<() => Promise<void>> {
+  const controller = new AbortController();
+  const { tried, ended } = releaseIndices({
+    url,
+    markFile: `${seedFile}.mark`,
+    owner,
+    signal: controller.signal,
+    log: silentLogger(),
+    onProblem: (problem) => {
+      if (problem !== null) throw problem;
+    },
+  });
+  await tried;
+  return async () => {
+    controller.abort();
+    await ended;
+  };
 }

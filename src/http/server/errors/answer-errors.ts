@@ -89,6 +89,7 @@ const statusByCode: Readonly<Partial<Record<ErrorCode, number>>> = {
   idempotency_key_reused: 422,
   idempotency_key_busy: 409,
   orders_off: 503,
+  wallet_indices_unreleased: 503,
   inscription_not_indexed: 503,
   overloaded: 503,
   bodies_busy: 503,
@@ -111,6 +112,7 @@ const refusals: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   // how the service was started, not what happens to it
   'mempool_not_followed',
   'orders_off',
+  'wallet_indices_unreleased',
   'inscription_not_indexed',
 ]);
 

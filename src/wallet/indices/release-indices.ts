@@ -1,0 +1,192 @@
+import type pg from 'pg';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { keepWorking } from '#kernel/pg/keep-working.ts';
+import { connectClient } from '#kernel/pg/pool.ts';
+import { withTransaction } from '#kernel/pg/transaction.ts';
+import { failpoint } from '#kernel/process/failpoint.ts';
+import type { Logger } from '#kernel/reports/logger.ts';
+import { pause } from '#kernel/retry.ts';
+import { type BranchEnds, covers, movedBy, refilled, releasedAtOnce, startAfter } from './branch-ends.ts';
+import { type MarkOwner, raiseMark, readMark } from './mark-file.ts';
+import {
+  beginReleases,
+  extendRelease,
+  lockMark,
+  putReleaseProblem,
+  readRelease,
+  type StoredRelease,
+  startRelease,
+} from './release.store.ts';
+
+export interface ReleaseOptions {
+  /** Address of the database, for the role that owns its tables. */
+  readonly url: string;
+  readonly markFile: string;
+  /** Whose seed this process has. */
+  readonly owner: MarkOwner;
+  readonly signal: AbortSignal;
+  readonly log: Logger;
+  /** Called with what keeps this process from releasing indices, and with null once it has released some. */
+  readonly onProblem: (problem: AppError | null) => void;
+}
+
+/** Half of what is released at once lasts for seconds of creations. */
+const lookMs = 500;
+/** How often a process that stands by raises its own mark: it may be on a machine of its own. */
+const standbyLookMs = 5000;
+
+/** Indices that this process releases. */
+export interface Releasing {
+  /** Settles when some are released, or when the first try has failed. */
+  readonly tried: Promise<void>;
+  /** Settles when the signal is aborted; rejects where a failure is not retried. */
+  readonly ended: Promise<void>;
+}
+
+/**
+ * Releases indices of the wallet ahead of those who hand them out, until the signal is aborted: the one process that brings
+ * orders on. Each range is below the mark before the database has it. Each start gives up what was released and not
+ * handed out, and so does a database that is restored meanwhile.
+ */
+export function releaseIndices(options: ReleaseOptions): Releasing {
+  const tried = Promise.withResolvers<void>();
+  const { signal, log, onProblem } = options;
+  const ended = keepWorking(
+    {
+      signal,
+      log,
+      failing: 'no addresses are released, so no orders are taken',
+      onProblem: (problem) => {
+        tried.resolve();
+        onProblem(problem);
+      },
+    },
+    async () => {
+      const client = await connectClient(options.url, 'satscribe indices');
+      try {
+        await release(client, options, () => {
+          tried.resolve();
+          onProblem(null);
+        });
+      } catch (error) {
+        // those who hand out say what the operator must do
+        if (error instanceof AppError && error.code.startsWith('wallet_mark_'))
+          await putReleaseProblem(client, error.code);
+        throw error;
+      } finally {
+        await client.end().catch(() => undefined);
+      }
+    },
+  ).finally(() => tried.resolve());
+  // its owner may only look at it when it ends
+  ended.catch(() => undefined);
+  return { tried: tried.promise, ended };
+}
+
+async function release(client: pg.Client, options: ReleaseOptions, onReleased: () => void): Promise<void> {
+  const { signal, log } = options;
+  const session = await beginReleases(client);
+  /** The first indices that were not handed out when the row was seen last; null: it is not of this release yet. */
+  let known: BranchEnds | null = null;
+  while (!signal.aborted) {
+    const row = await readRelease(client);
+    if (known !== null && !isOurs(row, session, known)) {
+      log.warn('the wallet of the database is not as it was left: it was restored, and indices are skipped');
+      known = null;
+    }
+    // rows are missing while a restore brings them back
+    if (row !== null && known === null) {
+      known = await start(client, session, options);
+      if (known !== null) onReleased();
+    } else if (row !== null) {
+      known = row.next;
+      await refill(client, session, row, options, onReleased);
+    }
+    await pause(lookMs, signal);
+  }
+}
+
+/** Whether the row is that of this release, and has not gone back. */
+const isOurs = (row: StoredRelease | null, session: number, known: BranchEnds): boolean =>
+  row !== null && row.session === session && row.isLive && covers(row.next, known);
+
+/** Skips what the database and the mark know, and releases the first range; returns where it begins. Null: there is no wallet. */
+function start(
+  client: pg.Client,
+  session: number,
+  { markFile, owner }: ReleaseOptions,
+): Promise<BranchEnds | null> {
+  return withTransaction(client, async (tx) => {
+    const row = await readRelease(tx, { isLocked: true });
+    if (row === null) return null;
+    await lockMark(tx);
+    const mark = await readMark(markFile, owner);
+    if (mark === null && row.isMarked) throw missing(markFile);
+    const from = startAfter(mark, row);
+    const until = movedBy(from, releasedAtOnce);
+    await raiseMark(markFile, owner, until);
+    failpoint('mark-raised');
+    await startRelease(tx, session, from, until);
+    failpoint('indices-released');
+    return from;
+  });
+}
+
+/** Releases more where half of a range is used. What is left of it is handed out while the mark cannot be raised. */
+async function refill(
+  client: pg.Client,
+  session: number,
+  { next, released }: StoredRelease,
+  { markFile, owner, onProblem }: ReleaseOptions,
+  onReleased: () => void,
+): Promise<void> {
+  const until = refilled(next, released);
+  if (covers(released, until)) return;
+  try {
+    await withTransaction(client, async (tx) => {
+      await lockMark(tx);
+      await raiseMark(markFile, owner, until);
+    });
+  } catch (error) {
+    if (!(error instanceof AppError) || !error.code.startsWith('wallet_mark_')) throw error;
+    await putReleaseProblem(client, error.code);
+    onProblem(error);
+    return;
+  }
+  failpoint('mark-raised');
+  await extendRelease(client, session, until);
+  failpoint('indices-released');
+  onReleased();
+}
+
+const missing = (path: string): AppError =>
+  new AppError(
+    'wallet_mark_missing',
+    `There is no mark file ${path}, and this wallet had one: without it, which addresses were shown after the database was dumped is unknown.`,
+    { path },
+  );
+
+/**
+ * Raises the mark of this process to what another one has released, until the signal is aborted. A process that stands by,
+ * on a machine of its own, has a mark of its own: it takes over where the other one ended. Never throws: what is wrong
+ * with the mark shows when this process releases.
+ */
+export async function followReleases(
+  readers: pg.Pool,
+  { markFile, owner, signal }: Pick<ReleaseOptions, 'markFile' | 'owner' | 'signal'>,
+): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      const row = await readRelease(readers);
+      // only what a process that is there has compared with its own mark
+      if (row?.isLive === true)
+        await withTransaction(readers, async (tx) => {
+          await lockMark(tx);
+          await raiseMark(markFile, owner, row.released);
+        });
+    } catch {
+      // it is tried again
+    }
+    await pause(standbyLookMs, signal);
+  }
+}

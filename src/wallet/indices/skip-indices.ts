@@ -1,0 +1,48 @@
+import type pg from 'pg';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { withTransaction } from '#kernel/pg/transaction.ts';
+import { type BranchEnds, highestOf, indexEnd, movedBy, startAfter } from './branch-ends.ts';
+import { type MarkOwner, readMark, writeMark } from './mark-file.ts';
+import { lockMark, moveOn, readRelease } from './release.store.ts';
+
+/** Indices beyond all that is known: more than a service shows between two dumps, and few enough to be searched. */
+export const skippedUsually = 1_000_000;
+
+export interface SkipOptions {
+  readonly markFile: string;
+  readonly owner: MarkOwner;
+  /** Indices that are skipped beyond what the database, the mark and `atLeast` say. */
+  readonly by: number;
+  /** Indices below these are known to be used, too. */
+  readonly atLeast: BranchEnds;
+}
+
+/**
+ * Moves the wallet on to indices that were never shown, and the mark first; returns the first of them. Writes a mark where
+ * it is missing or damaged: then only `by` and `atLeast` tell how far to go. A process that releases continues there.
+ * Throws `wallet_mark_mismatch`, `wallet_mark_unwritable` and `wallet_missing`.
+ */
+export function skipIndices(
+  db: pg.Pool | pg.ClientBase,
+  { markFile, owner, by, atLeast }: SkipOptions,
+): Promise<BranchEnds> {
+  return withTransaction(db, async (tx) => {
+    const row = await readRelease(tx, { isLocked: true });
+    if (row === null) throw new AppError('wallet_missing', 'The database has no wallet.');
+    await lockMark(tx);
+    const mark = await readMark(markFile, owner).catch((error: unknown) => {
+      if (error instanceof AppError && error.code === 'wallet_mark_refused') return null;
+      throw error;
+    });
+    const known = startAfter(mark, row);
+    const from = movedBy(highestOf(known, atLeast), by);
+    if (from.orders >= indexEnd || from.own >= indexEnd)
+      throw new AppError(
+        'wallet_indices_unreleased',
+        `The wallet has no ${by} indices left beyond ${Math.max(known.orders, known.own)}: a new one needs a new seed.`,
+      );
+    await writeMark(markFile, owner, from);
+    await moveOn(tx, from);
+    return from;
+  });
+}

@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ensureSecondaryIndexes } from '#indexer/apply/secondary-indexes.ts';
+import { addressOf } from '#test/builders/regtest/regtest-transaction.ts';
+import { createTestDatabase } from '#test/support/database.ts';
+import { createOrdersApp, type OrdersApp } from '#test/support/orders/orders-app.ts';
+import { copyServiceRows } from '#test/support/orders/service-rows.ts';
+import { waitUntil } from '#test/support/wait-until.ts';
+import { readRelease } from '#wallet/indices/release.store.ts';
+import { openPublicWallet } from '#wallet/public-wallet.ts';
+
+let http: OrdersApp;
+beforeAll(async () => {
+  http = await createOrdersApp();
+}, 120_000);
+afterAll(() => http.close());
+
+const file = { name: 'a.txt', size: 1, dataURL: 'data:text/plain;base64,YQ==' };
+const direct = { files: [file], receiveAddress: addressOf(700), fee: '3' };
+/** Paid to the wallet, which has no leaf: its address depends on the key alone. */
+const managed = { ...direct, files: [file, file], uncurseIt: true };
+
+async function addressOfOrder(body: object): Promise<string> {
+  const made = await http.post<{ id?: string }>('/inscribe', body);
+  expect(made.status).toBe(200);
+  const read = await http.get<{ charge: { address: string } }>(`/order/${made.body.id}`);
+  return read.body.charge.address;
+}
+
+// the last test ends what releases addresses
+describe('addresses of orders', { shuffle: false }, () => {
+  test('after a restore no order gets the address of an order that the older database does not know', async () => {
+    const { database } = http;
+    const older = await createTestDatabase();
+    try {
+      const before = await addressOfOrder(managed);
+      await copyServiceRows(database, older);
+      const victims = [await addressOfOrder(managed), await addressOfOrder(direct)];
+      // while everything runs
+      await copyServiceRows(older, database);
+      await waitUntil(async () => (await readRelease(database.pool))?.isLive === true);
+      const attackers = [await addressOfOrder(managed), await addressOfOrder(direct)];
+      expect(new Set([before, ...victims, ...attackers]).size).toBe(5);
+    } finally {
+      await older.drop();
+    }
+  });
+
+  test.each([
+    [
+      'watched',
+      `INSERT INTO service.watched_scripts (script, watcher, since_height) VALUES ($1, 'order elsewhere', 0)`,
+    ],
+    [
+      'paid',
+      `INSERT INTO service.payments_seen (txid, vout, script, value, first_seen)
+     VALUES (sha256($1), 0, $1, 1000, now())`,
+    ],
+    [
+      'paid, as the index of addresses knows',
+      'INSERT INTO chain.outputs (value, height, vout, txid, script) VALUES (1000, 1, 0, sha256($1), $1)',
+    ],
+  ])('no order gets an address that was %s before: it is passed over for good', async (_, statement) => {
+    const { pool } = http.database;
+    const indexer = await pool.connect();
+    await ensureSecondaryIndexes(indexer).finally(() => indexer.release());
+    const wallet = await openPublicWallet(pool);
+    const { next } = (await readRelease(pool))!;
+    for (const index of [next.orders, next.orders + 1])
+      await pool.query(statement, [Buffer.from(wallet!.orderAddress(index, null).script)]);
+    expect(await addressOfOrder(managed)).toBe(wallet!.orderAddress(next.orders + 2, null).address);
+    expect((await readRelease(pool))?.next.orders).toBe(next.orders + 3);
+  });
+
+  test('no order is taken while no process with the seed releases addresses, and the answer says so', async () => {
+    await http.endReleases();
+    const refused = await http.post('/inscribe', direct);
+    expect([refused.status, refused.headers['retry-after']]).toEqual([503, '60']);
+    expect(JSON.stringify(refused.body)).toContain(
+      'no address can be shown now: the wallet has none that are released',
+    );
+  });
+});

@@ -1,0 +1,328 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { connectClient } from '#kernel/pg/pool.ts';
+import { withTransaction } from '#kernel/pg/transaction.ts';
+import type { Failpoint } from '#kernel/process/failpoint.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { silentLogger } from '#test/support/http-app.ts';
+import { waitUntil } from '#test/support/wait-until.ts';
+import { testWallet } from '#test/support/wallet/plans.ts';
+import type { ReleaseProcessOptions } from '#test/support/wallet/release-process.ts';
+import { readMark, writeMark } from '#wallet/indices/mark-file.ts';
+import { readRelease, takeIndices } from '#wallet/indices/release.store.ts';
+import { followReleases, releaseIndices } from '#wallet/indices/release-indices.ts';
+import { skipIndices } from '#wallet/indices/skip-indices.ts';
+import { putWallet } from '#wallet/wallet.store.ts';
+
+const { identity: owner } = testWallet('regtest').wallet;
+let database: TestDatabase;
+let folder: string;
+let markFile: string;
+let ends: (() => Promise<void>)[];
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'satscribe-release-'));
+  markFile = join(folder, 'wallet.seed.mark');
+  ends = [];
+  await database.pool.query('TRUNCATE service.wallet');
+  await putWallet(database.pool, owner, { orders: 0, own: 0 });
+});
+afterEach(async () => {
+  for (const end of ends) await end();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** Releases as the process with the seed does; `problems` are codes, null for "it works again". */
+async function release(file = markFile): Promise<{ problems: (string | null)[]; end: () => Promise<void> }> {
+  const controller = new AbortController();
+  const problems: (string | null)[] = [];
+  const { tried, ended } = releaseIndices({
+    url: database.url,
+    markFile: file,
+    owner,
+    signal: controller.signal,
+    log: silentLogger(),
+    onProblem: (problem) => void problems.push(problem?.code ?? null),
+  });
+  await tried;
+  const end = async (): Promise<void> => {
+    controller.abort();
+    await ended;
+  };
+  ends.push(end);
+  return { problems, end };
+}
+
+/** The same in a process of its own, which may kill itself between two steps. */
+function releaseElsewhere(killedAt: [Failpoint, number] | null): ChildProcess {
+  const options: ReleaseProcessOptions = { url: database.url, markFile, owner, killedAt };
+  const script = new URL('../../../support/wallet/release-process.ts', import.meta.url).pathname;
+  return spawn(process.execPath, [script, JSON.stringify(options)], { stdio: ['ignore', 'pipe', 'inherit'] });
+}
+
+const isUnreleased = (error: unknown): boolean =>
+  error instanceof AppError && error.code === 'wallet_indices_unreleased';
+
+/** Takes indices as creations of an `api` process do, `count` times; notes each index. */
+async function take(count: number, taken: number[], { lanes = 4, orders = 1 } = {}): Promise<void> {
+  let left = count;
+  await Promise.all(
+    Array.from({ length: lanes }, async () => {
+      while (left > 0) {
+        left--;
+        try {
+          const first = await withTransaction(database.accessPool, (tx) =>
+            takeIndices(tx, { orders, own: 1 }),
+          );
+          for (let index = 0; index < orders; index++) taken.push(first.orders + index);
+        } catch (error) {
+          if (!isUnreleased(error)) throw error;
+          left++;
+          await sleep(20);
+        }
+      }
+    }),
+  );
+}
+
+const takeOne = (): Promise<unknown> =>
+  withTransaction(database.accessPool, (tx) => takeIndices(tx, { orders: 1, own: 1 }));
+
+async function expectFresh(taken: readonly number[]): Promise<void> {
+  expect(new Set(taken).size).toBe(taken.length);
+  const mark = await readMark(markFile, owner);
+  expect(Math.max(...taken)).toBeLessThan(mark!.orders);
+}
+
+/** Copies the wallet's row; the result brings it back while everything else runs. */
+async function dump(): Promise<() => Promise<void>> {
+  const { rows } = await database.pool.query<{ row: object }>(
+    'SELECT to_jsonb(w) AS row FROM service.wallet AS w',
+  );
+  return async () => {
+    const client = await connectClient(database.superuserUrl);
+    try {
+      // as pg_dump --data-only --disable-triggers does
+      await client.query(`SET session_replication_role = 'replica'`);
+      await client.query('BEGIN');
+      await client.query('TRUNCATE service.wallet');
+      await client.query(
+        'INSERT INTO service.wallet SELECT (jsonb_populate_record(NULL::service.wallet, $1)).*',
+        [JSON.stringify(rows[0]!.row)],
+      );
+      await client.query('COMMIT');
+    } finally {
+      await client.end();
+    }
+  };
+}
+
+describe('indices of the wallet', () => {
+  test('are released by the process with the seed alone, with a mark first', async () => {
+    const taken: number[] = [];
+    await expect(takeOne()).rejects.toMatchObject({
+      code: 'wallet_indices_unreleased',
+    });
+    const { problems, end } = await release();
+    expect(problems).toEqual([null]);
+    await take(5, taken);
+    expect(taken.toSorted((a, b) => a - b)).toEqual([0, 1, 2, 3, 4]);
+    expect(await readMark(markFile, owner)).toEqual({ orders: 1000, own: 1000 });
+    await end();
+    await expect(takeOne()).rejects.toMatchObject({
+      code: 'wallet_indices_unreleased',
+    });
+  });
+
+  test('are released ahead of those who take many', async () => {
+    const taken: number[] = [];
+    await release();
+    await take(20, taken, { lanes: 8, orders: 101 });
+    expect(taken).toHaveLength(2020);
+    await expectFresh(taken);
+  });
+
+  test('are never shown again after a restore of an older database', async () => {
+    const taken: number[] = [];
+    const first = await release();
+    await take(3, taken);
+    const restore = await dump();
+    await take(7, taken);
+    await first.end();
+    await restore();
+    await release();
+    await take(5, taken);
+    expect(Math.min(...taken.slice(-5))).toBe(1000);
+    await expectFresh(taken);
+  });
+
+  test('nor where it is restored while the process with the seed runs', async () => {
+    const taken: number[] = [];
+    await release();
+    await take(3, taken);
+    const restore = await dump();
+    await take(7, taken);
+    await restore();
+    await expect(takeOne()).rejects.toMatchObject({
+      code: 'wallet_indices_unreleased',
+    });
+    await take(5, taken);
+    await expectFresh(taken);
+  });
+
+  test('nor in an empty database with the seed', async () => {
+    const taken: number[] = [];
+    const first = await release();
+    await take(3, taken);
+    await first.end();
+    await database.pool.query('TRUNCATE service.wallet');
+    await putWallet(database.pool, owner, { orders: 0, own: 0 });
+    await release();
+    await take(3, taken);
+    expect(taken.slice(-3).toSorted((a, b) => a - b)).toEqual([1000, 1001, 1002]);
+  });
+
+  test('are released beyond a database that is ahead of the mark', async () => {
+    const taken: number[] = [];
+    const first = await release();
+    await take(3, taken);
+    await first.end();
+    await writeMark(markFile, owner, { orders: 5, own: 1 });
+    await release();
+    await take(1, taken);
+    expect(taken.at(-1)).toBe(1000);
+    expect(await readMark(markFile, owner)).toEqual({ orders: 2000, own: 2000 });
+  });
+
+  test('of a database of an earlier version continue where they were, with a new mark', async () => {
+    const taken: number[] = [];
+    await database.pool.query(
+      'UPDATE service.wallet SET next_order_index = 70, released_order_end = 70, next_own_index = 40, released_own_end = 40',
+    );
+    await release();
+    await take(1, taken);
+    expect(taken).toEqual([70]);
+    expect(await readMark(markFile, owner)).toEqual({ orders: 1070, own: 1040 });
+  });
+
+  test('are not released without the mark, until a person skips far enough', async () => {
+    const taken: number[] = [];
+    const first = await release();
+    await take(3, taken);
+    await first.end();
+    await rm(markFile);
+    const { problems } = await release();
+    expect(problems).toEqual(['wallet_mark_missing']);
+    await expect(takeOne()).rejects.toThrow(/releases none \(wallet_mark_missing\)/u);
+    const from = await skipIndices(database.pool, {
+      markFile,
+      owner,
+      by: 1_000_000,
+      atLeast: { orders: 0, own: 0 },
+    });
+    expect(from).toEqual({ orders: 1_001_000, own: 1_001_000 });
+    await release();
+    await take(1, taken);
+    expect(taken.at(-1)).toBe(1_001_000);
+  });
+
+  test('are handed out while the mark cannot be raised, as far as they are released', async () => {
+    const taken: number[] = [];
+    const { problems } = await release();
+    await chmod(markFile, 0o666);
+    await take(600, taken);
+    await waitUntil(() => problems.includes('wallet_mark_refused'));
+    await take(100, taken);
+    expect(Math.max(...taken)).toBe(699);
+    await chmod(markFile, 0o600);
+    await waitUntil(() => problems.at(-1) === null);
+    await take(400, taken);
+    await expectFresh(taken);
+  });
+
+  test('are moved on beneath the process with the seed', async () => {
+    const taken: number[] = [];
+    await release();
+    await take(2, taken);
+    await skipIndices(database.pool, { markFile, owner, by: 50_000, atLeast: { orders: 60_000, own: 0 } });
+    await take(2, taken);
+    expect(Math.min(...taken.slice(2))).toBe(110_000);
+    await expectFresh(taken);
+  });
+
+  test('have a mark where a process stands by, which takes over', async () => {
+    const taken: number[] = [];
+    const first = await release();
+    await take(3, taken);
+    const other = join(folder, 'standby.mark');
+    const controller = new AbortController();
+    const following = followReleases(database.readers, { markFile: other, owner, signal: controller.signal });
+    await waitUntil(async () => (await readMark(other, owner))?.orders === 1000);
+    controller.abort();
+    await following;
+    await first.end();
+    await release(other);
+    await take(1, taken);
+    expect(taken.at(-1)).toBe(1000);
+  });
+
+  test('are shown once, however many processes take and release them', async () => {
+    const taken: number[] = [];
+    let isTaking = true;
+    const taking = take(1500, taken, { lanes: 8 }).finally(() => {
+      isTaking = false;
+    });
+    // processes with the seed come and go, and two are there for a moment
+    while (isTaking) {
+      const one = await release();
+      await sleep(150);
+      const other = await release();
+      await one.end();
+      await sleep(150);
+      await other.end();
+    }
+    await taking;
+    await expectFresh(taken);
+  });
+
+  test.each<[Failpoint, number]>([
+    ['mark-raised', 1],
+    ['indices-released', 1],
+    ['mark-raised', 2],
+    ['indices-released', 2],
+  ])('are shown once where the process is killed at %s, the %s. time', async (name, passes) => {
+    const taken: number[] = [];
+    const before = await release();
+    await take(3, taken);
+    const restore = await dump();
+    await before.end();
+    const process = releaseElsewhere([name, passes]);
+    const ended = once(process, 'exit');
+    // the second release is that of more than half
+    if (passes === 2) await take(600, taken);
+    expect((await ended)[1]).toBe('SIGKILL');
+    await waitUntil(async () => (await readRelease(database.pool))?.isLive === false);
+    const mark = await readMark(markFile, owner);
+    expect(Math.max(...taken)).toBeLessThan(mark!.orders);
+    const last = releaseElsewhere(null);
+    ends.push(async () => {
+      last.kill('SIGKILL');
+      if (last.exitCode === null && last.signalCode === null) await once(last, 'exit');
+    });
+    await take(3, taken);
+    expect(Math.min(...taken.slice(-3))).toBe(mark!.orders);
+    await restore();
+    await take(3, taken);
+    await expectFresh(taken);
+  });
+});
