@@ -2,11 +2,14 @@ import { scriptToAddress } from '#kernel/bitcoin/address.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import { valueOf } from '#orders/inscribing/plan-amounts.ts';
+import { missingSats } from '#orders/order/coin-selection.ts';
 import type { NewOrder, Order, OrderFile } from '#orders/order/order.store.ts';
 import { countsInTime } from '#orders/order/order-facts.ts';
 import type { OrderState } from '#orders/order/order-machine.ts';
 import type { OrderTransaction } from '#orders/order/order-transactions.store.ts';
+import { outpointOf } from '#orders/order/outpoint.ts';
 import type { ShownParent } from '#orders/parents/shown-parents.ts';
+import { coinCosts } from '#orders/pricing/coin-costs.ts';
 import { estimateWarnings } from '#orders/pricing/fee-faults.ts';
 import type { WatchedPayment } from '#payments/payments.queries.ts';
 import { placeOf } from './tell-customer.ts';
@@ -122,22 +125,27 @@ function progressOf({ state, paidAt }: Order): object {
   };
 }
 
-function receivedOf({ state, amount, expiresAt }: Order, payments: readonly WatchedPayment[]): object {
+function receivedOf(order: Order, payments: readonly WatchedPayment[]): object {
+  const { state, amount, expiresAt } = order;
   const there = payments.filter(({ goneAt }) => goneAt === null);
   const received = valueOf(there);
-  // what comes late or is dust does not bring the order on, so it is still missing
-  const counted = valueOf(
-    there.filter(({ value, firstSeen }) =>
-      countsInTime({ value, firstSeen, height: null, isGone: false, isTaken: false }, { expiresAt }),
-    ),
-  );
   const isWaiting = state === 'waiting-payment' || state === 'waiting-parent';
-  const isShort = isWaiting && received > 0n && counted < amount;
+  const missing = isWaiting && there.length > 0 ? missingOf(order, there, expiresAt) : 0n;
   return {
-    underpaid: flag(isShort),
-    missing: isShort ? Number(amount - counted) : null,
+    underpaid: flag(missing > 0n),
+    missing: missing > 0n ? Number(missing) : null,
     overpaid: flag(received > amount),
   };
+}
+
+/** The sats that one more payment must bring: late payments and dust do not bring an order on. */
+function missingOf(order: Order, there: readonly WatchedPayment[], expiresAt: Date): bigint {
+  const counting = there
+    .filter(({ value, firstSeen }) =>
+      countsInTime({ value, firstSeen, isGone: false, isTaken: false }, { expiresAt }),
+    )
+    .map((payment) => ({ ...payment, outpoint: outpointOf(payment) }));
+  return missingSats(counting, coinCosts(order));
 }
 
 function costs({ quote }: Pick<Order, 'quote'>): object {

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { displayHash } from '#kernel/primitives/hash.ts';
+import { isShortfall } from '#orders/inscribing/order-terms.ts';
 import { type Receipt, type Settlement, withReferral } from '#orders/ledger/ledger.ts';
 import {
   bumpSettlements,
@@ -16,6 +17,7 @@ import type { OrderTransaction } from '#orders/order/order-transactions.store.ts
 import { outpointOf } from '#orders/order/outpoint.ts';
 import { candidates, progressOf } from '#orders/parents/deposits.ts';
 import { type Return, returnOf } from '#orders/parents/returns.ts';
+import { costsOf } from '#orders/pricing/coin-costs.ts';
 import type { WatchedPayment } from '#payments/payments.queries.ts';
 import { refundedNow, refundProgress } from './decide-refund.ts';
 import { type PlacedMoney, placeMoney } from './place-money.ts';
@@ -49,7 +51,7 @@ function knownFrom(order: Order, records: OrderRecords, now: Date): Known {
   const reveals = transactions.filter(({ kind }) => kind === 'reveal');
   const parents = candidates(order.terms.parents.length, deposits, order, spentBy(transactions, 'return'));
   const facts: OrderFacts = {
-    amount: order.amount,
+    costs: costsOf(order, payments.length),
     expiresAt: order.expiresAt,
     now,
     ...records.depth,
@@ -57,6 +59,7 @@ function knownFrom(order: Order, records: OrderRecords, now: Date): Known {
     parents: progressOf(parents),
     hasDeposits: deposits.some(({ state }) => state !== 'gone'),
     isCancelAsked: order.isCancelAsked,
+    wasShort: order.error !== null && isShortfall(order.error),
     isSatGone: stocked?.standing === 'gone',
     hasReveal: reveals.length > 0,
     isRevealed: records.isRevealed,

@@ -18,7 +18,7 @@ import type { OrderRecords } from './read-records.ts';
 /** The money of an order, by the outputs that hold it. */
 export interface PlacedMoney {
   /** The payments to its address, as facts, in their order. */
-  readonly seen: readonly (OrderPayment & { readonly outpoint: string })[];
+  readonly seen: readonly OrderPayment[];
   /** Outputs that stored transactions spend. */
   readonly spent: ReadonlySet<string>;
   /** Money that the customer paid too much, where the delivery put it; null: there is none. */
@@ -45,8 +45,9 @@ export function placeMoney(order: Pick<Order, 'amount'>, records: OrderRecords):
   const spent = spentBy([...transactions, ...alive]);
   // a reveal must not be planned with them: a block may have the refund already
   const taken = new Set([...spentBy(transactions, 'return'), ...spentBy(transactions, 'refund')]);
+  const used = new Set([...spentBy(transactions, 'commit'), ...spentBy(transactions, 'reveal')]);
   const left = payments.filter((payment) => payment.goneAt === null && !spent.has(outpointOf(payment)));
-  const deep = left.filter((payment) => isDeep(orderPaymentOf(payment, taken), depth));
+  const deep = left.filter(({ block }) => isDeep({ height: block?.height ?? null }, depth));
   const excess = isRevealed ? excessOf(order, transactions) : null;
   const movedTo = excess === null ? null : movedExcess(excess, bumps);
   const rests = restsOf(transactions);
@@ -58,7 +59,7 @@ export function placeMoney(order: Pick<Order, 'amount'>, records: OrderRecords):
     !closings.has(displayHash(txid)) || mined.has(displayHash(txid));
   const isUsable = (rest: OwedMoney): boolean => isFree(rest) && isMined(rest);
   return {
-    seen: payments.map((payment) => ({ ...orderPaymentOf(payment, taken), outpoint: outpointOf(payment) })),
+    seen: payments.map((payment) => orderPaymentOf(payment, taken, used)),
     spent,
     excess,
     rests,
@@ -79,11 +80,20 @@ export function placeMoney(order: Pick<Order, 'amount'>, records: OrderRecords):
   };
 }
 
-/** @param taken outputs that refunds and returns spend */
-const orderPaymentOf = (payment: WatchedPayment, taken: ReadonlySet<string>): OrderPayment => ({
+/**
+ * @param taken outputs that refunds and returns spend
+ * @param used outputs that the delivery spends
+ */
+const orderPaymentOf = (
+  payment: WatchedPayment,
+  taken: ReadonlySet<string>,
+  used: ReadonlySet<string>,
+): OrderPayment => ({
+  outpoint: outpointOf(payment),
   value: payment.value,
   firstSeen: payment.firstSeen,
   height: payment.block?.height ?? null,
   isGone: payment.goneAt !== null,
   isTaken: taken.has(outpointOf(payment)),
+  isUsed: used.has(outpointOf(payment)),
 });

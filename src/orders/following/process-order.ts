@@ -1,32 +1,34 @@
 import assert from 'node:assert/strict';
 import type pg from 'pg';
-import { displayHash } from '#kernel/primitives/hash.ts';
 import { failpoint } from '#kernel/process/failpoint.ts';
 import { addEntries, readEntries } from '#orders/ledger/ledger.store.ts';
 import { correctionsTo, entriesOf } from '#orders/ledger/ledger.ts';
 import type { OwedMoney } from '#orders/ledger/settlements.ts';
 import type { OrderFunds } from '#orders/making/make-transactions.ts';
 import { owedTooLittle } from '#orders/making/plan-refund.ts';
+import { extraCostOf } from '#orders/order/coin-selection.ts';
 import {
   isRefusal,
   lockOrder,
   lookAgain,
   moveOrder,
   noteEstimateAtPayment,
+  noteExtraCost,
   type Order,
   recordEvent,
 } from '#orders/order/order.store.ts';
-import { countsInTime, isDeep, nextEvent, type OrderFacts, paidInTime } from '#orders/order/order-facts.ts';
+import { nextEvent, type OrderFacts, paidInTime, selectedDeep } from '#orders/order/order-facts.ts';
 import { nextState, type OrderEvent, type OrderState } from '#orders/order/order-machine.ts';
 import { forgetCancellation } from '#orders/order/order-wishes.store.ts';
+import { outpointOf } from '#orders/order/outpoint.ts';
 import { explainDeposits } from '#orders/parents/deposits.store.ts';
 import type { Deposit } from '#orders/parents/deposits.ts';
 import { type Return, returnShort } from '#orders/parents/returns.ts';
-import type { PaidFunds, PlacedPayments } from '#orders/sats/place-sats.ts';
+import { coinCosts } from '#orders/pricing/coin-costs.ts';
+import type { CoinPayment, PaidFunds, PlacedPayments } from '#orders/sats/place-sats.ts';
 import { readNodePolicy } from '#orders/sending/node-policy.store.ts';
 import { type LeftInStock, leftInStock } from '#orders/stock/left-in-stock.ts';
 import { reservedUntil } from '#orders/stock/reserved-until.ts';
-import type { WatchedPayment } from '#payments/payments.queries.ts';
 import { type Known, learn } from './learn-order.ts';
 import type { OrderDepths } from './read-records.ts';
 
@@ -35,10 +37,15 @@ export interface OrderSteps extends OrderDepths {
   /** The order in which payments are spent, by the sats that they hold. */
   readonly placeSats: (order: Order, funds: PaidFunds) => PlacedPayments;
   /**
-   * Plans, signs and stores the transactions that spend these payments; a reason for people where there are none. They
-   * may come later, when their lock times are found: then there is no reason, and the order is looked at again.
+   * Plans, signs and stores the transactions that spend these payments; a reason for people where there are none, or
+   * how many sats the payments lack. They may come later, when their lock times are found: then there is no reason, and
+   * the order is looked at again.
    */
-  readonly makeReveals: (tx: pg.ClientBase, order: Order, funds: OrderFunds) => Promise<string | null>;
+  readonly makeReveals: (
+    tx: pg.ClientBase,
+    order: Order,
+    funds: OrderFunds,
+  ) => Promise<string | Shortfall | null>;
   /** Takes up what a delivery left of an output of the inventory. */
   readonly restock: (tx: pg.ClientBase, left: LeftInStock) => Promise<void>;
   /** The same for what sends deposits home, with the money that pays for it. */
@@ -89,17 +96,16 @@ export async function processOrder(
       continue;
     }
     const make = makingOf(tx, order, known, steps, placed);
+    const { extraCost } = order;
     if (make !== null) {
       problem = await make();
-      if (problem !== null && order.state === 'prep') {
-        await applyEvent(tx, order, 'failed', steps, problem);
-        order = await relock(tx, id);
-      }
+      if (problem !== null && order.state === 'prep') await applyEvent(tx, order, 'failed', steps, problem);
+      order = await relock(tx, id);
       known = await learn(tx, order, steps, now);
     }
     const event = nextEvent(order.state, known.facts);
-    if (event === null) break;
-    order = await apply(tx, order, event, steps, known);
+    if (event !== null) order = await apply(tx, order, event, steps, known);
+    else if (order.extraCost === extraCost) break;
   }
   await post(tx, order, known);
   // a sentence is only needed where nothing is made
@@ -238,9 +244,32 @@ function deliveryStep(
 ): (() => Promise<string | null>) | null {
   if (placed.kind === 'pending') return null;
   if (placed.kind === 'impossible') return () => Promise.resolve(placed.reason);
+  const { payments } = placed;
+  if (placed.kind === 'short') return () => waitForMore(tx, order, payments, placed.missing);
   const stocked = known.stocked?.reservation ?? null;
-  const funds = { payments: placed.payments, parents: parentsOf(known), stocked };
-  return () => steps.makeReveals(tx, order, funds);
+  const funds = { payments, parents: parentsOf(known), stocked };
+  return async () => {
+    const made = await steps.makeReveals(tx, order, funds);
+    return made === null || typeof made === 'string' ? made : waitForMore(tx, order, payments, made.missing);
+  };
+}
+
+/** A plan costs more than the quote: more coins pay for it, or the order waits for more. */
+async function waitForMore(
+  tx: pg.ClientBase,
+  order: Order,
+  payments: readonly CoinPayment[],
+  missing: bigint,
+): Promise<null> {
+  const extraCost = extraCostOf(payments, missing, coinCosts(order));
+  assert(extraCost > order.extraCost, `order ${order.id} is short of what it was found to cost`);
+  await noteExtraCost(tx, order.id, extraCost);
+  return null;
+}
+
+/** Sats that the selected payments lack, because the plan costs more than the quote. */
+export interface Shortfall {
+  readonly missing: bigint;
 }
 
 /** All of them, once the order is paid and they are here. */
@@ -248,8 +277,7 @@ const parentsOf = ({ parents }: Known): readonly Deposit[] =>
   parents.filter((parent) => parent !== undefined);
 
 /** A reorganisation may have taken the payment or a parent back while lock times were searched. */
-const isPaidInTime = (facts: OrderFacts): boolean =>
-  paidInTime(facts).deep >= facts.amount && facts.parents === 'here';
+const isPaidInTime = (facts: OrderFacts): boolean => paidInTime(facts).isDeep && facts.parents === 'here';
 
 /** How the delivery spends its payments; null: none is due. */
 function placedOf(order: Order, known: Known, steps: OrderSteps): PlacedPayments | null {
@@ -260,6 +288,7 @@ function placedOf(order: Order, known: Known, steps: OrderSteps): PlacedPayments
   // a block that brings it back is news
   if (standing === 'away') return { kind: 'pending' };
   return steps.placeSats(order, {
+    costs: known.facts.costs,
     payments: spendable(known),
     parents: parentsOf(known).map(({ payment }) => payment),
   });
@@ -271,18 +300,17 @@ const leavesDeleted =
 const stockGone =
   'The sat of the inventory that the order had is not there any more: its output was spent, or a reorganisation took it back.';
 
-/** All that counts, always in one order, so that the same payments make the same transaction. */
-function spendable({ facts, payments }: Known): readonly WatchedPayment[] {
-  const counting = payments.filter((_, place) => {
-    const seen = facts.payments[place];
-    return seen !== undefined && countsInTime(seen, facts) && isDeep(seen, facts);
+/** The payments that pay for the delivery, always in one order: the same payments make the same transaction. */
+function spendable({ facts, payments }: Known): readonly CoinPayment[] {
+  const selected = selectedDeep(facts);
+  assert(selected !== null, 'an order that is paid has coins that pay for it');
+  const byOutpoint = new Map(payments.map((payment) => [outpointOf(payment), payment]));
+  return selected.map(({ outpoint }) => {
+    const payment = byOutpoint.get(outpoint);
+    assert(payment !== undefined, 'facts know payments of the order alone');
+    return { ...payment, outpoint };
   });
-  return counting.toSorted(
-    (a, b) => compareTexts(displayHash(a.txid), displayHash(b.txid)) || a.vout - b.vout,
-  );
 }
-
-const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /** Adds what the ledger lacks. */
 async function post(tx: pg.ClientBase, order: Order, { receipts, settlements }: Known): Promise<void> {

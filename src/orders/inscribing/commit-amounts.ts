@@ -1,13 +1,13 @@
 import { keyInputWeight } from '#kernel/bitcoin/plan-weight.ts';
 import { frameWeight } from '#kernel/bitcoin/transaction-size.ts';
 import type { RevealLayout } from './order-layout.ts';
-import { type OrderRefusal, type OrderTerms, refused } from './order-terms.ts';
+import { type OrderRefusal, type OrderTerms, shortOf } from './order-terms.ts';
 import {
   feeOf,
-  type OwnOutput,
   type Parts,
   p2trDust,
   p2trOutputWeight,
+  spareOf,
   valueOf,
   weightWith,
 } from './plan-amounts.ts';
@@ -39,9 +39,7 @@ export function commitAmounts(
   const moved = spread(rest, reveals);
   if (moved === null) {
     const missing = -rest - reveals.reduce((sum, { own }) => sum + spareOf(own), 0n);
-    return refused('payment-short', `The payment is ${missing} sats short of what the order costs.`, {
-      missing,
-    });
+    return shortOf(missing, 'order');
   }
   const settled = reveals.map((reveal, index) => withMoved(reveal, moved[index] ?? 0n));
   return { kind: 'amounts', reveals: settled, change: null };
@@ -59,9 +57,6 @@ const withMoved = (
   moved: bigint,
 ): Pick<RevealLayout, 'committed' | 'feeInput'> =>
   feeInput === null ? { committed: committed + moved, feeInput } : { committed, feeInput: feeInput + moved };
-
-/** What our output of a reveal can give and remain P2TR. */
-const spareOf = ({ kind, value }: OwnOutput): bigint => (kind === 'service' ? value - p2trDust : 0n);
 
 /** What each reveal gets more, or less out of our outputs. Null: they do not have as much. */
 function spread(rest: bigint, reveals: readonly RevealLayout[]): bigint[] | null {

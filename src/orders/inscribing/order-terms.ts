@@ -98,6 +98,13 @@ export const refused = (
   more: Pick<OrderRefusal, 'file' | 'missing'> = {},
 ): OrderRefusal => ({ kind: 'refused', code, reason, ...more });
 
+/** A refusal because payments lack `missing` sats for their transaction. */
+export const shortOf = (missing: bigint, what: 'order' | 'transaction'): OrderRefusal =>
+  refused('payment-short', `The payment is ${missing} sats short of what the ${what} costs.`, { missing });
+
+/** Whether a text is the reason of such a refusal, as orders keep it. */
+export const isShortfall = (reason: string): boolean => /^The payment is \d+ sats short of /u.test(reason);
+
 /** The bounds of the public interface (section 8). */
 export const orderBounds = {
   files: 10_000,

@@ -43,6 +43,9 @@ export interface OwnOutput {
   readonly fee: bigint;
 }
 
+/** What our output of a reveal can give and remain P2TR. */
+export const spareOf = ({ kind, value }: OwnOutput): bigint => (kind === 'service' ? value - p2trDust : 0n);
+
 /**
  * Our output where `share` sats are ours after the fee, at least `least`: revenue from P2TR's dust on, else an anchor.
  * What the share lacks is the customer's to pay.

@@ -22,7 +22,7 @@ import {
   type SettledTerms,
   settleTerms,
 } from './order-layout.ts';
-import { type OrderRefusal, type OrderTerms, refused } from './order-terms.ts';
+import { type OrderRefusal, type OrderTerms, refused, shortOf } from './order-terms.ts';
 import {
   anchorDust,
   anchorOutputWeight,
@@ -244,9 +244,7 @@ function short(parts: Parts, terms: SettledTerms, anchors: number, rest: bigint)
   const fee = feeOf(weightWith(parts, output), terms.feeRate);
   const burning = feeOf(weightWith(burnParts(anchors), anchorOutputWeight), terms.feeRate);
   const own = terms.burn ? largest(burning + anchorDust, p2trDust) : anchorDust;
-  const missing = fee + own - rest;
-  const reason = `The payment is ${missing} sats short of what the transaction costs.`;
-  return refused('payment-short', reason, { missing });
+  return shortOf(fee + own - rest, 'transaction');
 }
 
 function ownOutput({ kind, value }: OwnOutput, { script, own }: OwnDestination): PlannedOutput {

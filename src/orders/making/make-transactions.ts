@@ -52,7 +52,7 @@ export interface OrderFunds {
 /**
  * Plans, signs and stores all transactions of a paid order: its reveal, or a commit and its reveals, and what burns
  * their inscriptions. They are the same for the same payments and parents, whenever they are made. The reason where
- * they cannot be made; null: they are made, or will be once their lock times are found and the index has what they
+ * they cannot be made, or the sats that the payments lack; null: they are made, or will be once their lock times are found and the index has what they
  * spend.
  */
 export async function makeReveals(
@@ -60,7 +60,7 @@ export async function makeReveals(
   makers: RevealMakers,
   order: Order,
   funds: OrderFunds,
-): Promise<string | null> {
+): Promise<string | { readonly missing: bigint } | null> {
   // where the index is behind a reorganisation, it does not say what they hold
   if (!funds.parents.every(({ isUnspent }) => isUnspent)) return null;
   if (funds.parents.length > 1 && funds.parents.some(({ runes }) => runes === null)) return runesUnknown;
@@ -69,9 +69,9 @@ export async function makeReveals(
   const planning = await planningOf(tx, makers, order, funds, runes);
   const ready = withPrefix(planning, makers.lockTimes);
   if (ready === null) return null;
-  if ('reason' in ready) return ready.reason;
+  if ('reason' in ready) return unmade(ready);
   const made = withBurns(planning, ready);
-  if ('reason' in made) return made.reason;
+  if ('reason' in made) return unmade(made);
   for (const { kind, place, plan } of made) await store(tx, makers.signer, order, kind, place, plan);
   // what is ours of them pays for stuck transactions, once a block has it
   const { script } = planning.service;
@@ -79,6 +79,9 @@ export async function makeReveals(
   failpoint('order-reveals');
   return null;
 }
+
+const unmade = ({ reason, missing }: OrderRefusal): string | { readonly missing: bigint } =>
+  missing === undefined ? reason : { missing };
 
 /**
  * What each parent holds. Beside an output of the inventory, which holds none: what the payments do, which would go to
@@ -268,12 +271,50 @@ function withBurns({ signer, terms, service }: Planning, planned: readonly Plann
   return all;
 }
 
-/** A commit of the wallet, and the reveals that spend it. The parents go from one to the next. */
+/**
+ * A commit of the wallet, and the reveals that spend it. A reveal that costs more than was quoted, because a runestone
+ * leads runes of its parents home, gets more of the commit. Not where the order wants certain sats: its inscriptions
+ * were placed by what the commit was quoted with.
+ */
 function planCommitted(
   planning: Planning,
   payments: readonly [Arrived, ...Arrived[]],
   lockTimes: readonly number[],
 ): Planned {
+  let { layout } = planning;
+  // each turn makes one reveal dearer, and none twice
+  for (const _ of planning.reveals) {
+    const planned = planCommitAndReveals({ ...planning, layout }, payments, lockTimes);
+    if (!('short' in planned)) return planned;
+    const { short, missing, refusal } = planned;
+    if (planning.order.request.allowedSatributes !== null) return refusal;
+    layout = {
+      ...layout,
+      reveals: layout.reveals.map((reveal, at) => (at === short ? dearer(reveal, missing) : reveal)),
+    };
+  }
+  const planned = planCommitAndReveals({ ...planning, layout }, payments, lockTimes);
+  return 'short' in planned ? planned.refusal : planned;
+}
+
+/** A reveal that lacks sats of its commit. */
+interface ShortReveal {
+  readonly short: number;
+  readonly missing: bigint;
+  readonly refusal: OrderRefusal;
+}
+
+const dearer = (reveal: RevealLayout, more: bigint): RevealLayout =>
+  reveal.feeInput === null
+    ? { ...reveal, committed: reveal.committed + more }
+    : { ...reveal, feeInput: reveal.feeInput + more };
+
+/** Plans the commit and its reveals for a given layout. The parents go from one reveal to the next. */
+function planCommitAndReveals(
+  planning: Planning,
+  payments: readonly [Arrived, ...Arrived[]],
+  lockTimes: readonly number[],
+): Planned | ShortReveal {
   const { signer, terms, layout, reveals, service } = planning;
   const commits = reveals.map(({ commit }) => commit);
   // what pays fees must not come to the charge's address: it would be a payment
@@ -284,7 +325,10 @@ function planCommitted(
   let parents = planning.parents;
   for (const reveal of reveals) {
     const made = planOne(planning, reveal, committedTo(reveal, { ...plan, txid }), parents, lockTimes);
-    if ('reason' in made) return made;
+    if ('reason' in made) {
+      const { missing } = made;
+      return missing === undefined ? made : { short: reveal.index, missing, refusal: made };
+    }
     planned.push(revealOf(reveal, made));
     parents = returnedBy(made, signer, parents);
   }

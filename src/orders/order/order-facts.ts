@@ -1,18 +1,18 @@
 import type { Height } from '#kernel/primitives/height.ts';
-import { p2trDust, valueOf } from '#orders/inscribing/plan-amounts.ts';
+import { p2trDust } from '#orders/inscribing/plan-amounts.ts';
+import { type Coin, type CoinCosts, selectCoins } from './coin-selection.ts';
 import type { OrderEvent, OrderState } from './order-machine.ts';
 
 /** A payment to an order's address, as the tables of payments show it. */
-export interface OrderPayment {
-  /** Sats. */
-  readonly value: bigint;
-  readonly firstSeen: Date;
+export interface OrderPayment extends Coin {
   /** Null: in no block. */
   readonly height: Height | null;
   /** It is in no block and not in the mempool. */
   readonly isGone: boolean;
   /** A refund, or what sends a deposit home, spends it: it pays for nothing else. */
   readonly isTaken: boolean;
+  /** A stored transaction of the delivery spends it. */
+  readonly isUsed: boolean;
 }
 
 /**
@@ -23,7 +23,7 @@ export type ParentsProgress = 'missing' | 'seen' | 'here';
 
 /** What decides what happens to an order next. */
 export interface OrderFacts {
-  readonly amount: bigint;
+  readonly costs: CoinCosts;
   readonly expiresAt: Date;
   readonly now: Date;
   /** The last block that payments were looked for in; null: none was. */
@@ -36,6 +36,8 @@ export interface OrderFacts {
   readonly hasDeposits: boolean;
   /** Its customer wants it cancelled. */
   readonly isCancelAsked: boolean;
+  /** It failed because what was paid did not pay for its transactions: as earlier versions left such orders. */
+  readonly wasShort: boolean;
   /** The sat of the inventory that it has reserved is not to be had any more. */
   readonly isSatGone: boolean;
   /** A reveal is stored whose payments are all there. */
@@ -54,20 +56,37 @@ export interface OrderFacts {
   readonly refund: 'sent' | 'deep' | null;
 }
 
-/** The sum of what counts as payment in time: seen, and as deep as is asked. */
-export function paidInTime(facts: OrderFacts): { readonly seen: bigint; readonly deep: bigint } {
+type PaidFacts = Pick<OrderFacts, 'costs' | 'expiresAt' | 'tip' | 'confirmations' | 'payments' | 'hasReveal'>;
+
+/** Whether payments in time pay for the order: those that are seen, and those that are as deep as is asked. */
+export function paidInTime(facts: PaidFacts): { readonly isSeen: boolean; readonly isDeep: boolean } {
+  // they paid for it when it was made
+  if (facts.hasReveal)
+    return {
+      isSeen: true,
+      isDeep: facts.payments.every((payment) => !payment.isUsed || isDeep(payment, facts)),
+    };
   const inTime = facts.payments.filter((payment) => countsInTime(payment, facts));
-  return {
-    seen: valueOf(inTime),
-    deep: valueOf(inTime.filter((payment) => isDeep(payment, facts))),
-  };
+  return { isSeen: selectCoins(inTime, facts.costs) !== null, isDeep: selectedDeep(facts) !== null };
 }
 
+/** The payments that a delivery would spend (`selectCoins`); null: those that are deep do not pay for one. */
+export const selectedDeep = <Payment extends OrderPayment>(
+  facts: Omit<PaidFacts, 'payments' | 'hasReveal'> & { readonly payments: readonly Payment[] },
+): readonly Payment[] | null =>
+  selectCoins(
+    facts.payments.filter((payment) => countsInTime(payment, facts) && isDeep(payment, facts)),
+    facts.costs,
+  );
+
 /**
- * Whether a payment counts towards the amount: there, not dust, and first seen before the time was over. Dust costs
- * about as much to spend as it holds, and nodes relay none; it is credited all the same.
+ * Whether a payment counts: there, first seen before the time was over, and not dust, which nodes do not relay.
+ * Whether it is spent, and what it is worth, says `selectCoins`. Whatever does not count is the customer's.
  */
-export function countsInTime(payment: OrderPayment, { expiresAt }: Pick<OrderFacts, 'expiresAt'>): boolean {
+export function countsInTime(
+  payment: Pick<OrderPayment, 'isGone' | 'firstSeen' | 'value' | 'isTaken'>,
+  { expiresAt }: Pick<OrderFacts, 'expiresAt'>,
+): boolean {
   return isInTime(payment, { expiresAt }) && payment.value >= p2trDust && !payment.isTaken;
 }
 
@@ -101,9 +120,9 @@ const holdsAny = ({ payments, hasDeposits }: OrderFacts): boolean =>
 
 /** The amount is seen, and so are the parents: `paid` where all of it is deep. Null: something is missing. */
 function paidEvent(facts: OrderFacts): 'paid' | 'seen' | null {
-  const { seen, deep } = paidInTime(facts);
-  if (seen < facts.amount || facts.parents === 'missing') return null;
-  return deep >= facts.amount && facts.parents === 'here' ? 'paid' : 'seen';
+  const paid = paidInTime(facts);
+  if (!paid.isSeen || facts.parents === 'missing') return null;
+  return paid.isDeep && facts.parents === 'here' ? 'paid' : 'seen';
 }
 
 /** What happens to an order that waits and gets nothing. */
@@ -142,7 +161,7 @@ const eventIn: Readonly<Record<OrderState, (facts: OrderFacts) => OrderEvent | n
     return holdsAny(facts) ? null : 'gone';
   },
   refunded: ({ refund }) => (refund === 'deep' ? null : 'undone'),
-  error: (facts) => (isDelivering(facts) ? 'planned' : null),
+  error: (facts) => (isDelivering(facts) ? 'planned' : facts.wasShort && !facts.hasReveal ? 'gone' : null),
 };
 
 /**
@@ -154,7 +173,7 @@ const isDelivering = (facts: OrderFacts): boolean =>
 
 /** What a reorganisation does to an order that was paid, or with `seen` to one whose payment was seen. */
 function lostPayment(facts: OrderFacts, needed: 'paid' | 'seen' = 'paid'): OrderEvent | null {
-  if (paidInTime(facts).seen < facts.amount) return 'gone';
+  if (!paidInTime(facts).isSeen) return 'gone';
   if (facts.parents === 'missing') return 'parentless';
   return needed === 'paid' && paidEvent(facts) !== 'paid' ? 'unpaid' : null;
 }

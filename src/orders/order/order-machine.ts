@@ -19,7 +19,7 @@ export type OrderState = (typeof orderStates)[number];
 
 /**
  * What can happen to an order. `seen`: the amount is in the mempool or a block, and so are its parents. `gone`: it is
- * no longer. `parentless`: a parent is not there. `arrived`: all parents were seen at their deposits. `paid`: the
+ * no longer, or is found to be too little. `parentless`: a parent is not there. `arrived`: all parents were seen at their deposits. `paid`: the
  * amount and the parents are there in time, as deep as the policy asks. `unpaid`: they were, and a reorganisation took
  * them back. `timeout`: the time to pay is over, or the sat that it was for is gone. `planned`: its reveal is signed
  * and stored. `revealed`: the index has its inscriptions, deep enough. `undone`: a reorganisation took them back.
@@ -102,7 +102,8 @@ export const transitions: Readonly<Record<OrderState, Readonly<Partial<Record<Or
     planned: 'queued',
   },
   refunded: { owing: 'waiting-refund', undone: 'waiting-refund' },
-  error: { retried: 'prep', refunding: 'waiting-refund', planned: 'queued' },
+  // `gone`: what was paid does not pay for its transactions, and more may
+  error: { retried: 'prep', gone: 'waiting-payment', refunding: 'waiting-refund', planned: 'queued' },
 };
 
 /** The state after an event; null: the state refuses it. Pure. */

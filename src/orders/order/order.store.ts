@@ -23,6 +23,8 @@ export interface Order {
   /** `direct`: the only reveal spends the payment. `wallet`: a commit does, which the reveals spend. */
   readonly paidTo: 'direct' | 'wallet';
   readonly amount: bigint;
+  /** Costs beyond the quote that showed when its delivery was planned. Sats. */
+  readonly extraCost: bigint;
   readonly quote: StoredQuote;
   readonly request: OrderRequest;
   readonly terms: StoredTerms;
@@ -91,6 +93,7 @@ interface Row {
   readonly address: string;
   readonly paid_to: 'direct' | 'wallet';
   readonly amount: number;
+  readonly extra_cost: number;
   readonly quote: StoredQuote;
   readonly request: OrderRequest;
   readonly terms: StoredTerms;
@@ -108,8 +111,8 @@ interface Row {
   readonly leaf_hash: Buffer | null;
 }
 
-const columns = `id, state, step, key_index, own_index, script, address, paid_to, amount, quote, request, terms, webhook_url,
-  refund_script, created_at, expires_at, paid_at, paid_estimate, completed_at,
+const columns = `id, state, step, key_index, own_index, script, address, paid_to, amount, extra_cost, quote, request, terms,
+  webhook_url, refund_script, created_at, expires_at, paid_at, paid_estimate, completed_at,
   cancel_asked_at IS NOT NULL AS is_cancel_asked, error, CASE WHEN state = 'queued' THEN stuck END AS stuck,
   leaves_deleted_at IS NOT NULL AS are_leaves_deleted, leaf_hash`;
 
@@ -123,6 +126,7 @@ const orderOf = (row: Row): Order => ({
   address: row.address,
   paidTo: row.paid_to,
   amount: BigInt(row.amount),
+  extraCost: BigInt(row.extra_cost),
   quote: row.quote,
   request: row.request,
   terms: row.terms,
@@ -351,6 +355,11 @@ export async function recordEvent(
     'INSERT INTO service.order_events (order_id, event, from_state, to_state) VALUES ($1, $2, $3, $4)',
     [id, event, from, to],
   );
+}
+
+/** Keeps what the delivery of an order costs beyond its quote. */
+export async function noteExtraCost(tx: pg.ClientBase, id: string, sats: bigint): Promise<void> {
+  await tx.query('UPDATE service.orders SET extra_cost = $2 WHERE id = $1', [id, sats]);
 }
 
 const refusal = 'The node refuses transaction ';

@@ -1,7 +1,13 @@
 import { largest } from '#orders/inscribing/plan-amounts.ts';
 import type { OwedMoney } from '#orders/ledger/settlements.ts';
 import type { Order } from '#orders/order/order.store.ts';
-import { countsInTime, isDeep, type OrderFacts, type OrderPayment } from '#orders/order/order-facts.ts';
+import {
+  countsInTime,
+  isDeep,
+  type OrderFacts,
+  type OrderPayment,
+  selectedDeep,
+} from '#orders/order/order-facts.ts';
 import type { OrderState } from '#orders/order/order-machine.ts';
 import { outpointOf } from '#orders/order/outpoint.ts';
 import { depositsWait } from './deposits.store.ts';
@@ -10,14 +16,14 @@ import type { Deposit } from './deposits.ts';
 /** What decides what goes home. */
 export interface ReturnFacts {
   readonly state: OrderState;
-  readonly facts: Pick<OrderFacts, 'amount' | 'expiresAt' | 'tip' | 'confirmations'>;
+  readonly facts: Pick<OrderFacts, 'costs' | 'expiresAt' | 'tip' | 'confirmations'>;
   readonly deposits: readonly Deposit[];
   /** The parents as the order will use them. */
   readonly candidates: readonly (Deposit | undefined)[];
   /** Outputs that stored transactions spend. */
   readonly spent: ReadonlySet<string>;
   /** To the address of the charge. */
-  readonly payments: readonly (OrderPayment & { readonly outpoint: string })[];
+  readonly payments: readonly OrderPayment[];
   /** Customers' money, confirmed and unspent. */
   readonly owed: readonly OwedMoney[];
   /** Ours, confirmed and unspent: of the delivery. */
@@ -110,23 +116,13 @@ function remainingMoney({ owed, ours, share, ourCost }: ReturnFacts): Pick<Retur
   return { money: [most], ours: largest(share, most.value - (ourCostMax - ourCost)) };
 }
 
-/** Money that pays for returns while an order waits: payments without which the amount is there, as deep as is asked. */
+/** Money that pays for returns while an order waits: what its delivery would not spend, or what counts for none. */
 function spareMoney({ facts, payments, owed }: ReturnFacts): readonly OwedMoney[] {
-  const counted = new Map(
-    payments
-      .filter((payment) => countsInTime(payment, facts) && isDeep(payment, facts))
-      .map(({ outpoint, value }) => [outpoint, value]),
-  );
-  let spare = [...counted.values()].reduce((sum, value) => sum + value, 0n) - facts.amount;
-  return owed
-    .toSorted((a, b) => Number(a.value - b.value))
-    .filter((money) => {
-      const value = counted.get(outpointOf(money));
-      if (value === undefined) return true;
-      if (value > spare) return false;
-      spare -= value;
-      return true;
-    });
+  const needed =
+    selectedDeep({ ...facts, payments }) ??
+    payments.filter((payment) => countsInTime(payment, facts) && isDeep(payment, facts));
+  const kept = new Set(needed.map(({ outpoint }) => outpoint));
+  return owed.filter((money) => !kept.has(outpointOf(money)));
 }
 
 /** Why nothing goes home, for the customer and the operator. */

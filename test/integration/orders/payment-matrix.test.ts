@@ -1,83 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { auditOrders } from '#orders/audit/audit-orders.ts';
+import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
 import { readEntries } from '#orders/ledger/ledger.store.ts';
 import { balancesOf } from '#orders/ledger/ledger.ts';
 import { refundedAtOnce } from '#orders/making/plan-refund.ts';
 import { refundOrder } from '#orders/operator/operator-orders.ts';
-import { type NewOrder } from '#orders/order/order.store.ts';
-import { wakeOrder } from '#orders/order/order-wishes.store.ts';
-import { type Coin, scriptOf, transaction } from '#test/builders/regtest/regtest-transaction.ts';
+import { scriptOf, transaction } from '#test/builders/regtest/regtest-transaction.ts';
 import { wantedOrder } from '#test/builders/wanted-order.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 import { ChainMoney } from '#test/support/orders/money-on-chain.ts';
 import { verdictOfOrder } from '#test/support/orders/order-verdict.ts';
 import { OrderWorld } from '#test/support/orders/order-world.ts';
 import { areOrdersFollowed } from '#test/support/orders/orders-followed.ts';
-
-/** A payment of the customer that is in no block yet. */
-interface Unconfirmed {
-  readonly coin: Coin;
-  readonly txid: string;
-}
-
-/** What a case can do. Amounts are sats. */
-class Payer {
-  readonly world: OrderWorld;
-  readonly order: NewOrder;
-  readonly amount: number;
-
-  constructor(world: OrderWorld, order: NewOrder) {
-    this.world = world;
-    this.order = order;
-    this.amount = Number(order.amount);
-  }
-
-  async pay(value: number): Promise<Unconfirmed> {
-    const { coin, payment } = await this.world.chain.pay(this.order.script, value);
-    return { coin, txid: payment.txid };
-  }
-
-  /** Spends the coin of a payment otherwise, for a higher fee; null: to its owner. */
-  async replace({ coin }: Unconfirmed, value: number | null, fee = 50_000): Promise<void> {
-    const paid = value === null ? [] : [{ value, outputScript: this.order.script }];
-    const change = { value: coin.value - (value ?? 0) - fee, to: coin.owner };
-    await this.world.chain.broadcast(transaction([coin], [...paid, change]));
-  }
-
-  /** The time to pay is over. */
-  async expire(): Promise<void> {
-    // a mempool has whole seconds: what is paid in this one must be later
-    await this.world.database.pool.query(
-      `UPDATE service.orders SET expires_at = now() - interval '1 second' WHERE id = $1`,
-      [this.order.id],
-    );
-    await wakeOrder(this.world.database.pool, this.order.id);
-  }
-
-  until(state: string): Promise<void> {
-    return this.world.until(this.order.id, state);
-  }
-
-  mine(): Promise<unknown> {
-    return this.world.chain.mineMempool();
-  }
-
-  /** Pays and confirms, and the reveal is with the node. */
-  async revealed(): Promise<Unconfirmed> {
-    const payment = await this.pay(this.amount);
-    await this.mine();
-    await this.until('queued');
-    await this.world.sent(this.order.id);
-    return payment;
-  }
-
-  /** Paid and delivered. */
-  async delivered(): Promise<void> {
-    await this.revealed();
-    await this.mine();
-    await this.until('completed');
-  }
-}
+import { Payer } from '#test/support/orders/payer.ts';
 
 interface Case {
   readonly name: string;
@@ -86,9 +21,12 @@ interface Case {
   readonly ends:
     | 'delivered'
     | 'delivered, the rest refunded'
+    | 'delivered, and the dust refunded once fees allow it'
     | 'refunded'
     | 'nothing was paid'
     | 'dust stays owed';
+  /** Terms of the order beside its text. */
+  readonly terms?: Partial<OrderTerms>;
   /** What the service earns; default: its base fee. Too much below dust is more, each further input is less. */
   readonly revenue?: number;
 }
@@ -116,6 +54,72 @@ const cases: readonly Case[] = [
     },
     ends: 'delivered',
     revenue: 1886,
+  },
+  {
+    name: 'short, and with what is then missing, where an input costs more than the service earns',
+    terms: { feeRate: 100_000n },
+    run: async (payer) => {
+      await payer.pay(payer.amount - 8000);
+      await payer.mine();
+      await payer.until('waiting-payment');
+      await payer.world.eventually(async () => (await payer.missing()) > 8000);
+      await payer.pay(await payer.missing());
+    },
+    ends: 'delivered',
+    revenue: 330,
+  },
+  {
+    name: 'in so many parts that their inputs cost more than they hold, and then exactly',
+    terms: { feeRate: 100_000n },
+    run: async (payer) => {
+      await payer.payParts(59, 350);
+      await payer.mine();
+      await payer.pay(payer.amount);
+    },
+    ends: 'delivered, and the dust refunded once fees allow it',
+  },
+  {
+    name: 'exactly, and a stranger sends dust whose inputs are dear',
+    terms: { feeRate: 10_000n },
+    run: async (payer) => {
+      await payer.pay(payer.amount);
+      await payer.payParts(12, 330);
+    },
+    ends: 'delivered, and the dust refunded once fees allow it',
+  },
+  {
+    name: 'exactly, uncursed, and a stranger sends dust',
+    terms: { feeRate: 25_000n, uncurse: true },
+    run: async (payer) => {
+      await payer.payParts(4, 330);
+      await payer.pay(payer.amount);
+    },
+    ends: 'delivered, and the dust refunded once fees allow it',
+  },
+  {
+    name: 'exactly, and a stranger sends more dust than a transaction has room for',
+    terms: { feeRate: 1000n },
+    run: async (payer) => {
+      await payer.payParts(1800, 330);
+      await payer.pay(payer.amount);
+      await payer.mine();
+      await payer.until('queued');
+      await payer.world.sent(payer.order.id);
+    },
+    ends: 'delivered, and the dust refunded once fees allow it',
+  },
+  {
+    name: 'too little for its transactions, as an earlier version left it, and then more',
+    run: async (payer) => {
+      await payer.pay(payer.amount - 600);
+      await payer.world.database.pool.query(
+        `UPDATE service.orders SET state = 'error', error = $2 WHERE id = $1`,
+        [payer.order.id, 'The payment is 940 sats short of what the transaction costs.'],
+      );
+      await payer.pay(600);
+    },
+    ends: 'delivered',
+    revenue: 1884,
   },
   {
     name: 'short when the time is over',
@@ -188,12 +192,7 @@ const cases: readonly Case[] = [
     run: async (payer) => {
       await payer.expire();
       await payer.until('expired');
-      const { chain } = payer.world;
-      const part = { value: 2000, outputScript: payer.order.script };
-      const coin = await chain.coin();
-      const parts = Array.from({ length: 2 * refundedAtOnce + 1 }, () => part);
-      const change = { value: coin.value - parts.length * part.value - 20_000, to: coin.owner };
-      await chain.broadcast(transaction([coin], [...parts, change]));
+      await payer.payParts(2 * refundedAtOnce + 1, 2000);
       await payer.mine();
       for (let refunds = 1; refunds <= 3; refunds++) {
         await payer.world.eventually(async () => {
@@ -402,14 +401,17 @@ describe.skipIf(bitcoindForTests() === null)('an order that is paid', () => {
   afterAll(() => world?.close());
 
   /** Mines until the order is where it stays. */
-  async function settle({ order, world: { chain, customerOrders, database } }: Payer): Promise<void> {
+  async function settle(
+    { order, world: { chain, customerOrders, database } }: Payer,
+    owedMax = worthlessMax,
+  ): Promise<void> {
     const ends = ['completed', 'refunded', 'expired', 'waiting-refund'];
     await world.eventually(async () => {
       await chain.mineMempool();
       await world.eventually(() => areOrdersFollowed(database.pool, chain.rpc));
       const found = await customerOrders.read(order.id);
       const owed = balancesOf(await readEntries(database.pool, order.id)).get('owed') ?? 0n;
-      if (!ends.includes(found!.order.state) || owed > worthlessMax)
+      if (!ends.includes(found!.order.state) || owed > owedMax)
         throw new Error(`${found!.order.state} with ${owed} sats owed\n${world.logged.join('')}`);
       return true;
     });
@@ -439,23 +441,26 @@ describe.skipIf(bitcoindForTests() === null)('an order that is paid', () => {
 
   test.each(cases.map((each, place) => ({ ...each, place })))(
     '$name: $ends',
-    async ({ place, name, run, ends, revenue = 2000 }) => {
+    async ({ place, name, run, ends, terms = {}, revenue = 2000 }) => {
       const from = await world.chain.height();
       const [receiver, refund] = [firstOwner + 2 * place, firstOwner + 2 * place + 1];
       const wanted = {
-        ...wantedOrder([name], { receivers: [scriptOf(receiver)] }),
+        ...wantedOrder([name], { ...terms, receivers: [scriptOf(receiver)] }),
         refundScript: scriptOf(refund),
       };
       const { order } = await world.customerOrders.create(wanted);
       const payer = new Payer(world, order);
       await run(payer);
-      await settle(payer);
+      // what the node estimates by the fees of other cases is more or less than dust is worth
+      const isDustLeft = ends === 'delivered, and the dust refunded once fees allow it';
+      await settle(payer, isDustLeft ? 1_000_000n : worthlessMax);
       const chain = await ChainMoney.read(world.bitcoind.rpc, Math.max(1, from - 1));
       const ofTest = { id: order.id, contents: [name], receiver: hexOf(receiver), refund: hexOf(refund) };
       const { fate, faults, lost, state } = await verdictOfOrder(world.database.pool, chain, ofTest);
       expect(faults).toEqual([]);
       expect(lost).toBe(0);
-      const isRefunded = ends === 'refunded' || ends === 'delivered, the rest refunded';
+      const isRefunded =
+        ends === 'refunded' || ends === 'delivered, the rest refunded' || (isDustLeft && fate.refunded > 0);
       expect({ delivered: fate.delivered, isRefunded: fate.refunded > 0, state }).toEqual({
         delivered: ends.startsWith('delivered') ? [546] : [],
         isRefunded,

@@ -28,6 +28,8 @@ const refunded = 802;
 export const p2pkhHome = Buffer.from(`76a914${'37'.repeat(20)}88ac`, 'hex');
 
 interface ShownParents {
+  /** Sats. */
+  readonly missing?: number;
   readonly state: string;
   readonly error?: string;
   readonly charge: { readonly address: string };

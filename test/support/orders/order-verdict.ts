@@ -5,14 +5,14 @@ import { type Order, readOrder } from '#orders/order/order.store.ts';
 import { readTransactions } from '#orders/order/order-transactions.store.ts';
 import { type ChainMoney, fateOf, type MoneyFate, type MoneyOf } from './money-on-chain.ts';
 
-/** Payments below count for nothing, and cost more to send back than they hold (docs/orders.md). */
-const dust = 330;
+/** Sats of a payment that costs more to send back at 10 sat/vB than it holds, and may stay (docs/orders.md). */
+const worthless = 580;
 /**
  * Less may stay owed: at 10 sat/vB, more than nodes of tests estimate, a refund costs 1,110 sats, and 330 must be left.
  */
 export const leastRefund = 1500;
-/** Each payment beyond the first costs the service an input, at the 2 to 10 sat/vB of tests. */
-const inputCost = 700;
+/** The size of an input, which each payment beyond the first costs the service. */
+const inputVirtualBytes = 58;
 
 /** An order of a test: whose it is, and what it inscribes, which nothing else does. */
 export interface OrderOfTest extends Pick<MoneyOf, 'receiver' | 'refund' | 'inventory'> {
@@ -97,7 +97,7 @@ function deliveredFaults(
   if (lent !== stocked) faults.push(`takes ${lent} sats of the inventory, and not ${stocked}`);
   const revenue = quote.serviceFee - quote.postage * count + stocked;
   const most = revenue + leastRefund;
-  const least = revenue - inputCost * payments;
+  const least = revenue - ((inputVirtualBytes * Number(terms.feeRate)) / 1000) * payments;
   const lost = Math.max(0, kept - most, least - kept) + owedOf(left);
   if (lost > 0)
     faults.push(`leaves ${kept} sats with the service, not ${revenue}, and ${left.join(', ')} nowhere`);
@@ -121,7 +121,7 @@ function refundedFaults({ kept, left, lent, paid, refunded, fees }: MoneyFate): 
 
 /** Unspent payments that are worth sending back. */
 function owedOf(left: readonly number[]): number {
-  const owed = sumOf(left.filter((value) => value >= dust));
+  const owed = sumOf(left.filter((value) => value > worthless));
   return owed < leastRefund ? 0 : owed;
 }
 

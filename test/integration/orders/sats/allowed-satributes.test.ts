@@ -85,6 +85,8 @@ interface Case {
   readonly files?: number;
   /** A reveal for each file, of a commit of the wallet. */
   readonly uncurse?: boolean;
+  /** Money that is no part of the payment is refunded. */
+  readonly isRestRefunded?: boolean;
   /** Where the inscriptions lie, if each has a special sat of its own. */
   readonly apart?: boolean;
   readonly run: (collector: Collector) => Promise<unknown>;
@@ -141,6 +143,22 @@ const cases: readonly Case[] = [
       await collector.send([await collector.common()], [{ paid: collector.amount - 600 }]);
       await collector.mine();
       await collector.send([await collector.special()], [{ paid: 600 }]);
+    },
+    ends: 'completed',
+  },
+  {
+    name: 'the special sat in a small output, and a stranger sends more dust than is looked up',
+    isRestRefunded: true,
+    run: async (collector) => {
+      const common = await collector.common();
+      const rest = { paid: collector.amount - 600 };
+      const special = await collector.special();
+      await collector.send([common, special], [rest, { kept: common.value - rest.paid }, { paid: 600 }]);
+      const stranger = await collector.common();
+      await collector.send(
+        [stranger],
+        Array.from({ length: 25 }, () => ({ paid: 330 })),
+      );
     },
     ends: 'completed',
   },
@@ -293,7 +311,17 @@ describe.skipIf(bitcoindForTests() === null)('an order with allowedSatributes', 
 
   test.each(cases.map((each, place) => ({ ...each, place })))(
     '$name: $ends',
-    async ({ place, name, run, ends, allowed = ['uncommon'], files = 1, uncurse = false, apart }) => {
+    async ({
+      place,
+      name,
+      run,
+      ends,
+      allowed = ['uncommon'],
+      files = 1,
+      uncurse = false,
+      apart,
+      isRestRefunded = false,
+    }) => {
       const from = await world.chain.height();
       const [receiver, refund] = [firstOwner + 2 * place, firstOwner + 2 * place + 1];
       const contents = Array.from({ length: files }, (_, file) => `${name} ${file}`);
@@ -312,7 +340,7 @@ describe.skipIf(bitcoindForTests() === null)('an order with allowedSatributes', 
       expect({ faults, lost, state }).toEqual({ faults: [], lost: 0, state: ends });
       const isDelivered = ends === 'completed';
       expect(fate.delivered).toEqual(isDelivered ? contents.map(() => 546) : []);
-      expect(fate.refunded > 0).toBe(!isDelivered);
+      expect(fate.refunded > 0).toBe(!isDelivered || isRestRefunded);
       const [sat = NaN] = collector.sats;
       const sats = await indexedSats(order.id);
       if (!isDelivered) expect(sats).toEqual([]);

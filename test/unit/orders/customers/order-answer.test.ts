@@ -4,10 +4,13 @@ import { networks } from '#kernel/primitives/network.ts';
 import { orderAnswer } from '#orders/customers/order-answer.ts';
 import type { Order } from '#orders/order/order.store.ts';
 import type { OrderTransaction } from '#orders/order/order-transactions.store.ts';
+import { storedTerms } from '#orders/order/stored-terms.ts';
 import type { WatchedPayment } from '#payments/payments.queries.ts';
 import { addressOf, scriptOf } from '#test/builders/regtest/regtest-transaction.ts';
+import { wantedOrder } from '#test/builders/wanted-order.ts';
 
 const expiresAt = new Date(Date.UTC(2026, 0, 1));
+const made = wantedOrder(['text']);
 const order = {
   id: '6f1c2b1e-5a0e-4c55-9d0c-0b8f7f0b9a11',
   state: 'waiting-payment',
@@ -16,12 +19,21 @@ const order = {
   createdAt: new Date(expiresAt.getTime() - 3_600_000),
   paidAt: null,
   error: null,
-  request: { count: 1 },
-  quote: {},
+  extraCost: 0n,
+  request: made.request,
+  quote: made.quote,
+  terms: storedTerms(made.terms),
 } as unknown as Order;
 
 const payment = (value: bigint, firstSeen: Date): WatchedPayment =>
-  ({ value, firstSeen, block: null, goneAt: null }) as unknown as WatchedPayment;
+  ({
+    txid: asTxid(new Uint8Array(32)),
+    vout: Number(value),
+    value,
+    firstSeen,
+    block: null,
+    goneAt: null,
+  }) as unknown as WatchedPayment;
 
 const answerTo = (...payments: WatchedPayment[]): object =>
   orderAnswer(order, { files: [], transactions: [], payments, parents: [] }, networks.regtest);
@@ -64,8 +76,8 @@ describe('what is missing of an order', () => {
 
   test('is what it takes to bring it on: dust and late payments do not count', () => {
     const late = new Date(expiresAt.getTime() + 1000);
-    expect(answerTo(inTime, payment(329n, order.createdAt))).toMatchObject({ underpaid: true, missing: 100 });
-    expect(answerTo(inTime, payment(5000n, late))).toMatchObject({ underpaid: true, missing: 100 });
+    expect(answerTo(inTime, payment(329n, order.createdAt))).toMatchObject({ underpaid: true, missing: 330 });
+    expect(answerTo(inTime, payment(5000n, late))).toMatchObject({ underpaid: true, missing: 330 });
   });
 
   test('is nothing once it is there in time, and before anything is paid', () => {

@@ -41,10 +41,12 @@ function releasedAfter(state: OrderState): number | null {
   return times.find((ms) => !isReserving(order, after(ms))) ?? null;
 }
 
+const costs = { amount: 5000n, extraCost: 0n, input: 100n, spare: 0n, inputsMax: 10, wantsSats: false };
+
 const returned = (state: OrderState) =>
   returnOf({
     state,
-    facts: { amount: 5000n, expiresAt, tip: asHeight(9), confirmations: 1 },
+    facts: { costs, expiresAt, tip: asHeight(9), confirmations: 1 },
     deposits: [
       {
         at: { index: 0, keyIndex: 0, script: new Uint8Array(34), address: '' },

@@ -1,21 +1,43 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { asHeight, type Height } from '#kernel/primitives/height.ts';
+import type { CoinCosts } from '#orders/order/coin-selection.ts';
 import { nextEvent, type OrderFacts, type OrderPayment } from '#orders/order/order-facts.ts';
 import { nextState, orderEvents, orderStates, transitions } from '#orders/order/order-machine.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
 
 const hour = 3_600_000;
 const start = Date.UTC(2026, 0, 1);
+const constants = (of: CoinCosts) => ({
+  amount: fc.constant(of.amount),
+  input: fc.constant(of.input),
+  spare: fc.constant(of.spare),
+  inputsMax: fc.constant(of.inputsMax),
+});
+/** Each more input costs 300 sats, of which the service gives 500. */
+const costs: CoinCosts = {
+  amount: 10_000n,
+  extraCost: 0n,
+  input: 300n,
+  spare: 500n,
+  inputsMax: 3,
+  wantsSats: false,
+};
 const payment: fc.Arbitrary<OrderPayment> = fc.record({
+  outpoint: fc.nat(9).map((vout) => `${'ab'.repeat(32)}:${vout}`),
   value: fc.constantFrom(0n, 100n, 330n, 4000n, 6000n, 10_000n, 11_000n),
   firstSeen: fc.constantFrom(new Date(start), new Date(start + 2 * hour)),
   height: fc.constantFrom<(Height | null)[]>(null, asHeight(100), asHeight(101), asHeight(103)),
   isGone: fc.boolean(),
   isTaken: fc.boolean(),
+  isUsed: fc.boolean(),
 });
 const facts: fc.Arbitrary<OrderFacts> = fc.record({
-  amount: fc.constant(10_000n),
+  costs: fc.record({
+    ...constants(costs),
+    extraCost: fc.constantFrom(0n, 900n),
+    wantsSats: fc.boolean(),
+  }),
   expiresAt: fc.constant(new Date(start + hour)),
   now: fc.constantFrom(new Date(start), new Date(start + 3 * hour)),
   tip: fc.constantFrom<(Height | null)[]>(null, asHeight(103)),
@@ -24,6 +46,7 @@ const facts: fc.Arbitrary<OrderFacts> = fc.record({
   parents: fc.constantFrom('missing', 'seen', 'here'),
   hasDeposits: fc.boolean(),
   isCancelAsked: fc.boolean(),
+  wasShort: fc.boolean(),
   isSatGone: fc.boolean(),
   hasReveal: fc.boolean(),
   isRevealed: fc.boolean(),
@@ -32,7 +55,7 @@ const facts: fc.Arbitrary<OrderFacts> = fc.record({
 });
 
 const base: OrderFacts = {
-  amount: 10_000n,
+  costs,
   expiresAt: new Date(start + hour),
   now: new Date(start),
   tip: asHeight(103),
@@ -41,6 +64,7 @@ const base: OrderFacts = {
   parents: 'here',
   hasDeposits: false,
   isCancelAsked: false,
+  wasShort: false,
   isSatGone: false,
   hasReveal: false,
   isRevealed: false,
@@ -48,11 +72,13 @@ const base: OrderFacts = {
   refund: null,
 };
 const paid = (more: Partial<OrderPayment> = {}): OrderPayment => ({
+  outpoint: `${'cd'.repeat(32)}:0`,
   value: 10_000n,
   firstSeen: new Date(start),
   height: null,
   isGone: false,
   isTaken: false,
+  isUsed: false,
   ...more,
 });
 
@@ -151,7 +177,9 @@ describe('the states of an order', () => {
     expect(nextEvent('waiting-refund', mined)).toBe('planned');
     expect(nextEvent('error', mined)).toBe('planned');
     expect(nextEvent('waiting-refund', { ...mined, hasReveal: false })).toBeNull();
-    expect(nextEvent('waiting-refund', { ...mined, payments: [paid({ isGone: true })] })).toBe('gone');
+    expect(
+      nextEvent('waiting-refund', { ...mined, hasReveal: false, payments: [paid({ isGone: true })] }),
+    ).toBe('gone');
   });
 
   test('an inscription that a stranger took before its burn is an error, until a reorganisation gives it back', () => {
@@ -165,7 +193,9 @@ describe('the states of an order', () => {
     expect(nextEvent('error', taken)).toBeNull();
     expect(nextEvent('waiting-refund', taken)).toBeNull();
     expect(nextEvent('error', { ...taken, isAnchorTaken: false })).toBe('planned');
-    expect(nextEvent('queued', { ...taken, payments: [paid({ isGone: true })] })).toBe('gone');
+    expect(nextEvent('queued', { ...taken, hasReveal: false, payments: [paid({ isGone: true })] })).toBe(
+      'gone',
+    );
   });
 
   test('money for an order that is over is owed', () => {

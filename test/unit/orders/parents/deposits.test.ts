@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { trustedTxid } from '#kernel/primitives/hash.ts';
 import { asHeight } from '#kernel/primitives/height.ts';
 import type { OwedMoney } from '#orders/ledger/settlements.ts';
+import type { CoinCosts } from '#orders/order/coin-selection.ts';
 import type { OrderState } from '#orders/order/order-machine.ts';
 import { outpointOf } from '#orders/order/outpoint.ts';
 import { candidates, type Deposit, progressOf } from '#orders/parents/deposits.ts';
@@ -64,10 +65,19 @@ describe('what goes home', () => {
     height: asHeight(5),
     isGone: false,
     isTaken: false,
+    isUsed: false,
   });
+  const costs: CoinCosts = {
+    amount: 5000n,
+    extraCost: 0n,
+    input: 100n,
+    spare: 1000n,
+    inputsMax: 10,
+    wantsSats: false,
+  };
   const facts: ReturnFacts = {
     state: 'waiting-parent',
-    facts: { amount: 5000n, expiresAt, tip: asHeight(9), confirmations: 1 },
+    facts: { costs, expiresAt, tip: asHeight(9), confirmations: 1 },
     deposits: [],
     candidates: [undefined],
     spent: none,
@@ -87,8 +97,12 @@ describe('what goes home', () => {
     expect(returnOf(given)).toEqual({ deposits: [wrong], money: [], ours: null, isLast: false });
     const rich = { ...given, payments: coins.map(paid), owed: coins };
     expect(returnOf(rich)).toEqual({ deposits: [wrong], money: coins.slice(1), ours: null, isLast: true });
-    expect(returnOf({ ...rich, facts: { ...facts.facts, amount: 5800n } })?.money).toEqual([coins[1]]);
-    expect(returnOf({ ...rich, facts: { ...facts.facts, amount: 7000n } })?.money).toEqual([]);
+    expect(
+      returnOf({ ...rich, facts: { ...facts.facts, costs: { ...costs, amount: 5800n } } })?.money,
+    ).toEqual([coins[1]]);
+    expect(
+      returnOf({ ...rich, facts: { ...facts.facts, costs: { ...costs, amount: 7000n } } })?.money,
+    ).toEqual([]);
     // dust counts for nothing, so an order does not need it
     const dust = [money(3, 200n)];
     expect(returnOf({ ...given, payments: dust.map(paid), owed: dust })?.money).toEqual(dust);

@@ -1,0 +1,131 @@
+import { largest, p2trDust, valueOf } from '#orders/inscribing/plan-amounts.ts';
+
+/** An output at the address of an order. */
+export interface Coin {
+  /** `<txid>:<vout>` */
+  readonly outpoint: string;
+  /** Sats. */
+  readonly value: bigint;
+  readonly firstSeen: Date;
+}
+
+/** The costs of an order, by the number of coins that its delivery spends. Sats. */
+export interface CoinCosts {
+  /** The quoted amount: it pays for one input. */
+  readonly amount: bigint;
+  /** Costs beyond the quote that showed when the delivery was planned. */
+  readonly extraCost: bigint;
+  /** The fee of one more input, at the most. */
+  readonly input: bigint;
+  /** Sats that the service's own outputs can give for inputs and `extraCost`. */
+  readonly spare: bigint;
+  /** The most inputs of a transaction of the order that nodes relay. */
+  readonly inputsMax: number;
+  /** The order asks for certain sats: a small coin may be the one that has them. */
+  readonly wantsSats: boolean;
+}
+
+/** Each is a walk through the chain. A special sat comes in one output, and fees in another one or two. */
+export const lookedUpMax = 20;
+
+/**
+ * The least value of a number of coins together: the amount, and the cost of inputs beyond what the service gives. It grows by
+ * `input` at most with each coin, and every coin that is selected holds more: so more coins never make it too little.
+ */
+const needed = ({ amount, extraCost, input, spare }: CoinCosts, coins: number): bigint =>
+  amount + largest(0n, extraCost + BigInt(coins - 1) * input - spare);
+
+/**
+ * The coins that pay for an order: the fewest, the largest first. Null: they do not pay for it. A coin that costs more
+ * than it brings is never among them, and is left to its owner, so strangers cannot make a paid order too expensive.
+ * Where the order wants certain sats: the coins whose sats are looked up, of which `withPlaced` then takes what is
+ * needed. Pure.
+ *
+ * Laws, tested: another coin never turns coins that pay into coins that do not; `missingSats` more do pay; what is
+ * selected can be planned.
+ */
+export function selectCoins<C extends Coin>(coins: readonly C[], costs: CoinCosts): readonly C[] | null {
+  if (!costs.wantsSats) return fewest(coins.filter(paysForItself(costs)), costs);
+  const looked = lookedUp(coins, costs);
+  return fewest(looked, costs) === null ? null : looked;
+}
+
+/**
+ * The value of one more coin that pays for an order together with those that are there: at least what nodes relay,
+ * and more than its input costs. Zero: they pay already. Pure.
+ */
+export function missingSats(coins: readonly Coin[], costs: CoinCosts): bigint {
+  if (selectCoins(coins, costs) !== null) return 0n;
+  const kept = coins
+    .filter(paysForItself(costs))
+    .toSorted(byValue)
+    .slice(0, mostSelected(costs) - 1);
+  return largest(p2trDust, costs.input + 1n, needed(costs, kept.length + 1) - valueOf(kept));
+}
+
+/**
+ * The coins of a delivery of which the first ones were placed by their sats: with as many others as it takes to pay,
+ * the largest first. Pure.
+ */
+export function withPlaced<C extends Coin>(
+  placed: readonly C[],
+  others: readonly C[],
+  costs: CoinCosts,
+): readonly C[] {
+  const coins = [...placed];
+  for (const coin of others.toSorted(byValue)) {
+    if (pays(coins, costs)) break;
+    coins.push(coin);
+  }
+  return coins;
+}
+
+/** The cost of a delivery beyond its quote, where these coins were `missing` sats short of its plan. */
+export const extraCostOf = (
+  coins: readonly Coin[],
+  missing: bigint,
+  { amount, input, spare }: CoinCosts,
+): bigint => largest(0n, valueOf(coins) + missing - amount - BigInt(coins.length - 1) * input + spare);
+
+/** The shortest beginning, the largest first, that pays. Null: none does. */
+function fewest<C extends Coin>(coins: readonly C[], costs: CoinCosts): readonly C[] | null {
+  const sorted = coins.toSorted(byValue).slice(0, costs.inputsMax);
+  let value = 0n;
+  for (const [place, coin] of sorted.entries()) {
+    value += coin.value;
+    if (value >= needed(costs, place + 1)) return sorted.slice(0, place + 1);
+  }
+  return null;
+}
+
+const pays = (coins: readonly Coin[], costs: CoinCosts): boolean =>
+  coins.length > 0 && valueOf(coins) >= needed(costs, coins.length);
+
+const paysForItself =
+  ({ input }: CoinCosts) =>
+  ({ value }: Coin): boolean =>
+    value > input;
+
+/** How many of the largest coins can be selected. */
+const mostSelected = ({ inputsMax, wantsSats }: CoinCosts): number =>
+  wantsSats ? Math.min(inputsMax, largestLookedUp) : inputsMax;
+
+/** Coins that pay, of those that are looked up. The others were seen first, so dust does not push them out. */
+const largestLookedUp = lookedUpMax / 2;
+
+/**
+ * The coins whose sats are looked up: the largest, which pay, and of all others those that were seen first. A stranger
+ * sees an address when its first payment is sent, so dust comes after it.
+ */
+function lookedUp<C extends Coin>(coins: readonly C[], costs: CoinCosts): readonly C[] {
+  const paying = coins.filter(paysForItself(costs)).toSorted(byValue).slice(0, largestLookedUp);
+  const others = coins.filter((coin) => !paying.includes(coin)).toSorted(byAge);
+  const looked = new Set([...paying, ...others.slice(0, lookedUpMax - paying.length)]);
+  return coins.filter((coin) => looked.has(coin)).toSorted(byOutpoint);
+}
+
+const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+/** One order for the same coins: they make the same transaction. */
+const byOutpoint = (a: Coin, b: Coin): number => compareTexts(a.outpoint, b.outpoint);
+const byValue = (a: Coin, b: Coin): number => Number(b.value - a.value) || byOutpoint(a, b);
+const byAge = (a: Coin, b: Coin): number => a.firstSeen.getTime() - b.firstSeen.getTime() || byValue(a, b);

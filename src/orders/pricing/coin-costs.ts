@@ -1,0 +1,47 @@
+import { keyInputWeight } from '#kernel/bitcoin/plan-weight.ts';
+import { standardWeightMax } from '#kernel/bitcoin/transaction-size.ts';
+import type { OrderLayout, RevealLayout } from '#orders/inscribing/order-layout.ts';
+import { feeOf, spareOf } from '#orders/inscribing/plan-amounts.ts';
+import type { CoinCosts } from '#orders/order/coin-selection.ts';
+import type { Order } from '#orders/order/order.store.ts';
+import { termsOf } from '#orders/order/stored-terms.ts';
+import { quotedLayout } from './quoted-layout.ts';
+
+export type CostedOrder = Pick<Order, 'amount' | 'extraCost' | 'terms' | 'quote' | 'request'>;
+
+/**
+ * The costs of an order by the coins that pay it (docs/adr/0065-coins-that-pay.md). Time: that of its layout, 8 ms for
+ * 10,000 files.
+ */
+export function coinCosts({ amount, extraCost, terms: stored, quote, request }: CostedOrder): CoinCosts {
+  const terms = termsOf(stored);
+  const layout = quotedLayout(terms, quote);
+  return {
+    amount,
+    extraCost,
+    input: feeOf(keyInputWeight, terms.feeRate),
+    spare: layout.reveals.reduce((sum, { own }) => sum + spareOf(own), 0n),
+    inputsMax: inputsMaxOf(layout),
+    wantsSats: request.allowedSatributes !== null,
+  };
+}
+
+/** The same for a number of coins: a single one that holds the amount is enough, whatever inputs cost. */
+export const costsOf = (order: CostedOrder, coins: number): CoinCosts =>
+  coins > 1 || order.extraCost > 0n
+    ? coinCosts(order)
+    : { ...oneCoin, amount: order.amount, wantsSats: order.request.allowedSatributes !== null };
+
+const oneCoin = { extraCost: 0n, input: 0n, spare: 0n, inputsMax: 1 } as const;
+
+/** Room for what a delivery may have beyond its layout: change, a runestone that leads runes home. */
+const spareWeight = 2_000;
+
+/** Inputs with which the transaction that spends the payments is still relayed; one at least, which is quoted. */
+function inputsMaxOf({ commit, reveals: [first] }: OrderLayout): number {
+  const weight = commit?.weight ?? (first === undefined ? 0 : packageWeight(first));
+  return 1 + Math.max(0, Math.floor((standardWeightMax - spareWeight - weight) / keyInputWeight));
+}
+
+/** A reveal is sent with its burn, as one package: nodes take hardly more in one than in a transaction. */
+const packageWeight = ({ weight, burn }: RevealLayout): number => weight + (burn?.weight ?? 0);

@@ -1,0 +1,85 @@
+import { networks } from '#kernel/primitives/network.ts';
+import { orderAnswer } from '#orders/customers/order-answer.ts';
+import type { NewOrder } from '#orders/order/order.store.ts';
+import { wakeOrder } from '#orders/order/order-wishes.store.ts';
+import { type Coin, transaction } from '#test/builders/regtest/regtest-transaction.ts';
+import type { OrderWorld } from './order-world.ts';
+
+/** A payment of the customer that is in no block yet. */
+export interface Unconfirmed {
+  readonly coin: Coin;
+  readonly txid: string;
+}
+
+/** The customer of an order. Amounts are sats. */
+export class Payer {
+  readonly world: OrderWorld;
+  readonly order: NewOrder;
+  readonly amount: number;
+
+  constructor(world: OrderWorld, order: NewOrder) {
+    this.world = world;
+    this.order = order;
+    this.amount = Number(order.amount);
+  }
+
+  /** Reads what the order says is missing. */
+  async missing(): Promise<number> {
+    const found = await this.world.customerOrders.read(this.order.id);
+    return (orderAnswer(found!.order, found!, networks.regtest) as { missing: number }).missing;
+  }
+
+  /** Many outputs of one transaction. */
+  async payParts(count: number, value: number): Promise<void> {
+    const coin = await this.world.chain.coin();
+    const parts = Array.from({ length: count }, () => ({ value, outputScript: this.order.script }));
+    const change = { value: coin.value - count * value - 100 * (count + 10), to: coin.owner };
+    await this.world.chain.broadcast(transaction([coin], [...parts, change]));
+  }
+
+  async pay(value: number): Promise<Unconfirmed> {
+    const { coin, payment } = await this.world.chain.pay(this.order.script, value);
+    return { coin, txid: payment.txid };
+  }
+
+  /** Spends the coin of a payment otherwise, for a higher fee; null: to its owner. */
+  async replace({ coin }: Unconfirmed, value: number | null, fee = 50_000): Promise<void> {
+    const paid = value === null ? [] : [{ value, outputScript: this.order.script }];
+    const change = { value: coin.value - (value ?? 0) - fee, to: coin.owner };
+    await this.world.chain.broadcast(transaction([coin], [...paid, change]));
+  }
+
+  /** The time to pay is over. */
+  async expire(): Promise<void> {
+    // a mempool has whole seconds: what is paid in this one must be later
+    await this.world.database.pool.query(
+      `UPDATE service.orders SET expires_at = now() - interval '1 second' WHERE id = $1`,
+      [this.order.id],
+    );
+    await wakeOrder(this.world.database.pool, this.order.id);
+  }
+
+  until(state: string): Promise<void> {
+    return this.world.until(this.order.id, state);
+  }
+
+  mine(): Promise<unknown> {
+    return this.world.chain.mineMempool();
+  }
+
+  /** Pays and confirms, and the reveal is with the node. */
+  async revealed(): Promise<Unconfirmed> {
+    const payment = await this.pay(this.amount);
+    await this.mine();
+    await this.until('queued');
+    await this.world.sent(this.order.id);
+    return payment;
+  }
+
+  /** Paid and delivered. */
+  async delivered(): Promise<void> {
+    await this.revealed();
+    await this.mine();
+    await this.until('completed');
+  }
+}
