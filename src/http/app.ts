@@ -1,6 +1,6 @@
 import cors from '@fastify/cors';
 import files from '@fastify/static';
-import fastify, { LogController } from 'fastify';
+import fastify, { type FastifyReply, LogController } from 'fastify';
 import { proxyTest } from '#accounts/trusted-proxies.ts';
 import { readBodies } from '#http/bodies/read-bodies.ts';
 import { contentRoutes } from '#http/content/content.routes.ts';
@@ -160,9 +160,11 @@ function createServer(deps: AppDependencies): App {
 function answerErrors(app: App, deps: AppDependencies): void {
   const refusals = new RefusalPace();
   app.setErrorHandler(async (error, request, reply) => {
+    const asker = askerOf(reply);
+    if (asker.signal.aborted) return giveUp(reply);
     if (isTooMuchAtOnce(error)) {
       answerIsMade(reply);
-      await refusals.wait(askerOf(reply));
+      await refusals.wait(asker);
     }
     return handleError(error, request, reply);
   });
@@ -170,6 +172,12 @@ function answerErrors(app: App, deps: AppDependencies): void {
     const target = await bareTarget(deps, request, askerOf(reply));
     return target === null ? handleNotFound(request, reply) : reply.redirect(target, 303);
   });
+}
+
+/** Ends a request whose client is gone: no error is written for it. */
+function giveUp(reply: FastifyReply): FastifyReply {
+  answerIsMade(reply);
+  return reply.hijack();
 }
 
 /** Registers the rules for all requests. Their hooks run in this order. */

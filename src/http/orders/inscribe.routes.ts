@@ -75,7 +75,7 @@ export function inscribeRoutes(app: App, deps: AppDependencies): void {
         const asker = askerOf(reply);
         const takeFetchPlace = (): void => {
           fetches.take(asker);
-          beSilentAnew(request);
+          restartSilence(request);
         };
         const parts = { ...shared, lookups: orders, takeFetchPlace };
         const checked = unlessFaulty(await checkOrder(parts, sentOrder(request, orders, asker), asker));
@@ -92,7 +92,7 @@ export function inscribeRoutes(app: App, deps: AppDependencies): void {
  * Counts the silence of a connection from now on: a fetch ends sooner than a silent connection (`fetchedWithinMs`),
  * however long the request waited for its turn before.
  */
-function beSilentAnew({ raw: { socket } }: FastifyRequest): void {
+function restartSilence({ raw: { socket } }: FastifyRequest): void {
   // a request that a test injects has no connection
   if (socket instanceof Socket) socket.setTimeout(limits.idleTimeoutMs);
 }

@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
+import { askerOf } from '#http/server/access/asker.ts';
 import { open } from '#http/server/access/guard.ts';
 import { matchesTag } from '#http/server/answers/conditional.ts';
 import { textTag } from '#http/server/answers/send-page.ts';
@@ -72,8 +74,11 @@ export function referenceRoutes(app: App): void {
       response: { 200: jsonText(documentSchema, 'the document'), 304: unchanged },
     },
     config,
-    handler: async (_request, reply) =>
-      sendDocument(reply.type('application/json; charset=utf-8'), (json ??= tagged(documentOf(app)))),
+    handler: async (_request, reply) => {
+      if (json === undefined) await stay(reply);
+      json ??= tagged(documentOf(app));
+      return sendDocument(reply.type('application/json; charset=utf-8'), json);
+    },
   });
   apiRoute(app, {
     method: 'GET',
@@ -85,11 +90,11 @@ export function referenceRoutes(app: App): void {
       response: { 200: yamlAnswer, 304: unchanged },
     },
     config,
-    handler: async (_request, reply) =>
-      sendDocument(
-        reply.type('application/yaml; charset=utf-8'),
-        (yaml ??= tagged(app.swagger({ yaml: true }))),
-      ),
+    handler: async (_request, reply) => {
+      if (yaml === undefined) await stay(reply);
+      yaml ??= tagged(app.swagger({ yaml: true }));
+      return sendDocument(reply.type('application/yaml; charset=utf-8'), yaml);
+    },
   });
   app.register(async (scope) => {
     scope.addHook('onSend', async (_request, reply) => {
@@ -112,6 +117,16 @@ export function referenceRoutes(app: App): void {
       },
     });
   });
+}
+
+/** The document takes the event loop 300 ms, once: it is made for a client that is still there after this time. */
+const stayMs = 100;
+
+/** Throws the reason of a client that left. */
+async function stay(reply: FastifyReply): Promise<void> {
+  const { signal } = askerOf(reply);
+  await pause(stayMs, undefined, { signal }).catch(() => undefined);
+  signal.throwIfAborted();
 }
 
 interface TaggedText {

@@ -15,6 +15,8 @@ export async function withCutConnection<T>(
   signal: AbortSignal | null,
   work: (client: pg.PoolClient, discard: () => void) => Promise<T>,
 ): Promise<T> {
+  // where connections are scarce, who is gone does not wait for one
+  signal?.throwIfAborted();
   const client = await pool.connect();
   let isUseless = false;
   const discard = (): void => {

@@ -1,6 +1,6 @@
 import type { RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import { proxyTest } from '#accounts/trusted-proxies.ts';
 import { answerIsMade, askerOf } from '#http/server/access/asker.ts';
 import { FairGate } from '#kernel/concurrency/fair-gate.ts';
@@ -12,6 +12,7 @@ import { limits } from '../limits.ts';
 import { bytesOfAnswer, textInPieces, withoutBody } from './answer-pieces.ts';
 import { type Budgets, usualBudgets } from './budget-bounds.ts';
 import { Connections, closingMax } from './connections.ts';
+import { Leavers } from './leavers.ts';
 import { inTurn } from './pipelining.ts';
 import { type ReadingPace, SlowReaders } from './slow-readers.ts';
 import { UnsentBytes } from './unsent-bytes.ts';
@@ -79,21 +80,37 @@ function boundRequests(app: FastifyInstance, bounds: Budgets, metrics: Metrics):
   metrics.watchQueue('requests being answered', () => gate.places);
   metrics.watchQueue('dear requests', () => dear.state);
   const turns = new Turns(limits.requestsATurn);
+  const leavers = new Leavers();
   app.addHook('onRequest', (_request, reply, done) => {
+    watchForLeaving(leavers, reply);
     const turn = turns.enter(askerOf(reply).client);
     if (turn === undefined) done();
     else void turn.then(() => done());
   });
   app.addHook('preValidation', async (request, reply) => {
     const { answersUnderPressure, answersLarge = false, isDear = answersLarge } = request.routeOptions.config;
-    if (answersUnderPressure === true) return;
     const asker = askerOf(reply);
+    // holding no place, and before anything is compiled or asked for it
+    await leavers.wait(asker);
+    if (answersUnderPressure === true) return;
     // who only looks up is disturbed by the dear requests of others
     dear.sees(asker.client);
     const query = request.query as Readonly<Record<string, unknown>>;
     // first: what waits for this takes no place from the cheap requests of its client
     if (typeof isDear === 'function' ? isDear(query) : isDear) asker.whenMade(await dear.enter(asker));
     asker.whenMade(await gate.enter(asker));
+  });
+}
+
+/** Tells how long the client of a request stayed, if it left before its answer began. */
+function watchForLeaving(leavers: Leavers, reply: FastifyReply): void {
+  const { raw } = reply;
+  const { client } = askerOf(reply);
+  const sinceMs = performance.now();
+  raw.once('close', () => {
+    // who has read a part of a stream, or of a long answer, was served
+    const isLeft = !raw.headersSent && !raw.writableEnded;
+    leavers.ended(client, isLeft ? performance.now() - sinceMs : null);
   });
 }
 

@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { connect } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { SearchService } from '#kernel/contracts/search-service.ts';
 import { idOf } from '#test/support/chain/rows/chain-rows.ts';
 import { createHttpApp, type HttpApp, type HttpAppOptions } from '#test/support/http-app.ts';
@@ -265,6 +268,45 @@ describe('statements for clients that are gone end on the server', () => {
     });
   });
 });
+
+// other systems have one loopback address
+test.skipIf(process.platform !== 'linux')(
+  'nothing is asked for a client that leaves all of its requests at once, and another one is served as ever',
+  async () => {
+    const { http, address } = await open();
+    const connecting = vi.spyOn(http.database.readers, 'connect');
+    const { port } = new URL(address);
+    const paths = [
+      '/events',
+      '/inscriptions?limit=100',
+      '/search?text=hello',
+      '/blocks',
+      '/collections',
+      '/openapi.json',
+    ];
+    /** Asks, and leaves some milliseconds later. */
+    const leave = async (path: string, localAddress = '127.0.0.2'): Promise<void> => {
+      const socket = connect({ host: '127.0.0.1', port: Number(port), localAddress });
+      socket.on('error', () => undefined);
+      await once(socket, 'connect');
+      socket.write(`GET ${path} HTTP/1.1\r\nhost: a\r\n\r\n`);
+      await delay(2);
+      socket.resetAndDestroy();
+    };
+    const round = async (): Promise<void> => {
+      for (const path of paths) await leave(path);
+    };
+    for (let rounds = 0; rounds < 4; rounds++) await round();
+    await waitUntil(async () => http.database.readers.idleCount === http.database.readers.totalCount);
+    connecting.mockClear();
+    for (let rounds = 0; rounds < 5; rounds++) await round();
+    expect(connecting.mock.calls.length).toBeLessThan(3);
+    const { status } = await fetch(new URL('/blockheight', address));
+    expect(status).toBe(200);
+    connecting.mockRestore();
+    await http.close();
+  },
+);
 
 test('statements of a page of results end, which follow its search', async () => {
   const { http, address } = await open({ search: quickSearch() });
