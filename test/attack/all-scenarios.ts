@@ -5,6 +5,7 @@ import { connectionScenarios } from './scenarios/connections.ts';
 import { contentScenarios } from './scenarios/contents.ts';
 import { galleryScenarios } from './scenarios/galleries.ts';
 import { keyScenarios } from './scenarios/keys.ts';
+import { leaverScenarios } from './scenarios/leavers.ts';
 import { marketScenarios } from './scenarios/market.ts';
 import { mixedScenarios } from './scenarios/mixed.ts';
 import { nodeScenarios } from './scenarios/node.ts';
@@ -18,6 +19,7 @@ import { streamScenarios } from './scenarios/streams.ts';
 
 export const allScenarios: readonly Scenario[] = [
   ...streamScenarios,
+  ...leaverScenarios,
   ...bodyScenarios,
   ...readerScenarios,
   ...connectionScenarios,

@@ -63,7 +63,8 @@ export class AttackRun {
   async run(scenario: Scenario, seconds: number, answersLeast = 0): Promise<Measured> {
     const service = this.#service;
     const hasNode = scenario.hasNode === true;
-    if (service.hasNode !== hasNode || !(await this.#isFresh())) await this.#restart(hasNode);
+    if (scenario.isAtStart === true) await this.#restartUnsettled();
+    else if (service.hasNode !== hasNode || !(await this.#isFresh())) await this.#restart(hasNode);
     forgetPeak(service.pid);
     this.#answers = [];
     const startedAt = Date.now();
@@ -144,8 +145,15 @@ export class AttackRun {
     await this.#settle();
   }
 
-  /** A good client asks the started process until all that is loaded late is loaded. */
-  async #settle(): Promise<void> {
+  /** The same for an attack that does not wait until the process is as it will be. */
+  async #restartUnsettled(): Promise<void> {
+    await this.#service.kill();
+    await this.#service.start();
+    this.#restartGood();
+  }
+
+  /** A good client begins to ask the started process. */
+  #restartGood(): void {
     this.#good?.kill('SIGKILL');
     this.#answers = [];
     const good = fork(clientFile('good-client-process.ts'));
@@ -153,6 +161,11 @@ export class AttackRun {
     good.on('message', (answer) => this.#answers.push(answer as GoodAnswer));
     const { port, targets } = this.#service;
     good.send({ port, targets, address: goodAddress, keys: this.#keys } satisfies GoodOrder);
+  }
+
+  /** A good client asks until all that is loaded late is loaded. */
+  async #settle(): Promise<void> {
+    this.#restartGood();
     const startedAt = Date.now();
     if ((await this.#recovery(startedAt)) === null)
       throw new Error('the service does not serve the good client');

@@ -11,6 +11,8 @@ export interface Scenario {
   readonly sharesAddress?: true;
   /** The service follows a node that answers slowly, in place of a folder of blocks. */
   readonly hasNode?: true;
+  /** The attack begins with the service, before anything that is loaded late is loaded. */
+  readonly isAtStart?: true;
   readonly run: (attack: Attack) => Promise<void>;
 }
 

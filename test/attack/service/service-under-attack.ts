@@ -85,6 +85,9 @@ export class ServiceUnderAttack {
       [
         `--max-old-space-size=${heapMegabytes}`,
         '--expose-gc',
+        '--cpu-prof',
+        '--cpu-prof-dir=/tmp/prof31b',
+        '--cpu-prof-interval=500',
         '--import',
         join(import.meta.dirname, 'probe.ts'),
         'src/main.ts',
