@@ -1200,6 +1200,8 @@ CREATE TABLE service.orders (
   leaves_deleted_at timestamp with time zone,
   files_deleted_at timestamp with time zone,
   extra_cost bigint NOT NULL DEFAULT 0,
+  price_kept_at timestamp with time zone,
+  repriced jsonb,
   CONSTRAINT orders_pkey PRIMARY KEY (id),
   CONSTRAINT orders_amount_check CHECK ((amount > 0)),
   CONSTRAINT orders_check CHECK (((state = 'error'::text) <= (error IS NOT NULL))),

@@ -103,6 +103,14 @@ export const orderSettings = {
     default: 1,
     description: 'confirmations of the reveals with which an order is completed',
   }),
+  quoteHoldMinutes: Type.Integer({
+    minimum: 1,
+    // the longest timeout of an order
+    maximum: 43_200,
+    default: 60,
+    description:
+      'how long the price of an order holds: a payment that is first seen later is asked for more where fees rose (docs/orders.md, "How long a price holds")',
+  }),
   orderBumpMaxSats: Type.Integer({
     minimum: 0,
     // the most that the signer signs (bumpFeeMax)

@@ -98,6 +98,7 @@ export async function serveHttp(
       sizeFeePercent: config.orderSizeFeePercent,
       collectionServiceFee: config.collectionServiceFee,
       referralPercent: config.referralPercent,
+      holdMinutes: config.quoteHoldMinutes,
       nonStandard: false,
     },
     inventory: openInventory(context, { pool: database.readers, network, satributes, node, utxos }),

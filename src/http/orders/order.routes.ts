@@ -34,6 +34,22 @@ const order = Type.Object(
     serviceFee: Type.Integer(),
     baseFee: Type.Integer(),
     postage: Type.Integer(),
+    priceHeldUntil: Type.Optional(
+      Type.Integer({ description: 'milliseconds since 1970: what is paid later may be asked for more' }),
+    ),
+    repriced: Type.Optional(
+      Type.Object(
+        {
+          amount: Type.Integer({ description: 'sats: the difference that is asked for' }),
+          before: Type.Integer({ description: 'sats: the amount of the charge before' }),
+          from: Type.Number({ description: 'sat/vB: the estimate when the price was made' }),
+          to: Type.Number({ description: 'sat/vB: the estimate when the payment was seen' }),
+          fee: Type.Number({ description: 'sat/vB that the transactions pay now' }),
+          until: Type.Integer({ description: 'milliseconds since 1970: the end of the time to pay it' }),
+        },
+        { description: 'a late payment, after a rise of fees: pay `missing`, or cancel the order' },
+      ),
+    ),
     files: Type.Array(Type.Object({}, { additionalProperties: true })),
   },
   { additionalProperties: true },
@@ -97,7 +113,7 @@ function cancelRoute(app: App, orders: CustomerOrders | null, send: SendOrder): 
     url: '/order/cancel',
     schema: {
       operationId: 'cancelOrder',
-      summary: 'Cancels an order that nothing was paid for',
+      summary: 'Cancels an order that nothing was paid for, or one that was repriced',
       tags: ['orders'],
       body: Type.Object({ id: orderId }),
       response: { 200: jsonText(order, 'the order') },

@@ -83,7 +83,8 @@ function storedQuote(
     postage: Number(quote.postage),
     amount: Number(quote.amount),
     ...(read.referral === null ? {} : { referralFee: referralFee(quote, settings) }),
-    // a customer who asks for less chooses to wait: only the rise of fees since then is the service's
+    heldUntil: Date.now() + settings.holdMinutes * 60_000,
+    // a price that was made without one is kept: no rise is known
     ...(policy?.estimate == null ? {} : { feeEstimate: Number(policy.estimate) }),
   };
 }

@@ -22,7 +22,7 @@ import {
 } from '#orders/creating/idempotency.store.ts';
 import { bytesOfOrder, StoredBytes } from '#orders/creating/stored-bytes.ts';
 import { findFile } from '#orders/files/file.store.ts';
-import { type Order, readOrder, readOrderFiles } from '#orders/order/order.store.ts';
+import { isCancelled, type Order, readOrder, readOrderFiles } from '#orders/order/order.store.ts';
 import type { OrderState } from '#orders/order/order-machine.ts';
 import { type OrderTransaction, readTransactions } from '#orders/order/order-transactions.store.ts';
 import { askToCancel } from '#orders/order/order-wishes.store.ts';
@@ -127,8 +127,8 @@ export class CustomerOrders {
   }
 
   /**
-   * Cancels an order that nothing was paid for: the process that brings orders on decides. False: something was paid,
-   * it is over, or there was no answer in time.
+   * Cancels an order that nothing was paid for, or that was asked for more than it was made for: the process with the seed
+   * decides. False: something else was paid, it is over, or there was no answer in time.
    */
   async cancel(id: string): Promise<boolean> {
     const { pool } = this.#parts;
@@ -136,7 +136,8 @@ export class CustomerOrders {
     failpoint('order-cancel');
     for (let tries = 0; tries < cancelTries; tries++) {
       const order = await readOrder(pool, id);
-      if (order === null || !cancellable.has(order.state)) return order?.state === 'cancelled';
+      if (order === null) return false;
+      if (!cancellable.has(order.state)) return isCancelled(order);
       await sleep(cancelLookMs);
     }
     return false;

@@ -6,6 +6,7 @@ import { missingSats } from '#orders/order/coin-selection.ts';
 import type { NewOrder, Order, OrderFile } from '#orders/order/order.store.ts';
 import { countsInTime } from '#orders/order/order-facts.ts';
 import type { OrderState } from '#orders/order/order-machine.ts';
+import type { StoredRepricing } from '#orders/order/order-request.ts';
 import type { OrderTransaction } from '#orders/order/order-transactions.store.ts';
 import { outpointOf } from '#orders/order/outpoint.ts';
 import type { ShownParent } from '#orders/parents/shown-parents.ts';
@@ -89,6 +90,7 @@ export function orderFields(
     charge: { address: order.address, amount: Number(order.amount), callback_url: '' },
     ...progressOf(order),
     ...receivedOf(order, payments),
+    repriced: order.repriced === null ? null : shownRepricing(order.repriced),
     inscribedCount: order.state === 'completed' ? count : null,
     error: order.error,
     expiresAt: order.expiresAt.getTime(),
@@ -148,10 +150,31 @@ function missingOf(order: Order, there: readonly WatchedPayment[], expiresAt: Da
   return missingSats(counting, coinCosts(order));
 }
 
+/** Rates in sats for a virtual byte. */
+function shownRepricing({
+  before,
+  amount,
+  fromEstimate,
+  toEstimate,
+  feeRate,
+  until,
+}: StoredRepricing): object {
+  const rate = (perThousand: number): number => perThousand / 1000;
+  return {
+    amount,
+    before,
+    from: rate(fromEstimate),
+    to: rate(toEstimate),
+    fee: rate(feeRate),
+    until,
+  };
+}
+
 function costs({ quote }: Pick<Order, 'quote'>): object {
   const { chainFee, serviceFee, baseFee, rareSatsFee, additionalFeeCharged, postage } = quote;
   const rare = rareSatsFee === undefined ? {} : { rareSatsFee };
-  return { chainFee, serviceFee, baseFee, ...rare, additionalFeeCharged, postage };
+  const held = quote.heldUntil === undefined ? {} : { priceHeldUntil: quote.heldUntil };
+  return { chainFee, serviceFee, baseFee, ...rare, additionalFeeCharged, postage, ...held };
 }
 
 function fileOf(

@@ -60,6 +60,7 @@ function knownFrom(order: Order, records: OrderRecords, now: Date): Known {
     hasDeposits: deposits.some(({ state }) => state !== 'gone'),
     isCancelAsked: order.isCancelAsked,
     wasShort: order.error !== null && isShortfall(order.error),
+    isRepriced: order.repriced !== null,
     isSatGone: stocked?.standing === 'gone',
     hasReveal: reveals.length > 0,
     isRevealed: records.isRevealed,

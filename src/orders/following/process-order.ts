@@ -8,6 +8,7 @@ import type { OrderFunds } from '#orders/making/make-transactions.ts';
 import { owedTooLittle } from '#orders/making/plan-refund.ts';
 import { extraCostOf } from '#orders/order/coin-selection.ts';
 import {
+  isCancelled,
   isRefusal,
   lockOrder,
   lookAgain,
@@ -29,6 +30,7 @@ import type { CoinPayment, PaidFunds, PlacedPayments } from '#orders/sats/place-
 import { readNodePolicy } from '#orders/sending/node-policy.store.ts';
 import { type LeftInStock, leftInStock } from '#orders/stock/left-in-stock.ts';
 import { reservedUntil } from '#orders/stock/reserved-until.ts';
+import { judgePrice } from './judge-price.ts';
 import { type Known, learn } from './learn-order.ts';
 import type { OrderDepths } from './read-records.ts';
 
@@ -89,13 +91,11 @@ export async function processOrder(
     known = await learn(tx, order, steps, now);
     const placed = placedOf(order, known, steps);
     problem = null;
-    if (placed?.kind === 'unwanted') {
-      // what came is inscribed on nothing: all of it goes back
-      await applyEvent(tx, order, 'owing', steps, placed.reason);
+    if (await isDecided(tx, order, known, steps, placed)) {
       order = await relock(tx, id);
       continue;
     }
-    const make = makingOf(tx, order, known, steps, placed);
+    const make = makingOf(tx, order, known, steps, wantedOnly(placed));
     const { extraCost } = order;
     if (make !== null) {
       problem = await make();
@@ -116,6 +116,22 @@ export async function processOrder(
   return order.state;
 }
 
+/** Whether the order has another price, or what came is inscribed on nothing: all of it goes back then. */
+async function isDecided(
+  tx: pg.ClientBase,
+  order: Order,
+  known: Known,
+  steps: OrderSteps,
+  placed: PlacedPayments | null,
+): Promise<boolean> {
+  if (await judgePrice(tx, order, known)) return applyEvent(tx, order, 'repriced', steps);
+  if (placed?.kind !== 'unwanted') return false;
+  return applyEvent(tx, order, 'owing', steps, placed.reason);
+}
+
+const wantedOnly = (placed: PlacedPayments | null): WantedPayments | null =>
+  placed?.kind === 'unwanted' ? null : placed;
+
 /** What lies in the inventory after a delivery. */
 async function restock(tx: pg.ClientBase, { reveals }: Known, steps: OrderSteps): Promise<void> {
   for (const reveal of reveals) {
@@ -131,12 +147,9 @@ const takenFromAnchor =
   'A stranger took an inscription from its anchor, which anybody may spend, before its burn was mined.';
 
 /** A wish that was refused must not come true when the payment is gone for a while. */
-async function refuseCancellation(
-  tx: pg.ClientBase,
-  { id, state, isCancelAsked }: Order,
-  before: OrderState,
-): Promise<void> {
-  if (!isCancelAsked || !underWay.includes(before) || state === 'cancelled') return;
+async function refuseCancellation(tx: pg.ClientBase, order: Order, before: OrderState): Promise<void> {
+  if (!order.isCancelAsked || !underWay.includes(before) || isCancelled(order)) return;
+  const { id } = order;
   await forgetCancellation(tx, id);
   await recordEvent(tx, id, 'cancelled', before, null);
 }
@@ -182,6 +195,8 @@ export async function applyEvent(
     return false;
   }
   await moveOrder(tx, order, event, to, { error });
+  // also of one that failed and is tried again: what fees rose by until then is not the service's
+  if (to === 'prep') await noteEstimateAtPayment(tx, order.id, (await readNodePolicy(tx))?.estimate ?? null);
   await steps.tell(tx, { ...order, state: to, step: order.step + 1, error });
   failpoint('order-moved');
   return true;
@@ -198,8 +213,6 @@ async function apply(
   const isApplied = await applyEvent(tx, order, event, steps, error);
   assert(isApplied, `the facts of order ${order.id} say ${event}, which ${order.state} refuses`);
   if (event === 'revealed') await restock(tx, known, steps);
-  if (event === 'paid')
-    await noteEstimateAtPayment(tx, order.id, (await readNodePolicy(tx))?.estimate ?? null);
   return relock(tx, order.id);
 }
 

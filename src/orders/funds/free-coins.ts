@@ -25,7 +25,7 @@ export async function freeCoins(
 }
 
 /**
- * The smallest free coin that holds so many sats, and that the node has unspent, also in its mempool: another wallet with the
+ * The smallest free coin that holds at least some sats, and that the node has unspent, also in its mempool: another wallet with the
  * seed may have spent it. Null: there is none. It stays free until a stored bump or return spends it. Throws the codes of NodeRpc.
  */
 export async function findFreeCoin(

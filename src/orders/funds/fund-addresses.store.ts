@@ -6,7 +6,7 @@ import { watchScripts } from '#payments/store/watches.store.ts';
 
 /** An address of the wallet at which the operator adds coins. */
 export interface FundAddress {
-  /** Of branch 1. */
+  /** Index of its key in branch 1. */
   readonly ownIndex: number;
   readonly script: Buffer;
   readonly address: string;

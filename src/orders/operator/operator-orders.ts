@@ -66,6 +66,7 @@ export async function showOrder(pool: pg.Pool, id: string) {
     paidTo: order.paidTo,
     amount: Number(order.amount),
     quote: order.quote,
+    repriced: order.repriced,
     request: order.request,
     webhookUrl: order.webhookUrl,
     refundScript: order.refundScript?.toString('hex') ?? null,
@@ -124,7 +125,7 @@ const shownPayment = ({ txid, vout, value, firstSeen, block, goneAt }: WatchedPa
   goneAt,
 });
 
-/** Asks for the cancellation of an order that nothing was paid for. Throws `order_unknown` and `order_refuses`. */
+/** Asks for the cancellation of an order that nothing was paid for, or that was repriced. Throws `order_unknown` and `order_refuses`. */
 export async function cancelOrder(pool: pg.Pool, id: string): Promise<void> {
   const order = await known(readOrder(pool, id), id);
   if (order.state !== 'waiting-payment' && order.state !== 'waiting-parent')
@@ -133,7 +134,7 @@ export async function cancelOrder(pool: pg.Pool, id: string): Promise<void> {
     ...(await readPayments(pool, watcherOf(id))),
     ...(await readPayments(pool, depositWatcherOf(id))),
   ];
-  if (payments.some(({ goneAt }) => goneAt === null)) {
+  if (order.repriced === null && payments.some(({ goneAt }) => goneAt === null)) {
     const until = order.expiresAt.toISOString();
     throw new AppError(
       'order_refuses',

@@ -38,6 +38,8 @@ export interface OrderFacts {
   readonly isCancelAsked: boolean;
   /** It failed because what was paid did not pay for its transactions: as earlier versions left such orders. */
   readonly wasShort: boolean;
+  /** It was asked for more than it was made for: its customer may take everything back. */
+  readonly isRepriced: boolean;
   /** The sat of the inventory that it has reserved is not to be had any more. */
   readonly isSatGone: boolean;
   /** A reveal is stored whose payments are all there. */
@@ -127,7 +129,7 @@ function paidEvent(facts: OrderFacts): 'paid' | 'seen' | null {
 
 /** What happens to an order that waits and gets nothing. */
 function unpaidEvent(facts: OrderFacts): OrderEvent | null {
-  if (facts.isCancelAsked && !holdsAny(facts)) return 'cancelled';
+  if (facts.isCancelAsked && (facts.isRepriced || !holdsAny(facts))) return 'cancelled';
   // no money is asked for that would have to go back
   if (facts.isSatGone && !holdsAny(facts)) return 'timeout';
   if (facts.now <= facts.expiresAt) return null;

@@ -20,7 +20,8 @@ export type OrderState = (typeof orderStates)[number];
 /**
  * What can happen to an order. `seen`: the amount is in the mempool or a block, and so are its parents. `gone`: it is
  * no longer, or is found to be too little. `parentless`: a parent is not there. `arrived`: all parents were seen at their deposits. `paid`: the
- * amount and the parents are there in time, as deep as the policy asks. `unpaid`: they were, and a reorganisation took
+ * amount and the parents are there in time, as deep as the policy asks. `repriced`: they came late, and after a rise of fees the
+ * difference is asked for. `unpaid`: they were, and a reorganisation took
  * them back. `timeout`: the time to pay is over, or the sat that it was for is gone. `planned`: its reveal is signed
  * and stored. `revealed`: the index has its inscriptions, deep enough. `undone`: a reorganisation took them back.
  * `owing`: there is money that no delivery uses. `cancelled`: by its customer or the operator. `failed`: its reveal
@@ -33,6 +34,7 @@ export const orderEvents = [
   'parentless',
   'arrived',
   'paid',
+  'repriced',
   'unpaid',
   'timeout',
   'planned',
@@ -53,6 +55,8 @@ export const transitions: Readonly<Record<OrderState, Readonly<Partial<Record<Or
     seen: 'waiting-confirmation',
     parentless: 'waiting-parent',
     paid: 'prep',
+    // the customer is told, and pays the difference or cancels
+    repriced: 'waiting-payment',
     timeout: 'expired',
     cancelled: 'cancelled',
     // short at the end of its time, or late
@@ -62,6 +66,7 @@ export const transitions: Readonly<Record<OrderState, Readonly<Partial<Record<Or
     seen: 'waiting-confirmation',
     arrived: 'waiting-payment',
     paid: 'prep',
+    repriced: 'waiting-payment',
     timeout: 'expired',
     cancelled: 'cancelled',
     owing: 'waiting-refund',
@@ -70,6 +75,8 @@ export const transitions: Readonly<Record<OrderState, Readonly<Partial<Record<Or
     gone: 'waiting-payment',
     parentless: 'waiting-parent',
     paid: 'prep',
+    // a payment was replaced by a late one
+    repriced: 'waiting-payment',
   },
   prep: {
     planned: 'queued',
@@ -92,7 +99,12 @@ export const transitions: Readonly<Record<OrderState, Readonly<Partial<Record<Or
   },
   completed: { undone: 'queued' },
   // a payment in time may become known late
-  expired: { seen: 'waiting-confirmation', paid: 'prep', owing: 'waiting-refund' },
+  expired: {
+    seen: 'waiting-confirmation',
+    paid: 'prep',
+    repriced: 'waiting-payment',
+    owing: 'waiting-refund',
+  },
   cancelled: { owing: 'waiting-refund' },
   'waiting-refund': {
     refunded: 'refunded',

@@ -54,4 +54,22 @@ export interface StoredQuote {
    * was.
    */
   readonly feeEstimate?: number;
+  /** Until when the price is kept, in ms; absent: for ever, as of orders of earlier versions. */
+  readonly heldUntil?: number;
+}
+
+/** A late payment was asked for more. Rates are sats for 1,000 virtual bytes, amounts sats, times ms. */
+export interface StoredRepricing {
+  readonly at: number;
+  /** Until when the difference can be paid. */
+  readonly until: number;
+  /** Amount of the order before. */
+  readonly before: number;
+  /** Difference that is asked for. */
+  readonly amount: number;
+  /** Estimates: of the price before, and of the late payment. */
+  readonly fromEstimate: number;
+  readonly toEstimate: number;
+  /** Rate that the transactions of the order pay now. */
+  readonly feeRate: number;
 }

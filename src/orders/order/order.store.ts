@@ -6,7 +6,7 @@ import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import { paymentsTipHash } from '#payments/store/offset.store.ts';
 import type { OrderEvent, OrderState } from './order-machine.ts';
-import type { OrderRequest, StoredQuote } from './order-request.ts';
+import type { OrderRequest, StoredQuote, StoredRepricing } from './order-request.ts';
 import type { StoredTerms } from './stored-terms.ts';
 
 /** An order as it is stored (docs/schema.md). */
@@ -36,6 +36,10 @@ export interface Order {
   /** Estimate at its payment, in sats for 1,000 virtual bytes; null: there was none. */
   readonly paidEstimate: bigint | null;
   readonly completedAt: Date | null;
+  /** The price is accepted for what completed the order until then; null: nothing has completed it. */
+  readonly priceKeptAt: Date | null;
+  /** Null: its price is that of its creation. */
+  readonly repriced: StoredRepricing | null;
   readonly isCancelAsked: boolean;
   readonly error: string | null;
   /** Why a stuck transaction of it is not paid for; null: none is. */
@@ -104,6 +108,8 @@ interface Row {
   readonly paid_at: Date | null;
   readonly paid_estimate: number | null;
   readonly completed_at: Date | null;
+  readonly price_kept_at: Date | null;
+  readonly repriced: StoredRepricing | null;
   readonly is_cancel_asked: boolean;
   readonly error: string | null;
   readonly stuck: string | null;
@@ -112,7 +118,7 @@ interface Row {
 }
 
 const columns = `id, state, step, key_index, own_index, script, address, paid_to, amount, extra_cost, quote, request, terms,
-  webhook_url, refund_script, created_at, expires_at, paid_at, paid_estimate, completed_at,
+  webhook_url, refund_script, created_at, expires_at, paid_at, paid_estimate, completed_at, price_kept_at, repriced,
   cancel_asked_at IS NOT NULL AS is_cancel_asked, error, CASE WHEN state = 'queued' THEN stuck END AS stuck,
   leaves_deleted_at IS NOT NULL AS are_leaves_deleted, leaf_hash`;
 
@@ -137,6 +143,8 @@ const orderOf = (row: Row): Order => ({
   paidAt: row.paid_at,
   paidEstimate: row.paid_estimate === null ? null : BigInt(row.paid_estimate),
   completedAt: row.completed_at,
+  priceKeptAt: row.price_kept_at,
+  repriced: row.repriced,
   isCancelAsked: row.is_cancel_asked,
   error: row.error,
   stuck: row.stuck,
@@ -343,6 +351,32 @@ export async function noteEstimateAtPayment(
   ]);
 }
 
+/** Accepts the price of an order for what completed it until this time. */
+export async function keepPrice(tx: pg.ClientBase, id: string, completedAt: Date): Promise<void> {
+  await tx.query('UPDATE service.orders SET price_kept_at = $2 WHERE id = $1', [id, completedAt]);
+}
+
+/** Gives an order another price, and time to pay the difference. */
+export async function repriceOrder(
+  tx: pg.ClientBase,
+  id: string,
+  price: Pick<Order, 'quote' | 'terms'> & { readonly repriced: StoredRepricing },
+): Promise<void> {
+  const { quote, terms, repriced } = price;
+  await tx.query(
+    `UPDATE service.orders SET amount = $2, quote = $3, terms = $4, repriced = $5, expires_at = greatest(expires_at, $6)
+      WHERE id = $1`,
+    [
+      id,
+      quote.amount,
+      JSON.stringify(quote),
+      JSON.stringify(terms),
+      JSON.stringify(repriced),
+      new Date(repriced.until),
+    ],
+  );
+}
+
 /** Records an event; `to` null: the state refuses it. */
 export async function recordEvent(
   tx: pg.ClientBase,
@@ -366,6 +400,15 @@ const refusal = 'The node refuses transaction ';
 
 /** Whether the error of an order is what `noteRefusal` noted: no longer true once a block has the transaction. */
 export const isRefusal = (error: string): boolean => error.startsWith(refusal);
+
+/** Whether a wish to cancel came true: what was paid for a repriced order is owed by now. */
+export const isCancelled = ({
+  state,
+  repriced,
+  isCancelAsked,
+}: Pick<Order, 'state' | 'repriced' | 'isCancelAsked'>): boolean =>
+  state === 'cancelled' ||
+  (repriced !== null && isCancelAsked && (state === 'waiting-refund' || state === 'refunded'));
 
 /** The node never takes a transaction of an order that is under way, for this reason; null: it takes it, or will. */
 export async function noteRefusal(

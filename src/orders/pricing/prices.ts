@@ -12,6 +12,8 @@ export interface PriceSettings {
   readonly collectionServiceFee: number;
   /** Share of the base fee that the referral of an order gets. */
   readonly referralPercent: number;
+  /** How long the price of an order holds. */
+  readonly holdMinutes: number;
   /** Whether reveals that nodes do not relay can be mined. */
   readonly nonStandard: boolean;
 }
@@ -23,6 +25,7 @@ export const defaultPriceSettings: PriceSettings = {
   sizeFeePercent: 10,
   collectionServiceFee: 0,
   referralPercent: 15,
+  holdMinutes: 60,
   nonStandard: false,
 };
 

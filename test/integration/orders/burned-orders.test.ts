@@ -7,11 +7,7 @@ import { type InscriptionId, parseInscriptionId } from '#kernel/primitives/inscr
 import { readBumps } from '#orders/bumping/bump.store.ts';
 import { anchorScript } from '#orders/inscribing/plan-amounts.ts';
 import { refundOrder, retryOrder } from '#orders/operator/operator-orders.ts';
-import {
-  type RegtestTransaction,
-  scriptOf,
-  transaction,
-} from '#test/builders/regtest/regtest-transaction.ts';
+import { type RegtestTransaction, scriptOf } from '#test/builders/regtest/regtest-transaction.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 import { home, lentParents } from '#test/support/orders/lent-parents.ts';
 import { OrderWorld } from '#test/support/orders/order-world.ts';
@@ -284,16 +280,7 @@ describe.skipIf(bitcoindForTests() === null)('burns that a node refuses, or that
 
   test('are paid for with their reveals by what spends our output of the burn', async () => {
     world = await OrderWorld.start();
-    for (let block = 0; block < 16; block++) {
-      const coins = await world.chain.split(8, 1_000_000);
-      await world.chain.mine([coins]);
-      const paying = Array.from({ length: 8 }, (_, vout) =>
-        transaction([coins.coin(vout)], [{ value: 1_000_000 - 111 * 20 }]),
-      );
-      for (const each of paying) await world.chain.broadcast(each);
-      await world.chain.mine(paying);
-    }
-    await world.indexed();
+    await world.raiseFees(20);
     await world.stop();
     world.bumps = { ...world.bumps, afterMs: 0 };
     await world.follow();

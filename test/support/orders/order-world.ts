@@ -30,6 +30,7 @@ import { NodeTraceSource } from '#sat-ranges/node-trace-source.ts';
 import { SatTracer } from '#sat-ranges/sat-tracer.ts';
 import { proveFree } from '#src/app/ordering/bump-parts.ts';
 import { RegtestChain } from '#test/builders/regtest/regtest-chain.ts';
+import { transaction } from '#test/builders/regtest/regtest-transaction.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { type Bitcoind, type BitcoindOptions, startBitcoind } from '#test/support/node/bitcoind.ts';
 import { parseThreads } from '#test/support/parse-threads.ts';
@@ -229,6 +230,20 @@ export class OrderWorld {
     await this.sent(id);
     await this.chain.mineMempool();
     await this.until(id, 'completed');
+  }
+
+  /** Makes the node estimate about this rate, in sats for a virtual byte, with blocks of transactions that pay it. */
+  async raiseFees(feeRate: number): Promise<void> {
+    for (let block = 0; block < 16; block++) {
+      const made = await this.chain.split(8, 1_000_000);
+      await this.chain.mine([made]);
+      const paying = Array.from({ length: 8 }, (_, vout) =>
+        transaction([made.coin(vout)], [{ value: 1_000_000 - 111 * feeRate }]),
+      );
+      for (const each of paying) await this.chain.broadcast(each);
+      await this.chain.mine(paying);
+    }
+    await this.indexed();
   }
 
   eventually<Result>(check: () => Promise<Result>): Promise<Exclude<Result, false>> {

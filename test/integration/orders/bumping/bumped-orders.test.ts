@@ -42,20 +42,6 @@ describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () 
     await world.follow();
   }
 
-  /** Makes the node estimate about so many sats for a virtual byte, with blocks of transactions that pay it. */
-  async function raiseFees(feeRate: number): Promise<void> {
-    for (let block = 0; block < 16; block++) {
-      const made = await world.chain.split(8, 1_000_000);
-      await world.chain.mine([made]);
-      const paying = Array.from({ length: 8 }, (_, vout) =>
-        transaction([made.coin(vout)], [{ value: 1_000_000 - 111 * feeRate }]),
-      );
-      for (const each of paying) await world.chain.broadcast(each);
-      await world.chain.mine(paying);
-    }
-    await world.indexed();
-  }
-
   /** Has orders paid at the estimates of their quotes, since which fees have risen. */
   async function feesRoseSince(ids: readonly string[]): Promise<void> {
     await world.database.pool.query(
@@ -130,7 +116,7 @@ describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () 
     // nothing is paid until all of them are stuck
     await start(0n, { extra: ['-limitclustercount=25', '-persistmempool=0'] });
     await earn(3, 300_000n);
-    await raiseFees(20);
+    await world.raiseFees(20);
     const ids = await queued(Array.from({ length: 50 }, (_, index) => wantedOrder([`stuck ${index}`])));
     const inscriptionIds = await Promise.all(ids.map(idOf));
     await payUpTo(20_000n);
@@ -155,7 +141,7 @@ describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () 
 
   test('are paid for as far as fees rose, where their customers chose to wait', async () => {
     await start(20_000n);
-    await raiseFees(20);
+    await world.raiseFees(20);
     const low = wantedWithoutEstimate(['waits']);
     const risen = { ...wantedWithoutEstimate(['risen']), quote: { ...low.quote, feeEstimate: 10_000 } };
     const ids = await queued([{ ...low, quote: { ...low.quote, feeEstimate: 20_000 } }, low, risen]);
@@ -170,7 +156,7 @@ describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () 
   test('cost the operator nothing where they were paid after fees had risen, however cheap they were quoted', async () => {
     await start(20_000n);
     await earn(1, 300_000n);
-    await raiseFees(15);
+    await world.raiseFees(15);
     const quotedAtOne = (text: string): WantedOrder => {
       const wanted = wantedWithoutEstimate([text], { feeRate: 1000n });
       return { ...wanted, quote: { ...wanted.quote, feeEstimate: 1000 } };
@@ -192,7 +178,7 @@ describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () 
   test('are paid for again where that is stuck, too, and cost the order one of both', async () => {
     await start(400n);
     await earn(1, 300_000n);
-    await raiseFees(20);
+    await world.raiseFees(20);
     const [id = ''] = await queued([wantedOrder(['twice'])]);
     await world.chain.mineEmpty(1);
     const [first] = await bumped([id], 1);
@@ -213,7 +199,7 @@ describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () 
 
   test('wait where the budget is spent, and the operator is told', async () => {
     await start(300n);
-    await raiseFees(20);
+    await world.raiseFees(20);
     const [id = ''] = await queued([wantedOrder(['poor'])]);
     await world.chain.mineEmpty(1);
     const [bump] = await bumped([id], 1);
@@ -230,7 +216,7 @@ describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () 
   test('are no longer paid for by a bump whose coin is gone', async () => {
     await start(20_000n);
     await earn(1, 300_000n);
-    await raiseFees(40);
+    await world.raiseFees(40);
     const [id = ''] = await queued([wantedOrder(['coin'])]);
     await world.chain.mineEmpty(1);
     const [bump] = await bumped([id], 1);
@@ -250,7 +236,7 @@ describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () 
 
   test('that no coin pays for wait until the operator adds some, which the ledger has', async () => {
     await start(20_000n);
-    await raiseFees(20);
+    await world.raiseFees(20);
     const [id = ''] = await queued([wantedOrder(['funded'])]);
     await world.chain.mineEmpty(1);
     await world.eventually(async () => {
@@ -306,7 +292,7 @@ describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () 
   test('that hold what was paid too much are paid for, and all of it goes back', async () => {
     await start(20_000n);
     await earn(1, 300_000n);
-    await raiseFees(20);
+    await world.raiseFees(20);
     const wanted = { ...wantedOrder(['too much']), refundScript: scriptOf(refunded) };
     const { order } = await world.customerOrders.create(wanted);
     await world.chain.pay(order.script, Number(order.amount) + 50_000);

@@ -18,6 +18,7 @@ const order = {
   expiresAt,
   createdAt: new Date(expiresAt.getTime() - 3_600_000),
   paidAt: null,
+  repriced: null,
   error: null,
   extraCost: 0n,
   request: made.request,

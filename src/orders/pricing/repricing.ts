@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
+import { largest, smallest } from '#orders/inscribing/plan-amounts.ts';
+import type { StoredQuote } from '#orders/order/order-request.ts';
+import { quotedLayout } from './quoted-layout.ts';
+
+/** Price of an order as it stands. Rates are sats for 1,000 virtual bytes. */
+export interface StandingPrice {
+  /** It is kept for what completes the order until then; null: for ever. */
+  readonly heldUntil: Date | null;
+  /** Estimate when it was made; null: there was none. */
+  readonly estimate: bigint | null;
+  /** Rate that the customer asked for. */
+  readonly feeRate: bigint;
+}
+
+/** A decision about a price: it is kept, or the transactions of the order pay another rate. */
+export type PriceDecision =
+  | { readonly kind: 'kept'; readonly because: 'held' | 'unknown' | 'own-fee' | 'small-rise' }
+  | { readonly kind: 'repriced'; readonly feeRate: bigint };
+
+/** An estimate above 1.5 times the earlier one is a rise: less is what estimates move by within hours. */
+const rise = { now: 2n, before: 3n };
+
+/**
+ * Decides the price of an order once all that it waits for was seen. A late one pays the rate of now, in proportion to what
+ * its customer asked for, and never more than the estimate. An unknown estimate is no rise. Pure.
+ *
+ * @param completedAt when the last part of the payment or the last parent was first seen
+ * @param now the estimate when that became known; null: there is none
+ */
+export function decidePrice(
+  { heldUntil, estimate, feeRate }: StandingPrice,
+  completedAt: Date,
+  now: bigint | null,
+): PriceDecision {
+  if (heldUntil === null || completedAt <= heldUntil) return { kind: 'kept', because: 'held' };
+  if (estimate === null || estimate <= 0n || now === null) return { kind: 'kept', because: 'unknown' };
+  if (feeRate >= now) return { kind: 'kept', because: 'own-fee' };
+  if (now * rise.now <= estimate * rise.before) return { kind: 'kept', because: 'small-rise' };
+  const inProportion = (feeRate * now + estimate - 1n) / estimate;
+  return { kind: 'repriced', feeRate: largest(feeRate, smallest(inProportion, now)) };
+}
+
+/**
+ * Quotes the same transactions at another rate: their fees change, and nothing that the address of the order or the service's
+ * part of the price depends on. Null: they cost no more. Pure.
+ */
+export function quoteAtRate(terms: OrderTerms, quote: StoredQuote, feeRate: bigint): StoredQuote | null {
+  const before = quotedLayout(terms, quote);
+  const layout = quotedLayout({ ...terms, feeRate }, quote);
+  const shapeOf = ({ paidTo, reveals }: typeof before): string =>
+    JSON.stringify([paidTo, reveals.map(({ first, count, leafBytes }) => [first, count, leafBytes])]);
+  assert(shapeOf(layout) === shapeOf(before), 'scripts and reveals do not depend on the rate');
+  const chainFee = Number(layout.chainFee);
+  if (chainFee <= quote.chainFee) return null;
+  return { ...quote, chainFee, amount: quote.amount - quote.chainFee + chainFee };
+}
+
+/** Payments and parents of an order, to find when it was complete. */
+export interface Completion<Payment> {
+  readonly payments: readonly (Payment & { readonly firstSeen: Date })[];
+  /** Whether these payments are enough; more of them never are less. */
+  readonly isEnough: (payments: readonly Payment[]) => boolean;
+  /** When the last of its parents was first seen; null: it has none. */
+  readonly parentsAt: Date | null;
+}
+
+/** Finds when the part was first seen that completes an order; null: something is missing. Pure. */
+export function completedAt<Payment>({ payments, isEnough, parentsAt }: Completion<Payment>): Date | null {
+  if (!isEnough(payments)) return null;
+  const inOrder = payments.toSorted((a, b) => a.firstSeen.getTime() - b.firstSeen.getTime());
+  let [short, enough] = [0, inOrder.length];
+  while (enough - short > 1) {
+    const middle = (short + enough) >> 1;
+    if (isEnough(inOrder.slice(0, middle))) enough = middle;
+    else short = middle;
+  }
+  const paidAt = inOrder[enough - 1]?.firstSeen ?? null;
+  if (paidAt === null || parentsAt === null) return paidAt ?? parentsAt;
+  return paidAt > parentsAt ? paidAt : parentsAt;
+}

@@ -1,0 +1,232 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { networks } from '#kernel/primitives/network.ts';
+import type { WantedOrder } from '#orders/creating/create-order.ts';
+import { orderAnswer } from '#orders/customers/order-answer.ts';
+import { readEntries } from '#orders/ledger/ledger.store.ts';
+import { balancesOf } from '#orders/ledger/ledger.ts';
+import { cancelOrder, retryOrder, showOrder } from '#orders/operator/operator-orders.ts';
+import type { Order } from '#orders/order/order.store.ts';
+import { scriptOf, transaction } from '#test/builders/regtest/regtest-transaction.ts';
+import { wantedOrder } from '#test/builders/wanted-order.ts';
+import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
+import { OrderWorld } from '#test/support/orders/order-world.ts';
+
+const refunded = 702;
+const hour = 3_600_000;
+
+interface Answer {
+  readonly state: string;
+  readonly missing?: number;
+  readonly repriced?: { readonly amount: number; readonly before: number; readonly until: number };
+  readonly charge: { readonly amount: number };
+}
+
+describe.skipIf(bitcoindForTests() === null)('prices of orders whose fees rose', () => {
+  let world: OrderWorld;
+  beforeAll(async () => {
+    world = await OrderWorld.start({}, 230);
+    await world.raiseFees(15);
+  }, 120_000);
+  afterAll(() => world?.close());
+  beforeEach(() => void world.told.splice(0));
+
+  /** An order at 1 sat/vB, of when that was estimated, whose price is held for this time. */
+  async function ordered(
+    text: string,
+    holdMs: number,
+    { feeRate = 1000n, feeEstimate = 1000 }: { feeRate?: bigint; feeEstimate?: number } = {},
+  ): Promise<Order> {
+    const wanted = wantedOrder([text], { feeRate });
+    const asked: WantedOrder = {
+      ...wanted,
+      quote: { ...wanted.quote, feeEstimate, heldUntil: Date.now() + holdMs },
+      refundScript: scriptOf(refunded),
+    };
+    const { order } = await world.customerOrders.create(asked);
+    return (await world.customerOrders.read(order.id))!.order;
+  }
+
+  const pay = ({ script, amount }: Order) => world.chain.pay(script, Number(amount));
+  const answer = async (id: string): Promise<Answer> => {
+    const found = (await world.customerOrders.read(id))!;
+    return orderAnswer(found.order, found, networks.regtest) as Answer;
+  };
+  /** Settles when the order asks for a difference. */
+  const repriced = (id: string) =>
+    world.eventually(async () => {
+      const shown = await answer(id);
+      return shown.repriced === undefined || shown.state !== 'waiting-payment'
+        ? false
+        : { ...shown, repriced: shown.repriced };
+    });
+  const toldOf = (of: string) => world.told.filter(({ id }) => id === of).map(({ state }) => state);
+  /** Sats for a virtual byte that the reveal pays. */
+  async function paidRate(id: string): Promise<number> {
+    const [reveal] = (await world.customerOrders.read(id))!.transactions;
+    const txid = Buffer.from(reveal!.txid).reverse().toString('hex');
+    const { vsize } = await world.bitcoind.rpc.call<{ vsize: number }>('getrawtransaction', [txid, true]);
+    return reveal!.fee / vsize;
+  }
+
+  test('are kept for a payment that was seen in time', async () => {
+    const order = await ordered('in time', hour);
+    await pay(order);
+    await world.until(order.id, 'waiting-confirmation');
+    await world.chain.mineMempool();
+    await world.until(order.id, 'queued');
+    await world.sent(order.id);
+    expect(await answer(order.id)).not.toHaveProperty('repriced');
+    expect(await paidRate(order.id)).toBeLessThan(1.1);
+    expect(await showOrder(world.database.pool, order.id)).toMatchObject({ repriced: null });
+    await world.chain.mineMempool();
+    await world.until(order.id, 'completed');
+  });
+
+  test('rise for a late one, and the difference delivers the order at the new rate', async () => {
+    const order = await ordered('late', -hour);
+    await pay(order);
+    const shown = await repriced(order.id);
+    const { amount, before, until } = shown.repriced;
+    expect(before).toBe(Number(order.amount));
+    expect(shown.charge.amount).toBe(before + amount);
+    // with what one more input costs beyond what the service gives
+    expect(shown.missing).toBeGreaterThanOrEqual(amount);
+    expect(amount).toBeGreaterThan(10 * order.quote.chainFee);
+    expect(until - Date.now()).toBeGreaterThan(23 * hour);
+    // the customer is told, and nothing is worked on before they answer
+    expect(toldOf(order.id)).toEqual(['waiting-payment']);
+    await world.chain.mineMempool();
+    await world.indexed();
+    await world.wake(order.id);
+    expect((await answer(order.id)).state).toBe('waiting-payment');
+    await world.chain.pay(order.script, shown.missing!);
+    await world.until(order.id, 'waiting-confirmation');
+    await world.chain.mineMempool();
+    await world.until(order.id, 'queued');
+    await world.sent(order.id);
+    expect(await paidRate(order.id)).toBeGreaterThan(12);
+    // one who was asked once is asked no more
+    expect((await answer(order.id)).repriced).toEqual(shown.repriced);
+    await world.chain.mineMempool();
+    await world.until(order.id, 'completed');
+    const balances = await world.eventually(async () => {
+      const found = balancesOf(await readEntries(world.database.pool, order.id));
+      return (found.get('service') ?? 0n) > 0n && found;
+    });
+    expect([balances.get('operator') ?? 0n, balances.get('owed') ?? 0n]).toEqual([0n, 0n]);
+    expect(await answer(order.id)).not.toHaveProperty('overpaid');
+  });
+
+  test('are not asked for where more was paid than the new one', async () => {
+    const order = await ordered('rich', -hour);
+    await world.chain.pay(order.script, Number(order.amount) + 50_000);
+    await world.until(order.id, 'waiting-confirmation');
+    expect(await answer(order.id)).toMatchObject({ repriced: { before: Number(order.amount) } });
+    await world.deliver(order.id);
+  });
+
+  test('that its customer refuses are refunded', async () => {
+    const order = await ordered('refused', -hour);
+    await pay(order);
+    await repriced(order.id);
+    expect(await world.customerOrders.cancel(order.id)).toBe(true);
+    await world.until(order.id, 'waiting-refund');
+    await world.chain.mineMempool();
+    await world.sent(order.id, ['refund']);
+    await world.chain.mineMempool();
+    await world.until(order.id, 'refunded');
+    expect(toldOf(order.id)).toEqual(['waiting-payment', 'cancelled', 'waiting-refund', 'refunded']);
+    // what comes after that is not delivered either
+    expect(await world.customerOrders.cancel(order.id)).toBe(true);
+  });
+
+  test('that no one pays are refunded when their time is over, and operators may cancel them', async () => {
+    const order = await ordered('silent', -hour);
+    const other = await ordered('operator', -hour);
+    for (const each of [order, other]) {
+      await pay(each);
+      await repriced(each.id);
+    }
+    await cancelOrder(world.database.pool, other.id);
+    await world.until(other.id, 'waiting-refund');
+    await world.database.pool.query('UPDATE service.orders SET expires_at = now() WHERE id = $1', [order.id]);
+    await world.wake(order.id);
+    await world.until(order.id, 'waiting-refund');
+  });
+
+  test('never rise where the customer pays what is estimated, and where no estimate was', async () => {
+    const own = await ordered('own', -hour, { feeRate: 20_000n });
+    const small = await ordered('small', -hour, { feeRate: 12_000n, feeEstimate: 12_000 });
+    const wanted = wantedOrder(['unknown']);
+    const { order: unknown } = await world.customerOrders.create({
+      ...wanted,
+      quote: { ...wanted.quote, heldUntil: 0 },
+    });
+    for (const { id } of [own, small, unknown]) {
+      const { order } = (await world.customerOrders.read(id))!;
+      await pay(order);
+      await world.until(id, 'waiting-confirmation');
+      expect(await answer(id)).not.toHaveProperty('repriced');
+    }
+  });
+
+  test('that were kept stay, whatever a reorganisation or a restart takes back', async () => {
+    const order = await ordered('kept', -hour, { feeEstimate: 14_000 });
+    await pay(order);
+    await world.chain.mineMempool();
+    await world.until(order.id, 'queued');
+    // as if fees had risen after that
+    await world.database.pool.query(
+      `UPDATE service.orders SET quote = jsonb_set(quote, '{feeEstimate}', '1000') WHERE id = $1`,
+      [order.id],
+    );
+    await world.stop();
+    const taken = await world.chain.takeBack(1);
+    await world.follow();
+    await world.until(order.id, 'waiting-confirmation');
+    expect(await answer(order.id)).not.toHaveProperty('repriced');
+    await world.chain.reconsider(taken);
+    await world.until(order.id, 'queued');
+    expect(await answer(order.id)).not.toHaveProperty('repriced');
+  });
+
+  test('rise for a late payment that takes the place of one in time', async () => {
+    const order = await ordered('replaced', 1500);
+    const { coin } = await pay(order);
+    await world.until(order.id, 'waiting-confirmation');
+    expect((await world.customerOrders.read(order.id))!.order.priceKeptAt).not.toBeNull();
+    await world.eventually(async () => Date.now() > order.quote.heldUntil! + 1000);
+    const amount = Number(order.amount);
+    await world.chain.broadcast(
+      transaction(
+        [coin],
+        [{ value: amount, outputScript: order.script }, { value: coin.value - amount - 50_000 }],
+      ),
+    );
+    await repriced(order.id);
+    expect(toldOf(order.id)).toEqual(['waiting-confirmation', 'waiting-payment']);
+  });
+
+  test('are no bar to what a failed order that is tried again may cost: the rise since then', async () => {
+    const order = await ordered('retried', hour);
+    await pay(order);
+    await world.until(order.id, 'waiting-confirmation');
+    const { pool } = world.database;
+    // as if it had failed when fees were low
+    await world.stop();
+    await pool.query(
+      `UPDATE service.orders SET state = 'error', error = 'why', paid_estimate = 1000 WHERE id = $1`,
+      [order.id],
+    );
+    await retryOrder(pool, order.id);
+    expect((await showOrder(pool, order.id)).paidEstimate).toBeGreaterThan(10_000);
+    await world.follow();
+    await world.deliver(order.id);
+  });
+
+  test('leave nothing that differs from the chain', async () => {
+    await world.chain.mineMempool();
+    await world.indexed();
+    expect((await world.audit()).differences).toEqual([]);
+  });
+});
