@@ -10,10 +10,12 @@ export async function areKnown(
   tx: pg.ClientBase,
   addresses: readonly { readonly script: Uint8Array }[],
 ): Promise<boolean> {
-  const { rowCount } = await tx.query(
-    `SELECT FROM unnest($1::bytea[]) AS given (script)
+  // prepared once on each connection: planning takes longer than the rest of it
+  const { rowCount } = await tx.query({
+    name: 'known scripts',
+    text: `SELECT FROM unnest($1::bytea[]) AS given (script)
       WHERE ${isWatchedOrPaid('given.script')} OR ${hasUnspentOutputs('given.script')} LIMIT 1`,
-    [addresses.map(({ script }) => Buffer.from(script))],
-  );
+    values: [addresses.map(({ script }) => Buffer.from(script))],
+  });
   return rowCount !== 0;
 }

@@ -134,12 +134,14 @@ export type IndexCounts = BranchEnds;
  * `wallet_indices_unreleased` where the process with the seed has released fewer.
  */
 export async function takeIndices(tx: pg.ClientBase, { orders, own }: IndexCounts): Promise<BranchEnds> {
-  const { rows } = await tx.query<BranchEnds>(
-    `UPDATE service.wallet SET next_order_index = next_order_index + $1, next_own_index = next_own_index + $2
+  // prepared once on each connection: planning takes longer than the rest of it
+  const { rows } = await tx.query<BranchEnds>({
+    name: 'take indices',
+    text: `UPDATE service.wallet SET next_order_index = next_order_index + $1, next_own_index = next_own_index + $2
       WHERE next_order_index + $1 <= released_order_end AND next_own_index + $2 <= released_own_end AND ${isLive}
       RETURNING next_order_index - $1 AS orders, next_own_index - $2 AS own`,
-    [orders, own],
-  );
+    values: [orders, own],
+  });
   if (rows[0] !== undefined) return rows[0];
   throw unreleased(await readRelease(tx), { orders, own });
 }
