@@ -60,7 +60,7 @@ export function takeBackPlan(order: TakeBack): { plan: TransactionPlan; left: nu
   const { own, script, outputs, destination, feeRate } = order;
   if (outputs.length === 0)
     throw refused('nothing confirmed lies at its address that the mempool does not spend already.');
-  const cost = feeOf(keyInputWeight, feeRate);
+  const cost = feeOfWeight(keyInputWeight, feeRate);
   const taken = outputs
     .filter(({ value }) => value > cost)
     .toSorted((a, b) => Number(b.value - a.value))
@@ -74,7 +74,7 @@ export function takeBackPlan(order: TakeBack): { plan: TransactionPlan; left: nu
   }));
   const sum = inputs.reduce((all, { value }) => all + value, 0n);
   const refund = { kind: 'refund' as const, script: destination, value: 0n };
-  const fee = feeOf(plannedWeight({ inputs, outputs: [refund] }), feeRate);
+  const fee = feeOfWeight(plannedWeight({ inputs, outputs: [refund] }), feeRate);
   const value = sum - fee;
   if (value < BigInt(dustOf(destination))) {
     const there = outputs.reduce((all, output) => all + output.value, 0n);
@@ -86,7 +86,8 @@ export function takeBackPlan(order: TakeBack): { plan: TransactionPlan; left: nu
   return { plan, left: outputs.length - inputs.length };
 }
 
-const feeOf = (weight: number, feeRate: bigint): bigint =>
+/** The fee of a weight, rounded up; the rate is in sats for 1,000 virtual bytes. */
+export const feeOfWeight = (weight: number, feeRate: bigint): bigint =>
   (BigInt(virtualSize(weight)) * feeRate + 999n) / 1000n;
 
 const refused = (reason: string): AppError =>

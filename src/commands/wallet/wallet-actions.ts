@@ -13,13 +13,13 @@ import { inventoryAddresses, PublicWallet } from '#wallet/public-wallet.ts';
 import { newSeedWords, writeSeedFile } from '#wallet/seed-file.ts';
 import { identityOfSeedFile, openSigner } from '#wallet/signer.ts';
 import { putWallet, readWallet, type StoredWallet } from '#wallet/wallet.store.ts';
+import { wholeNumber } from './amounts.ts';
 import { backupAdvice } from './backup-advice.ts';
 
 /** Addresses that `show` prints of each branch. */
 const shownAddresses = 3;
 /** Addresses beyond the last one that was handed out, which a watching wallet looks for. */
 const watchedAhead = 1000;
-const indexMax = 2_000_000_000;
 
 export async function init(context: CommandContext): Promise<void> {
   const seedFile = seedFileOf(context);
@@ -236,12 +236,4 @@ async function requireWallet(pool: WalletDatabase['pool']): Promise<StoredWallet
 function jsonOf(stored: StoredWallet) {
   const { network, masterFingerprint, accountXpub, nextOrderIndex, nextOwnIndex, createdAt } = stored;
   return { network, masterFingerprint, accountXpub, nextOrderIndex, nextOwnIndex, createdAt };
-}
-
-function wholeNumber(flags: CommandContext['flags'], name: string): number | null {
-  const text = flags[name];
-  if (text === undefined) return null;
-  const value = /^\d{1,10}$/u.test(text) ? Number(text) : Number.NaN;
-  if (value <= indexMax) return value;
-  throw new UsageError(`--${name} ${text}: must be a whole number from 0 to ${indexMax}`);
 }

@@ -10,11 +10,10 @@ import { withNodeOf } from '#src/app/sources/node.ts';
 import { ownScriptOf, parseRecoveryKit, type RecoveryKit } from '#wallet/recovery-kit.ts';
 import { openRecoverySigner, type SignedTransaction } from '#wallet/signer.ts';
 import { outputsAt, takeBackPlan } from '#wallet/take-back.ts';
+import { feeRateOf } from './amounts.ts';
 
 /** A kit with the largest leaf of a block, in hex. */
 const kitBytesMax = 8_100_000;
-/** Sats per vbyte that the wallet signs at most. */
-const feeRateMax = 10_000n;
 
 /** Takes back what lies at the address of a kit. */
 export async function recover(context: CommandContext, kitFile: string | undefined): Promise<void> {
@@ -101,17 +100,4 @@ function destinationOf(flags: CommandContext['flags'], network: NetworkName): Ui
   const parsed = payableAddress(to, networks[network]);
   if (parsed.kind === 'script') return parsed.script;
   throw new UsageError(`--to ${to}: the address ${parsed.reason}; the kit is of ${network}`);
-}
-
-/** Sats for 1,000 virtual bytes. */
-function feeRateOf(flags: CommandContext['flags']): bigint {
-  const text = flags['fee-rate'];
-  if (text === undefined)
-    throw new UsageError('which fee rate? Name it in sats per virtual byte with --fee-rate');
-  const [, whole = '', decimals = ''] = /^(\d{1,5})(?:\.(\d{1,3}))?$/u.exec(text) ?? [];
-  const rate = whole === '' ? 0n : BigInt(whole) * 1000n + BigInt(decimals.padEnd(3, '0'));
-  if (rate > 0n && rate <= feeRateMax * 1000n) return rate;
-  throw new UsageError(
-    `--fee-rate ${text}: must be above 0 and at most ${feeRateMax} sats per virtual byte, with at most three decimals`,
-  );
 }

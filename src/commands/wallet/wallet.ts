@@ -9,7 +9,7 @@ function ownFlag(name: string, value: string | null, description: string): Comma
 export const walletCommand: Command = {
   name: 'wallet',
   object: null,
-  operands: 'init|show|skip|descriptors|fund|kit|recover',
+  operands: 'init|show|skip|descriptors|fund|kit|recover|restore',
   summary: 'make and show the wallet of orders, and take payments back',
   details: `init makes the seed file and stores its public key in the database; it shows the words of the seed
 once, and writes over no file. show prints what the database knows of the wallet: nothing secret. skip moves
@@ -18,14 +18,16 @@ prints the addresses for a watching wallet of Bitcoin Core; its JSON is what imp
 an address at which the operator adds coins for what orders cost the service, and those that are there. kit prints
 the recovery kit of an order. recover takes back what lies at the address of a kit: it prints the signed
 transaction, or sends it with --broadcast. It needs the seed file and a node, and no database
-(docs/wallet.md).
+(docs/wallet.md). restore finds all unspent outputs of the seed with a node, beyond gaps, and sends them to
+--to if it is given; without the database it finds no address with a leaf.
 
   satscribe wallet init --seed-file /etc/satscribe/wallet.seed --network mainnet
   satscribe wallet show
   satscribe wallet descriptors --json
   satscribe wallet fund
   satscribe wallet kit 6f1c2b1e-5a0e-4c55-9d0c-0b8f7f0b9a11 > kit.json
-  satscribe wallet recover kit.json --to bc1q… --fee-rate 2.5`,
+  satscribe wallet recover kit.json --to bc1q… --fee-rate 2.5
+  satscribe wallet restore --without-database --network mainnet`,
   flags: [
     ownFlag(
       'first-index',
@@ -35,9 +37,15 @@ transaction, or sends it with --broadcast. It needs the seed file and a node, an
     ownFlag('by', 'N', 'skip: how many indices are skipped; unset: 1000000'),
     ownFlag('reveal', 'N', 'kit: of the commit output for this reveal, from 0 on; unset: of the charge'),
     ownFlag('parent', 'N', 'kit: of the deposit address of this parent, from 0 on'),
-    ownFlag('to', 'ADDRESS', 'recover: where the money goes'),
-    ownFlag('fee-rate', 'RATE', 'recover: sats per virtual byte, at most three decimals'),
-    ownFlag('broadcast', null, 'recover: send the transaction'),
+    ownFlag('to', 'ADDRESS', 'recover, restore: where the money goes'),
+    ownFlag('fee-rate', 'RATE', 'recover, restore: sats per virtual byte, at most three decimals'),
+    ownFlag('broadcast', null, 'recover, restore: send the transactions'),
+    ownFlag(
+      'gap',
+      'N',
+      'restore: indices without an output after which nothing more is looked for; unset: 1000 beyond the mark, 1001000 without one',
+    ),
+    ownFlag('without-database', null, 'restore: search with the seed, its mark and the node alone'),
     jsonFlag,
     settingFlag('walletSeedFile', 'FILE'),
     settingFlag('walletMarkFile', 'FILE'),
@@ -60,6 +68,7 @@ const actions: Readonly<Record<string, { readonly flags: readonly string[]; read
   fund: { flags: ['json'], words: 0 },
   kit: { flags: ['reveal', 'parent', 'json'], words: 1 },
   recover: { flags: ['to', 'fee-rate', 'broadcast', 'json'], words: 1 },
+  restore: { flags: ['to', 'fee-rate', 'broadcast', 'gap', 'without-database', 'json'], words: 0 },
 };
 
 async function runWallet(context: CommandContext): Promise<void> {
@@ -68,7 +77,7 @@ async function runWallet(context: CommandContext): Promise<void> {
   const known = Object.hasOwn(actions, action) ? actions[action] : undefined;
   if (known === undefined) {
     throw new UsageError(
-      `${action === '' ? 'what' : action}? The command is satscribe wallet init, show, skip, descriptors, fund, kit or recover`,
+      `${action === '' ? 'what' : action}? The command is satscribe wallet init, show, skip, descriptors, fund, kit, recover or restore`,
     );
   }
   const extra = rest[known.words];
@@ -82,6 +91,7 @@ async function runWallet(context: CommandContext): Promise<void> {
 async function runAction(action: string, context: CommandContext, word: string | undefined): Promise<void> {
   // loaded here, so that help and usage errors do not load all of it
   if (action === 'recover') return (await import('./wallet-recover.ts')).recover(context, word);
+  if (action === 'restore') return (await import('./wallet-restore.ts')).restore(context);
   if (action === 'fund') return (await import('./wallet-fund.ts')).fund(context);
   const made = await import('./wallet-actions.ts');
   if (action === 'kit') return made.kit(context, word);

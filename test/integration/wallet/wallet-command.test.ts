@@ -13,10 +13,11 @@ import { bitcoindThatRelaysReveals } from '#test/support/node/find-bitcoind.ts';
 import { type CliResult, runCli } from '#test/support/run-cli.ts';
 import { knownWords, orderLeaf, testWallet } from '#test/support/wallet/plans.ts';
 import { highestOf, movedBy } from '#wallet/indices/branch-ends.ts';
-import { markText } from '#wallet/indices/mark-file.ts';
+import { markText, writeMark } from '#wallet/indices/mark-file.ts';
 import { beginReleases, readRelease, startRelease, takeIndices } from '#wallet/indices/release.store.ts';
 import { openPublicWallet, type PublicWallet, type WalletAddress } from '#wallet/public-wallet.ts';
 import { type RecoveryKit, recoveryKit } from '#wallet/recovery-kit.ts';
+import { leafHashOf } from '#wallet/taproot.ts';
 import { putWallet } from '#wallet/wallet.store.ts';
 
 const customer = 78;
@@ -366,4 +367,136 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('satscribe wallet recover'
     const lost = await wallet(['recover', await writeKit(kit), '--to', offCurve, '--fee-rate', '2'], env);
     expect([lost.exitCode, lost.stderr]).toEqual([2, expect.stringContaining('no one can spend')]);
   }, 120_000);
+
+  interface Restored {
+    readonly searched: { readonly orders: number; readonly own: number };
+    readonly hasDatabase: boolean;
+    readonly outputs: readonly {
+      readonly output: string;
+      readonly sats: number;
+      readonly branch: string;
+      readonly index: number;
+      readonly orderId: string | null;
+    }[];
+    readonly transactions: readonly { readonly txid: string; readonly fee: number }[];
+    readonly left: readonly { readonly output: string; readonly why: string }[];
+  }
+  const seedAlone = ['restore', '--without-database', '--network', 'regtest', '--json'] as const;
+  async function restored(words: readonly string[], settings = env): Promise<Restored> {
+    const { stdout, stderr } = await wallet(words, settings);
+    expect(stdout, stderr).toMatch(/^\{/u);
+    return JSON.parse(stdout) as Restored;
+  }
+  /** Outputs of these values, as `branch/index sats`. */
+  const keysOf = ({ outputs }: Restored, values: readonly number[]): string[] =>
+    outputs
+      .filter(({ sats }) => values.includes(sats))
+      .map(({ branch, index, sats }) => `${branch}/${index} ${sats}`)
+      .toSorted();
+
+  test('restore finds all that the seed has, across gaps, and sends it to one address', async () => {
+    const at = (branch: 0 | 1 | 2, index: number) =>
+      known.addressOf({ key: { branch, index }, leafScript: null }).script;
+    const paid: [Uint8Array, number][] = [
+      [at(0, 30), 20_001],
+      [at(0, 1500), 20_002],
+      [at(1, 7), 20_003],
+      [at(2, 5), 20_004],
+      [at(0, 5000), 20_005],
+      [at(1, 20), 20_006],
+      [known.orderAddress(31, orderLeaf(known, 31, 'needs its kit')).script, 20_007],
+    ];
+    for (const [script, value] of paid) await pay(script, [value]);
+    const values = paid.map(([, value]) => value);
+    // beyond the last one that is found, as far as the gap
+    const near = await restored([...seedAlone, '--gap', '600']);
+    expect(keysOf(near, values)).toEqual([
+      'inventory/5 20004',
+      'order/30 20001',
+      'service/20 20006',
+      'service/7 20003',
+    ]);
+    const far = await restored([...seedAlone, '--gap', '2000']);
+    expect(keysOf(far, values)).toEqual([...keysOf(near, values), 'order/1500 20002'].toSorted());
+    expect(far.searched).toEqual({ orders: 3501, own: 2021 });
+    await writeMark(`${env['WALLET_SEED_FILE']}.mark`, known.identity, { orders: 5001, own: 40 });
+    const marked = await restored(seedAlone);
+    expect(keysOf(marked, values)).toEqual([...keysOf(far, values), 'order/5000 20005'].toSorted());
+    expect([marked.searched, marked.hasDatabase]).toEqual([{ orders: 6001, own: 1040 }, false]);
+
+    const shown = await wallet(seedAlone.slice(0, -1), env);
+    expect(shown.stdout).toContain("m/86'/1'/0'/0/5000");
+    expect(shown.stdout).toContain('need the kits of their orders');
+
+    const ours = await wallet([...seedAlone, '--to', known.ownAddress(1030).address, '--fee-rate', '2'], env);
+    expect(ours.stderr).toContain('destination_own');
+    const swept = await restored([
+      ...seedAlone,
+      '--to',
+      addressOf(customer),
+      '--fee-rate',
+      '2',
+      '--broadcast',
+    ]);
+    expect(await bitcoind.rpc.call('getrawmempool')).toContain(swept.transactions[0]!.txid);
+    expect(swept.left.map(({ why }) => why)).toContainEqual(expect.stringContaining('of the inventory'));
+    await chain.mineMempool();
+    expect(keysOf(await restored(seedAlone), values)).toEqual(['inventory/5 20004']);
+  }, 180_000);
+
+  test('restore finds addresses with a leaf by the database, and takes what the index proves to be free', async () => {
+    const other = await createTestDatabase();
+    try {
+      await putWallet(other.pool, known.identity, { orders: 0, own: 0 });
+      const id = '6f1c2b1e-5a0e-4c55-9d0c-0b8f7f0b9a21';
+      const deleted = '6f1c2b1e-5a0e-4c55-9d0c-0b8f7f0b9a22';
+      const commit = '6f1c2b1e-5a0e-4c55-9d0c-0b8f7f0b9a23';
+      const leaf = (index: number) => orderLeaf(known, index, 'restored');
+      const charges = [
+        [id, 41, 'direct', known.orderAddress(41, leaf(41))],
+        [deleted, 42, 'direct', known.orderAddress(42, leaf(42))],
+        [commit, 43, 'wallet', known.orderAddress(43, null)],
+      ] as const;
+      for (const [order, index, paidTo, charge] of charges) {
+        await other.pool.query(
+          `INSERT INTO service.orders (id, kind, state, key_index, own_index, script, address, paid_to, amount, quote,
+             request, terms, expires_at)
+           VALUES ($1, 'direct', 'waiting-payment', $2, $2, $3, $4, $5, 30000, '{}', '{}', '{}', now())`,
+          [order, index, Buffer.from(charge.script), charge.address, paidTo],
+        );
+        await other.pool.query('INSERT INTO service.order_leaves VALUES ($1, 0, $2)', [order, leaf(index)]);
+      }
+      await other.pool.query(
+        'UPDATE service.orders SET leaf_hash = $2, leaves_deleted_at = now() WHERE id = $1',
+        [deleted, leafHashOf(leaf(42))],
+      );
+      await other.pool.query('DELETE FROM service.order_leaves WHERE order_id = $1', [deleted]);
+      await pay(charges[0][3].script, [21_001]);
+      await pay(charges[1][3].script, [21_002]);
+      await pay(known.orderAddress(43, leaf(43)).script, [21_003]);
+      const settings = { ...env, ...other.settings };
+      const words = ['restore', '--gap', '100', '--json'];
+      const { outputs, hasDatabase } = await restored(words, settings);
+      const orders = outputs.filter(({ sats }) => sats > 21_000 && sats < 21_004);
+      expect(hasDatabase).toBe(true);
+      expect(orders.map(({ sats, orderId }) => [sats, orderId])).toEqual([
+        [21_001, id],
+        [21_002, deleted],
+        [21_003, commit],
+      ]);
+      const to = ['--to', addressOf(customer), '--fee-rate', '2'];
+      // nothing is indexed there
+      const careful = await restored([...words, ...to], settings);
+      expect(careful.transactions).toEqual([]);
+      expect(careful.left[0]?.why).toContain('does not prove');
+      await expect(
+        wallet(['restore', ...to], { ...env, DATA_DIR: join(folder, 'none') }),
+      ).resolves.toMatchObject({
+        exitCode: 2,
+        stderr: expect.stringContaining('--without-database') as string,
+      });
+    } finally {
+      await other.drop();
+    }
+  }, 180_000);
 });

@@ -1,0 +1,184 @@
+import type pg from 'pg';
+import { payableAddress } from '#kernel/bitcoin/payable-address.ts';
+import type { NodeRpc } from '#kernel/contracts/node.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { displayHash, parseBlockHash } from '#kernel/primitives/hash.ts';
+import { asHeight } from '#kernel/primitives/height.ts';
+import { type NetworkName, networks } from '#kernel/primitives/network.ts';
+import { leafAddresses } from '#orders/operator/leaf-addresses.ts';
+import { ownScriptsAmong } from '#orders/watching/own-scripts.ts';
+import { type CommandContext, UsageError } from '#src/app/command-context.ts';
+import { proveFree } from '#src/app/ordering/bump-parts.ts';
+import { markFileOf, seedFileOf, withWalletDatabase } from '#src/app/ordering/wallet.ts';
+import { withNodeOf } from '#src/app/sources/node.ts';
+import { type BranchEnds, highestOf } from '#wallet/indices/branch-ends.ts';
+import { readMark } from '#wallet/indices/mark-file.ts';
+import { readRelease } from '#wallet/indices/release.store.ts';
+import { skippedUsually } from '#wallet/indices/skip-indices.ts';
+import { PublicWallet } from '#wallet/public-wallet.ts';
+import {
+  type FoundOutput,
+  findOutputs,
+  isOwnAddress,
+  type LeafAddress,
+} from '#wallet/restoring/find-outputs.ts';
+import { sweep } from '#wallet/restoring/sweep.ts';
+import { identityOfSeedFile, openSigner } from '#wallet/signer.ts';
+import { readWallet } from '#wallet/wallet.store.ts';
+import { feeRateOf, wholeNumber } from './amounts.ts';
+import { searchProgress } from './search-progress.ts';
+import { type Restored, restoredJson, restoredText, type Swept } from './shown-outputs.ts';
+
+/** Indices beyond all that were shown: those that one process releases at once. */
+const gapWithMark = 1000;
+
+/** Sources of a search: the wallet, and what is known of it beside its seed. */
+interface Sources {
+  readonly wallet: PublicWallet;
+  /** Indices below these ends may have been shown. */
+  readonly known: BranchEnds;
+  /** Whether a mark says so: then there are none beyond, else the database may be an older one. */
+  readonly isMarked: boolean;
+  /** Null: no database is asked. */
+  readonly pool: pg.Pool | null;
+  readonly leaves: readonly LeafAddress[];
+}
+
+/** Finds all unspent outputs of the seed, and sends them to one address if it is named. */
+export async function restore(context: CommandContext): Promise<void> {
+  const { flags } = context;
+  const feeRate = flags['to'] === undefined ? null : feeRateOf(flags);
+  if (flags['without-database'] !== undefined) {
+    const { network } = context.config;
+    if (network === undefined) throw new UsageError('which network? Name it with --network');
+    await search(context, await sourcesOf(context, network, null), feeRate);
+    return;
+  }
+  try {
+    await withWalletDatabase(context, 'existing', async (database) => {
+      const network = await database.network();
+      if (network === null) throw new UsageError('which network? Name it with --network');
+      await search(context, await sourcesOf(context, network, database.pool), feeRate);
+    });
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'database_missing') throw error;
+    throw new UsageError(
+      'there is no database: restore it, whose orders have addresses that the seed alone does not find; or search without it, by --without-database',
+    );
+  }
+}
+
+async function sourcesOf(
+  context: CommandContext,
+  network: NetworkName,
+  pool: pg.Pool | null,
+): Promise<Sources> {
+  const seedFile = seedFileOf(context);
+  const identity = await identityOfSeedFile(seedFile, network);
+  const stored = pool === null ? null : await readWallet(pool);
+  // throws where the database is of another seed
+  if (stored !== null) await openSigner(seedFile, stored);
+  const wallet = new PublicWallet(identity);
+  const mark = await readMark(markFileOf(context.config, seedFile), identity).catch((error: unknown) => {
+    // it is searched further without it
+    if (error instanceof AppError && error.code === 'wallet_mark_refused') return null;
+    throw error;
+  });
+  const release = stored === null || pool === null ? null : await readRelease(pool);
+  const leaves: LeafAddress[] = [];
+  if (stored !== null && pool !== null)
+    for await (const leaf of leafAddresses(pool, wallet)) leaves.push(leaf);
+  const none = { orders: 0, own: 0 };
+  return {
+    wallet,
+    known: highestOf(mark ?? none, release?.released ?? none),
+    isMarked: mark !== null,
+    pool: stored === null ? null : pool,
+    leaves,
+  };
+}
+
+async function search(context: CommandContext, sources: Sources, feeRate: bigint | null): Promise<void> {
+  const { wallet, known, isMarked, leaves, pool } = sources;
+  const gap = wholeNumber(context.flags, 'gap') ?? (isMarked ? gapWithMark : skippedUsually + gapWithMark);
+  await withNodeOf(context, wallet.network, async (node, signal) => {
+    const progress = searchProgress(process.stderr, context.logger);
+    const { found, searched } = await findOutputs({
+      node,
+      wallet,
+      known,
+      gap: Math.max(1, gap),
+      leaves,
+      signal,
+      onProgress: (state) => progress.update(state),
+    }).finally(() => progress.finish());
+    const swept =
+      feeRate === null ? null : await sweepTo(context, sources, { found, searched, feeRate }, node, signal);
+    const shown = { network: wallet.network, searched, found, hasDatabase: pool !== null, swept };
+    await context.print(
+      context.flags['json'] === undefined ? restoredText(shown) : `${JSON.stringify(restoredJson(shown))}\n`,
+    );
+  });
+}
+
+/** Signs transactions that send what was found to the address of the flags. Throws `destination_own`. */
+async function sweepTo(
+  context: CommandContext,
+  { wallet, pool }: Sources,
+  { found, searched, feeRate }: Pick<Restored, 'found' | 'searched'> & { readonly feeRate: bigint },
+  node: NodeRpc,
+  signal: AbortSignal,
+): Promise<Swept> {
+  const { flags } = context;
+  const to = flags['to'] ?? '';
+  const parsed = payableAddress(to, networks[wallet.network]);
+  if (parsed.kind !== 'script')
+    throw new UsageError(`--to ${to}: the address ${parsed.reason}; the wallet is of ${wallet.network}`);
+  const isOfOrder = pool !== null && (await ownScriptsAmong(pool, [parsed.script])).length > 0;
+  if (isOfOrder || (await isOwnAddress({ node, wallet, signal }, to, searched)))
+    throw new AppError('destination_own', `--to ${to} is an address of this wallet.`);
+  const { free, left } = await freeOf(found, pool, node);
+  const planned = sweep(free, parsed.script, feeRate);
+  const signer = await openSigner(seedFileOf(context), wallet.identity);
+  const signed = planned.plans.map((plan) => signer.signPlan(plan));
+  const isSent = flags['broadcast'] !== undefined;
+  for (const { bytes } of signed)
+    if (isSent) await node.call('sendrawtransaction', [Buffer.from(bytes).toString('hex')]);
+  const cheap = planned.left.map((output) => ({ output, why: 'costs more than it holds' }));
+  return { signed, isSent, left: [...left, ...cheap] };
+}
+
+/** Outputs that may be swept. With an index, only those that are proven to hold nothing but sats. */
+async function freeOf(
+  found: readonly FoundOutput[],
+  pool: pg.Pool | null,
+  node: NodeRpc,
+): Promise<{ free: FoundOutput[]; left: { output: FoundOutput; why: string }[] }> {
+  const isStock = ({ own }: FoundOutput): boolean => own.key.branch === 2;
+  const left = found
+    .filter(isStock)
+    .map((output) => ({ output, why: 'is of the inventory: a wallet that knows sats takes it' }));
+  const others = found.filter((output) => !isStock(output));
+  if (pool === null) return { free: others, left };
+  const hashes = new Map<number, Buffer>();
+  for (const height of new Set(others.map((output) => output.height))) {
+    const hash = parseBlockHash(await node.call<string>('getblockhash', [height]));
+    if (hash !== null) hashes.set(height, Buffer.from(hash));
+  }
+  const coins = others.map((output) => ({
+    ...output,
+    value: Number(output.value),
+    script: Buffer.from(output.script),
+    height: asHeight(output.height),
+    hash: hashes.get(output.height) ?? Buffer.alloc(32),
+    keyIndex: output.own.key.index,
+  }));
+  const proven = await proveFree(pool)(coins);
+  const isProven = new Set(proven.map(({ txid, vout }) => `${displayHash(txid)}:${vout}`));
+  const isFree = ({ txid, vout }: FoundOutput): boolean => isProven.has(`${displayHash(txid)}:${vout}`);
+  const why = 'holds an inscription or a rune, or the index does not prove that it holds none';
+  return {
+    free: others.filter(isFree),
+    left: [...left, ...others.filter((output) => !isFree(output)).map((output) => ({ output, why }))],
+  };
+}

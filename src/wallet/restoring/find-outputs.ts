@@ -1,0 +1,233 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { satsOfBitcoins } from '#kernel/bitcoin/amount.ts';
+import type { NodeRpc } from '#kernel/contracts/node.ts';
+import type { OwnScript, WalletKey } from '#kernel/contracts/transaction-plan.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { parseTxid, type Txid } from '#kernel/primitives/hash.ts';
+import type { BranchEnds } from '../indices/branch-ends.ts';
+import { inventoryAddresses, type PublicWallet } from '../public-wallet.ts';
+
+/** An address with a leaf, which no descriptor can name: only the database has it. */
+export interface LeafAddress {
+  readonly own: OwnScript;
+  readonly script: Uint8Array;
+  readonly orderId: string;
+}
+
+/** An unspent output of the wallet, in a block. */
+export interface FoundOutput {
+  readonly own: OwnScript;
+  readonly script: Uint8Array;
+  readonly txid: Txid;
+  readonly vout: number;
+  /** Sats. */
+  readonly value: bigint;
+  readonly height: number;
+  /** The order whose leaf is in its address; null: the address has none. */
+  readonly orderId: string | null;
+}
+
+export interface SearchProgress {
+  /** Indices of orders, searched to the end and in all, as far as is known. */
+  readonly searched: number;
+  readonly end: number;
+  /** Percent of the scan that runs; null: the node still derives the addresses. */
+  readonly percent: number | null;
+  readonly found: number;
+}
+
+export interface SearchOptions {
+  readonly node: NodeRpc;
+  readonly wallet: PublicWallet;
+  /** Indices below these ends may have been shown: as the mark and the database know. */
+  readonly known: BranchEnds;
+  /** Indices without an output after which nothing more is looked for. */
+  readonly gap: number;
+  readonly leaves: readonly LeafAddress[];
+  readonly signal: AbortSignal;
+  readonly onProgress: (progress: SearchProgress) => void;
+}
+
+/** On mainnet a scan reads 10 GB: two minutes from a disk that is quick. */
+const scanMaxMs = 3_600_000;
+/** Indices of each branch in one scan: Bitcoin Core has some 500 bytes for each address, and at most a million in a range. */
+const scannedAtOnce = 200_000;
+/** Leaf addresses in one scan: 10 MB of the 32 MB that the node reads of a request. */
+const leavesAtOnce = 100_000;
+const statusEveryMs = 500;
+
+/**
+ * All unspent outputs in blocks at addresses of the wallet, and up to which indices was searched. The node reads all
+ * unspent outputs, with neither an index nor a wallet, again for each 200,000 indices. It goes on beyond `known` until
+ * `gap` indices have none. What the mempool spends is left out. Throws the codes of NodeRpc.
+ */
+export async function findOutputs(
+  options: SearchOptions,
+): Promise<{ readonly found: FoundOutput[]; readonly searched: BranchEnds }> {
+  const { wallet, known, gap, leaves } = options;
+  const search = new Search(options);
+  const [ordersDescriptor, ownDescriptor, inventoryDescriptor] = wallet.descriptors();
+  await search.scan([{ desc: inventoryDescriptor, range: [0, inventoryAddresses - 1] }]);
+  for (let from = 0; from < leaves.length; from += leavesAtOnce)
+    await search.scan(
+      leaves
+        .slice(from, from + leavesAtOnce)
+        .map(({ script }) => `raw(${Buffer.from(script).toString('hex')})`),
+    );
+  let searched: BranchEnds = { orders: 0, own: 0 };
+  for (;;) {
+    const end = {
+      orders: Math.max(known.orders, search.endOf(0)) + gap,
+      own: Math.max(known.own, search.endOf(1)) + gap,
+    };
+    search.end = end.orders;
+    if (searched.orders >= end.orders && searched.own >= end.own) break;
+    const until = {
+      orders: Math.min(end.orders, searched.orders + scannedAtOnce),
+      own: Math.min(end.own, searched.own + scannedAtOnce),
+    };
+    await search.scan([
+      ...rangeOf(ordersDescriptor, searched.orders, until.orders),
+      ...rangeOf(ownDescriptor, searched.own, until.own),
+    ]);
+    searched = { orders: Math.max(searched.orders, until.orders), own: Math.max(searched.own, until.own) };
+    search.searched = searched.orders;
+  }
+  return { found: await search.unspent(), searched };
+}
+
+type ScanObject = string | { readonly desc: string; readonly range: readonly [number, number] };
+
+const rangeOf = (desc: string, from: number, until: number): ScanObject[] =>
+  from < until ? [{ desc, range: [from, until - 1] }] : [];
+
+interface Unspent {
+  readonly txid: string;
+  readonly vout: number;
+  readonly scriptPubKey: string;
+  readonly desc: string;
+  readonly amount: number;
+  readonly height: number;
+}
+
+class Search {
+  searched = 0;
+  end = 0;
+  readonly #options: SearchOptions;
+  readonly #leaves: ReadonlyMap<string, LeafAddress>;
+  readonly #found = new Map<string, FoundOutput>();
+
+  constructor(options: SearchOptions) {
+    this.#options = options;
+    this.#leaves = new Map(options.leaves.map((leaf) => [Buffer.from(leaf.script).toString('hex'), leaf]));
+  }
+
+  /** The index beyond the last one of a branch that has an output. */
+  endOf(branch: WalletKey['branch']): number {
+    const indices = [...this.#found.values()].map(({ own: { key } }) =>
+      key.branch === branch ? key.index + 1 : 0,
+    );
+    return indices.reduce((most, index) => Math.max(most, index), 0);
+  }
+
+  async scan(objects: readonly ScanObject[]): Promise<void> {
+    if (objects.length === 0) return;
+    const { node, signal } = this.#options;
+    const controller = new AbortController();
+    const watching = this.#watch(controller.signal);
+    try {
+      const { unspents } = await node.call<{ unspents: readonly Unspent[] }>(
+        'scantxoutset',
+        ['start', objects],
+        { timeoutMs: scanMaxMs, signal },
+      );
+      for (const unspent of unspents)
+        this.#found.set(`${unspent.txid}:${unspent.vout}`, this.#outputOf(unspent));
+    } catch (error) {
+      // else the node scans to the end, and refuses another scan until then
+      if (signal.aborted) await node.call('scantxoutset', ['abort']).catch(() => undefined);
+      throw error;
+    } finally {
+      controller.abort();
+      await watching;
+    }
+  }
+
+  /** Outputs that no transaction of the mempool spends. */
+  async unspent(): Promise<FoundOutput[]> {
+    const { node, signal } = this.#options;
+    const left: FoundOutput[] = [];
+    for (const [outpoint, output] of this.#found) {
+      const [txid, vout] = outpoint.split(':');
+      if ((await node.call('gettxout', [txid, Number(vout), true], { signal })) !== null) left.push(output);
+    }
+    return left;
+  }
+
+  async #watch(signal: AbortSignal): Promise<void> {
+    const { node, onProgress } = this.#options;
+    while (!signal.aborted) {
+      const status = await node
+        .call<{ progress: number } | null>('scantxoutset', ['status'])
+        .catch(() => null);
+      if (!signal.aborted) {
+        const { searched, end } = this;
+        onProgress({ searched, end, percent: status?.progress ?? null, found: this.#found.size });
+      }
+      await sleep(statusEveryMs, undefined, { signal }).catch(() => undefined);
+    }
+  }
+
+  #outputOf({ txid, vout, scriptPubKey, desc, amount, height }: Unspent): FoundOutput {
+    const leaf = this.#leaves.get(scriptPubKey);
+    const own = leaf?.own ?? this.#keyOf(desc, scriptPubKey);
+    const id = parseTxid(txid);
+    if (id === null || own === null)
+      throw new AppError('node_answer_invalid', 'The node gives outputs that were not asked for.');
+    return {
+      own,
+      script: Uint8Array.from(Buffer.from(scriptPubKey, 'hex')),
+      txid: id,
+      vout,
+      value: BigInt(satsOfBitcoins(amount)),
+      height,
+      orderId: leaf?.orderId ?? null,
+    };
+  }
+
+  /** The key that a descriptor names with its origin, as the wallet derives it: `tr([d34db33f/86h/0h/0h/0/5]02…)`. */
+  #keyOf(desc: string, scriptPubKey: string): OwnScript | null {
+    const [, branch, index] = /\[[0-9a-f]{8}(?:\/\d+['h]){3}\/([0-2])\/(\d{1,10})\]/u.exec(desc) ?? [];
+    if (branch === undefined || index === undefined) return null;
+    const own = {
+      key: { branch: Number(branch) as WalletKey['branch'], index: Number(index) },
+      leafScript: null,
+    };
+    const { script } = this.#options.wallet.addressOf(own);
+    return Buffer.from(script).toString('hex') === scriptPubKey ? own : null;
+  }
+}
+
+/** Addresses that the node derives at once. */
+const derivedAtOnce = 10_000;
+
+/** Whether an address is one of the wallet's below these ends, without a leaf. */
+export async function isOwnAddress(
+  { node, wallet, signal }: Pick<SearchOptions, 'node' | 'wallet' | 'signal'>,
+  address: string,
+  { orders, own }: BranchEnds,
+): Promise<boolean> {
+  const ends = [orders, own, inventoryAddresses];
+  for (const [branch, descriptor] of wallet.descriptors().entries()) {
+    const end = ends[branch] ?? 0;
+    for (let from = 0; from < end; from += derivedAtOnce) {
+      const range = [from, Math.min(end, from + derivedAtOnce) - 1];
+      const derived = await node.call<readonly string[]>('deriveaddresses', [descriptor, range], {
+        signal,
+        timeoutMs: scanMaxMs,
+      });
+      if (derived.includes(address)) return true;
+    }
+  }
+  return false;
+}

@@ -1,0 +1,67 @@
+import { replaceableSequence } from '#kernel/bitcoin/consensus.ts';
+import { keyInputWeight, plannedWeight } from '#kernel/bitcoin/plan-weight.ts';
+import { dustOf } from '#kernel/bitcoin/transaction-size.ts';
+import type { PlannedInput, TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
+import { feeOfWeight } from '../take-back.ts';
+import type { FoundOutput } from './find-outputs.ts';
+
+/** Inputs of one transaction: the work for signatures grows with them, and nodes relay 400,000 weight units. */
+const inputsMax = 200;
+
+export interface Sweep {
+  readonly plans: readonly TransactionPlan[];
+  /** Outputs that stay where they are: they cost more than they hold. */
+  readonly left: readonly FoundOutput[];
+}
+
+/**
+ * Transactions that pay all these outputs to one destination, by key. The largest output of each is its last input: the fee
+ * comes from its end, so that no other output, which may hold an inscription, is part of a fee. Pure.
+ *
+ * @param feeRate sats for 1,000 virtual bytes
+ */
+export function sweep(outputs: readonly FoundOutput[], destination: Uint8Array, feeRate: bigint): Sweep {
+  const cost = feeOfWeight(keyInputWeight, feeRate);
+  const taken = outputs.filter(({ value }) => value > cost).toSorted((a, b) => Number(b.value - a.value));
+  const plans: TransactionPlan[] = [];
+  const isTaken = new Set<FoundOutput>();
+  for (const batch of batchesOf(taken)) {
+    const plan = planOf(batch, destination, feeRate);
+    if (plan === null) continue;
+    plans.push(plan);
+    for (const output of batch) isTaken.add(output);
+  }
+  return { plans, left: outputs.filter((output) => !isTaken.has(output)) };
+}
+
+/** The largest outputs are spread over all batches: each has one that can pay the fee. */
+function batchesOf(largestFirst: readonly FoundOutput[]): FoundOutput[][] {
+  const count = Math.ceil(largestFirst.length / inputsMax);
+  const batches = Array.from({ length: count }, (): FoundOutput[] => []);
+  for (const [place, output] of largestFirst.entries()) batches[place % count]?.push(output);
+  return batches;
+}
+
+function planOf(
+  largestFirst: readonly FoundOutput[],
+  destination: Uint8Array,
+  feeRate: bigint,
+): TransactionPlan | null {
+  const inputs = largestFirst.toReversed().map(
+    ({ own, script, txid, vout, value }): PlannedInput => ({
+      ...own,
+      script,
+      txid,
+      vout,
+      value,
+      sequence: replaceableSequence,
+      path: 'key',
+    }),
+  );
+  const refund = { kind: 'refund' as const, script: destination, value: 0n };
+  const fee = feeOfWeight(plannedWeight({ inputs, outputs: [refund] }), feeRate);
+  const value = inputs.reduce((sum, input) => sum + input.value, 0n) - fee;
+  const largest = inputs.at(-1)?.value ?? 0n;
+  if (fee >= largest || value < BigInt(dustOf(destination))) return null;
+  return { version: 2, lockTime: 0, inputs, outputs: [{ ...refund, value }], feeMax: fee };
+}
