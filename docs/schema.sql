@@ -1359,6 +1359,22 @@ CREATE TABLE service.reserved_outputs (
 CREATE INDEX reserved_outputs_client ON service.reserved_outputs USING btree (client) WHERE (released_at IS NULL);
 CREATE UNIQUE INDEX reserved_outputs_held ON service.reserved_outputs USING btree (txid, vout) WHERE (released_at IS NULL);
 
+CREATE TABLE service.return_costs (
+  txid bytea NOT NULL,
+  sats bigint NOT NULL,
+  coin_txid bytea,
+  coin_vout integer,
+  made_at timestamp with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT return_costs_pkey PRIMARY KEY (txid),
+  CONSTRAINT return_costs_check CHECK (((coin_txid IS NULL) = (coin_vout IS NULL))),
+  CONSTRAINT return_costs_coin_txid_check CHECK ((length(coin_txid) = 32)),
+  CONSTRAINT return_costs_coin_vout_check CHECK ((coin_vout >= 0)),
+  CONSTRAINT return_costs_sats_check CHECK ((sats >= 0)),
+  CONSTRAINT return_costs_txid_fkey FOREIGN KEY (txid) REFERENCES service.order_transactions(txid)
+);
+CREATE INDEX return_costs_coin ON service.return_costs USING btree (coin_txid, coin_vout) WHERE (coin_txid IS NOT NULL);
+CREATE INDEX return_costs_made_at ON service.return_costs USING btree (made_at);
+
 CREATE TABLE service.wallet (
   one boolean NOT NULL DEFAULT true,
   network text NOT NULL,

@@ -33,6 +33,7 @@ export const serviceRooms: Readonly<Record<string, string>> = {
   order_files: 'src/orders',
   order_leaves: 'src/orders',
   order_parents: 'src/orders',
+  return_costs: 'src/orders',
   order_transactions: 'src/orders',
   orders: 'src/orders',
   orders_audit: 'src/orders',

@@ -133,6 +133,21 @@ export const orderSettings = {
     description:
       'what the fees of all orders together may rise by within 30 days, as a percentage of the revenue of these days; 100,000 sats beside it',
   }),
+  orderReturnMaxSats: Type.Integer({
+    minimum: 0,
+    maximum: 1_000_000,
+    // 220 virtual bytes return one inscription: at 22 sat/vB, or several at usual rates
+    default: 5_000,
+    description:
+      'sats of the service that it may cost to return what holds inscriptions or runes, of one order whose customer left no money for it; as many of the customer\'s for what is no parent (docs/orders.md, "What is returned"); 0: nothing is paid',
+  }),
+  orderReturnDayMaxSats: Type.Integer({
+    minimum: 0,
+    maximum: 100_000_000,
+    default: 50_000,
+    description:
+      'sats of the service that such returns of all orders together may cost within 24 hours; 0: nothing is paid',
+  }),
   orderBumpAfterMinutes: Type.Integer({
     minimum: 0,
     maximum: 20_160,

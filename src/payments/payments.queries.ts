@@ -87,6 +87,24 @@ export async function watchedApartFrom(
   return rows.map(({ script }) => script);
 }
 
+/** Scripts of watchers that blocks pay above one height, up to another one. */
+export async function scriptsPaidInBlocks(
+  client: pg.Pool | pg.ClientBase,
+  above: number,
+  upTo: number,
+): Promise<readonly Buffer[]> {
+  const { rows } = await client.query<{ script: Buffer }>(
+    'SELECT DISTINCT script FROM service.payments_seen WHERE height > $1 AND height <= $2',
+    [above, upTo],
+  );
+  return rows.map(({ script }) => script);
+}
+
+/** SQL: whether a watched output is in a block or in the mempool, whose txid and place expressions give. */
+export const isOutputThere = (txid: string, vout: string): string =>
+  `EXISTS (SELECT FROM service.payments_seen AS there
+            WHERE there.txid = ${txid} AND there.vout = ${vout} AND there.gone_at IS NULL)`;
+
 /** Payments whose rows changed after the change `after`, at most `limit`, in the order of their changes. */
 export async function readPaymentChanges(
   client: pg.Pool | pg.ClientBase,

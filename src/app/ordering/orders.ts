@@ -18,7 +18,9 @@ import { CustomerFiles } from '#orders/files/customer-files.ts';
 import { sweepFiles } from '#orders/files/sweep-files.ts';
 import { type FollowOrdersOptions, followOrders } from '#orders/following/follow-orders.ts';
 import { orderSteps } from '#orders/following/order-steps.ts';
+import { ReturnCoins } from '#orders/funds/return-coins.ts';
 import { LockTimes } from '#orders/grinding/lock-times.ts';
+import type { ReturnPolicy } from '#orders/making/make-return.ts';
 import { orderSigner } from '#orders/making/order-signer.ts';
 import { parseConfirmations } from '#orders/order/order-policy.ts';
 import { ArrivedSats } from '#orders/sats/arrived-sats.ts';
@@ -135,6 +137,7 @@ export function startOrders(
     const policy = { confirmations, finalConfirmations: config.orderFinalConfirmations };
     const lockTimes = new LockTimes();
     const tracer = openSatTracer(database.readers, node, blocks);
+    const returnCoins = new ReturnCoins();
     const arrivedSats = new ArrivedSats((outpoint) =>
       tracer.trace(outpoint, undefined, performance.now() + traceMs),
     );
@@ -149,6 +152,8 @@ export function startOrders(
         runestone: encipherRoute,
         watch,
         policy,
+        returns: returnPolicyOf(config),
+        coinFor: (orderId, sats) => returnCoins.take(orderId, sats),
         restock: (tx, { spent, rests }) => restock(tx, satributes(), spent, rests),
         tell: tellCustomer,
       });
@@ -161,6 +166,7 @@ export function startOrders(
         lockTimes,
         arrivedSats,
         releaseIndices: releasesOf(health, database, mark, log),
+        returnCoins,
         signal,
         log,
       });
@@ -170,10 +176,7 @@ export function startOrders(
     }
   };
   lifecycle.run('orders', work).catch((error: unknown) => {
-    if (!(error instanceof AppError)) {
-      lifecycle.fail(error);
-      return;
-    }
+    if (!(error instanceof AppError)) return lifecycle.fail(error);
     // the index is still served; orders are refused until a process can sign, and those that were made wait for it
     health.report('orders', error);
     log.error({ code: error.code, err: error }, 'orders are not brought on');
@@ -196,6 +199,11 @@ const releasesOf =
       log,
       onProblem: (problem) => health.report('addresses', problem),
     });
+
+const returnPolicyOf = (config: CommandContext['config']): ReturnPolicy => ({
+  maxSats: BigInt(config.orderReturnMaxSats),
+  dayMaxSats: BigInt(config.orderReturnDayMaxSats),
+});
 
 /** Without a seed in any process no order is taken, and those that were made wait. */
 async function warnWithoutSeed({ readers }: Database, log: CommandContext['logger']): Promise<void> {

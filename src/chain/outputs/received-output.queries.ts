@@ -69,6 +69,39 @@ export async function receivedInscriptions(
   }));
 }
 
+/** The facts that the index has about an output of a script. */
+export interface HeldOutput {
+  /** It has the very block that the output is in. */
+  readonly isIndexed: boolean;
+  /** Sats of the output before its last inscription; null: it has none, or is spent. */
+  readonly lastOffset: number | null;
+  /** One of the named inscriptions is there. */
+  readonly isNamed: boolean;
+  /** Null: runes are unknown here. */
+  readonly runes: readonly RuneAmount[] | null;
+}
+
+/** Reads these facts about outputs of one script, in their order, in one statement. Runes are those of unspent outputs. */
+export async function heldAtScript(
+  client: Pool | ClientBase,
+  script: Uint8Array,
+  outputs: readonly ReceivedOutput[],
+  named: readonly InscriptionId[],
+): Promise<HeldOutput[]> {
+  const { rows } = await client.query<RunesRow & { last_offset: number | null; is_named: boolean }>(heldSql, [
+    ...columnsOf(outputs),
+    Buffer.from(script),
+    named.map(({ txid }) => Buffer.from(txid)),
+    named.map(({ index }) => index),
+  ]);
+  return rows.map((row) => ({
+    isIndexed: row.is_indexed,
+    lastOffset: row.last_offset,
+    isNamed: row.is_named,
+    runes: runesOf(row),
+  }));
+}
+
 /**
  * The runes of unspent outputs, all together, in one statement. `unindexed`: the index lacks the block of one; null:
  * runes are unknown here.
@@ -127,3 +160,18 @@ const receivedSql = `SELECT ${runesSql},
        AND l.place = 0 AND coalesce(l.txid, i.txid) = o.txid AND l.vout = o.vout
      ORDER BY l.height DESC, l.step DESC LIMIT 1) AS place ON true
  ORDER BY o.ordinal`;
+
+/** Reads what a script holds once: anybody may send thousands of outputs to it. */
+const heldSql = `WITH held AS MATERIALIZED (
+    SELECT coalesce(l.txid, i.txid) AS txid, l.vout::bigint AS vout, max(l.sat_offset) AS last_offset,
+           bool_or(EXISTS (SELECT FROM unnest($6::bytea[], $7::bigint[]) AS n (txid, index)
+                            WHERE n.txid = i.txid AND n.index = i.index)) AS is_named
+      FROM chain.locations AS l JOIN chain.inscriptions AS i ON i.key = l.key
+     WHERE chain.hash32(l.script) = chain.hash32($5::bytea) AND l.spent_height IS NULL AND l.script = $5
+       AND l.place = 0
+     GROUP BY 1, 2)
+  SELECT ${runesSql}, h.last_offset, coalesce(h.is_named, false) AS is_named
+    FROM unnest($1::bytea[], $2::bigint[], $3::integer[], $4::bytea[])
+         WITH ORDINALITY AS o (txid, vout, height, hash, ordinal)
+    LEFT JOIN held AS h ON h.txid = o.txid AND h.vout = o.vout
+   ORDER BY o.ordinal`;

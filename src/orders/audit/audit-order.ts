@@ -1,5 +1,5 @@
 import type { LedgerAccount } from '#orders/ledger/ledger.ts';
-import { accountOfOutput, givenByInventory } from '#orders/ledger/settlements.ts';
+import { accountOfOutput, givenByInventory, takenFromOperator } from '#orders/ledger/settlements.ts';
 import type { OrderState } from '#orders/order/order-machine.ts';
 import { shownTxidOf } from '#orders/order/outpoint.ts';
 import type { AuditedOrder, AuditedTransaction, Coin } from './audited-order.ts';
@@ -158,11 +158,18 @@ function sumFaults(order: AuditedOrder, counted: ReadonlySet<string>): OrderDiff
   const bumped = order.transactions
     .filter(({ kind, txid }) => kind === 'bump' && counted.has(txid))
     .reduce((all, { fee }) => all + fee, 0n);
+  // and so is what returns take of its coins
+  const returned = order.transactions
+    .filter(({ txid }) => counted.has(txid))
+    .reduce((all, { plan }) => all + takenFromOperator(plan), 0n);
   // what lies with inscriptions on sats of the inventory came from there
   const given = order.transactions
     .filter(({ txid }) => counted.has(txid))
     .reduce((all, { plan }) => all + givenByInventory(plan), 0n);
-  const leastOf: Readonly<Partial<Record<LedgerAccount, bigint>>> = { operator: -bumped, inventory: -given };
+  const leastOf: Readonly<Partial<Record<LedgerAccount, bigint>>> = {
+    operator: -bumped - returned,
+    inventory: -given,
+  };
   const overdrawn = [...balances].filter(
     ([account, sats]) => account !== 'outside' && sats < (leastOf[account] ?? 0n),
   );

@@ -223,7 +223,14 @@ async function readSpentByBumps(
        FROM (SELECT order_id, txid FROM service.order_transactions WHERE order_id = ANY($1::uuid[])
              UNION ALL SELECT order_id, bump FROM service.bump_shares WHERE order_id = ANY($1::uuid[])) AS made
        JOIN service.bump_inputs AS i ON i.txid = made.txid
-      WHERE ${hasMinedOutput('i.bump')}`,
+      WHERE ${hasMinedOutput('i.bump')}
+     UNION
+     SELECT made.order_id, c.coin_txid, c.coin_vout
+       FROM (SELECT order_id, txid FROM service.order_transactions WHERE order_id = ANY($1::uuid[])
+             UNION ALL SELECT order_id, bump FROM service.bump_shares WHERE order_id = ANY($1::uuid[])) AS made
+       JOIN service.return_costs AS c ON c.coin_txid = made.txid
+       JOIN service.order_transactions AS t ON t.txid = c.txid
+      WHERE t.height IS NOT NULL OR ${hasMinedOutput('c.txid')}`,
     [ids],
   );
   return grouped(rows, ({ txid, vout }) => `${hexOf(txid)}:${vout}`);

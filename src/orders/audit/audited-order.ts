@@ -66,7 +66,7 @@ export interface AuditedOrder extends NamedOrder {
   /** That blocks have: to the charge's address, and to the deposits of parents. */
   readonly payments: readonly Coin[];
   readonly transactions: readonly AuditedTransaction[];
-  /** Outputs of these that bumps spend which blocks have, of this order or another one: revenue is everybody's coin. */
+  /** Outputs of these that mined bumps spend, and returns of other orders: revenue pays for all orders. */
   readonly spentByBumps: readonly string[];
   /** Outputs of the inventory that it keeps although its state should have released them: none, or one. */
   readonly keptStock: readonly string[];

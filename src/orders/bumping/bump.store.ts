@@ -8,6 +8,7 @@ import {
   virtualBytesOf,
 } from '#orders/order/order-transactions.store.ts';
 import { outpointOf, outpointParts } from '#orders/order/outpoint.ts';
+import { isCoinOfReturn } from '#orders/parents/return-costs.store.ts';
 import { hasMinedOutput } from '#payments/payments.queries.ts';
 
 import type { FamilyCost, SpentOnFamily } from './budgets.ts';
@@ -43,7 +44,7 @@ export interface LiveBump {
 }
 
 /**
- * SQL: whether another bump of its family is mined, or one that spends the same coin; or whether a transaction is no longer
+ * SQL: whether another bump of its family is mined, or a bump or a return that spends the same coin; or whether a transaction is no longer
  * wanted that it pays for, or that made a coin of it. A bump is mined once a block has its output: the script is watched.
  */
 export const isDead = (bump: string): string =>
@@ -53,7 +54,9 @@ export const isDead = (bump: string): string =>
     OR EXISTS (SELECT FROM service.bump_inputs AS c JOIN service.order_transactions AS t ON t.txid = c.txid
                 WHERE c.bump = ${bump}.txid AND t.superseded_at IS NOT NULL)
     OR EXISTS (SELECT FROM service.bump_inputs AS c JOIN service.bump_inputs AS e ON e.txid = c.txid AND e.vout = c.vout
-                WHERE c.bump = ${bump}.txid AND e.bump <> c.bump AND ${hasMinedOutput('e.bump')}))`;
+                WHERE c.bump = ${bump}.txid AND e.bump <> c.bump AND ${hasMinedOutput('e.bump')})
+    OR EXISTS (SELECT FROM service.bump_inputs AS c JOIN service.return_costs AS r ON r.coin_txid = c.txid AND r.coin_vout = c.vout
+                WHERE c.bump = ${bump}.txid AND ${hasMinedOutput('r.txid')}))`;
 
 interface LiveRow {
   readonly txid: Buffer;
@@ -334,11 +337,15 @@ export async function readBumps(client: pg.Pool | pg.ClientBase, orderId: string
   }));
 }
 
-/** Our outputs of an order's transactions that bumps of any order spend: `<txid>:<vout>`. */
+/** Our outputs of an order's transactions that bumps and returns of any order spend: `<txid>:<vout>`. */
 export async function spentByBumps(client: pg.ClientBase, orderId: string): Promise<string[]> {
   const { rows } = await client.query<{ txid: Buffer; vout: number }>(
     `SELECT i.txid, i.vout FROM service.order_transactions AS t JOIN service.bump_inputs AS i ON i.txid = t.txid
-       JOIN service.bumps AS b ON b.txid = i.bump WHERE t.order_id = $1 AND NOT ${isDead('b')}`,
+       JOIN service.bumps AS b ON b.txid = i.bump WHERE t.order_id = $1 AND NOT ${isDead('b')}
+     UNION
+     SELECT c.coin_txid, c.coin_vout FROM service.order_transactions AS t
+       JOIN service.return_costs AS c ON c.coin_txid = t.txid
+      WHERE t.order_id = $1 AND ${isCoinOfReturn('c.coin_txid', 'c.coin_vout')}`,
     [orderId],
   );
   return rows.map(({ txid, vout }) => outpointOf({ txid: trustedTxid(txid), vout }));

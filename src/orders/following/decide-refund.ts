@@ -3,29 +3,24 @@ import { isClosing, type OwedMoney } from '#orders/ledger/settlements.ts';
 import { isWorthRefunding } from '#orders/making/plan-refund.ts';
 import type { Order } from '#orders/order/order.store.ts';
 import type { OrderFacts } from '#orders/order/order-facts.ts';
-import type { Return } from '#orders/parents/returns.ts';
 import type { PlacedMoney } from './place-money.ts';
 import type { OrderRecords } from './read-records.ts';
 
 /**
  * The outputs that a refund of an order spends now; empty: no refund is made. An order is refunded in
  * `waiting-refund`, and what was paid too much once it is delivered (`src/orders/order/order-machine.ts` says how an
- * order gets there). `src/orders/making/plan-refund.ts` leaves outputs that cost more than they hold. Pure.
- *
- * @param returned the return of deposits that is due; null: none is
+ * order gets there). A return that is due is tried first, as it may spend the same money.
+ * `src/orders/making/plan-refund.ts` leaves outputs that cost more than they hold. Pure.
  */
 export function refundedNow(
   { state, refundScript }: Pick<Order, 'state' | 'refundScript'>,
   { isRevealed }: Pick<OrderRecords, 'isRevealed'>,
-  { owed, isHoldingDeposits }: Pick<PlacedMoney, 'owed' | 'isHoldingDeposits'>,
-  returned: Return | null,
+  { owed, isHoldingParents }: Pick<PlacedMoney, 'owed'> & { readonly isHoldingParents: boolean },
 ): readonly OwedMoney[] {
   const isDue = state === 'waiting-refund' || (state === 'completed' && isRevealed);
   if (!isDue || refundScript === null) return [];
-  // a return is made first, and spends the same money
-  if (returned !== null && returned.money.length > 0) return [];
-  // money that a return may cost stays until all deposits are being returned; ours pays where the rest cannot
-  return isHoldingDeposits ? owed.filter(({ value, owed: theirs }) => theirs < value) : owed;
+  // a parent is worth all money of the order, which stays until it can be returned; ours pays where the rest cannot
+  return isHoldingParents ? owed.filter(({ value, owed: theirs }) => theirs < value) : owed;
 }
 
 /**

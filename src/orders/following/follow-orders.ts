@@ -13,12 +13,14 @@ import { Repeats } from '#kernel/reports/repeats.ts';
 import { ordersOfBumps } from '#orders/bumping/bump.store.ts';
 import { Bumper, type BumperParts } from '#orders/bumping/bumper.ts';
 import { bookFunds } from '#orders/funds/book-funds.ts';
+import type { ReturnCoins } from '#orders/funds/return-coins.ts';
 import type { LockTimes } from '#orders/grinding/lock-times.ts';
 import {
   dueOrders,
   lookAgain,
   moveOrdersOffset,
   ordersLatelyDelivered,
+  ordersPaidInBlocks,
   ordersWaitingForBlocks,
   readOrdersOffset,
   type Tips,
@@ -51,6 +53,8 @@ export interface FollowOrdersOptions {
   readonly arrivedSats: ArrivedSats;
   /** Releases indices of the wallet for new orders, until its signal is aborted; null: another one does. */
   readonly releaseIndices: ((signal: AbortSignal) => Releasing) | null;
+  /** Coins of the service, for returns. */
+  readonly returnCoins: ReturnCoins;
   readonly signal: AbortSignal;
   readonly log: Logger;
 }
@@ -146,7 +150,7 @@ class OrderRounds {
 
   /** One look at everything that is new. */
   async next(): Promise<void> {
-    const { lockTimes, arrivedSats, signal, watch } = this.#options;
+    const { lockTimes, arrivedSats, returnCoins, signal, watch } = this.#options;
     const tips = await tipsOf(this.#client);
     const isNewTip = !isSame(tips, this.#tips);
     // a node that was started again may have forgotten its mempool
@@ -154,14 +158,22 @@ class OrderRounds {
     await this.#tellPolicy();
     const found = lockTimes.ended();
     const due = await dueOrders(this.#client, new Date(), dueMax);
-    const touched = new Set<string>([...this.#seenLater, ...due, ...found, ...arrivedSats.ended()]);
+    const funded = await this.#findCoins();
+    const touched = new Set<string>([
+      ...this.#seenLater,
+      ...due,
+      ...found,
+      ...funded,
+      ...arrivedSats.ended(),
+    ]);
     const changed = await this.#changes(touched);
-    if (isNewTip) for (const id of await this.#ofBlocks()) touched.add(id);
+    if (isNewTip) for (const id of await this.#ofBlocks(tips)) touched.add(id);
     for (const id of await this.#wishes()) touched.add(id);
     for (const id of touched) {
       if (signal.aborted) return;
       await this.#process(id);
     }
+    returnCoins.release();
     for (const id of found) lockTimes.forget(id);
     if (changed !== null) {
       await moveOrdersOffset(this.#client, changed);
@@ -195,9 +207,25 @@ class OrderRounds {
     }
   }
 
+  /** Orders that have a coin of the service now, which they asked for. */
+  async #findCoins(): Promise<string[]> {
+    const { returnCoins, node, bumps } = this.#options;
+    try {
+      return await returnCoins.find({ client: this.#client, node, proveFree: bumps.proveFree });
+    } catch (error) {
+      // they ask again
+      if (error instanceof AppError && error.code.startsWith('node_')) return [];
+      throw error;
+    }
+  }
+
   /** Orders that the blocks since the last look may change. */
-  async #ofBlocks(): Promise<string[]> {
-    const waiting = await ordersWaitingForBlocks(this.#client);
+  async #ofBlocks(tips: Tips): Promise<string[]> {
+    const waiting = [
+      ...(await ordersWaitingForBlocks(this.#client)),
+      // what these payments hold is known now
+      ...(await ordersPaidInBlocks(this.#client, this.#tips?.height ?? null, tips.height)),
+    ];
     // blocks that only follow take nothing back
     const isFollowed =
       this.#tips !== null && (await isBlockIndexed(this.#client, this.#tips.height, this.#tips.index));

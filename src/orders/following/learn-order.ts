@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { dustOf } from '#kernel/bitcoin/transaction-size.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { isShortfall } from '#orders/inscribing/order-terms.ts';
 import { type Receipt, type Settlement, withReferral } from '#orders/ledger/ledger.ts';
@@ -10,13 +11,14 @@ import {
   settlementsOf,
   shareOf,
   spentBy,
+  strayCostOf,
 } from '#orders/ledger/settlements.ts';
 import type { Order } from '#orders/order/order.store.ts';
 import type { OrderFacts } from '#orders/order/order-facts.ts';
 import type { OrderTransaction } from '#orders/order/order-transactions.store.ts';
 import { outpointOf } from '#orders/order/outpoint.ts';
 import { candidates, progressOf } from '#orders/parents/deposits.ts';
-import { type Return, returnOf } from '#orders/parents/returns.ts';
+import { isHoldingParents, type Return, returnOf } from '#orders/parents/returns.ts';
 import { costsOf } from '#orders/pricing/coin-costs.ts';
 import type { WatchedPayment } from '#payments/payments.queries.ts';
 import { refundedNow, refundProgress } from './decide-refund.ts';
@@ -31,8 +33,10 @@ export interface Known
   readonly reveals: readonly OrderTransaction[];
   /** The parents as the order uses them, in the order of its terms. */
   readonly parents: ReturnType<typeof candidates>;
-  /** The deposits that are returned now; null: there is none. */
+  /** The return that is due; null: none is. */
   readonly returned: Return | null;
+  /** An inscription or a rune came with a payment, and there is no address for it. */
+  readonly isHomeless: boolean;
   /** The outputs that a refund spends now; empty: no refund is made. */
   readonly refunded: readonly OwedMoney[];
   readonly receipts: readonly Receipt[];
@@ -41,11 +45,16 @@ export interface Known
 
 /** Reads the records of an order, places its money, and decides what it owes by both. */
 export async function learn(tx: pg.ClientBase, order: Order, depths: OrderDepths, now: Date): Promise<Known> {
-  return knownFrom(order, await readRecords(tx, order, depths, now), now);
+  return knownFrom(order, await readRecords(tx, order, depths, now), depths, now);
 }
 
-/** Pure. */
-function knownFrom(order: Order, records: OrderRecords, now: Date): Known {
+/** Decides by the records alone. Pure. */
+export function knownFrom(
+  order: Order,
+  records: OrderRecords,
+  { returnMaxSats }: Pick<OrderDepths, 'returnMaxSats'>,
+  now: Date,
+): Known {
   const { payments, deposits, transactions, stocked } = records;
   const money = placeMoney(order, records);
   const reveals = transactions.filter(({ kind }) => kind === 'reveal');
@@ -67,7 +76,7 @@ function knownFrom(order: Order, records: OrderRecords, now: Date): Known {
     isAnchorTaken: records.isAnchorTaken,
     refund: refundProgress(order, records, money),
   };
-  const returned = returnedNow(order, facts, records, money, parents);
+  const returned = returnedNow(order, facts, records, money, { parents, costMax: returnMaxSats });
   return {
     facts,
     payments,
@@ -75,7 +84,11 @@ function knownFrom(order: Order, records: OrderRecords, now: Date): Known {
     parents,
     stocked,
     returned,
-    refunded: refundedNow(order, records, money, returned),
+    isHomeless: order.refundScript === null && money.holding.length > 0,
+    refunded: refundedNow(order, records, {
+      ...money,
+      isHoldingParents: isHoldingParents(money, deposits, parents),
+    }),
     isMoneyShallow: money.isMoneyShallow,
     receipts: [
       ...payments.flatMap((payment) => receiptOf(payment, 'owed')),
@@ -85,15 +98,19 @@ function knownFrom(order: Order, records: OrderRecords, now: Date): Known {
   };
 }
 
-/** The deposits that are returned now. */
+/** Decides what is returned now. */
 function returnedNow(
   order: Order,
   facts: OrderFacts,
-  { deposits }: OrderRecords,
-  { spent, seen, owed, ours, rests, isMoneyComing }: PlacedMoney,
-  parents: Known['parents'],
+  { deposits, transactions, held }: OrderRecords,
+  { spent, seen, holding, owed, ours, rests, isMoneyComing }: PlacedMoney,
+  { parents, costMax }: { readonly parents: Known['parents']; readonly costMax: bigint },
 ): Return | null {
   const share = shareOf(order);
+  const withParents = new Set([
+    ...deposits.filter(({ state }) => state === 'here').map(({ payment }) => outpointOf(payment)),
+    ...[...held].filter(([, { isParent }]) => isParent).map(([outpoint]) => outpoint),
+  ]);
   return returnOf({
     state: order.state,
     facts,
@@ -101,10 +118,14 @@ function returnedNow(
     candidates: parents,
     spent,
     payments: seen,
+    holding,
+    refundDust: order.refundScript === null ? null : BigInt(dustOf(order.refundScript)),
     owed,
     ours,
     share: share.additional + share.commission,
     ourCost: rests.ourCost,
+    strayCost: strayCostOf(transactions, withParents, rests.ours),
+    costMax,
     isMoneyComing,
   });
 }

@@ -1,6 +1,6 @@
 import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
 import { makeRefund } from '#orders/making/make-refund.ts';
-import { makeReturn } from '#orders/making/make-return.ts';
+import { type CoinForReturn, makeReturn, type ReturnPolicy } from '#orders/making/make-return.ts';
 import { type LockTimeSearch, makeReveals } from '#orders/making/make-transactions.ts';
 import type { OrderSigner } from '#orders/making/order-signer.ts';
 import { confirmationsFor, type OrderPolicy } from '#orders/order/order-policy.ts';
@@ -22,13 +22,17 @@ export interface OrderStepsParts {
   /** Says what refunds cost, without asking the node within a transaction of the database. */
   readonly watch: Pick<NodeWatch, 'standing'>;
   readonly policy: OrderPolicy;
+  readonly returns: ReturnPolicy;
+  /** A free coin for a return; it comes later where there is none yet. */
+  readonly coinFor: CoinForReturn;
   readonly restock: OrderSteps['restock'];
   readonly tell: OrderSteps['tell'];
 }
 
 /** The steps of orders with a wallet and a node. */
 export function orderSteps(parts: OrderStepsParts): OrderSteps {
-  const { signer, arrivedSats, satributes, runestone, watch, policy, restock, tell } = parts;
+  const { signer, arrivedSats, satributes, runestone, watch, policy, returns, coinFor, restock, tell } =
+    parts;
   /** Of what is not urgent. */
   const atFeeRate = async (make: (feeRate: bigint) => Promise<string | null>): Promise<string | null> => {
     const { standing } = watch;
@@ -39,10 +43,13 @@ export function orderSteps(parts: OrderStepsParts): OrderSteps {
   return {
     confirmationsFor: (amount) => confirmationsFor(policy, amount),
     finalConfirmations: policy.finalConfirmations,
+    returnMaxSats: returns.maxSats,
     placeSats: (order, funds) => placeSats(order, funds, { arrived: arrivedSats, satributes: satributes() }),
     makeReveals: (tx, order, funds) => makeReveals(tx, parts, order, funds),
     makeReturn: (tx, order, returned) =>
-      atFeeRate((feeRate) => makeReturn(tx, { signer, runestone, feeRate }, order, returned)),
+      atFeeRate((feeRate) =>
+        makeReturn(tx, { signer, runestone, feeRate, policy: returns, coinFor }, order, returned),
+      ),
     makeRefund: (tx, order, outputs) =>
       atFeeRate((feeRate) => makeRefund(tx, signer, order, outputs, feeRate)),
     restock,

@@ -11,7 +11,7 @@ import {
 import type { Order } from '#orders/order/order.store.ts';
 import { isDeep, type OrderPayment } from '#orders/order/order-facts.ts';
 import { outpointOf } from '#orders/order/outpoint.ts';
-import { isHolding } from '#orders/parents/returns.ts';
+import { isHolding, type PaidHolding } from '#orders/parents/returns.ts';
 import type { WatchedPayment } from '#payments/payments.queries.ts';
 import type { OrderRecords } from './read-records.ts';
 
@@ -24,23 +24,31 @@ export interface PlacedMoney {
   /** Money that the customer paid too much, where the delivery put it; null: there is none. */
   readonly excess: OwedMoney | null;
   readonly rests: ReturnType<typeof restsOf>;
-  /** Customers' money in confirmed outputs that no stored transaction spends, deep enough to be spent. */
+  /** Unspent payments that hold an inscription or a rune, deep enough to be spent: they are no money. */
+  readonly holding: readonly PaidHolding[];
+  /**
+   * Customers' money in confirmed outputs that no stored transaction spends, deep enough to be spent, of which the index
+   * has nothing but sats.
+   */
   readonly owed: readonly OwedMoney[];
   /** Our money in such outputs, without what was paid too much. */
   readonly ours: readonly OwedMoney[];
   /** Sats of the customer that no stored transaction spends, without payments of dust. */
   readonly unspentSats: bigint;
-  /** A deposit holds something that no stored transaction spends. */
+  /** An inscription or a rune waits for its return, or may: no stored transaction spends it. */
   readonly isHoldingDeposits: boolean;
   /** The rest of an earlier return or refund is in no block yet. */
   readonly isMoneyComing: boolean;
-  /** Blocks have payments or deposits that no stored transaction spends, and that are not deep enough for one. */
+  /**
+   * Blocks have payments or deposits that no stored transaction spends, and that are not deep enough for one, or that
+   * the index lacks.
+   */
   readonly isMoneyShallow: boolean;
 }
 
 /** Finds the outputs that hold the money of an order. Pure. */
 export function placeMoney(order: Pick<Order, 'amount'>, records: OrderRecords): PlacedMoney {
-  const { payments, deposits, transactions, bumps, lent, depth, isRevealed, mined } = records;
+  const { payments, deposits, transactions, bumps, lent, depth, isRevealed, mined, held } = records;
   const alive = bumps.filter(({ isDead }) => !isDead);
   const spent = spentBy([...transactions, ...alive]);
   // a reveal must not be planned with them: a block may have the refund already
@@ -48,6 +56,13 @@ export function placeMoney(order: Pick<Order, 'amount'>, records: OrderRecords):
   const used = new Set([...spentBy(transactions, 'commit'), ...spentBy(transactions, 'reveal')]);
   const left = payments.filter((payment) => payment.goneAt === null && !spent.has(outpointOf(payment)));
   const deep = left.filter(({ block }) => isDeep({ height: block?.height ?? null }, depth));
+  const known = deep.filter((payment) => held.get(outpointOf(payment))?.isIndexed === true);
+  const holding = known.flatMap((payment): PaidHolding[] => {
+    const found = held.get(outpointOf(payment));
+    return found?.isHolding === true ? [{ payment, isParent: found.isParent, runes: found.runes }] : [];
+  });
+  const holders = new Set(holding.map(({ payment }) => outpointOf(payment)));
+  const plain = known.filter((payment) => !holders.has(outpointOf(payment)));
   const excess = isRevealed ? excessOf(order, transactions) : null;
   const movedTo = excess === null ? null : movedExcess(excess, bumps);
   const rests = restsOf(transactions);
@@ -63,8 +78,9 @@ export function placeMoney(order: Pick<Order, 'amount'>, records: OrderRecords):
     spent,
     excess,
     rests,
+    holding,
     owed: [
-      ...deep.map(({ txid, vout, value }): OwedMoney => ({ txid, vout, value, owed: value, at: 'address' })),
+      ...plain.map(({ txid, vout, value }): OwedMoney => ({ txid, vout, value, owed: value, at: 'address' })),
       ...(movedTo === null ? [] : [movedTo]).filter(isFree),
       ...rests.theirs.filter(isUsable),
     ],
@@ -72,10 +88,10 @@ export function placeMoney(order: Pick<Order, 'amount'>, records: OrderRecords):
       ? rests.ours.filter((rest) => isUsable(rest) && !isExcess(rest) && !lent.has(outpointOf(rest)))
       : [],
     unspentSats: valueOf([...left.filter(({ value }) => value >= p2trDust), ...rests.theirs.filter(isFree)]),
-    isHoldingDeposits: isHolding({ deposits, spent }),
+    isHoldingDeposits: isHolding({ deposits, spent, holding }),
     isMoneyComing: [...rests.theirs, ...rests.ours].some((rest) => isFree(rest) && !isMined(rest)),
     isMoneyShallow:
-      left.some((payment) => payment.block !== null && !deep.includes(payment)) ||
+      left.some((payment) => payment.block !== null && !known.includes(payment)) ||
       deposits.some(({ state, payment }) => state === 'seen' && payment.block !== null),
   };
 }

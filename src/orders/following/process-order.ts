@@ -22,9 +22,9 @@ import { nextEvent, type OrderFacts, paidInTime, selectedDeep } from '#orders/or
 import { nextState, type OrderEvent, type OrderState } from '#orders/order/order-machine.ts';
 import { forgetCancellation } from '#orders/order/order-wishes.store.ts';
 import { outpointOf } from '#orders/order/outpoint.ts';
-import { explainDeposits } from '#orders/parents/deposits.store.ts';
+import { depositsWait, explainDeposits } from '#orders/parents/deposits.store.ts';
 import type { Deposit } from '#orders/parents/deposits.ts';
-import { type Return, returnShort } from '#orders/parents/returns.ts';
+import { holdingHomeless, type Return } from '#orders/parents/returns.ts';
 import { coinCosts } from '#orders/pricing/coin-costs.ts';
 import type { CoinPayment, PaidFunds, PlacedPayments } from '#orders/sats/place-sats.ts';
 import { readNodePolicy } from '#orders/sending/node-policy.store.ts';
@@ -50,7 +50,7 @@ export interface OrderSteps extends OrderDepths {
   ) => Promise<string | Shortfall | null>;
   /** Takes up what a delivery left of an output of the inventory. */
   readonly restock: (tx: pg.ClientBase, left: LeftInStock) => Promise<void>;
-  /** The same for what sends deposits home, with the money that pays for it. */
+  /** The same for what returns parents, and all else that holds inscriptions or runes, with the money that pays for it. */
   readonly makeReturn: (tx: pg.ClientBase, order: Order, returned: Return) => Promise<string | null>;
   /** The same for a refund of what these outputs hold, if it is worth more than it costs. */
   readonly makeRefund: (
@@ -86,11 +86,14 @@ export async function processOrder(
   const before = order.state;
   let known: Known;
   let problem: string | null;
+  /** Why nothing is returned, where something should be. */
+  let unreturned: string | null;
   for (let events = 0; ; events++) {
     assert(events < eventsMax, `order ${id} runs in a circle`);
     known = await learn(tx, order, steps, now);
     const placed = placedOf(order, known, steps);
     problem = null;
+    unreturned = null;
     if (await isDecided(tx, order, known, steps, placed)) {
       order = await relock(tx, id);
       continue;
@@ -98,7 +101,7 @@ export async function processOrder(
     const make = makingOf(tx, order, known, steps, wantedOnly(placed));
     const { extraCost } = order;
     if (make !== null) {
-      problem = await make();
+      ({ problem, unreturned = null } = await make());
       if (problem !== null && order.state === 'prep') await applyEvent(tx, order, 'failed', steps, problem);
       order = await relock(tx, id);
       known = await learn(tx, order, steps, now);
@@ -108,9 +111,11 @@ export async function processOrder(
     else if (order.extraCost === extraCost) break;
   }
   await post(tx, order, known);
-  // a sentence is only needed where nothing is made
-  const { returned } = known;
-  await explainDeposits(tx, id, returned === null ? null : (problem ?? returnShort(order, null)));
+  await explainDeposits(
+    tx,
+    id,
+    unreturned ?? (known.isHomeless && isOver(order.state) ? holdingHomeless : null),
+  );
   await refuseCancellation(tx, order, before);
   await lookAgain(tx, id, nextLook(order, known, problem, now));
   return order.state;
@@ -240,11 +245,28 @@ function makingOf(
   known: Known,
   steps: OrderSteps,
   placed: WantedPayments | null,
-): (() => Promise<string | null>) | null {
+): (() => Promise<Made>) | null {
   const { returned, refunded } = known;
-  if (placed !== null) return deliveryStep(tx, order, known, steps, placed);
-  if (returned !== null && returned.money.length > 0) return () => steps.makeReturn(tx, order, returned);
-  return refunded.length > 0 ? () => steps.makeRefund(tx, order, refunded) : null;
+  if (placed !== null) {
+    const deliver = deliveryStep(tx, order, known, steps, placed);
+    return deliver === null ? null : async () => ({ problem: await deliver() });
+  }
+  if (returned === null && refunded.length === 0) return null;
+  return async () => {
+    const unreturned = returned === null ? null : await steps.makeReturn(tx, order, returned);
+    // what a return spends is not refunded in the same look
+    if (refunded.length === 0 || (returned !== null && unreturned === null))
+      return { problem: unreturned, unreturned };
+    // what cannot be returned keeps nothing else back
+    return { problem: (await steps.makeRefund(tx, order, refunded)) ?? unreturned, unreturned };
+  };
+}
+
+/** How the transactions of a look were made: the reason why not all of them are; null: they are. */
+interface Made {
+  readonly problem: string | null;
+  /** Why what is to be returned is not; null: it is. */
+  readonly unreturned?: string | null;
 }
 
 /** What makes a delivery of placed payments; null: their places are still being looked up. */
@@ -340,15 +362,19 @@ async function post(tx: pg.ClientBase, order: Order, { receipts, settlements }: 
 function nextLook(order: Order, known: Known, problem: string | null, now: Date): Date | null {
   const { state, expiresAt } = order;
   const after = (ms: number): Date => new Date(now.getTime() + ms);
-  // fees fall within hours
-  if (problem === owedTooLittle) return after(oweAgainMs);
-  const again = problem === null ? null : after(tryAgainMs);
+  const again = problem === null ? null : after(againMs(problem));
   if (state === 'waiting-payment' || state === 'waiting-parent') return earlier(again, expiresAt);
-  if (again !== null && state !== 'error') return again;
+  const release = releaseOf(order, known);
+  if (state === 'error') return release;
+  if (!isOver(state)) return again ?? release;
   // blocks that follow are no news for orders that are over
-  const shallow = isOver(state) && known.isMoneyShallow ? after(tryAgainMs) : null;
-  return earlier(shallow, releaseOf(order, known));
+  const shallow = known.isMoneyShallow ? after(tryAgainMs) : null;
+  return earlier(again, earlier(shallow, release));
 }
+
+/** How long a problem takes: fees fall within hours. */
+const againMs = (problem: string): number =>
+  problem === owedTooLittle || problem.startsWith(depositsWait) ? oweAgainMs : tryAgainMs;
 
 /** When its sat is released; null: no time releases it. */
 const releaseOf = (order: Order, { stocked }: Known): Date | null =>

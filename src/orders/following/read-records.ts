@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import type pg from 'pg';
 import { burnedReveals, indexedReveals } from '#chain/inscriptions/reveal.queries.ts';
 import { outputStanding } from '#chain/sats/output-standing.queries.ts';
-import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
+import { displayHash, type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
 import { type OrderBump, readBumps, spentByBumps } from '#orders/bumping/bump.store.ts';
-import { isClosing } from '#orders/ledger/settlements.ts';
+import { isClosing, spentBy } from '#orders/ledger/settlements.ts';
 import type { Order } from '#orders/order/order.store.ts';
 import type { OrderFacts } from '#orders/order/order-facts.ts';
 import {
@@ -15,7 +15,9 @@ import {
 } from '#orders/order/order-transactions.store.ts';
 import { outpointOf } from '#orders/order/outpoint.ts';
 import type { Deposit } from '#orders/parents/deposits.ts';
+import { type HeldPayments, readHeldPayments } from '#orders/parents/held-payments.ts';
 import { readDeposits } from '#orders/parents/read-deposits.ts';
+import { coinsOfReturns } from '#orders/parents/return-costs.store.ts';
 import { keepReservation, type Reservation, readReservation } from '#orders/stock/reservations.store.ts';
 import { type StockStanding, stockStanding } from '#orders/stock/stock-standing.ts';
 import { refundWatcherOf, watcherOf } from '#orders/watching/watchers.ts';
@@ -23,12 +25,14 @@ import { readPayments, type WatchedPayment } from '#payments/payments.queries.ts
 import { readPaymentsOffset } from '#payments/store/offset.store.ts';
 import { outputsThere, splitOrphans } from './live-transactions.ts';
 
-/** Confirmations that are needed. */
+/** Confirmations that are needed, and what returns may cost. */
 export interface OrderDepths {
   /** For payments of an amount, before they are spent. */
   readonly confirmationsFor: (amount: bigint) => number;
   /** For the inscriptions of a completed order, in the index. */
   readonly finalConfirmations: number;
+  /** Sats that returns of one order may cost (ORDER_RETURN_MAX_SATS). */
+  readonly returnMaxSats: bigint;
 }
 
 /** The rows of an order, with what payments and index say of them. */
@@ -43,7 +47,9 @@ export interface OrderRecords extends Pick<OrderFacts, 'isRevealed' | 'isAnchorT
   readonly bumps: readonly OrderBump[];
   /** Refunds and returns in blocks, by their txids. */
   readonly mined: ReadonlySet<string>;
-  /** Our outputs that bumps of other orders spend. */
+  /** Inscriptions and runes of unspent payments, as the index has them. */
+  readonly held: HeldPayments;
+  /** Our outputs that bumps and returns of other orders spend. */
   readonly lent: ReadonlySet<string>;
   /** Its reservation in the inventory; null: it wants none. */
   readonly stocked: Stocked | null;
@@ -64,10 +70,11 @@ export async function readRecords(
   depths: OrderDepths,
   now: Date,
 ): Promise<OrderRecords> {
-  const payments = await readPayments(tx, watcherOf(order.id));
   const offset = await readPaymentsOffset(tx);
   const depth = { tip: offset?.height ?? null, confirmations: depths.confirmationsFor(order.amount) };
   const deposits = await readDeposits(tx, order, depth);
+  // after the deposits: money that came with a parent is known where the parent is, and pays for its return
+  const payments = await readPayments(tx, watcherOf(order.id));
   const bumps = await readBumps(tx, order.id);
   await reviveMined(tx, order.id);
   const made = await readTransactions(tx, order.id);
@@ -75,13 +82,29 @@ export async function readRecords(
   const there = new Set([
     ...outputsThere([...payments, ...deposits.map(({ payment }) => payment)], bumps),
     ...(stocked === null || stocked.standing === 'gone' ? [] : [outpointOf(stocked.reservation)]),
+    ...(await readCoins(tx, order, made)),
   ]);
   const transactions = await supersedeOrphans(tx, made, there);
   // only returns spend what is ours, and bumps of other orders may have taken it
-  const lent = order.terms.parents.length === 0 ? [] : await spentByBumps(tx, order.id);
+  const spent = spentBy(transactions);
+  const left = payments.filter((payment) => payment.goneAt === null && !spent.has(outpointOf(payment)));
+  const held = await readHeldPayments(tx, order, left);
+  const mayReturn = order.terms.parents.length > 0 || [...held.values()].some(({ isHolding }) => isHolding);
+  const lent = mayReturn ? await spentByBumps(tx, order.id) : [];
   const delivery = await readDelivery(tx, order, transactions, depths.finalConfirmations);
   const mined = await readMinedClosings(tx, order, transactions);
-  return { depth, payments, deposits, transactions, bumps, mined, lent: new Set(lent), stocked, ...delivery };
+  return {
+    depth,
+    payments,
+    deposits,
+    transactions,
+    bumps,
+    mined,
+    held,
+    lent: new Set(lent),
+    stocked,
+    ...delivery,
+  };
 }
 
 /** The reservation of an order, which is kept as long as its state needs it. */
@@ -98,6 +121,19 @@ async function readStocked(
   const reveals = transactions.filter(({ kind }) => kind === 'reveal').map(({ txid }) => txid);
   const standing = stockStanding(reservation, await outputStanding(tx, reservation, reveals));
   return { reservation, standing };
+}
+
+/** Coins of the operator that returns of the order spend. */
+async function readCoins(
+  tx: pg.ClientBase,
+  order: Order,
+  transactions: readonly OrderTransaction[],
+): Promise<string[]> {
+  const spendsCoin = ({ plan }: OrderTransaction): boolean =>
+    plan.inputs.some(({ isOperator }) => isOperator === true);
+  if (!transactions.some(spendsCoin)) return [];
+  const coins = await coinsOfReturns(tx, order.id);
+  return coins.map(({ txid, vout }) => outpointOf({ txid: trustedTxid(txid), vout }));
 }
 
 /** Supersedes transactions whose inputs are gone: they can never be mined. Returns the others. */

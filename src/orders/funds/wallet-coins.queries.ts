@@ -20,7 +20,7 @@ export interface WalletCoin {
 const coinsMax = 200;
 
 /**
- * Coins that belong to no order: revenue of delivered orders, rests of mined bumps, and funds of the operator. In a block,
+ * Coins that belong to no order: revenue of delivered orders, rests of mined bumps and returns, and funds of the operator. In a block,
  * spent by nothing that is stored, not in the inventory, and without money of a customer. Whether they hold something else,
  * the index says.
  */
@@ -40,13 +40,24 @@ export async function walletCoins(client: pg.Pool | pg.ClientBase): Promise<Wall
             -- what was paid too much lies in our output: from dust on it is the customer's
             AND (t.kind = 'refund' OR o.amount + ${p2trDust} >
                  (SELECT sum((input->>'value')::bigint) FROM jsonb_array_elements(${paidPlan}->'inputs') AS i (input)
-                   WHERE NOT input ? 'isInventory'))
+                   WHERE NOT input ? 'isInventory')
+                 -- parents go on with what they brought
+                 - coalesce((SELECT sum((output->>'value')::bigint) FROM jsonb_array_elements(${paidPlan}->'outputs') AS e (output)
+                              WHERE output->>'kind' = 'parent'), 0))
          UNION ALL
          SELECT b.txid, b.own_index, NULL, ARRAY[0] FROM service.bumps AS b
           WHERE NOT EXISTS (
             SELECT FROM service.bump_shares AS s JOIN service.orders AS o ON o.id = s.order_id
              WHERE s.bump = b.txid AND o.state <> 'completed')
             AND NOT (b.plan ? 'owed')
+         UNION ALL
+         -- what a return left of such a coin
+         SELECT t.txid, o.own_index, NULL,
+                array(SELECT place - 1 FROM jsonb_array_elements(t.plan->'outputs') WITH ORDINALITY AS e (output, place)
+                       WHERE output->>'kind' = 'change')
+           FROM service.return_costs AS c JOIN service.order_transactions AS t ON t.txid = c.txid
+           JOIN service.orders AS o ON o.id = t.order_id
+          WHERE c.coin_txid IS NOT NULL AND t.superseded_at IS NULL
          UNION ALL
          SELECT f.txid, a.own_index, NULL, ARRAY[f.vout]
            FROM service.fund_addresses AS a JOIN service.payments_seen AS f USING (script)

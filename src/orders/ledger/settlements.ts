@@ -1,6 +1,7 @@
+import assert from 'node:assert/strict';
 import type { PlannedOutputKind } from '#kernel/contracts/transaction-plan.ts';
 import type { Txid } from '#kernel/primitives/hash.ts';
-import { p2trDust } from '#orders/inscribing/plan-amounts.ts';
+import { p2trDust, smallest } from '#orders/inscribing/plan-amounts.ts';
 import type { Order } from '#orders/order/order.store.ts';
 import type { OrderTransaction, StoredPlan } from '#orders/order/order-transactions.store.ts';
 import { outpointOf } from '#orders/order/outpoint.ts';
@@ -55,9 +56,9 @@ export function settlementsOf(
   { excess, deposits, ours }: SettlementFacts,
 ): Settlement[] {
   const spent = spentBy(mined);
-  return mined.flatMap(({ txid, kind, plan, fee }): Settlement[] => {
-    // our money pays for what goes home where the customer's is gone
-    const isOurs = kind === 'return' && plan.inputs.some(({ outpoint }) => ours.has(outpoint));
+  return mined.flatMap((transaction): Settlement[] => {
+    const { txid, kind, plan, fee } = transaction;
+    if (kind === 'return') return settlementsOfReturn(transaction, deposits, ours);
     const given = givenByInventory(plan);
     const parts = plan.outputs.flatMap((output, vout): Settlement['parts'] => {
       if (output.kind === 'parent' || output.kind === 'inventory') return [];
@@ -65,7 +66,7 @@ export function settlementsOf(
       // an anchor that the burn of a reveal spends, and our output that pays for it
       const isPassedOn = spent.has(outpointOf({ txid, vout }));
       const to = isPassedOn ? 'owed' : accountOfOutput(output.kind);
-      // what is ours of the outputs that a refund spends is ours already; what a return leaves belongs to whom it did
+      // what is ours of the outputs that a refund spends is ours already
       if (isClosing({ kind }) && output.kind === 'change') return [];
       const isExcess = excess !== null && outpointOf({ txid, vout }) === outpointOf(excess);
       return [{ to, sats: BigInt(output.value) - (isExcess ? excess.owed : 0n) }];
@@ -74,24 +75,90 @@ export function settlementsOf(
     const home = valueIn(
       plan.outputs.filter(({ kind: of }, vout) => of === 'parent' && !spent.has(outpointOf({ txid, vout }))),
     );
-    // what nodes relay to its home may be more than a deposit brought
-    const brought =
-      kind === 'return' ? valueIn(plan.inputs.filter(({ outpoint }) => deposits.has(outpoint))) : home;
-    const paid: Settlement['parts'] = [
-      ...parts,
-      { to: 'outside', sats: home - brought },
-      { to: 'fee', sats: BigInt(fee) },
-    ];
+    const paid: Settlement['parts'] = [...parts, { to: 'fee', sats: BigInt(fee) }];
     const id = hexOf(txid);
     return [
-      { txid: id, from: isOurs ? 'service' : 'owed', parts: paid },
-      { txid: id, from: 'deposit', parts: [{ to: 'outside', sats: brought }] },
+      { txid: id, from: 'owed', parts: paid },
+      { txid: id, from: 'deposit', parts: [{ to: 'outside', sats: home }] },
       ...(given > 0n
         ? [{ txid: id, from: 'inventory', parts: [{ to: 'postage', sats: given }] } as const]
         : []),
     ];
   });
 }
+
+/** Accounts that a return takes sats from, in the order in which these go outside, then to miners. */
+const returningAccounts = [
+  'deposit',
+  'owed',
+  'service',
+  'operator',
+] as const satisfies readonly LedgerAccount[];
+type ReturningAccount = (typeof returningAccounts)[number];
+
+/**
+ * The settlements of a return. What deposits and payments bring goes outside; whoever pays bears the fee. The change is
+ * of whoever paid: sats of deposits that are left are owed to the customer.
+ */
+function settlementsOfReturn(
+  { txid, plan, fee }: OrderTransaction,
+  deposits: ReadonlySet<string>,
+  ours: ReadonlySet<string>,
+): Settlement[] {
+  const open = new Map<ReturningAccount, bigint>();
+  for (const input of plan.inputs) {
+    const account = accountOfInput(input, deposits, ours);
+    open.set(account, (open.get(account) ?? 0n) + BigInt(input.value));
+  }
+  const payer = open.has('operator') ? 'operator' : open.has('service') ? 'service' : 'owed';
+  const change = valueIn(plan.outputs.filter(({ kind }) => kind === 'change'));
+  // the change of our money is ours as a whole
+  if (payer !== 'owed') open.set(payer, (open.get(payer) ?? 0n) - change);
+  const outside = valueIn(plan.outputs.filter(({ kind }) => kind === 'parent' || kind === 'refund'));
+  const left = payer === 'owed' ? change : 0n;
+  const moved = [
+    ...takenOf(open, 'outside', outside),
+    ...takenOf(open, 'fee', BigInt(fee)),
+    ...takenOf(open, 'owed', left),
+  ];
+  const id = hexOf(txid);
+  return moved.map(({ from, to, sats }) => ({ txid: id, from, parts: [{ to, sats }] }));
+}
+
+/** Account that an input of a return comes from. */
+function accountOfInput(
+  { outpoint, isOperator }: StoredPlan['inputs'][number],
+  deposits: ReadonlySet<string>,
+  ours: ReadonlySet<string>,
+): ReturningAccount {
+  if (isOperator === true) return 'operator';
+  if (ours.has(outpoint)) return 'service';
+  return deposits.has(outpoint) ? 'deposit' : 'owed';
+}
+
+/** Takes sats from what accounts still have, one after the other. */
+function takenOf(
+  open: Map<ReturningAccount, bigint>,
+  to: LedgerAccount,
+  sats: bigint,
+): { readonly from: ReturningAccount; readonly to: LedgerAccount; readonly sats: bigint }[] {
+  let due = sats;
+  const taken = returningAccounts.map((from) => {
+    const held = open.get(from) ?? 0n;
+    const part = smallest(held, due);
+    open.set(from, held - part);
+    due -= part;
+    return { from, to, sats: part };
+  });
+  assert(due === 0n, 'what a return pays comes from its inputs');
+  return taken;
+}
+
+/** Sats that a transaction took of a coin of the operator; 0: it spends none. */
+export const takenFromOperator = ({ inputs, outputs }: StoredPlan): bigint => {
+  const brought = valueIn(inputs.filter(({ isOperator }) => isOperator === true));
+  return brought === 0n ? 0n : brought - valueIn(outputs.filter(({ kind }) => kind === 'change'));
+};
 
 /** Sats of the output of the inventory that a transaction spends; 0: it spends none. */
 export const takenFromInventory = ({ inputs }: StoredPlan): bigint =>
@@ -179,7 +246,7 @@ const valueIn = (parts: readonly { readonly value: number }[]): bigint =>
  */
 export function restsOf(transactions: readonly OrderTransaction[]): {
   readonly ours: readonly OwedMoney[];
-  /** Sats of ours that returns took. */
+  /** Sats of ours, and of the operator's, that returns took. */
   readonly ourCost: bigint;
   readonly theirs: readonly OwedMoney[];
 } {
@@ -189,6 +256,11 @@ export function restsOf(transactions: readonly OrderTransaction[]): {
   for (const { txid, kind, plan } of transactions) {
     const own = new Set(ours.map(outpointOf));
     const spentOfOurs = valueIn(plan.inputs.filter(({ outpoint }) => own.has(outpoint)));
+    if (plan.inputs.some(({ isOperator }) => isOperator === true)) {
+      // what is left of the coin is no order's
+      ourCost += takenFromOperator(plan);
+      continue;
+    }
     const isTheirs = kind === 'return' && spentOfOurs === 0n;
     if (kind === 'return' && !isTheirs)
       ourCost += spentOfOurs - valueIn(plan.outputs.filter((output) => output.kind !== 'parent'));
@@ -200,6 +272,28 @@ export function restsOf(transactions: readonly OrderTransaction[]): {
     }
   }
   return { ours, theirs, ourCost };
+}
+
+/**
+ * Sats of the customer's that returns without a parent took: `parents` are outputs that brought one. Pure.
+ */
+export function strayCostOf(
+  transactions: readonly OrderTransaction[],
+  parents: ReadonlySet<string>,
+  ours: readonly OwedMoney[],
+): bigint {
+  const own = new Set(ours.map(outpointOf));
+  return transactions
+    .filter(
+      ({ kind, plan }) =>
+        kind === 'return' &&
+        // sats that pay for themselves make one output of another value
+        (plan.outputs.length > 1 || plan.outputs[0]?.value === plan.inputs[0]?.value) &&
+        !plan.inputs.some(
+          ({ outpoint, isOperator }) => isOperator === true || own.has(outpoint) || parents.has(outpoint),
+        ),
+    )
+    .reduce((sum, { fee }) => sum + BigInt(fee), 0n);
 }
 
 /** Outputs that transactions spend: of all kinds, or of one. */

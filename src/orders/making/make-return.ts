@@ -1,70 +1,199 @@
 import assert from 'node:assert/strict';
 import type pg from 'pg';
+import { trustedTxid } from '#kernel/primitives/hash.ts';
 import { failpoint } from '#kernel/process/failpoint.ts';
+import { p2trDust, smallest } from '#orders/inscribing/plan-amounts.ts';
+import type { Arrived } from '#orders/inscribing/plan-transactions.ts';
 import type { Order } from '#orders/order/order.store.ts';
 import { termsOf } from '#orders/order/stored-terms.ts';
-import type { Deposit } from '#orders/parents/deposits.ts';
-import { type Homeless, planReturn } from '#orders/parents/plan-return.ts';
-import { type Return, returnShort } from '#orders/parents/returns.ts';
+import type { DepositAddress } from '#orders/parents/deposits.store.ts';
+import {
+  type Homeless,
+  type PlannedReturn,
+  planMostReturned,
+  type RestDestination,
+  type ReturnShort,
+} from '#orders/parents/plan-return.ts';
+import { addReturnCost, returnCostSince } from '#orders/parents/return-costs.store.ts';
+import {
+  type Holding,
+  type Return,
+  type ReturnFund,
+  returnShort,
+  satsTooFew,
+} from '#orders/parents/returns.ts';
 import type { RuneRoute } from '#orders/parents/rune-route.ts';
 import { ownScriptReason, ownScriptsAmong } from '#orders/watching/own-scripts.ts';
-import { nextBlock, refundWatcherOf } from '#orders/watching/watchers.ts';
+import { nextBlock, ownWatcherOf, refundWatcherOf } from '#orders/watching/watchers.ts';
+import type { WatchedPayment } from '#payments/payments.queries.ts';
 import { watchScripts } from '#payments/store/watches.store.ts';
 import type { OrderSigner } from './order-signer.ts';
 import { onlyOne, spendableMoney, store } from './sign-and-store.ts';
+
+/** Sats that returns may cost for which no customer pays. */
+export interface ReturnPolicy {
+  /** Bound of one order (ORDER_RETURN_MAX_SATS). */
+  readonly maxSats: bigint;
+  /** Bound of all orders within 24 hours (ORDER_RETURN_DAY_MAX_SATS). */
+  readonly dayMaxSats: bigint;
+}
+
+/** A free coin of the service that returns of this order may spend, of at least so many sats; null: not now. */
+export type CoinForReturn = (orderId: string, sats: bigint) => Arrived | null;
 
 export interface ReturnMakers {
   readonly signer: OrderSigner;
   /** The script of a runestone. */
   readonly runestone: (route: RuneRoute) => Uint8Array;
+  readonly policy: ReturnPolicy;
+  readonly coinFor: CoinForReturn;
   /** Sats for 1,000 virtual bytes. */
   readonly feeRate: bigint;
 }
 
-/** Plans, signs and stores what sends deposits home. The reason where the money is too little; null: it is made. */
-export async function makeReturn(
-  tx: pg.ClientBase,
-  { signer, runestone, feeRate }: ReturnMakers,
-  order: Order,
-  { deposits, money, ours, isLast }: Return,
-): Promise<string | null> {
-  const homes = homesOf(order, deposits);
-  const destinations = isLast && order.refundScript !== null ? [...homes, order.refundScript] : homes;
-  const [ownScript] = await ownScriptsAmong(tx, destinations);
-  if (ownScript !== undefined)
-    return `An address of the return ${ownScriptReason}: write to the operator of this service.`;
-  const { own, spendable } = await spendableMoney(tx, signer, order, money);
-  const plan = planReturn({
-    deposits: deposits.map(({ at, payment: { txid, vout, value, script }, runes }, index): Homeless => {
-      const home = homes[index];
-      assert(home !== undefined, 'each deposit has a home');
-      const key = { branch: 0, index: at.keyIndex } as const;
-      return { txid, vout, value, script, key, leafScript: null, home, runes };
-    }),
-    money: spendable,
-    // what is left pays for the others
-    refundScript: isLast ? order.refundScript : null,
-    kept: own,
-    ours,
-    runestone,
-    feeRate,
-  });
-  // what ours lacks is not what a customer has to send, whose money pays alone
-  if (plan.kind === 'short') return returnShort(order, ours === null ? plan.missing : null);
-  await store(tx, signer, order, 'return', onlyOne, plan);
-  // how its block is found
-  const watches = homes.map((script) => ({ script, sinceHeight: nextBlock }));
-  await watchScripts(tx, refundWatcherOf(order.id), watches);
-  failpoint('order-return');
-  return null;
+type Plan = (PlannedReturn & { readonly count: number }) | ReturnShort;
+
+/** Plan that a fund pays for, and the coin of the operator that it spends; null: none. */
+interface Funded {
+  readonly plan: Plan;
+  readonly coin: Arrived | null;
 }
 
-/** Where each of these deposits goes: to the owner of the parent that was expected there. */
-function homesOf({ terms }: Pick<Order, 'terms'>, deposits: readonly Deposit[]): Uint8Array[] {
+/** Plans, signs and stores what returns holdings or sats. The reason where no money is enough; null: it is made. */
+export async function makeReturn(
+  tx: pg.ClientBase,
+  makers: ReturnMakers,
+  order: Order,
+  returned: Return,
+): Promise<string | null> {
+  const homes = homesOf(order, returned);
+  const [ownScript] = await ownScriptsAmong(tx, homes.destinations);
+  if (ownScript !== undefined)
+    return `An address of the return ${ownScriptReason}: write to the operator of this service.`;
+  let missing: bigint | null = null;
+  for (const fund of returned.funds) {
+    const { plan, coin } = await planFrom(tx, makers, order, returned, fund);
+    if (plan.kind === 'return') {
+      await storeReturn(tx, makers, order, { plan, coin }, fund.kind !== 'customer');
+      return null;
+    }
+    // what ours lacks is not what a customer has to send, whose money pays alone
+    if (fund.kind === 'customer' && fund.costMax === null) missing ??= plan.missing;
+  }
+  return returned.holdings.length === 0 ? satsTooFew : returnShort(order, missing);
+}
+
+async function storeReturn(
+  tx: pg.ClientBase,
+  { signer }: ReturnMakers,
+  order: Order,
+  { plan, coin }: { readonly plan: PlannedReturn; readonly coin: Arrived | null },
+  isOurs: boolean,
+): Promise<void> {
+  const txid = await store(tx, signer, order, 'return', onlyOne, plan, coin);
+  const watched = (kind: 'parent' | 'change') =>
+    plan.outputs
+      .filter((output) => output.kind === kind)
+      .map(({ script }) => ({ script, sinceHeight: nextBlock }));
+  // how its block is found
+  await watchScripts(tx, refundWatcherOf(order.id), watched('parent'));
+  if (isOurs) {
+    await addReturnCost(tx, { txid, sats: plan.cost, coin });
+    // what is left pays for others, once a block has it
+    await watchScripts(tx, ownWatcherOf(order.id), watched('change'));
+  }
+  failpoint('order-return');
+}
+
+/** The plan that a fund pays for. */
+async function planFrom(
+  tx: pg.ClientBase,
+  makers: ReturnMakers,
+  order: Order,
+  returned: Return,
+  fund: ReturnFund,
+): Promise<Funded> {
+  const { signer, runestone, feeRate, policy, coinFor } = makers;
+  const money = fund.kind === 'operator' ? [] : fund.money;
+  const { own, address, spendable } = await spendableMoney(tx, signer, order, money);
+  const homes = homesOf(order, returned);
+  const holdings = returned.holdings.map((holding): Homeless => {
+    const { at, payment, runes } = holding;
+    const { key, leafScript } = at === null ? address.own : depositKey(at.keyIndex);
+    return { ...arrivedBy(payment), key, leafScript, home: homes.of(holding), runes };
+  });
+  const isOurs = fund.kind !== 'customer';
+  const planWith = (paying: readonly Arrived[], costMax: bigint | null): Plan =>
+    planMostReturned({ holdings, money: paying, kept: own, isOurs, costMax, runestone, feeRate }, (areAll) =>
+      isOurs ? null : homes.ofRest(fund, areAll),
+    );
+  if (!isOurs) {
+    const deposited = fund.sats.map(({ at, payment }) => ({
+      ...arrivedBy(payment),
+      ...depositKey(at.keyIndex),
+    }));
+    return { plan: planWith([...spendable, ...deposited], fund.costMax), coin: null };
+  }
+  const today = policy.dayMaxSats - (await returnCostSince(tx, dayMs));
+  const costMax = smallest(fund.costMax ?? today, today);
+  if (costMax <= 0n) return { plan: nothing, coin: null };
+  if (fund.kind === 'service') return { plan: planWith(spendable, costMax), coin: null };
+  // what it costs does not depend on the coin
+  const ideal = planWith([{ ...idealCoin, value: costMax + leastRest }], costMax);
+  if (ideal.kind === 'short') return { plan: ideal, coin: null };
+  const coin = coinFor(order.id, ideal.cost + leastRest);
+  return coin === null ? { plan: nothing, coin } : { plan: planWith([coin], costMax), coin };
+}
+
+const nothing: ReturnShort = { kind: 'short', missing: 1n };
+const dayMs = 24 * 3_600_000;
+/** Sats that are left of a coin of the operator at least: an output that nodes relay. */
+const leastRest = p2trDust;
+/** Stands for a coin of the operator: all are P2TR, so all cost the same. */
+const idealCoin: Arrived = {
+  txid: trustedTxid(new Uint8Array(32)),
+  vout: 0,
+  value: 0n,
+  script: new Uint8Array(34),
+  key: { branch: 1, index: 0 },
+  leafScript: null,
+};
+
+const arrivedBy = ({ txid, vout, value, script }: WatchedPayment) => ({ txid, vout, value, script });
+const depositKey = (index: number) => ({ key: { branch: 0, index }, leafScript: null }) as const;
+
+/** Destinations of a return. */
+interface Homes {
+  readonly of: (holding: Holding) => Uint8Array;
+  /** The rest of a customer's money; null: it stays, and pays for what is not returned yet. */
+  readonly ofRest: (fund: ReturnFund & { kind: 'customer' }, areAll: boolean) => RestDestination | null;
+  readonly destinations: readonly Uint8Array[];
+}
+
+/** Deposits go to the owner of the parent that was expected there, payments where refunds go. */
+function homesOf({ terms, refundScript }: Order, { holdings, funds, isLast }: Return): Homes {
   const { parents } = termsOf(terms);
-  return deposits.map(({ at }) => {
-    const parent = parents[at.index];
+  const ofDeposit = ({ index }: Pick<DepositAddress, 'index'>): Uint8Array => {
+    const parent = parents[index];
     assert(parent !== undefined, 'a deposit address is of a parent');
     return parent.returnScript;
-  });
+  };
+  const of = ({ at }: Holding): Uint8Array => {
+    if (at !== null) return ofDeposit(at);
+    assert(refundScript !== null, 'what came with a payment has an address');
+    return refundScript;
+  };
+  const sats = funds.flatMap((fund) => (fund.kind === 'customer' ? fund.sats : []));
+  return {
+    of,
+    ofRest: ({ sats: [first] }, areAll) => {
+      if (first !== undefined) return { kind: 'parent', script: ofDeposit(first.at) };
+      return refundScript !== null && areAll && isLast ? { kind: 'refund', script: refundScript } : null;
+    },
+    destinations: [
+      ...holdings.map(of),
+      ...sats.map(({ at }) => ofDeposit(at)),
+      ...(isLast && refundScript !== null ? [refundScript] : []),
+    ],
+  };
 }

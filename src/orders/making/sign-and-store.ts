@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { OwnScript, TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
-import type { OwnDestination } from '#orders/inscribing/plan-transactions.ts';
+import type { Txid } from '#kernel/primitives/hash.ts';
+import type { Arrived, OwnDestination } from '#orders/inscribing/plan-transactions.ts';
 import type { OwedMoney } from '#orders/ledger/settlements.ts';
 import { chargedLeaf, type Order } from '#orders/order/order.store.ts';
 import {
@@ -20,7 +21,11 @@ export interface Place {
 
 export const onlyOne: Place = { index: 0, count: 0 };
 
-/** Signs a plan and stores it, before anybody sends it. */
+/**
+ * Signs a plan and stores it, before anybody sends it.
+ *
+ * @param coin of the operator, among what it spends; null: none
+ */
 export async function store(
   tx: pg.ClientBase,
   signer: OrderSigner,
@@ -28,7 +33,8 @@ export async function store(
   kind: OrderTransactionKind,
   { index, count: files }: Place,
   plan: TransactionPlan,
-): Promise<void> {
+  coin: Pick<Arrived, 'txid' | 'vout'> | null = null,
+): Promise<Txid> {
   const { bytes, txid, fee } = await signer.signPlan(plan);
   await insertTransaction(tx, order.id, {
     txid,
@@ -36,18 +42,24 @@ export async function store(
     index,
     files,
     bytes,
-    plan: storedPlan(plan),
+    plan: storedPlan(plan, coin),
     fee: Number(fee),
   });
+  return txid;
 }
 
 /** As it is kept. */
-export function storedPlan({ inputs, outputs }: TransactionPlan): StoredPlan {
+export function storedPlan(
+  { inputs, outputs }: TransactionPlan,
+  coin: Pick<Arrived, 'txid' | 'vout'> | null = null,
+): StoredPlan {
+  const ofOperator = coin === null ? null : outpointOf(coin);
   return {
     inputs: inputs.map((input) => ({
       outpoint: outpointOf(input),
       value: Number(input.value),
       ...(input.key.branch === 2 ? { isInventory: true } : {}),
+      ...(outpointOf(input) === ofOperator ? { isOperator: true } : {}),
     })),
     outputs: outputs.map(({ kind, value, script }) => ({
       kind,
@@ -63,7 +75,11 @@ export async function spendableMoney(
   signer: Pick<OrderSigner, 'scriptOf'>,
   order: Order,
   outputs: readonly OwedMoney[],
-): Promise<{ readonly own: OwnDestination; readonly spendable: readonly OwedOutput[] }> {
+): Promise<{
+  readonly own: OwnDestination;
+  readonly address: OwnDestination;
+  readonly spendable: readonly OwedOutput[];
+}> {
   const key = { branch: 0, index: order.keyIndex } as const;
   const address = destination(signer, { key, ...(await chargedLeaf(tx, order)) });
   const own = destination(signer, { key: { branch: 1, index: order.ownIndex }, leafScript: null });
@@ -71,7 +87,7 @@ export async function spendableMoney(
     const held = at === 'address' ? address : own;
     return { ...output, script: held.script, ...held.own };
   });
-  return { own, spendable };
+  return { own, address, spendable };
 }
 
 /** A script of the wallet, and what it is made of. */

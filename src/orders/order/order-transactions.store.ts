@@ -35,6 +35,8 @@ export interface StoredPlan {
     readonly value: number;
     /** It is an output of the inventory; absent: it is not. */
     readonly isInventory?: true;
+    /** It is a coin of the operator, of another order or of none; absent: it is not. */
+    readonly isOperator?: true;
   }[];
   readonly outputs: readonly {
     readonly kind: PlannedOutputKind;

@@ -4,6 +4,7 @@ import { indexTipHash, indexTipHeight } from '#chain/blocks/index-tip.queries.ts
 import type { OwnScript } from '#kernel/contracts/transaction-plan.ts';
 import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
+import { scriptsPaidInBlocks } from '#payments/payments.queries.ts';
 import { paymentsTipHash } from '#payments/store/offset.store.ts';
 import type { OrderEvent, OrderState } from './order-machine.ts';
 import type { OrderRequest, StoredQuote, StoredRepricing } from './order-request.ts';
@@ -308,6 +309,31 @@ export async function ordersWaitingForBlocks(client: pg.ClientBase): Promise<str
              AND EXISTS (SELECT FROM service.order_transactions AS t
                           WHERE t.order_id = orders.id AND t.kind = 'burn' AND t.superseded_at IS NULL))
       ORDER BY created_at`,
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** Depth to which payments remember blocks: beyond it, a service that starts again looks at no payment anew. */
+const lookedBackBlocks = 144;
+
+/**
+ * Orders that are over or delivered, and were paid in blocks that the index has since a look: what it knows of these
+ * payments decides what is refunded.
+ *
+ * @param after the index was at this height then; null: unknown
+ * @param height the index is at this height now; null: it is empty
+ */
+export async function ordersPaidInBlocks(
+  client: pg.ClientBase,
+  after: Height | null,
+  height: Height | null,
+): Promise<string[]> {
+  if (height === null) return [];
+  const scripts = await scriptsPaidInBlocks(client, after ?? height - lookedBackBlocks, height);
+  const { rows } = await client.query<{ id: string }>(
+    `SELECT id FROM service.orders WHERE script = ANY($1)
+        AND state IN ('completed', 'expired', 'cancelled', 'waiting-refund', 'refunded')`,
+    [scripts],
   );
   return rows.map(({ id }) => id);
 }

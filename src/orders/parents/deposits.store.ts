@@ -52,7 +52,7 @@ export async function readMadeTxids(client: pg.Pool | pg.ClientBase, orderId: st
   return rows.map(({ txid }) => trustedTxid(txid));
 }
 
-/** Why deposits of an order do not go home, for people; null: they do. Other reasons stay. */
+/** Notes why something of an order is not returned, for people; null: it is. Other reasons stay. */
 export async function explainDeposits(tx: pg.ClientBase, id: string, why: string | null): Promise<void> {
   await tx.query(
     `UPDATE service.orders SET error = $2 WHERE id = $1 AND state <> 'error' AND error IS DISTINCT FROM $2
@@ -61,5 +61,5 @@ export async function explainDeposits(tx: pg.ClientBase, id: string, why: string
   );
 }
 
-/** What the reason begins with that deposits do not go home. */
-export const depositsWait = 'What lies at the deposit addresses ';
+/** The start of each reason why something is not returned. */
+export const depositsWait = 'What lies at the ';

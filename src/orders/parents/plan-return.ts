@@ -5,62 +5,74 @@ import { feeOf, largest, p2trDust, valueOf } from '#orders/inscribing/plan-amoun
 import { type Arrived, type OwnDestination, spent } from '#orders/inscribing/plan-transactions.ts';
 import { type HeldRune, type RuneRoute, runeRoute } from './rune-route.ts';
 
-/** What lies at a deposit, and where it goes. */
+/** An output that is returned whole, and where it goes. */
 export interface Homeless extends Arrived {
   readonly home: Uint8Array;
   /** Null: not known. */
   readonly runes: readonly HeldRune[] | null;
 }
 
+/** Destination of the rest of a customer's money: `refund` with what was paid, `parent` with what came to a deposit. */
+export interface RestDestination {
+  readonly kind: 'refund' | 'parent';
+  readonly script: Uint8Array;
+}
+
 export interface ReturnFunds {
-  /** Only the last one may be less than nodes relay to its home. */
-  readonly deposits: readonly Homeless[];
-  /** What pays the fee, spent by key. */
+  /** Only the last one may be less than nodes relay to its home. Empty: the money alone is returned. */
+  readonly holdings: readonly Homeless[];
+  /** Money that pays the fee, spent by key. It holds nothing but sats. */
   readonly money: readonly Arrived[];
-  /** Where the rest of a customer's money goes; null: it stays. */
-  readonly refundScript: Uint8Array | null;
+  /** Null: it stays. */
+  readonly rest: RestDestination | null;
   readonly kept: OwnDestination;
-  /** Of our own money at least this much must stay; null: it is a customer's. */
-  readonly ours: bigint | null;
+  /** The rest is ours: all of it stays, and more than dust. */
+  readonly isOurs: boolean;
+  /** Sats of the money that it may cost; null: as many as it takes. */
+  readonly costMax: bigint | null;
   readonly runestone: (route: RuneRoute) => Uint8Array;
   /** Sats for 1,000 virtual bytes. */
   readonly feeRate: bigint;
 }
 
-/** Sats that the money lacks. */
+/** Sats that the money lacks, or that it would cost too much. */
 export interface ReturnShort {
   readonly kind: 'short';
   readonly missing: bigint;
 }
 
-export type PlannedReturn = TransactionPlan & { readonly kind: 'return' };
+export type PlannedReturn = TransactionPlan & {
+  readonly kind: 'return';
+  /** Sats that the money lost. */
+  readonly cost: bigint;
+};
 
 /**
- * The transaction that sends deposits home with all that they hold: each is an input, and the output of the same place
- * with the same value, so every sat stays in its place; the last one gets what nodes ask for, where it brought less. Money of
- * the order alone pays for it; what is left of that goes back with it, or stays where it would be dust. Pure.
+ * The transaction that returns outputs with all that they hold: each is an input, and the output of the same place with
+ * the same value, so every sat stays in its place; the last one gets what nodes ask for, where it brought less. The
+ * money comes after them, so the fee is sats of it alone. Its rest goes to its owner, or stays. Pure.
  */
 export function planReturn(funds: ReturnFunds): PlannedReturn | ReturnShort {
-  const { deposits, refundScript, kept, ours, runestone, feeRate } = funds;
+  const { holdings, rest, kept, isOurs, costMax, runestone, feeRate } = funds;
   // of coins that cost more than they hold none helps
   const money = funds.money.filter(({ value }) => value > feeOf(keyInputWeight, feeRate));
-  const inputs = [...deposits, ...money].map((output) => spent(output, 'key'));
-  const homes = deposits.map(
+  const inputs = [...holdings, ...money].map((output) => spent(output, 'key'));
+  const homes = holdings.map(
     ({ home, value }): PlannedOutput => ({
       kind: 'parent',
       script: home,
       value: largest(value, BigInt(dustOf(home))),
     }),
   );
-  const added = valueOf(homes) - valueOf(deposits);
+  const added = valueOf(homes) - valueOf(holdings);
   const route = runeRoute(
-    deposits.map(({ runes }) => runes),
+    holdings.map(({ runes }) => runes),
     0,
   );
   const stones: readonly PlannedOutput[] =
-    route === null ? [] : [{ kind: 'burn', script: runestone(route), value: 0n }];
-  const planned = (rest: readonly PlannedOutput[]): PlannedReturn => {
-    const outputs = [...homes, ...rest, ...stones];
+    route === null || holdings.length === 0 ? [] : [{ kind: 'burn', script: runestone(route), value: 0n }];
+  const planned = (last: readonly PlannedOutput[]): PlannedReturn => {
+    const outputs = [...homes, ...last, ...stones];
     return {
       kind: 'return',
       version: 2,
@@ -68,21 +80,42 @@ export function planReturn(funds: ReturnFunds): PlannedReturn | ReturnShort {
       inputs,
       outputs,
       feeMax: valueOf(inputs) - valueOf(outputs),
+      cost: valueOf(money) - valueOf(last),
     };
   };
   const restAfter = (outputs: readonly { readonly script: Uint8Array }[]): bigint =>
     valueOf(money) -
     added -
     feeOf(plannedWeight({ inputs, outputs: [...homes, ...outputs, ...stones] }), feeRate);
-  if (refundScript !== null && ours === null) {
-    const value = restAfter([{ script: refundScript }]);
-    if (value >= BigInt(dustOf(refundScript)))
-      return planned([{ kind: 'refund', script: refundScript, value }]);
+  const leastLeft = costMax === null ? 0n : valueOf(money) - costMax;
+  if (rest !== null) {
+    const value = restAfter([rest]);
+    const least = largest(BigInt(dustOf(rest.script)), leastLeft);
+    if (value >= least) return planned([{ ...rest, value }]);
+    // nothing else is worth a transaction
+    if (holdings.length === 0) return { kind: 'short', missing: least - value };
   }
-  const least = largest(p2trDust, ours ?? 0n);
+  const least = largest(p2trDust, leastLeft);
   const value = restAfter([kept]);
   if (value >= least) return planned([{ kind: 'change', value, ...kept }]);
-  if (ours !== null) return { kind: 'short', missing: least - value };
+  if (isOurs || leastLeft > 0n) return { kind: 'short', missing: least - value };
   const bare = restAfter([]);
   return bare >= 0n ? planned([]) : { kind: 'short', missing: -bare };
+}
+
+/**
+ * The return of as many of the holdings as the money pays for: all, or half as many, and so on. `rest` is where the rest
+ * of the money goes once none of them is left. Pure.
+ */
+export function planMostReturned(
+  funds: Omit<ReturnFunds, 'rest'>,
+  restOf: (areAll: boolean) => RestDestination | null,
+): (PlannedReturn & { readonly count: number }) | ReturnShort {
+  const { holdings } = funds;
+  for (let count = holdings.length; ; count = Math.floor(count / 2)) {
+    const rest = restOf(count === holdings.length);
+    const plan = planReturn({ ...funds, holdings: holdings.slice(0, count), rest });
+    if (plan.kind === 'return') return { ...plan, count };
+    if (count <= 1) return plan;
+  }
 }

@@ -411,6 +411,7 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
     const steps = {
       confirmationsFor: () => 1,
       finalConfirmations: 1,
+      returnMaxSats: 0n,
       placeSats: () => ({ kind: 'pending' }) as const,
       makeReveals: () => Promise.reject(new Error('there is nothing to spend')),
       makeReturn: () => Promise.resolve(null),

@@ -21,10 +21,10 @@ import { wantedOrder } from '#test/builders/wanted-order.ts';
 import { readWebhooks } from '#webhooks/webhooks.queries.ts';
 import type { OrderWorld } from './order-world.ts';
 
-/** The owner of parents, and where they and refunds go back to. */
+/** The owner of parents, and where they and refunds are returned to. */
 export const owner = 800;
 export const home = 801;
-const refunded = 802;
+export const refunded = 802;
 export const p2pkhHome = Buffer.from(`76a914${'37'.repeat(20)}88ac`, 'hex');
 
 interface ShownParents {

@@ -18,6 +18,7 @@ import { CustomerOrders } from '#orders/customers/customer-orders.ts';
 import { CustomerFiles } from '#orders/files/customer-files.ts';
 import { followOrders } from '#orders/following/follow-orders.ts';
 import { orderSteps } from '#orders/following/order-steps.ts';
+import { ReturnCoins } from '#orders/funds/return-coins.ts';
 import { LockTimes } from '#orders/grinding/lock-times.ts';
 import { orderSigner } from '#orders/making/order-signer.ts';
 import { type OrderTransactionKind, orderTransactionKinds } from '#orders/order/order-transactions.store.ts';
@@ -62,6 +63,8 @@ export class OrderWorld {
     revenuePercent: 100n,
     afterMs: 3_600_000,
   };
+  /** Bounds of what returns cost; that of a day counts from the next look on. */
+  readonly returns: { maxSats: bigint; dayMaxSats: bigint } = { maxSats: 5_000n, dayMaxSats: 50_000n };
   readonly told: { id: string; state: string }[] = [];
   readonly #dir: string;
   readonly #index: Partial<FollowOptions>;
@@ -144,6 +147,7 @@ export class OrderWorld {
     const lockTimes = new LockTimes();
     const tracer = new SatTracer(new NodeTraceSource(node.rpc, source));
     const arrivedSats = new ArrivedSats((outpoint) => tracer.trace(outpoint));
+    const returnCoins = new ReturnCoins();
     const watch = new NodeWatch(node.rpc, 6);
     const steps = orderSteps({
       signer: orderSigner(this.wallet, signer),
@@ -153,6 +157,8 @@ export class OrderWorld {
       runestone: encipherRoute,
       watch,
       policy,
+      returns: this.returns,
+      coinFor: (orderId, sats) => returnCoins.take(orderId, sats),
       restock: (tx, { spent, rests }) => restock(tx, regtestSatributes(), spent, rests),
       tell: this.#tell,
     });
@@ -179,6 +185,7 @@ export class OrderWorld {
           lockTimes,
           arrivedSats,
           releaseIndices: null,
+          returnCoins,
           signal,
           log,
         }),

@@ -1,13 +1,20 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { refundOrder } from '#orders/operator/operator-orders.ts';
 import { type Coin, type NewOutput, scriptOf } from '#test/builders/regtest/regtest-transaction.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
-import { home, lentParents, owner, p2pkhHome } from '#test/support/orders/lent-parents.ts';
+import { home, lentParents, owner, p2pkhHome, refunded } from '#test/support/orders/lent-parents.ts';
 import { OrderWorld } from '#test/support/orders/order-world.ts';
 
 describe.skipIf(bitcoindForTests() === null)('parents that no delivery uses', () => {
   let world: OrderWorld;
   beforeAll(async () => {
-    world = await OrderWorld.start({}, 160);
+    world = await OrderWorld.start({}, 200);
+    // the service has earned something, with which it pays where no customer does
+    for (const text of ['earned', 'earned too']) {
+      const { id, charge } = await ordered([text], []);
+      await send([], [charge]);
+      await world.deliver(id);
+    }
   });
   afterAll(() => world?.close());
   const { inscribed, termsOf, ordered, to, send, shown, expectAt, expectChildren, accounts, audited } =
@@ -90,7 +97,8 @@ describe.skipIf(bitcoindForTests() === null)('parents that no delivery uses', ()
     expect(await audited(id)).not.toHaveProperty('deposit');
   });
 
-  test('of an order that nothing was paid for wait for somebody who pays for their way home', async () => {
+  test('of an order that nothing was paid for wait for somebody who pays, where the service may not', async () => {
+    world.returns.dayMaxSats = 0n;
     const [parent] = await inscribed(['unpaid']);
     const { id, deposits, charge } = await ordered(['n'], [termsOf(parent!)], { timeoutMinutes: -1 });
     await send([parent!], [to(deposits[0], parent!)]);
@@ -106,6 +114,7 @@ describe.skipIf(bitcoindForTests() === null)('parents that no delivery uses', ()
     await expectAt(parent!, scriptOf(home));
     expect(await shown(id)).not.toHaveProperty('error');
     expect(await audited(id)).not.toHaveProperty('deposit');
+    world.returns.dayMaxSats = 50_000n;
   });
 
   test('that come again to a delivered order go home, and the service pays', async () => {
@@ -129,32 +138,34 @@ describe.skipIf(bitcoindForTests() === null)('parents that no delivery uses', ()
     expect(service + paid + postage).toBe(-outside);
   });
 
-  test('beside which nothing but sats come to a delivered order go home alone, and the sats wait for who pays', async () => {
+  test('beside which nothing but sats come to a delivered order go home alone, and the sats pay for themselves', async () => {
     const [parent] = await inscribed(['beside sats']);
     const { id, deposits, charge } = await ordered(['u'], [termsOf(parent!, scriptOf(owner))]);
     await send([parent!], [to(deposits[0], parent!), charge]);
     await world.deliver(id);
     const { parents } = await shown(id);
     const back: Coin = { ...parent!.coin, txid: parents[0]!.parentReturnTx!, vout: 0 };
-    const sats: NewOutput = { outputScript: deposits[0]!, value: 700 };
-    await send([{ ...parent!, coin: back }], [to(deposits[0], parent!), sats, { ...sats, value: 800 }]);
+    const sats: NewOutput = { outputScript: deposits[0]!, value: 7000 };
+    await send([{ ...parent!, coin: back }], [to(deposits[0], parent!), sats, { ...sats, value: 8000 }]);
     await world.chain.mineMempool();
     await world.indexed();
     await world.wake(id);
     await world.sent(id, ['return']);
-    await world.chain.mineMempool();
-    await world.indexed();
-    await expectAt(parent!, scriptOf(owner));
-    await world.eventually(async () => (await shown(id)).error?.includes('goes home once') === true);
-    expect((await audited(id))['deposit']).toBe(1500);
-    await send([], [{ ...charge, value: 30_000 }]);
-    await world.chain.mineMempool();
     await world.eventually(async () => {
       await world.chain.mineMempool();
       const { deposit, owed } = await accounts(id);
       return deposit === undefined && owed === undefined;
     });
-    expect((await audited(id))['service']).toBeLessThan(2000);
+    await world.indexed();
+    await expectAt(parent!, scriptOf(owner));
+    await audited(id);
+    const sent = await returnsOf(id);
+    // the parent for itself, all that it brought
+    expect(sent.flatMap(({ plan }) => plan.outputs.map(({ kind }) => kind)).toSorted()).toEqual([
+      'parent',
+      'parent',
+    ]);
+    expect(paidTo(sent, owner)).toBe(parent!.coin.value + 15_000 - feesOf(sent));
   });
 
   test('with too few sats for their way home get more', async () => {
@@ -187,5 +198,133 @@ describe.skipIf(bitcoindForTests() === null)('parents that no delivery uses', ()
     await world.indexed();
     await expectAt(parent!, scriptOf(home));
     expect(await audited(id)).not.toHaveProperty('deposit');
+  });
+
+  /** The transactions of an order that return or refund something. */
+  const returnsOf = async (id: string) =>
+    (await world.customerOrders.read(id))!.transactions.filter(
+      ({ kind }) => kind === 'return' || kind === 'refund',
+    );
+  type Sent = Awaited<ReturnType<typeof returnsOf>>;
+  const paidTo = (sent: Sent, of: number): number =>
+    sent
+      .flatMap(({ plan }) => plan.outputs)
+      .filter(({ script }) => script === Buffer.from(scriptOf(of)).toString('hex'))
+      .reduce((sum, { value }) => sum + value, 0);
+  const feesOf = (sent: Sent): number => sent.reduce((sum, { fee }) => sum + fee, 0);
+  const mineUntil = (id: string, state: string) =>
+    world.eventually(async () => {
+      await world.chain.mineMempool();
+      return (await shown(id)).state === state;
+    });
+
+  test('cost a customer no refund where a stranger sends dust to the deposit', async () => {
+    const [parent] = await inscribed(['dusted']);
+    const { id, deposits, charge } = await ordered(['d'], [termsOf(parent!)]);
+    await world.until(id, 'waiting-parent');
+    expect(await world.customerOrders.cancel(id)).toBe(true);
+    await world.until(id, 'cancelled');
+    const dust = Array.from({ length: 90 }, (): NewOutput => ({ outputScript: deposits[0]!, value: 330 }));
+    await send([], [{ ...charge, value: 100_000 }, ...dust]);
+    await world.until(id, 'waiting-refund');
+    await mineUntil(id, 'refunded');
+    const sent = await returnsOf(id);
+    const [refund, ...more] = sent.filter(({ plan }) => plan.outputs.some(({ kind }) => kind === 'refund'));
+    expect(more).toEqual([]);
+    expect(refund!.plan.inputs.map(({ value }) => value)).toEqual([100_000]);
+    expect(paidTo(sent, refunded)).toBe(100_000 - refund!.fee);
+    expect(refund!.fee).toBeLessThan(3000);
+    // dust pays for itself where it can
+    const dusted = sent.filter((made) => made !== refund);
+    expect(dusted.every(({ plan }) => plan.inputs.every(({ value }) => value === 330))).toBe(true);
+    await audited(id);
+  });
+
+  test('are returned by the service where their charge is never paid, within its bounds', async () => {
+    const [parent] = await inscribed(['never paid']);
+    const { id, deposits } = await ordered(['v'], [termsOf(parent!)], { timeoutMinutes: -1 });
+    await send([parent!], [to(deposits[0], parent!)]);
+    await world.chain.mineMempool();
+    await world.sent(id, ['return']);
+    await world.chain.mineMempool();
+    await world.until(id, 'refunded');
+    await world.indexed();
+    await expectAt(parent!, scriptOf(home));
+    expect(await shown(id)).not.toHaveProperty('error');
+    const [made] = await returnsOf(id);
+    expect(made!.plan.inputs.filter(({ isOperator }) => isOperator)).toHaveLength(1);
+    expect(await audited(id)).toEqual({ fee: made!.fee, operator: -made!.fee });
+    // a reorganisation takes it back for a while, and what is left of the coin pays for another one
+    await world.chain.takeBack(1);
+    await world.chain.mineEmpty(2);
+    await world.until(id, 'waiting-refund');
+    await world.eventually(async () => (await world.bitcoind.rpc.call<string[]>('getrawmempool')).length > 0);
+    await world.chain.mineMempool();
+    await world.until(id, 'refunded');
+    await world.indexed();
+    await expectAt(parent!, scriptOf(home));
+    await audited(id);
+  });
+
+  test('that were sent to the address of the charge go to the refund address, whole', async () => {
+    const [parent] = await inscribed(['to the charge'], 546);
+    const { id, charge } = await ordered(['w'], [termsOf(parent!)], { timeoutMinutes: -1 });
+    await send([parent!], [{ ...charge, value: 546 }]);
+    await world.until(id, 'waiting-refund');
+    await mineUntil(id, 'refunded');
+    await world.indexed();
+    await expectAt(parent!, scriptOf(refunded));
+    const { operator = 0, fee: paid = 0 } = await audited(id);
+    expect(operator).toBe(-paid);
+  });
+
+  test('beside whose payment another inscription came: each goes whole, and the money pays', async () => {
+    const [first] = await inscribed(['inside a payment'], 20_000);
+    const { id, charge } = await ordered(['x'], [], { timeoutMinutes: -1 });
+    await send(
+      [first!],
+      [
+        { ...charge, value: 20_000 },
+        { ...charge, value: 30_000 },
+      ],
+    );
+    await world.until(id, 'waiting-refund');
+    await mineUntil(id, 'refunded');
+    await world.indexed();
+    await expectAt(first!, scriptOf(refunded));
+    const sent = await returnsOf(id);
+    expect(paidTo(sent, refunded)).toBe(50_000 - feesOf(sent));
+    await audited(id);
+  });
+
+  test('of a payment without a refund address wait for the operator, who names one', async () => {
+    const [held] = await inscribed(['homeless'], 20_000);
+    const { id, charge } = await ordered(['y'], [], { timeoutMinutes: -1, refundScript: null });
+    await send([held!], [{ ...charge, value: 20_000 }]);
+    await world.until(id, 'waiting-refund');
+    await world.chain.mineMempool();
+    await world.eventually(
+      async () => (await shown(id)).error?.includes('there is no refundAddress') === true,
+    );
+    await refundOrder(world.database.pool, id, scriptOf(home));
+    await mineUntil(id, 'refunded');
+    await world.indexed();
+    await expectAt(held!, scriptOf(home));
+    expect(await shown(id)).not.toHaveProperty('error');
+    await audited(id);
+  });
+
+  test('are paid for by what the customer sent to the deposit in place of the charge', async () => {
+    const [parent] = await inscribed(['wrong address']);
+    const { id, deposits } = await ordered(['z'], [termsOf(parent!)], { timeoutMinutes: -1 });
+    const sats: NewOutput = { outputScript: deposits[0]!, value: 20_000 };
+    await send([parent!], [to(deposits[0], parent!), sats]);
+    await world.until(id, 'waiting-refund');
+    await mineUntil(id, 'refunded');
+    await world.indexed();
+    await expectAt(parent!, scriptOf(home));
+    const sent = await returnsOf(id);
+    expect(paidTo(sent, home)).toBe(parent!.coin.value + 20_000 - feesOf(sent));
+    expect(await audited(id)).not.toHaveProperty('operator');
   });
 });

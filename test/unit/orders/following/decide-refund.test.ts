@@ -5,7 +5,6 @@ import type { PlacedMoney } from '#orders/following/place-money.ts';
 import type { OwedMoney } from '#orders/ledger/settlements.ts';
 import type { OrderState } from '#orders/order/order-machine.ts';
 import type { OrderTransaction } from '#orders/order/order-transactions.store.ts';
-import type { Return } from '#orders/parents/returns.ts';
 
 const txid = (byte: number) => trustedTxid(Buffer.alloc(32, byte));
 const refundScript = Buffer.from(`5120${'01'.repeat(32)}`, 'hex');
@@ -18,18 +17,14 @@ describe('a refund now', () => {
     more: {
       readonly refundScript?: Buffer | null;
       readonly isRevealed?: boolean;
-      readonly isHoldingDeposits?: boolean;
-      readonly money?: readonly OwedMoney[] | null;
+      readonly isHoldingParents?: boolean;
     } = {},
   ): readonly OwedMoney[] => {
-    const { money = null, isRevealed = true, isHoldingDeposits = false } = more;
-    const returned: Return | null =
-      money === null ? null : { deposits: [], money, ours: null, isLast: false };
+    const { isRevealed = true, isHoldingParents = false } = more;
     return refundedNow(
       { state, refundScript: more.refundScript === undefined ? refundScript : more.refundScript },
       { isRevealed },
-      { owed: [payment, excess], isHoldingDeposits },
-      returned,
+      { owed: [payment, excess], isHoldingParents },
     );
   };
 
@@ -42,14 +37,12 @@ describe('a refund now', () => {
     ['while the order is under way', () => due('queued')],
     ['before the delivery is deep enough', () => due('completed', { isRevealed: false })],
     ['without an address', () => due('waiting-refund', { refundScript: null })],
-    ['before a return that spends the same money', () => due('waiting-refund', { money: [payment] })],
   ])('is not made %s', (_, made) => {
     expect(made()).toEqual([]);
   });
 
-  test('spends only what was paid too much while a deposit has to be returned, which may cost the rest', () => {
-    expect(due('waiting-refund', { isHoldingDeposits: true })).toEqual([excess]);
-    expect(due('waiting-refund', { isHoldingDeposits: true, money: [] })).toEqual([excess]);
+  test('spends only what was paid too much while a parent has to be returned, which may cost the rest', () => {
+    expect(due('waiting-refund', { isHoldingParents: true })).toEqual([excess]);
   });
 });
 

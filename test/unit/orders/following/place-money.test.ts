@@ -1,12 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { asBlockHash, displayHash, type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
 import { asHeight, type Height } from '#kernel/primitives/height.ts';
+import { asU128 } from '#kernel/runes/u128.ts';
 import type { OrderBump } from '#orders/bumping/bump.store.ts';
 import { type PlacedMoney, placeMoney } from '#orders/following/place-money.ts';
 import type { OrderRecords } from '#orders/following/read-records.ts';
 import type { OrderTransaction, StoredPlan } from '#orders/order/order-transactions.store.ts';
 import { outpointOf } from '#orders/order/outpoint.ts';
 import type { Deposit } from '#orders/parents/deposits.ts';
+import type { HeldPayment } from '#orders/parents/held-payments.ts';
 import type { WatchedPayment } from '#payments/payments.queries.ts';
 
 const txid = (byte: number): Txid => trustedTxid(Buffer.alloc(32, byte));
@@ -48,8 +50,15 @@ const made = (byte: number, kind: OrderTransaction['kind'], stored: StoredPlan):
 
 type Parts = Pick<
   OrderRecords,
-  'payments' | 'deposits' | 'transactions' | 'bumps' | 'isRevealed' | 'mined' | 'lent'
+  'payments' | 'deposits' | 'transactions' | 'bumps' | 'isRevealed' | 'mined' | 'lent' | 'held'
 >;
+const plain: HeldPayment = {
+  isIndexed: true,
+  isHolding: false,
+  isParent: false,
+  lastOffset: null,
+  runes: [],
+};
 
 function placed(parts: Partial<Parts>, amount = 10_000n): PlacedMoney {
   const records: OrderRecords = {
@@ -61,6 +70,7 @@ function placed(parts: Partial<Parts>, amount = 10_000n): PlacedMoney {
     isAnchorTaken: false,
     mined: new Set(),
     lent: new Set(),
+    held: new Map((parts.payments ?? []).map((payment) => [outpointOf(payment), plain])),
     stocked: null,
     depth: { tip, confirmations: 3 },
     ...parts,
@@ -93,6 +103,33 @@ describe('money at the address of an order', () => {
     const { owed, unspentSats } = placed({ payments: [paid(1, 329n), paid(2, 330n)] });
     expect(owed.map(({ value }) => value)).toEqual([329n, 330n]);
     expect(unspentSats).toBe(330n);
+  });
+
+  test('is none where the index has an inscription or a rune in it, or lacks its block', () => {
+    const payments = [paid(1, 5000n), paid(2, 4000n), paid(3, 3000n), paid(4, 2000n)];
+    const rune = {
+      ...plain,
+      isHolding: true,
+      runes: [{ id: { block: asU128(1n), tx: 0 }, amount: asU128(7n) }],
+    };
+    const held = new Map<string, HeldPayment>([
+      [outpoint(1), plain],
+      [outpoint(2), { ...plain, isHolding: true, isParent: true, lastOffset: 0 }],
+      [outpoint(3), rune],
+      [outpoint(4), { ...plain, isIndexed: false }],
+    ]);
+    const found = placed({ payments, held });
+    expect(found.owed.map(({ value }) => value)).toEqual([5000n]);
+    expect(found.holding).toEqual([
+      { payment: payments[1], isParent: true, runes: [] },
+      { payment: payments[2], isParent: false, runes: rune.runes },
+    ]);
+    expect(found).toMatchObject({ isHoldingDeposits: true, isMoneyShallow: true });
+    // it is once the index has its block
+    held.set(outpoint(4), plain);
+    expect(placed({ payments, held })).toMatchObject({ isMoneyShallow: false });
+    const returned = made(5, 'return', plan([[2, 0, 4000]], [['parent', 4000]]));
+    expect(placed({ payments, held, transactions: [returned] }).holding).toHaveLength(1);
   });
 
   test('is not there once it is gone', () => {
@@ -234,6 +271,11 @@ test('deposits are held until a stored transaction spends them', () => {
   };
   const deposits = [deposit];
   expect(placed({ deposits })).toMatchObject({ isHoldingDeposits: true, isMoneyShallow: true });
+  // what may never be mined, and what is nothing but sats, keeps nothing back
+  const unmined = { ...deposit, payment: paid(20, 546n, null) };
+  expect(placed({ deposits: [unmined] }).isHoldingDeposits).toBe(false);
+  const sats = { ...deposit, state: 'other', isHolding: false } as const;
+  expect(placed({ deposits: [sats] }).isHoldingDeposits).toBe(false);
   const home = made(5, 'return', plan([[20, 0, 546]], [['parent', 546]]));
   expect(placed({ deposits, transactions: [home] }).isHoldingDeposits).toBe(false);
 });

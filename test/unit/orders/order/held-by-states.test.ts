@@ -69,10 +69,14 @@ const returned = (state: OrderState) =>
     candidates: [undefined],
     spent: new Set(),
     payments: [],
+    holding: [],
+    refundDust: 330n,
     owed: [],
     ours: [],
     share: 0n,
     ourCost: 0n,
+    strayCost: 0n,
+    costMax: 5000n,
     isMoneyComing: false,
   });
 
@@ -83,8 +87,7 @@ describe.each(orderStates)('an order in the state %s', (state) => {
     const refunded = refundedNow(
       { state, refundScript: Buffer.alloc(34) },
       { isRevealed: state === 'completed' },
-      { owed: [money], isHoldingDeposits: false },
-      null,
+      { owed: [money], isHoldingParents: false },
     );
     expect(row?.payments.includes('refunded by itself')).toBe(refunded.length > 0);
   });

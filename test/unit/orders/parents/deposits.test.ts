@@ -1,12 +1,19 @@
 import { describe, expect, test } from 'vitest';
-import { trustedTxid } from '#kernel/primitives/hash.ts';
+import { asBlockHash, trustedTxid } from '#kernel/primitives/hash.ts';
 import { asHeight } from '#kernel/primitives/height.ts';
 import type { OwedMoney } from '#orders/ledger/settlements.ts';
 import type { CoinCosts } from '#orders/order/coin-selection.ts';
 import type { OrderState } from '#orders/order/order-machine.ts';
 import { outpointOf } from '#orders/order/outpoint.ts';
 import { candidates, type Deposit, progressOf } from '#orders/parents/deposits.ts';
-import { ourCostMax, type ReturnFacts, returnedAtOnce, returnOf } from '#orders/parents/returns.ts';
+import {
+  isHoldingParents,
+  type Return,
+  type ReturnFacts,
+  type ReturnFund,
+  returnedAtOnce,
+  returnOf,
+} from '#orders/parents/returns.ts';
 
 const expiresAt = new Date(1000);
 const deposit = (index: number, vout: number, state: Deposit['state'], at = 500): Deposit => ({
@@ -50,7 +57,7 @@ describe('the parents of an order', () => {
   });
 });
 
-describe('what goes home', () => {
+describe('what is returned', () => {
   const money = (vout: number, value: bigint, owed = value): OwedMoney => ({
     txid: trustedTxid(new Uint8Array(32).fill(9)),
     vout,
@@ -82,87 +89,137 @@ describe('what goes home', () => {
     candidates: [undefined],
     spent: none,
     payments: [],
+    holding: [],
+    refundDust: 330n,
     owed: [],
     ours: [],
     share: 0n,
     ourCost: 0n,
+    strayCost: 0n,
+    costMax: 5000n,
     isMoneyComing: false,
   };
   const wrong = deposit(0, 1, 'other');
+  const sats = (vout: number, index = 0): Deposit => ({ ...deposit(index, vout, 'other'), isHolding: false });
+  const customer = (
+    coins: readonly OwedMoney[],
+    deposited: readonly Deposit[] = [],
+    costMax: bigint | null = null,
+  ): ReturnFund => ({ kind: 'customer', money: coins, sats: deposited, costMax });
+  const operator = (costMax: bigint): ReturnFund => ({ kind: 'operator', costMax });
+  const placesOf = (returned: Return | null) => returned?.holdings.map(({ payment }) => payment.vout);
 
   test('while an order waits is what is not its parent, with money that it does not need', () => {
     const right = deposit(0, 0, 'here');
     const coins = [money(0, 5000n), money(1, 700n), money(2, 800n)];
     const given = { ...facts, deposits: [right, wrong], candidates: [right] };
-    expect(returnOf(given)).toEqual({ deposits: [wrong], money: [], ours: null, isLast: false });
+    expect(returnOf(given)).toMatchObject({ funds: [], isLast: true });
+    expect(placesOf(returnOf(given))).toEqual([1]);
     const rich = { ...given, payments: coins.map(paid), owed: coins };
-    expect(returnOf(rich)).toEqual({ deposits: [wrong], money: coins.slice(1), ours: null, isLast: true });
+    expect(returnOf(rich)?.funds).toEqual([customer(coins.slice(1), [], 5000n)]);
     expect(
-      returnOf({ ...rich, facts: { ...facts.facts, costs: { ...costs, amount: 5800n } } })?.money,
-    ).toEqual([coins[1]]);
+      returnOf({ ...rich, facts: { ...facts.facts, costs: { ...costs, amount: 5800n } } })?.funds,
+    ).toEqual([customer([coins[1]!], [], 5000n)]);
     expect(
-      returnOf({ ...rich, facts: { ...facts.facts, costs: { ...costs, amount: 7000n } } })?.money,
+      returnOf({ ...rich, facts: { ...facts.facts, costs: { ...costs, amount: 7000n } } })?.funds,
     ).toEqual([]);
     // dust counts for nothing, so an order does not need it
     const dust = [money(3, 200n)];
-    expect(returnOf({ ...given, payments: dust.map(paid), owed: dust })?.money).toEqual(dust);
+    const poor = { ...given, payments: dust.map(paid), owed: dust };
+    expect(returnOf(poor)?.funds).toEqual([customer(dust, [], 5000n)]);
   });
 
-  test('of an order that is over is all that is left, with all of its money', () => {
+  test('of an order that is over is all that is left, parents first, with all of its money', () => {
     const left = deposit(0, 0, 'here');
     const coins = [money(0, 5000n)];
     const over = { ...facts, state: 'waiting-refund' as const, deposits: [left, wrong], candidates: [left] };
-    expect(returnOf({ ...over, payments: coins.map(paid), owed: coins })).toEqual({
-      deposits: [left, wrong],
-      money: coins,
-      ours: null,
+    const first = returnOf({ ...over, payments: coins.map(paid), owed: coins });
+    expect(placesOf(first)).toEqual([0]);
+    // a parent is worth all of the money, and anybody may send the rest
+    expect(first).toMatchObject({ funds: [customer(coins), operator(5000n)], isLast: false });
+    const second = returnOf({ ...over, owed: coins, spent: new Set([outpointOf(left.payment)]) });
+    expect(placesOf(second)).toEqual([1]);
+    expect(second).toMatchObject({ funds: [customer(coins, [], 5000n), operator(5000n)], isLast: true });
+    expect(returnOf({ ...over, deposits: [deposit(0, 0, 'seen'), deposit(0, 2, 'gone')] })).toBeNull();
+  });
+
+  test('costs the customer little where it is no parent, and then ours, and then nothing', () => {
+    const over = {
+      ...facts,
+      state: 'waiting-refund' as const,
+      deposits: [wrong],
+      owed: [money(0, 100_000n)],
+    };
+    const of = (more: Partial<ReturnFacts>) => returnOf({ ...over, ...more })?.funds;
+    expect(of({ strayCost: 2000n })).toEqual([customer(over.owed, [], 3000n), operator(5000n)]);
+    expect(of({ strayCost: 5000n })).toEqual([operator(5000n)]);
+    expect(of({ strayCost: 5000n, ourCost: 4000n })).toEqual([operator(1000n)]);
+    expect(of({ strayCost: 5000n, ourCost: 5000n })).toEqual([]);
+  });
+
+  test('is paid by sats that came to deposits where the charge has no money, and by both together', () => {
+    const left = deposit(0, 0, 'here');
+    const over = { ...facts, state: 'waiting-refund' as const, deposits: [left, sats(7)] };
+    expect(returnOf(over)).toMatchObject({ funds: [customer([], [sats(7)]), operator(5000n)], isLast: true });
+    const owed = [money(4, 700n)];
+    expect(returnOf({ ...over, owed })?.funds).toEqual([
+      customer(owed),
+      customer([], [sats(7)]),
+      customer(owed, [sats(7)]),
+      operator(5000n),
+    ]);
+  });
+
+  test('is nothing but sats where these are left, each address for itself', () => {
+    const over = { ...facts, state: 'waiting-refund' as const, owed: [money(0, 9000n)] };
+    const deposits = [sats(1), sats(2, 1), sats(3)];
+    expect(returnOf({ ...over, deposits })).toEqual({
+      holdings: [],
+      funds: [customer([], [sats(1), sats(3)]), customer([], [sats(2, 1)])],
+      isLast: false,
+    });
+  });
+
+  test('is what came with a payment, once the order does not wait, if there is an address for it', () => {
+    const inscribed = { payment: deposit(0, 8, 'here').payment, isParent: true, runes: [] };
+    const over = { ...facts, state: 'waiting-refund' as const, holding: [inscribed] };
+    expect(returnOf(over)).toMatchObject({
+      holdings: [{ payment: inscribed.payment, at: null, isParent: true, isDust: false }],
+      funds: [operator(5000n)],
       isLast: true,
     });
-    expect(returnOf({ ...over, spent: new Set([outpointOf(left.payment)]) })?.deposits).toEqual([wrong]);
-    expect(returnOf({ ...over, deposits: [deposit(0, 0, 'seen'), deposit(0, 2, 'gone')] })).toBeNull();
+    expect(returnOf({ ...over, refundDust: null })).toBeNull();
+    expect(returnOf({ ...over, state: 'waiting-payment' })).toBeNull();
+    expect(returnOf({ ...over, refundDust: 10_001n })?.holdings).toMatchObject([{ isDust: true }]);
   });
 
   test('is one of what is too little to go home by itself at a time, behind all else', () => {
     const small = { ...deposit(0, 5, 'other'), isDust: true };
     const over = { ...facts, state: 'waiting-refund' as const, deposits: [small, { ...small }, wrong] };
-    expect(returnOf(over)?.deposits).toEqual([wrong, small]);
+    expect(placesOf(returnOf(over))).toEqual([1, 5]);
   });
 
   test('of a delivered order is paid with ours where nothing else is there', () => {
     const ours = [money(0, 400n, 0n), money(1, 1900n, 0n)];
     const excess = money(2, 9000n, 7000n);
     const delivered = { ...facts, state: 'completed' as const, deposits: [wrong], ours, share: 300n };
-    expect(returnOf({ ...delivered, owed: [excess] })).toEqual({
-      deposits: [wrong],
-      money: [ours[1]],
-      ours: 300n,
-      isLast: true,
-    });
-    expect(returnOf({ ...delivered, owed: [excess, money(3, 600n)] })?.money).toEqual([money(3, 600n)]);
+    expect(returnOf({ ...delivered, owed: [excess] })?.funds).toEqual([
+      { kind: 'service', money: [ours[1]], costMax: 1600n },
+      operator(5000n),
+    ]);
+    const owed = [excess, money(3, 600n)];
+    expect(returnOf({ ...delivered, owed })?.funds[0]).toEqual(customer([money(3, 600n)], [], 5000n));
   });
 
   test('of a delivered order is nothing at our cost that holds neither inscription nor rune', () => {
     const ours = [money(1, 90_000n, 0n)];
-    const junk = { ...deposit(0, 3, 'other'), isHolding: false, isDust: true };
-    const delivered = { ...facts, state: 'completed' as const, deposits: [junk, wrong], ours };
-    // at most so much more of ours is gone
-    expect(returnOf(delivered)).toEqual({
-      deposits: [wrong],
-      money: ours,
-      ours: 90_000n - ourCostMax,
-      isLast: false,
-    });
-    expect(returnOf({ ...delivered, deposits: [junk] })).toMatchObject({ deposits: [junk], money: [] });
-    expect(returnOf({ ...delivered, ourCost: 2000n })?.ours).toBe(92_000n - ourCostMax);
-    expect(returnOf({ ...delivered, ourCost: ourCostMax })).toMatchObject({ money: [], ours: null });
-    // a customer's money pays for all, for what holds something first
-    const owed = [money(4, 700n)];
-    expect(returnOf({ ...delivered, owed })).toMatchObject({ deposits: [wrong], money: owed, isLast: false });
-    expect(returnOf({ ...delivered, owed, deposits: [junk] })).toMatchObject({
-      deposits: [junk],
-      money: owed,
-      isLast: true,
-    });
+    const delivered = { ...facts, state: 'completed' as const, deposits: [sats(3)], ours };
+    expect(returnOf(delivered)).toMatchObject({ holdings: [], funds: [customer([], [sats(3)])] });
+    const both = returnOf({ ...delivered, deposits: [sats(3), wrong], ourCost: 2000n });
+    expect(placesOf(both)).toEqual([1]);
+    expect(both?.funds).toContainEqual({ kind: 'service', money: ours, costMax: 3000n });
+    const spent = returnOf({ ...delivered, deposits: [wrong], ourCost: 5000n });
+    expect(spent?.funds).toEqual([]);
   });
 
   test('fits into one transaction, and what is left of its money pays for the next one', () => {
@@ -170,21 +227,25 @@ describe('what goes home', () => {
     const owed = Array.from({ length: 1700 }, (_, vout) => money(vout, BigInt(vout)));
     const over = { ...facts, state: 'waiting-refund' as const, deposits: many, owed };
     const first = returnOf(over)!;
-    expect(first.deposits.length).toBeLessThanOrEqual(returnedAtOnce);
+    expect(first.holdings.length).toBeLessThanOrEqual(returnedAtOnce);
     expect(first.isLast).toBe(false);
-    expect(first.money).toHaveLength(returnedAtOnce);
-    expect(first.money[0]).toBe(owed.at(-1));
-    const spent = new Set(first.deposits.map(({ payment }) => outpointOf(payment)));
-    expect(returnOf({ ...over, spent })?.deposits[0]).toBe(many[first.deposits.length]);
-    // which is in a block first: until then nobody is asked for more
-    expect(returnOf({ ...over, spent, owed: [] })?.money).toEqual([]);
+    const [fund] = first.funds;
+    expect(fund?.kind === 'customer' && [fund.money.length, fund.money[0]]).toEqual([
+      returnedAtOnce,
+      owed.at(-1),
+    ]);
+    const spent = new Set(first.holdings.map(({ payment }) => outpointOf(payment)));
+    expect(placesOf(returnOf({ ...over, spent }))?.[0]).toBe(first.holdings.length);
+    // which is in a block first: until then nobody else pays
+    expect(returnOf({ ...over, spent, owed: [] })?.funds).toEqual([operator(5000n)]);
     expect(returnOf({ ...over, spent, owed: [], isMoneyComing: true })).toBeNull();
   });
 
   test('is one deposit at a time where runes are not known', () => {
-    const blind = [deposit(0, 1, 'other'), deposit(1, 2, 'here')].map((one) => ({ ...one, runes: null }));
+    const blind = [deposit(0, 1, 'other'), deposit(1, 2, 'other')].map((one) => ({ ...one, runes: null }));
     const over = { ...facts, state: 'waiting-refund' as const, deposits: blind, owed: [money(0, 5000n)] };
-    expect(returnOf(over)).toMatchObject({ deposits: [blind[0]], isLast: false });
+    expect(placesOf(returnOf(over))).toEqual([1]);
+    expect(returnOf(over)?.isLast).toBe(false);
   });
 
   test.each<OrderState>(['prep', 'queued', 'error', 'expired', 'cancelled', 'refunded'])(
@@ -193,4 +254,21 @@ describe('what goes home', () => {
       expect(returnOf({ ...facts, state, deposits: [wrong] })).toBeNull();
     },
   );
+
+  test('keeps the money of an order back only where it may be a parent that a block has', () => {
+    const block = { height: asHeight(5), hash: asBlockHash(Buffer.alloc(32)) };
+    const here = deposit(0, 1, 'here');
+    const seen = deposit(0, 2, 'seen');
+    const mined = { ...seen, payment: { ...seen.payment, block } };
+    const keeps = (one: Deposit, candidate: Deposit | undefined = one, spent = none) =>
+      isHoldingParents({ spent, holding: [] }, [one], [candidate]);
+    expect(keeps(here)).toBe(true);
+    expect(keeps(here, here, new Set([outpointOf(here.payment)]))).toBe(false);
+    expect(keeps(mined)).toBe(true);
+    expect(isHoldingParents({ spent: none, holding: [] }, [mined], [undefined])).toBe(false);
+    expect(keeps(seen)).toBe(false);
+    expect(keeps(wrong)).toBe(false);
+    const inscribed = { payment: here.payment, isParent: true, runes: [] };
+    expect(isHoldingParents({ spent: none, holding: [inscribed] }, [], [])).toBe(true);
+  });
 });

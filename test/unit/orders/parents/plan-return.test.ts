@@ -4,7 +4,7 @@ import { plannedWeight } from '#kernel/bitcoin/plan-weight.ts';
 import { trustedTxid } from '#kernel/primitives/hash.ts';
 import { asU128 } from '#kernel/runes/u128.ts';
 import type { Arrived } from '#orders/inscribing/plan-transactions.ts';
-import { type Homeless, planReturn } from '#orders/parents/plan-return.ts';
+import { type Homeless, planMostReturned, planReturn } from '#orders/parents/plan-return.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
 
 const p2tr = (fill: number): Uint8Array => Uint8Array.of(0x51, 0x20, ...new Uint8Array(32).fill(fill));
@@ -24,7 +24,8 @@ const homeless = (value: bigint, vout: number, more: Partial<Homeless> = {}): Ho
   ...more,
 });
 const runestone = (): Uint8Array => Uint8Array.of(0x6a, 0x5d, 0x02, 0x16, 0x01);
-const funds = { refundScript: null, kept: own, ours: null, runestone, feeRate: 2000n };
+const funds = { rest: null, kept: own, isOurs: false, costMax: null, runestone, feeRate: 2000n };
+const refundTo = (script: Uint8Array) => ({ kind: 'refund', script }) as const;
 
 describe('what sends deposits home', () => {
   test('keeps every sat of a deposit in its place, pays with the money alone, and loses nothing', () => {
@@ -37,7 +38,8 @@ describe('what sends deposits home', () => {
         (values, coins, feeRate, refundScript) => {
           const deposits = values.map((value, vout) => homeless(value, vout));
           const money = coins.map((value, place) => arrived(value, 50 + place));
-          const plan = planReturn({ ...funds, deposits, money, feeRate, refundScript });
+          const rest = refundScript === null ? null : refundTo(refundScript);
+          const plan = planReturn({ ...funds, holdings: deposits, money, feeRate, rest });
           const size = (inputs: number): bigint =>
             BigInt(
               Math.ceil(
@@ -82,34 +84,69 @@ describe('what sends deposits home', () => {
 
   test('says what is missing', () => {
     const deposits = [homeless(10_000n, 0)];
-    expect(planReturn({ ...funds, deposits, money: [] })).toEqual({ kind: 'short', missing: 222n });
+    expect(planReturn({ ...funds, holdings: deposits, money: [] })).toEqual({ kind: 'short', missing: 222n });
     const money = [arrived(400n, 7)];
-    const short = planReturn({ ...funds, deposits, money, feeRate: 3000n });
+    const short = planReturn({ ...funds, holdings: deposits, money, feeRate: 3000n });
     expect(short).toMatchObject({ kind: 'short' });
   });
 
   test('gives the last deposit as much as nodes relay to its home', () => {
     const p2pkh = Uint8Array.of(0x76, 0xa9, 20, ...new Uint8Array(20), 0x88, 0xac);
     const deposits = [homeless(10_000n, 0), homeless(330n, 1, { home: p2pkh })];
-    const plan = planReturn({ ...funds, deposits, money: [arrived(5000n, 7)] });
+    const plan = planReturn({ ...funds, holdings: deposits, money: [arrived(5000n, 7)] });
     expect(plan).toMatchObject({
       outputs: [{ value: 10_000n }, { kind: 'parent', value: 546n }, { kind: 'change' }],
     });
-    expect(planReturn({ ...funds, deposits, money: [] })).toMatchObject({ kind: 'short' });
+    expect(planReturn({ ...funds, holdings: deposits, money: [] })).toMatchObject({ kind: 'short' });
   });
 
-  test('leaves what a referral gets of our own money', () => {
-    const deposits = [homeless(10_000n, 0)];
+  test('costs no more than it may, and leaves an output of ours', () => {
+    const holdings = [homeless(10_000n, 0)];
     const money = [arrived(2000n, 7)];
-    const plan = planReturn({ ...funds, deposits, money, ours: 800n, refundScript: p2tr(9) });
-    expect(plan).toMatchObject({ outputs: [{ kind: 'parent' }, { kind: 'change', value: 2000n - 424n }] });
-    expect(planReturn({ ...funds, deposits, money, ours: 1600n })).toEqual({ kind: 'short', missing: 24n });
+    const ours = { ...funds, holdings, money, isOurs: true };
+    expect(planReturn({ ...ours, costMax: 1200n })).toMatchObject({
+      cost: 424n,
+      outputs: [{ kind: 'parent' }, { kind: 'change', value: 2000n - 424n }],
+    });
+    expect(planReturn({ ...ours, costMax: 400n })).toEqual({ kind: 'short', missing: 24n });
+    expect(planReturn({ ...ours, money: [arrived(700n, 7)] })).toMatchObject({ kind: 'short' });
+    expect(planReturn({ ...funds, holdings, money, rest: refundTo(p2tr(9)), costMax: 400n })).toMatchObject({
+      kind: 'short',
+    });
+  });
+
+  test('of sats alone is one output to their address, or none', () => {
+    const rest = { kind: 'parent', script: p2tr(9) } as const;
+    const sats = { ...funds, holdings: [], rest };
+    const money = [arrived(20_000n, 7), arrived(100n, 8), arrived(600n, 9)];
+    expect(planReturn({ ...sats, money })).toMatchObject({
+      inputs: [{ vout: 7 }, { vout: 9 }],
+      outputs: [{ kind: 'parent', script: rest.script, value: 20_600n - 338n }],
+      cost: 338n,
+    });
+    expect(planReturn({ ...sats, money: [arrived(330n, 1), arrived(330n, 2)] })).toMatchObject({
+      kind: 'short',
+    });
+    expect(planReturn({ ...sats, money: [] })).toMatchObject({ kind: 'short' });
+  });
+
+  test('is of fewer where the money does not pay for all', () => {
+    const holdings = Array.from({ length: 40 }, (_, vout) => homeless(330n, vout));
+    const { rest: _, ...others } = funds;
+    const refund = (areAll: boolean) => (areAll ? refundTo(p2tr(9)) : null);
+    const of = (value: bigint) =>
+      planMostReturned({ ...others, holdings, money: [arrived(value, 90)] }, refund);
+    expect(of(20_000n)).toMatchObject({ kind: 'return', count: 40 });
+    const some = of(3000n);
+    expect(some).toMatchObject({ kind: 'return', count: 10 });
+    expect(some.kind === 'return' && some.outputs.at(-1)?.kind).toBe('change');
+    expect(of(100n)).toMatchObject({ kind: 'short' });
   });
 
   test('has a runestone where runes would not go home by themselves', () => {
     const runes = [{ id: { block: asU128(1n), tx: 0 }, amount: asU128(5n) }];
     const deposits = [homeless(10_000n, 0), homeless(600n, 1, { runes })];
-    const plan = planReturn({ ...funds, deposits, money: [arrived(2000n, 7)] });
+    const plan = planReturn({ ...funds, holdings: deposits, money: [arrived(2000n, 7)] });
     expect(plan.kind === 'return' && plan.outputs.at(-1)).toEqual({
       kind: 'burn',
       script: runestone(),

@@ -1,0 +1,45 @@
+import type pg from 'pg';
+import { heldAtScript } from '#chain/outputs/received-output.queries.ts';
+import { parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
+import type { Order } from '#orders/order/order.store.ts';
+import { outpointOf } from '#orders/order/outpoint.ts';
+import type { WatchedPayment } from '#payments/payments.queries.ts';
+import type { HeldRune } from './rune-route.ts';
+
+/** Facts of the index about a payment to the address of an order. */
+export interface HeldPayment {
+  /** The index has the block of the payment: without it, nothing is known. */
+  readonly isIndexed: boolean;
+  /** An inscription or a rune is in it: it is never spent for its sats where others are enough. */
+  readonly isHolding: boolean;
+  /** A parent of the order is in it, sent to the wrong address. */
+  readonly isParent: boolean;
+  /** Sats of it before its last inscription; null: it has none. */
+  readonly lastOffset: number | null;
+  /** Null: not known here. */
+  readonly runes: readonly HeldRune[] | null;
+}
+
+/** Payments by `<txid>:<vout>`; those in no block are unknown. */
+export type HeldPayments = ReadonlyMap<string, HeldPayment>;
+
+/** Asks the index what these payments to the address of an order hold, beside sats. */
+export async function readHeldPayments(
+  tx: pg.ClientBase,
+  { script, terms }: Pick<Order, 'script' | 'terms'>,
+  payments: readonly WatchedPayment[],
+): Promise<HeldPayments> {
+  const mined = payments.filter(({ block }) => block !== null);
+  if (mined.length === 0) return new Map();
+  const named = terms.parents.flatMap(({ id }) => parseInscriptionId(id) ?? []);
+  const held = await heldAtScript(tx, script, mined, named);
+  return new Map(
+    mined.flatMap((payment, place): (readonly [string, HeldPayment])[] => {
+      const found = held[place];
+      if (found === undefined) return [];
+      const { isIndexed, lastOffset, isNamed: isParent, runes } = found;
+      const isHolding = lastOffset !== null || (runes !== null && runes.length > 0);
+      return [[outpointOf(payment), { isIndexed, isHolding, isParent, lastOffset, runes }]];
+    }),
+  );
+}
