@@ -289,6 +289,26 @@ describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () 
     expect((await shown()).funds).toEqual([]);
   });
 
+  test('find no funds that a reorganisation took back, and the ledger has none', async () => {
+    await start(20_000n);
+    const { pool } = world.database;
+    const { address } = await showFunds(pool, world.wallet, proveFree(pool));
+    await world.chain.mine([await world.chain.payAddress(address, 70_000)]);
+    const booked = () =>
+      world
+        .audit(1)
+        .then(({ balances }) => balances.find(({ account: name }) => name === 'operator')?.sats ?? 0n);
+    await world.eventually(async () => (await booked()) === 70_000n);
+    await world.chain.takeBack(1);
+    await world.chain.mineEmpty(2);
+    await world.eventually(async () => (await booked()) === 0n);
+    const { funds } = await showFunds(pool, world.wallet, proveFree(pool));
+    expect(funds).toMatchObject([{ sats: 70_000, state: 'unconfirmed' }]);
+    await world.chain.mineMempool();
+    await world.eventually(async () => (await booked()) === 70_000n);
+    expect((await world.audit()).funds).toEqual([]);
+  });
+
   test('that hold what was paid too much are paid for, and all of it goes back', async () => {
     await start(20_000n);
     await earn(1, 300_000n);

@@ -9,6 +9,7 @@ import type { Order } from '#orders/order/order.store.ts';
 import { scriptOf, transaction } from '#test/builders/regtest/regtest-transaction.ts';
 import { wantedOrder } from '#test/builders/wanted-order.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
+import { lentParents } from '#test/support/orders/lent-parents.ts';
 import { OrderWorld } from '#test/support/orders/order-world.ts';
 
 const refunded = 702;
@@ -205,6 +206,24 @@ describe.skipIf(bitcoindForTests() === null)('prices of orders whose fees rose',
     );
     await repriced(order.id);
     expect(toldOf(order.id)).toEqual(['waiting-confirmation', 'waiting-payment']);
+  });
+
+  test('rise for a parent that comes late, however early the payment was', async () => {
+    const { inscribed, termsOf, ordered: orderedChild, send, to } = lentParents(() => world);
+    const [parent] = await inscribed(['parent']);
+    const parents = [termsOf(parent!)];
+    const { quote } = wantedOrder(['child'], { parents, feeRate: 1000n });
+    const heldUntil = Date.now() + 2000;
+    const { id, charge, deposits } = await orderedChild(['child'], parents, {
+      terms: { feeRate: 1000n },
+      quote: { ...quote, feeEstimate: 1000, heldUntil },
+    });
+    await send([], [charge]);
+    await world.eventually(async () => (await world.customerOrders.read(id))!.payments.length === 1);
+    await world.eventually(async () => Date.now() > heldUntil + 1000);
+    expect(await answer(id)).not.toHaveProperty('repriced');
+    await send([parent!], [to(deposits[0], parent!)]);
+    await repriced(id);
   });
 
   test('are no bar to what a failed order that is tried again may cost: the rise since then', async () => {

@@ -82,8 +82,11 @@ test('an order that is burned pays what the node estimates, at least', async () 
   expect((await order(1, burned)).status).toBe(200);
 });
 
-test('an order keeps what was estimated when it was made', async () => {
+test('an order keeps what was estimated when it was made, and until when its price is kept', async () => {
   await say(1000n, 7500n);
   const { body } = await order(2);
-  expect((await readOrder(http.database.pool, body.id))!.quote.feeEstimate).toBe(7500);
+  const { quote, createdAt } = (await readOrder(http.database.pool, body.id))!;
+  expect(quote.feeEstimate).toBe(7500);
+  expect(body).toMatchObject({ priceHeldUntil: quote.heldUntil });
+  expect(Math.abs(quote.heldUntil! - createdAt.getTime() - 3_600_000)).toBeLessThan(10_000);
 });

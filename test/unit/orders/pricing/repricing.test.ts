@@ -54,19 +54,31 @@ describe('the price of an order', () => {
     );
   });
 
-  test('at another rate differs by the fees of its transactions alone', () => {
-    const { terms, quote } = wantedOrder(['a', 'b'.repeat(3000)]);
+  test.each([
+    ['one reveal', wantedOrder(['a', 'b'.repeat(3000)])],
+    ['a reveal a file', wantedOrder(['a', 'b', 'c'], { uncurse: true })],
+    [
+      'reveals that hold 390,000 weight units',
+      wantedOrder(['a', 'b', 'c'].map((text) => text.repeat(200_000))),
+    ],
+    ['a burn', wantedOrder(['a'], { burn: true })],
+    ['a low rate', wantedOrder(['a'], { feeRate: 100n })],
+  ])('at another rate differs by the fees of its transactions alone: %s', (_, { terms, quote }) => {
     fc.assert(
       fc.property(fc.bigInt({ min: 100n, max: 10_000_000n }), (feeRate) => {
         const again = quoteAtRate(terms, quote, feeRate);
         if (again === null) {
-          expect(feeRate).toBeLessThanOrEqual(terms.feeRate);
+          // less than a sat more
+          expect(feeRate).toBeLessThanOrEqual(terms.feeRate + 10n);
           return;
         }
         expect(again.amount - again.chainFee).toBe(quote.amount - quote.chainFee);
         expect({ ...again, amount: 0, chainFee: 0 }).toEqual({ ...quote, amount: 0, chainFee: 0 });
         const rise = (Number(feeRate) / Number(terms.feeRate)) * quote.chainFee;
-        expect(Math.abs(again.chainFee - rise)).toBeLessThanOrEqual(Number(feeRate) / 1000 + 1);
+        // fees are rounded up, each
+        expect(Math.abs(again.chainFee - rise)).toBeLessThanOrEqual(
+          (Number(feeRate) / Number(terms.feeRate)) * 10,
+        );
       }),
       { numRuns: propertyRuns(200) },
     );

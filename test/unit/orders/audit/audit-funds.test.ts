@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest';
+import { trustedTxid } from '#kernel/primitives/hash.ts';
+import { auditFunds, questionsOfFunds } from '#orders/audit/audit-funds.ts';
+import { fundEntries } from '#orders/funds/book-funds.ts';
+import type { FundCoin } from '#orders/funds/fund-coins.queries.ts';
+import { outpointOf } from '#orders/order/outpoint.ts';
+
+const script = Buffer.from(`5120${'11'.repeat(32)}`, 'hex');
+const coin = (byte: number, more: Partial<FundCoin> = {}): FundCoin => ({
+  txid: trustedTxid(Buffer.alloc(32, byte)),
+  vout: 0,
+  value: 1000n,
+  script,
+  height: 100,
+  spending: null,
+  ...more,
+});
+const unspent = (coins: readonly FundCoin[]) =>
+  new Map(
+    coins.map((each) => {
+      const outpoint = outpointOf(each);
+      return [outpoint, { outpoint, value: each.value, script: script.toString('hex') }];
+    }),
+  );
+
+const free = coin(1);
+const spending = coin(2, { spending: 'stored' });
+const spent = coin(3, { spending: 'mined' });
+const coming = coin(4, { height: null });
+const coins = [free, spending, spent, coming];
+
+test('funds of the operator are as the chain says where all is booked and unspent, but for what our transactions spent', () => {
+  const funds = { coins, entries: fundEntries(coins) };
+  expect(questionsOfFunds(funds)).toEqual([free, spending].map(outpointOf));
+  expect(auditFunds(funds, unspent([free, spending]))).toEqual([]);
+});
+
+test('funds that are not booked, booked twice, or spent elsewhere differ', () => {
+  const entries = fundEntries(coins);
+  const there = unspent([free, spending]);
+  const sums = { kind: 'received', where: null, chain: 3000n };
+  expect(auditFunds({ coins, entries: entries.slice(1) }, there)).toEqual([{ ...sums, ledger: 2000n }]);
+  expect(auditFunds({ coins, entries: [...entries, ...entries.slice(0, 1)] }, there)).toEqual([
+    { ...sums, ledger: 4000n },
+  ]);
+  expect(auditFunds({ coins, entries }, unspent([spending]))).toEqual([
+    { kind: 'missing', where: outpointOf(free), ledger: 1000n, chain: 0n },
+  ]);
+});
