@@ -9,7 +9,7 @@ function ownFlag(name: string, value: string | null, description: string): Comma
 export const walletCommand: Command = {
   name: 'wallet',
   object: null,
-  operands: 'init|show|descriptors|fund|restore|…',
+  operands: 'init|show|fund|restore|…',
   summary: 'make and show the wallet of orders, and take payments back',
   details: `init makes the seed file and stores its public key in the database; it shows the words of the seed
 once, and writes over no file. show prints what the database knows of the wallet: nothing secret. skip moves
