@@ -17,6 +17,7 @@ import type { Figure, Report } from '../report.ts';
 import { percentile } from '../statistics.ts';
 import { grindingFigures } from './grinding.ts';
 import { largeOrders } from './large-orders.ts';
+import { filesOfMany, inputs, manyInputs } from './many-inputs.ts';
 
 const receiver = 900;
 /** Of one order: "confirmed to all reveals broadcast" is asked for so many. */
@@ -60,12 +61,14 @@ export async function ordersBench(args: string[]): Promise<Report> {
       const stop = shop.poll(ids);
       const loaded = await shop.measure(orders, paid);
       const pollP99Ms = await stop();
+      const many = await shop.manyInputs();
       const large = await shop.large();
       return {
         bench: 'orders',
         notes: [
           `${orders} orders of one file, ${paid} of ${filesOfPaid} files that are paid; real node, embedded Postgres`,
           'largeBody: an order of 50 MB of files, alone; largeBodies: three of them at once, to the same process',
+          `manyInputs: one order of ${filesOfMany} files, paid in ${inputs} outputs that its reveal spends`,
           `Loaded: beside ${open} open orders, of which ${pollsPerSecond} are read in a second`,
         ],
         figures: [
@@ -73,6 +76,7 @@ export async function ordersBench(args: string[]): Promise<Report> {
           ...figuresOf(idle, ''),
           ...figuresOf(loaded, 'Loaded'),
           { name: 'orderReadP99MsLoaded', value: pollP99Ms, unit: 'ms' },
+          ...many,
           ...large,
           { name: 'peakMemoryMB', value: await shop.peakMemoryMB(), unit: 'MB' },
         ],
@@ -229,6 +233,18 @@ class Shop {
       await polling;
       return percentile(times, 0.99);
     };
+  }
+
+  /** One order that is paid in many outputs. */
+  async manyInputs(): Promise<Figure[]> {
+    const { id, charge } = await this.#read(await this.#create(filesOfMany));
+    return manyInputs({
+      origin: this.#origin,
+      pid: this.#process.pid,
+      chain: this.#chain,
+      order: charge,
+      sent: () => this.#until(id, ({ files }) => files.every(({ sent }) => sent !== undefined)),
+    });
   }
 
   /** Three orders of 50 MB at once. */

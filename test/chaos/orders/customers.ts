@@ -50,6 +50,9 @@ const ways: readonly ((amount: number) => readonly number[])[] = [
 /** What orders may allow: every coin of the purse is of an early block, and a few begin with the first sat of one. */
 const allowances: readonly (readonly string[])[] = [['vintage'], ['uncommon']];
 
+/** Pieces of dust in one transaction of a stranger. */
+const dustAtOnce = 30;
+const dustFee = 3000;
 const paymentFee = 1000;
 /** Until a payment is seen, mostly. */
 const seenMs = 700;
@@ -72,6 +75,8 @@ interface Made {
   readonly rareSats?: string;
   readonly state: string;
   readonly charge: { readonly amount: number; readonly address: string };
+  /** Of a read: sats that one more payment must bring. */
+  readonly missing?: number;
 }
 
 export interface CustomersParts {
@@ -92,6 +97,10 @@ export class Customers {
   payments = 0;
   replaced = 0;
   cancelled = 0;
+  /** Outputs of a stranger. */
+  dust = 0;
+  /** Sats of a stranger, by order: they may not be worth sending back. */
+  readonly dustOf = new Map<string, number>();
   readonly #parts: CustomersParts;
   #made = 0;
 
@@ -175,7 +184,7 @@ export class Customers {
     if (customer !== null) await this.#send(customer, customer.amount - this.#parts.random.below(1500));
   }
 
-  /** What is missing. */
+  /** Pays what an order says is missing. */
   async topUp(): Promise<void> {
     const short = this.all.filter(({ amount, payments }) => {
       const paid = payments.reduce((sum, { value }) => sum + value, 0);
@@ -183,8 +192,26 @@ export class Customers {
     });
     const customer = short[this.#parts.random.below(Math.max(1, short.length))];
     if (customer === undefined) return;
-    const missing = customer.amount - customer.payments.reduce((sum, { value }) => sum + value, 0);
-    await this.#send(customer, Math.max(330, missing));
+    const { missing } = (await this.#parts.shop.ask<Made>(`/order/${customer.id}`, null)).body;
+    if (missing !== undefined) await this.#send(customer, missing);
+  }
+
+  /** A stranger sends dust to some of the addresses that were ever shown, in one transaction. */
+  async sendDust(): Promise<void> {
+    const { random, purse } = this.#parts;
+    if (this.all.length === 0) return;
+    const outputs = Array.from({ length: 1 + random.below(dustAtOnce) }, () => {
+      const { id, script } = this.#any() ?? this.all[0]!;
+      return { id, value: 330 + random.below(250), outputScript: script };
+    });
+    const sent = outputs.reduce((sum, { value }) => sum + value, 0);
+    const coin = await purse.take(sent + dustFee + 1000);
+    if (coin === null) return;
+    const made = transaction([coin], [...outputs, { value: coin.value - sent - dustFee, to: coin.owner }]);
+    if (!(await this.#broadcast(made))) return;
+    this.dust += outputs.length;
+    for (const { id, value } of outputs) this.dustOf.set(id, (this.dustOf.get(id) ?? 0) + value);
+    purse.keep(made.coin(outputs.length));
   }
 
   /** Replaces one of the last payments: by as much, by less, or by one to somebody else. */
@@ -273,6 +300,8 @@ function wishesOf(random: Random, isStocked: boolean, files: number) {
   const isChoosing = !('burnAfterInscribe' in burning) && random.unit() < 0.3;
   const chosen = isChoosing && !isStocked ? allowances[random.below(allowances.length)]! : null;
   const others = {
+    // an input costs more than dust brings
+    ...(random.unit() < 0.3 ? { fee: 10 } : {}),
     // a commit and a reveal a file
     ...(files > 1 && random.unit() < 0.5 ? { uncurseIt: true } : {}),
     ...(random.unit() < 0.15 ? { inscriptionIdPrefix: 'ab' } : {}),

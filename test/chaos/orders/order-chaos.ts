@@ -39,6 +39,8 @@ export interface OrderChaosOptions {
 export interface OrderChaosResult extends RunEnd {
   readonly seed: string;
   readonly payments: number;
+  /** Outputs that a stranger sent to orders. */
+  readonly dust: number;
   readonly replaced: number;
   readonly kills: number;
   readonly reorgs: number;
@@ -195,6 +197,7 @@ class OrderChaos {
       const hits = Object.fromEntries([...shopAims, ...makerAims].map((name) => [name, this.#hits(name)]));
       const counts = {
         payments: customers.payments,
+        dust: customers.dust,
         replaced: customers.replaced,
         kills: this.#kills(),
         reorgs: this.#reorgs,
@@ -202,7 +205,7 @@ class OrderChaos {
       };
       const { seed } = this.#options;
       const points = Object.entries(hits).map(([name, times]) => `${name}:${times}`);
-      const verdict = `chaos: ${differences.length} differences; orders=${end.orders}, payments=${counts.payments}, delivered=${end.delivered}, refunded=${end.refunded}, replaced=${counts.replaced}, cuts=${counts.cuts}, kills=${counts.kills}, reorgs=${counts.reorgs}, lost=${end.lost} sats, failpoints=${points.join(',')}, seed=${seed}`;
+      const verdict = `chaos: ${differences.length} differences; orders=${end.orders}, payments=${counts.payments}, dust=${counts.dust}, delivered=${end.delivered}, refunded=${end.refunded}, replaced=${counts.replaced}, cuts=${counts.cuts}, kills=${counts.kills}, reorgs=${counts.reorgs}, lost=${end.lost} sats, failpoints=${points.join(',')}, seed=${seed}`;
       for (const line of differences.slice(0, 40)) this.#say(line);
       return { ...end, ...counts, differences, hits, seed, verdict };
     } finally {
@@ -288,6 +291,9 @@ class OrderChaos {
     const acts: (() => Promise<unknown>)[] = [
       () => customers.payAgain(),
       () => customers.topUp(),
+      () => customers.topUp(),
+      () => customers.sendDust(),
+      () => customers.sendDust(),
       () => customers.replace(),
       () => customers.regret(),
       () => customers.cancel(),

@@ -106,8 +106,8 @@ async function settle({ pool, chain, customers }: EndedRun): Promise<string[]> {
     );
     const ended = new Set(['completed', 'refunded', 'expired', 'cancelled']);
     open = rows
-      .filter(({ state, owed }) => {
-        const isOwed = Number(owed) >= leastRefund;
+      .filter(({ id, state, owed }) => {
+        const isOwed = Number(owed) >= leastRefund + (customers.dustOf.get(id) ?? 0);
         return isOwed || !(ended.has(state) || state === 'waiting-refund');
       })
       .map(

@@ -1,0 +1,74 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { familyCpuMs } from '#kernel/stages/process-times.ts';
+import type { RegtestChain } from '#test/builders/regtest/regtest-chain.ts';
+import { transaction } from '#test/builders/regtest/regtest-transaction.ts';
+import type { Figure } from '../report.ts';
+import { percentile } from '../statistics.ts';
+
+/** The payments of one order, all of which its reveal spends. */
+export const inputs = 1000;
+/** Each payment then holds more than its input costs, and no fewer of them are enough. */
+export const filesOfMany = 300;
+const askEveryMs = 10;
+
+export interface ManyInputsParts {
+  readonly origin: string;
+  readonly pid: number;
+  readonly chain: RegtestChain;
+  readonly order: { readonly address: string; readonly amount: number };
+  /** Settles once all transactions of the order are with the node. */
+  readonly sent: () => Promise<void>;
+}
+
+/**
+ * An order of many files that is paid in 1,000 outputs: from the block with them until its reveal is with the node. How
+ * long `/live` takes meanwhile, and the processor time of the process.
+ */
+export async function manyInputs({ origin, pid, chain, order, sent }: ManyInputsParts): Promise<Figure[]> {
+  await payInParts(chain, order);
+  await chain.mineMempool();
+  const startedAt = performance.now();
+  const before = familyCpuMs(pid);
+  const live = watchLive(origin);
+  await sent();
+  const elapsedMs = performance.now() - startedAt;
+  const times = await live();
+  const after = familyCpuMs(pid);
+  const cpuMs = before === null || after === null ? Number.NaN : after - before;
+  return [
+    { name: 'manyInputsSentMs', value: elapsedMs, unit: 'ms' },
+    { name: 'manyInputsLiveP99Ms', value: percentile(times, 0.99), unit: 'ms' },
+    { name: 'manyInputsLiveLongestMs', value: Math.max(...times), unit: 'ms', target: { most: 200 } },
+    { name: 'manyInputsCpuMsEach', value: cpuMs / inputs, unit: 'ms', target: { most: 4 } },
+  ];
+}
+
+/** One transaction with all parts. */
+async function payInParts(chain: RegtestChain, { address, amount }: ManyInputsParts['order']): Promise<void> {
+  const { scriptPubKey } = await chain.rpc.call<{ scriptPubKey: string }>('validateaddress', [address]);
+  const value = Math.ceil(amount / inputs);
+  const outputScript = Buffer.from(scriptPubKey, 'hex');
+  const coin = await chain.coin();
+  const parts = Array.from({ length: inputs }, () => ({ value, outputScript }));
+  const change = { value: coin.value - inputs * value - 200_000, to: coin.owner };
+  await chain.broadcast(transaction([coin], [...parts, change]));
+}
+
+/** Asks `/live` again and again until it is told to stop; how long each answer took. */
+function watchLive(origin: string): () => Promise<number[]> {
+  const times: number[] = [];
+  let isStopped = false;
+  const asking = (async () => {
+    while (!isStopped) {
+      const at = performance.now();
+      await (await fetch(`${origin}/live`)).text();
+      times.push(performance.now() - at);
+      await sleep(askEveryMs);
+    }
+  })();
+  return async () => {
+    isStopped = true;
+    await asking;
+    return times;
+  };
+}
