@@ -32,6 +32,8 @@ export interface ReleaseOptions {
 
 /** Half of what is released at once lasts for seconds of creations. */
 const lookMs = 500;
+/** A look that takes longer hangs, on a connection that is gone or a row that is locked: it is begun again. */
+const lookMaxMs = 30_000;
 /** How often a process that stands by raises its own mark: it may be on a machine of its own. */
 const standbyLookMs = 5000;
 
@@ -63,6 +65,9 @@ export function releaseIndices(options: ReleaseOptions): Releasing {
     },
     async () => {
       const client = await connectClient(options.url, 'satscribe indices');
+      // a query that hangs is cut: else the end would wait for it
+      const cut = (): void => void client.end().catch(() => undefined);
+      signal.addEventListener('abort', cut, { once: true });
       try {
         await release(client, options, () => {
           tried.resolve();
@@ -74,6 +79,7 @@ export function releaseIndices(options: ReleaseOptions): Releasing {
           await putReleaseProblem(client, error.code);
         throw error;
       } finally {
+        signal.removeEventListener('abort', cut);
         await client.end().catch(() => undefined);
       }
     },
@@ -84,26 +90,46 @@ export function releaseIndices(options: ReleaseOptions): Releasing {
 }
 
 async function release(client: pg.Client, options: ReleaseOptions, onReleased: () => void): Promise<void> {
-  const { signal, log } = options;
+  const { signal } = options;
   const session = await beginReleases(client);
   /** The first indices that were not handed out when the row was seen last; null: it is not of this release yet. */
   let known: BranchEnds | null = null;
   while (!signal.aborted) {
-    const row = await readRelease(client);
-    if (known !== null && !isOurs(row, session, known)) {
-      log.warn('the wallet of the database is not as it was left: it was restored, and indices are skipped');
-      known = null;
-    }
-    // rows are missing while a restore brings them back
-    if (row !== null && known === null) {
-      known = await start(client, session, options);
-      if (known !== null) onReleased();
-    } else if (row !== null) {
-      known = row.next;
-      await refill(client, session, row, options, onReleased);
+    const late = setTimeout(() => void client.end().catch(() => undefined), lookMaxMs);
+    try {
+      known = await look(client, session, known, options, onReleased);
+    } finally {
+      clearTimeout(late);
     }
     await pause(lookMs, signal);
   }
+}
+
+/** Releases what is due, and returns the first indices that were not handed out; null: nothing is released. */
+async function look(
+  client: pg.Client,
+  session: number,
+  before: BranchEnds | null,
+  options: ReleaseOptions,
+  onReleased: () => void,
+): Promise<BranchEnds | null> {
+  let known = before;
+  const row = await readRelease(client);
+  if (known !== null && !isOurs(row, session, known)) {
+    options.log.warn(
+      'the wallet of the database is not as it was left: it was restored, and indices are skipped',
+    );
+    known = null;
+  }
+  // rows are missing while a restore brings them back
+  if (row === null) return known;
+  if (known === null) {
+    const from = await start(client, session, options);
+    if (from !== null) onReleased();
+    return from;
+  }
+  await refill(client, session, row, options, onReleased);
+  return row.next;
 }
 
 /** Whether the row is that of this release, and has not gone back. */

@@ -73,12 +73,16 @@ function releaseElsewhere(killedAt: [Failpoint, number] | null): ChildProcess {
 const isUnreleased = (error: unknown): boolean =>
   error instanceof AppError && error.code === 'wallet_indices_unreleased';
 
-/** Takes indices as creations of an `api` process do, `count` times; notes each index. */
-async function take(count: number, taken: number[], { lanes = 4, orders = 1 } = {}): Promise<void> {
+/** Takes indices as creations of an `api` process do, `count` times or until it is over; notes each index. */
+async function take(
+  count: number,
+  taken: number[],
+  { lanes = 4, orders = 1, isOver = (): boolean => false } = {},
+): Promise<void> {
   let left = count;
   await Promise.all(
     Array.from({ length: lanes }, async () => {
-      while (left > 0) {
+      while (left > 0 && !isOver()) {
         left--;
         try {
           const first = await withTransaction(database.accessPool, (tx) =>
@@ -308,8 +312,8 @@ describe('indices of the wallet', () => {
     await before.end();
     const process = releaseElsewhere([name, passes]);
     const ended = once(process, 'exit');
-    // the second release is that of more than half
-    if (passes === 2) await take(600, taken);
+    // the second release comes once half of the first one is used
+    if (passes === 2) await take(5000, taken, { isOver: () => process.signalCode !== null });
     expect((await ended)[1]).toBe('SIGKILL');
     await waitUntil(async () => (await readRelease(database.pool))?.isLive === false);
     const mark = await readMark(markFile, owner);
