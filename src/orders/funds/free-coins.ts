@@ -1,7 +1,5 @@
 import type pg from 'pg';
-import type { NodeRpc } from '#kernel/contracts/node.ts';
 import type { OwnedOutput } from '#orders/bumping/plan-bump.ts';
-import { isUnspent } from '#orders/sending/unspent-output.ts';
 import { type WalletCoin, walletCoins } from './wallet-coins.queries.ts';
 
 /** Picks the coins that are proven to hold nothing but sats: no inscriptions, no runes. */
@@ -22,18 +20,4 @@ export async function freeCoins(
     script,
     key: { branch: 1, index: keyIndex },
   }));
-}
-
-/**
- * The smallest free coin that holds at least some sats, and that the node has unspent, also in its mempool: another wallet with the
- * seed may have spent it. Null: there is none. It stays free until a stored bump or return spends it. Throws the codes of NodeRpc.
- */
-export async function findFreeCoin(
-  { client, node, proveFree }: { client: pg.Pool | pg.ClientBase; node: NodeRpc; proveFree: ProveFree },
-  atLeast: bigint,
-): Promise<OwnedOutput | null> {
-  const coins = await freeCoins(client, proveFree);
-  for (const coin of coins.filter(({ value }) => value >= atLeast).toReversed())
-    if (await isUnspent(node, coin, { mempool: true })) return coin;
-  return null;
 }

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { Txid } from '#kernel/primitives/hash.ts';
+import { type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
 import { outpointOf } from '#orders/order/outpoint.ts';
 import { fundsWatcher } from '#orders/watching/watchers.ts';
 import { hasMinedOutput, readPayments } from '#payments/payments.queries.ts';
@@ -34,18 +34,24 @@ async function spendingOf(
   client: pg.Pool | pg.ClientBase,
   coins: readonly Pick<FundCoin, 'txid' | 'vout'>[],
 ): Promise<ReadonlyMap<string, 'mined' | 'stored'>> {
-  const { rows } = await client.query<{ outpoint: string; is_mined: boolean }>(
-    `SELECT spent.outpoint, bool_or(spent.is_mined) AS is_mined
-       FROM (SELECT input->>'outpoint' AS outpoint, ${hasMinedOutput('b.txid')} AS is_mined
-               FROM service.bump_inputs AS c JOIN service.bumps AS b ON b.txid = c.bump,
-                    jsonb_array_elements(b.plan->'inputs') AS i (input)
-              WHERE c.txid = ANY($1)
-             UNION ALL
-             SELECT input->>'outpoint', t.height IS NOT NULL OR ${hasMinedOutput('t.txid')}
-               FROM service.order_transactions AS t, jsonb_array_elements(t.plan->'inputs') AS i (input)
-              WHERE t.kind = 'return' AND t.superseded_at IS NULL) AS spent
-      WHERE spent.outpoint = ANY($2) GROUP BY spent.outpoint`,
-    [coins.map(({ txid }) => Buffer.from(txid)), coins.map(outpointOf)],
+  if (coins.length === 0) return new Map();
+  const { rows } = await client.query<{ txid: Buffer; vout: number; is_mined: boolean }>(
+    `SELECT g.txid, g.vout, bool_or(s.is_mined) AS is_mined
+       FROM unnest($1::bytea[], $2::integer[]) AS g (txid, vout)
+       JOIN LATERAL (
+         SELECT ${hasMinedOutput('i.bump')} AS is_mined FROM service.bump_inputs AS i
+          WHERE i.txid = g.txid AND i.vout = g.vout
+         UNION ALL
+         SELECT t.height IS NOT NULL OR ${hasMinedOutput('t.txid')}
+           FROM service.return_costs AS c JOIN service.order_transactions AS t USING (txid)
+          WHERE c.coin_txid = g.txid AND c.coin_vout = g.vout AND t.superseded_at IS NULL) AS s ON true
+      GROUP BY g.txid, g.vout`,
+    [coins.map(({ txid }) => Buffer.from(txid)), coins.map(({ vout }) => vout)],
   );
-  return new Map(rows.map(({ outpoint, is_mined: isMined }) => [outpoint, isMined ? 'mined' : 'stored']));
+  return new Map(
+    rows.map(({ txid, vout, is_mined: isMined }) => [
+      outpointOf({ txid: trustedTxid(txid), vout }),
+      isMined ? 'mined' : 'stored',
+    ]),
+  );
 }

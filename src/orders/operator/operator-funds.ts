@@ -63,6 +63,7 @@ async function fundAddress(tx: pg.ClientBase, wallet: PublicWallet): Promise<str
 
 function stateOf(coin: FundCoin, free: ReadonlySet<string>): ShownFund['state'] {
   if (coin.height === null) return 'unconfirmed';
-  if (coin.spending === 'stored') return 'spending';
-  return free.has(outpointOf(coin)) ? 'free' : 'held';
+  // one that was stored may never be mined
+  if (free.has(outpointOf(coin))) return 'free';
+  return coin.spending === 'stored' ? 'spending' : 'held';
 }
