@@ -27,7 +27,7 @@ import { type OrderDepths, type OrderRecords, readRecords } from './read-records
 
 /** The facts of an order, with the rows that they follow from and what is due. */
 export interface Known
-  extends Pick<OrderRecords, 'payments' | 'stocked'>,
+  extends Pick<OrderRecords, 'payments' | 'stocked' | 'held'>,
     Pick<PlacedMoney, 'isMoneyShallow'> {
   readonly facts: OrderFacts;
   readonly reveals: readonly OrderTransaction[];
@@ -55,7 +55,7 @@ export function knownFrom(
   { returnMaxSats }: Pick<OrderDepths, 'returnMaxSats'>,
   now: Date,
 ): Known {
-  const { payments, deposits, transactions, stocked } = records;
+  const { payments, deposits, transactions, stocked, held } = records;
   const money = placeMoney(order, records);
   const reveals = transactions.filter(({ kind }) => kind === 'reveal');
   const parents = candidates(order.terms.parents.length, deposits, order, spentBy(transactions, 'return'));
@@ -83,6 +83,7 @@ export function knownFrom(
     reveals,
     parents,
     stocked,
+    held,
     returned,
     isHomeless: order.refundScript === null && money.holding.length > 0,
     refunded: refundedNow(order, records, {

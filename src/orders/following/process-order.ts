@@ -18,7 +18,7 @@ import {
   type Order,
   recordEvent,
 } from '#orders/order/order.store.ts';
-import { nextEvent, type OrderFacts, paidInTime, selectedDeep } from '#orders/order/order-facts.ts';
+import { nextEvent, type OrderFacts, paidInTime } from '#orders/order/order-facts.ts';
 import { nextState, type OrderEvent, type OrderState } from '#orders/order/order-machine.ts';
 import { forgetCancellation } from '#orders/order/order-wishes.store.ts';
 import { outpointOf } from '#orders/order/outpoint.ts';
@@ -30,6 +30,7 @@ import type { CoinPayment, PaidFunds, PlacedPayments } from '#orders/sats/place-
 import { readNodePolicy } from '#orders/sending/node-policy.store.ts';
 import { type LeftInStock, leftInStock } from '#orders/stock/left-in-stock.ts';
 import { reservedUntil } from '#orders/stock/reserved-until.ts';
+import { guardInscriptions, selectedHoldingLeast } from './guard-inscriptions.ts';
 import { judgePrice } from './judge-price.ts';
 import { type Known, learn } from './learn-order.ts';
 import type { OrderDepths } from './read-records.ts';
@@ -322,11 +323,15 @@ function placedOf(order: Order, known: Known, steps: OrderSteps): PlacedPayments
   if (standing === 'gone') return { kind: 'unwanted', reason: stockGone };
   // a block that brings it back is news
   if (standing === 'away') return { kind: 'pending' };
-  return steps.placeSats(order, {
-    costs: known.facts.costs,
-    payments: spendable(known),
-    parents: parentsOf(known).map(({ payment }) => payment),
-  });
+  const payments = spendable(known);
+  // a block of the index is news, and says what they hold
+  if (payments === 'unindexed') return { kind: 'pending' };
+  const parents = parentsOf(known).map(({ payment }) => payment);
+  return guardInscriptions(
+    steps.placeSats(order, { costs: known.facts.costs, payments, parents }),
+    known.held,
+    known.facts.costs.wantsSats ? BigInt(order.terms.postage) : 0n,
+  );
 }
 
 const leavesDeleted =
@@ -335,11 +340,15 @@ const leavesDeleted =
 const stockGone =
   'The sat of the inventory that the order had is not there any more: its output was spent, or a reorganisation took it back.';
 
-/** The payments that pay for the delivery, always in one order: the same payments make the same transaction. */
-function spendable({ facts, payments }: Known): readonly CoinPayment[] {
-  const selected = selectedDeep(facts);
-  assert(selected !== null, 'an order that is paid has coins that pay for it');
+/**
+ * The payments that pay for the delivery, always in one order: the same payments make the same transaction. Those that
+ * hold inscriptions or runes are spent only where the others are not enough. `unindexed`: it is not known yet what they
+ * hold.
+ */
+function spendable({ facts, payments, held }: Known): readonly CoinPayment[] | 'unindexed' {
   const byOutpoint = new Map(payments.map((payment) => [outpointOf(payment), payment]));
+  const selected = selectedHoldingLeast(facts, held);
+  if (selected === 'unindexed') return selected;
   return selected.map(({ outpoint }) => {
     const payment = byOutpoint.get(outpoint);
     assert(payment !== undefined, 'facts know payments of the order alone');

@@ -56,7 +56,7 @@ export async function readMadeTxids(client: pg.Pool | pg.ClientBase, orderId: st
 export async function explainDeposits(tx: pg.ClientBase, id: string, why: string | null): Promise<void> {
   await tx.query(
     `UPDATE service.orders SET error = $2 WHERE id = $1 AND state <> 'error' AND error IS DISTINCT FROM $2
-        AND ($2::text IS NOT NULL OR starts_with(error, $3))`,
+        AND (starts_with(error, $3) OR error IS NULL AND $2::text IS NOT NULL)`,
     [id, why, depositsWait],
   );
 }

@@ -327,4 +327,30 @@ describe.skipIf(bitcoindForTests() === null)('parents that no delivery uses', ()
     expect(paidTo(sent, home)).toBe(parent!.coin.value + 20_000 - feesOf(sent));
     expect(await audited(id)).not.toHaveProperty('operator');
   });
+
+  test('beside whose payment an inscription came to an order that is delivered: it goes to the refund address', async () => {
+    const [held] = await inscribed(['beside the payment'], 20_000);
+    const { id, charge } = await ordered(['beside it'], []);
+    await send([held!], [{ ...charge, value: 20_000 }, charge]);
+    await world.deliver(id);
+    await world.eventually(async () => {
+      await world.chain.mineMempool();
+      return (await returnsOf(id)).length > 0 && (await accounts(id))['owed'] === undefined;
+    });
+    await world.indexed();
+    await expectAt(held!, scriptOf(refunded));
+    await expectChildren(id, ['beside it'], []);
+    await audited(id);
+  });
+
+  test('that are the payment itself are not spent for it: all of it goes back', async () => {
+    const [held] = await inscribed(['the payment'], 20_000);
+    const { id, charge } = await ordered(['paid with it'], []);
+    await send([held!], [{ ...charge, value: 20_000 }]);
+    await mineUntil(id, 'refunded');
+    await world.indexed();
+    await expectAt(held!, scriptOf(refunded));
+    expect((await shown(id)).error).toContain('A payment holds an inscription');
+    await audited(id);
+  });
 });

@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import {
+  countsInTime,
+  isDeep,
+  type OrderFacts,
+  type OrderPayment,
+  selectedDeep,
+} from '#orders/order/order-facts.ts';
+import { outpointOf } from '#orders/order/outpoint.ts';
+import type { HeldPayment, HeldPayments } from '#orders/parents/held-payments.ts';
+import type { PlacedPayments } from '#orders/sats/place-sats.ts';
+
+/**
+ * The payments of a delivery, of which as few as possible hold something: none, if the others pay; else runes, which the
+ * delivery leads to its receiver; else inscriptions. Where the order wants certain sats, the sats decide. `unindexed`: the
+ * index lacks the block of one. Pure.
+ */
+export function selectedHoldingLeast(
+  facts: OrderFacts,
+  held: HeldPayments,
+): readonly OrderPayment[] | 'unindexed' {
+  const counted = facts.payments.filter((payment) => countsInTime(payment, facts) && isDeep(payment, facts));
+  if (!counted.every(({ outpoint }) => held.get(outpoint)?.isIndexed === true)) return 'unindexed';
+  const of = (isTaken: (found: HeldPayment | undefined) => boolean): readonly OrderPayment[] | null =>
+    selectedDeep({ ...facts, payments: counted.filter(({ outpoint }) => isTaken(held.get(outpoint))) });
+  const plain = facts.costs.wantsSats
+    ? null
+    : (of((found) => found?.isHolding === false) ?? of((found) => found?.lastOffset === null));
+  const selected = plain ?? of(() => true);
+  assert(selected !== null, 'an order that is paid has coins that pay for it');
+  return selected;
+}
+
+/**
+ * Placed payments, unless the delivery would spend an inscription among them: its last sats are the fee, and those
+ * before are ours. The first `kept` sats go to the receiver, and may hold one. Pure.
+ */
+export function guardInscriptions(placed: PlacedPayments, held: HeldPayments, kept: bigint): PlacedPayments {
+  if (placed.kind !== 'placed') return placed;
+  let before = 0n;
+  for (const payment of placed.payments) {
+    const lastOffset = held.get(outpointOf(payment))?.lastOffset ?? null;
+    if (lastOffset !== null && before + BigInt(lastOffset) >= kept)
+      return { kind: 'unwanted', reason: paidWithInscription };
+    before += payment.value;
+  }
+  return placed;
+}
+
+const paidWithInscription =
+  'A payment holds an inscription, and without it the payments are too little: nothing is inscribed, and all of it goes back.';
