@@ -9,6 +9,7 @@ import { originOf } from '#http/server/headers/request-origin.ts';
 import { bodyLimits, limits } from '#http/server/limits.ts';
 import { apiRoute } from '#http/server/routes/api-route.ts';
 import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
+import { FairGate } from '#kernel/concurrency/fair-gate.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { type CheckingParts, checkOrder, type SentOrder } from '#orders/creating/check-order.ts';
@@ -18,6 +19,7 @@ import type { QuotingParts } from '#orders/creating/quote-checked-order.ts';
 import type { CustomerOrders } from '#orders/customers/customer-orders.ts';
 import { createdAnswer } from '#orders/customers/order-answer.ts';
 import { defaultPriceSettings } from '#orders/pricing/prices.ts';
+import { contentFields } from '#orders/reading/read-files.ts';
 import { answerOnce, onceHeaders } from './answer-once.ts';
 import { unlessFaulty } from './refuse-faults.ts';
 
@@ -39,7 +41,8 @@ const created = Type.Object(
 export function inscribeRoutes(app: App, deps: AppDependencies): void {
   const { network, pool, inventory = null, prices: settings = defaultPriceSettings } = deps;
   const fetches = fetchPlaces();
-  const shared: Omit<CheckingParts & QuotingParts, 'lookups' | 'takeFetchPlace'> = {
+  const long = longPlace();
+  const shared: Omit<CheckingParts & QuotingParts, 'lookups' | 'takeFetchPlace' | 'takeLongPlace'> = {
     network,
     settings,
     pool,
@@ -47,6 +50,7 @@ export function inscribeRoutes(app: App, deps: AppDependencies): void {
     satributes: () => satributesInForce(deps),
   };
   deps.operations.metrics.watchQueue('orders that fetch files', () => fetches.state);
+  deps.operations.metrics.watchQueue('orders with long contents', () => long.state);
   apiRoute(app, {
     method: 'POST',
     url: '/inscribe',
@@ -64,7 +68,7 @@ export function inscribeRoutes(app: App, deps: AppDependencies): void {
     config: {
       errors: 'orderWrite',
       guard: createsOrders,
-      longTexts: true,
+      longTexts: contentFields,
       failures: [409, 422, 503],
     },
     handler: async (request, reply) => {
@@ -77,7 +81,10 @@ export function inscribeRoutes(app: App, deps: AppDependencies): void {
           fetches.take(asker);
           restartSilence(request);
         };
-        const parts = { ...shared, lookups: orders, takeFetchPlace };
+        const takeLongPlace = async (): Promise<void> => {
+          asker.whenMade(await long.enter(asker));
+        };
+        const parts = { ...shared, lookups: orders, takeFetchPlace, takeLongPlace };
         const checked = unlessFaulty(await checkOrder(parts, sentOrder(request, orders, asker), asker));
         const create = (wanted: WantedOrder): Promise<MadeOrder> =>
           orders.create(wanted, (tx, made, shown) => store(tx, createdAnswer(made, shown)), asker);
@@ -113,6 +120,20 @@ const fetchesMax = 8;
 const fetchesEach = 2;
 /** Share of one network, which has thousands of addresses: the other half is for everyone else. */
 const fetchesEachNetwork = 4;
+
+/** One order with long contents is made at a time, clients in turn: each takes up to 150 MB and a second or two. */
+function longPlace(): FairGate {
+  return new FairGate({
+    running: 1,
+    waiting: limits.largeBodies,
+    waitMs: limits.requestWaitMs,
+    refusal: () =>
+      new AppError(
+        'overloaded',
+        'too many orders with long contents are made at once: try again in a minute',
+      ),
+  });
+}
 
 function fetchPlaces(): Shares {
   return new Shares({

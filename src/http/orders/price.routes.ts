@@ -7,6 +7,7 @@ import { apiRoute } from '#http/server/routes/api-route.ts';
 import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import { type PricingParts, priceOrder, priceTextFiles } from '#orders/pricing/price-order.ts';
 import { defaultPriceSettings } from '#orders/pricing/prices.ts';
+import { contentFields } from '#orders/reading/read-files.ts';
 import { legacyAnswer, priceAnswer, priceBody, priceQuery } from './price.schemas.ts';
 import { legacyOf, planOf, priceOf } from './price-answers.ts';
 import { unlessFaulty } from './refuse-faults.ts';
@@ -61,7 +62,13 @@ export function priceRoutes(app: App, deps: AppDependencies): void {
       body: priceBody,
       response: { 200: priceAnswer },
     },
-    config: { errors: 'orderWrite', guard: priceReads, longTexts: true, within: 'order', answersLarge: true },
+    config: {
+      errors: 'orderWrite',
+      guard: priceReads,
+      longTexts: contentFields,
+      within: 'order',
+      answersLarge: true,
+    },
     bodyLimit: bodyLimits.order,
     handler: async (request, reply) => {
       reply.header('cache-control', 'no-store');

@@ -43,6 +43,8 @@ export interface CheckingParts {
   /** The definitions that are in force now. */
   readonly satributes: () => SatributeBook;
   readonly lookups: OrderLookups;
+  /** Waits for the place of the orders with long contents, until the answer is made. Throws if it waits too long. */
+  readonly takeLongPlace: () => Promise<void>;
   /** Takes a place of the orders that fetch files, until the answer is out. Throws if there is none. */
   readonly takeFetchPlace: () => void;
 }
@@ -150,17 +152,34 @@ async function referralFaults(
 
 /** The terms of an order with the bytes of all contents. */
 async function readContents(
-  { lookups, takeFetchPlace }: CheckingParts,
+  { lookups, takeFetchPlace, takeLongPlace }: CheckingParts,
   read: ReadOrder,
   asker: Asker,
 ): Promise<{ readonly kind: 'contents'; readonly terms: OrderTerms } | Faulty> {
   if (read.files.some(isAtUrl)) takeFetchPlace();
   const fetched = await lookups.fetch(read.files, asker.signal);
   if (fetched.faults.length > 0) return { kind: 'faulty', faults: fetched.faults };
+  if (bytesOf(read, fetched) > longBytes) await takeLongPlace();
   const encoded = await encodeContents(read, { bodies: 'bytes', compressMax, asker });
   return encoded.kind === 'faulty'
     ? encoded
     : { kind: 'contents', terms: withFetched(encoded.terms, fetched) };
+}
+
+/**
+ * Contents and metadata of more bytes are long: while such an order is made, it has them three times, decoded, as
+ * metadata in CBOR, and in leaves. One at a time has these.
+ */
+const longBytes = 4_000_000;
+
+/** Bytes of contents and metadata, as they were sent and fetched. */
+function bytesOf({ files }: ReadOrder, { bodies, metadata }: FetchedContents): number {
+  const sent = files.flatMap((file) => [file.body, file.metadata]);
+  const fetched = [...bodies.values(), ...metadata.values()];
+  return [
+    ...sent.map((source) => (source?.kind === 'data' ? source.data.bytes : 0)),
+    ...fetched.map(({ length }) => length),
+  ].reduce((sum, bytes) => sum + bytes, 0);
 }
 
 const isAtUrl = ({ body, metadata }: ReadFile): boolean => body?.kind === 'url' || metadata?.kind === 'url';

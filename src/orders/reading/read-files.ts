@@ -25,6 +25,9 @@ export interface ReadFile {
 
 type Item = Readonly<Record<string, unknown>>;
 
+/** Fields of files and delegates whose texts may be as long as a body; all others are short. */
+export const contentFields = ['dataURL', 'metadataDataURL'] as const;
+
 /** Contents of one call, once decoded (interface, section 8). */
 const contentBytesMax = 50_000_000;
 /** A price without names: most orders are of texts or images, whose types are about as long. */

@@ -1,7 +1,9 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
 import { joinBlocks } from './body-blocks.ts';
 import { type StructureBounds, structureFault } from './body-structure.ts';
-import { liftLongTexts } from './long-texts.ts';
+import { type LongTexts, liftLongTexts } from './long-texts.ts';
 import { type ParsedBody, parseBody, type WholeBodyKind } from './parse-body.ts';
 
 export interface BodyTask {
@@ -9,19 +11,35 @@ export interface BodyTask {
   readonly blocks: readonly Uint8Array<ArrayBuffer>[];
   readonly bounds: StructureBounds;
   /** Return long texts of the value as bytes (long-texts.ts). */
-  readonly longTexts: boolean;
+  readonly longTexts: LongTexts;
 }
 
+/**
+ * Bytes of a body after which garbage is collected at once. The bytes, their text, its values and their bytes again are
+ * five times the body; left to itself, a thread that waits for work keeps them until it parses some more.
+ */
+const collectedBytes = 8_000_000;
+
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as () => void;
+
 /** Parses the bytes of a large body, and returns the result. Large buffers are transferred both ways. */
-export default function parse({ kind, blocks, bounds, longTexts }: BodyTask): unknown {
+export default function parse(task: BodyTask): unknown {
+  const { kind, blocks, bounds, longTexts } = task;
   const bytes = joinBlocks(blocks);
+  const { byteLength } = bytes;
+  for (const block of blocks) if (block.buffer !== bytes.buffer) release(block);
   const fault = structureFault(kind, bytes, bounds);
-  if (fault !== null) return { ok: false, message: fault.message } satisfies ParsedBody;
-  const parsed = parseBody(kind, bytes);
-  if (!parsed.ok || !longTexts) return parsed;
-  const { value, buffer } = liftLongTexts(parsed.value);
+  const parsed: ParsedBody = fault === null ? parseBody(kind, bytes) : { ok: false, message: fault.message };
+  release(bytes);
+  if (!parsed.ok || longTexts === false) return parsed;
+  const { value, buffer } = liftLongTexts(parsed.value, longTexts);
+  if (byteLength >= collectedBytes) collect();
   return move({
     [transferableSymbol]: buffer === null ? [] : [buffer],
     [valueSymbol]: { ok: true, value } satisfies ParsedBody,
   } as unknown as Parameters<typeof move>[0]);
 }
+
+/** Gives the memory of bytes back before garbage is collected: nothing reads them any more. */
+const release = ({ buffer }: Uint8Array<ArrayBuffer>): void => void buffer.transfer(0);

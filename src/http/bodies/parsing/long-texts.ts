@@ -6,12 +6,22 @@ import { Type } from 'typebox';
  */
 export type BodyText = string | Uint8Array<ArrayBuffer>;
 
+/** Whether a route takes long texts, or in which fields. */
+export type LongTexts = boolean | readonly string[];
+
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The handler takes long texts of a large body as bytes. Its schema names their fields with `bodyText`. */
-    readonly longTexts?: boolean;
+    /**
+     * The handler takes long texts of a large body as bytes. Its schema names their fields with `bodyText`. A list: of the
+     * fields that may be long. Long texts of all others are cut after 4,097 characters: they are refused as too long, or are
+     * of unknown fields, and 30 MB of these would be kept until the answer is out.
+     */
+    readonly longTexts?: LongTexts;
   }
 }
+
+/** Beyond the longest text that is no content. */
+const cutChars = 4097;
 
 /** Shorter texts cost more as a view than as a string. */
 export const longTextBytes = 4096;
@@ -33,10 +43,21 @@ export function textBytes(text: BodyText): number {
 /**
  * Replaces each long text in a JSON value by its bytes, all in one buffer. Changes the value; one that is itself a
  * long text is returned as bytes.
+ *
+ * @param names of the fields that may be long: texts of others are cut. True: all may
  */
-export function liftLongTexts(value: unknown): { value: unknown; buffer: ArrayBuffer | null } {
+export function liftLongTexts(
+  value: unknown,
+  names: LongTexts = true,
+): { value: unknown; buffer: ArrayBuffer | null } {
   const root = { value };
-  const places = longTextsIn(root);
+  const mayBeLong = typeof names === 'boolean' ? null : new Set(names);
+  const places = longTextsIn(root).map(
+    (place): TextPlace =>
+      mayBeLong === null || mayBeLong.has(place.name)
+        ? place
+        : { ...place, text: place.text.slice(0, cutChars) },
+  );
   if (places.length === 0) return { value, buffer: null };
   const lengths = places.map(({ text }) => Buffer.byteLength(text));
   const bytes = new Uint8Array(lengths.reduce((sum, length) => sum + length, 0));

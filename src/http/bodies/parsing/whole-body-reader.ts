@@ -2,6 +2,7 @@ import { BodyBlocks, joinBlocks } from './body-blocks.ts';
 import type { BodyReader } from './body-reader.ts';
 import { type StructureBounds, structureFault } from './body-structure.ts';
 import type { LargeBodyParser } from './large-body-parser.ts';
+import type { LongTexts } from './long-texts.ts';
 import { type ParsedBody, parseBody, type WholeBodyKind } from './parse-body.ts';
 
 export interface WholeBodyOptions {
@@ -11,7 +12,7 @@ export interface WholeBodyOptions {
   /** Up to these a thread parses it; null: it is refused. */
   readonly large: StructureBounds | null;
   /** A large body's long texts become bytes (long-texts.ts). */
-  readonly longTexts: boolean;
+  readonly longTexts: LongTexts;
   readonly thread: LargeBodyParser;
   /** Called with the size of each block before it is made; may throw. */
   readonly takeRoom: (bytes: number) => void;

@@ -158,6 +158,14 @@ describe('long texts', () => {
       d: true,
     });
     expect(liftLongTexts('short')).toEqual({ value: 'short', buffer: null });
+    // of fields that hold no contents only what tells that it is too long is kept
+    const junk = 'j'.repeat(1_000_000);
+    const cut = liftLongTexts({ data: long, deep: [{ junk }] }, ['data']);
+    expect(cut.value).toEqual({
+      data: new Uint8Array(Buffer.from(long)),
+      deep: [{ junk: new Uint8Array(Buffer.from(junk.slice(0, 4097))) }],
+    });
+    expect(cut.buffer!.byteLength).toBe(Buffer.byteLength(long) + 4097);
     expect(liftLongTexts(long).value).toEqual(new Uint8Array(Buffer.from(long)));
     expect([textBytes(long), textBytes(Buffer.from(long) as Uint8Array<ArrayBuffer>)]).toEqual([
       longTextBytes,
