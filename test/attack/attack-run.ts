@@ -56,6 +56,7 @@ export class AttackRun {
     await this.#service.start();
     this.#keys = await this.#service.makeKeys(goodKeys);
     await this.#service.makeMarket();
+    await this.#service.takeOrders();
     await (isFresh ? this.#restart() : this.#settle());
   }
 

@@ -21,6 +21,8 @@ export interface ExchangeOptions {
   readonly abortAfterMs?: number;
   /** Nothing that arrives is read: false. Default: true. */
   readonly reads?: boolean;
+  /** Another address than the attacker's: of an attacker with several. */
+  readonly from?: string;
 }
 
 /** An attacker's means. Requests are bytes: HTTP clients are too polite. */
@@ -31,7 +33,7 @@ export interface Attack {
   readonly isOver: boolean;
 
   /** A connection whose answers are counted. It may break at any time. */
-  connect(): Socket;
+  connect(from?: string): Socket;
 
   /** One request on a connection of its own. Settles when the connection is closed. */
   exchange(request: Uint8Array, options?: ExchangeOptions): Promise<void>;

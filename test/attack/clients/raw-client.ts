@@ -38,9 +38,9 @@ export class RawClient implements Attack {
     return Object.fromEntries([...this.#tally].sort(([a], [b]) => a.localeCompare(b)));
   }
 
-  connect(): Socket {
-    const { port, address } = this.#order;
-    const socket = connect({ host: '127.0.0.1', port, localAddress: address, allowHalfOpen: true });
+  connect(from = this.#order.address): Socket {
+    const { port } = this.#order;
+    const socket = connect({ host: '127.0.0.1', port, localAddress: from, allowHalfOpen: true });
     let answers = 0;
     socket.on('data', (bytes: Buffer) => {
       for (const [, status] of bytes.toString('latin1').matchAll(statusLine)) {
@@ -90,8 +90,8 @@ export class RawClient implements Attack {
     await delay(milliseconds);
   }
 
-  #begin(request: Uint8Array | null, { abortAfterMs, reads = true }: ExchangeOptions): Socket {
-    const socket = this.connect();
+  #begin(request: Uint8Array | null, { abortAfterMs, reads = true, from }: ExchangeOptions): Socket {
+    const socket = this.connect(from);
     if (!reads) socket.pause();
     if (request !== null) socket.write(request);
     if (abortAfterMs !== undefined) {

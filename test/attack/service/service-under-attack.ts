@@ -6,6 +6,7 @@ import { type ChainSize, makeHurtfulChain, type Targets } from '#test/attack/cha
 import { databaseFolder } from '#test/support/database-folder.ts';
 import { machineEnvironment } from '#test/support/run-cli.ts';
 import { makeKeys } from './make-keys.ts';
+import { takeOrders } from './make-orders.ts';
 import { makeMarket } from './market-rows.ts';
 import type { ProbeSample } from './probe.ts';
 import { SlowNode } from './slow-node.ts';
@@ -22,7 +23,13 @@ const stopWaitMs = 30_000;
  * As on the internet, except that no proxy is in between: programs search with a key or the claim to be our page, and
  * the limits by address are the defaults. With all that can be asked for: the index of addresses too.
  */
-const settings = { SEARCH_ACCESS: 'restricted', LOG_LEVEL: 'warn', INDEX_ADDRESSES: 'true' } as const;
+const settings = {
+  SEARCH_ACCESS: 'restricted',
+  LOG_LEVEL: 'warn',
+  INDEX_ADDRESSES: 'true',
+  // an attacker's servers of files are on this machine
+  ALLOW_PRIVATE_URLS: 'true',
+} as const;
 
 /** `satscribe serve` in its own process with its own Postgres, over a chain made to hurt. */
 export class ServiceUnderAttack {
@@ -31,6 +38,7 @@ export class ServiceUnderAttack {
   readonly #sales: number;
   #running: { readonly child: ChildProcess; readonly port: number } | null = null;
   #node: SlowNode | null = null;
+  #endOrders: (() => Promise<void>) | null = null;
 
   private constructor(folder: string, targets: Targets, sales: number) {
     this.#folder = folder;
@@ -114,6 +122,11 @@ export class ServiceUnderAttack {
     return makeMarket(join(this.#folder, 'data'), this.targets, this.#sales);
   }
 
+  /** Orders are taken from now on. Only while the service runs. */
+  async takeOrders(): Promise<void> {
+    this.#endOrders = await takeOrders(join(this.#folder, 'data'), this.#folder);
+  }
+
   /** Collects garbage and forgets the delays of the event loop so far. */
   async collect(): Promise<void> {
     await this.#ask('collect');
@@ -134,6 +147,7 @@ export class ServiceUnderAttack {
 
   /** Ends everything and removes all files. */
   async remove(): Promise<void> {
+    await this.#endOrders?.();
     if (this.#running !== null && !(await this.#stop())) {
       // Postgres runs on without it: only a start and an end in order stop that too
       await this.kill();
