@@ -11,9 +11,9 @@ import type { HeldPayment, HeldPayments } from '#orders/parents/held-payments.ts
 import type { PlacedPayments } from '#orders/sats/place-sats.ts';
 
 /**
- * The payments of a delivery, of which as few as possible hold something: none, if the others pay; else runes, which the
- * delivery leads to its receiver; else inscriptions. Where the order wants certain sats, the sats decide. `unindexed`: the
- * index lacks the block of one. Pure.
+ * Selects the payments that a delivery spends: only payments that hold nothing, if these are enough. If not, also payments
+ * with runes, which the delivery moves to its receiver. If these are not enough either, also payments with inscriptions.
+ * An order that wants certain sats selects among all payments. `unindexed`: the index lacks the block of a payment. Pure.
  */
 export function selectedHoldingLeast(
   facts: OrderFacts,

@@ -35,7 +35,7 @@ export const isCoinOfReturn = (txid: string, vout: string): string =>
   `EXISTS (SELECT FROM service.return_costs AS rc JOIN service.order_transactions AS rt ON rt.txid = rc.txid
             WHERE rc.coin_txid = ${txid} AND rc.coin_vout = ${vout} AND rt.superseded_at IS NULL)`;
 
-/** Coins of the operator that returns of an order spend, and that are there: `<txid>:<vout>` are theirs to spend. */
+/** Coins of the operator that returns of an order spend, if a block or the mempool has them. */
 export async function coinsOfReturns(
   tx: pg.ClientBase,
   orderId: string,
