@@ -27,6 +27,7 @@ import type { OrderState } from '#orders/order/order-machine.ts';
 import { type OrderTransaction, readTransactions } from '#orders/order/order-transactions.store.ts';
 import { askToCancel } from '#orders/order/order-wishes.store.ts';
 import { readDepositAddresses } from '#orders/parents/deposits.store.ts';
+import { readHeldPayments } from '#orders/parents/held-payments.ts';
 import { readDeposits } from '#orders/parents/read-deposits.ts';
 import { type ShownParent, shownParents } from '#orders/parents/shown-parents.ts';
 import type { ReadFile } from '#orders/reading/read-files.ts';
@@ -47,7 +48,7 @@ import { readPayments } from '#payments/payments.queries.ts';
 import { readPaymentsOffset } from '#payments/store/offset.store.ts';
 import { replayWebhooks } from '#webhooks/outbox.ts';
 import { readWebhooks, type Webhook } from '#webhooks/webhooks.queries.ts';
-import type { OrderProgress } from './order-answer.ts';
+import { isWaiting, type OrderProgress } from './order-answer.ts';
 import { webhookSubjectOf } from './tell-customer.ts';
 
 export interface CustomerOrdersParts extends CreationParts {
@@ -122,7 +123,8 @@ export class CustomerOrders {
       const transactions = await readTransactions(client, id);
       const payments = await readPayments(client, watcherOf(id));
       const parents = await parentsOf(client, order, transactions);
-      return { order, files, transactions, payments, parents };
+      const held = isWaiting(order) ? await readHeldPayments(client, order, payments) : new Map();
+      return { order, files, transactions, payments, held, parents };
     });
   }
 

@@ -2,6 +2,7 @@ import { scriptToAddress } from '#kernel/bitcoin/address.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import { valueOf } from '#orders/inscribing/plan-amounts.ts';
+import { spentBy } from '#orders/ledger/settlements.ts';
 import { missingSats } from '#orders/order/coin-selection.ts';
 import type { NewOrder, Order, OrderFile } from '#orders/order/order.store.ts';
 import { countsInTime } from '#orders/order/order-facts.ts';
@@ -9,6 +10,7 @@ import type { OrderState } from '#orders/order/order-machine.ts';
 import type { StoredRepricing } from '#orders/order/order-request.ts';
 import type { OrderTransaction } from '#orders/order/order-transactions.store.ts';
 import { outpointOf } from '#orders/order/outpoint.ts';
+import { type HeldPayments, isInscribed } from '#orders/parents/held-payments.ts';
 import type { ShownParent } from '#orders/parents/shown-parents.ts';
 import { coinCosts } from '#orders/pricing/coin-costs.ts';
 import { estimateWarnings } from '#orders/pricing/fee-faults.ts';
@@ -57,9 +59,13 @@ export interface OrderProgress {
   readonly transactions: readonly OrderTransaction[];
   /** To its address. */
   readonly payments: readonly WatchedPayment[];
+  /** Known of those payments while the order waits for more. */
+  readonly held: HeldPayments;
   /** In the order of the request. */
   readonly parents: readonly ShownParent[];
 }
+
+type Received = Pick<OrderProgress, 'payments' | 'transactions' | 'held'>;
 
 /** States in which the amount is there: what clients take for paid. */
 const paidStates: readonly OrderState[] = ['prep', 'queued', 'completed'];
@@ -73,7 +79,7 @@ export function orderAnswer(order: Order, progress: OrderProgress, network: Netw
 /** The fields of that answer without its files. */
 export function orderFields(
   order: Order,
-  { transactions, payments, parents }: Omit<OrderProgress, 'files'>,
+  { transactions, payments, held, parents }: Omit<OrderProgress, 'files'>,
   network: NetworkParameters,
 ): Readonly<Record<string, unknown>> {
   const { count, ...request } = order.request;
@@ -89,7 +95,7 @@ export function orderFields(
     webhookUrl: order.webhookUrl,
     charge: { address: order.address, amount: Number(order.amount), callback_url: '' },
     ...progressOf(order),
-    ...receivedOf(order, payments),
+    ...receivedOf(order, { payments, transactions, held }),
     repriced: order.repriced === null ? null : shownRepricing(order.repriced),
     inscribedCount: order.state === 'completed' ? count : null,
     error: order.error,
@@ -127,12 +133,16 @@ function progressOf({ state, paidAt }: Order): object {
   };
 }
 
-function receivedOf(order: Order, payments: readonly WatchedPayment[]): object {
-  const { state, amount, expiresAt } = order;
+/** Whether more can be paid to an order. */
+export const isWaiting = ({ state }: Pick<Order, 'state'>): boolean =>
+  state === 'waiting-payment' || state === 'waiting-parent';
+
+function receivedOf(order: Order, money: Received): object {
+  const { payments } = money;
+  const { amount } = order;
   const there = payments.filter(({ goneAt }) => goneAt === null);
   const received = valueOf(there);
-  const isWaiting = state === 'waiting-payment' || state === 'waiting-parent';
-  const missing = isWaiting && there.length > 0 ? missingOf(order, there, expiresAt) : 0n;
+  const missing = isWaiting(order) && there.length > 0 ? missingOf(order, there, money) : 0n;
   return {
     underpaid: flag(missing > 0n),
     missing: missing > 0n ? Number(missing) : null,
@@ -141,12 +151,20 @@ function receivedOf(order: Order, payments: readonly WatchedPayment[]): object {
 }
 
 /** The sats that one more payment must bring: late payments and dust do not bring an order on. */
-function missingOf(order: Order, there: readonly WatchedPayment[], expiresAt: Date): bigint {
+function missingOf(
+  order: Order,
+  there: readonly WatchedPayment[],
+  { transactions, held }: Omit<Received, 'payments'>,
+): bigint {
+  const times = { expiresAt: order.expiresAt, now: new Date() };
+  const taken = new Set([...spentBy(transactions, 'return'), ...spentBy(transactions, 'refund')]);
   const counting = there
-    .filter(({ value, firstSeen }) =>
-      countsInTime({ value, firstSeen, isGone: false, isTaken: false }, { expiresAt }),
-    )
-    .map((payment) => ({ ...payment, outpoint: outpointOf(payment) }));
+    .map((payment) => ({ ...payment, outpoint: outpointOf(payment) }))
+    .filter(({ outpoint, value, firstSeen, block }) => {
+      const seen = { value, firstSeen, height: block?.height ?? null, isGone: false };
+      const of = { isTaken: taken.has(outpoint), isInscribed: isInscribed(order, held.get(outpoint)) };
+      return countsInTime({ ...seen, ...of }, times);
+    });
   return missingSats(counting, coinCosts(order));
 }
 

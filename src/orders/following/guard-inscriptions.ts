@@ -11,9 +11,9 @@ import type { HeldPayment, HeldPayments } from '#orders/parents/held-payments.ts
 import type { PlacedPayments } from '#orders/sats/place-sats.ts';
 
 /**
- * Selects the payments that a delivery spends: only payments that hold nothing, if these are enough. If not, also payments
- * with runes, which the delivery moves to its receiver. If these are not enough either, also payments with inscriptions.
- * An order that wants certain sats selects among all payments. `unindexed`: the index lacks the block of a payment. Pure.
+ * The payments of a delivery. Those that hold runes are among them only if the others do not pay: the delivery leads these
+ * runes to its receiver. Where the order wants certain sats, the sats decide. `unindexed`: the index lacks the block of
+ * one. Pure.
  */
 export function selectedHoldingLeast(
   facts: OrderFacts,
@@ -23,9 +23,7 @@ export function selectedHoldingLeast(
   if (!counted.every(({ outpoint }) => held.get(outpoint)?.isIndexed === true)) return 'unindexed';
   const of = (isTaken: (found: HeldPayment | undefined) => boolean): readonly OrderPayment[] | null =>
     selectedDeep({ ...facts, payments: counted.filter(({ outpoint }) => isTaken(held.get(outpoint))) });
-  const plain = facts.costs.wantsSats
-    ? null
-    : (of((found) => found?.isHolding === false) ?? of((found) => found?.lastOffset === null));
+  const plain = facts.costs.wantsSats ? null : of((found) => found?.isHolding === false);
   const selected = plain ?? of(() => true);
   assert(selected !== null, 'an order that is paid has coins that pay for it');
   return selected;
@@ -48,4 +46,4 @@ export function guardInscriptions(placed: PlacedPayments, held: HeldPayments, ke
 }
 
 const paidWithInscription =
-  'A payment holds an inscription, and without it the payments are too little: nothing is inscribed, and all of it goes back.';
+  'A payment holds an inscription that would be lost: nothing is inscribed, and all of it is refunded.';

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { keepPrice, type Order, repriceOrder } from '#orders/order/order.store.ts';
-import { type OrderFacts, paidInTime } from '#orders/order/order-facts.ts';
+import { type OrderFacts, paidAfterAll, paidInTime } from '#orders/order/order-facts.ts';
 import type { OrderState } from '#orders/order/order-machine.ts';
 import { termsOf } from '#orders/order/stored-terms.ts';
 import { completedAt, decidePrice, quoteAtRate } from '#orders/pricing/repricing.ts';
@@ -28,7 +28,7 @@ export async function judgePrice(
   { facts, parents }: Pick<Known, 'facts' | 'parents'>,
 ): Promise<boolean> {
   const { heldUntil } = order.quote;
-  if (heldUntil === undefined || !isJudged(order)) return false;
+  if (heldUntil === undefined || !isJudged(order, facts)) return false;
   const at = completionOf(facts, parents);
   if (at === null || (order.priceKeptAt !== null && at <= order.priceKeptAt)) return false;
   const estimate = (await readNodePolicy(tx))?.estimate ?? null;
@@ -38,8 +38,10 @@ export async function judgePrice(
   return price !== null;
 }
 
-const isJudged = ({ state, isCancelAsked }: Order): boolean =>
-  judgedStates.has(state) && !(state === 'expired' && isCancelAsked);
+function isJudged({ state, isCancelAsked }: Order, facts: OrderFacts): boolean {
+  if (state === 'waiting-refund') return paidAfterAll(facts) !== null;
+  return judgedStates.has(state) && !(state === 'expired' && isCancelAsked);
+}
 
 /** Another price of an order that is complete; null: its price is kept. Pure. */
 function newPrice(
@@ -73,10 +75,13 @@ function newPrice(
   };
 }
 
-/** When the order had all that it waits for; null: something is missing. */
+/**
+ * When the order had all that it waits for; null: something is missing. Only the index says whether a deposit is the
+ * parent: anyone can send something there.
+ */
 function completionOf(facts: OrderFacts, parents: Known['parents']): Date | null {
   // what has a reveal was accepted before
-  if (facts.parents === 'missing' || facts.hasReveal) return null;
+  if (facts.parents !== 'here' || facts.hasReveal) return null;
   const seen = parents.flatMap((parent) =>
     parent === undefined ? [] : [parent.payment.firstSeen.getTime()],
   );

@@ -14,7 +14,7 @@ import {
   strayCostOf,
 } from '#orders/ledger/settlements.ts';
 import type { Order } from '#orders/order/order.store.ts';
-import type { OrderFacts } from '#orders/order/order-facts.ts';
+import { type OrderFacts, paidAfterAll } from '#orders/order/order-facts.ts';
 import type { OrderTransaction } from '#orders/order/order-transactions.store.ts';
 import { outpointOf } from '#orders/order/outpoint.ts';
 import { candidates, progressOf } from '#orders/parents/deposits.ts';
@@ -58,7 +58,12 @@ export function knownFrom(
   const { payments, deposits, transactions, stocked, held } = records;
   const money = placeMoney(order, records);
   const reveals = transactions.filter(({ kind }) => kind === 'reveal');
-  const parents = candidates(order.terms.parents.length, deposits, order, spentBy(transactions, 'return'));
+  const parents = candidates(
+    order.terms.parents.length,
+    deposits,
+    { expiresAt: order.expiresAt, now },
+    spentBy(transactions, 'return'),
+  );
   const facts: OrderFacts = {
     costs: costsOf(order, payments.length),
     expiresAt: order.expiresAt,
@@ -70,13 +75,18 @@ export function knownFrom(
     isCancelAsked: order.isCancelAsked,
     wasShort: order.error !== null && isShortfall(order.error),
     isRepriced: order.repriced !== null,
+    wasPaid: order.paidAt !== null,
     isSatGone: stocked?.standing === 'gone',
     hasReveal: reveals.length > 0,
     isRevealed: records.isRevealed,
     isAnchorTaken: records.isAnchorTaken,
     refund: refundProgress(order, records, money),
   };
-  const returned = returnedNow(order, facts, records, money, { parents, costMax: returnMaxSats });
+  // it is delivered: what it holds is neither refunded nor returned
+  const isBack = order.state === 'waiting-refund' && paidAfterAll(facts) !== null;
+  const returned = isBack
+    ? null
+    : returnedNow(order, facts, records, money, { parents, costMax: returnMaxSats });
   return {
     facts,
     payments,
@@ -86,10 +96,12 @@ export function knownFrom(
     held,
     returned,
     isHomeless: order.refundScript === null && money.holding.length > 0,
-    refunded: refundedNow(order, records, {
-      ...money,
-      isHoldingParents: isHoldingParents(money, deposits, parents),
-    }),
+    refunded: isBack
+      ? []
+      : refundedNow(order, records, {
+          ...money,
+          isHoldingParents: isHoldingParents(money, deposits, parents),
+        }),
     isMoneyShallow: money.isMoneyShallow,
     receipts: [
       ...payments.flatMap((payment) => receiptOf(payment, 'owed')),

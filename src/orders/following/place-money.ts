@@ -11,8 +11,8 @@ import {
 import type { Order } from '#orders/order/order.store.ts';
 import { isDeep, type OrderPayment } from '#orders/order/order-facts.ts';
 import { outpointOf } from '#orders/order/outpoint.ts';
+import { isInscribed } from '#orders/parents/held-payments.ts';
 import { isHolding, type PaidHolding } from '#orders/parents/returns.ts';
-import type { WatchedPayment } from '#payments/payments.queries.ts';
 import type { OrderRecords } from './read-records.ts';
 
 /** The money of an order, by the outputs that hold it. */
@@ -47,11 +47,10 @@ export interface PlacedMoney {
 }
 
 /** Finds the outputs that hold the money of an order. Pure. */
-export function placeMoney(order: Pick<Order, 'amount'>, records: OrderRecords): PlacedMoney {
+export function placeMoney(order: Pick<Order, 'amount' | 'request'>, records: OrderRecords): PlacedMoney {
   const { payments, deposits, transactions, bumps, lent, depth, isRevealed, mined, held } = records;
   const alive = bumps.filter(({ isDead }) => !isDead);
   const spent = spentBy([...transactions, ...alive]);
-  // a reveal must not be planned with them: a block may have the refund already
   const taken = new Set([...spentBy(transactions, 'return'), ...spentBy(transactions, 'refund')]);
   const used = new Set([...spentBy(transactions, 'commit'), ...spentBy(transactions, 'reveal')]);
   const left = payments.filter((payment) => payment.goneAt === null && !spent.has(outpointOf(payment)));
@@ -74,7 +73,20 @@ export function placeMoney(order: Pick<Order, 'amount'>, records: OrderRecords):
     !closings.has(displayHash(txid)) || mined.has(displayHash(txid));
   const isUsable = (rest: OwedMoney): boolean => isFree(rest) && isMined(rest);
   return {
-    seen: payments.map((payment) => orderPaymentOf(payment, taken, used)),
+    seen: payments.map((payment): OrderPayment => {
+      const outpoint = outpointOf(payment);
+      return {
+        outpoint,
+        value: payment.value,
+        firstSeen: payment.firstSeen,
+        height: payment.block?.height ?? null,
+        isGone: payment.goneAt !== null,
+        // a reveal must not be planned with it: a block may have the refund already
+        isTaken: taken.has(outpoint),
+        isUsed: used.has(outpoint),
+        isInscribed: isInscribed(order, held.get(outpoint)),
+      };
+    }),
     spent,
     excess,
     rests,
@@ -95,21 +107,3 @@ export function placeMoney(order: Pick<Order, 'amount'>, records: OrderRecords):
       deposits.some(({ state, payment }) => state === 'seen' && payment.block !== null),
   };
 }
-
-/**
- * @param taken outputs that refunds and returns spend
- * @param used outputs that the delivery spends
- */
-const orderPaymentOf = (
-  payment: WatchedPayment,
-  taken: ReadonlySet<string>,
-  used: ReadonlySet<string>,
-): OrderPayment => ({
-  outpoint: outpointOf(payment),
-  value: payment.value,
-  firstSeen: payment.firstSeen,
-  height: payment.block?.height ?? null,
-  isGone: payment.goneAt !== null,
-  isTaken: taken.has(outpointOf(payment)),
-  isUsed: used.has(outpointOf(payment)),
-});

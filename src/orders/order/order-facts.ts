@@ -13,6 +13,8 @@ export interface OrderPayment extends Coin {
   readonly isTaken: boolean;
   /** A stored transaction of the delivery spends it. */
   readonly isUsed: boolean;
+  /** The index has an inscription in it, so it is returned whole. False where the order wants certain sats. */
+  readonly isInscribed: boolean;
 }
 
 /**
@@ -40,6 +42,8 @@ export interface OrderFacts {
   readonly wasShort: boolean;
   /** It was asked for more than it was made for: its customer may take everything back. */
   readonly isRepriced: boolean;
+  /** It was paid once, and its delivery was decided about. */
+  readonly wasPaid: boolean;
   /** The sat of the inventory that it has reserved is not to be had any more. */
   readonly isSatGone: boolean;
   /** A reveal is stored whose payments are all there. */
@@ -58,7 +62,16 @@ export interface OrderFacts {
   readonly refund: 'sent' | 'deep' | null;
 }
 
-type PaidFacts = Pick<OrderFacts, 'costs' | 'expiresAt' | 'tip' | 'confirmations' | 'payments' | 'hasReveal'>;
+/**
+ * The time after the end of an order in which a payment must get its block. A payment that never gets one, as a stranger
+ * sends it for nothing, would keep the customer's money for ever.
+ */
+export const minedWithinMs = 72 * 3_600_000;
+
+/** The times that decide whether something counts. */
+export type Times = Pick<OrderFacts, 'expiresAt' | 'now'>;
+
+type PaidFacts = Times & Pick<OrderFacts, 'costs' | 'tip' | 'confirmations' | 'payments' | 'hasReveal'>;
 
 /** Whether payments in time pay for the order: those that are seen, and those that are as deep as is asked. */
 export function paidInTime(facts: PaidFacts): { readonly isSeen: boolean; readonly isDeep: boolean } {
@@ -86,18 +99,19 @@ export const selectedDeep = <Payment extends OrderPayment>(
  * Whether it is spent, and what it is worth, says `selectCoins`. Whatever does not count is the customer's.
  */
 export function countsInTime(
-  payment: Pick<OrderPayment, 'isGone' | 'firstSeen' | 'value' | 'isTaken'>,
-  { expiresAt }: Pick<OrderFacts, 'expiresAt'>,
+  payment: Omit<OrderPayment, keyof Coin | 'isUsed'> & Pick<Coin, 'firstSeen' | 'value'>,
+  times: Times,
 ): boolean {
-  return isInTime(payment, { expiresAt }) && payment.value >= p2trDust && !payment.isTaken;
+  return isInTime(payment, times) && payment.value >= p2trDust && !payment.isTaken && !payment.isInscribed;
 }
 
-/** Whether something is there, and was first seen before the time was over. */
+/** Whether something is there, was first seen before the time was over, and has a block soon after that. */
 export function isInTime(
-  { isGone, firstSeen }: Pick<OrderPayment, 'isGone' | 'firstSeen'>,
-  { expiresAt }: Pick<OrderFacts, 'expiresAt'>,
+  { isGone, firstSeen, height }: Pick<OrderPayment, 'isGone' | 'firstSeen' | 'height'>,
+  { expiresAt, now }: Times,
 ): boolean {
-  return !isGone && firstSeen <= expiresAt;
+  const isLost = height === null && now.getTime() > expiresAt.getTime() + minedWithinMs;
+  return !isGone && !isLost && firstSeen <= expiresAt;
 }
 
 /** Whether a payment lies as deep as is asked. */
@@ -160,11 +174,18 @@ const eventIn: Readonly<Record<OrderState, (facts: OrderFacts) => OrderEvent | n
   'waiting-refund': (facts) => {
     if (isDelivering(facts)) return 'planned';
     if (facts.refund === 'deep') return 'refunded';
-    return holdsAny(facts) ? null : 'gone';
+    return paidAfterAll(facts) ?? (holdsAny(facts) ? null : 'gone');
   },
   refunded: ({ refund }) => (refund === 'deep' ? null : 'undone'),
   error: (facts) => (isDelivering(facts) ? 'planned' : facts.wasShort && !facts.hasReveal ? 'gone' : null),
 };
+
+/**
+ * An order that waits for its refund was paid in time after all, and nothing is refunded yet: a payment in time became
+ * known late, while dust of a stranger was there.
+ */
+export const paidAfterAll = (facts: OrderFacts): 'paid' | 'seen' | null =>
+  facts.wasPaid || facts.isCancelAsked || facts.isRepriced || facts.refund !== null ? null : paidEvent(facts);
 
 /**
  * A block has a reveal that was given up: it is taken up again, and nothing else can spend its payments. Or a

@@ -108,6 +108,10 @@ export const transitions: Readonly<Record<OrderState, Readonly<Partial<Record<Or
   cancelled: { owing: 'waiting-refund' },
   'waiting-refund': {
     refunded: 'refunded',
+    // it was paid in time, and that became known late
+    seen: 'waiting-confirmation',
+    paid: 'prep',
+    repriced: 'waiting-payment',
     // the payment was replaced or evicted before it was mined: nothing is owed
     gone: 'expired',
     // a block has the reveal that nobody sent any more, and so no refund of the same money

@@ -357,7 +357,7 @@ export async function moveOrder(
 ): Promise<void> {
   await tx.query(
     `UPDATE service.orders SET state = $2, step = step + 1, error = $3,
-            paid_at = CASE WHEN $2 = 'prep' THEN coalesce(paid_at, now()) ELSE paid_at END,
+            paid_at = CASE WHEN $2 IN ('prep', 'error') THEN coalesce(paid_at, now()) ELSE paid_at END,
             completed_at = CASE WHEN $2 IN ('completed', 'refunded') THEN now() ELSE completed_at END
       WHERE id = $1`,
     [id, to, more.error ?? null],

@@ -1,4 +1,4 @@
-import { isInTime, type OrderFacts, type ParentsProgress } from '#orders/order/order-facts.ts';
+import { isInTime, type ParentsProgress, type Times } from '#orders/order/order-facts.ts';
 import { outpointOf } from '#orders/order/outpoint.ts';
 import type { WatchedPayment } from '#payments/payments.queries.ts';
 import type { DepositAddress } from './deposits.store.ts';
@@ -31,14 +31,14 @@ export interface Deposit {
 export function candidates(
   parents: number,
   deposits: readonly Deposit[],
-  { expiresAt }: Pick<OrderFacts, 'expiresAt'>,
+  times: Times,
   sentHome: ReadonlySet<string>,
 ): (Deposit | undefined)[] {
-  const open = deposits.filter(
-    (deposit) =>
-      isInTime({ isGone: deposit.state === 'gone', firstSeen: deposit.payment.firstSeen }, { expiresAt }) &&
-      !sentHome.has(outpointOf(deposit.payment)),
-  );
+  const open = deposits.filter(({ state, payment }) => {
+    const { firstSeen, block } = payment;
+    const seen = { isGone: state === 'gone', firstSeen, height: block?.height ?? null };
+    return isInTime(seen, times) && !sentHome.has(outpointOf(payment));
+  });
   return Array.from({ length: parents }, (_, index) => {
     const own = open.filter(({ at }) => at.index === index);
     return own.find(({ state }) => state === 'here') ?? own.find(({ state }) => state === 'seen');

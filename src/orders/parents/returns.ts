@@ -35,7 +35,7 @@ export type PaidHolding = Pick<HeldPayment, 'isParent' | 'runes'> & { readonly p
 /** Facts that decide what is returned. */
 export interface ReturnFacts {
   readonly state: OrderState;
-  readonly facts: Pick<OrderFacts, 'costs' | 'expiresAt' | 'tip' | 'confirmations'>;
+  readonly facts: Pick<OrderFacts, 'costs' | 'expiresAt' | 'now' | 'tip' | 'confirmations'>;
   readonly deposits: readonly Deposit[];
   /** The parents as the order will use them. */
   readonly candidates: readonly (Deposit | undefined)[];
@@ -245,8 +245,11 @@ export function isHoldingParents(
 }
 
 /** Money that pays for returns while an order waits: what its delivery would not spend, or what counts for none. */
-function spareMoney({ facts, payments, owed }: ReturnFacts): readonly OwedMoney[] {
+function spareMoney({ facts, payments, holding, owed }: ReturnFacts): readonly OwedMoney[] {
+  const holders = new Set(holding.map(({ payment }) => outpointOf(payment)));
+  const plain = payments.filter(({ outpoint }) => !holders.has(outpoint));
   const needed =
+    selectedDeep({ ...facts, payments: plain }) ??
     selectedDeep({ ...facts, payments }) ??
     payments.filter((payment) => countsInTime(payment, facts) && isDeep(payment, facts));
   const kept = new Set(needed.map(({ outpoint }) => outpoint));

@@ -23,7 +23,12 @@ export function shownParents(
   deposits: readonly Deposit[],
   transactions: readonly OrderTransaction[],
 ): ShownParent[] {
-  const used = candidates(order.terms.parents.length, deposits, order, spentBy(transactions, 'return'));
+  const used = candidates(
+    order.terms.parents.length,
+    deposits,
+    { expiresAt: order.expiresAt, now: new Date() },
+    spentBy(transactions, 'return'),
+  );
   return used.map((candidate, index): ShownParent => {
     const there = deposits.filter(({ at, state }) => at.index === index && state !== 'gone');
     const deposit = candidate ?? there.at(-1);

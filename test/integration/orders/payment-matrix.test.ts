@@ -188,6 +188,24 @@ const cases: readonly Case[] = [
     ends: 'refunded',
   },
   {
+    name: 'in time, and known only after dust of a stranger came to the order that had expired',
+    run: async (payer) => {
+      const { bitcoind, chain } = payer.world;
+      const { txid } = await payer.pay(payer.amount);
+      await payer.until('waiting-confirmation');
+      const hex = await chain.rpc.call<string>('getrawtransaction', [txid]);
+      await bitcoind.restart();
+      await payer.until('waiting-payment');
+      await payer.expire();
+      await payer.until('expired');
+      await payer.pay(330);
+      await payer.mine();
+      await payer.until('waiting-refund');
+      await chain.rpc.call('sendrawtransaction', [hex]);
+    },
+    ends: 'delivered, and the dust refunded once fees allow it',
+  },
+  {
     name: 'late, in more parts than one refund spends',
     run: async (payer) => {
       await payer.expire();

@@ -488,7 +488,9 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('satscribe wallet recover'
       // nothing is indexed there
       const careful = await restored([...words, ...to], settings);
       expect(careful.transactions).toEqual([]);
-      expect(careful.left.find(({ output }) => output === orders[0]!.output)?.why).toContain('does not prove');
+      expect(careful.left.find(({ output }) => output === orders[0]!.output)?.why).toContain(
+        'does not prove',
+      );
       await expect(
         wallet(['restore', ...to], { ...env, DATA_DIR: join(folder, 'none') }),
       ).resolves.toMatchObject({

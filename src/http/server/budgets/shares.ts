@@ -11,7 +11,7 @@ export interface SharesOptions {
   readonly total: number;
   /** Places of one client. */
   readonly each: number;
-  /** Places of one network of clients (`networkOfClient`); absent: as many as there are. */
+  /** Places of one network of clients (`networkOfClient`); absent: a network has no bound. */
   readonly eachNetwork?: number;
   /** The error where all places are taken. */
   readonly full: (message: string) => AppError;
@@ -37,7 +37,7 @@ export class Shares {
 
   /** Takes a place until the answer is out. Throws `too_many_at_once`, or the error of full places. */
   take({ client, whenOut }: Asker): void {
-    const { what, total, each, eachNetwork = total, full } = this.#options;
+    const { what, total, each, eachNetwork, full } = this.#options;
     const network = networkOfClient(client);
     if (this.#held.of(client) >= each) {
       throw new AppError(
@@ -45,7 +45,7 @@ export class Shares {
         `you have ${each} ${what} open already, which is the most at once`,
       );
     }
-    if (this.#heldByNetwork.of(network) >= eachNetwork) {
+    if (eachNetwork !== undefined && this.#heldByNetwork.of(network) >= eachNetwork) {
       throw new AppError(
         'too_many_at_once',
         `your network has ${eachNetwork} ${what} open already, which is the most at once`,

@@ -343,14 +343,32 @@ describe.skipIf(bitcoindForTests() === null)('parents that no delivery uses', ()
     await audited(id);
   });
 
-  test('that are the payment itself are not spent for it: all of it goes back', async () => {
+  test('that are the payment itself do not pay: all of it is missing, and they are returned', async () => {
     const [held] = await inscribed(['the payment'], 20_000);
     const { id, charge } = await ordered(['paid with it'], []);
     await send([held!], [{ ...charge, value: 20_000 }]);
+    await world.chain.mineMempool();
+    await world.eventually(async () => (await shown(id)).missing === charge.value);
+    expect((await shown(id)).state).toBe('waiting-payment');
+    await world.database.pool.query(`UPDATE service.orders SET expires_at = now() WHERE id = $1`, [id]);
+    await world.wake(id);
     await mineUntil(id, 'refunded');
     await world.indexed();
     await expectAt(held!, scriptOf(refunded));
-    expect((await shown(id)).error).toContain('A payment holds an inscription');
     await audited(id);
+  });
+
+  test('of a stranger end no order that is short and has time', async () => {
+    const [held] = await inscribed(["a stranger's"]);
+    const { id, charge } = await ordered(['short for a while'], []);
+    await send([], [{ ...charge, value: charge.value - 400 }]);
+    await send([held!], [{ ...charge, value: held!.coin.value }]);
+    await world.chain.mineMempool();
+    await world.indexed();
+    await world.eventually(async () => (await shown(id)).missing === 400);
+    expect((await shown(id)).state).toBe('waiting-payment');
+    await send([], [{ ...charge, value: 400 }]);
+    await world.deliver(id);
+    await expectChildren(id, ['short for a while'], []);
   });
 });

@@ -223,6 +223,10 @@ describe.skipIf(bitcoindForTests() === null)('prices of orders whose fees rose',
     await world.eventually(async () => Date.now() > heldUntil + 1000);
     expect(await answer(id)).not.toHaveProperty('repriced');
     await send([parent!], [to(deposits[0], parent!)]);
+    await world.until(id, 'waiting-confirmation');
+    // a block says that it is the parent: anyone can send something there
+    expect(await answer(id)).not.toHaveProperty('repriced');
+    await world.chain.mineMempool();
     await repriced(id);
   });
 

@@ -9,7 +9,7 @@ import type { WatchedPayment } from '#payments/payments.queries.ts';
 import { addressOf, scriptOf } from '#test/builders/regtest/regtest-transaction.ts';
 import { wantedOrder } from '#test/builders/wanted-order.ts';
 
-const expiresAt = new Date(Date.UTC(2026, 0, 1));
+const expiresAt = new Date(Date.UTC(2100, 0, 1));
 const made = wantedOrder(['text']);
 const order = {
   id: '6f1c2b1e-5a0e-4c55-9d0c-0b8f7f0b9a11',
@@ -37,7 +37,11 @@ const payment = (value: bigint, firstSeen: Date): WatchedPayment =>
   }) as unknown as WatchedPayment;
 
 const answerTo = (...payments: WatchedPayment[]): object =>
-  orderAnswer(order, { files: [], transactions: [], payments, parents: [] }, networks.regtest);
+  orderAnswer(
+    order,
+    { files: [], transactions: [], payments, held: new Map(), parents: [] },
+    networks.regtest,
+  );
 
 describe('the refunds of an order', () => {
   const script = scriptOf(700);
@@ -50,7 +54,13 @@ describe('the refunds of an order', () => {
   const answerOf = (...transactions: ReturnType<typeof refunded>[]) =>
     orderAnswer(
       order,
-      { files: [], transactions: transactions as unknown as OrderTransaction[], payments: [], parents: [] },
+      {
+        files: [],
+        transactions: transactions as unknown as OrderTransaction[],
+        payments: [],
+        held: new Map(),
+        parents: [],
+      },
       networks.regtest,
     ) as { refund?: object; refunds?: object[] };
   const told = (amount: number, sum = amount) => ({
@@ -79,6 +89,17 @@ describe('what is missing of an order', () => {
     const late = new Date(expiresAt.getTime() + 1000);
     expect(answerTo(inTime, payment(329n, order.createdAt))).toMatchObject({ underpaid: true, missing: 330 });
     expect(answerTo(inTime, payment(5000n, late))).toMatchObject({ underpaid: true, missing: 330 });
+  });
+
+  test('counts nothing that a return or a refund has spent, and nothing inscribed', () => {
+    const spare = payment(5000n, order.createdAt);
+    const outpoint = `${displayHash(spare.txid)}:${spare.vout}`;
+    const returned = { kind: 'return', sentAt: null, plan: { inputs: [{ outpoint }], outputs: [] } };
+    const progress = { files: [], transactions: [], payments: [inTime, spare], held: new Map(), parents: [] };
+    const of = (more: object) => orderAnswer(order, { ...progress, ...more }, networks.regtest);
+    expect(of({})).not.toHaveProperty('missing');
+    expect(of({ transactions: [returned] as never })).toMatchObject({ missing: 330 });
+    expect(of({ held: new Map([[outpoint, { lastOffset: 0 }]]) })).toMatchObject({ missing: 330 });
   });
 
   test('is nothing once it is there in time, and before anything is paid', () => {

@@ -10,6 +10,7 @@ import { outpointOf } from '#orders/order/outpoint.ts';
 import type { Deposit } from '#orders/parents/deposits.ts';
 import type { HeldPayment } from '#orders/parents/held-payments.ts';
 import type { WatchedPayment } from '#payments/payments.queries.ts';
+import { wantedOrder } from '#test/builders/wanted-order.ts';
 
 const txid = (byte: number): Txid => trustedTxid(Buffer.alloc(32, byte));
 const outpoint = (byte: number, vout = 0): string => outpointOf({ txid: txid(byte), vout });
@@ -75,7 +76,7 @@ function placed(parts: Partial<Parts>, amount = 10_000n): PlacedMoney {
     depth: { tip, confirmations: 3 },
     ...parts,
   };
-  return placeMoney({ amount }, records);
+  return placeMoney({ amount, request: wantedOrder(['text']).request }, records);
 }
 
 const owedAt = (byte: number, vout: number, value: bigint, owed = value) => ({

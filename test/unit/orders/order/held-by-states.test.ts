@@ -46,7 +46,7 @@ const costs = { amount: 5000n, extraCost: 0n, input: 100n, spare: 0n, inputsMax:
 const returned = (state: OrderState) =>
   returnOf({
     state,
-    facts: { costs, expiresAt, tip: asHeight(9), confirmations: 1 },
+    facts: { costs, expiresAt, now: expiresAt, tip: asHeight(9), confirmations: 1 },
     deposits: [
       {
         at: { index: 0, keyIndex: 0, script: new Uint8Array(34), address: '' },

@@ -31,6 +31,7 @@ const payment: fc.Arbitrary<OrderPayment> = fc.record({
   isGone: fc.boolean(),
   isTaken: fc.boolean(),
   isUsed: fc.boolean(),
+  isInscribed: fc.boolean(),
 });
 const facts: fc.Arbitrary<OrderFacts> = fc.record({
   costs: fc.record({
@@ -47,6 +48,7 @@ const facts: fc.Arbitrary<OrderFacts> = fc.record({
   hasDeposits: fc.boolean(),
   isCancelAsked: fc.boolean(),
   wasShort: fc.boolean(),
+  wasPaid: fc.boolean(),
   isRepriced: fc.boolean(),
   isSatGone: fc.boolean(),
   hasReveal: fc.boolean(),
@@ -66,6 +68,7 @@ const base: OrderFacts = {
   hasDeposits: false,
   isCancelAsked: false,
   wasShort: false,
+  wasPaid: false,
   isRepriced: false,
   isSatGone: false,
   hasReveal: false,
@@ -81,6 +84,7 @@ const paid = (more: Partial<OrderPayment> = {}): OrderPayment => ({
   isGone: false,
   isTaken: false,
   isUsed: false,
+  isInscribed: false,
   ...more,
 });
 
@@ -190,7 +194,13 @@ describe('the states of an order', () => {
   });
 
   test('a reveal that was given up and that a block has is delivered, and its money not paid back', () => {
-    const mined = { ...base, payments: [paid({ height: asHeight(100) })], hasReveal: true, refund: null };
+    const mined = {
+      ...base,
+      payments: [paid({ height: asHeight(100) })],
+      hasReveal: true,
+      wasPaid: true,
+      refund: null,
+    };
     expect(nextEvent('waiting-refund', mined)).toBe('planned');
     expect(nextEvent('error', mined)).toBe('planned');
     expect(nextEvent('waiting-refund', { ...mined, hasReveal: false })).toBeNull();
@@ -204,6 +214,7 @@ describe('the states of an order', () => {
       ...base,
       payments: [paid({ height: asHeight(100) })],
       hasReveal: true,
+      wasPaid: true,
       isAnchorTaken: true,
     };
     expect(nextEvent('queued', taken)).toBe('failed');
@@ -213,6 +224,46 @@ describe('the states of an order', () => {
     expect(nextEvent('queued', { ...taken, hasReveal: false, payments: [paid({ isGone: true })] })).toBe(
       'gone',
     );
+  });
+
+  test('what never gets a block counts for three days after the time of an order', () => {
+    const dust = paid({ value: 4000n, outpoint: `${'ef'.repeat(32)}:0` });
+    const most = paid({ value: 6000n, height: asHeight(100) });
+    const at = (hours: number) => ({
+      ...base,
+      now: new Date(start + (1 + hours) * hour),
+      payments: [most, dust],
+    });
+    expect(nextEvent('waiting-confirmation', at(72))).toBeNull();
+    expect(nextEvent('waiting-confirmation', at(73))).toBe('gone');
+    expect(nextEvent('waiting-payment', at(73))).toBe('owing');
+  });
+
+  test('a payment in time that becomes known while dust waits for its refund is delivered', () => {
+    const dust = paid({ value: 330n, height: asHeight(103), outpoint: `${'ef'.repeat(32)}:0` });
+    const known = {
+      ...base,
+      now: new Date(start + 9 * hour),
+      payments: [dust, paid({ height: asHeight(100) })],
+    };
+    expect(nextEvent('waiting-refund', { ...known, payments: [dust] })).toBeNull();
+    expect(nextEvent('waiting-refund', known)).toBe('paid');
+    for (const more of [
+      { wasPaid: true },
+      { isCancelAsked: true },
+      { isRepriced: true },
+      { refund: 'sent' },
+    ] as const)
+      expect(nextEvent('waiting-refund', { ...known, ...more })).toBeNull();
+  });
+
+  test('an inscribed payment counts for nothing', () => {
+    const inscribed = paid({ height: asHeight(100), isInscribed: true });
+    expect(nextEvent('waiting-payment', { ...base, payments: [inscribed] })).toBeNull();
+    const rest = paid({ value: 9_600n, height: asHeight(100), outpoint: `${'ef'.repeat(32)}:0` });
+    expect(
+      nextEvent('waiting-payment', { ...base, payments: [rest, { ...inscribed, value: 546n }] }),
+    ).toBeNull();
   });
 
   test('money for an order that is over is owed', () => {

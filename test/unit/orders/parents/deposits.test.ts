@@ -37,7 +37,7 @@ const deposit = (index: number, vout: number, state: Deposit['state'], at = 500)
 });
 const none: ReadonlySet<string> = new Set();
 const found = (parents: number, deposits: readonly Deposit[], sentHome = none) =>
-  candidates(parents, deposits, { expiresAt }, sentHome);
+  candidates(parents, deposits, { expiresAt, now: expiresAt }, sentHome);
 
 describe('the parents of an order', () => {
   test('are those that came to their own deposits in time', () => {
@@ -73,6 +73,7 @@ describe('what is returned', () => {
     isGone: false,
     isTaken: false,
     isUsed: false,
+    isInscribed: false,
   });
   const costs: CoinCosts = {
     amount: 5000n,
@@ -84,7 +85,7 @@ describe('what is returned', () => {
   };
   const facts: ReturnFacts = {
     state: 'waiting-parent',
-    facts: { costs, expiresAt, tip: asHeight(9), confirmations: 1 },
+    facts: { costs, expiresAt, now: expiresAt, tip: asHeight(9), confirmations: 1 },
     deposits: [],
     candidates: [undefined],
     spent: none,
@@ -127,6 +128,15 @@ describe('what is returned', () => {
     const dust = [money(3, 200n)];
     const poor = { ...given, payments: dust.map(paid), owed: dust };
     expect(returnOf(poor)?.funds).toEqual([customer(dust, [], 5000n)]);
+  });
+
+  test('while an order waits is not paid with what its delivery will spend', () => {
+    const right = deposit(0, 0, 'here');
+    const [large, less, inscribed] = [money(0, 3000n), money(1, 2500n), money(2, 2600n)];
+    const given = { ...facts, deposits: [right, wrong], candidates: [right], owed: [large, less] };
+    const coins = [large, less, inscribed].map(paid);
+    const holding = [{ payment: { ...wrong.payment, ...inscribed }, isParent: false, runes: [] }];
+    expect(returnOf({ ...given, payments: coins, holding })?.funds ?? []).toEqual([]);
   });
 
   test('of an order that is over is all that is left, parents first, with all of its money', () => {
