@@ -22,7 +22,8 @@ export const ordersCommand: Command = {
   details: `list shows the newest orders, those in the state of --state, or with --owed those that owe. show prints all that is known of one:
 state, payments, transactions, ledger, events. retry plans the transactions of an order in the state error
 again. cancel ends an order that nothing was paid for. refund pays what is owed back to the address of --to,
-less the fee; a running service with the seed makes the transaction, once the payments are deep enough. An
+less the fee; a running service with the seed makes the transaction, once the payments are deep enough. What
+was sent back before, or that nothing is owed, is told on stderr, and as refund in the JSON. An
 order id is as good as a key to the order: keep it out of chats and tickets (docs/orders.md).
 
   satscribe orders list --state waiting-refund
@@ -118,26 +119,38 @@ async function changeAndShow(
   const { flags, print } = context;
   await withService(context, async (pool) => {
     const operatorOrders = await import('#orders/operator/operator-orders.ts');
-    await changeOrder(context, action, id, operatorOrders, pool);
-    const shown = await operatorOrders.showOrder(pool, id);
+    const refund = await changeOrder(context, action, id, operatorOrders, pool);
+    const order = await operatorOrders.showOrder(pool, id);
+    const shown = refund === null ? order : { refund, ...order };
     await print(`${JSON.stringify(shown, null, flags['json'] === undefined ? 2 : 0)}\n`);
+    // for people, apart from the order, which is for programs
+    for (const note of refund?.notes ?? []) process.stderr.write(`${note}\n`);
   });
 }
 
+type ShownRefund = Awaited<
+  ReturnType<typeof import('#orders/operator/operator-orders.ts')['outcomeOfRefund']>
+> & { readonly notes: readonly string[] };
+
+/** Null: nothing is to be said beside the order. */
 async function changeOrder(
   { flags }: CommandContext,
   action: Exclude<Action, 'list'>,
   id: string,
   operatorOrders: typeof import('#orders/operator/operator-orders.ts'),
   pool: Parameters<typeof operatorOrders.showOrder>[0],
-): Promise<void> {
+): Promise<ShownRefund | null> {
   if (action === 'cancel') await operatorOrders.cancelOrder(pool, id);
   if (action === 'retry') await operatorOrders.retryOrder(pool, id);
-  if (action !== 'refund') return;
+  if (action !== 'refund') return null;
   const address = flags['to'];
   if (address === undefined) throw new UsageError('where to? satscribe orders refund <id> --to ADDRESS');
   const network = await operatorOrders.networkOfOrders(pool);
   const parsed = payableAddress(address, networks[network]);
   if (parsed.kind === 'refused') throw new UsageError(`--to: ${address} ${parsed.reason}`);
+  // before the wish: what it leads to at once is no surprise
+  const outcome = await operatorOrders.outcomeOfRefund(pool, id, network);
   await operatorOrders.refundOrder(pool, id, parsed.script);
+  const { refundNotes } = await import('#orders/operator/refund-outcome.ts');
+  return { ...outcome, notes: refundNotes(outcome, address, outcome.isAsked) };
 }

@@ -26,6 +26,7 @@ import { readDepositAddresses } from '#orders/parents/deposits.store.ts';
 import { ownScriptReason, ownScriptsAmong } from '#orders/watching/own-scripts.ts';
 import { depositWatcherOf, watcherOf } from '#orders/watching/watchers.ts';
 import { readPayments, type WatchedPayment } from '#payments/payments.queries.ts';
+import { type RefundOutcome, refundOutcome } from './refund-outcome.ts';
 
 /** What an operator does with orders. Transactions are made by the service that has the seed. */
 
@@ -171,6 +172,17 @@ export async function refundOrder(pool: pg.Pool, id: string, script: Uint8Array)
     if (order.state === 'error') await applyEvent(tx, order, 'refunding', { tell: tellCustomer });
   });
   await wakeOrder(pool, id);
+}
+
+/** What a wish to pay an order back leads to, and whether the service must decide about it. Throws `order_unknown`. */
+export async function outcomeOfRefund(
+  pool: pg.Pool,
+  id: string,
+  network: NetworkName,
+): Promise<RefundOutcome & { readonly isAsked: boolean }> {
+  const order = await known(readOrder(pool, id), id);
+  const [transactions, entries] = await Promise.all([readTransactions(pool, id), readEntries(pool, id)]);
+  return { ...refundOutcome(network, transactions, entries), isAsked: order.state === 'queued' };
 }
 
 /** Of a failed order: a stranger took what it was to burn, and its reveals are in blocks. */

@@ -1,12 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { displayHash } from '#kernel/primitives/hash.ts';
 import { transactionsToSend } from '#orders/order/order-transactions.store.ts';
 import { refundWatcherOf } from '#orders/watching/watchers.ts';
 import { readPayments } from '#payments/payments.queries.ts';
 import { rememberedBlocks } from '#payments/store/offset.store.ts';
-import { scriptOf } from '#test/builders/regtest/regtest-transaction.ts';
+import { addressOf, scriptOf } from '#test/builders/regtest/regtest-transaction.ts';
 import { wantedOrder } from '#test/builders/wanted-order.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 import { OrderWorld } from '#test/support/orders/order-world.ts';
+import { type CliResult, runCli } from '#test/support/run-cli.ts';
 
 /** An address that many are paid back to, as that of an exchange. */
 const popular = 701;
@@ -81,5 +83,46 @@ describe.skipIf(bitcoindForTests() === null)('the address of a refund', () => {
     expect((await world.customerOrders.read(order.id))!.order.state).toBe('refunded');
     expect(await eventsOf(order.id)).toBe(events);
     expect(world.logged.join('')).toBe('');
+  });
+
+  test('is told to an operator who names another one too late', async () => {
+    const { order } = await world.customerOrders.create({
+      ...wantedOrder(['two wishes']),
+      timeoutMinutes: 0,
+    });
+    const short = Number(order.amount) - 1;
+    const [first, second] = [addressOf(702), addressOf(703)];
+    const refundTo = (address: string, ...words: string[]): Promise<CliResult> =>
+      runCli(['orders', 'refund', order.id, '--to', address, ...words], world.database.settings);
+    await world.chain.pay(order.script, short);
+    await world.until(order.id, 'waiting-refund');
+    await world.chain.mineMempool();
+    await world.eventually(async () => {
+      const { rows } = await world.database.pool.query(
+        'SELECT FROM service.ledger_entries WHERE order_id = $1',
+        [order.id],
+      );
+      return rows.length > 0;
+    });
+    const asked = await refundTo(first);
+    expect([asked.exitCode, asked.stderr]).toEqual([
+      0,
+      `${short} sats are owed: they go to ${first}, less the fee, once payments are deep enough and a refund is worth its fee\n`,
+    ]);
+    await world.sent(order.id, ['refund']);
+    const [refund] = (await world.customerOrders.read(order.id))!.transactions;
+    const notes = [
+      `already sent to ${first} in tx ${displayHash(refund!.txid)}`,
+      `nothing is owed now: what comes later goes to ${second}`,
+    ];
+    const late = await refundTo(second, '--json');
+    expect(late.stderr).toBe(notes.map((note) => `${note}\n`).join(''));
+    expect(JSON.parse(late.stdout)).toMatchObject({
+      id: order.id,
+      refund: { made: [{ address: first, isSent: true }], open: 0, notes },
+    });
+    await world.chain.mineMempool();
+    await world.until(order.id, 'refunded');
+    expect((await refundTo(second)).stderr).toBe(late.stderr);
   });
 });
