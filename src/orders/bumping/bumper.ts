@@ -3,7 +3,7 @@ import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import type { Logger } from '#kernel/reports/logger.ts';
 import { Repeats } from '#kernel/reports/repeats.ts';
-import { freeCoins, type ProveFree } from '#orders/funds/free-coins.ts';
+import { freeCoins, type IsUnspent, type ProveFree } from '#orders/funds/free-coins.ts';
 import { revenueSince } from '#orders/ledger/ledger.store.ts';
 import type { OrderSigner } from '#orders/making/order-signer.ts';
 import { readSigned, type SignedTransaction } from '#orders/order/order-transactions.store.ts';
@@ -79,6 +79,7 @@ export class Bumper {
 
   async #round(standing: NodeStanding, now: Date, parents: readonly FoundParent[]): Promise<BumpRound> {
     const { client, node, signer, policy, proveFree, log } = this.#parts;
+    const isThere: IsUnspent = (coin) => isUnspent(node, coin, { mempool: true });
     return new BumpRound({
       policy,
       standing,
@@ -88,8 +89,8 @@ export class Bumper {
       costs: await this.#costs(parents, now),
       scriptOf: signer.scriptOf,
       isInMempool: async (txid) => (await mempoolStanding(node, txid)) !== null,
-      freeCoins: () => freeCoins(client, proveFree),
-      isUnspent: (coin) => isUnspent(node, coin, { mempool: true }),
+      freeCoins: () => freeCoins(client, proveFree, isThere),
+      isUnspent: isThere,
       store: (wanted) => keepBump({ client, signer, log }, wanted),
       log,
     });

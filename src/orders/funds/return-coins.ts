@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import type { Arrived } from '#orders/inscribing/plan-transactions.ts';
 import { isUnspent } from '#orders/sending/unspent-output.ts';
-import { freeCoins, type ProveFree } from './free-coins.ts';
+import { freeCoins, type IsUnspent, type ProveFree } from './free-coins.ts';
 
 export interface ReturnCoinsParts {
   readonly client: pg.ClientBase;
@@ -36,12 +36,13 @@ export class ReturnCoins {
     if (this.#wanted.size === 0) return [];
     const wanted = [...this.#wanted].slice(0, lentAtOnce);
     this.#wanted.clear();
-    let free = (await freeCoins(client, proveFree)).toSorted((a, b) => Number(a.value - b.value));
+    const isThere: IsUnspent = (coin) => isUnspent(node, coin, { mempool: true });
+    let free = (await freeCoins(client, proveFree, isThere)).toSorted((a, b) => Number(a.value - b.value));
     for (const [orderId, sats] of wanted) {
       for (const coin of free.filter(({ value }) => value >= sats)) {
         free = free.filter((other) => other !== coin);
         // another wallet with the seed may have spent it
-        if (coin.key === null || !(await isUnspent(node, coin, { mempool: true }))) continue;
+        if (coin.key === null || !(await isThere(coin))) continue;
         this.#ready.set(orderId, { ...coin, key: coin.key, leafScript: null });
         break;
       }

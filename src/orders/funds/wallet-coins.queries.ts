@@ -17,15 +17,17 @@ export interface WalletCoin {
   readonly keyIndex: number;
 }
 
-/** The largest ones: each pays for many transactions. */
-const coinsMax = 200;
-
 /**
  * Coins that belong to no order: revenue of delivered orders, rests of mined bumps and returns, and funds of the operator. In a block,
  * spent by nothing that is stored, not in the inventory, and without money of a customer. Whether they hold something else,
- * the index says.
+ * the index says. The largest first.
+ *
+ * @param limit null: all
  */
-export async function walletCoins(client: pg.Pool | pg.ClientBase): Promise<WalletCoin[]> {
+export async function walletCoins(
+  client: pg.Pool | pg.ClientBase,
+  limit: number | null,
+): Promise<WalletCoin[]> {
   const { rows } = await client.query<CoinRow>(
     `WITH coins AS MATERIALIZED (
        SELECT p.txid, p.vout, p.value, p.script, p.height, p.hash, made.key_index, made.order_id
@@ -80,7 +82,7 @@ export async function walletCoins(client: pg.Pool | pg.ClientBase): Promise<Wall
                 FROM service.order_transactions AS s, jsonb_array_elements(s.plan->'inputs') AS i (input)
                WHERE s.order_id = p.order_id AND s.superseded_at IS NULL))
       ORDER BY value DESC, txid, vout LIMIT $1`,
-    [coinsMax],
+    [limit],
   );
   return rows.map(({ txid, key_index: keyIndex, ...row }) => ({ ...row, txid: trustedTxid(txid), keyIndex }));
 }

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { areKnown } from '#orders/creating/known-scripts.queries.ts';
-import { freeCoins, type ProveFree } from '#orders/funds/free-coins.ts';
+import { allFreeCoins, type ProveFree } from '#orders/funds/free-coins.ts';
 import { insertFundAddress, unusedFundAddress } from '#orders/funds/fund-addresses.store.ts';
 import { type FundCoin, readFundCoins } from '#orders/funds/fund-coins.queries.ts';
 import { outpointOf } from '#orders/order/outpoint.ts';
@@ -34,7 +34,7 @@ export async function showFunds(
   proveFree: ProveFree,
 ): Promise<ShownFunds> {
   const address = await withTransaction(pool, (tx) => fundAddress(tx, wallet));
-  const free = await freeCoins(pool, proveFree);
+  const free = await allFreeCoins(pool, proveFree);
   const outpoints = new Set(free.map(outpointOf));
   const there = (await readFundCoins(pool)).filter(({ spending }) => spending !== 'mined');
   return {

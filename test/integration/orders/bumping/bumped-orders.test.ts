@@ -4,7 +4,7 @@ import { networks } from '#kernel/primitives/network.ts';
 import { readBumps } from '#orders/bumping/bump.store.ts';
 import type { WantedOrder } from '#orders/creating/create-order.ts';
 import { orderAnswer } from '#orders/customers/order-answer.ts';
-import { freeCoins } from '#orders/funds/free-coins.ts';
+import { allFreeCoins } from '#orders/funds/free-coins.ts';
 import { readEntries } from '#orders/ledger/ledger.store.ts';
 import { balancesOf } from '#orders/ledger/ledger.ts';
 import { showFunds } from '#orders/operator/operator-funds.ts';
@@ -257,7 +257,7 @@ describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () 
     await world.eventually(async () =>
       expect((await shown()).funds).toMatchObject([{ state: 'unconfirmed' }]),
     );
-    expect(await freeCoins(pool, proveFree(pool))).toEqual([]);
+    expect(await allFreeCoins(pool, proveFree(pool))).toEqual([]);
     await world.chain.mine([fund]);
     const bump = await world.eventually(async () => {
       const all = await bumpsOf(id);
@@ -283,7 +283,7 @@ describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () 
     });
     // what is left of it is a coin, with the revenue
     const coins = await world.eventually(async () => {
-      const found = await freeCoins(pool, proveFree(pool));
+      const found = await allFreeCoins(pool, proveFree(pool));
       return found.length > 0 && found;
     });
     expect(coins.map(({ value }) => value > 80_000n)).toEqual([true]);

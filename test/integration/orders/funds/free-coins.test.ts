@@ -1,14 +1,16 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { trustedTxid } from '#kernel/primitives/hash.ts';
-import { walletCoins } from '#orders/funds/wallet-coins.queries.ts';
+import type { OwnedOutput } from '#orders/bumping/plan-bump.ts';
+import { allFreeCoins, freeCoins, type IsUnspent, type ProveFree } from '#orders/funds/free-coins.ts';
 import { outpointOf } from '#orders/order/outpoint.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 
-/** More than one look takes. */
+/** More than are read first. */
 const links = 201;
 const first = 1_000_000;
+const all: ProveFree = async (coins) => coins;
 
-describe('coins of the wallet', () => {
+describe('free coins', () => {
   let database: TestDatabase;
   let made = 0;
   beforeAll(async () => {
@@ -81,7 +83,7 @@ describe('coins of the wallet', () => {
     return txid;
   }
 
-  const values = async () => (await walletCoins(database.pool)).map(({ value }) => value);
+  const values = async () => (await allFreeCoins(database.pool, all)).map(({ value }) => Number(value));
 
   test.each([
     ['returns', 'return' as const],
@@ -95,6 +97,19 @@ describe('coins of the wallet', () => {
     for (let link = 0; link < links; link++) coin = await spend(orderId, kind, coin, first - link * 1000);
     expect(await values()).toEqual([first - links * 1000, 50_000]);
   });
+
+  test.each([
+    ['another wallet has spent', all, async ({ value }: OwnedOutput) => value < first],
+    ['hold something', async (coins) => coins.filter(({ value }) => value < first), async () => true],
+  ] satisfies [string, ProveFree, IsUnspent][])(
+    'are found after hundreds of larger ones that %s',
+    async (_name, proveFree, isUnspent) => {
+      for (let more = 0; more < links; more++) await fund(first + more);
+      expect(await freeCoins(database.pool, proveFree, isUnspent)).toEqual([]);
+      await fund(50_000);
+      expect(await freeCoins(database.pool, proveFree, isUnspent)).toMatchObject([{ value: 50_000n }]);
+    },
+  );
 
   test('are free again once what spends them is superseded', async () => {
     const coin = await fund(first);
