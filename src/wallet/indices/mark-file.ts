@@ -63,13 +63,18 @@ function parseMark(text: string): MarkFile | null {
 export async function readMark(path: string, owner: MarkOwner): Promise<BranchEnds | null> {
   const file = await readPrivateFile(path, readBytesMax);
   if (file.kind === 'missing') return null;
-  if (file.kind === 'refused') throw refused(path, file.fault);
+  if (file.kind === 'refused')
+    throw refused(path, `${file.fault}. Where others may have changed it, run satscribe wallet skip`);
   const mark = parseMark(file.bytes.toString('utf8'));
-  if (mark === null) throw refused(path, 'its content is damaged, or is no mark of this version');
+  if (mark === null)
+    throw refused(
+      path,
+      'its content is damaged, or is no mark of this version. Bring back the newest one; where there is none, run satscribe wallet skip',
+    );
   if (mark.network !== owner.network || mark.masterFingerprint !== owner.masterFingerprint)
     throw new AppError(
       'wallet_mark_mismatch',
-      `The mark file ${path} is of the wallet ${mark.masterFingerprint} on ${mark.network}, not of ${owner.masterFingerprint} on ${owner.network}.`,
+      `The mark file ${path} is of the wallet ${mark.masterFingerprint} on ${mark.network}, not of ${owner.masterFingerprint} on ${owner.network}. Name that of this wallet with WALLET_MARK_FILE; where there is none any more, name a file that is not there, and run satscribe wallet skip.`,
       { path },
     );
   return { orders: mark.orders, own: mark.own };
@@ -96,7 +101,7 @@ export async function writeMark(path: string, owner: MarkOwner, ends: BranchEnds
     if (code === undefined) throw error;
     throw new AppError(
       'wallet_mark_unwritable',
-      `The mark file ${path} cannot be written (${code}), so no address is released.`,
+      `The mark file ${path} cannot be written (${code}), so no address is released. Let the user of the service write to its folder, or name another one with WALLET_MARK_FILE.`,
       { path, code },
     );
   }

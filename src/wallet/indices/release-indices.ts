@@ -5,6 +5,7 @@ import { connectClient } from '#kernel/pg/pool.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { failpoint } from '#kernel/process/failpoint.ts';
 import type { Logger } from '#kernel/reports/logger.ts';
+import { Repeats } from '#kernel/reports/repeats.ts';
 import { pause } from '#kernel/retry.ts';
 import { type BranchEnds, covers, movedBy, refilled, releasedAtOnce, startAfter } from './branch-ends.ts';
 import { type MarkOwner, raiseMark, readMark } from './mark-file.ts';
@@ -52,7 +53,17 @@ export interface Releasing {
  */
 export function releaseIndices(options: ReleaseOptions): Releasing {
   const tried = Promise.withResolvers<void>();
-  const { signal, log, onProblem } = options;
+  const { signal, log } = options;
+  const onProblem = withRecovery(options);
+  const repeats = new Repeats();
+  const reported: ReleaseOptions = {
+    ...options,
+    onProblem: (problem) => {
+      if (problem !== null && repeats.isDue(problem.code))
+        log.warn({ err: problem }, 'no more addresses are released');
+      onProblem(problem);
+    },
+  };
   const ended = keepWorking(
     {
       signal,
@@ -69,8 +80,9 @@ export function releaseIndices(options: ReleaseOptions): Releasing {
       const cut = (): void => void client.end().catch(() => undefined);
       signal.addEventListener('abort', cut, { once: true });
       try {
-        await release(client, options, () => {
+        await release(client, reported, () => {
           tried.resolve();
+          repeats.reset();
           onProblem(null);
         });
       } catch (error) {
@@ -87,6 +99,16 @@ export function releaseIndices(options: ReleaseOptions): Releasing {
   // its owner may only look at it when it ends
   ended.catch(() => undefined);
   return { tried: tried.promise, ended };
+}
+
+/** Passes problems on, and has a line in the log when there is none any more. */
+function withRecovery({ log, onProblem }: ReleaseOptions): ReleaseOptions['onProblem'] {
+  let isFailing = false;
+  return (problem) => {
+    if (problem === null && isFailing) log.info('addresses are released again, and orders are taken');
+    isFailing = problem !== null;
+    onProblem(problem);
+  };
 }
 
 async function release(client: pg.Client, options: ReleaseOptions, onReleased: () => void): Promise<void> {
@@ -188,7 +210,7 @@ async function refill(
 const missing = (path: string): AppError =>
   new AppError(
     'wallet_mark_missing',
-    `There is no mark file ${path}, and this wallet had one: without it, which addresses were shown after the database was dumped is unknown.`,
+    `There is no mark file ${path}, and this wallet had one: without it, which addresses were shown after the database was dumped is unknown. Bring it back; where it is lost, run satscribe wallet skip.`,
     { path },
   );
 

@@ -4,13 +4,13 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { connectClient } from '#kernel/pg/pool.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import type { Failpoint } from '#kernel/process/failpoint.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
-import { silentLogger } from '#test/support/http-app.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 import { testWallet } from '#test/support/wallet/plans.ts';
 import type { ReleaseProcessOptions } from '#test/support/wallet/release-process.ts';
@@ -43,15 +43,18 @@ afterEach(async () => {
 });
 
 /** Releases as the process with the seed does; `problems` are codes, null for "it works again". */
-async function release(file = markFile): Promise<{ problems: (string | null)[]; end: () => Promise<void> }> {
+async function release(
+  file = markFile,
+): Promise<{ problems: (string | null)[]; logged: string[]; end: () => Promise<void> }> {
   const controller = new AbortController();
   const problems: (string | null)[] = [];
+  const logged: string[] = [];
   const { tried, ended } = releaseIndices({
     url: database.url,
     markFile: file,
     owner,
     signal: controller.signal,
-    log: silentLogger(),
+    log: pino({ level: 'info' }, { write: (line: string) => void logged.push(line) }),
     onProblem: (problem) => void problems.push(problem?.code ?? null),
   });
   await tried;
@@ -60,7 +63,7 @@ async function release(file = markFile): Promise<{ problems: (string | null)[]; 
     await ended;
   };
   ends.push(end);
-  return { problems, end };
+  return { problems, logged, end };
 }
 
 /** The same in a process of its own, which may kill itself between two steps. */
@@ -225,8 +228,9 @@ describe('indices of the wallet', () => {
     await take(3, taken);
     await first.end();
     await rm(markFile);
-    const { problems } = await release();
+    const { problems, logged } = await release();
     expect(problems).toEqual(['wallet_mark_missing']);
+    expect(logged.join('')).toMatch(/where it is lost, run satscribe wallet skip/u);
     await expect(takeOne()).rejects.toThrow(/releases none \(wallet_mark_missing\)/u);
     const from = await skipIndices(database.pool, {
       markFile,
@@ -242,14 +246,16 @@ describe('indices of the wallet', () => {
 
   test('are handed out while the mark cannot be raised, as far as they are released', async () => {
     const taken: number[] = [];
-    const { problems } = await release();
+    const { problems, logged } = await release();
     await chmod(markFile, 0o666);
     await take(600, taken);
     await waitUntil(() => problems.includes('wallet_mark_refused'));
     await take(100, taken);
     expect(Math.max(...taken)).toBe(699);
     await chmod(markFile, 0o600);
+    expect(logged.filter((line) => line.includes('no more addresses are released'))).toHaveLength(1);
     await waitUntil(() => problems.at(-1) === null);
+    expect(logged.at(-1)).toContain('addresses are released again, and orders are taken');
     await take(400, taken);
     await expectFresh(taken);
   });
