@@ -75,8 +75,31 @@ async function moveOn(
 export async function skip(context: CommandContext): Promise<void> {
   const by = wholeNumber(context.flags, 'by') ?? skippedUsually;
   await withWalletDatabase(context, 'existing', async ({ pool }) => {
-    await moveTo(context, pool, await requireWallet(pool), { by, atLeast: { orders: 0, own: 0 } });
+    const stored = await requireWallet(pool);
+    if (by < skippedUsually) await requireMark(context, pool, stored, by);
+    await moveTo(context, pool, stored, { by, atLeast: { orders: 0, own: 0 } });
   });
+}
+
+/** Throws a usage error without a mark: a short way may lead to an address that was shown. */
+async function requireMark(
+  context: CommandContext,
+  pool: WalletDatabase['pool'],
+  stored: StoredWallet,
+  by: number,
+): Promise<void> {
+  const markFile = markFileOf(context.config, seedFileOf(context));
+  const state = await readMark(markFile, stored).then(
+    (mark) => (mark === null ? 'lost' : 'there'),
+    (error: unknown) => {
+      if (error instanceof AppError && error.code === 'wallet_mark_refused') return 'damaged';
+      throw error;
+    },
+  );
+  if (state === 'there' || (state === 'lost' && (await readRelease(pool))?.isMarked !== true)) return;
+  throw new UsageError(
+    `--by ${by} is too few while the mark file ${markFile} is ${state}: without it, which addresses were shown is unknown, and one of them would be shown again, to another customer. Leave --by out, or skip ${skippedUsually} or more`,
+  );
 }
 
 async function moveTo(

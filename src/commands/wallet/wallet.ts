@@ -34,7 +34,11 @@ transaction, or sends it with --broadcast. It needs the seed file and a node, an
       'N',
       'init: hand out keys from this index on: for a seed file that is there already, without its mark file',
     ),
-    ownFlag('by', 'N', 'skip: how many indices are skipped; unset: 1000000'),
+    ownFlag(
+      'by',
+      'N',
+      'skip: how many indices are skipped; unset: 1000000, the fewest without the mark file',
+    ),
     ownFlag('reveal', 'N', 'kit: of the commit output for this reveal, from 0 on; unset: of the charge'),
     ownFlag('parent', 'N', 'kit: of the deposit address of this parent, from 0 on'),
     ownFlag('to', 'ADDRESS', 'recover, restore: where the money goes'),

@@ -193,14 +193,18 @@ describe('satscribe wallet', { shuffle: false }, () => {
     const markFile = `${seedFile}.mark`;
     await rm(markFile);
     expect((await onDatabase(['show'])).stdout).toContain('mark         missing');
+    const blind = await onDatabase(['skip', '--by', '999999']);
+    expect([blind.exitCode, blind.stderr]).toEqual([2, expect.stringMatching(/is lost: .* Leave --by out/u)]);
+    await onDatabase(['skip']);
+    expect(await readFile(markFile, 'utf8')).toContain('"orders": 2000061');
     await onDatabase(['skip', '--by', '5']);
-    expect(await readFile(markFile, 'utf8')).toContain('"orders": 1000066');
     const text = await readFile(markFile, 'utf8');
-    await writeFile(markFile, text.replace('"own": 1000065', '"own": 7'));
+    await writeFile(markFile, text.replace('"own": 2000065', '"own": 7'));
     expect((await onDatabase(['show'])).stdout).toContain('mark         wallet_mark_refused');
-    await onDatabase(['skip', '--by', '5']);
+    expect((await onDatabase(['skip', '--by', '5'])).stderr).toContain('is damaged: without it');
+    await onDatabase(['skip', '--by', '1000000']);
     expect((await onDatabase(['show'])).stdout).toContain(
-      'mark         1000071 of orders, 1000070 of the service',
+      'mark         3000066 of orders, 3000065 of the service',
     );
     const others = await onDatabase(['skip'], { WALLET_MARK_FILE: join(folder, 'without-mark.seed.mark') });
     expect([others.exitCode, others.stderr]).toEqual([0, '']);
