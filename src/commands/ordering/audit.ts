@@ -46,7 +46,8 @@ async function runAudit(context: CommandContext): Promise<void> {
 }
 
 async function tell({ flags, print }: CommandContext, audit: Audit): Promise<void> {
-  const { differences } = await import('#orders/audit/differences.ts');
+  const { differences, fundDifferences } = await import('#orders/audit/differences.ts');
+  const ofFunds = { ...differences, ...fundDifferences };
   const { orders, differing, balances, funds } = audit;
   const byOrder = Map.groupBy(audit.differences, ({ order }) => order.id);
   if (flags['json'] === undefined) {
@@ -57,10 +58,10 @@ async function tell({ flags, print }: CommandContext, audit: Audit): Promise<voi
       if (first === undefined) continue;
       lines.push(orderLine({ ...first.order, amount: Number(first.order.amount), error: null, stuck: null }));
       for (const difference of [first, ...others])
-        lines.push(differenceLines(`${first.order.kind} order`, difference, differences));
+        lines.push(differenceLines(`${first.order.kind} order, `, difference, differences));
     }
-    for (const difference of funds)
-      lines.push(differenceLines('funds of the operator', difference, differences));
+    if (funds.length > 0) lines.push('funds of the operator\n');
+    for (const difference of funds) lines.push(differenceLines('', difference, ofFunds));
     await print(`${lines.join('')}${orders} orders, ${differing} differ\n`);
   } else {
     const shown = {
@@ -80,7 +81,7 @@ async function tell({ flags, print }: CommandContext, audit: Audit): Promise<voi
         where,
         ledger: Number(ledger),
         chain: Number(chain),
-        ...differences[kind],
+        ...ofFunds[kind],
       })),
     };
     await print(`${JSON.stringify(shown)}\n`);
@@ -91,12 +92,12 @@ async function tell({ flags, print }: CommandContext, audit: Audit): Promise<voi
     throw new AppError('audit_differs', 'The funds of the operator differ from the chain.');
 }
 
-type Texts = typeof import('#orders/audit/differences.ts')['differences'];
+type Texts = Readonly<Record<OrderDifference['kind'], { readonly what: string; readonly action: string }>>;
 
 function differenceLines(of: string, { kind, where, ledger, chain }: OrderDifference, texts: Texts): string {
   const { what, action } = texts[kind];
   const place = where === null ? '' : ` ${where}`;
-  return `  ${of}, ${kind}${place}: ledger ${ledger}, chain ${chain} (${what})
+  return `  ${of}${kind}${place}: ledger ${ledger}, chain ${chain} (${what})
     do: ${action}
 `;
 }

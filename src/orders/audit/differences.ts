@@ -24,7 +24,7 @@ export const differences = {
   missing: {
     what: 'an output at our script that nothing of ours spent, and that is not unspent',
     action:
-      'find what spent it with a block explorer: if you did not (satscribe wallet recover, another service with this seed), stop the service and move the rest to a new seed',
+      'find what spent it with a block explorer: if you did not (satscribe wallet recover or restore, another wallet with this seed), stop the service and move the rest to a new seed',
   },
   'not-mined': {
     what: 'a transaction that the ledger counts and no block has',
@@ -45,5 +45,18 @@ export const differences = {
       'let the process with the seed run: it releases them when it looks at the order; if it stays, report it',
   },
 } as const;
+
+/** The same for funds of the operator, where it is something else. */
+export const fundDifferences = {
+  received: {
+    what: 'coins of the operator in blocks that the ledger does not have, or has and no block has',
+    action: 'let the process with the seed run: it posts what blocks have within a minute',
+  },
+  missing: {
+    what: 'a coin of the operator that nothing of ours spent, and that is not unspent',
+    action:
+      'find what spent it with a block explorer: if you did (satscribe wallet restore, another wallet with the seed), no customer is owed anything of it and no bump spends it, but it stays named here and by /health/ready as long as this database is served; if you did not, stop the service and move the rest to a new seed',
+  },
+} as const satisfies Partial<Record<DifferenceKind, { readonly what: string; readonly action: string }>>;
 
 export type DifferenceKind = keyof typeof differences;
