@@ -1,8 +1,11 @@
 import { AppError } from '#kernel/errors/app-error.ts';
-import { type ShownFunds, showFunds } from '#orders/operator/operator-funds.ts';
+import type { NetworkName } from '#kernel/primitives/network.ts';
+import { type AskNode, type ShownFunds, showFunds } from '#orders/operator/operator-funds.ts';
+import { isUnspent } from '#orders/sending/unspent-output.ts';
 import type { CommandContext } from '#src/app/command-context.ts';
 import { proveFree } from '#src/app/ordering/bump-parts.ts';
 import { withWalletDatabase } from '#src/app/ordering/wallet.ts';
+import { linkedNode } from '#src/app/sources/node.ts';
 import { openPublicWallet } from '#wallet/public-wallet.ts';
 
 /** Shows where the operator adds coins, and which are there. */
@@ -10,13 +13,27 @@ export async function fund(context: CommandContext): Promise<void> {
   await withWalletDatabase(context, 'existing', async ({ pool }) => {
     const wallet = await openPublicWallet(pool);
     if (wallet === null) throw new AppError('wallet_missing', 'The database has no wallet.');
-    const shown = await showFunds(pool, wallet, proveFree(pool));
+    const shown = await showFunds(pool, wallet, proveFree(pool), () => nodeOf(context, wallet.network));
     const { flags, print } = context;
     await print(flags['json'] === undefined ? textOf(shown) : `${JSON.stringify(shown)}\n`);
   });
 }
 
+/** The node of the settings; null: it does not answer, and a line on stderr says what is unknown. */
+async function nodeOf(context: CommandContext, network: NetworkName): Promise<AskNode | null> {
+  try {
+    const { rpc } = await linkedNode(context, network);
+    return (coin, where) => isUnspent(rpc, coin, where);
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    process.stderr.write(
+      `no node was asked (${error.code}): coins that another wallet with the seed has spent are shown as if they were there\n`,
+    );
+    return null;
+  }
+}
+
 const textOf = ({ address, funds, free }: ShownFunds): string =>
   `address      ${address}
 free coins   ${free} sats, with revenue
-${funds.map(({ output, sats, state }) => `${state.padEnd(11)}  ${String(sats).padStart(14)} sats  ${output}\n`).join('')}`;
+${funds.map(({ output, sats, state }) => `${state.padEnd(15)}  ${String(sats).padStart(14)} sats  ${output}\n`).join('')}`;

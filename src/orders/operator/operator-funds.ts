@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { inLanes } from '#kernel/concurrency/in-lanes.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { areKnown } from '#orders/creating/known-scripts.queries.ts';
 import { allFreeCoins, type ProveFree } from '#orders/funds/free-coins.ts';
@@ -11,13 +12,20 @@ import type { PublicWallet } from '#wallet/public-wallet.ts';
 /**
  * A coin of the funds, for people. `free`: orders may cost it. `unconfirmed`: no block has it. `spending`: a stored
  * transaction spends it that no block has. `held`: it holds an inscription or a rune, or nothing proves that it does not.
+ * `spent elsewhere`: another wallet with the seed has spent it.
  */
 export interface ShownFund {
   /** `<txid>:<vout>` */
   readonly output: string;
   readonly sats: number;
-  readonly state: 'free' | 'unconfirmed' | 'spending' | 'held';
+  readonly state: 'free' | 'unconfirmed' | 'spending' | 'held' | 'spent elsewhere';
 }
+
+/** Whether the node has an output unspent; with its mempool, or in blocks alone. */
+export type AskNode = (
+  coin: Pick<FundCoin, 'txid' | 'vout'>,
+  where: { readonly mempool: boolean },
+) => Promise<boolean>;
 
 export interface ShownFunds {
   /** Nothing came to it yet: the operator adds coins here. */
@@ -25,27 +33,54 @@ export interface ShownFunds {
   readonly funds: readonly ShownFund[];
   /** Sats of all free coins, revenue included. */
   readonly free: number;
+  /** Whether a node said who else has spent them; where there are none, it is not asked. */
+  readonly isNodeAsked: boolean;
 }
+
+/** Calls at once: bitcoind works on four, and others ask too. */
+const lanes = 2;
 
 /** Shows an address at which the operator adds coins, watched from the next block on, and the funds that are there. */
 export async function showFunds(
   pool: pg.Pool,
   wallet: PublicWallet,
   proveFree: ProveFree,
+  findNode: () => Promise<AskNode | null>,
 ): Promise<ShownFunds> {
   const address = await withTransaction(pool, (tx) => fundAddress(tx, wallet));
-  const free = await allFreeCoins(pool, proveFree);
-  const outpoints = new Set(free.map(outpointOf));
+  const maybeFree = await allFreeCoins(pool, proveFree);
   const there = (await readFundCoins(pool)).filter(({ spending }) => spending !== 'mined');
+  const inBlocks = there.filter(({ height }) => height !== null);
+  const isAny = maybeFree.length > 0 || inBlocks.length > 0;
+  const ask = isAny ? await findNode() : null;
+  const gone = ask === null ? new Set<string>() : await spentElsewhere(ask, maybeFree, inBlocks);
+  const free = maybeFree.filter((coin) => !gone.has(outpointOf(coin)));
+  const outpoints = new Set(free.map(outpointOf));
   return {
     address,
     funds: there.map((coin) => ({
       output: outpointOf(coin),
       sats: Number(coin.value),
-      state: stateOf(coin, outpoints),
+      state: gone.has(outpointOf(coin)) ? 'spent elsewhere' : stateOf(coin, outpoints),
     })),
     free: free.reduce((sum, { value }) => sum + Number(value), 0),
+    isNodeAsked: ask !== null,
   };
+}
+
+/** Outpoints that something spends which is not stored. What is stored may spend one in the mempool. */
+async function spentElsewhere(
+  ask: AskNode,
+  free: readonly Pick<FundCoin, 'txid' | 'vout'>[],
+  inBlocks: readonly FundCoin[],
+): Promise<ReadonlySet<string>> {
+  const questions = new Map<string, { coin: Pick<FundCoin, 'txid' | 'vout'>; mempool: boolean }>();
+  for (const coin of free) questions.set(outpointOf(coin), { coin, mempool: true });
+  for (const coin of inBlocks) questions.set(outpointOf(coin), { coin, mempool: coin.spending === null });
+  const gone = await inLanes([...questions], lanes, async ([outpoint, { coin, mempool }]) =>
+    (await ask(coin, { mempool })) ? null : outpoint,
+  );
+  return new Set(gone.filter((outpoint) => outpoint !== null));
 }
 
 async function fundAddress(tx: pg.ClientBase, wallet: PublicWallet): Promise<string> {

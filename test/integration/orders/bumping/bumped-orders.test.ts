@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { payableAddress } from '#kernel/bitcoin/payable-address.ts';
+import { parseTxid } from '#kernel/primitives/hash.ts';
 import { networks } from '#kernel/primitives/network.ts';
 import { readBumps } from '#orders/bumping/bump.store.ts';
 import type { WantedOrder } from '#orders/creating/create-order.ts';
@@ -7,8 +8,9 @@ import { orderAnswer } from '#orders/customers/order-answer.ts';
 import { allFreeCoins } from '#orders/funds/free-coins.ts';
 import { readEntries } from '#orders/ledger/ledger.store.ts';
 import { balancesOf } from '#orders/ledger/ledger.ts';
-import { showFunds } from '#orders/operator/operator-funds.ts';
+import { type AskNode, showFunds } from '#orders/operator/operator-funds.ts';
 import { listOrders, showOrder } from '#orders/operator/operator-orders.ts';
+import { isUnspent } from '#orders/sending/unspent-output.ts';
 import { ownScriptsAmong } from '#orders/watching/own-scripts.ts';
 import { proveFree } from '#src/app/ordering/bump-parts.ts';
 import { envelopeScript } from '#test/builders/regtest/regtest-envelope.ts';
@@ -17,6 +19,9 @@ import { wantedOrder as wantedWithoutEstimate } from '#test/builders/wanted-orde
 import { type BitcoindOptions } from '#test/support/node/bitcoind.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 import { OrderWorld } from '#test/support/orders/order-world.ts';
+import { runCli } from '#test/support/run-cli.ts';
+import type { FoundOutput } from '#wallet/restoring/find-outputs.ts';
+import { sweep } from '#wallet/restoring/sweep.ts';
 
 const refunded = 701;
 
@@ -29,6 +34,8 @@ function wantedOrder(...parts: Parameters<typeof wantedWithoutEstimate>): Wanted
 describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () => {
   let world: OrderWorld;
   afterEach(() => world?.close());
+
+  const askNode = async (): Promise<AskNode> => (coin, where) => isUnspent(world.bitcoind.rpc, coin, where);
 
   /** A service that does something about what is stuck at once, and pays so many sats for an order. */
   async function start(maxSats: bigint, options: BitcoindOptions = {}): Promise<void> {
@@ -244,9 +251,9 @@ describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () 
       expect(listed!.stuck).toMatch(/no free coin that pays for it: satscribe wallet fund shows/u);
     });
     const { pool } = world.database;
-    const shown = () => showFunds(pool, world.wallet, proveFree(pool));
+    const shown = () => showFunds(pool, world.wallet, proveFree(pool), askNode);
     const { address, ...before } = await shown();
-    expect(before).toEqual({ funds: [], free: 0 });
+    expect(before).toEqual({ funds: [], free: 0, isNodeAsked: false });
     expect((await shown()).address).toBe(address);
     const fund = await world.chain.payAddress(address, 100_000);
     // no customer can have anything sent there
@@ -293,7 +300,7 @@ describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () 
   test('find no funds that a reorganisation took back, and the ledger has none', async () => {
     await start(20_000n);
     const { pool } = world.database;
-    const { address } = await showFunds(pool, world.wallet, proveFree(pool));
+    const { address } = await showFunds(pool, world.wallet, proveFree(pool), askNode);
     await world.chain.mine([await world.chain.payAddress(address, 70_000)]);
     const booked = () =>
       world
@@ -303,11 +310,63 @@ describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () 
     await world.chain.takeBack(1);
     await world.chain.mineEmpty(2);
     await world.eventually(async () => (await booked()) === 0n);
-    const { funds } = await showFunds(pool, world.wallet, proveFree(pool));
+    const { funds } = await showFunds(pool, world.wallet, proveFree(pool), askNode);
     expect(funds).toMatchObject([{ sats: 70_000, state: 'unconfirmed' }]);
     await world.chain.mineMempool();
     await world.eventually(async () => (await booked()) === 70_000n);
     expect((await world.audit()).funds).toEqual([]);
+  });
+
+  test('find no funds that another wallet with the seed took, and the audit names them apart', async () => {
+    await start(20_000n);
+    const { database, wallet, chain, bitcoind } = world;
+    const shown = () => showFunds(database.pool, wallet, proveFree(database.pool), askNode);
+    const { address } = await shown();
+    const { script } = payableAddress(address, networks.regtest) as { script: Uint8Array };
+    const fund = await chain.payAddress(address, 70_000);
+    await chain.mine([fund]);
+    await world.eventually(async () => expect(await shown()).toMatchObject({ free: 70_000 }));
+    const index = Array.from({ length: 2000 }, (_, at) => at).find(
+      (at) => wallet.ownAddress(at).address === address,
+    );
+    const coin: FoundOutput = {
+      own: { key: { branch: 1, index: index! }, leafScript: null },
+      script,
+      txid: parseTxid(fund.txid)!,
+      vout: 0,
+      value: 70_000n,
+      height: 1,
+      orderId: null,
+    };
+    const [plan] = sweep([coin], scriptOf(refunded), 2000n).plans;
+    await bitcoind.rpc.call('sendrawtransaction', [await world.signElsewhere(plan!)]);
+    expect(await shown()).toMatchObject({
+      funds: [{ sats: 70_000, state: 'spent elsewhere' }],
+      free: 0,
+      isNodeAsked: true,
+    });
+    await chain.mineMempool();
+    await world.indexed();
+    const env = {
+      ...database.settings,
+      BITCOIN_RPC_URL: bitcoind.rpcUrl,
+      BITCOIN_COOKIE_FILE: bitcoind.cookieFile,
+    };
+    const asked = await runCli(['wallet', 'fund'], env);
+    expect(asked.stdout).toContain(`spent elsewhere           70000 sats  ${fund.txid}:0\n`);
+    const unasked = await runCli(['wallet', 'fund'], { ...env, BITCOIN_RPC_URL: 'http://127.0.0.1:1' });
+    expect(unasked.stderr).toContain('no node was asked (node_unreachable)');
+    expect(unasked.stdout).toContain(`free                      70000 sats  ${fund.txid}:0\n`);
+    const audit = await runCli(['audit'], env);
+    expect([audit.exitCode, audit.stdout]).toEqual([
+      1,
+      expect.stringMatching(
+        new RegExp(
+          `\\nfunds of the operator\\n  missing ${fund.txid}:0: ledger 70000, chain 0 .*\\n    do: find .*restore, another wallet`,
+          'u',
+        ),
+      ),
+    ]);
   });
 
   test('that hold what was paid too much are paid for, and all of it goes back', async () => {
