@@ -37,7 +37,7 @@ import { isOwnWatcher, isRefundWatcher, orderOfWatcher } from '#orders/watching/
 import { listenForPayments } from '#payments/listen-for-payments.ts';
 import { readPaymentChanges } from '#payments/payments.queries.ts';
 import type { Releasing } from '#wallet/indices/release-indices.ts';
-import { failOrder, type OrderSteps, processOrder, tryAgainMs } from './process-order.ts';
+import { failOrder, MakingFault, type OrderSteps, processOrder, tryAgainMs } from './process-order.ts';
 import { decideRefundWishes } from './refund-wishes.ts';
 
 export interface FollowOrdersOptions {
@@ -260,11 +260,11 @@ class OrderRounds {
       await withTransaction(this.#client, (tx) => processOrder(tx, id, steps, new Date()));
       failpoint('order-committed');
     } catch (thrown) {
-      const error = postgresFailure(thrown);
+      const error = postgresFailure(thrown instanceof MakingFault ? thrown.cause : thrown);
       // without the database nothing can be done; whatever is wrong with one order must not stop the others
       if (error instanceof AppError && error.code.startsWith('postgres_')) throw error;
       log.error({ err: error }, 'an order could not be brought on: it is tried again in a minute');
-      await withTransaction(this.#client, (tx) => failOrder(tx, id, steps, error));
+      await withTransaction(this.#client, (tx) => failOrder(tx, id, steps, thrown));
       await lookAgain(this.#client, id, new Date(Date.now() + tryAgainMs));
     }
   }

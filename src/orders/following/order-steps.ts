@@ -5,8 +5,7 @@ import { type LockTimeSearch, makeReveals } from '#orders/making/make-transactio
 import type { OrderSigner } from '#orders/making/order-signer.ts';
 import { confirmationsFor, type OrderPolicy } from '#orders/order/order-policy.ts';
 import type { RuneRoute } from '#orders/parents/rune-route.ts';
-import type { ArrivedSats } from '#orders/sats/arrived-sats.ts';
-import { placeSats } from '#orders/sats/place-sats.ts';
+import { type KnownSats, placeSats } from '#orders/sats/place-sats.ts';
 import { refundFeeRate } from '#orders/sending/node-standing.ts';
 import type { NodeWatch } from '#orders/sending/node-watch.ts';
 import type { OrderSteps } from './process-order.ts';
@@ -14,7 +13,7 @@ import type { OrderSteps } from './process-order.ts';
 export interface OrderStepsParts {
   readonly signer: OrderSigner;
   readonly lockTimes: LockTimeSearch;
-  readonly arrivedSats: Pick<ArrivedSats, 'of'>;
+  readonly arrivedSats: KnownSats['arrived'];
   /** The definitions that are in force now. */
   readonly satributes: () => SatributeBook;
   /** The script of a runestone. */

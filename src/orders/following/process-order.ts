@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type pg from 'pg';
 import { failpoint } from '#kernel/process/failpoint.ts';
+import { postageOf } from '#orders/inscribing/order-layout.ts';
 import { addEntries, readEntries } from '#orders/ledger/ledger.store.ts';
 import { correctionsTo, entriesOf } from '#orders/ledger/ledger.ts';
 import type { OwedMoney } from '#orders/ledger/settlements.ts';
@@ -22,6 +23,7 @@ import { nextEvent, type OrderFacts, paidInTime } from '#orders/order/order-fact
 import { nextState, type OrderEvent, type OrderState } from '#orders/order/order-machine.ts';
 import { forgetCancellation } from '#orders/order/order-wishes.store.ts';
 import { outpointOf } from '#orders/order/outpoint.ts';
+import { termsOf } from '#orders/order/stored-terms.ts';
 import { depositsWait, explainDeposits } from '#orders/parents/deposits.store.ts';
 import type { Deposit } from '#orders/parents/deposits.ts';
 import { holdingHomeless, type Return } from '#orders/parents/returns.ts';
@@ -92,7 +94,8 @@ export async function processOrder(
   for (let events = 0; ; events++) {
     assert(events < eventsMax, `order ${id} runs in a circle`);
     known = await learn(tx, order, steps, now);
-    const placed = placedOf(order, known, steps);
+    const { state } = order;
+    const placed = await marked(state, placedOf, order, known, steps);
     problem = null;
     unreturned = null;
     if (await isDecided(tx, order, known, steps, placed)) {
@@ -102,7 +105,7 @@ export async function processOrder(
     const make = makingOf(tx, order, known, steps, wantedOnly(placed));
     const { extraCost } = order;
     if (make !== null) {
-      ({ problem, unreturned = null } = await make());
+      ({ problem, unreturned = null } = await marked(state, make));
       if (problem !== null && order.state === 'prep') await applyEvent(tx, order, 'failed', steps, problem);
       order = await relock(tx, id);
       known = await learn(tx, order, steps, now);
@@ -171,18 +174,46 @@ const underWay: readonly OrderState[] = [
   'error',
 ];
 
+/** What was thrown, its cause, while the transactions of a paid order were placed or made. */
+export class MakingFault extends Error {
+  constructor(cause: unknown) {
+    super('the transactions of an order cannot be made', { cause });
+    this.name = 'MakingFault';
+  }
+}
+
+/** Marks what is thrown in `prep`: the rollback of a round may take that state back. */
+async function marked<Of extends unknown[], T>(
+  state: OrderState,
+  work: (...of: Of) => T | Promise<T>,
+  ...of: Of
+): Promise<T> {
+  try {
+    return await work(...of);
+  } catch (error) {
+    throw state === 'prep' ? new MakingFault(error) : error;
+  }
+}
+
 /**
  * An order whose transactions cannot be made because of a fault of ours is one that its operator can try again or pay
- * back. In other states it stays where it is: what was made is sent, and looked at again.
+ * back, also where the round that failed is the one that found it paid. In other states it stays where it is: what was
+ * made is sent, and looked at again.
  */
 export async function failOrder(
   tx: pg.ClientBase,
   id: string,
   steps: Pick<OrderSteps, 'tell'>,
-  error: unknown,
+  thrown: unknown,
 ): Promise<void> {
-  const order = await lockOrder(tx, id);
-  if (order?.state !== 'prep') return;
+  let order = await lockOrder(tx, id);
+  if (order === null) return;
+  if (thrown instanceof MakingFault && nextState(order.state, 'paid') !== null) {
+    await applyEvent(tx, order, 'paid', steps);
+    order = await relock(tx, id);
+  }
+  if (order.state !== 'prep') return;
+  const error = thrown instanceof MakingFault ? thrown.cause : thrown;
   const why = error instanceof Error ? error.message : 'no reason given';
   await applyEvent(tx, order, 'failed', steps, `The transactions cannot be made: ${why}`);
 }
@@ -330,7 +361,7 @@ function placedOf(order: Order, known: Known, steps: OrderSteps): PlacedPayments
   return guardInscriptions(
     steps.placeSats(order, { costs: known.facts.costs, payments, parents }),
     known.held,
-    known.facts.costs.wantsSats ? BigInt(order.terms.postage) : 0n,
+    known.facts.costs.wantsSats ? postageOf(termsOf(order.terms)) : 0n,
   );
 }
 

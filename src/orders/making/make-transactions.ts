@@ -4,9 +4,14 @@ import { receivedRunes } from '#chain/outputs/received-output.queries.ts';
 import type { OwnScript, TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { failpoint } from '#kernel/process/failpoint.ts';
-import { type OrderLayout, type RevealLayout, revealsPostageFirst } from '#orders/inscribing/order-layout.ts';
-import type { OrderRefusal, OrderTerms } from '#orders/inscribing/order-terms.ts';
-import { anchorScript } from '#orders/inscribing/plan-amounts.ts';
+import {
+  burnParts,
+  type OrderLayout,
+  type RevealLayout,
+  revealsPostageFirst,
+} from '#orders/inscribing/order-layout.ts';
+import { type OrderRefusal, type OrderTerms, refused } from '#orders/inscribing/order-terms.ts';
+import { anchorDust, anchorScript, type OwnOutput, ownOutputFrom } from '#orders/inscribing/plan-amounts.ts';
 import {
   type Arrived,
   type OwnDestination,
@@ -66,7 +71,7 @@ export async function makeReveals(
   if (funds.parents.length > 1 && funds.parents.some(({ runes }) => runes === null)) return runesUnknown;
   const runes = await runesToLead(tx, funds);
   if (runes === 'unindexed') return null;
-  const planning = await planningOf(tx, makers, order, funds, runes);
+  const planning = withRunes(await planningOf(tx, makers, order, funds, runes));
   const ready = withPrefix(planning, makers.lockTimes);
   if (ready === null) return null;
   if ('reason' in ready) return unmade(ready);
@@ -212,17 +217,14 @@ function planAll(planning: Planning, lockTimes: readonly number[]): Planned {
 }
 
 function planOne(
-  { terms, service, inventory, runes, runestone }: Planning,
+  planning: Planning,
   { layout, index }: PlacedReveal,
   payments: readonly [Arrived, ...Arrived[]],
   parents: readonly Arrived[],
   lockTimes: readonly number[],
 ): TransactionPlan | OrderRefusal {
-  const inscriptions = terms.batchMode === 'shared-output' ? 1 : layout.count;
-  // what the inventory gets back before its inscription is one output
-  const isBehind = inventory !== null && terms.inventory !== null && terms.inventory.place > 0n;
-  const first = isBehind ? 1 : revealsPostageFirst(terms) ? inscriptions : 0;
-  const route = runeRoute(runes, first);
+  const { terms, service, inventory, runestone } = planning;
+  const route = routeOf(planning, layout);
   const plan = planReveal(terms, layout, {
     payments,
     parents,
@@ -232,6 +234,17 @@ function planOne(
   });
   return 'reason' in plan ? plan : { ...plan, lockTime: lockTimes[index] ?? 0 };
 }
+
+/** Where a reveal leads runes; null: they go there by themselves. */
+function routeOf({ terms, inventory, runes }: Planning, layout: RevealLayout): RuneRoute | null {
+  // what the inventory gets back before its inscription is one output
+  const isBehind = inventory !== null && terms.inventory !== null && terms.inventory.place > 0n;
+  const first = isBehind ? 1 : revealsPostageFirst(terms) ? inscribedOutputs(terms, layout) : 0;
+  return runeRoute(runes, first);
+}
+
+const inscribedOutputs = ({ batchMode }: OrderTerms, { count }: RevealLayout): number =>
+  batchMode === 'shared-output' ? 1 : count;
 
 const revealOf = ({ index, layout }: PlacedReveal, plan: TransactionPlan): PlannedTransaction => ({
   kind: 'reveal',
@@ -271,51 +284,13 @@ function withBurns({ signer, terms, service }: Planning, planned: readonly Plann
   return all;
 }
 
-/**
- * A commit of the wallet, and the reveals that spend it. A reveal that costs more than was quoted, because a runestone
- * leads runes of its parents home, gets more of the commit. Not where the order wants certain sats: its inscriptions
- * were placed by what the commit was quoted with.
- */
+/** A commit of the wallet, and the reveals that spend it. The parents go from one reveal to the next. */
 function planCommitted(
   planning: Planning,
   payments: readonly [Arrived, ...Arrived[]],
   lockTimes: readonly number[],
 ): Planned {
-  let { layout } = planning;
-  // each turn makes one reveal dearer, and none twice
-  for (const _ of planning.reveals) {
-    const planned = planCommitAndReveals({ ...planning, layout }, payments, lockTimes);
-    if (!('short' in planned)) return planned;
-    const { short, missing, refusal } = planned;
-    if (planning.order.request.allowedSatributes !== null) return refusal;
-    layout = {
-      ...layout,
-      reveals: layout.reveals.map((reveal, at) => (at === short ? dearer(reveal, missing) : reveal)),
-    };
-  }
-  const planned = planCommitAndReveals({ ...planning, layout }, payments, lockTimes);
-  return 'short' in planned ? planned.refusal : planned;
-}
-
-/** A reveal that lacks sats of its commit. */
-interface ShortReveal {
-  readonly short: number;
-  readonly missing: bigint;
-  readonly refusal: OrderRefusal;
-}
-
-const dearer = (reveal: RevealLayout, more: bigint): RevealLayout =>
-  reveal.feeInput === null
-    ? { ...reveal, committed: reveal.committed + more }
-    : { ...reveal, feeInput: reveal.feeInput + more };
-
-/** Plans the commit and its reveals for a given layout. The parents go from one reveal to the next. */
-function planCommitAndReveals(
-  planning: Planning,
-  payments: readonly [Arrived, ...Arrived[]],
-  lockTimes: readonly number[],
-): Planned | ShortReveal {
-  const { signer, terms, layout, reveals, service } = planning;
+  const { order, signer, terms, layout, reveals, service } = planning;
   const commits = reveals.map(({ commit }) => commit);
   // what pays fees must not come to the charge's address: it would be a payment
   const plan = planCommit(terms, layout, { payments, commits, feeInputs: service, change: service });
@@ -326,13 +301,62 @@ function planCommitAndReveals(
   for (const reveal of reveals) {
     const made = planOne(planning, reveal, committedTo(reveal, { ...plan, txid }), parents, lockTimes);
     if ('reason' in made) {
-      const { missing } = made;
-      return missing === undefined ? made : { short: reveal.index, missing, refusal: made };
+      const isLasting = made.missing !== undefined && order.request.allowedSatributes !== null;
+      return isLasting ? refused('payment-short', runesTooDear) : made;
     }
     planned.push(revealOf(reveal, made));
     parents = returnedBy(made, signer, parents);
   }
   return planned;
+}
+
+/** What more money does not change: the sats of each reveal are those of the quote. */
+const runesTooDear =
+  "It costs more to lead the parents' runes home than the service earns by the order, and allowedSatributes leaves its reveals no other sats.";
+
+/**
+ * With what each reveal of a commit costs where it leads runes of its parents home, which is not in the quote. As
+ * quoted where the order wants certain sats: its inscriptions were placed by that.
+ */
+function withRunes(planning: Planning): Planning {
+  const { order, layout, reveals } = planning;
+  if (order.paidTo !== 'wallet' || order.request.allowedSatributes !== null) return planning;
+  return { ...planning, layout: { ...layout, reveals: reveals.map((reveal) => dearer(planning, reveal)) } };
+}
+
+/** What it costs and leaves to us depends on no txid. */
+function dearer(planning: Planning, placed: PlacedReveal): RevealLayout {
+  const { layout, commit } = placed;
+  const [payment] = planning.payments;
+  assert(payment !== undefined, 'a commit spends something');
+  if (routeOf(planning, layout) === null) return layout;
+  const { committed, feeInput } = layout;
+  const paid = { txid: payment.txid, vout: 0, script: commit.script, ...commit.own };
+  const more = feeInput === null ? [] : [{ ...paid, vout: 1, value: feeInput }];
+  const made = planOne(planning, placed, [{ ...paid, value: committed }, ...more], planning.parents, []);
+  if (!('reason' in made)) return { ...layout, own: { ...layout.own, ...ownOf(planning, layout, made) } };
+  const { missing } = made;
+  if (missing === undefined) return layout;
+  return {
+    ...layout,
+    ...(feeInput === null ? { committed: committed + missing } : { feeInput: feeInput + missing }),
+    own: { ...layout.own, kind: 'anchor', value: anchorDust },
+  };
+}
+
+/** Our output of a planned reveal, or of what burns its inscriptions. */
+function ownOf(
+  { terms }: Planning,
+  layout: RevealLayout,
+  { outputs }: TransactionPlan,
+): Pick<OwnOutput, 'kind' | 'value'> {
+  const ours = outputs.find(({ kind }) => kind === 'service' || kind === 'anchor');
+  assert(ours !== undefined, 'a reveal has an output of ours');
+  const { value } = ours;
+  if (!terms.burn) return { kind: ours.kind === 'service' ? 'service' : 'anchor', value };
+  const own = ownOutputFrom(burnParts(inscribedOutputs(terms, layout)), terms.feeRate, value);
+  assert(own !== null, 'our output of a reveal pays for its burn');
+  return own;
 }
 
 /** What a commit has for a reveal: the output with its leaf, and the next one where that pays the fee. */

@@ -81,11 +81,12 @@ export function withPlaced<C extends Coin>(
 }
 
 /** The cost of a delivery beyond its quote, where these coins were `missing` sats short of its plan. */
-export const extraCostOf = (
-  coins: readonly Coin[],
-  missing: bigint,
-  { amount, input, spare }: CoinCosts,
-): bigint => largest(0n, valueOf(coins) + missing - amount - BigInt(coins.length - 1) * input + spare);
+export function extraCostOf(coins: readonly Coin[], missing: bigint, costs: CoinCosts): bigint {
+  const { amount, input, spare } = costs;
+  // what was placed for its sats, and costs more than it brings, is part of what is missing
+  const paying = coins.filter(paysForItself(costs));
+  return largest(0n, valueOf(paying) + missing - amount - BigInt(paying.length - 1) * input + spare);
+}
 
 /** The shortest beginning, the largest first, that pays. Null: none does. */
 function fewest<C extends Coin>(coins: readonly C[], costs: CoinCosts): readonly C[] | null {

@@ -56,14 +56,12 @@ export class ArrivedSats {
     this.#againMs = againMs;
   }
 
-  /** That something is unknown is told once: asking again looks it up again. */
   of(orderId: string, { txid, vout, block }: WatchedPayment): PaidSats {
     if (block === null) return pending;
     const outpoint = { txid: displayHash(txid), vout };
     const blockHash = displayHash(block.hash);
     const key = `${outpoint.txid}:${vout} ${blockHash}`;
     const known = this.#searches.get(key);
-    if (known?.found.kind === 'unknown') this.#searches.delete(key);
     if (known !== undefined) return known.found;
     this.#forgetOldest();
     this.#searches.set(key, { orderId, found: pending });
@@ -73,6 +71,13 @@ export class ArrivedSats {
       () => undefined,
     );
     return pending;
+  }
+
+  /** Forgets what was found to be unknown of an order: asking again looks it up again. */
+  askAgain(orderId: string): void {
+    for (const [key, search] of this.#searches) {
+      if (search.orderId === orderId && search.found.kind === 'unknown') this.#searches.delete(key);
+    }
   }
 
   /** Orders for which something was found since this was asked for the last time. */

@@ -3,7 +3,7 @@ import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
 import type { SatRange } from '#kernel/sats/sat-range.ts';
 import { inscribedPlaces, type SpentValues } from '#orders/inscribing/inscribed-places.ts';
 import type { OrderRefusal } from '#orders/inscribing/order-terms.ts';
-import { type Coin, type CoinCosts, withPlaced } from '#orders/order/coin-selection.ts';
+import { type Coin, type CoinCosts, selectCoins, withPlaced } from '#orders/order/coin-selection.ts';
 import type { Order } from '#orders/order/order.store.ts';
 import { termsOf } from '#orders/order/stored-terms.ts';
 import { quotedLayout } from '#orders/pricing/quoted-layout.ts';
@@ -36,7 +36,7 @@ export interface PaidFunds extends Pick<SpentValues, 'parents'> {
 
 /** What is known of sats. */
 export interface KnownSats {
-  readonly arrived: Pick<ArrivedSats, 'of'>;
+  readonly arrived: Pick<ArrivedSats, 'of' | 'askAgain'>;
   /** The definitions that are in force. */
   readonly satributes: SatributeBook;
 }
@@ -50,16 +50,37 @@ export function placeSats(
   const { payments } = funds;
   const { allowedSatributes } = order.request;
   if (allowedSatributes === null) return { kind: 'placed', payments };
-  const known: KnownCoin[] = [];
-  for (const payment of payments) {
-    const found = arrived.of(order.id, payment);
-    if (found.kind === 'unknown')
-      return { kind: 'impossible', reason: `The sats that were paid are not known: ${found.reason}.` };
-    if (found.kind === 'known') known.push({ ...payment, ranges: found.ranges });
+  const found = payments.map((payment) => ({ payment, sats: arrived.of(order.id, payment) }));
+  if (found.some(({ sats }) => sats.kind === 'pending')) return { kind: 'pending' };
+  const known = found.flatMap(({ payment, sats }) =>
+    sats.kind === 'known' ? [{ ...payment, ranges: sats.ranges }] : [],
+  );
+  const reason = found.flatMap(({ sats }) => (sats.kind === 'unknown' ? [sats.reason] : [])).at(0);
+  if (reason === undefined) return placeKnown(order, allowedSatributes, { ...funds, known }, satributes);
+  // a stranger may send sats that nobody can tell: they are left out where the others do without
+  if (selectCoins(known, funds.costs) !== null) {
+    const placed = placeKnown(order, allowedSatributes, { ...funds, known }, satributes);
+    if (placed.kind === 'placed') return placed;
   }
-  if (known.length < payments.length) return { kind: 'pending' };
+  arrived.askAgain(order.id);
+  return { kind: 'impossible', reason: `The sats that were paid are not known: ${reason}.` };
+}
+
+type KnownCoin = CoinPayment & { readonly ranges: readonly SatRange[] };
+
+interface KnownFunds extends PaidFunds {
+  /** Those payments whose sats are known. */
+  readonly known: readonly KnownCoin[];
+}
+
+function placeKnown(
+  order: Pick<Order, 'quote' | 'terms'>,
+  allowedSatributes: readonly string[],
+  funds: KnownFunds,
+  satributes: SatributeBook,
+): PlacedPayments {
   const allowed = allowedSatributes.flatMap((name) => satributes.find(name) ?? []);
-  const placed = placeCoins(order, known, funds, allowed);
+  const placed = placeCoins(order, funds, allowed);
   if ('reason' in placed) {
     return placed.missing === undefined
       ? { kind: 'impossible', reason: placed.reason }
@@ -73,8 +94,6 @@ export function placeSats(
   return { kind: 'unwanted', reason: unwantedOf(allowedSatributes, placed.inscriptions) };
 }
 
-type KnownCoin = CoinPayment & { readonly ranges: readonly SatRange[] };
-
 /** Coins in the order in which they are spent; null: in no order are the inscriptions on allowed sats. */
 type PlacedCoins =
   | { readonly coins: readonly KnownCoin[] | null; readonly inscriptions: number }
@@ -86,8 +105,7 @@ type PlacedCoins =
  */
 function placeCoins(
   { terms: stored, quote }: Pick<Order, 'quote' | 'terms'>,
-  known: readonly KnownCoin[],
-  { parents, costs }: PaidFunds,
+  { known, parents, costs }: KnownFunds,
   allowed: readonly Satribute[],
 ): PlacedCoins {
   const terms = termsOf(stored);

@@ -8,7 +8,7 @@ import { sweepLeaves } from '#orders/files/sweep-leaves.ts';
 import { processOrder } from '#orders/following/process-order.ts';
 import { readEntries } from '#orders/ledger/ledger.store.ts';
 import { balancesOf } from '#orders/ledger/ledger.ts';
-import { cancelOrder, refundOrder } from '#orders/operator/operator-orders.ts';
+import { cancelOrder, refundOrder, retryOrder } from '#orders/operator/operator-orders.ts';
 import { orderRecoveryKit } from '#orders/operator/order-recovery-kit.ts';
 import { readLeaves, setRefundScript } from '#orders/order/order.store.ts';
 import { putReferral, readReferral } from '#orders/referrals/referral.store.ts';
@@ -434,6 +434,26 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
       tx.release();
       await world.follow();
     }
+  });
+
+  test('whose reveals cannot be made is an error from the round that finds it paid on, and is tried again', async () => {
+    const { pool } = world.database;
+    const { order } = await world.customerOrders.create(wanted(['a fault', 'of ours'], { uncurse: true }));
+    await pay(order.script, Number(order.amount));
+    await world.until(order.id, 'waiting-confirmation');
+    const [leaf] = await readLeaves(pool, order.id);
+    await pool.query('DELETE FROM service.order_leaves WHERE order_id = $1 AND index = 0', [order.id]);
+    await world.chain.mineMempool();
+    await world.until(order.id, 'error');
+    const { error } = (await world.customerOrders.read(order.id))!.order;
+    expect(error).toMatch(/^The transactions cannot be made: /u);
+    await pool.query('INSERT INTO service.order_leaves (order_id, index, leaf) VALUES ($1, 0, $2)', [
+      order.id,
+      leaf,
+    ]);
+    await retryOrder(pool, order.id);
+    await world.deliver(order.id);
+    await expectDelivered(order.id, ['a fault', 'of ours']);
   });
 
   test('with a prefix and several reveals has it in each', async () => {

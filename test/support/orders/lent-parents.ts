@@ -128,6 +128,13 @@ export function lentParents(worldOf: () => OrderWorld) {
     return { ...held, coin: made.coin(0) };
   }
 
+  /** An inscription with `runes` kinds of runes. */
+  async function etchedOften(body: string, runes: number): Promise<Held> {
+    let [held] = await inscribed([body]);
+    for (let amount = 1; amount <= runes; amount++) held = await etched(held!, BigInt(amount));
+    return held!;
+  }
+
   /** How much an output holds of the runes that there are. */
   async function runesAt({ txid, vout }: Pick<Coin, 'txid' | 'vout'>): Promise<string | undefined> {
     const { rows } = await worldOf().database.pool.query<{ amount: string }>(
@@ -219,6 +226,7 @@ export function lentParents(worldOf: () => OrderWorld) {
     to,
     send,
     etched,
+    etchedOften,
     runesAt,
     shown,
     place,

@@ -84,12 +84,12 @@ function deliveredFaults(
   if (state !== 'completed') faults.push(`is delivered and ${state}`);
   if (terms.burn) {
     // those of a reveal in one output
-    if (sumOf(delivered) !== count * Number(terms.postage))
-      faults.push(`burns ${delivered.join(', ')} sats and not ${count} times ${terms.postage}`);
+    if (sumOf(delivered) !== count * quote.postage)
+      faults.push(`burns ${delivered.join(', ')} sats and not ${count} times ${quote.postage}`);
   } else {
     if (delivered.length !== count) faults.push(`has ${delivered.length} outputs of ${count} inscriptions`);
-    if (delivered.some((value) => String(value) !== terms.postage))
-      faults.push(`delivers ${delivered.join(', ')} sats and not ${terms.postage}`);
+    if (delivered.some((value) => value !== quote.postage))
+      faults.push(`delivers ${delivered.join(', ')} sats and not ${quote.postage}`);
   }
   if (BigInt(paid) < amount) faults.push(`is delivered for ${paid} of ${amount} sats`);
   // the postage of an inscription on a sat of the inventory comes from there, and the customer's stays

@@ -18,6 +18,7 @@ describe.skipIf(bitcoindForTests() === null)('orders with parents beside a real 
     to,
     send,
     etched,
+    etchedOften,
     runesAt,
     shown,
     place,
@@ -192,40 +193,45 @@ describe.skipIf(bitcoindForTests() === null)('orders with parents beside a real 
     expect(await audited(id)).not.toHaveProperty('deposit');
   });
 
-  test('whose runes cost more to lead home than the service earns are waited for, and so is that', async () => {
-    const [bare] = await inscribed(['with one rune']);
-    const one = await etched(bare!, 1n);
-    let [other] = await inscribed(['with many runes']);
-    // an edict for each
-    for (let runes = 1n; runes <= 9n; runes++) other = await etched(other!, runes);
-    const lent = [one, other!];
-    const terms = { feeRate: 400_000n };
-    const { id, deposits, charge } = await ordered(
-      ['r'],
-      lent.map((parent) => termsOf(parent)),
-      { terms },
-    );
-    await send([one], [to(deposits[0], one)]);
-    await send([other!], [to(deposits[1], other!)]);
-    await send([], [charge]);
-    await world.chain.mineMempool();
-    await world.eventually(async () => (await shown(id)).missing !== undefined);
-    expect((await shown(id)).state).toBe('waiting-payment');
-    await send([], [{ ...charge, value: (await shown(id)).missing! }]);
-    await world.deliver(id);
-    await expectChildren(id, ['r'], lent);
-    await expectAt(other!, scriptOf(home));
-    const { txid } = await place(other!.id);
-    const { rows } = await world.database.pool.query<{ vout: number; runes: number }>(
-      'SELECT vout, count(*)::int AS runes FROM chain.rune_balances WHERE txid = $1 GROUP BY vout ORDER BY vout',
-      [txid],
-    );
-    expect(rows).toEqual([
-      { vout: 0, runes: 1 },
-      { vout: 1, runes: 9 },
-    ]);
-    expect(await audited(id)).not.toHaveProperty('deposit');
-  });
+  test.each([
+    { name: 'one reveal', texts: ['r'] },
+    { name: 'several reveals', texts: ['s', 't', 'u'].map((text) => text.repeat(200_000)) },
+  ])(
+    'whose runes cost more to lead home than the service earns are waited for, and so is that, once: $name',
+    async ({ name, texts }) => {
+      // an edict for each
+      const lent = [await etchedOften(`one rune, ${name}`, 1), await etchedOften(`many runes, ${name}`, 9)];
+      const terms = { feeRate: 400_000n };
+      const { id, deposits, charge } = await ordered(
+        texts,
+        lent.map((parent) => termsOf(parent)),
+        { terms },
+      );
+      for (const [index, parent] of lent.entries()) await send([parent], [to(deposits[index], parent)]);
+      await send([], [charge]);
+      await world.chain.mineMempool();
+      await world.eventually(async () => (await shown(id)).missing !== undefined);
+      expect((await shown(id)).state).toBe('waiting-payment');
+      await send([], [{ ...charge, value: (await shown(id)).missing! }]);
+      await world.eventually(async () => {
+        // large reveals are sent block by block
+        await world.chain.mineMempool();
+        return (await shown(id)).state === 'completed';
+      });
+      await expectChildren(id, texts, lent);
+      for (const parent of lent) await expectAt(parent, scriptOf(home));
+      const { txid } = await place(lent[1]!.id);
+      const { rows } = await world.database.pool.query<{ vout: number; runes: number }>(
+        'SELECT vout, count(*)::int AS runes FROM chain.rune_balances WHERE txid = $1 GROUP BY vout ORDER BY vout',
+        [txid],
+      );
+      expect(rows).toEqual([
+        { vout: 0, runes: 1 },
+        { vout: 1, runes: 9 },
+      ]);
+      expect(await audited(id)).not.toHaveProperty('deposit');
+    },
+  );
 
   test('that a reorganisation takes back with all else are delivered again, with the same ids', async () => {
     const [parent] = await inscribed(['reorganised']);

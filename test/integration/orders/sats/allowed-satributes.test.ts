@@ -1,8 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { networks } from '#kernel/primitives/network.ts';
 import { auditOrders } from '#orders/audit/audit-orders.ts';
+import { orderAnswer } from '#orders/customers/order-answer.ts';
 import { inscribedPlaces } from '#orders/inscribing/inscribed-places.ts';
+import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
 import { readEntries } from '#orders/ledger/ledger.store.ts';
 import { balancesOf } from '#orders/ledger/ledger.ts';
+import { refundOrder } from '#orders/operator/operator-orders.ts';
 import type { NewOrder } from '#orders/order/order.store.ts';
 import { type Coin, scriptOf, transaction } from '#test/builders/regtest/regtest-transaction.ts';
 import { wantedOrder } from '#test/builders/wanted-order.ts';
@@ -66,6 +70,19 @@ class Collector {
     await this.world.chain.broadcast(transaction(coins, [...made, { value: left - 2000, to: owner }]));
   }
 
+  /** What is asked for, once it is. */
+  async missing(): Promise<number> {
+    const { world, order } = this;
+    let missing = 0;
+    await world.eventually(async () => {
+      const found = (await world.customerOrders.read(order.id))!;
+      const answer = orderAnswer(found.order, found, networks.regtest) as { missing?: number };
+      missing = answer.missing ?? 0;
+      return missing > 0;
+    });
+    return missing;
+  }
+
   mine(): Promise<unknown> {
     return this.world.chain.mineMempool();
   }
@@ -87,6 +104,7 @@ interface Case {
   readonly uncurse?: boolean;
   /** Money that is no part of the payment is refunded. */
   readonly isRestRefunded?: boolean;
+  readonly terms?: Partial<OrderTerms>;
   /** Where the inscriptions lie, if each has a special sat of its own. */
   readonly apart?: boolean;
   readonly run: (collector: Collector) => Promise<unknown>;
@@ -160,6 +178,27 @@ const cases: readonly Case[] = [
         Array.from({ length: 25 }, () => ({ paid: 330 })),
       );
     },
+    ends: 'completed',
+  },
+  {
+    name: 'the special sat in an output that does not pay for its input, until the order is told',
+    terms: { feeRate: 100_000n },
+    run: async (collector) => {
+      const special = await collector.special();
+      await collector.send([special], [{ paid: 546 }, { paid: collector.amount - 546 }]);
+      for (let asked = 0; asked < 2; asked++) {
+        const paid = await collector.missing();
+        await collector.send([await collector.common()], [{ paid }]);
+        await collector.world.until(collector.order.id, 'waiting-confirmation');
+        await collector.mine();
+      }
+    },
+    ends: 'completed',
+  },
+  {
+    name: 'the least postage',
+    terms: { postage: 'least' },
+    run: async (collector) => collector.send([await collector.special()], [{ paid: collector.amount }]),
     ends: 'completed',
   },
   {
@@ -321,11 +360,12 @@ describe.skipIf(bitcoindForTests() === null)('an order with allowedSatributes', 
       uncurse = false,
       apart,
       isRestRefunded = false,
+      terms,
     }) => {
       const from = await world.chain.height();
       const [receiver, refund] = [firstOwner + 2 * place, firstOwner + 2 * place + 1];
       const contents = Array.from({ length: files }, (_, file) => `${name} ${file}`);
-      const made = wantedOrder(contents, { receivers: [scriptOf(receiver)], uncurse });
+      const made = wantedOrder(contents, { receivers: [scriptOf(receiver)], uncurse, ...terms });
       const { order } = await world.customerOrders.create({
         ...made,
         request: { ...made.request, allowedSatributes: allowed },
@@ -339,7 +379,7 @@ describe.skipIf(bitcoindForTests() === null)('an order with allowedSatributes', 
       const { fate, faults, lost, state } = await verdictOfOrder(world.database.pool, chain, ofTest);
       expect({ faults, lost, state }).toEqual({ faults: [], lost: 0, state: ends });
       const isDelivered = ends === 'completed';
-      expect(fate.delivered).toEqual(isDelivered ? contents.map(() => 546) : []);
+      expect(fate.delivered).toEqual(isDelivered ? contents.map(() => made.quote.postage) : []);
       expect(fate.refunded > 0).toBe(!isDelivered || isRestRefunded);
       const [sat = NaN] = collector.sats;
       const sats = await indexedSats(order.id);
@@ -358,9 +398,8 @@ describe.skipIf(bitcoindForTests() === null)('an order with allowedSatributes', 
     },
   );
 
-  const { inscribed, termsOf, ordered, to, send, expectAt, expectChildren, audited } = lentParents(
-    () => world,
-  );
+  const { inscribed, termsOf, ordered, to, send, etchedOften, shown, expectAt, expectChildren, audited } =
+    lentParents(() => world);
 
   test.each([
     // the reveal begins with an output that holds the postage alone
@@ -419,5 +458,31 @@ describe.skipIf(bitcoindForTests() === null)('an order with allowedSatributes', 
       return true;
     });
     expect(await audited(id)).not.toHaveProperty('deposit');
+  });
+
+  test('children of parents whose runes cost too much to lead home are not made, and no more is asked for', async () => {
+    const lent = [await etchedOften('of no child', 1), await etchedOften('of none either', 9)];
+    const parents = lent.map((parent) => termsOf(parent));
+    // a reveal for each
+    const texts = ['x', 'y'].map((text) => text.repeat(200_000));
+    const terms = { feeRate: 400_000n };
+    const { request } = wantedOrder(texts, { parents, ...terms });
+    const { id, deposits, charge } = await ordered(texts, parents, {
+      terms,
+      request: { ...request, allowedSatributes: ['vintage'] },
+    });
+    for (const [index, parent] of lent.entries()) await send([parent], [to(deposits[index], parent)]);
+    await send([], [charge]);
+    await world.chain.mineMempool();
+    await world.until(id, 'error');
+    expect((await shown(id)).error).toContain("parents' runes");
+    await refundOrder(world.database.pool, id, scriptOf(home));
+    await settle(id);
+    await world.eventually(async () => {
+      await world.chain.mineMempool();
+      await world.indexed();
+      for (const parent of lent) await expectAt(parent, scriptOf(home));
+      return true;
+    });
   });
 });

@@ -211,6 +211,9 @@ describe('the coins that pay for an order', () => {
     const dearer = { ...costs, extraCost };
     expect(selectCoins(coins, dearer)).toBeNull();
     expect(selectCoins([coin(quote.amount + 900n, 0)], dearer)).not.toBeNull();
+    // one that was placed for its sats and costs more than it brings
+    const placed = [coin(546n, 1), ...coins];
+    expect(extraCostOf(placed, 900n, { ...costs, input: 5800n })).toBe(extraCost);
   });
 
   test('of an order that wants certain sats are 20 at most, and dust that comes later is not among them', () => {

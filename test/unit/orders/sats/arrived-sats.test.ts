@@ -115,6 +115,23 @@ describe('the sats that arrived for an order', () => {
     expect((await settled(sats, [paymentAt(0)])).kind).toBe('placed');
   });
 
+  test('that are unknown are left out where the others do without, and looked up once', async () => {
+    const unknown: OutputSats = {
+      ...known(0),
+      state: 'unknown',
+      reason: 'too far back',
+      isReorganised: false,
+    };
+    const [mine, stray, other] = [{ ...paymentAt(0), value: costs.amount }, paymentAt(1), paymentAt(2)];
+    const sats = new ArrivedSats(answers(known(special), unknown, null, unknown), 0);
+    const placed = await settled(sats, [mine, stray, other]);
+    expect(placed).toMatchObject({ kind: 'placed', payments: [{ outpoint: mine.outpoint }] });
+    expect(placeSats(order, funds([mine, stray, other]), knownSats(sats))).toEqual(placed);
+    // what is known does not pay
+    const short = new ArrivedSats(answers(known(special), unknown), 0);
+    expect((await settled(short, [{ ...mine, value: 600n }, stray])).kind).toBe('impossible');
+  });
+
   test('of an order that takes any are not looked up', () => {
     const sats = new ArrivedSats(answers(), 0);
     const any = { ...order, request: made.request };
