@@ -63,9 +63,13 @@ async function moveOn(
 ): Promise<void> {
   const { masterFingerprint, network, createdAt } = stored;
   if (firstIndex === null) {
+    const which =
+      (await seedState(context, stored)) === 'matches'
+        ? `It is that of the seed file ${seedFileOf(context)}: nothing is to be done.`
+        : `The seed file ${seedFileOf(context)} is not of it, or cannot be read.`;
     throw new AppError(
       'wallet_exists',
-      `The database has a wallet already: ${masterFingerprint} on ${network}, of ${shownTime(createdAt)}.`,
+      `The database has a wallet already: ${masterFingerprint} on ${network}, made ${shownTime(createdAt)}. ${which}`,
     );
   }
   await moveTo(context, pool, stored, { by: 0, atLeast: { orders: firstIndex, own: firstIndex } });

@@ -8,9 +8,9 @@ export const walletErrors = {
     retry: 'never',
   },
   wallet_exists: {
-    meaning: 'The database has a wallet already, of another seed: it is never replaced.',
+    meaning: 'The database has a wallet already: it is never replaced.',
     action:
-      'Use its seed file; `satscribe wallet show` gives its fingerprint. Another wallet needs another database.',
+      'Nothing where the message says that it is that of the seed file. Else use its seed file; `satscribe wallet show` gives its fingerprint. Another wallet needs another database.',
     retry: 'never',
   },
   wallet_seed_exists: {
