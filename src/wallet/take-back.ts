@@ -6,6 +6,7 @@ import type { NodeRpc } from '#kernel/contracts/node.ts';
 import type { OwnScript, TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { parseTxid, type Txid } from '#kernel/primitives/hash.ts';
+import { scanFailure } from './restoring/scan-failure.ts';
 
 /** On mainnet the node reads 10 GB: two minutes from a disk that is quick. */
 const scanMaxMs = 1_800_000;
@@ -21,7 +22,7 @@ export interface OwnOutput {
 
 /**
  * The confirmed outputs with a script, except those that the mempool spends: read from all unspent outputs of the node,
- * with neither an index nor a wallet. Throws the codes of NodeRpc.
+ * with neither an index nor a wallet. Throws the codes of NodeRpc, and `node_scan_busy`.
  */
 export async function outputsAt(
   node: NodeRpc,
@@ -29,9 +30,13 @@ export async function outputsAt(
   signal: AbortSignal,
 ): Promise<OwnOutput[]> {
   const descriptor = `raw(${Buffer.from(script).toString('hex')})`;
-  const { unspents } = await node.call<{
-    unspents: readonly { readonly txid: string; readonly vout: number; readonly amount: number }[];
-  }>('scantxoutset', ['start', [descriptor]], { timeoutMs: scanMaxMs, signal });
+  const { unspents } = await node
+    .call<{
+      unspents: readonly { readonly txid: string; readonly vout: number; readonly amount: number }[];
+    }>('scantxoutset', ['start', [descriptor]], { timeoutMs: scanMaxMs, signal })
+    .catch((error: unknown) => {
+      throw scanFailure(error);
+    });
   const found: OwnOutput[] = [];
   for (const { txid, vout, amount } of unspents) {
     const id = parseTxid(txid);

@@ -1,39 +1,48 @@
-import type { Logger } from '#kernel/reports/logger.ts';
 import type { ProgressOutput } from '#src/app/reports/progress.ts';
-import type { SearchProgress } from '#wallet/restoring/find-outputs.ts';
+import type { CompareProgress, SearchProgress } from '#wallet/restoring/find-outputs.ts';
 
 const barWidth = 28;
-/** At most one log line in this time: a scan takes minutes. */
+/** At most one line in this time where it is no terminal: a scan takes minutes. */
 const lineEveryMs = 10_000;
 
-/** A bar on a terminal, redrawn with each state; elsewhere log lines. */
+type State = SearchProgress | CompareProgress;
+
+/** A bar on a terminal, redrawn with each state; elsewhere lines, whatever is logged. */
 export function searchProgress(
   output: ProgressOutput,
-  log: Logger,
   now: () => number = () => performance.now(),
-): { update(state: SearchProgress): void; finish(): void } {
+): { update(state: State): void; finish(): void } {
   let isDrawn = false;
-  let loggedAt = -Infinity;
+  let writtenAt = -Infinity;
   return {
     update: (state) => {
       if (output.isTTY === true) {
         isDrawn = true;
         output.write(`\r\u001b[2K${progressLine(state)}`);
-      } else if (now() - loggedAt >= lineEveryMs) {
-        loggedAt = now();
-        log.info({ ...state }, 'unspent outputs are searched');
+      } else if (now() - writtenAt >= lineEveryMs) {
+        writtenAt = now();
+        output.write(`${progressLine(state)}\n`);
       }
     },
     finish: () => {
       if (isDrawn) output.write('\n');
+      isDrawn = false;
     },
   };
 }
 
 /** `[#####-----] 40 %, addresses from 200000 of 1000000, 12 outputs found` */
-export function progressLine({ searched, end, percent, found }: SearchProgress): string {
-  const full = Math.round(((percent ?? 0) / 100) * barWidth);
-  const bar = `[${'#'.repeat(full)}${'-'.repeat(barWidth - full)}]`;
+export function progressLine(state: State): string {
+  if ('compared' in state) {
+    const { compared, of } = state;
+    return `${barOf(compared / of)} --to is compared with address ${compared} of ${of} of the wallet`;
+  }
+  const { searched, end, percent, found } = state;
   const scan = percent === null ? 'addresses are derived' : `${Math.floor(percent)} %`;
-  return `${bar} ${scan}, addresses from ${searched} of ${end}, ${found} outputs found`;
+  return `${barOf((percent ?? 0) / 100)} ${scan}, addresses from ${searched} of ${end}, ${found} outputs found`;
+}
+
+function barOf(share: number): string {
+  const full = Math.round(share * barWidth);
+  return `[${'#'.repeat(full)}${'-'.repeat(barWidth - full)}]`;
 }

@@ -47,18 +47,18 @@ interface Sources {
 /** Finds all unspent outputs of the seed, and sends them to one address if it is named. */
 export async function restore(context: CommandContext): Promise<void> {
   const { flags } = context;
-  const feeRate = flags['to'] === undefined ? null : feeRateOf(flags);
+  const wishes = wishesOf(flags);
   if (flags['without-database'] !== undefined) {
     const { network } = context.config;
     if (network === undefined) throw new UsageError('which network? Name it with --network');
-    await search(context, await sourcesOf(context, network, null), feeRate);
+    await restoreOn(context, network, null, wishes);
     return;
   }
   try {
     await withWalletDatabase(context, 'existing', async (database) => {
       const network = await database.network();
       if (network === null) throw new UsageError('which network? Name it with --network');
-      await search(context, await sourcesOf(context, network, database.pool), feeRate);
+      await restoreOn(context, network, database.pool, wishes);
     });
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'database_missing') throw error;
@@ -66,6 +66,46 @@ export async function restore(context: CommandContext): Promise<void> {
       'there is no database: restore it, whose orders have addresses that the seed alone does not find; or search without it, by --without-database',
     );
   }
+}
+
+/** Wishes of the flags, checked. */
+interface Wishes {
+  /** Null: as many as the mark asks for. */
+  readonly gap: number | null;
+  /** Null: nothing is sent. */
+  readonly send: { readonly to: string; readonly feeRate: bigint } | null;
+}
+
+function wishesOf(flags: CommandContext['flags']): Wishes {
+  const gap = wholeNumber(flags, 'gap');
+  const { to } = flags;
+  if (to !== undefined) return { gap, send: { to, feeRate: feeRateOf(flags) } };
+  const alone = ['fee-rate', 'broadcast'].find((name) => flags[name] !== undefined);
+  if (alone === undefined) return { gap, send: null };
+  throw new UsageError(`--${alone} needs --to: without an address nothing is signed or sent`);
+}
+
+/** Script that gets all that is found. */
+interface Destination {
+  readonly to: string;
+  readonly script: Uint8Array;
+  readonly feeRate: bigint;
+}
+
+function destinationOf({ to, feeRate }: NonNullable<Wishes['send']>, network: NetworkName): Destination {
+  const parsed = payableAddress(to, networks[network]);
+  if (parsed.kind === 'script') return { to, script: parsed.script, feeRate };
+  throw new UsageError(`--to ${to}: the address ${parsed.reason}; the wallet is of ${network}`);
+}
+
+async function restoreOn(
+  context: CommandContext,
+  network: NetworkName,
+  pool: pg.Pool | null,
+  { gap, send }: Wishes,
+): Promise<void> {
+  const destination = send === null ? null : destinationOf(send, network);
+  await search(context, await sourcesOf(context, network, pool), gap, destination);
 }
 
 async function sourcesOf(
@@ -98,47 +138,72 @@ async function sourcesOf(
   };
 }
 
-async function search(context: CommandContext, sources: Sources, feeRate: bigint | null): Promise<void> {
+async function search(
+  context: CommandContext,
+  sources: Sources,
+  wantedGap: number | null,
+  destination: Destination | null,
+): Promise<void> {
   const { wallet, known, isMarked, leaves, pool } = sources;
-  const gap = wholeNumber(context.flags, 'gap') ?? (isMarked ? gapWithMark : skippedUsually + gapWithMark);
+  const gap = Math.max(1, wantedGap ?? (isMarked ? gapWithMark : skippedUsually + gapWithMark));
+  const least = { orders: known.orders + gap, own: known.own + gap };
   await withNodeOf(context, wallet.network, async (node, signal) => {
-    const progress = searchProgress(process.stderr, context.logger);
-    const { found, searched } = await findOutputs({
-      node,
-      wallet,
-      known,
-      gap: Math.max(1, gap),
-      leaves,
-      signal,
-      onProgress: (state) => progress.update(state),
-    }).finally(() => progress.finish());
-    const swept =
-      feeRate === null ? null : await sweepTo(context, sources, { found, searched, feeRate }, node, signal);
-    const shown = { network: wallet.network, searched, found, hasDatabase: pool !== null, swept };
-    await context.print(
-      context.flags['json'] === undefined ? restoredText(shown) : `${JSON.stringify(restoredJson(shown))}\n`,
-    );
+    const progress = searchProgress(process.stderr);
+    const refuseOwn = async (from: BranchEnds | null, until: BranchEnds): Promise<void> => {
+      if (destination === null) return;
+      await requireForeign({ node, wallet, signal }, pool, destination, { from, until }, progress);
+    };
+    try {
+      // a scan takes minutes: before it all that can be refused
+      await refuseOwn(null, least);
+      const { found, searched } = await findOutputs({
+        node,
+        wallet,
+        known,
+        gap,
+        leaves,
+        signal,
+        onProgress: (state) => progress.update(state),
+      });
+      await refuseOwn(least, searched);
+      progress.finish();
+      const swept = destination === null ? null : await sweepTo(context, sources, found, destination, node);
+      const shown = { network: wallet.network, searched, found, hasDatabase: pool !== null, swept };
+      await context.print(
+        context.flags['json'] === undefined
+          ? restoredText(shown)
+          : `${JSON.stringify(restoredJson(shown))}\n`,
+      );
+    } finally {
+      progress.finish();
+    }
   });
 }
 
-/** Signs transactions that send what was found to the address of the flags. Throws `destination_own`. */
+/** Throws `destination_own` for an address of the wallet in this range, or of an order. */
+async function requireForeign(
+  asked: Pick<Parameters<typeof findOutputs>[0], 'node' | 'wallet' | 'signal'>,
+  pool: pg.Pool | null,
+  { to, script }: Destination,
+  range: Parameters<typeof isOwnAddress>[2],
+  progress: ReturnType<typeof searchProgress>,
+): Promise<void> {
+  const isOfOrder = pool !== null && (await ownScriptsAmong(pool, [script])).length > 0;
+  if (isOfOrder || (await isOwnAddress(asked, to, range, (state) => progress.update(state))))
+    throw new AppError('destination_own', `--to ${to} is an address of this wallet.`);
+}
+
+/** Signs transactions that send what was found to the destination. */
 async function sweepTo(
   context: CommandContext,
   { wallet, pool }: Sources,
-  { found, searched, feeRate }: Pick<Restored, 'found' | 'searched'> & { readonly feeRate: bigint },
+  found: Restored['found'],
+  { script, feeRate }: Destination,
   node: NodeRpc,
-  signal: AbortSignal,
 ): Promise<Swept> {
   const { flags } = context;
-  const to = flags['to'] ?? '';
-  const parsed = payableAddress(to, networks[wallet.network]);
-  if (parsed.kind !== 'script')
-    throw new UsageError(`--to ${to}: the address ${parsed.reason}; the wallet is of ${wallet.network}`);
-  const isOfOrder = pool !== null && (await ownScriptsAmong(pool, [parsed.script])).length > 0;
-  if (isOfOrder || (await isOwnAddress({ node, wallet, signal }, to, searched)))
-    throw new AppError('destination_own', `--to ${to} is an address of this wallet.`);
   const { free, left } = await freeOf(found, pool, node);
-  const planned = sweep(free, parsed.script, feeRate);
+  const planned = sweep(free, script, feeRate);
   const signer = await openSigner(seedFileOf(context), wallet.identity);
   const signed = planned.plans.map((plan) => signer.signPlan(plan));
   const isSent = flags['broadcast'] !== undefined;

@@ -38,6 +38,12 @@ export const nodeErrors = {
     action: 'Check that BITCOIN_RPC_URL and BITCOIN_REST_URL lead directly to a bitcoind, and read its log.',
     retry: 'soon',
   },
+  node_scan_busy: {
+    meaning: 'The node scans all unspent outputs already, and makes one scan at a time.',
+    action:
+      'Try again in a minute; on mainnet a scan takes some. A command that was ended may have left one: `bitcoin-cli scantxoutset abort` ends it.',
+    retry: 'soon',
+  },
   node_call_failed: {
     meaning: 'The node refused a call.',
     action: 'Read the reason that the node gives in the message.',

@@ -6,6 +6,7 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { parseTxid, type Txid } from '#kernel/primitives/hash.ts';
 import type { BranchEnds } from '../indices/branch-ends.ts';
 import { inventoryAddresses, type PublicWallet } from '../public-wallet.ts';
+import { scanFailure } from './scan-failure.ts';
 
 /** An address with a leaf, which no descriptor can name: only the database has it. */
 export interface LeafAddress {
@@ -59,7 +60,8 @@ const statusEveryMs = 500;
 /**
  * All unspent outputs in blocks at addresses of the wallet, and up to which indices was searched. The node reads all
  * unspent outputs, with neither an index nor a wallet, again for each 200,000 indices. It goes on beyond `known` until
- * `gap` indices have none. What the mempool spends is left out. Throws the codes of NodeRpc.
+ * `gap` indices have none. What the mempool spends is left out. Throws the codes of NodeRpc, and
+ * `node_scan_busy`.
  */
 export async function findOutputs(
   options: SearchOptions,
@@ -146,7 +148,7 @@ class Search {
     } catch (error) {
       // else the node scans to the end, and refuses another scan until then
       if (signal.aborted) await node.call('scantxoutset', ['abort']).catch(() => undefined);
-      throw error;
+      throw scanFailure(error);
     } finally {
       controller.abort();
       await watching;
@@ -211,22 +213,37 @@ class Search {
 /** Addresses that the node derives at once. */
 const derivedAtOnce = 10_000;
 
-/** Whether an address is one of the wallet's below these ends, without a leaf. */
+/** Addresses of the wallet that one was compared with. */
+export interface CompareProgress {
+  readonly compared: number;
+  readonly of: number;
+}
+
+/**
+ * Whether an address is one of the wallet's below `until`, without a leaf; those below `from` were compared before. Null:
+ * none were.
+ */
 export async function isOwnAddress(
   { node, wallet, signal }: Pick<SearchOptions, 'node' | 'wallet' | 'signal'>,
   address: string,
-  { orders, own }: BranchEnds,
+  { from, until }: { readonly from: BranchEnds | null; readonly until: BranchEnds },
+  onProgress: (progress: CompareProgress) => void,
 ): Promise<boolean> {
-  const ends = [orders, own, inventoryAddresses];
+  const begins = from === null ? [0, 0, 0] : [from.orders, from.own, inventoryAddresses];
+  const ends = [until.orders, until.own, inventoryAddresses];
+  const of = ends.reduce((sum, end, branch) => sum + Math.max(0, end - (begins[branch] ?? 0)), 0);
+  let compared = 0;
   for (const [branch, descriptor] of wallet.descriptors().entries()) {
     const end = ends[branch] ?? 0;
-    for (let from = 0; from < end; from += derivedAtOnce) {
-      const range = [from, Math.min(end, from + derivedAtOnce) - 1];
+    for (let first = begins[branch] ?? 0; first < end; first += derivedAtOnce) {
+      onProgress({ compared, of });
+      const range = [first, Math.min(end, first + derivedAtOnce) - 1];
       const derived = await node.call<readonly string[]>('deriveaddresses', [descriptor, range], {
         signal,
         timeoutMs: scanMaxMs,
       });
       if (derived.includes(address)) return true;
+      compared += derived.length;
     }
   }
   return false;

@@ -92,6 +92,8 @@ describe('satscribe wallet', { shuffle: false }, () => {
     const before = await readFile(seedFile, 'utf8');
     const again = await onDatabase(['init', '--network', 'regtest']);
     expect([again.exitCode, again.stderr]).toEqual([1, expect.stringContaining('wallet_exists')]);
+    expect(again.stderr).toContain(`It is that of the seed file ${seedFile}: nothing is to be done.`);
+    expect(again.stderr).not.toContain('another seed');
     expect(await readFile(seedFile, 'utf8')).toBe(before);
   }, 60_000);
 
@@ -102,6 +104,8 @@ describe('satscribe wallet', { shuffle: false }, () => {
     expect(await takeOne()).toBe(50);
     const other = join(folder, 'other.seed');
     await writeFile(other, knownWords, { mode: 0o600 });
+    const existing = await onDatabase(['init'], { WALLET_SEED_FILE: other });
+    expect(existing.stderr).toContain(`The seed file ${other} is not of it`);
     const refused = await onDatabase(['init', '--first-index', '60'], { WALLET_SEED_FILE: other });
     expect(refused.stderr).toContain('wallet_seed_mismatch');
     expect((await onDatabase(['show'], { WALLET_SEED_FILE: other })).stdout).toContain(
@@ -431,9 +435,13 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('satscribe wallet recover'
     const shown = await wallet(seedAlone.slice(0, -1), env);
     expect(shown.stdout).toContain("m/86'/1'/0'/0/5000");
     expect(shown.stdout).toContain('need the kits of their orders');
+    expect(shown.stderr).toContain('addresses from 0 of');
 
     const ours = await wallet([...seedAlone, '--to', known.ownAddress(1030).address, '--fee-rate', '2'], env);
     expect(ours.stderr).toContain('destination_own');
+    // before it scans
+    expect(ours.stderr).toContain('--to is compared with address 0 of');
+    expect(ours.stderr).not.toContain('outputs found');
     const swept = await restored([
       ...seedAlone,
       '--to',

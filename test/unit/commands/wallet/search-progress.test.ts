@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { progressLine, searchProgress } from '#src/commands/wallet/search-progress.ts';
-import { silentLogger } from '#test/support/http-app.ts';
 
 const state = { searched: 200_000, end: 1_000_000, percent: 50, found: 12 };
 
@@ -13,19 +12,25 @@ test('a line says how far the node is', () => {
 
 test('a terminal is redrawn, and its line ends', () => {
   const written: string[] = [];
-  const progress = searchProgress({ isTTY: true, write: (text) => written.push(text) }, silentLogger());
+  const progress = searchProgress({ isTTY: true, write: (text) => written.push(text) });
   progress.update(state);
   progress.update({ ...state, percent: 51 });
   progress.finish();
   expect(written.map((text) => text[0])).toEqual(['\r', '\r', '\n']);
 });
 
-test('elsewhere the log has a line each ten seconds', () => {
-  const logged: unknown[] = [];
-  const logger = Object.assign(silentLogger(), { info: (fields: unknown) => void logged.push(fields) });
+test('elsewhere there is a line each ten seconds, the first at once', () => {
+  const written: string[] = [];
   let now = 0;
-  const progress = searchProgress({ write: () => undefined }, logger, () => now);
+  const progress = searchProgress({ write: (text) => written.push(text) }, () => now);
   for (; now < 25_000; now += 1000) progress.update(state);
+  progress.update({ compared: 50, of: 100 });
   progress.finish();
-  expect(logged).toHaveLength(3);
+  expect(written).toEqual([0, 1, 2].map(() => `${progressLine(state)}\n`));
+});
+
+test('a line says with how many addresses the destination was compared', () => {
+  expect(progressLine({ compared: 50, of: 100 })).toBe(
+    '[##############--------------] --to is compared with address 50 of 100 of the wallet',
+  );
 });

@@ -33,6 +33,13 @@ test.each<[string[], RegExp]>([
   [['skip', '--gap', '1'], /--gap is not a flag of satscribe wallet skip/u],
   [['restore', '--without-database'], /which network\?/u],
   [['restore', '--to', 'bc1q'], /which fee rate\?/u],
+  [['restore', '--fee-rate', '2'], /--fee-rate needs --to/u],
+  [['restore', '--broadcast'], /--broadcast needs --to/u],
+  [['restore', '--gap', 'x'], /--gap x: must be a whole number/u],
+  [
+    ['restore', '--without-database', '--network', 'regtest', '--to', 'foo', '--fee-rate', '2'],
+    /--to foo: the address/u,
+  ],
   [['kit'], /which order\?/u],
   [['kit', 'nonsense'], /nonsense\?/u],
   [['kit', '6f1c2b1e-5a0e-4c55-9d0c-0b8f7f0b9a11', '--reveal', 'x'], /--reveal x: must be a whole/u],
