@@ -58,15 +58,7 @@ function faultOf(found: Stats): string | null {
 export async function writePrivateFile(path: string, content: string | Uint8Array): Promise<boolean> {
   const unfinished = `${path}.${crypto.randomUUID()}`;
   try {
-    const file = await open(unfinished, 'wx', ownerOnly);
-    try {
-      // the mode of `open` is narrowed by the umask
-      await file.chmod(ownerOnly);
-      await file.writeFile(content);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
+    await writeNew(unfinished, content);
     // takes the name only where it is free; a rename would take it from a file that has it
     await link(unfinished, path);
   } catch (error) {
@@ -80,14 +72,20 @@ export async function writePrivateFile(path: string, content: string | Uint8Arra
 }
 
 /**
- * Writes a file of the owner's alone in place of the one that has its name: readers see the one or the other, whole, also
+ * Writes a file of the owner's alone in place of the one that has its name. Readers see one or the other, whole, also
  * after a loss of power. Callers take turns: the unfinished file has one name, so that crashes leave only one behind.
  */
 export async function replacePrivateFile(path: string, content: string | Uint8Array): Promise<void> {
   const unfinished = `${path}.new`;
   await rm(unfinished, { force: true });
-  // what is there all the same is another's
-  const file = await open(unfinished, 'wx', ownerOnly);
+  await writeNew(unfinished, content);
+  await rename(unfinished, path);
+  await syncFolderOf(path);
+}
+
+/** Writes a file of the owner's alone to disk. Throws where something has its name: it is another's. */
+async function writeNew(path: string, content: string | Uint8Array): Promise<void> {
+  const file = await open(path, 'wx', ownerOnly);
   try {
     // the mode of `open` is narrowed by the umask
     await file.chmod(ownerOnly);
@@ -96,8 +94,6 @@ export async function replacePrivateFile(path: string, content: string | Uint8Ar
   } finally {
     await file.close();
   }
-  await rename(unfinished, path);
-  await syncFolderOf(path);
 }
 
 /** A name survives a loss of power from then on. */
