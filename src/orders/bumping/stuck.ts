@@ -17,9 +17,9 @@ export interface WaitingParent extends BumpedTransaction {
 }
 
 /**
- * What the transactions of an order are to pay now. A customer who paid for less than was estimated then chose to
- * wait: the service pays the rise of fees since the payment, and no more. Where nothing was estimated, no rise is known, and
- * nothing is paid beyond what was asked for. Rates are sats for 1,000 virtual bytes. Pure.
+ * The rate that the transactions of an order are to pay now. A customer who paid for less than was estimated then chose
+ * to wait: the service pays the rise of fees since the payment, and no more. Where nothing was estimated, no rise is
+ * known, and nothing is paid beyond what was asked for. Rates are sats for 1,000 virtual bytes. Pure.
  *
  * @param asked by the customer
  * @param then the estimate when the order was paid; null: there was none

@@ -1,16 +1,15 @@
 import { scriptToAddress } from '#kernel/bitcoin/address.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
+import { orderPayments, type PaymentRecords } from '#orders/following/order-payments.ts';
 import { valueOf } from '#orders/inscribing/plan-amounts.ts';
-import { spentBy } from '#orders/ledger/settlements.ts';
 import { missingSats } from '#orders/order/coin-selection.ts';
 import type { NewOrder, Order, OrderFile } from '#orders/order/order.store.ts';
 import { countsInTime } from '#orders/order/order-facts.ts';
 import type { OrderState } from '#orders/order/order-machine.ts';
 import type { StoredRepricing } from '#orders/order/order-request.ts';
 import type { OrderTransaction } from '#orders/order/order-transactions.store.ts';
-import { outpointOf } from '#orders/order/outpoint.ts';
-import { type HeldPayments, isInscribed } from '#orders/parents/held-payments.ts';
+import type { HeldPayments } from '#orders/parents/held-payments.ts';
 import type { ShownParent } from '#orders/parents/shown-parents.ts';
 import { coinCosts } from '#orders/pricing/coin-costs.ts';
 import { estimateWarnings } from '#orders/pricing/fee-faults.ts';
@@ -64,8 +63,6 @@ export interface OrderProgress {
   /** In the order of the request. */
   readonly parents: readonly ShownParent[];
 }
-
-type Received = Pick<OrderProgress, 'payments' | 'transactions' | 'held'>;
 
 /** States in which the amount is there: what clients take for paid. */
 const paidStates: readonly OrderState[] = ['prep', 'queued', 'completed'];
@@ -137,12 +134,12 @@ function progressOf({ state, paidAt }: Order): object {
 export const isWaiting = ({ state }: Pick<Order, 'state'>): boolean =>
   state === 'waiting-payment' || state === 'waiting-parent';
 
-function receivedOf(order: Order, money: Received): object {
-  const { payments } = money;
+function receivedOf(order: Order, records: PaymentRecords): object {
+  const { payments } = records;
   const { amount } = order;
   const there = payments.filter(({ goneAt }) => goneAt === null);
   const received = valueOf(there);
-  const missing = isWaiting(order) && there.length > 0 ? missingOf(order, there, money) : 0n;
+  const missing = isWaiting(order) && there.length > 0 ? missingOf(order, records) : 0n;
   return {
     underpaid: flag(missing > 0n),
     missing: missing > 0n ? Number(missing) : null,
@@ -151,20 +148,9 @@ function receivedOf(order: Order, money: Received): object {
 }
 
 /** The sats that one more payment must bring: late payments and dust do not bring an order on. */
-function missingOf(
-  order: Order,
-  there: readonly WatchedPayment[],
-  { transactions, held }: Omit<Received, 'payments'>,
-): bigint {
+function missingOf(order: Order, records: PaymentRecords): bigint {
   const times = { expiresAt: order.expiresAt, now: new Date() };
-  const taken = new Set([...spentBy(transactions, 'return'), ...spentBy(transactions, 'refund')]);
-  const counting = there
-    .map((payment) => ({ ...payment, outpoint: outpointOf(payment) }))
-    .filter(({ outpoint, value, firstSeen, block }) => {
-      const seen = { value, firstSeen, height: block?.height ?? null, isGone: false };
-      const of = { isTaken: taken.has(outpoint), isInscribed: isInscribed(order, held.get(outpoint)) };
-      return countsInTime({ ...seen, ...of }, times);
-    });
+  const counting = orderPayments(order, records).filter((payment) => countsInTime(payment, times));
   return missingSats(counting, coinCosts(order));
 }
 

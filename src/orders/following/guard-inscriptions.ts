@@ -1,13 +1,8 @@
 import assert from 'node:assert/strict';
-import {
-  countsInTime,
-  isDeep,
-  type OrderFacts,
-  type OrderPayment,
-  selectedDeep,
-} from '#orders/order/order-facts.ts';
+import { selectPlainFirst } from '#orders/order/coin-selection.ts';
+import { countedDeep, type OrderFacts, type OrderPayment } from '#orders/order/order-facts.ts';
 import { outpointOf } from '#orders/order/outpoint.ts';
-import type { HeldPayment, HeldPayments } from '#orders/parents/held-payments.ts';
+import type { HeldPayments } from '#orders/parents/held-payments.ts';
 import type { PlacedPayments } from '#orders/sats/place-sats.ts';
 
 /**
@@ -19,12 +14,10 @@ export function selectedHoldingLeast(
   facts: OrderFacts,
   held: HeldPayments,
 ): readonly OrderPayment[] | 'unindexed' {
-  const counted = facts.payments.filter((payment) => countsInTime(payment, facts) && isDeep(payment, facts));
+  const counted = countedDeep(facts);
   if (!counted.every(({ outpoint }) => held.get(outpoint)?.isIndexed === true)) return 'unindexed';
-  const of = (isTaken: (found: HeldPayment | undefined) => boolean): readonly OrderPayment[] | null =>
-    selectedDeep({ ...facts, payments: counted.filter(({ outpoint }) => isTaken(held.get(outpoint))) });
-  const plain = facts.costs.wantsSats ? null : of((found) => found?.isHolding === false);
-  const selected = plain ?? of(() => true);
+  const isPlain = ({ outpoint }: OrderPayment): boolean => held.get(outpoint)?.isHolding === false;
+  const selected = selectPlainFirst(counted, isPlain, facts.costs);
   assert(selected !== null, 'an order that is paid has coins that pay for it');
   return selected;
 }

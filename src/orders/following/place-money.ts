@@ -11,8 +11,8 @@ import {
 import type { Order } from '#orders/order/order.store.ts';
 import { isDeep, type OrderPayment } from '#orders/order/order-facts.ts';
 import { outpointOf } from '#orders/order/outpoint.ts';
-import { isInscribed } from '#orders/parents/held-payments.ts';
 import { isHolding, type PaidHolding } from '#orders/parents/returns.ts';
+import { orderPayments } from './order-payments.ts';
 import type { OrderRecords } from './read-records.ts';
 
 /** The money of an order, by the outputs that hold it. */
@@ -51,8 +51,6 @@ export function placeMoney(order: Pick<Order, 'amount' | 'request'>, records: Or
   const { payments, deposits, transactions, bumps, lent, depth, isRevealed, mined, held } = records;
   const alive = bumps.filter(({ isDead }) => !isDead);
   const spent = spentBy([...transactions, ...alive]);
-  const taken = new Set([...spentBy(transactions, 'return'), ...spentBy(transactions, 'refund')]);
-  const used = new Set([...spentBy(transactions, 'commit'), ...spentBy(transactions, 'reveal')]);
   const left = payments.filter((payment) => payment.goneAt === null && !spent.has(outpointOf(payment)));
   const deep = left.filter(({ block }) => isDeep({ height: block?.height ?? null }, depth));
   const known = deep.filter((payment) => held.get(outpointOf(payment))?.isIndexed === true);
@@ -73,20 +71,7 @@ export function placeMoney(order: Pick<Order, 'amount' | 'request'>, records: Or
     !closings.has(displayHash(txid)) || mined.has(displayHash(txid));
   const isUsable = (rest: OwedMoney): boolean => isFree(rest) && isMined(rest);
   return {
-    seen: payments.map((payment): OrderPayment => {
-      const outpoint = outpointOf(payment);
-      return {
-        outpoint,
-        value: payment.value,
-        firstSeen: payment.firstSeen,
-        height: payment.block?.height ?? null,
-        isGone: payment.goneAt !== null,
-        // a reveal must not be planned with it: a block may have the refund already
-        isTaken: taken.has(outpoint),
-        isUsed: used.has(outpoint),
-        isInscribed: isInscribed(order, held.get(outpoint)),
-      };
-    }),
+    seen: orderPayments(order, records),
     spent,
     excess,
     rests,

@@ -5,7 +5,7 @@ import { postageOf } from '#orders/inscribing/order-layout.ts';
 import { addEntries, readEntries } from '#orders/ledger/ledger.store.ts';
 import { correctionsTo, entriesOf } from '#orders/ledger/ledger.ts';
 import type { OwedMoney } from '#orders/ledger/settlements.ts';
-import type { OrderFunds } from '#orders/making/make-transactions.ts';
+import type { OrderFunds, Shortfall } from '#orders/making/make-transactions.ts';
 import { owedTooLittle } from '#orders/making/plan-refund.ts';
 import { extraCostOf } from '#orders/order/coin-selection.ts';
 import {
@@ -174,7 +174,7 @@ const underWay: readonly OrderState[] = [
   'error',
 ];
 
-/** What was thrown, its cause, while the transactions of a paid order were placed or made. */
+/** A failure, its cause, to place or make the transactions of a paid order. */
 export class MakingFault extends Error {
   constructor(cause: unknown) {
     super('the transactions of an order cannot be made', { cause });
@@ -334,12 +334,7 @@ async function waitForMore(
   return null;
 }
 
-/** Sats that the selected payments lack, because the plan costs more than the quote. */
-export interface Shortfall {
-  readonly missing: bigint;
-}
-
-/** All of them, once the order is paid and they are here. */
+/** All parents, once the order is paid and they are here. */
 const parentsOf = ({ parents }: Known): readonly Deposit[] =>
   parents.filter((parent) => parent !== undefined);
 
@@ -373,8 +368,7 @@ const stockGone =
 
 /**
  * The payments that pay for the delivery, always in one order: the same payments make the same transaction. Those that
- * hold inscriptions or runes are spent only where the others are not enough. `unindexed`: it is not known yet what they
- * hold.
+ * hold runes are spent only where the others are not enough. `unindexed`: what they hold is not known yet.
  */
 function spendable({ facts, payments, held }: Known): readonly CoinPayment[] | 'unindexed' {
   const byOutpoint = new Map(payments.map((payment) => [outpointOf(payment), payment]));

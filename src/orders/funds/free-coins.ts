@@ -9,7 +9,7 @@ export type ProveFree = (coins: readonly WalletCoin[]) => Promise<readonly Walle
 /** Whether neither a block nor the mempool spends a coin: a seed may be in other wallets, too. */
 export type IsUnspent = (coin: OwnedOutput) => Promise<boolean>;
 
-/** As many coins are read first, the largest: each pays for many transactions. */
+/** The number of coins that are read first, the largest: each pays for many transactions. */
 const readFirst = 200;
 
 /**

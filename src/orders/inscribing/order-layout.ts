@@ -263,7 +263,8 @@ function revealParts(terms: SettledTerms, group: FileGroup, leafBytes: number): 
 export const isLast = ({ files }: OrderTerms, { first, count }: FileGroup): boolean =>
   first + count === files.length;
 
-const postageOutputCount = ({ batchMode }: OrderTerms, { count }: FileGroup): number =>
+/** How many outputs hold the inscriptions of a reveal. */
+export const postageOutputCount = ({ batchMode }: OrderTerms, { count }: FileGroup): number =>
   batchMode === 'shared-output' ? 1 : count;
 
 /** Of the outputs of inscriptions: without objects, as groups are tried file by file. */

@@ -43,7 +43,7 @@ export interface OwnOutput {
   readonly fee: bigint;
 }
 
-/** What our output of a reveal can give and remain P2TR. */
+/** Sats that our output of a reveal can give and remain P2TR. */
 export const spareOf = ({ kind, value }: OwnOutput): bigint => (kind === 'service' ? value - p2trDust : 0n);
 
 /**

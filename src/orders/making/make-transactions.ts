@@ -7,6 +7,7 @@ import { failpoint } from '#kernel/process/failpoint.ts';
 import {
   burnParts,
   type OrderLayout,
+  postageOutputCount,
   type RevealLayout,
   revealsPostageFirst,
 } from '#orders/inscribing/order-layout.ts';
@@ -54,18 +55,23 @@ export interface OrderFunds {
   readonly stocked: Reservation | null;
 }
 
+/** Sats that the selected payments lack, because the plan costs more than the quote. */
+export interface Shortfall {
+  readonly missing: bigint;
+}
+
 /**
  * Plans, signs and stores all transactions of a paid order: its reveal, or a commit and its reveals, and what burns
- * their inscriptions. They are the same for the same payments and parents, whenever they are made. The reason where
- * they cannot be made, or the sats that the payments lack; null: they are made, or will be once their lock times are found and the index has what they
- * spend.
+ * their inscriptions. They are the same for the same payments and parents, whenever they are made. Returns the reason
+ * where they cannot be made, or the sats that the payments lack. Null: they are made, or will be once their lock times
+ * are found and the index has what they spend.
  */
 export async function makeReveals(
   tx: pg.ClientBase,
   makers: RevealMakers,
   order: Order,
   funds: OrderFunds,
-): Promise<string | { readonly missing: bigint } | null> {
+): Promise<string | Shortfall | null> {
   // where the index is behind a reorganisation, it does not say what they hold
   if (!funds.parents.every(({ isUnspent }) => isUnspent)) return null;
   if (funds.parents.length > 1 && funds.parents.some(({ runes }) => runes === null)) return runesUnknown;
@@ -85,7 +91,7 @@ export async function makeReveals(
   return null;
 }
 
-const unmade = ({ reason, missing }: OrderRefusal): string | { readonly missing: bigint } =>
+const unmade = ({ reason, missing }: OrderRefusal): string | Shortfall =>
   missing === undefined ? reason : { missing };
 
 /**
@@ -239,12 +245,9 @@ function planOne(
 function routeOf({ terms, inventory, runes }: Planning, layout: RevealLayout): RuneRoute | null {
   // what the inventory gets back before its inscription is one output
   const isBehind = inventory !== null && terms.inventory !== null && terms.inventory.place > 0n;
-  const first = isBehind ? 1 : revealsPostageFirst(terms) ? inscribedOutputs(terms, layout) : 0;
+  const first = isBehind ? 1 : revealsPostageFirst(terms) ? postageOutputCount(terms, layout) : 0;
   return runeRoute(runes, first);
 }
-
-const inscribedOutputs = ({ batchMode }: OrderTerms, { count }: RevealLayout): number =>
-  batchMode === 'shared-output' ? 1 : count;
 
 const revealOf = ({ index, layout }: PlacedReveal, plan: TransactionPlan): PlannedTransaction => ({
   kind: 'reveal',
@@ -310,13 +313,13 @@ function planCommitted(
   return planned;
 }
 
-/** What more money does not change: the sats of each reveal are those of the quote. */
+/** A refusal that more money does not change: the sats of each reveal are those of the quote. */
 const runesTooDear =
   "It costs more to lead the parents' runes home than the service earns by the order, and allowedSatributes leaves its reveals no other sats.";
 
 /**
- * With what each reveal of a commit costs where it leads runes of its parents home, which is not in the quote. As
- * quoted where the order wants certain sats: its inscriptions were placed by that.
+ * Adds to the layout of a commit what its reveals cost where they lead runes of parents home, which is not in the
+ * quote. The layout stays as quoted where the order wants certain sats: its inscriptions were placed by that.
  */
 function withRunes(planning: Planning): Planning {
   const { order, layout, reveals } = planning;
@@ -324,7 +327,7 @@ function withRunes(planning: Planning): Planning {
   return { ...planning, layout: { ...layout, reveals: reveals.map((reveal) => dearer(planning, reveal)) } };
 }
 
-/** What it costs and leaves to us depends on no txid. */
+/** Plans a reveal before there is a commit: its costs, and what it leaves to us, depend on no txid. */
 function dearer(planning: Planning, placed: PlacedReveal): RevealLayout {
   const { layout, commit } = placed;
   const [payment] = planning.payments;
@@ -354,7 +357,7 @@ function ownOf(
   assert(ours !== undefined, 'a reveal has an output of ours');
   const { value } = ours;
   if (!terms.burn) return { kind: ours.kind === 'service' ? 'service' : 'anchor', value };
-  const own = ownOutputFrom(burnParts(inscribedOutputs(terms, layout)), terms.feeRate, value);
+  const own = ownOutputFrom(burnParts(postageOutputCount(terms, layout)), terms.feeRate, value);
   assert(own !== null, 'our output of a reveal pays for its burn');
   return own;
 }

@@ -8,8 +8,8 @@ import { leafHashOf } from '#wallet/taproot.ts';
 const idsAtOnce = 1000;
 
 /**
- * Addresses of orders that have a leaf: the charge of a direct order, and the outputs that a commit makes for its reveals.
- * With the hash of the leaf in its place: it is enough to spend by key, and a leaf has up to 390,000 bytes.
+ * Addresses of orders that have a leaf: the charge of a direct order, and the outputs that a commit makes for its
+ * reveals. The hash stands for the leaf: it is enough to spend by key, and a leaf has up to 390,000 bytes.
  */
 export async function* leafAddresses(
   client: pg.Pool | pg.ClientBase,

@@ -174,7 +174,7 @@ export async function refundOrder(pool: pg.Pool, id: string, script: Uint8Array)
   await wakeOrder(pool, id);
 }
 
-/** What a wish to pay an order back leads to, and whether the service must decide about it. Throws `order_unknown`. */
+/** The outcome of a wish to refund an order, and whether the service must decide about it. Throws `order_unknown`. */
 export async function outcomeOfRefund(
   pool: pg.Pool,
   id: string,

@@ -4,7 +4,7 @@ import { type NetworkName, networks } from '#kernel/primitives/network.ts';
 import { balancesOf, type LedgerEntry } from '#orders/ledger/ledger.ts';
 import type { OrderTransaction } from '#orders/order/order-transactions.store.ts';
 
-/** What a wish to pay an order back leads to, for people. */
+/** The outcome of a wish to refund an order, for people. */
 export interface RefundOutcome {
   /** Refunds that are stored: no later wish changes where they go. */
   readonly made: readonly {

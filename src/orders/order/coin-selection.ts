@@ -51,6 +51,16 @@ export function selectCoins<C extends Coin>(coins: readonly C[], costs: CoinCost
 }
 
 /**
+ * The same, of plain coins alone if these pay. Where the order wants certain sats, the sats decide among all. Pure.
+ */
+export const selectPlainFirst = <C extends Coin>(
+  coins: readonly C[],
+  isPlain: (coin: C) => boolean,
+  costs: CoinCosts,
+): readonly C[] | null =>
+  (costs.wantsSats ? null : selectCoins(coins.filter(isPlain), costs)) ?? selectCoins(coins, costs);
+
+/**
  * The value of one more coin that pays for an order together with those that are there: at least what nodes relay,
  * and more than its input costs. Zero: they pay already. Pure.
  */

@@ -66,7 +66,7 @@ export interface OrderFacts {
  * The time after the end of an order in which a payment must get its block. A payment that never gets one, as a stranger
  * sends it for nothing, would keep the customer's money for ever.
  */
-export const minedWithinMs = 72 * 3_600_000;
+export const unminedCountsMs = 72 * 3_600_000;
 
 /** The times that decide whether something counts. */
 export type Times = Pick<OrderFacts, 'expiresAt' | 'now'>;
@@ -82,17 +82,17 @@ export function paidInTime(facts: PaidFacts): { readonly isSeen: boolean; readon
       isDeep: facts.payments.every((payment) => !payment.isUsed || isDeep(payment, facts)),
     };
   const inTime = facts.payments.filter((payment) => countsInTime(payment, facts));
-  return { isSeen: selectCoins(inTime, facts.costs) !== null, isDeep: selectedDeep(facts) !== null };
+  return {
+    isSeen: selectCoins(inTime, facts.costs) !== null,
+    isDeep: selectCoins(countedDeep(facts), facts.costs) !== null,
+  };
 }
 
-/** The payments that a delivery would spend (`selectCoins`); null: those that are deep do not pay for one. */
-export const selectedDeep = <Payment extends OrderPayment>(
-  facts: Omit<PaidFacts, 'payments' | 'hasReveal'> & { readonly payments: readonly Payment[] },
-): readonly Payment[] | null =>
-  selectCoins(
-    facts.payments.filter((payment) => countsInTime(payment, facts) && isDeep(payment, facts)),
-    facts.costs,
-  );
+/** The payments that count and are as deep as is asked: a delivery may spend them. */
+export const countedDeep = (
+  facts: Times & Pick<OrderFacts, 'tip' | 'confirmations' | 'payments'>,
+): readonly OrderPayment[] =>
+  facts.payments.filter((payment) => countsInTime(payment, facts) && isDeep(payment, facts));
 
 /**
  * Whether a payment counts: there, first seen before the time was over, and not dust, which nodes do not relay.
@@ -110,7 +110,7 @@ export function isInTime(
   { isGone, firstSeen, height }: Pick<OrderPayment, 'isGone' | 'firstSeen' | 'height'>,
   { expiresAt, now }: Times,
 ): boolean {
-  const isLost = height === null && now.getTime() > expiresAt.getTime() + minedWithinMs;
+  const isLost = height === null && now.getTime() > expiresAt.getTime() + unminedCountsMs;
   return !isGone && !isLost && firstSeen <= expiresAt;
 }
 

@@ -1,13 +1,8 @@
 import { smallest } from '#orders/inscribing/plan-amounts.ts';
 import type { OwedMoney } from '#orders/ledger/settlements.ts';
+import { selectPlainFirst } from '#orders/order/coin-selection.ts';
 import type { Order } from '#orders/order/order.store.ts';
-import {
-  countsInTime,
-  isDeep,
-  type OrderFacts,
-  type OrderPayment,
-  selectedDeep,
-} from '#orders/order/order-facts.ts';
+import { countedDeep, type OrderFacts, type OrderPayment } from '#orders/order/order-facts.ts';
 import type { OrderState } from '#orders/order/order-machine.ts';
 import { outpointOf } from '#orders/order/outpoint.ts';
 import type { WatchedPayment } from '#payments/payments.queries.ts';
@@ -247,11 +242,9 @@ export function isHoldingParents(
 /** Money that pays for returns while an order waits: what its delivery would not spend, or what counts for none. */
 function spareMoney({ facts, payments, holding, owed }: ReturnFacts): readonly OwedMoney[] {
   const holders = new Set(holding.map(({ payment }) => outpointOf(payment)));
-  const plain = payments.filter(({ outpoint }) => !holders.has(outpoint));
-  const needed =
-    selectedDeep({ ...facts, payments: plain }) ??
-    selectedDeep({ ...facts, payments }) ??
-    payments.filter((payment) => countsInTime(payment, facts) && isDeep(payment, facts));
+  const counted = countedDeep({ ...facts, payments });
+  const isPlain = ({ outpoint }: OrderPayment): boolean => !holders.has(outpoint);
+  const needed = selectPlainFirst(counted, isPlain, facts.costs) ?? counted;
   const kept = new Set(needed.map(({ outpoint }) => outpoint));
   return owed.filter((money) => !kept.has(outpointOf(money)));
 }

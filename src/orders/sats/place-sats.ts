@@ -29,7 +29,7 @@ export type PlacedPayments =
 
 /** The money that a paid order can spend. */
 export interface PaidFunds extends Pick<SpentValues, 'parents'> {
-  /** Those of `selectCoins`. */
+  /** The coins that `selectCoins` gives. */
   readonly payments: readonly CoinPayment[];
   readonly costs: CoinCosts;
 }
@@ -56,11 +56,10 @@ export function placeSats(
     sats.kind === 'known' ? [{ ...payment, ranges: sats.ranges }] : [],
   );
   const reason = found.flatMap(({ sats }) => (sats.kind === 'unknown' ? [sats.reason] : [])).at(0);
-  if (reason === undefined) return placeKnown(order, allowedSatributes, { ...funds, known }, satributes);
-  // a stranger may send sats that nobody can tell: they are left out where the others do without
-  if (selectCoins(known, funds.costs) !== null) {
+  // a stranger may send sats that no one can tell: they are left out where the others do without
+  if (reason === undefined || selectCoins(known, funds.costs) !== null) {
     const placed = placeKnown(order, allowedSatributes, { ...funds, known }, satributes);
-    if (placed.kind === 'placed') return placed;
+    if (reason === undefined || placed.kind === 'placed') return placed;
   }
   arrived.askAgain(order.id);
   return { kind: 'impossible', reason: `The sats that were paid are not known: ${reason}.` };
@@ -68,8 +67,8 @@ export function placeSats(
 
 type KnownCoin = CoinPayment & { readonly ranges: readonly SatRange[] };
 
-interface KnownFunds extends PaidFunds {
-  /** Those payments whose sats are known. */
+interface KnownFunds extends Omit<PaidFunds, 'payments'> {
+  /** The payments whose sats are known. */
   readonly known: readonly KnownCoin[];
 }
 

@@ -1,0 +1,37 @@
+import { isClosing, spentBy } from '#orders/ledger/settlements.ts';
+import type { Order } from '#orders/order/order.store.ts';
+import type { OrderPayment } from '#orders/order/order-facts.ts';
+import type { OrderTransaction } from '#orders/order/order-transactions.store.ts';
+import { outpointOf } from '#orders/order/outpoint.ts';
+import { type HeldPayments, isInscribed } from '#orders/parents/held-payments.ts';
+import type { WatchedPayment } from '#payments/payments.queries.ts';
+
+/** The records that say what payments to the address of an order are worth. */
+export interface PaymentRecords {
+  readonly payments: readonly WatchedPayment[];
+  readonly transactions: readonly OrderTransaction[];
+  readonly held: HeldPayments;
+}
+
+/** The payments to the address of an order as its facts, in their order. Pure. */
+export function orderPayments(
+  order: Pick<Order, 'request'>,
+  { payments, transactions, held }: PaymentRecords,
+): OrderPayment[] {
+  // a reveal must not be planned with what a closing spends: a block may have that already
+  const taken = spentBy(transactions.filter(isClosing));
+  const used = new Set([...spentBy(transactions, 'commit'), ...spentBy(transactions, 'reveal')]);
+  return payments.map((payment) => {
+    const outpoint = outpointOf(payment);
+    return {
+      outpoint,
+      value: payment.value,
+      firstSeen: payment.firstSeen,
+      height: payment.block?.height ?? null,
+      isGone: payment.goneAt !== null,
+      isTaken: taken.has(outpoint),
+      isUsed: used.has(outpoint),
+      isInscribed: isInscribed(order, held.get(outpoint)),
+    };
+  });
+}
