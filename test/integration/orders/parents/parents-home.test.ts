@@ -20,6 +20,14 @@ describe.skipIf(bitcoindForTests() === null)('parents that no delivery uses', ()
   const { inscribed, termsOf, ordered, to, send, shown, expectAt, expectChildren, accounts, audited } =
     lentParents(() => world);
 
+  /** Mines the return of an order that is over, and waits until the index has it. */
+  async function refundedAfterReturn(id: string): Promise<void> {
+    await world.sent(id, ['return']);
+    await world.chain.mineMempool();
+    await world.until(id, 'refunded');
+    await world.indexed();
+  }
+
   test('that are another inscription go home while the order waits, once there is money for it', async () => {
     const [parent] = await inscribed(['the right one']);
     const [wrong] = await inscribed(['a wrong one'], 3000);
@@ -71,10 +79,7 @@ describe.skipIf(bitcoindForTests() === null)('parents that no delivery uses', ()
     await send([parent!], [to(deposits[0], parent!), { ...charge, value: 30_000 }]);
     await world.until(id, 'waiting-refund');
     await world.chain.mineMempool();
-    await world.sent(id, ['return']);
-    await world.chain.mineMempool();
-    await world.until(id, 'refunded');
-    await world.indexed();
+    await refundedAfterReturn(id);
     await expectAt(parent!, scriptOf(home));
     const { outside = 0, fee: paid = 0, ...others } = await audited(id);
     expect(others).toEqual({});
@@ -107,10 +112,7 @@ describe.skipIf(bitcoindForTests() === null)('parents that no delivery uses', ()
     await world.eventually(async () => (await shown(id)).error?.includes('goes home once') === true);
     await send([], [{ ...charge, value: 30_000 }]);
     await world.chain.mineMempool();
-    await world.sent(id, ['return']);
-    await world.chain.mineMempool();
-    await world.until(id, 'refunded');
-    await world.indexed();
+    await refundedAfterReturn(id);
     await expectAt(parent!, scriptOf(home));
     expect(await shown(id)).not.toHaveProperty('error');
     expect(await audited(id)).not.toHaveProperty('deposit');
@@ -175,10 +177,7 @@ describe.skipIf(bitcoindForTests() === null)('parents that no delivery uses', ()
     });
     await send([small!], [to(deposits[0], small!), { ...charge, value: 30_000 }]);
     await world.chain.mineMempool();
-    await world.sent(id, ['return']);
-    await world.chain.mineMempool();
-    await world.until(id, 'refunded');
-    await world.indexed();
+    await refundedAfterReturn(id);
     await expectAt(small!, p2pkhHome, 546);
     const { outside = 0, fee: paid = 0, ...others } = await audited(id);
     expect(others).toEqual({});
@@ -192,10 +191,7 @@ describe.skipIf(bitcoindForTests() === null)('parents that no delivery uses', ()
     expect(await world.customerOrders.cancel(id)).toBe(true);
     await send([parent!], [to(deposits[0], parent!), { ...charge, value: 30_000 }]);
     await world.chain.mineMempool();
-    await world.sent(id, ['return']);
-    await world.chain.mineMempool();
-    await world.until(id, 'refunded');
-    await world.indexed();
+    await refundedAfterReturn(id);
     await expectAt(parent!, scriptOf(home));
     expect(await audited(id)).not.toHaveProperty('deposit');
   });
@@ -245,10 +241,7 @@ describe.skipIf(bitcoindForTests() === null)('parents that no delivery uses', ()
     const { id, deposits } = await ordered(['v'], [termsOf(parent!)], { timeoutMinutes: -1 });
     await send([parent!], [to(deposits[0], parent!)]);
     await world.chain.mineMempool();
-    await world.sent(id, ['return']);
-    await world.chain.mineMempool();
-    await world.until(id, 'refunded');
-    await world.indexed();
+    await refundedAfterReturn(id);
     await expectAt(parent!, scriptOf(home));
     expect(await shown(id)).not.toHaveProperty('error');
     const [made] = await returnsOf(id);

@@ -7,6 +7,7 @@ import { selectCoins } from '#orders/order/coin-selection.ts';
 import type { OrderFacts, OrderPayment } from '#orders/order/order-facts.ts';
 import type { HeldPayment, HeldPayments } from '#orders/parents/held-payments.ts';
 import type { CoinPayment } from '#orders/sats/place-sats.ts';
+import { plainPayment } from '#test/builders/return-facts.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
 
 const txid = trustedTxid(Buffer.alloc(32, 7));
@@ -24,18 +25,11 @@ interface Paid {
   readonly value: bigint;
   readonly kind: Kind;
 }
-const plain: HeldPayment = {
-  isIndexed: true,
-  isHolding: false,
-  isParent: false,
-  lastOffset: null,
-  runes: [],
-};
 const heldAs: Readonly<Record<Kind, HeldPayment>> = {
-  plain,
-  runic: { ...plain, isHolding: true },
-  inscribed: { ...plain, isHolding: true, lastOffset: 40 },
-  unindexed: { ...plain, isIndexed: false },
+  plain: plainPayment,
+  runic: { ...plainPayment, isHolding: true },
+  inscribed: { ...plainPayment, isHolding: true, lastOffset: 40 },
+  unindexed: { ...plainPayment, isIndexed: false },
 };
 const heldOf = (paid: readonly Paid[]): HeldPayments =>
   new Map(paid.map(({ kind }, vout) => [outpoint(vout), heldAs[kind]]));

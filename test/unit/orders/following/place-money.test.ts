@@ -10,6 +10,7 @@ import { outpointOf } from '#orders/order/outpoint.ts';
 import type { Deposit } from '#orders/parents/deposits.ts';
 import type { HeldPayment } from '#orders/parents/held-payments.ts';
 import type { WatchedPayment } from '#payments/payments.queries.ts';
+import { plainPayment } from '#test/builders/return-facts.ts';
 import { wantedOrder } from '#test/builders/wanted-order.ts';
 
 const txid = (byte: number): Txid => trustedTxid(Buffer.alloc(32, byte));
@@ -53,13 +54,6 @@ type Parts = Pick<
   OrderRecords,
   'payments' | 'deposits' | 'transactions' | 'bumps' | 'isRevealed' | 'mined' | 'lent' | 'held'
 >;
-const plain: HeldPayment = {
-  isIndexed: true,
-  isHolding: false,
-  isParent: false,
-  lastOffset: null,
-  runes: [],
-};
 
 function placed(parts: Partial<Parts>, amount = 10_000n): PlacedMoney {
   const records: OrderRecords = {
@@ -71,7 +65,7 @@ function placed(parts: Partial<Parts>, amount = 10_000n): PlacedMoney {
     isAnchorTaken: false,
     mined: new Set(),
     lent: new Set(),
-    held: new Map((parts.payments ?? []).map((payment) => [outpointOf(payment), plain])),
+    held: new Map((parts.payments ?? []).map((payment) => [outpointOf(payment), plainPayment])),
     stocked: null,
     depth: { tip, confirmations: 3 },
     ...parts,
@@ -109,15 +103,15 @@ describe('money at the address of an order', () => {
   test('is none where the index has an inscription or a rune in it, or lacks its block', () => {
     const payments = [paid(1, 5000n), paid(2, 4000n), paid(3, 3000n), paid(4, 2000n)];
     const rune = {
-      ...plain,
+      ...plainPayment,
       isHolding: true,
       runes: [{ id: { block: asU128(1n), tx: 0 }, amount: asU128(7n) }],
     };
     const held = new Map<string, HeldPayment>([
-      [outpoint(1), plain],
-      [outpoint(2), { ...plain, isHolding: true, isParent: true, lastOffset: 0 }],
+      [outpoint(1), plainPayment],
+      [outpoint(2), { ...plainPayment, isHolding: true, isParent: true, lastOffset: 0 }],
       [outpoint(3), rune],
-      [outpoint(4), { ...plain, isIndexed: false }],
+      [outpoint(4), { ...plainPayment, isIndexed: false }],
     ]);
     const found = placed({ payments, held });
     expect(found.owed.map(({ value }) => value)).toEqual([5000n]);
@@ -127,7 +121,7 @@ describe('money at the address of an order', () => {
     ]);
     expect(found).toMatchObject({ isHoldingDeposits: true, isMoneyShallow: true });
     // it is once the index has its block
-    held.set(outpoint(4), plain);
+    held.set(outpoint(4), plainPayment);
     expect(placed({ payments, held })).toMatchObject({ isMoneyShallow: false });
     const returned = made(5, 'return', plan([[2, 0, 4000]], [['parent', 4000]]));
     expect(placed({ payments, held, transactions: [returned] }).holding).toHaveLength(1);

@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { trustedTxid } from '#kernel/primitives/hash.ts';
-import { asHeight } from '#kernel/primitives/height.ts';
 import { refundedNow } from '#orders/following/decide-refund.ts';
 import type { OwedMoney } from '#orders/ledger/settlements.ts';
 import { type OrderState, orderStates } from '#orders/order/order-machine.ts';
 import { returnOf } from '#orders/parents/returns.ts';
 import { countedStates, forgettingStates, isReserving } from '#orders/stock/reserved-until.ts';
+import { returnFacts } from '#test/builders/return-facts.ts';
 
 const held = ['payments', 'deposits', 'stock', 'counts'] as const;
 type Held = (typeof held)[number];
@@ -41,44 +41,31 @@ function releasedAfter(state: OrderState): number | null {
   return times.find((ms) => !isReserving(order, after(ms))) ?? null;
 }
 
-const costs = { amount: 5000n, extraCost: 0n, input: 100n, spare: 0n, inputsMax: 10, wantsSats: false };
-
 const returned = (state: OrderState) =>
-  returnOf({
-    state,
-    facts: { costs, expiresAt, now: expiresAt, tip: asHeight(9), confirmations: 1 },
-    deposits: [
-      {
-        at: { index: 0, keyIndex: 0, script: new Uint8Array(34), address: '' },
-        payment: {
-          ...money,
-          script: new Uint8Array(34),
-          firstSeen: new Date(0),
-          block: null,
-          goneAt: null,
-          replacedBy: null,
-          change: 1,
+  returnOf(
+    returnFacts(expiresAt, {
+      state,
+      deposits: [
+        {
+          at: { index: 0, keyIndex: 0, script: new Uint8Array(34), address: '' },
+          payment: {
+            ...money,
+            script: new Uint8Array(34),
+            firstSeen: new Date(0),
+            block: null,
+            goneAt: null,
+            replacedBy: null,
+            change: 1,
+          },
+          state: 'other',
+          isDust: false,
+          isHolding: true,
+          isUnspent: true,
+          runes: [],
         },
-        state: 'other',
-        isDust: false,
-        isHolding: true,
-        isUnspent: true,
-        runes: [],
-      },
-    ],
-    candidates: [undefined],
-    spent: new Set(),
-    payments: [],
-    holding: [],
-    refundDust: 330n,
-    owed: [],
-    ours: [],
-    share: 0n,
-    ourCost: 0n,
-    strayCost: 0n,
-    costMax: 5000n,
-    isMoneyComing: false,
-  });
+      ],
+    }),
+  );
 
 describe.each(orderStates)('an order in the state %s', (state) => {
   const row = documented.get(state);

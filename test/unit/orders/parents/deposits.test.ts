@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest';
 import { asBlockHash, trustedTxid } from '#kernel/primitives/hash.ts';
 import { asHeight } from '#kernel/primitives/height.ts';
 import type { OwedMoney } from '#orders/ledger/settlements.ts';
-import type { CoinCosts } from '#orders/order/coin-selection.ts';
 import type { OrderState } from '#orders/order/order-machine.ts';
 import { outpointOf } from '#orders/order/outpoint.ts';
 import { candidates, type Deposit, progressOf } from '#orders/parents/deposits.ts';
@@ -14,6 +13,7 @@ import {
   returnedAtOnce,
   returnOf,
 } from '#orders/parents/returns.ts';
+import { returnCosts, returnFacts } from '#test/builders/return-facts.ts';
 
 const expiresAt = new Date(1000);
 const deposit = (index: number, vout: number, state: Deposit['state'], at = 500): Deposit => ({
@@ -75,31 +75,7 @@ describe('what is returned', () => {
     isUsed: false,
     isInscribed: false,
   });
-  const costs: CoinCosts = {
-    amount: 5000n,
-    extraCost: 0n,
-    input: 100n,
-    spare: 1000n,
-    inputsMax: 10,
-    wantsSats: false,
-  };
-  const facts: ReturnFacts = {
-    state: 'waiting-parent',
-    facts: { costs, expiresAt, now: expiresAt, tip: asHeight(9), confirmations: 1 },
-    deposits: [],
-    candidates: [undefined],
-    spent: none,
-    payments: [],
-    holding: [],
-    refundDust: 330n,
-    owed: [],
-    ours: [],
-    share: 0n,
-    ourCost: 0n,
-    strayCost: 0n,
-    costMax: 5000n,
-    isMoneyComing: false,
-  };
+  const facts = returnFacts(expiresAt);
   const wrong = deposit(0, 1, 'other');
   const sats = (vout: number, index = 0): Deposit => ({ ...deposit(index, vout, 'other'), isHolding: false });
   const customer = (
@@ -119,10 +95,10 @@ describe('what is returned', () => {
     const rich = { ...given, payments: coins.map(paid), owed: coins };
     expect(returnOf(rich)?.funds).toEqual([customer(coins.slice(1), [], 5000n)]);
     expect(
-      returnOf({ ...rich, facts: { ...facts.facts, costs: { ...costs, amount: 5800n } } })?.funds,
+      returnOf({ ...rich, facts: { ...facts.facts, costs: { ...returnCosts, amount: 5800n } } })?.funds,
     ).toEqual([customer([coins[1]!], [], 5000n)]);
     expect(
-      returnOf({ ...rich, facts: { ...facts.facts, costs: { ...costs, amount: 7000n } } })?.funds,
+      returnOf({ ...rich, facts: { ...facts.facts, costs: { ...returnCosts, amount: 7000n } } })?.funds,
     ).toEqual([]);
     // dust counts for nothing, so an order does not need it
     const dust = [money(3, 200n)];
