@@ -14,8 +14,8 @@ export interface ForwardedRequest {
 export type ForwardedClient =
   | { readonly kind: 'client'; readonly address: string }
   /**
-   * A trusted proxy that names no client: the address of the connection. `instead`: the text in its header in place of a
-   * client, perhaps empty; null: it sent no header.
+   * A trusted proxy that names no client: the address of the connection. `instead`: the text in its header in place of
+   * a client, perhaps empty; null: it sent no header.
    */
   | { readonly kind: 'proxy'; readonly address: string; readonly instead: string | null };
 

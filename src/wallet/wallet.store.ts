@@ -34,8 +34,9 @@ export async function readWallet(db: pg.Pool | pg.ClientBase): Promise<StoredWal
 
 /**
  * Stores the wallet, whose keys are handed out from `first` on. Of the same wallet it moves both indices up to there,
- * never down. The caller has raised the mark (indices/mark-file.ts). Null: there is another wallet, and it stays. From then on the database serves the wallet's network
- * alone, so that no other chain is watched for its payments. Throws `network_mismatch` where it serves another one.
+ * never down. The caller has raised the mark (indices/mark-file.ts). Null: there is another wallet, and it stays. From
+ * then on the database serves the wallet's network alone, so that no other chain is watched for its payments. Throws
+ * `network_mismatch` where it serves another one.
  */
 export function putWallet(
   db: pg.Pool | pg.ClientBase,

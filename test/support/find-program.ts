@@ -10,8 +10,8 @@ export function isExecutable(path: string): boolean {
 }
 
 /**
- * The program of a suite. Null if the machine has none, which is said in one line, and is a failure with CI=true, so that
- * tests are never skipped unnoticed.
+ * The program of a suite. Null if the machine has none, which is said in one line, and is a failure with CI=true, so
+ * that tests are never skipped unnoticed.
  */
 export function orSayWhy(executable: string | null, missing: string): string | null {
   if (executable !== null) return executable;

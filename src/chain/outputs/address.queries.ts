@@ -29,8 +29,8 @@ export async function hasAddressIndex(client: ClientBase): Promise<boolean> {
 }
 
 /**
- * SQL: whether a script, which an expression gives, has unspent outputs in the address index. False where there is none, and
- * until its index is built: without it the whole table would be read.
+ * SQL: whether a script, which an expression gives, has unspent outputs in the address index. False where there is
+ * none, and until its index is built: without it the whole table would be read.
  */
 export const hasUnspentOutputs = (script: string): string =>
   `(CASE WHEN EXISTS (SELECT FROM pg_index WHERE indexrelid = to_regclass('chain.outputs_script') AND indisvalid)

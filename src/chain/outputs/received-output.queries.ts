@@ -81,7 +81,9 @@ export interface HeldOutput {
   readonly runes: readonly RuneAmount[] | null;
 }
 
-/** Reads these facts about outputs of one script, in their order, in one statement. Runes are those of unspent outputs. */
+/**
+ * Reads these facts about outputs of one script, in their order, in one statement. Runes are those of unspent outputs.
+ */
 export async function heldAtScript(
   client: Pool | ClientBase,
   script: Uint8Array,

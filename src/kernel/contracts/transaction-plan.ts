@@ -18,8 +18,8 @@ export interface OwnScript {
   /** `<x-only key> OP_CHECKSIG` and envelopes. */
   readonly leafScript: Uint8Array | null;
   /**
-   * The hash of a leaf that is no longer stored (BIP 341, 32 bytes): with the key it is enough to spend by key. Only where
-   * `leafScript` is null.
+   * The hash of a leaf that is no longer stored (BIP 341, 32 bytes): with the key it is enough to spend by key. Only
+   * where `leafScript` is null.
    */
   readonly leafHash?: Uint8Array;
 }

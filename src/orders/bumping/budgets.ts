@@ -31,8 +31,8 @@ export const revenueDays = 30;
 /** Sats beside the share of the revenue: a service that has just begun has none. */
 export const revenueAllowance = 100_000n;
 /**
- * Bound of an order by what it earns. A file at the usual price (2,000 sats) may cost 8,000: a reveal of 300 virtual bytes
- * pays 26 sat/vB more with it. Cheap orders are many, and would cost more than they bring.
+ * Bound of an order by what it earns. A file at the usual price (2,000 sats) may cost 8,000: a reveal of 300 virtual
+ * bytes pays 26 sat/vB more with it. Cheap orders are many, and would cost more than they bring.
  */
 const costPerEarned = 3n;
 const costOfAny = 2_000n;
@@ -76,8 +76,8 @@ export function bumpFigures(
 }
 
 /**
- * Budgets of orders, each by itself and together, counted down with each bump that is stored. An order bears the largest
- * share of a family: any of its bumps may be mined.
+ * Budgets of orders, each by itself and together, counted down with each bump that is stored. An order bears the
+ * largest share of a family: any of its bumps may be mined.
  */
 export class Budgets {
   readonly #budgets: BumpBudgets;

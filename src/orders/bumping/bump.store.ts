@@ -44,9 +44,9 @@ export interface LiveBump {
 }
 
 /**
- * SQL: whether a bump can never be mined, or is no longer wanted. That is so if another bump of its family is mined; if another
- * bump or a return is mined that spends one of its inputs; or if a transaction is superseded that it pays for or spends. A
- * bump is mined once a block has its output: the script is watched.
+ * SQL: whether a bump can never be mined, or is no longer wanted. That is so if another bump of its family is mined; if
+ * another bump or a return is mined that spends one of its inputs; or if a transaction is superseded that it pays for
+ * or spends. A bump is mined once a block has its output: the script is watched.
  */
 export const isDead = (bump: string): string =>
   `(EXISTS (SELECT FROM service.bumps AS s WHERE s.family = ${bump}.family AND s.txid <> ${bump}.txid AND ${hasMinedOutput('s.txid')})

@@ -10,8 +10,8 @@ import { isWatchedOrPaid } from '#payments/payments.queries.ts';
 let asked = 0;
 
 /**
- * Whether any of these addresses was watched or paid before, as far as the database knows: by payments that were seen, and
- * by unspent outputs where all addresses are indexed. A new address of the wallet never was.
+ * Whether any of these addresses was watched or paid before, as far as the database knows: by payments that were seen,
+ * and by unspent outputs where all addresses are indexed. A new address of the wallet never was.
  */
 export async function areKnown(
   tx: pg.ClientBase,

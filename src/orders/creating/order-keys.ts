@@ -10,8 +10,8 @@ import type { PublicWallet, WalletAddress } from '#wallet/public-wallet.ts';
 /** Keys of the wallet for an order, and the addresses that are made of them. */
 export interface OrderKeys {
   /**
-   * Takes keys of the wallet, which no other order gets, in the caller's transaction: for the charge and its deposits, and
-   * for outputs of the service's own. The first index of each. Throws `wallet_indices_unreleased`.
+   * Takes keys of the wallet, which no other order gets, in the caller's transaction: for the charge and its deposits,
+   * and for outputs of the service's own. The first index of each. Throws `wallet_indices_unreleased`.
    */
   readonly take: (tx: pg.ClientBase, counts: BranchEnds) => Promise<BranchEnds>;
   /** Never takes keys of orders below this index any more. */

@@ -97,8 +97,8 @@ export class CustomerOrders {
   }
 
   /**
-   * Stores a checked order; its address is read with the order. The asker's signal ends it until it begins to write, and
-   * its client is who stores the bytes. Throws `rate_limited`.
+   * Stores a checked order; its address is read with the order. The asker's signal ends it until it begins to write,
+   * and its client is who stores the bytes. Throws `rate_limited`.
    *
    * @param asker null: the program's own
    */
@@ -129,8 +129,8 @@ export class CustomerOrders {
   }
 
   /**
-   * Cancels an order that nothing was paid for, or that was asked for more than it was made for: the process with the seed
-   * decides. False: something else was paid, it is over, or there was no answer in time.
+   * Cancels an order that nothing was paid for, or that was asked for more than it was made for: the process with the
+   * seed decides. False: something else was paid, it is over, or there was no answer in time.
    */
   async cancel(id: string): Promise<boolean> {
     const { pool } = this.#parts;

@@ -4,7 +4,10 @@ import type pg from 'pg';
 export const keptAfterExpiry = '7 days';
 const keptAfterEnd = '30 days';
 
-/** SQL: whether the contents of the order `o` are needed no more. An order without leaves inscribes nothing, whatever it owes. */
+/**
+ * SQL: whether the contents of the order `o` are needed no more. An order without leaves inscribes nothing, whatever it
+ * owes.
+ */
 const isOver = `CASE WHEN o.leaves_deleted_at IS NOT NULL THEN true
   WHEN o.state IN ('expired', 'cancelled') THEN o.expires_at < now() - interval '${keptAfterExpiry}'
   WHEN o.state IN ('completed', 'refunded') THEN o.completed_at < now() - interval '${keptAfterEnd}'

@@ -27,8 +27,8 @@ const everyMs = 6 * 3_600_000;
 const restMs = 100;
 
 /**
- * Deletes contents and leaves that no order needs any more, again and again until the signal is aborted: one process per
- * database does so. Memory: the names of one folder.
+ * Deletes contents and leaves that no order needs any more, again and again until the signal is aborted: one process
+ * per database does so. Memory: the names of one folder.
  */
 export async function sweepFiles(options: SweepFilesOptions): Promise<void> {
   const { url, signal, log } = options;

@@ -42,7 +42,9 @@ async function forgetLeaves(tx: pg.ClientBase, wallet: PublicWallet, id: string)
   return true;
 }
 
-/** The hash of the leaf in the address of an order. Money could not be spent with a wrong one, so it is proven first. */
+/**
+ * The hash of the leaf in the address of an order. Money could not be spent with a wrong one, so it is proven first.
+ */
 async function chargedLeafHash(tx: pg.ClientBase, wallet: PublicWallet, order: Order): Promise<Uint8Array> {
   const [leaf] = await readLeaves(tx, order.id);
   assert(leaf !== undefined, `order ${order.id} has the leaf of its address`);

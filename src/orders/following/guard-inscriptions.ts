@@ -6,9 +6,9 @@ import type { HeldPayments } from '#orders/parents/held-payments.ts';
 import type { PlacedPayments } from '#orders/sats/place-sats.ts';
 
 /**
- * The payments of a delivery. Those that hold runes are among them only if the others do not pay: the delivery leads these
- * runes to its receiver. Where the order wants certain sats, the sats decide. `unindexed`: the index lacks the block of
- * one. Pure.
+ * The payments of a delivery. Those that hold runes are among them only if the others do not pay: the delivery leads
+ * these runes to its receiver. Where the order wants certain sats, the sats decide. `unindexed`: the index lacks the
+ * block of one. Pure.
  */
 export function selectedHoldingLeast(
   facts: OrderFacts,

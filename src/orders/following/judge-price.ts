@@ -19,8 +19,9 @@ const judgedStates: ReadonlySet<OrderState> = new Set<OrderState>([
 const answerMs = 86_400_000;
 
 /**
- * Decides whether the price of an order is kept, once all that it waits for was seen, and stores the decision. It holds for
- * whatever completed the order until then: blocks, reorganisations and restarts change nothing. True: it has another price.
+ * Decides whether the price of an order is kept, once all that it waits for was seen, and stores the decision. It holds
+ * for whatever completed the order until then: blocks, reorganisations and restarts change nothing. True: it has
+ * another price.
  */
 export async function judgePrice(
   tx: pg.ClientBase,

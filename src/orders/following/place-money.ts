@@ -27,8 +27,8 @@ export interface PlacedMoney {
   /** Unspent payments that hold an inscription or a rune, deep enough to be spent: they are no money. */
   readonly holding: readonly PaidHolding[];
   /**
-   * Customers' money in confirmed outputs that no stored transaction spends, deep enough to be spent, of which the index
-   * has nothing but sats.
+   * Customers' money in confirmed outputs that no stored transaction spends, deep enough to be spent, of which the
+   * index has nothing but sats.
    */
   readonly owed: readonly OwedMoney[];
   /** Our money in such outputs, without what was paid too much. */

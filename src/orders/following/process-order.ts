@@ -53,7 +53,9 @@ export interface OrderSteps extends OrderDepths {
   ) => Promise<string | Shortfall | null>;
   /** Takes up what a delivery left of an output of the inventory. */
   readonly restock: (tx: pg.ClientBase, left: LeftInStock) => Promise<void>;
-  /** The same for what returns parents, and all else that holds inscriptions or runes, with the money that pays for it. */
+  /**
+   * The same for what returns parents, and all else that holds inscriptions or runes, with the money that pays for it.
+   */
   readonly makeReturn: (tx: pg.ClientBase, order: Order, returned: Return) => Promise<string | null>;
   /** The same for a refund of what these outputs hold, if it is worth more than it costs. */
   readonly makeRefund: (
@@ -125,7 +127,7 @@ export async function processOrder(
   return order.state;
 }
 
-/** Whether the order has another price, or what came is inscribed on nothing: all of it goes back then. */
+/** Whether the order has another price, or what came is inscribed on nothing: all of it is refunded then. */
 async function isDecided(
   tx: pg.ClientBase,
   order: Order,

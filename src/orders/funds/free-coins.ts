@@ -13,9 +13,9 @@ export type IsUnspent = (coin: OwnedOutput) => Promise<boolean>;
 const readFirst = 200;
 
 /**
- * Coins of the wallet that the service may spend for its own costs, the largest first: revenue and funds of the operator,
- * in a block, spent by nothing that is stored, and proven to hold nothing but sats. Reads on until it finds one that the
- * node has unspent. Whether those after it are unspent, the caller asks.
+ * Coins of the wallet that the service may spend for its own costs, the largest first: revenue and funds of the
+ * operator, in a block, spent by nothing that is stored, and proven to hold nothing but sats. Reads on until it finds
+ * one that the node has unspent. Whether those after it are unspent, the caller asks.
  */
 export async function freeCoins(
   client: pg.Pool | pg.ClientBase,

@@ -14,8 +14,8 @@ export interface ReturnCoinsParts {
 const lentAtOnce = 20;
 
 /**
- * Free coins of the service for returns that no customer pays for. An order that needs one asks while its transaction of
- * the database is open, where no node is asked: it gets its coin in the next round.
+ * Free coins of the service for returns that no customer pays for. An order that needs one asks while its transaction
+ * of the database is open, where no node is asked: it gets its coin in the next round.
  */
 export class ReturnCoins {
   readonly #wanted = new Map<string, bigint>();

@@ -6,7 +6,7 @@ import { p2trDust } from '#orders/inscribing/plan-amounts.ts';
 import { shownOutpoint } from '#orders/order/own-transactions.queries.ts';
 import { isCoinOfReturn } from '#orders/parents/return-costs.store.ts';
 
-/** A confirmed output of the wallet that belongs to nobody's order any more. */
+/** A confirmed output of the wallet that belongs to no order any more. */
 export interface WalletCoin {
   readonly txid: Txid;
   readonly vout: number;
@@ -18,9 +18,9 @@ export interface WalletCoin {
 }
 
 /**
- * Coins that belong to no order: revenue of delivered orders, rests of mined bumps and returns, and funds of the operator. In a block,
- * spent by nothing that is stored, not in the inventory, and without money of a customer. Whether they hold something else,
- * the index says. The largest first.
+ * Coins that belong to no order: revenue of delivered orders, rests of mined bumps and returns, and funds of the
+ * operator. In a block, spent by nothing that is stored, not in the inventory, and without money of a customer. Whether
+ * they hold something else, the index says. The largest first.
  *
  * @param limit null: all
  */

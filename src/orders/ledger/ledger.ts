@@ -3,8 +3,8 @@ import { smallest } from '#orders/inscribing/plan-amounts.ts';
 /**
  * Accounts that sats of customers can be in (docs/orders.md, "Ledger"). `outside`: everything that is not ours. `owed`:
  * received, and not delivered or refunded. `deposit`: values of parents. `postage`: with the customer's inscriptions.
- * `fee`: of miners. `service`: revenue. `operator`: anchors, bumps, rounding and funds. `refund`: set aside for refunds.
- * `inventory`: what deliveries took of it, so never above 0.
+ * `fee`: of miners. `service`: revenue. `operator`: anchors, bumps, rounding and funds. `refund`: set aside for
+ * refunds. `inventory`: what deliveries took of it, so never above 0.
  */
 export const ledgerAccounts = [
   'outside',

@@ -97,8 +97,8 @@ const returningAccounts = [
 type ReturningAccount = (typeof returningAccounts)[number];
 
 /**
- * The settlements of a return. What deposits and payments bring goes outside; whoever pays bears the fee. The change is
- * of whoever paid: sats of deposits that are left are owed to the customer.
+ * The settlements of a return. What deposits and payments bring goes outside. The payer bears the fee and gets the
+ * change: sats of deposits that are left are owed to the customer.
  */
 function settlementsOfReturn(
   { txid, plan, fee }: OrderTransaction,

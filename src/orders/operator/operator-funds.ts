@@ -11,8 +11,8 @@ import type { PublicWallet } from '#wallet/public-wallet.ts';
 
 /**
  * A coin of the funds, for people. `free`: orders may cost it. `unconfirmed`: no block has it. `spending`: a stored
- * transaction spends it that no block has. `held`: it holds an inscription or a rune, or nothing proves that it does not.
- * `spent elsewhere`: another wallet with the seed has spent it.
+ * transaction spends it that no block has. `held`: it holds an inscription or a rune, or nothing proves that it does
+ * not. `spent elsewhere`: another wallet with the seed has spent it.
  */
 export interface ShownFund {
   /** `<txid>:<vout>` */

@@ -126,7 +126,10 @@ const shownPayment = ({ txid, vout, value, firstSeen, block, goneAt }: WatchedPa
   goneAt,
 });
 
-/** Asks for the cancellation of an order that nothing was paid for, or that was repriced. Throws `order_unknown` and `order_refuses`. */
+/**
+ * Asks for the cancellation of an order that nothing was paid for, or that was repriced. Throws `order_unknown` and
+ * `order_refuses`.
+ */
 export async function cancelOrder(pool: pg.Pool, id: string): Promise<void> {
   const order = await known(readOrder(pool, id), id);
   if (order.state !== 'waiting-payment' && order.state !== 'waiting-parent')

@@ -29,8 +29,9 @@ export interface CoinCosts {
 export const lookedUpMax = 20;
 
 /**
- * The least value of a number of coins together: the amount, and the cost of inputs beyond what the service gives. It grows by
- * `input` at most with each coin, and every coin that is selected holds more: so more coins never make it too little.
+ * The least value of a number of coins together: the amount, and the cost of inputs beyond what the service gives. It
+ * grows by `input` at most with each coin, and every coin that is selected holds more: so more coins never make it too
+ * little.
  */
 const needed = ({ amount, extraCost, input, spare }: CoinCosts, coins: number): bigint =>
   amount + largest(0n, extraCost + BigInt(coins - 1) * input - spare);

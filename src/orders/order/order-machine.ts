@@ -19,14 +19,14 @@ export type OrderState = (typeof orderStates)[number];
 
 /**
  * What can happen to an order. `seen`: the amount is in the mempool or a block, and so are its parents. `gone`: it is
- * no longer, or is found to be too little. `parentless`: a parent is not there. `arrived`: all parents were seen at their deposits. `paid`: the
- * amount and the parents are there in time, as deep as the policy asks. `repriced`: they came late, and after a rise of fees the
- * difference is asked for. `unpaid`: they were, and a reorganisation took
- * them back. `timeout`: the time to pay is over, or the sat that it was for is gone. `planned`: its reveal is signed
- * and stored. `revealed`: the index has its inscriptions, deep enough. `undone`: a reorganisation took them back.
- * `owing`: there is money that no delivery uses. `cancelled`: by its customer or the operator. `failed`: its reveal
- * cannot be made or mined. `retried`: by the operator. `refunding`: by the operator. `refunded`: all that was owed is
- * paid back, deep enough.
+ * no longer, or is found to be too little. `parentless`: a parent is not there. `arrived`: all parents were seen at
+ * their deposits. `paid`: the amount and the parents are there in time, as deep as the policy asks. `repriced`: they
+ * came late, and after a rise of fees the difference is asked for. `unpaid`: they were, and a reorganisation took them
+ * back. `timeout`: the time to pay is over, or the sat that it was for is gone. `planned`: its reveal is signed and
+ * stored. `revealed`: the index has its inscriptions, deep enough. `undone`: a reorganisation took them back. `owing`:
+ * there is money that no delivery uses. `cancelled`: by its customer or the operator. `failed`: its reveal cannot be
+ * made or mined. `retried`: by the operator. `refunding`: by the operator. `refunded`: all that was owed is paid back,
+ * deep enough.
  */
 export const orderEvents = [
   'seen',

@@ -255,7 +255,9 @@ export async function readLeaves(client: pg.Pool | pg.ClientBase, id: string): P
   return rows.map(({ leaf }) => leaf);
 }
 
-/** The leaf in the address of an order, the hash of one that was deleted, or neither: it is made of that and its key. */
+/**
+ * The leaf in the address of an order, the hash of one that was deleted, or neither: it is made of that and its key.
+ */
 export async function chargedLeaf(
   client: pg.Pool | pg.ClientBase,
   order: Pick<Order, 'id' | 'paidTo' | 'leafHash'>,
@@ -365,7 +367,9 @@ export async function moveOrder(
   await recordEvent(tx, id, event, state, to);
 }
 
-/** Notes what is estimated as an order is paid: what bumps pay for is counted from there. Null: the node says nothing. */
+/**
+ * Notes what is estimated as an order is paid: what bumps pay for is counted from there. Null: the node says nothing.
+ */
 export async function noteEstimateAtPayment(
   tx: pg.ClientBase,
   id: string,

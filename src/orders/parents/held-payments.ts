@@ -23,7 +23,10 @@ export interface HeldPayment {
 /** Payments by `<txid>:<vout>`; those in no block are unknown. */
 export type HeldPayments = ReadonlyMap<string, HeldPayment>;
 
-/** Whether a payment holds an inscription that no delivery may spend: where the order wants certain sats, the sats decide. */
+/**
+ * Whether a payment holds an inscription that no delivery may spend: where the order wants certain sats, the sats
+ * decide.
+ */
 export const isInscribed = ({ request }: Pick<Order, 'request'>, held: HeldPayment | undefined): boolean =>
   request.allowedSatributes === null && (held?.lastOffset ?? null) !== null;
 

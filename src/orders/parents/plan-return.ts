@@ -104,8 +104,8 @@ export function planReturn(funds: ReturnFunds): PlannedReturn | ReturnShort {
 }
 
 /**
- * The return of as many of the holdings as the money pays for: all, or half as many, and so on. `rest` is where the rest
- * of the money goes once none of them is left. Pure.
+ * The return of as many of the holdings as the money pays for: all, or half as many, and so on. `rest` is where the
+ * rest of the money goes once none of them is left. Pure.
  */
 export function planMostReturned(
   funds: Omit<ReturnFunds, 'rest'>,

@@ -79,8 +79,8 @@ export interface Return {
 }
 
 /**
- * Holdings, and pieces of money, of one return; the others are of the next one. A holding is an input and an output with at
- * most 410 weight units, a piece of money one with 230: far below the 400,000 that nodes relay.
+ * Holdings, and pieces of money, of one return; the others are of the next one. A holding is an input and an output
+ * with at most 410 weight units, a piece of money one with 230: far below the 400,000 that nodes relay.
  */
 export const returnedAtOnce = 50;
 
@@ -88,11 +88,11 @@ export const returnedAtOnce = 50;
 const waiting: readonly OrderState[] = ['waiting-payment', 'waiting-parent', 'waiting-confirmation'];
 
 /**
- * Decides what is to be returned now, and who may pay for it. While an order waits, that is what is not its parent, and only
- * money beyond its amount pays; once it is delivered or over, all that is left, and all money of the order. Parents are
- * worth any of the customer's money. Strays are what else has an inscription or a rune: anyone may send them, so
- * they cost the customer little. Nothing but sats pays for itself, or stays. Where the customer has no money, ours pays
- * a little. The sats of a holding never pay. Null: nothing is returned now. Pure.
+ * Decides what is to be returned now, and who may pay for it. While an order waits, that is what is not its parent, and
+ * only money beyond its amount pays; once it is delivered or over, all that is left, and all money of the order.
+ * Parents are worth any of the customer's money. Strays are what else has an inscription or a rune: anyone may send
+ * them, so they cost the customer little. Nothing but sats pays for itself, or stays. Where the customer has no money,
+ * ours pays a little. The sats of a holding never pay. Null: nothing is returned now. Pure.
  */
 export function returnOf(given: ReturnFacts): Return | null {
   const { state, spent, candidates } = given;
@@ -208,7 +208,10 @@ function ownFunds({ ours, share, ourCost, costMax }: ReturnFacts): ReturnFund[] 
   return [{ kind: 'service', money: [revenue], costMax: smallest(open, revenue.value - share) }, operator];
 }
 
-/** Whether something that is worth a return waits for one, or may: what is in a block, and spent by no stored transaction. */
+/**
+ * Whether something that is worth a return waits for one, or may: what is in a block, and spent by no stored
+ * transaction.
+ */
 export function isHolding({
   deposits,
   spent,

@@ -23,8 +23,8 @@ export type PriceDecision =
 const rise = { now: 2n, before: 3n };
 
 /**
- * Decides the price of an order once all that it waits for was seen. A late one pays the rate of now, in proportion to what
- * its customer asked for, and never more than the estimate. An unknown estimate is no rise. Pure.
+ * Decides the price of an order once all that it waits for was seen. A late one pays the rate of now, in proportion to
+ * what its customer asked for, and never more than the estimate. An unknown estimate is no rise. Pure.
  *
  * @param completedAt when the last part of the payment or the last parent was first seen
  * @param now the estimate when that became known; null: there is none
@@ -43,8 +43,8 @@ export function decidePrice(
 }
 
 /**
- * Quotes the same transactions at another rate: their fees change, and nothing that the address of the order or the service's
- * part of the price depends on. Null: they cost no more. Pure.
+ * Quotes the same transactions at another rate: their fees change, and nothing that the address of the order or the
+ * service's part of the price depends on. Null: they cost no more. Pure.
  */
 export function quoteAtRate(terms: OrderTerms, quote: StoredQuote, feeRate: bigint): StoredQuote | null {
   const before = quotedLayout(terms, quote);

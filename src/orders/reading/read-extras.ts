@@ -109,8 +109,8 @@ const delegateFields = ['delegateId', 'metaprotocol', 'metadataUrl', 'metadataSi
 const parentFields = ['inscriptionId', 'returnAddress', 'value'] as const;
 
 /**
- * The known fields of a list of objects, as they were sent. Each is named: an unknown field of 30 MB would be stored, and
- * be part of each answer.
+ * The known fields of a list of objects, as they were sent. Each is named: an unknown field of 30 MB would be stored,
+ * and be part of each answer.
  */
 function shownItems(given: unknown, names: readonly string[]): readonly object[] | null {
   if (!Array.isArray(given)) return null;
@@ -127,7 +127,10 @@ function shownItems(given: unknown, names: readonly string[]): readonly object[]
 const orNull = (items: readonly object[] | null): readonly object[] | null =>
   items?.length === 0 ? null : items;
 
-/** A number or short text as it was sent; null for anything else: a field that another one takes the place of is not read. */
+/**
+ * A number or short text as it was sent; null for anything else: a field that another one takes the place of is not
+ * read.
+ */
 function shownValue(value: unknown): string | number | null {
   if (typeof value === 'number') return value;
   return isGiven(value) ? new RequestValues().text(value, '') : null;

@@ -18,8 +18,8 @@ const knownWithinMs = 120_000;
  */
 const minedWithinMs = 24 * 3_600_000;
 /**
- * How long a failed order keeps its sat: an operator who looks once a day can try it again. A customer may make an order
- * fail, so its sat must not be locked for ever.
+ * How long a failed order keeps its sat: an operator who looks once a day can try it again. A customer may make an
+ * order fail, so its sat must not be locked for ever.
  */
 export const retriedWithinMs = 24 * 3_600_000;
 

@@ -6,7 +6,9 @@ export interface BranchEnds {
   readonly own: number;
 }
 
-/** Indices that are released at once: more than a minute of creations of one process, or ten orders with 100 parents. */
+/**
+ * Indices that are released at once: more than a minute of creations of one process, or ten orders with 100 parents.
+ */
 export const releasedAtOnce = 1000;
 /** Indices left at which more are released. An order takes at most 101, and the row is read twice a second. */
 const refilledAt = 500;
@@ -39,8 +41,9 @@ export const refilled = (next: BranchEnds, released: BranchEnds): BranchEnds => 
 };
 
 /**
- * The first indices of a start: beyond everything that the database or the mark says was ever released. Released indices
- * that were not handed out are given up: the database may be an older one, and they may have been handed out since.
+ * The first indices of a start: beyond everything that the database or the mark says was ever released. Released
+ * indices that were not handed out are given up: the database may be an older one, and they may have been handed out
+ * since.
  */
 export const startAfter = (
   mark: BranchEnds | null,

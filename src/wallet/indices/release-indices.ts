@@ -47,9 +47,9 @@ export interface Releasing {
 }
 
 /**
- * Releases indices of the wallet ahead of those who hand them out, until the signal is aborted: the one process that brings
- * orders on. Each range is below the mark before the database has it. Each start gives up what was released and not
- * handed out, and so does a database that is restored meanwhile.
+ * Releases indices of the wallet ahead of those who hand them out, until the signal is aborted: the one process that
+ * brings orders on. Each range is below the mark before the database has it. Each start gives up what was released and
+ * not handed out, and so does a database that is restored meanwhile.
  */
 export function releaseIndices(options: ReleaseOptions): Releasing {
   const tried = Promise.withResolvers<void>();
@@ -158,7 +158,10 @@ async function look(
 const isOurs = (row: StoredRelease | null, session: number, known: BranchEnds): boolean =>
   row !== null && row.session === session && row.isLive && covers(row.next, known);
 
-/** Skips what the database and the mark know, and releases the first range; returns where it begins. Null: there is no wallet. */
+/**
+ * Skips what the database and the mark know, and releases the first range; returns where it begins. Null: there is no
+ * wallet.
+ */
 function start(
   client: pg.Client,
   session: number,
@@ -215,9 +218,9 @@ const missing = (path: string): AppError =>
   );
 
 /**
- * Raises the mark of this process to what another one has released, until the signal is aborted. A process that stands by,
- * on a machine of its own, has a mark of its own: it takes over where the other one ended. Never throws: what is wrong
- * with the mark shows when this process releases.
+ * Raises the mark of this process to what another one has released, until the signal is aborted. A process that stands
+ * by, on a machine of its own, has a mark of its own: it takes over where the other one ended. Never throws: what is
+ * wrong with the mark shows when this process releases.
  */
 export async function followReleases(
   readers: pg.Pool,

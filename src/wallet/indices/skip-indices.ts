@@ -18,9 +18,9 @@ export interface SkipOptions {
 }
 
 /**
- * Moves the wallet on to indices that were never shown, and the mark first; returns the first of them. Writes a mark where
- * it is missing or damaged: then only `by` and `atLeast` tell how far to go. A process that releases continues there.
- * Throws `wallet_mark_mismatch`, `wallet_mark_unwritable` and `wallet_missing`.
+ * Moves the wallet on to indices that were never shown, and the mark first; returns the first of them. Writes a mark
+ * where it is missing or damaged: then only `by` and `atLeast` tell how far to go. A process that releases continues
+ * there. Throws `wallet_mark_mismatch`, `wallet_mark_unwritable` and `wallet_missing`.
  */
 export function skipIndices(
   db: pg.Pool | pg.ClientBase,

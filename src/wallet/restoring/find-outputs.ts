@@ -51,7 +51,10 @@ export interface SearchOptions {
 
 /** On mainnet a scan reads 10 GB: two minutes from a disk that is quick. */
 const scanMaxMs = 3_600_000;
-/** Indices of each branch in one scan: Bitcoin Core has some 500 bytes for each address, and at most a million in a range. */
+/**
+ * Indices of each branch in one scan: Bitcoin Core has some 500 bytes for each address, and at most a million in a
+ * range.
+ */
 const scannedAtOnce = 200_000;
 /** Leaf addresses in one scan: 10 MB of the 32 MB that the node reads of a request. */
 const leavesAtOnce = 100_000;
@@ -220,8 +223,8 @@ export interface CompareProgress {
 }
 
 /**
- * Whether an address is one of the wallet's below `until`, without a leaf; those below `from` were compared before. Null:
- * none were.
+ * Whether an address is one of the wallet's below `until`, without a leaf; those below `from` were compared before.
+ * Null: none were.
  */
 export async function isOwnAddress(
   { node, wallet, signal }: Pick<SearchOptions, 'node' | 'wallet' | 'signal'>,

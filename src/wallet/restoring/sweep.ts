@@ -15,8 +15,8 @@ export interface Sweep {
 }
 
 /**
- * Transactions that pay all these outputs to one destination, by key. The largest output of each is its last input: the fee
- * comes from its end, so that no other output, which may hold an inscription, is part of a fee. Pure.
+ * Transactions that pay all these outputs to one destination, by key. The largest output of each is its last input: the
+ * fee comes from its end, so that no other output, which may hold an inscription, is part of a fee. Pure.
  *
  * @param feeRate sats for 1,000 virtual bytes
  */

@@ -61,8 +61,8 @@ export class OrderService {
   }
 
   /**
-   * Beside the same node, on a machine that had nothing: the seed file, its mark and the rows of schema `service` are brought there.
-   * It does not run yet.
+   * Beside the same node, on a machine that had nothing: the seed file, its mark and the rows of schema `service` are
+   * brought there. It does not run yet.
    */
   async elsewhere(): Promise<OrderService> {
     const database = await createTestDatabase();

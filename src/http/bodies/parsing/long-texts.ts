@@ -12,9 +12,9 @@ export type LongTexts = boolean | readonly string[];
 declare module 'fastify' {
   interface FastifyContextConfig {
     /**
-     * The handler takes long texts of a large body as bytes. Its schema names their fields with `bodyText`. A list: of the
-     * fields that may be long. Long texts of all others are cut after 4,097 characters: they are refused as too long, or are
-     * of unknown fields, and 30 MB of these would be kept until the answer is out.
+     * The handler takes long texts of a large body as bytes. Its schema names their fields with `bodyText`. A list: of
+     * the fields that may be long. Long texts of all others are cut after 4,097 characters: they are refused as too
+     * long, or are of unknown fields, and 30 MB of these would be kept until the answer is out.
      */
     readonly longTexts?: LongTexts;
   }

@@ -23,9 +23,9 @@ interface Known {
 }
 
 /**
- * Clients that ask and leave before anything is answered. Work for them is thrown away, and a request that is reset at once is
- * only noticed after its first statements were sent. So the requests of a client that leaves most of its
- * own wait, twice as long as it used to stay, before anything is done for them: if it leaves again, nothing was.
+ * Clients that ask and leave before anything is answered. Work for them is thrown away, and a request that is reset at
+ * once is only noticed after its first statements were sent. So the requests of a client that leaves most of its own
+ * wait, twice as long as it used to stay, before anything is done for them: if it leaves again, nothing was.
  */
 export class Leavers {
   readonly #known = new LRUCache<string, Known>({ max: clientsMax });
