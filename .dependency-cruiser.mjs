@@ -33,9 +33,14 @@ export default {
     room('utxos', '^src/utxos/', '^(src/(utxos|outgoing|chain|sat-ranges|kernel)|indexer/transaction)/'),
     room('inventory', '^src/inventory/', '^src/(inventory|utxos|chain|kernel)/'),
     room('wallet', '^src/wallet/', '^src/(wallet|kernel)/'),
-    room('orders', '^src/orders/', '^src/(orders|chain|inventory|wallet|payments|webhooks|outgoing|kernel)/'),
+    room('purse', '^src/purse/', '^src/(purse|chain|wallet|payments|kernel)/'),
+    room(
+      'orders',
+      '^src/orders/',
+      '^src/(orders|purse|chain|inventory|wallet|payments|webhooks|outgoing|kernel)/',
+    ),
     room('webhooks', '^src/webhooks/', '^src/(webhooks|outgoing|kernel)/'),
-    room('market', '^src/market/', '^src/(market|orders|outgoing|chain|kernel)/'),
+    room('market', '^src/market/', '^src/(market|orders|purse|outgoing|chain|kernel)/'),
     {
       name: 'plans-of-orders-are-pure',
       comment: 'terms and prices to transactions: no IO, no clock, no keys, no configuration',
@@ -48,17 +53,17 @@ export default {
     room(
       'http',
       '^src/http/',
-      '^(src/(http|web|chain|accounts|payments|sat-ranges|utxos|inventory|orders|webhooks|market|kernel)|search|indexer/(parse|transaction|runes))/',
+      '^(src/(http|web|chain|accounts|payments|sat-ranges|utxos|inventory|purse|orders|webhooks|market|kernel)|search|indexer/(parse|transaction|runes))/',
     ),
     room(
       'app',
       '^src/app/',
-      '^(src/(app|http|chain|accounts|payments|sat-ranges|outgoing|utxos|inventory|wallet|orders|webhooks|market|node|embedded-postgres|config|kernel)|search|indexer)',
+      '^(src/(app|http|chain|accounts|payments|sat-ranges|outgoing|utxos|inventory|wallet|purse|orders|webhooks|market|node|embedded-postgres|config|kernel)|search|indexer)',
     ),
     room(
       'commands',
       '^src/(commands/|main|command-line|cli)',
-      '^src/(commands/|app/|accounts/|inventory/|wallet/|orders/|webhooks/|market/|chain/|config/|kernel/|main|command-line|cli)',
+      '^src/(commands/|app/|accounts/|inventory/|wallet/|purse/|orders/|webhooks/|market/|chain/|config/|kernel/|main|command-line|cli)',
     ),
     room('transaction', '^indexer/transaction/', '^(indexer/transaction|src/kernel)/'),
     room('runes', '^indexer/runes/', '^(indexer/runes|src/kernel)/'),

@@ -27,7 +27,7 @@ export const serviceRooms: Readonly<Record<string, string>> = {
   bumps: 'src/orders',
   fund_addresses: 'src/orders',
   idempotency_keys: 'src/orders',
-  ledger_entries: 'src/orders',
+  ledger_entries: 'src/purse',
   node_policy: 'src/orders',
   order_events: 'src/orders',
   order_files: 'src/orders',
@@ -114,6 +114,11 @@ export const sharedTables: readonly SharedTables[] = [
       'watching/refund-watches.store.ts': ['service.payments_offset', 'service.payments_seen'],
     },
     why: 'whether a block has a transaction of an order is part of its statements: asked apart, the answer could be older',
+  },
+  {
+    room: 'src/orders',
+    files: { 'ledger/owed.queries.ts': ['service.ledger_entries'] },
+    why: 'orders that owe most, first: joined with their states in one statement',
   },
   {
     room: 'src/orders',

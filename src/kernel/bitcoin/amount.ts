@@ -18,3 +18,7 @@ export function satsOfBitcoins(amount: unknown): Sats {
   }
   throw new AppError('node_answer_invalid', `The node gives ${JSON.stringify(amount)} as an amount.`);
 }
+
+/** Smallest of these amounts. */
+export const smallest = (first: bigint, ...others: readonly bigint[]): bigint =>
+  others.reduce((least, amount) => (amount < least ? amount : least), first);

@@ -1,7 +1,7 @@
 import { fundEntries } from '#orders/funds/book-funds.ts';
 import type { FundCoin } from '#orders/funds/fund-coins.queries.ts';
-import type { LedgerEntry } from '#orders/ledger/ledger.ts';
 import { outpointOf } from '#orders/order/outpoint.ts';
+import type { LedgerEntry } from '#purse/ledger/ledger.ts';
 import { coinFaults, type OrderDifference, type Unspent } from './audit-order.ts';
 
 /** Funds of the operator, with all that database and ledger say of them, at one moment. */

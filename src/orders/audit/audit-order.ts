@@ -1,7 +1,7 @@
-import type { LedgerAccount } from '#orders/ledger/ledger.ts';
 import { accountOfOutput, givenByInventory, takenFromOperator } from '#orders/ledger/settlements.ts';
 import type { OrderState } from '#orders/order/order-machine.ts';
 import { shownTxidOf } from '#orders/order/outpoint.ts';
+import type { LedgerAccount } from '#purse/ledger/ledger.ts';
 import type { AuditedOrder, AuditedTransaction, Coin } from './audited-order.ts';
 import type { DifferenceKind } from './differences.ts';
 

@@ -2,12 +2,12 @@ import type pg from 'pg';
 import { indexTipHash } from '#chain/blocks/index-tip.queries.ts';
 import { placesOfMoves, placesOfReveals, type RevealedPlace } from '#chain/inscriptions/reveal.queries.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
-import type { LedgerAccount } from '#orders/ledger/ledger.ts';
 import type { OrderState } from '#orders/order/order-machine.ts';
 import type { StoredPlan } from '#orders/order/order-transactions.store.ts';
 import { isReserving, type ReservingOrder } from '#orders/stock/reserved-until.ts';
 import { hasMinedOutput } from '#payments/payments.queries.ts';
 import { paymentsTipHash } from '#payments/store/offset.store.ts';
+import { readSums } from '#purse/ledger/ledger.store.ts';
 import type {
   AuditedOrder,
   AuditedTransaction,
@@ -105,24 +105,9 @@ async function readPaid(client: pg.ClientBase, ids: readonly string[]): Promise<
 }
 
 async function readLines(client: pg.ClientBase, ids: readonly string[]): Promise<Map<string, LedgerLine[]>> {
-  const { rows } = await client.query<{
-    id: string;
-    txid: Buffer;
-    is_receipt: boolean;
-    account: LedgerAccount;
-    sats: string;
-  }>(
-    `SELECT order_id AS id, txid, vout IS NOT NULL AS is_receipt, account, sum(sats)::text AS sats
-       FROM (SELECT order_id, txid, vout, to_account AS account, sats FROM service.ledger_entries
-              WHERE order_id = ANY($1::uuid[])
-             UNION ALL
-             SELECT order_id, txid, vout, from_account, -sats FROM service.ledger_entries
-              WHERE order_id = ANY($1::uuid[])) AS moved
-      GROUP BY order_id, txid, vout IS NOT NULL, account HAVING sum(sats) <> 0`,
-    [ids],
-  );
-  return grouped(rows, ({ txid, is_receipt: isReceipt, account, sats }): LedgerLine => {
-    return { txid: hexOf(txid), isReceipt, account, sats: BigInt(sats) };
+  const lines = await readSums(client, ids);
+  return grouped(lines, ({ txid, isReceipt, account, sats }): LedgerLine => {
+    return { txid: hexOf(txid), isReceipt, account, sats };
   });
 }
 
@@ -274,19 +259,6 @@ const inscriptionsAt = (places: readonly RevealedPlace[]): Map<string, IndexedIn
     places.map((place) => ({ ...place, id: hexOf(place.txid) })),
     ({ index, vout, offset, script }): IndexedInscription => ({ index, vout, offset, script }),
   );
-
-/** Balances of all accounts. */
-export async function readBalances(
-  client: pg.ClientBase,
-): Promise<{ readonly account: LedgerAccount; readonly sats: bigint }[]> {
-  const { rows } = await client.query<{ account: LedgerAccount; sats: string }>(
-    `SELECT account, sum(sats)::text AS sats
-       FROM (SELECT to_account AS account, sats FROM service.ledger_entries
-             UNION ALL SELECT from_account, -sats FROM service.ledger_entries) AS moved
-      GROUP BY account ORDER BY account`,
-  );
-  return rows.map(({ account, sats }) => ({ account, sats: BigInt(sats) }));
-}
 
 function grouped<Row extends { readonly id: string }, Item>(
   rows: readonly Row[],

@@ -1,6 +1,6 @@
-import type { LedgerAccount } from '#orders/ledger/ledger.ts';
 import type { OrderState } from '#orders/order/order-machine.ts';
 import type { StoredPlan } from '#orders/order/order-transactions.store.ts';
+import type { LedgerAccount } from '#purse/ledger/ledger.ts';
 
 /** An output of the chain. Hashes and scripts are in hex, as they are shown. */
 export interface Coin {

@@ -1,5 +1,6 @@
+import { smallest } from '#kernel/bitcoin/amount.ts';
 import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
-import { largest, smallest } from '#orders/inscribing/plan-amounts.ts';
+import { largest } from '#orders/inscribing/plan-amounts.ts';
 
 /** What an order bears of the bumps that replace each other, of which one is mined. */
 export interface SpentOnFamily {

@@ -4,13 +4,13 @@ import { displayHash } from '#kernel/primitives/hash.ts';
 import type { Logger } from '#kernel/reports/logger.ts';
 import { Repeats } from '#kernel/reports/repeats.ts';
 import { freeCoins, type IsUnspent, type ProveFree } from '#orders/funds/free-coins.ts';
-import { revenueSince } from '#orders/ledger/ledger.store.ts';
 import type { OrderSigner } from '#orders/making/order-signer.ts';
 import { readSigned, type SignedTransaction } from '#orders/order/order-transactions.store.ts';
 import { broadcast, broadcastPackage } from '#orders/sending/broadcast.ts';
 import { mempoolStanding } from '#orders/sending/mempool-standing.ts';
 import { type NodeStanding, urgentFeeRate } from '#orders/sending/node-standing.ts';
 import { isUnspent } from '#orders/sending/unspent-output.ts';
+import { revenueSince } from '#purse/ledger/ledger.store.ts';
 import { type BumpFigures, bumpFigures, revenueDays } from './budgets.ts';
 import {
   familyCosts,

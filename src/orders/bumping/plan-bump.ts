@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { smallest } from '#kernel/bitcoin/amount.ts';
 import { replaceableSequence } from '#kernel/bitcoin/consensus.ts';
 import { keyInputWeight, plannedWeight } from '#kernel/bitcoin/plan-weight.ts';
 import { virtualSize } from '#kernel/bitcoin/transaction-size.ts';
@@ -9,7 +10,7 @@ import {
   type WalletKey,
 } from '#kernel/contracts/transaction-plan.ts';
 import type { Txid } from '#kernel/primitives/hash.ts';
-import { feeAt, feeOf, largest, p2trDust, smallest, valueOf } from '#orders/inscribing/plan-amounts.ts';
+import { feeAt, feeOf, largest, p2trDust, valueOf } from '#orders/inscribing/plan-amounts.ts';
 import type { OwnDestination } from '#orders/inscribing/plan-transactions.ts';
 
 /** An output that is ours: P2TR of a key of branch 1, or an anchor, which has none. */

@@ -2,7 +2,6 @@ import type pg from 'pg';
 import { dustOf } from '#kernel/bitcoin/transaction-size.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { isShortfall } from '#orders/inscribing/order-terms.ts';
-import { type Receipt, type Settlement, withReferral } from '#orders/ledger/ledger.ts';
 import {
   bumpSettlements,
   hexOf,
@@ -21,6 +20,7 @@ import { candidates, progressOf } from '#orders/parents/deposits.ts';
 import { isHoldingParents, type Return, returnOf } from '#orders/parents/returns.ts';
 import { costsOf } from '#orders/pricing/coin-costs.ts';
 import type { WatchedPayment } from '#payments/payments.queries.ts';
+import { type Receipt, type Settlement, withReferral } from '#purse/ledger/ledger.ts';
 import { refundedNow, refundProgress } from './decide-refund.ts';
 import { type PlacedMoney, placeMoney } from './place-money.ts';
 import { type OrderDepths, type OrderRecords, readRecords } from './read-records.ts';

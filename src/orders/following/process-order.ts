@@ -2,8 +2,6 @@ import assert from 'node:assert/strict';
 import type pg from 'pg';
 import { failpoint } from '#kernel/process/failpoint.ts';
 import { postageOf } from '#orders/inscribing/order-layout.ts';
-import { addEntries, readEntries } from '#orders/ledger/ledger.store.ts';
-import { correctionsTo, entriesOf } from '#orders/ledger/ledger.ts';
 import type { OwedMoney } from '#orders/ledger/settlements.ts';
 import type { OrderFunds, Shortfall } from '#orders/making/make-transactions.ts';
 import { owedTooLittle } from '#orders/making/plan-refund.ts';
@@ -32,6 +30,8 @@ import type { CoinPayment, PaidFunds, PlacedPayments } from '#orders/sats/place-
 import { readNodePolicy } from '#orders/sending/node-policy.store.ts';
 import { type LeftInStock, leftInStock } from '#orders/stock/left-in-stock.ts';
 import { reservedUntil } from '#orders/stock/reserved-until.ts';
+import { addEntries, readEntries } from '#purse/ledger/ledger.store.ts';
+import { correctionsTo, entriesOf } from '#purse/ledger/ledger.ts';
 import { guardInscriptions, selectedHoldingLeast } from './guard-inscriptions.ts';
 import { judgePrice } from './judge-price.ts';
 import { type Known, learn } from './learn-order.ts';

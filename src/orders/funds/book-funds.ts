@@ -1,7 +1,7 @@
 import type pg from 'pg';
-import { addEntries, readEntries } from '#orders/ledger/ledger.store.ts';
-import { correctionsTo, entriesOf, type LedgerEntry } from '#orders/ledger/ledger.ts';
 import { hexOf } from '#orders/ledger/settlements.ts';
+import { addEntries, readEntries } from '#purse/ledger/ledger.store.ts';
+import { correctionsTo, entriesOf, type LedgerEntry } from '#purse/ledger/ledger.ts';
 import { type FundCoin, readFundCoins } from './fund-coins.queries.ts';
 
 /** Entries of the ledger that the funds of the operator ask for: each output in a block, once. Pure. */

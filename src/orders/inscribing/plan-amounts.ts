@@ -78,6 +78,3 @@ const ownKinds = [
 
 export const largest = (...amounts: readonly bigint[]): bigint =>
   amounts.reduce((most, amount) => (amount > most ? amount : most), 0n);
-
-export const smallest = (first: bigint, ...others: readonly bigint[]): bigint =>
-  others.reduce((least, amount) => (amount < least ? amount : least), first);

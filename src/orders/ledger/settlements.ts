@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
+import { smallest } from '#kernel/bitcoin/amount.ts';
 import type { PlannedOutputKind } from '#kernel/contracts/transaction-plan.ts';
 import type { Txid } from '#kernel/primitives/hash.ts';
-import { p2trDust, smallest } from '#orders/inscribing/plan-amounts.ts';
+import { p2trDust } from '#orders/inscribing/plan-amounts.ts';
 import type { Order } from '#orders/order/order.store.ts';
 import type { OrderTransaction, StoredPlan } from '#orders/order/order-transactions.store.ts';
 import { outpointOf } from '#orders/order/outpoint.ts';
 import type { WatchedPayment } from '#payments/payments.queries.ts';
-import type { LedgerAccount, ReferralShare, Settlement } from './ledger.ts';
+import type { LedgerAccount, ReferralShare, Settlement } from '#purse/ledger/ledger.ts';
 
 /** An output that holds money of a customer that no delivery uses. */
 export interface OwedMoney extends Pick<WatchedPayment, 'txid' | 'vout' | 'value'> {

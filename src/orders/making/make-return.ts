@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import type pg from 'pg';
+import { smallest } from '#kernel/bitcoin/amount.ts';
 import { trustedTxid } from '#kernel/primitives/hash.ts';
 import { failpoint } from '#kernel/process/failpoint.ts';
-import { p2trDust, smallest } from '#orders/inscribing/plan-amounts.ts';
+import { p2trDust } from '#orders/inscribing/plan-amounts.ts';
 import type { Arrived } from '#orders/inscribing/plan-transactions.ts';
 import type { Order } from '#orders/order/order.store.ts';
 import { termsOf } from '#orders/order/stored-terms.ts';

@@ -7,8 +7,6 @@ import { boundByEarned } from '#orders/bumping/budgets.ts';
 import { type OrderBump, readBumps } from '#orders/bumping/bump.store.ts';
 import { tellCustomer } from '#orders/customers/tell-customer.ts';
 import { applyEvent } from '#orders/following/process-order.ts';
-import { readEntries } from '#orders/ledger/ledger.store.ts';
-import { balancesOf } from '#orders/ledger/ledger.ts';
 import {
   lockOrder,
   type Order,
@@ -26,6 +24,8 @@ import { readDepositAddresses } from '#orders/parents/deposits.store.ts';
 import { ownScriptReason, ownScriptsAmong } from '#orders/watching/own-scripts.ts';
 import { depositWatcherOf, watcherOf } from '#orders/watching/watchers.ts';
 import { readPayments, type WatchedPayment } from '#payments/payments.queries.ts';
+import { readEntries } from '#purse/ledger/ledger.store.ts';
+import { balancesOf } from '#purse/ledger/ledger.ts';
 import { type RefundOutcome, refundOutcome } from './refund-outcome.ts';
 
 /** What an operator does with orders. Transactions are made by the service that has the seed. */

@@ -1,8 +1,8 @@
 import { scriptToAddress } from '#kernel/bitcoin/address.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { type NetworkName, networks } from '#kernel/primitives/network.ts';
-import { balancesOf, type LedgerEntry } from '#orders/ledger/ledger.ts';
 import type { OrderTransaction } from '#orders/order/order-transactions.store.ts';
+import { balancesOf, type LedgerEntry } from '#purse/ledger/ledger.ts';
 
 /** The outcome of a wish to refund an order, for people. */
 export interface RefundOutcome {

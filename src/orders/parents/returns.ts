@@ -1,4 +1,4 @@
-import { smallest } from '#orders/inscribing/plan-amounts.ts';
+import { smallest } from '#kernel/bitcoin/amount.ts';
 import type { OwedMoney } from '#orders/ledger/settlements.ts';
 import { selectPlainFirst } from '#orders/order/coin-selection.ts';
 import type { Order } from '#orders/order/order.store.ts';

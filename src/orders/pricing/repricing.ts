@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
+import { smallest } from '#kernel/bitcoin/amount.ts';
 import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
-import { largest, smallest } from '#orders/inscribing/plan-amounts.ts';
+import { largest } from '#orders/inscribing/plan-amounts.ts';
 import type { StoredQuote } from '#orders/order/order-request.ts';
 import { quotedLayout } from './quoted-layout.ts';
 

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { auditOrders } from '#orders/audit/audit-orders.ts';
 import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
-import { readEntries } from '#orders/ledger/ledger.store.ts';
-import { balancesOf } from '#orders/ledger/ledger.ts';
 import { refundedAtOnce } from '#orders/making/plan-refund.ts';
 import { refundOrder } from '#orders/operator/operator-orders.ts';
+import { readEntries } from '#purse/ledger/ledger.store.ts';
+import { balancesOf } from '#purse/ledger/ledger.ts';
 import { scriptOf, transaction } from '#test/builders/regtest/regtest-transaction.ts';
 import { wantedOrder } from '#test/builders/wanted-order.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';

@@ -6,10 +6,10 @@ import type { WantedOrder } from '#orders/creating/create-order.ts';
 import { orderAnswer } from '#orders/customers/order-answer.ts';
 import { tellCustomer, webhookSubjectOf } from '#orders/customers/tell-customer.ts';
 import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
-import { readEntries } from '#orders/ledger/ledger.store.ts';
-import { balancesOf } from '#orders/ledger/ledger.ts';
 import { readOrder } from '#orders/order/order.store.ts';
 import { readDepositAddresses } from '#orders/parents/deposits.store.ts';
+import { readEntries } from '#purse/ledger/ledger.store.ts';
+import { balancesOf } from '#purse/ledger/ledger.ts';
 import { premined } from '#test/builders/regtest/etching.ts';
 import {
   type Coin,

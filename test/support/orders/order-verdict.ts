@@ -1,8 +1,8 @@
 import type pg from 'pg';
-import { readEntries } from '#orders/ledger/ledger.store.ts';
-import { balancesOf, type LedgerAccount } from '#orders/ledger/ledger.ts';
 import { type Order, readOrder } from '#orders/order/order.store.ts';
 import { readTransactions } from '#orders/order/order-transactions.store.ts';
+import { readEntries } from '#purse/ledger/ledger.store.ts';
+import { balancesOf, type LedgerAccount } from '#purse/ledger/ledger.ts';
 import { type ChainMoney, fateOf, type MoneyFate, type MoneyOf } from './money-on-chain.ts';
 
 /** Sats of a payment that costs more to send back at 10 sat/vB than it holds, and may stay (docs/orders.md). */

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { networks } from '#kernel/primitives/network.ts';
 import type { WantedOrder } from '#orders/creating/create-order.ts';
 import { orderAnswer } from '#orders/customers/order-answer.ts';
-import { readEntries } from '#orders/ledger/ledger.store.ts';
-import { balancesOf } from '#orders/ledger/ledger.ts';
 import { cancelOrder, retryOrder, showOrder } from '#orders/operator/operator-orders.ts';
 import type { Order } from '#orders/order/order.store.ts';
+import { readEntries } from '#purse/ledger/ledger.store.ts';
+import { balancesOf } from '#purse/ledger/ledger.ts';
 import { scriptOf, transaction } from '#test/builders/regtest/regtest-transaction.ts';
 import { wantedOrder } from '#test/builders/wanted-order.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';

@@ -1,12 +1,13 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { smallest } from '#kernel/bitcoin/amount.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { displayHash, type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
 import { boundByEarned, boundByRevenue } from '#orders/bumping/budgets.ts';
 import type { LiveBump } from '#orders/bumping/bump.store.ts';
 import { type BumpPolicy, BumpRound, type RoundParts, type WantedStore } from '#orders/bumping/bump-round.ts';
 import type { FoundParent } from '#orders/bumping/find-stuck.ts';
-import { largest, smallest } from '#orders/inscribing/plan-amounts.ts';
+import { largest } from '#orders/inscribing/plan-amounts.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
 import { testWallet } from '#test/support/wallet/plans.ts';
 

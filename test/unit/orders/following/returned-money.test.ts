@@ -8,7 +8,6 @@ import { asU128 } from '#kernel/runes/u128.ts';
 import { knownFrom } from '#orders/following/learn-order.ts';
 import type { OrderRecords } from '#orders/following/read-records.ts';
 import type { Arrived } from '#orders/inscribing/plan-transactions.ts';
-import { balancesOf, entriesOf } from '#orders/ledger/ledger.ts';
 import { planRefund } from '#orders/making/plan-refund.ts';
 import { storedPlan } from '#orders/making/sign-and-store.ts';
 import type { Order } from '#orders/order/order.store.ts';
@@ -19,6 +18,7 @@ import type { Deposit } from '#orders/parents/deposits.ts';
 import { type PlannedReturn, planMostReturned } from '#orders/parents/plan-return.ts';
 import type { ReturnFund } from '#orders/parents/returns.ts';
 import type { WatchedPayment } from '#payments/payments.queries.ts';
+import { balancesOf, entriesOf } from '#purse/ledger/ledger.ts';
 import { wantedOrder } from '#test/builders/wanted-order.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
 

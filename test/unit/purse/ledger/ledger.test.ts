@@ -9,7 +9,7 @@ import {
   type Receipt,
   type Settlement,
   withReferral,
-} from '#orders/ledger/ledger.ts';
+} from '#purse/ledger/ledger.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
 
 const txid = fc.constantFrom('aa', 'bb', 'cc', 'dd');

@@ -58,3 +58,47 @@ export async function revenueSince(client: pg.Pool | pg.ClientBase, since: Date)
   );
   return BigInt(rows[0]?.sats ?? 0);
 }
+
+/** Sats that an account got from a transaction of an order, less what left it. */
+export interface LedgerSum {
+  readonly id: string;
+  readonly txid: Buffer;
+  /** It came in with a payment of this transaction; else it is a transaction of ours. */
+  readonly isReceipt: boolean;
+  readonly account: LedgerAccount;
+  readonly sats: bigint;
+}
+
+/** The sums of these orders, without those that come to nothing. */
+export async function readSums(client: pg.ClientBase, ids: readonly string[]): Promise<LedgerSum[]> {
+  const { rows } = await client.query<{
+    id: string;
+    txid: Buffer;
+    is_receipt: boolean;
+    account: LedgerAccount;
+    sats: string;
+  }>(
+    `SELECT order_id AS id, txid, vout IS NOT NULL AS is_receipt, account, sum(sats)::text AS sats
+       FROM (SELECT order_id, txid, vout, to_account AS account, sats FROM service.ledger_entries
+              WHERE order_id = ANY($1::uuid[])
+             UNION ALL
+             SELECT order_id, txid, vout, from_account, -sats FROM service.ledger_entries
+              WHERE order_id = ANY($1::uuid[])) AS moved
+      GROUP BY order_id, txid, vout IS NOT NULL, account HAVING sum(sats) <> 0`,
+    [ids],
+  );
+  return rows.map(({ is_receipt: isReceipt, sats, ...row }) => ({ ...row, isReceipt, sats: BigInt(sats) }));
+}
+
+/** Balances of all accounts. */
+export async function readBalances(
+  client: pg.ClientBase,
+): Promise<{ readonly account: LedgerAccount; readonly sats: bigint }[]> {
+  const { rows } = await client.query<{ account: LedgerAccount; sats: string }>(
+    `SELECT account, sum(sats)::text AS sats
+       FROM (SELECT to_account AS account, sats FROM service.ledger_entries
+             UNION ALL SELECT from_account, -sats FROM service.ledger_entries) AS moved
+      GROUP BY account ORDER BY account`,
+  );
+  return rows.map(({ account, sats }) => ({ account, sats: BigInt(sats) }));
+}

@@ -1,4 +1,4 @@
-import { smallest } from '#orders/inscribing/plan-amounts.ts';
+import { smallest } from '#kernel/bitcoin/amount.ts';
 
 /**
  * Accounts that sats of customers can be in (docs/orders.md, "Ledger"). `outside`: everything that is not ours. `owed`:
