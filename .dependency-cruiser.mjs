@@ -53,7 +53,7 @@ export default {
     room(
       'http',
       '^src/http/',
-      '^(src/(http|web|chain|accounts|payments|sat-ranges|utxos|inventory|purse|orders|webhooks|market|kernel)|search|indexer/(parse|transaction|runes))/',
+      '^(src/(http|web|chain|accounts|payments|sat-ranges|utxos|inventory|purse|orders|webhooks|market|kernel)|search|indexer/(parse|transaction))/',
     ),
     room(
       'app',
@@ -66,7 +66,6 @@ export default {
       '^src/(commands/|app/|accounts/|inventory/|wallet/|purse/|orders/|webhooks/|market/|chain/|config/|kernel/|main|command-line|cli)',
     ),
     room('transaction', '^indexer/transaction/', '^(indexer/transaction|src/kernel)/'),
-    room('runes', '^indexer/runes/', '^(indexer/runes|src/kernel)/'),
     room('search-text', '^search/text/', '^(search/text|src/kernel)/'),
     {
       name: 'the-engines-know-nothing-of-each-other',
@@ -90,7 +89,7 @@ export default {
       name: 'parse-is-pure',
       comment: 'bytes to columns: no IO, no clock, no config; zlib is a pure function here',
       severity: 'error',
-      from: { path: '^indexer/(transaction|runes|parse|ledger)/' },
+      from: { path: '^(indexer/(transaction|parse|ledger)|src/kernel/runes)/' },
       to: { dependencyTypes: ['core'], pathNot: '^(node:)?(crypto|zlib|assert|buffer)$' },
     },
     {

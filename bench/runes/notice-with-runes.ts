@@ -1,8 +1,8 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Runestone } from '#indexer/runes/artifact.ts';
-import { encipher } from '#indexer/runes/encipher.ts';
 import type { RuneId } from '#kernel/runes/rune-id.ts';
+import type { Runestone } from '#kernel/runes/runestone/artifact.ts';
+import { encipher } from '#kernel/runes/runestone/encipher.ts';
 import { smallU128 } from '#kernel/runes/u128.ts';
 import { MainnetShapedChain } from '#test/builders/mainnet-shaped.ts';
 import { startBitcoind } from '#test/support/node/bitcoind.ts';

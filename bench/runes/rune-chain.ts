@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import type { Runestone } from '#indexer/runes/artifact.ts';
-import { encipher } from '#indexer/runes/encipher.ts';
+import type { Runestone } from '#kernel/runes/runestone/artifact.ts';
+import { encipher } from '#kernel/runes/runestone/encipher.ts';
 import { smallU128 } from '#kernel/runes/u128.ts';
 import { BlockBuilder, type RawBlock, regtestGenesis } from '#test/builders/block.ts';
 import {

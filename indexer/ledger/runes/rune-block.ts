@@ -1,8 +1,6 @@
 import type { RunestoneCandidates } from '#indexer/facts/runestone-candidates.ts';
 import type { SpentScripts } from '#indexer/facts/spent-scripts.ts';
 import type { BlockColumns } from '#indexer/parse/block-columns.ts';
-import type { Artifact } from '#indexer/runes/artifact.ts';
-import { decipher } from '#indexer/runes/decipher.ts';
 import { knownCompactSize } from '#indexer/transaction/compact-size.ts';
 import type { FingerprintKey } from '#indexer/transaction/outpoint-fingerprint.ts';
 import { OutpointReader } from '#indexer/transaction/outpoint-reader.ts';
@@ -10,6 +8,8 @@ import type { Height } from '#kernel/primitives/height.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import type { Rune } from '#kernel/runes/rune.ts';
 import type { RuneId } from '#kernel/runes/rune-id.ts';
+import type { Artifact } from '#kernel/runes/runestone/artifact.ts';
+import { decipher } from '#kernel/runes/runestone/decipher.ts';
 import type { RecentTransactions } from './commitment.ts';
 
 const hashLength = 32;

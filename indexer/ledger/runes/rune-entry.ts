@@ -1,10 +1,10 @@
-import type { Artifact, Etching } from '#indexer/runes/artifact.ts';
 import type { Txid } from '#kernel/primitives/hash.ts';
 import { asTxid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import { asHeight } from '#kernel/primitives/height.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 import { asRune, type Rune } from '#kernel/runes/rune.ts';
+import type { Artifact, Etching } from '#kernel/runes/runestone/artifact.ts';
 import type { Terms } from '#kernel/runes/terms.ts';
 import { asU128, maxU128, smallU128, type U128, zeroU128 } from '#kernel/runes/u128.ts';
 

@@ -7,9 +7,9 @@ import type { PendingRows } from '#indexer/mempool/store/pending.store.ts';
 import { indexedRunes } from '#indexer/mempool/store/rune-context.queries.ts';
 import { type HashKey, hashKey } from '#indexer/mempool/stream/membership.ts';
 import type { NodeMempool } from '#indexer/mempool/stream/node-mempool.ts';
-import type { Artifact } from '#indexer/runes/artifact.ts';
 import { type FingerprintKey, storedFingerprint } from '#indexer/transaction/outpoint-fingerprint.ts';
 import type { BlockRef } from '#kernel/contracts/block-source.ts';
+import type { Artifact } from '#kernel/runes/runestone/artifact.ts';
 import type { InputIndex } from '../pending/input-index.ts';
 import type { KeptTransaction, KeptTransactions } from '../pending/kept-transactions.ts';
 import {

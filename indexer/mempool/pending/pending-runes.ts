@@ -8,8 +8,6 @@ import type { RuneChanges, RuneEvent } from '#indexer/ledger/runes/rune-changes.
 import { type RuneOutputs } from '#indexer/ledger/runes/rune-outputs.ts';
 import { type Balance, type KnownRune, RuneState } from '#indexer/ledger/runes/rune-state.ts';
 import { viewOf } from '#indexer/ledger/view-of.ts';
-import type { Artifact } from '#indexer/runes/artifact.ts';
-import { decipher } from '#indexer/runes/decipher.ts';
 import { knownCompactSize } from '#indexer/transaction/compact-size.ts';
 import type { FingerprintKey } from '#indexer/transaction/outpoint-fingerprint.ts';
 import { OutputWalk } from '#indexer/transaction/transaction-parts.ts';
@@ -18,6 +16,8 @@ import { type Height, trustedHeight } from '#kernel/primitives/height.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import { isReservedRune, type Rune, runeCommitment } from '#kernel/runes/rune.ts';
 import type { RuneId } from '#kernel/runes/rune-id.ts';
+import type { Artifact } from '#kernel/runes/runestone/artifact.ts';
+import { decipher } from '#kernel/runes/runestone/decipher.ts';
 import { mintable } from '#kernel/runes/terms.ts';
 import { smallU128, type U128, zeroU128 } from '#kernel/runes/u128.ts';
 import { minimumRuneAt } from '#kernel/runes/unlock-schedule.ts';

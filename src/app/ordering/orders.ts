@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { encipherRoute } from '#indexer/runes/encipher.ts';
 import { restock } from '#inventory/restock.ts';
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
@@ -9,6 +8,7 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { isAdvisoryLockHeld } from '#kernel/pg/advisory-lock.ts';
 import { withCutConnection } from '#kernel/pg/cut-connection.ts';
 import { createPool } from '#kernel/pg/pool.ts';
+import { encipherRoute } from '#kernel/runes/runestone/encipher.ts';
 import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
 import { type KeepAuditingOptions, keepAuditing } from '#orders/audit/keep-auditing.ts';
 import { orderKeys } from '#orders/creating/order-keys.ts';

@@ -1,9 +1,9 @@
-import type { Runestone } from '#indexer/runes/artifact.ts';
-import { encipher } from '#indexer/runes/encipher.ts';
 import { scriptToAddress } from '#kernel/bitcoin/address.ts';
 import { networks } from '#kernel/primitives/network.ts';
 import type { RuneId } from '#kernel/runes/rune-id.ts';
 import { formatRuneId } from '#kernel/runes/rune-id.ts';
+import type { Runestone } from '#kernel/runes/runestone/artifact.ts';
+import { encipher } from '#kernel/runes/runestone/encipher.ts';
 import { smallU128 } from '#kernel/runes/u128.ts';
 import type { Output } from '#test/builders/transaction.ts';
 import { type Coin, openScript } from '#test/builders/valid-blocks.ts';

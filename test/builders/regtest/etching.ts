@@ -1,5 +1,5 @@
-import type { Etching } from '#indexer/runes/artifact.ts';
-import { encipher } from '#indexer/runes/encipher.ts';
+import type { Etching } from '#kernel/runes/runestone/artifact.ts';
+import { encipher } from '#kernel/runes/runestone/encipher.ts';
 import { asU128 } from '#kernel/runes/u128.ts';
 
 /** An etching with nothing but what each has. */

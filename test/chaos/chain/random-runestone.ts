@@ -1,7 +1,7 @@
-import type { Etching } from '#indexer/runes/artifact.ts';
-import { encipher } from '#indexer/runes/encipher.ts';
 import { asRune } from '#kernel/runes/rune.ts';
 import type { RuneId } from '#kernel/runes/rune-id.ts';
+import type { Etching } from '#kernel/runes/runestone/artifact.ts';
+import { encipher } from '#kernel/runes/runestone/encipher.ts';
 import type { Terms } from '#kernel/runes/terms.ts';
 import { asU128, maxU128, smallU128, type U128 } from '#kernel/runes/u128.ts';
 import type { Random } from '#test/builders/random.ts';

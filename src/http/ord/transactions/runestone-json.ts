@@ -1,10 +1,10 @@
 import { termsJson } from '#http/ord/runes/rune-json.ts';
-import type { Artifact, Etching } from '#indexer/runes/artifact.ts';
-import { decipher } from '#indexer/runes/decipher.ts';
-import { isRunestoneScript } from '#indexer/runes/runestone-script.ts';
 import type { RawOutput } from '#indexer/transaction/raw-transaction.ts';
 import { runeLetters } from '#kernel/runes/rune.ts';
 import { formatRuneId, type RuneId } from '#kernel/runes/rune-id.ts';
+import type { Artifact, Etching } from '#kernel/runes/runestone/artifact.ts';
+import { decipher } from '#kernel/runes/runestone/decipher.ts';
+import { isRunestoneScript } from '#kernel/runes/runestone/runestone-script.ts';
 
 /*
  * Written as text: integers are up to 2^128, and the edicts of one transaction can be 250,000. Numbers and bigints of

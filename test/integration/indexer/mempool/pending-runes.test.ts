@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Edict, Etching, Runestone } from '#indexer/runes/artifact.ts';
-import { encipher } from '#indexer/runes/encipher.ts';
 import { parseRune, type Rune, runeCommitment } from '#kernel/runes/rune.ts';
+import type { Edict, Etching, Runestone } from '#kernel/runes/runestone/artifact.ts';
+import { encipher } from '#kernel/runes/runestone/encipher.ts';
 import { smallU128 } from '#kernel/runes/u128.ts';
 import { plainEtching } from '#test/builders/regtest/etching.ts';
 import {

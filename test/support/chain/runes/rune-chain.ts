@@ -1,5 +1,5 @@
-import { writeInteger } from '#indexer/runes/varint.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
+import { writeInteger } from '#kernel/runes/runestone/varint.ts';
 import { asU128 } from '#kernel/runes/u128.ts';
 import { ByteWriter } from '#test/builders/byte-writer.ts';
 import { doubleHash } from '#test/builders/merkle.ts';

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { encipher } from '#indexer/runes/encipher.ts';
 import { hasProofOfWork } from '#kernel/bitcoin/proof-of-work.ts';
 import { asBlockHash, displayHash } from '#kernel/primitives/hash.ts';
 import { networks } from '#kernel/primitives/network.ts';
 import { isReservedRune, runeCommitment } from '#kernel/runes/rune.ts';
 import { parseRuneId, type RuneId } from '#kernel/runes/rune-id.ts';
+import { encipher } from '#kernel/runes/runestone/encipher.ts';
 import { formatSpacedRune, parseSpacedRune, type SpacedRune } from '#kernel/runes/spaced-rune.ts';
 import { minimumRuneAt } from '#kernel/runes/unlock-schedule.ts';
 import { SpentWriter } from '#test/builders/block-folder.ts';

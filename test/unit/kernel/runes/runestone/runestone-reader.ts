@@ -1,7 +1,7 @@
-import type { Artifact } from '#indexer/runes/artifact.ts';
-import { decipher } from '#indexer/runes/decipher.ts';
-import { runestoneScript } from '#indexer/runes/runestone-script.ts';
-import { writeInteger } from '#indexer/runes/varint.ts';
+import type { Artifact } from '#kernel/runes/runestone/artifact.ts';
+import { decipher } from '#kernel/runes/runestone/decipher.ts';
+import { runestoneScript } from '#kernel/runes/runestone/runestone-script.ts';
+import { writeInteger } from '#kernel/runes/runestone/varint.ts';
 import { asU128 } from '#kernel/runes/u128.ts';
 
 /** What a script says, of a transaction with so many outputs. */

@@ -1,4 +1,4 @@
-import type { Edict } from '#indexer/runes/artifact.ts';
+import type { Edict } from '#kernel/runes/runestone/artifact.ts';
 import {
   checkedProductU128,
   differenceU128,

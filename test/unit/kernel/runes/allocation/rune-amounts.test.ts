@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { RuneAmounts } from '#indexer/ledger/runes/rune-amounts.ts';
+import { RuneAmounts } from '#kernel/runes/allocation/rune-amounts.ts';
 import { smallU128, sumU128, type U128, zeroU128 } from '#kernel/runes/u128.ts';
 import { propertyBounds } from '#test/support/property-runs.ts';
 

@@ -2,14 +2,14 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliDecompressSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import type { Artifact, Etching, Runestone } from '#indexer/runes/artifact.ts';
-import { encipher } from '#indexer/runes/encipher.ts';
-import { readIntegers } from '#indexer/runes/varint.ts';
 import { asRune } from '#kernel/runes/rune.ts';
+import type { Artifact, Etching, Runestone } from '#kernel/runes/runestone/artifact.ts';
+import { encipher } from '#kernel/runes/runestone/encipher.ts';
+import { readIntegers } from '#kernel/runes/runestone/varint.ts';
 import { asU128, type U128 } from '#kernel/runes/u128.ts';
 import { read, scriptOf } from './runestone-reader.ts';
 
-const folder = join(import.meta.dirname, '../../../fixtures/runes');
+const folder = join(import.meta.dirname, '../../../../fixtures/runes');
 
 type Integer = string | number | null | undefined;
 

@@ -19,7 +19,7 @@ interface Line {
   readonly script: string;
 }
 
-const fixture = join(import.meta.dirname, '../../../fixtures/runes/mainnet-runestones.ndjson.br');
+const fixture = join(import.meta.dirname, '../../../../fixtures/runes/mainnet-runestones.ndjson.br');
 const vectors = vectorsFolder();
 
 describe.skipIf(vectors === null)('runestones of whole blocks of VECTORS_DIR', () => {

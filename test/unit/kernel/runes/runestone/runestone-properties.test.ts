@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Artifact, Edict, Etching, Runestone } from '#indexer/runes/artifact.ts';
-import { decipher } from '#indexer/runes/decipher.ts';
-import { encipher, sortedEdicts } from '#indexer/runes/encipher.ts';
-import { readIntegers, writeInteger } from '#indexer/runes/varint.ts';
 import { asRune } from '#kernel/runes/rune.ts';
 import { formatRuneId } from '#kernel/runes/rune-id.ts';
+import type { Artifact, Edict, Etching, Runestone } from '#kernel/runes/runestone/artifact.ts';
+import { decipher } from '#kernel/runes/runestone/decipher.ts';
+import { encipher, sortedEdicts } from '#kernel/runes/runestone/encipher.ts';
+import { readIntegers, writeInteger } from '#kernel/runes/runestone/varint.ts';
 import type { Terms } from '#kernel/runes/terms.ts';
 import { asU128, maxU64, maxU128, type U128 } from '#kernel/runes/u128.ts';
 import { type ModelRunestone, modelOf } from '#test/support/chain/runes/runestone-model.ts';
