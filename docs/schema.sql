@@ -872,6 +872,14 @@ BEGIN
 END $function$
 ;
 
+CREATE OR REPLACE FUNCTION service.keys_by_hash(hashes bytea[])
+ RETURNS SETOF service.keys
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog'
+AS $function$SELECT * FROM service.keys WHERE hash = ANY (hashes) AND revoked_at IS NULL$function$
+;
+
 CREATE TABLE service.accounts (
   name text NOT NULL,
   created_at timestamp with time zone NOT NULL DEFAULT now(),
@@ -1001,13 +1009,32 @@ CREATE TABLE service.keys (
   revoked_at timestamp with time zone,
   scopes text[] NOT NULL,
   per_seconds integer NOT NULL,
+  base_fee bigint,
+  direct_base_fee bigint,
+  reserved_max integer,
+  base_fee_off bigint,
+  base_fee_percent_off numeric(5,2),
+  rare_sats_fee_off bigint,
+  rare_sats_fee_percent_off numeric(5,2),
+  collection_service_fee_off bigint,
+  collection_service_fee_percent_off numeric(5,2),
   CONSTRAINT keys_pkey PRIMARY KEY (id),
   CONSTRAINT keys_account_fkey FOREIGN KEY (account) REFERENCES service.accounts(name),
+  CONSTRAINT keys_base_fee_check CHECK (((base_fee >= 0) AND (base_fee <= 100000000))),
+  CONSTRAINT keys_base_fee_off_check CHECK (((base_fee_off >= 1) AND (base_fee_off <= 100000000))),
+  CONSTRAINT keys_base_fee_percent_off_check CHECK (((base_fee_percent_off > (0)::numeric) AND (base_fee_percent_off <= (100)::numeric))),
   CONSTRAINT keys_burst_check CHECK ((burst >= 0)),
+  CONSTRAINT keys_collection_service_fee_off_check CHECK (((collection_service_fee_off >= 1) AND (collection_service_fee_off <= 100000000))),
+  CONSTRAINT keys_collection_service_fee_percent_off_check CHECK (((collection_service_fee_percent_off > (0)::numeric) AND (collection_service_fee_percent_off <= (100)::numeric))),
+  CONSTRAINT keys_direct_base_fee_check CHECK (((direct_base_fee >= 0) AND (direct_base_fee <= 100000000))),
   CONSTRAINT keys_hash_check CHECK ((length(hash) = 32)),
   CONSTRAINT keys_hash_key UNIQUE (hash),
+  CONSTRAINT keys_one_discount CHECK (((num_nonnulls(base_fee_off, base_fee_percent_off) <= 1) AND (num_nonnulls(rare_sats_fee_off, rare_sats_fee_percent_off) <= 1) AND (num_nonnulls(collection_service_fee_off, collection_service_fee_percent_off) <= 1))),
   CONSTRAINT keys_per_seconds_check CHECK ((per_seconds > 0)),
   CONSTRAINT keys_prefix_key UNIQUE (prefix),
+  CONSTRAINT keys_rare_sats_fee_off_check CHECK (((rare_sats_fee_off >= 1) AND (rare_sats_fee_off <= 100000000))),
+  CONSTRAINT keys_rare_sats_fee_percent_off_check CHECK (((rare_sats_fee_percent_off > (0)::numeric) AND (rare_sats_fee_percent_off <= (100)::numeric))),
+  CONSTRAINT keys_reserved_max_check CHECK (((reserved_max >= 1) AND (reserved_max <= 2000))),
   CONSTRAINT keys_scopes_check CHECK (((cardinality(scopes) > 0) AND (scopes <@ ARRAY['search'::text, 'orders'::text, 'tokenpay'::text, 'admin'::text])))
 );
 CREATE INDEX keys_of_account ON service.keys USING btree (account);

@@ -6,11 +6,12 @@
 /** The schema `chain` belongs to what writes and reads the chain. */
 export const chainRooms = ['indexer', 'search', 'src/chain'] as const;
 
-/** Each table or sequence of the schema `service`, and its room. */
+/** Each table, sequence or called function of the schema `service`, and its room. */
 export const serviceRooms: Readonly<Record<string, string>> = {
   accounts: 'src/accounts',
   key_usage: 'src/accounts',
   keys: 'src/accounts',
+  keys_by_hash: 'src/accounts',
   rate_limits: 'src/accounts',
   instance: 'src/kernel',
   payment_blocks: 'src/payments',

@@ -1,6 +1,8 @@
 import type pg from 'pg';
+import type { KeyTerms } from '#kernel/contracts/asking-key.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { NewApiKey, Scope } from './api-key.ts';
+import { type StoredTerms, storedColumns, termsColumns, termsOf, valuesOf } from './key-terms.ts';
 import type { Rate } from './rate.ts';
 
 const foreignKeyViolation = '23503';
@@ -13,6 +15,7 @@ export interface StoredKey {
   readonly scopes: readonly Scope[];
   /** Null: no limit. */
   readonly rate: Rate | null;
+  readonly terms: KeyTerms;
   readonly createdAt: Date;
   readonly lastUsedAt: Date | null;
   readonly revokedAt: Date | null;
@@ -48,14 +51,21 @@ export async function listAccounts(pool: pg.Pool): Promise<readonly AccountLine[
 
 const keyColumns = `id, account, prefix, scopes,
   CASE WHEN burst > 0 THEN json_build_object('burst', burst, 'perSeconds', per_seconds) END AS rate,
-  created_at AS "createdAt", last_used_at AS "lastUsedAt", revoked_at AS "revokedAt"`;
+  created_at AS "createdAt", last_used_at AS "lastUsedAt", revoked_at AS "revokedAt", ${termsColumns}`;
 
-export interface KeyTerms {
+type KeyRow = Omit<StoredKey, 'terms'> & StoredTerms;
+
+function storedKey({ baseFee, directBaseFee, reservedMax, discounts, ...key }: KeyRow): StoredKey {
+  return { ...key, terms: termsOf({ baseFee, directBaseFee, reservedMax, discounts }) };
+}
+
+export interface NewKey {
   readonly account: string;
   /** At least one scope, each once. */
   readonly scopes: readonly Scope[];
   /** Null: no limit. */
   readonly rate: Rate | null;
+  readonly terms: KeyTerms;
 }
 
 /** The stored form of no limit; its span is meaningless. */
@@ -65,16 +75,17 @@ const unlimited: Rate = { burst: 0, perSeconds: 60 };
 export async function insertKey(
   pool: pg.Pool,
   { prefix, hash }: Pick<NewApiKey, 'prefix' | 'hash'>,
-  { account, scopes, rate }: KeyTerms,
+  { account, scopes, rate, terms }: NewKey,
 ): Promise<StoredKey> {
   const { burst, perSeconds } = rate ?? unlimited;
   try {
-    const { rows } = await pool.query<StoredKey>(
-      `INSERT INTO service.keys (account, hash, prefix, scopes, burst, per_seconds) VALUES ($1, $2, $3, $4, $5, $6)
+    const { rows } = await pool.query<KeyRow>(
+      `INSERT INTO service.keys (account, hash, prefix, scopes, burst, per_seconds, ${storedColumns.join(', ')})
+       VALUES ($1, $2, $3, $4, $5, $6, ${storedColumns.map((_, place) => `$${place + 7}`).join(', ')})
        RETURNING ${keyColumns}`,
-      [account, hash, prefix, scopes, burst, perSeconds],
+      [account, hash, prefix, scopes, burst, perSeconds, ...valuesOf(terms)],
     );
-    return rows[0] as StoredKey;
+    return storedKey(rows[0] as KeyRow);
   } catch (error) {
     if ((error as { code?: unknown }).code === foreignKeyViolation) throw unknownAccount(account);
     throw error;
@@ -84,11 +95,11 @@ export async function insertKey(
 /** Keys of an account, or of all accounts (null), oldest first. Throws `account_unknown`. */
 export async function listKeys(pool: pg.Pool, account: string | null): Promise<readonly StoredKey[]> {
   if (account !== null) await checkAccount(pool, account);
-  const { rows } = await pool.query<StoredKey>(
+  const { rows } = await pool.query<KeyRow>(
     `SELECT ${keyColumns} FROM service.keys WHERE $1::text IS NULL OR account = $1 ORDER BY id`,
     [account],
   );
-  return rows;
+  return rows.map(storedKey);
 }
 
 export interface WhichKeys {
@@ -110,7 +121,7 @@ export async function revokeKeys(
   await checkAccount(pool, account);
   const prefix = key !== null && 'prefix' in key ? key.prefix : null;
   const hash = key !== null && 'hash' in key ? key.hash : null;
-  const { rows } = await pool.query<StoredKey>(
+  const { rows } = await pool.query<KeyRow>(
     `UPDATE service.keys SET revoked_at = now()
       WHERE id IN (
         -- in the order in which services lock them to count what was asked
@@ -124,7 +135,7 @@ export async function revokeKeys(
   if (rows.length === 0 && key !== null) {
     throw new AppError('key_not_found', `Account ${account} has no such key, or it is already revoked.`);
   }
-  return rows.toSorted((a, b) => a.id - b.id);
+  return rows.map(storedKey).toSorted((a, b) => a.id - b.id);
 }
 
 async function checkAccount(pool: pg.Pool, account: string): Promise<void> {

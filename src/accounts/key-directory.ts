@@ -7,7 +7,7 @@ import { type KeyFacts, KeyLookUps } from './key-look-ups.ts';
  * the latest.
  */
 export const keyMemoryMs = 5000;
-/** Remembered keys that were valid; some 200 bytes each. */
+/** Remembered keys that were valid: 600 bytes each, 1,000 with terms of their own. At most 20 MB. */
 const goodKeysMax = 20_000;
 /** Remembered unknown keys, which clients keep sending. Apart, so that made-up ones make no valid key forgotten. */
 const otherKeysMax = 5_000;

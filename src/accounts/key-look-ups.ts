@@ -1,12 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
+import type { KnownKey } from '#kernel/contracts/asking-key.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { Scope } from './api-key.ts';
+import { type StoredTerms, termsColumns, termsOf } from './key-terms.ts';
 import type { Rate } from './rate.ts';
 
 /** What a request needs to know of its key. */
-export interface KeyFacts {
-  readonly id: number;
+export interface KeyFacts extends KnownKey {
   readonly scopes: readonly Scope[];
   /** Null: no limit. */
   readonly rate: Rate | null;
@@ -73,22 +74,25 @@ export class KeyLookUps {
   }
 }
 
-interface KeyRow extends Rate {
+interface KeyRow extends Rate, StoredTerms {
   readonly id: number;
+  readonly account: string;
   readonly hash: Buffer;
   readonly scopes: readonly Scope[];
 }
 
+/** Asks a function of the database: the role that answers requests reads a key only if it knows its hash. */
 async function keysByHash(pool: pg.Pool, hashes: readonly Buffer[]): Promise<ReadonlyMap<string, KeyFacts>> {
   const { rows } = await pool.query<KeyRow>(
-    `SELECT id, hash, scopes, burst, per_seconds AS "perSeconds" FROM service.keys
-      WHERE hash = ANY($1::bytea[]) AND revoked_at IS NULL`,
+    `SELECT id, account, hash, scopes, burst, per_seconds AS "perSeconds", ${termsColumns}
+       FROM service.keys_by_hash($1::bytea[])`,
     [hashes],
   );
-  return new Map(
-    rows.map(({ id, hash, scopes, burst, perSeconds }) => [
-      Buffer.from(hash).toString('hex'),
-      { id, scopes, rate: burst === 0 ? null : { burst, perSeconds } },
-    ]),
-  );
+  return new Map(rows.map(factsOf).map((key) => [key.hash, key]));
+}
+
+function factsOf({ id, account, hash, scopes, burst, perSeconds, ...stored }: KeyRow): KeyFacts {
+  const rate = burst === 0 ? null : { burst, perSeconds };
+  const hex = Buffer.from(hash).toString('hex');
+  return { kind: 'known', id, account, hash: hex, scopes, rate, terms: termsOf(stored) };
 }

@@ -1,3 +1,4 @@
+import { type AskingKey, noKey } from '#kernel/contracts/asking-key.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { type AllowedDomains, callingSite } from './allowed-domains.ts';
 import { apiKeyHash, keyPrefix, type Scope } from './api-key.ts';
@@ -64,8 +65,8 @@ export interface Admission {
   readonly refusal: AppError | null;
   /** The limit that the request counted towards; null: no limit. */
   readonly rate: Decision | null;
-  /** Id of the valid key that the request sent in a header, whatever its scopes; null: it sent none. */
-  readonly keyId: number | null;
+  /** The valid key that the request sent in a header, whatever its scopes. A key of a cookie does not count. */
+  readonly key: AskingKey;
 }
 
 /**
@@ -104,12 +105,14 @@ export class SearchAccess {
     { isOptional, needsNone }: { readonly isOptional: boolean; readonly needsNone: boolean },
   ): Promise<Admission> {
     const { key, admission } = await this.#keyOf(given.key, request);
-    const keyId = key === null || given.isCookie ? null : key.id;
+    const sent = key === null || given.isCookie ? noKey : key;
     if (key?.scopes.includes(request.scope) === true)
-      return { ...(await this.#withinKeyRate(key, request)), keyId };
+      return { ...(await this.#withinKeyRate(key, request)), key: sent };
     // an old cookie must not take from a page what it may without one
     if (!isOptional) return key === null ? admission : refuse(wrongScope(request.scope, key.scopes));
-    return needsNone ? { ...(await this.#withinAddressRate(request)), keyId } : refuse(missingKey(request));
+    return needsNone
+      ? { ...(await this.#withinAddressRate(request)), key: sent }
+      : refuse(missingKey(request));
   }
 
   #isOpen({ scope, asker }: AccessRequest): boolean {
@@ -169,14 +172,14 @@ const requestsOf: Readonly<Record<Scope, string>> = {
 };
 
 function refuse(refusal: AppError): Admission {
-  return { refusal, rate: null, keyId: null };
+  return { refusal, rate: null, key: noKey };
 }
 
 function limited(rate: Decision | null, whose: string): Admission {
-  if (rate === null || rate.isAllowed) return { refusal: null, rate, keyId: null };
+  if (rate === null || rate.isAllowed) return { refusal: null, rate, key: noKey };
   const seconds = Math.ceil(rate.retryAfterMs / 1000);
   const message = `too many requests: ${whose} may make ${rateInWords(rate.rate)}; again in ${seconds} s`;
-  return { refusal: new AppError('rate_limited', message), rate, keyId: null };
+  return { refusal: new AppError('rate_limited', message), rate, key: noKey };
 }
 
 const howToSend = 'send it as x-api-key or as Authorization: Bearer';

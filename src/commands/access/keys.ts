@@ -1,7 +1,9 @@
 import { insertKey, listKeys, revokeKeys, type StoredKey, type WhichKeys } from '#accounts/account.store.ts';
 import { apiKeyHash, newApiKey, type Scope, scopes } from '#accounts/api-key.ts';
+import { feeMax, parseDiscounts, reservedMaxMost, termsInWords } from '#accounts/key-terms.ts';
 import { burstMax, parseRate, type Rate, rateInWords } from '#accounts/rate.ts';
 import { type UsageLine, usageSince } from '#accounts/usage.store.ts';
+import type { Discount, KeyTerms } from '#kernel/contracts/asking-key.ts';
 import { type Command, type CommandContext, type CommandFlag, UsageError } from '#src/app/command-context.ts';
 import { settingFlag } from '#src/commands/flags.ts';
 import { jsonFlag, shownTime, withService } from '#src/commands/service-database.ts';
@@ -33,6 +35,7 @@ characters of keys, and their usage. revoke revokes the key of --key, or all key
 
   satscribe keys create --account alice --rate 1200
   satscribe keys create --account shop --scope search,orders --rate 20/10
+  satscribe keys create --account shop --scope orders --direct-base-fee 1500 --discount rareSatsFee:10%
   satscribe keys list --account alice
   satscribe keys revoke --account alice --key satscribe_0123abcd`,
   flags: [
@@ -48,6 +51,22 @@ characters of keys, and their usage. revoke revokes the key of --key, or all key
       'create: at most N requests at once and in S seconds (default: a minute); 0: no limit',
       rateDefault,
     ),
+    ownFlag('base-fee', 'SATS', 'create: price of a file of a managed order, in place of ORDER_BASE_FEE'),
+    ownFlag(
+      'direct-base-fee',
+      'SATS',
+      'create: price of a file of a direct order, in place of ORDER_BASE_FEE_DIRECT',
+    ),
+    ownFlag(
+      'discount',
+      'LIST',
+      'create: what is taken off fees, as in baseFee:500,rareSatsFee:12.5% (sats, or a percentage)',
+    ),
+    ownFlag(
+      'reserved-max',
+      'N',
+      'create: sats of the inventory that its unpaid orders may have, in place of ORDER_RESERVED_MAX',
+    ),
     ownFlag('key', 'KEY', 'revoke: only this key, in full or as `list` shows it'),
     ownFlag('days', 'N', 'list: number of days of usage to show', String(daysDefault)),
     jsonFlag,
@@ -60,7 +79,7 @@ characters of keys, and their usage. revoke revokes the key of --key, or all key
 
 /** Flags of each action, beside those of all actions. */
 const flagsOf: Readonly<Record<string, readonly string[]>> = {
-  create: ['account', 'scope', 'rate', 'json'],
+  create: ['account', 'scope', 'rate', 'base-fee', 'direct-base-fee', 'discount', 'reserved-max', 'json'],
   list: ['account', 'days', 'json'],
   revoke: ['account', 'scope', 'key', 'json'],
 };
@@ -88,6 +107,7 @@ async function create(context: CommandContext): Promise<void> {
     account: accountOf(flags),
     scopes: scopesOf(flags) ?? ['search' as const],
     rate: rateOf(flags),
+    terms: termsOf(flags),
   };
   await withService(context, async (pool) => {
     const { key, prefix, hash } = newApiKey();
@@ -97,8 +117,9 @@ async function create(context: CommandContext): Promise<void> {
       return;
     }
     // only the key on stdout, so that scripts can use it directly
+    const own = termsInWords(stored.terms);
     process.stderr.write(
-      `key for ${stored.scopes.join(', ')}; requests: ${rateText(stored.rate)}; it is shown only once:\n`,
+      `key for ${stored.scopes.join(', ')}; requests: ${rateText(stored.rate)}; ${own === null ? '' : `${own}; `}it is shown only once:\n`,
     );
     await print(`${key}\n`);
   });
@@ -166,6 +187,23 @@ function rateOf(flags: Flags): Rate | null {
   return read.rate;
 }
 
+function termsOf(flags: Flags): KeyTerms {
+  return {
+    baseFee: wholeNumber(flags, 'base-fee', feeMax, 0),
+    directBaseFee: wholeNumber(flags, 'direct-base-fee', feeMax, 0),
+    discounts: discountsOf(flags),
+    reservedMax: wholeNumber(flags, 'reserved-max', reservedMaxMost),
+  };
+}
+
+function discountsOf(flags: Flags): readonly Discount[] {
+  const text = flags['discount'];
+  if (text === undefined) return [];
+  const read = parseDiscounts(text);
+  if (read.kind === 'refused') throw new UsageError(`--discount ${read.reason}`);
+  return read.discounts;
+}
+
 function rateText(rate: Rate | null): string {
   return rate === null ? 'no limit' : rateInWords(rate);
 }
@@ -181,16 +219,16 @@ function keyOf(flags: Flags): WhichKeys['key'] {
   return { hash };
 }
 
-function wholeNumber(flags: Flags, name: string, maximum: number): number | null {
+function wholeNumber(flags: Flags, name: string, maximum: number, least = 1): number | null {
   const text = flags[name];
   if (text === undefined) return null;
   const value = /^\d{1,9}$/u.test(text) ? Number(text) : Number.NaN;
-  if (value >= 1 && value <= maximum) return value;
-  throw new UsageError(`--${name} ${text}: must be a whole number from 1 to ${maximum}`);
+  if (value >= least && value <= maximum) return value;
+  throw new UsageError(`--${name} ${text}: must be a whole number from ${least} to ${maximum}`);
 }
 
-function jsonOf({ id: _id, ...key }: StoredKey): Omit<StoredKey, 'id'> {
-  return key;
+function jsonOf({ id: _id, terms, ...key }: StoredKey): Omit<StoredKey, 'id' | 'terms'> & KeyTerms {
+  return { ...key, ...terms };
 }
 
 function usageJson({ keyId: _keyId, ...line }: UsageLine): Omit<UsageLine, 'keyId'> {
@@ -204,10 +242,12 @@ function keyText(key: StoredKey, usage: readonly UsageLine[], days: number): str
     ...(key.revokedAt === null ? [] : [`revoked ${shownTime(key.revokedAt)}`]),
   ];
   const head = `${key.prefix}…  ${key.account}  ${key.scopes.join(',')}  ${rateText(key.rate)}  ${times.join('  ')}\n`;
+  const own = termsInWords(key.terms);
+  const terms = own === null ? '' : `  ${own}\n`;
   const total = usage.reduce((sum, { requests }) => sum + requests, 0);
   const lines = usage.map(
     ({ day, endpoints, requests, refused }) =>
       `  ${day}  ${endpoints}  ${requests}${refused === 0 ? '' : `  refused ${refused}`}\n`,
   );
-  return `${head}  requests in ${days} days: ${total}\n${lines.join('')}`;
+  return `${head}${terms}  requests in ${days} days: ${total}\n${lines.join('')}`;
 }

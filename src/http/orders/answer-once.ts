@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify';
 import type pg from 'pg';
 import { Type } from 'typebox';
-import { ownerOfRequest } from '#http/server/access/client.ts';
 import { InvalidRequest } from '#http/server/errors/invalid-request.ts';
+import { type Asker, ownerOf } from '#kernel/contracts/asker.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { bodyHash } from '#orders/creating/body-hash.ts';
 import type { CustomerOrders } from '#orders/customers/customer-orders.ts';
@@ -29,6 +29,7 @@ const storesNothing: StoreAnswer = () => Promise.resolve();
 export async function answerOnce<Answer extends object>(
   orders: CustomerOrders,
   request: FastifyRequest,
+  asker: Asker,
   make: (store: StoreAnswer) => Promise<Answer>,
 ): Promise<Answer> {
   const key = request.headers[header];
@@ -38,7 +39,7 @@ export async function answerOnce<Answer extends object>(
       { message: 'Idempotency-Key must be 1 to 255 visible ASCII characters', parameter: header },
     ]);
   const route = `${request.method} ${request.routeOptions.url ?? ''}`;
-  const keyed = { route, owner: ownerOfRequest(request), key, bodyHash: await bodyHash(request.body) };
+  const keyed = { route, owner: ownerOf(asker), key, bodyHash: await bodyHash(request.body) };
   const state = await orders.claimKey(keyed);
   if (state.kind === 'answered') return JSON.parse(state.answer) as Answer;
   if (state.kind === 'reused')

@@ -10,7 +10,6 @@ import { bodyLimits, limits } from '#http/server/limits.ts';
 import { apiRoute } from '#http/server/routes/api-route.ts';
 import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import { FairGate } from '#kernel/concurrency/fair-gate.ts';
-import type { Asker } from '#kernel/contracts/asker.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { type CheckingParts, checkOrder, type SentOrder } from '#orders/creating/check-order.ts';
 import type { MadeOrder, WantedOrder } from '#orders/creating/create-order.ts';
@@ -75,8 +74,8 @@ export function inscribeRoutes(app: App, deps: AppDependencies): void {
       const { orders = null } = deps;
       if (orders === null) throw new AppError('orders_off', 'this service takes no orders');
       reply.header('cache-control', 'no-store');
-      return answerOnce(orders, request, async (store) => {
-        const asker = askerOf(reply);
+      const asker = askerOf(reply);
+      return answerOnce(orders, request, asker, async (store) => {
         const takeFetchPlace = (): void => {
           fetches.take(asker);
           restartSilence(request);
@@ -85,7 +84,7 @@ export function inscribeRoutes(app: App, deps: AppDependencies): void {
           asker.whenMade(await long.enter(asker));
         };
         const parts = { ...shared, lookups: orders, takeFetchPlace, takeLongPlace };
-        const checked = unlessFaulty(await checkOrder(parts, sentOrder(request, orders, asker), asker));
+        const checked = unlessFaulty(await checkOrder(parts, sentOrder(request, orders), asker));
         const create = (wanted: WantedOrder): Promise<MadeOrder> =>
           orders.create(wanted, (tx, made, shown) => store(tx, createdAnswer(made, shown)), asker);
         const { order, files } = unlessFaulty(await placeOrder(parts, checked, create, asker));
@@ -105,10 +104,9 @@ function restartSilence({ raw: { socket } }: FastifyRequest): void {
 }
 
 /** The order of a request. */
-const sentOrder = (request: FastifyRequest, { publicOrigin }: CustomerOrders, asker: Asker): SentOrder => ({
+const sentOrder = (request: FastifyRequest, { publicOrigin }: CustomerOrders): SentOrder => ({
   body: request.body,
   origin: originOf(request, publicOrigin),
-  reservingClient: asker.client,
 });
 
 /**

@@ -57,14 +57,14 @@ function registrationRoute(app: App, { orders = null, network }: AppDependencies
     handler: async (request, reply) => {
       if (orders === null) throw new AppError('orders_off', 'this service takes no orders');
       reply.header('cache-control', 'no-store');
-      return answerOnce(orders, request, async (store) => {
+      const asker = askerOf(reply);
+      return answerOnce(orders, request, asker, async (store) => {
         const { makeCode = false, ...given } = request.body;
         const { referral } = unlessFaulty(
           readReferralRequest(makeCode ? withNewCode(given) : given, network),
         );
         const answer = { status: 'ok' as const, ...(makeCode ? { referral: referral.code } : {}) };
-        const { client } = askerOf(reply);
-        if (await orders.putReferral(referral, client, (tx) => store(tx, answer))) return answer;
+        if (await orders.putReferral(referral, asker.client, (tx) => store(tx, answer))) return answer;
         const message = `The referral ${referral.code} has another address: choose another code.`;
         throw refuseFaults([{ message, parameter: 'referral' }]);
       });

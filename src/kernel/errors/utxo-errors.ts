@@ -67,7 +67,7 @@ export const utxoErrors = {
   },
   inventory_reserved_max: {
     meaning:
-      'Orders that are not paid yet have as many sats of the inventory as they may: of one address ORDER_RESERVED_MAX, of its network ten, and half of those of a type.',
+      'Orders that are not paid yet have as many sats of the inventory as they may: of one address ORDER_RESERVED_MAX (of a key what it was given), of its network ten, and half of those of a type.',
     action: 'Pay for one of them, cancel one, or wait until the time of one is over: 30 minutes.',
     retry: 'never',
   },

@@ -21,13 +21,9 @@ interface ServiceRight {
 const serviceRights: readonly ServiceRight[] = [
   // whether the database is of this version
   { table: 'migrations', privilege: 'SELECT' },
-  // a key by its hash; neither account nor prefix
-  {
-    table: 'keys',
-    privilege: 'SELECT',
-    columns: ['id', 'hash', 'scopes', 'burst', 'per_seconds', 'last_used_at', 'revoked_at'],
-  },
-  // no new key, no other scope or rate, and a revoked key stays revoked
+  // to count its use; the rest of a key by a function alone (`serviceFunctions`)
+  { table: 'keys', privilege: 'SELECT', columns: ['id', 'last_used_at'] },
+  // no new key, no other scope, rate or price, and a revoked key stays revoked
   { table: 'keys', privilege: 'UPDATE', columns: ['last_used_at'] },
   { table: 'key_usage', privilege: 'SELECT' },
   { table: 'key_usage', privilege: 'INSERT' },
@@ -98,6 +94,12 @@ const serviceRights: readonly ServiceRight[] = [
   { table: 'orders_audit', privilege: 'SELECT' },
 ];
 
+/** Functions with rights of their own. */
+const serviceFunctions: readonly { readonly name: string; readonly types: string }[] = [
+  // a valid key by its hash, with its account and its terms: who does not know a key learns nothing of it
+  { name: 'keys_by_hash', types: 'bytea[]' },
+];
+
 /** All rights as statements for a role. They can be given again. */
 function grantsFor(role: string): readonly string[] {
   const to = `TO ${pg.escapeIdentifier(role)}`;
@@ -111,6 +113,7 @@ function grantsFor(role: string): readonly string[] {
       const of = columns === undefined ? '' : ` (${columns.join(', ')})`;
       return `GRANT ${privilege}${of} ON service.${table} ${to}`;
     }),
+    ...serviceFunctions.map(({ name, types }) => `GRANT EXECUTE ON FUNCTION service.${name}(${types}) ${to}`),
   ];
 }
 
@@ -119,6 +122,7 @@ const rightsParameters = [
   serviceRights.map(({ privilege }) => privilege),
   serviceRights.map(({ columns }) => columns?.join(',') ?? ''),
 ];
+const missingParameters = [...rightsParameters, serviceFunctions.map(({ name }) => name)];
 
 /** From catalogs alone, which every role reads. What a later migration makes is not missing yet. */
 const missingSql = `
@@ -131,6 +135,10 @@ const missingSql = `
   UNION ALL
   SELECT 'EXECUTE on ' || proname FROM pg_proc
    WHERE pronamespace = (SELECT oid FROM pg_namespace WHERE nspname = 'chain') AND NOT has_function_privilege(oid, 'EXECUTE')
+  UNION ALL
+  SELECT 'EXECUTE on ' || name FROM unnest($4::text[]) AS needed (name)
+    JOIN pg_proc ON proname = name AND pronamespace = (SELECT oid FROM pg_namespace WHERE nspname = 'service')
+   WHERE NOT has_function_privilege(pg_proc.oid, 'EXECUTE')
   UNION ALL
   SELECT privilege || ' on ' || relname
     FROM unnest($1::text[], $2::text[], $3::text[]) AS needed (name, privilege, columns)
@@ -230,7 +238,7 @@ async function giveRights(
 const insufficientPrivilege = '42501';
 
 async function missingRights(reader: pg.ClientBase): Promise<readonly string[]> {
-  const { rows } = await reader.query<{ missing: string }>(missingSql, rightsParameters);
+  const { rows } = await reader.query<{ missing: string }>(missingSql, missingParameters);
   return rows.map(({ missing }) => missing);
 }
 

@@ -54,8 +54,6 @@ export interface SentOrder {
   readonly body: unknown;
   /** Origin of the URLs of its files. */
   readonly origin: string;
-  /** Client whose unpaid reservations count together. */
-  readonly reservingClient: string;
 }
 
 /** An order without faults of its own, whose contents are there. */
@@ -68,7 +66,6 @@ export interface CheckedOrder {
   readonly policy: NodePolicy | null;
   /** The type of sats of the inventory that it wants; null: none. */
   readonly satType: InventoryType | null;
-  readonly reservingClient: string;
 }
 
 /** Bodies that are compressed before an order is answered: a few hundred milliseconds of a thread. */
@@ -118,7 +115,6 @@ export async function checkOrder(
       timeoutMinutes: extras.timeoutMinutes,
       filesUrl: (key) => `${sent.origin}/files/${encodeURIComponent(key)}`,
     },
-    reservingClient: sent.reservingClient,
   };
 }
 

@@ -30,6 +30,13 @@ export interface SentFile {
   readonly shown: object;
 }
 
+/** Who reserves a sat of the inventory. */
+export interface StockedReserver {
+  readonly client: string;
+  /** Sats that its unpaid orders may have; null: as many as those of any address. */
+  readonly most: number | null;
+}
+
 /** A checked and quoted order. */
 export interface WantedOrder {
   readonly request: OrderRequest;
@@ -41,7 +48,7 @@ export interface WantedOrder {
   readonly stocked: {
     readonly sat: StockedSat;
     readonly ofType: readonly StockedOutpoint[];
-    readonly client: string;
+    readonly by: StockedReserver;
   } | null;
   /** One an inscription; null: a delegate without a file. */
   readonly files: readonly (SentFile | null)[];
@@ -102,8 +109,8 @@ export async function createOrder(
     const made = newOrder(own, wanted, stored, now);
     await insertOrder(tx, made);
     if (wanted.stocked !== null) {
-      const { sat, ofType, client } = wanted.stocked;
-      await reserve(tx, made.id, sat, { client, ofType, most: reservedMost });
+      const { sat, ofType, by } = wanted.stocked;
+      await reserve(tx, made.id, sat, { client: by.client, ofType, most: by.most ?? reservedMost });
       failpoint('order-reserved');
     }
     await watchOrder(tx, made, own.deposits);

@@ -6,7 +6,7 @@ import { offerSat, type Stock } from '#orders/pricing/stocked-sats.ts';
 import type { ReadOrder } from '#orders/reading/read-order.ts';
 import type { Faulty } from '#orders/reading/request-values.ts';
 import type { CheckedOrder } from './check-order.ts';
-import type { WantedOrder } from './create-order.ts';
+import type { StockedReserver, WantedOrder } from './create-order.ts';
 
 export interface QuotingParts extends Stock {
   readonly settings: PriceSettings;
@@ -21,14 +21,14 @@ const revealsMax = 150;
 /** Quotes a checked order, and offers it a sat of the inventory if it wants one. Throws `orders_off`. */
 export async function quoteCheckedOrder(
   parts: QuotingParts,
-  { order, read, extras, policy, satType, reservingClient }: CheckedOrder,
+  { order, read, extras, policy, satType }: CheckedOrder,
   asker: Asker,
 ): Promise<{ readonly kind: 'wanted'; readonly wanted: WantedOrder } | Faulty> {
   const { settings } = parts;
   const offer = satType === null ? null : await offerSat(parts, satType, order.terms, asker);
   if (offer?.kind === 'faulty') return offer;
   const { terms, fee: rareSatsFee } = offer ?? { terms: order.terms, fee: 0n };
-  const quote = quoted(terms, { ...pricesOf('direct', settings), rareSatsFee });
+  const quote = quoted(terms, { ...pricesOf('direct', settings, asker), rareSatsFee });
   if (quote.kind === 'faulty') return quote;
   const reveals = quote.layout.reveals.length;
   if (reveals > revealsMax) return tooManyReveals(reveals);
@@ -36,7 +36,7 @@ export async function quoteCheckedOrder(
     ...order,
     terms,
     layout: quote.layout,
-    stocked: offer === null ? null : { sat: offer.sat, ofType: offer.ofType, client: reservingClient },
+    stocked: offer === null ? null : { sat: offer.sat, ofType: offer.ofType, by: reserverOf(asker) },
     request: {
       ...extras.request(quote.postage, terms.files.length),
       payToAnchor: terms.burn,
@@ -49,6 +49,13 @@ export async function quoteCheckedOrder(
     quote: storedQuote(quote, { read, policy }, settings),
   };
   return { kind: 'wanted', wanted };
+}
+
+/** Whose unpaid reservations count together: those of a key with a limit of its own, else those of an address. */
+function reserverOf({ client, key }: Pick<Asker, 'client' | 'key'>): StockedReserver {
+  if (key.kind === 'none' || key.terms.reservedMax === null) return { client, most: null };
+  // its name begins no other one
+  return { client: `key(${key.id})`, most: key.terms.reservedMax };
 }
 
 function tooManyReveals(reveals: number): Faulty {

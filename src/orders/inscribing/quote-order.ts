@@ -1,17 +1,8 @@
 import { standardWeightMax } from '#kernel/bitcoin/transaction-size.ts';
+import type { Discount, DiscountedFee } from '#kernel/contracts/asking-key.ts';
 import { layoutOrder, type OrderLayout } from './order-layout.ts';
 import type { OrderRefusal, OrderTerms } from './order-terms.ts';
 import { pushBytesMax } from './reveal-script.ts';
-
-/** The fees that a discount can lower. */
-export type DiscountedFee = 'baseFee' | 'rareSatsFee' | 'collectionServiceFee';
-
-export interface Discount {
-  /** Sats, or a percentage of the fee. */
-  readonly discount: number;
-  readonly parameter: DiscountedFee;
-  readonly type: 'fixed' | 'percentage';
-}
 
 /** What the service takes, in sats a file. */
 export interface OrderPrices {

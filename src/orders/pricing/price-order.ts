@@ -66,7 +66,7 @@ export async function priceOrder(
   const sats = await priceSats(parts, read.rareSats, encoded.terms, asker);
   if (sats.kind === 'faulty') return sats;
   const { terms, rareSatsFee } = sats;
-  const prices = { ...pricesOf(terms.type, settings), rareSatsFee };
+  const prices = { ...pricesOf(terms.type, settings, asker), rareSatsFee };
   await nextTurn(asker.client);
   const quote = quoted(terms, prices);
   if (quote.kind === 'faulty') return quote;
@@ -89,7 +89,7 @@ export async function priceTextFiles(
   const sats = await priceSats(parts, asked.rareSats, asked.terms, asker);
   if (sats.kind === 'faulty') return sats;
   const { terms, rareSatsFee } = sats;
-  const own = pricesOf(terms.type, parts.settings);
+  const own = pricesOf(terms.type, parts.settings, asker);
   const quote = quoted(terms, { ...own, baseFee: asked.baseFee ?? own.baseFee, rareSatsFee });
   if (quote.kind === 'faulty') return quote;
   return { kind: 'priced', quote, additionalFee: terms.additionalFee };

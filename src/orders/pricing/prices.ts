@@ -1,3 +1,4 @@
+import type { Asker } from '#kernel/contracts/asker.ts';
 import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
 import { type OrderPrices, type OrderQuote, quoteOrder } from '#orders/inscribing/quote-order.ts';
 import type { Faulty } from '#orders/reading/request-values.ts';
@@ -29,15 +30,21 @@ export const defaultPriceSettings: PriceSettings = {
   nonStandard: false,
 };
 
-/** The prices of a type of orders, without special sats and discounts. */
-export function pricesOf(type: OrderTerms['type'], settings: PriceSettings): OrderPrices {
+/** The prices of a type of orders for who asks, without special sats. The terms of a key go before the settings. */
+export function pricesOf(
+  type: OrderTerms['type'],
+  settings: PriceSettings,
+  { key: { terms } }: Pick<Asker, 'key'>,
+): OrderPrices {
+  const baseFee =
+    type === 'direct' ? (terms.directBaseFee ?? settings.baseFeeDirect) : (terms.baseFee ?? settings.baseFee);
   return {
-    baseFee: BigInt(type === 'direct' ? settings.baseFeeDirect : settings.baseFee),
+    baseFee: BigInt(baseFee),
     rareSatsFee: 0n,
     collectionServiceFee: 0n,
     price: 0n,
     sizeFeePercent: settings.sizeFeePercent,
-    discounts: [],
+    discounts: terms.discounts,
   };
 }
 

@@ -207,6 +207,12 @@ describe('accounts and keys on the command line', () => {
       revokedAt: null,
     });
 
+    const flags =
+      '--account alice --scope admin --base-fee 0 --direct-base-fee 1500 --discount rareSatsFee:12.5% --reserved-max 5';
+    const ofTerms = await cli('keys', 'create', ...flags.split(' '));
+    const inWords =
+      'base fee 0, base fee of direct orders 1500, rareSatsFee less 12.5 %, reserved sats of the inventory 5';
+    expect(ofTerms.stderr).toContain(inWords);
     const listed = (await cli('keys', 'list', '--account', 'alice', '--json')).stdout;
     expect(JSON.parse(listed)).toMatchObject([
       {
@@ -215,10 +221,26 @@ describe('accounts and keys on the command line', () => {
         rate: { burst: 42, perSeconds: 10 },
         usage: [],
       },
-      { prefix: json['prefix'], scopes: ['search'] },
+      {
+        prefix: json['prefix'],
+        scopes: ['search'],
+        baseFee: null,
+        directBaseFee: null,
+        discounts: [],
+        reservedMax: null,
+      },
+      {
+        scopes: ['admin'],
+        baseFee: 0,
+        directBaseFee: 1500,
+        discounts: [{ discount: 12.5, parameter: 'rareSatsFee', type: 'percentage' }],
+        reservedMax: 5,
+      },
     ]);
     const shown = (await cli('keys', 'list')).stdout;
     expect(shown).toContain(`${made.stdout.slice(0, 18)}…  alice  orders,tokenpay  42 in 10 s`);
+    expect(shown).toContain(`\n  ${inWords}\n`);
+    await cli('keys', 'revoke', '--account', 'alice', '--scope', 'admin');
     for (const secret of [made.stdout.trim(), String(json['key'])])
       expect(listed + shown).not.toContain(secret);
     const { rows } = await database.pool.query<{ text: string }>(
@@ -270,6 +292,9 @@ describe('accounts and keys on the command line', () => {
       ],
       [['keys', 'create', '--account', 'a', '--scope', ''], 2, 'scopes are search'],
       [['keys', 'create', '--account', 'a', '--key', 'x'], 2, '--key is not a flag of satscribe keys create'],
+      [['keys', 'create', '--account', 'a', '--base-fee', '100000001'], 2, 'from 0 to 100000000'],
+      [['keys', 'create', '--account', 'a', '--reserved-max', '0'], 2, 'from 1 to 2000'],
+      [['keys', 'create', '--account', 'a', '--discount', 'postage:1'], 2, '--discount postage:1'],
       [['keys', 'list', '--account', 'nobody'], 1, 'account_unknown'],
       [['keys', 'revoke', '--account', 'nobody'], 1, 'account_unknown'],
       [['keys', 'revoke', '--account', 'a', '--key', 'satscribe_x'], 2, '--key is not a key'],

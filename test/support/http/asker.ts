@@ -1,4 +1,5 @@
 import type { Asker } from '#kernel/contracts/asker.ts';
+import { noKey } from '#kernel/contracts/asking-key.ts';
 
 /** Who asks in a test without HTTP. `end`: the answer is out. */
 export function testAsker(
@@ -11,6 +12,7 @@ export function testAsker(
   };
   return {
     client,
+    key: noKey,
     signal,
     whenMade: add,
     whenOut: add,

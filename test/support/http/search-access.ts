@@ -10,6 +10,7 @@ import { type AccessMode, SearchAccess } from '#accounts/search-access.ts';
 import { UnknownKeys } from '#accounts/unknown-keys.ts';
 import { addUsage } from '#accounts/usage.store.ts';
 import { UsageCounter } from '#accounts/usage-counter.ts';
+import { type KeyTerms, usualTerms } from '#kernel/contracts/asking-key.ts';
 
 export interface AccessOptions {
   readonly mode?: AccessMode;
@@ -73,13 +74,21 @@ export function testAccess(pool: pg.Pool, options: AccessOptions = {}): TestAcce
 /** A key of a new account. */
 export async function giveKey(
   pool: pg.Pool,
-  { scopes = ['search'], rate = '600' }: { scopes?: readonly Scope[]; rate?: string } = {},
+  {
+    scopes = ['search'],
+    rate = '600',
+    terms = {},
+  }: { scopes?: readonly Scope[]; rate?: string; terms?: Partial<KeyTerms> } = {},
 ): Promise<StoredKey & { key: string }> {
   const { key, prefix, hash } = newApiKey();
   const account = `account-of-${prefix}`;
   await insertAccount(pool, account);
   return {
-    ...(await insertKey(pool, { prefix, hash }, { account, scopes, rate: parseRate(rate)?.rate ?? null })),
+    ...(await insertKey(
+      pool,
+      { prefix, hash },
+      { account, scopes, rate: parseRate(rate)?.rate ?? null, terms: { ...usualTerms, ...terms } },
+    )),
     key,
   };
 }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import type { Asker } from '#kernel/contracts/asker.ts';
+import { noKey } from '#kernel/contracts/asking-key.ts';
 import { SatTracer, type TracedSats } from '#sat-ranges/sat-tracer.ts';
 import type { TracedOutpoint } from '#sat-ranges/trace-source.ts';
 import { SatChain } from '#test/support/chain/sats/sat-chain.ts';
@@ -167,6 +168,7 @@ test('one client has one walk at a time, and too many who wait are refused', asy
   };
   const asker: Asker = {
     client: 'one',
+    key: noKey,
     signal: new AbortController().signal,
     whenMade: () => undefined,
     whenOut: () => undefined,

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import type { Asker } from '#kernel/contracts/asker.ts';
-import { clientOfRequest } from './client.ts';
+import { clientOfRequest, keyOfRequest } from './client.ts';
 
 /** An asker, and what the server tells it about. */
 interface KnownAsker extends Asker {
@@ -53,6 +53,10 @@ function createAsker({ request, raw }: FastifyReply): KnownAsker {
   else raw.once('close', close);
   return {
     client: clientOfRequest(request),
+    // the guard of the route may read it later
+    get key() {
+      return keyOfRequest(request);
+    },
     signal: controller.signal,
     whenMade: (free) => onMade.add(free),
     whenOut: (free) => onOut.add(free),

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { clientOf } from '#accounts/client-address.ts';
 import { type ForwardedClient, forwardedClient } from '#accounts/forwarded-client.ts';
 import { proxyTest } from '#accounts/trusted-proxies.ts';
+import { type AskingKey, noKey } from '#kernel/contracts/asking-key.ts';
 
 /** The trusted proxies of an app. */
 interface Proxies {
@@ -17,7 +18,7 @@ const loggedMax = 100;
 
 const proxies = new WeakMap<FastifyInstance['server'], Proxies>();
 const clients = new WeakMap<FastifyRequest['raw'], ForwardedClient>();
-const keyIds = new WeakMap<FastifyRequest['raw'], number>();
+const keys = new WeakMap<FastifyRequest['raw'], AskingKey>();
 
 /** Makes the trusted proxies of an app known to the functions of this file. */
 export function knowProxies(app: FastifyInstance, trusted: readonly string[]): void {
@@ -34,18 +35,14 @@ export function clientOfRequest(request: FastifyRequest): string {
   return clientOf(addressOfRequest(request));
 }
 
-/** Makes the valid key that a request sent in a header known to `ownerOfRequest`. */
-export function knowKey(request: FastifyRequest, keyId: number): void {
-  keyIds.set(request.raw, keyId);
+/** Makes the key that a request sent known to its asker. */
+export function knowKey(request: FastifyRequest, key: AskingKey): void {
+  keys.set(request.raw, key);
 }
 
-/**
- * The owner of what a request makes, which no other client reaches: its valid key, or without one its address.
- * Clients of a trusted proxy that names none share the address of the proxy.
- */
-export function ownerOfRequest(request: FastifyRequest): string {
-  const keyId = keyIds.get(request.raw);
-  return keyId === undefined ? `address ${clientOfRequest(request)}` : `key ${keyId}`;
+/** The key that a request sent, once its guard has read it. */
+export function keyOfRequest(request: FastifyRequest): AskingKey {
+  return keys.get(request.raw) ?? noKey;
 }
 
 function clientAt(request: FastifyRequest): ForwardedClient {

@@ -42,7 +42,7 @@ export function guardRoutes(routes: FastifyInstance, access: SearchAccess): void
       address: addressOfRequest(request),
     });
     tell(reply, scope, admission);
-    if (admission.keyId !== null) knowKey(request, admission.keyId);
+    if (admission.key.kind === 'known') knowKey(request, admission.key);
     if (admission.refusal !== null) throw admission.refusal;
   });
 }

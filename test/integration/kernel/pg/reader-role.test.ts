@@ -1,5 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
+import { apiKeyHash } from '#accounts/api-key.ts';
+import { KeyDirectory } from '#accounts/key-directory.ts';
 import { lease } from '#accounts/lease.store.ts';
 import { addUsage, usageSince } from '#accounts/usage.store.ts';
 import { awaitFlushed, flush } from '#kernel/pg/await-flushed.ts';
@@ -60,6 +62,8 @@ describe('the role that answers requests', () => {
     'SELECT url FROM service.webhooks',
     "UPDATE service.referrals SET address = 'mine'",
     'SELECT account FROM service.keys',
+    'SELECT hash FROM service.keys',
+    'UPDATE service.keys SET base_fee = 0',
     'SELECT * FROM service.accounts',
     'DELETE FROM service.watched_scripts',
     "UPDATE service.watched_scripts SET script = 'a'",
@@ -119,7 +123,10 @@ describe('the role that answers requests', () => {
   });
 
   test('counts the use of keys and the tokens of rates, and no pool that only reads does', async () => {
-    const { id } = await giveKey(database.pool);
+    const terms = { directBaseFee: 700 };
+    const { id, key, account } = await giveKey(database.pool, { terms });
+    const found = await new KeyDirectory(reader).find(apiKeyHash(key)!);
+    expect(found).toMatchObject({ id, account, terms });
     const line = { keyId: id, day: '2026-11-23', endpoints: 'search', requests: 2, refused: 1 };
     const ask = { subject: 'address', perSecond: 1, burst: 10, wanted: 4, givenBack: 0 };
     for (const _ of [1, 2]) {

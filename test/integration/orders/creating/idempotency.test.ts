@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { newApiKey } from '#accounts/api-key.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { answerKey, claimKey, giveUpKey } from '#orders/creating/idempotency.store.ts';
 import { addressOf } from '#test/builders/regtest/regtest-transaction.ts';
@@ -117,6 +118,58 @@ test('another client with the same key and body makes an order of its own', asyn
   expect(await ask('192.0.2.1')).toBe(ids[0]);
   // a key is the same client wherever it asks from
   expect(await ask('192.0.2.2', { authorization: `Bearer ${mine.key}` })).toBe(ids[2]);
+});
+
+test('an order costs what its key says, and is counted for its key', async () => {
+  const { pool } = http.database;
+  const { key } = await giveKey(pool, {
+    scopes: ['orders'],
+    terms: {
+      baseFee: 7000,
+      directBaseFee: 1501,
+      discounts: [{ parameter: 'baseFee', discount: 33.33, type: 'percentage' }],
+    },
+  });
+  const plain = (await giveKey(pool, { scopes: ['orders'] })).key;
+  const made = newApiKey().key;
+  const price = async (type: string, headers: Readonly<Record<string, string>>) =>
+    (await http.post<{ amount: number }>('/price', { type, order: body }, headers)).body;
+  const legacy = (headers: Readonly<Record<string, string>>, more = '') =>
+    http.app.inject({ url: `/price?size=1&type=direct${more}`, headers });
+  const usual = { direct: await price('direct', {}), bulk: await price('bulk', {}), get: await legacy({}) };
+  // an unknown key counts as no key, a key without terms of its own changes no byte, nor do two different keys
+  for (const headers of [
+    { 'x-api-key': plain },
+    { 'x-api-key': made },
+    { 'x-api-key': 'of another service' },
+    { 'x-api-key': key, authorization: `Bearer ${plain}` },
+    { cookie: `satscribe_key=${key}` },
+  ]) {
+    expect(JSON.stringify(await price('direct', headers))).toBe(JSON.stringify(usual.direct));
+    expect((await legacy(headers)).body).toBe(usual.get.body);
+  }
+  // 1501 - 33.33 % is 1000.7167
+  const direct = await price('direct', { 'x-api-key': key });
+  const less = 2000 - 1000;
+  expect(direct).toEqual({
+    ...usual.direct,
+    baseFee: 1000,
+    serviceFee: 2546 - less,
+    amount: usual.direct.amount - less,
+    discounts: [{ discount: 33.33, parameter: 'baseFee', type: 'percentage' }],
+  });
+  const managed = await price('bulk', { authorization: `Bearer ${key}` });
+  expect(managed).toMatchObject({ baseFee: 4666, amount: usual.bulk.amount - (9000 - 4666) });
+  expect((await legacy({ 'x-api-key': key })).json()).toMatchObject({ baseFee: 1000 });
+  expect((await legacy({ 'x-api-key': key }, '&baseFee=300')).json()).toMatchObject({ baseFee: 200 });
+
+  const sent = async (headers: Readonly<Record<string, string>>) =>
+    (await http.post<{ id: string; charge: { amount: number } }>('/inscribe', body, headers)).body;
+  expect((await sent({})).charge).toEqual({ amount: usual.direct.amount });
+  const ordered = await sent({ 'x-api-key': key });
+  expect(ordered.charge).toEqual({ amount: direct.amount });
+  const { rows } = await pool.query('SELECT quote FROM service.orders WHERE id = $1', [ordered.id]);
+  expect(rows).toMatchObject([{ quote: { baseFee: 1000, serviceFee: 1546, amount: direct.amount } }]);
 });
 
 test('pages of other origins may send it', async () => {

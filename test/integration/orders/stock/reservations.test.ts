@@ -68,6 +68,12 @@ test.each([
   await order(elsewhere, stocked(10));
 });
 
+test('a key with a limit of its own has that, and no other key counts for it', async () => {
+  for (const [vout, id] of [10, 11, 100].entries()) await order(`key(${id})`, stocked(vout), { most: 1 });
+  await order('key(1)', stocked(3), { most: 1 });
+  await expect(order('key(1)', stocked(4), { most: 1 })).rejects.toMatchObject(tooMany('of yours'));
+});
+
 test('an operator who lets an address have more lets its network', async () => {
   for (let vout = 0; vout < 12; vout++) await order('192.0.2.1', stocked(vout), { most: 12 });
   await expect(order('192.0.2.1', stocked(12), { most: 12 })).rejects.toMatchObject(tooMany('of yours'));

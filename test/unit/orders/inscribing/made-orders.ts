@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { type Discount, discountedFees } from '#kernel/contracts/asking-key.ts';
 import type { OwnScript, TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
 import { asTxid, type Txid } from '#kernel/primitives/hash.ts';
 import { postageOf, type RevealLayout } from '#orders/inscribing/order-layout.ts';
@@ -94,13 +95,30 @@ export const inventoryOrders: fc.Arbitrary<OrderTerms> = fc
     return { ...made, inventory: { value: before + postageOf(made) + after, place: before } };
   });
 
+/** Discounts of a key: at most one for each fee. */
+const someDiscounts: fc.Arbitrary<Discount[]> = fc
+  .tuple(
+    fc.uniqueArray(fc.constantFrom(...discountedFees)),
+    fc.array(
+      fc.oneof(
+        fc.record({ type: fc.constant('fixed' as const), discount: fc.integer({ min: 1, max: 30_000 }) }),
+        fc.record({
+          type: fc.constant('percentage' as const),
+          discount: fc.integer({ min: 1, max: 10_000 }).map((hundredths) => hundredths / 100),
+        }),
+      ),
+      { minLength: 3, maxLength: 3 },
+    ),
+  )
+  .map(([fees, each]) => fees.map((parameter, place) => ({ parameter, ...each[place]! })));
+
 export const somePrices: fc.Arbitrary<OrderPrices> = fc.record({
   baseFee: fc.oneof(bigint(0, 400), bigint(0, 20_000)),
   rareSatsFee: bigint(0, 100),
   collectionServiceFee: bigint(0, 100),
   price: bigint(0, 100),
   sizeFeePercent: fc.constantFrom(0, 7, 10, 100),
-  discounts: fc.constant([]),
+  discounts: someDiscounts,
 });
 
 /** The keys of an order's wallet, and the ids that its transactions get. */

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { plannedWeight } from '#kernel/bitcoin/plan-weight.ts';
 import { dustOf } from '#kernel/bitcoin/transaction-size.ts';
+import type { DiscountedFee } from '#kernel/contracts/asking-key.ts';
 import type { PlannedOutputKind, TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
 import { layoutOrder, pointerOf, settleTerms } from '#orders/inscribing/order-layout.ts';
 import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
@@ -69,6 +70,30 @@ test('what is built for the amount of a quote is what was quoted, to the sat', (
     { numRuns: propertyRuns(400) },
   );
   expect(quoted).toBeGreaterThan(100);
+});
+
+test('discounts lower the fees that they name, and nothing else', () => {
+  fc.assert(
+    fc.property(orders, somePrices, (terms, given) => {
+      const quote = quoteOrder(terms, given);
+      if (quote.kind === 'refused') return;
+      const { discounts } = given;
+      const after: Record<DiscountedFee, bigint> = { ...given };
+      for (const { discount, parameter, type } of discounts) {
+        // the sat that a percentage leaves a part of is the customer's
+        const exact = BigInt(Math.round(discount * 100));
+        const fee = given[parameter];
+        const left = type === 'fixed' ? fee - exact / 100n : (fee * (10_000n - exact)) / 10_000n;
+        after[parameter] = left < 0n ? 0n : left;
+        expect(quote[parameter]).toBe(after[parameter]);
+        expect(quote[parameter] >= 0n && quote[parameter] <= fee).toBe(true);
+      }
+      // fees of miners, postage and what goes to others are those of a service with such prices
+      const plain = quoteOrder(terms, { ...given, ...after, discounts: [] });
+      expect(quote).toEqual({ ...plain, discounts });
+    }),
+    { numRuns: propertyRuns(200) },
+  );
 });
 
 test('every sat of an amount is postage, a fee, or ours, as its formula says', () => {

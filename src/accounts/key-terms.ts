@@ -1,0 +1,113 @@
+import {
+  type Discount,
+  type DiscountedFee,
+  discountedFees,
+  type KeyTerms,
+  usualTerms,
+} from '#kernel/contracts/asking-key.ts';
+
+/** A bitcoin, in sats: more is a mistake. The database has the same bound. */
+export const feeMax = 100_000_000;
+/** The most outputs of an inventory: the bound of ORDER_RESERVED_MAX. */
+export const reservedMaxMost = 2000;
+
+/** The two columns of a fee's discount, in sats and in percent. One at most is set. */
+const columnsOf: Readonly<Record<DiscountedFee, { readonly fixed: string; readonly percentage: string }>> = {
+  baseFee: { fixed: 'base_fee_off', percentage: 'base_fee_percent_off' },
+  rareSatsFee: { fixed: 'rare_sats_fee_off', percentage: 'rare_sats_fee_percent_off' },
+  collectionServiceFee: {
+    fixed: 'collection_service_fee_off',
+    percentage: 'collection_service_fee_percent_off',
+  },
+};
+const discountColumns = discountedFees.flatMap((parameter) =>
+  (['fixed', 'percentage'] as const).map((type) => ({ parameter, type, column: columnsOf[parameter][type] })),
+);
+
+/** The columns of `service.keys` that hold the terms of a key. */
+export const storedColumns = [
+  'base_fee',
+  'direct_base_fee',
+  'reserved_max',
+  ...discountColumns.map(({ column }) => column),
+] as const;
+
+/** The terms as rows have them. */
+export interface StoredTerms {
+  readonly baseFee: number | null;
+  readonly directBaseFee: number | null;
+  readonly reservedMax: number | null;
+  /** In the order of `discountColumns`. */
+  readonly discounts: readonly (number | null)[];
+}
+
+/** SQL that reads `StoredTerms`. */
+export const termsColumns = `base_fee AS "baseFee", direct_base_fee AS "directBaseFee",
+  reserved_max AS "reservedMax", ARRAY[${discountColumns.map(({ column }) => `${column}::float8`).join(', ')}] AS discounts`;
+
+/** Keys without terms of their own share one object: 20,000 of them are remembered. */
+export function termsOf({ baseFee, directBaseFee, reservedMax, discounts }: StoredTerms): KeyTerms {
+  const given = discountColumns.flatMap(({ parameter, type }, place): Discount[] => {
+    const discount = discounts[place] ?? null;
+    return discount === null ? [] : [{ discount, parameter, type }];
+  });
+  const isUsual = given.length === 0 && (baseFee ?? directBaseFee ?? reservedMax) === null;
+  return isUsual ? usualTerms : { baseFee, directBaseFee, discounts: given, reservedMax };
+}
+
+/** The values of `storedColumns`. */
+export function valuesOf({ baseFee, directBaseFee, reservedMax, discounts }: KeyTerms): (number | null)[] {
+  const off = discountColumns.map(
+    ({ parameter, type }) =>
+      discounts.find((given) => given.parameter === parameter && given.type === type)?.discount ?? null,
+  );
+  return [baseFee, directBaseFee, reservedMax, ...off];
+}
+
+/** Discounts of a text, or why it has none, in words that continue `--discount`. */
+export type ReadDiscounts =
+  | { readonly kind: 'read'; readonly discounts: readonly Discount[] }
+  | { readonly kind: 'refused'; readonly reason: string };
+
+const discountPattern = /^(?<parameter>[A-Za-z]+):(?<number>\d{1,9}(?:\.\d{1,2})?)(?<percent>%?)$/u;
+
+/** Parses `baseFee:500,rareSatsFee:12.5%`: whole sats, or a percentage with at most two decimals. */
+export function parseDiscounts(text: string): ReadDiscounts {
+  const read = new Map<DiscountedFee, Discount>();
+  for (const part of text.split(',').map((each) => each.trim())) {
+    const discount = parseDiscount(part);
+    if (discount === null) return { kind: 'refused', reason: `${part}: ${discountForm}` };
+    const { parameter } = discount;
+    if (read.has(parameter)) return { kind: 'refused', reason: `${part}: ${parameter} has another discount` };
+    read.set(parameter, discount);
+  }
+  const discounts = discountedFees.flatMap((parameter) => read.get(parameter) ?? []);
+  return { kind: 'read', discounts };
+}
+
+/** The form of a discount, for messages. */
+const discountForm = `a discount is FEE:SATS or FEE:PERCENT%, FEE one of ${discountedFees.join(', ')}, SATS a whole number from 1 to ${feeMax}, PERCENT from 0.01 to 100`;
+
+function parseDiscount(text: string): Discount | null {
+  const groups = discountPattern.exec(text)?.groups;
+  const parameter = discountedFees.find((fee) => fee === groups?.['parameter']);
+  if (groups === undefined || parameter === undefined) return null;
+  const discount = Number(groups['number']);
+  if (groups['percent'] === '%')
+    return discount > 0 && discount <= 100 ? { discount, parameter, type: 'percentage' } : null;
+  const isFixed = Number.isInteger(discount) && discount >= 1 && discount <= feeMax;
+  return isFixed ? { discount, parameter, type: 'fixed' } : null;
+}
+
+/** The terms in words, for a line of a list; null: it has none of its own. */
+export function termsInWords({ baseFee, directBaseFee, discounts, reservedMax }: KeyTerms): string | null {
+  const words = [
+    ...(baseFee === null ? [] : [`base fee ${baseFee}`]),
+    ...(directBaseFee === null ? [] : [`base fee of direct orders ${directBaseFee}`]),
+    ...discounts.map(
+      ({ discount, parameter, type }) => `${parameter} less ${discount}${type === 'fixed' ? ' sats' : ' %'}`,
+    ),
+    ...(reservedMax === null ? [] : [`reserved sats of the inventory ${reservedMax}`]),
+  ];
+  return words.length === 0 ? null : words.join(', ');
+}

@@ -1,0 +1,47 @@
+/** The fees that a discount can lower. */
+export const discountedFees = ['baseFee', 'rareSatsFee', 'collectionServiceFee'] as const;
+export type DiscountedFee = (typeof discountedFees)[number];
+
+export interface Discount {
+  /** Whole sats, or a percentage of the fee with at most two decimals. */
+  readonly discount: number;
+  readonly parameter: DiscountedFee;
+  readonly type: 'fixed' | 'percentage';
+}
+
+/** Prices and limits that an operator gave a key. */
+export interface KeyTerms {
+  /** Sats a file of a managed order; null: the price of the service. */
+  readonly baseFee: number | null;
+  /** Sats a file of a direct order; null: the price of the service. */
+  readonly directBaseFee: number | null;
+  /** At most one for each fee. */
+  readonly discounts: readonly Discount[];
+  /** Sats of the inventory that unpaid orders of the key may have; null: the limit of its address. */
+  readonly reservedMax: number | null;
+}
+
+/** Terms of a key that has none of its own, and of requests without a key. */
+export const usualTerms: KeyTerms = { baseFee: null, directBaseFee: null, discounts: [], reservedMax: null };
+
+/** A valid key that a request sent in a header. */
+export interface KnownKey {
+  readonly kind: 'known';
+  readonly id: number;
+  /** Name of the account that owns it. */
+  readonly account: string;
+  /** sha256 of the key, in hex. */
+  readonly hash: string;
+  readonly terms: KeyTerms;
+}
+
+/** The key of a request without a valid one. No account owns it. */
+export interface NoKey {
+  readonly kind: 'none';
+  readonly terms: KeyTerms;
+}
+
+/** The key that asks: it decides prices and limits, and owns what it makes. */
+export type AskingKey = KnownKey | NoKey;
+
+export const noKey: NoKey = { kind: 'none', terms: usualTerms };
