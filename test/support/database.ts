@@ -48,13 +48,17 @@ export async function createFilledDatabase(
   return { clone: () => cloneOf(name), drop: () => dropDatabase(name) };
 }
 
-async function cloneOf(template: string): Promise<TestDatabase> {
+/** A database without any schema of ours, for what an older version left. */
+export const createEmptyDatabase = (): Promise<TestDatabase> => makeDatabase('');
+
+// by default each page goes through the log, in twice the time
+const cloneOf = (template: string): Promise<TestDatabase> =>
+  makeDatabase(`TEMPLATE ${template} STRATEGY FILE_COPY`);
+
+async function makeDatabase(how: string): Promise<TestDatabase> {
   const { url: serverUrl, writerUrl, readerUrl } = inject('testServer');
   const name = `satscribe_test_${process.pid}_${Date.now().toString(36)}_${made++}`;
-  // by default each page goes through the log, in twice the time
-  await onServer(
-    `CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY OWNER ${new URL(writerUrl).username}`,
-  );
+  await onServer(`CREATE DATABASE ${name} ${how} OWNER ${new URL(writerUrl).username}`);
   const urlOf = (role: string): string => {
     const url = new URL(role);
     url.pathname = `/${name}`;

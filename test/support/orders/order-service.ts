@@ -1,11 +1,13 @@
-import { copyFile } from 'node:fs/promises';
+import { copyFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { RegtestChain } from '#test/builders/regtest/regtest-chain.ts';
 import { makeDataDir } from '#test/support/data-dir.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { createEmptyDatabase, createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { type Bitcoind, type BitcoindOptions, startBitcoind } from '#test/support/node/bitcoind.ts';
+import { migrateServiceTo } from '#test/support/postgres/older-database.ts';
 import { type CliProcess, startCli } from '#test/support/run-cli.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
+import { loadChain, loadRows, type SavedService } from './saved/saved-service.ts';
 import { copyServiceRows } from './service-rows.ts';
 import { makeTestWallet } from './test-wallet.ts';
 
@@ -57,6 +59,25 @@ export class OrderService {
     const made = new OrderService(bitcoind, chain, database, folder, settings);
     await makeTestWallet(database.pool, made.#seedFile);
     await made.begin();
+    return made;
+  }
+
+  /** A service that was saved, perhaps by an older version, with a node of its own. It does not run yet. */
+  static async saved(
+    saved: SavedService,
+    settings: Readonly<Record<string, string>> = {},
+  ): Promise<OrderService> {
+    const bitcoind = await startBitcoind();
+    await loadChain(bitcoind.rpc, saved);
+    // coins to pay with, above all that was saved
+    const chain = await RegtestChain.start(bitcoind.rpc, 130);
+    const database = await createEmptyDatabase();
+    await migrateServiceTo(database.url, saved.migrations.length);
+    await loadRows(database.superuserUrl, saved);
+    const folder = await makeDataDir();
+    const made = new OrderService(bitcoind, chain, database, folder, settings);
+    await writeFile(made.#seedFile, saved.seed, { mode: 0o600 });
+    await writeFile(`${made.#seedFile}.mark`, saved.mark, { mode: 0o600 });
     return made;
   }
 

@@ -131,6 +131,10 @@ export class OrderWorld {
     this.told.push({ id, state });
   };
 
+  get seedFile(): string {
+    return join(this.#dir, 'seed');
+  }
+
   /** Indexes, and follows payments and orders. */
   async follow(): Promise<void> {
     const node: BitcoinNode = await connectNode(this.bitcoind.settings);
@@ -139,7 +143,7 @@ export class OrderWorld {
     const { signal } = controller;
     const { url, pool } = this.database;
     const log: Logger = pino({ level: 'warn' }, { write: (line: string) => void this.logged.push(line) });
-    const signer = await openSigner(join(this.#dir, 'seed'), this.wallet.identity);
+    const signer = await openSigner(this.seedFile, this.wallet.identity);
     const policy = {
       confirmations: [{ from: 0n, confirmations: 1 }],
       finalConfirmations: 1,
@@ -270,12 +274,12 @@ export class OrderWorld {
 
   /** Signs with the seed, beside the service. */
   async sign(plan: TransactionPlan): Promise<SignedTransaction> {
-    return (await openSigner(join(this.#dir, 'seed'), this.wallet.identity)).signPlan(plan);
+    return (await openSigner(this.seedFile, this.wallet.identity)).signPlan(plan);
   }
 
   /** Signs it as another wallet with the words does, which has none of the service's rules. In hex. */
   signElsewhere(plan: TransactionPlan): Promise<string> {
-    return signedElsewhere(join(this.#dir, 'seed'), plan);
+    return signedElsewhere(this.seedFile, plan);
   }
 
   /** What differs, once the orders are where the chain is. */

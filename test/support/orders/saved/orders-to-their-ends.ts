@@ -1,0 +1,69 @@
+import { expect } from 'vitest';
+import { auditOrders } from '#orders/audit/audit-orders.ts';
+import { readEntries } from '#purse/ledger/ledger.store.ts';
+import { balancesOf } from '#purse/ledger/ledger.ts';
+import { ChainMoney } from '../money-on-chain.ts';
+import type { OrderService } from '../order-service.ts';
+import { verdictOfOrder } from '../order-verdict.ts';
+import { areOrdersFollowed } from '../orders-followed.ts';
+import type { MadeOrder } from './orders-in-every-state.ts';
+import type { SavedService } from './saved-service.ts';
+
+const endStates: Readonly<Record<MadeOrder['end'], string>> = {
+  delivered: 'completed',
+  burned: 'completed',
+  refunded: 'refunded',
+  owed: 'waiting-refund',
+  returned: 'refunded',
+};
+
+/**
+ * Orders whose money mixes with other money: sats of parents, and revenue that pays for another order's bump. The audit
+ * alone follows it.
+ */
+const mixed: ReadonlySet<string> = new Set([
+  'delivered richly',
+  'stuck',
+  'delivered with a parent',
+  'parent waits',
+]);
+
+/**
+ * Pays saved orders of a service that runs, until all of them are over. The ledger agrees with the chain at once and at
+ * the end, where the money of each order is where it belongs.
+ */
+export async function bringToTheirEnds(service: OrderService, { orders }: SavedService): Promise<void> {
+  const { chain, database } = service;
+  const { pool } = database;
+  const followed = () => areOrdersFollowed(pool, chain.rpc);
+  async function audited(): Promise<void> {
+    await service.eventually(followed);
+    const audit = await auditOrders({ database: pool, node: chain.rpc });
+    expect(audit).toMatchObject({ differences: [], funds: [], orders: Object.keys(orders).length });
+  }
+
+  await audited();
+  for (const { address, todo } of Object.values(orders))
+    if (todo > 0) await chain.pay(Buffer.from(address, 'hex'), todo);
+  await service.eventually(async () => {
+    const { rows } = await pool.query<{ id: string; state: string; error: string | null }>(
+      'SELECT id, state, error FROM service.orders',
+    );
+    const byId = new Map(rows.map((row) => [row.id, row]));
+    const open = Object.entries(orders)
+      .map(([name, { id, end }]) => ({ name, end, ...byId.get(id) }))
+      .filter(({ end, state }) => state !== endStates[end]);
+    if (open.length === 0) return followed();
+    await chain.mineMempool();
+    throw new Error(`${JSON.stringify(open)}\n${service.stderr().slice(-3000)}`);
+  });
+  await audited();
+  const money = await ChainMoney.read(chain.rpc);
+  for (const [name, made] of Object.entries(orders)) {
+    const owed = balancesOf(await readEntries(pool, made.id)).get('owed') ?? 0n;
+    expect([name, owed]).toEqual([name, made.end === 'owed' ? BigInt(made.amount) : 0n]);
+    if (mixed.has(name) || (made.end !== 'delivered' && made.end !== 'refunded')) continue;
+    const { faults, isDelivered } = await verdictOfOrder(pool, money, made);
+    expect([name, faults, isDelivered]).toEqual([name, [], made.end === 'delivered']);
+  }
+}
