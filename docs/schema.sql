@@ -861,12 +861,25 @@ CREATE OR REPLACE FUNCTION service.keep_wallet()
  LANGUAGE plpgsql
 AS $function$
 BEGIN
-  IF NEW.next_order_index < OLD.next_order_index OR NEW.next_own_index < OLD.next_own_index THEN
-    RAISE EXCEPTION 'an index of the wallet goes up alone';
-  END IF;
   IF (NEW.network, NEW.account_xpub, NEW.master_fingerprint)
      IS DISTINCT FROM (OLD.network, OLD.account_xpub, OLD.master_fingerprint) THEN
     RAISE EXCEPTION 'the keys of a wallet do not change';
+  END IF;
+  RETURN NEW;
+END $function$
+;
+
+CREATE OR REPLACE FUNCTION service.keep_wallet_branch()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  IF NEW.next_index < OLD.next_index OR NEW.released_end < OLD.released_end THEN
+    RAISE EXCEPTION 'an index of the wallet goes up alone';
+  END IF;
+  IF (NEW.number, NEW.name, NEW.script_type) IS DISTINCT FROM (OLD.number, OLD.name, OLD.script_type)
+     OR NEW.descriptor IS DISTINCT FROM coalesce(OLD.descriptor, NEW.descriptor) THEN
+    RAISE EXCEPTION 'a branch of the wallet does not change';
   END IF;
   RETURN NEW;
 END $function$
@@ -1407,27 +1420,42 @@ CREATE TABLE service.wallet (
   network text NOT NULL,
   account_xpub text NOT NULL,
   master_fingerprint text NOT NULL,
-  next_order_index integer NOT NULL,
-  next_own_index integer NOT NULL,
   created_at timestamp with time zone NOT NULL DEFAULT now(),
-  released_order_end integer NOT NULL,
-  released_own_end integer NOT NULL,
-  release_session integer,
-  release_table oid,
   release_problem text,
   is_marked boolean NOT NULL DEFAULT false,
   CONSTRAINT wallet_pkey PRIMARY KEY (one),
   CONSTRAINT wallet_account_xpub_check CHECK ((length(account_xpub) = 111)),
   CONSTRAINT wallet_master_fingerprint_check CHECK ((master_fingerprint ~ '^[0-9a-f]{8}$'::text)),
   CONSTRAINT wallet_network_check CHECK ((network = ANY (ARRAY['mainnet'::text, 'testnet3'::text, 'testnet4'::text, 'signet'::text, 'regtest'::text]))),
-  CONSTRAINT wallet_next_order_index_check CHECK ((next_order_index >= 0)),
-  CONSTRAINT wallet_next_own_index_check CHECK ((next_own_index >= 0)),
-  CONSTRAINT wallet_one_check CHECK (one),
-  CONSTRAINT wallet_orders_released CHECK ((next_order_index <= released_order_end)),
-  CONSTRAINT wallet_own_released CHECK ((next_own_index <= released_own_end))
+  CONSTRAINT wallet_one_check CHECK (one)
 );
-CREATE TRIGGER end_release BEFORE INSERT ON service.wallet FOR EACH ROW EXECUTE FUNCTION service.end_release();
 CREATE TRIGGER keep_wallet BEFORE UPDATE ON service.wallet FOR EACH ROW EXECUTE FUNCTION service.keep_wallet();
+
+CREATE TABLE service.wallet_branches (
+  number smallint NOT NULL,
+  name text NOT NULL,
+  script_type text NOT NULL,
+  descriptor text,
+  next_index integer NOT NULL,
+  released_end integer NOT NULL,
+  release_session integer,
+  release_table oid,
+  wallet boolean NOT NULL DEFAULT true,
+  CONSTRAINT wallet_branches_pkey PRIMARY KEY (number),
+  CONSTRAINT wallet_branches_check CHECK ((descriptor ~~
+CASE script_type
+    WHEN 'p2tr'::text THEN 'tr(%'::text
+    ELSE 'wpkh(%'::text
+END)),
+  CONSTRAINT wallet_branches_inventory CHECK (((name <> 'inventory'::text) OR ((next_index = 100) AND (released_end = 100)))),
+  CONSTRAINT wallet_branches_known CHECK ((((((number = 0) AND (name = 'orders'::text) AND (script_type = 'p2tr'::text)) OR ((number = 1) AND (name = 'own'::text) AND (script_type = 'p2tr'::text))) OR ((number = 2) AND (name = 'inventory'::text) AND (script_type = 'p2tr'::text))) OR ((number = 3) AND (name = 'fees'::text) AND (script_type = 'p2wpkh'::text)))),
+  CONSTRAINT wallet_branches_name_key UNIQUE (name),
+  CONSTRAINT wallet_branches_next_index_check CHECK ((next_index >= 0)),
+  CONSTRAINT wallet_branches_released CHECK ((next_index <= released_end)),
+  CONSTRAINT wallet_branches_wallet_fkey FOREIGN KEY (wallet) REFERENCES service.wallet(one) ON DELETE CASCADE
+);
+CREATE TRIGGER end_release BEFORE INSERT ON service.wallet_branches FOR EACH ROW EXECUTE FUNCTION service.end_release();
+CREATE TRIGGER keep_wallet_branch BEFORE UPDATE ON service.wallet_branches FOR EACH ROW EXECUTE FUNCTION service.keep_wallet_branch();
 
 CREATE TABLE service.watched_scripts (
   script bytea NOT NULL,

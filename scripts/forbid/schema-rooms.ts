@@ -22,6 +22,7 @@ export const serviceRooms: Readonly<Record<string, string>> = {
   watched_scripts: 'src/payments',
   inventory_outputs: 'src/inventory',
   wallet: 'src/wallet',
+  wallet_branches: 'src/wallet',
   bump_inputs: 'src/orders',
   bump_parents: 'src/orders',
   bump_shares: 'src/orders',

@@ -43,10 +43,15 @@ export const publicAccount = (xpub: string, network: NetworkName): HDKey =>
 
 /** Keys below an account, with or without private keys. */
 export class AccountKeys {
-  readonly #branches: readonly [HDKey, HDKey, HDKey];
+  readonly #branches: readonly [HDKey, HDKey, HDKey, HDKey];
 
   constructor(account: HDKey) {
-    this.#branches = [account.deriveChild(0), account.deriveChild(1), account.deriveChild(2)];
+    this.#branches = [
+      account.deriveChild(0),
+      account.deriveChild(1),
+      account.deriveChild(2),
+      account.deriveChild(3),
+    ];
   }
 
   /** Throws for an index that is hardened or no integer. */
@@ -56,11 +61,16 @@ export class AccountKeys {
     return this.#branches[branch].deriveChild(index);
   }
 
-  /** The public key as taproot has it: x alone (BIP 340). */
-  xOnlyKey(key: WalletKey): Uint8Array {
+  /** The compressed public key. */
+  publicKey(key: WalletKey): Uint8Array {
     const { publicKey } = this.child(key);
     if (publicKey === null) throw new Error('a key of an account has a public key');
-    return publicKey.slice(1);
+    return publicKey;
+  }
+
+  /** The public key as taproot has it: x alone (BIP 340). */
+  xOnlyKey(key: WalletKey): Uint8Array {
+    return this.publicKey(key).slice(1);
   }
 }
 

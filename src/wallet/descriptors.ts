@@ -1,5 +1,6 @@
 import type { WalletKey } from '#kernel/contracts/transaction-plan.ts';
 import { accountOrigin } from './account-key.ts';
+import { isPublicKeyHashBranch } from './branches.ts';
 import type { WalletIdentity } from './wallet-identity.ts';
 
 /** Of Bitcoin Core's descriptors (script/descriptor.cpp, INPUT_CHARSET; docs/descriptors.md; BIP 380). */
@@ -39,13 +40,18 @@ export function withChecksum(descriptor: string): string {
 const originOf = ({ masterFingerprint, network }: WalletIdentity): string =>
   `[${masterFingerprint}/${accountOrigin(network)}]`;
 
-/** All addresses of a branch without a leaf (BIP 386): public keys alone. */
+/** All addresses of a branch without a leaf (BIP 382, 386): public keys alone. */
 export const accountDescriptor = (identity: WalletIdentity, branch: WalletKey['branch']): string =>
-  withChecksum(`tr(${originOf(identity)}${identity.accountXpub}/${branch}/*)`);
+  branchDescriptor(identity, branch, '*');
 
 /** The address of one key without a leaf. */
-export const keyDescriptor = (identity: WalletIdentity, branch: WalletKey['branch'], index: number): string =>
-  withChecksum(`tr(${originOf(identity)}${identity.accountXpub}/${branch}/${index})`);
+export const keyDescriptor = (identity: WalletIdentity, { branch, index }: WalletKey): string =>
+  branchDescriptor(identity, branch, String(index));
+
+const branchDescriptor = (identity: WalletIdentity, branch: WalletKey['branch'], index: string): string => {
+  const type = isPublicKeyHashBranch(branch) ? 'wpkh' : 'tr';
+  return withChecksum(`${type}(${originOf(identity)}${identity.accountXpub}/${branch}/${index})`);
+};
 
 /** An output key as it is, because no descriptor can write an envelope as a leaf: `rawtr` (Bitcoin Core 24). */
 export const outputKeyDescriptor = (outputKey: Uint8Array): string =>

@@ -35,6 +35,7 @@ export function planFault(plan: TransactionPlan, scripts: OwnScripts): string | 
     frameFault(plan) ??
     bumpFault(plan) ??
     inventoryFault(plan) ??
+    feeChargeFault(plan) ??
     firstFault(plan.inputs, 'input', (input) => inputFault(input, scripts)) ??
     firstFault(plan.outputs, 'output', (output) => outputFault(output, plan, scripts)) ??
     unownedFault(plan.outputs) ??
@@ -94,6 +95,20 @@ function inventoryFault({ inputs, outputs }: TransactionPlan): string | null {
   return restockFault(first, outputs);
 }
 
+/**
+ * Keys of fee charges are paid by customers alone, and their outputs are spent by key: P2WPKH has no leaf. No output of
+ * a plan pays one, so what is found there is a payment.
+ */
+function feeChargeFault({ inputs, outputs }: TransactionPlan): string | null {
+  if (inputs.some((input) => isOfFees(input) && (input.path === 'leaf' || hasLeaf(input))))
+    return 'it spends a fee charge through a leaf, and none has one';
+  return outputs.some(({ own }) => own !== undefined && isOfFees(own))
+    ? 'it pays a key of fee charges'
+    : null;
+}
+
+const isOfFees = ({ key }: OwnScript): boolean => key.branch === feesBranch;
+
 const hasLeaf = ({ leafScript, leafHash }: OwnScript): boolean =>
   leafScript !== null || leafHash !== undefined;
 
@@ -131,6 +146,7 @@ const isRunestone = (output: PlannedOutput): boolean =>
 const isOfInventory = (kind: PlannedOutput['kind']): boolean => kind === 'inventory' || kind === 'postage';
 
 const inventoryBranch = 2;
+const feesBranch = 3;
 /** Sats of the output of an inscription (section 8 of the public interface). */
 const postageMax = 10_000n;
 /** Kinds of outputs of what spends the inventory. */
@@ -156,7 +172,7 @@ function inputFault(input: PlannedInput, scripts: OwnScripts): string | null {
 function ownFault(own: OwnScript, script: Uint8Array, scripts: OwnScripts): string | null {
   const { branch, index } = own.key;
   if (
-    ![0, 1, inventoryBranch].includes(branch) ||
+    ![0, 1, inventoryBranch, feesBranch].includes(branch) ||
     !Number.isInteger(index) ||
     index < 0 ||
     index > 0x7fff_ffff

@@ -43,6 +43,36 @@ export function spendableFault(claim: SpendableClaim): string | null {
   return leafScript === null ? fault : (fault ?? leafFault(leafScript, xOnlyKey));
 }
 
+/** A P2WPKH address as it is shown, and the key that a spend of it will have. */
+interface PublicKeyHashClaim
+  extends Pick<SpendableClaim, 'network' | 'address' | 'script' | 'leafScript' | 'leafHash'> {
+  /** Compressed. */
+  readonly publicKey: Uint8Array;
+}
+
+/** The same for P2WPKH: a node hashes the key of the spend, and takes compressed keys alone (BIP 141, 143). */
+export function publicKeyHashFault(claim: PublicKeyHashClaim): string | null {
+  const { network, address, script, publicKey, leafScript, leafHash: hash } = claim;
+  if (leafScript !== null || hash !== undefined) return 'P2WPKH has no leaf';
+  if (scriptType(script) !== 'p2wpkh') return 'the script is not P2WPKH';
+  const parsed = parseAddress(address, networks[network]);
+  if (parsed.kind !== 'script' || !isEqual(parsed.script, script)) return 'the address has another script';
+  if (publicKey.length !== 33 || !isOnCurve(publicKey))
+    return 'the key is not a compressed point of the curve';
+  const sha256 = createHash('sha256').update(publicKey).digest();
+  const keyHash = createHash('ripemd160').update(sha256).digest();
+  return isEqual(keyHash, script.subarray(2)) ? null : 'the script is not that of the key';
+}
+
+function isOnCurve(publicKey: Uint8Array): boolean {
+  try {
+    schnorr.Point.fromBytes(publicKey);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** Hash of the only leaf; null: there is no leaf. */
 const rootOf = ({ leafScript, leafHash: hash }: SpendableClaim): Uint8Array | null =>
   leafScript === null ? (hash ?? null) : leafHash(leafScript);

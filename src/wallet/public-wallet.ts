@@ -4,15 +4,22 @@ import type { OwnScript } from '#kernel/contracts/transaction-plan.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { type NetworkName, networks } from '#kernel/primitives/network.ts';
 import { AccountKeys, publicAccount } from './account-key.ts';
+import { isPublicKeyHashBranch, walletBranches } from './branches.ts';
 import { accountDescriptor } from './descriptors.ts';
-import { spendableFault } from './prove-spendable.ts';
+import { publicKeyHashFault, spendableFault } from './prove-spendable.ts';
+import { publicKeyHashScript } from './public-key-hash.ts';
 import { type TaprootOutput, taprootOutput } from './taproot.ts';
 import { readWallet } from './wallet.store.ts';
 import type { WalletIdentity } from './wallet-identity.ts';
 
 /** An address of the wallet, and what its outputs are spent with. */
-export interface WalletAddress extends OwnScript, TaprootOutput {
+export interface WalletAddress extends OwnScript {
   readonly address: string;
+  readonly script: Uint8Array;
+}
+
+/** A P2TR address of the wallet: of every branch but that of fee charges. */
+export interface TaprootAddress extends WalletAddress, TaprootOutput {
   /** The internal key, which is also that of the leaf. */
   readonly xOnlyKey: Uint8Array;
 }
@@ -22,9 +29,6 @@ export async function openPublicWallet(db: pg.Pool | pg.ClientBase): Promise<Pub
   const row = await readWallet(db);
   return row === null ? null : new PublicWallet(row);
 }
-
-/** Addresses of branch 2 that count: an inventory needs few, and all are derived to find whose an output is (0.3 s). */
-export const inventoryAddresses = 100;
 
 /** Addresses of the wallet, without its seed. */
 export class PublicWallet {
@@ -49,22 +53,42 @@ export class PublicWallet {
    * The address of an order, with its leaf, or without one where it is paid to the wallet first. The key's index comes
    * from `takeIndices`. Throws `order_unspendable` for an address whose payments could not be spent.
    */
-  orderAddress(index: number, leafScript: Uint8Array | null): WalletAddress {
-    return this.addressOf({ key: { branch: 0, index }, leafScript });
+  orderAddress(index: number, leafScript: Uint8Array | null): TaprootAddress {
+    return this.#taprootAddress({ key: { branch: 0, index }, leafScript });
   }
 
   /** An address for revenue or change. The key's index comes from `takeIndices`. */
-  ownAddress(index: number): WalletAddress {
-    return this.addressOf({ key: { branch: 1, index }, leafScript: null });
+  ownAddress(index: number): TaprootAddress {
+    return this.#taprootAddress({ key: { branch: 1, index }, leafScript: null });
   }
 
   /** An address for outputs of the inventory. Below `inventoryAddresses`. */
-  inventoryAddress(index: number): WalletAddress {
-    return this.addressOf({ key: { branch: 2, index }, leafScript: null });
+  inventoryAddress(index: number): TaprootAddress {
+    return this.#taprootAddress({ key: { branch: 2, index }, leafScript: null });
   }
 
-  /** Throws `order_unspendable`. */
+  /** An address for a fee charge: P2WPKH. The key's index comes from `takeIndices`. */
+  feesAddress(index: number): WalletAddress {
+    return this.addressOf({ key: { branch: 3, index }, leafScript: null });
+  }
+
+  /** The address of a key of any branch, and of its leaf if there is one. Throws `order_unspendable`. */
   addressOf(own: OwnScript): WalletAddress {
+    return isPublicKeyHashBranch(own.key.branch)
+      ? this.#publicKeyHashAddress(own)
+      : this.#taprootAddress(own);
+  }
+
+  #publicKeyHashAddress(own: OwnScript): WalletAddress {
+    const publicKey = this.#keys.publicKey(own.key);
+    const script = publicKeyHashScript(publicKey);
+    const address = scriptToAddress(script, networks[this.network]) ?? '';
+    const made = { ...own, address, script };
+    requireSpendable(address, publicKeyHashFault({ network: this.network, publicKey, ...made }));
+    return made;
+  }
+
+  #taprootAddress(own: OwnScript): TaprootAddress {
     const xOnlyKey = this.#keys.xOnlyKey(own.key);
     const output = taprootOutput(xOnlyKey, own);
     const address = scriptToAddress(output.script, networks[this.network]) ?? '';
@@ -73,13 +97,12 @@ export class PublicWallet {
     return made;
   }
 
-  /** Of all branches, for a watching wallet of Bitcoin Core: orders paid to the wallet, its own, and the inventory. */
-  descriptors(): readonly [orders: string, own: string, inventory: string] {
-    return [
-      accountDescriptor(this.identity, 0),
-      accountDescriptor(this.identity, 1),
-      accountDescriptor(this.identity, 2),
-    ];
+  /** Descriptors of all branches by their numbers, for a watching wallet of Bitcoin Core: addresses without a leaf. */
+  descriptors(): readonly [orders: string, own: string, inventory: string, fees: string] {
+    const [orders, own, inventory, fees] = walletBranches;
+    const of = ({ number }: (typeof walletBranches)[number]): string =>
+      accountDescriptor(this.identity, number);
+    return [of(orders), of(own), of(inventory), of(fees)];
   }
 }
 
@@ -90,15 +113,18 @@ export class PublicWallet {
 export function proveSpendable(
   network: NetworkName,
   address: Pick<
-    WalletAddress,
+    TaprootAddress,
     'address' | 'script' | 'xOnlyKey' | 'leafScript' | 'leafHash' | 'controlBlock'
   >,
 ): void {
-  const fault = spendableFault({ network, ...address });
+  requireSpendable(address.address, spendableFault({ network, ...address }));
+}
+
+function requireSpendable(address: string, fault: string | null): void {
   if (fault !== null)
     throw new AppError(
       'order_unspendable',
-      `The address ${address.address} cannot be shown: what is paid to it could not be spent, because ${fault}.`,
+      `The address ${address} cannot be shown: what is paid to it could not be spent, because ${fault}.`,
       { fault },
     );
 }

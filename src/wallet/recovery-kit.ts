@@ -13,9 +13,9 @@ const kitSchema = Type.Object({
   version: Type.Literal(1),
   network: Type.Enum([...networkNames]),
   address: Type.String({ minLength: 1, maxLength: 90 }),
-  script: Type.String({ pattern: '^5120[0-9a-f]{64}$' }),
+  script: Type.String({ pattern: '^(5120[0-9a-f]{64}|0014[0-9a-f]{40})$' }),
   masterFingerprint: Type.String({ pattern: '^[0-9a-f]{8}$' }),
-  keyPath: Type.String({ pattern: "^m/86'/[01]'/0'/[01]/[0-9]{1,10}$" }),
+  keyPath: Type.String({ pattern: "^m/86'/[01]'/0'/[013]/[0-9]{1,10}$" }),
   leafScript: Type.Union([Type.Null(), Type.String({ pattern: '^([0-9a-f]{2})+$', maxLength: leafHexMax })]),
   /** Hash of a leaf that was deleted. Absent: `leafScript` is all there is. */
   leafHash: Type.Optional(Type.String({ pattern: '^[0-9a-f]{64}$' })),
@@ -32,7 +32,7 @@ export type RecoveryKit = Static<typeof kitSchema>;
 /** The kit of an address. */
 export function recoveryKit(wallet: PublicWallet, own: OwnScript): RecoveryKit {
   const { branch, index } = own.key;
-  const { address, script, outputKey } = wallet.addressOf(own);
+  const { address, script } = wallet.addressOf(own);
   const { network, masterFingerprint } = wallet.identity;
   return {
     version: 1,
@@ -46,8 +46,8 @@ export function recoveryKit(wallet: PublicWallet, own: OwnScript): RecoveryKit {
     // what Bitcoin Core can watch: no descriptor can write an envelope
     descriptor:
       own.leafScript === null && own.leafHash === undefined
-        ? keyDescriptor(wallet.identity, branch, index)
-        : outputKeyDescriptor(outputKey),
+        ? keyDescriptor(wallet.identity, own.key)
+        : outputKeyDescriptor(script.subarray(2)),
   };
 }
 
@@ -66,7 +66,8 @@ export function parseRecoveryKit(text: string): RecoveryKit | null {
 export function ownScriptOf({ keyPath, leafScript, leafHash }: RecoveryKit): OwnScript {
   const [branch, index] = keyPath.split('/').slice(-2).map(Number);
   return {
-    key: { branch: branch === 0 ? 0 : 1, index: index ?? -1 },
+    // the schema has these branches alone
+    key: { branch: branch === 0 || branch === 3 ? branch : 1, index: index ?? -1 },
     leafScript: leafScript === null ? null : bytesOf(leafScript),
     ...(leafHash === undefined ? {} : { leafHash: bytesOf(leafHash) }),
   };

@@ -1,6 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { createHash } from 'node:crypto';
 import { tapLeafHash } from '@scure/btc-signer/payment.js';
+import { scriptType } from '#kernel/bitcoin/script-type.ts';
 import { compactSize, u32, u64 } from '#kernel/bitcoin/transaction-bytes.ts';
 import type { PlannedInput, PlannedOutput, TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
 import { leafVersion } from './taproot.ts';
@@ -13,29 +14,74 @@ const throughLeaf = Buffer.of(2);
 /** Version 0 of the key in a leaf, and no OP_CODESEPARATOR before its signature (BIP 342). */
 const leafEnd = Buffer.of(0, 0xff, 0xff, 0xff, 0xff);
 
+/** SIGHASH_ALL of a P2WPKH input: its signature commits to all inputs and outputs, too (BIP 143). */
+export const sighashAll = 1;
+
 /**
- * Makes what each input of a plan signs (BIP 341, "Common signature message"). What all inputs share is hashed once:
- * a library that hashes it for each input takes four times as long for a thousand of them.
+ * Makes what each input of a plan signs, by the type of its script. Hashes that all inputs share are made once: a
+ * library that makes them for each input takes four times as long for a thousand of them.
  */
 export function signatureMessages(plan: Omit<TransactionPlan, 'feeMax'>): (place: number) => Uint8Array {
+  const ofTaproot = taprootMessages(plan);
+  let ofKeyHash: ReturnType<typeof publicKeyHashMessages> | null = null;
+  return (place) => {
+    const input = plan.inputs[place];
+    assert(input !== undefined, 'an input of the plan signs');
+    if (scriptType(input.script) !== 'p2wpkh') return ofTaproot(input, place);
+    ofKeyHash ??= publicKeyHashMessages(plan);
+    return ofKeyHash(input);
+  };
+}
+
+/** BIP 341, "Common signature message". */
+function taprootMessages(
+  plan: Omit<TransactionPlan, 'feeMax'>,
+): (input: PlannedInput, place: number) => Uint8Array {
   const { version, lockTime, inputs, outputs } = plan;
   const shared = Buffer.concat([
     epochAndType,
     u32(version),
     u32(lockTime),
-    sha256(inputs.map(({ txid, vout }) => Buffer.concat([txid, u32(vout)]))),
+    sha256(inputs.map(outpointBytes)),
     sha256(inputs.map(({ value }) => u64(value))),
     sha256(inputs.map(({ script }) => withLength(script))),
     sha256(inputs.map(({ sequence }) => u32(sequence))),
     sha256(outputs.map(outputBytes)),
   ]);
-  return (place) => {
-    const input = inputs[place];
-    assert(input !== undefined, 'an input of the plan signs');
+  return (input, place) => {
     const end = input.path === 'key' ? [byKey, u32(place)] : [throughLeaf, u32(place), leafBytes(input)];
     return sha256([sighashTag, sighashTag, shared, ...end]);
   };
 }
+
+/** BIP 143: the script code of P2WPKH is the P2PKH script of the same hash. */
+function publicKeyHashMessages(plan: Omit<TransactionPlan, 'feeMax'>): (input: PlannedInput) => Uint8Array {
+  const { version, lockTime, inputs, outputs } = plan;
+  const prevouts = doubleSha256(inputs.map(outpointBytes));
+  const sequences = doubleSha256(inputs.map(({ sequence }) => u32(sequence)));
+  const paid = doubleSha256(outputs.map(outputBytes));
+  return (input) =>
+    doubleSha256([
+      u32(version),
+      prevouts,
+      sequences,
+      outpointBytes(input),
+      withLength(Buffer.concat([scriptCodeStart, input.script.subarray(2), scriptCodeEnd])),
+      u64(input.value),
+      u32(input.sequence),
+      paid,
+      u32(lockTime),
+      u32(sighashAll),
+    ]);
+}
+
+/** OP_DUP OP_HASH160, and the push of a hash. */
+const scriptCodeStart = Buffer.of(0x76, 0xa9, 20);
+/** OP_EQUALVERIFY OP_CHECKSIG. */
+const scriptCodeEnd = Buffer.of(0x88, 0xac);
+
+const outpointBytes = ({ txid, vout }: Pick<PlannedInput, 'txid' | 'vout'>): Buffer =>
+  Buffer.concat([txid, u32(vout)]);
 
 function leafBytes({ leafScript }: PlannedInput): Buffer {
   assert(leafScript !== null, 'a leaf that is spent is there');
@@ -50,6 +96,8 @@ function sha256(parts: readonly Uint8Array[]): Buffer {
   for (const part of parts) hash.update(part);
   return hash.digest();
 }
+
+const doubleSha256 = (parts: readonly Uint8Array[]): Buffer => sha256([sha256(parts)]);
 
 const sighashTag = sha256([Buffer.from('TapSighash')]);
 

@@ -1,9 +1,9 @@
 import { strict as assert } from 'node:assert';
 import { createHash } from 'node:crypto';
-import { schnorr } from '@noble/curves/secp256k1.js';
+import { schnorr, secp256k1 } from '@noble/curves/secp256k1.js';
 import { RawTx } from '@scure/btc-signer';
 import { taprootTweakPrivKey } from '@scure/btc-signer/utils.js';
-import { plannedWeight } from '#kernel/bitcoin/plan-weight.ts';
+import { ecdsaSignatureBytes, plannedWeight } from '#kernel/bitcoin/plan-weight.ts';
 import { scriptType } from '#kernel/bitcoin/script-type.ts';
 import { atOnce, type Steps } from '#kernel/concurrency/work-in-steps.ts';
 import type {
@@ -16,10 +16,12 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { asTxid, displayHash, type Txid } from '#kernel/primitives/hash.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 import { AccountKeys, accountOf } from './account-key.ts';
+import { isPublicKeyHashBranch } from './branches.ts';
 import { leafFault } from './leaf-script.ts';
 import { feeOf, type OwnScripts, planFault } from './plan-fault.ts';
+import { publicKeyHashScript } from './public-key-hash.ts';
 import { readSeedFile } from './seed-file.ts';
-import { signatureMessages } from './signature-messages.ts';
+import { sighashAll, signatureMessages } from './signature-messages.ts';
 import { type TaprootOutput, taprootOutput } from './taproot.ts';
 import type { WalletIdentity } from './wallet-identity.ts';
 
@@ -112,6 +114,10 @@ const inputBytes = 1024 * 1024;
 
 /** `schnorr.sign` checks each signature with the public key of its private key, which `KnownKeys` has checked. */
 function witnessOf(input: PlannedInput, message: Uint8Array, known: KnownKeys): Uint8Array[] {
+  if (isPublicKeyHashBranch(input.key.branch)) {
+    const publicKey = known.publicKeyOf(input);
+    return [ecdsaSignature(message, known.privateKeyOf(input), publicKey), publicKey];
+  }
   if (input.path === 'key') return [schnorr.sign(message, known.outputKeyOf(input))];
   const { leafScript } = input;
   const { controlBlock } = known.outputOf(input);
@@ -120,6 +126,31 @@ function witnessOf(input: PlannedInput, message: Uint8Array, known: KnownKeys): 
   // the key in the leaf, which plan-fault.ts has found there
   assert(schnorr.verify(signature, message, leafScript.subarray(1, 33)), 'the signature is of the leaf');
   return [signature, leafScript, controlBlock];
+}
+
+/** R and S in 32 bytes each, with their lengths and those of DER. */
+const derBytes = ecdsaSignatureBytes - 1;
+
+/**
+ * A signature of exactly 71 bytes with its hash type: S is low, as nodes relay it, and the nonce is changed until R is
+ * low and neither has a byte less. Half of all nonces fit.
+ */
+function ecdsaSignature(message: Uint8Array, privateKey: Uint8Array, publicKey: Uint8Array): Uint8Array {
+  const extraEntropy = Buffer.alloc(32);
+  for (let tries = 0; ; tries++) {
+    extraEntropy.writeUInt32LE(tries);
+    const signature = secp256k1.sign(message, privateKey, {
+      prehash: false,
+      lowS: true,
+      format: 'der',
+      extraEntropy,
+    });
+    // R in 33 bytes and S in 31 have the same sum
+    if (signature.length !== derBytes || signature[3] !== 32) continue;
+    const isValid = secp256k1.verify(signature, message, publicKey, { prehash: false, format: 'der' });
+    assert(isValid, 'the signature is of the key that the input shows');
+    return Uint8Array.of(...signature, sighashAll);
+  }
 }
 
 /** An output of a key and a leaf, and what signs for it. */
@@ -149,10 +180,13 @@ class KnownKeys implements OwnScripts {
   }
 
   scriptOf(own: OwnScript): Uint8Array {
-    return this.outputOf(own).script;
+    return isPublicKeyHashBranch(own.key.branch)
+      ? publicKeyHashScript(this.publicKeyOf(own))
+      : this.outputOf(own).script;
   }
 
   leafFault(own: OwnScript): string | null {
+    if (isPublicKeyHashBranch(own.key.branch)) return null;
     return this.#known(own).leafFault;
   }
 
@@ -162,7 +196,13 @@ class KnownKeys implements OwnScripts {
     return privateKey;
   }
 
-  /** The private key of an output that is spent by key. */
+  publicKeyOf({ key }: OwnScript): Uint8Array {
+    const { publicKey } = this.#child(key);
+    assert(publicKey !== null, 'a key of an account has a public key');
+    return publicKey;
+  }
+
+  /** The private key of a P2TR output that is spent by key. */
   outputKeyOf(own: OwnScript): Uint8Array {
     const known = this.#known(own);
     const { output } = known;
@@ -190,9 +230,7 @@ class KnownKeys implements OwnScripts {
     this.#outputs.set(path, ofKey);
     const known = ofKey.get(leaf);
     if (known !== undefined) return known;
-    const { publicKey } = this.#child(key);
-    assert(publicKey !== null, 'a key of an account has a public key');
-    const xOnlyKey = publicKey.slice(1);
+    const xOnlyKey = this.publicKeyOf(own).slice(1);
     const made = {
       output: taprootOutput(xOnlyKey, own),
       outputKey: null,

@@ -1,6 +1,6 @@
 import { satsOfBitcoins } from '#kernel/bitcoin/amount.ts';
 import { replaceableSequence } from '#kernel/bitcoin/consensus.ts';
-import { keyInputWeight, plannedWeight } from '#kernel/bitcoin/plan-weight.ts';
+import { keyInputWeightOf, plannedWeight } from '#kernel/bitcoin/plan-weight.ts';
 import { dustOf, virtualSize } from '#kernel/bitcoin/transaction-size.ts';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import type { OwnScript, TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
@@ -65,7 +65,7 @@ export function takeBackPlan(order: TakeBack): { plan: TransactionPlan; left: nu
   const { own, script, outputs, destination, feeRate } = order;
   if (outputs.length === 0)
     throw refused('nothing confirmed lies at its address that the mempool does not spend already.');
-  const cost = feeOfWeight(keyInputWeight, feeRate);
+  const cost = feeOfWeight(keyInputWeightOf(script), feeRate);
   const taken = outputs
     .filter(({ value }) => value > cost)
     .toSorted((a, b) => Number(b.value - a.value))

@@ -1,16 +1,18 @@
+import { strict as assert } from 'node:assert';
 import type pg from 'pg';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { claimNetwork } from '#kernel/pg/served-network.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
-import type { BranchEnds } from './indices/branch-ends.ts';
+import { type IndexedBranch, inventoryAddresses, walletBranches } from './branches.ts';
+import { accountDescriptor } from './descriptors.ts';
+import { type BranchEnds, endsBy } from './indices/branch-ends.ts';
 import type { WalletIdentity } from './wallet-identity.ts';
 
 /** The row of the wallet. */
 export interface StoredWallet extends WalletIdentity {
   /** The first index of each branch that was never handed out. */
-  readonly nextOrderIndex: number;
-  readonly nextOwnIndex: number;
+  readonly next: BranchEnds;
   readonly createdAt: Date;
 }
 
@@ -18,15 +20,16 @@ interface Row {
   readonly network: NetworkName;
   readonly account_xpub: string;
   readonly master_fingerprint: string;
-  readonly next_order_index: number;
-  readonly next_own_index: number;
   readonly created_at: Date;
+  /** Keyed by the names of the branches; empty while a restore brings their rows back. */
+  readonly next: Readonly<Partial<Record<IndexedBranch, number>>>;
 }
 
 /** Null: there is none. */
 export async function readWallet(db: pg.Pool | pg.ClientBase): Promise<StoredWallet | null> {
   const { rows } = await db.query<Row>(
-    `SELECT network, account_xpub, master_fingerprint, next_order_index, next_own_index, created_at
+    `SELECT network, account_xpub, master_fingerprint, created_at,
+        (SELECT coalesce(json_object_agg(name, next_index), '{}') FROM service.wallet_branches) AS next
        FROM service.wallet`,
   );
   return rows[0] === undefined ? null : storedWallet(rows[0]);
@@ -45,7 +48,9 @@ export function putWallet(
 ): Promise<StoredWallet | null> {
   return withTransaction(db, async (tx) => {
     await serveNetwork(tx, wallet.network);
-    return upsertWallet(tx, wallet, first);
+    if (!(await upsertWallet(tx, wallet))) return null;
+    await upsertBranches(tx, wallet, first);
+    return readWallet(tx);
   });
 }
 
@@ -57,32 +62,55 @@ async function serveNetwork(tx: pg.ClientBase, network: NetworkName): Promise<vo
   }
 }
 
+/** False: there is another wallet. */
 async function upsertWallet(
   tx: pg.ClientBase,
   { network, accountXpub, masterFingerprint }: WalletIdentity,
-  first: BranchEnds,
-): Promise<StoredWallet | null> {
-  const { rows } = await tx.query<Row>(
-    `INSERT INTO service.wallet AS stored
-       (network, account_xpub, master_fingerprint, next_order_index, next_own_index, released_order_end, released_own_end)
-     VALUES ($1, $2, $3, $4, $5, $4, $5)
-     ON CONFLICT (one) DO UPDATE SET
-       next_order_index = greatest(stored.next_order_index, $4),
-       next_own_index = greatest(stored.next_own_index, $5),
-       released_order_end = greatest(stored.released_order_end, $4),
-       released_own_end = greatest(stored.released_own_end, $5)
-     WHERE stored.network = $1 AND stored.account_xpub = $2 AND stored.master_fingerprint = $3
-     RETURNING network, account_xpub, master_fingerprint, next_order_index, next_own_index, created_at`,
-    [network, accountXpub, masterFingerprint, first.orders, first.own],
+): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    `INSERT INTO service.wallet AS stored (network, account_xpub, master_fingerprint) VALUES ($1, $2, $3)
+     ON CONFLICT (one) DO UPDATE SET network = $1
+     WHERE stored.network = $1 AND stored.account_xpub = $2 AND stored.master_fingerprint = $3`,
+    [network, accountXpub, masterFingerprint],
   );
-  return rows[0] === undefined ? null : storedWallet(rows[0]);
+  return rowCount === 1;
+}
+
+/** Nothing below `first` is handed out from then on. A branch that is there keeps its release. */
+async function upsertBranches(tx: pg.ClientBase, wallet: WalletIdentity, first: BranchEnds): Promise<void> {
+  for (const { number, name, scriptType } of walletBranches) {
+    const next = name === 'inventory' ? inventoryAddresses : first[name];
+    await tx.query(
+      `INSERT INTO service.wallet_branches AS stored (number, name, script_type, descriptor, next_index, released_end)
+       VALUES ($1, $2, $3, $4, $5, $5)
+       ON CONFLICT (number) DO UPDATE SET
+         descriptor = $4,
+         next_index = greatest(stored.next_index, $5),
+         released_end = greatest(stored.released_end, $5)`,
+      [number, name, scriptType, accountDescriptor(wallet, number), next],
+    );
+  }
+}
+
+/**
+ * Writes the descriptors of branches that have none yet: a migration made them, and SQL derives no checksum. Throws
+ * where a branch has another one: its addresses would not be those of the wallet.
+ */
+export async function fillDescriptors(tx: pg.ClientBase, wallet: WalletIdentity): Promise<void> {
+  for (const { number, name } of walletBranches) {
+    const descriptor = accountDescriptor(wallet, number);
+    const { rowCount } = await tx.query(
+      'UPDATE service.wallet_branches SET descriptor = $2 WHERE number = $1 AND coalesce(descriptor, $2) = $2',
+      [number, descriptor],
+    );
+    assert(rowCount === 1, `the branch ${name} of the database has the descriptor of the wallet`);
+  }
 }
 
 const storedWallet = (row: Row): StoredWallet => ({
   network: row.network,
   accountXpub: row.account_xpub,
   masterFingerprint: row.master_fingerprint,
-  nextOrderIndex: row.next_order_index,
-  nextOwnIndex: row.next_own_index,
+  next: endsBy((branch) => row.next[branch] ?? 0),
   createdAt: row.created_at,
 });

@@ -22,7 +22,7 @@ export interface Restored {
   readonly swept: Swept | null;
 }
 
-const branchNames = ['order', 'service', 'inventory'] as const;
+const branchNames = ['order', 'service', 'inventory', 'fee'] as const;
 
 const outpointOf = ({ txid, vout }: FoundOutput): string => `${displayHash(txid)}:${vout}`;
 const hexOf = ({ bytes }: SignedTransaction): string => Buffer.from(bytes).toString('hex');
@@ -76,7 +76,7 @@ export function restoredText(restored: Restored): string {
   const without = hasDatabase
     ? ''
     : 'Searched without a database: payments to addresses with a leaf need the kits of their orders (docs/wallet.md).\n';
-  return `${head}${rows.map((row) => `${row.trimEnd()}\n`).join('')}${found.length} outputs, ${sumOf(found)} sats; searched up to ${searched.orders} of orders, ${searched.own} of the service
+  return `${head}${rows.map((row) => `${row.trimEnd()}\n`).join('')}${found.length} outputs, ${sumOf(found)} sats; searched up to ${searched.orders} of orders, ${searched.own} of the service, ${searched.fees} of fee charges
 ${without}${swept === null ? '' : sweptText(swept)}`;
 }
 

@@ -6,10 +6,13 @@ import { isOrderId } from '#orders/order/order-machine.ts';
 import { type CommandContext, UsageError } from '#src/app/command-context.ts';
 import { markFileOf, seedFileOf, type WalletDatabase, withWalletDatabase } from '#src/app/ordering/wallet.ts';
 import { shownTime } from '#src/commands/service-database.ts';
+import { inventoryAddresses } from '#wallet/branches.ts';
+import { type BranchEnds, endsAt } from '#wallet/indices/branch-ends.ts';
 import { raiseMark, readMark } from '#wallet/indices/mark-file.ts';
 import { readRelease } from '#wallet/indices/release.store.ts';
 import { type SkipOptions, skipIndices, skippedUsually } from '#wallet/indices/skip-indices.ts';
-import { inventoryAddresses, PublicWallet } from '#wallet/public-wallet.ts';
+import { PublicWallet } from '#wallet/public-wallet.ts';
+import { recoveryKit } from '#wallet/recovery-kit.ts';
 import { newSeedWords, writeSeedFile } from '#wallet/seed-file.ts';
 import { identityOfSeedFile, openSigner } from '#wallet/signer.ts';
 import { putWallet, readWallet, type StoredWallet } from '#wallet/wallet.store.ts';
@@ -72,7 +75,7 @@ async function moveOn(
       `The database has a wallet already: ${masterFingerprint} on ${network}, made ${shownTime(createdAt)}. ${which}`,
     );
   }
-  await moveTo(context, pool, stored, { by: 0, atLeast: { orders: firstIndex, own: firstIndex } });
+  await moveTo(context, pool, stored, { by: 0, atLeast: endsAt(firstIndex) });
 }
 
 /** Moves the wallet on, also beyond a mark that is missing or damaged: for the operator who says how far. */
@@ -81,7 +84,7 @@ export async function skip(context: CommandContext): Promise<void> {
   await withWalletDatabase(context, 'existing', async ({ pool }) => {
     const stored = await requireWallet(pool);
     if (by < skippedUsually) await requireMark(context, pool, stored, by);
-    await moveTo(context, pool, stored, { by, atLeast: { orders: 0, own: 0 } });
+    await moveTo(context, pool, stored, { by, atLeast: endsAt(0) });
   });
 }
 
@@ -134,7 +137,7 @@ async function store(
 ): Promise<void> {
   // from the file, so that what a restart will read is proven
   const identity = await identityOfSeedFile(seedFile, network);
-  const first = await raiseMark(markFile, identity, { orders: firstIndex, own: firstIndex });
+  const first = await raiseMark(markFile, identity, endsAt(firstIndex));
   const stored = await putWallet(pool, identity, first);
   if (stored === null) throw new AppError('wallet_exists', 'The database has got another wallet meanwhile.');
   await tell(context, stored, words);
@@ -151,7 +154,7 @@ async function tell(context: CommandContext, stored: StoredWallet, words: string
   await print(`wallet ${stored.masterFingerprint} on ${stored.network}
 seed file ${seedFile}
 mark file ${markFileOf(context.config, seedFile)}
-next keys ${stored.nextOrderIndex} of orders, ${stored.nextOwnIndex} of the service
+next keys ${shownEnds(stored.next)}
 `);
   if (words !== null) await print(backupAdvice(process.stdout.isTTY ? words : null));
 }
@@ -165,6 +168,7 @@ export async function show(context: CommandContext): Promise<void> {
     const addresses = {
       orders: indices.map((index) => wallet.orderAddress(index, null).address),
       own: indices.map((index) => wallet.ownAddress(index).address),
+      fees: indices.map((index) => wallet.feesAddress(index).address),
     };
     const seed = await seedState(context, stored);
     const mark = await markState(context, stored);
@@ -177,12 +181,13 @@ export async function show(context: CommandContext): Promise<void> {
 network      ${stored.network}
 account      ${stored.accountXpub}
 created      ${shownTime(stored.createdAt)}
-next keys    ${stored.nextOrderIndex} of orders, ${stored.nextOwnIndex} of the service
+next keys    ${shownEnds(stored.next)}
 released     ${release}
 seed file    ${seed}
 mark         ${mark}
 orders       ${addresses.orders.join(' ')} …
 service      ${addresses.own.join(' ')} …
+fee charges  ${addresses.fees.join(' ')} …
 `);
   });
 }
@@ -204,7 +209,7 @@ async function markState({ config }: CommandContext, stored: StoredWallet): Prom
   if (config.walletSeedFile === undefined && config.walletMarkFile === undefined) return 'not set';
   try {
     const mark = await readMark(markFileOf(config, config.walletSeedFile ?? ''), stored);
-    return mark === null ? 'missing' : `${mark.orders} of orders, ${mark.own} of the service`;
+    return mark === null ? 'missing' : shownEnds(mark);
   } catch (error) {
     if (error instanceof AppError) return error.code;
     throw error;
@@ -216,16 +221,19 @@ async function releaseState(pool: WalletDatabase['pool']): Promise<string> {
   const release = await readRelease(pool);
   if (release?.problem != null) return `none: ${release.problem}`;
   if (release?.isLive !== true) return 'none: no process with the seed runs';
-  return `up to ${release.released.orders} of orders, ${release.released.own} of the service`;
+  return `up to ${shownEnds(release.released)}`;
 }
+
+const shownEnds = ({ orders, own, fees }: BranchEnds): string =>
+  `${orders} of orders, ${own} of the service, ${fees} of fee charges`;
 
 export async function descriptors(context: CommandContext): Promise<void> {
   await withWalletDatabase(context, 'existing', async ({ pool }) => {
     const stored = await requireWallet(pool);
-    const [orders, own, inventory] = new PublicWallet(stored).descriptors();
+    const [orders, own, inventory, fees] = new PublicWallet(stored).descriptors();
     const isJson = context.flags['json'] !== undefined;
     if (!isJson) {
-      await context.print(`${orders}\n${own}\n${inventory}\n`);
+      await context.print(`${orders}\n${own}\n${inventory}\n${fees}\n`);
       return;
     }
     const imported = (desc: string, last: number) => ({
@@ -235,9 +243,10 @@ export async function descriptors(context: CommandContext): Promise<void> {
       active: false,
     });
     const requests = [
-      imported(orders, stored.nextOrderIndex + watchedAhead),
-      imported(own, stored.nextOwnIndex + watchedAhead),
+      imported(orders, stored.next.orders + watchedAhead),
+      imported(own, stored.next.own + watchedAhead),
       imported(inventory, inventoryAddresses - 1),
+      imported(fees, stored.next.fees + watchedAhead),
     ];
     await context.print(`${JSON.stringify(requests)}\n`);
   });
@@ -245,12 +254,28 @@ export async function descriptors(context: CommandContext): Promise<void> {
 
 /** Always JSON: it is a file for `recover`. */
 export async function kit(context: CommandContext, id: string | undefined): Promise<void> {
+  const feesIndex = wholeNumber(context.flags, 'fees-index');
+  if (feesIndex !== null) return feesKit(context, id, feesIndex);
   if (id === undefined || !isOrderId(id))
     throw new UsageError(`${id ?? 'which order'}? satscribe wallet kit <id of an order>`);
   const reveal = wholeNumber(context.flags, 'reveal');
   const parent = wholeNumber(context.flags, 'parent');
   await withWalletDatabase(context, 'existing', async ({ pool }) => {
     await context.print(`${JSON.stringify(await orderRecoveryKit(pool, id, { reveal, parent }))}\n`);
+  });
+}
+
+/** The kit of the address of a fee charge. */
+async function feesKit(context: CommandContext, id: string | undefined, index: number): Promise<void> {
+  const other = ['reveal', 'parent'].find((name) => context.flags[name] !== undefined);
+  if (id !== undefined || other !== undefined)
+    throw new UsageError(
+      `--fees-index names the address in place of an order: leave ${id ?? `--${other}`} out`,
+    );
+  await withWalletDatabase(context, 'existing', async ({ pool }) => {
+    const wallet = new PublicWallet(await requireWallet(pool));
+    const own = { key: { branch: 3, index }, leafScript: null } as const;
+    await context.print(`${JSON.stringify(recoveryKit(wallet, own))}\n`);
   });
 }
 
@@ -261,6 +286,14 @@ async function requireWallet(pool: WalletDatabase['pool']): Promise<StoredWallet
 }
 
 function jsonOf(stored: StoredWallet) {
-  const { network, masterFingerprint, accountXpub, nextOrderIndex, nextOwnIndex, createdAt } = stored;
-  return { network, masterFingerprint, accountXpub, nextOrderIndex, nextOwnIndex, createdAt };
+  const { network, masterFingerprint, accountXpub, next, createdAt } = stored;
+  return {
+    network,
+    masterFingerprint,
+    accountXpub,
+    nextOrderIndex: next.orders,
+    nextOwnIndex: next.own,
+    nextFeesIndex: next.fees,
+    createdAt,
+  };
 }

@@ -11,7 +11,7 @@ import { type CommandContext, UsageError } from '#src/app/command-context.ts';
 import { proveFree } from '#src/app/ordering/bump-parts.ts';
 import { markFileOf, seedFileOf, withWalletDatabase } from '#src/app/ordering/wallet.ts';
 import { withNodeOf } from '#src/app/sources/node.ts';
-import { type BranchEnds, highestOf } from '#wallet/indices/branch-ends.ts';
+import { type BranchEnds, endsAt, endsBy, highestOf } from '#wallet/indices/branch-ends.ts';
 import { readMark } from '#wallet/indices/mark-file.ts';
 import { readRelease } from '#wallet/indices/release.store.ts';
 import { skippedUsually } from '#wallet/indices/skip-indices.ts';
@@ -128,7 +128,7 @@ async function sourcesOf(
   const leaves: LeafAddress[] = [];
   if (stored !== null && pool !== null)
     for await (const leaf of leafAddresses(pool, wallet)) leaves.push(leaf);
-  const none = { orders: 0, own: 0 };
+  const none = endsAt(0);
   return {
     wallet,
     known: highestOf(mark ?? none, release?.released ?? none),
@@ -146,7 +146,7 @@ async function search(
 ): Promise<void> {
   const { wallet, known, isMarked, leaves, pool } = sources;
   const gap = Math.max(1, wantedGap ?? (isMarked ? gapWithMark : skippedUsually + gapWithMark));
-  const least = { orders: known.orders + gap, own: known.own + gap };
+  const least = endsBy((branch) => known[branch] + gap);
   await withNodeOf(context, wallet.network, async (node, signal) => {
     const progress = searchProgress(process.stderr);
     const refuseOwn = async (from: BranchEnds | null, until: BranchEnds): Promise<void> => {

@@ -16,9 +16,9 @@ once, and writes over no file. show prints what the database knows of the wallet
 on to addresses that were never shown, where the mark file is lost. descriptors
 prints the addresses for a watching wallet of Bitcoin Core; its JSON is what importdescriptors takes. fund prints
 an address at which the operator adds coins for what orders cost the service, and those that are there. kit prints
-the recovery kit of an order. recover takes back what lies at the address of a kit: it prints the signed
-transaction, or sends it with --broadcast. It needs the seed file and a node, and no database
-(docs/wallet.md). restore finds all unspent outputs of the seed with a node, beyond gaps, and sends them to
+the recovery kit of an order, or with --fees-index that of a fee charge. recover takes back what is at the address
+of a kit: it prints the signed transaction, or sends it with --broadcast. It needs the seed file and a node, and no
+database (docs/wallet.md). restore finds all unspent outputs of the seed with a node, beyond gaps, and sends them to
 --to if it is given; without the database it finds no address with a leaf.
 
   satscribe wallet init --seed-file /etc/satscribe/wallet.seed --network mainnet
@@ -41,6 +41,7 @@ transaction, or sends it with --broadcast. It needs the seed file and a node, an
     ),
     ownFlag('reveal', 'N', 'kit: of the commit output for this reveal, from 0 on; unset: of the charge'),
     ownFlag('parent', 'N', 'kit: of the deposit address of this parent, from 0 on'),
+    ownFlag('fees-index', 'N', 'kit: of the address with this index for a fee charge, in place of an order'),
     ownFlag('to', 'ADDRESS', 'recover, restore: where the money goes'),
     ownFlag('fee-rate', 'RATE', 'recover, restore: sats per virtual byte, at most three decimals'),
     ownFlag('broadcast', null, 'recover, restore: send the transactions'),
@@ -70,7 +71,7 @@ const actions: Readonly<Record<string, { readonly flags: readonly string[]; read
   skip: { flags: ['by', 'json'], words: 0 },
   descriptors: { flags: ['json'], words: 0 },
   fund: { flags: ['json'], words: 0 },
-  kit: { flags: ['reveal', 'parent', 'json'], words: 1 },
+  kit: { flags: ['reveal', 'parent', 'fees-index', 'json'], words: 1 },
   recover: { flags: ['to', 'fee-rate', 'broadcast', 'json'], words: 1 },
   restore: { flags: ['to', 'fee-rate', 'broadcast', 'gap', 'without-database', 'json'], words: 0 },
 };

@@ -9,15 +9,25 @@ const signatureBytes = 1 + 64;
 /** Leaf version and parity, and the internal key: the path of an only leaf is empty (BIP 341). */
 const controlBlockBytes = 1 + 33;
 
+/**
+ * Bytes of an ECDSA signature of the wallet, in DER and with its hash type. Signatures of other lengths are made again
+ * until one has it (signer.ts): so a weight is exact before anything is signed.
+ */
+export const ecdsaSignatureBytes = 71;
+/** A compressed public key. */
+const publicKeyBytes = 33;
+
 /** What a plan needs for its weight. */
 export interface WeighedPlan {
-  readonly inputs: readonly Pick<PlannedInput, 'path' | 'leafScript' | 'script'>[];
+  readonly inputs: readonly WeighedInput[];
   readonly outputs: readonly Pick<TransactionPlan['outputs'][number], 'script'>[];
 }
 
+type WeighedInput = Pick<PlannedInput, 'path' | 'leafScript' | 'script'>;
+
 /**
- * The weight of a plan's transaction once it is signed. Exact: all signatures have the same size, and anchors are never
- * its only inputs.
+ * The weight of a plan's transaction once it is signed. Exact: all signatures of a type have the same size, and anchors
+ * are never its only inputs.
  */
 export function plannedWeight({ inputs, outputs }: WeighedPlan): number {
   const spent = inputs.reduce((sum, input) => sum + weightOfInput(input), 0);
@@ -25,8 +35,10 @@ export function plannedWeight({ inputs, outputs }: WeighedPlan): number {
   return frameWeight(inputs.length, outputs.length) + spent + paid;
 }
 
-/** The weight of an input that is spent by key. */
+/** The weight of a P2TR input that is spent by key. */
 export const keyInputWeight = inputWeight + 1 + signatureBytes;
+/** The weight of a P2WPKH input. */
+const publicKeyHashInputWeight = inputWeight + 1 + (1 + ecdsaSignatureBytes) + (1 + publicKeyBytes);
 /** The weight of an input that spends an anchor (P2A): its witness has no items. */
 export const anchorInputWeight = inputWeight + 1;
 
@@ -35,7 +47,13 @@ export function leafInputWeight(leafBytes: number): number {
   return keyInputWeight + compactSizeBytes(leafBytes) + leafBytes + controlBlockBytes;
 }
 
-function weightOfInput({ path, leafScript, script }: WeighedPlan['inputs'][number]): number {
+/** The weight of an input that spends an output of this script by key. */
+export const keyInputWeightOf = (script: Uint8Array): number =>
+  scriptType(script) === 'p2wpkh' ? publicKeyHashInputWeight : keyInputWeight;
+
+function weightOfInput({ path, leafScript, script }: WeighedInput): number {
   if (scriptType(script) === 'p2a') return anchorInputWeight;
-  return path === 'key' || leafScript === null ? keyInputWeight : leafInputWeight(leafScript.length);
+  return path === 'key' || leafScript === null
+    ? keyInputWeightOf(script)
+    : leafInputWeight(leafScript.length);
 }

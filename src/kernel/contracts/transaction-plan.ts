@@ -2,16 +2,17 @@ import type { Txid } from '#kernel/primitives/hash.ts';
 
 /**
  * A key of the wallet, by its place below the account `m/86'/coin'/0'` (BIP 86). Branch 0 has one key an order, branch
- * 1 the keys of the service's own outputs: revenue and change. Branch 2 has the inventory of special sats.
+ * 1 the keys of the service's own outputs: revenue and change. Branch 2 has the inventory of special sats, and branch 3
+ * the keys of fee charges, whose outputs are P2WPKH. All others are P2TR.
  */
 export interface WalletKey {
-  readonly branch: 0 | 1 | 2;
+  readonly branch: 0 | 1 | 2 | 3;
   readonly index: number;
 }
 
 /**
  * What a script of the wallet is made of: P2TR with this key as its internal key, and the leaf as its only script. No
- * leaf, and no hash of one: the key alone (BIP 86).
+ * leaf, and no hash of one: the key alone (BIP 86). Branch 3 has no leaf: P2WPKH of the key (BIP 141).
  */
 export interface OwnScript {
   readonly key: WalletKey;

@@ -37,10 +37,11 @@ const serviceRights: readonly ServiceRight[] = [
   // and what orders have of it; who reserved it is counted
   { table: 'reserved_outputs', privilege: 'SELECT' },
   { table: 'reserved_outputs', privilege: 'INSERT' },
-  // orders: new ones, each with keys of the wallet and a watched script, and the wish to cancel one. No seed is in any
-  // table
+  // orders: new ones, each with keys of the wallet (a trigger lets no index go down) and a watched script, and the wish
+  // to cancel one. No seed is in any table
   { table: 'wallet', privilege: 'SELECT' },
-  { table: 'wallet', privilege: 'UPDATE', columns: ['next_order_index', 'next_own_index'] },
+  { table: 'wallet_branches', privilege: 'SELECT' },
+  { table: 'wallet_branches', privilege: 'UPDATE', columns: ['next_index'] },
   { table: 'orders', privilege: 'SELECT' },
   { table: 'orders', privilege: 'INSERT' },
   { table: 'orders', privilege: 'UPDATE', columns: ['cancel_asked_at', 'look_at'] },
@@ -83,9 +84,6 @@ const serviceRights: readonly ServiceRight[] = [
     columns: ['head_sequence', 'host', 'gone_url', 'due_at'],
   },
   { table: 'webhook_keys', privilege: 'SELECT' },
-  // addresses of orders: public keys, and an index for each order (a trigger lets none go down)
-  { table: 'wallet', privilege: 'SELECT' },
-  { table: 'wallet', privilege: 'UPDATE', columns: ['next_order_index', 'next_own_index'] },
   // the collections of the market
   { table: 'market_collections', privilege: 'SELECT' },
   { table: 'market_items', privilege: 'SELECT' },

@@ -13,7 +13,7 @@ export interface OrderKeys {
    * Takes keys of the wallet, which no other order gets, in the caller's transaction: for the charge and its deposits,
    * and for outputs of the service's own. The first index of each. Throws `wallet_indices_unreleased`.
    */
-  readonly take: (tx: pg.ClientBase, counts: BranchEnds) => Promise<BranchEnds>;
+  readonly take: (tx: pg.ClientBase, counts: Partial<BranchEnds>) => Promise<BranchEnds>;
   /** Never takes keys of orders below this index any more. */
   readonly passOver: (client: pg.Pool, until: number) => Promise<void>;
   /** The leaves of the order's reveals, and the address that is paid: proven to be spendable. */

@@ -87,7 +87,7 @@ async function fundAddress(tx: pg.ClientBase, wallet: PublicWallet): Promise<str
   const unused = await unusedFundAddress(tx);
   if (unused !== null) return unused;
   for (;;) {
-    const { own: ownIndex } = await takeIndices(tx, { orders: 0, own: 1 });
+    const { own: ownIndex } = await takeIndices(tx, { own: 1 });
     const made = wallet.ownAddress(ownIndex);
     // as after a restore of an older database without the mark: later ones were not shown
     if (await areKnown(tx, [made])) continue;

@@ -1,10 +1,17 @@
+import { type IndexedBranch, indexedBranches } from '../branches.ts';
+
 /** An index of each branch that hands out indices: the end of a range, which is not in it. */
-export interface BranchEnds {
-  /** Branch 0: keys of orders and deposits. */
-  readonly orders: number;
-  /** Branch 1: outputs of the service's own. */
-  readonly own: number;
-}
+export type BranchEnds = Readonly<Record<IndexedBranch, number>>;
+
+/** The same for each branch: its end by its name. */
+export const endsBy = (endOf: (branch: IndexedBranch) => number): BranchEnds => ({
+  orders: endOf('orders'),
+  own: endOf('own'),
+  fees: endOf('fees'),
+});
+
+/** One index as the end of all branches. */
+export const endsAt = (index: number): BranchEnds => endsBy(() => index);
 
 /**
  * Indices that are released at once: more than a minute of creations of one process, or ten orders with 100 parents.
@@ -16,28 +23,21 @@ const refilledAt = 500;
 export const indexEnd = 2_000_000_000;
 
 /** The higher end of each branch. */
-export const highestOf = (first: BranchEnds, ...others: readonly BranchEnds[]): BranchEnds => ({
-  orders: Math.max(first.orders, ...others.map(({ orders }) => orders)),
-  own: Math.max(first.own, ...others.map(({ own }) => own)),
-});
+export const highestOf = (first: BranchEnds, ...others: readonly BranchEnds[]): BranchEnds =>
+  endsBy((branch) => Math.max(first[branch], ...others.map((ends) => ends[branch])));
 
 /** Whether no branch of the other ends is higher. */
 export const covers = (ends: BranchEnds, others: BranchEnds): boolean =>
-  ends.orders >= others.orders && ends.own >= others.own;
+  indexedBranches.every((branch) => ends[branch] >= others[branch]);
 
 /** Ends that are later by a number of indices, as far as there are any. */
-export const movedBy = ({ orders, own }: BranchEnds, indices: number): BranchEnds => ({
-  orders: Math.min(orders + indices, indexEnd),
-  own: Math.min(own + indices, indexEnd),
-});
+export const movedBy = (ends: BranchEnds, indices: number): BranchEnds =>
+  endsBy((branch) => Math.min(ends[branch] + indices, indexEnd));
 
 /** The end to which more is released; the same ends where enough is left. */
 export const refilled = (next: BranchEnds, released: BranchEnds): BranchEnds => {
   const more = movedBy(released, releasedAtOnce);
-  return {
-    orders: released.orders - next.orders > refilledAt ? released.orders : more.orders,
-    own: released.own - next.own > refilledAt ? released.own : more.own,
-  };
+  return endsBy((branch) => (released[branch] - next[branch] > refilledAt ? released[branch] : more[branch]));
 };
 
 /**

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Static, Type } from 'typebox';
+import { Type } from 'typebox';
 import { Value } from 'typebox/value';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { readPrivateFile, replacePrivateFile } from '#kernel/private-file.ts';
@@ -15,45 +15,65 @@ const readBytesMax = 4096;
 const about =
   'High-water mark of a Satscribe wallet: no index below it is handed out again. Never lower, delete or restore it (docs/wallet.md).';
 
-const schema = Type.Object({
+const frame = {
   about: Type.String(),
-  version: Type.Literal(1),
   network: Type.String(),
   masterFingerprint: Type.String(),
-  orders: Type.Integer({ minimum: 0, maximum: indexEnd }),
-  own: Type.Integer({ minimum: 0, maximum: indexEnd }),
   checksum: Type.String(),
+};
+const end = Type.Integer({ minimum: 0, maximum: indexEnd });
+const schema = Type.Object({
+  ...frame,
+  version: Type.Literal(2),
+  branches: Type.Object({ orders: end, own: end, fees: end }),
 });
-type MarkFile = Static<typeof schema>;
+/** A file of a service that had no branch for fee charges. */
+const schemaOfOne = Type.Object({ ...frame, version: Type.Literal(1), orders: end, own: end });
+
+interface Head {
+  readonly version: number;
+  readonly network: string;
+  readonly masterFingerprint: string;
+}
+
+/** A mark, and whose it is. */
+type Mark = Head & { readonly ends: BranchEnds };
 
 /** The first half of a SHA-256: it finds a file that is torn or was edited. It is no secret. */
-const checksumOf = ({
-  version,
-  network,
-  masterFingerprint,
-  orders,
-  own,
-}: Omit<MarkFile, 'about' | 'checksum'>) =>
+const checksumOf = ({ version, network, masterFingerprint }: Head, ends: readonly number[]): string =>
   createHash('sha256')
-    .update([version, network, masterFingerprint, orders, own].join(' '))
+    .update([version, network, masterFingerprint, ...ends].join(' '))
     .digest('hex')
     .slice(0, 32);
 
 /** The text of a mark file. */
-export function markText({ network, masterFingerprint }: MarkOwner, { orders, own }: BranchEnds): string {
-  const content = { version: 1 as const, network, masterFingerprint, orders, own };
-  return `${JSON.stringify({ about, ...content, checksum: checksumOf(content) }, null, 2)}\n`;
+export function markText({ network, masterFingerprint }: MarkOwner, ends: BranchEnds): string {
+  const head = { version: 2, network, masterFingerprint };
+  const { orders, own, fees } = ends;
+  const checksum = checksumOf(head, [orders, own, fees]);
+  return `${JSON.stringify({ about, ...head, branches: { orders, own, fees }, checksum }, null, 2)}\n`;
 }
 
 /** The mark of a text; null: there is no mark in it, or it was changed. Total. */
-function parseMark(text: string): MarkFile | null {
+function parseMark(text: string): Mark | null {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
     return null;
   }
-  return Value.Check(schema, value) && value.checksum === checksumOf(value) ? value : null;
+  if (Value.Check(schema, value)) {
+    const { orders, own, fees } = value.branches;
+    return value.checksum === checksumOf(value, [orders, own, fees])
+      ? { ...value, ends: value.branches }
+      : null;
+  }
+  if (!Value.Check(schemaOfOne, value)) return null;
+  const { orders, own } = value;
+  // the service that wrote it showed no address of a fee charge
+  return value.checksum === checksumOf(value, [orders, own])
+    ? { ...value, ends: { orders, own, fees: 0 } }
+    : null;
 }
 
 /**
@@ -77,7 +97,7 @@ export async function readMark(path: string, owner: MarkOwner): Promise<BranchEn
       `The mark file ${path} is of the wallet ${mark.masterFingerprint} on ${mark.network}, not of ${owner.masterFingerprint} on ${owner.network}. Name that of this wallet with WALLET_MARK_FILE; where there is none any more, name a file that is not there, and run satscribe wallet skip.`,
       { path },
     );
-  return { orders: mark.orders, own: mark.own };
+  return mark.ends;
 }
 
 /**

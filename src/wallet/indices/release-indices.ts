@@ -7,8 +7,10 @@ import { failpoint } from '#kernel/process/failpoint.ts';
 import type { Logger } from '#kernel/reports/logger.ts';
 import { Repeats } from '#kernel/reports/repeats.ts';
 import { pause } from '#kernel/retry.ts';
+import { fillDescriptors } from '../wallet.store.ts';
+import type { WalletIdentity } from '../wallet-identity.ts';
 import { type BranchEnds, covers, movedBy, refilled, releasedAtOnce, startAfter } from './branch-ends.ts';
-import { type MarkOwner, raiseMark, readMark } from './mark-file.ts';
+import { raiseMark, readMark } from './mark-file.ts';
 import {
   beginReleases,
   extendRelease,
@@ -24,7 +26,7 @@ export interface ReleaseOptions {
   readonly url: string;
   readonly markFile: string;
   /** Whose seed this process has. */
-  readonly owner: MarkOwner;
+  readonly owner: WalletIdentity;
   readonly signal: AbortSignal;
   readonly log: Logger;
   /** Called with what keeps this process from releasing indices, and with null once it has released some. */
@@ -177,6 +179,7 @@ function start(
     const until = movedBy(from, releasedAtOnce);
     await raiseMark(markFile, owner, until);
     failpoint('mark-raised');
+    await fillDescriptors(tx, owner);
     await startRelease(tx, session, from, until);
     failpoint('indices-released');
     return from;

@@ -3,14 +3,15 @@ import type pg from 'pg';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { ErrorCode } from '#kernel/errors/error-codes.ts';
 import { advisoryLocks } from '#kernel/pg/advisory-lock.ts';
-import { type BranchEnds, indexEnd } from './branch-ends.ts';
+import { type IndexedBranch, indexedBranches } from '../branches.ts';
+import { type BranchEnds, endsBy, indexEnd } from './branch-ends.ts';
 
 /** Indices of the wallet as the database has them. */
 export interface StoredRelease {
   /** The first index of each branch that was never handed out. */
   readonly next: BranchEnds;
   readonly released: BranchEnds;
-  /** The release that the row is of; null: none since it was put or brought back. */
+  /** The release that all branches are of; null: none since they were put or brought back. */
   readonly session: number | null;
   /** Whether the process that released them is there, and wrote them to this table: then they may be handed out. */
   readonly isLive: boolean;
@@ -19,10 +20,9 @@ export interface StoredRelease {
 }
 
 interface Row {
-  readonly next_orders: number;
-  readonly next_own: number;
-  readonly released_orders: number;
-  readonly released_own: number;
+  readonly name: IndexedBranch;
+  readonly next_index: number;
+  readonly released_end: number;
   readonly release_session: number | null;
   readonly is_live: boolean;
   readonly is_marked: boolean;
@@ -30,35 +30,40 @@ interface Row {
 }
 
 /**
- * SQL: whether a release of the wallet's row counts. A restore makes another table, or a row without a session; and no
+ * SQL: whether a release of a branch counts. A restore makes another table, or a row without a session; and no
  * connection holds the lock of a release that is older than a restart, or of another database. An array, which is made
  * once: a statement that waited for the row looks at the row again, and would find nothing in a joined function.
  */
-const isLive = `(release_table = 'service.wallet'::regclass AND release_session = ANY (ARRAY(
+const isLive = `(release_table = 'service.wallet_branches'::regclass AND release_session = ANY (ARRAY(
   SELECT objid::bigint FROM pg_locks
    WHERE locktype = 'advisory' AND classid = ${advisoryLocks.walletRelease} AND objsubid = 2 AND granted
      AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))))`;
 
-const columns = `next_order_index AS next_orders, next_own_index AS next_own, released_order_end AS released_orders,
-  released_own_end AS released_own, release_session, coalesce(${isLive}, false) AS is_live, is_marked, release_problem`;
-
-/** Null: there is no wallet. `isLocked`: nothing else changes it until the transaction ends. */
+/**
+ * Null: there is no wallet, or rows are missing while a restore brings them back. `isLocked`: nothing else changes it
+ * until the transaction ends.
+ */
 export async function readRelease(
   client: pg.Pool | pg.ClientBase,
   { isLocked = false } = {},
 ): Promise<StoredRelease | null> {
   const { rows } = await client.query<Row>(
-    `SELECT ${columns} FROM service.wallet${isLocked ? ' FOR UPDATE' : ''}`,
+    `SELECT name, next_index, released_end, release_session, coalesce(${isLive}, false) AS is_live, is_marked,
+        release_problem
+       FROM service.wallet_branches JOIN service.wallet ON one = wallet
+      WHERE name <> 'inventory' ORDER BY number${isLocked ? ' FOR UPDATE' : ''}`,
   );
-  const [row] = rows;
-  if (row === undefined) return null;
+  const of = new Map(rows.map((row) => [row.name, row]));
+  const [first] = rows;
+  if (first === undefined || rows.length !== indexedBranches.length) return null;
+  const isOne = rows.every((row) => row.release_session === first.release_session);
   return {
-    next: { orders: row.next_orders, own: row.next_own },
-    released: { orders: row.released_orders, own: row.released_own },
-    session: row.release_session,
-    isLive: row.is_live,
-    isMarked: row.is_marked,
-    problem: row.release_problem,
+    next: endsBy((branch) => of.get(branch)?.next_index ?? indexEnd),
+    released: endsBy((branch) => of.get(branch)?.released_end ?? indexEnd),
+    session: isOne ? first.release_session : null,
+    isLive: isOne && rows.every((row) => row.is_live),
+    isMarked: first.is_marked,
+    problem: first.release_problem,
   };
 }
 
@@ -79,7 +84,10 @@ export async function lockMark(tx: pg.ClientBase): Promise<void> {
   await tx.query('SELECT pg_advisory_xact_lock($1)', [advisoryLocks.walletMark]);
 }
 
-/** Releases indices from `from` on to below `until`, which the mark covers; nothing below `from` is handed out. */
+/**
+ * Releases indices from `from` on to below `until`, which the mark covers; nothing below `from` is handed out. The
+ * caller has locked the rows.
+ */
 export async function startRelease(
   tx: pg.ClientBase,
   session: number,
@@ -87,34 +95,46 @@ export async function startRelease(
   until: BranchEnds,
 ): Promise<void> {
   await tx.query(
-    `UPDATE service.wallet SET next_order_index = $2, next_own_index = $3, released_order_end = $4, released_own_end = $5,
-        release_session = $1, release_table = 'service.wallet'::regclass, release_problem = NULL, is_marked = true`,
-    [session, from.orders, from.own, until.orders, until.own],
+    `UPDATE service.wallet_branches AS branch SET next_index = first, released_end = ended, release_session = $4,
+        release_table = 'service.wallet_branches'::regclass
+       FROM unnest($1::text[], $2::integer[], $3::integer[]) AS given (of, first, ended)
+      WHERE name = of`,
+    [indexedBranches, listOf(from), listOf(until), session],
   );
+  await tx.query('UPDATE service.wallet SET release_problem = NULL, is_marked = true');
 }
 
-/** Releases further indices, which the mark covers. False: the row is no longer of this release. */
+const listOf = (ends: BranchEnds): readonly number[] => indexedBranches.map((branch) => ends[branch]);
+
+/** Releases further indices, which the mark covers. False: the branches are no longer of this release. */
 export async function extendRelease(
   client: pg.ClientBase,
   session: number,
   until: BranchEnds,
 ): Promise<boolean> {
   const { rowCount } = await client.query(
-    `UPDATE service.wallet SET released_order_end = greatest(released_order_end, $2),
-        released_own_end = greatest(released_own_end, $3), release_problem = NULL
-      WHERE release_session = $1 AND release_table = 'service.wallet'::regclass`,
-    [session, until.orders, until.own],
+    `WITH locked AS (
+       SELECT number FROM service.wallet_branches
+        WHERE release_session = $3 AND release_table = 'service.wallet_branches'::regclass ORDER BY number FOR UPDATE
+     ), extended AS (
+       UPDATE service.wallet_branches AS branch SET released_end = greatest(released_end, ended)
+         FROM unnest($1::text[], $2::integer[]) AS given (of, ended), locked
+        WHERE name = of AND branch.number = locked.number RETURNING name
+     )
+     UPDATE service.wallet SET release_problem = NULL WHERE (SELECT count(*) FROM extended) = cardinality($1)`,
+    [indexedBranches, listOf(until), session],
   );
   return rowCount === 1;
 }
 
-/** Hands out nothing below these ends any more. What is released beyond them stays so. */
+/** Hands out nothing below these ends any more. What is released beyond them stays so. The caller has locked the rows. */
 export async function moveOn(tx: pg.ClientBase, from: BranchEnds): Promise<void> {
   await tx.query(
-    `UPDATE service.wallet SET next_order_index = $1, next_own_index = $2, is_marked = true,
-        released_order_end = greatest(released_order_end, $1), released_own_end = greatest(released_own_end, $2)`,
-    [from.orders, from.own],
+    `UPDATE service.wallet_branches SET next_index = first, released_end = greatest(released_end, first)
+       FROM unnest($1::text[], $2::integer[]) AS given (of, first) WHERE name = of`,
+    [indexedBranches, listOf(from)],
   );
+  await tx.query('UPDATE service.wallet SET is_marked = true');
 }
 
 /** Notes why the process with the seed releases nothing, for those who hand out. */
@@ -125,44 +145,46 @@ export async function putReleaseProblem(client: pg.ClientBase, problem: ErrorCod
   );
 }
 
-/** How many indices of each branch are taken. */
-export type IndexCounts = BranchEnds;
-
 /**
- * Takes indices that no one else gets: the first of each branch, which others follow without a gap. The row is locked
- * until the transaction ends, so it is short; after a rollback the next one gets them. Throws `wallet_missing`, and
- * `wallet_indices_unreleased` where the process with the seed has released fewer.
+ * Takes indices that no one else gets: the first of each branch, which others follow without a gap. Their rows are
+ * locked until the transaction ends, so it is short; after a rollback the next one gets them. Throws `wallet_missing`,
+ * and `wallet_indices_unreleased` where the process with the seed has released fewer.
  */
-export async function takeIndices(tx: pg.ClientBase, { orders, own }: IndexCounts): Promise<BranchEnds> {
-  // prepared once on each connection: planning takes longer than the rest of it
-  const { rows } = await tx.query<BranchEnds>({
-    name: 'take indices',
-    text: `UPDATE service.wallet SET next_order_index = next_order_index + $1, next_own_index = next_own_index + $2
-      WHERE next_order_index + $1 <= released_order_end AND next_own_index + $2 <= released_own_end AND ${isLive}
-      RETURNING next_order_index - $1 AS orders, next_own_index - $2 AS own`,
-    values: [orders, own],
-  });
-  if (rows[0] !== undefined) return rows[0];
-  throw unreleased(await readRelease(tx), { orders, own });
+export async function takeIndices(tx: pg.ClientBase, counts: Partial<BranchEnds>): Promise<BranchEnds> {
+  const first = new Map<IndexedBranch, number>();
+  for (const branch of indexedBranches) {
+    const count = counts[branch] ?? 0;
+    if (count === 0) continue;
+    // prepared once on each connection: planning takes longer than the rest of it
+    const { rows } = await tx.query<{ first: number }>({
+      name: 'take indices',
+      text: `UPDATE service.wallet_branches SET next_index = next_index + $2
+        WHERE name = $1 AND next_index + $2 <= released_end AND ${isLive}
+        RETURNING next_index - $2 AS first`,
+      values: [branch, count],
+    });
+    if (rows[0] === undefined) throw unreleased(await readRelease(tx), branch, count);
+    first.set(branch, rows[0].first);
+  }
+  return endsBy((branch) => first.get(branch) ?? 0);
 }
 
 /** Never hands out indices of orders below this one any more, as far as they were released. */
 export async function passOver(client: pg.Pool | pg.ClientBase, until: number): Promise<void> {
   await client.query(
-    `UPDATE service.wallet SET next_order_index = $1
-      WHERE next_order_index < $1 AND released_order_end >= $1 AND ${isLive}`,
+    `UPDATE service.wallet_branches SET next_index = $1
+      WHERE name = 'orders' AND next_index < $1 AND released_end >= $1 AND ${isLive}`,
     [until],
   );
 }
 
-function unreleased(release: StoredRelease | null, counts: IndexCounts): AppError {
+function unreleased(release: StoredRelease | null, branch: IndexedBranch, count: number): AppError {
   if (release === null) return new AppError('wallet_missing', 'The database has no wallet.');
   const { next, released, isLive: isReleasing, problem } = release;
   const because = ((): string => {
     if (problem !== null) return `the process with its seed releases none (${problem})`;
     if (!isReleasing) return 'no process with its seed has released any since it began';
-    if (next.orders + counts.orders > indexEnd || next.own + counts.own > indexEnd)
-      return 'they are all used: a new database needs a new seed';
+    if (next[branch] + count > indexEnd) return 'they are all used: a new database needs a new seed';
     return 'more of them are just being released';
   })();
   return new AppError(

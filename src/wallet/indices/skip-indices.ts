@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
+import { indexedBranches } from '../branches.ts';
 import { type BranchEnds, highestOf, indexEnd, movedBy, startAfter } from './branch-ends.ts';
 import { type MarkOwner, readMark, writeMark } from './mark-file.ts';
 import { lockMark, moveOn, readRelease } from './release.store.ts';
@@ -36,10 +37,10 @@ export function skipIndices(
     });
     const known = startAfter(mark, row);
     const from = movedBy(highestOf(known, atLeast), by);
-    if (from.orders >= indexEnd || from.own >= indexEnd)
+    if (indexedBranches.some((branch) => from[branch] >= indexEnd))
       throw new AppError(
         'wallet_indices_unreleased',
-        `The wallet has no ${by} indices left beyond ${Math.max(known.orders, known.own)}: a new one needs a new seed.`,
+        `The wallet has no ${by} indices left beyond ${Math.max(...indexedBranches.map((branch) => known[branch]))}: a new one needs a new seed.`,
       );
     await writeMark(markFile, owner, from);
     await moveOn(tx, from);

@@ -4,8 +4,9 @@ import type { NodeRpc } from '#kernel/contracts/node.ts';
 import type { OwnScript, WalletKey } from '#kernel/contracts/transaction-plan.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { parseTxid, type Txid } from '#kernel/primitives/hash.ts';
-import type { BranchEnds } from '../indices/branch-ends.ts';
-import { inventoryAddresses, type PublicWallet } from '../public-wallet.ts';
+import { type IndexedBranch, indexedBranches, inventoryAddresses, walletBranches } from '../branches.ts';
+import { type BranchEnds, covers, endsAt, endsBy, highestOf } from '../indices/branch-ends.ts';
+import type { PublicWallet } from '../public-wallet.ts';
 import { scanFailure } from './scan-failure.ts';
 
 /** An address with a leaf, which no descriptor can name: only the database has it. */
@@ -29,7 +30,7 @@ export interface FoundOutput {
 }
 
 export interface SearchProgress {
-  /** Indices of orders, searched to the end and in all, as far as is known. */
+  /** Indices of the branch with the most, searched to the end and in all, as far as is known. */
   readonly searched: number;
   readonly end: number;
   /** Percent of the scan that runs; null: the node still derives the addresses. */
@@ -71,35 +72,32 @@ export async function findOutputs(
 ): Promise<{ readonly found: FoundOutput[]; readonly searched: BranchEnds }> {
   const { wallet, known, gap, leaves } = options;
   const search = new Search(options);
-  const [ordersDescriptor, ownDescriptor, inventoryDescriptor] = wallet.descriptors();
-  await search.scan([{ desc: inventoryDescriptor, range: [0, inventoryAddresses - 1] }]);
+  const [orders, own, inventory, fees] = wallet.descriptors();
+  const descriptors = { orders, own, fees };
+  await search.scan([{ desc: inventory, range: [0, inventoryAddresses - 1] }]);
   for (let from = 0; from < leaves.length; from += leavesAtOnce)
     await search.scan(
       leaves
         .slice(from, from + leavesAtOnce)
         .map(({ script }) => `raw(${Buffer.from(script).toString('hex')})`),
     );
-  let searched: BranchEnds = { orders: 0, own: 0 };
+  let searched = endsAt(0);
   for (;;) {
-    const end = {
-      orders: Math.max(known.orders, search.endOf(0)) + gap,
-      own: Math.max(known.own, search.endOf(1)) + gap,
-    };
-    search.end = end.orders;
-    if (searched.orders >= end.orders && searched.own >= end.own) break;
-    const until = {
-      orders: Math.min(end.orders, searched.orders + scannedAtOnce),
-      own: Math.min(end.own, searched.own + scannedAtOnce),
-    };
-    await search.scan([
-      ...rangeOf(ordersDescriptor, searched.orders, until.orders),
-      ...rangeOf(ownDescriptor, searched.own, until.own),
-    ]);
-    searched = { orders: Math.max(searched.orders, until.orders), own: Math.max(searched.own, until.own) };
-    search.searched = searched.orders;
+    const from = searched;
+    const end = endsBy((branch) => Math.max(known[branch], search.endOf(branch)) + gap);
+    search.end = mostOf(end);
+    if (covers(from, end)) break;
+    const until = endsBy((branch) => Math.min(end[branch], from[branch] + scannedAtOnce));
+    await search.scan(
+      indexedBranches.flatMap((branch) => rangeOf(descriptors[branch], from[branch], until[branch])),
+    );
+    searched = highestOf(from, until);
+    search.searched = mostOf(searched);
   }
   return { found: await search.unspent(), searched };
 }
+
+const mostOf = (ends: BranchEnds): number => Math.max(...indexedBranches.map((branch) => ends[branch]));
 
 type ScanObject = string | { readonly desc: string; readonly range: readonly [number, number] };
 
@@ -128,9 +126,9 @@ class Search {
   }
 
   /** The index beyond the last one of a branch that has an output. */
-  endOf(branch: WalletKey['branch']): number {
+  endOf(branch: IndexedBranch): number {
     const indices = [...this.#found.values()].map(({ own: { key } }) =>
-      key.branch === branch ? key.index + 1 : 0,
+      walletBranches[key.branch].name === branch ? key.index + 1 : 0,
     );
     return indices.reduce((most, index) => Math.max(most, index), 0);
   }
@@ -202,7 +200,7 @@ class Search {
 
   /** The key that a descriptor names with its origin, as the wallet derives it: `tr([d34db33f/86h/0h/0h/0/5]02…)`. */
   #keyOf(desc: string, scriptPubKey: string): OwnScript | null {
-    const [, branch, index] = /\[[0-9a-f]{8}(?:\/\d+['h]){3}\/([0-2])\/(\d{1,10})\]/u.exec(desc) ?? [];
+    const [, branch, index] = /\[[0-9a-f]{8}(?:\/\d+['h]){3}\/([0-3])\/(\d{1,10})\]/u.exec(desc) ?? [];
     if (branch === undefined || index === undefined) return null;
     const own = {
       key: { branch: Number(branch) as WalletKey['branch'], index: Number(index) },
@@ -232,13 +230,16 @@ export async function isOwnAddress(
   { from, until }: { readonly from: BranchEnds | null; readonly until: BranchEnds },
   onProgress: (progress: CompareProgress) => void,
 ): Promise<boolean> {
-  const begins = from === null ? [0, 0, 0] : [from.orders, from.own, inventoryAddresses];
-  const ends = [until.orders, until.own, inventoryAddresses];
-  const of = ends.reduce((sum, end, branch) => sum + Math.max(0, end - (begins[branch] ?? 0)), 0);
+  const descriptors = wallet.descriptors();
+  const ranges = walletBranches.map(({ number, name }) => {
+    const end = name === 'inventory' ? inventoryAddresses : until[name];
+    if (from === null) return { descriptor: descriptors[number], begin: 0, end };
+    return { descriptor: descriptors[number], begin: name === 'inventory' ? end : from[name], end };
+  });
+  const of = ranges.reduce((sum, { begin, end }) => sum + Math.max(0, end - begin), 0);
   let compared = 0;
-  for (const [branch, descriptor] of wallet.descriptors().entries()) {
-    const end = ends[branch] ?? 0;
-    for (let first = begins[branch] ?? 0; first < end; first += derivedAtOnce) {
+  for (const { descriptor, begin, end } of ranges) {
+    for (let first = begin; first < end; first += derivedAtOnce) {
       onProgress({ compared, of });
       const range = [first, Math.min(end, first + derivedAtOnce) - 1];
       const derived = await node.call<readonly string[]>('deriveaddresses', [descriptor, range], {

@@ -1,5 +1,5 @@
 import { replaceableSequence } from '#kernel/bitcoin/consensus.ts';
-import { keyInputWeight, plannedWeight } from '#kernel/bitcoin/plan-weight.ts';
+import { keyInputWeightOf, plannedWeight } from '#kernel/bitcoin/plan-weight.ts';
 import { dustOf } from '#kernel/bitcoin/transaction-size.ts';
 import type { PlannedInput, TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
 import { feeOfWeight } from '../take-back.ts';
@@ -21,8 +21,9 @@ export interface Sweep {
  * @param feeRate sats for 1,000 virtual bytes
  */
 export function sweep(outputs: readonly FoundOutput[], destination: Uint8Array, feeRate: bigint): Sweep {
-  const cost = feeOfWeight(keyInputWeight, feeRate);
-  const taken = outputs.filter(({ value }) => value > cost).toSorted((a, b) => Number(b.value - a.value));
+  const isWorthIt = ({ script, value }: FoundOutput): boolean =>
+    value > feeOfWeight(keyInputWeightOf(script), feeRate);
+  const taken = outputs.filter(isWorthIt).toSorted((a, b) => Number(b.value - a.value));
   const plans: TransactionPlan[] = [];
   const isTaken = new Set<FoundOutput>();
   for (const batch of batchesOf(taken)) {

@@ -27,6 +27,7 @@ import { knownSeed, testWallet } from '#test/support/wallet/plans.ts';
 import type { Owner } from '#utxos/utxo.ts';
 import type { UtxoReader } from '#utxos/utxo-reader.ts';
 import { accountOf } from '#wallet/account-key.ts';
+import { endsAt } from '#wallet/indices/branch-ends.ts';
 import { putWallet } from '#wallet/wallet.store.ts';
 
 const operator = 31;
@@ -449,7 +450,7 @@ describe.skipIf(bitcoindForTests() === null)('the inventory', () => {
       accountXpub: key.publicExtendedKey,
       masterFingerprint: fingerprint,
     } as const;
-    await putWallet(indexed.database.pool, identity, { orders: 0, own: 0 });
+    await putWallet(indexed.database.pool, identity, endsAt(0));
     const { wallet } = testWallet();
     const shownOf = async (...words: string[]) =>
       (await runCli(['inventory', 'address', ...words], env)).stdout;

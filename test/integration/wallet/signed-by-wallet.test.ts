@@ -78,7 +78,7 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('a node', () => {
     for (let index = 0; index < 8; index++) {
       const leafScript = orderLeaf(wallet, index, `file ${index}`.repeat(index * 100 + 1));
       const order = { key: { branch: 0, index } as const, leafScript };
-      parities.add(wallet.addressOf(order).controlBlock![0]! & 1);
+      parities.add(wallet.orderAddress(index, leafScript).controlBlock![0]! & 1);
       const own = { key: { branch: 1, index } as const, leafScript: null };
       const inputs = await paid([
         { ...order, path: 'leaf', value: 20_000n },
@@ -99,6 +99,37 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('a node', () => {
       expect(mined.confirmations).toBe(1);
     }
     expect(parities.size).toBe(2);
+  });
+
+  test('takes fee charges (P2WPKH) alone and beside payments, at the weight that was planned', async () => {
+    const own = { key: { branch: 1, index: 60 } as const, leafScript: null };
+    const leafScript = orderLeaf(wallet, 61);
+    const beside = [
+      { ...own, path: 'key', value: 5_000n },
+      { key: { branch: 0, index: 61 }, leafScript, path: 'leaf', value: 20_000n },
+    ] as const;
+    for (let count = 1; count <= 4; count++) {
+      const charges = Array.from({ length: count }, (_, place) => ({
+        key: { branch: 3, index: 60 + count * 4 + place } as const,
+        leafScript: null,
+        path: 'key' as const,
+        value: 9_000n,
+      }));
+      const inputs = await paid(count % 2 === 0 ? [...charges, ...beside] : charges);
+      await expectAccepted(
+        planOf(inputs, [
+          { kind: 'refund', script: scriptOf(customer), value: 4_000n },
+          { kind: 'service', script: wallet.addressOf(own).script, value: 1_000n, own },
+        ]),
+      );
+    }
+    await chain.mineMempool();
+    const [charge] = await paid([
+      { key: { branch: 3, index: 90 }, leafScript: null, path: 'key', value: 9_000n },
+    ]);
+    const refund: PlannedOutput = { kind: 'refund', script: scriptOf(customer), value: 8_000n };
+    const lying = signer.signPlan(planOf([{ ...charge!, value: 9_001n }], [refund]));
+    expect((await verdictOf(hexOf(lying))).allowed).toBe(false);
   });
 
   test('takes the largest reveal that it relays, and the order whose payment it was by key instead', async () => {
@@ -177,18 +208,23 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('a node', () => {
   });
 
   test('derives the addresses of the descriptors, and agrees with their checksums', async () => {
-    const [orders, own, inventory] = wallet.descriptors();
+    const [orders, own, inventory, fees] = wallet.descriptors();
     const derived = (descriptor: string): Promise<string[]> =>
       bitcoind.rpc.call<string[]>('deriveaddresses', [descriptor, [0, 20]]);
     const indices = Array.from({ length: 21 }, (_, index) => index);
     expect(await derived(orders)).toEqual(indices.map((index) => wallet.orderAddress(index, null).address));
     expect(await derived(own)).toEqual(indices.map((index) => wallet.ownAddress(index).address));
     expect(await derived(inventory)).toEqual(indices.map((index) => wallet.inventoryAddress(index).address));
+    expect(await derived(fees)).toEqual(indices.map((index) => wallet.feesAddress(index).address));
   });
 
   test('derives the address of each recovery kit from its descriptor', async () => {
-    for (const leafScript of [null, orderLeaf(wallet, 9)]) {
-      const kit = recoveryKit(wallet, { key: { branch: 0, index: 9 }, leafScript });
+    for (const own of [
+      { key: { branch: 0, index: 9 }, leafScript: null },
+      { key: { branch: 0, index: 9 }, leafScript: orderLeaf(wallet, 9) },
+      { key: { branch: 3, index: 9 }, leafScript: null },
+    ] as const) {
+      const kit = recoveryKit(wallet, own);
       expect(await bitcoind.rpc.call('deriveaddresses', [kit.descriptor])).toEqual([kit.address]);
     }
   });

@@ -12,7 +12,7 @@ import { type Bitcoind, startBitcoind } from '#test/support/node/bitcoind.ts';
 import { bitcoindThatRelaysReveals } from '#test/support/node/find-bitcoind.ts';
 import { type CliResult, runCli } from '#test/support/run-cli.ts';
 import { knownWords, orderLeaf, testWallet } from '#test/support/wallet/plans.ts';
-import { highestOf, movedBy } from '#wallet/indices/branch-ends.ts';
+import { endsAt, highestOf, movedBy } from '#wallet/indices/branch-ends.ts';
 import { markText, writeMark } from '#wallet/indices/mark-file.ts';
 import { beginReleases, readRelease, startRelease, takeIndices } from '#wallet/indices/release.store.ts';
 import { openPublicWallet, type PublicWallet, type WalletAddress } from '#wallet/public-wallet.ts';
@@ -67,7 +67,7 @@ async function withRelease<Result>(work: (client: pg.Client) => Promise<Result>)
 
 /** Takes an index of orders, as a creation does. */
 const takeOne = (): Promise<number> =>
-  withRelease(async (client) => (await takeIndices(client, { orders: 1, own: 0 })).orders);
+  withRelease(async (client) => (await takeIndices(client, { orders: 1 })).orders);
 
 /** In the order in which an operator does these things. */
 describe('satscribe wallet', { shuffle: false }, () => {
@@ -159,10 +159,14 @@ describe('satscribe wallet', { shuffle: false }, () => {
       accountXpub: known!.identity.accountXpub,
       masterFingerprint: known!.identity.masterFingerprint,
       nextOrderIndex: 51,
+      nextFeesIndex: 50,
       seed: 'matches',
-      mark: '50 of orders, 50 of the service',
+      mark: '50 of orders, 50 of the service, 50 of fee charges',
       release: 'none: no process with the seed runs',
-      addresses: { orders: [0, 1, 2].map((index) => known!.orderAddress(index, null).address) },
+      addresses: {
+        orders: [0, 1, 2].map((index) => known!.orderAddress(index, null).address),
+        fees: [0, 1, 2].map((index) => known!.feesAddress(index).address),
+      },
     });
     const text = await onDatabase(['show'], { WALLET_SEED_FILE: '' });
     expect(text.stdout).toContain('seed file    not set');
@@ -177,6 +181,7 @@ describe('satscribe wallet', { shuffle: false }, () => {
       { desc: known!.descriptors()[0], range: [0, 1051], active: false },
       { desc: known!.descriptors()[1], range: [0, 1050], active: false },
       { desc: known!.descriptors()[2], range: [0, 99], active: false },
+      { desc: known!.descriptors()[3], range: [0, 1050], active: false },
     ]);
   }, 60_000);
 
@@ -193,7 +198,11 @@ describe('satscribe wallet', { shuffle: false }, () => {
 
   test('skip moves on beyond all that is known, also where the mark is lost, damaged or of another wallet', async () => {
     const skipped = await onDatabase(['skip', '--json']);
-    expect(JSON.parse(skipped.stdout)).toMatchObject({ nextOrderIndex: 1_000_061, nextOwnIndex: 1_000_060 });
+    expect(JSON.parse(skipped.stdout)).toMatchObject({
+      nextOrderIndex: 1_000_061,
+      nextOwnIndex: 1_000_060,
+      nextFeesIndex: 1_000_060,
+    });
     const markFile = `${seedFile}.mark`;
     await rm(markFile);
     expect((await onDatabase(['show'])).stdout).toContain('mark         missing');
@@ -208,12 +217,12 @@ describe('satscribe wallet', { shuffle: false }, () => {
     expect((await onDatabase(['skip', '--by', '5'])).stderr).toContain('is damaged: without it');
     await onDatabase(['skip', '--by', '1000000']);
     expect((await onDatabase(['show'])).stdout).toContain(
-      'mark         3000066 of orders, 3000065 of the service',
+      'mark         3000066 of orders, 3000065 of the service, 3000065 of fee charges',
     );
     const others = await onDatabase(['skip'], { WALLET_MARK_FILE: join(folder, 'without-mark.seed.mark') });
     expect([others.exitCode, others.stderr]).toEqual([0, '']);
     const { wallet: known } = testWallet('regtest');
-    await writeFile(markFile, markText(known.identity, { orders: 1, own: 1 }));
+    await writeFile(markFile, markText(known.identity, endsAt(1)));
     const refused = await onDatabase(['skip']);
     expect([refused.exitCode, refused.stderr]).toEqual([1, expect.stringContaining('wallet_mark_mismatch')]);
     const nowhere = await onDatabase(['skip'], { WALLET_MARK_FILE: '/nowhere/wallet.mark' });
@@ -310,7 +319,7 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('satscribe wallet recover'
     const own = testWallet('regtest').wallet;
     const other = await createTestDatabase();
     try {
-      await putWallet(other.pool, own.identity, { orders: 0, own: 0 });
+      await putWallet(other.pool, own.identity, endsAt(0));
       const leaves = ['first', 'second'].map((text) => orderLeaf(own, 11, text));
       const [direct, toWallet] = [
         '6f1c2b1e-5a0e-4c55-9d0c-0b8f7f0b9a11',
@@ -403,7 +412,7 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('satscribe wallet recover'
       .toSorted();
 
   test('restore finds all that the seed has, across gaps, and sends it to one address', async () => {
-    const at = (branch: 0 | 1 | 2, index: number) =>
+    const at = (branch: 0 | 1 | 2 | 3, index: number) =>
       known.addressOf({ key: { branch, index }, leafScript: null }).script;
     const paid: [Uint8Array, number][] = [
       [at(0, 30), 20_001],
@@ -412,6 +421,8 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('satscribe wallet recover'
       [at(2, 5), 20_004],
       [at(0, 5000), 20_005],
       [at(1, 20), 20_006],
+      [at(3, 9), 20_008],
+      [at(3, 1100), 20_009],
       [known.orderAddress(31, orderLeaf(known, 31, 'needs its kit')).script, 20_007],
     ];
     for (const [script, value] of paid) await pay(script, [value]);
@@ -419,18 +430,21 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('satscribe wallet recover'
     // beyond the last one that is found, as far as the gap
     const near = await restored([...seedAlone, '--gap', '600']);
     expect(keysOf(near, values)).toEqual([
+      'fee/9 20008',
       'inventory/5 20004',
       'order/30 20001',
       'service/20 20006',
       'service/7 20003',
     ]);
     const far = await restored([...seedAlone, '--gap', '2000']);
-    expect(keysOf(far, values)).toEqual([...keysOf(near, values), 'order/1500 20002'].toSorted());
-    expect(far.searched).toEqual({ orders: 3501, own: 2021 });
-    await writeMark(`${env['WALLET_SEED_FILE']}.mark`, known.identity, { orders: 5001, own: 40 });
+    expect(keysOf(far, values)).toEqual(
+      [...keysOf(near, values), 'order/1500 20002', 'fee/1100 20009'].toSorted(),
+    );
+    expect(far.searched).toEqual({ orders: 3501, own: 2021, fees: 3101 });
+    await writeMark(`${env['WALLET_SEED_FILE']}.mark`, known.identity, { orders: 5001, own: 40, fees: 1200 });
     const marked = await restored(seedAlone);
     expect(keysOf(marked, values)).toEqual([...keysOf(far, values), 'order/5000 20005'].toSorted());
-    expect([marked.searched, marked.hasDatabase]).toEqual([{ orders: 6001, own: 1040 }, false]);
+    expect([marked.searched, marked.hasDatabase]).toEqual([{ orders: 6001, own: 1040, fees: 2200 }, false]);
 
     const shown = await wallet(seedAlone.slice(0, -1), env);
     expect(shown.stdout).toContain("m/86'/1'/0'/0/5000");
@@ -459,7 +473,7 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('satscribe wallet recover'
   test('restore finds addresses with a leaf by the database, and takes what the index proves to be free', async () => {
     const other = await createTestDatabase();
     try {
-      await putWallet(other.pool, known.identity, { orders: 0, own: 0 });
+      await putWallet(other.pool, known.identity, endsAt(0));
       const id = '6f1c2b1e-5a0e-4c55-9d0c-0b8f7f0b9a21';
       const deleted = '6f1c2b1e-5a0e-4c55-9d0c-0b8f7f0b9a22';
       const commit = '6f1c2b1e-5a0e-4c55-9d0c-0b8f7f0b9a23';

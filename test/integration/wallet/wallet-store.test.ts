@@ -6,7 +6,7 @@ import { withTransaction } from '#kernel/pg/transaction.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 import { knownSeed, testWallet } from '#test/support/wallet/plans.ts';
-import { movedBy } from '#wallet/indices/branch-ends.ts';
+import { endsAt, movedBy } from '#wallet/indices/branch-ends.ts';
 import {
   beginReleases,
   extendRelease,
@@ -24,7 +24,7 @@ const other = testWallet('regtest', knownSeed.slice(0, 32)).wallet.identity;
 let database: TestDatabase;
 let releaser: pg.Client;
 const put = (wallet: WalletIdentity, firstIndex: number) =>
-  putWallet(database.pool, wallet, { orders: firstIndex, own: firstIndex });
+  putWallet(database.pool, wallet, endsAt(firstIndex));
 
 /** Releases `count` indices of each branch, as the process with the seed does once its mark is raised. */
 async function release(count = 100): Promise<number> {
@@ -34,9 +34,8 @@ async function release(count = 100): Promise<number> {
   return session;
 }
 const nextOrderIndex = async (tx: pg.ClientBase): Promise<number> =>
-  (await takeIndices(tx, { orders: 1, own: 0 })).orders;
-const nextOwnIndex = async (tx: pg.ClientBase): Promise<number> =>
-  (await takeIndices(tx, { orders: 0, own: 1 })).own;
+  (await takeIndices(tx, { orders: 1 })).orders;
+const nextOwnIndex = async (tx: pg.ClientBase): Promise<number> => (await takeIndices(tx, { own: 1 })).own;
 
 beforeAll(async () => {
   database = await createTestDatabase();
@@ -46,7 +45,7 @@ afterAll(async () => {
   await releaser.end();
   await database.drop();
 });
-beforeEach(() => database.pool.query('TRUNCATE service.wallet'));
+beforeEach(() => database.pool.query('TRUNCATE service.wallet, service.wallet_branches'));
 
 describe('the wallet of the database', () => {
   test('is missing until it is put, and then derives addresses without a seed', async () => {
@@ -105,15 +104,9 @@ describe('the wallet of the database', () => {
     await put(identity, 100);
     await release();
     expect(await withTransaction(database.pool, nextOrderIndex)).toBe(100);
-    expect(await put(identity, 50)).toMatchObject({
-      nextOrderIndex: 101,
-      nextOwnIndex: 100,
-    });
-    expect(await put(identity, 500)).toMatchObject({
-      nextOrderIndex: 500,
-      nextOwnIndex: 500,
-    });
-    const back = database.pool.query('UPDATE service.wallet SET next_order_index = 0');
+    expect(await put(identity, 50)).toMatchObject({ next: { orders: 101, own: 100, fees: 100 } });
+    expect(await put(identity, 500)).toMatchObject({ next: endsAt(500) });
+    const back = database.pool.query('UPDATE service.wallet_branches SET next_index = 0');
     await expect(back).rejects.toThrow(/goes up alone/u);
   });
 
@@ -123,10 +116,12 @@ describe('the wallet of the database', () => {
     expect(await withTransaction(database.accessPool, nextOrderIndex)).toBe(0);
     for (const statement of [
       `UPDATE service.wallet SET network = 'mainnet'`,
-      'UPDATE service.wallet SET released_order_end = 1000000',
-      'UPDATE service.wallet SET release_session = 1',
+      'UPDATE service.wallet_branches SET released_end = 1000000',
+      'UPDATE service.wallet_branches SET release_session = 1',
+      `UPDATE service.wallet_branches SET descriptor = 'tr(other)'`,
       'DELETE FROM service.wallet',
-      'TRUNCATE service.wallet',
+      'DELETE FROM service.wallet_branches',
+      'TRUNCATE service.wallet, service.wallet_branches',
     ])
       await expect(database.accessPool.query(statement)).rejects.toThrow(/permission denied/u);
   });
@@ -140,17 +135,19 @@ describe('the wallet of the database', () => {
       message: expect.stringContaining('no process with its seed has released any') as string,
     });
     const session = await release(3);
-    expect(await takeIndices(releaser, { orders: 2, own: 1 })).toEqual({ orders: 7, own: 7 });
+    expect(await takeIndices(releaser, { orders: 2, own: 1 })).toMatchObject({ orders: 7, own: 7 });
     await expect(takeIndices(releaser, { orders: 2, own: 1 })).rejects.toMatchObject({
       ...unreleased,
       message: expect.stringContaining('just being released') as string,
     });
     expect(await nextOrderIndex(releaser)).toBe(9);
-    expect(await extendRelease(releaser, session + 1, { orders: 90, own: 90 })).toBe(false);
-    expect(await extendRelease(releaser, session, { orders: 11, own: 0 })).toBe(true);
+    expect(await extendRelease(releaser, session + 1, endsAt(90))).toBe(false);
+    expect(await extendRelease(releaser, session, { orders: 11, own: 0, fees: 0 })).toBe(true);
     expect(await nextOrderIndex(releaser)).toBe(10);
-    const beyond = database.pool.query('UPDATE service.wallet SET next_order_index = 12');
-    await expect(beyond).rejects.toThrow(/wallet_orders_released/u);
+    const beyond = database.pool.query(
+      `UPDATE service.wallet_branches SET next_index = 12 WHERE name = 'orders'`,
+    );
+    await expect(beyond).rejects.toThrow(/wallet_branches_released/u);
   });
 
   test('passes over indices within the release alone', async () => {
@@ -169,7 +166,7 @@ describe('the wallet of the database', () => {
     await put(identity, 0);
     const process = await connectClient(database.url);
     const session = await beginReleases(process);
-    await startRelease(process, session, { orders: 0, own: 0 }, { orders: 9, own: 9 });
+    await startRelease(process, session, endsAt(0), endsAt(9));
     expect(await nextOrderIndex(releaser)).toBe(0);
     await process.end();
     await waitUntil(async () => (await readRelease(releaser))?.isLive === false, { limitMs: 10_000 });
@@ -177,10 +174,10 @@ describe('the wallet of the database', () => {
   });
 
   test.each([
-    ['with other rows', 'TRUNCATE service.wallet'],
+    ['with other rows', 'TRUNCATE service.wallet_branches'],
     [
       'as another table',
-      'ALTER TABLE service.wallet RENAME TO lost; CREATE TABLE service.wallet (LIKE service.lost)',
+      'ALTER TABLE service.wallet_branches RENAME TO lost; CREATE TABLE service.wallet_branches (LIKE service.lost)',
     ],
   ])('hands out nothing of a release that a restore brings back, %s', async (_, statement) => {
     await put(identity, 0);
@@ -188,10 +185,10 @@ describe('the wallet of the database', () => {
     await nextOrderIndex(releaser);
     const client = await connectClient(database.url);
     try {
-      await client.query('CREATE TEMP TABLE dumped AS SELECT * FROM service.wallet');
+      await client.query('CREATE TEMP TABLE dumped AS SELECT * FROM service.wallet_branches');
       await client.query('BEGIN');
       await client.query(statement);
-      await client.query('INSERT INTO service.wallet SELECT * FROM dumped');
+      await client.query('INSERT INTO service.wallet_branches SELECT * FROM dumped');
       const row = await readRelease(client);
       expect(row).toMatchObject({ isLive: false, next: { orders: 1, own: 0 } });
       expect(row?.session === null || row?.session === session).toBe(true);

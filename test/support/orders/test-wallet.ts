@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { silentLogger } from '#test/support/http-app.ts';
 import { accountOf } from '#wallet/account-key.ts';
+import { endsAt } from '#wallet/indices/branch-ends.ts';
 import { releaseIndices } from '#wallet/indices/release-indices.ts';
 import { newSeedWords, readSeedFile, writeSeedFile } from '#wallet/seed-file.ts';
 import { putWallet } from '#wallet/wallet.store.ts';
@@ -15,7 +16,7 @@ export async function makeTestWallet(pool: pg.Pool, seedFile: string): Promise<W
     accountXpub: key.publicExtendedKey,
     masterFingerprint: fingerprint,
   } as const;
-  await putWallet(pool, identity, { orders: 0, own: 0 });
+  await putWallet(pool, identity, endsAt(0));
   return identity;
 }
 

@@ -4,13 +4,13 @@
  */
 import { armFailpoint, type Failpoint } from '#kernel/process/failpoint.ts';
 import { silentLogger } from '#test/support/http-app.ts';
-import type { MarkOwner } from '#wallet/indices/mark-file.ts';
 import { releaseIndices } from '#wallet/indices/release-indices.ts';
+import type { WalletIdentity } from '#wallet/wallet-identity.ts';
 
 export interface ReleaseProcessOptions {
   readonly url: string;
   readonly markFile: string;
-  readonly owner: MarkOwner;
+  readonly owner: WalletIdentity;
   readonly killedAt: readonly [Failpoint, number] | null;
 }
 

@@ -1,9 +1,11 @@
+import { payments } from 'bitcoinjs-lib';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { propertyRuns } from '#test/support/property-runs.ts';
 import { knownSeed, orderLeaf, testWallet } from '#test/support/wallet/plans.ts';
-import { publicAccount } from '#wallet/account-key.ts';
-import { proveSpendable, type WalletAddress } from '#wallet/public-wallet.ts';
+import { AccountKeys, publicAccount } from '#wallet/account-key.ts';
+import { publicKeyHashFault } from '#wallet/prove-spendable.ts';
+import { proveSpendable, type TaprootAddress } from '#wallet/public-wallet.ts';
 
 describe('keys and addresses of the wallet', () => {
   test('are those of the test vectors of BIP 86', () => {
@@ -24,6 +26,25 @@ describe('keys and addresses of the wallet', () => {
     );
     expect(wallet.ownAddress(0).address).toBe(
       'bc1p3qkhfews2uk44qtvauqyr2ttdsw7svhkl9nkm9s9c3x4ax5h60wqwruhk7',
+    );
+  });
+
+  test('of fee charges are P2WPKH under the same account', () => {
+    const { wallet } = testWallet('mainnet');
+    fc.assert(
+      fc.property(fc.nat({ max: 2 ** 31 - 1 }), (index) => {
+        const pubkey = publicAccount(wallet.identity.accountXpub, 'mainnet').derive(`m/3/${index}`)
+          .publicKey!;
+        const { address, output } = payments.p2wpkh({ pubkey });
+        const made = wallet.feesAddress(index);
+        expect([made.address, Buffer.from(made.script)]).toEqual([address, Buffer.from(output!)]);
+      }),
+      { numRuns: propertyRuns(20) },
+    );
+    const key = { branch: 3, index: 1 } as const;
+    expect(() => wallet.addressOf({ key, leafScript: orderLeaf(wallet, 1) })).toThrow(/has no leaf/u);
+    expect(() => wallet.addressOf({ key, leafScript: null, leafHash: new Uint8Array(32) })).toThrow(
+      /has no leaf/u,
     );
   });
 
@@ -67,7 +88,7 @@ describe('the proof that an address can be spent', () => {
     const parts = ['script', 'xOnlyKey', 'leafScript', 'controlBlock'] as const;
     fc.assert(
       fc.property(fc.constantFrom(...parts), fc.nat(), (part, place) => {
-        const wrong: WalletAddress = { ...good, [part]: changed(good[part]!, place) };
+        const wrong: TaprootAddress = { ...good, [part]: changed(good[part]!, place) };
         expect(() => proveSpendable('regtest', wrong)).toThrow(/could not be spent/u);
       }),
       { numRuns: propertyRuns(100) },
@@ -76,6 +97,26 @@ describe('the proof that an address can be spent', () => {
     for (const wrong of [{ address: other.address }, { controlBlock: null }, { leafScript: null }])
       expect(() => proveSpendable('regtest', { ...good, ...wrong })).toThrow(/could not be spent/u);
     expect(() => proveSpendable('mainnet', good)).toThrow(/could not be spent/u);
+  });
+
+  test('fails for every part of a fee charge that differs', () => {
+    const good = { network: 'regtest' as const, publicKey: new Uint8Array(33), ...wallet.feesAddress(3) };
+    const { publicKey } = new AccountKeys(publicAccount(wallet.identity.accountXpub, 'regtest')).child({
+      branch: 3,
+      index: 3,
+    });
+    expect(publicKeyHashFault({ ...good, publicKey: publicKey! })).toBeNull();
+    const { address } = wallet.feesAddress(4);
+    for (const wrong of [
+      { publicKey: changed(publicKey!, 5) },
+      { publicKey: new Uint8Array(33) },
+      { publicKey: publicKey!.slice(1) },
+      { publicKey: publicKey!, address },
+      { publicKey: publicKey!, script: changed(good.script, 9) },
+      { publicKey: publicKey!, script: wallet.ownAddress(3).script },
+      { publicKey: publicKey!, leafScript: orderLeaf(wallet, 3) },
+    ])
+      expect(publicKeyHashFault({ ...good, ...wrong })).toEqual(expect.any(String));
   });
 
   test('fails for a leaf of another key, which the wallet would commit to without it', () => {

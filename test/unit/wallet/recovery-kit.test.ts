@@ -10,13 +10,13 @@ const { wallet } = testWallet('regtest');
 test('a kit names what its address is made of, and survives as JSON', () => {
   fc.assert(
     fc.property(
-      fc.constantFrom<0 | 1>(0, 1),
+      fc.constantFrom<0 | 1 | 3>(0, 1, 3),
       fc.nat({ max: 2 ** 31 - 1 }),
       fc.option(fc.uint8Array({ maxLength: 700 })),
       fc.boolean(),
       (branch, index, body, isDeleted) => {
         const key = { branch, index };
-        const leafScript = body === null || branch === 1 ? null : orderLeaf(wallet, index, body);
+        const leafScript = body === null || branch !== 0 ? null : orderLeaf(wallet, index, body);
         const whole = recoveryKit(wallet, { key, leafScript });
         const leafHash = leafScript === null || !isDeleted ? null : leafHashOf(leafScript);
         const kit = leafHash === null ? whole : recoveryKit(wallet, { key, leafScript: null, leafHash });
@@ -39,7 +39,9 @@ test('a kit has the descriptor that Bitcoin Core can watch, and no private key',
   expect(withLeaf.keyPath).toBe("m/86'/1'/0'/0/4");
   const alone = recoveryKit(wallet, { key: { branch: 0, index: 4 }, leafScript: null });
   expect(alone.descriptor).toMatch(/^tr\(\[73c5da0a\/86h\/1h\/0h\]tpub\w+\/0\/4\)#\w{8}$/u);
-  expect(JSON.stringify([withLeaf, alone])).not.toContain('prv');
+  const fees = recoveryKit(wallet, { key: { branch: 3, index: 4 }, leafScript: null });
+  expect(fees.descriptor).toMatch(/^wpkh\(\[73c5da0a\/86h\/1h\/0h\]tpub\w+\/3\/4\)#\w{8}$/u);
+  expect(JSON.stringify([withLeaf, alone, fees])).not.toContain('prv');
 });
 
 test('what is no kit is none', () => {
@@ -48,6 +50,8 @@ test('what is no kit is none', () => {
     { version: 2 },
     { keyPath: "m/86'/1'/0'/0/x" },
     { keyPath: "m/84'/1'/0'/0/4" },
+    { keyPath: "m/86'/1'/0'/2/4" },
+    { keyPath: "m/86'/1'/0'/4/4" },
     { leafScript: 'abc' },
     { network: 'moon' },
     { script: '0014' },

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
-import { schnorr } from '@noble/curves/secp256k1.js';
-import { Transaction } from 'bitcoinjs-lib';
+import { schnorr, secp256k1 } from '@noble/curves/secp256k1.js';
+import { payments, script as scripts, Transaction } from 'bitcoinjs-lib';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { PlannedInput, PlannedOutput, TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
@@ -30,7 +30,7 @@ function expectSigned(plan: TransactionPlan, { bytes, txid, weight, fee }: Signe
   );
   const sum = (parts: readonly { value: bigint }[]) => parts.reduce((all, { value }) => all + value, 0n);
   expect(fee).toBe(sum(plan.inputs) - sum(plan.outputs));
-  const scripts = plan.inputs.map(({ script }) => script);
+  const spentScripts = plan.inputs.map(({ script }) => script);
   const values = plan.inputs.map(({ value }) => value);
   for (const [place, input] of plan.inputs.entries()) {
     const { hash, index, sequence, witness } = signed.ins[place]!;
@@ -41,18 +41,37 @@ function expectSigned(plan: TransactionPlan, { bytes, txid, weight, fee }: Signe
     ]);
     const [signature, leaf, controlBlock] = witness;
     const { leafScript } = input;
-    if (input.path === 'key') {
+    if (input.key.branch === 3) {
+      expectEcdsa(signed, place, input);
+    } else if (input.path === 'key') {
       expect(witness).toHaveLength(1);
-      const message = signed.hashForWitnessV1(place, scripts, values, 0);
+      const message = signed.hashForWitnessV1(place, spentScripts, values, 0);
       expect(schnorr.verify(signature!, message, input.script.subarray(2))).toBe(true);
     } else {
       expect(Buffer.from(leaf!)).toEqual(Buffer.from(leafScript!));
       expect(controlBlock).toHaveLength(33);
       expect(controlBlock![0]! & 0xfe).toBe(leafVersion);
-      const message = signed.hashForWitnessV1(place, scripts, values, 0, leafHashOf(leafScript!));
+      const message = signed.hashForWitnessV1(place, spentScripts, values, 0, leafHashOf(leafScript!));
       expect(schnorr.verify(signature!, message, leafScript!.subarray(1, 33))).toBe(true);
     }
   }
+}
+
+/** The key is that of the script, and its signature is as nodes relay it, of the size that weights count with. */
+function expectEcdsa(signed: Transaction, place: number, { script, value }: PlannedInput): void {
+  const [signed71, publicKey, ...others] = signed.ins[place]!.witness;
+  expect(others).toEqual([]);
+  expect(signed71).toHaveLength(71);
+  const { output, hash } = payments.p2wpkh({ pubkey: publicKey! });
+  expect(Buffer.from(output!)).toEqual(Buffer.from(script));
+  expect(scripts.isCanonicalScriptSignature(signed71!)).toBe(true);
+  const { signature, hashType } = scripts.signature.decode(signed71!);
+  expect(hashType).toBe(Transaction.SIGHASH_ALL);
+  // low R and low S
+  expect(signature[0]! & 0x80).toBe(0);
+  const scriptCode = payments.p2pkh({ hash: hash! }).output!;
+  const message = signed.hashForWitnessV0(place, scriptCode, value, hashType);
+  expect(secp256k1.verify(signature, message, publicKey!, { prehash: false, lowS: true })).toBe(true);
 }
 
 function leafHashOf(script: Uint8Array): Uint8Array {
@@ -73,7 +92,7 @@ const refusalOf = (plan: TransactionPlan): string => {
 };
 
 const spent = fc.record({
-  branch: fc.constantFrom<0 | 1>(0, 1),
+  branch: fc.constantFrom<0 | 1 | 3>(0, 1, 3),
   index: fc.nat({ max: 2 ** 31 - 1 }),
   body: fc.option(fc.uint8Array({ maxLength: 600 })),
   isByKey: fc.boolean(),
@@ -92,7 +111,7 @@ const goodPlan: fc.Arbitrary<TransactionPlan> = fc
   })
   .map(({ version, lockTime, spent: all, fee, hash }) => {
     const inputs = all.map(({ branch, index, body, isByKey, value, sequence }, place): PlannedInput => {
-      const leafScript = body === null || branch === 1 ? null : orderLeaf(wallet, index, body);
+      const leafScript = body === null || branch !== 0 ? null : orderLeaf(wallet, index, body);
       const path = leafScript === null || isByKey ? 'key' : 'leaf';
       return { ...inputOf(wallet, place, { key: { branch, index }, leafScript, value, path }), sequence };
     });
@@ -135,6 +154,19 @@ describe('a plan that breaks no rule', () => {
     expectSigned(
       { ...plan, inputs: [deleted] },
       signer.signPlan({ ...plan, inputs: [deleted], feeMax: 3_000n }),
+    );
+  });
+
+  test('may spend fee charges beside other outputs, and never to pay for others', () => {
+    const plan = directPlan(made);
+    const key = { branch: 3, index: 8 } as const;
+    const charge = inputOf(wallet, 5, { key, leafScript: null, value: 9_000n, path: 'key' });
+    const beside = { ...plan, inputs: [...plan.inputs, charge], feeMax: 12_000n };
+    expectSigned(beside, signer.signPlan(beside));
+    const own = { key: { branch: 1, index: 2 } as const, leafScript: null };
+    const bump = { kind: 'bump' as const, script: wallet.addressOf(own).script, value: 8_000n, own };
+    expect(refusalOf({ ...plan, inputs: [charge], outputs: [bump] })).toMatch(
+      /not of the service's own keys/u,
     );
   });
 
@@ -203,7 +235,11 @@ const inputFaults: readonly (readonly [Partial<PlannedInput>, RegExp])[] = [
   [{ sequence: 0.5 }, /four bytes/u],
   [{ key: { branch: 0, index: -1 } }, /names no key/u],
   [{ key: { branch: 0, index: 2 ** 31 } }, /names no key/u],
-  [{ key: { branch: 3 as 0, index: 1 } }, /names no key/u],
+  [{ key: { branch: 4 as 0, index: 1 } }, /names no key/u],
+  [{ key: { branch: 3, index: 5 } }, /a fee charge through a leaf/u],
+  [{ key: { branch: 3, index: 5 }, path: 'key' }, /a fee charge through a leaf/u],
+  [{ key: { branch: 3, index: 5 }, path: 'key', leafScript: null }, /not that of key/u],
+  [{ script: wallet.feesAddress(5).script, path: 'key', leafScript: null }, /not that of key/u],
 ];
 const own = directPlan(made).outputs[1]!.own!;
 const service = directPlan(made).outputs[1]!;
@@ -232,6 +268,15 @@ const outputFaults: readonly (readonly [PlannedOutput, RegExp])[] = [
   ],
   [{ kind: 'parent', script: Uint8Array.of(0x51), value: 22_000n }, /nobody owns/u],
   [{ kind: 'postage', script: new Uint8Array(0), value: 22_000n }, /nobody owns/u],
+  [
+    {
+      ...service,
+      script: wallet.feesAddress(7).script,
+      own: { key: { branch: 3, index: 7 }, leafScript: null },
+    },
+    /pays a key of fee charges/u,
+  ],
+  [{ ...service, script: wallet.feesAddress(7).script }, /not that of key/u],
   [{ kind: 'tip' as 'refund', script: service.script, value: 22_000n }, /kind tip is unknown/u],
 ];
 

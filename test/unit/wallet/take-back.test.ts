@@ -61,6 +61,17 @@ describe('what lies at an address', () => {
   });
 });
 
+test('a fee charge is taken back by its kit, with a fee for its own weight', () => {
+  const charge = { key: { branch: 3, index: 3 } as const, leafScript: null };
+  const kit = recoveryKit(wallet, charge);
+  const outputs = outputsOf([50_000n, 69n, 68n]);
+  const order = { own: ownScriptOf(kit), script: wallet.addressOf(charge).script, destination };
+  const { plan, left } = takeBackPlan({ ...order, outputs, feeRate: 1000n });
+  // 271 weight units an input
+  expect([plan.inputs.map(({ value }) => value), left]).toEqual([[50_000n, 69n], 1]);
+  expect(signer.signPlan(plan).weight).toBe(plannedWeight(plan));
+});
+
 test('a kit that names another key or leaf signs nothing', () => {
   const kit = recoveryKit(wallet, own);
   for (const wrong of [

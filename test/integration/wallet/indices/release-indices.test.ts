@@ -14,6 +14,7 @@ import { createTestDatabase, type TestDatabase } from '#test/support/database.ts
 import { waitUntil } from '#test/support/wait-until.ts';
 import { testWallet } from '#test/support/wallet/plans.ts';
 import type { ReleaseProcessOptions } from '#test/support/wallet/release-process.ts';
+import { endsAt } from '#wallet/indices/branch-ends.ts';
 import { readMark, writeMark } from '#wallet/indices/mark-file.ts';
 import { readRelease, takeIndices } from '#wallet/indices/release.store.ts';
 import { followReleases, releaseIndices } from '#wallet/indices/release-indices.ts';
@@ -34,8 +35,8 @@ beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'satscribe-release-'));
   markFile = join(folder, 'wallet.seed.mark');
   ends = [];
-  await database.pool.query('TRUNCATE service.wallet');
-  await putWallet(database.pool, owner, { orders: 0, own: 0 });
+  await database.pool.query('TRUNCATE service.wallet, service.wallet_branches');
+  await putWallet(database.pool, owner, endsAt(0));
 });
 afterEach(async () => {
   for (const end of ends) await end();
@@ -111,10 +112,17 @@ async function expectFresh(taken: readonly number[]): Promise<void> {
   expect(Math.max(...taken)).toBeLessThan(mark!.orders);
 }
 
-/** Copies the wallet's row; the result brings it back while everything else runs. */
+const walletTables = ['service.wallet', 'service.wallet_branches'];
+
+/** Copies the rows of the wallet; the result brings them back while everything else runs. */
 async function dump(): Promise<() => Promise<void>> {
-  const { rows } = await database.pool.query<{ row: object }>(
-    'SELECT to_jsonb(w) AS row FROM service.wallet AS w',
+  const dumped = await Promise.all(
+    walletTables.map(async (table) => {
+      const { rows } = await database.pool.query<{ row: object }>(
+        `SELECT to_jsonb(w) AS row FROM ${table} AS w`,
+      );
+      return { table, rows: rows.map(({ row }) => row) };
+    }),
   );
   return async () => {
     const client = await connectClient(database.superuserUrl);
@@ -122,11 +130,11 @@ async function dump(): Promise<() => Promise<void>> {
       // as pg_dump --data-only --disable-triggers does
       await client.query(`SET session_replication_role = 'replica'`);
       await client.query('BEGIN');
-      await client.query('TRUNCATE service.wallet');
-      await client.query(
-        'INSERT INTO service.wallet SELECT (jsonb_populate_record(NULL::service.wallet, $1)).*',
-        [JSON.stringify(rows[0]!.row)],
-      );
+      await client.query('TRUNCATE service.wallet, service.wallet_branches');
+      for (const { table, rows } of dumped)
+        await client.query(`INSERT INTO ${table} SELECT (jsonb_populate_recordset(NULL::${table}, $1)).*`, [
+          JSON.stringify(rows),
+        ]);
       await client.query('COMMIT');
     } finally {
       await client.end();
@@ -144,7 +152,7 @@ describe('indices of the wallet', () => {
     expect(problems).toEqual([null]);
     await take(5, taken);
     expect(taken.toSorted((a, b) => a - b)).toEqual([0, 1, 2, 3, 4]);
-    expect(await readMark(markFile, owner)).toEqual({ orders: 1000, own: 1000 });
+    expect(await readMark(markFile, owner)).toEqual(endsAt(1000));
     await end();
     await expect(takeOne()).rejects.toMatchObject({
       code: 'wallet_indices_unreleased',
@@ -192,8 +200,8 @@ describe('indices of the wallet', () => {
     const first = await release();
     await take(3, taken);
     await first.end();
-    await database.pool.query('TRUNCATE service.wallet');
-    await putWallet(database.pool, owner, { orders: 0, own: 0 });
+    await database.pool.query('TRUNCATE service.wallet, service.wallet_branches');
+    await putWallet(database.pool, owner, endsAt(0));
     await release();
     await take(3, taken);
     expect(taken.slice(-3).toSorted((a, b) => a - b)).toEqual([1000, 1001, 1002]);
@@ -204,22 +212,23 @@ describe('indices of the wallet', () => {
     const first = await release();
     await take(3, taken);
     await first.end();
-    await writeMark(markFile, owner, { orders: 5, own: 1 });
+    await writeMark(markFile, owner, { orders: 5, own: 1, fees: 2 });
     await release();
     await take(1, taken);
     expect(taken.at(-1)).toBe(1000);
-    expect(await readMark(markFile, owner)).toEqual({ orders: 2000, own: 2000 });
+    expect(await readMark(markFile, owner)).toEqual(endsAt(2000));
   });
 
   test('of a database of an earlier version continue where they were, with a new mark', async () => {
     const taken: number[] = [];
     await database.pool.query(
-      'UPDATE service.wallet SET next_order_index = 70, released_order_end = 70, next_own_index = 40, released_own_end = 40',
+      `UPDATE service.wallet_branches SET next_index = ends, released_end = ends
+         FROM (VALUES ('orders', 70), ('own', 40)) AS older (branch, ends) WHERE name = branch`,
     );
     await release();
     await take(1, taken);
     expect(taken).toEqual([70]);
-    expect(await readMark(markFile, owner)).toEqual({ orders: 1070, own: 1040 });
+    expect(await readMark(markFile, owner)).toEqual({ orders: 1070, own: 1040, fees: 1000 });
   });
 
   test('are not released without the mark, until a person skips far enough', async () => {
@@ -236,9 +245,9 @@ describe('indices of the wallet', () => {
       markFile,
       owner,
       by: 1_000_000,
-      atLeast: { orders: 0, own: 0 },
+      atLeast: endsAt(0),
     });
-    expect(from).toEqual({ orders: 1_001_000, own: 1_001_000 });
+    expect(from).toEqual(endsAt(1_001_000));
     await release();
     await take(1, taken);
     expect(taken.at(-1)).toBe(1_001_000);
@@ -264,7 +273,12 @@ describe('indices of the wallet', () => {
     const taken: number[] = [];
     await release();
     await take(2, taken);
-    await skipIndices(database.pool, { markFile, owner, by: 50_000, atLeast: { orders: 60_000, own: 0 } });
+    await skipIndices(database.pool, {
+      markFile,
+      owner,
+      by: 50_000,
+      atLeast: { orders: 60_000, own: 0, fees: 0 },
+    });
     await take(2, taken);
     expect(Math.min(...taken.slice(2))).toBe(110_000);
     await expectFresh(taken);

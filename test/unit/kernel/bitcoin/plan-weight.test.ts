@@ -7,20 +7,24 @@ import { propertyRuns } from '#test/support/property-runs.ts';
 // around each length at which a count or length takes more bytes
 const leafBytes = fc.oneof(fc.constantFrom(34, 252, 253, 65_535, 65_536), fc.integer({ min: 34, max: 1000 }));
 const p2tr = Uint8Array.of(0x51, 0x20, ...new Uint8Array(32));
+const p2wpkh = Uint8Array.of(0x00, 0x14, ...new Uint8Array(20));
 const anchor = Uint8Array.of(0x51, 0x02, 0x4e, 0x73);
 const input = (...scripts: readonly Uint8Array[]) =>
-  fc.record({
-    script: fc.constantFrom(...scripts),
-    path: fc.constantFrom<'key' | 'leaf'>('key', 'leaf'),
-    leafScript: fc.option(leafBytes.map((length) => new Uint8Array(length))),
-  });
+  fc
+    .record({
+      script: fc.constantFrom(...scripts),
+      path: fc.constantFrom<'key' | 'leaf'>('key', 'leaf'),
+      leafScript: fc.option(leafBytes.map((length) => new Uint8Array(length))),
+    })
+    // P2WPKH has no leaf
+    .map((made) => (made.script === p2wpkh ? { ...made, leafScript: null } : made));
 const output = fc.record({
   script: fc.integer({ min: 0, max: 300 }).map((length) => new Uint8Array(length)),
 });
 const plan: fc.Arbitrary<WeighedPlan> = fc.record({
   // an anchor needs somebody who pays the fee
   inputs: fc
-    .tuple(input(p2tr), fc.array(input(p2tr, anchor), { maxLength: 3 }))
+    .tuple(input(p2tr, p2wpkh), fc.array(input(p2tr, p2wpkh, anchor), { maxLength: 3 }))
     .map(([one, more]) => [one, ...more]),
   outputs: fc.oneof(
     fc.array(output, { minLength: 1, maxLength: 4 }),
@@ -34,6 +38,11 @@ function signedWeight({ inputs, outputs }: WeighedPlan): number {
   for (const { path, leafScript, script } of inputs) {
     const index = made.addInput(Buffer.alloc(32), 0);
     if (script === anchor) continue;
+    if (script === p2wpkh) {
+      // DER with both numbers in 32 bytes, and the hash type; a compressed key
+      made.setWitness(index, [Buffer.alloc(71), Buffer.alloc(33)]);
+      continue;
+    }
     const revealed = path === 'leaf' && leafScript !== null ? [leafScript, Buffer.alloc(33)] : [];
     made.setWitness(index, [Buffer.alloc(64), ...revealed]);
   }

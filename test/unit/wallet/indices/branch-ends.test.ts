@@ -5,6 +5,7 @@ import { propertyRuns } from '#test/support/property-runs.ts';
 import {
   type BranchEnds,
   covers,
+  endsAt,
   highestOf,
   indexEnd,
   movedBy,
@@ -29,7 +30,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 /** A wallet as its database, mark and releaser are; `taken` is what customers were shown. */
 class World {
-  stored: Stored = { next: { orders: 0, own: 0 }, released: { orders: 0, own: 0 } };
+  stored: Stored = { next: endsAt(0), released: endsAt(0) };
   mark: BranchEnds | null = null;
   isReleasing = false;
   dumps: Stored[] = [];
@@ -62,14 +63,14 @@ class World {
   /** Its rows count for nothing until a start (release.store.ts). Without a dump the database is empty. */
   restore(dump: Stored | undefined): void {
     this.isReleasing = false;
-    this.stored = dump ?? { next: { orders: 0, own: 0 }, released: { orders: 0, own: 0 } };
+    this.stored = dump ?? { next: endsAt(0), released: endsAt(0) };
   }
 
   take(count: number): void {
     const { next, released } = this.stored;
     if (!this.isReleasing || next.orders + count > released.orders || next.own + 1 > released.own) return;
     for (let index = 0; index < count; index++) this.taken.push(next.orders + index);
-    this.stored = { next: { orders: next.orders + count, own: next.own + 1 }, released };
+    this.stored = { next: { ...next, orders: next.orders + count, own: next.own + 1 }, released };
   }
 
   start({ isKilled = false } = {}): void {
@@ -101,7 +102,7 @@ test('no index is shown twice, whatever is killed and restored, as long as the m
 });
 
 describe('ends of branches', () => {
-  const ends = (orders: number, own: number): BranchEnds => ({ orders, own });
+  const ends = (orders: number, own: number): BranchEnds => ({ orders, own, fees: own });
 
   test('are refilled where half of a range is used, each branch by itself', () => {
     expect(refilled(ends(499, 0), ends(1000, 1000))).toEqual(ends(1000, 1000));

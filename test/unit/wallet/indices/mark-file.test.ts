@@ -16,7 +16,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { markText, raiseMark, readMark, writeMark } from '#wallet/indices/mark-file.ts';
 
 const owner = { network: 'regtest', masterFingerprint: '73c5da0a' } as const;
-const ends = (orders: number, own: number) => ({ orders, own });
+const ends = (orders: number, own: number) => ({ orders, own, fees: own });
 let folder: string;
 let path: string;
 
@@ -33,7 +33,7 @@ describe('the mark of a wallet', () => {
     expect(await readMark(path, owner)).toEqual(ends(1000, 1000));
     expect((await stat(path)).mode & 0o777).toBe(0o600);
     const text = await readFile(path, 'utf8');
-    expect(JSON.parse(text)).toMatchObject({ version: 1, ...owner, orders: 1000, own: 1000 });
+    expect(JSON.parse(text)).toMatchObject({ version: 2, ...owner, branches: ends(1000, 1000) });
     expect(text).toContain('docs/wallet.md');
     expect(await readdir(folder)).toEqual(['wallet.seed.mark']);
   });
@@ -43,6 +43,20 @@ describe('the mark of a wallet', () => {
     expect(await raiseMark(path, owner, ends(900, 500))).toEqual(ends(1000, 2000));
     expect(await raiseMark(path, owner, ends(3000, 500))).toEqual(ends(3000, 2000));
     expect(await readMark(path, owner)).toEqual(ends(3000, 2000));
+  });
+
+  test('of a service without fee charges is read, and becomes one of all branches', async () => {
+    const older = { version: 1, ...owner, orders: 51_000, own: 40_000 };
+    const text = JSON.stringify({ about: 'A mark.', ...older, checksum: '6c1d73f5162d2236da7a89da6507cfcb' });
+    await writeFile(path, text, { mode: 0o600 });
+    const known = { orders: 51_000, own: 40_000, fees: 0 };
+    expect(await readMark(path, owner)).toEqual(known);
+    expect(await raiseMark(path, owner, ends(9, 0))).toEqual(known);
+    const raised = { orders: 52_000, own: 40_000, fees: 1000 };
+    expect(await raiseMark(path, owner, { ...ends(52_000, 9), fees: 1000 })).toEqual(raised);
+    expect(JSON.parse(await readFile(path, 'utf8'))).toMatchObject({ version: 2, branches: raised });
+    await writeFile(path, text.replace('51000', '50000'));
+    await expect(readMark(path, owner)).rejects.toMatchObject({ code: 'wallet_mark_refused' });
   });
 
   test('takes the place of an unfinished one that a crash left', async () => {
@@ -56,7 +70,8 @@ describe('the mark of a wallet', () => {
     ['empty', () => ''],
     ['torn', (text: string) => text.slice(0, 100)],
     ['lowered by hand', (text: string) => text.replace('"orders": 1000', '"orders": 100')],
-    ['of another version', (text: string) => text.replace('"version": 1', '"version": 2')],
+    ['of another version', (text: string) => text.replace('"version": 2', '"version": 3')],
+    ['lowered in its last branch', (text: string) => text.replace('"fees": 1000', '"fees": 10')],
     ['too long', (text: string) => text + ' '.repeat(5000)],
     ['no JSON', () => 'mark 1000'],
   ])('is refused where its content is %s', async (_, changed) => {

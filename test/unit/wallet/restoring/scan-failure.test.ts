@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { testWallet } from '#test/support/wallet/plans.ts';
+import { endsAt } from '#wallet/indices/branch-ends.ts';
 import { findOutputs } from '#wallet/restoring/find-outputs.ts';
 import { outputsAt } from '#wallet/take-back.ts';
 
@@ -20,7 +21,7 @@ function nodeThat(reason: string, asked: unknown[] = []): NodeRpc {
   };
 }
 const restore = (node: NodeRpc) => {
-  const known = { orders: 0, own: 0 };
+  const known = endsAt(0);
   return findOutputs({ node, wallet, known, gap: 1, leaves: [], signal, onProgress: () => undefined });
 };
 

@@ -11,12 +11,16 @@ import { sweep } from '#wallet/restoring/sweep.ts';
 
 const { wallet, signer } = testWallet('regtest');
 const destination = Uint8Array.of(0, 20, ...new Uint8Array(20));
-const addresses = Array.from({ length: 5 }, (_, index) => wallet.orderAddress(index, null));
+const keys = [0, 1, 2, 3, 4].flatMap((index) => [
+  { branch: 0, index } as const,
+  { branch: 3, index } as const,
+]);
+const addresses = keys.map((key) => wallet.addressOf({ key, leafScript: null }));
 
 const foundOf = (values: readonly bigint[]): FoundOutput[] =>
   values.map((value, vout) => {
-    const { script } = addresses[vout % addresses.length]!;
-    const own = { key: { branch: 0, index: vout % addresses.length } as const, leafScript: null };
+    const { script, key } = addresses[vout % addresses.length]!;
+    const own = { key, leafScript: null };
     const txid = asTxid(createHash('sha256').update(`found ${vout}`).digest());
     return { own, script, txid, vout, value, height: 1, orderId: null };
   });
