@@ -169,15 +169,17 @@ class Search {
 
   async #watch(signal: AbortSignal): Promise<void> {
     const { node, onProgress } = this.#options;
+    let percent: number | null = null;
     while (!signal.aborted) {
+      const { searched, end } = this;
+      onProgress({ searched, end, percent, found: this.#found.size });
+      // a status that the node gives in the moment in which a scan starts makes it refuse the scan as a second one
+      await sleep(statusEveryMs, undefined, { signal }).catch(() => undefined);
+      if (signal.aborted) break;
       const status = await node
         .call<{ progress: number } | null>('scantxoutset', ['status'])
         .catch(() => null);
-      if (!signal.aborted) {
-        const { searched, end } = this;
-        onProgress({ searched, end, percent: status?.progress ?? null, found: this.#found.size });
-      }
-      await sleep(statusEveryMs, undefined, { signal }).catch(() => undefined);
+      percent = status?.progress ?? null;
     }
   }
 
