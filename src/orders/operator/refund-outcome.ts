@@ -1,6 +1,7 @@
 import { scriptToAddress } from '#kernel/bitcoin/address.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { type NetworkName, networks } from '#kernel/primitives/network.ts';
+import { hexOf } from '#orders/ledger/settlements.ts';
 import type { OrderTransaction } from '#orders/order/order-transactions.store.ts';
 import { balancesOf, type LedgerEntry } from '#purse/ledger/ledger.ts';
 
@@ -27,7 +28,7 @@ export function refundOutcome(
   const posted = new Set(entries.map(({ txid }) => txid));
   const owed = balancesOf(entries).get('owed') ?? 0n;
   const spent = refunds
-    .filter(({ txid }) => !posted.has(displayHash(txid)))
+    .filter(({ txid }) => !posted.has(hexOf(txid)))
     .flatMap(({ plan }) => plan.inputs)
     .reduce((sum, { value, isOperator }) => (isOperator === true ? sum : sum + BigInt(value)), 0n);
   return {
