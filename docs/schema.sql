@@ -893,11 +893,64 @@ CREATE OR REPLACE FUNCTION service.keys_by_hash(hashes bytea[])
 AS $function$SELECT * FROM service.keys WHERE hash = ANY (hashes) AND revoked_at IS NULL$function$
 ;
 
+CREATE OR REPLACE FUNCTION service.refuse_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  RAISE EXCEPTION '% of %.%: its rows are only ever added', tg_op, tg_table_schema, tg_table_name
+    USING ERRCODE = 'restrict_violation';
+END $function$
+;
+
+CREATE OR REPLACE FUNCTION service.refuse_overdrawn()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+  overdrawn record;
+BEGIN
+  -- postings of one subject wait for each other: each is checked beside what the others added. A restore adds all entries
+  -- at once, so there are 1,024 locks at most, which subjects share
+  PERFORM pg_advisory_xact_lock(7700120, bucket)
+    FROM (SELECT DISTINCT hashtext(concat(subject_kind, ' ', subject_id)) & 1023 AS bucket FROM added ORDER BY 1) AS locks;
+  SELECT held.* INTO overdrawn
+    FROM (SELECT DISTINCT subject_kind, subject_id FROM added WHERE subject_kind <> 'funds') AS s
+    CROSS JOIN LATERAL (
+      SELECT s.subject_kind, s.subject_id, side.account, side.owner, e.asset, sum(side.amount) AS amount
+        FROM service.ledger_entries AS e
+        CROSS JOIN LATERAL (VALUES (e.to_account, e.to_owner, e.amount), (e.from_account, e.from_owner, -e.amount))
+          AS side (account, owner, amount)
+       WHERE e.subject_id = s.subject_id AND e.subject_kind = s.subject_kind
+         AND side.account NOT IN ('outside', 'operator', 'inventory')
+       GROUP BY side.account, side.owner, e.asset HAVING sum(side.amount) < 0) AS held
+   LIMIT 1;
+  IF FOUND THEN
+    RAISE EXCEPTION 'the account % of the % % would hold % of asset %',
+      concat_ws(' ', overdrawn.account, overdrawn.owner), overdrawn.subject_kind, overdrawn.subject_id, overdrawn.amount, overdrawn.asset
+      USING ERRCODE = 'check_violation', SCHEMA = 'service', TABLE = 'ledger_entries', CONSTRAINT = 'ledger_entries_overdrawn';
+  END IF;
+  RETURN NULL;
+END $function$
+;
+
 CREATE TABLE service.accounts (
   name text NOT NULL,
   created_at timestamp with time zone NOT NULL DEFAULT now(),
   CONSTRAINT accounts_pkey PRIMARY KEY (name)
 );
+
+CREATE TABLE service.assets (
+  id integer NOT NULL GENERATED ALWAYS AS IDENTITY,
+  etching bytea,
+  rune numeric(39,0),
+  CONSTRAINT assets_pkey PRIMARY KEY (id),
+  CONSTRAINT assets_etching_check CHECK ((length(etching) = 32)),
+  CONSTRAINT assets_kind_check CHECK ((((id = 0) = (etching IS NULL)) AND ((etching IS NULL) = (rune IS NULL)))),
+  CONSTRAINT assets_rune_check CHECK (((rune >= (0)::numeric) AND (rune <= '340282366920938463463374607431768211455'::numeric))),
+  CONSTRAINT assets_rune_key UNIQUE (etching, rune)
+);
+CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE OR TRUNCATE ON service.assets FOR EACH STATEMENT EXECUTE FUNCTION service.refuse_change();
 
 CREATE TABLE service.bump_inputs (
   txid bytea NOT NULL,
@@ -1054,26 +1107,42 @@ CREATE INDEX keys_of_account ON service.keys USING btree (account);
 
 CREATE TABLE service.ledger_entries (
   id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
-  order_id uuid,
-  from_account text NOT NULL,
-  to_account text NOT NULL,
-  sats bigint NOT NULL,
-  txid bytea NOT NULL,
-  vout bigint,
   at timestamp with time zone NOT NULL DEFAULT now(),
+  subject_id uuid,
+  order_id uuid GENERATED ALWAYS AS (
+CASE subject_kind
+    WHEN 'order'::text THEN subject_id
+    ELSE NULL::uuid
+END) STORED,
+  vout bigint,
+  asset integer NOT NULL,
+  subject_kind text NOT NULL,
+  from_account text NOT NULL,
+  from_owner text,
+  to_account text NOT NULL,
+  to_owner text,
+  amount numeric(39,0) NOT NULL,
+  txid bytea NOT NULL,
   CONSTRAINT ledger_entries_pkey PRIMARY KEY (id),
-  CONSTRAINT ledger_entries_check CHECK ((from_account <> to_account)),
+  CONSTRAINT ledger_entries_amount_check CHECK (((amount >= (1)::numeric) AND (amount <= '340282366920938463463374607431768211455'::numeric))),
+  CONSTRAINT ledger_entries_asset_fkey FOREIGN KEY (asset) REFERENCES service.assets(id),
   CONSTRAINT ledger_entries_from_account_check CHECK ((from_account = ANY (ARRAY['outside'::text, 'owed'::text, 'deposit'::text, 'postage'::text, 'fee'::text, 'service'::text, 'referral'::text, 'creator'::text, 'token'::text, 'operator'::text, 'refund'::text, 'inventory'::text]))),
-  CONSTRAINT ledger_entries_funds_check CHECK (((order_id IS NOT NULL) OR ((from_account = ANY (ARRAY['outside'::text, 'operator'::text])) AND (to_account = ANY (ARRAY['outside'::text, 'operator'::text]))))),
+  CONSTRAINT ledger_entries_from_owner_check CHECK (((from_owner IS NOT NULL) = (from_account = ANY (ARRAY['referral'::text, 'creator'::text, 'token'::text])))),
+  CONSTRAINT ledger_entries_funds_check CHECK (((subject_kind <> 'funds'::text) OR ((from_account = ANY (ARRAY['outside'::text, 'operator'::text])) AND (to_account = ANY (ARRAY['outside'::text, 'operator'::text]))))),
+  CONSTRAINT ledger_entries_moves_check CHECK (((from_account <> to_account) OR (from_owner IS DISTINCT FROM to_owner))),
   CONSTRAINT ledger_entries_order_id_fkey FOREIGN KEY (order_id) REFERENCES service.orders(id),
-  CONSTRAINT ledger_entries_sats_check CHECK ((sats > 0)),
+  CONSTRAINT ledger_entries_subject_asset_check CHECK (((subject_kind <> ALL (ARRAY['order'::text, 'funds'::text])) OR (asset = 0))),
+  CONSTRAINT ledger_entries_subject_id_check CHECK (((subject_id IS NULL) = (subject_kind = 'funds'::text))),
+  CONSTRAINT ledger_entries_subject_kind_check CHECK ((subject_kind = ANY (ARRAY['order'::text, 'funds'::text]))),
   CONSTRAINT ledger_entries_to_account_check CHECK ((to_account = ANY (ARRAY['outside'::text, 'owed'::text, 'deposit'::text, 'postage'::text, 'fee'::text, 'service'::text, 'referral'::text, 'creator'::text, 'token'::text, 'operator'::text, 'refund'::text, 'inventory'::text]))),
-  CONSTRAINT ledger_entries_txid_check CHECK ((length(txid) = 32))
+  CONSTRAINT ledger_entries_to_owner_check CHECK (((to_owner IS NOT NULL) = (to_account = ANY (ARRAY['referral'::text, 'creator'::text, 'token'::text])))),
+  CONSTRAINT ledger_entries_txid_check CHECK ((length(txid) = 32)),
+  CONSTRAINT ledger_entries_vout_check CHECK (((vout >= 0) AND (vout <= '4294967295'::bigint)))
 );
-CREATE INDEX ledger_entries_at ON service.ledger_entries USING btree (at);
-CREATE INDEX ledger_entries_funds ON service.ledger_entries USING btree (id) WHERE (order_id IS NULL);
-CREATE INDEX ledger_entries_order ON service.ledger_entries USING btree (order_id);
-CREATE INDEX ledger_entries_txid ON service.ledger_entries USING btree (txid);
+CREATE INDEX ledger_entries_at ON service.ledger_entries USING brin (at) WITH (autosummarize='on', pages_per_range='32');
+CREATE INDEX ledger_entries_subject ON service.ledger_entries USING btree (subject_id);
+CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE OR TRUNCATE ON service.ledger_entries FOR EACH STATEMENT EXECUTE FUNCTION service.refuse_change();
+CREATE TRIGGER refuse_overdrawn AFTER INSERT ON service.ledger_entries REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION service.refuse_overdrawn();
 
 CREATE TABLE service.market_collections (
   slug text NOT NULL,

@@ -29,6 +29,7 @@ export const serviceRooms: Readonly<Record<string, string>> = {
   bumps: 'src/orders',
   fund_addresses: 'src/orders',
   idempotency_keys: 'src/orders',
+  assets: 'src/purse',
   ledger_entries: 'src/purse',
   node_policy: 'src/orders',
   order_events: 'src/orders',

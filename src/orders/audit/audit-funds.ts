@@ -1,7 +1,7 @@
 import { fundEntries } from '#orders/funds/book-funds.ts';
 import type { FundCoin } from '#orders/funds/fund-coins.queries.ts';
 import { outpointOf } from '#orders/order/outpoint.ts';
-import type { LedgerEntry } from '#purse/ledger/ledger.ts';
+import { balancesOf, type LedgerEntry } from '#purse/ledger/ledger.ts';
 import { coinFaults, type OrderDifference, type Unspent } from './audit-order.ts';
 
 /** Funds of the operator, with all that database and ledger say of them, at one moment. */
@@ -34,5 +34,4 @@ export function auditFunds(funds: AuditedFunds, unspent: Unspent): OrderDifferen
     : [{ kind: 'received', where: null, ledger: booked, chain: received }, ...missing];
 }
 
-const balanceOf = (entries: readonly LedgerEntry[]): bigint =>
-  entries.reduce((sum, { to, sats }) => (to === 'operator' ? sum + sats : sum - sats), 0n);
+const balanceOf = (entries: readonly LedgerEntry[]): bigint => balancesOf(entries).get('operator') ?? 0n;

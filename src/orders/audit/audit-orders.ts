@@ -6,8 +6,8 @@ import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { readFundCoins } from '#orders/funds/fund-coins.queries.ts';
-import { readBalances, readEntries } from '#purse/ledger/ledger.store.ts';
-import type { LedgerAccount } from '#purse/ledger/ledger.ts';
+import { readEntries, readHoldings } from '#purse/ledger/ledger.store.ts';
+import { type LedgerAccount, satsByAccount } from '#purse/ledger/ledger.ts';
 import { agreedTip, nextOrderIds, readAuditedOrders } from './audit.queries.ts';
 import { type AuditedFunds, auditFunds, questionsOfFunds } from './audit-funds.ts';
 import { auditOrder, type OrderDifference, questionsOf, type Unspent } from './audit-order.ts';
@@ -70,7 +70,9 @@ export async function auditOrders(parts: AuditParts): Promise<Audit> {
   return {
     orders,
     differing: differing.length + Math.max(0, suspects.length - lookedAgainMax),
-    balances: await withTransaction(parts.database, readBalances, snapshot),
+    balances: [...satsByAccount(await withTransaction(parts.database, readHoldings, snapshot))].map(
+      ([account, sats]) => ({ account, sats }),
+    ),
     differences: differences.filter(({ order }) => told.has(order.id)),
     funds,
   };
@@ -135,7 +137,7 @@ async function auditFundsAgain(parts: AuditParts): Promise<OrderDifference[]> {
 
 const readFunds = async (tx: pg.ClientBase): Promise<AuditedFunds> => ({
   coins: await readFundCoins(tx),
-  entries: await readEntries(tx, null),
+  entries: await readEntries(tx, { kind: 'funds' }),
 });
 
 async function auditPage(parts: AuditParts, ids: readonly string[]): Promise<AuditDifference[]> {

@@ -1,17 +1,8 @@
 import type pg from 'pg';
 import { dustOf } from '#kernel/bitcoin/transaction-size.ts';
-import { displayHash } from '#kernel/primitives/hash.ts';
 import { isShortfall } from '#orders/inscribing/order-terms.ts';
-import {
-  bumpSettlements,
-  hexOf,
-  isClosing,
-  type OwedMoney,
-  settlementsOf,
-  shareOf,
-  spentBy,
-  strayCostOf,
-} from '#orders/ledger/settlements.ts';
+import { orderEntries } from '#orders/ledger/order-entries.ts';
+import { type OwedMoney, shareOf, spentBy, strayCostOf } from '#orders/ledger/settlements.ts';
 import type { Order } from '#orders/order/order.store.ts';
 import { type OrderFacts, paidAfterAll } from '#orders/order/order-facts.ts';
 import type { OrderTransaction } from '#orders/order/order-transactions.store.ts';
@@ -19,8 +10,7 @@ import { outpointOf } from '#orders/order/outpoint.ts';
 import { candidates, progressOf } from '#orders/parents/deposits.ts';
 import { isHoldingParents, type Return, returnOf } from '#orders/parents/returns.ts';
 import { costsOf } from '#orders/pricing/coin-costs.ts';
-import type { WatchedPayment } from '#payments/payments.queries.ts';
-import { type Receipt, type Settlement, withReferral } from '#purse/ledger/ledger.ts';
+import type { LedgerEntry } from '#purse/ledger/ledger.ts';
 import { refundedNow, refundProgress } from './decide-refund.ts';
 import { type PlacedMoney, placeMoney } from './place-money.ts';
 import { type OrderDepths, type OrderRecords, readRecords } from './read-records.ts';
@@ -39,8 +29,8 @@ export interface Known
   readonly isHomeless: boolean;
   /** The outputs that a refund spends now; empty: no refund is made. */
   readonly refunded: readonly OwedMoney[];
-  readonly receipts: readonly Receipt[];
-  readonly settlements: readonly Settlement[];
+  /** The entries that its ledger should have. */
+  readonly entries: readonly LedgerEntry[];
 }
 
 /** Reads the records of an order, places its money, and decides what it owes by both. */
@@ -103,11 +93,7 @@ export function knownFrom(
           isHoldingParents: isHoldingParents(money, deposits, parents),
         }),
     isMoneyShallow: money.isMoneyShallow,
-    receipts: [
-      ...payments.flatMap((payment) => receiptOf(payment, 'owed')),
-      ...deposits.flatMap(({ payment }) => receiptOf(payment, 'deposit')),
-    ],
-    settlements: [...settlementsFor(order, records, money), ...bumpSettlements(records.bumps)],
+    entries: orderEntries(order, records, money),
   };
 }
 
@@ -135,29 +121,10 @@ function returnedNow(
     refundDust: order.refundScript === null ? null : BigInt(dustOf(order.refundScript)),
     owed,
     ours,
-    share: share.additional + share.commission,
+    share: share === null ? 0n : share.additional + share.commission,
     ourCost: rests.ourCost,
     strayCost: strayCostOf(transactions, withParents, rests.ours),
     costMax,
     isMoneyComing,
   });
-}
-
-const receiptOf = ({ txid, vout, value, block }: WatchedPayment, to: Receipt['to']): Receipt[] =>
-  block === null ? [] : [{ txid: hexOf(txid), vout, value, to }];
-
-/** The settlements of the delivery, and of the refunds and returns that blocks have. */
-function settlementsFor(
-  order: Order,
-  { deposits, transactions, isRevealed, mined }: OrderRecords,
-  { excess, rests }: PlacedMoney,
-): readonly Settlement[] {
-  const facts = {
-    excess,
-    deposits: new Set(deposits.map(({ payment }) => outpointOf(payment))),
-    ours: new Set(rests.ours.map(outpointOf)),
-  };
-  const delivered = isRevealed ? transactions.filter((made) => !isClosing(made)) : [];
-  const closed = transactions.filter((made) => isClosing(made) && mined.has(displayHash(made.txid)));
-  return [...withReferral(settlementsOf(delivered, facts), shareOf(order)), ...settlementsOf(closed, facts)];
 }

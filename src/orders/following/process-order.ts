@@ -30,8 +30,7 @@ import type { CoinPayment, PaidFunds, PlacedPayments } from '#orders/sats/place-
 import { readNodePolicy } from '#orders/sending/node-policy.store.ts';
 import { type LeftInStock, leftInStock } from '#orders/stock/left-in-stock.ts';
 import { reservedUntil } from '#orders/stock/reserved-until.ts';
-import { addEntries, readEntries } from '#purse/ledger/ledger.store.ts';
-import { correctionsTo, entriesOf } from '#purse/ledger/ledger.ts';
+import { postEntries } from '#purse/ledger/ledger.store.ts';
 import { guardInscriptions, selectedHoldingLeast } from './guard-inscriptions.ts';
 import { judgePrice } from './judge-price.ts';
 import { type Known, learn } from './learn-order.ts';
@@ -116,14 +115,14 @@ export async function processOrder(
     if (event !== null) order = await apply(tx, order, event, steps, known);
     else if (order.extraCost === extraCost) break;
   }
-  await post(tx, order, known);
+  const isPosted = await post(tx, order, known);
   await explainDeposits(
     tx,
     id,
     unreturned ?? (known.isHomeless && isOver(order.state) ? holdingHomeless : null),
   );
   await refuseCancellation(tx, order, before);
-  await lookAgain(tx, id, nextLook(order, known, problem, now));
+  await lookAgain(tx, id, nextLook(order, known, { problem, isPosted }, now));
   return order.state;
 }
 
@@ -383,19 +382,29 @@ function spendable({ facts, payments, held }: Known): readonly CoinPayment[] | '
   });
 }
 
-/** Adds what the ledger lacks. */
-async function post(tx: pg.ClientBase, order: Order, { receipts, settlements }: Known): Promise<void> {
-  const posted = await readEntries(tx, order.id);
-  const missing = correctionsTo(entriesOf(receipts, settlements), posted);
-  await addEntries(tx, order.id, missing);
-  if (missing.length > 0) failpoint('order-posted');
+/** Adds what the ledger lacks. False: the facts disagree for a moment, and it waits. */
+async function post(tx: pg.ClientBase, { id }: Order, { entries }: Known): Promise<boolean> {
+  const posted = await postEntries(tx, { kind: 'order', id }, entries);
+  if (posted === 'posted') failpoint('order-posted');
+  return posted !== 'waits';
 }
 
 /**
  * When time alone may change an order; null: payments, blocks and people can, and all of them are news. An order that
  * stays due would be looked at in every round, and few of them would keep all others from being looked at.
  */
-function nextLook(order: Order, known: Known, problem: string | null, now: Date): Date | null {
+function nextLook(
+  order: Order,
+  known: Known,
+  { problem, isPosted }: { readonly problem: string | null; readonly isPosted: boolean },
+  now: Date,
+): Date | null {
+  const look = lookOf(order, known, problem, now);
+  return isPosted ? look : earlier(look, new Date(now.getTime() + tryAgainMs));
+}
+
+/** The same, once its ledger is as its facts say. */
+function lookOf(order: Order, known: Known, problem: string | null, now: Date): Date | null {
   const { state, expiresAt } = order;
   const after = (ms: number): Date => new Date(now.getTime() + ms);
   const again = problem === null ? null : after(againMs(problem));

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { hexOf } from '#orders/ledger/settlements.ts';
-import { addEntries, readEntries } from '#purse/ledger/ledger.store.ts';
-import { correctionsTo, entriesOf, type LedgerEntry } from '#purse/ledger/ledger.ts';
+import { postEntries } from '#purse/ledger/ledger.store.ts';
+import { entriesOf, type LedgerEntry } from '#purse/ledger/ledger.ts';
 import { type FundCoin, readFundCoins } from './fund-coins.queries.ts';
 
 /** Entries of the ledger that the funds of the operator ask for: each output in a block, once. Pure. */
@@ -15,6 +15,5 @@ export const fundEntries = (coins: readonly FundCoin[]): LedgerEntry[] =>
 
 /** Adds what the ledger lacks of the funds, and takes back what a reorganisation took. Twice does nothing more. */
 export async function bookFunds(tx: pg.ClientBase): Promise<void> {
-  const posted = await readEntries(tx, null);
-  await addEntries(tx, null, correctionsTo(fundEntries(await readFundCoins(tx)), posted));
+  await postEntries(tx, { kind: 'funds' }, fundEntries(await readFundCoins(tx)));
 }

@@ -3,6 +3,7 @@ import { scriptToAddress } from '#kernel/bitcoin/address.ts';
 import { servedNetwork } from '#kernel/pg/served-network.ts';
 import { networks } from '#kernel/primitives/network.ts';
 import type { OrderState } from '#orders/order/order-machine.ts';
+import { satsAsset } from '#purse/ledger/ledger.ts';
 
 /** An order with money of its customer that no delivery under way uses. */
 export interface OwingOrder {
@@ -20,22 +21,23 @@ export async function owingOrders(client: pg.Pool, limit: number): Promise<Owing
   const { rows } = await client.query<{
     id: string;
     state: OrderState;
-    owed: number;
+    owed: string;
     refund_script: Buffer | null;
     created_at: Date;
   }>(
-    `SELECT o.id, o.state, sum(moved.sats)::bigint AS owed, o.refund_script, o.created_at
-       FROM (SELECT order_id, sats FROM service.ledger_entries WHERE to_account = 'owed'
-             UNION ALL SELECT order_id, -sats FROM service.ledger_entries WHERE from_account = 'owed') AS moved
+    `SELECT o.id, o.state, sum(moved.sats)::text AS owed, o.refund_script, o.created_at
+       FROM (SELECT order_id, amount AS sats FROM service.ledger_entries WHERE to_account = 'owed' AND asset = ${satsAsset}
+             UNION ALL
+             SELECT order_id, -amount FROM service.ledger_entries WHERE from_account = 'owed' AND asset = ${satsAsset}) AS moved
        JOIN service.orders AS o ON o.id = moved.order_id
       WHERE o.state NOT IN ('waiting-payment', 'waiting-confirmation', 'prep', 'queued')
-      GROUP BY o.id HAVING sum(moved.sats) > 0 ORDER BY owed DESC, o.id LIMIT $1`,
+      GROUP BY o.id HAVING sum(moved.sats) > 0 ORDER BY sum(moved.sats) DESC, o.id LIMIT $1`,
     [limit],
   );
   const network = await servedNetwork(client);
   return rows.map(({ id, state, owed, refund_script: script, created_at: createdAt }) => {
     const refundAddress =
       script === null || network === null ? null : scriptToAddress(script, networks[network]);
-    return { id, state, owed, refundAddress, createdAt };
+    return { id, state, owed: Number(owed), refundAddress, createdAt };
   });
 }

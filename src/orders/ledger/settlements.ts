@@ -7,7 +7,7 @@ import type { Order } from '#orders/order/order.store.ts';
 import type { OrderTransaction, StoredPlan } from '#orders/order/order-transactions.store.ts';
 import { outpointOf } from '#orders/order/outpoint.ts';
 import type { WatchedPayment } from '#payments/payments.queries.ts';
-import type { LedgerAccount, ReferralShare, Settlement } from '#purse/ledger/ledger.ts';
+import type { ReferralShare, Settlement, SharedAccount } from '#purse/ledger/ledger.ts';
 
 /** An output that holds money of a customer that no delivery uses. */
 export interface OwedMoney extends Pick<WatchedPayment, 'txid' | 'vout' | 'value'> {
@@ -20,7 +20,7 @@ export interface OwedMoney extends Pick<WatchedPayment, 'txid' | 'vout' | 'value
 /**
  * Accounts of what a transaction of ours pays. Outputs that a later delivery of the order spends stay owed until then.
  */
-const accountOfKind: Readonly<Record<PlannedOutputKind, LedgerAccount>> = {
+const accountOfKind: Readonly<Record<PlannedOutputKind, SharedAccount>> = {
   postage: 'postage',
   service: 'service',
   change: 'service',
@@ -36,7 +36,7 @@ const accountOfKind: Readonly<Record<PlannedOutputKind, LedgerAccount>> = {
 };
 
 /** The account of what a transaction of ours pays to an output of this kind. */
-export const accountOfOutput = (kind: PlannedOutputKind): LedgerAccount => accountOfKind[kind];
+export const accountOfOutput = (kind: PlannedOutputKind): SharedAccount => accountOfKind[kind];
 
 /** A refund or a return: it ends with money or deposits outside. */
 export const isClosing = ({ kind }: Pick<OrderTransaction, 'kind'>): boolean =>
@@ -94,7 +94,7 @@ const returningAccounts = [
   'owed',
   'service',
   'operator',
-] as const satisfies readonly LedgerAccount[];
+] as const satisfies readonly SharedAccount[];
 type ReturningAccount = (typeof returningAccounts)[number];
 
 /**
@@ -140,9 +140,9 @@ function accountOfInput(
 /** Takes sats from what accounts still have, one after the other. */
 function takenOf(
   open: Map<ReturningAccount, bigint>,
-  to: LedgerAccount,
+  to: SharedAccount,
   sats: bigint,
-): { readonly from: ReturningAccount; readonly to: LedgerAccount; readonly sats: bigint }[] {
+): { readonly from: ReturningAccount; readonly to: SharedAccount; readonly sats: bigint }[] {
   let due = sats;
   const taken = returningAccounts.map((from) => {
     const held = open.get(from) ?? 0n;
@@ -169,11 +169,18 @@ export const takenFromInventory = ({ inputs }: StoredPlan): bigint =>
 export const givenByInventory = (plan: StoredPlan): bigint =>
   takenFromInventory(plan) - valueIn(plan.outputs.filter(({ kind }) => kind === 'inventory'));
 
-/** What the referral of an order gets, as it was quoted: later settings change no order. */
-export const shareOf = ({ quote: { additionalFeeCharged, referralFee = 0 } }: Order): ReferralShare => ({
-  additional: BigInt(additionalFeeCharged),
-  commission: BigInt(referralFee),
-});
+/** What the referral of an order gets, as it was quoted: later settings change no order. Null: it names none. */
+export const shareOf = ({
+  request: { referral },
+  quote,
+}: Pick<Order, 'request' | 'quote'>): ReferralShare | null =>
+  referral === null
+    ? null
+    : {
+        code: referral,
+        additional: BigInt(quote.additionalFeeCharged),
+        commission: BigInt(quote.referralFee ?? 0),
+      };
 
 /**
  * What a customer paid too much lies in our output of the transaction that spent it, or of the burn that spends that.

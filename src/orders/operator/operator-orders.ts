@@ -54,7 +54,7 @@ export async function showOrder(pool: pg.Pool, id: string) {
     readDepositAddresses(pool, id),
     readTransactions(pool, id),
     readBumps(pool, id),
-    readEntries(pool, id),
+    readEntries(pool, { kind: 'order', id }),
     readEvents(pool, id),
   ]);
   return {
@@ -184,7 +184,10 @@ export async function outcomeOfRefund(
   network: NetworkName,
 ): Promise<RefundOutcome & { readonly isAsked: boolean }> {
   const order = await known(readOrder(pool, id), id);
-  const [transactions, entries] = await Promise.all([readTransactions(pool, id), readEntries(pool, id)]);
+  const [transactions, entries] = await Promise.all([
+    readTransactions(pool, id),
+    readEntries(pool, { kind: 'order', id }),
+  ]);
   return { ...refundOutcome(network, transactions, entries), isAsked: order.state === 'queued' };
 }
 

@@ -1,48 +1,89 @@
 import type pg from 'pg';
-import type { LedgerAccount, LedgerEntry } from './ledger.ts';
+import { advisoryLocks } from '#kernel/pg/advisory-lock.ts';
+import {
+  type Holding,
+  type LedgerAccount,
+  type LedgerEntry,
+  postingOf,
+  type Subject,
+  satsAsset,
+} from './ledger.ts';
 
-/** The entries of an order, in their order; null: of the operator's funds. */
-export async function readEntries(
-  client: pg.Pool | pg.ClientBase,
-  orderId: string | null,
-): Promise<LedgerEntry[]> {
+/** The entries of a subject, in their order. */
+export async function readEntries(client: pg.Pool | pg.ClientBase, subject: Subject): Promise<LedgerEntry[]> {
+  const id = idOf(subject);
   const { rows } = await client.query<{
     from_account: LedgerAccount;
+    from_owner: string | null;
     to_account: LedgerAccount;
-    sats: number;
-    txid: Buffer;
+    to_owner: string | null;
+    asset: number;
+    amount: string;
+    txid: string;
     vout: number | null;
   }>(
-    `SELECT from_account, to_account, sats, txid, vout FROM service.ledger_entries
-      WHERE ${orderId === null ? 'order_id IS NULL' : 'order_id = $1'} ORDER BY id`,
-    orderId === null ? [] : [orderId],
+    `SELECT from_account, from_owner, to_account, to_owner, asset, amount::text AS amount, encode(txid, 'hex') AS txid, vout
+       FROM service.ledger_entries
+      WHERE subject_kind = $1 AND subject_id ${id === null ? 'IS NULL' : '= $2'} ORDER BY id`,
+    id === null ? [subject.kind] : [subject.kind, id],
   );
-  return rows.map(({ from_account: from, to_account: to, sats, txid, vout }) => ({
-    from,
-    to,
-    sats: BigInt(sats),
-    txid: txid.toString('hex'),
-    vout,
-  }));
+  return rows.map(
+    ({ from_account: from, from_owner: fromOwner, to_account: to, to_owner: toOwner, amount, ...row }) => ({
+      from,
+      fromOwner,
+      to,
+      toOwner,
+      ...row,
+      amount: BigInt(amount),
+    }),
+  );
 }
 
-/** Adds entries of an order; null: of the operator's funds. */
-export async function addEntries(
+/**
+ * Brings the ledger of a subject to the entries that its facts ask for. Nothing else adds entries. Twice does nothing
+ * more, also at once. `waits`: the facts disagree for a moment, and nothing is posted: look at them again.
+ */
+export async function postEntries(
   tx: pg.ClientBase,
-  orderId: string | null,
+  subject: Subject,
+  wanted: readonly LedgerEntry[],
+): Promise<'unchanged' | 'posted' | 'waits'> {
+  const seen = postingOf(wanted, await readEntries(tx, subject));
+  if (seen === 'waits') return 'waits';
+  if (seen.length === 0) return 'unchanged';
+  // another transaction may just post the same: its entries are read once it has ended
+  await tx.query(`SELECT pg_advisory_xact_lock($1, hashtext(concat($2::text, ' ', $3::text)) & 1023)`, [
+    advisoryLocks.ledger,
+    subject.kind,
+    idOf(subject),
+  ]);
+  const missing = postingOf(wanted, await readEntries(tx, subject));
+  if (missing === 'waits') return 'waits';
+  await addEntries(tx, subject, missing);
+  return 'posted';
+}
+
+async function addEntries(
+  tx: pg.ClientBase,
+  subject: Subject,
   entries: readonly LedgerEntry[],
 ): Promise<void> {
   if (entries.length === 0) return;
   await tx.query(
-    `INSERT INTO service.ledger_entries (order_id, from_account, to_account, sats, txid, vout)
-     SELECT $1, e.from_account, e.to_account, e.sats, decode(e.txid, 'hex'), e.vout
-       FROM unnest($2::text[], $3::text[], $4::bigint[], $5::text[], $6::bigint[])
-            AS e (from_account, to_account, sats, txid, vout)`,
+    `INSERT INTO service.ledger_entries
+       (subject_kind, subject_id, from_account, from_owner, to_account, to_owner, asset, amount, txid, vout)
+     SELECT $1, $2, e.from_account, e.from_owner, e.to_account, e.to_owner, e.asset, e.amount, decode(e.txid, 'hex'), e.vout
+       FROM unnest($3::text[], $4::text[], $5::text[], $6::text[], $7::integer[], $8::numeric[], $9::text[], $10::bigint[])
+            AS e (from_account, from_owner, to_account, to_owner, asset, amount, txid, vout)`,
     [
-      orderId,
+      subject.kind,
+      idOf(subject),
       entries.map(({ from }) => from),
+      entries.map(({ fromOwner }) => fromOwner),
       entries.map(({ to }) => to),
-      entries.map(({ sats }) => sats),
+      entries.map(({ toOwner }) => toOwner),
+      entries.map(({ asset }) => asset),
+      entries.map(({ amount }) => amount),
       entries.map(({ txid }) => txid),
       entries.map(({ vout }) => vout),
     ],
@@ -52,8 +93,9 @@ export async function addEntries(
 /** Sats that were booked as revenue since a time, less what was taken back. */
 export async function revenueSince(client: pg.Pool | pg.ClientBase, since: Date): Promise<bigint> {
   const { rows } = await client.query<{ sats: string }>(
-    `SELECT coalesce(sum(CASE WHEN to_account = 'service' THEN sats ELSE -sats END), 0)::text AS sats
-       FROM service.ledger_entries WHERE at > $1 AND 'service' IN (from_account, to_account)`,
+    `SELECT coalesce(sum(CASE WHEN to_account = 'service' THEN amount ELSE -amount END), 0)::text AS sats
+       FROM service.ledger_entries
+      WHERE at > $1 AND 'service' IN (from_account, to_account) AND asset = ${satsAsset}`,
     [since],
   );
   return BigInt(rows[0]?.sats ?? 0);
@@ -78,27 +120,29 @@ export async function readSums(client: pg.ClientBase, ids: readonly string[]): P
     account: LedgerAccount;
     sats: string;
   }>(
-    `SELECT order_id AS id, txid, vout IS NOT NULL AS is_receipt, account, sum(sats)::text AS sats
-       FROM (SELECT order_id, txid, vout, to_account AS account, sats FROM service.ledger_entries
-              WHERE order_id = ANY($1::uuid[])
-             UNION ALL
-             SELECT order_id, txid, vout, from_account, -sats FROM service.ledger_entries
-              WHERE order_id = ANY($1::uuid[])) AS moved
-      GROUP BY order_id, txid, vout IS NOT NULL, account HAVING sum(sats) <> 0`,
+    `SELECT subject_id AS id, txid, vout IS NOT NULL AS is_receipt, account, sum(sats)::text AS sats
+       FROM (SELECT * FROM service.ledger_entries
+              WHERE subject_kind = 'order' AND subject_id = ANY($1::uuid[]) AND asset = ${satsAsset}) AS e,
+            ${bothSides('e', 'sats')}
+      GROUP BY subject_id, txid, vout IS NOT NULL, account HAVING sum(sats) <> 0`,
     [ids],
   );
   return rows.map(({ is_receipt: isReceipt, sats, ...row }) => ({ ...row, isReceipt, sats: BigInt(sats) }));
 }
 
-/** Balances of all accounts. */
-export async function readBalances(
-  client: pg.ClientBase,
-): Promise<{ readonly account: LedgerAccount; readonly sats: bigint }[]> {
-  const { rows } = await client.query<{ account: LedgerAccount; sats: string }>(
-    `SELECT account, sum(sats)::text AS sats
-       FROM (SELECT to_account AS account, sats FROM service.ledger_entries
-             UNION ALL SELECT from_account, -sats FROM service.ledger_entries) AS moved
-      GROUP BY account ORDER BY account`,
+/** The holdings of all accounts, by owner and asset. */
+export async function readHoldings(client: pg.ClientBase): Promise<Holding[]> {
+  const { rows } = await client.query<Omit<Holding, 'amount'> & { amount: string }>(
+    `SELECT account, owner, asset, sum(moved)::text AS amount
+       FROM service.ledger_entries AS e, ${bothSides('e', 'moved')}
+      GROUP BY account, owner, asset ORDER BY account, owner, asset`,
   );
-  return rows.map(({ account, sats }) => ({ account, sats: BigInt(sats) }));
+  return rows.map(({ amount, ...row }) => ({ ...row, amount: BigInt(amount) }));
 }
+
+/** SQL: both accounts of an entry, with what each of them gets of it. */
+const bothSides = (entry: string, amount: string): string =>
+  `LATERAL (VALUES (${entry}.to_account, ${entry}.to_owner, ${entry}.amount),
+                   (${entry}.from_account, ${entry}.from_owner, -${entry}.amount)) AS side (account, owner, ${amount})`;
+
+const idOf = (subject: Subject): string | null => (subject.kind === 'order' ? subject.id : null);

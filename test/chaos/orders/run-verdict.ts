@@ -99,8 +99,8 @@ async function settle({ pool, chain, customers }: EndedRun): Promise<string[]> {
       `UPDATE service.orders SET expires_at = now(), look_at = now() WHERE state = 'waiting-payment' AND expires_at > now()`,
     );
     const { rows } = await pool.query<{ id: string; state: string; owed: string; error: string | null }>(
-      `SELECT o.id, o.state, o.error, coalesce(sum(CASE WHEN l.to_account = 'owed' THEN l.sats
-                                                        WHEN l.from_account = 'owed' THEN -l.sats END), 0)::text AS owed
+      `SELECT o.id, o.state, o.error, coalesce(sum(CASE WHEN l.to_account = 'owed' THEN l.amount
+                                                        WHEN l.from_account = 'owed' THEN -l.amount END), 0)::text AS owed
          FROM service.orders AS o LEFT JOIN service.ledger_entries AS l ON l.order_id = o.id
         GROUP BY o.id`,
     );

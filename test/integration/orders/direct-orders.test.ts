@@ -52,7 +52,7 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
 
   /** The accounts of an order that are not empty. */
   async function accounts(id: string): Promise<Record<string, number>> {
-    const balances = balancesOf(await readEntries(world.database.pool, id));
+    const balances = balancesOf(await readEntries(world.database.pool, { kind: 'order', id }));
     return Object.fromEntries(
       [...balances].filter(([, sats]) => sats !== 0n).map(([name, sats]) => [name, Number(sats)]),
     );
@@ -122,10 +122,12 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
       referral: 800,
       fee: chainFee,
     });
-    const shares = (await readEntries(pool, order.id)).filter(({ to }) => to === 'referral');
-    expect(shares.map(({ from, sats }) => [from, sats])).toEqual([
-      ['owed', 500n],
-      ['service', 300n],
+    const shares = (await readEntries(pool, { kind: 'order', id: order.id })).filter(
+      ({ to }) => to === 'referral',
+    );
+    expect(shares.map(({ from, amount: sats, toOwner }) => [from, sats, toOwner])).toEqual([
+      ['owed', 500n, 'friend'],
+      ['service', 300n, 'friend'],
     ]);
     expect(await readReferral(pool, { code: 'friend', script: scriptOf(refunded) })).toEqual({
       address: 'of a friend',

@@ -428,7 +428,8 @@ describe.skipIf(bitcoindForTests() === null)('an order that is paid', () => {
       await chain.mineMempool();
       await world.eventually(() => areOrdersFollowed(database.pool, chain.rpc));
       const found = await customerOrders.read(order.id);
-      const owed = balancesOf(await readEntries(database.pool, order.id)).get('owed') ?? 0n;
+      const owed =
+        balancesOf(await readEntries(database.pool, { kind: 'order', id: order.id })).get('owed') ?? 0n;
       if (!ends.includes(found!.order.state) || owed > owedMax)
         throw new Error(`${found!.order.state} with ${owed} sats owed\n${world.logged.join('')}`);
       return true;

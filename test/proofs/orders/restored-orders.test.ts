@@ -120,7 +120,7 @@ describe.skipIf(bitcoindForTests() === null)(
         const ends = new Set(['completed', 'refunded']);
         await restored.eventually(async () => {
           const open = Object.entries(await states(restored!)).filter(([, state]) => !ends.has(state));
-          const entries = await Promise.all(made.map(({ id }) => readEntries(pool, id)));
+          const entries = await Promise.all(made.map(({ id }) => readEntries(pool, { kind: 'order', id })));
           const isOwed = entries.some((each) => (balancesOf(each).get('owed') ?? 0n) > 0n);
           // a block in each look would always be one that is not followed yet
           if (open.length === 0 && !isOwed) return areOrdersFollowed(pool, chain.rpc);

@@ -2,16 +2,22 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type pg from 'pg';
 
-const folder = join(import.meta.dirname, '../../../migrations/chain');
+const migrations = join(import.meta.dirname, '../../../migrations');
+
+type Migrating = (from: string, below?: string) => Promise<void>;
 
 /**
  * Drops the schema `chain` and makes it anew without tables. Returns what runs its migrations with numbers from one
  * (`0011`) to below another; absent: to the last.
  */
-export async function chainFromNothing(
-  pool: pg.Pool,
-): Promise<(from: string, below?: string) => Promise<void>> {
-  await pool.query('DROP SCHEMA chain CASCADE; CREATE SCHEMA chain; SET search_path TO chain');
+export const chainFromNothing = (pool: pg.Pool): Promise<Migrating> => fromNothing(pool, 'chain');
+
+/** The same of the schema `service`. */
+export const serviceFromNothing = (pool: pg.Pool): Promise<Migrating> => fromNothing(pool, 'service');
+
+async function fromNothing(pool: pg.Pool, schema: 'chain' | 'service'): Promise<Migrating> {
+  await pool.query(`DROP SCHEMA ${schema} CASCADE; CREATE SCHEMA ${schema}; SET search_path TO ${schema}`);
+  const folder = join(migrations, schema);
   const files = (await readdir(folder)).toSorted();
   return async (from, below) => {
     for (const name of files)

@@ -193,7 +193,7 @@ export function lentParents(worldOf: () => OrderWorld) {
 
   /** The accounts of an order that are not empty. */
   async function accounts(id: string): Promise<Record<string, number>> {
-    const balances = balancesOf(await readEntries(worldOf().database.pool, id));
+    const balances = balancesOf(await readEntries(worldOf().database.pool, { kind: 'order', id }));
     return Object.fromEntries(
       [...balances].filter(([, sats]) => sats !== 0n).map(([name, sats]) => [name, Number(sats)]),
     );

@@ -44,7 +44,7 @@ export async function verdictOfOrder(
   const fate = fateOf(chain, { ...scripts, address: order.script.toString('hex') });
   const isDelivered = fate.delivered.length > 0;
   const inscribed = await countInscribed(pool, contents);
-  const balances = balancesOf(await readEntries(pool, id));
+  const balances = balancesOf(await readEntries(pool, { kind: 'order', id }));
   const money = isDelivered ? deliveredFaults(order, fate) : refundedFaults(fate);
   const faults = [
     ...endFaults(order, fate),

@@ -15,12 +15,17 @@ const refunded = 701;
 /** An entry of the ledger that nobody should have made: of a transaction of the order, or of a payment to it. */
 const forged = (from: string, to: string, of: 'reveal' | 'refund' | 'payment'): string =>
   of === 'payment'
-    ? `INSERT INTO service.ledger_entries (order_id, from_account, to_account, sats, txid, vout)
-       SELECT order_id, '${from}', '${to}', 1, txid, vout FROM service.ledger_entries
+    ? `${added} SELECT 'order', order_id, ${sidesOf(from, to)}, 0, 1, txid, vout FROM service.ledger_entries
         WHERE order_id = $1 AND vout IS NOT NULL LIMIT 1`
-    : `INSERT INTO service.ledger_entries (order_id, from_account, to_account, sats, txid)
-       SELECT order_id, '${from}', '${to}', 1, txid FROM service.order_transactions
+    : `${added} SELECT 'order', order_id, ${sidesOf(from, to)}, 0, 1, txid, NULL FROM service.order_transactions
         WHERE order_id = $1 AND kind = '${of}'`;
+const added = `INSERT INTO service.ledger_entries
+  (subject_kind, subject_id, from_account, from_owner, to_account, to_owner, asset, amount, txid, vout)`;
+const sidesOf = (...accounts: readonly string[]): string =>
+  accounts.map((account) => `'${account}', ${account === 'referral' ? `'friend'` : 'NULL'}`).join();
+/** The other way round. */
+const reversed = `${added} SELECT subject_kind, subject_id, to_account, to_owner, from_account, from_owner, asset, amount, txid, vout
+  FROM service.ledger_entries`;
 
 /** What goes wrong in the database, and what the audit says of it. */
 const faults: readonly { name: string; sql: string; found: readonly string[] }[] = [
@@ -47,14 +52,12 @@ const faults: readonly { name: string; sql: string; found: readonly string[] }[]
   },
   {
     name: 'a transaction that no block has',
-    sql: `INSERT INTO service.ledger_entries (order_id, from_account, to_account, sats, txid)
-          VALUES ($1, 'service', 'operator', 1, sha256('none'))`,
+    sql: `${added} VALUES ('order', $1, ${sidesOf('service', 'operator')}, 0, 1, sha256('none'), NULL)`,
     found: ['not-mined'],
   },
   {
     name: 'a transaction in a block that the ledger takes back',
-    sql: `INSERT INTO service.ledger_entries (order_id, from_account, to_account, sats, txid)
-          SELECT order_id, to_account, from_account, sats, txid FROM service.ledger_entries
+    sql: `${reversed}
            WHERE order_id = $1 AND txid = (
              SELECT txid FROM service.order_transactions WHERE order_id = $1 AND kind = 'refund')`,
     found: ['not-counted'],
@@ -123,11 +126,18 @@ describe.skipIf(bitcoindForTests() === null)('the audit of orders', () => {
   test.for(faults)('finds $name', async ({ sql, found }) => {
     const { pool } = world.database;
     const { rows } = await pool.query<{ last: number }>('SELECT max(id) AS last FROM service.ledger_entries');
+    if (found.includes('overdrawn')) {
+      // a database of an earlier version may have such entries: this one refuses them
+      const refusal = { constraint: 'ledger_entries_overdrawn' };
+      await expect(pool.query(sql, [delivered])).rejects.toMatchObject(refusal);
+      await pool.query('ALTER TABLE service.ledger_entries DISABLE TRIGGER refuse_overdrawn');
+    }
     await pool.query(sql, [delivered]);
+    await pool.query('ALTER TABLE service.ledger_entries ENABLE ALWAYS TRIGGER refuse_overdrawn');
     try {
       expect(await kindsOf(delivered)).toEqual(found.toSorted());
     } finally {
-      await pool.query('DELETE FROM service.ledger_entries WHERE id > $1', [rows[0]!.last]);
+      await pool.query(`${reversed} WHERE id > $1`, [rows[0]!.last]);
     }
     expect(await kindsOf(delivered)).toEqual([]);
   });

@@ -106,7 +106,7 @@ describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () 
       throw new Error(`${txids.size} bumps; ${JSON.stringify(shown)}\n${world.logged.join('')}`);
     });
   async function account(id: string, name: 'operator' | 'owed'): Promise<number> {
-    const balances = balancesOf(await readEntries(world.database.pool, id));
+    const balances = balancesOf(await readEntries(world.database.pool, { kind: 'order', id }));
     return Number(balances.get(name) ?? 0n);
   }
 

@@ -111,7 +111,7 @@ describe.skipIf(bitcoindForTests() === null)('prices of orders whose fees rose',
     await world.chain.mineMempool();
     await world.until(order.id, 'completed');
     const balances = await world.eventually(async () => {
-      const found = balancesOf(await readEntries(world.database.pool, order.id));
+      const found = balancesOf(await readEntries(world.database.pool, { kind: 'order', id: order.id }));
       return (found.get('service') ?? 0n) > 0n && found;
     });
     expect([balances.get('operator') ?? 0n, balances.get('owed') ?? 0n]).toEqual([0n, 0n]);

@@ -325,7 +325,7 @@ describe.skipIf(bitcoindForTests() === null)('an order with allowedSatributes', 
       await chain.mineMempool();
       await world.eventually(() => areOrdersFollowed(database.pool, chain.rpc));
       const found = await customerOrders.read(id);
-      const owed = balancesOf(await readEntries(database.pool, id)).get('owed') ?? 0n;
+      const owed = balancesOf(await readEntries(database.pool, { kind: 'order', id })).get('owed') ?? 0n;
       if (!['completed', 'refunded'].includes(found!.order.state) || owed > owedMax)
         throw new Error(
           `${found!.order.state} (${found!.order.error}) with ${owed} sats owed\n${world.logged.join('')}`,

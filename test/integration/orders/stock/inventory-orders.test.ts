@@ -61,7 +61,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a sat of the inventory
 
   /** All balances but those of nothing. */
   async function balances(id: string): Promise<Record<string, number>> {
-    const held = balancesOf(await readEntries(world.database.pool, id));
+    const held = balancesOf(await readEntries(world.database.pool, { kind: 'order', id }));
     return Object.fromEntries(
       [...held].filter(([, sats]) => sats !== 0n).map(([name, sats]) => [name, Number(sats)]),
     );

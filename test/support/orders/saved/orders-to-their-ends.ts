@@ -60,7 +60,7 @@ export async function bringToTheirEnds(service: OrderService, { orders }: SavedS
   await audited();
   const money = await ChainMoney.read(chain.rpc);
   for (const [name, made] of Object.entries(orders)) {
-    const owed = balancesOf(await readEntries(pool, made.id)).get('owed') ?? 0n;
+    const owed = balancesOf(await readEntries(pool, { kind: 'order', id: made.id })).get('owed') ?? 0n;
     expect([name, owed]).toEqual([name, made.end === 'owed' ? BigInt(made.amount) : 0n]);
     if (mixed.has(name) || (made.end !== 'delivered' && made.end !== 'refunded')) continue;
     const { faults, isDelivered } = await verdictOfOrder(pool, money, made);

@@ -18,7 +18,7 @@ import type { Deposit } from '#orders/parents/deposits.ts';
 import { type PlannedReturn, planMostReturned } from '#orders/parents/plan-return.ts';
 import type { ReturnFund } from '#orders/parents/returns.ts';
 import type { WatchedPayment } from '#payments/payments.queries.ts';
-import { balancesOf, entriesOf } from '#purse/ledger/ledger.ts';
+import { balancesOf } from '#purse/ledger/ledger.ts';
 import { wantedOrder } from '#test/builders/wanted-order.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
 
@@ -212,8 +212,7 @@ function expectWhole(plan: PlannedReturn & { count: number }, held: number, hold
 
 /** Laws of the ledger. */
 function expectBooked(room: Room, ourCost: bigint): void {
-  const { receipts, settlements } = room.known();
-  const balances = balancesOf(entriesOf(receipts, settlements));
+  const balances = balancesOf(room.known().entries);
   expect([...balances.values()].reduce((total, sats) => total + sats, 0n)).toBe(0n);
   for (const [account, sats] of balances) {
     if (account === 'operator') expect(-sats).toBe(ourCost);

@@ -4,10 +4,13 @@ import {
   balancesOf,
   correctionsTo,
   entriesOf,
+  holdingsOf,
   type LedgerEntry,
   ledgerAccounts,
+  postingOf,
   type Receipt,
   type Settlement,
+  satsAsset,
   withReferral,
 } from '#purse/ledger/ledger.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
@@ -18,17 +21,64 @@ const receipts: fc.Arbitrary<Receipt[]> = fc.uniqueArray(
   fc.record({ to: fc.constantFrom('owed', 'deposit'), txid, vout: fc.nat({ max: 2 }), value: sats }),
   { selector: ({ txid: id, vout }) => `${id}:${vout}`, maxLength: 6 },
 );
+const ownedAccounts = ['referral', 'creator', 'token'] as const;
+const sharedAccounts = ledgerAccounts.filter((account) => ownedAccounts.every((owned) => owned !== account));
+const owners = fc.constantFrom('one', 'two');
+const part = (amounts: fc.Arbitrary<bigint>) =>
+  fc.oneof(
+    fc.record({ to: fc.constantFrom(...sharedAccounts), sats: amounts }),
+    fc.record({ to: fc.constantFrom(...ownedAccounts), owner: owners, sats: amounts }),
+  ) as fc.Arbitrary<Settlement['parts'][number]>;
 const settlements: fc.Arbitrary<Settlement[]> = fc.uniqueArray(
   fc.record({
     txid,
     from: fc.constantFrom('owed' as const, 'refund' as const),
-    parts: fc.array(fc.record({ to: fc.constantFrom(...ledgerAccounts), sats }), { maxLength: 5 }),
+    parts: fc.array(part(sats), { maxLength: 5 }),
   }),
   { selector: ({ txid: id }) => id, maxLength: 3 },
 );
 const facts = fc.tuple(receipts, settlements);
 const nonZero = (entries: readonly LedgerEntry[]) =>
   [...balancesOf(entries)].filter(([, balance]) => balance !== 0n).toSorted(([a], [b]) => a.localeCompare(b));
+
+/** Sats and a rune, whose amounts go to 2^128 - 1. */
+const assets = [satsAsset, 7];
+const side = fc.oneof(
+  fc.tuple(fc.constantFrom(...sharedAccounts), fc.constant(null)),
+  fc.tuple(fc.constantFrom(...ownedAccounts), owners),
+);
+const wantedLists: fc.Arbitrary<LedgerEntry[]> = fc
+  .array(
+    fc.record({
+      from: fc.oneof(fc.constant(['outside', null] as const), side),
+      to: side,
+      asset: fc.constantFrom(...assets),
+      amount: fc.oneof(fc.bigInt({ min: 1n, max: 20n }), fc.constant(2n ** 128n - 1n)),
+      txid,
+      vout: fc.constantFrom(null, 0, 1),
+    }),
+    { maxLength: 8 },
+  )
+  .map((all) =>
+    all
+      .filter(({ from, to }) => from.join() !== to.join())
+      .map(({ from: [from, fromOwner], to: [to, toOwner], ...entry }) => ({
+        ...entry,
+        from,
+        fromOwner,
+        to,
+        toOwner,
+      })),
+  );
+const held = (entries: readonly LedgerEntry[]): string[] =>
+  holdingsOf(entries)
+    .filter(({ amount }) => amount !== 0n)
+    .map(({ account, owner, asset, amount }) => `${account} ${owner} ${asset} ${amount}`)
+    .toSorted();
+const overdrawnIn = (entries: readonly LedgerEntry[]): boolean =>
+  holdingsOf(entries).some(
+    ({ account, amount }) => amount < 0n && !['outside', 'operator', 'inventory'].includes(account),
+  );
 
 describe('the ledger', () => {
   test('comes to what the facts ask for, whatever was posted before, by added entries alone', () => {
@@ -41,7 +91,7 @@ describe('the ledger', () => {
           expect(nonZero(posted)).toEqual(nonZero(wanted));
           expect(correctionsTo(wanted, posted)).toEqual([]);
         }
-        expect(posted.every(({ sats: amount }) => amount > 0n)).toBe(true);
+        expect(posted.every(({ amount }) => amount > 0n)).toBe(true);
       }),
       { numRuns: propertyRuns(300) },
     );
@@ -58,11 +108,63 @@ describe('the ledger', () => {
   });
 
   test('takes back what a reorganisation took, with the entry the other way round', () => {
-    const entry: LedgerEntry = { from: 'outside', to: 'owed', sats: 5000n, txid: 'aa', vout: 1 };
+    const entry = inSats({ from: 'outside', to: 'owed', amount: 5000n, txid: 'aa', vout: 1 });
     expect(correctionsTo([], [entry])).toEqual([{ ...entry, from: 'owed', to: 'outside' }]);
-    expect(correctionsTo([{ ...entry, sats: 7000n }], [entry])).toEqual([{ ...entry, sats: 2000n }]);
+    expect(correctionsTo([{ ...entry, amount: 7000n }], [entry])).toEqual([{ ...entry, amount: 2000n }]);
+  });
+
+  test('is one whatever the order of what happened, for each asset and owner, and overdraws no account', () => {
+    fc.assert(
+      fc.property(fc.array(wantedLists, { minLength: 1, maxLength: 8 }), (history) => {
+        const posted: LedgerEntry[] = [];
+        for (const wanted of [...history, ...history.slice(-1)]) {
+          const added = postingOf(wanted, posted);
+          const isAllowed = !overdrawnIn(wanted);
+          if (added === 'waits') expect(isAllowed).toBe(false);
+          else posted.push(...added);
+          // what waits leaves all as it was
+          if (isAllowed) {
+            expect(held(posted)).toEqual(held(wanted));
+            expect(postingOf(wanted, posted)).toEqual([]);
+          }
+          expect(overdrawnIn(posted)).toBe(false);
+          for (const asset of assets) {
+            const moved = (side: 'from' | 'to') =>
+              posted
+                .filter((entry) => entry.asset === asset && entry[side] === 'outside')
+                .reduce((sum, { amount }) => sum + amount, 0n);
+            const inside = holdingsOf(posted)
+              .filter((holding) => holding.asset === asset && holding.account !== 'outside')
+              .reduce((sum, { amount }) => sum + amount, 0n);
+            expect(moved('from')).toBe(moved('to') + inside);
+          }
+        }
+        // all is taken back
+        expect(held([...posted, ...correctionsTo([], posted)])).toEqual([]);
+      }),
+      { numRuns: propertyRuns(300) },
+    );
+  });
+
+  test('waits while money leaves an account that it never came to: the facts are of two moments', () => {
+    const paid = inSats({ from: 'outside', to: 'owed', amount: 900n, txid: 'aa', vout: 0 });
+    const delivered = inSats({ from: 'owed', to: 'service', amount: 900n, txid: 'bb', vout: null });
+    // a reorganisation that the payments have seen, and the index has not
+    expect(postingOf([delivered], [paid, delivered])).toBe('waits');
+    expect(postingOf([], [paid, delivered])).toHaveLength(2);
+    // the index is a block ahead
+    expect(postingOf([delivered], [])).toBe('waits');
+    expect(postingOf([paid, delivered], [])).toEqual([paid, delivered]);
+    // what the operator gives came to no order
+    const bumped = inSats({ from: 'operator', to: 'fee', amount: 900n, txid: 'cc', vout: null });
+    expect(postingOf([bumped], [])).toEqual([bumped]);
   });
 });
+
+/** An entry in sats between accounts without owners. */
+function inSats(entry: Pick<LedgerEntry, 'from' | 'to' | 'amount' | 'txid' | 'vout'>): LedgerEntry {
+  return { ...entry, fromOwner: null, toOwner: null, asset: satsAsset };
+}
 
 const shareSats = fc.oneof(fc.bigInt({ min: 0n, max: 1_000_000n }), fc.constantFrom(0n, 1n, 300n));
 const deliveries: fc.Arbitrary<Settlement[]> = fc.uniqueArray(
@@ -97,7 +199,10 @@ describe('the share of a referral', () => {
     fc.assert(
       fc.property(deliveries, shareSats, shareSats, (delivered, additional, commission) => {
         const without = after(delivered, delivered);
-        const balances = after(delivered, withReferral(delivered, { additional, commission }));
+        const balances = after(
+          delivered,
+          withReferral(delivered, { code: 'friend', additional, commission }),
+        );
         const of = (account: (typeof ledgerAccounts)[number], from = balances): bigint =>
           from.get(account) ?? 0n;
         const ours = of('service', without) + of('operator', without);
@@ -123,7 +228,7 @@ describe('the share of a referral', () => {
           for (const [delivered, additional, commission] of history) {
             const wanted = entriesOf(
               receiptsOf(delivered),
-              withReferral(delivered, { additional, commission }),
+              withReferral(delivered, { code: 'friend', additional, commission }),
             );
             posted.push(...correctionsTo(wanted, posted));
             expect(nonZero(posted)).toEqual(nonZero(wanted));
@@ -148,17 +253,26 @@ describe('the share of a referral', () => {
         ],
       },
     ];
-    const moved = entriesOf([], withReferral(delivered, { additional: 500n, commission: 300n }));
+    const moved = entriesOf(
+      [],
+      withReferral(delivered, { code: 'friend', additional: 500n, commission: 300n }),
+    );
     expect(moved.filter(({ to }) => to === 'referral')).toEqual([
-      { from: 'owed', to: 'referral', sats: 500n, txid: 'aa', vout: null },
-      { from: 'service', to: 'referral', sats: 300n, txid: 'aa', vout: null },
+      {
+        ...inSats({ from: 'owed', to: 'referral', amount: 500n, txid: 'aa', vout: null }),
+        toOwner: 'friend',
+      },
+      {
+        ...inSats({ from: 'service', to: 'referral', amount: 300n, txid: 'aa', vout: null }),
+        toOwner: 'friend',
+      },
     ]);
     expect(balancesOf(moved).get('service')).toBe(1700n);
   });
 
   test('is nothing where nothing was delivered or named', () => {
-    expect(withReferral([], { additional: 500n, commission: 300n })).toEqual([]);
+    expect(withReferral([], { code: 'friend', additional: 500n, commission: 300n })).toEqual([]);
     const delivered: Settlement[] = [{ txid: 'aa', from: 'owed', parts: [{ to: 'service', sats: 9n }] }];
-    expect(withReferral(delivered, { additional: 0n, commission: 0n })).toEqual(delivered);
+    expect(withReferral(delivered, { code: 'friend', additional: 0n, commission: 0n })).toEqual(delivered);
   });
 });

@@ -1,0 +1,58 @@
+import { displayHash } from '#kernel/primitives/hash.ts';
+import type { PlacedMoney } from '#orders/following/place-money.ts';
+import type { OrderRecords } from '#orders/following/read-records.ts';
+import type { Order } from '#orders/order/order.store.ts';
+import { outpointOf } from '#orders/order/outpoint.ts';
+import type { WatchedPayment } from '#payments/payments.queries.ts';
+import {
+  entriesOf,
+  type LedgerEntry,
+  type Receipt,
+  type Settlement,
+  withReferral,
+} from '#purse/ledger/ledger.ts';
+import { bumpSettlements, hexOf, isClosing, settlementsOf, shareOf } from './settlements.ts';
+
+/**
+ * The entries that the facts of an order ask for: what blocks have of its payments and deposits, of its delivery once
+ * that is final, of its refunds and returns, and of bumps. Pure.
+ */
+export function orderEntries(
+  order: Order,
+  records: Pick<OrderRecords, 'payments' | 'deposits' | 'transactions' | 'isRevealed' | 'mined' | 'bumps'>,
+  money: Pick<PlacedMoney, 'excess' | 'rests'>,
+): LedgerEntry[] {
+  const { payments, deposits, bumps } = records;
+  return entriesOf(
+    [
+      ...payments.flatMap((payment) => receiptOf(payment, 'owed')),
+      ...deposits.flatMap(({ payment }) => receiptOf(payment, 'deposit')),
+    ],
+    [...settlementsFor(order, records, money), ...bumpSettlements(bumps)],
+  );
+}
+
+const receiptOf = ({ txid, vout, value, block }: WatchedPayment, to: Receipt['to']): Receipt[] =>
+  block === null ? [] : [{ txid: hexOf(txid), vout, value, to }];
+
+/** The settlements of the delivery, and of the refunds and returns that blocks have. */
+function settlementsFor(
+  order: Order,
+  {
+    deposits,
+    transactions,
+    isRevealed,
+    mined,
+  }: Pick<OrderRecords, 'deposits' | 'transactions' | 'isRevealed' | 'mined'>,
+  { excess, rests }: Pick<PlacedMoney, 'excess' | 'rests'>,
+): readonly Settlement[] {
+  const facts = {
+    excess,
+    deposits: new Set(deposits.map(({ payment }) => outpointOf(payment))),
+    ours: new Set(rests.ours.map(outpointOf)),
+  };
+  const delivered = settlementsOf(isRevealed ? transactions.filter((made) => !isClosing(made)) : [], facts);
+  const closed = transactions.filter((made) => isClosing(made) && mined.has(displayHash(made.txid)));
+  const share = shareOf(order);
+  return [...(share === null ? delivered : withReferral(delivered, share)), ...settlementsOf(closed, facts)];
+}
