@@ -28,7 +28,8 @@ export interface Report {
     | 'runes'
     | 'sats'
     | 'sales'
-    | 'orders';
+    | 'orders'
+    | 'ledger';
   /** The conditions: what was measured, on which data, how often, and what was warm. */
   readonly notes: readonly string[];
   /** The figures of the JSON line, under their documented names. */

@@ -1,0 +1,152 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import type pg from 'pg';
+import { startEmbeddedPostgres } from '#embedded-postgres/embedded-postgres.ts';
+import type { NodeRpc } from '#kernel/contracts/node.ts';
+import { migrate } from '#kernel/pg/migrate.ts';
+import { connectClient } from '#kernel/pg/pool.ts';
+import { withTransaction } from '#kernel/pg/transaction.ts';
+import { auditOrders } from '#orders/audit/audit-orders.ts';
+import { postEntries, readEntries } from '#purse/ledger/ledger.store.ts';
+import type { LedgerEntry, Subject } from '#purse/ledger/ledger.ts';
+import { databaseFolder } from '#test/support/database-folder.ts';
+import { startBitcoind } from '#test/support/node/bitcoind.ts';
+import { bitcoind } from '../follow/follow-bench.ts';
+import { numberOption } from '../options.ts';
+import type { Figure, Report } from '../report.ts';
+import { percentile } from '../statistics.ts';
+import { fillOrders, migrateToEarlierVersion, type StoredOrders } from './stored-orders.ts';
+
+const satsOfBitcoin = 100_000_000;
+/** Orders that are posted to, after the first of them warmed the connection up. */
+const postings = 2000;
+const warmUps = 200;
+
+/**
+ * Measures the ledger beside many orders. They are stored as an earlier version did, and migrated. With `--until
+ * filled` the server stays as it is then, for other measurements: its address is printed.
+ */
+export async function ledgerBench(args: string[]): Promise<Report> {
+  const { values } = parseArgs({
+    args,
+    options: { orders: { type: 'string', default: '100000' }, until: { type: 'string' } },
+  });
+  const orders = numberOption('orders', values.orders, 100);
+  const dataDir = await mkdtemp(join(databaseFolder(), 'satscribe-bench-ledger-'));
+  await chmod(dataDir, 0o755);
+  const server = await startEmbeddedPostgres({ dataDir, durable: false });
+  const client = await connectClient(server.url);
+  try {
+    await migrateToEarlierVersion(client);
+    const stored = await fillOrders(client, orders);
+    if (values.until === 'filled') {
+      console.log(`${orders} orders of an earlier version: ${server.url}\nControl-C ends the server.`);
+      await new Promise((resolve) => process.once('SIGINT', resolve));
+    }
+    const before = await bytesOf(client, 'service.ledger_entries');
+    const migrateS = await secondsOf(() => migrate(server.url));
+    await client.query('VACUUM ANALYZE');
+    const after = await bytesOf(client, 'service.ledger_entries');
+    const figures: Figure[] = [
+      { name: 'migrateS', value: migrateS, unit: 's' },
+      { name: 'bytesBefore', value: before / orders, unit: 'bytes an order' },
+      { name: 'bytes', value: after / orders, unit: 'bytes an order', target: { most: 2000 } },
+      ...(await postingFigures(client)),
+    ];
+    figures.push(await auditFigure(client, stored));
+    return {
+      bench: 'ledger',
+      notes: [
+        `${orders} orders of one file, nearly all delivered; embedded Postgres in memory, not durable`,
+        'migrateS: from the version before all subjects shared a ledger to this one, all migrations',
+        `post: one transaction that adds a payment to the ledger of an order, one of ${postings}; look: one that adds nothing`,
+        'auditS: a real node is asked each question, and its answer replaced by that of the chain of these orders',
+      ],
+      figures,
+      details: [],
+    };
+  } finally {
+    await client.end();
+    await server.stop();
+    await rm(dataDir, { recursive: true, force: true });
+  }
+}
+
+async function secondsOf(work: () => Promise<unknown>): Promise<number> {
+  const startedAt = performance.now();
+  await work();
+  return (performance.now() - startedAt) / 1000;
+}
+
+/** The bytes of a table with its indexes. */
+async function bytesOf(client: pg.Client, table: string): Promise<number> {
+  const { rows } = await client.query<{ bytes: number }>('SELECT pg_total_relation_size($1) AS bytes', [
+    table,
+  ]);
+  return Number(rows[0]?.bytes);
+}
+
+async function postingFigures(client: pg.Client): Promise<Figure[]> {
+  const { rows } = await client.query<{ id: string }>(
+    `SELECT id FROM service.orders WHERE state = 'completed' ORDER BY script LIMIT $1`,
+    [postings],
+  );
+  const posted: number[] = [];
+  const looked: number[] = [];
+  for (const { id } of rows) {
+    const subject: Subject = { kind: 'order', id };
+    const entries = await readEntries(client, subject);
+    const [payment] = entries;
+    if (payment === undefined) continue;
+    const late: LedgerEntry = { ...payment, vout: 1 };
+    await withTransaction(client, async (tx) => {
+      looked.push(await secondsOf(() => postEntries(tx, subject, entries)));
+      posted.push(await secondsOf(() => postEntries(tx, subject, [...entries, late])));
+      posted.push(await secondsOf(() => postEntries(tx, subject, entries)));
+    });
+  }
+  const ms = (name: string, all: readonly number[], share: number): Figure => ({
+    name,
+    value: percentile(all.slice(warmUps), share) * 1000,
+    unit: 'ms',
+  });
+  return [
+    { ...ms('postMs', posted, 0.5), target: { most: 1 } },
+    ms('postP99Ms', posted, 0.99),
+    ms('lookMs', looked, 0.5),
+  ];
+}
+
+async function auditFigure(client: pg.Client, stored: StoredOrders): Promise<Figure> {
+  const node = await startBitcoind({ executable: bitcoind() });
+  try {
+    const parts = { database: client, node: nodeOf(node.rpc, stored), looks: 1 };
+    let differing = 0;
+    const value = await secondsOf(async () => {
+      const audit = await auditOrders(parts);
+      differing = audit.differing;
+      for (const { order, kind, where, ledger, chain } of audit.differences.slice(0, 5))
+        console.error(`${order.id} ${kind} ${where}: ledger ${ledger}, chain ${chain}`);
+    });
+    if (differing > 0) throw new Error(`${differing} orders differ from the chain`);
+    return { name: 'auditS', value, unit: 's', target: { most: 120 } };
+  } finally {
+    await node.stop();
+  }
+}
+
+/** Asks a node what it is asked, and answers as the chain of these orders. */
+const nodeOf = (rpc: NodeRpc, { tip, coins }: StoredOrders): NodeRpc => ({
+  url: rpc.url,
+  async call<Result>(...asked: Parameters<NodeRpc['call']>): Promise<Result> {
+    const [method, outpoint = []] = asked;
+    const answer = await rpc.call<unknown>(...asked);
+    if (method === 'getbestblockhash') return tip as Result;
+    if (method !== 'gettxout') return answer as Result;
+    const coin = coins.get(outpoint.slice(0, 2).join(':'));
+    const output =
+      coin === undefined ? null : { value: coin.value / satsOfBitcoin, scriptPubKey: { hex: coin.script } };
+    return output as Result;
+  },
+});
