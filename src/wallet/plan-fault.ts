@@ -1,5 +1,5 @@
 import { blockWeightMax, maxMoney } from '#kernel/bitcoin/consensus.ts';
-import { whyNotPayable } from '#kernel/bitcoin/payable-address.ts';
+import { checkDestination, type RefusedDestination } from '#kernel/bitcoin/destination.ts';
 import { plannedWeight } from '#kernel/bitcoin/plan-weight.ts';
 import { scriptType } from '#kernel/bitcoin/script-type.ts';
 import { dustOf, virtualSize } from '#kernel/bitcoin/transaction-size.ts';
@@ -38,7 +38,7 @@ export function planFault(plan: TransactionPlan, scripts: OwnScripts): string | 
     feeChargeFault(plan) ??
     firstFault(plan.inputs, 'input', (input) => inputFault(input, scripts)) ??
     firstFault(plan.outputs, 'output', (output) => outputFault(output, plan, scripts)) ??
-    unownedFault(plan.outputs) ??
+    destinationFault(plan) ??
     feeFault(plan)
   );
 }
@@ -190,8 +190,8 @@ function ownFault(own: OwnScript, script: Uint8Array, scripts: OwnScripts): stri
 function outputFault(output: PlannedOutput, plan: TransactionPlan, scripts: OwnScripts): string | null {
   const { script, value, own } = output;
   if (value < 0n || value > BigInt(maxMoney)) return `${value} sats are no amount`;
-  // nobody spends OP_RETURN, so nodes relay it with any value
-  const dust = isBurned(output) ? 0 : dustOf(script);
+  // nobody spends OP_RETURN, so nodes relay it with any value; `destinationFault` judges what customers get
+  const dust = isBurned(output) || isPaid(output.kind) ? 0 : dustOf(script);
   if (value < BigInt(dust)) return `${value} sats are dust: its script needs ${dust}`;
   return kindFault(output, plan) ?? (own === undefined ? null : ownFault(own, script, scripts));
 }
@@ -203,7 +203,7 @@ function kindFault(output: PlannedOutput, plan: TransactionPlan): string | null 
     case 'postage':
     case 'parent':
     case 'refund':
-      // `unownedFault` judges their scripts
+      // `destinationFault` judges their scripts
       return null;
     case 'anchor':
       return isAnchor(output) ? lossFault(output, plan) : 'the script of its anchor is not P2A';
@@ -232,18 +232,34 @@ const unknownKind = (kind: never): string => `its kind ${String(kind)} is unknow
 const isAnchor = ({ script }: Pick<PlannedOutput, 'script'>): boolean => scriptType(script) === 'p2a';
 const isBurned = ({ script }: PlannedOutput): boolean => script[0] === opReturn;
 
-/** Outputs of customers have scripts that somebody owns. Each script is judged once: most orders have one. */
-function unownedFault(outputs: readonly PlannedOutput[]): string | null {
-  const owned = new Set<string>();
-  for (const [place, { kind, script }] of outputs.entries()) {
-    const key = Buffer.from(script).toString('hex');
-    if (!isPaid(kind) || owned.has(key)) continue;
-    if (scriptType(script) === 'other' || whyNotPayable(script) !== null)
-      return `output ${place}: nobody owns the script of a ${kind}`;
-    owned.add(key);
+/**
+ * What customers get goes where money may go, and not back to the wallet: neither to a script that the plan spends nor
+ * to one that it keeps. A parent that waits for its last reveal stays, and names its key. Each script is judged once for
+ * the least it gets: most orders have one.
+ */
+function destinationFault({ inputs, outputs }: TransactionPlan): string | null {
+  const spent = inputs.filter((input) => !isAnchor(input));
+  const kept = outputs.filter(({ own }) => own !== undefined);
+  const ours = new Set([...spent, ...kept].map(({ script }) => hexOf(script)));
+  const least = new Map<string, bigint>();
+  for (const [place, { kind, script, value, own }] of outputs.entries()) {
+    const key = hexOf(script);
+    const judged = least.get(key);
+    if (!isPaid(kind) || (judged !== undefined && judged <= value)) continue;
+    const stays = kind === 'parent' && own !== undefined;
+    const checked = checkDestination({ script, amount: value }, stays ? 'allowed' : () => ours.has(key));
+    if (checked.kind === 'refused') return `output ${place}: ${notPaid(kind, checked)}`;
+    if (!stays) least.set(key, value);
   }
   return null;
 }
+
+const notPaid = (kind: PlannedOutput['kind'], { code, reason }: RefusedDestination): string =>
+  code === 'own' || code === 'dust'
+    ? `the script of a ${kind} ${reason}`
+    : `nobody owns the script of a ${kind}: it ${reason}`;
+
+const hexOf = (script: Uint8Array): string => Buffer.from(script).toString('hex');
 
 const isPaid = (kind: PlannedOutput['kind']): boolean =>
   kind === 'postage' || kind === 'parent' || kind === 'refund';

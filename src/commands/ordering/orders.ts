@@ -1,4 +1,4 @@
-import { payableAddress } from '#kernel/bitcoin/payable-address.ts';
+import { checkDestination } from '#kernel/bitcoin/destination.ts';
 import { networks } from '#kernel/primitives/network.ts';
 import { terminalText } from '#kernel/text/terminal-text.ts';
 import type { OwingOrder } from '#orders/ledger/owed.queries.ts';
@@ -146,7 +146,8 @@ async function changeOrder(
   const address = flags['to'];
   if (address === undefined) throw new UsageError('where to? satscribe orders refund <id> --to ADDRESS');
   const network = await operatorOrders.networkOfOrders(pool);
-  const parsed = payableAddress(address, networks[network]);
+  // whose it is, `refundOrder` looks up
+  const parsed = checkDestination({ address, network: networks[network], amount: null }, 'later');
   if (parsed.kind === 'refused') throw new UsageError(`--to: ${address} ${parsed.reason}`);
   // before the wish: what it leads to at once is no surprise
   const outcome = await operatorOrders.outcomeOfRefund(pool, id, network);

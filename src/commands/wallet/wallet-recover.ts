@@ -1,16 +1,19 @@
 import { open } from 'node:fs/promises';
-import { payableAddress } from '#kernel/bitcoin/payable-address.ts';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
-import { type NetworkName, networks } from '#kernel/primitives/network.ts';
 import { type CommandContext, UsageError } from '#src/app/command-context.ts';
-import { seedFileOf } from '#src/app/ordering/wallet.ts';
+import { markFileOf, seedFileOf } from '#src/app/ordering/wallet.ts';
 import { withNodeOf } from '#src/app/sources/node.ts';
+import { type BranchEnds, endsAt, movedBy, releasedAtOnce } from '#wallet/indices/branch-ends.ts';
+import { PublicWallet } from '#wallet/public-wallet.ts';
 import { ownScriptOf, parseRecoveryKit, type RecoveryKit } from '#wallet/recovery-kit.ts';
-import { openRecoverySigner, type SignedTransaction } from '#wallet/signer.ts';
+import { identityOfSeedFile, openRecoverySigner, type SignedTransaction } from '#wallet/signer.ts';
 import { outputsAt, takeBackPlan } from '#wallet/take-back.ts';
+import type { WalletIdentity } from '#wallet/wallet-identity.ts';
 import { feeRateOf } from './amounts.ts';
+import { readDestination, requireForeign } from './destination.ts';
+import { knownMark } from './known-indices.ts';
 
 /** A kit with the largest leaf of a block, in hex. */
 const kitBytesMax = 8_100_000;
@@ -22,12 +25,24 @@ export async function recover(context: CommandContext, kitFile: string | undefin
   if (kitFile === undefined)
     throw new UsageError('which kit? satscribe wallet recover KIT_FILE --to ADDRESS --fee-rate RATE');
   const kit = await readKit(kitFile);
-  const destination = destinationOf(context.flags, kit.network);
+  const { to } = context.flags;
+  if (to === undefined) throw new UsageError('where to? Name an address with --to');
+  const destination = readDestination(to, kit.network, 'kit');
   const signer = await openRecoverySigner(seedFile, kit);
   await withNodeOf(context, kit.network, async (node, signal) => {
     const script = Uint8Array.from(Buffer.from(kit.script, 'hex'));
+    const wallet = new PublicWallet(await identityOfSeedFile(seedFile, kit.network));
+    const until = await comparedEnds(markFileOf(context.config, seedFile), wallet.identity);
+    const foreign = { node, wallet, signal, pool: null, leaves: [script] };
+    await requireForeign(foreign, destination, { from: null, until });
     const outputs = await outputsAt(node, script, signal);
-    const { plan, left } = takeBackPlan({ own: ownScriptOf(kit), script, outputs, destination, feeRate });
+    const { plan, left } = takeBackPlan({
+      own: ownScriptOf(kit),
+      script,
+      outputs,
+      destination: destination.script,
+      feeRate,
+    });
     const signed = signer.signPlan(plan);
     await checkAccepted(node, signed);
     const isSent = context.flags['broadcast'] !== undefined;
@@ -94,10 +109,7 @@ async function readKit(path: string): Promise<RecoveryKit> {
   }
 }
 
-function destinationOf(flags: CommandContext['flags'], network: NetworkName): Uint8Array {
-  const { to } = flags;
-  if (to === undefined) throw new UsageError('where to? Name an address with --to');
-  const parsed = payableAddress(to, networks[network]);
-  if (parsed.kind === 'script') return parsed.script;
-  throw new UsageError(`--to ${to}: the address ${parsed.reason}; the kit is of ${network}`);
+/** Indices that `--to` is compared with: those that the mark knows, and those that a process releases next. */
+async function comparedEnds(markFile: string, identity: WalletIdentity): Promise<BranchEnds> {
+  return movedBy((await knownMark(markFile, identity)) ?? endsAt(0), releasedAtOnce);
 }

@@ -1,36 +1,26 @@
 import type pg from 'pg';
-import { payableAddress } from '#kernel/bitcoin/payable-address.ts';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { displayHash, parseBlockHash } from '#kernel/primitives/hash.ts';
 import { asHeight } from '#kernel/primitives/height.ts';
-import { type NetworkName, networks } from '#kernel/primitives/network.ts';
+import type { NetworkName } from '#kernel/primitives/network.ts';
 import { leafAddresses } from '#orders/operator/leaf-addresses.ts';
-import { ownScriptsAmong } from '#orders/watching/own-scripts.ts';
 import { type CommandContext, UsageError } from '#src/app/command-context.ts';
 import { proveFree } from '#src/app/ordering/bump-parts.ts';
 import { markFileOf, seedFileOf, withWalletDatabase } from '#src/app/ordering/wallet.ts';
 import { withNodeOf } from '#src/app/sources/node.ts';
 import { type BranchEnds, endsAt, endsBy, highestOf } from '#wallet/indices/branch-ends.ts';
-import { readMark } from '#wallet/indices/mark-file.ts';
 import { readRelease } from '#wallet/indices/release.store.ts';
-import { skippedUsually } from '#wallet/indices/skip-indices.ts';
 import { PublicWallet } from '#wallet/public-wallet.ts';
-import {
-  type FoundOutput,
-  findOutputs,
-  isOwnAddress,
-  type LeafAddress,
-} from '#wallet/restoring/find-outputs.ts';
+import { type FoundOutput, findOutputs, type LeafAddress } from '#wallet/restoring/find-outputs.ts';
 import { sweep } from '#wallet/restoring/sweep.ts';
 import { identityOfSeedFile, openSigner } from '#wallet/signer.ts';
 import { readWallet } from '#wallet/wallet.store.ts';
 import { feeRateOf, wholeNumber } from './amounts.ts';
+import { type NamedDestination, readDestination, requireForeign } from './destination.ts';
+import { knownMark, usualGap } from './known-indices.ts';
 import { searchProgress } from './search-progress.ts';
 import { type Restored, restoredJson, restoredText, type Swept } from './shown-outputs.ts';
-
-/** Indices beyond all that were shown: those that one process releases at once. */
-const gapWithMark = 1000;
 
 /** Sources of a search: the wallet, and what is known of it beside its seed. */
 interface Sources {
@@ -86,16 +76,8 @@ function wishesOf(flags: CommandContext['flags']): Wishes {
 }
 
 /** Script that gets all that is found. */
-interface Destination {
-  readonly to: string;
-  readonly script: Uint8Array;
+interface Destination extends NamedDestination {
   readonly feeRate: bigint;
-}
-
-function destinationOf({ to, feeRate }: NonNullable<Wishes['send']>, network: NetworkName): Destination {
-  const parsed = payableAddress(to, networks[network]);
-  if (parsed.kind === 'script') return { to, script: parsed.script, feeRate };
-  throw new UsageError(`--to ${to}: the address ${parsed.reason}; the wallet is of ${network}`);
 }
 
 async function restoreOn(
@@ -104,7 +86,8 @@ async function restoreOn(
   pool: pg.Pool | null,
   { gap, send }: Wishes,
 ): Promise<void> {
-  const destination = send === null ? null : destinationOf(send, network);
+  const destination =
+    send === null ? null : { ...readDestination(send.to, network, 'wallet'), feeRate: send.feeRate };
   await search(context, await sourcesOf(context, network, pool), gap, destination);
 }
 
@@ -119,11 +102,7 @@ async function sourcesOf(
   // throws where the database is of another seed
   if (stored !== null) await openSigner(seedFile, stored);
   const wallet = new PublicWallet(identity);
-  const mark = await readMark(markFileOf(context.config, seedFile), identity).catch((error: unknown) => {
-    // it is searched further without it
-    if (error instanceof AppError && error.code === 'wallet_mark_refused') return null;
-    throw error;
-  });
+  const mark = await knownMark(markFileOf(context.config, seedFile), identity);
   const release = stored === null || pool === null ? null : await readRelease(pool);
   const leaves: LeafAddress[] = [];
   if (stored !== null && pool !== null)
@@ -145,13 +124,19 @@ async function search(
   destination: Destination | null,
 ): Promise<void> {
   const { wallet, known, isMarked, leaves, pool } = sources;
-  const gap = Math.max(1, wantedGap ?? (isMarked ? gapWithMark : skippedUsually + gapWithMark));
+  const gap = Math.max(1, wantedGap ?? usualGap(isMarked));
   const least = endsBy((branch) => known[branch] + gap);
   await withNodeOf(context, wallet.network, async (node, signal) => {
     const progress = searchProgress(process.stderr);
     const refuseOwn = async (from: BranchEnds | null, until: BranchEnds): Promise<void> => {
       if (destination === null) return;
-      await requireForeign({ node, wallet, signal }, pool, destination, { from, until }, progress);
+      const scripts = leaves.map(({ script }) => script);
+      await requireForeign(
+        { node, wallet, signal, pool, leaves: scripts },
+        destination,
+        { from, until },
+        (state) => progress.update(state),
+      );
     };
     try {
       // a scan takes minutes: before it all that can be refused
@@ -178,19 +163,6 @@ async function search(
       progress.finish();
     }
   });
-}
-
-/** Throws `destination_own` for an address of the wallet in this range, or of an order. */
-async function requireForeign(
-  asked: Pick<Parameters<typeof findOutputs>[0], 'node' | 'wallet' | 'signal'>,
-  pool: pg.Pool | null,
-  { to, script }: Destination,
-  range: Parameters<typeof isOwnAddress>[2],
-  progress: ReturnType<typeof searchProgress>,
-): Promise<void> {
-  const isOfOrder = pool !== null && (await ownScriptsAmong(pool, [script])).length > 0;
-  if (isOfOrder || (await isOwnAddress(asked, to, range, (state) => progress.update(state))))
-    throw new AppError('destination_own', `--to ${to} is an address of this wallet.`);
 }
 
 /** Signs transactions that send what was found to the destination. */

@@ -5,6 +5,7 @@ import { createsOrders, readsOrders } from '#http/server/access/guard.ts';
 import { apiRoute } from '#http/server/routes/api-route.ts';
 import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
+import { namedFaults } from '#orders/creating/destination-faults.ts';
 import { readReferralRequest } from '#orders/referrals/read-referral.ts';
 import { answerOnce, onceHeaders } from './answer-once.ts';
 import { refuseFaults, unlessFaulty } from './refuse-faults.ts';
@@ -63,6 +64,10 @@ function registrationRoute(app: App, { orders = null, network }: AppDependencies
         const { referral } = unlessFaulty(
           readReferralRequest(makeCode ? withNewCode(given) : given, network),
         );
+        const faults = await namedFaults([['address', referral.script]], (scripts) =>
+          orders.ownScriptsAmong(scripts, asker.signal),
+        );
+        if (faults.length > 0) throw refuseFaults(faults);
         const answer = { status: 'ok' as const, ...(makeCode ? { referral: referral.code } : {}) };
         if (await orders.putReferral(referral, asker.client, (tx) => store(tx, answer))) return answer;
         const message = `The referral ${referral.code} has another address: choose another code.`;

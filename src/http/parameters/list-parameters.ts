@@ -2,8 +2,8 @@ import { Type } from 'typebox';
 import type { InscriptionFilter } from '#chain/inscriptions/inscription-filter.ts';
 import { wholeNumberPattern } from '#http/server/errors/schema-faults.ts';
 import { type AcceptedForm, acceptedForms } from '#http/server/routes/accepted-form.ts';
+import { checkDestination } from '#kernel/bitcoin/destination.ts';
 import { type ParsedAddress, parseAddress } from '#kernel/bitcoin/parse-address.ts';
-import { payableAddress } from '#kernel/bitcoin/payable-address.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { asHeight, type Height, maxHeight } from '#kernel/primitives/height.ts';
 import { type InscriptionId, parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
@@ -198,9 +198,10 @@ export function scriptOf(address: string, name: string, network: NetworkParamete
   return scriptIn(parseAddress(address, network), address, name, network);
 }
 
-/** The script of an address that sats are sent to: `request_invalid`, too, if anybody or no one can spend it. */
+/** The script of an address that a client sends its own sats to: `request_invalid`, too, if anybody or no one can spend it. */
 export function payableScriptOf(address: string, name: string, network: NetworkParameters): Uint8Array {
-  return scriptIn(payableAddress(address, network), address, name, network);
+  const checked = checkDestination({ address, network, amount: null }, 'allowed');
+  return scriptIn(checked, address, name, network);
 }
 
 function scriptIn(

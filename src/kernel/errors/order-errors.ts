@@ -15,9 +15,15 @@ export const orderErrors = {
     action: 'Look at its state; docs/orders.md, "States", says what each one allows.',
     retry: 'never',
   },
+  destination_refused: {
+    meaning:
+      'Money would be sent where no one, or anybody, can spend it: to a script without an address, an anchor, a witness version of the future, or a Taproot key that is not on the curve.',
+    action: 'Name an address of the person who is to have it.',
+    retry: 'never',
+  },
   destination_own: {
     meaning:
-      'Money would be sent to an address of this service: of an order, of a deposit, or of its own outputs.',
+      'Money would be sent to an address of this service: of an order, of a deposit, of its own outputs, or of its inventory.',
     action: 'Name an address of the person who is to have it.',
     retry: 'never',
   },

@@ -1,6 +1,6 @@
+import { checkDestinations, type OwnAmong } from '#kernel/bitcoin/destination.ts';
 import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
 import type { RequestFault } from '#orders/reading/request-values.ts';
-import { ownScriptReason } from '#orders/watching/own-scripts.ts';
 
 /** Scripts that an order sends inscriptions, parents and refunds to. */
 export interface OrderDestinations {
@@ -8,30 +8,35 @@ export interface OrderDestinations {
   readonly refundScript: Uint8Array | null;
 }
 
+/** A field of a request, and a script that it names. */
+export type NamedScript = readonly [field: string, script: Uint8Array];
+
 /** The destinations by the fields that name them. The receivers of what is burned get nothing. */
-function destinationsOf({ terms, refundScript }: OrderDestinations): readonly [string, Uint8Array][] {
+function destinationsOf({ terms, refundScript }: OrderDestinations): readonly NamedScript[] {
   const receivers = terms.burn ? [] : terms.receivers;
   return [
-    ...receivers.map((script): [string, Uint8Array] => ['receiveAddress', script]),
-    ...terms.parents.map(({ returnScript }): [string, Uint8Array] => ['parents', returnScript]),
-    ...(refundScript === null ? [] : [['refundAddress', refundScript] as [string, Uint8Array]]),
+    ...receivers.map((script): NamedScript => ['receiveAddress', script]),
+    ...terms.parents.map(({ returnScript }): NamedScript => ['parents', returnScript]),
+    ...(refundScript === null ? [] : [['refundAddress', refundScript] as NamedScript]),
   ];
 }
 
-/** Faults of destinations that are the service's own: what goes there would pay for another order. */
-export async function destinationFaults(
+/** Faults of an order's destinations: what goes to one of our own would pay for another order. */
+export const destinationFaults = (
   order: OrderDestinations,
-  ownAmong: (scripts: readonly Uint8Array[]) => Promise<readonly Uint8Array[]>,
-): Promise<readonly RequestFault[]> {
-  const destinations = destinationsOf(order);
-  // 10,000 files may go to one address
-  const scripts = new Map(destinations.map(([, script]) => [hexOf(script), script]));
-  const own = new Set((await ownAmong([...scripts.values()])).map(hexOf));
-  const fields = destinations.filter(([, script]) => own.has(hexOf(script))).map(([field]) => field);
-  return [...new Set(fields)].map((parameter) => ({
-    message: `${parameter} ${ownScriptReason}.`,
-    parameter,
-  }));
-}
+  ownAmong: OwnAmong,
+): Promise<readonly RequestFault[]> => namedFaults(destinationsOf(order), ownAmong);
 
-const hexOf = (script: Uint8Array): string => Buffer.from(script).toString('hex');
+/** Faults of destinations, each field once. Postage and values of parents are judged with the terms. */
+export async function namedFaults(
+  named: readonly NamedScript[],
+  ownAmong: OwnAmong,
+): Promise<readonly RequestFault[]> {
+  const destinations = named.map(([field, script]) => ({ field, script, amount: null }));
+  const reasons = new Map<string, string>();
+  for (const { destination, reason } of await checkDestinations(destinations, ownAmong)) {
+    const { field } = destination;
+    if (!reasons.has(field)) reasons.set(field, reason);
+  }
+  return [...reasons].map(([parameter, reason]) => ({ message: `${parameter} ${reason}.`, parameter }));
+}

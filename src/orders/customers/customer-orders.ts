@@ -40,12 +40,12 @@ import {
   readReferral,
 } from '#orders/referrals/referral.store.ts';
 import { type NodePolicy, readNodePolicy } from '#orders/sending/node-policy.store.ts';
-import { ownScriptsAmong } from '#orders/watching/own-scripts.ts';
 import { watcherOf } from '#orders/watching/watchers.ts';
 import type { OutgoingHttp } from '#outgoing/outgoing-http.ts';
 import { urlProblem } from '#outgoing/stranger-url.ts';
 import { readPayments } from '#payments/payments.queries.ts';
 import { readPaymentsOffset } from '#payments/store/offset.store.ts';
+import { ownScriptsAmong } from '#purse/destinations/own-scripts.ts';
 import { replayWebhooks } from '#webhooks/outbox.ts';
 import { readWebhooks, type Webhook } from '#webhooks/webhooks.queries.ts';
 import { isWaiting, type OrderProgress } from './order-answer.ts';

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import type pg from 'pg';
+import { checkDestinations } from '#kernel/bitcoin/destination.ts';
 import { failpoint } from '#kernel/process/failpoint.ts';
 import type { OwedMoney } from '#orders/ledger/settlements.ts';
 import type { Order } from '#orders/order/order.store.ts';
-import { ownScriptReason, ownScriptsAmong } from '#orders/watching/own-scripts.ts';
 import { nextBlock, refundWatcherOf } from '#orders/watching/watchers.ts';
 import { watchScripts } from '#payments/store/watches.store.ts';
+import { ownScriptsAmong } from '#purse/destinations/own-scripts.ts';
 import type { OrderSigner } from './order-signer.ts';
 import { owedTooLittle, planRefund } from './plan-refund.ts';
 import { onlyOne, spendableMoney, store } from './sign-and-store.ts';
@@ -20,9 +21,10 @@ export async function makeRefund(
 ): Promise<string | null> {
   const { refundScript } = order;
   assert(refundScript !== null, 'a refund has an address');
-  const [ownScript] = await ownScriptsAmong(tx, [refundScript]);
-  if (ownScript !== undefined)
-    return `The address of the refund ${ownScriptReason}: name another with satscribe orders refund.`;
+  const destination = { script: refundScript, amount: null };
+  const [refused] = await checkDestinations([destination], (scripts) => ownScriptsAmong(tx, scripts));
+  if (refused !== undefined)
+    return `The address of the refund ${refused.reason}: name another with satscribe orders refund.`;
   const { own, spendable } = await spendableMoney(tx, signer, order, outputs);
   const plan = planRefund(spendable, refundScript, own, feeRate);
   if (plan === null) return owedTooLittle;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type pg from 'pg';
 import { smallest } from '#kernel/bitcoin/amount.ts';
+import { checkDestinations } from '#kernel/bitcoin/destination.ts';
 import { trustedTxid } from '#kernel/primitives/hash.ts';
 import { failpoint } from '#kernel/process/failpoint.ts';
 import { p2trDust } from '#orders/inscribing/plan-amounts.ts';
@@ -24,10 +25,10 @@ import {
   satsTooFew,
 } from '#orders/parents/returns.ts';
 import type { RuneRoute } from '#orders/parents/rune-route.ts';
-import { ownScriptReason, ownScriptsAmong } from '#orders/watching/own-scripts.ts';
 import { nextBlock, ownWatcherOf, refundWatcherOf } from '#orders/watching/watchers.ts';
 import type { WatchedPayment } from '#payments/payments.queries.ts';
 import { watchScripts } from '#payments/store/watches.store.ts';
+import { ownScriptsAmong } from '#purse/destinations/own-scripts.ts';
 import type { OrderSigner } from './order-signer.ts';
 import { onlyOne, spendableMoney, store } from './sign-and-store.ts';
 
@@ -68,9 +69,10 @@ export async function makeReturn(
   returned: Return,
 ): Promise<string | null> {
   const homes = homesOf(order, returned);
-  const [ownScript] = await ownScriptsAmong(tx, homes.destinations);
-  if (ownScript !== undefined)
-    return `An address of the return ${ownScriptReason}: write to the operator of this service.`;
+  const destinations = homes.destinations.map((script) => ({ script, amount: null }));
+  const [refused] = await checkDestinations(destinations, (scripts) => ownScriptsAmong(tx, scripts));
+  if (refused !== undefined)
+    return `An address of the return ${refused.reason}: write to the operator of this service.`;
   let missing: bigint | null = null;
   for (const fund of returned.funds) {
     const { plan, coin } = await planFrom(tx, makers, order, returned, fund);

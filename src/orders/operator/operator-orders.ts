@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { checkDestinations } from '#kernel/bitcoin/destination.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
@@ -21,9 +22,9 @@ import { earnedBy } from '#orders/order/order-request.ts';
 import { readTransactions } from '#orders/order/order-transactions.store.ts';
 import { askForRefund, askToCancel, wakeOrder } from '#orders/order/order-wishes.store.ts';
 import { readDepositAddresses } from '#orders/parents/deposits.store.ts';
-import { ownScriptReason, ownScriptsAmong } from '#orders/watching/own-scripts.ts';
 import { depositWatcherOf, watcherOf } from '#orders/watching/watchers.ts';
 import { readPayments, type WatchedPayment } from '#payments/payments.queries.ts';
+import { ownScriptsAmong } from '#purse/destinations/own-scripts.ts';
 import { readEntries } from '#purse/ledger/ledger.store.ts';
 import { balancesOf } from '#purse/ledger/ledger.ts';
 import { type RefundOutcome, refundOutcome } from './refund-outcome.ts';
@@ -155,12 +156,19 @@ export async function retryOrder(pool: pg.Pool, id: string): Promise<void> {
 
 /**
  * Pays what is owed of an order back to a script; of one whose transactions are stored, if the node has none of them: the
- * service decides, and its `error` says why not. Throws `order_unknown`, `order_refuses` and `destination_own`.
+ * service decides, and its `error` says why not. Throws `order_unknown`, `order_refuses`, `destination_own` and
+ * `destination_refused`.
  */
 export async function refundOrder(pool: pg.Pool, id: string, script: Uint8Array): Promise<void> {
   await withTransaction(pool, async (tx) => {
-    const [own] = await ownScriptsAmong(tx, [script]);
-    if (own !== undefined) throw new AppError('destination_own', `What --to names ${ownScriptReason}.`);
+    const [refused] = await checkDestinations([{ script, amount: null }], (scripts) =>
+      ownScriptsAmong(tx, scripts),
+    );
+    if (refused !== undefined)
+      throw new AppError(
+        refused.code === 'own' ? 'destination_own' : 'destination_refused',
+        `What --to names ${refused.reason}.`,
+      );
     const order = await known(lockOrder(tx, id), id);
     if (!refundable.includes(order.state)) throw refuses(order, 'paid back');
     if (order.state === 'queued') {

@@ -1,5 +1,4 @@
-import { type ParsedAddress } from '#kernel/bitcoin/parse-address.ts';
-import { payableAddress } from '#kernel/bitcoin/payable-address.ts';
+import { type CheckedDestination, checkDestination } from '#kernel/bitcoin/destination.ts';
 import { atOnce, Pauses, type Steps } from '#kernel/concurrency/work-in-steps.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
@@ -9,13 +8,14 @@ import { type ReadDataUrl, type RequestText, readDataUrl } from './data-url.ts';
 /** Readers of the values that take long: those of an order of 50 MB, or of 10,000 receivers, hundreds of milliseconds. */
 export interface ReadAhead {
   readonly dataUrl: (url: RequestText) => ReadDataUrl;
-  readonly address: (address: string) => ParsedAddress;
+  readonly address: (address: string) => CheckedDestination;
 }
 
 /** Readers that have read nothing yet. */
 export const readAtOnce = (network: NetworkParameters): ReadAhead => ({
   dataUrl: (url) => atOnce(readDataUrl(url)),
-  address: (address) => payableAddress(address, network),
+  // the postage is judged with the terms, and whose it is once for all destinations
+  address: (address) => checkDestination({ address, network, amount: null }, 'later'),
 });
 
 /** Cost of an address, in bytes of work that takes as long. */
@@ -32,7 +32,7 @@ export async function readAhead(
 ): Promise<ReadAhead> {
   const rest = readAtOnce(network);
   const dataUrls = new Map<RequestText, ReadDataUrl>();
-  const addresses = new Map<string, ParsedAddress>();
+  const addresses = new Map<string, CheckedDestination>();
   await new Pauses(asker).run(steps());
   return {
     dataUrl: (url) => dataUrls.get(url) ?? rest.dataUrl(url),

@@ -1,4 +1,5 @@
 import { asHeight } from '#kernel/primitives/height.ts';
+import { refundWatchers } from '#purse/destinations/own-scripts.ts';
 
 /** Who watches the scripts of an order (docs/payments.md). */
 export const watcherOf = (orderId: string): string => `order ${orderId}`;
@@ -6,8 +7,6 @@ export const watcherOf = (orderId: string): string => `order ${orderId}`;
 export const depositWatcherOf = (orderId: string): string => `deposit ${orderId}`;
 /** Who watches where its refund and its parents go. */
 export const refundWatcherOf = (orderId: string): string => `${refundWatchers}${orderId}`;
-/** The start of the names of these watchers. */
-export const refundWatchers = 'refund ';
 export const isRefundWatcher = (watcher: string): boolean => watcher.startsWith(refundWatchers);
 
 /** Who watches our outputs of its transactions. */

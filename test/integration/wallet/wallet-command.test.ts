@@ -280,6 +280,9 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('satscribe wallet recover'
     const file = await writeKit(kit);
     expect((await recover(file)).stderr).toContain('nothing confirmed lies at its address');
     await pay(Buffer.from(kit.script, 'hex'), [30_000, 12_000, 100]);
+    const ours = [kit.address, known.inventoryAddress(3).address, known.ownAddress(1).address.toUpperCase()];
+    for (const to of ours)
+      expect((await wallet(['recover', file, '--to', to, '--fee-rate', '2'], env)).stderr).toContain('_own:');
 
     const signed = await recover(file);
     expect(signed.exitCode).toBe(0);
@@ -451,7 +454,8 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('satscribe wallet recover'
     expect(shown.stdout).toContain('need the kits of their orders');
     expect(shown.stderr).toContain('addresses from 0 of');
 
-    const ours = await wallet([...seedAlone, '--to', known.ownAddress(1030).address, '--fee-rate', '2'], env);
+    const capitals = known.ownAddress(1030).address.toUpperCase();
+    const ours = await wallet([...seedAlone, '--to', capitals, '--fee-rate', '2'], env);
     expect(ours.stderr).toContain('destination_own');
     // before it scans
     expect(ours.stderr).toContain('--to is compared with address 0 of');

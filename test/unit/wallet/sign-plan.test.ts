@@ -241,6 +241,7 @@ const inputFaults: readonly (readonly [Partial<PlannedInput>, RegExp])[] = [
   [{ key: { branch: 3, index: 5 }, path: 'key', leafScript: null }, /not that of key/u],
   [{ script: wallet.feesAddress(5).script, path: 'key', leafScript: null }, /not that of key/u],
 ];
+const p2wpkhScript = Uint8Array.of(0, 20, ...new Uint8Array(20).fill(3));
 const own = directPlan(made).outputs[1]!.own!;
 const service = directPlan(made).outputs[1]!;
 const outputFaults: readonly (readonly [PlannedOutput, RegExp])[] = [
@@ -277,6 +278,11 @@ const outputFaults: readonly (readonly [PlannedOutput, RegExp])[] = [
     /pays a key of fee charges/u,
   ],
   [{ ...service, script: wallet.feesAddress(7).script }, /not that of key/u],
+  [
+    { kind: 'refund', script: directPlan(made).inputs[0]!.script, value: 22_000n },
+    /sends nothing to itself/u,
+  ],
+  [{ kind: 'parent', script: p2wpkhScript, value: 293n }, /no less than 294/u],
   [{ kind: 'tip' as 'refund', script: service.script, value: 22_000n }, /kind tip is unknown/u],
 ];
 
@@ -290,6 +296,20 @@ describe('a plan is refused that', () => {
 
   test.each(outputFaults)('has an output %o', (output, rule) => {
     expect(refusalOf({ ...plan, outputs: [plan.outputs[0]!, output] })).toMatch(rule);
+  });
+
+  test('sends a customer what it keeps', () => {
+    const refund = { kind: 'refund' as const, script: service.script, value: 5_000n };
+    const withOutput = (...more: readonly PlannedOutput[]) => ({
+      ...plan,
+      outputs: [...plan.outputs, ...more],
+    });
+    expect(refusalOf(withOutput(refund))).toMatch(/output 2: .* sends nothing to itself/u);
+    expect(refusalOf(withOutput({ ...refund, own }))).toMatch(/output 2: .* sends nothing to itself/u);
+    // a parent that waits for its last reveal stays
+    const parent = { ...refund, kind: 'parent' as const, own };
+    expect(refusalOf(withOutput(parent, refund))).toMatch(/output 3: .* sends nothing to itself/u);
+    expect(refusalOf(withOutput(parent))).toMatch(/sats more than its inputs/u);
   });
 
   test('is of another form', () => {

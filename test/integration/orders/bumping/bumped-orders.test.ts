@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { payableAddress } from '#kernel/bitcoin/payable-address.ts';
+import { checkDestination } from '#kernel/bitcoin/destination.ts';
 import { parseTxid } from '#kernel/primitives/hash.ts';
 import { networks } from '#kernel/primitives/network.ts';
 import { readBumps } from '#orders/bumping/bump.store.ts';
@@ -9,7 +9,7 @@ import { allFreeCoins } from '#orders/funds/free-coins.ts';
 import { type AskNode, showFunds } from '#orders/operator/operator-funds.ts';
 import { listOrders, showOrder } from '#orders/operator/operator-orders.ts';
 import { isUnspent } from '#orders/sending/unspent-output.ts';
-import { ownScriptsAmong } from '#orders/watching/own-scripts.ts';
+import { ownScriptsAmong } from '#purse/destinations/own-scripts.ts';
 import { readEntries } from '#purse/ledger/ledger.store.ts';
 import { balancesOf } from '#purse/ledger/ledger.ts';
 import { proveFree } from '#src/app/ordering/bump-parts.ts';
@@ -257,7 +257,7 @@ describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () 
     expect((await shown()).address).toBe(address);
     const fund = await world.chain.payAddress(address, 100_000);
     // no customer can have anything sent there
-    const parsed = payableAddress(address, networks.regtest);
+    const parsed = checkDestination({ address, network: networks.regtest, amount: null }, 'allowed');
     expect(
       await ownScriptsAmong(pool, [parsed.kind === 'refused' ? scriptOf(1) : parsed.script]),
     ).toHaveLength(1);
@@ -322,7 +322,9 @@ describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () 
     const { database, wallet, chain, bitcoind } = world;
     const shown = () => showFunds(database.pool, wallet, proveFree(database.pool), askNode);
     const { address } = await shown();
-    const { script } = payableAddress(address, networks.regtest) as { script: Uint8Array };
+    const { script } = checkDestination({ address, network: networks.regtest, amount: null }, 'allowed') as {
+      script: Uint8Array;
+    };
     const fund = await chain.payAddress(address, 70_000);
     await chain.mine([fund]);
     await world.eventually(async () => expect(await shown()).toMatchObject({ free: 70_000 }));

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createOrdersApp, type OrdersApp } from '#test/support/orders/orders-app.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
+import { openPublicWallet } from '#wallet/public-wallet.ts';
 import { dataUrls, file, good, id, badInputs as inputs, parent, receiver, text } from './bad-inputs.ts';
 
 let http: OrdersApp;
@@ -233,16 +234,22 @@ describe('bad input', () => {
     const made = await http.post<{ id: string }>('/inscribe', good);
     const { body: first } = await http.get<{ charge: { address: string } }>(`/order/${made.body.id}`);
     const { address } = first.charge;
+    const stock = (await openPublicWallet(http.database.pool))!.inventoryAddress(7).address;
     const answer = await http.post<Refusal>('/inscribe', {
       ...good,
       receiveAddress: address,
-      refundAddress: address,
+      refundAddress: stock,
     });
     expect(answer.status).toBe(400);
     expect(answer.body.error).toEqual([
       { msg: 'receiveAddress is an address of this service, which sends nothing to itself.' },
       { msg: 'refundAddress is an address of this service, which sends nothing to itself.' },
     ]);
+    const share = await http.post<Refusal>('/referrals', { referral: 'ours', address: stock });
+    expect(share).toMatchObject({
+      status: 400,
+      body: { error: [{ msg: 'address is an address of this service, which sends nothing to itself.' }] },
+    });
   });
 
   test.each([1, '1', true, 'true'])('uncurseIt %j is shown as it was taken', async (uncurseIt) => {

@@ -68,6 +68,9 @@ describe.skipIf(bitcoindForTests() === null)('transactions of orders that a node
     await expect(refundOrder(world.database.pool, id, order.script)).rejects.toMatchObject({
       code: 'destination_own',
     });
+    await expect(refundOrder(world.database.pool, id, Uint8Array.of(0x51))).rejects.toMatchObject({
+      code: 'destination_refused',
+    });
     await refundOrder(world.database.pool, id, scriptOf(refunded));
     await world.until(id, 'waiting-refund');
     await world.sent(id);

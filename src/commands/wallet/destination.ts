@@ -1,0 +1,57 @@
+import type pg from 'pg';
+import { scriptToAddress } from '#kernel/bitcoin/address.ts';
+import { checkDestination, checkDestinations } from '#kernel/bitcoin/destination.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { type NetworkName, networks } from '#kernel/primitives/network.ts';
+import { ownScriptsAmong } from '#purse/destinations/own-scripts.ts';
+import { UsageError } from '#src/app/command-context.ts';
+import type { BranchEnds } from '#wallet/indices/branch-ends.ts';
+import { type CompareProgress, isOwnAddress } from '#wallet/restoring/find-outputs.ts';
+
+/** The address of `--to`. `requireForeign` looks up whose it is. */
+export interface NamedDestination {
+  readonly to: string;
+  readonly script: Uint8Array;
+}
+
+/** Reads `--to`. Throws a UsageError, where `whose` says why it is this network. */
+export function readDestination(to: string, network: NetworkName, whose: 'kit' | 'wallet'): NamedDestination {
+  const checked = checkDestination({ address: to, network: networks[network], amount: null }, 'later');
+  if (checked.kind === 'script') return { to, script: checked.script };
+  throw new UsageError(`--to ${to}: the address ${checked.reason}; the ${whose} is of ${network}`);
+}
+
+/** Scripts that money may not go to. */
+export interface ForeignTo {
+  readonly node: Parameters<typeof isOwnAddress>[0]['node'];
+  readonly wallet: Parameters<typeof isOwnAddress>[0]['wallet'];
+  readonly signal: AbortSignal;
+  /** The database with the wallet's orders; null: none is asked. */
+  readonly pool: pg.Pool | null;
+  /** Scripts with leaves, which no branch of the wallet has. */
+  readonly leaves: readonly Uint8Array[];
+}
+
+/**
+ * Throws `destination_own` for an address of the wallet below these ends (those below `from` were compared before), of
+ * an order, or of a leaf.
+ */
+export async function requireForeign(
+  asked: ForeignTo,
+  { to, script }: NamedDestination,
+  range: { readonly from: BranchEnds | null; readonly until: BranchEnds },
+  onProgress: (progress: CompareProgress) => void = () => undefined,
+): Promise<void> {
+  const { wallet, pool, leaves } = asked;
+  // as nodes write it: addresses may be in capitals
+  const address = scriptToAddress(script, networks[wallet.network]) ?? to;
+  const isOwn = async (): Promise<boolean> =>
+    leaves.some((leaf) => Buffer.compare(leaf, script) === 0) ||
+    (pool !== null && (await ownScriptsAmong(pool, [script])).length > 0) ||
+    isOwnAddress(asked, address, range, onProgress);
+  const [refused] = await checkDestinations([{ script, amount: null }], async (scripts) =>
+    (await isOwn()) ? scripts : [],
+  );
+  if (refused !== undefined)
+    throw new AppError('destination_own', `--to ${to} is an address of this wallet.`);
+}

@@ -1,0 +1,49 @@
+import type pg from 'pg';
+import { nextTurn } from '#kernel/concurrency/turns.ts';
+import { watchedApartFrom } from '#payments/payments.queries.ts';
+import { inventoryAddresses } from '#wallet/branches.ts';
+import { openPublicWallet, type PublicWallet } from '#wallet/public-wallet.ts';
+
+/** Watchers of scripts that are not ours have names that begin so: where refunds and parents go. */
+export const refundWatchers = 'refund ';
+
+/**
+ * The scripts among these that are the service's own: addresses of orders, with leaves too, of deposits and funds, its
+ * own outputs of transactions, and the inventory. Money that is sent there pays for something else, or goes round in a
+ * circle. Addresses of the wallet that were never shown are not looked for: only the operator can know them, and
+ * commands of the wallet compare them.
+ */
+export async function ownScriptsAmong(
+  client: pg.Pool | pg.ClientBase,
+  scripts: readonly Uint8Array[],
+): Promise<readonly Uint8Array[]> {
+  if (scripts.length === 0) return [];
+  const watched = new Set((await watchedApartFrom(client, scripts, refundWatchers)).map(hexOf));
+  const wallet = await openPublicWallet(client);
+  const inventory = wallet === null ? noScripts : await inventoryScripts(wallet);
+  return scripts.filter((script) => watched.has(hexOf(script)) || inventory.has(hexOf(script)));
+}
+
+const noScripts: ReadonlySet<string> = new Set();
+/** Scripts by the account of the wallet: a process has one. */
+const inventories = new Map<string, Promise<ReadonlySet<string>>>();
+
+/** The scripts of the branch for the inventory, in hex. Derived once: they take a tenth of a second. */
+function inventoryScripts(wallet: PublicWallet): Promise<ReadonlySet<string>> {
+  const { accountXpub, network } = wallet.identity;
+  const name = `${network} ${accountXpub}`;
+  const known = inventories.get(name) ?? deriveInventory(wallet);
+  inventories.set(name, known);
+  return known;
+}
+
+async function deriveInventory(wallet: PublicWallet): Promise<ReadonlySet<string>> {
+  const scripts = new Set<string>();
+  for (let index = 0; index < inventoryAddresses; index++) {
+    scripts.add(hexOf(wallet.inventoryAddress(index).script));
+    await nextTurn();
+  }
+  return scripts;
+}
+
+const hexOf = (script: Uint8Array): string => Buffer.from(script).toString('hex');
