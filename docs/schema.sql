@@ -1526,6 +1526,44 @@ END)),
 CREATE TRIGGER end_release BEFORE INSERT ON service.wallet_branches FOR EACH ROW EXECUTE FUNCTION service.end_release();
 CREATE TRIGGER keep_wallet_branch BEFORE UPDATE ON service.wallet_branches FOR EACH ROW EXECUTE FUNCTION service.keep_wallet_branch();
 
+CREATE TABLE service.wallet_coins (
+  txid bytea NOT NULL,
+  vout integer NOT NULL,
+  value bigint NOT NULL,
+  branch smallint NOT NULL,
+  key_index integer NOT NULL,
+  kind text NOT NULL,
+  subject uuid,
+  held text NOT NULL,
+  why text NOT NULL,
+  aside text,
+  CONSTRAINT wallet_coins_pkey PRIMARY KEY (txid, vout),
+  CONSTRAINT wallet_coins_aside_check CHECK ((aside = ANY (ARRAY['inscribed'::text, 'runic'::text]))),
+  CONSTRAINT wallet_coins_branch_check CHECK ((branch >= 0)),
+  CONSTRAINT wallet_coins_check CHECK (((kind = 'order'::text) = (subject IS NOT NULL))),
+  CONSTRAINT wallet_coins_held_check CHECK ((held = ANY (ARRAY['free'::text, 'reserved'::text, 'waiting'::text]))),
+  CONSTRAINT wallet_coins_key_index_check CHECK ((key_index >= 0)),
+  CONSTRAINT wallet_coins_kind_check CHECK ((kind = ANY (ARRAY['order'::text, 'bump'::text, 'fund'::text]))),
+  CONSTRAINT wallet_coins_txid_check CHECK ((length(txid) = 32)),
+  CONSTRAINT wallet_coins_value_check CHECK ((value >= 0)),
+  CONSTRAINT wallet_coins_vout_check CHECK ((vout >= 0)),
+  CONSTRAINT wallet_coins_why_check CHECK ((why = ANY (ARRAY['payment'::text, 'deposit'::text, 'commit'::text, 'excess'::text, 'rest'::text, 'spending'::text, 'delivery'::text, 'revenue'::text, 'fund'::text])))
+);
+CREATE INDEX wallet_coins_free ON service.wallet_coins USING btree (value DESC, txid, vout) WHERE ((held = 'free'::text) AND (aside IS NULL));
+CREATE INDEX wallet_coins_fund ON service.wallet_coins USING btree (txid) WHERE (kind = 'fund'::text);
+CREATE INDEX wallet_coins_subject ON service.wallet_coins USING btree (subject) WHERE (subject IS NOT NULL);
+
+CREATE TABLE service.wallet_coins_fill (
+  one boolean NOT NULL DEFAULT true,
+  after uuid,
+  orders bigint NOT NULL DEFAULT 0,
+  began_at timestamp with time zone NOT NULL DEFAULT now(),
+  ended_at timestamp with time zone,
+  CONSTRAINT wallet_coins_fill_pkey PRIMARY KEY (one),
+  CONSTRAINT wallet_coins_fill_one_check CHECK (one),
+  CONSTRAINT wallet_coins_fill_orders_check CHECK ((orders >= 0))
+);
+
 CREATE TABLE service.watched_scripts (
   script bytea NOT NULL,
   watcher text NOT NULL,

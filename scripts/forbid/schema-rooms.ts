@@ -31,6 +31,8 @@ export const serviceRooms: Readonly<Record<string, string>> = {
   idempotency_keys: 'src/orders',
   assets: 'src/purse',
   ledger_entries: 'src/purse',
+  wallet_coins: 'src/purse',
+  wallet_coins_fill: 'src/purse',
   node_policy: 'src/orders',
   order_events: 'src/orders',
   order_files: 'src/orders',
@@ -113,7 +115,6 @@ export const sharedTables: readonly SharedTables[] = [
     room: 'src/orders',
     files: {
       'audit/audit.queries.ts': ['service.payments_seen'],
-      'funds/wallet-coins.queries.ts': ['service.payments_seen'],
       'watching/refund-watches.store.ts': ['service.payments_offset', 'service.payments_seen'],
     },
     why: 'whether a block has a transaction of an order is part of its statements: asked apart, the answer could be older',
@@ -124,9 +125,9 @@ export const sharedTables: readonly SharedTables[] = [
     why: 'orders that owe most, first: joined with their states in one statement',
   },
   {
-    room: 'src/orders',
-    files: { 'funds/wallet-coins.queries.ts': ['service.inventory_outputs'] },
-    why: 'an output of the inventory pays for no bump: asked apart, the answer could be older',
+    room: 'src/purse',
+    files: { 'coins/coins.store.ts': ['service.inventory_outputs', 'service.payments_seen'] },
+    why: 'a coin is free that a block has and that is not in the inventory: asked apart, the answer could be older',
   },
   {
     room: 'src/orders',

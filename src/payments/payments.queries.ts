@@ -72,6 +72,20 @@ export async function readPayments(
   return rows.map(paymentOf);
 }
 
+/** The same of several watchers, by watcher. */
+export async function readPaymentsOf(
+  client: pg.Pool | pg.ClientBase,
+  watchers: readonly string[],
+): Promise<ReadonlyMap<string, readonly WatchedPayment[]>> {
+  const { rows } = await client.query<Omit<Row, 'watchers'> & { readonly watcher: string }>(
+    `SELECT w.watcher, ${columns} FROM service.watched_scripts AS w JOIN service.payments_seen AS p ON ${isWatched}
+      WHERE w.watcher = ANY($1::text[]) ORDER BY p.first_seen, p.txid, p.vout`,
+    [watchers],
+  );
+  const byWatcher = Map.groupBy(rows, ({ watcher }) => watcher);
+  return new Map([...byWatcher].map(([watcher, of]) => [watcher, of.map(paymentOf)]));
+}
+
 /** The scripts among these that are watched by anyone whose name does not begin so. */
 export async function watchedApartFrom(
   client: pg.Pool | pg.ClientBase,

@@ -5,11 +5,11 @@ import { asSats } from '#kernel/primitives/sats.ts';
 import { type BumpFigures, revenueDays } from '#orders/bumping/budgets.ts';
 import type { BumpPolicy } from '#orders/bumping/bump-round.ts';
 import type { BumperParts } from '#orders/bumping/bumper.ts';
-import type { ProveFree } from '#orders/funds/free-coins.ts';
+import type { CoinProof, ProveFree } from '#orders/funds/free-coins.ts';
 import type { CommandContext } from '#src/app/command-context.ts';
 import type { Database } from '#src/app/database/database.ts';
 import type { OperationsParts } from '#src/app/reports/operations.ts';
-import { heldByOutputs, isFree } from '#utxos/held-by-outputs.ts';
+import { type Holdings, heldByOutputs, isFree } from '#utxos/held-by-outputs.ts';
 
 type Config = CommandContext['config'];
 
@@ -31,7 +31,7 @@ const bumpPolicyOf = (config: Config): BumpPolicy => ({
   afterMs: config.orderBumpAfterMinutes * 60_000,
 });
 
-/** Picks the coins of which the index proves that they hold neither inscriptions nor runes. */
+/** Says of which coins the index proves that they hold neither inscriptions nor runes, and what the others hold. */
 export function proveFree(pool: pg.Pool): ProveFree {
   return async (coins) => {
     if (coins.length === 0) return [];
@@ -45,11 +45,15 @@ export function proveFree(pool: pg.Pool): ProveFree {
       blockTime: 0,
     }));
     const holdings = await withSnapshot(pool, (snapshot) => heldByOutputs(snapshot, outputs), null);
-    return coins.filter((_, place) => {
-      const held = holdings[place];
-      return held !== undefined && isFree(held);
-    });
+    return coins.map((_, place) => proofOf(holdings[place]));
   };
+}
+
+function proofOf(held: Holdings | undefined): CoinProof {
+  if (held === undefined) return 'unknown';
+  if (isFree(held)) return 'free';
+  if ((held.inscriptions?.length ?? 0) > 0) return 'inscribed';
+  return (held.runes?.length ?? 0) > 0 ? 'runic' : 'unknown';
 }
 
 /** Metrics of what bumps cost, as of the last look at what is stuck. */

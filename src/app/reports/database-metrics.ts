@@ -5,6 +5,7 @@ import { readStanding, type Standing } from '#http/operations/chain-lag.ts';
 import { unsealedOf } from '#http/operations/status-answer.ts';
 import type { Metrics, ReadValue } from '#kernel/reports/metrics.ts';
 import { type LastAudit, readLastAudit } from '#orders/audit/audit.store.ts';
+import { countUnlisted } from '#orders/coins/unlisted-orders.queries.ts';
 import { countOrders, type OrderCounts } from '#orders/order/order-counts.queries.ts';
 import { readPaymentsOffset } from '#payments/store/offset.store.ts';
 import { countUnscanned } from '#payments/store/watches.store.ts';
@@ -17,6 +18,11 @@ export function readDatabase(metrics: Metrics, pool: pg.Pool, isSearched: boolea
   readWebhooks(metrics, pool);
   readOrders(metrics, pool);
   readAudits(metrics, pool);
+  metrics.read({
+    name: 'satscribe_wallet_coins_unlisted_orders',
+    help: 'Orders of an earlier version whose coins are not listed yet; until 0 no coin pays for costs of the service',
+    values: async () => [{ value: await countUnlisted(pool) }],
+  });
   metrics.read({
     name: 'satscribe_mempool_transactions',
     help: 'Transactions of the mempool: all, kept (they touch inscriptions), and left out for lack of room',

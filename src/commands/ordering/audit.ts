@@ -1,6 +1,6 @@
 import { AppError } from '#kernel/errors/app-error.ts';
-import type { OrderDifference } from '#orders/audit/audit-order.ts';
 import type { Audit } from '#orders/audit/audit-orders.ts';
+import type { OrderDifference } from '#orders/audit/audited-order.ts';
 import type { Command, CommandContext } from '#src/app/command-context.ts';
 import { settingFlag } from '#src/commands/flags.ts';
 import { jsonFlag, withService } from '#src/commands/service-database.ts';

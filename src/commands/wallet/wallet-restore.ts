@@ -210,8 +210,12 @@ async function freeOf(
     hash: hashes.get(output.height) ?? Buffer.alloc(32),
     keyIndex: output.own.key.index,
   }));
-  const proven = await proveFree(pool)(coins);
-  const isProven = new Set(proven.map(({ txid, vout }) => `${displayHash(txid)}:${vout}`));
+  const proofs = await proveFree(pool)(coins);
+  const isProven = new Set(
+    coins
+      .filter((_, place) => proofs[place] === 'free')
+      .map(({ txid, vout }) => `${displayHash(txid)}:${vout}`),
+  );
   const isFree = ({ txid, vout }: FoundOutput): boolean => isProven.has(`${displayHash(txid)}:${vout}`);
   const why = 'holds an inscription or a rune, or the index does not prove that it holds none';
   return {

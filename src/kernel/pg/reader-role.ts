@@ -90,6 +90,7 @@ const serviceRights: readonly ServiceRight[] = [
   // figures of /metrics
   { table: 'payments_offset', privilege: 'SELECT' },
   { table: 'orders_audit', privilege: 'SELECT' },
+  { table: 'wallet_coins_fill', privilege: 'SELECT' },
 ];
 
 /** Functions with rights of their own. */

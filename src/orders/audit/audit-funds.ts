@@ -2,12 +2,15 @@ import { fundEntries } from '#orders/funds/book-funds.ts';
 import type { FundCoin } from '#orders/funds/fund-coins.queries.ts';
 import { outpointOf } from '#orders/order/outpoint.ts';
 import { balancesOf, type LedgerEntry } from '#purse/ledger/ledger.ts';
-import { coinFaults, type OrderDifference, type Unspent } from './audit-order.ts';
+import { coinFaults } from './audit-order.ts';
+import type { OrderDifference, Unspent } from './audited-order.ts';
 
 /** Funds of the operator, with all that database and ledger say of them, at one moment. */
 export interface AuditedFunds {
   readonly coins: readonly FundCoin[];
   readonly entries: readonly LedgerEntry[];
+  /** Free coins of the funds in the wallet's table, by outpoint. */
+  readonly listed: ReadonlySet<string>;
 }
 
 /** Coins that must be unspent at the addresses for funds. */
@@ -29,9 +32,19 @@ export function auditFunds(funds: AuditedFunds, unspent: Unspent): OrderDifferen
   const booked = balanceOf(funds.entries);
   const received = balanceOf(fundEntries(funds.coins));
   const missing = coinsOf(funds).flatMap((coin) => coinFaults(coin, unspent.get(coin.outpoint)));
-  return booked === received
-    ? missing
-    : [{ kind: 'received', where: null, ledger: booked, chain: received }, ...missing];
+  const unlisted = coinsOf(funds)
+    .filter(({ outpoint }) => !funds.listed.has(outpoint))
+    .map(
+      ({ outpoint, value }): OrderDifference => ({
+        kind: 'unlisted',
+        where: outpoint,
+        ledger: 0n,
+        chain: value,
+      }),
+    );
+  const sums: OrderDifference[] =
+    booked === received ? [] : [{ kind: 'received', where: null, ledger: booked, chain: received }];
+  return [...sums, ...missing, ...unlisted];
 }
 
 const balanceOf = (entries: readonly LedgerEntry[]): bigint => balancesOf(entries).get('operator') ?? 0n;

@@ -2,21 +2,9 @@ import { accountOfOutput, givenByInventory, takenFromOperator } from '#orders/le
 import type { OrderState } from '#orders/order/order-machine.ts';
 import { shownTxidOf } from '#orders/order/outpoint.ts';
 import type { LedgerAccount } from '#purse/ledger/ledger.ts';
-import type { AuditedOrder, AuditedTransaction, Coin } from './audited-order.ts';
+import { listedFaults, unexplainedCoins } from './audit-coins.ts';
+import type { AuditedOrder, AuditedTransaction, Coin, OrderDifference, Unspent } from './audited-order.ts';
 import type { DifferenceKind } from './differences.ts';
-
-/** Something that is not as the ledger of an order says. */
-export interface OrderDifference {
-  readonly kind: DifferenceKind;
-  /** The output or transaction that it is about; null: sums. */
-  readonly where: string | null;
-  /** Sats; for deliveries inscriptions, for what is reserved outputs. */
-  readonly ledger: bigint;
-  readonly chain: bigint;
-}
-
-/** Unspent outputs that the node has, by outpoint, of those that it was asked about. */
-export type Unspent = ReadonlyMap<string, Coin>;
 
 /** Kinds of outputs that lie at scripts of the wallet. */
 const ownKinds: ReadonlySet<string> = new Set(['commit', 'service', 'change', 'bump']);
@@ -31,7 +19,8 @@ const settledStates: ReadonlySet<OrderState> = new Set<OrderState>(['completed',
 export function questionsOf(order: AuditedOrder): string[] {
   const known = knownMined(order);
   const open = order.transactions.filter(({ txid }) => !known.has(txid));
-  const asked = new Set(coinsOf(order, known).map(({ outpoint }) => outpoint));
+  const coins = [...coinsOf(order, known), ...unexplainedCoins(order, known)];
+  const asked = new Set(coins.map(({ outpoint }) => outpoint));
   for (const { txid, plan } of open) {
     for (const [vout, { kind }] of plan.outputs.entries()) {
       // the index tells of those with inscriptions, which can be 10,000
@@ -49,6 +38,7 @@ export function auditOrder(order: AuditedOrder, unspent: Unspent): OrderDifferen
     ...countingFaults(order, mined, counted),
     ...sumFaults(order, counted),
     ...coinsOf(order, mined).flatMap((coin) => coinFaults(coin, unspent.get(coin.outpoint))),
+    ...listedFaults(order, mined, unspent),
     ...deliveryFaults(order, counted),
     ...order.keptStock.map(
       (outpoint): OrderDifference => ({ kind: 'reserved', where: outpoint, ledger: 1n, chain: 0n }),

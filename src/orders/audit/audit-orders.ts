@@ -6,12 +6,14 @@ import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { readFundCoins } from '#orders/funds/fund-coins.queries.ts';
+import { outpointOf } from '#orders/order/outpoint.ts';
+import { readFundsListed } from '#purse/coins/coins.store.ts';
 import { readEntries, readHoldings } from '#purse/ledger/ledger.store.ts';
 import { type LedgerAccount, satsByAccount } from '#purse/ledger/ledger.ts';
 import { agreedTip, nextOrderIds, readAuditedOrders } from './audit.queries.ts';
 import { type AuditedFunds, auditFunds, questionsOfFunds } from './audit-funds.ts';
-import { auditOrder, type OrderDifference, questionsOf, type Unspent } from './audit-order.ts';
-import type { Coin, NamedOrder } from './audited-order.ts';
+import { auditOrder, questionsOf } from './audit-order.ts';
+import type { Coin, NamedOrder, OrderDifference, Unspent } from './audited-order.ts';
 
 /** A difference with its order. */
 export interface AuditDifference extends OrderDifference {
@@ -124,8 +126,8 @@ async function auditSome(parts: AuditParts, ids: readonly string[]): Promise<Aud
 async function auditFundsAgain(parts: AuditParts): Promise<OrderDifference[]> {
   const { database, signal, looks = looksUsual } = parts;
   let differences: OrderDifference[] = [];
-  const { coins, entries } = await withTransaction(database, readFunds, snapshot);
-  if (coins.length === 0 && entries.length === 0) return [];
+  const { coins, entries, listed } = await withTransaction(database, readFunds, snapshot);
+  if (coins.length === 0 && entries.length === 0 && listed.size === 0) return [];
   for (let look = 0; look < Math.max(1, Math.min(looks, looksUsual)); look++) {
     if (look > 0) await sleep(lookAgainMs, undefined, signal === undefined ? {} : { signal });
     const { read, unspent } = await atOneBlock(parts, readFunds, questionsOfFunds);
@@ -138,6 +140,7 @@ async function auditFundsAgain(parts: AuditParts): Promise<OrderDifference[]> {
 const readFunds = async (tx: pg.ClientBase): Promise<AuditedFunds> => ({
   coins: await readFundCoins(tx),
   entries: await readEntries(tx, { kind: 'funds' }),
+  listed: new Set((await readFundsListed(tx)).map(outpointOf)),
 });
 
 async function auditPage(parts: AuditParts, ids: readonly string[]): Promise<AuditDifference[]> {

@@ -1,12 +1,14 @@
 import type pg from 'pg';
 import { indexTipHash } from '#chain/blocks/index-tip.queries.ts';
 import { placesOfMoves, placesOfReveals, type RevealedPlace } from '#chain/inscriptions/reveal.queries.ts';
-import { displayHash } from '#kernel/primitives/hash.ts';
+import { displayHash, trustedTxid } from '#kernel/primitives/hash.ts';
 import type { OrderState } from '#orders/order/order-machine.ts';
 import type { StoredPlan } from '#orders/order/order-transactions.store.ts';
 import { isReserving, type ReservingOrder } from '#orders/stock/reserved-until.ts';
 import { hasMinedOutput } from '#payments/payments.queries.ts';
 import { paymentsTipHash } from '#payments/store/offset.store.ts';
+import { readCoinsOf } from '#purse/coins/coins.store.ts';
+import { readCoinsFill } from '#purse/coins/coins-fill.store.ts';
 import { readSums } from '#purse/ledger/ledger.store.ts';
 import type {
   AuditedOrder,
@@ -14,6 +16,7 @@ import type {
   Coin,
   IndexedInscription,
   LedgerLine,
+  ListedCoin,
 } from './audited-order.ts';
 
 /** Orders of a page, and files of them: plans of 10,000 files take some megabytes. */
@@ -66,6 +69,7 @@ export async function readAuditedOrders(
   const bumps = await readBumps(client, ids);
   const spentByBumps = await readSpentByBumps(client, ids);
   const keptStock = await readKeptStock(client, ids);
+  const listed = await readListed(client, ids);
   return rows.map(({ id, kind, state, amount, created_at: createdAt, receivers }) => ({
     id,
     kind,
@@ -78,6 +82,7 @@ export async function readAuditedOrders(
     transactions: [...(transactions.get(id) ?? []), ...(bumps.get(id) ?? [])],
     spentByBumps: spentByBumps.get(id) ?? [],
     keptStock: keptStock.get(id) ?? [],
+    listed: listed === null ? null : (listed.get(id) ?? []),
   }));
 }
 
@@ -102,6 +107,31 @@ async function readPaid(client: pg.ClientBase, ids: readonly string[]): Promise<
   return grouped(rows, ({ txid, vout, value, script }): Coin => {
     return { outpoint: `${hexOf(txid)}:${vout}`, value: BigInt(value), script };
   });
+}
+
+/** Coins of orders in the wallet's table, with those of bumps that they bear a part of; null: it is not complete. */
+async function readListed(
+  client: pg.ClientBase,
+  ids: readonly string[],
+): Promise<Map<string, ListedCoin[]> | null> {
+  if (!(await readCoinsFill(client)).isComplete) return null;
+  const { rows } = await client.query<{ id: string; bump: Buffer }>(
+    'SELECT order_id AS id, bump FROM service.bump_shares WHERE order_id = ANY($1::uuid[])',
+    [ids],
+  );
+  const bumps = rows.map(({ id, bump }) => ({ id, txid: trustedTxid(bump) }));
+  const coins = await readCoinsOf(
+    client,
+    ids,
+    bumps.map(({ txid }) => txid),
+  );
+  const ofBumps = Map.groupBy(bumps, ({ txid }) => hexOf(txid));
+  const lines = coins.flatMap(({ subject, txid, vout, value, script, isFree, isInBlock }) => {
+    const coin = { outpoint: `${hexOf(txid)}:${vout}`, value, script: script ?? '', isFree, isInBlock };
+    const owners = subject === null ? (ofBumps.get(hexOf(txid)) ?? []) : [{ id: subject }];
+    return owners.map(({ id }) => ({ id, coin }));
+  });
+  return grouped(lines, ({ coin }) => coin);
 }
 
 async function readLines(client: pg.ClientBase, ids: readonly string[]): Promise<Map<string, LedgerLine[]>> {

@@ -1,6 +1,7 @@
 import type { OrderState } from '#orders/order/order-machine.ts';
 import type { StoredPlan } from '#orders/order/order-transactions.store.ts';
 import type { LedgerAccount } from '#purse/ledger/ledger.ts';
+import type { DifferenceKind } from './differences.ts';
 
 /** An output of the chain. Hashes and scripts are in hex, as they are shown. */
 export interface Coin {
@@ -11,6 +12,19 @@ export interface Coin {
   readonly script: string;
 }
 
+/** Something that is not as the ledger of an order says. */
+export interface OrderDifference {
+  readonly kind: DifferenceKind;
+  /** The output or transaction that it is about; null: sums. */
+  readonly where: string | null;
+  /** Sats; for deliveries inscriptions, for what is reserved outputs. */
+  readonly ledger: bigint;
+  readonly chain: bigint;
+}
+
+/** Unspent outputs that the node has, by outpoint, of those that it was asked about. */
+export type Unspent = ReadonlyMap<string, Coin>;
+
 /** Where the index first has an inscription: in an output of the transaction that made it, or elsewhere; of a burn, where that sent it. */
 export interface IndexedInscription {
   /** In the transaction's inscriptions; of a burn, in those of its reveal. */
@@ -20,6 +34,13 @@ export interface IndexedInscription {
   readonly offset: number;
   /** Its first 128 bytes. */
   readonly script: string | null;
+}
+
+/** A coin of the wallet's table. */
+export interface ListedCoin extends Coin {
+  /** The service may spend it for its own costs. */
+  readonly isFree: boolean;
+  readonly isInBlock: boolean;
 }
 
 /** A stored transaction of an order, also one whose payments are gone; or a bump, whose fee is what the order bears. */
@@ -70,6 +91,8 @@ export interface AuditedOrder extends NamedOrder {
   readonly spentByBumps: readonly string[];
   /** Outputs of the inventory that it keeps although its state should have released them: none, or one. */
   readonly keptStock: readonly string[];
+  /** Its coins in the wallet's table, with those of its bumps; null: the table is not complete yet. */
+  readonly listed: readonly ListedCoin[] | null;
   /** Without lines that come to nothing. */
   readonly ledger: readonly LedgerLine[];
 }

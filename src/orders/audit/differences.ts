@@ -39,6 +39,20 @@ export const differences = {
     action:
       'run satscribe verify: if the index is right, they are not where they were ordered: tell the customer, and report it',
   },
+  unlisted: {
+    what: 'an output at our script that a block has and the table of coins lacks',
+    action:
+      'let the process with the seed run: it lists it when it looks at the order; if it stays, report it',
+  },
+  'not-there': {
+    what: 'a coin of the table of coins that nothing of ours spent, and that is not unspent',
+    action: 'find what spent it with a block explorer, and report it: no plan may count on it',
+  },
+  holder: {
+    what: 'a coin that the table of coins has as free and is not, or the other way round',
+    action:
+      'let the process with the seed run: it corrects it when it looks at the order; if it stays, stop the service and report it',
+  },
   reserved: {
     what: 'sats of the inventory that an order keeps although it is over, or failed more than a day ago',
     action:
@@ -51,6 +65,10 @@ export const fundDifferences = {
   received: {
     what: 'coins of the operator in blocks that the ledger does not have, or has and no block has',
     action: 'let the process with the seed run: it posts what blocks have within a minute',
+  },
+  unlisted: {
+    what: 'a coin of the operator in a block that the table of coins lacks, or has as not free',
+    action: 'let the process with the seed run: it lists it with the next block; if it stays, report it',
   },
   missing: {
     what: 'a coin of the operator that nothing of ours spent, and that is not unspent',

@@ -44,7 +44,8 @@ export interface RoundParts {
   readonly costs: Omit<BudgetFacts, 'earned'>;
   readonly scriptOf: (own: OwnScript) => Uint8Array;
   readonly isInMempool: (txid: Txid) => Promise<boolean>;
-  readonly freeCoins: () => Promise<readonly OwnedOutput[]>;
+  /** Null: the coins of the wallet are not all listed yet. */
+  readonly freeCoins: () => Promise<readonly OwnedOutput[] | null>;
   /** Whether neither a block nor the mempool spends a coin: a seed may be in other wallets, too. */
   readonly isUnspent: (coin: OwnedOutput) => Promise<boolean>;
   /** Signs and stores a bump: its family, or null where an order is no longer under way. */
@@ -60,6 +61,7 @@ export class BumpRound {
   readonly stuck = new Map<string, string>();
   /** Null: not asked for yet. */
   #coins: readonly OwnedOutput[] | null = null;
+  #areCoinsListed = true;
 
   constructor(parts: RoundParts) {
     this.#parts = parts;
@@ -156,7 +158,11 @@ export class BumpRound {
     const rest = { script: scriptOf(own), own };
     const alone = planBump(wanted, [], rest, standing);
     if (alone.limit !== 'coins') return alone;
-    this.#coins ??= await freeCoins();
+    if (this.#coins === null) {
+      const coins = await freeCoins();
+      this.#areCoinsListed = coins !== null;
+      this.#coins = coins ?? [];
+    }
     for (;;) {
       const planned = planBump(wanted, this.#coins, rest, standing);
       const spent = await this.#spentOf(planned);
@@ -183,12 +189,18 @@ export class BumpRound {
         mempool === null ? 'It is not in the mempool' : `It pays ${shownRate(mempool.effectiveRate)}`;
       const why =
         limit === 'coins'
-          ? 'the wallet has no free coin that pays for it: satscribe wallet fund shows an address for some'
+          ? this.#coinsReason()
           : shared.sats < own
             ? sharedReason(shared.bound, shared.of)
             : this.#ownReason(orderId);
       this.stuck.set(orderId, `${paid}, ${shownRate(wantedRate)} are asked for, and ${why}.`);
     }
+  }
+
+  #coinsReason(): string {
+    return this.#areCoinsListed
+      ? 'the wallet has no free coin that pays for it: satscribe wallet fund shows an address for some'
+      : 'the coins of the wallet are still being listed after an upgrade, which takes minutes';
   }
 
   #ownReason(orderId: string): string {

@@ -12,6 +12,7 @@ import type { Logger } from '#kernel/reports/logger.ts';
 import { Repeats } from '#kernel/reports/repeats.ts';
 import { ordersOfBumps } from '#orders/bumping/bump.store.ts';
 import { Bumper, type BumperParts } from '#orders/bumping/bumper.ts';
+import { CoinsFilling } from '#orders/coins/fill-coins.ts';
 import { bookFunds } from '#orders/funds/book-funds.ts';
 import type { ReturnCoins } from '#orders/funds/return-coins.ts';
 import type { LockTimes } from '#orders/grinding/lock-times.ts';
@@ -123,6 +124,7 @@ async function followRounds(client: pg.Client, options: FollowOrdersOptions): Pr
   const round = new OrderRounds(client, options);
   while (!signal.aborted) {
     await round.next();
+    if (!round.isFilled) waker.wake();
     await waker.wait(pollMs, signal);
   }
 }
@@ -140,12 +142,19 @@ class OrderRounds {
   /** What is stored of the node. */
   #told: NodeStanding | null = null;
   readonly #repeats = new Repeats();
+  readonly #coins: CoinsFilling;
 
   constructor(client: pg.Client, options: FollowOrdersOptions) {
     this.#client = client;
     this.#options = options;
     this.#sender = new TransactionSender({ ...options, client });
+    this.#coins = new CoinsFilling(options.log);
     this.#bumper = new Bumper({ ...options, ...options.bumps, client });
+  }
+
+  /** All coins of the wallet are listed. */
+  get isFilled(): boolean {
+    return this.#coins.isComplete;
   }
 
   /** One look at everything that is new. */
@@ -174,6 +183,7 @@ class OrderRounds {
       await this.#process(id);
     }
     returnCoins.release();
+    await this.#coins.next(this.#client);
     for (const id of found) lockTimes.forget(id);
     if (changed !== null) {
       await moveOrdersOffset(this.#client, changed);

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { dustOf } from '#kernel/bitcoin/transaction-size.ts';
+import { orderCoins } from '#orders/coins/order-coins.ts';
 import { isShortfall } from '#orders/inscribing/order-terms.ts';
 import { orderEntries } from '#orders/ledger/order-entries.ts';
 import { type OwedMoney, shareOf, spentBy, strayCostOf } from '#orders/ledger/settlements.ts';
@@ -10,6 +11,7 @@ import { outpointOf } from '#orders/order/outpoint.ts';
 import { candidates, progressOf } from '#orders/parents/deposits.ts';
 import { isHoldingParents, type Return, returnOf } from '#orders/parents/returns.ts';
 import { costsOf } from '#orders/pricing/coin-costs.ts';
+import type { HeldCoin } from '#purse/coins/coin.ts';
 import type { LedgerEntry } from '#purse/ledger/ledger.ts';
 import { refundedNow, refundProgress } from './decide-refund.ts';
 import { type PlacedMoney, placeMoney } from './place-money.ts';
@@ -31,6 +33,10 @@ export interface Known
   readonly refunded: readonly OwedMoney[];
   /** The entries that its ledger should have. */
   readonly entries: readonly LedgerEntry[];
+  /** Its coins, with who holds each; null: nothing ever came or was made. */
+  readonly coins: readonly HeldCoin[] | null;
+  /** It bears a part of a bump. */
+  readonly isBumped: boolean;
 }
 
 /** Reads the records of an order, places its money, and decides what it owes by both. */
@@ -94,6 +100,8 @@ export function knownFrom(
         }),
     isMoneyShallow: money.isMoneyShallow,
     entries: orderEntries(order, records, money),
+    coins: payments.length + deposits.length + transactions.length === 0 ? null : orderCoins(order, records),
+    isBumped: records.bumps.length > 0,
   };
 }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type pg from 'pg';
 import { failpoint } from '#kernel/process/failpoint.ts';
+import { keepBumpCoins, keepOrderCoins } from '#orders/coins/keep-coins.ts';
 import { postageOf } from '#orders/inscribing/order-layout.ts';
 import type { OwedMoney } from '#orders/ledger/settlements.ts';
 import type { OrderFunds, Shortfall } from '#orders/making/make-transactions.ts';
@@ -382,10 +383,12 @@ function spendable({ facts, payments, held }: Known): readonly CoinPayment[] | '
   });
 }
 
-/** Adds what the ledger lacks. False: the facts disagree for a moment, and it waits. */
-async function post(tx: pg.ClientBase, { id }: Order, { entries }: Known): Promise<boolean> {
+/** Adds what the ledger lacks, and says who holds the coins. False: the facts disagree for a moment, and it waits. */
+async function post(tx: pg.ClientBase, { id }: Order, { entries, coins, isBumped }: Known): Promise<boolean> {
   const posted = await postEntries(tx, { kind: 'order', id }, entries);
   if (posted === 'posted') failpoint('order-posted');
+  if (coins !== null) await keepOrderCoins(tx, [{ id, coins }]);
+  if (isBumped) await keepBumpCoins(tx, [id]);
   return posted !== 'waits';
 }
 

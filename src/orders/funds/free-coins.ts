@@ -1,10 +1,16 @@
 import type pg from 'pg';
+import { isDead } from '#orders/bumping/bump.store.ts';
 import type { OwnedOutput } from '#orders/bumping/plan-bump.ts';
 import { outpointOf } from '#orders/order/outpoint.ts';
-import { type WalletCoin, walletCoins } from './wallet-coins.queries.ts';
+import { isCoinOfReturn } from '#orders/parents/return-costs.store.ts';
+import { type FoundInCoin, readFreeCoins, setAside, type WalletCoin } from '#purse/coins/coins.store.ts';
+import { readCoinsFill } from '#purse/coins/coins-fill.store.ts';
 
-/** Picks the coins that are proven to hold nothing but sats: no inscriptions, no runes. */
-export type ProveFree = (coins: readonly WalletCoin[]) => Promise<readonly WalletCoin[]>;
+/** Content of a coin beside sats. `free`: it is proven that there is nothing. `unknown`: neither is proven. */
+export type CoinProof = 'free' | FoundInCoin['found'] | 'unknown';
+
+/** Says of each of these coins what is proven of it, in their order. */
+export type ProveFree = (coins: readonly WalletCoin[]) => Promise<readonly CoinProof[]>;
 
 /** Whether neither a block nor the mempool spends a coin: a seed may be in other wallets, too. */
 export type IsUnspent = (coin: OwnedOutput) => Promise<boolean>;
@@ -12,39 +18,60 @@ export type IsUnspent = (coin: OwnedOutput) => Promise<boolean>;
 /** The number of coins that are read first, the largest: each pays for many transactions. */
 const readFirst = 200;
 
+/** SQL: whether a stored bump or return that may be mined spends the coin that expressions give. */
+const isSpent = (txid: string, vout: string): string =>
+  `(EXISTS (SELECT FROM service.bump_inputs AS s JOIN service.bumps AS b ON b.txid = s.bump
+             WHERE s.txid = ${txid} AND s.vout = ${vout} AND NOT ${isDead('b')})
+    OR ${isCoinOfReturn(txid, vout)})`;
+
 /**
  * Coins of the wallet that the service may spend for its own costs, the largest first: revenue and funds of the
  * operator, in a block, spent by nothing that is stored, and proven to hold nothing but sats. Reads on until it finds
- * one that the node has unspent. Whether those after it are unspent, the caller asks.
+ * one that the node has unspent. Whether those after it are unspent, the caller asks. Coins that hold something are set
+ * aside. Null: the coins of an earlier version are not all listed yet.
  */
 export async function freeCoins(
   client: pg.Pool | pg.ClientBase,
   proveFree: ProveFree,
   isUnspent: IsUnspent,
-): Promise<OwnedOutput[]> {
+): Promise<OwnedOutput[] | null> {
+  if (!(await readCoinsFill(client)).isComplete) return null;
   const seen = new Set<string>();
-  // each time four times as many: another wallet may have spent thousands, and each reading takes all plans
+  // each time four times as many: another wallet may have spent thousands
   for (let limit = readFirst; ; limit *= 4) {
-    const coins = await walletCoins(client, limit);
+    const coins = await readFreeCoins(client, limit, isSpent);
     const others = coins.filter((coin) => !seen.has(outpointOf(coin)));
     for (const coin of others) seen.add(outpointOf(coin));
-    const free = ownedOf(await proveFree(others));
+    const proofs = await proveFree(others);
+    await setAside(client, foundIn(others, proofs));
+    const free = ownedOf(others, proofs);
     for (const [place, coin] of free.entries()) if (await isUnspent(coin)) return free.slice(place);
     if (coins.length < limit) return [];
   }
 }
 
 /** All of these coins, for people. No node is asked who else has spent them. */
-export const allFreeCoins = async (
+export async function allFreeCoins(
   client: pg.Pool | pg.ClientBase,
   proveFree: ProveFree,
-): Promise<OwnedOutput[]> => ownedOf(await proveFree(await walletCoins(client, null)));
+): Promise<OwnedOutput[]> {
+  const coins = await readFreeCoins(client, null, isSpent);
+  return ownedOf(coins, await proveFree(coins));
+}
 
-const ownedOf = (coins: readonly WalletCoin[]): OwnedOutput[] =>
-  coins.map(({ txid, vout, value, script, keyIndex }) => ({
-    txid,
-    vout,
-    value: BigInt(value),
-    script,
-    key: { branch: 1, index: keyIndex },
-  }));
+const foundIn = (coins: readonly WalletCoin[], proofs: readonly CoinProof[]): FoundInCoin[] =>
+  coins.flatMap((coin, place) => {
+    const found = proofs[place];
+    return found === 'inscribed' || found === 'runic' ? [{ coin, found }] : [];
+  });
+
+const ownedOf = (coins: readonly WalletCoin[], proofs: readonly CoinProof[]): OwnedOutput[] =>
+  coins
+    .filter((_, place) => proofs[place] === 'free')
+    .map(({ txid, vout, value, script, keyIndex }) => ({
+      txid,
+      vout,
+      value: BigInt(value),
+      script,
+      key: { branch: 1, index: keyIndex },
+    }));

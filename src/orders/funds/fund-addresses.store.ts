@@ -25,6 +25,14 @@ export async function insertFundAddress(
   await watchScripts(tx, fundsWatcher, [{ script, sinceHeight: nextBlock }]);
 }
 
+/** Indices of the keys of these addresses, by their scripts in hex. */
+export async function readFundKeys(client: pg.ClientBase): Promise<ReadonlyMap<string, number>> {
+  const { rows } = await client.query<{ own_index: number; script: Buffer }>(
+    'SELECT own_index, script FROM service.fund_addresses',
+  );
+  return new Map(rows.map(({ own_index: index, script }) => [hexOf(script), index]));
+}
+
 /** The newest address to which nothing came; null: there is none. */
 export async function unusedFundAddress(tx: pg.ClientBase): Promise<string | null> {
   const { rows } = await tx.query<{ script: Buffer; address: string }>(

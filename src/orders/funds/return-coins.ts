@@ -37,7 +37,8 @@ export class ReturnCoins {
     const wanted = [...this.#wanted].slice(0, lentAtOnce);
     this.#wanted.clear();
     const isThere: IsUnspent = (coin) => isUnspent(node, coin, { mempool: true });
-    let free = (await freeCoins(client, proveFree, isThere)).toSorted((a, b) => Number(a.value - b.value));
+    const coins = (await freeCoins(client, proveFree, isThere)) ?? [];
+    let free = coins.toSorted((a, b) => Number(a.value - b.value));
     for (const [orderId, sats] of wanted) {
       for (const coin of free.filter(({ value }) => value >= sats)) {
         free = free.filter((other) => other !== coin);

@@ -21,10 +21,3 @@ export async function ownTransactions(
   );
   return rows.map(({ txid }) => txid);
 }
-
-/**
- * SQL: an outpoint as plans have it (`outpointOf`). Postgres 15 cannot reverse bytes: reverses hex digits, then swaps
- * each pair.
- */
-export const shownOutpoint = (txid: string, vout: string): string =>
-  `regexp_replace(reverse(encode(${txid}, 'hex')), '(.)(.)', '\\2\\1', 'g') || ':' || ${vout}`;

@@ -40,6 +40,7 @@ import { waitUntil } from '#test/support/wait-until.ts';
 import { signedElsewhere } from '#test/support/wallet/signed-elsewhere.ts';
 import { PublicWallet } from '#wallet/public-wallet.ts';
 import { openSigner, type SignedTransaction } from '#wallet/signer.ts';
+import { expectSameFreeCoins } from './revenue-coins.ts';
 import { makeTestWallet, releaseTestWallet } from './test-wallet.ts';
 
 /** Three processes start on a busy machine. */
@@ -282,13 +283,15 @@ export class OrderWorld {
     return signedElsewhere(this.seedFile, plan);
   }
 
-  /** What differs, once the orders are where the chain is. */
-  audit(looks?: number): Promise<Audit> {
-    return auditOrders({
+  /** Differences, once the orders are where the chain is. If there are none, coins are free as plans say. */
+  async audit(looks?: number): Promise<Audit> {
+    const audit = await auditOrders({
       database: this.database.pool,
       node: this.bitcoind.rpc,
       ...(looks === undefined ? {} : { looks }),
     });
+    if (audit.differing === 0 && audit.funds.length === 0) await expectSameFreeCoins(this.database.pool);
+    return audit;
   }
 
   async close(): Promise<void> {

@@ -142,6 +142,43 @@ describe.skipIf(bitcoindForTests() === null)('the audit of orders', () => {
     expect(await kindsOf(delivered)).toEqual([]);
   });
 
+  test.for([
+    ['unlisted', 'DELETE FROM service.wallet_coins WHERE subject = $1 AND txid = $2'],
+    ['holder', `UPDATE service.wallet_coins SET held = 'waiting' WHERE subject = $1 AND txid = $2`],
+    [
+      'holder',
+      `UPDATE service.wallet_coins SET held = 'free' WHERE subject = $1 AND txid <> $2 AND why = 'payment'`,
+    ],
+    [
+      'not-there',
+      `INSERT INTO service.wallet_coins (txid, vout, value, branch, key_index, kind, subject, held, why)
+       SELECT p.txid, p.vout, p.value, 0, 1, 'order', $1, 'reserved', 'payment' FROM service.payments_seen AS p
+        WHERE p.txid = decode(repeat('77', 32), 'hex') AND $2::bytea IS NOT NULL`,
+    ],
+  ] as const)('finds coins that are listed otherwise than blocks and plans say: %s', async ([found, sql]) => {
+    const { pool } = world.database;
+    const { rows } = await pool.query<{ txid: Buffer }>(
+      `SELECT txid FROM service.wallet_coins WHERE subject = $1 AND held = 'free'`,
+      [delivered],
+    );
+    await pool.query('CREATE TABLE kept_coins AS TABLE service.wallet_coins');
+    await pool.query(
+      `INSERT INTO service.payments_seen (txid, vout, script, value, first_seen, height, hash)
+       SELECT decode(repeat('77', 32), 'hex'), 0, '\\x51', 1000, now(), height, hash FROM service.payments_seen
+        WHERE height IS NOT NULL LIMIT 1`,
+    );
+    try {
+      await pool.query(sql, [delivered, rows[0]!.txid]);
+      expect(await kindsOf(delivered)).toEqual([found]);
+    } finally {
+      await pool.query(
+        `DELETE FROM service.payments_seen WHERE txid = decode(repeat('77', 32), 'hex');
+         DELETE FROM service.wallet_coins; INSERT INTO service.wallet_coins TABLE kept_coins; DROP TABLE kept_coins`,
+      );
+    }
+    expect(await kindsOf(delivered)).toEqual([]);
+  });
+
   test('is made again and again by one process, and every process knows how the last one ended', async () => {
     const { pool, url } = world.database;
     expect(await readLastAudit(pool)).toBeNull();

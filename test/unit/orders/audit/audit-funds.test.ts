@@ -28,9 +28,10 @@ const spending = coin(2, { spending: 'stored' });
 const spent = coin(3, { spending: 'mined' });
 const coming = coin(4, { height: null });
 const coins = [free, spending, spent, coming];
+const listed = new Set(coins.map(outpointOf));
 
 test('funds of the operator are as the chain says where all is booked and unspent, but for what our transactions spent', () => {
-  const funds = { coins, entries: fundEntries(coins) };
+  const funds = { coins, entries: fundEntries(coins), listed };
   expect(questionsOfFunds(funds)).toEqual([free, spending].map(outpointOf));
   expect(auditFunds(funds, unspent([free, spending]))).toEqual([]);
 });
@@ -39,11 +40,20 @@ test('funds that are not booked, booked twice, or spent elsewhere differ', () =>
   const entries = fundEntries(coins);
   const there = unspent([free, spending]);
   const sums = { kind: 'received', where: null, chain: 3000n };
-  expect(auditFunds({ coins, entries: entries.slice(1) }, there)).toEqual([{ ...sums, ledger: 2000n }]);
-  expect(auditFunds({ coins, entries: [...entries, ...entries.slice(0, 1)] }, there)).toEqual([
+  expect(auditFunds({ coins, listed, entries: entries.slice(1) }, there)).toEqual([
+    { ...sums, ledger: 2000n },
+  ]);
+  expect(auditFunds({ coins, listed, entries: [...entries, ...entries.slice(0, 1)] }, there)).toEqual([
     { ...sums, ledger: 4000n },
   ]);
-  expect(auditFunds({ coins, entries }, unspent([spending]))).toEqual([
+  expect(auditFunds({ coins, listed, entries }, unspent([spending]))).toEqual([
     { kind: 'missing', where: outpointOf(free), ledger: 1000n, chain: 0n },
+  ]);
+});
+
+test('funds in blocks that the table of coins lacks differ', () => {
+  const funds = { coins, entries: fundEntries(coins), listed: new Set([outpointOf(spending)]) };
+  expect(auditFunds(funds, unspent([free, spending]))).toEqual([
+    { kind: 'unlisted', where: outpointOf(free), ledger: 0n, chain: 1000n },
   ]);
 });

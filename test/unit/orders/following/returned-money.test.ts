@@ -8,6 +8,7 @@ import { asU128 } from '#kernel/runes/u128.ts';
 import { knownFrom } from '#orders/following/learn-order.ts';
 import type { OrderRecords } from '#orders/following/read-records.ts';
 import type { Arrived } from '#orders/inscribing/plan-transactions.ts';
+import { hexOf, spentBy } from '#orders/ledger/settlements.ts';
 import { planRefund } from '#orders/making/plan-refund.ts';
 import { storedPlan } from '#orders/making/sign-and-store.ts';
 import type { Order } from '#orders/order/order.store.ts';
@@ -222,6 +223,37 @@ function expectBooked(room: Room, ourCost: bigint): void {
   expect(balances.get('fee') ?? 0n).toBe(fees);
 }
 
+/** The table of coins has what the ledger has, and nothing of a customer's is free. */
+function expectHeld(room: Room): void {
+  const { coins, entries } = room.known();
+  const listed = coins ?? [];
+  expect(new Set(listed.map(outpointOf)).size).toBe(listed.length);
+  const spent = spentBy(room.transactions);
+  const inBlocks = new Set([
+    ...entries.map(({ txid, vout }) => `${txid}:${vout}`),
+    ...room.transactions.flatMap(({ txid, plan }) => plan.outputs.map((_, vout) => `${hexOf(txid)}:${vout}`)),
+  ]);
+  const there = listed.filter(
+    (coin) => inBlocks.has(`${hexOf(coin.txid)}:${coin.vout}`) && !spent.has(outpointOf(coin)),
+  );
+  const brought = room.transactions.flatMap(({ plan }) =>
+    plan.inputs
+      .filter(({ isOperator }) => isOperator === true)
+      .map(({ value }) => ({ value: BigInt(value) })),
+  );
+  const kept = [...balancesOf(entries)]
+    .filter(([account]) => !['outside', 'fee', 'postage'].includes(account))
+    .reduce((total, [, sats]) => total + sats, 0n);
+  expect(sum(there) - sum(brought)).toBe(kept);
+  // only what is left of coins of the operator
+  const free = listed.filter(({ held }) => held === 'free');
+  const lent = room.transactions.filter(({ plan }) =>
+    plan.inputs.some(({ isOperator }) => isOperator === true),
+  );
+  const isLent = ({ txid }: (typeof free)[number]): boolean => lent.some((made) => made.txid === txid);
+  expect(free.every(isLent)).toBe(true);
+}
+
 /** The first fund that pays for what is to be returned; null: none does. */
 function paidReturn(known: ReturnType<Room['known']>, feeRate: bigint, coin: Arrived) {
   const { returned } = known;
@@ -266,6 +298,7 @@ test('whatever comes to an order that is over: sums hold, no inscription or rune
         expect(ourCost).toBeLessThanOrEqual(costMax);
         expect(strayCost).toBeLessThanOrEqual(costMax);
         expectBooked(room, ourCost);
+        expectHeld(room);
       },
     ),
     { numRuns: propertyRuns(300) },

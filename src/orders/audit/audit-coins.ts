@@ -1,0 +1,117 @@
+import { p2trDust } from '#orders/inscribing/plan-amounts.ts';
+import type { StoredPlan } from '#orders/order/order-transactions.store.ts';
+import type {
+  AuditedOrder,
+  AuditedTransaction,
+  Coin,
+  ListedCoin,
+  OrderDifference,
+  Unspent,
+} from './audited-order.ts';
+
+/** Outputs of transactions that the wallet can spend, and its table of coins must have. */
+const ownKinds: ReadonlySet<string> = new Set(['commit', 'service', 'change', 'bump']);
+
+/** Listed coins that a block has, that nothing of the order explains: the node must say whether they are unspent. */
+export function unexplainedCoins(order: AuditedOrder, mined: ReadonlySet<string>): Coin[] {
+  const known = new Set([
+    ...expectedCoins(order, mined).map(({ outpoint }) => outpoint),
+    ...spentIn(order, mined),
+  ]);
+  return (order.listed ?? []).filter(({ outpoint, isInBlock }) => isInBlock && !known.has(outpoint));
+}
+
+/**
+ * Differences of the wallet's table of coins: own outputs in blocks that it lacks, coins that it has and that are not
+ * there, and coins that it gives to someone else than payments and plans do. Nothing of the table is taken for granted.
+ * Empty: the coins of an earlier version are not all listed yet. Pure.
+ */
+export function listedFaults(
+  order: AuditedOrder,
+  mined: ReadonlySet<string>,
+  unspent: Unspent,
+): OrderDifference[] {
+  if (order.listed === null) return [];
+  const listed = new Map(order.listed.map((coin) => [coin.outpoint, coin]));
+  const unlisted = expectedCoins(order, mined).filter(({ outpoint }) => !listed.has(outpoint));
+  const gone = unexplainedCoins(order, mined).filter(({ outpoint }) => !unspent.has(outpoint));
+  const wrong = expectedCoins(order, mined).flatMap(({ outpoint, value, mayBeFree }) => {
+    const coin = listed.get(outpoint);
+    return coin === undefined || !isWrong(coin, mayBeFree) ? [] : [{ outpoint, value }];
+  });
+  return [
+    ...unlisted.map(({ outpoint, value }) => difference('unlisted', outpoint, 0n, value)),
+    ...gone.map(({ outpoint, value }) => difference('not-there', outpoint, value, 0n)),
+    ...wrong.map(({ outpoint, value }) => difference('holder', outpoint, value, value)),
+  ];
+}
+
+const difference = (
+  kind: OrderDifference['kind'],
+  where: string,
+  ledger: bigint,
+  chain: bigint,
+): OrderDifference => ({ kind, where, ledger, chain });
+
+/** Null: other orders decide with this one whether it is free. */
+const isWrong = ({ isFree }: ListedCoin, mayBeFree: boolean | null): boolean =>
+  mayBeFree !== null && isFree !== mayBeFree;
+
+interface ExpectedCoin extends Coin {
+  readonly mayBeFree: boolean | null;
+}
+
+/** Outputs that blocks have at scripts of the wallet, spent ones too. */
+function expectedCoins(order: AuditedOrder, mined: ReadonlySet<string>): ExpectedCoin[] {
+  const { payments, transactions } = order;
+  const spent = plannedToSpend(transactions);
+  const made = transactions
+    .filter(({ txid, isSuperseded }) => mined.has(txid) && !isSuperseded)
+    .flatMap((transaction) =>
+      transaction.plan.outputs.flatMap(({ kind, value, script }, vout): ExpectedCoin[] => {
+        if (!ownKinds.has(kind)) return [];
+        const outpoint = `${transaction.txid}:${vout}`;
+        const isKept = kind === 'commit' || spent.has(outpoint);
+        const mayBeFree = isOfOperator(transaction) || (isKept ? false : isOurs(order, transaction));
+        return [{ outpoint, value: BigInt(value), script, mayBeFree }];
+      }),
+    );
+  return [...payments.map((payment) => ({ ...payment, mayBeFree: false })), ...made];
+}
+
+/** Change of a coin of the operator, which a return spent. */
+const isOfOperator = ({ kind, plan }: AuditedTransaction): boolean =>
+  kind === 'return' && plan.inputs.some(({ isOperator }) => isOperator === true);
+
+/** Whether what a transaction left at our script is ours: of a delivered order, without money of its customer. */
+function isOurs(order: AuditedOrder, { kind, index, plan }: AuditedTransaction): boolean | null {
+  const isDelivered = order.state === 'completed';
+  if (kind === 'return') return false;
+  if (kind === 'bump') return isDelivered && !('owed' in plan) ? null : false;
+  if (kind === 'refund') return isDelivered;
+  const paying =
+    kind === 'burn'
+      ? order.transactions.find(
+          (made) => made.kind === 'reveal' && made.index === index && !made.isSuperseded,
+        )?.plan
+      : plan;
+  if (paying === undefined) return false;
+  const parents = sumOf(paying.outputs.filter((output) => output.kind === 'parent'));
+  const paid = sumOf(paying.inputs.filter(({ isInventory }) => isInventory !== true)) - parents;
+  return isDelivered && paid - order.amount < p2trDust;
+}
+
+const sumOf = (parts: readonly { readonly value: number }[]): bigint =>
+  parts.reduce((sum, { value }) => sum + BigInt(value), 0n);
+
+/** Outputs that transactions of the order itself spend, whether a block has these or not. */
+const plannedToSpend = (transactions: readonly AuditedTransaction[]): ReadonlySet<string> =>
+  spentBy(transactions.filter(({ kind, isSuperseded }) => kind !== 'bump' && !isSuperseded));
+
+const spentIn = (
+  { transactions, spentByBumps }: AuditedOrder,
+  mined: ReadonlySet<string>,
+): readonly string[] => [...spentByBumps, ...spentBy(transactions.filter(({ txid }) => mined.has(txid)))];
+
+const spentBy = (transactions: readonly { readonly plan: StoredPlan }[]): ReadonlySet<string> =>
+  new Set(transactions.flatMap(({ plan }) => plan.inputs.map(({ outpoint }) => outpoint)));

@@ -1,0 +1,146 @@
+import { p2trDust } from '#orders/inscribing/plan-amounts.ts';
+import { spentBy } from '#orders/ledger/settlements.ts';
+import type { Order } from '#orders/order/order.store.ts';
+import type { OrderTransaction, StoredPlan } from '#orders/order/order-transactions.store.ts';
+import { outpointOf } from '#orders/order/outpoint.ts';
+import type { WatchedPayment } from '#payments/payments.queries.ts';
+import type { HeldCoin } from '#purse/coins/coin.ts';
+
+/** A payment to a script of an order, which may be gone. */
+type Paid = Pick<WatchedPayment, 'txid' | 'vout' | 'value' | 'goneAt'>;
+
+/** Facts from which the coins of an order follow. */
+export interface OrderCoinFacts {
+  readonly payments: readonly Paid[];
+  readonly deposits: readonly {
+    readonly payment: Paid;
+    readonly at: { readonly keyIndex: number; readonly script: Uint8Array };
+  }[];
+  /** Stored transactions that can be mined. */
+  readonly transactions: readonly Pick<OrderTransaction, 'txid' | 'kind' | 'index' | 'plan'>[];
+}
+
+/**
+ * The coins of an order, each with who holds it: what was paid to it, and outputs of its transactions that the wallet can
+ * spend. A coin is free once the order is delivered, if no customer's money is in it and nothing of the order spends it.
+ * Pure.
+ */
+export function orderCoins(
+  order: Pick<Order, 'state' | 'amount' | 'keyIndex' | 'ownIndex'>,
+  { payments, deposits, transactions }: OrderCoinFacts,
+): HeldCoin[] {
+  const key = { branch: 0, index: order.keyIndex };
+  const spent = spentBy(transactions);
+  const coins = [
+    ...payments.flatMap((payment) => coinOf(payment, { key, held: 'reserved', why: 'payment' })),
+    ...deposits.flatMap(({ payment, at }) =>
+      coinOf(payment, { key: { branch: 0, index: at.keyIndex }, held: 'reserved', why: 'deposit' }),
+    ),
+    ...transactions.flatMap((made) =>
+      made.plan.outputs.flatMap(({ kind, value, script }, vout): HeldCoin[] => {
+        const output = { txid: made.txid, vout, value: BigInt(value) };
+        if (kind === 'commit') return [{ ...output, key, held: 'reserved', why: 'commit' }];
+        if (kind === 'parent') {
+          // a parent that goes from reveal to reveal passes by its deposit
+          const at = deposits.find((deposit) => hexOf(deposit.at.script) === script)?.at;
+          if (at === undefined) return [];
+          return [{ ...output, key: { branch: 0, index: at.keyIndex }, held: 'reserved', why: 'deposit' }];
+        }
+        if (kind !== 'service' && kind !== 'change') return [];
+        const isSpent = spent.has(outpointOf(output));
+        const standing = standingOf(order, made, transactions, { kind, isSpent });
+        return [{ ...output, key: { branch: 1, index: order.ownIndex }, ...standing }];
+      }),
+    ),
+  ];
+  return [...new Map(coins.map((coin) => [outpointOf(coin), coin])).values()];
+}
+
+type Standing = Pick<HeldCoin, 'held' | 'why'>;
+
+/** Who holds our output of a transaction. */
+function standingOf(
+  { state, amount }: Pick<Order, 'state' | 'amount'>,
+  made: OrderCoinFacts['transactions'][number],
+  transactions: OrderCoinFacts['transactions'],
+  output: { readonly kind: 'service' | 'change'; readonly isSpent: boolean },
+): Standing {
+  if (made.kind === 'return' && output.kind === 'change' && spendsOperator(made.plan))
+    // what is left of a coin of the operator is of no order
+    return { held: 'free', why: 'rest' };
+  if (output.isSpent || isBurned(made, transactions)) return { held: 'reserved', why: 'spending' };
+  // a customer's money may be in it
+  if (made.kind === 'return') return { held: 'reserved', why: 'rest' };
+  if (made.kind !== 'refund' && isPaidTooMuch(amount, made, transactions))
+    return { held: 'reserved', why: 'excess' };
+  return state === 'completed' ? { held: 'free', why: 'revenue' } : { held: 'waiting', why: 'delivery' };
+}
+
+const spendsOperator = ({ inputs }: StoredPlan): boolean =>
+  inputs.some(({ isOperator }) => isOperator === true);
+
+/** A reveal whose burn is stored, which spends our output of it. */
+const isBurned = (
+  { kind, index }: OrderCoinFacts['transactions'][number],
+  transactions: OrderCoinFacts['transactions'],
+): boolean =>
+  kind === 'reveal' && transactions.some((other) => other.kind === 'burn' && other.index === index);
+
+/**
+ * Whether a customer paid too much, by what a transaction spends: from dust on that is the customer's, and is in our
+ * output. Of a burn, what its reveal spends counts; parents leave with all that they brought.
+ */
+function isPaidTooMuch(
+  amount: bigint,
+  made: OrderCoinFacts['transactions'][number],
+  transactions: OrderCoinFacts['transactions'],
+): boolean {
+  const spending =
+    made.kind === 'burn'
+      ? transactions.find(({ kind, index }) => kind === 'reveal' && index === made.index)
+      : made;
+  // unknown is a customer's
+  if (spending === undefined) return true;
+  const { inputs, outputs } = spending.plan;
+  const paid = sumOf(inputs.filter(({ isInventory }) => isInventory !== true));
+  return paid - sumOf(outputs.filter(({ kind }) => kind === 'parent')) >= amount + p2trDust;
+}
+
+const sumOf = (parts: readonly { readonly value: number }[]): bigint =>
+  parts.reduce((sum, { value }) => sum + BigInt(value), 0n);
+
+const coinOf = (
+  { txid, vout, value, goneAt }: Paid,
+  of: Pick<HeldCoin, 'key' | 'held' | 'why'>,
+): HeldCoin[] => (goneAt === null ? [{ txid, vout, value, ...of }] : []);
+
+const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
+
+/** A bump, with what decides who holds its output. */
+export interface BumpCoinFacts extends Pick<HeldCoin, 'txid'> {
+  readonly ownIndex: number;
+  readonly value: number;
+  /** A customer's money is in it. */
+  readonly isOwing: boolean;
+  /** A block has it, or may still have it. */
+  readonly isThere: boolean;
+  /** All orders that it paid for are delivered. */
+  readonly areDelivered: boolean;
+}
+
+/** The coin that a bump leaves; empty: it can never be mined. Pure. */
+export function bumpCoins({
+  txid,
+  ownIndex,
+  value,
+  isOwing,
+  isThere,
+  areDelivered,
+}: BumpCoinFacts): HeldCoin[] {
+  if (!isThere) return [];
+  const coin = { txid, vout: 0, value: BigInt(value), key: { branch: 1, index: ownIndex } };
+  if (isOwing) return [{ ...coin, held: 'reserved', why: 'excess' }];
+  return [
+    areDelivered ? { ...coin, held: 'free', why: 'rest' } : { ...coin, held: 'waiting', why: 'delivery' },
+  ];
+}

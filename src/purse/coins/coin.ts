@@ -1,0 +1,45 @@
+import type { Txid } from '#kernel/primitives/hash.ts';
+
+/**
+ * Who may spend a coin. `free`: the service, for its own costs. `reserved`: its subject alone. `waiting`: the service,
+ * once its subject is delivered.
+ */
+type Held = 'free' | 'reserved' | 'waiting';
+
+/**
+ * The rule that says who holds a coin (docs/wallet.md, "Coins"). `payment`, `deposit`: a customer sent it. `commit`: a
+ * reveal spends it. `excess`: a customer's money is in it. `rest`: a return or a bump left it. `spending`: a stored
+ * transaction of its order spends it. `delivery`: revenue of an order that is not delivered. `revenue`: of one that is.
+ * `fund`: the operator added it.
+ */
+type HeldBecause =
+  | 'payment'
+  | 'deposit'
+  | 'commit'
+  | 'excess'
+  | 'rest'
+  | 'spending'
+  | 'delivery'
+  | 'revenue'
+  | 'fund';
+
+/** An order, a bump, or the operator. */
+export type CoinKind = 'order' | 'bump' | 'fund';
+
+/** An output that the wallet can spend, with who holds it. */
+export interface HeldCoin {
+  readonly txid: Txid;
+  readonly vout: number;
+  /** Sats. */
+  readonly value: bigint;
+  readonly key: { readonly branch: number; readonly index: number };
+  readonly held: Held;
+  readonly why: HeldBecause;
+}
+
+/** A coin with what it comes from. */
+export interface OwnedCoin extends HeldCoin {
+  readonly kind: CoinKind;
+  /** The order; null: it comes from a bump, or is a fund. */
+  readonly subject: string | null;
+}

@@ -1,0 +1,29 @@
+import type pg from 'pg';
+
+/** How far the coins of orders of an earlier version are listed. */
+export interface CoinsFill {
+  /** The last order that is listed; null: none is. */
+  readonly after: string | null;
+  readonly orders: number;
+  readonly isComplete: boolean;
+}
+
+export async function readCoinsFill(client: pg.Pool | pg.ClientBase): Promise<CoinsFill> {
+  const { rows } = await client.query<{ after: string | null; orders: number; is_complete: boolean }>(
+    'SELECT after, orders, ended_at IS NOT NULL AS is_complete FROM service.wallet_coins_fill',
+  );
+  const [row] = rows;
+  // a row is there from the migration on
+  if (row === undefined) return { after: null, orders: 0, isComplete: false };
+  return { after: row.after, orders: row.orders, isComplete: row.is_complete };
+}
+
+/** The orders up to this one are listed, in the same transaction. */
+export async function moveCoinsFill(tx: pg.ClientBase, after: string, orders: number): Promise<void> {
+  await tx.query('UPDATE service.wallet_coins_fill SET after = $1, orders = orders + $2', [after, orders]);
+}
+
+/** All orders are listed. */
+export async function endCoinsFill(tx: pg.ClientBase): Promise<void> {
+  await tx.query('UPDATE service.wallet_coins_fill SET ended_at = coalesce(ended_at, now())');
+}

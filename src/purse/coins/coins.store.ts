@@ -1,0 +1,173 @@
+import type pg from 'pg';
+import { type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
+import type { Height } from '#kernel/primitives/height.ts';
+import type { HeldCoin, OwnedCoin } from './coin.ts';
+
+/** The coins that a computation covers: all others stay as they are. */
+export type CoinScope =
+  | { readonly kind: 'order'; readonly subjects: readonly string[] }
+  | { readonly kind: 'bump'; readonly txids: readonly Txid[] }
+  | { readonly kind: 'fund' };
+
+const inScope: Readonly<Record<CoinScope['kind'], string>> = {
+  order: 'c.subject = ANY($1::uuid[])',
+  bump: `c.kind = 'bump' AND c.txid = ANY($1::bytea[])`,
+  fund: `c.kind = 'fund' AND $1::text IS NULL`,
+};
+
+const given = (scope: CoinScope): readonly (string | Buffer)[] | null => {
+  if (scope.kind === 'order') return scope.subjects;
+  return scope.kind === 'bump' ? scope.txids.map((txid) => Buffer.from(txid)) : null;
+};
+
+/**
+ * Makes the coins of a scope those that the facts give, and writes only what differs. Twice does nothing more. What was
+ * found in a coin stays with it.
+ */
+export async function keepCoins(
+  tx: pg.ClientBase,
+  scope: CoinScope,
+  coins: readonly (HeldCoin & Pick<OwnedCoin, 'subject'>)[],
+): Promise<void> {
+  await tx.query(
+    `WITH wanted AS (
+       SELECT * FROM unnest($3::bytea[], $4::integer[], $5::bigint[], $6::smallint[], $7::integer[], $8::uuid[], $9::text[],
+                            $10::text[]) AS w (txid, vout, value, branch, key_index, subject, held, why)
+     ), gone AS (
+       DELETE FROM service.wallet_coins AS c
+        WHERE ${inScope[scope.kind]}
+          AND NOT EXISTS (SELECT FROM wanted AS w WHERE w.txid = c.txid AND w.vout = c.vout)
+     )
+     INSERT INTO service.wallet_coins AS c (txid, vout, value, branch, key_index, kind, subject, held, why)
+     SELECT txid, vout, value, branch, key_index, $2, subject, held, why FROM wanted
+     ON CONFLICT (txid, vout) DO UPDATE
+        SET value = excluded.value, branch = excluded.branch, key_index = excluded.key_index, kind = excluded.kind,
+            subject = excluded.subject, held = excluded.held, why = excluded.why
+      WHERE (c.value, c.branch, c.key_index, c.kind, c.subject, c.held, c.why) IS DISTINCT FROM
+            (excluded.value, excluded.branch, excluded.key_index, excluded.kind, excluded.subject, excluded.held,
+             excluded.why)`,
+    [
+      given(scope),
+      scope.kind,
+      coins.map(({ txid }) => Buffer.from(txid)),
+      coins.map(({ vout }) => vout),
+      coins.map(({ value }) => value),
+      coins.map(({ key }) => key.branch),
+      coins.map(({ key }) => key.index),
+      coins.map(({ subject }) => subject),
+      coins.map(({ held }) => held),
+      coins.map(({ why }) => why),
+    ],
+  );
+}
+
+/** A free coin in a block, before it is proven to hold nothing but sats. */
+export interface WalletCoin {
+  readonly txid: Txid;
+  readonly vout: number;
+  readonly value: number;
+  readonly script: Buffer;
+  readonly height: Height;
+  readonly hash: Buffer;
+  readonly keyIndex: number;
+}
+
+/**
+ * Free coins in blocks that nothing stored spends, outside of the inventory. The largest first.
+ *
+ * @param limit null: all
+ * @param isSpent SQL: whether a stored transaction spends the coin that expressions give
+ */
+export async function readFreeCoins(
+  client: pg.Pool | pg.ClientBase,
+  limit: number | null,
+  isSpent: (txid: string, vout: string) => string,
+): Promise<WalletCoin[]> {
+  const { rows } = await client.query<
+    Omit<WalletCoin, 'txid' | 'keyIndex'> & { txid: Buffer; key_index: number }
+  >(
+    `SELECT c.txid, c.vout, c.value, p.script, p.height, p.hash, c.key_index
+       FROM service.wallet_coins AS c JOIN service.payments_seen AS p ON p.txid = c.txid AND p.vout = c.vout
+      WHERE c.held = 'free' AND c.aside IS NULL AND p.height IS NOT NULL
+        AND NOT EXISTS (SELECT FROM service.inventory_outputs AS i WHERE i.txid = c.txid AND i.vout = c.vout)
+        AND NOT ${isSpent('c.txid', 'c.vout')}
+      ORDER BY c.value DESC, c.txid, c.vout LIMIT $1`,
+    [limit],
+  );
+  return rows.map(({ txid, key_index: keyIndex, ...row }) => ({ ...row, txid: trustedTxid(txid), keyIndex }));
+}
+
+/** A coin that was to be spent, and holds more than sats. */
+export interface FoundInCoin {
+  readonly coin: Pick<WalletCoin, 'txid' | 'vout'>;
+  readonly found: 'inscribed' | 'runic';
+}
+
+/** Sets coins aside: they hold more than sats, so no one picks them. */
+export async function setAside(
+  client: pg.Pool | pg.ClientBase,
+  coins: readonly FoundInCoin[],
+): Promise<void> {
+  if (coins.length === 0) return;
+  await client.query(
+    `UPDATE service.wallet_coins AS c SET aside = f.found
+       FROM unnest($1::bytea[], $2::integer[], $3::text[]) AS f (txid, vout, found)
+      WHERE c.txid = f.txid AND c.vout = f.vout`,
+    [
+      coins.map(({ coin }) => Buffer.from(coin.txid)),
+      coins.map(({ coin }) => coin.vout),
+      coins.map(({ found }) => found),
+    ],
+  );
+}
+
+/** A coin of the table, as far as an audit compares it. */
+export interface ListedCoin extends Pick<OwnedCoin, 'txid' | 'vout' | 'value' | 'subject'> {
+  /** In hex; null: no payment says. */
+  readonly script: string | null;
+  readonly isFree: boolean;
+  readonly isInBlock: boolean;
+}
+
+/** The coins of these subjects, and of these bumps. */
+export async function readCoinsOf(
+  client: pg.Pool | pg.ClientBase,
+  subjects: readonly string[],
+  bumps: readonly Txid[],
+): Promise<ListedCoin[]> {
+  const { rows } = await client.query<{
+    txid: Buffer;
+    vout: number;
+    value: string;
+    subject: string | null;
+    script: string | null;
+    is_free: boolean;
+    is_in_block: boolean;
+  }>(
+    `SELECT c.txid, c.vout, c.value::text AS value, c.subject, encode(p.script, 'hex') AS script,
+            c.held = 'free' AS is_free, p.height IS NOT NULL AS is_in_block
+       FROM (SELECT txid, vout, value, subject, held FROM service.wallet_coins WHERE subject = ANY($1::uuid[])
+             UNION ALL
+             SELECT txid, vout, value, subject, held FROM service.wallet_coins
+              WHERE txid = ANY($2::bytea[]) AND kind = 'bump') AS c
+       LEFT JOIN service.payments_seen AS p ON p.txid = c.txid AND p.vout = c.vout`,
+    [subjects, bumps.map((txid) => Buffer.from(txid))],
+  );
+  return rows.map(({ txid, value, is_free: isFree, is_in_block: isInBlock, ...row }) => ({
+    ...row,
+    txid: trustedTxid(txid),
+    value: BigInt(value),
+    isFree,
+    isInBlock,
+  }));
+}
+
+/** Free coins of the funds. */
+export async function readFundsListed(
+  client: pg.Pool | pg.ClientBase,
+): Promise<Pick<OwnedCoin, 'txid' | 'vout'>[]> {
+  const { rows } = await client.query<{ txid: Buffer; vout: number }>(
+    `SELECT txid, vout FROM service.wallet_coins WHERE kind = 'fund' AND held = 'free'`,
+  );
+  return rows.map(({ txid, vout }) => ({ txid: trustedTxid(txid), vout }));
+}
