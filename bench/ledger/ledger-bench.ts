@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type pg from 'pg';
 import { startEmbeddedPostgres } from '#embedded-postgres/embedded-postgres.ts';
-import type { NodeRpc } from '#kernel/contracts/node.ts';
+import type { BatchRpc } from '#kernel/contracts/node.ts';
 import { migrate } from '#kernel/pg/migrate.ts';
 import { connectClient } from '#kernel/pg/pool.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
@@ -41,8 +41,9 @@ export async function ledgerBench(args: string[]): Promise<Report> {
     await migrateToEarlierVersion(client);
     const stored = await fillOrders(client, orders);
     if (values.until === 'filled') {
-      console.log(`${orders} orders of an earlier version: ${server.url}\nControl-C ends the server.`);
+      console.log(`${server.url}\nControl-C ends the server.`);
       await new Promise((resolve) => process.once('SIGINT', resolve));
+      return { bench: 'ledger', notes: [`${orders} orders of an earlier version`], figures: [], details: [] };
     }
     const before = await bytesOf(client, 'service.ledger_entries');
     const migrateS = await secondsOf(() => migrate(server.url));
@@ -137,16 +138,19 @@ async function auditFigure(client: pg.Client, stored: StoredOrders): Promise<Fig
 }
 
 /** Asks a node what it is asked, and answers as the chain of these orders. */
-const nodeOf = (rpc: NodeRpc, { tip, coins }: StoredOrders): NodeRpc => ({
+const nodeOf = (rpc: BatchRpc, { tip, coins }: StoredOrders): BatchRpc => ({
   url: rpc.url,
-  async call<Result>(...asked: Parameters<NodeRpc['call']>): Promise<Result> {
-    const [method, outpoint = []] = asked;
+  async call<Result>(...asked: Parameters<BatchRpc['call']>): Promise<Result> {
     const answer = await rpc.call<unknown>(...asked);
-    if (method === 'getbestblockhash') return tip as Result;
-    if (method !== 'gettxout') return answer as Result;
-    const coin = coins.get(outpoint.slice(0, 2).join(':'));
-    const output =
-      coin === undefined ? null : { value: coin.value / satsOfBitcoin, scriptPubKey: { hex: coin.script } };
-    return output as Result;
+    return (asked[0] === 'getbestblockhash' ? tip : answer) as Result;
+  },
+  async batch<Result>(...asked: Parameters<BatchRpc['batch']>): Promise<Result[]> {
+    await rpc.batch(...asked);
+    return asked[0].map(({ parameters }) => {
+      const coin = coins.get(parameters.slice(0, 2).join(':'));
+      return (
+        coin === undefined ? null : { value: coin.value / satsOfBitcoin, scriptPubKey: { hex: coin.script } }
+      ) as Result;
+    });
   },
 });

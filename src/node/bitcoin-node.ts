@@ -1,4 +1,4 @@
-import type { NodeFacts, NodeMessages, NodeRpc, ZmqTopic } from '#kernel/contracts/node.ts';
+import type { BatchRpc, NodeFacts, NodeMessages, ZmqTopic } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { BlockHash } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
@@ -12,8 +12,7 @@ import type { SpentOutputs } from './spent-encoding.ts';
 import { listenToNode } from './zmq-messages.ts';
 
 /** Ordinary calls, and calls with long answers. */
-export interface BulkRpc extends NodeRpc {
-  readonly batch: CoreRpc['batch'];
+export interface BulkRpc extends BatchRpc {
   readonly hexBatch: BulkReads['hexBatch'];
   readonly rawMempool: BulkReads['rawMempool'];
 }

@@ -1,7 +1,7 @@
 import http from 'node:http';
 import https from 'node:https';
 import BitcoinCore from 'bitcoin-core';
-import type { CallOptions, NodeRpc } from '#kernel/contracts/node.ts';
+import type { BatchRpc, CallOptions, RpcBatchCall } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { shownAddress } from '#kernel/shown-address.ts';
 import { boundedPost, type RequestLibrary } from './bounded-post.ts';
@@ -16,14 +16,7 @@ const connectionsMax = 8;
  */
 const idleConnectionMs = 10_000;
 
-export interface RpcBatchCall {
-  readonly method: string;
-  readonly parameters: readonly unknown[];
-}
-
-/** NodeRpc, and many calls in one request: results in the same order; one failed call throws for all. */
-export interface CoreRpc extends NodeRpc {
-  batch<Result>(calls: readonly RpcBatchCall[], options?: CallOptions): Promise<Result[]>;
+export interface CoreRpc extends BatchRpc {
   close(): void;
 }
 

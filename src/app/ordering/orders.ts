@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { restock } from '#inventory/restock.ts';
 import type { BlockSource } from '#kernel/contracts/block-source.ts';
-import type { NodeRpc } from '#kernel/contracts/node.ts';
+import type { BatchRpc, NodeRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { isAdvisoryLockHeld } from '#kernel/pg/advisory-lock.ts';
 import { withCutConnection } from '#kernel/pg/cut-connection.ts';
@@ -227,7 +227,7 @@ async function awaitWallet({ readers }: Database, signal: AbortSignal): Promise<
 export function startAudits(
   { config, health, lifecycle, logger }: CommandContext,
   database: Database,
-  node: NodeRpc,
+  node: BatchRpc,
 ): void {
   if (lifecycle.signal.aborted || config.walletSeedFile === undefined) return;
   const log = logger.child({ part: 'audit' });

@@ -8,7 +8,7 @@ import type {
   SourceBlock,
 } from '#kernel/contracts/block-source.ts';
 import type { LiveBlockSource } from '#kernel/contracts/live-source.ts';
-import type { CallOptions, NodeRpc } from '#kernel/contracts/node.ts';
+import type { BatchRpc, CallOptions, RpcBatchCall } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { asHeight, genesisHeight, type Height } from '#kernel/primitives/height.ts';
 import { type NetworkName, type NetworkParameters, networks } from '#kernel/primitives/network.ts';
@@ -39,7 +39,7 @@ export interface NodeLink {
   /** Since when it is missing. */
   readonly problemSince: () => Date;
   /** Throws `problem` while the node is missing. */
-  readonly rpc: NodeRpc;
+  readonly rpc: BatchRpc;
   /** Blocks by hash, for answers with transactions; fails like `rpc` while the node is missing. */
   blocks(network: NetworkName): BlockSource;
 }
@@ -114,6 +114,8 @@ export function linkNode(context: CommandContext, options: NodeLinkOptions): Nod
       url,
       call: async <Result>(method: string, parameters?: readonly unknown[], callOptions?: CallOptions) =>
         reached().node.rpc.call<Result>(method, parameters, callOptions),
+      batch: async <Result>(calls: readonly RpcBatchCall[], callOptions?: CallOptions) =>
+        reached().node.rpc.batch<Result>(calls, callOptions),
     },
     blocks: (network) => blocksOf(url, network, reached),
   };
@@ -123,7 +125,7 @@ export function linkNode(context: CommandContext, options: NodeLinkOptions): Nod
 export async function withNodeOf(
   context: CommandContext,
   network: NetworkName,
-  work: (node: NodeRpc, signal: AbortSignal) => Promise<void>,
+  work: (node: BatchRpc, signal: AbortSignal) => Promise<void>,
 ): Promise<void> {
   const link = await linkedNode(context, network);
   await context.lifecycle.run('work with the node', (signal) => work(link.rpc, signal));

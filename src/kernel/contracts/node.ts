@@ -18,6 +18,16 @@ export interface NodeRpc {
   call<Result>(method: string, parameters?: readonly unknown[], options?: CallOptions): Promise<Result>;
 }
 
+export interface RpcBatchCall {
+  readonly method: string;
+  readonly parameters: readonly unknown[];
+}
+
+/** NodeRpc, and many calls in one request: results in the same order; one failed call throws for all. */
+export interface BatchRpc extends NodeRpc {
+  batch<Result>(calls: readonly RpcBatchCall[], options?: CallOptions): Promise<Result[]>;
+}
+
 /**
  * Whether a node's mempool accepts reveals of inscriptions. `accepted`: it contained one. `refused`: the node's
  * policy excludes them. `untested`: unknown so far.

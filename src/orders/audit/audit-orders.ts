@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { satsOfBitcoins } from '#kernel/bitcoin/amount.ts';
 import { inLanes } from '#kernel/concurrency/in-lanes.ts';
-import type { NodeRpc } from '#kernel/contracts/node.ts';
+import type { BatchRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { readFundCoins } from '#orders/funds/fund-coins.queries.ts';
@@ -35,7 +35,7 @@ export interface Audit {
 export interface AuditParts {
   /** Reads all of `chain` and `service`. */
   readonly database: pg.Pool | pg.ClientBase;
-  readonly node: NodeRpc;
+  readonly node: BatchRpc;
   readonly signal?: AbortSignal;
   /** Waits between two pages, which took this long. */
   readonly rest?: (workedMs: number) => Promise<void>;
@@ -184,26 +184,33 @@ async function readAt<Read>(
   return tip === null ? null : { tip, read: await readRows(tx) };
 }
 
-/** Calls at once: bitcoind works on four, and others ask too. */
+/** Requests at once: bitcoind works on four, and others ask too. */
 const lanes = 2;
+/** Questions of a request. The node answers each in some 10 µs; a request for each would take it 30 times as long. */
+const askedAtOnce = 100;
 
 /** Which of these outputs are unspent in the node's best chain, whatever its mempool spends. */
 async function unspentOf(
-  node: NodeRpc,
+  node: BatchRpc,
   outpoints: readonly string[],
   signal?: AbortSignal,
 ): Promise<ReadonlyMap<string, Coin>> {
-  const found = await inLanes(outpoints, lanes, async (outpoint): Promise<Coin | null> => {
-    const [txid, vout] = outpoint.split(':');
-    const output = await node.call<TxOut | null>(
-      'gettxout',
-      [txid, Number(vout), false],
-      signal === undefined ? {} : { signal },
-    );
-    if (output === null) return null;
-    return { outpoint, value: BigInt(satsOfBitcoins(output.value)), script: output.scriptPubKey.hex };
+  const starts = Array.from({ length: Math.ceil(outpoints.length / askedAtOnce) }, (_, n) => n * askedAtOnce);
+  const found = await inLanes(starts, lanes, async (start): Promise<Coin[]> => {
+    const asked = outpoints.slice(start, start + askedAtOnce);
+    const calls = asked.map((outpoint) => {
+      const [txid, vout] = outpoint.split(':');
+      return { method: 'gettxout', parameters: [txid, Number(vout), false] };
+    });
+    const outputs = await node.batch<TxOut | null>(calls, signal === undefined ? {} : { signal });
+    return asked.flatMap((outpoint, place): Coin[] => {
+      const output = outputs[place] ?? null;
+      if (output === null) return [];
+      const { value, scriptPubKey } = output;
+      return [{ outpoint, value: BigInt(satsOfBitcoins(value)), script: scriptPubKey.hex }];
+    });
   });
-  return new Map(found.flatMap((coin) => (coin === null ? [] : [[coin.outpoint, coin]])));
+  return new Map(found.flat().map((coin) => [coin.outpoint, coin]));
 }
 
 interface TxOut {
@@ -212,4 +219,4 @@ interface TxOut {
   readonly scriptPubKey: { readonly hex: string };
 }
 
-const bestBlock = (node: NodeRpc): Promise<string> => node.call<string>('getbestblockhash');
+const bestBlock = (node: BatchRpc): Promise<string> => node.call<string>('getbestblockhash');

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { NodeRpc } from '#kernel/contracts/node.ts';
+import type { BatchRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { workUnderLock } from '#kernel/pg/work-under-lock.ts';
 import type { Logger } from '#kernel/reports/logger.ts';
@@ -10,7 +10,7 @@ import { auditOrders } from './audit-orders.ts';
 export interface KeepAuditingOptions {
   /** Of the database, of the role that owns its tables. */
   readonly url: string;
-  readonly node: NodeRpc;
+  readonly node: BatchRpc;
   readonly signal: AbortSignal;
   readonly log: Logger;
   /** Called with how the last audit ended, at the start too. Null: another process may audit from now on. */

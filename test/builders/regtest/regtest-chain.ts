@@ -1,5 +1,5 @@
 import { satsOfBitcoins } from '#kernel/bitcoin/amount.ts';
-import type { NodeRpc } from '#kernel/contracts/node.ts';
+import type { BatchRpc } from '#kernel/contracts/node.ts';
 import { submitBlock } from '#test/support/node/regtest-feed.ts';
 import { withFees } from './regtest-block.ts';
 import { type EnvelopeContent, envelopeScript } from './regtest-envelope.ts';
@@ -45,17 +45,17 @@ const maturity = 100;
 
 /** The chain of a real regtest node, with transactions that a test chooses. */
 export class RegtestChain {
-  readonly rpc: NodeRpc;
+  readonly rpc: BatchRpc;
   readonly #coinbases: (MinedBlock & { isSpent: boolean })[] = [];
   /** Unique to this branch: an identical block would be the same one, and invalid ones stay invalid. */
   #minerOwner = 1000;
 
-  private constructor(rpc: NodeRpc) {
+  private constructor(rpc: BatchRpc) {
     this.rpc = rpc;
   }
 
   /** Mines this many blocks on an empty node; those older than 100 blocks provide the first coins. */
-  static async start(rpc: NodeRpc, blocks = 120): Promise<RegtestChain> {
+  static async start(rpc: BatchRpc, blocks = 120): Promise<RegtestChain> {
     const chain = new RegtestChain(rpc);
     await chain.mineEmpty(blocks);
     return chain;

@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { NodeRpc, ZmqTopic } from '#kernel/contracts/node.ts';
+import type { BatchRpc, ZmqTopic } from '#kernel/contracts/node.ts';
 import { createCoreRpc } from '#node/core-rpc.ts';
 import { Credentials } from '#node/credentials.ts';
 import type { NodeAuth, NodeSettings } from '#node/node-settings.ts';
@@ -41,7 +41,7 @@ export interface Bitcoind {
   readonly zmq: string;
   readonly zmqPort: number;
   readonly dataDir: string;
-  readonly rpc: NodeRpc;
+  readonly rpc: BatchRpc;
   /** Ends it in order and waits for that; folder and ports stay for `start`. */
   stop(): Promise<void>;
   /** SIGKILL: unwritten data is lost. */
@@ -77,7 +77,7 @@ class RunningBitcoind implements Bitcoind {
   readonly zmq: string;
   readonly zmqPort: number;
   readonly dataDir: string;
-  readonly rpc: NodeRpc;
+  readonly rpc: BatchRpc;
   readonly #executable: string;
   readonly #flags: readonly string[];
   readonly #isTemporary: boolean;
