@@ -4,14 +4,9 @@ import type { OrderRecords } from '#orders/following/read-records.ts';
 import type { Order } from '#orders/order/order.store.ts';
 import { outpointOf } from '#orders/order/outpoint.ts';
 import type { WatchedPayment } from '#payments/payments.queries.ts';
-import {
-  entriesOf,
-  type LedgerEntry,
-  type Receipt,
-  type Settlement,
-  withReferral,
-} from '#purse/ledger/ledger.ts';
-import { bumpSettlements, hexOf, isClosing, settlementsOf, shareOf } from './settlements.ts';
+import { entriesOf, type LedgerEntry, type Receipt, type Settlement } from '#purse/ledger/ledger.ts';
+import { shareOf, withReferral } from './referral-share.ts';
+import { bumpSettlements, hexOf, isClosing, settlementsOf } from './settlements.ts';
 
 /**
  * The entries that the facts of an order ask for: what blocks have of its payments and deposits, of its delivery once

@@ -7,7 +7,7 @@ import type { Order } from '#orders/order/order.store.ts';
 import type { OrderTransaction, StoredPlan } from '#orders/order/order-transactions.store.ts';
 import { outpointOf } from '#orders/order/outpoint.ts';
 import type { WatchedPayment } from '#payments/payments.queries.ts';
-import type { ReferralShare, Settlement, SharedAccount } from '#purse/ledger/ledger.ts';
+import type { Settlement, SharedAccount } from '#purse/ledger/ledger.ts';
 
 /** An output that holds money of a customer that no delivery uses. */
 export interface OwedMoney extends Pick<WatchedPayment, 'txid' | 'vout' | 'value'> {
@@ -168,19 +168,6 @@ export const takenFromInventory = ({ inputs }: StoredPlan): bigint =>
 /** Those of them that lie with the inscription: the signer has seen that all others went back. */
 export const givenByInventory = (plan: StoredPlan): bigint =>
   takenFromInventory(plan) - valueIn(plan.outputs.filter(({ kind }) => kind === 'inventory'));
-
-/** What the referral of an order gets, as it was quoted: later settings change no order. Null: it names none. */
-export const shareOf = ({
-  request: { referral },
-  quote,
-}: Pick<Order, 'request' | 'quote'>): ReferralShare | null =>
-  referral === null
-    ? null
-    : {
-        code: referral,
-        additional: BigInt(quote.additionalFeeCharged),
-        commission: BigInt(quote.referralFee ?? 0),
-      };
 
 /**
  * What a customer paid too much lies in our output of the transaction that spent it, or of the burn that spends that.

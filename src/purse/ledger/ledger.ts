@@ -1,5 +1,3 @@
-import { smallest } from '#kernel/bitcoin/amount.ts';
-
 /**
  * Accounts that sats of customers can be in (docs/orders.md, "Ledger"). `outside`: everything that is not ours. `owed`:
  * received, and not delivered or refunded. `deposit`: values of parents. `postage`: with the customer's inscriptions.
@@ -78,64 +76,6 @@ type SettledPart = { readonly sats: bigint } & (
   | { readonly to: SharedAccount; readonly owner?: undefined }
   | { readonly to: OwnedAccount; readonly owner: string }
 );
-
-/** What a delivered order owes the referral that it names. Sats. */
-export interface ReferralShare {
-  readonly code: string;
-  /** What the customer paid for it. */
-  readonly additional: bigint;
-  /** Of the service's own base fee. */
-  readonly commission: bigint;
-}
-
-/** Accounts of outputs that are ours, those first that a share is taken from first. */
-const ours = ['service', 'operator'] as const satisfies readonly LedgerAccount[];
-
-/**
- * The settlements of a delivery with the share of a referral: two entries, of which the first was never revenue. The
- * sats lie in our outputs all the same. Never more than these hold: where dust went back to the customer there may be
- * less than the share. Pure.
- */
-export function withReferral(
-  delivered: readonly Settlement[],
-  { code, additional, commission }: ReferralShare,
-): Settlement[] {
-  let open = additional;
-  let split = [...delivered];
-  for (const account of ours) {
-    split = split.map((settlement) => ({
-      ...settlement,
-      parts: settlement.parts.flatMap((part): Settlement['parts'] => {
-        const taken = part.to === account ? smallest(part.sats, open) : 0n;
-        open -= taken;
-        return taken === 0n
-          ? [part]
-          : [
-              { ...part, sats: part.sats - taken },
-              { to: 'referral', owner: code, sats: taken },
-            ];
-      }),
-    }));
-  }
-  const last = split.at(-1);
-  if (last === undefined) return split;
-  let due = commission;
-  for (const account of ours) {
-    const held = split.flatMap(({ parts }) => parts).filter(({ to }) => to === account);
-    const taken = smallest(
-      held.reduce((sum, { sats }) => sum + sats, 0n),
-      due,
-    );
-    due -= taken;
-    if (taken > 0n)
-      split.push({
-        txid: last.txid,
-        from: account,
-        parts: [{ to: 'referral', owner: code, sats: taken }],
-      });
-  }
-  return split;
-}
 
 /** The entries that confirmed receipts and settlements in sats ask for. Pure. */
 export function entriesOf(receipts: readonly Receipt[], settlements: readonly Settlement[]): LedgerEntry[] {
