@@ -11,7 +11,7 @@ import { createPool } from '#kernel/pg/pool.ts';
 import { encipherRoute } from '#kernel/runes/runestone/encipher.ts';
 import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
 import { type KeepAuditingOptions, keepAuditing } from '#orders/audit/keep-auditing.ts';
-import { orderKeys } from '#orders/creating/order-keys.ts';
+import { type OrderKeys, orderKeys } from '#orders/creating/order-keys.ts';
 import { CustomerOrders } from '#orders/customers/customer-orders.ts';
 import { tellCustomer } from '#orders/customers/tell-customer.ts';
 import { CustomerFiles } from '#orders/files/customer-files.ts';
@@ -30,6 +30,7 @@ import type { CommandContext } from '#src/app/command-context.ts';
 import type { AnsweringDatabase, Database } from '#src/app/database/database.ts';
 import type { OperationsParts } from '#src/app/reports/operations.ts';
 import { openSatTracer } from '#src/app/sats/sat-tracer.ts';
+import { IndexLeases } from '#wallet/indices/index-leases.ts';
 import { followReleases, type ReleaseOptions, releaseIndices } from '#wallet/indices/release-indices.ts';
 import { openPublicWallet, type PublicWallet } from '#wallet/public-wallet.ts';
 import { openSigner } from '#wallet/signer.ts';
@@ -61,12 +62,15 @@ export function openCustomerOrders(
   const outgoing = new OutgoingHttp({ allowPrivate: config.allowPrivateUrls });
   lifecycle.add('requests for files of orders', () => outgoing.close());
   // it never changes once it is there
-  let wallet: PublicWallet | null = null;
+  let keys: OrderKeys | null = null;
   return new CustomerOrders({
     pool,
     keys: async () => {
-      wallet ??= await openPublicWallet(pool);
-      return wallet === null ? null : orderKeys(wallet);
+      if (keys !== null) return keys;
+      const wallet = await openPublicWallet(pool);
+      // another request may have been faster
+      keys ??= wallet === null ? null : orderKeys(wallet, new IndexLeases(pool));
+      return keys;
     },
     files: new CustomerFiles(filesDirOf(config)),
     isSignerThere: (signal) =>

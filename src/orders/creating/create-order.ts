@@ -18,7 +18,7 @@ import { type DepositAddress, insertDepositAddresses } from '#orders/parents/dep
 import { reserve, type StockedOutpoint, type StockedSat } from '#orders/stock/reservations.store.ts';
 import { depositWatcherOf, watcherOf } from '#orders/watching/watchers.ts';
 import { watchScripts } from '#payments/store/watches.store.ts';
-import { type NewKeys, newKeys, withUnknownKeys } from './new-keys.ts';
+import { type NewKeys, withNewKeys } from './new-keys.ts';
 import type { OrderKeys } from './order-keys.ts';
 
 /** A file as the customer sent it. */
@@ -104,8 +104,7 @@ export async function createOrder(
   const stored = await inLanes(wanted.files, writesAtOnce, (file) => storeFile(files, file, wanted.filesUrl));
   const shown = stored.map((file) => file.shown);
   failpoint('order-files');
-  const order = await withUnknownKeys(pool, keys, async (tx) => {
-    const own = await newKeys(tx, keys, wanted);
+  const order = await withNewKeys(pool, keys, wanted, async (tx, own) => {
     const made = newOrder(own, wanted, stored, now);
     await insertOrder(tx, made);
     if (wanted.stocked !== null) {

@@ -1,21 +1,17 @@
-import type pg from 'pg';
 import { nextTurn } from '#kernel/concurrency/turns.ts';
 import type { OrderLayout } from '#orders/inscribing/order-layout.ts';
 import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
 import { revealLeaf } from '#orders/inscribing/reveal-leaf.ts';
-import type { BranchEnds } from '#wallet/indices/branch-ends.ts';
-import { passOver, takeIndices } from '#wallet/indices/release.store.ts';
+import type { IndexLeases } from '#wallet/indices/index-leases.ts';
 import type { PublicWallet, WalletAddress } from '#wallet/public-wallet.ts';
 
 /** Keys of the wallet for an order, and the addresses that are made of them. */
 export interface OrderKeys {
   /**
-   * Takes keys of the wallet, which no other order gets, in the caller's transaction: for the charge and its deposits,
-   * and for outputs of the service's own. The first index of each. Throws `wallet_indices_unreleased`.
+   * Indices of keys that no other order gets: taken before the transaction of the order, and confirmed in it. Those of
+   * an order that is not made are never used.
    */
-  readonly take: (tx: pg.ClientBase, counts: Partial<BranchEnds>) => Promise<BranchEnds>;
-  /** Never takes keys of orders below this index any more. */
-  readonly passOver: (client: pg.Pool, until: number) => Promise<void>;
+  readonly leases: Pick<IndexLeases, 'take' | 'confirm'>;
   /** The leaves of the order's reveals, and the address that is paid: proven to be spendable. */
   readonly charge: (keyIndex: number, planned: PlannedOrder) => Promise<Charge>;
   /** The address that a parent is sent to: proven to be spendable. */
@@ -34,10 +30,9 @@ export interface Charge {
 }
 
 /** Addresses of orders: derived without the seed, and each proven to be spendable before it is shown. */
-export function orderKeys(wallet: PublicWallet): OrderKeys {
+export function orderKeys(wallet: PublicWallet, leases: OrderKeys['leases']): OrderKeys {
   return {
-    take: takeIndices,
-    passOver,
+    leases,
     charge: async (keyIndex, { terms, layout }) => {
       const key = wallet.orderKey(keyIndex);
       const leaves: Uint8Array[] = [];

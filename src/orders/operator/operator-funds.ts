@@ -6,7 +6,7 @@ import { allFreeCoins, type ProveFree } from '#orders/funds/free-coins.ts';
 import { insertFundAddress, unusedFundAddress } from '#orders/funds/fund-addresses.store.ts';
 import { type FundCoin, readFundCoins } from '#orders/funds/fund-coins.queries.ts';
 import { outpointOf } from '#orders/order/outpoint.ts';
-import { takeIndices } from '#wallet/indices/release.store.ts';
+import { leaseIndices } from '#wallet/indices/release.store.ts';
 import type { PublicWallet } from '#wallet/public-wallet.ts';
 
 /**
@@ -87,7 +87,7 @@ async function fundAddress(tx: pg.ClientBase, wallet: PublicWallet): Promise<str
   const unused = await unusedFundAddress(tx);
   if (unused !== null) return unused;
   for (;;) {
-    const { own: ownIndex } = await takeIndices(tx, { own: 1 });
+    const { first: ownIndex } = await leaseIndices(tx, 'own', { least: 1, most: 1 });
     const made = wallet.ownAddress(ownIndex);
     // as after a restore of an older database without the mark: later ones were not shown
     if (await areKnown(tx, [made])) continue;

@@ -145,37 +145,50 @@ export async function putReleaseProblem(client: pg.ClientBase, problem: ErrorCod
   );
 }
 
-/**
- * Takes indices that no one else gets: the first of each branch, which others follow without a gap. Their rows are
- * locked until the transaction ends, so it is short; after a rollback the next one gets them. Throws `wallet_missing`,
- * and `wallet_indices_unreleased` where the process with the seed has released fewer.
- */
-export async function takeIndices(tx: pg.ClientBase, counts: Partial<BranchEnds>): Promise<BranchEnds> {
-  const first = new Map<IndexedBranch, number>();
-  for (const branch of indexedBranches) {
-    const count = counts[branch] ?? 0;
-    if (count === 0) continue;
-    // prepared once on each connection: planning takes longer than the rest of it
-    const { rows } = await tx.query<{ first: number }>({
-      name: 'take indices',
-      text: `UPDATE service.wallet_branches SET next_index = next_index + $2
-        WHERE name = $1 AND next_index + $2 <= released_end AND ${isLive}
-        RETURNING next_index - $2 AS first`,
-      values: [branch, count],
-    });
-    if (rows[0] === undefined) throw unreleased(await readRelease(tx), branch, count);
-    first.set(branch, rows[0].first);
-  }
-  return endsBy((branch) => first.get(branch) ?? 0);
+/** A range of indices of one branch, which no one else gets: from `first` on to below `end`. */
+export interface IndexLease {
+  /** The release that it is of. */
+  readonly session: number;
+  readonly first: number;
+  readonly end: number;
 }
 
-/** Never hands out indices of orders below this one any more, as far as they were released. */
-export async function passOver(client: pg.Pool | pg.ClientBase, until: number): Promise<void> {
-  await client.query(
-    `UPDATE service.wallet_branches SET next_index = $1
-      WHERE name = 'orders' AND next_index < $1 AND released_end >= $1 AND ${isLive}`,
-    [until],
-  );
+/**
+ * Takes `most` indices of a branch, or `least` where fewer are released. The row is locked until the transaction ends,
+ * so it is short; after a rollback the next one gets them. Throws `wallet_missing`, and `wallet_indices_unreleased` where
+ * the process with the seed has released fewer.
+ */
+export async function leaseIndices(
+  client: pg.Pool | pg.ClientBase,
+  branch: IndexedBranch,
+  { least, most }: { readonly least: number; readonly most: number },
+): Promise<IndexLease> {
+  for (const count of new Set([most, least])) {
+    const { rows } = await client.query<IndexLease>(
+      `UPDATE service.wallet_branches SET next_index = next_index + $2
+        WHERE name = $1 AND next_index + $2 <= released_end AND ${isLive}
+        RETURNING release_session AS session, next_index - $2 AS first, next_index AS end`,
+      [branch, count],
+    );
+    if (rows[0] !== undefined) return rows[0];
+  }
+  throw unreleased(await readRelease(client), branch, least);
+}
+
+/** Whether these branches are of these releases, and all of them count. */
+export async function areReleased(
+  tx: pg.ClientBase,
+  releases: readonly { readonly branch: IndexedBranch; readonly session: number }[],
+): Promise<boolean> {
+  // prepared once on each connection: planning takes longer than the rest of it
+  const { rowCount } = await tx.query({
+    name: 'are released',
+    text: `SELECT FROM service.wallet_branches
+       JOIN unnest($1::text[], $2::integer[]) AS given (branch, session) ON name = branch AND release_session = session
+      WHERE ${isLive}`,
+    values: [releases.map(({ branch }) => branch), releases.map(({ session }) => session)],
+  });
+  return rowCount === releases.length;
 }
 
 function unreleased(release: StoredRelease | null, branch: IndexedBranch, count: number): AppError {

@@ -6,14 +6,15 @@ import { withTransaction } from '#kernel/pg/transaction.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 import { knownSeed, testWallet } from '#test/support/wallet/plans.ts';
+import { takeIndices } from '#test/support/wallet/take-indices.ts';
 import { endsAt, movedBy } from '#wallet/indices/branch-ends.ts';
+import { IndexLeases } from '#wallet/indices/index-leases.ts';
 import {
   beginReleases,
   extendRelease,
-  passOver,
+  leaseIndices,
   readRelease,
   startRelease,
-  takeIndices,
 } from '#wallet/indices/release.store.ts';
 import { openPublicWallet } from '#wallet/public-wallet.ts';
 import { putWallet, readWallet } from '#wallet/wallet.store.ts';
@@ -150,16 +151,109 @@ describe('the wallet of the database', () => {
     await expect(beyond).rejects.toThrow(/wallet_branches_released/u);
   });
 
-  test('passes over indices within the release alone', async () => {
+  test('is taken from by processes that hand out from memory, to many that ask at once', async () => {
     await put(identity, 0);
-    await passOver(database.accessPool, 5);
-    await release(10);
-    await passOver(database.accessPool, 11);
-    expect(await nextOrderIndex(releaser)).toBe(0);
-    await passOver(database.accessPool, 5);
-    expect(await nextOrderIndex(releaser)).toBe(5);
-    await passOver(database.accessPool, 2);
-    expect(await nextOrderIndex(releaser)).toBe(6);
+    await release(1000);
+    const processes = [new IndexLeases(database.accessPool), new IndexLeases(database.accessPool)];
+    const taken = await Promise.all(
+      Array.from({ length: 120 }, (_, place) =>
+        processes[place % 2]!.take({ orders: place % 40 === 0 ? 101 : 1, own: 1 }),
+      ),
+    );
+    const own = taken.map(({ first }) => first.own);
+    expect(new Set(own).size).toBe(120);
+    const orders = taken.flatMap(({ first }, place) =>
+      Array.from({ length: place % 40 === 0 ? 101 : 1 }, (_, index) => first.orders + index),
+    );
+    expect(new Set(orders).size).toBe(orders.length);
+    // one statement for all who asked at once
+    expect((await readRelease(releaser))?.next.own).toBe(200);
+    for (const { first, releases } of taken) {
+      expect(first.fees).toBe(0);
+      expect(releases.map(({ branch }) => branch)).toEqual(['orders', 'own']);
+    }
+  });
+
+  test('has gaps where transactions are rolled back, which hold up no other one', async () => {
+    await put(identity, 0);
+    await release();
+    const leases = new IndexLeases(database.accessPool);
+    const failed = withTransaction(database.pool, async (tx) => {
+      const taken = await leases.take({ orders: 1, own: 1 });
+      expect(await leases.confirm(tx, taken)).toBe(true);
+      const other = await leases.take({ orders: 2 });
+      // its row is locked by nothing
+      await withTransaction(database.accessPool, async (second) => {
+        expect(await leases.confirm(second, other)).toBe(true);
+        await leaseIndices(second, 'fees', { least: 1, most: 1 });
+      });
+      expect([taken.first.orders, other.first.orders]).toEqual([0, 1]);
+      throw new Error('the order is refused');
+    });
+    await expect(failed).rejects.toThrow(/refused/u);
+    expect((await leases.take({ orders: 1 })).first.orders).toBe(3);
+  });
+
+  test('hands out the last indices that are released, and appends the next ones to them', async () => {
+    await put(identity, 0);
+    const session = await release(3);
+    const leases = new IndexLeases(database.accessPool);
+    const next = async (count = 1): Promise<number> => (await leases.take({ orders: count })).first.orders;
+    await expect(next(4)).rejects.toMatchObject(unreleased);
+    expect([await next(), await next()]).toEqual([0, 1]);
+    // a failure for more is not that of who asks for one
+    const [more, one] = await Promise.allSettled([next(4), next()]);
+    expect(more).toMatchObject({ reason: unreleased });
+    expect(one).toMatchObject({ value: 2 });
+    await expect(next()).rejects.toMatchObject(unreleased);
+    await extendRelease(releaser, session, endsAt(204));
+    expect(await next()).toBe(3);
+    // 99 are left in memory, and the next ones follow them
+    expect(await next(101)).toBe(4);
+    for (let index = 105; index < 204; index++) expect(await next()).toBe(index);
+    await expect(next()).rejects.toMatchObject(unreleased);
+  });
+
+  test('gives up what a process has in memory of a release that has ended, or that a restore ended', async () => {
+    await put(identity, 0);
+    await release();
+    const leases = new IndexLeases(database.accessPool);
+    const client = await connectClient(database.url);
+    await client.query('CREATE TEMP TABLE older AS SELECT * FROM service.wallet_branches');
+    const taken = await leases.take({ orders: 1, own: 1 });
+    try {
+      await withTransaction(client, async (tx) => {
+        await tx.query('TRUNCATE service.wallet_branches');
+        await tx.query('INSERT INTO service.wallet_branches SELECT * FROM older');
+      });
+    } finally {
+      await client.end();
+    }
+    expect(await withTransaction(database.accessPool, (tx) => leases.confirm(tx, taken))).toBe(false);
+    await expect(leases.take({ orders: 1 })).rejects.toMatchObject(unreleased);
+    // as with a mark that was restored with the database: the same indices again, for one order
+    await release();
+    const again = await leases.take({ orders: 1, own: 1 });
+    expect(again.first).toEqual(taken.first);
+    expect(await withTransaction(database.accessPool, (tx) => leases.confirm(tx, taken))).toBe(false);
+    expect(await withTransaction(database.accessPool, (tx) => leases.confirm(tx, again))).toBe(true);
+  });
+
+  test('cannot be emptied beneath a transaction that uses indices', async () => {
+    await put(identity, 0);
+    await release();
+    const leases = new IndexLeases(database.accessPool);
+    const client = await connectClient(database.url);
+    try {
+      await client.query(`SET lock_timeout = '50ms'`);
+      await withTransaction(database.accessPool, async (tx) => {
+        expect(await leases.confirm(tx, await leases.take({ orders: 1 }))).toBe(true);
+        const emptied = client.query('TRUNCATE service.wallet, service.wallet_branches');
+        await expect(emptied).rejects.toThrow(/lock timeout/u);
+      });
+    } finally {
+      await client.end();
+    }
   });
 
   test('hands out nothing once the process that released it is gone', async () => {

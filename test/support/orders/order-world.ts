@@ -38,6 +38,7 @@ import { parseThreads } from '#test/support/parse-threads.ts';
 import { regtestSatributes } from '#test/support/regtest-satributes.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 import { signedElsewhere } from '#test/support/wallet/signed-elsewhere.ts';
+import { IndexLeases } from '#wallet/indices/index-leases.ts';
 import { PublicWallet } from '#wallet/public-wallet.ts';
 import { openSigner, type SignedTransaction } from '#wallet/signer.ts';
 import { expectSameFreeCoins } from './revenue-coins.ts';
@@ -87,9 +88,10 @@ export class OrderWorld {
     this.database = parts.database;
     this.wallet = parts.wallet;
     this.#dir = parts.dir;
+    const keys = orderKeys(parts.wallet, new IndexLeases(parts.database.accessPool));
     this.customerOrders = new CustomerOrders({
       pool: parts.database.accessPool,
-      keys: async () => orderKeys(parts.wallet),
+      keys: async () => keys,
       files: new CustomerFiles(join(parts.dir, 'files')),
       isSignerThere: async () => true,
       reservedMost: 3,

@@ -6,6 +6,7 @@ import { OutgoingHttp } from '#outgoing/outgoing-http.ts';
 import { makeDataDir } from '#test/support/data-dir.ts';
 import { type TestAccess, testAccess } from '#test/support/http/search-access.ts';
 import { createHttpApp, type HttpApp } from '#test/support/http-app.ts';
+import { IndexLeases } from '#wallet/indices/index-leases.ts';
 import { PublicWallet } from '#wallet/public-wallet.ts';
 import { makeTestWallet, releaseTestWallet } from './test-wallet.ts';
 
@@ -49,9 +50,10 @@ export async function createOrdersApp(bytesADay: number | null = null): Promise<
       const seedFile = join(folder.path, 'seed');
       const wallet = new PublicWallet(await makeTestWallet(pool, seedFile));
       endReleases = await releaseTestWallet(url, seedFile, wallet.identity);
+      const keys = orderKeys(wallet, new IndexLeases(accessPool));
       return new CustomerOrders({
         pool: accessPool,
-        keys: async () => orderKeys(wallet),
+        keys: async () => keys,
         files: new CustomerFiles(filesDir),
         isSignerThere: async () => true,
         reservedMost: 3,

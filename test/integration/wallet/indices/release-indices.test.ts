@@ -14,9 +14,11 @@ import { createTestDatabase, type TestDatabase } from '#test/support/database.ts
 import { waitUntil } from '#test/support/wait-until.ts';
 import { testWallet } from '#test/support/wallet/plans.ts';
 import type { ReleaseProcessOptions } from '#test/support/wallet/release-process.ts';
+import { takeIndices } from '#test/support/wallet/take-indices.ts';
 import { endsAt } from '#wallet/indices/branch-ends.ts';
+import { IndexLeases } from '#wallet/indices/index-leases.ts';
 import { readMark, writeMark } from '#wallet/indices/mark-file.ts';
-import { readRelease, takeIndices } from '#wallet/indices/release.store.ts';
+import { readRelease } from '#wallet/indices/release.store.ts';
 import { followReleases, releaseIndices } from '#wallet/indices/release-indices.ts';
 import { skipIndices } from '#wallet/indices/skip-indices.ts';
 import { putWallet } from '#wallet/wallet.store.ts';
@@ -316,6 +318,46 @@ describe('indices of the wallet', () => {
       await other.end();
     }
     await taking;
+    await expectFresh(taken);
+  });
+
+  test('are shown once by processes that lease them, while the wallet is restored and they come and go', async () => {
+    const taken: number[] = [];
+    let isTaking = true;
+    // three processes at a time; each ends after some orders, and what it has in memory is lost
+    const lane = async (): Promise<void> => {
+      while (isTaking) {
+        const leases = new IndexLeases(database.accessPool);
+        for (let order = 0; order < 30 && isTaking; order++) {
+          try {
+            const own = await leases.take({ orders: 2, own: 1 });
+            await withTransaction(database.accessPool, async (tx) => {
+              if (!(await leases.confirm(tx, own))) return;
+              await sleep(5);
+              taken.push(own.first.orders, own.first.orders + 1);
+            });
+          } catch (error) {
+            if (!isUnreleased(error)) throw error;
+            await sleep(20);
+          }
+        }
+      }
+    };
+    const lanes = Array.from({ length: 3 }, lane);
+    for (let round = 0; round < 3; round++) {
+      const process = await release();
+      await sleep(150);
+      const restore = await dump();
+      await sleep(150);
+      await restore();
+      await waitUntil(async () => (await readRelease(database.pool))?.isLive === true);
+      await sleep(100);
+      await process.end();
+      if (round === 1) await restore();
+    }
+    isTaking = false;
+    await Promise.all(lanes);
+    expect(taken.length).toBeGreaterThan(100);
     await expectFresh(taken);
   });
 

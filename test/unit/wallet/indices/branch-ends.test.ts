@@ -13,6 +13,7 @@ import {
   releasedAtOnce,
   startAfter,
 } from '#wallet/indices/branch-ends.ts';
+import { leasedAtOnce } from '#wallet/indices/index-leases.ts';
 
 interface Stored {
   next: BranchEnds;
@@ -22,9 +23,11 @@ interface Stored {
 /** A thing that happens to a wallet: `kill` is between the mark and the database. */
 type Step =
   | { readonly kind: 'take'; readonly orders: number }
+  | { readonly kind: 'lease' | 'use'; readonly process: number }
   | { readonly kind: 'start' | 'refill' | 'kill' | 'dump' | 'restore' | 'lose' };
 const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ kind: fc.constant('take' as const), orders: fc.integer({ min: 1, max: 101 }) }),
+  fc.record({ kind: fc.constantFrom('lease' as const, 'use' as const), process: fc.nat({ max: 2 }) }),
   fc.record({ kind: fc.constantFrom('start', 'refill', 'kill', 'dump', 'restore', 'lose') }),
 );
 
@@ -35,11 +38,19 @@ class World {
   isReleasing = false;
   dumps: Stored[] = [];
   readonly taken: number[] = [];
+  /** Indices that processes have in memory: no restore changes them. */
+  readonly leased = new Map<number, number[]>();
 
   happens(what: Step): void {
     switch (what.kind) {
       case 'take':
         this.take(what.orders);
+        break;
+      case 'lease':
+        this.lease(what.process);
+        break;
+      case 'use':
+        this.use(what.process);
         break;
       case 'start':
       case 'kill':
@@ -71,6 +82,21 @@ class World {
     if (!this.isReleasing || next.orders + count > released.orders || next.own + 1 > released.own) return;
     for (let index = 0; index < count; index++) this.taken.push(next.orders + index);
     this.stored = { next: { ...next, orders: next.orders + count, own: next.own + 1 }, released };
+  }
+
+  /** The rest of the last lease is a gap. */
+  lease(process: number): void {
+    const { next, released } = this.stored;
+    if (!this.isReleasing || next.orders + leasedAtOnce > released.orders) return;
+    const range = Array.from({ length: leasedAtOnce }, (_, index) => next.orders + index);
+    this.leased.set(process, range);
+    this.stored = { next: { ...next, orders: next.orders + leasedAtOnce }, released };
+  }
+
+  /** Also after a restore, as if nothing ended a lease. */
+  use(process: number): void {
+    const index = this.leased.get(process)?.shift();
+    if (index !== undefined) this.taken.push(index);
   }
 
   start({ isKilled = false } = {}): void {
