@@ -169,6 +169,8 @@ describe('satscribe wallet', { shuffle: false }, () => {
         fees: [0, 1, 2].map((index) => known!.feesAddress(index).address),
       },
     });
+    const fees = recoveryKit(known!, { key: { branch: 3, index: 7 }, leafScript: null });
+    expect(JSON.parse((await onDatabase(['kit', '--fees-index', '7'])).stdout)).toEqual(fees);
     const text = await onDatabase(['show'], { WALLET_SEED_FILE: '' });
     expect(text.stdout).toContain('seed file    not set');
     const descriptors = await onDatabase(['descriptors']);
@@ -316,6 +318,11 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('satscribe wallet recover'
     expect((await recover(file, '--broadcast')).exitCode).toBe(0);
     const again = await recover(file, '--broadcast');
     expect([again.exitCode, again.stderr]).toEqual([1, expect.stringContaining('recovery_refused')]);
+    const fees = recoveryKit(known, { key: { branch: 3, index: 6 }, leafScript: null });
+    await pay(Buffer.from(fees.script, 'hex'), [15_000]);
+    const taken = await recover(await writeKit(fees), '--broadcast', '--json');
+    const { value, fee } = JSON.parse(taken.stdout) as { value: number; fee: number };
+    expect(value + fee).toBe(15_000);
     await chain.mineMempool();
   }, 120_000);
 
