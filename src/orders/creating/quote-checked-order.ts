@@ -46,7 +46,7 @@ export async function quoteCheckedOrder(
       // as it was sent: clients compare it with what they have
       ...(satType === null ? {} : { rareSats: read.rareSats }),
     },
-    quote: storedQuote(quote, { read, policy }, settings),
+    quote: storedQuote(quote, { read, policy, hasRareSatsFee: rareSatsFee > 0n }, settings),
   };
   return { kind: 'wanted', wanted };
 }
@@ -78,14 +78,15 @@ const referralFee = (
 /** The quote as the order keeps it. */
 function storedQuote(
   quote: OrderQuote,
-  { read, policy }: Pick<CheckedOrder, 'read' | 'policy'>,
+  { read, policy, hasRareSatsFee }: Pick<CheckedOrder, 'read' | 'policy'> & { hasRareSatsFee: boolean },
   settings: PriceSettings,
 ): StoredQuote {
   return {
     chainFee: Number(quote.chainFee),
     serviceFee: Number(quote.serviceFee),
     baseFee: Number(quote.baseFee),
-    ...(quote.rareSatsFee === 0n ? {} : { rareSatsFee: Number(quote.rareSatsFee) }),
+    // also one that a discount takes off whole
+    ...(hasRareSatsFee ? { rareSatsFee: Number(quote.rareSatsFee) } : {}),
     additionalFeeCharged: Number(quote.additionalFeeCharged),
     postage: Number(quote.postage),
     amount: Number(quote.amount),

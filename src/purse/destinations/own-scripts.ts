@@ -2,7 +2,9 @@ import type pg from 'pg';
 import { nextTurn } from '#kernel/concurrency/turns.ts';
 import { watchedApartFrom } from '#payments/payments.queries.ts';
 import { inventoryAddresses } from '#wallet/branches.ts';
-import { openPublicWallet, type PublicWallet } from '#wallet/public-wallet.ts';
+import { PublicWallet } from '#wallet/public-wallet.ts';
+import { readWallet } from '#wallet/wallet.store.ts';
+import type { WalletIdentity } from '#wallet/wallet-identity.ts';
 
 /** Watchers of scripts that are not ours have names that begin so: where refunds and parents go. */
 export const refundWatchers = 'refund ';
@@ -19,7 +21,7 @@ export async function ownScriptsAmong(
 ): Promise<readonly Uint8Array[]> {
   if (scripts.length === 0) return [];
   const watched = new Set((await watchedApartFrom(client, scripts, refundWatchers)).map(hexOf));
-  const wallet = await openPublicWallet(client);
+  const wallet = await readWallet(client);
   const inventory = wallet === null ? noScripts : await inventoryScripts(wallet);
   return scripts.filter((script) => watched.has(hexOf(script)) || inventory.has(hexOf(script)));
 }
@@ -29,10 +31,9 @@ const noScripts: ReadonlySet<string> = new Set();
 const inventories = new Map<string, Promise<ReadonlySet<string>>>();
 
 /** The scripts of the branch for the inventory, in hex. Derived once: they take a tenth of a second. */
-function inventoryScripts(wallet: PublicWallet): Promise<ReadonlySet<string>> {
-  const { accountXpub, network } = wallet.identity;
-  const name = `${network} ${accountXpub}`;
-  const known = inventories.get(name) ?? deriveInventory(wallet);
+function inventoryScripts(identity: WalletIdentity): Promise<ReadonlySet<string>> {
+  const name = `${identity.network} ${identity.accountXpub}`;
+  const known = inventories.get(name) ?? deriveInventory(new PublicWallet(identity));
   inventories.set(name, known);
   return known;
 }

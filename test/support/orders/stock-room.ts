@@ -16,6 +16,7 @@ import {
 import { testAsker } from '#test/support/http/asker.ts';
 import { buildCheckedApp } from '#test/support/http/checked-app.ts';
 import { readerParts } from '#test/support/http/reader-parts.ts';
+import { testAccess } from '#test/support/http/search-access.ts';
 import { regtestSatributes } from '#test/support/regtest-satributes.ts';
 import { utxosOfIndex } from '#test/support/utxos/utxos-of-index.ts';
 import { OrderWorld } from './order-world.ts';
@@ -76,12 +77,14 @@ export class StockRoom {
         // tests do not wait
         freshMs: 0,
       });
+    const given = testAccess(database.accessPool, { mode: 'open' });
     const app = buildCheckedApp({
       ...readerParts(database.readers),
       node: bitcoind.rpc,
       orders: world.customerOrders,
       inventory: opened(database.readers),
       trustedProxies: [proxyAddress],
+      access: given.access,
     });
     // as a command does: it remembers nothing
     return new StockRoom(
@@ -90,6 +93,7 @@ export class StockRoom {
       () => opened(database.pool),
       async () => {
         await app.close();
+        await given.close();
         await source.close();
         await world.close();
       },
@@ -99,8 +103,9 @@ export class StockRoom {
   async post<Body = Record<string, unknown>>(
     url: string,
     payload: object,
+    headers: Readonly<Record<string, string>> = {},
   ): Promise<{ status: number; body: Body }> {
-    const answer = await this.app.inject({ method: 'POST', url, payload });
+    const answer = await this.app.inject({ method: 'POST', url, payload, headers });
     return { status: answer.statusCode, body: answer.json() };
   }
 

@@ -6,6 +6,7 @@ import { readReservation } from '#orders/stock/reservations.store.ts';
 import { stockStanding } from '#orders/stock/stock-standing.ts';
 import { premined } from '#test/builders/regtest/etching.ts';
 import { addressOf, scriptOf, transaction } from '#test/builders/regtest/regtest-transaction.ts';
+import { giveKey } from '#test/support/http/search-access.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 import type { OrderWorld } from '#test/support/orders/order-world.ts';
 import { StockRoom } from '#test/support/orders/stock-room.ts';
@@ -71,6 +72,33 @@ describe.skipIf(bitcoindForTests() === null)('a sat of the inventory that an ord
       client.release();
     }
     expect(await world.customerOrders.cancel(id)).toBe(true);
+  });
+
+  test('costs what the key of its order says, and counts for that key', async () => {
+    for (let place = 0; place < 6; place++) await room.stock(0, 5_000);
+    const { id, key } = await giveKey(world.database.pool, {
+      scopes: ['orders'],
+      terms: { reservedMax: 1, discounts: [{ parameter: 'rareSatsFee', discount: 50, type: 'percentage' }] },
+    });
+    interface Priced {
+      readonly id: string;
+      readonly rareSatsFee: number;
+      readonly serviceFee: number;
+    }
+    const send = (headers = {}) => room.post<Priced>('/inscribe', wanted, headers);
+    const byKey = () => send({ 'x-api-key': key });
+    const [{ body: usual }, { body: order }] = [await send(), await byKey()];
+    expect(order.rareSatsFee).toBe(Math.floor(usual.rareSatsFee / 2));
+    expect(usual.serviceFee - order.serviceFee).toBe(usual.rareSatsFee - order.rareSatsFee);
+    const { rows } = await world.database.pool.query(
+      'SELECT client FROM service.reserved_outputs WHERE order_id = $1',
+      [order.id],
+    );
+    expect(rows).toEqual([{ client: `key(${id})` }]);
+    // neither counts for the other
+    expect(await byKey()).toMatchObject({ status: 409 });
+    const another = await ordered();
+    for (const each of [usual, order, another]) expect(await world.customerOrders.cancel(each.id)).toBe(true);
   });
 
   /** As if its time had been over for so long. */

@@ -68,6 +68,25 @@ const paths = [
   `/indexer/inscription?id=${'0'.repeat(64)}i0`,
 ];
 
+test('the terms of a key that was changed or revoked hold until it is looked up again', async () => {
+  await open({ mode: 'open' });
+  const { pool } = http.database;
+  const { key, account } = await giveKey(pool, { terms: { directBaseFee: 700 } });
+  const baseFee = async (): Promise<unknown> =>
+    (await ask({ 'x-api-key': key }, '/price?size=1&type=direct')).body['baseFee' as 'error'];
+  expect(await baseFee()).toBe(700);
+  await pool.query('UPDATE service.keys SET direct_base_fee = 600 WHERE account = $1', [account]);
+  now = keyMemoryMs - 1;
+  expect(await baseFee()).toBe(700);
+  now = keyMemoryMs;
+  expect(await baseFee()).toBe(600);
+  await revokeKeys(pool, { account, scopes: [], key: null });
+  now = 2 * keyMemoryMs - 1;
+  expect(await baseFee()).toBe(600);
+  now = 2 * keyMemoryMs;
+  expect(await baseFee()).toBe(2000);
+});
+
 describe('a restricted search', () => {
   test.each(paths)(
     '%s is answered to a key, and refused without one, before anything is looked at',
