@@ -952,22 +952,12 @@ CREATE TABLE service.assets (
 );
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE OR TRUNCATE ON service.assets FOR EACH STATEMENT EXECUTE FUNCTION service.refuse_change();
 
-CREATE TABLE service.bump_inputs (
-  txid bytea NOT NULL,
-  vout integer NOT NULL,
-  bump bytea NOT NULL,
-  CONSTRAINT bump_inputs_pkey PRIMARY KEY (txid, vout, bump),
-  CONSTRAINT bump_inputs_bump_fkey FOREIGN KEY (bump) REFERENCES service.bumps(txid),
-  CONSTRAINT bump_inputs_txid_check CHECK ((length(txid) = 32)),
-  CONSTRAINT bump_inputs_vout_check CHECK ((vout >= 0))
-);
-
 CREATE TABLE service.bump_parents (
   bump bytea NOT NULL,
   parent bytea NOT NULL,
   CONSTRAINT bump_parents_pkey PRIMARY KEY (bump, parent),
-  CONSTRAINT bump_parents_bump_fkey FOREIGN KEY (bump) REFERENCES service.bumps(txid),
-  CONSTRAINT bump_parents_parent_fkey FOREIGN KEY (parent) REFERENCES service.order_transactions(txid)
+  CONSTRAINT bump_parents_bump_fkey FOREIGN KEY (bump) REFERENCES service.wallet_transactions(txid),
+  CONSTRAINT bump_parents_parent_fkey FOREIGN KEY (parent) REFERENCES service.wallet_transactions(txid)
 );
 CREATE INDEX bump_parents_parent ON service.bump_parents USING btree (parent);
 
@@ -976,31 +966,11 @@ CREATE TABLE service.bump_shares (
   order_id uuid NOT NULL,
   fee bigint NOT NULL,
   CONSTRAINT bump_shares_pkey PRIMARY KEY (bump, order_id),
-  CONSTRAINT bump_shares_bump_fkey FOREIGN KEY (bump) REFERENCES service.bumps(txid),
+  CONSTRAINT bump_shares_bump_fkey FOREIGN KEY (bump) REFERENCES service.wallet_transactions(txid),
   CONSTRAINT bump_shares_fee_check CHECK ((fee >= 0)),
   CONSTRAINT bump_shares_order_id_fkey FOREIGN KEY (order_id) REFERENCES service.orders(id)
 );
 CREATE INDEX bump_shares_order ON service.bump_shares USING btree (order_id);
-
-CREATE TABLE service.bumps (
-  txid bytea NOT NULL,
-  family bytea NOT NULL,
-  bytes bytea NOT NULL,
-  plan jsonb NOT NULL,
-  fee bigint NOT NULL,
-  virtual_bytes integer NOT NULL,
-  own_index integer NOT NULL,
-  made_at timestamp with time zone NOT NULL DEFAULT now(),
-  sent_at timestamp with time zone,
-  refusal text,
-  CONSTRAINT bumps_pkey PRIMARY KEY (txid),
-  CONSTRAINT bumps_family_check CHECK ((length(family) = 32)),
-  CONSTRAINT bumps_fee_check CHECK ((fee > 0)),
-  CONSTRAINT bumps_own_index_check CHECK ((own_index >= 0)),
-  CONSTRAINT bumps_txid_check CHECK ((length(txid) = 32)),
-  CONSTRAINT bumps_virtual_bytes_check CHECK ((virtual_bytes > 0))
-);
-CREATE INDEX bumps_family ON service.bumps USING btree (family);
 
 CREATE TABLE service.fund_addresses (
   own_index integer NOT NULL,
@@ -1251,32 +1221,6 @@ CREATE TABLE service.order_parents (
   CONSTRAINT order_parents_script_key UNIQUE (script)
 );
 
-CREATE TABLE service.order_transactions (
-  txid bytea NOT NULL,
-  order_id uuid NOT NULL,
-  kind text NOT NULL,
-  index integer NOT NULL,
-  files integer NOT NULL,
-  bytes bytea NOT NULL,
-  plan jsonb NOT NULL,
-  fee bigint NOT NULL,
-  made_at timestamp with time zone NOT NULL DEFAULT now(),
-  sent_at timestamp with time zone,
-  refusal text,
-  superseded_at timestamp with time zone,
-  height integer,
-  CONSTRAINT order_transactions_pkey PRIMARY KEY (txid),
-  CONSTRAINT order_transactions_fee_check CHECK ((fee >= 0)),
-  CONSTRAINT order_transactions_files_check CHECK ((files >= 0)),
-  CONSTRAINT order_transactions_height_check CHECK ((height >= 0)),
-  CONSTRAINT order_transactions_index_check CHECK ((index >= 0)),
-  CONSTRAINT order_transactions_kind_check CHECK ((kind = ANY (ARRAY['commit'::text, 'reveal'::text, 'burn'::text, 'return'::text, 'refund'::text]))),
-  CONSTRAINT order_transactions_order_id_fkey FOREIGN KEY (order_id) REFERENCES service.orders(id),
-  CONSTRAINT order_transactions_txid_check CHECK ((length(txid) = 32))
-);
-CREATE INDEX order_transactions_order ON service.order_transactions USING btree (order_id);
-CREATE INDEX order_transactions_watched ON service.order_transactions USING btree (order_id) WHERE ((height IS NULL) AND (kind = ANY (ARRAY['return'::text, 'refund'::text])));
-
 CREATE TABLE service.orders (
   id uuid NOT NULL,
   kind text NOT NULL,
@@ -1471,17 +1415,11 @@ CREATE UNIQUE INDEX reserved_outputs_held ON service.reserved_outputs USING btre
 CREATE TABLE service.return_costs (
   txid bytea NOT NULL,
   sats bigint NOT NULL,
-  coin_txid bytea,
-  coin_vout integer,
   made_at timestamp with time zone NOT NULL DEFAULT now(),
   CONSTRAINT return_costs_pkey PRIMARY KEY (txid),
-  CONSTRAINT return_costs_check CHECK (((coin_txid IS NULL) = (coin_vout IS NULL))),
-  CONSTRAINT return_costs_coin_txid_check CHECK ((length(coin_txid) = 32)),
-  CONSTRAINT return_costs_coin_vout_check CHECK ((coin_vout >= 0)),
   CONSTRAINT return_costs_sats_check CHECK ((sats >= 0)),
-  CONSTRAINT return_costs_txid_fkey FOREIGN KEY (txid) REFERENCES service.order_transactions(txid)
+  CONSTRAINT return_costs_txid_fkey FOREIGN KEY (txid) REFERENCES service.wallet_transactions(txid)
 );
-CREATE INDEX return_costs_coin ON service.return_costs USING btree (coin_txid, coin_vout) WHERE (coin_txid IS NOT NULL);
 CREATE INDEX return_costs_made_at ON service.return_costs USING btree (made_at);
 
 CREATE TABLE service.wallet (
@@ -1563,6 +1501,54 @@ CREATE TABLE service.wallet_coins_fill (
   CONSTRAINT wallet_coins_fill_one_check CHECK (one),
   CONSTRAINT wallet_coins_fill_orders_check CHECK ((orders >= 0))
 );
+
+CREATE TABLE service.wallet_spends (
+  txid bytea NOT NULL,
+  vout integer NOT NULL,
+  family bytea NOT NULL,
+  ended_at timestamp with time zone,
+  CONSTRAINT wallet_spends_pkey PRIMARY KEY (txid, vout, family),
+  CONSTRAINT wallet_spends_family_fkey FOREIGN KEY (family) REFERENCES service.wallet_transactions(txid),
+  CONSTRAINT wallet_spends_txid_check CHECK ((length(txid) = 32)),
+  CONSTRAINT wallet_spends_vout_check CHECK ((vout >= 0))
+);
+CREATE INDEX wallet_spends_family ON service.wallet_spends USING btree (family);
+CREATE UNIQUE INDEX wallet_spends_live ON service.wallet_spends USING btree (txid, vout) WHERE (ended_at IS NULL);
+
+CREATE TABLE service.wallet_transactions (
+  txid bytea NOT NULL,
+  order_id uuid,
+  kind text NOT NULL,
+  index integer NOT NULL,
+  files integer NOT NULL,
+  bytes bytea NOT NULL,
+  plan jsonb NOT NULL,
+  fee bigint NOT NULL,
+  made_at timestamp with time zone NOT NULL DEFAULT now(),
+  sent_at timestamp with time zone,
+  refusal text,
+  superseded_at timestamp with time zone,
+  height integer,
+  replaces bytea,
+  own_index integer,
+  CONSTRAINT wallet_transactions_pkey PRIMARY KEY (txid),
+  CONSTRAINT wallet_transactions_check CHECK ((replaces <> txid)),
+  CONSTRAINT wallet_transactions_fee_check CHECK ((fee >= 0)),
+  CONSTRAINT wallet_transactions_files_check CHECK ((files >= 0)),
+  CONSTRAINT wallet_transactions_height_check CHECK ((height >= 0)),
+  CONSTRAINT wallet_transactions_index_check CHECK ((index >= 0)),
+  CONSTRAINT wallet_transactions_kind_check CHECK ((kind = ANY (ARRAY['commit'::text, 'reveal'::text, 'burn'::text, 'return'::text, 'refund'::text, 'bump'::text]))),
+  CONSTRAINT wallet_transactions_order_id_fkey FOREIGN KEY (order_id) REFERENCES service.orders(id),
+  CONSTRAINT wallet_transactions_own_index_check CHECK ((own_index >= 0)),
+  CONSTRAINT wallet_transactions_own_index_check1 CHECK (((own_index IS NOT NULL) = (kind = 'bump'::text))),
+  CONSTRAINT wallet_transactions_replaces_fkey FOREIGN KEY (replaces) REFERENCES service.wallet_transactions(txid),
+  CONSTRAINT wallet_transactions_subject_check CHECK (((order_id IS NULL) = (kind = 'bump'::text))),
+  CONSTRAINT wallet_transactions_txid_check CHECK ((length(txid) = 32))
+);
+CREATE INDEX wallet_transactions_bumps ON service.wallet_transactions USING btree (txid) WHERE ((kind = 'bump'::text) AND (height IS NULL));
+CREATE INDEX wallet_transactions_order ON service.wallet_transactions USING btree (order_id);
+CREATE INDEX wallet_transactions_replacing ON service.wallet_transactions USING btree (replaces) WHERE (replaces IS NOT NULL);
+CREATE INDEX wallet_transactions_watched ON service.wallet_transactions USING btree (order_id) WHERE ((height IS NULL) AND (kind = ANY (ARRAY['return'::text, 'refund'::text])));
 
 CREATE TABLE service.watched_scripts (
   script bytea NOT NULL,

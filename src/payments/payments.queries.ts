@@ -36,6 +36,10 @@ export interface PaymentChange {
 export const hasMinedOutput = (txid: string): string =>
   `EXISTS (SELECT FROM service.payments_seen AS p WHERE p.txid = ${txid} AND p.height IS NOT NULL)`;
 
+/** SQL: the height of the block that has a watched output of a transaction, whose txid an expression gives; null: none. */
+export const minedHeight = (txid: string): string =>
+  `(SELECT min(p.height) FROM service.payments_seen AS p WHERE p.txid = ${txid})`;
+
 /** SQL: whether a script, which an expression gives, is watched, or a payment to it was seen. */
 export const isWatchedOrPaid = (script: string): string =>
   `(EXISTS (SELECT FROM service.watched_scripts AS w WHERE w.script = ${script})
@@ -114,10 +118,19 @@ export async function scriptsPaidInBlocks(
   return rows.map(({ script }) => script);
 }
 
-/** SQL: whether a watched output is in a block or in the mempool, whose txid and place expressions give. */
-export const isOutputThere = (txid: string, vout: string): string =>
-  `EXISTS (SELECT FROM service.payments_seen AS there
-            WHERE there.txid = ${txid} AND there.vout = ${vout} AND there.gone_at IS NULL)`;
+/** The watched outputs among these that are in a block or in the mempool. */
+export async function outputsThereAmong(
+  client: pg.Pool | pg.ClientBase,
+  outputs: readonly Pick<WatchedPayment, 'txid' | 'vout'>[],
+): Promise<readonly Pick<WatchedPayment, 'txid' | 'vout'>[]> {
+  if (outputs.length === 0) return [];
+  const { rows } = await client.query<Pick<WatchedPayment, 'txid' | 'vout'>>(
+    `SELECT p.txid, p.vout FROM unnest($1::bytea[], $2::integer[]) AS given (txid, vout)
+       JOIN service.payments_seen AS p USING (txid, vout) WHERE p.gone_at IS NULL`,
+    [outputs.map(({ txid }) => Buffer.from(txid)), outputs.map(({ vout }) => vout)],
+  );
+  return rows;
+}
 
 /** Payments whose rows changed after the change `after`, at most `limit`, in the order of their changes. */
 export async function readPaymentChanges(

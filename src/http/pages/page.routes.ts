@@ -54,7 +54,7 @@ import { asHeight, maxHeight } from '#kernel/primitives/height.ts';
 import { keysBetween } from '#kernel/primitives/inscription-key.ts';
 import { type CollectionOfItem, collectionsOf } from '#market/lists/collections-of.store.ts';
 import { pendingSales } from '#market/sales/pending-sales.store.ts';
-import { ownTransactions } from '#orders/order/own-transactions.queries.ts';
+import { ownTransactions } from '#purse/transactions/own-transactions.queries.ts';
 import { mediaOf } from '#web/media.ts';
 import { blockPage, blocksPage } from '#web/pages/block.page.ts';
 import { homePage } from '#web/pages/home.page.ts';

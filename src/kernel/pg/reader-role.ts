@@ -60,7 +60,7 @@ const serviceRights: readonly ServiceRight[] = [
   { table: 'order_leaves', privilege: 'INSERT' },
   { table: 'order_parents', privilege: 'SELECT' },
   { table: 'order_parents', privilege: 'INSERT' },
-  { table: 'order_transactions', privilege: 'SELECT' },
+  { table: 'wallet_transactions', privilege: 'SELECT' },
   { table: 'payments_seen', privilege: 'SELECT' },
   { table: 'watched_scripts', privilege: 'INSERT' },
   { table: 'watched_scripts', privilege: 'SELECT' },

@@ -8,7 +8,7 @@ import {
   standingOf,
 } from '#market/collections/collection-standing.store.ts';
 import { type FoundCollection, isLongGallery, membersOf } from '#market/collections/market-slug.store.ts';
-import { isOwnTransaction } from '#orders/order/own-transactions.queries.ts';
+import { isOwnTransaction } from '#purse/transactions/own-transactions.queries.ts';
 import { type SoldInBlock, salesIn } from './sale-places.ts';
 
 /** What is kept of all collections, in sales: 12 bytes each, 48 MB in all. */

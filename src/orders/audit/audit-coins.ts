@@ -1,5 +1,5 @@
 import { p2trDust } from '#orders/inscribing/plan-amounts.ts';
-import type { StoredPlan } from '#orders/order/order-transactions.store.ts';
+import type { StoredPlan } from '#purse/transactions/stored-plan.ts';
 import type {
   AuditedOrder,
   AuditedTransaction,
@@ -109,9 +109,9 @@ const plannedToSpend = (transactions: readonly AuditedTransaction[]): ReadonlySe
   spentBy(transactions.filter(({ kind, isSuperseded }) => kind !== 'bump' && !isSuperseded));
 
 const spentIn = (
-  { transactions, spentByBumps }: AuditedOrder,
+  { transactions, spentByOthers }: AuditedOrder,
   mined: ReadonlySet<string>,
-): readonly string[] => [...spentByBumps, ...spentBy(transactions.filter(({ txid }) => mined.has(txid)))];
+): readonly string[] => [...spentByOthers, ...spentBy(transactions.filter(({ txid }) => mined.has(txid)))];
 
 const spentBy = (transactions: readonly { readonly plan: StoredPlan }[]): ReadonlySet<string> =>
   new Set(transactions.flatMap(({ plan }) => plan.inputs.map(({ outpoint }) => outpoint)));

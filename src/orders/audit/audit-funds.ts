@@ -1,7 +1,7 @@
 import { fundEntries } from '#orders/funds/book-funds.ts';
 import type { FundCoin } from '#orders/funds/fund-coins.queries.ts';
-import { outpointOf } from '#orders/order/outpoint.ts';
 import { balancesOf, type LedgerEntry } from '#purse/ledger/ledger.ts';
+import { outpointOf } from '#purse/transactions/outpoint.ts';
 import { coinFaults } from './audit-order.ts';
 import type { OrderDifference, Unspent } from './audited-order.ts';
 

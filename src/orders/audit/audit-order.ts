@@ -1,7 +1,7 @@
 import { accountOfOutput, givenByInventory, takenFromOperator } from '#orders/ledger/settlements.ts';
 import type { OrderState } from '#orders/order/order-machine.ts';
-import { shownTxidOf } from '#orders/order/outpoint.ts';
 import type { LedgerAccount } from '#purse/ledger/ledger.ts';
+import { shownTxidOf } from '#purse/transactions/outpoint.ts';
 import { listedFaults, unexplainedCoins } from './audit-coins.ts';
 import type { AuditedOrder, AuditedTransaction, Coin, OrderDifference, Unspent } from './audited-order.ts';
 import type { DifferenceKind } from './differences.ts';
@@ -79,9 +79,12 @@ function withAncestors(transactions: readonly AuditedTransaction[], mined: Set<s
 }
 
 /** What should lie unspent at our scripts if blocks have these transactions. */
-function coinsOf({ payments, transactions, spentByBumps }: AuditedOrder, mined: ReadonlySet<string>): Coin[] {
+function coinsOf(
+  { payments, transactions, spentByOthers }: AuditedOrder,
+  mined: ReadonlySet<string>,
+): Coin[] {
   const there = transactions.filter(({ txid }) => mined.has(txid));
-  const spent = new Set(spentByBumps);
+  const spent = new Set(spentByOthers);
   for (const { plan } of there) for (const { outpoint } of plan.inputs) spent.add(outpoint);
   const made = there.flatMap(({ txid, plan }) =>
     plan.outputs.flatMap(({ kind, value, script }, vout): Coin[] =>

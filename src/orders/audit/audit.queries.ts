@@ -3,13 +3,13 @@ import { indexTipHash } from '#chain/blocks/index-tip.queries.ts';
 import { placesOfMoves, placesOfReveals, type RevealedPlace } from '#chain/inscriptions/reveal.queries.ts';
 import { displayHash, trustedTxid } from '#kernel/primitives/hash.ts';
 import type { OrderState } from '#orders/order/order-machine.ts';
-import type { StoredPlan } from '#orders/order/order-transactions.store.ts';
 import { isReserving, type ReservingOrder } from '#orders/stock/reserved-until.ts';
-import { hasMinedOutput } from '#payments/payments.queries.ts';
 import { paymentsTipHash } from '#payments/store/offset.store.ts';
 import { readCoinsOf } from '#purse/coins/coins.store.ts';
 import { readCoinsFill } from '#purse/coins/coins-fill.store.ts';
 import { readSums } from '#purse/ledger/ledger.store.ts';
+import { hasInput, isMined, isOfFamily } from '#purse/transactions/spends.store.ts';
+import type { StoredPlan } from '#purse/transactions/stored-plan.ts';
 import type {
   AuditedOrder,
   AuditedTransaction,
@@ -67,7 +67,7 @@ export async function readAuditedOrders(
   const ledger = await readLines(client, ids);
   const transactions = await readTransactions(client, ids);
   const bumps = await readBumps(client, ids);
-  const spentByBumps = await readSpentByBumps(client, ids);
+  const spentByOthers = await readSpentByOthers(client, ids);
   const keptStock = await readKeptStock(client, ids);
   const listed = await readListed(client, ids);
   return rows.map(({ id, kind, state, amount, created_at: createdAt, receivers }) => ({
@@ -80,7 +80,7 @@ export async function readAuditedOrders(
     payments: payments.get(id) ?? [],
     ledger: ledger.get(id) ?? [],
     transactions: [...(transactions.get(id) ?? []), ...(bumps.get(id) ?? [])],
-    spentByBumps: spentByBumps.get(id) ?? [],
+    spentByOthers: spentByOthers.get(id) ?? [],
     keptStock: keptStock.get(id) ?? [],
     listed: listed === null ? null : (listed.get(id) ?? []),
   }));
@@ -101,7 +101,7 @@ async function readPaid(client: pg.ClientBase, ids: readonly string[]): Promise<
              SELECT order_id, script FROM service.order_parents WHERE order_id = ANY($1::uuid[])) AS s
        JOIN service.payments_seen AS p USING (script)
       WHERE p.height IS NOT NULL AND NOT EXISTS (
-        SELECT FROM service.order_transactions AS t WHERE t.txid = p.txid AND t.order_id = s.id)`,
+        SELECT FROM service.wallet_transactions AS t WHERE t.txid = p.txid AND t.order_id = s.id)`,
     [ids],
   );
   return grouped(rows, ({ txid, vout, value, script }): Coin => {
@@ -158,9 +158,8 @@ async function readTransactions(
   }>(
     `SELECT t.order_id AS id, t.txid, t.kind, t.index, t.files, t.plan, t.fee::text AS fee,
             t.superseded_at IS NOT NULL AS is_superseded,
-            t.height IS NOT NULL
-              OR ${hasMinedOutput('t.txid')} AS is_seen
-       FROM service.order_transactions AS t WHERE t.order_id = ANY($1::uuid[])`,
+            ${isMined('t')} AS is_seen
+       FROM service.wallet_transactions AS t WHERE t.order_id = ANY($1::uuid[])`,
     [ids],
   );
   const reveals = rows.filter(({ kind }) => kind === 'reveal');
@@ -208,8 +207,8 @@ async function readBumps(
     is_seen: boolean;
   }>(
     `SELECT s.order_id AS id, b.txid, b.plan, s.fee::text AS fee,
-            ${hasMinedOutput('b.txid')} AS is_seen
-       FROM service.bump_shares AS s JOIN service.bumps AS b ON b.txid = s.bump
+            ${isMined('b')} AS is_seen
+       FROM service.bump_shares AS s JOIN service.wallet_transactions AS b ON b.txid = s.bump
       WHERE s.order_id = ANY($1::uuid[]) AND s.fee > 0`,
     [ids],
   );
@@ -229,23 +228,18 @@ async function readBumps(
   );
 }
 
-async function readSpentByBumps(
+/** Outputs of transactions of orders that mined bumps spend, and mined transactions of others. */
+async function readSpentByOthers(
   client: pg.ClientBase,
   ids: readonly string[],
 ): Promise<Map<string, string[]>> {
   const { rows } = await client.query<{ id: string; txid: Buffer; vout: number }>(
-    `SELECT made.order_id AS id, i.txid, i.vout
-       FROM (SELECT order_id, txid FROM service.order_transactions WHERE order_id = ANY($1::uuid[])
+    `SELECT DISTINCT made.order_id AS id, s.txid, s.vout
+       FROM (SELECT order_id, txid FROM service.wallet_transactions WHERE order_id = ANY($1::uuid[])
              UNION ALL SELECT order_id, bump FROM service.bump_shares WHERE order_id = ANY($1::uuid[])) AS made
-       JOIN service.bump_inputs AS i ON i.txid = made.txid
-      WHERE ${hasMinedOutput('i.bump')}
-     UNION
-     SELECT made.order_id, c.coin_txid, c.coin_vout
-       FROM (SELECT order_id, txid FROM service.order_transactions WHERE order_id = ANY($1::uuid[])
-             UNION ALL SELECT order_id, bump FROM service.bump_shares WHERE order_id = ANY($1::uuid[])) AS made
-       JOIN service.return_costs AS c ON c.coin_txid = made.txid
-       JOIN service.order_transactions AS t ON t.txid = c.txid
-      WHERE t.height IS NOT NULL OR ${hasMinedOutput('c.txid')}`,
+       JOIN service.wallet_spends AS s ON s.txid = made.txid
+       JOIN service.wallet_transactions AS t ON ${isOfFamily('t', 's.family')}
+      WHERE t.order_id IS DISTINCT FROM made.order_id AND ${isMined('t')} AND ${hasInput('t', 's')}`,
     [ids],
   );
   return grouped(rows, ({ txid, vout }) => `${hexOf(txid)}:${vout}`);

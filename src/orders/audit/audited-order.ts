@@ -1,6 +1,6 @@
 import type { OrderState } from '#orders/order/order-machine.ts';
-import type { StoredPlan } from '#orders/order/order-transactions.store.ts';
 import type { LedgerAccount } from '#purse/ledger/ledger.ts';
+import type { StoredPlan } from '#purse/transactions/stored-plan.ts';
 import type { DifferenceKind } from './differences.ts';
 
 /** An output of the chain. Hashes and scripts are in hex, as they are shown. */
@@ -87,8 +87,8 @@ export interface AuditedOrder extends NamedOrder {
   /** That blocks have: to the charge's address, and to the deposits of parents. */
   readonly payments: readonly Coin[];
   readonly transactions: readonly AuditedTransaction[];
-  /** Outputs of these that mined bumps spend, and returns of other orders: revenue pays for all orders. */
-  readonly spentByBumps: readonly string[];
+  /** Outputs of these that mined bumps spend, and transactions of other orders: revenue pays for all of them. */
+  readonly spentByOthers: readonly string[];
   /** Outputs of the inventory that it keeps although its state should have released them: none, or one. */
   readonly keptStock: readonly string[];
   /** Its coins in the wallet's table, with those of its bumps; null: the table is not complete yet. */

@@ -1,8 +1,8 @@
 import type { OwnScript } from '#kernel/contracts/transaction-plan.ts';
 import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
 import type { Logger } from '#kernel/reports/logger.ts';
-import { outpointOf, outpointParts } from '#orders/order/outpoint.ts';
 import type { NodeStanding } from '#orders/sending/node-standing.ts';
+import { outpointOf, outpointParts } from '#purse/transactions/outpoint.ts';
 import { type BudgetFacts, Budgets, type BumpBudgets, revenueDays, type SharedBound } from './budgets.ts';
 import type { LiveBump } from './bump.store.ts';
 import type { FoundParent } from './find-stuck.ts';

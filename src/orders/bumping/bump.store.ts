@@ -2,15 +2,12 @@ import type pg from 'pg';
 import { hasRevealed, joinMoved } from '#chain/inscriptions/reveal.queries.ts';
 import { type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
 import { earnedBy, type StoredQuote } from '#orders/order/order-request.ts';
-import {
-  type OrderTransactionKind,
-  type StoredPlan,
-  virtualBytesOf,
-} from '#orders/order/order-transactions.store.ts';
-import { outpointOf, outpointParts } from '#orders/order/outpoint.ts';
-import { isCoinOfReturn } from '#orders/parents/return-costs.store.ts';
+import type { OrderTransactionKind } from '#orders/order/order-transactions.store.ts';
 import { hasMinedOutput } from '#payments/payments.queries.ts';
-
+import { outpointOf } from '#purse/transactions/outpoint.ts';
+import { familyOf, isMined } from '#purse/transactions/spends.store.ts';
+import { type StoredPlan, virtualBytesOf } from '#purse/transactions/stored-plan.ts';
+import { insertTransaction } from '#purse/transactions/wallet-transactions.store.ts';
 import type { FamilyCost, SpentOnFamily } from './budgets.ts';
 
 /** An input of a bump: with it and its key a bump that replaces it is made. */
@@ -43,28 +40,12 @@ export interface LiveBump {
   readonly parents: readonly Txid[];
 }
 
-/**
- * SQL: whether a bump can never be mined, or is no longer wanted. That is so if another bump of its family is mined; if
- * another bump or a return is mined that spends one of its inputs; or if a transaction is superseded that it pays for
- * or spends. A bump is mined once a block has its output: the script is watched.
- */
-export const isDead = (bump: string): string =>
-  `(EXISTS (SELECT FROM service.bumps AS s WHERE s.family = ${bump}.family AND s.txid <> ${bump}.txid AND ${hasMinedOutput('s.txid')})
-    OR EXISTS (SELECT FROM service.bump_parents AS r JOIN service.order_transactions AS t ON t.txid = r.parent
-                WHERE r.bump = ${bump}.txid AND t.superseded_at IS NOT NULL)
-    OR EXISTS (SELECT FROM service.bump_inputs AS c JOIN service.order_transactions AS t ON t.txid = c.txid
-                WHERE c.bump = ${bump}.txid AND t.superseded_at IS NOT NULL)
-    OR EXISTS (SELECT FROM service.bump_inputs AS c JOIN service.bump_inputs AS e ON e.txid = c.txid AND e.vout = c.vout
-                WHERE c.bump = ${bump}.txid AND e.bump <> c.bump AND ${hasMinedOutput('e.bump')})
-    OR EXISTS (SELECT FROM service.bump_inputs AS c JOIN service.return_costs AS r ON r.coin_txid = c.txid AND r.coin_vout = c.vout
-                WHERE c.bump = ${bump}.txid AND ${hasMinedOutput('r.txid')}))`;
-
 interface LiveRow {
   readonly txid: Buffer;
   readonly family: Buffer;
   readonly plan: StoredBumpPlan;
   readonly fee: number;
-  readonly virtual_bytes: number;
+  readonly bytes: number;
   readonly own_index: number;
   readonly made_at: Date;
   readonly sent_at: Date | null;
@@ -75,18 +56,19 @@ interface LiveRow {
 /** The newest bump of each family of which none is mined, the oldest first. */
 export async function liveBumps(client: pg.ClientBase): Promise<LiveBump[]> {
   const { rows } = await client.query<LiveRow>(
-    `SELECT DISTINCT ON (b.family) b.txid, b.family, b.plan, b.fee, b.virtual_bytes, b.own_index, b.made_at, b.sent_at,
-            b.refusal, array(SELECT encode(r.parent, 'hex') FROM service.bump_parents AS r WHERE r.bump = b.txid) AS parents
-       FROM service.bumps AS b
-      WHERE NOT ${hasMinedOutput('b.txid')} AND NOT ${isDead('b')}
-      ORDER BY b.family, b.made_at DESC`,
+    `SELECT DISTINCT ON (${familyOf('b')}) b.txid, ${familyOf('b')} AS family, b.plan, b.fee,
+            octet_length(b.bytes) AS bytes, b.own_index, b.made_at, b.sent_at, b.refusal,
+            array(SELECT encode(r.parent, 'hex') FROM service.bump_parents AS r WHERE r.bump = b.txid) AS parents
+       FROM service.wallet_transactions AS b
+      WHERE b.kind = 'bump' AND b.superseded_at IS NULL AND NOT ${isMined('b')}
+      ORDER BY ${familyOf('b')}, b.made_at DESC`,
   );
   return rows
-    .map(({ txid, family, virtual_bytes, own_index, made_at, sent_at, parents, ...row }) => ({
+    .map(({ txid, family, bytes, own_index, made_at, sent_at, parents, ...row }) => ({
       ...row,
       txid: trustedTxid(txid),
       family: trustedTxid(family),
-      virtualBytes: virtual_bytes,
+      virtualBytes: virtualBytesOf(row.plan, bytes),
       ownIndex: own_index,
       madeAt: made_at,
       sentAt: sent_at,
@@ -119,12 +101,12 @@ export interface OverdueTransaction {
 
 /** The plan of what spends a payment, by which too much is known: of a burn that is its reveal. */
 export const paidPlan = `CASE WHEN t.kind <> 'burn' THEN t.plan ELSE (
-    SELECT r.plan FROM service.order_transactions AS r
+    SELECT r.plan FROM service.wallet_transactions AS r
      WHERE r.order_id = t.order_id AND r.kind = 'reveal' AND r.index = t.index AND r.superseded_at IS NULL) END`;
 
 /** A reveal whose burn is stored: that spends our output of it. */
 export const isBurned = `(t.kind = 'reveal' AND EXISTS (
-    SELECT FROM service.order_transactions AS b
+    SELECT FROM service.wallet_transactions AS b
      WHERE b.order_id = t.order_id AND b.kind = 'burn' AND b.index = t.index AND b.superseded_at IS NULL))`;
 
 /**
@@ -158,16 +140,16 @@ export async function overdueTransactions(
             o.terms->>'feeRate' AS fee_rate, o.paid_estimate, o.quote, (o.request->>'count')::integer AS count,
             ${isBurned} AS is_burned,
             CASE WHEN t.kind = 'burn' THEN ${paidPlan} END AS revealed
-       FROM service.orders AS o JOIN service.order_transactions AS t ON t.order_id = o.id
+       FROM service.orders AS o JOIN service.wallet_transactions AS t ON t.order_id = o.id
       WHERE o.state = 'queued' AND t.superseded_at IS NULL AND t.kind NOT IN ('return', 'refund')
         AND coalesce(t.sent_at, t.made_at) <= $1
         AND NOT ${hasRevealed('t.txid')}
         AND NOT ${hasMinedOutput('t.txid')}
         AND NOT (t.kind = 'commit' AND EXISTS (
-          SELECT FROM service.order_transactions AS r
+          SELECT FROM service.wallet_transactions AS r
            WHERE r.order_id = o.id AND r.superseded_at IS NULL AND ${hasRevealed('r.txid')}))
         AND NOT (t.kind = 'burn' AND EXISTS (
-          SELECT FROM service.order_transactions AS r ${joinMoved('t.txid', 'r.txid')}
+          SELECT FROM service.wallet_transactions AS r ${joinMoved('t.txid', 'r.txid')}
            WHERE r.order_id = o.id AND r.kind = 'reveal' AND r.index = t.index))
       ORDER BY t.made_at, t.kind, t.index LIMIT $2`,
     [before, overdueMax],
@@ -195,9 +177,10 @@ export async function spentOnBumps(
   orderIds: readonly string[],
 ): Promise<SpentOnFamily[]> {
   const { rows } = await client.query<{ order_id: string; family: Buffer; fee: number }>(
-    `SELECT s.order_id, b.family, max(s.fee) AS fee FROM service.bump_shares AS s JOIN service.bumps AS b ON b.txid = s.bump
-      WHERE s.order_id = ANY($1::uuid[]) AND NOT ${isDead('b')}
-      GROUP BY s.order_id, b.family`,
+    `SELECT s.order_id, ${familyOf('b')} AS family, max(s.fee) AS fee
+       FROM service.bump_shares AS s JOIN service.wallet_transactions AS b ON b.txid = s.bump
+      WHERE s.order_id = ANY($1::uuid[]) AND b.superseded_at IS NULL
+      GROUP BY 1, 2`,
     [orderIds],
   );
   return rows.map(({ order_id: orderId, family, fee }) => ({
@@ -214,8 +197,9 @@ export async function familyCosts(
   today: Date,
 ): Promise<FamilyCost[]> {
   const { rows } = await client.query<{ family: Buffer; fee: number; is_of_today: boolean }>(
-    `SELECT b.family, max(b.fee) AS fee, max(b.made_at) > $2 AS is_of_today FROM service.bumps AS b
-      WHERE b.made_at > $1 AND NOT ${isDead('b')} GROUP BY b.family`,
+    `SELECT ${familyOf('b')} AS family, max(b.fee) AS fee, max(b.made_at) > $2 AS is_of_today
+       FROM service.wallet_transactions AS b
+      WHERE b.kind = 'bump' AND b.made_at > $1 AND b.superseded_at IS NULL GROUP BY 1`,
     [since, today],
   );
   return rows.map(({ family, fee, is_of_today: isOfToday }) => ({
@@ -227,67 +211,33 @@ export async function familyCosts(
 
 export interface NewBump {
   readonly txid: Txid;
-  readonly family: Txid;
+  /** The first one that it takes the place of; null: it is the first. */
+  readonly replaces: Txid | null;
   readonly bytes: Uint8Array;
   readonly plan: StoredBumpPlan;
   readonly fee: bigint;
-  readonly virtualBytes: number;
   readonly ownIndex: number;
   readonly parents: readonly Txid[];
   readonly shares: ReadonlyMap<string, bigint>;
 }
 
-/** Stores a signed bump, before it is sent. False: it is the very one that is stored already. */
-export async function insertBump(tx: pg.ClientBase, bump: NewBump): Promise<boolean> {
+/**
+ * Stores a signed bump, before it is sent. False: it is the very one that is stored already. Throws `OutputTaken`.
+ */
+export async function insertBump(tx: pg.ClientBase, { parents, shares, ...bump }: NewBump): Promise<boolean> {
+  const of = { kind: 'bump', orderId: null, index: 0, files: 0 } as const;
+  if (!(await insertTransaction(tx, { ...bump, ...of }))) return false;
   const id = Buffer.from(bump.txid);
-  const { rowCount } = await tx.query(
-    `INSERT INTO service.bumps (txid, family, bytes, plan, fee, virtual_bytes, own_index)
-     VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING`,
-    [
-      id,
-      Buffer.from(bump.family),
-      Buffer.from(bump.bytes),
-      JSON.stringify(bump.plan),
-      bump.fee,
-      bump.virtualBytes,
-      bump.ownIndex,
-    ],
-  );
-  if (rowCount === 0) return false;
-  const spent = bump.plan.inputs.map(({ outpoint }) => outpointParts(outpoint));
-  await tx.query(
-    `INSERT INTO service.bump_inputs (txid, vout, bump)
-     SELECT i.txid, i.vout, $1 FROM unnest($2::bytea[], $3::integer[]) AS i (txid, vout)`,
-    [id, spent.map(({ txid }) => Buffer.from(txid)), spent.map(({ vout }) => vout)],
-  );
   await tx.query('INSERT INTO service.bump_parents (bump, parent) SELECT $1, unnest($2::bytea[])', [
     id,
-    bump.parents.map((parent) => Buffer.from(parent)),
+    parents.map((parent) => Buffer.from(parent)),
   ]);
   await tx.query(
     `INSERT INTO service.bump_shares (bump, order_id, fee)
      SELECT $1, s.order_id, s.fee FROM unnest($2::uuid[], $3::bigint[]) AS s (order_id, fee)`,
-    [id, [...bump.shares.keys()], [...bump.shares.values()]],
+    [id, [...shares.keys()], [...shares.values()]],
   );
   return true;
-}
-
-/** A node took a bump, or refused it for this reason. */
-export async function markBumpSent(client: pg.ClientBase, txid: Txid, refusal: string | null): Promise<void> {
-  await client.query(
-    `UPDATE service.bumps
-        SET refusal = $2, sent_at = CASE WHEN $2::text IS NULL THEN coalesce(sent_at, now()) ELSE sent_at END
-      WHERE txid = $1 AND (refusal IS DISTINCT FROM $2 OR sent_at IS NULL)`,
-    [Buffer.from(txid), refusal],
-  );
-}
-
-/** A stored bump with its signatures. */
-export async function readSignedBump(client: pg.ClientBase, txid: Txid): Promise<Buffer> {
-  const { rows } = await client.query<{ bytes: Buffer }>('SELECT bytes FROM service.bumps WHERE txid = $1', [
-    Buffer.from(txid),
-  ]);
-  return rows[0]?.bytes ?? Buffer.alloc(0);
 }
 
 /** A bump that concerns an order. */
@@ -303,7 +253,7 @@ export interface OrderBump {
   readonly sentAt: Date | null;
   readonly refusal: string | null;
   readonly isMined: boolean;
-  /** It can never be mined, as far as is known. */
+  /** It can never be mined, as far as is known, or is no longer wanted: it is superseded. */
   readonly isDead: boolean;
 }
 
@@ -321,9 +271,9 @@ export async function readBumps(client: pg.Pool | pg.ClientBase, orderId: string
     is_mined: boolean;
     is_dead: boolean;
   }>(
-    `SELECT b.txid, b.family, b.plan, b.fee, s.fee AS share, b.made_at, b.sent_at, b.refusal,
-            ${hasMinedOutput('b.txid')} AS is_mined, ${isDead('b')} AS is_dead
-       FROM service.bump_shares AS s JOIN service.bumps AS b ON b.txid = s.bump
+    `SELECT b.txid, ${familyOf('b')} AS family, b.plan, b.fee, s.fee AS share, b.made_at, b.sent_at, b.refusal,
+            ${isMined('b')} AS is_mined, b.superseded_at IS NOT NULL AS is_dead
+       FROM service.bump_shares AS s JOIN service.wallet_transactions AS b ON b.txid = s.bump
       WHERE s.order_id = $1 ORDER BY b.made_at`,
     [orderId],
   );
@@ -338,15 +288,13 @@ export async function readBumps(client: pg.Pool | pg.ClientBase, orderId: string
   }));
 }
 
-/** Our outputs of an order's transactions that bumps and returns of any order spend: `<txid>:<vout>`. */
-export async function spentByBumps(client: pg.ClientBase, orderId: string): Promise<string[]> {
+/** Our outputs of an order's transactions that bumps and transactions of other orders spend: `<txid>:<vout>`. */
+export async function spentByOthers(client: pg.ClientBase, orderId: string): Promise<string[]> {
   const { rows } = await client.query<{ txid: Buffer; vout: number }>(
-    `SELECT i.txid, i.vout FROM service.order_transactions AS t JOIN service.bump_inputs AS i ON i.txid = t.txid
-       JOIN service.bumps AS b ON b.txid = i.bump WHERE t.order_id = $1 AND NOT ${isDead('b')}
-     UNION
-     SELECT c.coin_txid, c.coin_vout FROM service.order_transactions AS t
-       JOIN service.return_costs AS c ON c.coin_txid = t.txid
-      WHERE t.order_id = $1 AND ${isCoinOfReturn('c.coin_txid', 'c.coin_vout')}`,
+    `SELECT s.txid, s.vout FROM service.wallet_transactions AS t
+       JOIN service.wallet_spends AS s ON s.txid = t.txid AND s.ended_at IS NULL
+       JOIN service.wallet_transactions AS spending ON spending.txid = s.family
+      WHERE t.order_id = $1 AND spending.order_id IS DISTINCT FROM $1`,
     [orderId],
   );
   return rows.map(({ txid, vout }) => outpointOf({ txid: trustedTxid(txid), vout }));

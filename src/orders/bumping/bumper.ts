@@ -5,21 +5,23 @@ import type { Logger } from '#kernel/reports/logger.ts';
 import { Repeats } from '#kernel/reports/repeats.ts';
 import { freeCoins, type IsUnspent, type ProveFree } from '#orders/funds/free-coins.ts';
 import type { OrderSigner } from '#orders/making/order-signer.ts';
-import { readSigned, type SignedTransaction } from '#orders/order/order-transactions.store.ts';
 import { broadcast, broadcastPackage } from '#orders/sending/broadcast.ts';
 import { mempoolStanding } from '#orders/sending/mempool-standing.ts';
 import { type NodeStanding, urgentFeeRate } from '#orders/sending/node-standing.ts';
 import { isUnspent } from '#orders/sending/unspent-output.ts';
 import { revenueSince } from '#purse/ledger/ledger.store.ts';
+import {
+  markSent,
+  readSigned,
+  type SignedTransaction,
+} from '#purse/transactions/wallet-transactions.store.ts';
 import { type BumpFigures, bumpFigures, revenueDays } from './budgets.ts';
 import {
   familyCosts,
   type LiveBump,
   liveBumps,
-  markBumpSent,
   noteStuck,
   overdueTransactions,
-  readSignedBump,
   spentOnBumps,
 } from './bump.store.ts';
 import { type BumpPolicy, BumpRound, type RoundParts } from './bump-round.ts';
@@ -123,10 +125,10 @@ export class Bumper {
     const { client, node, log } = this.#parts;
     const { txid, refusal } = bump;
     if ((await mempoolStanding(node, txid)) !== null) {
-      if (refusal !== null) await markBumpSent(client, txid, null);
+      if (refusal !== null) await markSent(client, txid, null);
       return;
     }
-    const child = { txid, bytes: await readSignedBump(client, txid), burned: 0 };
+    const child = await readSigned(client, txid);
     const parents: SignedTransaction[] = [];
     for (const parent of await parentsToSend(node, bump)) parents.push(await readSigned(client, parent));
     const sent =
@@ -134,7 +136,7 @@ export class Bumper {
         ? await broadcast(node, child)
         : (await broadcastPackage(node, [...parents, child])).at(-1);
     const why = sent?.refusal ?? null;
-    await markBumpSent(client, txid, why?.reason ?? null);
+    await markSent(client, txid, why?.reason ?? null);
     if (why !== null && this.#repeats.isDue(`${displayHash(txid)} ${why.reason}`))
       log.warn(
         { txid: displayHash(txid), refusal: why.reason },

@@ -1,8 +1,8 @@
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { excessOf } from '#orders/ledger/settlements.ts';
-import { outpointOf, shownTxidOf } from '#orders/order/outpoint.ts';
 import { hasUnspentOutput, type MempoolStanding, mempoolStanding } from '#orders/sending/mempool-standing.ts';
+import { outpointOf, shownTxidOf } from '#purse/transactions/outpoint.ts';
 import type { OverdueTransaction } from './bump.store.ts';
 import type { OwnedOutput } from './plan-bump.ts';
 import { type WaitingParent, wantedRate } from './stuck.ts';

@@ -1,6 +1,4 @@
 import type pg from 'pg';
-import { plannedWeight } from '#kernel/bitcoin/plan-weight.ts';
-import { virtualSize } from '#kernel/bitcoin/transaction-size.ts';
 import type { TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
@@ -9,15 +7,16 @@ import { anchorScript } from '#orders/inscribing/plan-amounts.ts';
 import type { OrderSigner } from '#orders/making/order-signer.ts';
 import { storedPlan } from '#orders/making/sign-and-store.ts';
 import { lockOrder } from '#orders/order/order.store.ts';
-import { outpointOf } from '#orders/order/outpoint.ts';
 import { nextBlock, ownWatcherOf } from '#orders/watching/watchers.ts';
 import { watchScripts } from '#payments/store/watches.store.ts';
+import { outpointOf } from '#purse/transactions/outpoint.ts';
+import { OutputTaken } from '#purse/transactions/spends.store.ts';
 import { insertBump, type StoredBumpPlan } from './bump.store.ts';
 import type { WantedStore } from './bump-round.ts';
 
 /**
  * Signs a bump and stores it in one transaction, before anything is sent: its family. Null: an order that it pays for is no
- * longer under way, or it is stored already.
+ * longer under way, it is stored already, or another plan has taken a coin of it.
  */
 export async function keepBump(
   { client, signer, log }: { client: pg.ClientBase; signer: OrderSigner; log: Logger },
@@ -29,18 +28,17 @@ export async function keepBump(
   const [owner] = parents;
   if (rest === undefined || owner === undefined) return null;
   const family = replaced?.family ?? signed.txid;
-  const isStored = await withTransaction(client, async (tx) => {
+  const isStored = await isKept(client, async (tx) => {
     for (const id of [...shares.keys()].toSorted()) {
       if ((await lockOrder(tx, id))?.state !== 'queued') return false;
     }
     await watchScripts(tx, ownWatcherOf(owner.orderId), [{ script: rest.script, sinceHeight: nextBlock }]);
     return insertBump(tx, {
       txid: signed.txid,
-      family,
+      replaces: replaced?.family ?? null,
       bytes: signed.bytes,
       plan: storedBump(plan, owed),
       fee,
-      virtualBytes: virtualSize(plannedWeight(plan)),
       ownIndex,
       // those that a block has by now are coins
       parents: parents.map(({ overdue }) => overdue.txid),
@@ -53,6 +51,19 @@ export async function keepBump(
     replaced === null ? 'stuck transactions are paid for' : 'what pays for stuck transactions is replaced',
   );
   return family;
+}
+
+/** Another process may have taken a coin since it was found free: the next look finds others. */
+async function isKept(
+  client: pg.ClientBase,
+  keep: (tx: pg.ClientBase) => Promise<boolean>,
+): Promise<boolean> {
+  try {
+    return await withTransaction(client, keep);
+  } catch (error) {
+    if (error instanceof OutputTaken) return false;
+    throw error;
+  }
 }
 
 function storedBump(plan: TransactionPlan, owed: bigint): StoredBumpPlan {

@@ -1,7 +1,7 @@
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
-import { outpointParts } from '#orders/order/outpoint.ts';
 import { hasUnspentOutput, mempoolStanding } from '#orders/sending/mempool-standing.ts';
+import { outpointParts } from '#purse/transactions/outpoint.ts';
 import type { LiveBump } from './bump.store.ts';
 
 /** Transactions of a package beside its child (Bitcoin Core, MAX_PACKAGE_COUNT). */

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { trustedTxid } from '#kernel/primitives/hash.ts';
-import { isDead, type StoredBumpPlan } from '#orders/bumping/bump.store.ts';
-import { hasMinedOutput } from '#payments/payments.queries.ts';
+import type { StoredBumpPlan } from '#orders/bumping/bump.store.ts';
+import { isMined } from '#purse/transactions/spends.store.ts';
 import type { BumpCoinFacts } from './order-coins.ts';
 
 /** Facts about the coins of all bumps that these orders bear a part of. */
@@ -16,10 +16,10 @@ export async function readBumpCoins(
     is_there: boolean;
     are_delivered: boolean;
   }>(
-    `SELECT b.txid, b.own_index, b.plan, ${hasMinedOutput('b.txid')} OR NOT ${isDead('b')} AS is_there,
+    `SELECT b.txid, b.own_index, b.plan, ${isMined('b')} OR b.superseded_at IS NULL AS is_there,
             NOT EXISTS (SELECT FROM service.bump_shares AS s JOIN service.orders AS o ON o.id = s.order_id
                          WHERE s.bump = b.txid AND o.state <> 'completed') AS are_delivered
-       FROM service.bumps AS b
+       FROM service.wallet_transactions AS b
       WHERE b.txid IN (SELECT bump FROM service.bump_shares WHERE order_id = ANY($1::uuid[]))`,
     [orderIds],
   );

@@ -1,10 +1,11 @@
 import { p2trDust } from '#orders/inscribing/plan-amounts.ts';
 import { spentBy } from '#orders/ledger/settlements.ts';
 import type { Order } from '#orders/order/order.store.ts';
-import type { OrderTransaction, StoredPlan } from '#orders/order/order-transactions.store.ts';
-import { outpointOf } from '#orders/order/outpoint.ts';
+import type { OrderTransaction } from '#orders/order/order-transactions.store.ts';
 import type { WatchedPayment } from '#payments/payments.queries.ts';
 import type { HeldCoin } from '#purse/coins/coin.ts';
+import { outpointOf } from '#purse/transactions/outpoint.ts';
+import type { StoredPlan } from '#purse/transactions/stored-plan.ts';
 
 /** A payment to a script of an order, which may be gone. */
 type Paid = Pick<WatchedPayment, 'txid' | 'vout' | 'value' | 'goneAt'>;

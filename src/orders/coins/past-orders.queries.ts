@@ -47,7 +47,7 @@ async function depositsOf(
     `SELECT g.place::integer - 1 AS place, d.order_id, d.key_index, d.script
        FROM unnest($1::bytea[], $2::bytea[]) WITH ORDINALITY AS g (txid, script, place)
        JOIN service.order_parents AS d ON d.script = g.script
-      WHERE NOT EXISTS (SELECT FROM service.order_transactions AS t WHERE t.txid = g.txid AND t.order_id = d.order_id)
+      WHERE NOT EXISTS (SELECT FROM service.wallet_transactions AS t WHERE t.txid = g.txid AND t.order_id = d.order_id)
       ORDER BY g.place`,
     [paid.map(({ txid }) => Buffer.from(txid)), paid.map(({ script }) => Buffer.from(script))],
   );
@@ -66,7 +66,7 @@ async function readLive(
   const { rows } = await client.query<
     Pick<OrderTransaction, 'kind' | 'index' | 'plan'> & { order_id: string; txid: Buffer }
   >(
-    `SELECT order_id, txid, kind, index, plan FROM service.order_transactions
+    `SELECT order_id, txid, kind, index, plan FROM service.wallet_transactions
       WHERE order_id = ANY($1::uuid[]) AND superseded_at IS NULL`,
     [ids],
   );

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { type Order, readOrderFiles } from '#orders/order/order.store.ts';
 import { type OrderTransaction, readTransactions } from '#orders/order/order-transactions.store.ts';
-import { shownTxidOf } from '#orders/order/outpoint.ts';
+import { shownTxidOf } from '#purse/transactions/outpoint.ts';
 import { putWebhooks } from '#webhooks/outbox.ts';
 
 /** What the messages of an order are about (docs/webhooks.md). */

@@ -13,7 +13,7 @@ const isUnpaid = `o.leaves_deleted_at IS NULL AND o.state IN ('expired', 'cancel
   AND o.expires_at < ${timeOfBlock(paymentsTipHeight)} - interval '${keptAfterExpiry}'
   AND NOT EXISTS (SELECT FROM service.order_events AS e
                    WHERE e.order_id = o.id AND e.to_state IS NOT NULL AND e.at > now() - interval '${keptAfterExpiry}')
-  AND NOT EXISTS (SELECT FROM service.order_transactions AS t
+  AND NOT EXISTS (SELECT FROM service.wallet_transactions AS t
                    WHERE t.order_id = o.id AND t.kind NOT IN ('refund', 'return'))`;
 
 /** Orders that no one paid, whose leaves are still there; those that expired first. */

@@ -37,6 +37,8 @@ import { endRefundWatches, ordersOfTransactions } from '#orders/watching/refund-
 import { isOwnWatcher, isRefundWatcher, orderOfWatcher } from '#orders/watching/watchers.ts';
 import { listenForPayments } from '#payments/listen-for-payments.ts';
 import { readPaymentChanges } from '#payments/payments.queries.ts';
+import { OutputTaken } from '#purse/transactions/spends.store.ts';
+import { noteDeepBumps, settleBumps } from '#purse/transactions/supersede.store.ts';
 import type { Releasing } from '#wallet/indices/release-indices.ts';
 import { failOrder, MakingFault, type OrderSteps, processOrder, tryAgainMs } from './process-order.ts';
 import { decideRefundWishes } from './refund-wishes.ts';
@@ -189,10 +191,7 @@ class OrderRounds {
       await moveOrdersOffset(this.#client, changed);
       failpoint('order-followed');
     }
-    if (isNewTip) {
-      await withTransaction(this.#client, bookFunds);
-      await endRefundWatches(this.#client);
-    }
+    if (isNewTip) await this.#bookBlocks();
     this.#seenLater = isSame(tips, await tipsOf(this.#client)) ? [] : [...touched];
     this.#tips = tips;
     await this.#broadcast(isNewTip, [...touched]);
@@ -215,6 +214,13 @@ class OrderRounds {
       if (error instanceof AppError && error.code.startsWith('node_')) return [];
       throw error;
     }
+  }
+
+  /** Books what blocks have beside payments of orders. */
+  async #bookBlocks(): Promise<void> {
+    await withTransaction(this.#client, bookFunds);
+    await endRefundWatches(this.#client);
+    await noteDeepBumps(this.#client);
   }
 
   /** Orders that have a coin of the service now, which they asked for. */
@@ -261,7 +267,11 @@ class OrderRounds {
     // what was given up, and is mined all the same, shows by our output of it
     for (const id of await ordersOfTransactions(this.#client, [...closing, ...ours])) touched.add(id);
     if (ours.length > 0) for (const id of await ordersOfBumps(this.#client, ours)) touched.add(id);
-    return changes.at(-1)?.payment.change ?? null;
+    const last = changes.at(-1);
+    if (last === undefined) return null;
+    // before any order is looked at, which its bumps may concern
+    for (const id of await withTransaction(this.#client, settleBumps)) touched.add(id);
+    return last.payment.change;
   }
 
   async #process(id: string): Promise<void> {
@@ -270,7 +280,16 @@ class OrderRounds {
       await withTransaction(this.#client, (tx) => processOrder(tx, id, steps, new Date()));
       failpoint('order-committed');
     } catch (thrown) {
-      const error = postgresFailure(thrown instanceof MakingFault ? thrown.cause : thrown);
+      const cause = thrown instanceof MakingFault ? thrown.cause : thrown;
+      if (cause instanceof OutputTaken) {
+        log.warn(
+          { err: cause },
+          'an output that an order was to spend was taken meanwhile: it is planned again',
+        );
+        await lookAgain(this.#client, id, new Date(Date.now() + tryAgainMs));
+        return;
+      }
+      const error = postgresFailure(cause);
       // without the database nothing can be done; whatever is wrong with one order must not stop the others
       if (error instanceof AppError && error.code.startsWith('postgres_')) throw error;
       log.error({ err: error }, 'an order could not be brought on: it is tried again in a minute');

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { selectPlainFirst } from '#orders/order/coin-selection.ts';
 import { countedDeep, type OrderFacts, type OrderPayment } from '#orders/order/order-facts.ts';
-import { outpointOf } from '#orders/order/outpoint.ts';
 import type { HeldPayments } from '#orders/parents/held-payments.ts';
 import type { PlacedPayments } from '#orders/sats/place-sats.ts';
+import { outpointOf } from '#purse/transactions/outpoint.ts';
 
 /**
  * The payments of a delivery. Those that hold runes are among them only if the others do not pay: the delivery leads

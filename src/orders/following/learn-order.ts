@@ -8,12 +8,12 @@ import { type OwedMoney, spentBy, strayCostOf } from '#orders/ledger/settlements
 import type { Order } from '#orders/order/order.store.ts';
 import { type OrderFacts, paidAfterAll } from '#orders/order/order-facts.ts';
 import type { OrderTransaction } from '#orders/order/order-transactions.store.ts';
-import { outpointOf } from '#orders/order/outpoint.ts';
 import { candidates, progressOf } from '#orders/parents/deposits.ts';
 import { isHoldingParents, type Return, returnOf } from '#orders/parents/returns.ts';
 import { costsOf } from '#orders/pricing/coin-costs.ts';
 import type { HeldCoin } from '#purse/coins/coin.ts';
 import type { LedgerEntry } from '#purse/ledger/ledger.ts';
+import { outpointOf } from '#purse/transactions/outpoint.ts';
 import { refundedNow, refundProgress } from './decide-refund.ts';
 import { type PlacedMoney, placeMoney } from './place-money.ts';
 import { type OrderDepths, type OrderRecords, readRecords } from './read-records.ts';

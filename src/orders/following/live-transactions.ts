@@ -1,8 +1,8 @@
 import { displayHash } from '#kernel/primitives/hash.ts';
 import type { OrderBump } from '#orders/bumping/bump.store.ts';
 import type { OrderTransaction } from '#orders/order/order-transactions.store.ts';
-import { outpointOf, shownTxidOf } from '#orders/order/outpoint.ts';
 import type { WatchedPayment } from '#payments/payments.queries.ts';
+import { outpointOf, shownTxidOf } from '#purse/transactions/outpoint.ts';
 
 /** Outputs of others, and of bumps, that transactions of an order can spend: in a block, or on the way to one. Pure. */
 export function outputsThere(

@@ -10,8 +10,8 @@ import {
 } from '#orders/ledger/settlements.ts';
 import type { Order } from '#orders/order/order.store.ts';
 import { isDeep, type OrderPayment } from '#orders/order/order-facts.ts';
-import { outpointOf } from '#orders/order/outpoint.ts';
 import { isHolding, type PaidHolding } from '#orders/parents/returns.ts';
+import { outpointOf } from '#purse/transactions/outpoint.ts';
 import { orderPayments } from './order-payments.ts';
 import type { OrderRecords } from './read-records.ts';
 

@@ -21,7 +21,6 @@ import {
 import { nextEvent, type OrderFacts, paidInTime } from '#orders/order/order-facts.ts';
 import { nextState, type OrderEvent, type OrderState } from '#orders/order/order-machine.ts';
 import { forgetCancellation } from '#orders/order/order-wishes.store.ts';
-import { outpointOf } from '#orders/order/outpoint.ts';
 import { termsOf } from '#orders/order/stored-terms.ts';
 import { depositsWait, explainDeposits } from '#orders/parents/deposits.store.ts';
 import type { Deposit } from '#orders/parents/deposits.ts';
@@ -32,6 +31,7 @@ import { readNodePolicy } from '#orders/sending/node-policy.store.ts';
 import { type LeftInStock, leftInStock } from '#orders/stock/left-in-stock.ts';
 import { reservedUntil } from '#orders/stock/reserved-until.ts';
 import { postEntries } from '#purse/ledger/ledger.store.ts';
+import { outpointOf } from '#purse/transactions/outpoint.ts';
 import { guardInscriptions, selectedHoldingLeast } from './guard-inscriptions.ts';
 import { judgePrice } from './judge-price.ts';
 import { type Known, learn } from './learn-order.ts';

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import type pg from 'pg';
 import { burnedReveals, indexedReveals } from '#chain/inscriptions/reveal.queries.ts';
 import { outputStanding } from '#chain/sats/output-standing.queries.ts';
-import { displayHash, type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
-import { type OrderBump, readBumps, spentByBumps } from '#orders/bumping/bump.store.ts';
+import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
+import { type OrderBump, readBumps, spentByOthers } from '#orders/bumping/bump.store.ts';
 import { isClosing, spentBy } from '#orders/ledger/settlements.ts';
 import type { Order } from '#orders/order/order.store.ts';
 import type { OrderFacts } from '#orders/order/order-facts.ts';
@@ -11,18 +11,17 @@ import {
   type OrderTransaction,
   readTransactions,
   reviveMined,
-  supersede,
+  supersedeOfOrders,
 } from '#orders/order/order-transactions.store.ts';
-import { outpointOf } from '#orders/order/outpoint.ts';
 import type { Deposit } from '#orders/parents/deposits.ts';
 import { type HeldPayments, readHeldPayments } from '#orders/parents/held-payments.ts';
 import { readDeposits } from '#orders/parents/read-deposits.ts';
-import { coinsOfReturns } from '#orders/parents/return-costs.store.ts';
 import { keepReservation, type Reservation, readReservation } from '#orders/stock/reservations.store.ts';
 import { type StockStanding, stockStanding } from '#orders/stock/stock-standing.ts';
 import { refundWatcherOf, watcherOf } from '#orders/watching/watchers.ts';
-import { readPayments, type WatchedPayment } from '#payments/payments.queries.ts';
+import { outputsThereAmong, readPayments, type WatchedPayment } from '#payments/payments.queries.ts';
 import { readPaymentsOffset } from '#payments/store/offset.store.ts';
+import { outpointOf, outpointParts } from '#purse/transactions/outpoint.ts';
 import { outputsThere, splitOrphans } from './live-transactions.ts';
 
 /** Confirmations that are needed, and what returns may cost. */
@@ -49,7 +48,7 @@ export interface OrderRecords extends Pick<OrderFacts, 'isRevealed' | 'isAnchorT
   readonly mined: ReadonlySet<string>;
   /** Inscriptions and runes of unspent payments, as the index has them. */
   readonly held: HeldPayments;
-  /** Our outputs that bumps and returns of other orders spend. */
+  /** Our outputs that bumps and transactions of other orders spend. */
   readonly lent: ReadonlySet<string>;
   /** Its reservation in the inventory; null: it wants none. */
   readonly stocked: Stocked | null;
@@ -82,7 +81,7 @@ export async function readRecords(
   const there = new Set([
     ...outputsThere([...payments, ...deposits.map(({ payment }) => payment)], bumps),
     ...(stocked === null || stocked.standing === 'gone' ? [] : [outpointOf(stocked.reservation)]),
-    ...(await readCoins(tx, order, made)),
+    ...(await readCoins(tx, made)),
   ]);
   const transactions = await supersedeOrphans(tx, made, there);
   // only returns spend what is ours, and bumps of other orders may have taken it
@@ -90,7 +89,7 @@ export async function readRecords(
   const left = payments.filter((payment) => payment.goneAt === null && !spent.has(outpointOf(payment)));
   const held = await readHeldPayments(tx, order, left);
   const mayReturn = order.terms.parents.length > 0 || [...held.values()].some(({ isHolding }) => isHolding);
-  const lent = mayReturn ? await spentByBumps(tx, order.id) : [];
+  const lent = mayReturn ? await spentByOthers(tx, order.id) : [];
   const delivery = await readDelivery(tx, order, transactions, depths.finalConfirmations);
   const mined = await readMinedClosings(tx, order, transactions);
   return {
@@ -123,17 +122,16 @@ async function readStocked(
   return { reservation, standing };
 }
 
-/** Coins of the operator that returns of the order spend. */
+/** Coins of the operator that returns of the order spend, if a block or the mempool has them. */
 async function readCoins(
   tx: pg.ClientBase,
-  order: Order,
   transactions: readonly OrderTransaction[],
-): Promise<string[]> {
-  const spendsCoin = ({ plan }: OrderTransaction): boolean =>
-    plan.inputs.some(({ isOperator }) => isOperator === true);
-  if (!transactions.some(spendsCoin)) return [];
-  const coins = await coinsOfReturns(tx, order.id);
-  return coins.map(({ txid, vout }) => outpointOf({ txid: trustedTxid(txid), vout }));
+): Promise<readonly string[]> {
+  const coins = transactions
+    .flatMap(({ plan }) => plan.inputs)
+    .filter(({ isOperator }) => isOperator === true)
+    .map(({ outpoint }) => outpointParts(outpoint));
+  return (await outputsThereAmong(tx, coins)).map(outpointOf);
 }
 
 /** Supersedes transactions whose inputs are gone: they can never be mined. Returns the others. */
@@ -143,7 +141,7 @@ async function supersedeOrphans(
   there: ReadonlySet<string>,
 ): Promise<readonly OrderTransaction[]> {
   const { live, orphans } = splitOrphans(transactions, there);
-  await supersede(
+  await supersedeOfOrders(
     tx,
     orphans.map(({ txid }) => txid),
   );

@@ -6,11 +6,11 @@ import { lockOrder, recordEvent } from '#orders/order/order.store.ts';
 import {
   type OrderTransaction,
   readTransactions,
-  supersede,
+  supersedeOfOrders,
 } from '#orders/order/order-transactions.store.ts';
 import { forgetRefundWish, grantRefundWish, refundWishes } from '#orders/order/order-wishes.store.ts';
-import { outpointParts, shownTxidOf } from '#orders/order/outpoint.ts';
 import { isUnspent } from '#orders/sending/unspent-output.ts';
+import { outpointParts, shownTxidOf } from '#purse/transactions/outpoint.ts';
 import { applyEvent, type OrderSteps } from './process-order.ts';
 
 export interface WishesParts {
@@ -36,7 +36,7 @@ export async function decideRefundWishes({ client, node, steps }: WishesParts): 
       } else if (isFree) {
         await grantRefundWish(tx, id);
         const made = await readTransactions(tx, id);
-        await supersede(
+        await supersedeOfOrders(
           tx,
           made.map(({ txid }) => txid),
         );

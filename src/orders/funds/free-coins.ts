@@ -1,10 +1,8 @@
 import type pg from 'pg';
-import { isDead } from '#orders/bumping/bump.store.ts';
 import type { OwnedOutput } from '#orders/bumping/plan-bump.ts';
-import { outpointOf } from '#orders/order/outpoint.ts';
-import { isCoinOfReturn } from '#orders/parents/return-costs.store.ts';
 import { type FoundInCoin, readFreeCoins, setAside, type WalletCoin } from '#purse/coins/coins.store.ts';
 import { readCoinsFill } from '#purse/coins/coins-fill.store.ts';
+import { outpointOf } from '#purse/transactions/outpoint.ts';
 
 /** Content of a coin beside sats. `free`: it is proven that there is nothing. `unknown`: neither is proven. */
 export type CoinProof = 'free' | FoundInCoin['found'] | 'unknown';
@@ -17,12 +15,6 @@ export type IsUnspent = (coin: OwnedOutput) => Promise<boolean>;
 
 /** The number of coins that are read first, the largest: each pays for many transactions. */
 const readFirst = 200;
-
-/** SQL: whether a stored bump or return that may be mined spends the coin that expressions give. */
-const isSpent = (txid: string, vout: string): string =>
-  `(EXISTS (SELECT FROM service.bump_inputs AS s JOIN service.bumps AS b ON b.txid = s.bump
-             WHERE s.txid = ${txid} AND s.vout = ${vout} AND NOT ${isDead('b')})
-    OR ${isCoinOfReturn(txid, vout)})`;
 
 /**
  * Coins of the wallet that the service may spend for its own costs, the largest first: revenue and funds of the
@@ -39,7 +31,7 @@ export async function freeCoins(
   const seen = new Set<string>();
   // each time four times as many: another wallet may have spent thousands
   for (let limit = readFirst; ; limit *= 4) {
-    const coins = await readFreeCoins(client, limit, isSpent);
+    const coins = await readFreeCoins(client, limit);
     const others = coins.filter((coin) => !seen.has(outpointOf(coin)));
     for (const coin of others) seen.add(outpointOf(coin));
     const proofs = await proveFree(others);
@@ -55,7 +47,7 @@ export async function allFreeCoins(
   client: pg.Pool | pg.ClientBase,
   proveFree: ProveFree,
 ): Promise<OwnedOutput[]> {
-  const coins = await readFreeCoins(client, null, isSpent);
+  const coins = await readFreeCoins(client, null);
   return ownedOf(coins, await proveFree(coins));
 }
 

@@ -1,8 +1,9 @@
 import type pg from 'pg';
 import { type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
-import { outpointOf } from '#orders/order/outpoint.ts';
 import { fundsWatcher } from '#orders/watching/watchers.ts';
-import { hasMinedOutput, readPayments } from '#payments/payments.queries.ts';
+import { readPayments } from '#payments/payments.queries.ts';
+import { outpointOf } from '#purse/transactions/outpoint.ts';
+import { hasInput, isMined, isOfFamily } from '#purse/transactions/spends.store.ts';
 
 /** An output that came to an address for funds. */
 export interface FundCoin {
@@ -29,23 +30,19 @@ export async function readFundCoins(client: pg.Pool | pg.ClientBase): Promise<Fu
   return coins.map((coin) => ({ ...coin, spending: spending.get(outpointOf(coin)) ?? null }));
 }
 
-/** Bumps and returns that spend these coins, by outpoint; `mined` where a block has one. */
+/** Whether transactions of ours spend these coins, by outpoint; `mined` where a block has one that does. */
 async function spendingOf(
   client: pg.Pool | pg.ClientBase,
   coins: readonly Pick<FundCoin, 'txid' | 'vout'>[],
 ): Promise<ReadonlyMap<string, 'mined' | 'stored'>> {
   if (coins.length === 0) return new Map();
   const { rows } = await client.query<{ txid: Buffer; vout: number; is_mined: boolean }>(
-    `SELECT g.txid, g.vout, bool_or(s.is_mined) AS is_mined
+    `SELECT g.txid, g.vout, bool_or(${isMined('t')} AND ${hasInput('t', 's')}) AS is_mined
        FROM unnest($1::bytea[], $2::integer[]) AS g (txid, vout)
-       JOIN LATERAL (
-         SELECT ${hasMinedOutput('i.bump')} AS is_mined FROM service.bump_inputs AS i
-          WHERE i.txid = g.txid AND i.vout = g.vout
-         UNION ALL
-         SELECT t.height IS NOT NULL OR ${hasMinedOutput('t.txid')}
-           FROM service.return_costs AS c JOIN service.order_transactions AS t USING (txid)
-          WHERE c.coin_txid = g.txid AND c.coin_vout = g.vout AND t.superseded_at IS NULL) AS s ON true
-      GROUP BY g.txid, g.vout`,
+       JOIN service.wallet_spends AS s USING (txid, vout)
+       JOIN service.wallet_transactions AS t ON ${isOfFamily('t', 's.family')}
+      GROUP BY g.txid, g.vout
+     HAVING bool_or(s.ended_at IS NULL OR ${isMined('t')} AND ${hasInput('t', 's')})`,
     [coins.map(({ txid }) => Buffer.from(txid)), coins.map(({ vout }) => vout)],
   );
   return new Map(

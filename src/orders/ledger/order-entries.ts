@@ -2,9 +2,9 @@ import { displayHash } from '#kernel/primitives/hash.ts';
 import type { PlacedMoney } from '#orders/following/place-money.ts';
 import type { OrderRecords } from '#orders/following/read-records.ts';
 import type { Order } from '#orders/order/order.store.ts';
-import { outpointOf } from '#orders/order/outpoint.ts';
 import type { WatchedPayment } from '#payments/payments.queries.ts';
 import { entriesOf, type LedgerEntry, type Receipt, type Settlement } from '#purse/ledger/ledger.ts';
+import { outpointOf } from '#purse/transactions/outpoint.ts';
 import { shareOf, withReferral } from './referral-share.ts';
 import { bumpSettlements, hexOf, isClosing, settlementsOf } from './settlements.ts';
 

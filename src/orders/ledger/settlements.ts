@@ -4,10 +4,11 @@ import type { PlannedOutputKind } from '#kernel/contracts/transaction-plan.ts';
 import type { Txid } from '#kernel/primitives/hash.ts';
 import { p2trDust } from '#orders/inscribing/plan-amounts.ts';
 import type { Order } from '#orders/order/order.store.ts';
-import type { OrderTransaction, StoredPlan } from '#orders/order/order-transactions.store.ts';
-import { outpointOf } from '#orders/order/outpoint.ts';
+import type { OrderTransaction } from '#orders/order/order-transactions.store.ts';
 import type { WatchedPayment } from '#payments/payments.queries.ts';
 import type { Settlement, SharedAccount } from '#purse/ledger/ledger.ts';
+import { outpointOf } from '#purse/transactions/outpoint.ts';
+import type { StoredPlan } from '#purse/transactions/stored-plan.ts';
 
 /** An output that holds money of a customer that no delivery uses. */
 export interface OwedMoney extends Pick<WatchedPayment, 'txid' | 'vout' | 'value'> {

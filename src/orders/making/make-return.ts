@@ -101,7 +101,7 @@ async function storeReturn(
   // how its block is found
   await watchScripts(tx, refundWatcherOf(order.id), watched('parent'));
   if (isOurs) {
-    await addReturnCost(tx, { txid, sats: plan.cost, coin });
+    await addReturnCost(tx, { txid, sats: plan.cost });
     // what is left pays for others, once a block has it
     await watchScripts(tx, ownWatcherOf(order.id), watched('change'));
   }

@@ -4,12 +4,10 @@ import type { Txid } from '#kernel/primitives/hash.ts';
 import type { Arrived, OwnDestination } from '#orders/inscribing/plan-transactions.ts';
 import type { OwedMoney } from '#orders/ledger/settlements.ts';
 import { chargedLeaf, type Order } from '#orders/order/order.store.ts';
-import {
-  insertTransaction,
-  type OrderTransactionKind,
-  type StoredPlan,
-} from '#orders/order/order-transactions.store.ts';
-import { outpointOf } from '#orders/order/outpoint.ts';
+import type { OrderTransactionKind } from '#orders/order/order-transactions.store.ts';
+import { outpointOf } from '#purse/transactions/outpoint.ts';
+import type { StoredPlan } from '#purse/transactions/stored-plan.ts';
+import { insertTransaction } from '#purse/transactions/wallet-transactions.store.ts';
 import type { OrderSigner } from './order-signer.ts';
 import type { OwedOutput } from './plan-refund.ts';
 
@@ -22,7 +20,7 @@ export interface Place {
 export const onlyOne: Place = { index: 0, count: 0 };
 
 /**
- * Signs a plan and stores it, before anybody sends it.
+ * Signs a plan and stores it, before anybody sends it. Throws `OutputTaken`.
  *
  * @param coin of the operator, among what it spends; null: none
  */
@@ -36,14 +34,17 @@ export async function store(
   coin: Pick<Arrived, 'txid' | 'vout'> | null = null,
 ): Promise<Txid> {
   const { bytes, txid, fee } = await signer.signPlan(plan);
-  await insertTransaction(tx, order.id, {
+  await insertTransaction(tx, {
     txid,
+    orderId: order.id,
     kind,
     index,
     files,
     bytes,
     plan: storedPlan(plan, coin),
-    fee: Number(fee),
+    fee,
+    replaces: null,
+    ownIndex: null,
   });
   return txid;
 }

@@ -5,7 +5,7 @@ import { areKnown } from '#orders/creating/known-scripts.queries.ts';
 import { allFreeCoins, type ProveFree } from '#orders/funds/free-coins.ts';
 import { insertFundAddress, unusedFundAddress } from '#orders/funds/fund-addresses.store.ts';
 import { type FundCoin, readFundCoins } from '#orders/funds/fund-coins.queries.ts';
-import { outpointOf } from '#orders/order/outpoint.ts';
+import { outpointOf } from '#purse/transactions/outpoint.ts';
 import { leaseIndices } from '#wallet/indices/release.store.ts';
 import type { PublicWallet } from '#wallet/public-wallet.ts';
 

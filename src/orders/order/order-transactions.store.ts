@@ -1,16 +1,21 @@
-import assert from 'node:assert/strict';
 import type pg from 'pg';
 import { hasRevealed } from '#chain/inscriptions/reveal.queries.ts';
-import { frameWeight, outputWeight, virtualSize } from '#kernel/bitcoin/transaction-size.ts';
-import type { PlannedOutputKind } from '#kernel/contracts/transaction-plan.ts';
 import { displayHash, type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import { hasMinedOutput } from '#payments/payments.queries.ts';
-import { shownTxidOf } from './outpoint.ts';
+import { shownTxidOf } from '#purse/transactions/outpoint.ts';
+import { type StoredPlan, virtualBytesOf } from '#purse/transactions/stored-plan.ts';
+import {
+  type SpendingTransaction,
+  settleBumps,
+  supersede,
+  takeUp,
+} from '#purse/transactions/supersede.store.ts';
+import type { WalletTransactionKind } from '#purse/transactions/wallet-transactions.store.ts';
+import { lookSoon } from './order.store.ts';
 
-/** `burn`: what burns the inscriptions of a reveal. `return`: what sends deposits home that no delivery uses. */
-export const orderTransactionKinds = ['commit', 'reveal', 'burn', 'return', 'refund'] as const;
-export type OrderTransactionKind = (typeof orderTransactionKinds)[number];
+/** All but bumps, which are of no order. */
+export type OrderTransactionKind = Exclude<WalletTransactionKind, 'bump'>;
 
 export interface OrderTransaction {
   readonly txid: Txid;
@@ -26,23 +31,6 @@ export interface OrderTransaction {
   readonly madeAt: Date;
   readonly sentAt: Date | null;
   readonly refusal: string | null;
-}
-
-/** What is kept of a plan: outpoints as `<txid>:<vout>`, and outputs by what they are. Sats. */
-export interface StoredPlan {
-  readonly inputs: readonly {
-    readonly outpoint: string;
-    readonly value: number;
-    /** It is an output of the inventory; absent: it is not. */
-    readonly isInventory?: true;
-    /** It is a coin of the operator, of another order or of none; absent: it is not. */
-    readonly isOperator?: true;
-  }[];
-  readonly outputs: readonly {
-    readonly kind: PlannedOutputKind;
-    readonly value: number;
-    readonly script: string;
-  }[];
 }
 
 /** Each after those of its order that it spends, and a burn right after its reveal. */
@@ -66,7 +54,7 @@ export async function readTransactions(
     sent_at: Date | null;
     refusal: string | null;
   }>(
-    `SELECT txid, kind, index, files, plan, fee, height, made_at, sent_at, refusal FROM service.order_transactions AS t
+    `SELECT txid, kind, index, files, plan, fee, height, made_at, sent_at, refusal FROM service.wallet_transactions AS t
       WHERE order_id = $1 AND superseded_at IS NULL ORDER BY ${inOrder}`,
     [id],
   );
@@ -80,24 +68,32 @@ export async function readTransactions(
 
 /**
  * Takes up superseded transactions of an order again that a block has: whoever had them may have sent them. Nothing can
- * take their place any more, so what spends the same is superseded.
+ * take their place any more, so what spends the same is superseded; orders that give way are looked at.
  */
 export async function reviveMined(tx: pg.ClientBase, orderId: string): Promise<void> {
   const all = await readIfSuperseded(tx, orderId);
   const mined = minedAmong(all);
   if (!all.some(({ id, isSuperseded }) => isSuperseded && mined.has(id))) return;
-  const inputs = all.filter(({ id }) => mined.has(id)).flatMap(({ outpoints }) => outpoints);
+  const inputs = all.filter(({ id }) => mined.has(id)).flatMap(outpointsOf);
   const spent = new Set(inputs);
-  const isRival = ({ id, outpoints }: KnownTransaction): boolean =>
-    !mined.has(id) && outpoints.some((outpoint) => spent.has(outpoint));
-  await supersede(
+  const isRival = (each: KnownTransaction): boolean =>
+    !mined.has(each.id) && outpointsOf(each).some((outpoint) => spent.has(outpoint));
+  const ended = await supersede(
     tx,
     all.filter(isRival).map(({ txid }) => txid),
   );
   const back = withWhatTheyBring(all, mined, isRival);
-  await tx.query('UPDATE service.order_transactions SET superseded_at = NULL WHERE txid = ANY($1)', [
-    all.filter(({ id }) => back.has(id)).map(({ txid }) => Buffer.from(txid)),
-  ]);
+  const gaveWay = await takeUp(
+    tx,
+    all.filter(({ id }) => mined.has(id)),
+    all.filter(({ id }) => back.has(id) && !mined.has(id)),
+  );
+  await lookSoon(tx, [...ended, ...gaveWay, ...(await settleBumps(tx))]);
+}
+
+/** Supersedes transactions of orders; orders that give way to what is mined are looked at. */
+export async function supersedeOfOrders(tx: pg.ClientBase, txids: readonly Txid[]): Promise<void> {
+  await lookSoon(tx, await supersede(tx, txids));
 }
 
 /** With the other reveals of a mined commit, and the burns of all of these: they can be mined again. */
@@ -110,23 +106,23 @@ function withWhatTheyBring(
   // a burn stands on its reveal, and that on its commit
   for (const kind of ['reveal', 'burn'] as const) {
     for (const each of all) {
-      const isBrought = each.outpoints.some((outpoint) => back.has(shownTxidOf(outpoint)));
+      const isBrought = outpointsOf(each).some((outpoint) => back.has(shownTxidOf(outpoint)));
       if (each.kind === kind && !isRival(each) && isBrought) back.add(each.id);
     }
   }
   return back;
 }
 
-interface KnownTransaction {
-  readonly txid: Txid;
+interface KnownTransaction extends SpendingTransaction {
   /** As it is shown. */
   readonly id: string;
   readonly kind: OrderTransactionKind;
-  readonly outpoints: readonly string[];
   readonly isSuperseded: boolean;
   /** The index or the payments have it in a block. */
   readonly isMined: boolean;
 }
+
+const outpointsOf = ({ plan }: KnownTransaction): string[] => plan.inputs.map(({ outpoint }) => outpoint);
 
 /** All transactions of an order of which at least one is superseded; else none. */
 async function readIfSuperseded(tx: pg.ClientBase, orderId: string): Promise<KnownTransaction[]> {
@@ -140,16 +136,18 @@ async function readIfSuperseded(tx: pg.ClientBase, orderId: string): Promise<Kno
     `SELECT t.txid, t.kind, t.plan, t.superseded_at IS NOT NULL AS is_superseded,
             ${hasRevealed('t.txid')}
               OR ${hasMinedOutput('t.txid')} AS is_mined
-       FROM service.order_transactions AS t
+       FROM service.wallet_transactions AS t
       WHERE t.order_id = $1
-        AND EXISTS (SELECT FROM service.order_transactions AS s WHERE s.order_id = $1 AND s.superseded_at IS NOT NULL)`,
+        AND EXISTS (SELECT FROM service.wallet_transactions AS s WHERE s.order_id = $1 AND s.superseded_at IS NOT NULL)`,
     [orderId],
   );
   return rows.map(({ txid, kind, plan, is_superseded: isSuperseded, is_mined: isMined }) => ({
     txid: trustedTxid(txid),
+    // nothing of an order takes the place of another one
+    family: trustedTxid(txid),
     id: displayHash(txid),
     kind,
-    outpoints: plan.inputs.map(({ outpoint }) => outpoint),
+    plan,
     isSuperseded,
     isMined,
   }));
@@ -161,51 +159,11 @@ function minedAmong(all: readonly KnownTransaction[]): ReadonlySet<string> {
   const mined = new Set(all.filter(({ isMined }) => isMined).map(({ id }) => id));
   for (const id of mined) {
     // a set that grows is walked to its new end
-    for (const outpoint of byId.get(id)?.outpoints ?? []) {
+    for (const { outpoint } of byId.get(id)?.plan.inputs ?? []) {
       if (byId.has(shownTxidOf(outpoint))) mined.add(shownTxidOf(outpoint));
     }
   }
   return mined;
-}
-
-/** Stores a signed transaction, before it is broadcast. */
-export async function insertTransaction(
-  tx: pg.ClientBase,
-  orderId: string,
-  {
-    txid,
-    kind,
-    index,
-    files,
-    bytes,
-    plan,
-    fee,
-  }: Pick<OrderTransaction, 'txid' | 'kind' | 'index' | 'files' | 'plan' | 'fee'> & { bytes: Uint8Array },
-): Promise<void> {
-  await tx.query(
-    `INSERT INTO service.order_transactions AS t (txid, order_id, kind, index, files, bytes, plan, fee)
-     VALUES ($1, $2, $3, $7, $8, $4, $5, $6)
-     ON CONFLICT (txid) DO UPDATE SET superseded_at = NULL WHERE t.order_id = excluded.order_id`,
-    [Buffer.from(txid), orderId, kind, Buffer.from(bytes), JSON.stringify(plan), fee, index, files],
-  );
-}
-
-/** Ends the broadcast of transactions: the payments that they spend are gone, or another transaction is to spend them. */
-export async function supersede(tx: pg.ClientBase, txids: readonly Txid[]): Promise<void> {
-  if (txids.length === 0) return;
-  await tx.query('UPDATE service.order_transactions SET superseded_at = now() WHERE txid = ANY($1)', [
-    txids.map((txid) => Buffer.from(txid)),
-  ]);
-}
-
-/** A node took a transaction, or refused it for this reason. */
-export async function markSent(client: pg.ClientBase, txid: Txid, refusal: string | null): Promise<void> {
-  await client.query(
-    `UPDATE service.order_transactions
-        SET refusal = $2, sent_at = CASE WHEN $2::text IS NULL THEN coalesce(sent_at, now()) ELSE sent_at END
-      WHERE txid = $1 AND (refusal IS DISTINCT FROM $2 OR sent_at IS NULL)`,
-    [Buffer.from(txid), refusal],
-  );
 }
 
 /** A transaction that is in no block, as far as is known. */
@@ -250,64 +208,29 @@ interface WaitingRow {
   readonly refusal: string | null;
 }
 
-/** The virtual size of a transaction of this length (BIP 141). Pure. */
-export function virtualBytesOf({ inputs, outputs }: StoredPlan, bytes: number): number {
-  const paid = outputs.reduce((sum, { script }) => sum + outputWeight(Buffer.from(script, 'hex')), 0);
-  const stripped =
-    (frameWeight(inputs.length, outputs.length) - markerWeight + paid) / 4 + inputs.length * inputBytes;
-  return virtualSize(3 * stripped + bytes);
-}
-
-/** Marker and flag (BIP 144). */
-const markerWeight = 2;
-/** Outpoint, the length of an empty script, sequence. */
-const inputBytes = 41;
-
 const waiting =
   't.txid, t.order_id, t.kind, t.index, t.plan, octet_length(t.bytes) AS bytes, t.sent_at, t.refusal';
 const isNew = (table: string): string =>
   `${table}.superseded_at IS NULL AND ${table}.sent_at IS NULL AND ${table}.refusal IS NULL`;
 // what was sent takes places of the cluster: without it, new ones would fill the last place
-const newToSend = `SELECT ${waiting} FROM service.order_transactions AS t
+const newToSend = `SELECT ${waiting} FROM service.wallet_transactions AS t
   WHERE t.order_id = ANY($1::uuid[])
     AND (${isNew('t')}
          OR t.kind IN ('commit', 'reveal', 'burn') AND t.superseded_at IS NULL AND t.sent_at IS NOT NULL
             AND t.height IS NULL
-            AND EXISTS (SELECT FROM service.order_transactions AS new
+            AND EXISTS (SELECT FROM service.wallet_transactions AS new
                          WHERE new.order_id = t.order_id AND ${isNew('new')}))
   ORDER BY ${inOrder}`;
-// however old they are: nobody else sends what orders wait for. Index order_transactions_watched has refunds and
+// however old they are: nobody else sends what orders wait for. Index wallet_transactions_watched has refunds and
 // returns
 // that are not deep in blocks
 const allToSend = `SELECT txid, order_id, kind, index, plan, bytes, sent_at, refusal FROM (
     SELECT ${waiting}, t.made_at
-      FROM service.orders AS o JOIN service.order_transactions AS t ON t.order_id = o.id
+      FROM service.orders AS o JOIN service.wallet_transactions AS t ON t.order_id = o.id
      WHERE o.state NOT IN ('completed', 'refunded') AND t.kind IN ('commit', 'reveal', 'burn')
        AND t.superseded_at IS NULL AND t.height IS NULL
     UNION ALL
-    SELECT ${waiting}, t.made_at FROM service.order_transactions AS t
+    SELECT ${waiting}, t.made_at FROM service.wallet_transactions AS t
      WHERE t.kind IN ('return', 'refund') AND t.height IS NULL AND t.superseded_at IS NULL
        AND NOT ${hasMinedOutput('t.txid')}) AS t
   ORDER BY ${inOrder}`;
-
-/** A transaction with its signatures, as it is sent. */
-export interface SignedTransaction {
-  readonly txid: Txid;
-  readonly bytes: Uint8Array;
-  /** Sats of its OP_RETURN output, which nodes send only where they are told how many. */
-  readonly burned: number;
-}
-
-/** A stored transaction: none is ever deleted. */
-export async function readSigned(client: pg.ClientBase, txid: Txid): Promise<SignedTransaction> {
-  const { rows } = await client.query<Pick<SignedTransaction, 'bytes' | 'burned'>>(
-    `SELECT bytes, CASE WHEN kind = 'burn' THEN (
-              SELECT sum((output->>'value')::bigint)::bigint FROM jsonb_array_elements(plan->'outputs') AS o (output)
-               WHERE output->>'kind' = 'burn') ELSE 0 END AS burned
-       FROM service.order_transactions WHERE txid = $1`,
-    [Buffer.from(txid)],
-  );
-  const [row] = rows;
-  assert(row !== undefined, 'a transaction that was read is stored');
-  return { txid, ...row };
-}

@@ -308,7 +308,7 @@ export async function ordersWaitingForBlocks(client: pg.ClientBase): Promise<str
          OR (state = 'waiting-payment'
              AND EXISTS (SELECT FROM service.reserved_outputs WHERE order_id = id))
          OR (state = 'error'
-             AND EXISTS (SELECT FROM service.order_transactions AS t
+             AND EXISTS (SELECT FROM service.wallet_transactions AS t
                           WHERE t.order_id = orders.id AND t.kind = 'burn' AND t.superseded_at IS NULL))
       ORDER BY created_at`,
   );
@@ -462,6 +462,12 @@ export async function lookAgain(tx: pg.ClientBase, id: string, at: Date | null):
     id,
     at,
   ]);
+}
+
+/** Has orders looked at with the next round. */
+export async function lookSoon(tx: pg.ClientBase, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  await tx.query('UPDATE service.orders SET look_at = now() WHERE id = ANY($1::uuid[])', [ids]);
 }
 
 /** Sets where money of the order goes back to. */

@@ -46,7 +46,7 @@ export async function readDepositAddresses(
 /** All transactions that were ever made for an order: what they pay to a deposit is no deposit. */
 export async function readMadeTxids(client: pg.Pool | pg.ClientBase, orderId: string): Promise<Txid[]> {
   const { rows } = await client.query<{ txid: Buffer }>(
-    'SELECT txid FROM service.order_transactions WHERE order_id = $1',
+    'SELECT txid FROM service.wallet_transactions WHERE order_id = $1',
     [orderId],
   );
   return rows.map(({ txid }) => trustedTxid(txid));

@@ -1,6 +1,6 @@
 import { isInTime, type ParentsProgress, type Times } from '#orders/order/order-facts.ts';
-import { outpointOf } from '#orders/order/outpoint.ts';
 import type { WatchedPayment } from '#payments/payments.queries.ts';
+import { outpointOf } from '#purse/transactions/outpoint.ts';
 import type { DepositAddress } from './deposits.store.ts';
 import type { HeldRune } from './rune-route.ts';
 

@@ -2,8 +2,8 @@ import type pg from 'pg';
 import { heldAtScript } from '#chain/outputs/received-output.queries.ts';
 import { parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { Order } from '#orders/order/order.store.ts';
-import { outpointOf } from '#orders/order/outpoint.ts';
 import type { WatchedPayment } from '#payments/payments.queries.ts';
+import { outpointOf } from '#purse/transactions/outpoint.ts';
 import type { HeldRune } from './rune-route.ts';
 
 /** Facts of the index about a payment to the address of an order. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
-import type { SignedTransaction } from '#orders/order/order-transactions.store.ts';
+import type { SignedTransaction } from '#purse/transactions/wallet-transactions.store.ts';
 import { type Refusal, refusalOf } from './refusal.ts';
 
 /** RPC_VERIFY_ALREADY_IN_UTXO_SET (Bitcoin Core rpc/protocol.h): it is mined already. */

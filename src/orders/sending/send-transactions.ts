@@ -5,12 +5,8 @@ import { failpoint } from '#kernel/process/failpoint.ts';
 import type { Logger } from '#kernel/reports/logger.ts';
 import { Repeats } from '#kernel/reports/repeats.ts';
 import { noteRefusal } from '#orders/order/order.store.ts';
-import {
-  markSent,
-  readSigned,
-  transactionsToSend,
-  type WaitingTransaction,
-} from '#orders/order/order-transactions.store.ts';
+import { transactionsToSend, type WaitingTransaction } from '#orders/order/order-transactions.store.ts';
+import { markSent, readSigned } from '#purse/transactions/wallet-transactions.store.ts';
 import { type Broadcast, broadcast, broadcastWithBurn } from './broadcast.ts';
 import { ClusterRoom } from './cluster-room.ts';
 import { mempoolStanding } from './mempool-standing.ts';

@@ -3,7 +3,7 @@ import { blockOfReveal } from '#chain/inscriptions/reveal.queries.ts';
 import { type BlockHashHex, displayHash, type Txid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import type { OrderTransaction } from '#orders/order/order-transactions.store.ts';
-import { outpointParts } from '#orders/order/outpoint.ts';
+import { outpointParts } from '#purse/transactions/outpoint.ts';
 
 /** What a mined reveal left of an output of the inventory. */
 export interface LeftInStock {

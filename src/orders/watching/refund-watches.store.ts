@@ -30,7 +30,7 @@ export async function endRefundWatches(client: pg.ClientBase): Promise<number> {
 async function ordersWithDeepRefunds(client: pg.ClientBase, limit: number): Promise<string[]> {
   const { rows } = await client.query<{ id: string }>(
     `SELECT DISTINCT t.order_id AS id
-       FROM service.order_transactions AS t JOIN service.payments_seen AS p ON p.txid = t.txid, service.payments_offset AS o
+       FROM service.wallet_transactions AS t JOIN service.payments_seen AS p ON p.txid = t.txid, service.payments_offset AS o
       WHERE t.kind IN ('return', 'refund') AND t.height IS NULL AND p.height <= o.height - $1 LIMIT $2`,
     [rememberedBlocks, limit],
   );
@@ -40,14 +40,14 @@ async function ordersWithDeepRefunds(client: pg.ClientBase, limit: number): Prom
 /** Notes the blocks of an order's transactions that are so deep. Whether it has others that are not. */
 async function settleRefunds(tx: pg.ClientBase, id: string): Promise<boolean> {
   await tx.query(
-    `UPDATE service.order_transactions AS t SET height = p.height
+    `UPDATE service.wallet_transactions AS t SET height = p.height
        FROM service.payments_seen AS p, service.payments_offset AS o
       WHERE t.order_id = $1 AND t.kind IN ('return', 'refund') AND t.height IS NULL AND p.txid = t.txid
         AND p.height <= o.height - $2`,
     [id, rememberedBlocks],
   );
   const { rowCount } = await tx.query(
-    `SELECT FROM service.order_transactions
+    `SELECT FROM service.wallet_transactions
       WHERE order_id = $1 AND kind IN ('return', 'refund') AND height IS NULL AND superseded_at IS NULL`,
     [id],
   );
@@ -61,7 +61,7 @@ export async function ordersOfTransactions(
 ): Promise<ReadonlySet<string>> {
   if (txids.length === 0) return new Set();
   const { rows } = await client.query<{ id: string }>(
-    'SELECT DISTINCT order_id AS id FROM service.order_transactions WHERE txid = ANY($1)',
+    'SELECT DISTINCT order_id AS id FROM service.wallet_transactions WHERE txid = ANY($1) AND order_id IS NOT NULL',
     [txids.map((txid) => Buffer.from(txid))],
   );
   return new Set(rows.map(({ id }) => id));

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
+import { isSpent } from '#purse/transactions/spends.store.ts';
 import type { HeldCoin, OwnedCoin } from './coin.ts';
 
 /** The coins that a computation covers: all others stay as they are. */
@@ -76,12 +77,10 @@ export interface WalletCoin {
  * Free coins in blocks that nothing stored spends, outside of the inventory. The largest first.
  *
  * @param limit null: all
- * @param isSpent SQL: whether a stored transaction spends the coin that expressions give
  */
 export async function readFreeCoins(
   client: pg.Pool | pg.ClientBase,
   limit: number | null,
-  isSpent: (txid: string, vout: string) => string,
 ): Promise<WalletCoin[]> {
   const { rows } = await client.query<
     Omit<WalletCoin, 'txid' | 'keyIndex'> & { txid: Buffer; key_index: number }

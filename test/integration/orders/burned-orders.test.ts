@@ -33,7 +33,7 @@ async function made(id: string, kind: 'reveal' | 'burn') {
 /** As a miner takes them. */
 async function signed(id: string, kind: 'reveal' | 'burn'): Promise<RegtestTransaction[]> {
   const { rows } = await world.database.pool.query<RegtestTransaction & { internal: Buffer }>(
-    `SELECT txid AS internal, encode(bytes, 'hex') AS hex, fee FROM service.order_transactions
+    `SELECT txid AS internal, encode(bytes, 'hex') AS hex, fee FROM service.wallet_transactions
       WHERE order_id = $1 AND kind = $2 AND superseded_at IS NULL ORDER BY index`,
     [id, kind],
   );

@@ -17,6 +17,7 @@ import { balancesOf } from '#purse/ledger/ledger.ts';
 import { scriptOf, transaction } from '#test/builders/regtest/regtest-transaction.ts';
 import { wantedOrder as wanted } from '#test/builders/wanted-order.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
+import { forgetTransactions } from '#test/support/orders/forget-transactions.ts';
 import { OrderWorld } from '#test/support/orders/order-world.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
@@ -391,7 +392,7 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
     await world.stop();
     // what the tables have of an order whose lock time is being searched: nothing of it
     const { pool } = world.database;
-    await pool.query('DELETE FROM service.order_transactions WHERE order_id = $1', [order.id]);
+    await forgetTransactions(pool, order.id);
     await pool.query(`UPDATE service.orders SET state = 'prep' WHERE id = $1`, [order.id]);
     await world.follow();
     await world.until(order.id, 'queued');
@@ -425,7 +426,7 @@ describe.skipIf(bitcoindForTests() === null)('direct orders beside a real node',
     try {
       await tx.query('BEGIN');
       // lock times are still searched, and payments have followed the reorganisation
-      await tx.query('DELETE FROM service.order_transactions WHERE order_id = $1', [order.id]);
+      await forgetTransactions(tx, order.id);
       await tx.query(`UPDATE service.orders SET state = 'prep' WHERE id = $1`, [order.id]);
       await tx.query('UPDATE service.payments_seen SET height = NULL, hash = NULL WHERE script = $1', [
         Buffer.from(order.script),

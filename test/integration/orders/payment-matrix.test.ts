@@ -309,7 +309,7 @@ const cases: readonly Case[] = [
       await world.sent(order.id, ['refund']);
       await payer.mine();
       const { rows } = await world.database.pool.query<{ txid: Buffer }>(
-        `SELECT txid FROM service.order_transactions WHERE order_id = $1 AND kind = 'refund'`,
+        `SELECT txid FROM service.wallet_transactions WHERE order_id = $1 AND kind = 'refund'`,
         [order.id],
       );
       const refund = rows[0]!.txid.reverse().toString('hex');

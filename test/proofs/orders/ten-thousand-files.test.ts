@@ -44,7 +44,7 @@ describe.skipIf(bitcoindForTests() === null).each([25, 64])('10,000 files in clu
       await chain.payAddress(charge.address, charge.amount);
       const sent = async (): Promise<{ sent: number; made: number }> => {
         const { rows } = await pool.query<{ sent: number; made: number }>(
-          'SELECT count(sent_at)::int AS sent, count(*)::int AS made FROM service.order_transactions',
+          'SELECT count(sent_at)::int AS sent, count(*)::int AS made FROM service.wallet_transactions',
         );
         return rows[0]!;
       };

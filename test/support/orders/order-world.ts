@@ -21,7 +21,7 @@ import { orderSteps } from '#orders/following/order-steps.ts';
 import { ReturnCoins } from '#orders/funds/return-coins.ts';
 import { LockTimes } from '#orders/grinding/lock-times.ts';
 import { orderSigner } from '#orders/making/order-signer.ts';
-import { type OrderTransactionKind, orderTransactionKinds } from '#orders/order/order-transactions.store.ts';
+import type { OrderTransactionKind } from '#orders/order/order-transactions.store.ts';
 import { wakeOrder } from '#orders/order/order-wishes.store.ts';
 import { ArrivedSats } from '#orders/sats/arrived-sats.ts';
 import { NodeWatch } from '#orders/sending/node-watch.ts';
@@ -46,6 +46,8 @@ import { makeTestWallet, releaseTestWallet } from './test-wallet.ts';
 
 /** Three processes start on a busy machine. */
 const settledMaxMs = 60_000;
+
+const allKinds: readonly OrderTransactionKind[] = ['commit', 'reveal', 'burn', 'return', 'refund'];
 
 /**
  * A real node, its chain indexed, payments and orders followed as by `serve`, and the orders of customers.
@@ -226,7 +228,7 @@ export class OrderWorld {
   }
 
   /** Settles when the node has taken all transactions of these kinds that are stored for the order. */
-  async sent(id: string, kinds: readonly OrderTransactionKind[] = orderTransactionKinds): Promise<void> {
+  async sent(id: string, kinds: readonly OrderTransactionKind[] = allKinds): Promise<void> {
     await this.eventually(async () => {
       const found = await this.customerOrders.read(id);
       const made = found?.transactions.filter(({ kind }) => kinds.includes(kind)) ?? [];

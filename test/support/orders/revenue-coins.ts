@@ -2,30 +2,17 @@ import type pg from 'pg';
 import { expect } from 'vitest';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { allFreeCoins } from '#orders/funds/free-coins.ts';
-import { outpointOf } from '#orders/order/outpoint.ts';
+import { outpointOf } from '#purse/transactions/outpoint.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
-
-const hasMined = (txid: string): string =>
-  `EXISTS (SELECT FROM service.payments_seen AS m WHERE m.txid = ${txid} AND m.height IS NOT NULL)`;
 
 /** A reveal of which the burn is stored. */
 const isBurned = `(t.kind = 'reveal' AND EXISTS (
-    SELECT FROM service.order_transactions AS b
+    SELECT FROM service.wallet_transactions AS b
      WHERE b.order_id = t.order_id AND b.kind = 'burn' AND b.index = t.index AND b.superseded_at IS NULL))`;
 
 const paidPlan = `CASE WHEN t.kind <> 'burn' THEN t.plan ELSE (
-    SELECT r.plan FROM service.order_transactions AS r
+    SELECT r.plan FROM service.wallet_transactions AS r
      WHERE r.order_id = t.order_id AND r.kind = 'reveal' AND r.index = t.index AND r.superseded_at IS NULL) END`;
-
-const isDead = `(EXISTS (SELECT FROM service.bumps AS s WHERE s.family = b.family AND s.txid <> b.txid AND ${hasMined('s.txid')})
-    OR EXISTS (SELECT FROM service.bump_parents AS r JOIN service.order_transactions AS t ON t.txid = r.parent
-                WHERE r.bump = b.txid AND t.superseded_at IS NOT NULL)
-    OR EXISTS (SELECT FROM service.bump_inputs AS c JOIN service.order_transactions AS t ON t.txid = c.txid
-                WHERE c.bump = b.txid AND t.superseded_at IS NOT NULL)
-    OR EXISTS (SELECT FROM service.bump_inputs AS c JOIN service.bump_inputs AS e ON e.txid = c.txid AND e.vout = c.vout
-                WHERE c.bump = b.txid AND e.bump <> c.bump AND ${hasMined('e.bump')})
-    OR EXISTS (SELECT FROM service.bump_inputs AS c JOIN service.return_costs AS r ON r.coin_txid = c.txid AND r.coin_vout = c.vout
-                WHERE c.bump = b.txid AND ${hasMined('r.txid')}))`;
 
 /**
  * Free coins by the plans of all orders, with no look at the table of coins: the definition that the table replaced. It
@@ -35,10 +22,10 @@ async function modelledFreeCoins(pool: pg.Pool): Promise<string[]> {
   const { rows } = await pool.query<{ txid: Buffer; vout: number }>(
     `SELECT p.txid, p.vout
        FROM (
-         SELECT t.txid, t.order_id,
+         SELECT t.txid,
                 array(SELECT place - 1 FROM jsonb_array_elements(t.plan->'outputs') WITH ORDINALITY AS e (output, place)
                        WHERE output->>'kind' IN ('service', 'change')) AS vouts
-           FROM service.orders AS o JOIN service.order_transactions AS t ON t.order_id = o.id
+           FROM service.orders AS o JOIN service.wallet_transactions AS t ON t.order_id = o.id
           WHERE o.state = 'completed' AND t.superseded_at IS NULL AND t.kind <> 'return' AND NOT ${isBurned}
             AND (t.kind = 'refund' OR o.amount + 330 >
                  (SELECT sum((input->>'value')::bigint) FROM jsonb_array_elements(${paidPlan}->'inputs') AS i (input)
@@ -46,34 +33,28 @@ async function modelledFreeCoins(pool: pg.Pool): Promise<string[]> {
                  - coalesce((SELECT sum((output->>'value')::bigint) FROM jsonb_array_elements(${paidPlan}->'outputs') AS e (output)
                               WHERE output->>'kind' = 'parent'), 0))
          UNION ALL
-         SELECT b.txid, NULL, ARRAY[0] FROM service.bumps AS b
-          WHERE NOT EXISTS (
+         SELECT b.txid, ARRAY[0] FROM service.wallet_transactions AS b
+          WHERE b.kind = 'bump' AND NOT EXISTS (
             SELECT FROM service.bump_shares AS s JOIN service.orders AS o ON o.id = s.order_id
              WHERE s.bump = b.txid AND o.state <> 'completed')
             AND NOT (b.plan ? 'owed')
          UNION ALL
-         SELECT t.txid, NULL,
+         SELECT t.txid,
                 array(SELECT place - 1 FROM jsonb_array_elements(t.plan->'outputs') WITH ORDINALITY AS e (output, place)
                        WHERE output->>'kind' = 'change')
-           FROM service.return_costs AS c JOIN service.order_transactions AS t ON t.txid = c.txid
-          WHERE c.coin_txid IS NOT NULL AND t.superseded_at IS NULL
+           FROM service.return_costs AS c JOIN service.wallet_transactions AS t ON t.txid = c.txid
+          WHERE t.plan->'inputs' @> '[{"isOperator": true}]' AND t.superseded_at IS NULL
          UNION ALL
-         SELECT f.txid, NULL, ARRAY[f.vout]
+         SELECT f.txid, ARRAY[f.vout]
            FROM service.fund_addresses AS a JOIN service.payments_seen AS f USING (script)
        ) AS made
        JOIN service.payments_seen AS p ON p.txid = made.txid AND p.vout = ANY(made.vouts)
       WHERE p.height IS NOT NULL
         AND NOT EXISTS (SELECT FROM service.inventory_outputs AS i WHERE i.txid = p.txid AND i.vout = p.vout)
-        AND NOT EXISTS (
-          SELECT FROM service.bump_inputs AS i JOIN service.bumps AS b ON b.txid = i.bump
-           WHERE i.txid = p.txid AND i.vout = p.vout AND NOT ${isDead})
-        AND NOT EXISTS (
-          SELECT FROM service.return_costs AS rc JOIN service.order_transactions AS rt ON rt.txid = rc.txid
-           WHERE rc.coin_txid = p.txid AND rc.coin_vout = p.vout AND rt.superseded_at IS NULL)
         AND regexp_replace(reverse(encode(p.txid, 'hex')), '(.)(.)', '\\2\\1', 'g') || ':' || p.vout <> ALL (ARRAY(
               SELECT input->>'outpoint'
-                FROM service.order_transactions AS s, jsonb_array_elements(s.plan->'inputs') AS i (input)
-               WHERE s.order_id = made.order_id AND s.superseded_at IS NULL))
+                FROM service.wallet_transactions AS s, jsonb_array_elements(s.plan->'inputs') AS i (input)
+               WHERE s.superseded_at IS NULL))
       ORDER BY p.value DESC, p.txid, p.vout`,
   );
   return rows.map(({ txid, vout }) => `${displayHash(txid)}:${vout}`);

@@ -16,7 +16,7 @@ import type { App, AppDependencies } from '#http/server/routes/app-dependencies.
 import { AppError } from '#kernel/errors/app-error.ts';
 import { parseTxid } from '#kernel/primitives/hash.ts';
 import { saleView } from '#market/sales/sale-view.ts';
-import { ownTransactions } from '#orders/order/own-transactions.queries.ts';
+import { ownTransactions } from '#purse/transactions/own-transactions.queries.ts';
 import { salePage } from '#web/pages/sale.page.ts';
 
 const saleSchema = Type.Object({

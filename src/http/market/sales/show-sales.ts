@@ -12,7 +12,7 @@ import { displayHash, parseTxid, type Txid } from '#kernel/primitives/hash.ts';
 import { parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import { slugsOf } from '#market/sales/sale-context.store.ts';
-import { ownTransactions } from '#orders/order/own-transactions.queries.ts';
+import { ownTransactions } from '#purse/transactions/own-transactions.queries.ts';
 
 /** A sale of a row, with the index of its event. */
 type IndexedSale = readonly [index: number, sale: SaleEvent];

@@ -181,11 +181,11 @@ describe('the sales of a collection', () => {
     const { pool } = node.database;
     // the order is not what is tested: its transaction is
     await pool.query(
-      'ALTER TABLE service.order_transactions DROP CONSTRAINT IF EXISTS order_transactions_order_id_fkey',
+      'ALTER TABLE service.wallet_transactions DROP CONSTRAINT IF EXISTS wallet_transactions_order_id_fkey',
     );
     // as in a service: stored before it is sent
     await pool.query(
-      `INSERT INTO service.order_transactions (txid, order_id, kind, index, files, bytes, plan, fee)
+      `INSERT INTO service.wallet_transactions (txid, order_id, kind, index, files, bytes, plan, fee)
        VALUES ($1, gen_random_uuid(), 'reveal', 0, 0, '', '{}', 0)`,
       [Buffer.from(ours.txid, 'hex').reverse()],
     );

@@ -89,10 +89,10 @@ describe('a sale', () => {
   test('that an order of this service made is none, nor is one of an inscription’s page', async () => {
     const { pool } = node.database;
     await pool.query(
-      'ALTER TABLE service.order_transactions DROP CONSTRAINT order_transactions_order_id_fkey',
+      'ALTER TABLE service.wallet_transactions DROP CONSTRAINT wallet_transactions_order_id_fkey',
     );
     await pool.query(
-      `INSERT INTO service.order_transactions (txid, order_id, kind, index, files, bytes, plan, fee)
+      `INSERT INTO service.wallet_transactions (txid, order_id, kind, index, files, bytes, plan, fee)
        VALUES ($1, gen_random_uuid(), 'return', 0, 0, '', '{}', 0)`,
       [Buffer.from(bought.txid, 'hex').reverse()],
     );
@@ -100,7 +100,7 @@ describe('a sale', () => {
     const { status, text } = await page(`/inscription/${item}`);
     expect(status).toBe(200);
     expect(text).not.toContain('<h2>Sales</h2>');
-    await pool.query('DELETE FROM service.order_transactions');
+    await pool.query('DELETE FROM service.wallet_transactions');
   });
 
   test('of more inscriptions than a page shows is one of the first thousand', async () => {

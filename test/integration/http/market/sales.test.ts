@@ -114,15 +114,15 @@ describe('sales of all collections', () => {
     const { pool } = node.database;
     // an order is not needed to tell whose transaction it is
     await pool.query(
-      `ALTER TABLE service.order_transactions DROP CONSTRAINT order_transactions_order_id_fkey`,
+      `ALTER TABLE service.wallet_transactions DROP CONSTRAINT wallet_transactions_order_id_fkey`,
     );
     await pool.query(
-      `INSERT INTO service.order_transactions (txid, order_id, kind, index, files, bytes, plan, fee)
+      `INSERT INTO service.wallet_transactions (txid, order_id, kind, index, files, bytes, plan, fee)
        VALUES ($1, gen_random_uuid(), 'return', 0, 0, '', '{}', 0)`,
       [Buffer.from(sold.txid, 'hex').reverse()],
     );
     expect(await salesAt(`?since=${since}`)).toEqual([]);
-    await pool.query('DELETE FROM service.order_transactions');
+    await pool.query('DELETE FROM service.wallet_transactions');
   });
 
   test('tell a reorganisation with an undo line, and the sales of the new blocks', async () => {

@@ -332,10 +332,10 @@ describe.skipIf(!hasBitcoind)('sales in the mempool of a real node', () => {
     });
     expect(await page('?slug=toads')).toMatchObject({ sales: [], floor: null, nextCursor: null });
     await pool.query(
-      'ALTER TABLE service.order_transactions DROP CONSTRAINT order_transactions_order_id_fkey',
+      'ALTER TABLE service.wallet_transactions DROP CONSTRAINT wallet_transactions_order_id_fkey',
     );
     await pool.query(
-      `INSERT INTO service.order_transactions (txid, order_id, kind, index, files, bytes, plan, fee)
+      `INSERT INTO service.wallet_transactions (txid, order_id, kind, index, files, bytes, plan, fee)
        VALUES ($1, gen_random_uuid(), 'return', 0, 0, '', '{}', 0)`,
       [display(cheap.txid)],
     );
@@ -343,7 +343,7 @@ describe.skipIf(!hasBitcoind)('sales in the mempool of a real node', () => {
       floor: { price: 90_000 },
       sales: [{ txid: dear.txid }],
     });
-    await pool.query('DELETE FROM service.order_transactions');
+    await pool.query('DELETE FROM service.wallet_transactions');
     await live.chain.mine([dear, cheap, outside]);
     await live.indexed();
   });

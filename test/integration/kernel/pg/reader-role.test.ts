@@ -76,7 +76,7 @@ describe('the role that answers requests', () => {
     'DELETE FROM service.wallet',
     'SELECT * FROM service.ledger_entries',
     'UPDATE service.payments_offset SET height = 0',
-    "INSERT INTO service.order_transactions (txid) VALUES ('a')",
+    "INSERT INTO service.wallet_transactions (txid) VALUES ('a')",
     "INSERT INTO service.payments_seen (txid) VALUES ('a')",
     "SELECT pg_read_file('PG_VERSION')",
     "SELECT pg_ls_dir('.')",

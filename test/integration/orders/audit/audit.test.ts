@@ -17,7 +17,7 @@ const forged = (from: string, to: string, of: 'reveal' | 'refund' | 'payment'): 
   of === 'payment'
     ? `${added} SELECT 'order', order_id, ${sidesOf(from, to)}, 0, 1, txid, vout FROM service.ledger_entries
         WHERE order_id = $1 AND vout IS NOT NULL LIMIT 1`
-    : `${added} SELECT 'order', order_id, ${sidesOf(from, to)}, 0, 1, txid, NULL FROM service.order_transactions
+    : `${added} SELECT 'order', order_id, ${sidesOf(from, to)}, 0, 1, txid, NULL FROM service.wallet_transactions
         WHERE order_id = $1 AND kind = '${of}'`;
 const added = `INSERT INTO service.ledger_entries
   (subject_kind, subject_id, from_account, from_owner, to_account, to_owner, asset, amount, txid, vout)`;
@@ -59,7 +59,7 @@ const faults: readonly { name: string; sql: string; found: readonly string[] }[]
     name: 'a transaction in a block that the ledger takes back',
     sql: `${reversed}
            WHERE order_id = $1 AND txid = (
-             SELECT txid FROM service.order_transactions WHERE order_id = $1 AND kind = 'refund')`,
+             SELECT txid FROM service.wallet_transactions WHERE order_id = $1 AND kind = 'refund')`,
     found: ['not-counted'],
   },
 ];
@@ -203,7 +203,7 @@ describe.skipIf(bitcoindForTests() === null)('the audit of orders', () => {
 
   test('finds an inscription that does not lie at its receiver', async () => {
     const { pool } = world.database;
-    const at = `SELECT i.key FROM chain.inscriptions AS i JOIN service.order_transactions USING (txid)
+    const at = `SELECT i.key FROM chain.inscriptions AS i JOIN service.wallet_transactions USING (txid)
                  WHERE order_id = $1 AND i.index = 1`;
     await pool.query(`UPDATE chain.locations SET script = $2 WHERE key = (${at})`, [
       delivered,

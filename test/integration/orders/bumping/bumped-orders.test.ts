@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { checkDestination } from '#kernel/bitcoin/destination.ts';
-import { parseTxid } from '#kernel/primitives/hash.ts';
+import { withTransaction } from '#kernel/pg/transaction.ts';
+import { parseTxid, trustedTxid } from '#kernel/primitives/hash.ts';
 import { networks } from '#kernel/primitives/network.ts';
 import { readBumps } from '#orders/bumping/bump.store.ts';
 import type { WantedOrder } from '#orders/creating/create-order.ts';
@@ -12,6 +13,7 @@ import { isUnspent } from '#orders/sending/unspent-output.ts';
 import { ownScriptsAmong } from '#purse/destinations/own-scripts.ts';
 import { readEntries } from '#purse/ledger/ledger.store.ts';
 import { balancesOf } from '#purse/ledger/ledger.ts';
+import { supersede } from '#purse/transactions/supersede.store.ts';
 import { proveFree } from '#src/app/ordering/bump-parts.ts';
 import { envelopeScript } from '#test/builders/regtest/regtest-envelope.ts';
 import { scriptOf, transaction } from '#test/builders/regtest/regtest-transaction.ts';
@@ -133,7 +135,9 @@ describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () 
     const before = (await mempool()).toSorted();
     expect(before).toHaveLength(53);
     // however old they are
-    await world.database.pool.query(`UPDATE service.bumps SET made_at = made_at - interval '40 days'`);
+    await world.database.pool.query(
+      `UPDATE service.wallet_transactions SET made_at = made_at - interval '40 days' WHERE kind = 'bump'`,
+    );
     await world.bitcoind.restart();
     await world.eventually(async () => expect((await mempool()).toSorted()).toEqual(before));
     await world.chain.mineMempool();
@@ -229,15 +233,12 @@ describe.skipIf(bitcoindForTests() === null)('stuck transactions of orders', () 
     const [bump] = await bumped([id], 1);
     await world.stop();
     const coins = await world.database.pool.query<{ txid: Buffer }>(
-      `SELECT i.txid FROM service.bump_inputs AS i JOIN service.order_transactions AS t ON t.txid = i.txid
-        WHERE i.bump = $1 AND t.order_id <> $2`,
+      `SELECT s.txid FROM service.wallet_spends AS s JOIN service.wallet_transactions AS t USING (txid)
+        WHERE s.family = $1 AND t.order_id <> $2`,
       [Buffer.from(bump!.txid), id],
     );
     expect(coins.rows).toHaveLength(1);
-    await world.database.pool.query(
-      'UPDATE service.order_transactions SET superseded_at = now() WHERE txid = $1',
-      [coins.rows[0]!.txid],
-    );
+    await withTransaction(world.database.pool, (tx) => supersede(tx, [trustedTxid(coins.rows[0]!.txid)]));
     expect(await bumpsOf(id)).toMatchObject([{ isDead: true }]);
   });
 

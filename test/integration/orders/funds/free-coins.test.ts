@@ -1,11 +1,18 @@
+import fc from 'fast-check';
+import type pg from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { withTransaction } from '#kernel/pg/transaction.ts';
 import { trustedTxid } from '#kernel/primitives/hash.ts';
 import type { OwnedOutput } from '#orders/bumping/plan-bump.ts';
 import { CoinsFilling } from '#orders/coins/fill-coins.ts';
 import { countUnlisted } from '#orders/coins/unlisted-orders.queries.ts';
 import { allFreeCoins, freeCoins, type IsUnspent, type ProveFree } from '#orders/funds/free-coins.ts';
-import { outpointOf } from '#orders/order/outpoint.ts';
+import { addReturnCost } from '#orders/parents/return-costs.store.ts';
+import { outpointOf } from '#purse/transactions/outpoint.ts';
+import { OutputTaken } from '#purse/transactions/spends.store.ts';
+import { settleBumps, supersede } from '#purse/transactions/supersede.store.ts';
+import { insertTransaction, type NewTransaction } from '#purse/transactions/wallet-transactions.store.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { expectSameFreeCoins } from '#test/support/orders/revenue-coins.ts';
 
@@ -24,7 +31,7 @@ describe('free coins', () => {
   afterAll(() => database.drop());
   beforeEach(async () => {
     await database.pool.query(
-      `DELETE FROM service.wallet_coins; DELETE FROM service.watched_scripts; DELETE FROM service.return_costs; DELETE FROM service.order_transactions; DELETE FROM service.orders;
+      `DELETE FROM service.wallet_coins; DELETE FROM service.watched_scripts; DELETE FROM service.return_costs; DELETE FROM service.wallet_spends; DELETE FROM service.wallet_transactions; DELETE FROM service.orders;
        DELETE FROM service.fund_addresses; DELETE FROM service.payments_seen`,
     );
     await database.pool.query(
@@ -74,26 +81,16 @@ describe('free coins', () => {
   /** A mined transaction that spends a coin, and leaves a thousand sats less. */
   async function spend(orderId: string, kind: 'return' | 'refund', coin: Buffer, value: number) {
     const txid = newTxid();
+    const outpoint = outpointOf({ txid: trustedTxid(coin), vout: 0 });
     const plan = {
-      inputs: [
-        {
-          outpoint: outpointOf({ txid: trustedTxid(coin), vout: 0 }),
-          value,
-          ...(kind === 'return' ? { isOperator: true } : {}),
-        },
-      ],
-      outputs: [{ kind: 'change', value: value - 1000, script: changeScript.toString('hex') }],
+      inputs: [{ outpoint, value, ...(kind === 'return' ? { isOperator: true as const } : {}) }],
+      outputs: [{ kind: 'change' as const, value: value - 1000, script: changeScript.toString('hex') }],
     };
-    await database.pool.query(
-      `INSERT INTO service.order_transactions (txid, order_id, kind, index, files, bytes, plan, fee)
-       VALUES ($1, $2, $3, 0, 0, '', $4, 1000)`,
-      [txid, orderId, kind, JSON.stringify(plan)],
-    );
-    if (kind === 'return')
-      await database.pool.query(
-        'INSERT INTO service.return_costs (txid, sats, coin_txid, coin_vout) VALUES ($1, 1000, $2, 0)',
-        [txid, coin],
-      );
+    await withTransaction(database.pool, async (tx) => {
+      const made = { index: 0, files: 0, bytes: Buffer.alloc(0), fee: 1000n, replaces: null, ownIndex: null };
+      await insertTransaction(tx, { txid: trustedTxid(txid), orderId, kind, plan, ...made });
+      if (kind === 'return') await addReturnCost(tx, { txid: trustedTxid(txid), sats: 1000n });
+    });
     await mined(txid, value - 1000);
     return txid;
   }
@@ -159,14 +156,14 @@ describe('free coins', () => {
          FROM generate_series(10, 259) AS n`,
     );
     await database.pool.query(
-      `INSERT INTO service.order_transactions (txid, order_id, kind, index, files, bytes, plan, fee)
+      `INSERT INTO service.wallet_transactions (txid, order_id, kind, index, files, bytes, plan, fee)
        SELECT decode(lpad(to_hex(own_index), 64, '0'), 'hex'), id, 'reveal', 0, 1, '',
               '{"inputs": [{"outpoint": "paid", "value": 1}], "outputs": [{"kind": "service", "value": 7000, "script": ""}]}', 1
          FROM service.orders`,
     );
     await database.pool.query(
       `INSERT INTO service.payments_seen (txid, vout, script, value, first_seen, height, hash)
-       SELECT txid, 0, $1, 7000, now(), 100, $2 FROM service.order_transactions`,
+       SELECT txid, 0, $1, 7000, now(), 100, $2 FROM service.wallet_transactions`,
       [changeScript, Buffer.alloc(32, 9)],
     );
     await database.pool.query(
@@ -203,9 +200,154 @@ describe('free coins', () => {
     const spending = await spend(await completedOrder(), 'return', coin, first);
     expect(await values()).toEqual([first - 1000]);
     await database.pool.query('DELETE FROM service.payments_seen WHERE txid = $1', [spending]);
-    await database.pool.query('UPDATE service.order_transactions SET superseded_at = now() WHERE txid = $1', [
-      spending,
-    ]);
+    await withTransaction(database.pool, (tx) => supersede(tx, [trustedTxid(spending)]));
     expect(await values()).toEqual([first]);
+  });
+
+  /** Signed with another lock time each: a transaction of this order that spends these coins. */
+  function signed(
+    orderId: string | null,
+    coins: readonly Buffer[],
+    more: Partial<NewTransaction> = {},
+  ): NewTransaction {
+    return {
+      txid: trustedTxid(newTxid()),
+      kind: orderId === null ? 'bump' : 'return',
+      orderId,
+      index: 0,
+      files: 0,
+      bytes: Buffer.alloc(0),
+      plan: {
+        inputs: coins.map((coin) => ({
+          outpoint: outpointOf({ txid: trustedTxid(coin), vout: 0 }),
+          value: 1,
+        })),
+        outputs: [],
+      },
+      fee: 1n,
+      replaces: null,
+      ownIndex: orderId === null ? 3 : null,
+      ...more,
+    };
+  }
+  const keep = (made: NewTransaction) => withTransaction(database.pool, (tx) => insertTransaction(tx, made));
+  const giveUp = (made: NewTransaction) => withTransaction(database.pool, (tx) => supersede(tx, [made.txid]));
+  const settle = () => withTransaction(database.pool, settleBumps);
+  /** Txids of those that may be mined, and the coins that their families have. */
+  async function live(): Promise<{ readonly txids: string[]; readonly spent: string[] }> {
+    const { rows } = await database.pool.query<{ id: string }>(
+      `SELECT encode(txid, 'hex') AS id FROM service.wallet_transactions WHERE superseded_at IS NULL ORDER BY made_at, txid`,
+    );
+    const spends = await database.pool.query<{ id: string }>(
+      `SELECT encode(txid, 'hex') AS id FROM service.wallet_spends WHERE ended_at IS NULL ORDER BY txid`,
+    );
+    return { txids: rows.map(({ id }) => id), spent: spends.rows.map(({ id }) => id) };
+  }
+  const hex = (txid: Uint8Array): string => Buffer.from(txid).toString('hex');
+  const isLive = async (made: NewTransaction) => (await live()).txids.includes(hex(made.txid));
+
+  test('are never in two plans of two processes that take and give up any of them at random', async () => {
+    const orderId = await completedOrder();
+    const [one, other] = [await database.pool.connect(), await database.pool.connect()];
+    try {
+      const anySteps = fc.array(
+        fc.record({
+          coins: fc.uniqueArray(fc.integer({ min: 0, max: 4 }), { minLength: 1, maxLength: 3 }),
+          isGivenUp: fc.boolean(),
+        }),
+        { maxLength: 12 },
+      );
+      await fc.assert(
+        fc.asyncProperty(anySteps, anySteps, async (first, second) => {
+          await database.pool.query(
+            'DELETE FROM service.wallet_spends; DELETE FROM service.wallet_transactions',
+          );
+          const coins = Array.from({ length: 5 }, newTxid);
+          const made = new Map<string, NewTransaction>();
+          let refused = 0;
+          const run = async (client: pg.ClientBase, steps: typeof first): Promise<void> => {
+            for (const step of steps) {
+              const plan = signed(
+                orderId,
+                step.coins.map((coin) => coins[coin]!),
+              );
+              try {
+                await withTransaction(client, (tx) => insertTransaction(tx, plan));
+                made.set(hex(plan.txid), plan);
+                if (step.isGivenUp) await withTransaction(client, (tx) => supersede(tx, [plan.txid]));
+              } catch (error) {
+                if (!(error instanceof OutputTaken)) throw error;
+                refused++;
+              }
+            }
+          };
+          await Promise.all([run(one, first), run(other, second)]);
+          // nothing of a refused plan is stored
+          const stored = await database.pool.query('SELECT FROM service.wallet_transactions');
+          expect(stored.rowCount).toBe(made.size);
+          expect(made.size + refused).toBe(first.length + second.length);
+          const { txids, spent } = await live();
+          const inPlans = txids.flatMap((txid) =>
+            made.get(txid)!.plan.inputs.map(({ outpoint }) => outpoint),
+          );
+          expect(new Set(inPlans).size).toBe(inPlans.length);
+          expect(spent).toHaveLength(inPlans.length);
+        }),
+        { numRuns: 20 },
+      );
+    } finally {
+      one.release();
+      other.release();
+    }
+  });
+
+  test('of a bump are free once what it pays for is given up, and its own again if nothing has taken them', async () => {
+    const orderId = await completedOrder();
+    const [paid, coin] = [await fund(1), await fund(2)];
+    const stuck = signed(orderId, [paid]);
+    await keep(stuck);
+    const bump = signed(null, [Buffer.from(stuck.txid), coin]);
+    await keep(bump);
+    await giveUp(stuck);
+    expect(await live()).toEqual({ txids: [], spent: [] });
+    // its payment is back
+    await keep(stuck);
+    await settle();
+    expect(await isLive(bump)).toBe(true);
+    await giveUp(stuck);
+    const other = signed(orderId, [coin]);
+    await keep(other);
+    await keep(stuck);
+    await settle();
+    expect([await isLive(bump), await isLive(other)]).toEqual([false, true]);
+    await giveUp(other);
+    expect(await isLive(bump)).toBe(true);
+    // a block decides, whatever was given up
+    await giveUp(stuck);
+    await keep(other);
+    await keep(stuck);
+    await mined(Buffer.from(bump.txid), 1);
+    expect(await settle()).toEqual([orderId]);
+    expect([await isLive(bump), await isLive(other)]).toEqual([true, false]);
+  });
+
+  test('that only a replacement has are free once another one is mined, until a reorganisation', async () => {
+    const [coin, more] = [await fund(1), await fund(2)];
+    const bump = signed(null, [coin]);
+    await keep(bump);
+    await expect(keep(signed(null, [more], { replaces: bump.txid }))).rejects.toThrow(
+      /a replacement spends all/u,
+    );
+    const replacing = signed(null, [coin, more], { replaces: bump.txid });
+    await keep(replacing);
+    await mined(Buffer.from(bump.txid), 1);
+    await settle();
+    expect(await live()).toEqual({ txids: [hex(bump.txid)], spent: [hex(coin)] });
+    await database.pool.query('UPDATE service.payments_seen SET height = NULL, hash = NULL WHERE txid = $1', [
+      Buffer.from(bump.txid),
+    ]);
+    await settle();
+    expect((await live()).spent).toEqual([hex(coin), hex(more)].toSorted());
+    expect(await isLive(replacing)).toBe(true);
   });
 });

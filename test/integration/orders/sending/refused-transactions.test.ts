@@ -92,7 +92,7 @@ describe.skipIf(bitcoindForTests() === null)('transactions of orders that a node
     await world.until(id, 'waiting-refund');
     await world.sent(id, ['refund']);
     const { rows } = await world.database.pool.query<{ bytes: Buffer }>(
-      'SELECT bytes FROM service.order_transactions WHERE txid = $1',
+      'SELECT bytes FROM service.wallet_transactions WHERE txid = $1',
       [reveal!.txid],
     );
     const hex = rows[0]!.bytes.toString('hex');

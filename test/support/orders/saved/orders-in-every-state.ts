@@ -184,7 +184,9 @@ export async function makeOrdersInEveryState(room: StockRoom): Promise<Record<st
     stuck.id,
   ]);
   await world.eventually(async () => {
-    const { rowCount } = await database.pool.query('SELECT FROM service.bumps WHERE sent_at IS NOT NULL');
+    const { rowCount } = await database.pool.query(
+      `SELECT FROM service.wallet_transactions WHERE kind = 'bump' AND sent_at IS NOT NULL`,
+    );
     return rowCount !== 0;
   });
   await world.stop();
@@ -233,7 +235,7 @@ export async function makeOrdersInEveryState(room: StockRoom): Promise<Record<st
   async function mineAllBut(id: string): Promise<void> {
     const { rows } = await withTransaction(database.pool, (tx) =>
       tx.query<{ txid: Buffer }>(
-        `SELECT txid FROM service.order_transactions WHERE order_id = $1
+        `SELECT txid FROM service.wallet_transactions WHERE order_id = $1
           UNION ALL SELECT bump FROM service.bump_shares WHERE order_id = $1`,
         [id],
       ),

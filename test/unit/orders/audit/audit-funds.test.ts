@@ -3,7 +3,7 @@ import { trustedTxid } from '#kernel/primitives/hash.ts';
 import { auditFunds, questionsOfFunds } from '#orders/audit/audit-funds.ts';
 import { fundEntries } from '#orders/funds/book-funds.ts';
 import type { FundCoin } from '#orders/funds/fund-coins.queries.ts';
-import { outpointOf } from '#orders/order/outpoint.ts';
+import { outpointOf } from '#purse/transactions/outpoint.ts';
 
 const script = Buffer.from(`5120${'11'.repeat(32)}`, 'hex');
 const coin = (byte: number, more: Partial<FundCoin> = {}): FundCoin => ({

@@ -4,7 +4,7 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { displayHash, trustedTxid } from '#kernel/primitives/hash.ts';
 import type { OverdueTransaction } from '#orders/bumping/bump.store.ts';
 import { findStuck } from '#orders/bumping/find-stuck.ts';
-import type { StoredPlan } from '#orders/order/order-transactions.store.ts';
+import type { StoredPlan } from '#purse/transactions/stored-plan.ts';
 
 const txidOf = (place: number) => trustedTxid(Buffer.alloc(32, place + 1));
 const outpoint = (place: number, vout: number): string => `${displayHash(txidOf(place))}:${vout}`;

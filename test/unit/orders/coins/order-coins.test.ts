@@ -5,9 +5,10 @@ import { type BumpCoinFacts, bumpCoins, type OrderCoinFacts, orderCoins } from '
 import { excessOf, hexOf, settlementsOf, spentBy } from '#orders/ledger/settlements.ts';
 import type { Order } from '#orders/order/order.store.ts';
 import { type OrderState, orderStates } from '#orders/order/order-machine.ts';
-import type { OrderTransaction, StoredPlan } from '#orders/order/order-transactions.store.ts';
-import { outpointOf } from '#orders/order/outpoint.ts';
+import type { OrderTransaction } from '#orders/order/order-transactions.store.ts';
 import { balancesOf, entriesOf } from '#purse/ledger/ledger.ts';
+import { outpointOf } from '#purse/transactions/outpoint.ts';
+import type { StoredPlan } from '#purse/transactions/stored-plan.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
 
 const id = (byte: number): Txid => trustedTxid(Buffer.alloc(32, byte));

@@ -5,11 +5,12 @@ import { asU128 } from '#kernel/runes/u128.ts';
 import type { OrderBump } from '#orders/bumping/bump.store.ts';
 import { type PlacedMoney, placeMoney } from '#orders/following/place-money.ts';
 import type { OrderRecords } from '#orders/following/read-records.ts';
-import type { OrderTransaction, StoredPlan } from '#orders/order/order-transactions.store.ts';
-import { outpointOf } from '#orders/order/outpoint.ts';
+import type { OrderTransaction } from '#orders/order/order-transactions.store.ts';
 import type { Deposit } from '#orders/parents/deposits.ts';
 import type { HeldPayment } from '#orders/parents/held-payments.ts';
 import type { WatchedPayment } from '#payments/payments.queries.ts';
+import { outpointOf } from '#purse/transactions/outpoint.ts';
+import type { StoredPlan } from '#purse/transactions/stored-plan.ts';
 import { plainPayment } from '#test/builders/return-facts.ts';
 import { wantedOrder } from '#test/builders/wanted-order.ts';
 

@@ -13,13 +13,13 @@ import { planRefund } from '#orders/making/plan-refund.ts';
 import { storedPlan } from '#orders/making/sign-and-store.ts';
 import type { Order } from '#orders/order/order.store.ts';
 import type { OrderTransaction } from '#orders/order/order-transactions.store.ts';
-import { outpointOf } from '#orders/order/outpoint.ts';
 import { storedTerms } from '#orders/order/stored-terms.ts';
 import type { Deposit } from '#orders/parents/deposits.ts';
 import { type PlannedReturn, planMostReturned } from '#orders/parents/plan-return.ts';
 import type { ReturnFund } from '#orders/parents/returns.ts';
 import type { WatchedPayment } from '#payments/payments.queries.ts';
 import { balancesOf } from '#purse/ledger/ledger.ts';
+import { outpointOf } from '#purse/transactions/outpoint.ts';
 import { wantedOrder } from '#test/builders/wanted-order.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
 

@@ -5,8 +5,8 @@ import { quoteOrder } from '#orders/inscribing/quote-order.ts';
 import { hexOf, settlementsOf } from '#orders/ledger/settlements.ts';
 import { storedPlan } from '#orders/making/sign-and-store.ts';
 import type { OrderTransaction, OrderTransactionKind } from '#orders/order/order-transactions.store.ts';
-import { outpointOf } from '#orders/order/outpoint.ts';
 import { balancesOf, entriesOf, type Receipt } from '#purse/ledger/ledger.ts';
+import { outpointOf } from '#purse/transactions/outpoint.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
 import { dummyKeys, makeOrder, orders, somePrices } from '../inscribing/made-orders.ts';
 

@@ -6,11 +6,12 @@ import type { OrderBump } from '#orders/bumping/bump.store.ts';
 import { knownFrom } from '#orders/following/learn-order.ts';
 import type { OrderRecords } from '#orders/following/read-records.ts';
 import type { Order } from '#orders/order/order.store.ts';
-import type { OrderTransaction, StoredPlan } from '#orders/order/order-transactions.store.ts';
-import { outpointOf } from '#orders/order/outpoint.ts';
+import type { OrderTransaction } from '#orders/order/order-transactions.store.ts';
 import { storedTerms } from '#orders/order/stored-terms.ts';
 import type { WatchedPayment } from '#payments/payments.queries.ts';
 import { balancesOf, holdingsOf, type LedgerEntry, postingOf } from '#purse/ledger/ledger.ts';
+import { outpointOf } from '#purse/transactions/outpoint.ts';
+import type { StoredPlan } from '#purse/transactions/stored-plan.ts';
 import { wantedOrder } from '#test/builders/wanted-order.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
 

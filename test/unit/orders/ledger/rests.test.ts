@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { displayHash, trustedTxid } from '#kernel/primitives/hash.ts';
 import { restsOf } from '#orders/ledger/settlements.ts';
-import type { OrderTransaction, StoredPlan } from '#orders/order/order-transactions.store.ts';
+import type { OrderTransaction } from '#orders/order/order-transactions.store.ts';
+import type { StoredPlan } from '#purse/transactions/stored-plan.ts';
 
 const made = (
   fill: number,

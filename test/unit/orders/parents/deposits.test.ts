@@ -3,7 +3,6 @@ import { asBlockHash, trustedTxid } from '#kernel/primitives/hash.ts';
 import { asHeight } from '#kernel/primitives/height.ts';
 import type { OwedMoney } from '#orders/ledger/settlements.ts';
 import type { OrderState } from '#orders/order/order-machine.ts';
-import { outpointOf } from '#orders/order/outpoint.ts';
 import { candidates, type Deposit, progressOf } from '#orders/parents/deposits.ts';
 import {
   isHoldingParents,
@@ -13,6 +12,7 @@ import {
   returnedAtOnce,
   returnOf,
 } from '#orders/parents/returns.ts';
+import { outpointOf } from '#purse/transactions/outpoint.ts';
 import { returnCosts, returnFacts } from '#test/builders/return-facts.ts';
 
 const expiresAt = new Date(1000);

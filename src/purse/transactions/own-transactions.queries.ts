@@ -2,21 +2,21 @@ import type { ClientBase, Pool } from 'pg';
 import type { Txid } from '#kernel/primitives/hash.ts';
 
 /**
- * SQL: whether an order of this service made a transaction, even a superseded one.
+ * SQL: whether this service made a transaction, even a superseded one.
  *
  * @param txid an expression of the statement: 32 bytes, in internal order
  */
 export const isOwnTransaction = (txid: string): string =>
-  `EXISTS (SELECT FROM service.order_transactions o WHERE o.txid = ${txid})`;
+  `EXISTS (SELECT FROM service.wallet_transactions o WHERE o.txid = ${txid})`;
 
-/** The transactions among these that orders of this service made. */
+/** The transactions among these that this service made. */
 export async function ownTransactions(
   client: ClientBase | Pool,
   txids: readonly Txid[],
 ): Promise<readonly Txid[]> {
   if (txids.length === 0) return [];
   const { rows } = await client.query<{ txid: Txid }>(
-    'SELECT txid FROM service.order_transactions WHERE txid = ANY($1::bytea[])',
+    'SELECT txid FROM service.wallet_transactions WHERE txid = ANY($1::bytea[])',
     [txids.map((txid) => Buffer.from(txid))],
   );
   return rows.map(({ txid }) => txid);

@@ -1,0 +1,117 @@
+import type pg from 'pg';
+import { type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
+import { hasMinedOutput } from '#payments/payments.queries.ts';
+import { outpointParts } from './outpoint.ts';
+import type { StoredPlan } from './stored-plan.ts';
+
+/**
+ * An output that a plan spends is in another plan already, which may be mined. The transaction of the database is over:
+ * nothing of the plan is stored, and another one can be made with what is free then.
+ */
+export class OutputTaken extends Error {
+  constructor(cause: unknown) {
+    super('another transaction spends an output of this plan', { cause });
+    this.name = 'OutputTaken';
+  }
+}
+
+/** SQL: the family of a transaction, by its name in the statement: those that replace each other. One of them is mined at most. */
+export const familyOf = (transaction: string): string =>
+  `coalesce(${transaction}.replaces, ${transaction}.txid)`;
+
+/** SQL: whether a transaction, by its name in the statement, is of a family that an expression gives. */
+export const isOfFamily = (transaction: string, family: string): string =>
+  `(${transaction}.txid = ${family} OR ${transaction}.replaces = ${family})`;
+
+/** SQL: whether a block has a transaction, by its name in the statement, as far as an output of it is watched. */
+export const isMined = (transaction: string): string =>
+  `(${transaction}.height IS NOT NULL OR ${hasMinedOutput(`${transaction}.txid`)})`;
+
+/** SQL: whether a stored transaction that may be mined, or is, spends an output that expressions give. */
+export const isSpent = (txid: string, vout: string): string =>
+  `EXISTS (SELECT FROM service.wallet_spends AS spend
+            WHERE spend.txid = ${txid} AND spend.vout = ${vout} AND spend.ended_at IS NULL)`;
+
+/** Outpoints as parameters, in one order: two processes that take the same outputs never wait for each other. */
+export function spentParameters(plans: readonly Pick<StoredPlan, 'inputs'>[]): [Buffer[], number[]] {
+  const outpoints = plans
+    .flatMap(({ inputs }) => inputs.map(({ outpoint }) => outpointParts(outpoint)))
+    .map(({ txid, vout }) => ({ txid: Buffer.from(txid), vout }))
+    .toSorted((a, b) => Buffer.compare(a.txid, b.txid) || a.vout - b.vout);
+  return [outpoints.map(({ txid }) => txid), outpoints.map(({ vout }) => vout)];
+}
+
+/** Takes what a plan spends for its family. The database refuses an output that another live one has. */
+export async function beginSpends(
+  tx: pg.ClientBase,
+  family: Txid,
+  plan: Pick<StoredPlan, 'inputs'>,
+): Promise<void> {
+  await tx.query(
+    `INSERT INTO service.wallet_spends AS s (txid, vout, family)
+     SELECT i.txid, i.vout, $1 FROM unnest($2::bytea[], $3::integer[]) AS i (txid, vout)
+     ON CONFLICT (txid, vout, family) DO UPDATE SET ended_at = NULL`,
+    [Buffer.from(family), ...spentParameters([plan])],
+  );
+}
+
+/** Outputs that a family has taken. */
+export async function countSpends(tx: pg.ClientBase, family: Txid): Promise<number> {
+  const { rows } = await tx.query<{ live: number }>(
+    'SELECT count(*)::int AS live FROM service.wallet_spends WHERE family = $1 AND ended_at IS NULL',
+    [Buffer.from(family)],
+  );
+  return rows[0]?.live ?? 0;
+}
+
+/** Frees what no transaction of these families spends that may be mined. */
+export async function endSpends(tx: pg.ClientBase, families: readonly Txid[]): Promise<void> {
+  await tx.query(
+    `UPDATE service.wallet_spends AS s SET ended_at = now()
+      WHERE s.family = ANY($1) AND s.ended_at IS NULL
+        AND NOT EXISTS (SELECT FROM service.wallet_transactions AS t
+                         WHERE ${isOfFamily('t', 's.family')} AND t.superseded_at IS NULL AND ${hasInput('t', 's')})`,
+    [families.map((family) => Buffer.from(family))],
+  );
+}
+
+/**
+ * SQL: whether a transaction of a family spends what a row of its spends names. Plans show txids in reverse, and
+ * Postgres 15 reverses no bytes: the hex digits are reversed, then each pair is.
+ */
+export const hasInput = (transaction: string, spend: string): string =>
+  `${transaction}.plan->'inputs' @> jsonb_build_array(jsonb_build_object('outpoint',
+     regexp_replace(reverse(encode(${spend}.txid, 'hex')), '(.)(.)', '\\2\\1', 'g') || ':' || ${spend}.vout))`;
+
+/** Says which failure it is where the database refuses to give an output to a second plan. */
+export async function refuseTaken(taking: Promise<void>): Promise<void> {
+  try {
+    await taking;
+  } catch (error) {
+    throw isTaken(error) ? new OutputTaken(error) : error;
+  }
+}
+
+const isTaken = (error: unknown): boolean =>
+  error instanceof Error &&
+  'code' in error &&
+  error.code === '23505' &&
+  'constraint' in error &&
+  error.constraint === 'wallet_spends_live';
+
+/** Transactions that may be mined, of other families than these, that spend an output of these plans. */
+export async function rivalsOf(
+  tx: pg.ClientBase,
+  families: readonly Txid[],
+  plans: readonly Pick<StoredPlan, 'inputs'>[],
+): Promise<readonly { readonly txid: Txid; readonly orderId: string | null }[]> {
+  const { rows } = await tx.query<{ txid: Buffer; order_id: string | null }>(
+    `SELECT DISTINCT t.txid, t.order_id
+       FROM unnest($2::bytea[], $3::integer[]) AS i (txid, vout)
+       JOIN service.wallet_spends AS s ON s.txid = i.txid AND s.vout = i.vout AND s.ended_at IS NULL
+       JOIN service.wallet_transactions AS t ON ${isOfFamily('t', 's.family')}
+      WHERE s.family <> ALL ($1::bytea[]) AND t.superseded_at IS NULL`,
+    [families.map((family) => Buffer.from(family)), ...spentParameters(plans)],
+  );
+  return rows.map(({ txid, order_id: orderId }) => ({ txid: trustedTxid(txid), orderId }));
+}

@@ -1,0 +1,32 @@
+import { frameWeight, outputWeight, virtualSize } from '#kernel/bitcoin/transaction-size.ts';
+import type { PlannedOutputKind } from '#kernel/contracts/transaction-plan.ts';
+
+/** What is kept of a plan: outpoints as `<txid>:<vout>`, and outputs by what they are. Sats. */
+export interface StoredPlan {
+  readonly inputs: readonly {
+    readonly outpoint: string;
+    readonly value: number;
+    /** It is an output of the inventory; absent: it is not. */
+    readonly isInventory?: true;
+    /** It is a coin of the operator, of another order or of none; absent: it is not. */
+    readonly isOperator?: true;
+  }[];
+  readonly outputs: readonly {
+    readonly kind: PlannedOutputKind;
+    readonly value: number;
+    readonly script: string;
+  }[];
+}
+
+/** The virtual size of a transaction of this length (BIP 141). Pure. */
+export function virtualBytesOf({ inputs, outputs }: StoredPlan, bytes: number): number {
+  const paid = outputs.reduce((sum, { script }) => sum + outputWeight(Buffer.from(script, 'hex')), 0);
+  const stripped =
+    (frameWeight(inputs.length, outputs.length) - markerWeight + paid) / 4 + inputs.length * inputBytes;
+  return virtualSize(3 * stripped + bytes);
+}
+
+/** Marker and flag (BIP 144). */
+const markerWeight = 2;
+/** Outpoint, the length of an empty script, sequence. */
+const inputBytes = 41;

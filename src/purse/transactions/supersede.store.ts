@@ -1,0 +1,176 @@
+import assert from 'node:assert/strict';
+import type pg from 'pg';
+import { type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
+import { minedHeight } from '#payments/payments.queries.ts';
+import { paymentsTipHeight, rememberedBlocks } from '#payments/store/offset.store.ts';
+import { beginSpends, endSpends, familyOf, hasInput, isMined, isOfFamily, rivalsOf } from './spends.store.ts';
+import type { StoredPlan } from './stored-plan.ts';
+
+/** A stored transaction with what it spends. */
+export interface SpendingTransaction {
+  readonly txid: Txid;
+  readonly family: Txid;
+  readonly plan: Pick<StoredPlan, 'inputs'>;
+}
+
+/**
+ * Ends the broadcast of transactions, and frees what they spend: the payments that they spend are gone, or another
+ * transaction is to spend them. Bumps that pay for them or spend them end with them. Returns what `settleBumps` does.
+ */
+export async function supersede(tx: pg.ClientBase, txids: readonly Txid[]): Promise<readonly string[]> {
+  if (txids.length === 0) return [];
+  await end(tx, txids);
+  return settleBumps(tx);
+}
+
+async function end(tx: pg.ClientBase, txids: readonly Txid[]): Promise<void> {
+  const { rows } = await tx.query<{ family: Buffer }>(
+    `UPDATE service.wallet_transactions AS t SET superseded_at = now()
+      WHERE txid = ANY($1) AND superseded_at IS NULL RETURNING ${familyOf('t')} AS family`,
+    [txids.map((txid) => Buffer.from(txid))],
+  );
+  await endSpends(
+    tx,
+    rows.map(({ family }) => trustedTxid(family)),
+  );
+}
+
+/**
+ * Takes up superseded transactions again. Nothing can take the place of those that a block has: what spends the same is
+ * superseded, whatever its subject. The others stay where they are if another one has taken what they spend. Returns the
+ * orders whose transactions gave way.
+ */
+export async function takeUp(
+  tx: pg.ClientBase,
+  mined: readonly SpendingTransaction[],
+  others: readonly SpendingTransaction[],
+): Promise<readonly string[]> {
+  const familiesOf = (made: readonly SpendingTransaction[]): Txid[] => made.map(({ family }) => family);
+  const rivals = await rivalsOf(
+    tx,
+    familiesOf(mined),
+    mined.map(({ plan }) => plan),
+  );
+  await end(
+    tx,
+    rivals.map(({ txid }) => txid),
+  );
+  for (const made of mined) await begin(tx, made);
+  for (const made of others) {
+    const taken = await rivalsOf(tx, [made.family], [made.plan]);
+    if (taken.length === 0) await begin(tx, made);
+  }
+  return rivals.flatMap(({ orderId }) => (orderId === null ? [] : [orderId]));
+}
+
+async function begin(tx: pg.ClientBase, { txid, family, plan }: SpendingTransaction): Promise<void> {
+  await tx.query('UPDATE service.wallet_transactions SET superseded_at = NULL WHERE txid = $1', [
+    Buffer.from(txid),
+  ]);
+  await beginSpends(tx, family, plan);
+}
+
+/** A bump that blocks, orders and other plans may still change, with what decides about it. */
+export interface OpenBump extends SpendingTransaction {
+  readonly isSuperseded: boolean;
+  readonly isMined: boolean;
+  /** A transaction that it pays for or spends is superseded. */
+  readonly isOrphan: boolean;
+  /** A transaction of another family, which may be mined, spends an output that it spends. */
+  readonly isTaken: boolean;
+}
+
+/** Bumps that are to be superseded, and the one that is to be taken up next; null: none is. */
+export interface SettledBumps {
+  readonly ended: readonly OpenBump[];
+  readonly next: OpenBump | null;
+}
+
+/**
+ * The only rule for bumps that can never be mined, or are no longer wanted: one of its family is mined, or what it pays
+ * for or spends is superseded, or another plan has taken what it spends. A mined one stays. Pure.
+ *
+ * @param bumps the newest first: what came last has what it took
+ */
+export function settledBumps(bumps: readonly OpenBump[]): SettledBumps {
+  const minedOf = new Set(bumps.filter((bump) => bump.isMined).map(({ family }) => idOf(family)));
+  const isDead = ({ family, ...bump }: OpenBump): boolean =>
+    !bump.isMined && (bump.isOrphan || bump.isTaken || minedOf.has(idOf(family)));
+  const back = bumps.filter((bump) => bump.isSuperseded && !isDead(bump));
+  return {
+    ended: bumps.filter((bump) => !bump.isSuperseded && isDead(bump)),
+    next: back.find((bump) => bump.isMined) ?? back[0] ?? null,
+  };
+}
+
+const idOf = (txid: Txid): string => Buffer.from(txid).toString('hex');
+
+/** More than a reorganisation changes: each bump is taken up at most once for each that is ended. */
+const changesMax = 10_000;
+
+/**
+ * Supersedes bumps that can never be mined or are no longer wanted, and takes up those that can again: blocks or stored
+ * transactions have changed. Returns the orders whose transactions gave way to a bump that a block has.
+ */
+export async function settleBumps(tx: pg.ClientBase): Promise<readonly string[]> {
+  const gaveWay = new Set<string>();
+  for (let changes = 0; ; changes++) {
+    assert(changes < changesMax, 'bumps come to rest');
+    const { ended, next } = settledBumps(await readOpenBumps(tx));
+    if (ended.length > 0) {
+      await end(
+        tx,
+        ended.map(({ txid }) => txid),
+      );
+    } else if (next !== null) {
+      const orders = next.isMined ? await takeUp(tx, [next], []) : await takeUp(tx, [], [next]);
+      for (const id of orders) gaveWay.add(id);
+    } else return [...gaveWay];
+  }
+}
+
+async function readOpenBumps(tx: pg.ClientBase): Promise<OpenBump[]> {
+  const { rows } = await tx.query<{
+    txid: Buffer;
+    family: Buffer;
+    plan: StoredPlan;
+    is_superseded: boolean;
+    is_mined: boolean;
+    is_orphan: boolean;
+    is_taken: boolean;
+  }>(
+    `SELECT b.txid, ${familyOf('b')} AS family, b.plan, b.superseded_at IS NOT NULL AS is_superseded,
+            ${isMined('b')} AS is_mined,
+            EXISTS (SELECT FROM service.bump_parents AS r JOIN service.wallet_transactions AS t ON t.txid = r.parent
+                     WHERE r.bump = b.txid AND t.superseded_at IS NOT NULL)
+              OR EXISTS (SELECT FROM service.wallet_spends AS s JOIN service.wallet_transactions AS t ON t.txid = s.txid
+                          WHERE s.family = ${familyOf('b')} AND t.superseded_at IS NOT NULL AND ${hasInput('b', 's')}) AS is_orphan,
+            EXISTS (SELECT FROM service.wallet_spends AS s JOIN service.wallet_spends AS other USING (txid, vout)
+                     WHERE s.family = ${familyOf('b')} AND other.family <> s.family AND other.ended_at IS NULL
+                       AND ${hasInput('b', 's')}) AS is_taken
+       FROM service.wallet_transactions AS b
+      WHERE b.kind = 'bump' AND b.height IS NULL
+        AND NOT (b.superseded_at IS NOT NULL AND EXISTS (
+          SELECT FROM service.wallet_transactions AS deep
+           WHERE ${isOfFamily('deep', familyOf('b'))} AND deep.height IS NOT NULL))
+      ORDER BY b.made_at DESC, b.txid`,
+  );
+  return rows.map(({ txid, family, plan, ...row }) => ({
+    txid: trustedTxid(txid),
+    family: trustedTxid(family),
+    plan,
+    isSuperseded: row.is_superseded,
+    isMined: row.is_mined,
+    isOrphan: row.is_orphan,
+    isTaken: row.is_taken,
+  }));
+}
+
+/** Notes the blocks of bumps that are as deep as payments remember blocks: nothing changes these any more. */
+export async function noteDeepBumps(client: pg.ClientBase): Promise<void> {
+  await client.query(
+    `UPDATE service.wallet_transactions AS t SET height = ${minedHeight('t.txid')}
+      WHERE t.kind = 'bump' AND t.height IS NULL AND ${minedHeight('t.txid')} <= ${paymentsTipHeight} - $1`,
+    [rememberedBlocks],
+  );
+}

@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import type pg from 'pg';
+import { type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
+import { beginSpends, countSpends, refuseTaken } from './spends.store.ts';
+import type { StoredPlan } from './stored-plan.ts';
+
+/**
+ * `burn`: what burns the inscriptions of a reveal. `return`: what sends deposits home that no delivery uses. `bump`:
+ * what pays for others that are stuck.
+ */
+export type WalletTransactionKind = 'commit' | 'reveal' | 'burn' | 'return' | 'refund' | 'bump';
+
+/** A signed transaction that is not stored yet. */
+export interface NewTransaction {
+  readonly txid: Txid;
+  readonly kind: WalletTransactionKind;
+  /** Its subject; null: a bump, which pays for transactions of any. */
+  readonly orderId: string | null;
+  /** Place among those of its kind and subject. */
+  readonly index: number;
+  /** How many files it inscribes or burns. */
+  readonly files: number;
+  readonly bytes: Uint8Array;
+  readonly plan: StoredPlan;
+  readonly fee: bigint;
+  /** The first of those that it takes the place of, which names their family; null: it begins one. */
+  readonly replaces: Txid | null;
+  /** Index in branch 1 of the key that gets what is left of a bump; null: it is no bump. */
+  readonly ownIndex: number | null;
+}
+
+/**
+ * Stores a signed transaction before it is broadcast, and takes what it spends: no other plan has it from then on.
+ * False: it is stored already, and taken up again if it was superseded. Throws `OutputTaken`, and the transaction of the
+ * database is over then.
+ */
+export async function insertTransaction(tx: pg.ClientBase, made: NewTransaction): Promise<boolean> {
+  const { rows } = await tx.query<{ family: Buffer; is_new: boolean }>(
+    `INSERT INTO service.wallet_transactions AS t (txid, order_id, kind, index, files, bytes, plan, fee, replaces, own_index)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+     ON CONFLICT (txid) DO UPDATE SET superseded_at = NULL WHERE t.order_id IS NOT DISTINCT FROM excluded.order_id
+     RETURNING coalesce(replaces, txid) AS family, xmax = 0 AS is_new`,
+    [
+      Buffer.from(made.txid),
+      made.orderId,
+      made.kind,
+      made.index,
+      made.files,
+      Buffer.from(made.bytes),
+      JSON.stringify(made.plan),
+      made.fee,
+      made.replaces === null ? null : Buffer.from(made.replaces),
+      made.ownIndex,
+    ],
+  );
+  const [row] = rows;
+  assert(row !== undefined, 'a transaction has one subject');
+  const family = trustedTxid(row.family);
+  await refuseTaken(beginSpends(tx, family, made.plan));
+  const isWhole = made.replaces === null || (await countSpends(tx, family)) === made.plan.inputs.length;
+  assert(isWhole, 'a replacement spends all that those before it do: no two of them are ever mined');
+  return row.is_new;
+}
+
+/** A node took a transaction, or refused it for this reason. */
+export async function markSent(client: pg.ClientBase, txid: Txid, refusal: string | null): Promise<void> {
+  await client.query(
+    `UPDATE service.wallet_transactions
+        SET refusal = $2, sent_at = CASE WHEN $2::text IS NULL THEN coalesce(sent_at, now()) ELSE sent_at END
+      WHERE txid = $1 AND (refusal IS DISTINCT FROM $2 OR sent_at IS NULL)`,
+    [Buffer.from(txid), refusal],
+  );
+}
+
+/** A transaction with its signatures, as it is sent. */
+export interface SignedTransaction {
+  readonly txid: Txid;
+  readonly bytes: Uint8Array;
+  /** Sats of its OP_RETURN output, which nodes send only where they are told how many. */
+  readonly burned: number;
+}
+
+/** A stored transaction: none is ever deleted. */
+export async function readSigned(client: pg.ClientBase, txid: Txid): Promise<SignedTransaction> {
+  const { rows } = await client.query<Pick<SignedTransaction, 'bytes' | 'burned'>>(
+    `SELECT bytes, CASE WHEN kind = 'burn' THEN (
+              SELECT sum((output->>'value')::bigint)::bigint FROM jsonb_array_elements(plan->'outputs') AS o (output)
+               WHERE output->>'kind' = 'burn') ELSE 0 END AS burned
+       FROM service.wallet_transactions WHERE txid = $1`,
+    [Buffer.from(txid)],
+  );
+  const [row] = rows;
+  assert(row !== undefined, 'a transaction that was read is stored');
+  return { txid, ...row };
+}
