@@ -6,6 +6,7 @@ import { taprootTweakPrivKey } from '@scure/btc-signer/utils.js';
 import { ecdsaSignatureBytes, plannedWeight } from '#kernel/bitcoin/plan-weight.ts';
 import { scriptType } from '#kernel/bitcoin/script-type.ts';
 import { atOnce, type Steps } from '#kernel/concurrency/work-in-steps.ts';
+import type { Holdings } from '#kernel/contracts/holdings.ts';
 import type {
   OwnScript,
   PlannedInput,
@@ -17,6 +18,8 @@ import { asTxid, displayHash, type Txid } from '#kernel/primitives/hash.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 import { AccountKeys, accountOf } from './account-key.ts';
 import { isPublicKeyHashBranch } from './branches.ts';
+import { holdingsFault } from './holdings/holdings-fault.ts';
+import { outputHoldings } from './holdings/output-holdings.ts';
 import { leafFault } from './leaf-script.ts';
 import { feeOf, type OwnScripts, planFault } from './plan-fault.ts';
 import { publicKeyHashScript } from './public-key-hash.ts';
@@ -35,6 +38,8 @@ export interface SignedTransaction {
   readonly weight: number;
   /** Sats. */
   readonly fee: bigint;
+  /** Contents of its outputs besides their sats. */
+  readonly holdings: readonly Holdings[];
 }
 
 const noBytes = new Uint8Array(0);
@@ -78,7 +83,10 @@ const mismatch = (
     `The seed file ${seedFile}, with the fingerprint ${found}, is not of the wallet ${masterFingerprint} on ${network}.`,
   );
 
-/** The only thing with private keys. It signs plans, and nothing else; what it refuses is in plan-fault.ts. */
+/**
+ * The only thing with private keys. It signs plans, and nothing else; what it refuses is in plan-fault.ts and in the
+ * folder holdings.
+ */
 export class Signer {
   readonly #keys: AccountKeys;
 
@@ -86,15 +94,19 @@ export class Signer {
     this.#keys = keys;
   }
 
-  /** Signs a plan that breaks no rule, and checks the signatures. Throws `plan_refused` with the rule. */
-  signPlan(plan: TransactionPlan): SignedTransaction {
-    return atOnce(this.signing(plan));
+  /**
+   * Signs a plan that breaks no rule, and checks the signatures. Throws `plan_refused` with the rule.
+   *
+   * @param held by input: what the index, or what was signed before, says that it holds
+   */
+  signPlan(plan: TransactionPlan, held: readonly Holdings[]): SignedTransaction {
+    return atOnce(this.signing(plan, held));
   }
 
   /** The same in steps: an input takes some milliseconds, and there may be a thousand. */
-  *signing(plan: TransactionPlan): Steps<SignedTransaction> {
+  *signing(plan: TransactionPlan, held: readonly Holdings[]): Steps<SignedTransaction> {
     const known = new KnownKeys(this.#keys);
-    const fault = planFault(plan, known);
+    const fault = planFault(plan, known) ?? holdingsFault(plan, held);
     if (fault !== null)
       throw new AppError('plan_refused', `The plan of a transaction is refused: ${fault}.`, { fault });
     const messageOf = signatureMessages(plan);
@@ -105,7 +117,7 @@ export class Signer {
       witnesses.push(isAnchor ? [] : witnessOf(input, messageOf(place), known));
       yield inputBytes;
     }
-    return signedTransaction(plan, witnesses);
+    return signedTransaction(plan, witnesses, held);
   }
 }
 
@@ -264,7 +276,11 @@ const frameOf = ({ version, lockTime, inputs, outputs }: TransactionPlan) => ({
   outputs: outputs.map(({ script, value }) => ({ amount: value, script })),
 });
 
-function signedTransaction(plan: TransactionPlan, witnesses: Uint8Array[][]): SignedTransaction {
+function signedTransaction(
+  plan: TransactionPlan,
+  witnesses: Uint8Array[][],
+  held: readonly Holdings[],
+): SignedTransaction {
   const bytes = RawTx.encode({ ...frameOf(plan), segwitFlag: true, witnesses });
   const stripped = unsignedTransaction(plan);
   const weight = 3 * stripped.bytes.length + bytes.length;
@@ -275,6 +291,7 @@ function signedTransaction(plan: TransactionPlan, witnesses: Uint8Array[][]): Si
     wtxid: doubleSha256(bytes),
     weight,
     fee: feeOf(plan),
+    holdings: outputHoldings(plan, stripped.txid, held),
   };
 }
 

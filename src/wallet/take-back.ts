@@ -59,7 +59,8 @@ export interface TakeBack {
 
 /**
  * The transaction that pays outputs of one address to one destination, and how many outputs it leaves there: those
- * that cost more than they hold, and what is beyond 200. Throws `recovery_refused`.
+ * that cost more than they hold, and what is beyond 200. The fee comes from the end of the largest ones. Throws
+ * `recovery_refused`.
  */
 export function takeBackPlan(order: TakeBack): { plan: TransactionPlan; left: number } {
   const { own, script, outputs, destination, feeRate } = order;
@@ -69,7 +70,9 @@ export function takeBackPlan(order: TakeBack): { plan: TransactionPlan; left: nu
   const taken = outputs
     .filter(({ value }) => value > cost)
     .toSorted((a, b) => Number(b.value - a.value))
-    .slice(0, inputsMax);
+    .slice(0, inputsMax)
+    // the fee comes from the end: of the largest ones, as inscriptions are mostly in small outputs
+    .toReversed();
   const inputs = taken.map((output) => ({
     ...output,
     ...own,

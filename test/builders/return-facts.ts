@@ -8,7 +8,7 @@ export const plainPayment: HeldPayment = {
   isIndexed: true,
   isHolding: false,
   isParent: false,
-  lastOffset: null,
+  inscriptions: [],
   runes: [],
 };
 

@@ -8,7 +8,6 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { isAdvisoryLockHeld } from '#kernel/pg/advisory-lock.ts';
 import { withCutConnection } from '#kernel/pg/cut-connection.ts';
 import { createPool } from '#kernel/pg/pool.ts';
-import { encipherRoute } from '#kernel/runes/runestone/encipher.ts';
 import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
 import { type KeepAuditingOptions, keepAuditing } from '#orders/audit/keep-auditing.ts';
 import { type OrderKeys, orderKeys } from '#orders/creating/order-keys.ts';
@@ -153,7 +152,6 @@ export function startOrders(
         lockTimes,
         arrivedSats,
         satributes,
-        runestone: encipherRoute,
         watch,
         policy,
         returns: returnPolicyOf(config),

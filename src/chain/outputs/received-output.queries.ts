@@ -1,8 +1,9 @@
 import type { ClientBase, Pool } from 'pg';
+import type { HeldInscription, Holdings, RuneAmount } from '#kernel/contracts/holdings.ts';
+import { trustedTxid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
-import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
-import type { RuneId } from '#kernel/runes/rune-id.ts';
-import { asU128, type U128 } from '#kernel/runes/u128.ts';
+import { formatInscriptionId, type InscriptionId } from '#kernel/primitives/inscription-id.ts';
+import { asU128 } from '#kernel/runes/u128.ts';
 import type { Outpoint } from './output.queries.ts';
 
 /** An output that was received in a block, which the index may lack. */
@@ -17,12 +18,6 @@ export interface ExpectedOutput extends ReceivedOutput {
   readonly inscription: InscriptionId;
 }
 
-/** The amount of a rune in an output. */
-export interface RuneAmount {
-  readonly id: RuneId;
-  readonly amount: U128;
-}
-
 /** The facts that the index has about an output that is to bring an inscription. */
 export interface ReceivedInscription {
   /** It has the very block that the output is in. */
@@ -31,14 +26,17 @@ export interface ReceivedInscription {
   readonly isExpected: boolean;
   /** The expected inscription is still there. */
   readonly isThere: boolean;
-  /** An inscription is there, the expected or another one, or a rune. */
-  readonly isHolding: boolean;
+  /** The expected one among them, where it is there. */
+  readonly inscriptions: readonly HeldInscription[];
   /** Null: runes are unknown here. */
   readonly runes: readonly RuneAmount[] | null;
 }
 
-interface RunesRow {
+interface RunesRow extends KnownRunesRow {
   readonly is_indexed: boolean;
+}
+
+interface KnownRunesRow {
   readonly knows_runes: boolean;
   readonly runes: readonly { readonly height: number; readonly tx: number; readonly amount: string }[];
 }
@@ -46,7 +44,15 @@ interface RunesRow {
 interface Row extends RunesRow {
   readonly is_expected: boolean;
   readonly is_there: boolean;
-  readonly has_inscription: boolean;
+  readonly inscriptions: readonly InscriptionRow[] | null;
+}
+
+/** An inscription in an output, as JSON. */
+interface InscriptionRow {
+  /** In hex, internal order. */
+  readonly txid: string;
+  readonly index: number;
+  readonly offset: number;
 }
 
 /** Reads these facts about outputs, in their order, in one statement. Runes are those of unspent outputs. */
@@ -64,7 +70,7 @@ export async function receivedInscriptions(
     isIndexed: row.is_indexed,
     isExpected: row.is_expected,
     isThere: row.is_there,
-    isHolding: row.has_inscription || row.runes.length > 0,
+    inscriptions: inscriptionsOf(row.inscriptions),
     runes: runesOf(row),
   }));
 }
@@ -73,8 +79,8 @@ export async function receivedInscriptions(
 export interface HeldOutput {
   /** It has the very block that the output is in. */
   readonly isIndexed: boolean;
-  /** Sats of the output before its last inscription; null: it has none, or is spent. */
-  readonly lastOffset: number | null;
+  /** None where it is spent. */
+  readonly inscriptions: readonly HeldInscription[];
   /** One of the named inscriptions is there. */
   readonly isNamed: boolean;
   /** Null: runes are unknown here. */
@@ -90,7 +96,9 @@ export async function heldAtScript(
   outputs: readonly ReceivedOutput[],
   named: readonly InscriptionId[],
 ): Promise<HeldOutput[]> {
-  const { rows } = await client.query<RunesRow & { last_offset: number | null; is_named: boolean }>(heldSql, [
+  const { rows } = await client.query<
+    RunesRow & { inscriptions: readonly InscriptionRow[] | null; is_named: boolean }
+  >(heldSql, [
     ...columnsOf(outputs),
     Buffer.from(script),
     named.map(({ txid }) => Buffer.from(txid)),
@@ -98,28 +106,10 @@ export async function heldAtScript(
   ]);
   return rows.map((row) => ({
     isIndexed: row.is_indexed,
-    lastOffset: row.last_offset,
+    inscriptions: inscriptionsOf(row.inscriptions),
     isNamed: row.is_named,
     runes: runesOf(row),
   }));
-}
-
-/**
- * The runes of unspent outputs, all together, in one statement. `unindexed`: the index lacks the block of one; null:
- * runes are unknown here.
- */
-export async function receivedRunes(
-  client: Pool | ClientBase,
-  outputs: readonly ReceivedOutput[],
-): Promise<readonly RuneAmount[] | 'unindexed' | null> {
-  const { rows } = await client.query<RunesRow>(
-    `SELECT ${runesSql}
-       FROM unnest($1::bytea[], $2::bigint[], $3::integer[], $4::bytea[]) AS o (txid, vout, height, hash)`,
-    columnsOf(outputs),
-  );
-  if (!rows.every((row) => row.is_indexed)) return 'unindexed';
-  const held = rows.map(runesOf);
-  return held.includes(null) ? null : held.flatMap((runes) => runes ?? []);
 }
 
 const columnsOf = (outputs: readonly ReceivedOutput[]): unknown[] => [
@@ -129,7 +119,13 @@ const columnsOf = (outputs: readonly ReceivedOutput[]): unknown[] => [
   outputs.map(({ block }) => (block === null ? null : Buffer.from(block.hash))),
 ];
 
-const runesOf = ({ knows_runes: isKnown, runes }: RunesRow): RuneAmount[] | null =>
+const inscriptionsOf = (rows: readonly InscriptionRow[] | null): HeldInscription[] =>
+  (rows ?? []).map(({ txid, index, offset }) => ({
+    id: formatInscriptionId(trustedTxid(Buffer.from(txid, 'hex')), index),
+    offset: BigInt(offset),
+  }));
+
+const runesOf = ({ knows_runes: isKnown, runes }: KnownRunesRow): RuneAmount[] | null =>
   isKnown
     ? runes.map(({ height, tx, amount }) => ({
         id: { block: asU128(BigInt(height)), tx },
@@ -137,9 +133,11 @@ const runesOf = ({ knows_runes: isKnown, runes }: RunesRow): RuneAmount[] | null
       }))
     : null;
 
-/** Columns about a row `o`: an outpoint and its block. */
-const runesSql = `EXISTS (SELECT FROM chain.blocks AS b WHERE b.height = o.height AND b.hash = o.hash) AS is_indexed,
-    EXISTS (SELECT FROM chain.derived_tables AS d WHERE d.name = 'runes' AND d.is_followed)
+/** Column about a row `o`: an outpoint and its block. */
+const indexedSql = `EXISTS (SELECT FROM chain.blocks AS b WHERE b.height = o.height AND b.hash = o.hash) AS is_indexed`;
+
+/** Columns about a row `o`: an outpoint. */
+const runesSql = `EXISTS (SELECT FROM chain.derived_tables AS d WHERE d.name = 'runes' AND d.is_followed)
       AND coalesce((SELECT anchored FROM chain.rune_blocks ORDER BY height DESC LIMIT 1), true) AS knows_runes,
     (SELECT coalesce(jsonb_agg(jsonb_build_object('height', r.height, 'tx', r.tx_index, 'amount', b.amount::text)
                                ORDER BY r.key), '[]')
@@ -147,12 +145,15 @@ const runesSql = `EXISTS (SELECT FROM chain.blocks AS b WHERE b.height = o.heigh
       WHERE chain.hash64(b.txid, b.vout) = chain.hash64(o.txid, o.vout) AND b.spent_height IS NULL
         AND b.txid = o.txid AND b.vout = o.vout) AS runes`;
 
-const receivedSql = `SELECT ${runesSql},
+/** Columns of `InscriptionRow`s, from rows of inscriptions `i` and their places `l`. */
+const inscriptionSql = `jsonb_build_object('txid', encode(i.txid, 'hex'), 'index', i.index, 'offset', l.sat_offset)`;
+
+const receivedSql = `SELECT ${indexedSql}, ${runesSql},
     place.key IS NOT NULL AS is_expected,
     place.key IS NOT NULL AND place.spent_height IS NULL AS is_there,
-    EXISTS (SELECT FROM chain.locations AS l JOIN chain.inscriptions AS i ON i.key = l.key
-             WHERE chain.hash32(l.script) = chain.hash32(o.script) AND l.spent_height IS NULL AND l.script = o.script
-               AND l.place = 0 AND l.vout = o.vout AND coalesce(l.txid, i.txid) = o.txid) AS has_inscription
+    (SELECT jsonb_agg(${inscriptionSql}) FROM chain.locations AS l JOIN chain.inscriptions AS i ON i.key = l.key
+      WHERE chain.hash32(l.script) = chain.hash32(o.script) AND l.spent_height IS NULL AND l.script = o.script
+        AND l.place = 0 AND l.vout = o.vout AND coalesce(l.txid, i.txid) = o.txid) AS inscriptions
   FROM unnest($1::bytea[], $2::bigint[], $3::integer[], $4::bytea[], $5::bytea[], $6::bigint[],
               $7::bytea[])
        WITH ORDINALITY AS o (txid, vout, height, hash, expected_txid, expected_index, script, ordinal)
@@ -165,15 +166,45 @@ const receivedSql = `SELECT ${runesSql},
 
 /** Reads what a script holds once: anybody may send thousands of outputs to it. */
 const heldSql = `WITH held AS MATERIALIZED (
-    SELECT coalesce(l.txid, i.txid) AS txid, l.vout::bigint AS vout, max(l.sat_offset) AS last_offset,
+    SELECT coalesce(l.txid, i.txid) AS txid, l.vout::bigint AS vout, jsonb_agg(${inscriptionSql}) AS inscriptions,
            bool_or(EXISTS (SELECT FROM unnest($6::bytea[], $7::bigint[]) AS n (txid, index)
                             WHERE n.txid = i.txid AND n.index = i.index)) AS is_named
       FROM chain.locations AS l JOIN chain.inscriptions AS i ON i.key = l.key
      WHERE chain.hash32(l.script) = chain.hash32($5::bytea) AND l.spent_height IS NULL AND l.script = $5
        AND l.place = 0
+       AND (coalesce(l.txid, i.txid), l.vout) IN (SELECT txid, vout FROM unnest($1::bytea[], $2::bigint[]) AS a (txid, vout))
      GROUP BY 1, 2)
-  SELECT ${runesSql}, h.last_offset, coalesce(h.is_named, false) AS is_named
+  SELECT ${indexedSql}, ${runesSql}, h.inscriptions, coalesce(h.is_named, false) AS is_named
     FROM unnest($1::bytea[], $2::bigint[], $3::integer[], $4::bytea[])
          WITH ORDINALITY AS o (txid, vout, height, hash, ordinal)
     LEFT JOIN held AS h ON h.txid = o.txid AND h.vout = o.vout
    ORDER BY o.ordinal`;
+
+/** A row of `heldColumns`. */
+export interface HeldRow extends KnownRunesRow {
+  readonly inscriptions: readonly InscriptionRow[] | null;
+}
+
+/**
+ * SQL: a table \`held\` with the inscriptions of unspent outputs, by txid and vout. Each script is looked up once, as
+ * anybody may send thousands of outputs to one.
+ *
+ * @param asked a table with the columns txid, vout and script
+ */
+export const heldTable = (asked: string): string => `held AS MATERIALIZED (
+    SELECT coalesce(l.txid, i.txid) AS txid, l.vout::bigint AS vout, jsonb_agg(${inscriptionSql}) AS inscriptions
+      FROM (SELECT DISTINCT script FROM ${asked}) AS a
+      JOIN chain.locations AS l ON chain.hash32(l.script) = chain.hash32(a.script) AND l.spent_height IS NULL
+       AND l.script = a.script AND l.place = 0
+      JOIN chain.inscriptions AS i ON i.key = l.key
+     WHERE (coalesce(l.txid, i.txid), l.vout) IN (SELECT txid, vout FROM ${asked})
+     GROUP BY 1, 2)`;
+
+/** SQL: the columns of a \`HeldRow\`, about an outpoint \`o\` and its row \`h\` of the table \`held\`, if it has one. */
+export const heldColumns = `${runesSql}, h.inscriptions`;
+
+/** Contents of an output by a row of the index, which must have its block. */
+export const heldBy = (row: HeldRow): Holdings & Pick<HeldOutput, 'inscriptions'> => ({
+  inscriptions: inscriptionsOf(row.inscriptions),
+  runes: runesOf(row),
+});

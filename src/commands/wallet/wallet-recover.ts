@@ -1,5 +1,7 @@
 import { open } from 'node:fs/promises';
+import { unknownHoldings } from '#kernel/contracts/holdings.ts';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
+import type { TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { type CommandContext, UsageError } from '#src/app/command-context.ts';
@@ -8,7 +10,12 @@ import { withNodeOf } from '#src/app/sources/node.ts';
 import { type BranchEnds, endsAt, movedBy, releasedAtOnce } from '#wallet/indices/branch-ends.ts';
 import { PublicWallet } from '#wallet/public-wallet.ts';
 import { ownScriptOf, parseRecoveryKit, type RecoveryKit } from '#wallet/recovery-kit.ts';
-import { identityOfSeedFile, openRecoverySigner, type SignedTransaction } from '#wallet/signer.ts';
+import {
+  identityOfSeedFile,
+  openRecoverySigner,
+  type SignedTransaction,
+  type Signer,
+} from '#wallet/signer.ts';
 import { outputsAt, takeBackPlan } from '#wallet/take-back.ts';
 import type { WalletIdentity } from '#wallet/wallet-identity.ts';
 import { feeRateOf } from './amounts.ts';
@@ -43,7 +50,7 @@ export async function recover(context: CommandContext, kitFile: string | undefin
       destination: destination.script,
       feeRate,
     });
-    const signed = signer.signPlan(plan);
+    const signed = signUnknown(signer, plan);
     await checkAccepted(node, signed);
     const isSent = context.flags['broadcast'] !== undefined;
     if (isSent) await node.call('sendrawtransaction', [hexOf(signed)]);
@@ -56,6 +63,13 @@ export async function recover(context: CommandContext, kitFile: string | undefin
     });
   });
 }
+
+/** No index is asked. */
+const signUnknown = (signer: Signer, plan: TransactionPlan): SignedTransaction =>
+  signer.signPlan(
+    plan,
+    plan.inputs.map(() => unknownHoldings),
+  );
 
 interface Recovered {
   readonly signed: SignedTransaction;

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { nothingHeld, unknownHoldings } from '#kernel/contracts/holdings.ts';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { displayHash, parseBlockHash } from '#kernel/primitives/hash.ts';
@@ -177,7 +178,14 @@ async function sweepTo(
   const { free, left } = await freeOf(found, pool, node);
   const planned = sweep(free, script, feeRate);
   const signer = await openSigner(seedFileOf(context), wallet.identity);
-  const signed = planned.plans.map((plan) => signer.signPlan(plan));
+  // with an index, outputs that are not proven to hold nothing but sats are left
+  const held = pool === null ? unknownHoldings : nothingHeld;
+  const signed = planned.plans.map((plan) =>
+    signer.signPlan(
+      plan,
+      plan.inputs.map(() => held),
+    ),
+  );
   const isSent = flags['broadcast'] !== undefined;
   for (const { bytes } of signed)
     if (isSent) await node.call('sendrawtransaction', [Buffer.from(bytes).toString('hex')]);

@@ -1,4 +1,6 @@
 import type { Txid } from '#kernel/primitives/hash.ts';
+import type { Runestone } from '#kernel/runes/runestone/artifact.ts';
+import type { RuneAmount } from './holdings.ts';
 
 /**
  * A key of the wallet, by its place below the account `m/86'/coin'/0'` (BIP 86). Branch 0 has one key an order, branch
@@ -71,6 +73,31 @@ export interface PlannedOutput {
   readonly own?: OwnScript;
 }
 
+/** An inscription of an input, and the output that the plan sends it to. */
+export interface PlannedInscription extends PlannedReveal {
+  /** `<txid>i<index>`. */
+  readonly id: string;
+}
+
+/** An inscription that the plan reveals, and the output that it comes to be in. */
+export interface PlannedReveal {
+  /** Sats of all inputs before it. */
+  readonly at: bigint;
+  readonly output: number;
+}
+
+/** Runes of a plan's inputs, and where they go. */
+export interface PlannedRunes {
+  readonly held: readonly (RuneAmount & { readonly input: number })[];
+  readonly given: readonly (RuneAmount & { readonly output: number })[];
+  /** Lost on purpose. */
+  readonly burned: readonly RuneAmount[];
+  /** The output of all that no edict moves, also where it is not known whether there is any. */
+  readonly rest: number;
+  /** How its runestone reads; null: it has none. */
+  readonly runestone: Runestone | null;
+}
+
 /**
  * A transaction before it is signed. At least one of its inputs is the wallet's. What the outputs leave of the inputs
  * is the fee, of at most `feeMax` sats: the wallet signs no plan that pays more.
@@ -81,4 +108,10 @@ export interface TransactionPlan {
   readonly inputs: readonly PlannedInput[];
   readonly outputs: readonly PlannedOutput[];
   readonly feeMax: bigint;
+  /** Inscriptions of its inputs. Absent: there are none. */
+  readonly inscriptions?: readonly PlannedInscription[];
+  /** Inscriptions that it reveals, in the order of their ids. Absent: there are none. */
+  readonly reveals?: readonly PlannedReveal[];
+  /** Absent: its inputs hold none, and those that are not known go to the first output. */
+  readonly runes?: PlannedRunes;
 }

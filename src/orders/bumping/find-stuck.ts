@@ -3,6 +3,7 @@ import { displayHash } from '#kernel/primitives/hash.ts';
 import { excessOf } from '#orders/ledger/settlements.ts';
 import { hasUnspentOutput, type MempoolStanding, mempoolStanding } from '#orders/sending/mempool-standing.ts';
 import { outpointOf, shownTxidOf } from '#purse/transactions/outpoint.ts';
+import { holdingsOf } from '#purse/transactions/stored-holdings.ts';
 import type { OverdueTransaction } from './bump.store.ts';
 import type { OwnedOutput } from './plan-bump.ts';
 import { type WaitingParent, wantedRate } from './stuck.ts';
@@ -123,6 +124,7 @@ function payingOutput(
     value: BigInt(output.value),
     script: Buffer.from(output.script, 'hex'),
     key: output.kind === 'anchor' ? null : { branch: 1, index: ownIndex },
+    ...(output.holds === undefined ? {} : { holds: holdingsOf(output.holds) }),
   };
 }
 

@@ -9,6 +9,7 @@ import { storedPlan } from '#orders/making/sign-and-store.ts';
 import { lockOrder } from '#orders/order/order.store.ts';
 import { nextBlock, ownWatcherOf } from '#orders/watching/watchers.ts';
 import { watchScripts } from '#payments/store/watches.store.ts';
+import { readHoldings } from '#purse/transactions/input-holdings.ts';
 import { outpointOf } from '#purse/transactions/outpoint.ts';
 import { OutputTaken } from '#purse/transactions/spends.store.ts';
 import { insertBump, type StoredBumpPlan } from './bump.store.ts';
@@ -23,7 +24,7 @@ export async function keepBump(
   { parents, planned, ownIndex, owed, replaced }: WantedStore,
 ): Promise<Txid | null> {
   const { plan, fee, shares } = planned;
-  const signed = await signer.signPlan(plan);
+  const signed = await signer.signPlan(plan, await readHoldings(client, plan.inputs));
   const [rest] = plan.outputs;
   const [owner] = parents;
   if (rest === undefined || owner === undefined) return null;
@@ -37,7 +38,7 @@ export async function keepBump(
       txid: signed.txid,
       replaces: replaced?.family ?? null,
       bytes: signed.bytes,
-      plan: storedBump(plan, owed),
+      plan: storedBump(plan, signed.holdings, owed),
       fee,
       ownIndex,
       // those that a block has by now are coins
@@ -66,9 +67,13 @@ async function isKept(
   }
 }
 
-function storedBump(plan: TransactionPlan, owed: bigint): StoredBumpPlan {
+function storedBump(
+  plan: TransactionPlan,
+  holdings: Parameters<typeof storedPlan>[1],
+  owed: bigint,
+): StoredBumpPlan {
   return {
-    ...storedPlan(plan),
+    ...storedPlan(plan, holdings),
     inputs: plan.inputs.map((input) => ({
       outpoint: outpointOf(input),
       value: Number(input.value),

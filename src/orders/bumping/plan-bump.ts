@@ -3,6 +3,7 @@ import { smallest } from '#kernel/bitcoin/amount.ts';
 import { replaceableSequence } from '#kernel/bitcoin/consensus.ts';
 import { keyInputWeight, plannedWeight } from '#kernel/bitcoin/plan-weight.ts';
 import { virtualSize } from '#kernel/bitcoin/transaction-size.ts';
+import type { Holdings } from '#kernel/contracts/holdings.ts';
 import {
   bumpFeeMax,
   type PlannedInput,
@@ -11,6 +12,7 @@ import {
 } from '#kernel/contracts/transaction-plan.ts';
 import type { Txid } from '#kernel/primitives/hash.ts';
 import { feeAt, feeOf, largest, p2trDust, valueOf } from '#orders/inscribing/plan-amounts.ts';
+import { withHoldings } from '#orders/inscribing/plan-holdings.ts';
 import type { OwnDestination } from '#orders/inscribing/plan-transactions.ts';
 
 /** An output that is ours: P2TR of a key of branch 1, or an anchor, which has none. */
@@ -21,6 +23,8 @@ export interface OwnedOutput {
   readonly script: Uint8Array;
   /** Null: an anchor. */
   readonly key: WalletKey | null;
+  /** Absent: nothing but its sats. */
+  readonly holds?: Holdings;
 }
 
 /** A transaction that is to be mined sooner. */
@@ -162,13 +166,24 @@ function bumpOf(
     feeMax: fee,
   };
   const owed = owedOf(wanted);
+  const sent = inputs.map(({ holds }, input) => ({ input, holds, output: 0, runesTo: 0 }));
   assert(value >= owed + p2trDust, 'what is owed stays, and what is ours is no dust');
   const shares = sharesOf(wanted, fee);
-  return { kind: 'bump', plan, fee, shares, coins: chosen, limit: fee < asked ? limit : null };
+  return {
+    kind: 'bump',
+    plan: withHoldings(plan, { sent, rest: 0 }),
+    fee,
+    shares,
+    coins: chosen,
+    limit: fee < asked ? limit : null,
+  };
 }
 
-const inputOf = ({ key, ...output }: OwnedOutput): PlannedInput => ({
-  ...output,
+const inputOf = ({ txid, vout, value, script, key }: OwnedOutput): PlannedInput => ({
+  txid,
+  vout,
+  value,
+  script,
   sequence: replaceableSequence,
   // no key signs for an anchor
   key: key ?? { branch: 1, index: 0 },

@@ -30,8 +30,8 @@ export function guardInscriptions(placed: PlacedPayments, held: HeldPayments, ke
   if (placed.kind !== 'placed') return placed;
   let before = 0n;
   for (const payment of placed.payments) {
-    const lastOffset = held.get(outpointOf(payment))?.lastOffset ?? null;
-    if (lastOffset !== null && before + BigInt(lastOffset) >= kept)
+    const inscriptions = held.get(outpointOf(payment))?.inscriptions ?? [];
+    if (inscriptions.some(({ offset }) => before + offset >= kept))
       return { kind: 'unwanted', reason: paidWithInscription };
     before += payment.value;
   }

@@ -4,7 +4,6 @@ import { type CoinForReturn, makeReturn, type ReturnPolicy } from '#orders/makin
 import { type LockTimeSearch, makeReveals } from '#orders/making/make-transactions.ts';
 import type { OrderSigner } from '#orders/making/order-signer.ts';
 import { confirmationsFor, type OrderPolicy } from '#orders/order/order-policy.ts';
-import type { RuneRoute } from '#orders/parents/rune-route.ts';
 import { type KnownSats, placeSats } from '#orders/sats/place-sats.ts';
 import { refundFeeRate } from '#orders/sending/node-standing.ts';
 import type { NodeWatch } from '#orders/sending/node-watch.ts';
@@ -16,8 +15,6 @@ export interface OrderStepsParts {
   readonly arrivedSats: KnownSats['arrived'];
   /** The definitions that are in force now. */
   readonly satributes: () => SatributeBook;
-  /** The script of a runestone. */
-  readonly runestone: (route: RuneRoute) => Uint8Array;
   /** Says what refunds cost, without asking the node within a transaction of the database. */
   readonly watch: Pick<NodeWatch, 'standing'>;
   readonly policy: OrderPolicy;
@@ -30,8 +27,7 @@ export interface OrderStepsParts {
 
 /** The steps of orders with a wallet and a node. */
 export function orderSteps(parts: OrderStepsParts): OrderSteps {
-  const { signer, arrivedSats, satributes, runestone, watch, policy, returns, coinFor, restock, tell } =
-    parts;
+  const { signer, arrivedSats, satributes, watch, policy, returns, coinFor, restock, tell } = parts;
   /** Of what is not urgent. */
   const atFeeRate = async (make: (feeRate: bigint) => Promise<string | null>): Promise<string | null> => {
     const { standing } = watch;
@@ -46,9 +42,7 @@ export function orderSteps(parts: OrderStepsParts): OrderSteps {
     placeSats: (order, funds) => placeSats(order, funds, { arrived: arrivedSats, satributes: satributes() }),
     makeReveals: (tx, order, funds) => makeReveals(tx, parts, order, funds),
     makeReturn: (tx, order, returned) =>
-      atFeeRate((feeRate) =>
-        makeReturn(tx, { signer, runestone, feeRate, policy: returns, coinFor }, order, returned),
-      ),
+      atFeeRate((feeRate) => makeReturn(tx, { signer, feeRate, policy: returns, coinFor }, order, returned)),
     makeRefund: (tx, order, outputs) =>
       atFeeRate((feeRate) => makeRefund(tx, signer, order, outputs, feeRate)),
     restock,

@@ -56,7 +56,9 @@ export function placeMoney(order: Pick<Order, 'amount' | 'request'>, records: Or
   const known = deep.filter((payment) => held.get(outpointOf(payment))?.isIndexed === true);
   const holding = known.flatMap((payment): PaidHolding[] => {
     const found = held.get(outpointOf(payment));
-    return found?.isHolding === true ? [{ payment, isParent: found.isParent, runes: found.runes }] : [];
+    if (found?.isHolding !== true) return [];
+    const { isParent, inscriptions, runes } = found;
+    return [{ payment, isParent, inscriptions, runes }];
   });
   const holders = new Set(holding.map(({ payment }) => outpointOf(payment)));
   const plain = known.filter((payment) => !holders.has(outpointOf(payment)));

@@ -316,7 +316,7 @@ function deliveryStep(
   const { payments } = placed;
   if (placed.kind === 'short') return () => waitForMore(tx, order, payments, placed.missing);
   const stocked = known.stocked?.reservation ?? null;
-  const funds = { payments, parents: parentsOf(known), stocked };
+  const funds = { payments, held: known.held, parents: parentsOf(known), stocked };
   return async () => {
     const made = await steps.makeReveals(tx, order, funds);
     return made === null || typeof made === 'string' ? made : waitForMore(tx, order, payments, made.missing);

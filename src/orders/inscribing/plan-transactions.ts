@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { replaceableSequence } from '#kernel/bitcoin/consensus.ts';
 import { keyInputWeight, leafInputWeight, plannedWeight } from '#kernel/bitcoin/plan-weight.ts';
 import { dustOf, outputWeight } from '#kernel/bitcoin/transaction-size.ts';
+import type { Holdings } from '#kernel/contracts/holdings.ts';
 import type {
   OwnScript,
   PlannedInput,
@@ -9,6 +10,8 @@ import type {
   TransactionPlan,
 } from '#kernel/contracts/transaction-plan.ts';
 import type { Txid } from '#kernel/primitives/hash.ts';
+import { encipher, routeRunestone } from '#kernel/runes/runestone/encipher.ts';
+import type { RuneRoute } from '#orders/parents/rune-route.ts';
 import { commitAmounts } from './commit-amounts.ts';
 import {
   burnParts,
@@ -16,6 +19,7 @@ import {
   isLast,
   leftOfInventory,
   type OrderLayout,
+  pointerOf,
   postageOutputs,
   type RevealLayout,
   revealsPostageFirst,
@@ -38,6 +42,7 @@ import {
   valueOf,
   weightWith,
 } from './plan-amounts.ts';
+import { type SentHoldings, withHoldings } from './plan-holdings.ts';
 
 /** An output of the chain or the mempool that the wallet can spend. */
 export interface Arrived extends OwnScript {
@@ -45,6 +50,8 @@ export interface Arrived extends OwnScript {
   readonly vout: number;
   readonly value: bigint;
   readonly script: Uint8Array;
+  /** Absent: nothing but its sats. */
+  readonly holds?: Holdings;
 }
 
 /** A script of the wallet: P2TR. */
@@ -66,11 +73,11 @@ export interface RevealFunds {
   /** What is ours of it goes there, unless an anchor must do. */
   readonly service: OwnDestination;
   /**
-   * A runestone that leads the runes of the parents home: without one they go to the first output, which is only the
-   * first parent's where no inscription comes first. Or one that leads those of the payments to the inscription, where
-   * the inventory has the first output. It becomes the last output, and the service pays for it.
+   * Content of a runestone that leads the runes of the parents home: without one they go to the first output, which is
+   * only the first parent's where no inscription comes first. Or one that leads those of the payments to the inscription,
+   * where the inventory has the first output. It becomes the last output, and the service pays for it.
    */
-  readonly runestone?: Uint8Array;
+  readonly route?: RuneRoute;
 }
 
 export interface CommitFunds {
@@ -137,11 +144,63 @@ export function planReveal(
   if (own === null) {
     return short(parts, settled, inscriptions.length, valueOf(inputs) - valueOf(outputs));
   }
-  return planOf(inputs, [...outputs, ownOutput(own, funds.service), ...runestones], terms.feeRate);
+  const plan = planOf(inputs, [...outputs, ownOutput(own, funds.service), ...runestones], terms.feeRate);
+  return withRevealed(plan, settled, group, funds);
 }
 
-const runestoneOutputs = ({ runestone }: RevealFunds): PlannedOutput[] =>
-  runestone === undefined ? [] : [{ script: runestone, value: 0n, kind: 'burn' }];
+const runestoneOutputs = ({ route }: RevealFunds): PlannedOutput[] =>
+  route === undefined ? [] : [runestoneOutput(route)];
+
+/** The output of a runestone that leads runes. */
+export const runestoneOutput = (route: RuneRoute): PlannedOutput => ({
+  script: encipher(routeRunestone(route)),
+  value: 0n,
+  kind: 'burn',
+});
+
+/**
+ * Names what a reveal spends and inscribes: parents with all that they hold go to their outputs, what came with a
+ * payment to the first inscription's, runes to where the runestone leads them.
+ */
+function withRevealed(
+  plan: TransactionPlan,
+  terms: SettledTerms,
+  group: FileGroup,
+  { payments, parents, inventory, route }: RevealFunds,
+): TransactionPlan {
+  const isPostageFirst = revealsPostageFirst(terms);
+  const rest = route?.pointer ?? 0;
+  const first = plan.outputs.findIndex(({ kind }) => kind === 'postage' || kind === 'burn');
+  const firstParent = isPostageFirst ? postageOutputs(terms, group).length : 0;
+  const others = payments.slice(1);
+  const beforeParents = isPostageFirst || inventory !== undefined ? 1 : 0;
+  const committed = isPostageFirst ? 0 : beforeParents + parents.length;
+  const firstOther = beforeParents + parents.length + (isPostageFirst ? 0 : 1);
+  const paid = (payment: Arrived, input: number): SentHoldings => sentTo(payment, input, first, rest);
+  const start = valueOf(plan.inputs.slice(0, committed));
+  return withHoldings(plan, {
+    sent: [
+      ...parents.map((parent, index) =>
+        sentTo(parent, beforeParents + index, firstParent + index, firstParent + index),
+      ),
+      paid(payments[0], committed),
+      ...others.map((payment, index) => paid(payment, firstOther + index)),
+    ],
+    reveals: Array.from({ length: group.count }, (_, place) => ({
+      at: pointerOf(terms, place) ?? start,
+      output: terms.batchMode === 'shared-output' ? first : first + place,
+    })),
+    route: route ?? null,
+    rest,
+  });
+}
+
+const sentTo = ({ holds }: Arrived, input: number, output: number, runesTo: number): SentHoldings => ({
+  input,
+  holds,
+  output,
+  runesTo,
+});
 
 /** The inscription between what is left of the inventory's output. */
 function withInventory(
@@ -269,7 +328,9 @@ export function planCommit(
   );
   const left: PlannedOutput[] =
     amounts.change === null ? [] : [{ ...change, value: amounts.change, kind: 'change' }];
-  return planOf(inputs, [...outputs, ...left], terms.feeRate);
+  const plan = planOf(inputs, [...outputs, ...left], terms.feeRate);
+  const sent = payments.map((payment, input) => sentTo(payment, input, 0, 0));
+  return withHoldings(plan, { sent, rest: 0 });
 }
 
 function commitOutputs(
@@ -301,7 +362,8 @@ export function planBurn(
   if (own === null) {
     return refused('payment-short', 'What is left of the payment does not pay for the burn.');
   }
-  return planOf(inputs, [burned, ownOutput(own, service)], terms.feeRate);
+  const sent = [...anchors, payment].map(({ holds }, input) => ({ input, holds, output: 0, runesTo: 1 }));
+  return withHoldings(planOf(inputs, [burned, ownOutput(own, service)], terms.feeRate), { sent, rest: 1 });
 }
 
 /** Asserts what holds for each plan: it pays exactly the fee rate, and no sat comes or goes otherwise. */

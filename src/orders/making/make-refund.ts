@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import type pg from 'pg';
 import { checkDestinations } from '#kernel/bitcoin/destination.ts';
+import { nothingHeld } from '#kernel/contracts/holdings.ts';
 import { failpoint } from '#kernel/process/failpoint.ts';
 import type { OwedMoney } from '#orders/ledger/settlements.ts';
 import type { Order } from '#orders/order/order.store.ts';
 import { nextBlock, refundWatcherOf } from '#orders/watching/watchers.ts';
 import { watchScripts } from '#payments/store/watches.store.ts';
 import { ownScriptsAmong } from '#purse/destinations/own-scripts.ts';
+import { readHoldings } from '#purse/transactions/input-holdings.ts';
 import type { OrderSigner } from './order-signer.ts';
 import { owedTooLittle, planRefund } from './plan-refund.ts';
 import { onlyOne, spendableMoney, store } from './sign-and-store.ts';
@@ -26,7 +28,9 @@ export async function makeRefund(
   if (refused !== undefined)
     return `The address of the refund ${refused.reason}: name another with satscribe orders refund.`;
   const { own, spendable } = await spendableMoney(tx, signer, order, outputs);
-  const plan = planRefund(spendable, refundScript, own, feeRate);
+  const held = await readHoldings(tx, spendable);
+  const holding = spendable.map((output, place) => ({ ...output, holds: held[place] ?? nothingHeld }));
+  const plan = planRefund(holding, refundScript, own, feeRate);
   if (plan === null) return owedTooLittle;
   await store(tx, signer, order, 'refund', onlyOne, plan);
   // how its block is found

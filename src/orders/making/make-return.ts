@@ -24,7 +24,6 @@ import {
   returnShort,
   satsTooFew,
 } from '#orders/parents/returns.ts';
-import type { RuneRoute } from '#orders/parents/rune-route.ts';
 import { nextBlock, ownWatcherOf, refundWatcherOf } from '#orders/watching/watchers.ts';
 import type { WatchedPayment } from '#payments/payments.queries.ts';
 import { watchScripts } from '#payments/store/watches.store.ts';
@@ -45,8 +44,6 @@ export type CoinForReturn = (orderId: string, sats: bigint) => Arrived | null;
 
 export interface ReturnMakers {
   readonly signer: OrderSigner;
-  /** The script of a runestone. */
-  readonly runestone: (route: RuneRoute) => Uint8Array;
   readonly policy: ReturnPolicy;
   readonly coinFor: CoinForReturn;
   /** Sats for 1,000 virtual bytes. */
@@ -93,7 +90,7 @@ async function storeReturn(
   { plan, coin }: { readonly plan: PlannedReturn; readonly coin: Arrived | null },
   isOurs: boolean,
 ): Promise<void> {
-  const txid = await store(tx, signer, order, 'return', onlyOne, plan, coin);
+  const txid = await store(tx, signer, order, 'return', onlyOne, plan, { coin });
   const watched = (kind: 'parent' | 'change') =>
     plan.outputs
       .filter((output) => output.kind === kind)
@@ -116,18 +113,24 @@ async function planFrom(
   returned: Return,
   fund: ReturnFund,
 ): Promise<Funded> {
-  const { signer, runestone, feeRate, policy, coinFor } = makers;
+  const { signer, feeRate, policy, coinFor } = makers;
   const money = fund.kind === 'operator' ? [] : fund.money;
   const { own, address, spendable } = await spendableMoney(tx, signer, order, money);
   const homes = homesOf(order, returned);
   const holdings = returned.holdings.map((holding): Homeless => {
-    const { at, payment, runes } = holding;
+    const { at, payment, inscriptions, runes } = holding;
     const { key, leafScript } = at === null ? address.own : depositKey(at.keyIndex);
-    return { ...arrivedBy(payment), key, leafScript, home: homes.of(holding), runes };
+    return {
+      ...arrivedBy(payment),
+      key,
+      leafScript,
+      home: homes.of(holding),
+      holds: { inscriptions, runes },
+    };
   });
   const isOurs = fund.kind !== 'customer';
   const planWith = (paying: readonly Arrived[], costMax: bigint | null): Plan =>
-    planMostReturned({ holdings, money: paying, kept: own, isOurs, costMax, runestone, feeRate }, (areAll) =>
+    planMostReturned({ holdings, money: paying, kept: own, isOurs, costMax, feeRate }, (areAll) =>
       isOurs ? null : homes.ofRest(fund, areAll),
     );
   if (!isOurs) {

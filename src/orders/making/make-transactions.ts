@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type pg from 'pg';
-import { receivedRunes } from '#chain/outputs/received-output.queries.ts';
+import { type Holdings, nothingHeld, type RuneAmount, unknownHoldings } from '#kernel/contracts/holdings.ts';
 import type { OwnScript, TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
-import { displayHash } from '#kernel/primitives/hash.ts';
+import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
 import { failpoint } from '#kernel/process/failpoint.ts';
 import {
   burnParts,
@@ -13,6 +13,7 @@ import {
 } from '#orders/inscribing/order-layout.ts';
 import { type OrderRefusal, type OrderTerms, refused } from '#orders/inscribing/order-terms.ts';
 import { anchorDust, anchorScript, type OwnOutput, ownOutputFrom } from '#orders/inscribing/plan-amounts.ts';
+import { namedOutputs } from '#orders/inscribing/plan-holdings.ts';
 import {
   type Arrived,
   type OwnDestination,
@@ -24,12 +25,14 @@ import { type Order, readLeaves } from '#orders/order/order.store.ts';
 import type { OrderTransactionKind } from '#orders/order/order-transactions.store.ts';
 import { termsOf } from '#orders/order/stored-terms.ts';
 import type { Deposit } from '#orders/parents/deposits.ts';
-import { type HeldRune, type RuneRoute, runeRoute } from '#orders/parents/rune-route.ts';
+import type { HeldPayments } from '#orders/parents/held-payments.ts';
+import { type RuneRoute, runeRoute } from '#orders/parents/rune-route.ts';
 import { quotedLayout } from '#orders/pricing/quoted-layout.ts';
 import type { Reservation } from '#orders/stock/reservations.store.ts';
 import { nextBlock, ownWatcherOf } from '#orders/watching/watchers.ts';
 import type { WatchedPayment } from '#payments/payments.queries.ts';
 import { watchScripts } from '#payments/store/watches.store.ts';
+import { outpointOf } from '#purse/transactions/outpoint.ts';
 import type { OrderSigner } from './order-signer.ts';
 import { destination, onlyOne, type Place, store } from './sign-and-store.ts';
 
@@ -41,14 +44,14 @@ export interface LockTimeSearch {
 export interface RevealMakers {
   readonly signer: OrderSigner;
   readonly lockTimes: LockTimeSearch;
-  /** The script of a runestone. */
-  readonly runestone: (route: RuneRoute) => Uint8Array;
 }
 
 /** What a paid order spends. */
 export interface OrderFunds {
   /** As they are spent: always in one order, so that the same payments make the same transaction. */
   readonly payments: readonly WatchedPayment[];
+  /** Contents of the payments, by the index. */
+  readonly held: HeldPayments;
   /** In the order of its terms. */
   readonly parents: readonly Deposit[];
   /** What it has reserved of the inventory; null: nothing. */
@@ -75,15 +78,15 @@ export async function makeReveals(
   // where the index is behind a reorganisation, it does not say what they hold
   if (!funds.parents.every(({ isUnspent }) => isUnspent)) return null;
   if (funds.parents.length > 1 && funds.parents.some(({ runes }) => runes === null)) return runesUnknown;
-  const runes = await runesToLead(tx, funds);
-  if (runes === 'unindexed') return null;
-  const planning = withRunes(await planningOf(tx, makers, order, funds, runes));
+  const planning = withRunes(await planningOf(tx, makers, order, funds));
   const ready = withPrefix(planning, makers.lockTimes);
   if (ready === null) return null;
   if ('reason' in ready) return unmade(ready);
   const made = withBurns(planning, ready);
   if ('reason' in made) return unmade(made);
-  for (const { kind, place, plan } of made) await store(tx, makers.signer, order, kind, place, plan);
+  const holdings = new Map<string, Holdings>();
+  for (const { kind, place, plan } of made)
+    await store(tx, makers.signer, order, kind, place, plan, { made: holdings });
   // what is ours of them pays for stuck transactions, once a block has it
   const { script } = planning.service;
   await watchScripts(tx, ownWatcherOf(order.id), [{ script, sinceHeight: nextBlock }]);
@@ -96,16 +99,13 @@ const unmade = ({ reason, missing }: OrderRefusal): string | Shortfall =>
 
 /**
  * What each parent holds. Beside an output of the inventory, which holds none: what the payments do, which would go to
- * the first output, and that may be the inventory's. `unindexed`: the index does not say it yet.
+ * the first output, and that may be the inventory's.
  */
-async function runesToLead(
-  tx: pg.ClientBase,
-  { payments, parents, stocked }: OrderFunds,
-): Promise<Planning['runes'] | 'unindexed'> {
+function runesToLead({ payments, held, parents, stocked }: OrderFunds): Planning['runes'] {
   if (stocked === null) return parents.map(({ runes }) => runes);
   if (stocked.place === 0) return [];
-  const paid = await receivedRunes(tx, payments);
-  return paid === 'unindexed' ? paid : [paid];
+  const paid = payments.map((payment) => held.get(outpointOf(payment))?.runes ?? null);
+  return [paid.includes(null) ? null : paid.flatMap((runes) => runes ?? [])];
 }
 
 /** An order is taken where runes are known, which may end. */
@@ -151,16 +151,17 @@ function withPrefix(planning: Planning, lockTimes: LockTimeSearch): Planned | nu
 
 const unlocked = (plan: TransactionPlan): TransactionPlan => ({ ...plan, lockTime: 0 });
 
-interface Planning extends Pick<RevealMakers, 'signer' | 'runestone'> {
+interface Planning extends Pick<RevealMakers, 'signer'> {
   readonly order: Order;
   readonly terms: OrderTerms;
   readonly layout: OrderLayout;
   readonly reveals: readonly PlacedReveal[];
   readonly payments: readonly WatchedPayment[];
+  readonly held: HeldPayments;
   readonly parents: readonly Arrived[];
   readonly inventory: Arrived | null;
   /** What each parent holds, or what the payments of an order of the inventory do. */
-  readonly runes: readonly (readonly HeldRune[] | null)[];
+  readonly runes: readonly (readonly RuneAmount[] | null)[];
   /** Our output of each transaction. */
   readonly service: OwnDestination;
 }
@@ -174,18 +175,17 @@ interface PlacedReveal {
 
 async function planningOf(
   tx: pg.ClientBase,
-  { signer, runestone }: RevealMakers,
+  { signer }: RevealMakers,
   order: Order,
-  { payments, parents, stocked }: OrderFunds,
-  runes: Planning['runes'],
+  funds: OrderFunds,
 ): Promise<Planning> {
+  const { payments, held, parents, stocked } = funds;
   const terms = termsOf(order.terms);
   const layout = quotedLayout(terms, order.quote);
   const leaves = await readLeaves(tx, order.id);
   const key = { branch: 0, index: order.keyIndex } as const;
   return {
     signer,
-    runestone,
     order,
     terms,
     layout,
@@ -195,12 +195,14 @@ async function planningOf(
       return { layout: reveal, index, commit: destination(signer, { key, leafScript }) };
     }),
     payments,
-    parents: parents.map(({ at, payment: { txid, vout, value, script } }): Arrived => {
+    held,
+    parents: parents.map(({ at, payment, inscriptions, runes }): Arrived => {
+      const { txid, vout, value, script } = payment;
       const own = { key: { branch: 0, index: at.keyIndex }, leafScript: null } as const;
-      return { txid, vout, value, script, ...own };
+      return { txid, vout, value, script, ...own, holds: { inscriptions, runes } };
     }),
     inventory: stocked === null ? null : stockedOutput(signer, stocked),
-    runes,
+    runes: runesToLead(funds),
     service: destination(signer, { key: { branch: 1, index: order.ownIndex }, leafScript: null }),
   };
 }
@@ -212,13 +214,19 @@ function stockedOutput(signer: OrderSigner, { txid, vout, value, keyIndex }: Res
 
 /** @param lockTimes of the first reveals, as far as they are known */
 function planAll(planning: Planning, lockTimes: readonly number[]): Planned {
-  const { order, reveals, payments } = planning;
+  const { order, reveals, payments, held } = planning;
   const key = { branch: 0, index: order.keyIndex } as const;
   if (order.paidTo === 'wallet')
-    return planCommitted(planning, arrivedOf(payments, { key, leafScript: null }), lockTimes);
+    return planCommitted(planning, arrivedOf(payments, held, { key, leafScript: null }), lockTimes);
   const [only] = reveals;
   assert(only !== undefined && reveals.length === 1, 'a direct order has one reveal');
-  const plan = planOne(planning, only, arrivedOf(payments, only.commit.own), planning.parents, lockTimes);
+  const plan = planOne(
+    planning,
+    only,
+    arrivedOf(payments, held, only.commit.own),
+    planning.parents,
+    lockTimes,
+  );
   return 'reason' in plan ? plan : [revealOf(only, plan)];
 }
 
@@ -229,14 +237,14 @@ function planOne(
   parents: readonly Arrived[],
   lockTimes: readonly number[],
 ): TransactionPlan | OrderRefusal {
-  const { terms, service, inventory, runestone } = planning;
+  const { terms, service, inventory } = planning;
   const route = routeOf(planning, layout);
   const plan = planReveal(terms, layout, {
     payments,
     parents,
     service,
     ...(inventory === null ? {} : { inventory }),
-    ...(route === null ? {} : { runestone: runestone(route) }),
+    ...(route === null ? {} : { route }),
   });
   return 'reason' in plan ? plan : { ...plan, lockTime: lockTimes[index] ?? 0 };
 }
@@ -266,9 +274,10 @@ function withBurns({ signer, terms, service }: Planning, planned: readonly Plann
     all.push(reveal);
     if (reveal.kind !== 'reveal') continue;
     const { txid } = signer.unsigned(reveal.plan);
+    const named = namedOutputs(reveal.plan, txid);
     const outputs = reveal.plan.outputs.map(({ kind, value, script }, vout) => ({
       kind,
-      made: { txid, vout, value, script },
+      made: { txid, vout, value, script, holds: named[vout] ?? nothingHeld },
     }));
     // a runestone is of this kind, too
     const anchors = outputs.filter(
@@ -299,10 +308,11 @@ function planCommitted(
   const plan = planCommit(terms, layout, { payments, commits, feeInputs: service, change: service });
   if ('reason' in plan) return plan;
   const { txid } = signer.unsigned(plan);
+  const named = namedOutputs(plan, txid);
   const planned: PlannedTransaction[] = [{ kind: 'commit', place: onlyOne, plan }];
   let parents = planning.parents;
   for (const reveal of reveals) {
-    const made = planOne(planning, reveal, committedTo(reveal, { ...plan, txid }), parents, lockTimes);
+    const made = planOne(planning, reveal, committedTo(reveal, { ...plan, txid, named }), parents, lockTimes);
     if ('reason' in made) {
       const isLasting = made.missing !== undefined && order.request.allowedSatributes !== null;
       return isLasting ? refused('payment-short', runesTooDear) : made;
@@ -362,17 +372,24 @@ function ownOf(
   return own;
 }
 
+interface CommittedOutputs extends Pick<TransactionPlan, 'outputs'> {
+  readonly txid: Txid;
+  /** Their contents. */
+  readonly named: readonly Holdings[];
+}
+
 /** What a commit has for a reveal: the output with its leaf, and the next one where that pays the fee. */
 function committedTo(
   { layout, commit }: PlacedReveal,
-  { outputs, txid }: Pick<TransactionPlan, 'outputs'> & Pick<Arrived, 'txid'>,
+  { outputs, txid, named }: CommittedOutputs,
 ): readonly [Arrived, ...Arrived[]] {
   const first = outputs.findIndex(({ own }) => own?.leafScript === commit.own.leafScript);
   const arrived = outputs
     .slice(first, first + (layout.feeInput === null ? 1 : 2))
     .map(({ value, script, own }, place): Arrived => {
       assert(own !== undefined, 'the commit has an output for each reveal');
-      return { txid, vout: first + place, value, script, ...own };
+      const vout = first + place;
+      return { txid, vout, value, script, ...own, holds: named[vout] ?? nothingHeld };
     });
   const [committed, ...others] = arrived;
   assert(first !== -1 && committed !== undefined, 'the commit has an output for each reveal');
@@ -388,13 +405,22 @@ function returnedBy(
   if (parents.length === 0) return parents;
   const { txid } = signer.unsigned(plan);
   const first = plan.outputs.findIndex(({ kind }) => kind === 'parent');
-  return parents.map((parent, index): Arrived => ({ ...parent, txid, vout: first + index }));
+  const named = namedOutputs(plan, txid);
+  return parents.map((parent, index): Arrived => {
+    const vout = first + index;
+    return { ...parent, txid, vout, holds: named[vout] ?? nothingHeld };
+  });
 }
 
-function arrivedOf(payments: readonly WatchedPayment[], own: OwnScript): readonly [Arrived, ...Arrived[]] {
-  const [first, ...others] = payments.map(
-    ({ txid, vout, value, script }): Arrived => ({ txid, vout, value, script, ...own }),
-  );
+function arrivedOf(
+  payments: readonly WatchedPayment[],
+  held: HeldPayments,
+  own: OwnScript,
+): readonly [Arrived, ...Arrived[]] {
+  const [first, ...others] = payments.map((payment): Arrived => {
+    const { txid, vout, value, script } = payment;
+    return { txid, vout, value, script, ...own, holds: held.get(outpointOf(payment)) ?? unknownHoldings };
+  });
   assert(first !== undefined, 'a transaction spends something');
   return [first, ...others];
 }

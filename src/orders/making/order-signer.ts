@@ -1,5 +1,6 @@
 import { Pauses } from '#kernel/concurrency/work-in-steps.ts';
 import { ownAsker } from '#kernel/contracts/asker.ts';
+import type { Holdings } from '#kernel/contracts/holdings.ts';
 import type { OwnScript, TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
 import type { Txid } from '#kernel/primitives/hash.ts';
 import type { PublicWallet } from '#wallet/public-wallet.ts';
@@ -11,11 +12,20 @@ export interface OrderSigner {
   readonly scriptOf: (own: OwnScript) => Uint8Array;
   /** What a txid covers, which ends with the lock time; signing changes neither. */
   readonly unsigned: (plan: TransactionPlan) => { readonly bytes: Uint8Array; readonly txid: Txid };
-  /** In turns of the event loop: a thousand inputs hold up nothing else. */
-  readonly signPlan: (plan: TransactionPlan) => Promise<{
+  /**
+   * In turns of the event loop: a thousand inputs hold up nothing else.
+   *
+   * @param held by input, by what others than the planner know
+   */
+  readonly signPlan: (
+    plan: TransactionPlan,
+    held: readonly Holdings[],
+  ) => Promise<{
     readonly bytes: Uint8Array;
     readonly txid: Txid;
     readonly fee: bigint;
+    /** Contents by output. */
+    readonly holdings: readonly Holdings[];
   }>;
 }
 
@@ -24,6 +34,6 @@ export function orderSigner(wallet: PublicWallet, signer: Signer): OrderSigner {
   return {
     scriptOf: (own) => wallet.addressOf(own).script,
     unsigned: unsignedTransaction,
-    signPlan: (plan) => new Pauses(ownAsker('signing')).run(signer.signing(plan)),
+    signPlan: (plan, held) => new Pauses(ownAsker('signing')).run(signer.signing(plan, held)),
   };
 }

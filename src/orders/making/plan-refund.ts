@@ -2,6 +2,7 @@ import { keyInputWeight, plannedWeight } from '#kernel/bitcoin/plan-weight.ts';
 import { dustOf, virtualSize } from '#kernel/bitcoin/transaction-size.ts';
 import type { PlannedOutput, TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
 import { feeOf, valueOf } from '#orders/inscribing/plan-amounts.ts';
+import { withHoldings } from '#orders/inscribing/plan-holdings.ts';
 import { type Arrived, type OwnDestination, spent } from '#orders/inscribing/plan-transactions.ts';
 import { usualFeeRate } from '#orders/sending/node-standing.ts';
 
@@ -43,13 +44,21 @@ export function planRefund(
   const fee = feeOf(plannedWeight({ inputs, outputs: [{ script }, ...change] }), feeRate);
   const value = owed - fee;
   if (value < BigInt(dustOf(script))) return null;
-  return {
+  const plan: TransactionPlan = {
     version: 2,
     lockTime: 0,
     inputs,
     outputs: [{ kind: 'refund', script, value }, ...change],
     feeMax: fee,
   };
+  // no inscription is money; runes go to whom the money goes
+  const sent = worth.map(({ holds }, input) => ({
+    input,
+    holds: { inscriptions: [], runes: holds?.runes ?? null },
+    output: 0,
+    runesTo: 0,
+  }));
+  return withHoldings(plan, { sent, rest: 0 });
 }
 
 /** What one refund spends, in the order in which it came: special sats go back in theirs. */

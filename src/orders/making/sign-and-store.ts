@@ -1,11 +1,14 @@
 import type pg from 'pg';
-import type { OwnScript, TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
+import { type Holdings, nothingHeld } from '#kernel/contracts/holdings.ts';
+import type { OwnScript, PlannedOutputKind, TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
 import type { Txid } from '#kernel/primitives/hash.ts';
 import type { Arrived, OwnDestination } from '#orders/inscribing/plan-transactions.ts';
 import type { OwedMoney } from '#orders/ledger/settlements.ts';
 import { chargedLeaf, type Order } from '#orders/order/order.store.ts';
 import type { OrderTransactionKind } from '#orders/order/order-transactions.store.ts';
+import { readHoldings } from '#purse/transactions/input-holdings.ts';
 import { outpointOf } from '#purse/transactions/outpoint.ts';
+import { storedHoldings } from '#purse/transactions/stored-holdings.ts';
 import type { StoredPlan } from '#purse/transactions/stored-plan.ts';
 import { insertTransaction } from '#purse/transactions/wallet-transactions.store.ts';
 import type { OrderSigner } from './order-signer.ts';
@@ -19,11 +22,15 @@ export interface Place {
 
 export const onlyOne: Place = { index: 0, count: 0 };
 
-/**
- * Signs a plan and stores it, before anybody sends it. Throws `OutputTaken`.
- *
- * @param coin of the operator, among what it spends; null: none
- */
+/** Facts about a plan that it does not say itself. */
+interface SignedWith {
+  /** The operator's coin among its inputs; null: none. */
+  readonly coin?: Pick<Arrived, 'txid' | 'vout'> | null;
+  /** Contents of outputs of this look's transactions: takes those of this one. */
+  readonly made?: Map<string, Holdings>;
+}
+
+/** Signs a plan and stores it, before anybody sends it. Throws `plan_refused` and `OutputTaken`. */
 export async function store(
   tx: pg.ClientBase,
   signer: OrderSigner,
@@ -31,9 +38,11 @@ export async function store(
   kind: OrderTransactionKind,
   { index, count: files }: Place,
   plan: TransactionPlan,
-  coin: Pick<Arrived, 'txid' | 'vout'> | null = null,
+  { coin = null, made = new Map() }: SignedWith = {},
 ): Promise<Txid> {
-  const { bytes, txid, fee } = await signer.signPlan(plan);
+  const held = await readHoldings(tx, plan.inputs, made);
+  const { bytes, txid, fee, holdings } = await signer.signPlan(plan, held);
+  for (const [vout, each] of holdings.entries()) made.set(outpointOf({ txid, vout }), each);
   await insertTransaction(tx, {
     txid,
     orderId: order.id,
@@ -41,7 +50,7 @@ export async function store(
     index,
     files,
     bytes,
-    plan: storedPlan(plan, coin),
+    plan: storedPlan(plan, holdings, coin),
     fee,
     replaces: null,
     ownIndex: null,
@@ -52,6 +61,7 @@ export async function store(
 /** As it is kept. */
 export function storedPlan(
   { inputs, outputs }: TransactionPlan,
+  holdings: readonly Holdings[],
   coin: Pick<Arrived, 'txid' | 'vout'> | null = null,
 ): StoredPlan {
   const ofOperator = coin === null ? null : outpointOf(coin);
@@ -62,13 +72,16 @@ export function storedPlan(
       ...(input.key.branch === 2 ? { isInventory: true } : {}),
       ...(outpointOf(input) === ofOperator ? { isOperator: true } : {}),
     })),
-    outputs: outputs.map(({ kind, value, script }) => ({
-      kind,
-      value: Number(value),
-      script: Buffer.from(script).toString('hex'),
-    })),
+    outputs: outputs.map(({ kind, value, script }, vout) => {
+      const holds = keptKinds.has(kind) ? storedHoldings(holdings[vout] ?? nothingHeld) : null;
+      const output = { kind, value: Number(value), script: Buffer.from(script).toString('hex') };
+      return holds === null ? output : { ...output, holds };
+    }),
   };
 }
+
+/** Outputs that later transactions of the service may spend before the index has them. */
+const keptKinds: ReadonlySet<PlannedOutputKind> = new Set(['service', 'change', 'bump', 'anchor']);
 
 /** Money of an order as plans spend it, and where what is ours of it stays. */
 export async function spendableMoney(

@@ -1,8 +1,8 @@
+import type { HeldInscription, RuneAmount } from '#kernel/contracts/holdings.ts';
 import { isInTime, type ParentsProgress, type Times } from '#orders/order/order-facts.ts';
 import type { WatchedPayment } from '#payments/payments.queries.ts';
 import { outpointOf } from '#purse/transactions/outpoint.ts';
 import type { DepositAddress } from './deposits.store.ts';
-import type { HeldRune } from './rune-route.ts';
 
 /** What somebody sent to the deposit address of a parent. */
 export interface Deposit {
@@ -20,8 +20,10 @@ export interface Deposit {
   readonly isHolding: boolean;
   /** The index has nothing that spends it. */
   readonly isUnspent: boolean;
+  /** Inscriptions that the index has in it. */
+  readonly inscriptions: readonly HeldInscription[];
   /** Null: not known here. */
-  readonly runes: readonly HeldRune[] | null;
+  readonly runes: readonly RuneAmount[] | null;
 }
 
 /**

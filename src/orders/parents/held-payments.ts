@@ -1,10 +1,10 @@
 import type pg from 'pg';
 import { heldAtScript } from '#chain/outputs/received-output.queries.ts';
+import type { HeldInscription, RuneAmount } from '#kernel/contracts/holdings.ts';
 import { parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { Order } from '#orders/order/order.store.ts';
 import type { WatchedPayment } from '#payments/payments.queries.ts';
 import { outpointOf } from '#purse/transactions/outpoint.ts';
-import type { HeldRune } from './rune-route.ts';
 
 /** Facts of the index about a payment to the address of an order. */
 export interface HeldPayment {
@@ -14,10 +14,9 @@ export interface HeldPayment {
   readonly isHolding: boolean;
   /** A parent of the order is in it, sent to the wrong address. */
   readonly isParent: boolean;
-  /** Sats of it before its last inscription; null: it has none. */
-  readonly lastOffset: number | null;
+  readonly inscriptions: readonly HeldInscription[];
   /** Null: not known here. */
-  readonly runes: readonly HeldRune[] | null;
+  readonly runes: readonly RuneAmount[] | null;
 }
 
 /** Payments by `<txid>:<vout>`; those in no block are unknown. */
@@ -28,7 +27,7 @@ export type HeldPayments = ReadonlyMap<string, HeldPayment>;
  * decide.
  */
 export const isInscribed = ({ request }: Pick<Order, 'request'>, held: HeldPayment | undefined): boolean =>
-  request.allowedSatributes === null && (held?.lastOffset ?? null) !== null;
+  request.allowedSatributes === null && (held?.inscriptions.length ?? 0) > 0;
 
 /** Asks the index what these payments to the address of an order hold, beside sats. */
 export async function readHeldPayments(
@@ -44,9 +43,9 @@ export async function readHeldPayments(
     mined.flatMap((payment, place): (readonly [string, HeldPayment])[] => {
       const found = held[place];
       if (found === undefined) return [];
-      const { isIndexed, lastOffset, isNamed: isParent, runes } = found;
-      const isHolding = lastOffset !== null || (runes !== null && runes.length > 0);
-      return [[outpointOf(payment), { isIndexed, isHolding, isParent, lastOffset, runes }]];
+      const { isIndexed, inscriptions, isNamed: isParent, runes } = found;
+      const isHolding = inscriptions.length > 0 || (runes !== null && runes.length > 0);
+      return [[outpointOf(payment), { isIndexed, isHolding, isParent, inscriptions, runes }]];
     }),
   );
 }

@@ -1,15 +1,21 @@
 import { keyInputWeight, plannedWeight } from '#kernel/bitcoin/plan-weight.ts';
 import { dustOf } from '#kernel/bitcoin/transaction-size.ts';
+import type { Holdings } from '#kernel/contracts/holdings.ts';
 import type { PlannedOutput, TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
 import { feeOf, largest, p2trDust, valueOf } from '#orders/inscribing/plan-amounts.ts';
-import { type Arrived, type OwnDestination, spent } from '#orders/inscribing/plan-transactions.ts';
-import { type HeldRune, type RuneRoute, runeRoute } from './rune-route.ts';
+import { withHoldings } from '#orders/inscribing/plan-holdings.ts';
+import {
+  type Arrived,
+  type OwnDestination,
+  runestoneOutput,
+  spent,
+} from '#orders/inscribing/plan-transactions.ts';
+import { runeRoute } from './rune-route.ts';
 
 /** An output that is returned whole, and where it goes. */
 export interface Homeless extends Arrived {
   readonly home: Uint8Array;
-  /** Null: not known. */
-  readonly runes: readonly HeldRune[] | null;
+  readonly holds: Holdings;
 }
 
 /** Destination of the rest of a customer's money: `refund` with what was paid, `parent` with what came to a deposit. */
@@ -30,7 +36,6 @@ export interface ReturnFunds {
   readonly isOurs: boolean;
   /** Sats of the money that it may cost; null: as many as it takes. */
   readonly costMax: bigint | null;
-  readonly runestone: (route: RuneRoute) => Uint8Array;
   /** Sats for 1,000 virtual bytes. */
   readonly feeRate: bigint;
 }
@@ -53,7 +58,7 @@ export type PlannedReturn = TransactionPlan & {
  * money comes after them, so the fee is sats of it alone. Its rest goes to its owner, or stays. Pure.
  */
 export function planReturn(funds: ReturnFunds): PlannedReturn | ReturnShort {
-  const { holdings, rest, kept, isOurs, costMax, runestone, feeRate } = funds;
+  const { holdings, rest, kept, isOurs, costMax, feeRate } = funds;
   // of coins that cost more than they hold none helps
   const money = funds.money.filter(({ value }) => value > feeOf(keyInputWeight, feeRate));
   const inputs = [...holdings, ...money].map((output) => spent(output, 'key'));
@@ -66,20 +71,24 @@ export function planReturn(funds: ReturnFunds): PlannedReturn | ReturnShort {
   );
   const added = valueOf(homes) - valueOf(holdings);
   const route = runeRoute(
-    holdings.map(({ runes }) => runes),
+    holdings.map(({ holds }) => holds.runes),
     0,
   );
   const stones: readonly PlannedOutput[] =
-    route === null || holdings.length === 0 ? [] : [{ kind: 'burn', script: runestone(route), value: 0n }];
+    route === null || holdings.length === 0 ? [] : [runestoneOutput(route)];
   const planned = (last: readonly PlannedOutput[]): PlannedReturn => {
     const outputs = [...homes, ...last, ...stones];
-    return {
-      kind: 'return',
+    const plan: TransactionPlan = {
       version: 2,
       lockTime: 0,
       inputs,
       outputs,
       feeMax: valueOf(inputs) - valueOf(outputs),
+    };
+    const sent = holdings.map(({ holds }, place) => ({ input: place, holds, output: place, runesTo: place }));
+    return {
+      ...withHoldings(plan, { sent, route, rest: route?.pointer ?? 0 }),
+      kind: 'return',
       cost: valueOf(money) - valueOf(last),
     };
   };

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { receivedInscriptions } from '#chain/outputs/received-output.queries.ts';
+import { type ReceivedInscription, receivedInscriptions } from '#chain/outputs/received-output.queries.ts';
 import { dustOf } from '#kernel/bitcoin/transaction-size.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { parseInscriptionId } from '#kernel/primitives/inscription-id.ts';
@@ -45,11 +45,18 @@ export async function readDeposits(
       payment,
       state: stateOf(payment, isIndexed, known?.isExpected === true && !isDust),
       isDust,
-      isHolding: known?.isHolding === true,
       isUnspent: known?.isThere === true,
-      runes: known?.runes ?? null,
+      ...contentsOf(known),
     };
   });
+}
+
+function contentsOf(
+  known: ReceivedInscription | null,
+): Pick<Deposit, 'isHolding' | 'inscriptions' | 'runes'> {
+  if (known === null) return { isHolding: false, inscriptions: [], runes: null };
+  const { inscriptions, runes } = known;
+  return { isHolding: inscriptions.length > 0 || (runes?.length ?? 0) > 0, inscriptions, runes };
 }
 
 const heightOf = ({ block }: WatchedPayment) => ({ height: block?.height ?? null });

@@ -1,4 +1,5 @@
 import { smallest } from '#kernel/bitcoin/amount.ts';
+import type { HeldInscription, RuneAmount } from '#kernel/contracts/holdings.ts';
 import type { OwedMoney } from '#orders/ledger/settlements.ts';
 import { selectPlainFirst } from '#orders/order/coin-selection.ts';
 import type { Order } from '#orders/order/order.store.ts';
@@ -9,7 +10,6 @@ import { outpointOf } from '#purse/transactions/outpoint.ts';
 import { type DepositAddress, depositsWait } from './deposits.store.ts';
 import type { Deposit } from './deposits.ts';
 import type { HeldPayment } from './held-payments.ts';
-import type { HeldRune } from './rune-route.ts';
 
 /** An unspent output with an inscription or a rune. It is returned whole, in its place. */
 export interface Holding {
@@ -20,12 +20,15 @@ export interface Holding {
   readonly isParent: boolean;
   /** Below the dust limit of where it goes: it needs more sats for that. */
   readonly isDust: boolean;
+  readonly inscriptions: readonly HeldInscription[];
   /** Null: not known. */
-  readonly runes: readonly HeldRune[] | null;
+  readonly runes: readonly RuneAmount[] | null;
 }
 
 /** A payment to the address of the charge with an inscription or a rune, deep enough to be spent. */
-export type PaidHolding = Pick<HeldPayment, 'isParent' | 'runes'> & { readonly payment: WatchedPayment };
+export type PaidHolding = Pick<HeldPayment, 'isParent' | 'inscriptions' | 'runes'> & {
+  readonly payment: WatchedPayment;
+};
 
 /** Facts that decide what is returned. */
 export interface ReturnFacts {
@@ -123,11 +126,12 @@ export function returnOf(given: ReturnFacts): Return | null {
 /** Whether what is at a deposit is more than sats. */
 const isPrecious = ({ state, isHolding: holds }: Deposit): boolean => state === 'here' || holds;
 
-const holdingOf = ({ payment, at, state, isDust, runes }: Deposit): Holding => ({
+const holdingOf = ({ payment, at, state, isDust, inscriptions, runes }: Deposit): Holding => ({
   payment,
   at,
   isParent: state === 'here',
   isDust,
+  inscriptions,
   runes,
 });
 

@@ -1,15 +1,8 @@
-import type { RuneId } from '#kernel/runes/rune-id.ts';
-import type { U128 } from '#kernel/runes/u128.ts';
-
-/** What an output holds of a rune. */
-export interface HeldRune {
-  readonly id: RuneId;
-  readonly amount: U128;
-}
+import type { RuneAmount } from '#kernel/contracts/holdings.ts';
 
 /** What a runestone must say. */
 export interface RuneRoute {
-  readonly edicts: readonly (HeldRune & { readonly output: number })[];
+  readonly edicts: readonly (RuneAmount & { readonly output: number })[];
   /** The output of what no edict moves. */
   readonly pointer: number;
 }
@@ -22,7 +15,7 @@ export interface RuneRoute {
  * @param held of each parent; null: not known
  */
 export function runeRoute(
-  held: readonly (readonly HeldRune[] | null)[],
+  held: readonly (readonly RuneAmount[] | null)[],
   firstOutput: number,
 ): RuneRoute | null {
   const isUnknown = held.includes(null);

@@ -1,5 +1,6 @@
 import { frameWeight, outputWeight, virtualSize } from '#kernel/bitcoin/transaction-size.ts';
 import type { PlannedOutputKind } from '#kernel/contracts/transaction-plan.ts';
+import type { StoredHoldings } from './stored-holdings.ts';
 
 /** What is kept of a plan: outpoints as `<txid>:<vout>`, and outputs by what they are. Sats. */
 export interface StoredPlan {
@@ -15,6 +16,8 @@ export interface StoredPlan {
     readonly kind: PlannedOutputKind;
     readonly value: number;
     readonly script: string;
+    /** Known where it stays with the wallet; absent: nothing but sats. */
+    readonly holds?: StoredHoldings;
   }[];
 }
 

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { nothingHeld } from '#kernel/contracts/holdings.ts';
 import type { PlannedInput, PlannedOutput, TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
 import { displayHash, parseTxid } from '#kernel/primitives/hash.ts';
 import { RegtestChain } from '#test/builders/regtest/regtest-chain.ts';
 import { scriptOf, transaction } from '#test/builders/regtest/regtest-transaction.ts';
 import { type Bitcoind, startBitcoind } from '#test/support/node/bitcoind.ts';
 import { bitcoindThatRelaysReveals } from '#test/support/node/find-bitcoind.ts';
-import { orderLeaf, testWallet } from '#test/support/wallet/plans.ts';
+import { orderLeaf, plainInputs, testWallet } from '#test/support/wallet/plans.ts';
 import { recoveryKit } from '#wallet/recovery-kit.ts';
 import type { SignedTransaction } from '#wallet/signer.ts';
 
@@ -55,7 +56,7 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('a node', () => {
     return verdict!;
   };
   async function expectAccepted(plan: TransactionPlan): Promise<SignedTransaction> {
-    const signed = signer.signPlan(plan);
+    const signed = signer.signPlan(plan, plainInputs(plan));
     const verdict = await verdictOf(hexOf(signed));
     expect(verdict['reject-reason']).toBeUndefined();
     expect(verdict).toMatchObject({
@@ -128,7 +129,7 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('a node', () => {
       { key: { branch: 3, index: 90 }, leafScript: null, path: 'key', value: 9_000n },
     ]);
     const refund: PlannedOutput = { kind: 'refund', script: scriptOf(customer), value: 8_000n };
-    const lying = signer.signPlan(planOf([{ ...charge!, value: 9_001n }], [refund]));
+    const lying = signer.signPlan(planOf([{ ...charge!, value: 9_001n }], [refund]), [nothingHeld]);
     expect((await verdictOf(hexOf(lying))).allowed).toBe(false);
   });
 
@@ -187,6 +188,7 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('a node', () => {
             { kind: 'anchor', script: p2a, value: 240n },
           ],
         ),
+        [nothingHeld, nothingHeld],
       );
       expect((await verdictOf(hexOf(burn))).allowed).toBe(true);
     }
@@ -196,13 +198,16 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('a node', () => {
     const leafScript = orderLeaf(wallet, 50);
     const inputs = await paid([{ key: { branch: 0, index: 50 }, leafScript, path: 'leaf', value: 20_000n }]);
     const refund: PlannedOutput = { kind: 'refund', script: scriptOf(customer), value: 18_000n };
-    const hex = hexOf(signer.signPlan(planOf(inputs, [refund])));
+    const hex = hexOf(signer.signPlan(planOf(inputs, [refund]), plainInputs({ inputs })));
     const { controlBlock } = wallet.orderAddress(50, leafScript);
     const shown = Buffer.from(controlBlock!).toString('hex');
     const other = Buffer.from([controlBlock![0]! ^ 1, ...controlBlock!.subarray(1)]).toString('hex');
     expect((await verdictOf(hex.replace(shown, other))).allowed).toBe(false);
     const [input] = inputs;
-    const lying = signer.signPlan(planOf([{ ...input!, value: 20_001n }], [refund]));
+    const lying = signer.signPlan(
+      planOf([{ ...input!, value: 20_001n }], [refund]),
+      plainInputs({ inputs: [input!] }),
+    );
     expect((await verdictOf(hexOf(lying))).allowed).toBe(false);
     expect((await verdictOf(hex)).allowed).toBe(true);
   });

@@ -9,7 +9,6 @@ import { restock } from '#inventory/restock.ts';
 import type { TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { genesisHeight } from '#kernel/primitives/height.ts';
-import { encipherRoute } from '#kernel/runes/runestone/encipher.ts';
 import { type BitcoinNode, connectNode } from '#node/bitcoin-node.ts';
 import { type Audit, auditOrders } from '#orders/audit/audit-orders.ts';
 import type { BumpPolicy } from '#orders/bumping/bump-round.ts';
@@ -37,6 +36,7 @@ import { type Bitcoind, type BitcoindOptions, startBitcoind } from '#test/suppor
 import { parseThreads } from '#test/support/parse-threads.ts';
 import { regtestSatributes } from '#test/support/regtest-satributes.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
+import { plainInputs } from '#test/support/wallet/plans.ts';
 import { signedElsewhere } from '#test/support/wallet/signed-elsewhere.ts';
 import { IndexLeases } from '#wallet/indices/index-leases.ts';
 import { PublicWallet } from '#wallet/public-wallet.ts';
@@ -163,7 +163,6 @@ export class OrderWorld {
       lockTimes,
       arrivedSats,
       satributes: regtestSatributes,
-      runestone: encipherRoute,
       watch,
       policy,
       returns: this.returns,
@@ -279,7 +278,7 @@ export class OrderWorld {
 
   /** Signs with the seed, beside the service. */
   async sign(plan: TransactionPlan): Promise<SignedTransaction> {
-    return (await openSigner(this.seedFile, this.wallet.identity)).signPlan(plan);
+    return (await openSigner(this.seedFile, this.wallet.identity)).signPlan(plan, plainInputs(plan));
   }
 
   /** Signs it as another wallet with the words does, which has none of the service's rules. In hex. */

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
+import { type Holdings, nothingHeld } from '#kernel/contracts/holdings.ts';
 import type { OwnScript, PlannedInput, TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
-import { asTxid } from '#kernel/primitives/hash.ts';
+import { asTxid, displayHash } from '#kernel/primitives/hash.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 import { envelopeScript } from '#test/builders/regtest/regtest-envelope.ts';
 import { AccountKeys, accountOf } from '#wallet/account-key.ts';
 import { PublicWallet } from '#wallet/public-wallet.ts';
-import { Signer } from '#wallet/signer.ts';
+import { type SignedTransaction, Signer } from '#wallet/signer.ts';
 
 /** The words of the test vectors of BIP 39 and BIP 86. Everybody knows them. */
 export const knownWords =
@@ -69,3 +70,37 @@ export function directPlan({ wallet }: TestWallet): TransactionPlan {
     feeMax: 2_000n,
   };
 }
+
+/** Inputs that hold nothing but sats. */
+export const plainInputs = ({ inputs }: Pick<TransactionPlan, 'inputs'>): Holdings[] =>
+  inputs.map(() => nothingHeld);
+
+interface SpentOutpoint {
+  readonly txid: Uint8Array;
+  readonly vout: number;
+  readonly holds?: Holdings;
+}
+
+/** Signs transactions that spend each other's outputs: it knows of these what the wallet found them to hold. */
+export class ChainSigner {
+  readonly #signer: Signer;
+  readonly #held = new Map<string, Holdings>();
+
+  constructor(signer: Signer) {
+    this.#signer = signer;
+  }
+
+  /** Tells it what outputs hold that others made. */
+  know(outputs: readonly SpentOutpoint[]): void {
+    for (const { txid, vout, holds = nothingHeld } of outputs) this.#held.set(nameOf(txid, vout), holds);
+  }
+
+  sign(plan: TransactionPlan): SignedTransaction {
+    const held = plan.inputs.map(({ txid, vout }) => this.#held.get(nameOf(txid, vout)) ?? nothingHeld);
+    const signed = this.#signer.signPlan(plan, held);
+    for (const [vout, each] of signed.holdings.entries()) this.#held.set(nameOf(signed.txid, vout), each);
+    return signed;
+  }
+}
+
+const nameOf = (txid: Uint8Array, vout: number): string => `${displayHash(txid)}:${vout}`;

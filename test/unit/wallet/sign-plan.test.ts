@@ -3,10 +3,18 @@ import { schnorr, secp256k1 } from '@noble/curves/secp256k1.js';
 import { payments, script as scripts, Transaction } from 'bitcoinjs-lib';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { nothingHeld } from '#kernel/contracts/holdings.ts';
 import type { PlannedInput, PlannedOutput, TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
-import { directPlan, inputOf, knownSeed, orderLeaf, testWallet } from '#test/support/wallet/plans.ts';
+import {
+  directPlan,
+  inputOf,
+  knownSeed,
+  orderLeaf,
+  plainInputs,
+  testWallet,
+} from '#test/support/wallet/plans.ts';
 import { accountOf } from '#wallet/account-key.ts';
 import type { SignedTransaction } from '#wallet/signer.ts';
 
@@ -82,7 +90,7 @@ function leafHashOf(script: Uint8Array): Uint8Array {
 
 const refusalOf = (plan: TransactionPlan): string => {
   try {
-    signer.signPlan(plan);
+    signer.signPlan(plan, plainInputs(plan));
   } catch (error) {
     expect(error).toBeInstanceOf(AppError);
     expect((error as AppError).code).toBe('plan_refused');
@@ -123,14 +131,14 @@ const goodPlan: fc.Arbitrary<TransactionPlan> = fc
 describe('a plan that breaks no rule', () => {
   test('is signed, so that another library verifies each signature', () => {
     fc.assert(
-      fc.property(goodPlan, (plan) => expectSigned(plan, signer.signPlan(plan))),
+      fc.property(goodPlan, (plan) => expectSigned(plan, signer.signPlan(plan, plainInputs(plan)))),
       { numRuns: propertyRuns(40) },
     );
   });
 
   test('may pay the customer, the wallet and an anchor, and burn', () => {
     const plan = directPlan(made);
-    expectSigned(plan, signer.signPlan(plan));
+    expectSigned(plan, signer.signPlan(plan, plainInputs(plan)));
     const leafScript = orderLeaf(wallet, 9);
     const commit = { key: { branch: 0, index: 9 } as const, leafScript };
     const change = { key: { branch: 1, index: 2 } as const, leafScript: null };
@@ -143,7 +151,7 @@ describe('a plan that breaks no rule', () => {
       { kind: 'burn', script: p2a, value: 546n },
     ];
     const mixed = { ...plan, outputs, feeMax: 10_000n };
-    expectSigned(mixed, signer.signPlan(mixed));
+    expectSigned(mixed, signer.signPlan(mixed, plainInputs(mixed)));
   });
 
   test('may spend by key what commits to a leaf that was deleted, with its hash alone', () => {
@@ -153,7 +161,7 @@ describe('a plan that breaks no rule', () => {
     const deleted = { ...byKey!, value: 25_000n, leafScript: null, leafHash };
     expectSigned(
       { ...plan, inputs: [deleted] },
-      signer.signPlan({ ...plan, inputs: [deleted], feeMax: 3_000n }),
+      signer.signPlan({ ...plan, inputs: [deleted], feeMax: 3_000n }, [nothingHeld]),
     );
   });
 
@@ -162,7 +170,7 @@ describe('a plan that breaks no rule', () => {
     const key = { branch: 3, index: 8 } as const;
     const charge = inputOf(wallet, 5, { key, leafScript: null, value: 9_000n, path: 'key' });
     const beside = { ...plan, inputs: [...plan.inputs, charge], feeMax: 12_000n };
-    expectSigned(beside, signer.signPlan(beside));
+    expectSigned(beside, signer.signPlan(beside, plainInputs(beside)));
     const own = { key: { branch: 1, index: 2 } as const, leafScript: null };
     const bump = { kind: 'bump' as const, script: wallet.addressOf(own).script, value: 8_000n, own };
     expect(refusalOf({ ...plan, inputs: [charge], outputs: [bump] })).toMatch(
@@ -175,7 +183,7 @@ describe('a plan that breaks no rule', () => {
     const anchor = { ...inputs[1]!, script: p2a, value: 25_000n, leafScript: null };
     const burn = { kind: 'burn' as const, script: opReturn, value: 25_000n };
     const plan = { ...directPlan(made), inputs: [anchor, inputs[0]!], outputs: [burn], feeMax: 20_000n };
-    const { bytes, weight } = signer.signPlan(plan);
+    const { bytes, weight } = signer.signPlan(plan, plainInputs(plan));
     const signed = Transaction.fromBuffer(Uint8Array.from(bytes));
     expect(signed.ins[0]!.witness).toEqual([]);
     expect(weight).toBe(signed.weight());
@@ -185,7 +193,7 @@ describe('a plan that breaks no rule', () => {
 
   test('has the same txid each time, and a witness that differs', () => {
     const plan = directPlan(made);
-    const [one, other] = [signer.signPlan(plan), signer.signPlan(plan)];
+    const [one, other] = [signer.signPlan(plan, plainInputs(plan)), signer.signPlan(plan, plainInputs(plan))];
     expect(other.txid).toEqual(one.txid);
     expect(other.wtxid).not.toEqual(one.wtxid);
   });
@@ -199,7 +207,7 @@ describe('a plan that breaks no rule', () => {
       path: 'leaf',
     });
     const plan = { ...directPlan(made), inputs: [input], feeMax: 490_000n };
-    expect(signer.signPlan(plan).weight).toBeGreaterThan(390_000);
+    expect(signer.signPlan(plan, plainInputs(plan)).weight).toBeGreaterThan(390_000);
   });
 });
 
@@ -323,12 +331,14 @@ describe('a plan is refused that', () => {
   test('pays more than it allows itself, or than any transaction may', () => {
     expect(refusalOf({ ...plan, feeMax: 1453n })).toMatch(/fee of 1454 sats/u);
     const [first] = plan.inputs;
-    const { weight } = signer.signPlan({ ...plan, inputs: [{ ...first!, value: 25_000n }], feeMax: 3000n });
+    const { weight } = signer.signPlan({ ...plan, inputs: [{ ...first!, value: 25_000n }], feeMax: 3000n }, [
+      nothingHeld,
+    ]);
     const paid = plan.outputs.reduce((sum, { value }) => sum + value, 0n);
     // Bitcoin Core counts whole virtual bytes
     const most = 10_000n * BigInt(Math.ceil(weight / 4));
     const dear = { ...plan, inputs: [{ ...first!, value: paid + most }], feeMax: 10n ** 12n };
-    expect(signer.signPlan(dear).fee).toBe(most);
+    expect(signer.signPlan(dear, plainInputs(dear)).fee).toBe(most);
     const dearer = { ...dear, inputs: [{ ...first!, value: paid + most + 1n }] };
     expect(refusalOf(dearer)).toMatch(/per vbyte/u);
   });

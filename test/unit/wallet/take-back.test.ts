@@ -3,10 +3,11 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { plannedWeight } from '#kernel/bitcoin/plan-weight.ts';
 import { dustOf } from '#kernel/bitcoin/transaction-size.ts';
+import { unknownHoldings } from '#kernel/contracts/holdings.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { asTxid } from '#kernel/primitives/hash.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
-import { orderLeaf, testWallet } from '#test/support/wallet/plans.ts';
+import { orderLeaf, plainInputs, testWallet } from '#test/support/wallet/plans.ts';
 import { ownScriptOf, recoveryKit } from '#wallet/recovery-kit.ts';
 import { takeBackPlan } from '#wallet/take-back.ts';
 
@@ -35,7 +36,10 @@ describe('what lies at an address', () => {
         const { plan, left } = taken;
         expect(plan.inputs.length + left).toBe(all.length);
         for (const { value } of plan.inputs) expect(value).toBeGreaterThan(cost);
-        const { fee } = signer.signPlan(plan);
+        const { fee } = signer.signPlan(
+          plan,
+          plan.inputs.map(() => unknownHoldings),
+        );
         const vsize = BigInt(Math.ceil(plannedWeight(plan) / 4));
         expect(fee).toBe((vsize * feeRate + 999n) / 1000n);
       }),
@@ -56,8 +60,10 @@ describe('what lies at an address', () => {
     const outputs = outputsOf(Array.from({ length: 300 }, (_, place) => 1000n + BigInt(place)));
     const { plan, left } = takeBackPlan({ own, script, outputs, destination, feeRate: 1000n });
     expect([plan.inputs.length, left]).toEqual([200, 100]);
-    expect(plan.inputs.at(-1)!.value).toBe(1100n);
-    expect(signer.signPlan(plan).weight).toBe(plannedWeight(plan));
+    expect(plan.inputs[0]!.value).toBe(1100n);
+    // the largest ones pay the fee
+    expect(plan.inputs.at(-1)!.value).toBe(1299n);
+    expect(signer.signPlan(plan, plainInputs(plan)).weight).toBe(plannedWeight(plan));
   });
 });
 
@@ -68,8 +74,8 @@ test('a fee charge is taken back by its kit, with a fee for its own weight', () 
   const order = { own: ownScriptOf(kit), script: wallet.addressOf(charge).script, destination };
   const { plan, left } = takeBackPlan({ ...order, outputs, feeRate: 1000n });
   // 271 weight units an input
-  expect([plan.inputs.map(({ value }) => value), left]).toEqual([[50_000n, 69n], 1]);
-  expect(signer.signPlan(plan).weight).toBe(plannedWeight(plan));
+  expect([plan.inputs.map(({ value }) => value), left]).toEqual([[69n, 50_000n], 1]);
+  expect(signer.signPlan(plan, plainInputs(plan)).weight).toBe(plannedWeight(plan));
 });
 
 test('a kit that names another key or leaf signs nothing', () => {
@@ -82,6 +88,6 @@ test('a kit that names another key or leaf signs nothing', () => {
     const claimed = ownScriptOf({ ...kit, ...wrong });
     const outputs = outputsOf([50_000n]);
     const { plan } = takeBackPlan({ own: claimed, script, outputs, destination, feeRate: 1000n });
-    expect(() => signer.signPlan(plan)).toThrow(AppError);
+    expect(() => signer.signPlan(plan, plainInputs(plan))).toThrow(AppError);
   }
 });

@@ -18,9 +18,14 @@ export function encipher({ edicts, etching, mint, pointer }: Runestone): Uint8Ar
   return runestoneScript(payload);
 }
 
-/** The script of a runestone that only says where runes go. */
-export const encipherRoute = ({ edicts, pointer }: Pick<Runestone, 'edicts' | 'pointer'>): Uint8Array =>
-  encipher({ kind: 'runestone', edicts, etching: null, mint: null, pointer });
+/** A runestone that only says where runes go. */
+export const routeRunestone = ({ edicts, pointer }: Pick<Runestone, 'edicts' | 'pointer'>): Runestone => ({
+  kind: 'runestone',
+  edicts,
+  etching: null,
+  mint: null,
+  pointer,
+});
 
 /** Edicts as a runestone can hold them: by id, and in their order among those of one id. */
 export function sortedEdicts(edicts: readonly Edict[]): Edict[] {

@@ -173,7 +173,7 @@ function isCommitment(state: ModelState, { outpoint, pushes }: ModelInput, hex: 
 }
 
 /** The runes of one transaction. */
-class Purse {
+export class Purse {
   readonly loose = new Map<string, bigint>();
   /** By output. */
   readonly given: Map<string, bigint>[];

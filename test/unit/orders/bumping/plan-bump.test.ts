@@ -2,11 +2,13 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { plannedWeight } from '#kernel/bitcoin/plan-weight.ts';
 import { virtualSize } from '#kernel/bitcoin/transaction-size.ts';
+import type { TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
 import { trustedTxid } from '#kernel/primitives/hash.ts';
+import { asU128 } from '#kernel/runes/u128.ts';
 import { type OwnedOutput, planBump, type WantedBump } from '#orders/bumping/plan-bump.ts';
 import { anchorScript, valueOf } from '#orders/inscribing/plan-amounts.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
-import { testWallet } from '#test/support/wallet/plans.ts';
+import { plainInputs, testWallet } from '#test/support/wallet/plans.ts';
 
 const { wallet, signer } = testWallet();
 const rules = { mempoolMinFeeRate: 100n, incrementalFeeRate: 100n };
@@ -49,7 +51,26 @@ describe('what pays for stuck transactions', () => {
     expect(planned.fee).toBe(933n);
     expect(planned.plan.outputs).toEqual([{ kind: 'bump', value: 1067n, ...rest }]);
     expect(planned.limit).toBeNull();
-    expect(signer.signPlan(planned.plan).fee).toBe(933n);
+    expect(signer.signPlan(planned.plan, plainInputs(planned.plan)).fee).toBe(933n);
+  });
+
+  test('keeps runes of our output, and is refused where it does not name them', () => {
+    const holds = {
+      inscriptions: [],
+      runes: [{ id: { block: asU128(840_000), tx: 1 }, amount: asU128(5) }],
+    };
+    const bump = (more: object): TransactionPlan => {
+      const parent = { ...bumpOf().parents[0]!, output: { ...output(1, 2000n), ...more } };
+      const planned = planBump(bumpOf({ parents: [parent] }), [], rest, rules);
+      if (planned.kind === 'none') throw new Error('there is a plan');
+      return planned.plan;
+    };
+    expect(signer.signPlan(bump({ holds }), [holds]).holdings).toEqual([holds]);
+    expect(() => signer.signPlan(bump({}), [holds])).toThrow(
+      /holds 5 of rune 840000:1, and the plan names 0/u,
+    );
+    const inscribed = { inscriptions: [{ id: 'ai0', offset: 0n }], runes: [] };
+    expect(() => signer.signPlan(bump({ holds: inscribed }), [inscribed])).toThrow(/of the kind bump/u);
   });
 
   test('takes the smallest coin that is enough where our output is an anchor', () => {
@@ -58,7 +79,7 @@ describe('what pays for stuck transactions', () => {
     const planned = planBump(bumpOf({ parents: [parent] }), coins, rest, rules);
     if (planned.kind === 'none') throw new Error('there is a plan');
     expect(planned.coins).toEqual([coins[2]]);
-    signer.signPlan(planned.plan);
+    signer.signPlan(planned.plan, plainInputs(planned.plan));
   });
 
   test('goes as far as its budget, and as its coins, and says which', () => {
@@ -83,7 +104,8 @@ describe('what pays for stuck transactions', () => {
     const wanted = bumpOf({ parents: made, budgets, feeRate: 12_000n });
     const planned = planBump(wanted, [output(90, 2_000_000n)], rest, rules);
     expect(planned).toMatchObject({ kind: 'bump', fee: 1_000_000n, limit: 'budget' });
-    if (planned.kind === 'bump') expect(signer.signPlan(planned.plan).fee).toBe(1_000_000n);
+    if (planned.kind === 'bump')
+      expect(signer.signPlan(planned.plan, plainInputs(planned.plan)).fee).toBe(1_000_000n);
   });
 
   test('leaves what is a customer’s', () => {

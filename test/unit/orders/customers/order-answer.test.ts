@@ -99,7 +99,7 @@ describe('what is missing of an order', () => {
     const of = (more: object) => orderAnswer(order, { ...progress, ...more }, networks.regtest);
     expect(of({})).not.toHaveProperty('missing');
     expect(of({ transactions: [returned] as never })).toMatchObject({ missing: 330 });
-    expect(of({ held: new Map([[outpoint, { lastOffset: 0 }]]) })).toMatchObject({ missing: 330 });
+    expect(of({ held: new Map([[outpoint, { inscriptions: [{}] }]]) })).toMatchObject({ missing: 330 });
   });
 
   test('is nothing once it is there in time, and before anything is paid', () => {

@@ -28,7 +28,7 @@ interface Paid {
 const heldAs: Readonly<Record<Kind, HeldPayment>> = {
   plain: plainPayment,
   runic: { ...plainPayment, isHolding: true },
-  inscribed: { ...plainPayment, isHolding: true, lastOffset: 40 },
+  inscribed: { ...plainPayment, isHolding: true, inscriptions: [{ id: 'i0', offset: 40n }] },
   unindexed: { ...plainPayment, isIndexed: false },
 };
 const heldOf = (paid: readonly Paid[]): HeldPayments =>
@@ -100,7 +100,7 @@ describe('the payments of a delivery', () => {
         const chosen = selectedHoldingLeast(factsOf(paid), held);
         if (chosen === 'unindexed') throw new Error('all are indexed');
         expect(selectCoins(chosen, costs)).not.toBeNull();
-        expect(chosen.every((coin) => held.get(coin.outpoint)?.lastOffset === null)).toBe(true);
+        expect(chosen.every((coin) => held.get(coin.outpoint)?.inscriptions.length === 0)).toBe(true);
       }),
       { numRuns: propertyRuns(300) },
     );

@@ -103,6 +103,7 @@ describe('money at the address of an order', () => {
 
   test('is none where the index has an inscription or a rune in it, or lacks its block', () => {
     const payments = [paid(1, 5000n), paid(2, 4000n), paid(3, 3000n), paid(4, 2000n)];
+    const inscriptions = [{ id: 'i0', offset: 0n }];
     const rune = {
       ...plainPayment,
       isHolding: true,
@@ -110,15 +111,15 @@ describe('money at the address of an order', () => {
     };
     const held = new Map<string, HeldPayment>([
       [outpoint(1), plainPayment],
-      [outpoint(2), { ...plainPayment, isHolding: true, isParent: true, lastOffset: 0 }],
+      [outpoint(2), { ...plainPayment, isHolding: true, isParent: true, inscriptions }],
       [outpoint(3), rune],
       [outpoint(4), { ...plainPayment, isIndexed: false }],
     ]);
     const found = placed({ payments, held });
     expect(found.owed.map(({ value }) => value)).toEqual([5000n]);
     expect(found.holding).toEqual([
-      { payment: payments[1], isParent: true, runes: [] },
-      { payment: payments[2], isParent: false, runes: rune.runes },
+      { payment: payments[1], isParent: true, inscriptions, runes: [] },
+      { payment: payments[2], isParent: false, inscriptions: [], runes: rune.runes },
     ]);
     expect(found).toMatchObject({ isHoldingDeposits: true, isMoneyShallow: true });
     // it is once the index has its block
@@ -263,6 +264,7 @@ test('deposits are held until a stored transaction spends them', () => {
     isDust: false,
     isHolding: true,
     isUnspent: true,
+    inscriptions: [],
     runes: [],
   };
   const deposits = [deposit];

@@ -27,7 +27,6 @@ const p2tr = (fill: number): Buffer => Buffer.of(0x51, 0x20, ...new Uint8Array(3
 const refundScript = p2tr(1);
 const homes = [p2tr(2), Buffer.of(0x76, 0xa9, 20, ...new Uint8Array(20), 0x88, 0xac)];
 const own = { script: p2tr(3), own: { key: { branch: 1, index: 3 }, leafScript: null } } as const;
-const runestone = (): Uint8Array => Uint8Array.of(0x6a, 0x5d, 0x02, 0x16, 0x01);
 const kinds = ['sats', 'sats', 'inscribed', 'runic', 'parent', 'unmined'] as const;
 
 /** Output that somebody sent to an order: to the address of the charge, or to the deposit of a parent. */
@@ -65,6 +64,7 @@ const depositOf = (payment: WatchedPayment, { to, kind, value }: Sent): Deposit 
   isDust: value < BigInt(dustOf(homes[Number(to)]!)),
   isHolding: kind !== 'sats',
   isUnspent: true,
+  inscriptions: [],
   runes: kind === 'runic' ? runes : [],
 });
 
@@ -124,7 +124,7 @@ class Room {
             isIndexed: true,
             isHolding: kind !== 'sats' && kind !== 'unmined',
             isParent: kind === 'parent',
-            lastOffset: null,
+            inscriptions: [],
             runes: kind === 'runic' ? runes : [],
           },
         ]),
@@ -141,7 +141,7 @@ class Room {
       kind,
       index: 0,
       files: 0,
-      plan: storedPlan(plan, coin),
+      plan: storedPlan(plan, [], coin),
       fee: Number(plan.feeMax),
       height: null,
       madeAt: new Date(0),
@@ -172,16 +172,15 @@ function planned(
   const [first] = sats;
   const plan = planMostReturned(
     {
-      holdings: holdings.map(({ payment, at, runes: held }) => ({
+      holdings: holdings.map(({ payment, at, inscriptions, runes: held }) => ({
         ...arrived(payment),
         home: at === null ? refundScript : homes[at.index]!,
-        runes: held,
+        holds: { inscriptions, runes: held },
       })),
       money: [...money, ...sats.map(({ payment }) => arrived(payment))],
       kept: own,
       isOurs: fund.kind !== 'customer',
       costMax: fund.costMax,
-      runestone,
       feeRate,
     },
     (areAll) => {

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import type { TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
 import { findLockTime, lockTimeEnd, lockTimeFirst } from '#orders/grinding/find-lock-time.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
-import { inputOf, orderLeaf, testWallet } from '#test/support/wallet/plans.ts';
+import { inputOf, orderLeaf, plainInputs, testWallet } from '#test/support/wallet/plans.ts';
 import { unsignedTransaction } from '#wallet/signer.ts';
 
 const { wallet, signer } = testWallet();
@@ -60,7 +60,7 @@ describe('a lock time for a prefix', () => {
         const lockTime = findLockTime(unsignedTransaction(plan).bytes, wanted);
         expect(lockTime).toBeGreaterThanOrEqual(500_000_000);
         expect(lockTime).toBeLessThan(1_231_006_505);
-        const { bytes } = signer.signPlan({ ...plan, lockTime });
+        const { bytes } = signer.signPlan({ ...plan, lockTime }, plainInputs(plan));
         const signed = Transaction.fromBuffer(Uint8Array.from(bytes));
         expect(signed.getId().slice(0, wanted.length)).toBe(wanted);
         expect(signed.locktime).toBe(lockTime);

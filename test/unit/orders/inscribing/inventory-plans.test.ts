@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { plannedWeight } from '#kernel/bitcoin/plan-weight.ts';
 import type { PlannedOutput, TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
+import { routeRunestone } from '#kernel/runes/runestone/encipher.ts';
 import { pointerOf, postageOf, settleTerms } from '#orders/inscribing/order-layout.ts';
 import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
 import { valueOf } from '#orders/inscribing/plan-amounts.ts';
@@ -9,7 +10,7 @@ import { quoteOrder } from '#orders/inscribing/quote-order.ts';
 import { excessOf, givenByInventory, settlementsOf } from '#orders/ledger/settlements.ts';
 import { storedPlan } from '#orders/making/sign-and-store.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
-import { testWallet } from '#test/support/wallet/plans.ts';
+import { ChainSigner, plainInputs, testWallet } from '#test/support/wallet/plans.ts';
 import {
   dummyKeys,
   inscriptionId,
@@ -105,7 +106,7 @@ describe('an order of a sat of the inventory', () => {
           if (quote.kind === 'refused') return;
           const payments = [quote.amount + more];
           const { reveals } = makeOrder(terms, quote, dummyKeys, { payments, parents: [] });
-          const plan = storedPlan(reveals[0]!);
+          const plan = storedPlan(reveals[0]!, []);
           const txid = dummyKeys.txidOf(reveals[0]!);
           // what was paid too much can make of an anchor an output of ours, which weighs more
           const fee = Number(valueOf(reveals[0]!.inputs) - valueOf(reveals[0]!.outputs));
@@ -159,7 +160,7 @@ describe('an order of a sat of the inventory', () => {
 
   describe('is signed by the wallet', () => {
     const { wallet, signer } = testWallet();
-    const keys = keysOf(wallet, signer);
+    const keys = keysOf(wallet);
 
     test('whatever its output and its files are', () => {
       fc.assert(
@@ -167,8 +168,9 @@ describe('an order of a sat of the inventory', () => {
           const quote = quoteOrder(each, given);
           if (quote.kind === 'refused') return;
           const { commit, reveals } = makeOrder(each, quote, keys);
+          const chain = new ChainSigner(signer);
           for (const plan of [...(commit === null ? [] : [commit]), ...reveals])
-            expect(signer.signPlan(plan).fee).toBe(plan.feeMax);
+            expect(chain.sign(plan).fee).toBe(plan.feeMax);
         }),
         { numRuns: propertyRuns(15) },
       );
@@ -240,12 +242,21 @@ describe('an order of a sat of the inventory', () => {
     test('with a runestone, which takes no sats', () => {
       const runestone: PlannedOutput = { kind: 'burn', script: Buffer.from('6a5d021601', 'hex'), value: 0n };
       const paying = other(reveal!, 3, { value: reveal!.outputs[3]!.value - 100n });
-      const plan = { ...paying, outputs: [...paying.outputs, runestone], feeMax: reveal!.feeMax + 100n };
-      expect(signer.signPlan(plan).fee).toBe(plan.feeMax);
+      const route = routeRunestone({ edicts: [], pointer: 1 });
+      const runes = { held: [], given: [], burned: [], rest: 1, runestone: route };
+      const plan = {
+        ...paying,
+        outputs: [...paying.outputs, runestone],
+        feeMax: reveal!.feeMax + 100n,
+        runes,
+      };
+      expect(signer.signPlan(plan, plainInputs(plan)).fee).toBe(plan.feeMax);
+      const { runes: _, ...unnamed } = plan;
+      expect(() => signer.signPlan(unnamed, plainInputs(plan))).toThrow(/a runestone that it does not name/u);
     });
 
     test.each(faults)('unless it %s', (_name, reason, change) => {
-      expect(() => signer.signPlan(change(reveal!))).toThrow(reason);
+      expect(() => signer.signPlan(change(reveal!), plainInputs(change(reveal!)))).toThrow(reason);
     });
   });
 });

@@ -1,9 +1,11 @@
 import fc from 'fast-check';
 import { type Discount, discountedFees } from '#kernel/contracts/asking-key.ts';
+import { type Holdings, nothingHeld } from '#kernel/contracts/holdings.ts';
 import type { OwnScript, TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
 import { asTxid, type Txid } from '#kernel/primitives/hash.ts';
-import { postageOf, type RevealLayout } from '#orders/inscribing/order-layout.ts';
+import { postageOf, postageOutputCount, type RevealLayout } from '#orders/inscribing/order-layout.ts';
 import type { FileTerms, OrderRefusal, OrderTerms } from '#orders/inscribing/order-terms.ts';
+import { namedOutputs } from '#orders/inscribing/plan-holdings.ts';
 import {
   type Arrived,
   type OwnDestination,
@@ -13,9 +15,10 @@ import {
 } from '#orders/inscribing/plan-transactions.ts';
 import type { OrderPrices, OrderQuote } from '#orders/inscribing/quote-order.ts';
 import { revealLeaf } from '#orders/inscribing/reveal-leaf.ts';
+import { runeRoute } from '#orders/parents/rune-route.ts';
 import { orderTerms, textTerms } from '#test/builders/order-terms.ts';
 import type { PublicWallet } from '#wallet/public-wallet.ts';
-import type { Signer } from '#wallet/signer.ts';
+import { unsignedTransaction } from '#wallet/signer.ts';
 
 /** Orders for tests, paid in full, and all of their transactions. */
 
@@ -151,10 +154,10 @@ export const dummyKeys: OrderKeys = {
 };
 
 /** Those of a wallet. */
-export const keysOf = (wallet: PublicWallet, signer: Signer): OrderKeys => ({
+export const keysOf = (wallet: PublicWallet): OrderKeys => ({
   xOnlyKey: wallet.orderKey(orderKey.index),
   scriptOf: (own) => wallet.addressOf(own).script,
-  txidOf: (plan) => signer.signPlan(plan).txid,
+  txidOf: (plan) => unsignedTransaction(plan).txid,
 });
 
 const destination = (keys: OrderKeys, own: OwnScript): OwnDestination => ({
@@ -178,12 +181,15 @@ export function stocked(value: bigint, keys = dummyKeys): Arrived {
 }
 
 /** An output of a plan, as its transaction will have it. */
-function outputOf(plan: TransactionPlan, vout: number, keys: OrderKeys): Arrived {
+function outputOf(plan: TransactionPlan, vout: number, keys: OrderKeys): Arrived & { holds: Holdings } {
   const { value, script, own = { key: serviceKey, leafScript: null } } = plan.outputs[vout]!;
-  return { txid: keys.txidOf(plan), vout, value, script, ...own };
+  const txid = keys.txidOf(plan);
+  return { txid, vout, value, script, ...own, holds: namedOutputs(plan, txid)[vout] ?? nothingHeld };
 }
 
 export interface MadeOrder {
+  /** Parents and payments. */
+  readonly came: readonly Arrived[];
   readonly commit: TransactionPlan | null;
   readonly reveals: readonly TransactionPlan[];
   readonly burns: readonly TransactionPlan[];
@@ -199,6 +205,9 @@ export interface Brought {
   readonly payments: readonly bigint[];
   /** In the order of the terms. */
   readonly parents: readonly bigint[];
+  /** Contents of each; absent: nothing but sats. */
+  readonly paymentsHold?: readonly Holdings[];
+  readonly parentsHold?: readonly Holdings[];
 }
 
 /** All transactions of an order that was paid with one output of exactly its amount, or with what was brought. */
@@ -209,10 +218,17 @@ export function makeOrder(
   brought: Brought = { payments: [amount], parents: terms.parents.map(({ value }) => value) },
 ): MadeOrder {
   const leaves = layout.reveals.map((reveal) => revealLeaf(terms, reveal, keys.xOnlyKey));
+  const all: Arrived[] = [];
+  const came = (value: bigint, leaf: Uint8Array | null, holds: Holdings = nothingHeld) => {
+    const output = { ...arrived(value, leaf, keys), holds };
+    all.push(output);
+    return output;
+  };
   const paid = (leaf: Uint8Array | null): Arrived[] =>
-    brought.payments.map((value) => arrived(value, leaf, keys));
+    brought.payments.map((value, index) => came(value, leaf, brought.paymentsHold?.[index]));
   const commit = layout.paidTo === 'wallet' ? commitOf(terms, layout, leaves, paid(null), keys) : null;
-  let parents = brought.parents.map((value) => arrived(value, null, keys));
+  let parents = brought.parents.map((value, index) => came(value, null, brought.parentsHold?.[index]));
+  const heldRunes = parents.map(({ holds }) => holds.runes);
   const isApart = layout.reveals[0]?.feeInput !== null;
   const committedTo = (plan: TransactionPlan, index: number): Arrived[] =>
     isApart
@@ -221,7 +237,9 @@ export function makeOrder(
   const reveals = layout.reveals.map((reveal: RevealLayout, index) => {
     const payments = commit === null ? paid(leaves[0]!) : committedTo(commit, index);
     const [first, ...others] = payments as [Arrived, ...Arrived[]];
+    const route = runeRoute(heldRunes, isApart ? postageOutputCount(terms, reveal) : 0);
     const funds = {
+      ...(route === null ? {} : { route }),
       payments: [first, ...others],
       parents,
       ...(terms.inventory === null ? {} : { inventory: stocked(terms.inventory.value, keys) }),
@@ -231,7 +249,12 @@ export function makeOrder(
     parents = terms.parents.map((_, parent) => outputOf(plan, isApart ? parent + 1 : parent, keys));
     return plan;
   });
-  return { commit, reveals, burns: terms.burn ? reveals.map((reveal) => burnOf(terms, reveal, keys)) : [] };
+  return {
+    came: all,
+    commit,
+    reveals,
+    burns: terms.burn ? reveals.map((reveal) => burnOf(terms, reveal, keys)) : [],
+  };
 }
 
 function commitOf(
@@ -255,7 +278,8 @@ function burnOf(terms: OrderTerms, reveal: TransactionPlan, keys: OrderKeys): Tr
   const outputs = reveal.outputs.map((_, vout) => outputOf(reveal, vout, keys));
   return planned(
     planBurn(terms, {
-      anchors: outputs.filter((_, vout) => reveal.outputs[vout]?.kind === 'burn'),
+      // a runestone is of this kind, too
+      anchors: outputs.filter(({ value }, vout) => reveal.outputs[vout]?.kind === 'burn' && value > 0n),
       payment: outputs.find((_, vout) => reveal.outputs[vout]?.kind === 'service')!,
       service: serviceOf(keys),
     }),

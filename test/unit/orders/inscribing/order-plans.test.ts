@@ -273,7 +273,7 @@ test('a runestone for the runes of parents is the last output, and the service p
     payments: [arrived(quote.amount, leaf)],
     parents: [arrived(10_000n)],
     service,
-    runestone: Uint8Array.of(0x6a, 0x5d, 0x02, 0x16, 0x00),
+    route: { edicts: [], pointer: 0 },
   } as const;
   const plan = planReveal(family, quote.layout.reveals[0]!, funds);
   if ('kind' in plan) throw new Error(plan.reason);
@@ -285,7 +285,11 @@ test('a runestone for the runes of parents is the last output, and the service p
     'service',
     'burn',
   ]);
-  expect(plan.outputs.at(-1)).toEqual({ script: funds.runestone, value: 0n, kind: 'burn' });
+  expect(plan.outputs.at(-1)).toEqual({
+    script: Uint8Array.of(0x6a, 0x5d, 0x02, 0x16, 0x00),
+    value: 0n,
+    kind: 'burn',
+  });
   // 14 virtual bytes at 2 sat/vB
   expect(plan.outputs[4]?.value).toBe(3n * 2000n - 28n);
   expect(feeOf(plan)).toBe(feeAt(plan, family.feeRate));

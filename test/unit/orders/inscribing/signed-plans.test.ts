@@ -4,12 +4,14 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { plannedWeight } from '#kernel/bitcoin/plan-weight.ts';
 import { scriptType } from '#kernel/bitcoin/script-type.ts';
+import type { Holdings } from '#kernel/contracts/holdings.ts';
 import type { PlannedInput, TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
+import { asU128 } from '#kernel/runes/u128.ts';
 import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
 import { valueOf } from '#orders/inscribing/plan-amounts.ts';
 import { quoteOrder } from '#orders/inscribing/quote-order.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
-import { testWallet } from '#test/support/wallet/plans.ts';
+import { ChainSigner, testWallet } from '#test/support/wallet/plans.ts';
 import {
   inscriptionId,
   keysOf,
@@ -104,15 +106,16 @@ test.each<[string, Partial<OrderTerms>]>([
 
 test('the wallet signs every transaction of an order', () => {
   const { wallet, signer } = testWallet();
-  const keys = keysOf(wallet, signer);
+  const keys = keysOf(wallet);
   let signedPlans = 0;
   fc.assert(
     fc.property(orders, somePrices, (terms, given) => {
       const quote = quoteOrder(terms, given);
       if (quote.kind === 'refused') return;
       const { commit, reveals, burns } = makeOrder(terms, quote, keys);
+      const chain = new ChainSigner(signer);
       for (const plan of [...(commit === null ? [] : [commit]), ...reveals, ...burns]) {
-        const { weight, fee } = signer.signPlan(plan);
+        const { weight, fee } = chain.sign(plan);
         expect([weight, fee]).toEqual([plannedWeight(plan), plan.feeMax]);
         signedPlans++;
       }
@@ -120,4 +123,70 @@ test('the wallet signs every transaction of an order', () => {
     { numRuns: propertyRuns(15) },
   );
   expect(signedPlans).toBeGreaterThan(0);
+});
+
+/** Plans for the same inputs that lose something, or say less than they do. */
+function hostileTo(plan: TransactionPlan): TransactionPlan[] {
+  const { inscriptions, runes, ...bare } = plan;
+  const isHeld = runes !== undefined && runes.held.length > 0;
+  return [
+    ...(inscriptions === undefined && !isHeld ? [] : [bare]),
+    ...(inscriptions === undefined ? [] : [{ ...plan, outputs: plan.outputs.toReversed() }]),
+    ...(isHeld ? [{ ...plan, runes: { ...runes, rest: runes.rest + 1 } }] : []),
+    ...(runes == null || runes.runestone === null ? [] : [{ ...plan, outputs: plan.outputs.slice(0, -1) }]),
+    ...(plan.reveals === undefined
+      ? []
+      : [{ ...plan, reveals: plan.reveals.map((reveal) => ({ ...reveal, output: reveal.output + 1 })) }]),
+  ];
+}
+
+test('the wallet signs them whatever parents and payments hold, and leads it where it belongs', () => {
+  const { wallet, signer } = testWallet();
+  const keys = keysOf(wallet);
+  const runes = fc.uniqueArray(
+    fc.record({
+      id: fc.nat({ max: 3 }).map((tx) => ({ block: asU128(840_000), tx })),
+      amount: fc.bigInt({ min: 1n, max: 2n ** 100n }).map(asU128),
+    }),
+    { selector: ({ id }) => id.tx, maxLength: 3 },
+  );
+  const contents = fc.tuple(runes, fc.uniqueArray(fc.bigInt({ min: 0n, max: 329n }), { maxLength: 3 }));
+  const seen = { signed: 0, withRunes: 0, withInscriptions: 0 };
+  fc.assert(
+    fc.property(
+      orders,
+      somePrices,
+      fc.array(contents, { minLength: 8, maxLength: 8 }),
+      runes,
+      (terms, given, parents, paid) => {
+        const quote = quoteOrder(terms, { ...given, baseFee: given.baseFee + 20_000n, discounts: [] });
+        if (quote.kind === 'refused') return;
+        const chain = new ChainSigner(signer);
+        const parentsHold = terms.parents.map((_, place): Holdings => {
+          const [held = [], offsets = []] = parents[place % 8] ?? [];
+          return {
+            runes: held,
+            inscriptions: offsets.map((offset, each) => ({ id: `${place}i${each}`, offset })),
+          };
+        });
+        const made = makeOrder(terms, quote, keys, {
+          payments: [quote.amount + 50_000n],
+          parents: terms.parents.map(({ value }) => value),
+          paymentsHold: [{ inscriptions: [], runes: paid }],
+          parentsHold,
+        });
+        const plans = [...(made.commit === null ? [] : [made.commit]), ...made.reveals, ...made.burns];
+        chain.know(made.came);
+        for (const plan of plans) {
+          for (const hostile of hostileTo(plan)) expect(() => chain.sign(hostile)).toThrow(/is refused/u);
+          chain.sign(plan);
+          seen.signed++;
+          if (plan.runes !== undefined && plan.runes.held.length > 0) seen.withRunes++;
+          if (plan.inscriptions !== undefined) seen.withInscriptions++;
+        }
+      },
+    ),
+    { numRuns: propertyRuns(15) },
+  );
+  expect(Math.min(seen.signed, seen.withRunes, seen.withInscriptions)).toBeGreaterThan(0);
 });

@@ -15,7 +15,7 @@ const mined = (kind: OrderTransactionKind, plan: TransactionPlan, index: number)
   kind,
   index,
   files: 0,
-  plan: storedPlan(plan),
+  plan: storedPlan(plan, []),
   fee: Number(plan.feeMax),
   height: null,
   madeAt: new Date(0),

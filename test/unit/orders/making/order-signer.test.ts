@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
 import { orderSigner } from '#orders/making/order-signer.ts';
-import { inputOf, testWallet } from '#test/support/wallet/plans.ts';
+import { inputOf, plainInputs, testWallet } from '#test/support/wallet/plans.ts';
 
 test('signs a plan in turns of the event loop, one an input, and as at once', async () => {
   const { wallet, signer } = testWallet();
@@ -24,10 +24,10 @@ test('signs a plan in turns of the event loop, one an input, and as at once', as
     if (!isSigned) setImmediate(count);
   };
   setImmediate(count);
-  const { txid, bytes } = await orderSigner(wallet, signer).signPlan(plan);
+  const { txid, bytes } = await orderSigner(wallet, signer).signPlan(plan, plainInputs(plan));
   isSigned = true;
   expect(turns).toBeGreaterThanOrEqual(inputs.length);
-  const atOnce = signer.signPlan(plan);
+  const atOnce = signer.signPlan(plan, plainInputs(plan));
   expect([...txid]).toEqual([...atOnce.txid]);
   expect(bytes).toHaveLength(atOnce.bytes.length);
 });

@@ -61,6 +61,7 @@ const returned = (state: OrderState) =>
           isDust: false,
           isHolding: true,
           isUnspent: true,
+          inscriptions: [],
           runes: [],
         },
       ],

@@ -33,6 +33,7 @@ const deposit = (index: number, vout: number, state: Deposit['state'], at = 500)
   isDust: false,
   isHolding: true,
   isUnspent: true,
+  inscriptions: [],
   runes: [],
 });
 const none: ReadonlySet<string> = new Set();
@@ -111,7 +112,9 @@ describe('what is returned', () => {
     const [large, less, inscribed] = [money(0, 3000n), money(1, 2500n), money(2, 2600n)];
     const given = { ...facts, deposits: [right, wrong], candidates: [right], owed: [large, less] };
     const coins = [large, less, inscribed].map(paid);
-    const holding = [{ payment: { ...wrong.payment, ...inscribed }, isParent: false, runes: [] }];
+    const holding = [
+      { payment: { ...wrong.payment, ...inscribed }, isParent: false, inscriptions: [], runes: [] },
+    ];
     expect(returnOf({ ...given, payments: coins, holding })?.funds ?? []).toEqual([]);
   });
 
@@ -167,7 +170,7 @@ describe('what is returned', () => {
   });
 
   test('is what came with a payment, once the order does not wait, if there is an address for it', () => {
-    const inscribed = { payment: deposit(0, 8, 'here').payment, isParent: true, runes: [] };
+    const inscribed = { payment: deposit(0, 8, 'here').payment, isParent: true, inscriptions: [], runes: [] };
     const over = { ...facts, state: 'waiting-refund' as const, holding: [inscribed] };
     expect(returnOf(over)).toMatchObject({
       holdings: [{ payment: inscribed.payment, at: null, isParent: true, isDust: false }],
@@ -254,7 +257,7 @@ describe('what is returned', () => {
     expect(isHoldingParents({ spent: none, holding: [] }, [mined], [undefined])).toBe(false);
     expect(keeps(seen)).toBe(false);
     expect(keeps(wrong)).toBe(false);
-    const inscribed = { payment: here.payment, isParent: true, runes: [] };
+    const inscribed = { payment: here.payment, isParent: true, inscriptions: [], runes: [] };
     expect(isHoldingParents({ spent: none, holding: [inscribed] }, [], [])).toBe(true);
   });
 });

@@ -1,11 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { plannedWeight } from '#kernel/bitcoin/plan-weight.ts';
+import { type Holdings, nothingHeld } from '#kernel/contracts/holdings.ts';
 import { trustedTxid } from '#kernel/primitives/hash.ts';
 import { asU128 } from '#kernel/runes/u128.ts';
 import type { Arrived } from '#orders/inscribing/plan-transactions.ts';
 import { type Homeless, planMostReturned, planReturn } from '#orders/parents/plan-return.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
+import { holdingsFault } from '#wallet/holdings/holdings-fault.ts';
 
 const p2tr = (fill: number): Uint8Array => Uint8Array.of(0x51, 0x20, ...new Uint8Array(32).fill(fill));
 const own = { script: p2tr(1), own: { key: { branch: 1, index: 3 }, leafScript: null } } as const;
@@ -20,11 +22,11 @@ const arrived = (value: bigint, vout: number): Arrived => ({
 const homeless = (value: bigint, vout: number, more: Partial<Homeless> = {}): Homeless => ({
   ...arrived(value, vout),
   home: p2tr(100 + vout),
-  runes: [],
+  holds: nothingHeld,
   ...more,
 });
 const runestone = (): Uint8Array => Uint8Array.of(0x6a, 0x5d, 0x02, 0x16, 0x01);
-const funds = { rest: null, kept: own, isOurs: false, costMax: null, runestone, feeRate: 2000n };
+const funds = { rest: null, kept: own, isOurs: false, costMax: null, feeRate: 2000n };
 const refundTo = (script: Uint8Array) => ({ kind: 'refund', script }) as const;
 
 describe('what sends deposits home', () => {
@@ -79,6 +81,42 @@ describe('what sends deposits home', () => {
         },
       ),
       { numRuns: propertyRuns(500) },
+    );
+  });
+
+  test('names all that deposits hold, and leads it home: the wallet refuses another order', () => {
+    const runes = fc.uniqueArray(
+      fc.record({
+        id: fc.nat({ max: 3 }).map((tx) => ({ block: asU128(840_000), tx })),
+        amount: fc.bigInt({ min: 1n, max: 2n ** 100n }).map(asU128),
+      }),
+      { selector: ({ id }) => id.tx, maxLength: 3 },
+    );
+    const offsets = fc.uniqueArray(fc.bigInt({ min: 0n, max: 329n }), { maxLength: 3 });
+    const contents = fc.array(fc.tuple(runes, offsets), { minLength: 1, maxLength: 5 });
+    fc.assert(
+      fc.property(contents, fc.boolean(), (all, isKept) => {
+        const held = all.map(([each, places], place): Holdings => {
+          const inscriptions = places.map((offset, index) => ({ id: `${place}i${index}`, offset }));
+          return { inscriptions, runes: each };
+        });
+        const holdings = held.map((holds, vout) => homeless(330n + BigInt(vout), vout, { holds }));
+        const rest = isKept ? null : refundTo(p2tr(9));
+        const plan = planReturn({ ...funds, holdings, money: [arrived(90_000n, 50)], rest });
+        if (plan.kind === 'short') throw new Error('90,000 sats are enough');
+        const known = [...held, nothingHeld];
+        expect(holdingsFault(plan, known)).toBeNull();
+        const isInscribed = held.some(({ inscriptions }) => inscriptions!.length > 0);
+        if (isInscribed) {
+          const moneyFirst = { ...plan, inputs: [plan.inputs.at(-1)!, ...plan.inputs.slice(0, -1)] };
+          expect(holdingsFault(moneyFirst, [nothingHeld, ...held])).not.toBeNull();
+        }
+        for (const place of held.keys()) {
+          const isEmpty = held[place]!.runes!.length === 0 && held[place]!.inscriptions!.length === 0;
+          if (!isEmpty) expect(holdingsFault(plan, known.with(place, nothingHeld))).not.toBeNull();
+        }
+      }),
+      { numRuns: propertyRuns(200) },
     );
   });
 
@@ -145,7 +183,7 @@ describe('what sends deposits home', () => {
 
   test('has a runestone where runes would not go home by themselves', () => {
     const runes = [{ id: { block: asU128(1n), tx: 0 }, amount: asU128(5n) }];
-    const deposits = [homeless(10_000n, 0), homeless(600n, 1, { runes })];
+    const deposits = [homeless(10_000n, 0), homeless(600n, 1, { holds: { inscriptions: [], runes } })];
     const plan = planReturn({ ...funds, holdings: deposits, money: [arrived(2000n, 7)] });
     expect(plan.kind === 'return' && plan.outputs.at(-1)).toEqual({
       kind: 'burn',

@@ -1,11 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { RuneAmount } from '#kernel/contracts/holdings.ts';
 import { asU128 } from '#kernel/runes/u128.ts';
 import { makeReveals } from '#orders/making/make-transactions.ts';
-import { type HeldRune, runeRoute } from '#orders/parents/rune-route.ts';
+import { runeRoute } from '#orders/parents/rune-route.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
 
-const rune = (tx: number, amount: bigint): HeldRune => ({
+const rune = (tx: number, amount: bigint): RuneAmount => ({
   id: { block: asU128(840_000n), tx },
   amount: asU128(amount),
 });
@@ -21,7 +22,7 @@ const held = fc.array(
 
 /** Where ord puts the runes of a transaction's inputs: edicts first, the rest to the pointer, else to output 0. */
 function moved(
-  parents: readonly (readonly HeldRune[])[],
+  parents: readonly (readonly RuneAmount[])[],
   route: ReturnType<typeof runeRoute>,
 ): Map<string, bigint> {
   const left = new Map<number, bigint>();

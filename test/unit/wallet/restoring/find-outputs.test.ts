@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { unknownHoldings } from '#kernel/contracts/holdings.ts';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import type { WalletKey } from '#kernel/contracts/transaction-plan.ts';
 import { unreachable } from '#kernel/unreachable.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
-import { testWallet } from '#test/support/wallet/plans.ts';
+import { plainInputs, testWallet } from '#test/support/wallet/plans.ts';
 import { type IndexedBranch, indexedBranches, inventoryAddresses, walletBranches } from '#wallet/branches.ts';
 import {
   type BranchEnds,
@@ -157,11 +158,11 @@ function expectSpendable(found: readonly FoundOutput[]): void {
   const movable = found.filter(({ own }) => own.key.branch !== 2);
   const { plans, left } = sweep(movable, destination, 1000n);
   expect(left).toEqual([]);
-  for (const plan of plans) signer.signPlan(plan);
+  for (const plan of plans) signer.signPlan(plan, plainInputs(plan));
   for (const { own, ...output } of movable.slice(0, 2)) {
     const kit = recoveryKit(wallet, own);
     const order = { own: ownScriptOf(kit), script: Buffer.from(kit.script, 'hex'), destination };
-    signer.signPlan(takeBackPlan({ ...order, outputs: [output], feeRate: 1000n }).plan);
+    signer.signPlan(takeBackPlan({ ...order, outputs: [output], feeRate: 1000n }).plan, [unknownHoldings]);
   }
 }
 

@@ -5,7 +5,7 @@ import { plannedWeight } from '#kernel/bitcoin/plan-weight.ts';
 import { dustOf } from '#kernel/bitcoin/transaction-size.ts';
 import { asTxid } from '#kernel/primitives/hash.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
-import { testWallet } from '#test/support/wallet/plans.ts';
+import { plainInputs, testWallet } from '#test/support/wallet/plans.ts';
 import type { FoundOutput } from '#wallet/restoring/find-outputs.ts';
 import { sweep } from '#wallet/restoring/sweep.ts';
 
@@ -55,6 +55,6 @@ test('what is found goes to one address, each output once or not at all, and no 
 test('its plans break no rule of the wallet', () => {
   const { plans } = sweep(foundOf([5000n, 546n, 90_000n]), destination, 2000n);
   expect(plans.map(({ inputs }) => inputs.map(({ value }) => value))).toEqual([[546n, 5000n, 90_000n]]);
-  expect(signer.signPlan(plans[0]!).fee).toBeGreaterThan(0n);
+  expect(signer.signPlan(plans[0]!, plainInputs(plans[0]!)).fee).toBeGreaterThan(0n);
   expect(sweep([], destination, 2000n)).toEqual({ plans: [], left: [] });
 });

@@ -1,0 +1,83 @@
+import {
+  type HeldInscription,
+  type Holdings,
+  nothingHeld,
+  type RuneAmount,
+} from '#kernel/contracts/holdings.ts';
+import type { PlannedReveal, PlannedRunes, TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
+import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
+import { routeRunestone } from '#kernel/runes/runestone/encipher.ts';
+import type { RuneRoute } from '#orders/parents/rune-route.ts';
+
+/** Contents of an input, and the outputs that a plan means them to reach. */
+export interface SentHoldings {
+  readonly input: number;
+  /** Absent: nothing. */
+  readonly holds?: Holdings | undefined;
+  /** The one for its inscriptions. */
+  readonly output: number;
+  /** The one for its runes. */
+  readonly runesTo: number;
+}
+
+export interface PlannedHoldings {
+  readonly sent: readonly SentHoldings[];
+  readonly reveals?: readonly PlannedReveal[];
+  /** Null: there is no runestone. */
+  readonly route?: RuneRoute | null;
+  /** The output of runes that no edict moves. */
+  readonly rest: number;
+}
+
+/** A plan that names what its inputs hold, and where it is to go. The wallet compares that to what happens. Pure. */
+export function withHoldings(
+  plan: TransactionPlan,
+  { sent, reveals = [], route = null, rest }: PlannedHoldings,
+): TransactionPlan {
+  const holding = sent.filter(({ holds }) => holds !== undefined && holds !== nothingHeld);
+  const starts = startsOf(plan.inputs);
+  const inscriptions = holding.flatMap(({ input, holds, output }) =>
+    (holds?.inscriptions ?? []).map(({ id, offset }) => ({ id, at: (starts[input] ?? 0n) + offset, output })),
+  );
+  const held = holding.flatMap(({ input, holds, runesTo }) =>
+    (holds?.runes ?? []).map((rune) => ({ ...rune, input, output: runesTo })),
+  );
+  const runes: PlannedRunes = {
+    held: held.map(({ id, amount, input }) => ({ id, amount, input })),
+    given: held.map(({ id, amount, output }) => ({ id, amount, output })),
+    burned: [],
+    rest,
+    runestone: route === null ? null : routeRunestone(route),
+  };
+  return {
+    ...plan,
+    ...(inscriptions.length === 0 ? {} : { inscriptions }),
+    ...(reveals.length === 0 ? {} : { reveals }),
+    ...(held.length === 0 && route === null && rest === 0 ? {} : { runes }),
+  };
+}
+
+/** Contents of a plan's outputs, by the plan's word. */
+export function namedOutputs(plan: TransactionPlan, txid: Txid): readonly Holdings[] {
+  const { outputs, inscriptions = [], reveals = [], runes } = plan;
+  if (inscriptions.length === 0 && reveals.length === 0 && runes === undefined)
+    return outputs.map(() => nothingHeld);
+  const starts = startsOf(outputs);
+  const named = outputs.map((): Contents => ({ inscriptions: [], runes: [] }));
+  const own = reveals.map((reveal, index) => ({ ...reveal, id: `${displayHash(txid)}i${index}` }));
+  for (const { id, at, output } of [...inscriptions, ...own])
+    named[output]?.inscriptions.push({ id, offset: at - (starts[output] ?? 0n) });
+  if (runes !== undefined) for (const { output, ...rune } of runes.given) named[output]?.runes.push(rune);
+  return named;
+}
+
+interface Contents {
+  readonly inscriptions: HeldInscription[];
+  readonly runes: RuneAmount[];
+}
+
+/** Sats before each input or output. */
+function startsOf(parts: readonly { readonly value: bigint }[]): readonly bigint[] {
+  let start = 0n;
+  return parts.map(({ value }) => (start += value) - value);
+}

@@ -1,0 +1,16 @@
+import type { Holdings } from '#kernel/contracts/holdings.ts';
+import type { TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
+import { inscriptionsFault } from './inscriptions-fault.ts';
+import { runesFault } from './runes-fault.ts';
+
+/**
+ * The first inscription or rune that a plan would lose or send elsewhere than it says, in words; null: none. The plan's
+ * word is compared to what its inputs are known to hold, and both to the transaction itself.
+ *
+ * @param held by input, from the index or from what the wallet signed before: not from who made the plan
+ */
+export function holdingsFault(plan: TransactionPlan, held: readonly Holdings[]): string | null {
+  if (held.length !== plan.inputs.length)
+    return `it has ${plan.inputs.length} inputs, and the contents of ${held.length} are known`;
+  return inscriptionsFault(plan, held) ?? runesFault(plan, held);
+}
