@@ -7,6 +7,7 @@ import { type InscriptionId, parseInscriptionId } from '#kernel/primitives/inscr
 import { readBumps } from '#orders/bumping/bump.store.ts';
 import { anchorScript } from '#orders/inscribing/plan-amounts.ts';
 import { refundOrder, retryOrder } from '#orders/operator/operator-orders.ts';
+import { readEntries } from '#purse/ledger/ledger.store.ts';
 import { type RegtestTransaction, scriptOf } from '#test/builders/regtest/regtest-transaction.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 import { home, lentParents } from '#test/support/orders/lent-parents.ts';
@@ -203,6 +204,41 @@ describe.skipIf(bitcoindForTests() === null)('orders that are burned beside a re
     }
     await expectBurned(id);
     expect(await audited(id)).toMatchObject({ postage: 546, service: 2000 });
+  });
+
+  test('keep their ledger while payments have seen a reorganisation that the index has not, and are looked at again', async () => {
+    const id = await underWay(['of two moments']);
+    await world.chain.mineMempool();
+    await world.until(id, 'completed');
+    const { pool } = world.database;
+    const entries = await readEntries(pool, { kind: 'order', id });
+    const paid = 'script = (SELECT script FROM service.orders WHERE id = $1)';
+    const { rows } = await pool.query<{ height: number; hash: Buffer }>(
+      `SELECT height, hash FROM service.payments_seen WHERE ${paid}`,
+      [id],
+    );
+    const setBlock = (height: number | null, hash: Buffer | null) =>
+      pool.query(
+        `WITH seen AS (UPDATE service.payments_seen SET height = $2, hash = $3 WHERE ${paid})
+         UPDATE service.orders SET look_at = now() WHERE id = $1`,
+        [id, height, hash],
+      );
+    /** In how many milliseconds it is looked at; null: not by time. */
+    const nextLook = async (): Promise<number | null> => {
+      const { rows: found } = await pool.query<{ ms: number | null }>(
+        'SELECT 1000 * extract(epoch FROM look_at - now())::float8 AS ms FROM service.orders WHERE id = $1',
+        [id],
+      );
+      return found[0]!.ms;
+    };
+    await setBlock(null, null);
+    await world.wake(id);
+    await world.eventually(async () => ((await nextLook()) ?? 0) > 30_000);
+    expect(await readEntries(pool, { kind: 'order', id })).toEqual(entries);
+    await setBlock(rows[0]!.height, rows[0]!.hash);
+    await world.wake(id);
+    await world.eventually(async () => (await nextLook()) === null);
+    expect(await readEntries(pool, { kind: 'order', id })).toEqual(entries);
   });
 
   test('whose reveal alone is mined wait for their burn', async () => {
