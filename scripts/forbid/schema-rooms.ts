@@ -146,7 +146,10 @@ export const sharedTables: readonly SharedTables[] = [
   },
   {
     room: 'src/purse',
-    files: { 'coins/coins.store.ts': ['service.inventory_outputs', 'service.payments_seen'] },
+    files: {
+      'coins/coins.store.ts': ['service.inventory_outputs', 'service.payments_seen'],
+      'coins/shown-coins.queries.ts': ['service.payments_seen'],
+    },
     why: 'a coin is free that a block has and that is not in the inventory: asked apart, the answer could be older',
   },
   {

@@ -15,7 +15,8 @@ export const walletCommand: Command = {
 once, and writes over no file. show prints what the database knows of the wallet: nothing secret. skip moves
 on to addresses that were never shown, where the mark file is lost. descriptors
 prints the addresses for a watching wallet of Bitcoin Core; its JSON is what importdescriptors takes. fund prints
-an address at which the operator adds coins for what orders cost the service, and those that are there. kit prints
+an address at which the operator adds coins for what orders cost the service, and those that are there. coins
+prints all coins, who holds each and why, and their sums. kit prints
 the recovery kit of an order, or with --fees-index that of a fee charge. recover takes back what is at the address
 of a kit: it prints the signed transaction, or sends it with --broadcast. It needs the seed file and a node, and no
 database (docs/wallet.md). restore finds all unspent outputs of the seed with a node, beyond gaps, and sends them to
@@ -25,6 +26,7 @@ database (docs/wallet.md). restore finds all unspent outputs of the seed with a 
   satscribe wallet show
   satscribe wallet descriptors --json
   satscribe wallet fund
+  satscribe wallet coins --held free
   satscribe wallet kit 6f1c2b1e-5a0e-4c55-9d0c-0b8f7f0b9a11 > kit.json
   satscribe wallet recover kit.json --to bc1q… --fee-rate 2.5
   satscribe wallet restore --without-database --network mainnet`,
@@ -39,6 +41,7 @@ database (docs/wallet.md). restore finds all unspent outputs of the seed with a 
       'N',
       'skip: how many indices are skipped; unset: 1000000, the fewest without the mark file',
     ),
+    ownFlag('held', 'HOLDER', 'coins: free, reserved, waiting, aside or spent; unset: all but spent'),
     ownFlag('reveal', 'N', 'kit: of the commit output for this reveal, from 0 on; unset: of the charge'),
     ownFlag('parent', 'N', 'kit: of the deposit address of this parent, from 0 on'),
     ownFlag('fees-index', 'N', 'kit: of the address with this index for a fee charge, in place of an order'),
@@ -71,6 +74,7 @@ const actions: Readonly<Record<string, { readonly flags: readonly string[]; read
   skip: { flags: ['by', 'json'], words: 0 },
   descriptors: { flags: ['json'], words: 0 },
   fund: { flags: ['json'], words: 0 },
+  coins: { flags: ['held', 'json'], words: 0 },
   kit: { flags: ['reveal', 'parent', 'fees-index', 'json'], words: 1 },
   recover: { flags: ['to', 'fee-rate', 'broadcast', 'json'], words: 1 },
   restore: { flags: ['to', 'fee-rate', 'broadcast', 'gap', 'without-database', 'json'], words: 0 },
@@ -82,7 +86,7 @@ async function runWallet(context: CommandContext): Promise<void> {
   const known = Object.hasOwn(actions, action) ? actions[action] : undefined;
   if (known === undefined) {
     throw new UsageError(
-      `${action === '' ? 'what' : action}? The command is satscribe wallet init, show, skip, descriptors, fund, kit, recover or restore`,
+      `${action === '' ? 'what' : action}? The command is satscribe wallet init, show, skip, descriptors, fund, coins, kit, recover or restore`,
     );
   }
   const extra = rest[known.words];
@@ -98,6 +102,7 @@ async function runAction(action: string, context: CommandContext, word: string |
   if (action === 'recover') return (await import('./wallet-recover.ts')).recover(context, word);
   if (action === 'restore') return (await import('./wallet-restore.ts')).restore(context);
   if (action === 'fund') return (await import('./wallet-fund.ts')).fund(context);
+  if (action === 'coins') return (await import('./wallet-coins.ts')).coins(context);
   const made = await import('./wallet-actions.ts');
   if (action === 'kit') return made.kit(context, word);
   if (action === 'init') return made.init(context);

@@ -123,6 +123,36 @@ describe.skipIf(bitcoindForTests() === null)('the audit of orders', () => {
     expect(await owingOrders(world.database.pool, 10)).toEqual([first]);
   });
 
+  test('agrees with the list of all coins, who holds each and why', async () => {
+    const { settings } = world.database;
+    const { stdout } = await runCli(['wallet', 'coins', '--json'], settings);
+    const { isComplete, sums, coins } = JSON.parse(stdout) as {
+      isComplete: boolean;
+      sums: { held: string; coins: number; sats: number }[];
+      coins: { output: string; sats: number; held: string; why: string; orderId: string; height: number }[];
+    };
+    expect(isComplete).toBe(true);
+    expect(coins.map(({ held, why, orderId, sats }) => [held, why, orderId, sats])).toEqual([
+      ['free', 'revenue', delivered, expect.any(Number)],
+      ['reserved', 'payment', owed.id, 1500],
+    ]);
+    expect(sums).toEqual([
+      { held: 'free', coins: 1, sats: coins[0]!.sats },
+      { held: 'reserved', coins: 1, sats: 1500 },
+    ]);
+    const free = await runCli(['wallet', 'coins', '--held', 'free'], settings);
+    const [head, line, empty, sum] = free.stdout.split('\n');
+    expect(head).toMatch(/^HELD +SATS +HEIGHT +KEY +OUTPUT +WHY$/u);
+    expect(line).toMatch(
+      new RegExp(`^free +${coins[0]!.sats} +\\d+ +1/\\d+ +${coins[0]!.output} +revenue, order `, 'u'),
+    );
+    expect([empty, sum]).toEqual(['', expect.stringMatching(/^free +\d+ sats, 1 coin$/u)]);
+    const spent = await runCli(['wallet', 'coins', '--held', 'spent'], settings);
+    expect(spent.stdout.match(/^spent .* by [0-9a-f]{64}, order /gmu)).toHaveLength(2);
+    const wrong = await runCli(['wallet', 'coins', '--held', 'mine'], settings);
+    expect([wrong.exitCode, wrong.stderr]).toEqual([2, expect.stringContaining('free, reserved, waiting')]);
+  });
+
   test.for(faults)('finds $name', async ({ sql, found }) => {
     const { pool } = world.database;
     const { rows } = await pool.query<{ last: number }>('SELECT max(id) AS last FROM service.ledger_entries');

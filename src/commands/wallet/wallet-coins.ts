@@ -1,0 +1,60 @@
+import { type CoinHolder, coinHolders, type ShownCoin, showCoins } from '#orders/operator/operator-coins.ts';
+import { type CommandContext, UsageError } from '#src/app/command-context.ts';
+import { withWalletDatabase } from '#src/app/ordering/wallet.ts';
+
+/** Shows the coins of the wallet, and who holds each. */
+export async function coins(context: CommandContext): Promise<void> {
+  const { flags, print } = context;
+  const held = holderOf(flags['held']);
+  await withWalletDatabase(context, 'existing', async ({ pool }) => {
+    const { coins: shown, isComplete } = await showCoins(pool, held);
+    if (!isComplete)
+      process.stderr.write('coins of earlier orders are still being listed: some are missing here\n');
+    const sums = sumsOf(shown);
+    await print(
+      flags['json'] === undefined
+        ? textOf(shown, sums)
+        : `${JSON.stringify({ isComplete, sums, coins: shown })}\n`,
+    );
+  });
+}
+
+function holderOf(name: string | undefined): CoinHolder | null {
+  if (name === undefined) return null;
+  const held = coinHolders.find((holder) => holder === name);
+  if (held === undefined) throw new UsageError(`--held ${name}: must be one of ${coinHolders.join(', ')}`);
+  return held;
+}
+
+interface Sum {
+  readonly held: CoinHolder;
+  readonly coins: number;
+  readonly sats: number;
+}
+
+const sumsOf = (shown: readonly ShownCoin[]): Sum[] =>
+  coinHolders.flatMap((held) => {
+    const of = shown.filter((coin) => coin.held === held);
+    const sats = of.reduce((sum, coin) => sum + coin.sats, 0);
+    return of.length === 0 ? [] : [{ held, coins: of.length, sats }];
+  });
+
+function textOf(shown: readonly ShownCoin[], sums: readonly Sum[]): string {
+  if (shown.length === 0) return 'no coins\n';
+  const lines = shown.map(({ held, sats, height, branch, index, output, why, orderId }) =>
+    [
+      held.padEnd(8),
+      String(sats).padStart(14),
+      String(height ?? '-').padStart(8),
+      ` ${branch}/${index ?? '-'}`.padEnd(12),
+      output.padEnd(68),
+      `${why}${orderId === null ? '' : `, order ${orderId}`}`,
+    ].join(' '),
+  );
+  const totals = sums.map(
+    ({ held, coins: count, sats }) =>
+      `${held.padEnd(8)} ${String(sats).padStart(14)} sats, ${count} ${count === 1 ? 'coin' : 'coins'}`,
+  );
+  const head = `${'HELD'.padEnd(8)} ${'SATS'.padStart(14)} ${'HEIGHT'.padStart(8)} ${' KEY'.padEnd(12)} ${'OUTPUT'.padEnd(68)} WHY`;
+  return `${[head, ...lines, '', ...totals].join('\n')}\n`;
+}

@@ -1,0 +1,80 @@
+import type pg from 'pg';
+import { inventoryOutputs, reservedOutpoints } from '#inventory/inventory.store.ts';
+import { readCoinsFill } from '#purse/coins/coins-fill.store.ts';
+import { readStoredCoins, type StoredCoin } from '#purse/coins/shown-coins.queries.ts';
+import { outpointOf } from '#purse/transactions/outpoint.ts';
+
+export const coinHolders = ['free', 'reserved', 'waiting', 'aside', 'spent'] as const;
+export type CoinHolder = (typeof coinHolders)[number];
+
+/** A coin of the wallet, for people. */
+export interface ShownCoin {
+  /** `<txid>:<vout>` */
+  readonly output: string;
+  readonly sats: number;
+  readonly held: CoinHolder;
+  /** The rule, or the transaction that spends it. */
+  readonly why: string;
+  readonly orderId: string | null;
+  readonly branch: number;
+  /** Of its key; null: the list of the inventory does not say. */
+  readonly index: number | null;
+  /** Null: no block is known to have it. */
+  readonly height: number | null;
+}
+
+export interface ShownCoins {
+  readonly coins: readonly ShownCoin[];
+  /** The coins of all earlier orders are listed. */
+  readonly isComplete: boolean;
+}
+
+/** Bound of the inventory (docs/inventory.md). */
+const inventoryMost = 1_000_000;
+
+/**
+ * The coins of the wallet with those of the inventory, the largest first. Spent ones, which only grow in number, if they
+ * are asked for.
+ *
+ * @param held null: all holders but `spent`
+ */
+export async function showCoins(pool: pg.Pool, held: CoinHolder | null): Promise<ShownCoins> {
+  const { isComplete } = await readCoinsFill(pool);
+  const stored = await readStoredCoins(pool, held === 'spent');
+  const stock = held === 'spent' ? [] : await inventoryOutputs(pool, inventoryMost);
+  const reserved = stock.length === 0 ? new Set<string>() : await reservedOutpoints(pool);
+  const stocked = new Set(stock.map(outpointOf));
+  const coins = [
+    ...stored.filter((coin) => !stocked.has(outpointOf(coin))).map(shown),
+    ...stock.map(({ txid, vout, value, height }): ShownCoin => {
+      const output = outpointOf({ txid, vout });
+      const standing = reserved.has(output) ? 'reserved' : 'aside';
+      const row = { output, sats: value, why: 'inventory', orderId: null, branch: 2, index: null, height };
+      return { ...row, held: standing };
+    }),
+  ];
+  return {
+    coins: coins.filter((coin) => held === null || coin.held === held).toSorted((a, b) => b.sats - a.sats),
+    isComplete,
+  };
+}
+
+function shown(coin: StoredCoin): ShownCoin {
+  const { value, subject, key, height } = coin;
+  return {
+    output: outpointOf(coin),
+    sats: Number(value),
+    ...standingOf(coin),
+    orderId: subject,
+    branch: key.branch,
+    index: key.index,
+    height,
+  };
+}
+
+/** Who holds a coin now: a free one waits for its block. */
+function standingOf({ held, why, aside, height, spentBy }: StoredCoin): Pick<ShownCoin, 'held' | 'why'> {
+  if (spentBy !== null) return { held: 'spent', why: `by ${spentBy}` };
+  if (aside !== null) return { held: 'aside', why: aside };
+  return held === 'free' && height === null ? { held: 'waiting', why: 'confirmation' } : { held, why };
+}

@@ -1,0 +1,45 @@
+import type pg from 'pg';
+import { trustedTxid } from '#kernel/primitives/hash.ts';
+import type { Height } from '#kernel/primitives/height.ts';
+import type { HeldCoin, OwnedCoin } from './coin.ts';
+
+/** A coin as the table has it, with what blocks and stored transactions say of it. */
+export interface StoredCoin extends OwnedCoin {
+  readonly aside: string | null;
+  /** Null: no block is known to have it. */
+  readonly height: Height | null;
+  /** In hex, as it is shown: the first of the transactions that spend it, of which one is mined at most; null: none. */
+  readonly spentBy: string | null;
+}
+
+/** All coins of the table, the largest first: those that stored transactions spend, or the others. */
+export async function readStoredCoins(
+  client: pg.Pool | pg.ClientBase,
+  areSpent: boolean,
+): Promise<StoredCoin[]> {
+  const { rows } = await client.query<
+    Pick<StoredCoin, 'vout' | 'kind' | 'subject' | 'held' | 'why' | 'aside' | 'height'> & {
+      txid: Buffer;
+      value: string;
+      branch: HeldCoin['key']['branch'];
+      key_index: number;
+      family: Buffer | null;
+    }
+  >(
+    `SELECT c.txid, c.vout, c.value::text AS value, c.branch, c.key_index, c.kind, c.subject, c.held, c.why, c.aside,
+            p.height, s.family
+       FROM service.wallet_coins AS c
+       LEFT JOIN service.payments_seen AS p ON p.txid = c.txid AND p.vout = c.vout
+       LEFT JOIN service.wallet_spends AS s ON s.txid = c.txid AND s.vout = c.vout AND s.ended_at IS NULL
+      WHERE (s.family IS NOT NULL) = $1
+      ORDER BY c.value DESC, c.txid, c.vout`,
+    [areSpent],
+  );
+  return rows.map(({ txid, value, branch, key_index: index, family, ...row }) => ({
+    ...row,
+    txid: trustedTxid(txid),
+    value: BigInt(value),
+    key: { branch, index },
+    spentBy: family === null ? null : Buffer.from(family).reverse().toString('hex'),
+  }));
+}
