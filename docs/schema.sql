@@ -1546,6 +1546,7 @@ CREATE TABLE service.wallet_transactions (
   CONSTRAINT wallet_transactions_txid_check CHECK ((length(txid) = 32))
 );
 CREATE INDEX wallet_transactions_bumps ON service.wallet_transactions USING btree (txid) WHERE ((kind = 'bump'::text) AND (height IS NULL));
+CREATE INDEX wallet_transactions_bumps_made ON service.wallet_transactions USING btree (made_at) WHERE (kind = 'bump'::text);
 CREATE INDEX wallet_transactions_order ON service.wallet_transactions USING btree (order_id);
 CREATE INDEX wallet_transactions_replacing ON service.wallet_transactions USING btree (replaces) WHERE (replaces IS NOT NULL);
 CREATE INDEX wallet_transactions_watched ON service.wallet_transactions USING btree (order_id) WHERE ((height IS NULL) AND (kind = ANY (ARRAY['return'::text, 'refund'::text])));

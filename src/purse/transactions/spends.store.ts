@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
-import { hasMinedOutput } from '#payments/payments.queries.ts';
+import { minedHeight } from '#payments/payments.queries.ts';
 import { outpointParts } from './outpoint.ts';
 import type { StoredPlan } from './stored-plan.ts';
 
@@ -23,9 +23,12 @@ export const familyOf = (transaction: string): string =>
 export const isOfFamily = (transaction: string, family: string): string =>
   `(${transaction}.txid = ${family} OR ${transaction}.replaces = ${family})`;
 
-/** SQL: whether a block has a transaction, by its name in the statement, as far as an output of it is watched. */
+/**
+ * SQL: whether a block has a transaction, by its name in the statement, as far as an output of it is watched. Asked for
+ * each row: as EXISTS, Postgres would read all payments once for a few bumps.
+ */
 export const isMined = (transaction: string): string =>
-  `(${transaction}.height IS NOT NULL OR ${hasMinedOutput(`${transaction}.txid`)})`;
+  `(${transaction}.height IS NOT NULL OR ${minedHeight(`${transaction}.txid`)} IS NOT NULL)`;
 
 /** SQL: whether a stored transaction that may be mined, or is, spends an output that expressions give. */
 export const isSpent = (txid: string, vout: string): string =>

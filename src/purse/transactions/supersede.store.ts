@@ -141,8 +141,9 @@ async function readOpenBumps(tx: pg.ClientBase): Promise<OpenBump[]> {
   }>(
     `SELECT b.txid, ${familyOf('b')} AS family, b.plan, b.superseded_at IS NOT NULL AS is_superseded,
             ${isMined('b')} AS is_mined,
-            EXISTS (SELECT FROM service.bump_parents AS r JOIN service.wallet_transactions AS t ON t.txid = r.parent
-                     WHERE r.bump = b.txid AND t.superseded_at IS NOT NULL)
+            (SELECT count(t.superseded_at) > 0
+               FROM service.bump_parents AS r JOIN service.wallet_transactions AS t ON t.txid = r.parent
+              WHERE r.bump = b.txid)
               OR EXISTS (SELECT FROM service.wallet_spends AS s JOIN service.wallet_transactions AS t ON t.txid = s.txid
                           WHERE s.family = ${familyOf('b')} AND t.superseded_at IS NOT NULL AND ${hasInput('b', 's')}) AS is_orphan,
             EXISTS (SELECT FROM service.wallet_spends AS s JOIN service.wallet_spends AS other USING (txid, vout)
