@@ -76,7 +76,10 @@ async function upsertWallet(
   return rowCount === 1;
 }
 
-/** Nothing below `first` is handed out from then on. A branch that is there keeps its release. */
+/**
+ * Nothing below `first` is handed out from then on. A branch that is there keeps its release, unless it moves on:
+ * processes may have indices below `first` in memory.
+ */
 async function upsertBranches(tx: pg.ClientBase, wallet: WalletIdentity, first: BranchEnds): Promise<void> {
   for (const { number, name, scriptType } of walletBranches) {
     const next = name === 'inventory' ? inventoryAddresses : first[name];
@@ -86,7 +89,8 @@ async function upsertBranches(tx: pg.ClientBase, wallet: WalletIdentity, first: 
        ON CONFLICT (number) DO UPDATE SET
          descriptor = $4,
          next_index = greatest(stored.next_index, $5),
-         released_end = greatest(stored.released_end, $5)`,
+         released_end = greatest(stored.released_end, $5),
+         release_session = CASE WHEN stored.next_index >= $5 THEN stored.release_session END`,
       [number, name, scriptType, accountDescriptor(wallet, number), next],
     );
   }

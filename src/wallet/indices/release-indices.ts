@@ -141,7 +141,7 @@ async function look(
   const row = await readRelease(client);
   if (known !== null && !isOurs(row, session, known)) {
     options.log.warn(
-      'the wallet of the database is not as it was left: it was restored, and indices are skipped',
+      'the wallet of the database is not as it was left: it was restored or moved on, and indices are skipped',
     );
     known = null;
   }

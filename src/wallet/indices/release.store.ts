@@ -127,10 +127,14 @@ export async function extendRelease(
   return rowCount === 1;
 }
 
-/** Hands out nothing below these ends any more. What is released beyond them stays so. The caller has locked the rows. */
+/**
+ * Hands out nothing below these ends any more. The release ends, so that no process does from its memory either; the
+ * process with the seed begins another one. The caller has locked the rows.
+ */
 export async function moveOn(tx: pg.ClientBase, from: BranchEnds): Promise<void> {
   await tx.query(
-    `UPDATE service.wallet_branches SET next_index = first, released_end = greatest(released_end, first)
+    `UPDATE service.wallet_branches SET next_index = first, released_end = greatest(released_end, first),
+        release_session = NULL
        FROM unnest($1::text[], $2::integer[]) AS given (of, first) WHERE name = of`,
     [indexedBranches, listOf(from)],
   );

@@ -16,7 +16,7 @@ import { testWallet } from '#test/support/wallet/plans.ts';
 import type { ReleaseProcessOptions } from '#test/support/wallet/release-process.ts';
 import { takeIndices } from '#test/support/wallet/take-indices.ts';
 import { endsAt } from '#wallet/indices/branch-ends.ts';
-import { IndexLeases } from '#wallet/indices/index-leases.ts';
+import { IndexLeases, type TakenIndices } from '#wallet/indices/index-leases.ts';
 import { readMark, writeMark } from '#wallet/indices/mark-file.ts';
 import { readRelease } from '#wallet/indices/release.store.ts';
 import { followReleases, releaseIndices } from '#wallet/indices/release-indices.ts';
@@ -107,6 +107,22 @@ async function take(
 
 const takeOne = (): Promise<unknown> =>
   withTransaction(database.accessPool, (tx) => takeIndices(tx, { orders: 1, own: 1 }));
+
+const confirmed = (leases: IndexLeases, taken: TakenIndices): Promise<boolean> =>
+  withTransaction(database.accessPool, (tx) => leases.confirm(tx, taken));
+
+/** Takes an index as the creation of an order does: until it is released, and its release counts. */
+async function takenAgain(leases: IndexLeases): Promise<TakenIndices> {
+  for (;;) {
+    try {
+      const taken = await leases.take({ orders: 1 });
+      if (await confirmed(leases, taken)) return taken;
+    } catch (error) {
+      if (!isUnreleased(error)) throw error;
+      await sleep(20);
+    }
+  }
+}
 
 async function expectFresh(taken: readonly number[]): Promise<void> {
   expect(new Set(taken).size).toBe(taken.length);
@@ -284,6 +300,22 @@ describe('indices of the wallet', () => {
     await take(2, taken);
     expect(Math.min(...taken.slice(2))).toBe(110_000);
     await expectFresh(taken);
+  });
+
+  test('are not handed out from memory once a person skipped them', async () => {
+    await release();
+    const leases = new IndexLeases(database.accessPool);
+    expect((await leases.take({ orders: 1, own: 1 })).first).toMatchObject({ orders: 0, own: 0 });
+    const early = await leases.take({ orders: 1 });
+    await skipIndices(database.pool, { markFile, owner, by: 50_000, atLeast: endsAt(0) });
+    await expect(confirmed(leases, early)).resolves.toBe(false);
+    const later = await takenAgain(leases);
+    expect(later.first.orders).toBeGreaterThanOrEqual(50_000);
+    // the same where `wallet init` takes the newest mark into a database that is there
+    const beforeInit = await leases.take({ orders: 1 });
+    await putWallet(database.pool, owner, endsAt(200_000));
+    await expect(confirmed(leases, beforeInit)).resolves.toBe(false);
+    expect((await takenAgain(leases)).first.orders).toBeGreaterThanOrEqual(200_000);
   });
 
   test('have a mark where a process stands by, which takes over', async () => {
