@@ -33,6 +33,8 @@ export const advisoryLocks = {
   walletRelease: 7_700_113,
   /** The one transaction that raises the wallet's mark. */
   walletMark: 7_700_114,
+  /** The one transaction that reserves a sat of the inventory, and counts those that are reserved. */
+  reservations: 7_700_115,
   /** The one transaction that posts to the ledger of a subject: together with a hash of that. A trigger takes it, too. */
   ledger: 7_700_120,
 } as const;

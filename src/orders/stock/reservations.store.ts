@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { networkOfClient } from '#kernel/concurrency/client-network.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
+import { advisoryLocks } from '#kernel/pg/advisory-lock.ts';
 import { type BlockHashHex, parseBlockHash, type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import type { OrderState } from '#orders/order/order-machine.ts';
@@ -46,8 +47,8 @@ export interface ReservedBy {
 const networkMost = 10;
 
 /**
- * Reserves a sat for an order that is being made. Creations take keys of the wallet first, one after the other, so no
- * two of them look at once. Throws `inventory_taken`, and `inventory_reserved_max`.
+ * Reserves a sat for an order that is being made. Transactions that reserve wait for each other, so that each counts
+ * what those before it have reserved. Throws `inventory_taken`, and `inventory_reserved_max`.
  */
 export async function reserve(
   tx: pg.ClientBase,
@@ -55,6 +56,7 @@ export async function reserve(
   { txid, vout, value, keyIndex, height, blockHash, place, sat }: StockedSat,
   by: ReservedBy,
 ): Promise<void> {
+  await tx.query('SELECT pg_advisory_xact_lock($1)', [advisoryLocks.reservations]);
   // what was taken off the list meanwhile, or is in another block there, is offered no more
   const { rowCount } = await tx.query(
     `INSERT INTO service.reserved_outputs (order_id, txid, vout, value, key_index, height, block_hash, place, sat, client)

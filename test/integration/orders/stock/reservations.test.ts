@@ -68,6 +68,13 @@ test.each([
   await order(elsewhere, stocked(10));
 });
 
+test('orders of one client that are made at once have no more together', async () => {
+  const made = await Promise.allSettled(
+    Array.from({ length: 8 }, (_, vout) => order('192.0.2.1', stocked(vout))),
+  );
+  expect(made.filter(({ status }) => status === 'fulfilled')).toHaveLength(3);
+});
+
 test('a key with a limit of its own has that, and no other key counts for it', async () => {
   for (const [vout, id] of [10, 11, 100].entries()) await order(`key(${id})`, stocked(vout), { most: 1 });
   await order('key(1)', stocked(3), { most: 1 });
