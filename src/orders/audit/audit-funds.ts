@@ -9,8 +9,8 @@ import type { OrderDifference, Unspent } from './audited-order.ts';
 export interface AuditedFunds {
   readonly coins: readonly FundCoin[];
   readonly entries: readonly LedgerEntry[];
-  /** Free coins of the funds in the wallet's table, by outpoint. */
-  readonly listed: ReadonlySet<string>;
+  /** Free coins of the funds in the wallet's table, by outpoint; null: those of an earlier version are not all listed. */
+  readonly listed: ReadonlySet<string> | null;
 }
 
 /** Coins that must be unspent at the addresses for funds. */
@@ -32,8 +32,9 @@ export function auditFunds(funds: AuditedFunds, unspent: Unspent): OrderDifferen
   const booked = balanceOf(funds.entries);
   const received = balanceOf(fundEntries(funds.coins));
   const missing = coinsOf(funds).flatMap((coin) => coinFaults(coin, unspent.get(coin.outpoint)));
+  const { listed } = funds;
   const unlisted = coinsOf(funds)
-    .filter(({ outpoint }) => !funds.listed.has(outpoint))
+    .filter(({ outpoint }) => listed?.has(outpoint) === false)
     .map(
       ({ outpoint, value }): OrderDifference => ({
         kind: 'unlisted',

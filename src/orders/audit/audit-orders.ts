@@ -7,6 +7,7 @@ import { AppError } from '#kernel/errors/app-error.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { readFundCoins } from '#orders/funds/fund-coins.queries.ts';
 import { readFundsListed } from '#purse/coins/coins.store.ts';
+import { readCoinsFill } from '#purse/coins/coins-fill.store.ts';
 import { readEntries, readHoldings } from '#purse/ledger/ledger.store.ts';
 import { type LedgerAccount, satsByAccount } from '#purse/ledger/ledger.ts';
 import { outpointOf } from '#purse/transactions/outpoint.ts';
@@ -127,7 +128,7 @@ async function auditFundsAgain(parts: AuditParts): Promise<OrderDifference[]> {
   const { database, signal, looks = looksUsual } = parts;
   let differences: OrderDifference[] = [];
   const { coins, entries, listed } = await withTransaction(database, readFunds, snapshot);
-  if (coins.length === 0 && entries.length === 0 && listed.size === 0) return [];
+  if (coins.length === 0 && entries.length === 0 && (listed?.size ?? 0) === 0) return [];
   for (let look = 0; look < Math.max(1, Math.min(looks, looksUsual)); look++) {
     if (look > 0) await sleep(lookAgainMs, undefined, signal === undefined ? {} : { signal });
     const { read, unspent } = await atOneBlock(parts, readFunds, questionsOfFunds);
@@ -140,7 +141,7 @@ async function auditFundsAgain(parts: AuditParts): Promise<OrderDifference[]> {
 const readFunds = async (tx: pg.ClientBase): Promise<AuditedFunds> => ({
   coins: await readFundCoins(tx),
   entries: await readEntries(tx, { kind: 'funds' }),
-  listed: new Set((await readFundsListed(tx)).map(outpointOf)),
+  listed: (await readCoinsFill(tx)).isComplete ? new Set((await readFundsListed(tx)).map(outpointOf)) : null,
 });
 
 async function auditPage(parts: AuditParts, ids: readonly string[]): Promise<AuditDifference[]> {

@@ -56,4 +56,6 @@ test('funds in blocks that the table of coins lacks differ', () => {
   expect(auditFunds(funds, unspent([free, spending]))).toEqual([
     { kind: 'unlisted', where: outpointOf(free), ledger: 0n, chain: 1000n },
   ]);
+  // right after an upgrade, before all coins are listed
+  expect(auditFunds({ ...funds, listed: null }, unspent([free, spending]))).toEqual([]);
 });
