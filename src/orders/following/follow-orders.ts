@@ -27,6 +27,7 @@ import {
   type Tips,
   tipsOf,
 } from '#orders/order/order.store.ts';
+import { settleBumpsOfOrders } from '#orders/order/order-transactions.store.ts';
 import { ordersChannel } from '#orders/order/order-wishes.store.ts';
 import type { ArrivedSats } from '#orders/sats/arrived-sats.ts';
 import { putNodePolicy } from '#orders/sending/node-policy.store.ts';
@@ -38,7 +39,7 @@ import { isOwnWatcher, isRefundWatcher, orderOfWatcher } from '#orders/watching/
 import { listenForPayments } from '#payments/listen-for-payments.ts';
 import { readPaymentChanges } from '#payments/payments.queries.ts';
 import { OutputTaken } from '#purse/transactions/spends.store.ts';
-import { noteDeepBumps, settleBumps } from '#purse/transactions/supersede.store.ts';
+import { noteDeepBumps } from '#purse/transactions/supersede.store.ts';
 import type { Releasing } from '#wallet/indices/release-indices.ts';
 import { failOrder, MakingFault, type OrderSteps, processOrder, tryAgainMs } from './process-order.ts';
 import { decideRefundWishes } from './refund-wishes.ts';
@@ -270,7 +271,7 @@ class OrderRounds {
     const last = changes.at(-1);
     if (last === undefined) return null;
     // before any order is looked at, which its bumps may concern
-    for (const id of await withTransaction(this.#client, settleBumps)) touched.add(id);
+    for (const id of await withTransaction(this.#client, settleBumpsOfOrders)) touched.add(id);
     return last.payment.change;
   }
 

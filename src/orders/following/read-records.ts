@@ -74,16 +74,18 @@ export async function readRecords(
   const deposits = await readDeposits(tx, order, depth);
   // after the deposits: money that came with a parent is known where the parent is, and pays for its return
   const payments = await readPayments(tx, watcherOf(order.id));
-  const bumps = await readBumps(tx, order.id);
   await reviveMined(tx, order.id);
   const made = await readTransactions(tx, order.id);
+  const bumpsBefore = await readBumps(tx, order.id);
   const stocked = await readStocked(tx, order, made, now);
   const there = new Set([
-    ...outputsThere([...payments, ...deposits.map(({ payment }) => payment)], bumps),
+    ...outputsThere([...payments, ...deposits.map(({ payment }) => payment)], bumpsBefore),
     ...(stocked === null || stocked.standing === 'gone' ? [] : [outpointOf(stocked.reservation)]),
     ...(await readCoins(tx, made)),
   ]);
   const transactions = await supersedeOrphans(tx, made, there);
+  // those that pay for orphans end with them
+  const bumps = transactions.length === made.length ? bumpsBefore : await readBumps(tx, order.id);
   // only returns spend what is ours, and bumps of other orders may have taken it
   const spent = spentBy(transactions);
   const left = payments.filter((payment) => payment.goneAt === null && !spent.has(outpointOf(payment)));

@@ -96,6 +96,16 @@ export async function supersedeOfOrders(tx: pg.ClientBase, txids: readonly Txid[
   await lookSoon(tx, await supersede(tx, txids));
 }
 
+/**
+ * Settles bumps after payments have changed. Orders that give way to what is mined are looked at, also by the next
+ * process if this one is killed. Returns them.
+ */
+export async function settleBumpsOfOrders(tx: pg.ClientBase): Promise<readonly string[]> {
+  const gaveWay = await settleBumps(tx);
+  await lookSoon(tx, gaveWay);
+  return gaveWay;
+}
+
 /** With the other reveals of a mined commit, and the burns of all of these: they can be mined again. */
 function withWhatTheyBring(
   all: readonly KnownTransaction[],

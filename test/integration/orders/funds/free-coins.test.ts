@@ -7,11 +7,15 @@ import { trustedTxid } from '#kernel/primitives/hash.ts';
 import type { OwnedOutput } from '#orders/bumping/plan-bump.ts';
 import { CoinsFilling } from '#orders/coins/fill-coins.ts';
 import { countUnlisted } from '#orders/coins/unlisted-orders.queries.ts';
+import { readRecords } from '#orders/following/read-records.ts';
 import { allFreeCoins, freeCoins, type IsUnspent, type ProveFree } from '#orders/funds/free-coins.ts';
+import type { Order } from '#orders/order/order.store.ts';
+import { settleBumpsOfOrders } from '#orders/order/order-transactions.store.ts';
 import { addReturnCost } from '#orders/parents/return-costs.store.ts';
+import { watcherOf } from '#orders/watching/watchers.ts';
 import { outpointOf } from '#purse/transactions/outpoint.ts';
 import { OutputTaken } from '#purse/transactions/spends.store.ts';
-import { settleBumps, supersede } from '#purse/transactions/supersede.store.ts';
+import { supersede } from '#purse/transactions/supersede.store.ts';
 import { insertTransaction, type NewTransaction } from '#purse/transactions/wallet-transactions.store.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { expectSameFreeCoins } from '#test/support/orders/revenue-coins.ts';
@@ -31,7 +35,7 @@ describe('free coins', () => {
   afterAll(() => database.drop());
   beforeEach(async () => {
     await database.pool.query(
-      `DELETE FROM service.wallet_coins; DELETE FROM service.watched_scripts; DELETE FROM service.return_costs; DELETE FROM service.wallet_spends; DELETE FROM service.wallet_transactions; DELETE FROM service.orders;
+      `DELETE FROM service.wallet_coins; DELETE FROM service.watched_scripts; DELETE FROM service.return_costs; DELETE FROM service.bump_shares; DELETE FROM service.wallet_spends; DELETE FROM service.wallet_transactions; DELETE FROM service.orders;
        DELETE FROM service.fund_addresses; DELETE FROM service.payments_seen`,
     );
     await database.pool.query(
@@ -46,6 +50,7 @@ describe('free coins', () => {
 
   const fundScript = Buffer.alloc(34, 1);
   const changeScript = Buffer.alloc(34, 2);
+  const orderScript = Buffer.alloc(34, 3);
   const newTxid = (): Buffer => {
     const txid = Buffer.alloc(32, 7);
     txid.writeUInt32BE(++made);
@@ -73,7 +78,7 @@ describe('free coins', () => {
                                    terms, expires_at)
        VALUES (gen_random_uuid(), 'direct', 'completed', 1, 1, $1, '', 'direct', 1, '{}', '{}', '{}', now())
        RETURNING id`,
-      [Buffer.alloc(34, 3)],
+      [orderScript],
     );
     return rows[0]!.id;
   }
@@ -232,7 +237,7 @@ describe('free coins', () => {
   }
   const keep = (made: NewTransaction) => withTransaction(database.pool, (tx) => insertTransaction(tx, made));
   const giveUp = (made: NewTransaction) => withTransaction(database.pool, (tx) => supersede(tx, [made.txid]));
-  const settle = () => withTransaction(database.pool, settleBumps);
+  const settle = () => withTransaction(database.pool, settleBumpsOfOrders);
   /** Txids of those that may be mined, and the coins that their families have. */
   async function live(): Promise<{ readonly txids: string[]; readonly spent: string[] }> {
     const { rows } = await database.pool.query<{ id: string }>(
@@ -329,6 +334,38 @@ describe('free coins', () => {
     await mined(Buffer.from(bump.txid), 1);
     expect(await settle()).toEqual([orderId]);
     expect([await isLive(bump), await isLive(other)]).toEqual([true, false]);
+    // by the next process, if this one is killed
+    const due = await database.pool.query('SELECT FROM service.orders WHERE look_at <= now()');
+    expect(due.rowCount).toBe(1);
+  });
+
+  test('are taken again by a bump in the very look that finds what it pays for in a block', async () => {
+    const orderId = await completedOrder();
+    const [paid, coin] = [newTxid(), await fund(2)];
+    await database.pool.query(
+      'INSERT INTO service.watched_scripts (watcher, script, since_height) SELECT $1, script, 0 FROM service.orders',
+      [watcherOf(orderId)],
+    );
+    const stuck = signed(orderId, [paid], { kind: 'reveal' });
+    await keep(stuck);
+    const bump = signed(null, [Buffer.from(stuck.txid), coin]);
+    await keep(bump);
+    await database.pool.query('INSERT INTO service.bump_shares (bump, order_id, fee) VALUES ($1, $2, 1)', [
+      Buffer.from(bump.txid),
+      orderId,
+    ]);
+    const look = async () => {
+      const terms = { parents: [], burn: false };
+      const order = { id: orderId, amount: 1n, terms, request: { count: 1 } } as unknown as Order;
+      const depths = { confirmationsFor: () => 1, finalConfirmations: 1, returnMaxSats: 0n };
+      return withTransaction(database.pool, (tx) => readRecords(tx, order, depths, new Date()));
+    };
+    // its payment is gone: what pays for it ends in this look, too
+    expect((await look()).bumps).toMatchObject([{ isDead: true }]);
+    await mined(paid, 1, orderScript);
+    await mined(Buffer.from(stuck.txid), 1);
+    expect((await look()).bumps).toMatchObject([{ isDead: false }]);
+    expect(await isLive(bump)).toBe(true);
   });
 
   test('that only a replacement has are free once another one is mined, until a reorganisation', async () => {
