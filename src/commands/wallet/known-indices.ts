@@ -14,6 +14,12 @@ export const knownMark = (path: string, owner: MarkOwner): Promise<BranchEnds | 
     throw error;
   });
 
+/**
+ * Indices that a service gives up before a skip without showing any: two hundred starts, each with what one process
+ * releases. As many scans of the node as for none.
+ */
+const gapOfStarts = 200_000;
+
 /** Indices to look at beyond all that are known to have been shown: more where no mark says which. */
 export const usualGap = (isMarked: boolean): number =>
-  isMarked ? gapWithMark : skippedUsually + gapWithMark;
+  isMarked ? gapWithMark : skippedUsually + gapOfStarts;

@@ -51,7 +51,7 @@ database (docs/wallet.md). restore finds all unspent outputs of the seed with a 
     ownFlag(
       'gap',
       'N',
-      'restore: indices without an output after which nothing more is looked for; unset: 1000 beyond the mark, 1001000 without one',
+      'restore: indices without an output after which nothing more is looked for; unset: 1000 beyond the mark, 1200000 without one',
     ),
     ownFlag('without-database', null, 'restore: search with the seed, its mark and the node alone'),
     jsonFlag,
