@@ -129,6 +129,12 @@ export async function settleBumps(tx: pg.ClientBase): Promise<readonly string[]>
   }
 }
 
+/**
+ * Longer than any reorganisation that is followed. A bump that was given up before comes back with a block alone: to
+ * judge all that there ever were would make each change of payments slower.
+ */
+const comesBackDays = 7;
+
 async function readOpenBumps(tx: pg.ClientBase): Promise<OpenBump[]> {
   const { rows } = await tx.query<{
     txid: Buffer;
@@ -151,10 +157,13 @@ async function readOpenBumps(tx: pg.ClientBase): Promise<OpenBump[]> {
                        AND ${hasInput('b', 's')}) AS is_taken
        FROM service.wallet_transactions AS b
       WHERE b.kind = 'bump' AND b.height IS NULL
+        AND (b.superseded_at IS NULL OR b.superseded_at > now() - $1 * interval '1 day'
+             OR ${minedHeight('b.txid')} IS NOT NULL)
         AND NOT (b.superseded_at IS NOT NULL AND EXISTS (
           SELECT FROM service.wallet_transactions AS deep
            WHERE ${isOfFamily('deep', familyOf('b'))} AND deep.height IS NOT NULL))
       ORDER BY b.made_at DESC, b.txid`,
+    [comesBackDays],
   );
   return rows.map(({ txid, family, plan, ...row }) => ({
     txid: trustedTxid(txid),

@@ -387,4 +387,19 @@ describe('free coins', () => {
     expect((await live()).spent).toEqual([hex(coin), hex(more)].toSorted());
     expect(await isLive(replacing)).toBe(true);
   });
+
+  test('of a bump that was given up long ago stay free, until a block has it', async () => {
+    const coin = await fund(1);
+    const bump = signed(null, [coin]);
+    await keep(bump);
+    await giveUp(bump);
+    await database.pool.query(
+      `UPDATE service.wallet_transactions SET superseded_at = now() - interval '8 days'`,
+    );
+    await settle();
+    expect(await isLive(bump)).toBe(false);
+    await mined(Buffer.from(bump.txid), 1);
+    await settle();
+    expect(await live()).toEqual({ txids: [hex(bump.txid)], spent: [hex(coin)] });
+  });
 });
