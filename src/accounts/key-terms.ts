@@ -78,7 +78,8 @@ export function parseDiscounts(text: string): ReadDiscounts {
     const discount = parseDiscount(part);
     if (discount === null) return { kind: 'refused', reason: `${part}: ${discountForm}` };
     const { parameter } = discount;
-    if (read.has(parameter)) return { kind: 'refused', reason: `${part}: ${parameter} has another discount` };
+    if (read.has(parameter))
+      return { kind: 'refused', reason: `${part}: ${parameter} has another discount already` };
     read.set(parameter, discount);
   }
   const discounts = discountedFees.flatMap((parameter) => read.get(parameter) ?? []);
@@ -86,7 +87,7 @@ export function parseDiscounts(text: string): ReadDiscounts {
 }
 
 /** The form of a discount, for messages. */
-const discountForm = `a discount is FEE:SATS or FEE:PERCENT%, FEE one of ${discountedFees.join(', ')}, SATS a whole number from 1 to ${feeMax}, PERCENT from 0.01 to 100`;
+const discountForm = `a discount is FEE:SATS or FEE:PERCENT%, FEE one of ${discountedFees.join(', ')}, SATS a whole number from 1 to ${feeMax}, PERCENT from 0.01 to 100 with at most two decimals`;
 
 function parseDiscount(text: string): Discount | null {
   const groups = discountPattern.exec(text)?.groups;
