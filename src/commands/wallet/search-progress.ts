@@ -39,7 +39,9 @@ export function progressLine(state: State): string {
   }
   const { searched, end, percent, found } = state;
   const scan = percent === null ? 'addresses are derived' : `${Math.floor(percent)} %`;
-  return `${barOf((percent ?? 0) / 100)} ${scan}, addresses from ${searched} of ${end}, ${found} outputs found`;
+  // unknown during the first scans, which are of addresses without an index of their own
+  const range = end === 0 ? '' : `, addresses from ${searched} of ${end}`;
+  return `${barOf((percent ?? 0) / 100)} ${scan}${range}, ${found} outputs found`;
 }
 
 function barOf(share: number): string {

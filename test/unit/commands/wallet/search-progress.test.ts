@@ -8,6 +8,9 @@ test('a line says how far the node is', () => {
     '[##############--------------] 50 %, addresses from 200000 of 1000000, 12 outputs found',
   );
   expect(progressLine({ ...state, percent: null })).toContain('addresses are derived');
+  expect(progressLine({ searched: 0, end: 0, percent: null, found: 0 })).toBe(
+    '[----------------------------] addresses are derived, 0 outputs found',
+  );
 });
 
 test('a terminal is redrawn, and its line ends', () => {
