@@ -185,7 +185,7 @@ function checkObject(command: Command, positionals: readonly string[]): void {
   const expected = command.object?.split('|') ?? [];
   const extra = positionals[command.object === null ? 0 : 1];
   if (expected.length > 0 && !expected.includes(positionals[0] ?? '')) {
-    const found = positionals[0] === undefined ? 'it is not said what' : `unknown object ${positionals[0]}`;
+    const found = positionals[0] === undefined ? 'missing object' : `unknown object ${positionals[0]}`;
     throw new UsageError(`${found}; the command is ${program} ${command.name} ${command.object}`);
   }
   if (extra === undefined) return;

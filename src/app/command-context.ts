@@ -70,3 +70,9 @@ export interface Command {
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
+
+/** The error for a missing or unknown subcommand; `usage` names those that there are. */
+export function wrongSubcommand(word: string | undefined, usage: string): UsageError {
+  const found = word === undefined || word === '' ? 'missing subcommand' : `unknown subcommand ${word}`;
+  return new UsageError(`${found}; the command is ${usage}`);
+}

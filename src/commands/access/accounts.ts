@@ -1,5 +1,5 @@
 import { insertAccount, listAccounts } from '#accounts/account.store.ts';
-import { type Command, type CommandContext, UsageError } from '#src/app/command-context.ts';
+import { type Command, type CommandContext, UsageError, wrongSubcommand } from '#src/app/command-context.ts';
 import { settingFlag } from '#src/commands/flags.ts';
 import { jsonFlag, shownTime, withService } from '#src/commands/service-database.ts';
 
@@ -24,11 +24,8 @@ async function runAccounts(context: CommandContext): Promise<void> {
   const [action, name, ...rest] = context.words;
   if (action === 'create') return create(context, onlyName([name, ...rest]));
   if (action === 'list' && name === undefined) return list(context);
-  throw new UsageError(
-    action === 'list'
-      ? 'accounts list takes no name'
-      : `${action ?? 'what'}? The command is satscribe accounts create NAME, or satscribe accounts list`,
-  );
+  if (action === 'list') throw new UsageError('accounts list takes no name');
+  throw wrongSubcommand(action, 'satscribe accounts create NAME, or satscribe accounts list');
 }
 
 function onlyName(words: readonly (string | undefined)[]): string {

@@ -4,7 +4,13 @@ import { feeMax, parseDiscounts, reservedMaxMost, termsInWords } from '#accounts
 import { burstMax, parseRate, type Rate, rateInWords } from '#accounts/rate.ts';
 import { type UsageLine, usageSince } from '#accounts/usage.store.ts';
 import type { Discount, KeyTerms } from '#kernel/contracts/asking-key.ts';
-import { type Command, type CommandContext, type CommandFlag, UsageError } from '#src/app/command-context.ts';
+import {
+  type Command,
+  type CommandContext,
+  type CommandFlag,
+  UsageError,
+  wrongSubcommand,
+} from '#src/app/command-context.ts';
 import { settingFlag } from '#src/commands/flags.ts';
 import { jsonFlag, shownTime, withService } from '#src/commands/service-database.ts';
 
@@ -89,9 +95,7 @@ async function runKeys(context: CommandContext): Promise<void> {
   const [action = '', extra] = words;
   const allowed = Object.hasOwn(flagsOf, action) ? flagsOf[action] : undefined;
   if (allowed === undefined) {
-    throw new UsageError(
-      `${action === '' ? 'what' : action}? The command is satscribe keys create, list or revoke`,
-    );
+    throw wrongSubcommand(action, 'satscribe keys create, list or revoke');
   }
   if (extra !== undefined)
     throw new UsageError(`unexpected word ${extra}; satscribe keys --help shows the usage`);

@@ -2,7 +2,13 @@ import { formatInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import { terminalText } from '#kernel/text/terminal-text.ts';
 import type { MarketCollection } from '#market/collections/collection.store.ts';
 import type { ImportOutcome } from '#market/imports/import-collection.ts';
-import { type Command, type CommandContext, type CommandFlag, UsageError } from '#src/app/command-context.ts';
+import {
+  type Command,
+  type CommandContext,
+  type CommandFlag,
+  UsageError,
+  wrongSubcommand,
+} from '#src/app/command-context.ts';
 import { settingFlag } from '#src/commands/flags.ts';
 import { jsonFlag, shownTime, withService } from '#src/commands/service-database.ts';
 
@@ -47,10 +53,7 @@ async function runCollections(context: CommandContext): Promise<void> {
   const { words } = context;
   const [word = '', object = '', extra] = words;
   const action = actions.find((name) => name === word);
-  if (action === undefined)
-    throw new UsageError(
-      `${word === '' ? 'what' : word}? The command is satscribe collections import, list, show or remove`,
-    );
+  if (action === undefined) throw wrongSubcommand(word, 'satscribe collections import, list, show or remove');
   const unexpected = action === 'list' && object !== '' ? object : extra;
   if (unexpected !== undefined)
     throw new UsageError(`unexpected word ${unexpected}; satscribe collections --help shows the usage`);

@@ -8,7 +8,7 @@ import { type Refusal, refusals } from '#kernel/sales/refusals.ts';
 import type { MoveClass } from '#kernel/sales/sale-names.ts';
 import type { SaleView } from '#kernel/sales/sale-view.ts';
 import { saleView } from '#market/sales/sale-view.ts';
-import { type Command, type CommandContext, UsageError } from '#src/app/command-context.ts';
+import { type Command, type CommandContext, UsageError, wrongSubcommand } from '#src/app/command-context.ts';
 import type { Database } from '#src/app/database/database.ts';
 import type { RefusedQuestion } from '#src/app/market/explain-refusal.ts';
 import { hashFlag, heightFlag, settingFlag, tipFlag } from '#src/commands/flags.ts';
@@ -58,9 +58,7 @@ async function runSales(context: CommandContext): Promise<void> {
   const [action = '', ...words] = context.words;
   if (action === 'explain') return explain(context, words);
   if (action === 'reclassify') return reclassify(context, words);
-  throw new UsageError(
-    `${action === '' ? 'what' : action}? The command is satscribe sales explain or reclassify`,
-  );
+  throw wrongSubcommand(action, 'satscribe sales explain or reclassify');
 }
 
 async function reclassify(context: CommandContext, [extra]: readonly string[]): Promise<void> {

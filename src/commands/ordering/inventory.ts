@@ -1,7 +1,7 @@
 import type { ListedInventory, ScannedOutput } from '#inventory/inventory.ts';
 import { displayHash, parseTxid } from '#kernel/primitives/hash.ts';
 import { terminalText } from '#kernel/text/terminal-text.ts';
-import { type Command, type CommandContext, UsageError } from '#src/app/command-context.ts';
+import { type Command, type CommandContext, UsageError, wrongSubcommand } from '#src/app/command-context.ts';
 import type { InventoryAction } from '#src/app/sats/inventory.ts';
 import { settingFlag } from '#src/commands/flags.ts';
 import { jsonFlag } from '#src/commands/service-database.ts';
@@ -44,9 +44,7 @@ async function runInventory(context: CommandContext): Promise<void> {
   const { flags, words, print } = context;
   const [action = '', output = '', extra] = words;
   if (!isAction(action) && action !== 'address') {
-    throw new UsageError(
-      `${action === '' ? 'what' : action}? The command is satscribe inventory add, list, scan, remove or address`,
-    );
+    throw wrongSubcommand(action, 'satscribe inventory add, list, scan, remove or address');
   }
   if (action === 'address') return showAddress(context, words.slice(1));
   const operands = operandsOf[action];

@@ -2,7 +2,13 @@ import { checkDestination } from '#kernel/bitcoin/destination.ts';
 import { networks } from '#kernel/primitives/network.ts';
 import { terminalText } from '#kernel/text/terminal-text.ts';
 import type { OwingOrder } from '#orders/ledger/owed.queries.ts';
-import { type Command, type CommandContext, type CommandFlag, UsageError } from '#src/app/command-context.ts';
+import {
+  type Command,
+  type CommandContext,
+  type CommandFlag,
+  UsageError,
+  wrongSubcommand,
+} from '#src/app/command-context.ts';
 import { settingFlag } from '#src/commands/flags.ts';
 import { jsonFlag, shownTime, withService } from '#src/commands/service-database.ts';
 
@@ -52,9 +58,7 @@ async function runOrders(context: CommandContext): Promise<void> {
   const [word = '', id = '', extra] = words;
   const action = actions.find((name) => name === word);
   if (action === undefined)
-    throw new UsageError(
-      `${word === '' ? 'what' : word}? The command is satscribe orders list, show, retry, cancel or refund`,
-    );
+    throw wrongSubcommand(word, 'satscribe orders list, show, retry, cancel or refund');
   const unexpected = action === 'list' && id !== '' ? id : extra;
   if (unexpected !== undefined)
     throw new UsageError(`unexpected word ${unexpected}; satscribe orders --help shows the usage`);

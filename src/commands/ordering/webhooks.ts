@@ -1,7 +1,13 @@
 import { AppError } from '#kernel/errors/app-error.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { terminalText } from '#kernel/text/terminal-text.ts';
-import { type Command, type CommandContext, type CommandFlag, UsageError } from '#src/app/command-context.ts';
+import {
+  type Command,
+  type CommandContext,
+  type CommandFlag,
+  UsageError,
+  wrongSubcommand,
+} from '#src/app/command-context.ts';
 import { settingFlag } from '#src/commands/flags.ts';
 import { jsonFlag, shownTime, withService } from '#src/commands/service-database.ts';
 import { replaceKeys } from '#webhooks/key.store.ts';
@@ -61,10 +67,7 @@ async function runWebhooks(context: CommandContext): Promise<void> {
   const { flags, words } = context;
   const [action = '', extra] = words;
   const found = Object.hasOwn(actions, action) ? actions[action] : undefined;
-  if (found === undefined) {
-    const what = action === '' ? 'what' : action;
-    throw new UsageError(`${what}? The command is satscribe webhooks list, replay or rekey`);
-  }
+  if (found === undefined) throw wrongSubcommand(action, 'satscribe webhooks list, replay or rekey');
   if (extra !== undefined)
     throw new UsageError(`unexpected word ${extra}; satscribe webhooks --help shows the usage`);
   const wrong = Object.keys(flags).find((name) => !found.flags.includes(name));

@@ -1,4 +1,10 @@
-import { type Command, type CommandContext, type CommandFlag, UsageError } from '#src/app/command-context.ts';
+import {
+  type Command,
+  type CommandContext,
+  type CommandFlag,
+  UsageError,
+  wrongSubcommand,
+} from '#src/app/command-context.ts';
 import { settingFlag } from '#src/commands/flags.ts';
 import { jsonFlag } from '#src/commands/service-database.ts';
 
@@ -12,15 +18,16 @@ export const walletCommand: Command = {
   operands: 'init|show|fund|restore|…',
   summary: 'make and show the wallet of orders, and take payments back',
   details: `init makes the seed file and stores its public key in the database; it shows the words of the seed
-once, and writes over no file. show prints what the database knows of the wallet: nothing secret. skip moves
-on to addresses that were never shown, where the mark file is lost. descriptors
-prints the addresses for a watching wallet of Bitcoin Core; its JSON is what importdescriptors takes. fund prints
-an address at which the operator adds coins for what orders cost the service, and those that are there. coins
-prints all coins, who holds each and why, and their sums. kit prints
-the recovery kit of an order, or with --fees-index that of a fee charge. recover takes back what is at the address
-of a kit: it prints the signed transaction, or sends it with --broadcast. It needs the seed file and a node, and no
-database (docs/wallet.md). restore finds all unspent outputs of the seed with a node, beyond gaps, and sends them to
---to if it is given; without the database it finds no address with a leaf.
+once, and writes over no file. show prints what the database knows of the wallet: nothing secret. skip
+moves on to addresses that were never shown, where the mark file is lost. descriptors prints the addresses
+for a watching wallet of Bitcoin Core; its JSON is what importdescriptors takes. fund prints an address at
+which the operator adds coins for what orders cost the service, and those that are there. coins lists all
+coins, who holds each and why, and their sums. kit prints the recovery kit of an order, or with
+--fees-index that of a fee charge. recover takes back what is at the address of a kit: it prints the
+signed transaction, or sends it with --broadcast. It needs the seed file
+and a node, and no database (docs/wallet.md). restore lists all unspent outputs of the seed, which it finds
+with a node, beyond gaps. With --to it signs transactions that send them there, and prints these, or sends
+them with --broadcast. Without the database it finds no address with a leaf.
 
   satscribe wallet init --seed-file /etc/satscribe/wallet.seed --network mainnet
   satscribe wallet show
@@ -85,8 +92,9 @@ async function runWallet(context: CommandContext): Promise<void> {
   const [action = '', ...rest] = words;
   const known = Object.hasOwn(actions, action) ? actions[action] : undefined;
   if (known === undefined) {
-    throw new UsageError(
-      `${action === '' ? 'what' : action}? The command is satscribe wallet init, show, skip, descriptors, fund, coins, kit, recover or restore`,
+    throw wrongSubcommand(
+      action,
+      'satscribe wallet init, show, skip, descriptors, fund, coins, kit, recover or restore',
     );
   }
   const extra = rest[known.words];

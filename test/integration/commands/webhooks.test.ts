@@ -125,8 +125,8 @@ test('where the secret is lost, another one is taken by command', async () => {
 });
 
 test.each([
-  [[], 'what? The command is satscribe webhooks list, replay or rekey'],
-  [['send'], 'send? The command is satscribe webhooks list, replay or rekey'],
+  [[], 'missing subcommand; the command is satscribe webhooks list, replay or rekey'],
+  [['send'], 'unknown subcommand send; the command is satscribe webhooks list, replay or rekey'],
   [['list', 'all'], 'unexpected word all'],
   [['list', '--from', '1'], '--from is not a flag of satscribe webhooks list'],
   [['list', '--state', 'lost'], '--state lost: states are waiting, delivered, given-up, gone, no-url'],

@@ -207,7 +207,7 @@ test('a URL is asked as a stranger’s: nothing private without leave', async ()
 });
 
 test.each([
-  [[], /what\? The command is/u],
+  [[], /missing subcommand; the command is/u],
   [['import'], /which one\?/u],
   [['list', 'x'], /unexpected word x/u],
   [['show', 'x', '--limit', '1'], /--limit is not a flag/u],

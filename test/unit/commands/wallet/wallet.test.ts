@@ -22,8 +22,8 @@ function run(words: readonly string[]): Promise<void> {
 }
 
 test.each<[string[], RegExp]>([
-  [[], /what\? The command is/u],
-  [['make'], /make\? The command is/u],
+  [[], /missing subcommand; the command is satscribe wallet/u],
+  [['make'], /unknown subcommand make; the command is/u],
   [['init', 'here'], /unexpected word here/u],
   [['recover', 'kit.json', 'more'], /unexpected word more/u],
   [['show', '--broadcast'], /--broadcast is not a flag of satscribe wallet show/u],
