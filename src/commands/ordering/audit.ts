@@ -62,7 +62,7 @@ async function tell({ flags, print }: CommandContext, audit: Audit): Promise<voi
     }
     if (funds.length > 0) lines.push('funds of the operator\n');
     for (const difference of funds) lines.push(differenceLines('', difference, ofFunds));
-    await print(`${lines.join('')}${orders} orders, ${differing} differ\n`);
+    await print(`${lines.join('')}${orders} ${orders === 1 ? 'order' : 'orders'}, ${differing} differ\n`);
   } else {
     const shown = {
       orders,

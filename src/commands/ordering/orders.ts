@@ -112,7 +112,7 @@ function owedTable(orders: readonly OwingOrder[]): string {
     line(id, state, String(owed), createdAt.toISOString().slice(0, 10), refundAddress ?? '-'),
   );
   const all = orders.reduce((sum, { owed }) => sum + owed, 0);
-  return `${line('ORDER', 'STATE', 'OWED (SATS)', 'CREATED', 'GOES TO')}${lines.join('')}${orders.length} orders, ${all} sats\n`;
+  return `${line('ORDER', 'STATE', 'OWED (SATS)', 'CREATED', 'GOES TO')}${lines.join('')}${orders.length} ${orders.length === 1 ? 'order' : 'orders'}, ${all} sats\n`;
 }
 
 async function changeAndShow(

@@ -24,10 +24,10 @@ for a watching wallet of Bitcoin Core; its JSON is what importdescriptors takes.
 which the operator adds coins for what orders cost the service, and those that are there. coins lists all
 coins, who holds each and why, and their sums. kit prints the recovery kit of an order, or with
 --fees-index that of a fee charge. recover takes back what is at the address of a kit: it prints the
-signed transaction, or sends it with --broadcast. It needs the seed file
-and a node, and no database (docs/wallet.md). restore lists all unspent outputs of the seed, which it finds
-with a node, beyond gaps. With --to it signs transactions that send them there, and prints these, or sends
-them with --broadcast. Without the database it finds no address with a leaf.
+signed transaction, or sends it with --broadcast. It needs the seed file and a node, and no database
+(docs/wallet.md). restore lists all unspent outputs of the seed, which it finds with a node, beyond gaps.
+With --to it signs transactions that send them there, and prints these, or sends them with --broadcast.
+Without the database it finds no address with a leaf.
 
   satscribe wallet init --seed-file /etc/satscribe/wallet.seed --network mainnet
   satscribe wallet show

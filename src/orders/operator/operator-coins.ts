@@ -17,7 +17,7 @@ export interface ShownCoin {
   readonly why: string;
   readonly orderId: string | null;
   readonly branch: number;
-  /** Of its key; null: the list of the inventory does not say. */
+  /** Index of its key; null: the list of the inventory does not say. */
   readonly index: number | null;
   /** Null: no block is known to have it. */
   readonly height: number | null;

@@ -8,7 +8,7 @@ export interface StoredCoin extends OwnedCoin {
   readonly aside: string | null;
   /** Null: no block is known to have it. */
   readonly height: Height | null;
-  /** In hex, as it is shown: the first of the transactions that spend it, of which one is mined at most; null: none. */
+  /** In hex, as it is shown: the first of the transactions that spend it, at most one of which is mined; null: none. */
   readonly spentBy: string | null;
 }
 

@@ -116,7 +116,7 @@ describe.skipIf(bitcoindForTests() === null)('the audit of orders', () => {
     );
     const created = first!.createdAt.toISOString().slice(0, 10);
     expect(line).toBe(`${owed.id}  waiting-refund          1500  ${created}  -`);
-    expect(sum).toBe('1 orders, 1500 sats');
+    expect(sum).toBe('1 order, 1500 sats');
     const offCurve = 'bcrt1pqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqzssr24l3';
     const refund = await runCli(['orders', 'refund', owed.id, '--to', offCurve], world.database.settings);
     expect([refund.exitCode, refund.stderr]).toEqual([2, expect.stringContaining('no one can spend')]);
