@@ -460,7 +460,8 @@ describe.skipIf(bitcoindThatRelaysReveals() === null)('satscribe wallet recover'
     const shown = await wallet(seedAlone.slice(0, -1), env);
     expect(shown.stdout).toContain("m/86'/1'/0'/0/5000");
     expect(shown.stdout).toContain('need the kits of their orders');
-    expect(shown.stderr).toContain('addresses from 0 of');
+    // how far the search goes is unknown until the node answers
+    expect(shown.stderr).toContain('addresses are derived');
 
     const capitals = known.ownAddress(1030).address.toUpperCase();
     const ours = await wallet([...seedAlone, '--to', capitals, '--fee-rate', '2'], env);
