@@ -5,9 +5,11 @@ import { areReleased, type IndexLease, leaseIndices } from './release.store.ts';
 
 /**
  * Indices that a process takes at once: some seconds of creations, with one statement that locks the row. A process
- * that ends leaves at most 100 unused, of two billion, and ten processes take one release of 1,000.
+ * that ends leaves at most 150 unused, of two billion, and six processes fit into one release of 1,000.
  */
 export const leasedAtOnce = 100;
+/** Fewer that are left are added to in the background, so that a creation rarely waits for the statement. */
+const leasedLeast = leasedAtOnce / 2;
 
 /** Indices that no one else gets, in this process or another one. */
 export interface TakenIndices {
@@ -30,7 +32,8 @@ interface Leasing {
  */
 export class IndexLeases {
   readonly #pool: pg.Pool;
-  readonly #leases = new Map<IndexedBranch, IndexLease>();
+  /** Ranges in the order in which they were taken, each with at least one index. */
+  readonly #leases = new Map<IndexedBranch, readonly IndexLease[]>();
   readonly #leasing = new Map<IndexedBranch, Leasing>();
 
   constructor(pool: pg.Pool) {
@@ -61,20 +64,46 @@ export class IndexLeases {
   async confirm(tx: pg.ClientBase, { releases }: TakenIndices): Promise<boolean> {
     if (await areReleased(tx, releases)) return true;
     for (const { branch, session } of releases)
-      if (this.#leases.get(branch)?.session === session) this.#leases.delete(branch);
+      this.#leases.set(
+        branch,
+        this.#rangesOf(branch).filter((range) => range.session !== session),
+      );
     return false;
   }
 
   async #take(branch: IndexedBranch, count: number): Promise<IndexLease> {
     for (;;) {
-      const lease = this.#leases.get(branch);
-      if (lease !== undefined && lease.end - lease.first >= count) {
-        const end = lease.first + count;
-        this.#leases.set(branch, { ...lease, first: end });
-        return { ...lease, end };
+      const taken = this.#takeFromMemory(branch, count);
+      if (taken !== null) {
+        this.#refill(branch);
+        return taken;
       }
       await this.#lease(branch, count);
     }
+  }
+
+  /** A range with fewer indices than are asked for at once is passed over, and stays for those who ask for fewer. */
+  #takeFromMemory(branch: IndexedBranch, count: number): IndexLease | null {
+    const ranges = this.#rangesOf(branch);
+    const range = ranges.find(({ first, end }) => end - first >= count);
+    if (range === undefined) return null;
+    const end = range.first + count;
+    const left = ranges.map((each) => (each === range ? { ...range, first: end } : each));
+    this.#leases.set(
+      branch,
+      left.filter((each) => each.first < each.end),
+    );
+    return { ...range, end };
+  }
+
+  /** Takes more in the background where few are left. A failure is told to the next one that needs more than that. */
+  #refill(branch: IndexedBranch): void {
+    const left = this.#rangesOf(branch).reduce((sum, { first, end }) => sum + end - first, 0);
+    if (left < leasedLeast && !this.#leasing.has(branch)) this.#lease(branch, 1).catch(() => undefined);
+  }
+
+  #rangesOf(branch: IndexedBranch): readonly IndexLease[] {
+    return this.#leases.get(branch) ?? [];
   }
 
   /** Many may ask at once, and one statement is made: a failure is that of all who ask for as many. */
@@ -91,10 +120,14 @@ export class IndexLeases {
     return ended;
   }
 
-  /** Appends to the last range if nothing was taken between; else what is left of that is a gap. */
+  /** Appends to the last range if nothing was taken between. */
   #keep(branch: IndexedBranch, lease: IndexLease): void {
-    const before = this.#leases.get(branch);
-    const isNext = before?.end === lease.first && before.session === lease.session;
-    this.#leases.set(branch, isNext ? { ...lease, first: before.first } : lease);
+    const ranges = this.#rangesOf(branch);
+    const last = ranges.at(-1);
+    const isNext = last?.end === lease.first && last.session === lease.session;
+    this.#leases.set(
+      branch,
+      isNext ? [...ranges.slice(0, -1), { ...lease, first: last.first }] : [...ranges, lease],
+    );
   }
 }

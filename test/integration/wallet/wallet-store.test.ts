@@ -166,8 +166,8 @@ describe('the wallet of the database', () => {
       Array.from({ length: place % 40 === 0 ? 101 : 1 }, (_, index) => first.orders + index),
     );
     expect(new Set(orders).size).toBe(orders.length);
-    // one statement for all who asked at once
-    expect((await readRelease(releaser))?.next.own).toBe(200);
+    // each process: one statement for all who asked at once, and one in the background for those who ask next
+    expect([200, 300, 400]).toContain((await readRelease(releaser))?.next.own);
     for (const { first, releases } of taken) {
       expect(first.fees).toBe(0);
       expect(releases.map(({ branch }) => branch)).toEqual(['orders', 'own']);
