@@ -190,7 +190,8 @@ function addStoredOrder(
   rows.add('service.order_leaves', { order_id: id, index: 0, leaf: `\\x${'51'.repeat(200)}` });
   rows.add('service.watched_scripts', {
     script: `\\x${scriptOf(`order ${number}`)}`,
-    watcher: `order ${id}`,
+    // as Postgres shows an id
+    watcher: `order ${id.replace(/^(.{8})(.{4})(.{4})(.{4})/u, '$1-$2-$3-$4-')}`,
     since_height: 1,
     picked_up: true,
   });
