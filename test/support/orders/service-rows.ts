@@ -17,14 +17,13 @@ export async function copyServiceRows(source: TestDatabase, target: TestDatabase
     // a restore makes constraints and triggers when the rows are there
     await writer.query(`SET session_replication_role = 'replica'`);
     await reader.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+    const refuseAgain = await allowChanges(writer);
     for (const table of await namesOf(reader, 'r')) {
-      const isAppended = await isOnlyAdded(writer, table);
-      if (isAppended) await writer.query(`ALTER TABLE ${table} DISABLE TRIGGER refuse_change`);
       await writer.query(`DELETE FROM ${table}`);
-      if (isAppended) await writer.query(`ALTER TABLE ${table} ENABLE ALWAYS TRIGGER refuse_change`);
       const out = reader.query(to(`COPY ${table} TO STDOUT`));
       await pipeline(out, writer.query(from(`COPY ${table} FROM STDIN`)));
     }
+    await refuseAgain();
     for (const sequence of await namesOf(reader, 'S')) {
       const { rows } = await reader.query<{ last: number; called: boolean }>(
         `SELECT last_value AS last, is_called AS called FROM ${sequence}`,
@@ -37,12 +36,17 @@ export async function copyServiceRows(source: TestDatabase, target: TestDatabase
   }
 }
 
-async function isOnlyAdded(client: pg.Client, table: string): Promise<boolean> {
-  const { rowCount } = await client.query(
-    `SELECT FROM pg_trigger WHERE tgrelid = $1::regclass AND tgname = 'refuse_change'`,
-    [table],
+/** Lets rows be changed that are only ever added, until the returned function is called. */
+export async function allowChanges(client: pg.Client): Promise<() => Promise<void>> {
+  const { rows } = await client.query<{ name: string }>(
+    `SELECT tgrelid::regclass::text AS name FROM pg_trigger JOIN pg_class AS c ON c.oid = tgrelid
+      WHERE tgname = 'refuse_change' AND c.relnamespace = 'service'::regnamespace`,
   );
-  return rowCount === 1;
+  for (const { name } of rows) await client.query(`ALTER TABLE ${name} DISABLE TRIGGER refuse_change`);
+  return async () => {
+    for (const { name } of rows)
+      await client.query(`ALTER TABLE ${name} ENABLE ALWAYS TRIGGER refuse_change`);
+  };
 }
 
 async function namesOf(client: pg.Client, kind: 'r' | 'S'): Promise<string[]> {

@@ -7,6 +7,7 @@ import type pg from 'pg';
 import { from, to } from 'pg-copy-streams';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { connectClient } from '#kernel/pg/pool.ts';
+import { allowChanges } from '../service-rows.ts';
 import type { MadeOrder } from './orders-in-every-state.ts';
 
 /** A service at rest: its rows, its wallet and its chain. */
@@ -101,6 +102,7 @@ export async function loadRows(url: string, { tables, sequences, savedAt }: Save
   try {
     // a restore makes constraints and triggers when the rows are there
     await client.query(`SET session_replication_role = 'replica'`);
+    const refuseAgain = await allowChanges(client);
     for (const { name, columns, rows } of tables) {
       await client.query(`DELETE FROM service.${name}`);
       await pipeline(
@@ -110,6 +112,7 @@ export async function loadRows(url: string, { tables, sequences, savedAt }: Save
     }
     for (const { name, columns } of await timesOf(client))
       await client.query(`UPDATE service.${name} SET ${columns}`, [Date.now() - savedAt]);
+    await refuseAgain();
     for (const { name, last, called } of sequences)
       await client.query('SELECT setval($1, $2, $3)', [`service.${name}`, last, called]);
   } finally {
