@@ -233,7 +233,7 @@ const isAnchor = ({ script }: Pick<PlannedOutput, 'script'>): boolean => scriptT
 const isBurned = ({ script }: PlannedOutput): boolean => script[0] === opReturn;
 
 /**
- * What customers get goes where money may go, and not back to the wallet: neither to a script that the plan spends nor
+ * Judges where customers are paid: where money may go, and not back to the wallet: neither to a script that the plan spends nor
  * to one that it keeps. A parent that waits for its last reveal stays, and names its key. Each script is judged once for
  * the least it gets: most orders have one.
  */

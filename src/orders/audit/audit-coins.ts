@@ -1,5 +1,5 @@
 import { p2trDust } from '#orders/inscribing/plan-amounts.ts';
-import type { StoredPlan } from '#purse/transactions/stored-plan.ts';
+import { spentBy, valueIn } from '#purse/transactions/stored-plan.ts';
 import type {
   AuditedOrder,
   AuditedTransaction,
@@ -96,13 +96,10 @@ function isOurs(order: AuditedOrder, { kind, index, plan }: AuditedTransaction):
         )?.plan
       : plan;
   if (paying === undefined) return false;
-  const parents = sumOf(paying.outputs.filter((output) => output.kind === 'parent'));
-  const paid = sumOf(paying.inputs.filter(({ isInventory }) => isInventory !== true)) - parents;
+  const parents = valueIn(paying.outputs.filter((output) => output.kind === 'parent'));
+  const paid = valueIn(paying.inputs.filter(({ isInventory }) => isInventory !== true)) - parents;
   return isDelivered && paid - order.amount < p2trDust;
 }
-
-const sumOf = (parts: readonly { readonly value: number }[]): bigint =>
-  parts.reduce((sum, { value }) => sum + BigInt(value), 0n);
 
 /** Outputs that transactions of the order itself spend, whether a block has these or not. */
 const plannedToSpend = (transactions: readonly AuditedTransaction[]): ReadonlySet<string> =>
@@ -112,6 +109,3 @@ const spentIn = (
   { transactions, spentByOthers }: AuditedOrder,
   mined: ReadonlySet<string>,
 ): readonly string[] => [...spentByOthers, ...spentBy(transactions.filter(({ txid }) => mined.has(txid)))];
-
-const spentBy = (transactions: readonly { readonly plan: StoredPlan }[]): ReadonlySet<string> =>
-  new Set(transactions.flatMap(({ plan }) => plan.inputs.map(({ outpoint }) => outpoint)));

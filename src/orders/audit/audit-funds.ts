@@ -9,7 +9,7 @@ import type { OrderDifference, Unspent } from './audited-order.ts';
 export interface AuditedFunds {
   readonly coins: readonly FundCoin[];
   readonly entries: readonly LedgerEntry[];
-  /** Free coins of the funds in the wallet's table, by outpoint; null: those of an earlier version are not all listed. */
+  /** Free coins of the funds in the wallet's table, by outpoint; null: earlier ones are not all listed. */
   readonly listed: ReadonlySet<string> | null;
 }
 

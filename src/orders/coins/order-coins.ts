@@ -1,11 +1,10 @@
 import { p2trDust } from '#orders/inscribing/plan-amounts.ts';
-import { spentBy } from '#orders/ledger/settlements.ts';
 import type { Order } from '#orders/order/order.store.ts';
 import type { OrderTransaction } from '#orders/order/order-transactions.store.ts';
 import type { WatchedPayment } from '#payments/payments.queries.ts';
 import type { HeldCoin } from '#purse/coins/coin.ts';
 import { outpointOf } from '#purse/transactions/outpoint.ts';
-import type { StoredPlan } from '#purse/transactions/stored-plan.ts';
+import { type StoredPlan, spentBy, valueIn } from '#purse/transactions/stored-plan.ts';
 
 /** A payment to a script of an order, which may be gone. */
 type Paid = Pick<WatchedPayment, 'txid' | 'vout' | 'value' | 'goneAt'>;
@@ -103,12 +102,9 @@ function isPaidTooMuch(
   // unknown is a customer's
   if (spending === undefined) return true;
   const { inputs, outputs } = spending.plan;
-  const paid = sumOf(inputs.filter(({ isInventory }) => isInventory !== true));
-  return paid - sumOf(outputs.filter(({ kind }) => kind === 'parent')) >= amount + p2trDust;
+  const paid = valueIn(inputs.filter(({ isInventory }) => isInventory !== true));
+  return paid - valueIn(outputs.filter(({ kind }) => kind === 'parent')) >= amount + p2trDust;
 }
-
-const sumOf = (parts: readonly { readonly value: number }[]): bigint =>
-  parts.reduce((sum, { value }) => sum + BigInt(value), 0n);
 
 const coinOf = (
   { txid, vout, value, goneAt }: Paid,

@@ -12,7 +12,7 @@ export interface PastOrder {
   readonly facts: OrderCoinFacts;
 }
 
-/** Orders with the facts of their coins, as their next look reads them. Statements do not depend on how many there are. */
+/** Orders with the facts of their coins, as their next look reads them. Some statements for all of them. */
 export async function readPastOrders(client: pg.ClientBase, ids: readonly string[]): Promise<PastOrder[]> {
   const { rows } = await client.query<
     Pick<Order, 'id' | 'state'> & { amount: string; key_index: number; own_index: number }

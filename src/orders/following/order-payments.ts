@@ -1,10 +1,11 @@
-import { isClosing, spentBy } from '#orders/ledger/settlements.ts';
+import { isClosing } from '#orders/ledger/settlements.ts';
 import type { Order } from '#orders/order/order.store.ts';
 import type { OrderPayment } from '#orders/order/order-facts.ts';
 import type { OrderTransaction } from '#orders/order/order-transactions.store.ts';
 import { type HeldPayments, isInscribed } from '#orders/parents/held-payments.ts';
 import type { WatchedPayment } from '#payments/payments.queries.ts';
 import { outpointOf } from '#purse/transactions/outpoint.ts';
+import { spentBy } from '#purse/transactions/stored-plan.ts';
 
 /** The records that say what payments to the address of an order are worth. */
 export interface PaymentRecords {

@@ -1,17 +1,11 @@
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { p2trDust, valueOf } from '#orders/inscribing/plan-amounts.ts';
-import {
-  excessOf,
-  isClosing,
-  movedExcess,
-  type OwedMoney,
-  restsOf,
-  spentBy,
-} from '#orders/ledger/settlements.ts';
+import { excessOf, isClosing, movedExcess, type OwedMoney, restsOf } from '#orders/ledger/settlements.ts';
 import type { Order } from '#orders/order/order.store.ts';
 import { isDeep, type OrderPayment } from '#orders/order/order-facts.ts';
 import { isHolding, type PaidHolding } from '#orders/parents/returns.ts';
 import { outpointOf } from '#purse/transactions/outpoint.ts';
+import { spentBy } from '#purse/transactions/stored-plan.ts';
 import { orderPayments } from './order-payments.ts';
 import type { OrderRecords } from './read-records.ts';
 

@@ -4,7 +4,7 @@ import { burnedReveals, indexedReveals } from '#chain/inscriptions/reveal.querie
 import { outputStanding } from '#chain/sats/output-standing.queries.ts';
 import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
 import { type OrderBump, readBumps, spentByOthers } from '#orders/bumping/bump.store.ts';
-import { isClosing, spentBy } from '#orders/ledger/settlements.ts';
+import { isClosing } from '#orders/ledger/settlements.ts';
 import type { Order } from '#orders/order/order.store.ts';
 import type { OrderFacts } from '#orders/order/order-facts.ts';
 import {
@@ -22,6 +22,7 @@ import { refundWatcherOf, watcherOf } from '#orders/watching/watchers.ts';
 import { outputsThereAmong, readPayments, type WatchedPayment } from '#payments/payments.queries.ts';
 import { readPaymentsOffset } from '#payments/store/offset.store.ts';
 import { outpointOf, outpointParts } from '#purse/transactions/outpoint.ts';
+import { spentBy } from '#purse/transactions/stored-plan.ts';
 import { outputsThere, splitOrphans } from './live-transactions.ts';
 
 /** Confirmations that are needed, and what returns may cost. */

@@ -8,7 +8,7 @@ import type { OrderTransaction } from '#orders/order/order-transactions.store.ts
 import type { WatchedPayment } from '#payments/payments.queries.ts';
 import type { Settlement, SharedAccount } from '#purse/ledger/ledger.ts';
 import { outpointOf } from '#purse/transactions/outpoint.ts';
-import type { StoredPlan } from '#purse/transactions/stored-plan.ts';
+import { type StoredPlan, spentBy, valueIn } from '#purse/transactions/stored-plan.ts';
 
 /** An output that holds money of a customer that no delivery uses. */
 export interface OwedMoney extends Pick<WatchedPayment, 'txid' | 'vout' | 'value'> {
@@ -233,9 +233,6 @@ export function movedExcess(excess: OwedMoney, bumps: readonly SettledBump[]): O
     : { ...excess, txid: mined.txid, vout: 0, value: BigInt(rest.value) };
 }
 
-const valueIn = (parts: readonly { readonly value: number }[]): bigint =>
-  parts.reduce((sum, { value }) => sum + BigInt(value), 0n);
-
 /**
  * What is left of the money beside the delivery, oldest first: `ours`, and the change of returns that a customer paid
  * for, which is still `theirs`. Whether something spends it is another question. Pure.
@@ -291,17 +288,6 @@ export function strayCostOf(
     )
     .reduce((sum, { fee }) => sum + BigInt(fee), 0n);
 }
-
-/** Outputs that transactions spend: of all kinds, or of one. */
-export const spentBy = (
-  transactions: readonly { readonly kind?: OrderTransaction['kind']; readonly plan: StoredPlan }[],
-  kind: OrderTransaction['kind'] | null = null,
-): ReadonlySet<string> =>
-  new Set(
-    transactions
-      .filter((made) => kind === null || made.kind === kind)
-      .flatMap(({ plan }) => plan.inputs.map(({ outpoint }) => outpoint)),
-  );
 
 /** In internal order, as the ledger has it. */
 export const hexOf = (txid: Uint8Array): string => Buffer.from(txid).toString('hex');

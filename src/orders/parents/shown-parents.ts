@@ -1,8 +1,8 @@
 import { displayHash } from '#kernel/primitives/hash.ts';
-import { spentBy } from '#orders/ledger/settlements.ts';
 import type { Order } from '#orders/order/order.store.ts';
 import type { OrderTransaction } from '#orders/order/order-transactions.store.ts';
 import { outpointOf } from '#purse/transactions/outpoint.ts';
+import { spentBy } from '#purse/transactions/stored-plan.ts';
 import type { DepositAddress } from './deposits.store.ts';
 import { candidates, type Deposit } from './deposits.ts';
 

@@ -15,7 +15,7 @@ export class OutputTaken extends Error {
   }
 }
 
-/** SQL: the family of a transaction, by its name in the statement: those that replace each other. One of them is mined at most. */
+/** SQL: the family of a transaction, by its name in the statement: those that replace each other. */
 export const familyOf = (transaction: string): string =>
   `coalesce(${transaction}.replaces, ${transaction}.txid)`;
 

@@ -2,7 +2,7 @@ import { frameWeight, outputWeight, virtualSize } from '#kernel/bitcoin/transact
 import type { PlannedOutputKind } from '#kernel/contracts/transaction-plan.ts';
 import type { StoredHoldings } from './stored-holdings.ts';
 
-/** What is kept of a plan: outpoints as `<txid>:<vout>`, and outputs by what they are. Sats. */
+/** Plan as it is kept: outpoints as `<txid>:<vout>`, and outputs by what they are. Sats. */
 export interface StoredPlan {
   readonly inputs: readonly {
     readonly outpoint: string;
@@ -20,6 +20,21 @@ export interface StoredPlan {
     readonly holds?: StoredHoldings;
   }[];
 }
+
+/** Sats of inputs or outputs together. Pure. */
+export const valueIn = (parts: readonly { readonly value: number }[]): bigint =>
+  parts.reduce((sum, { value }) => sum + BigInt(value), 0n);
+
+/** Outputs that transactions spend, of all kinds or of one, as `<txid>:<vout>`. Pure. */
+export const spentBy = (
+  transactions: readonly { readonly kind?: string; readonly plan: StoredPlan }[],
+  kind: string | null = null,
+): ReadonlySet<string> =>
+  new Set(
+    transactions
+      .filter((made) => kind === null || made.kind === kind)
+      .flatMap(({ plan }) => plan.inputs.map(({ outpoint }) => outpoint)),
+  );
 
 /** The virtual size of a transaction of this length (BIP 141). Pure. */
 export function virtualBytesOf({ inputs, outputs }: StoredPlan, bytes: number): number {

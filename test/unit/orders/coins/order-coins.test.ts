@@ -2,13 +2,13 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
 import { type BumpCoinFacts, bumpCoins, type OrderCoinFacts, orderCoins } from '#orders/coins/order-coins.ts';
-import { excessOf, hexOf, settlementsOf, spentBy } from '#orders/ledger/settlements.ts';
+import { excessOf, hexOf, settlementsOf } from '#orders/ledger/settlements.ts';
 import type { Order } from '#orders/order/order.store.ts';
 import { type OrderState, orderStates } from '#orders/order/order-machine.ts';
 import type { OrderTransaction } from '#orders/order/order-transactions.store.ts';
 import { balancesOf, entriesOf } from '#purse/ledger/ledger.ts';
 import { outpointOf } from '#purse/transactions/outpoint.ts';
-import type { StoredPlan } from '#purse/transactions/stored-plan.ts';
+import { type StoredPlan, spentBy } from '#purse/transactions/stored-plan.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
 
 const id = (byte: number): Txid => trustedTxid(Buffer.alloc(32, byte));

@@ -8,7 +8,7 @@ import { asU128 } from '#kernel/runes/u128.ts';
 import { knownFrom } from '#orders/following/learn-order.ts';
 import type { OrderRecords } from '#orders/following/read-records.ts';
 import type { Arrived } from '#orders/inscribing/plan-transactions.ts';
-import { hexOf, spentBy } from '#orders/ledger/settlements.ts';
+import { hexOf } from '#orders/ledger/settlements.ts';
 import { planRefund } from '#orders/making/plan-refund.ts';
 import { storedPlan } from '#orders/making/sign-and-store.ts';
 import type { Order } from '#orders/order/order.store.ts';
@@ -20,6 +20,7 @@ import type { ReturnFund } from '#orders/parents/returns.ts';
 import type { WatchedPayment } from '#payments/payments.queries.ts';
 import { balancesOf } from '#purse/ledger/ledger.ts';
 import { outpointOf } from '#purse/transactions/outpoint.ts';
+import { spentBy } from '#purse/transactions/stored-plan.ts';
 import { wantedOrder } from '#test/builders/wanted-order.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
 
