@@ -1263,7 +1263,7 @@ CREATE TABLE service.orders (
   CONSTRAINT orders_extra_cost_check CHECK ((extra_cost >= 0)),
   CONSTRAINT orders_key_index_check CHECK ((key_index >= 0)),
   CONSTRAINT orders_key_index_key UNIQUE (key_index),
-  CONSTRAINT orders_kind_check CHECK ((kind = 'direct'::text)),
+  CONSTRAINT orders_kind_check CHECK ((kind = ANY (ARRAY['direct'::text, 'bulk'::text]))),
   CONSTRAINT orders_leaf_hash_check CHECK ((length(leaf_hash) = 32)),
   CONSTRAINT orders_own_index_check CHECK ((own_index >= 0)),
   CONSTRAINT orders_own_index_key UNIQUE (own_index),

@@ -12,6 +12,7 @@ import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import type { CustomerOrders } from '#orders/customers/customer-orders.ts';
 import { fileAnswers, type OrderProgress, orderFields } from '#orders/customers/order-answer.ts';
 import type { Order } from '#orders/order/order.store.ts';
+import { orderKinds } from '#orders/order/order-kind.ts';
 import { isOrderId, orderStates } from '#orders/order/order-machine.ts';
 
 const exampleOrder = '6f1c2b1e-5a0e-4c55-9d0c-0b8f7f0b9a11';
@@ -23,7 +24,7 @@ const order = Type.Object(
     id: Type.String(),
     status: Type.Literal('ok'),
     state: Type.Enum([...orderStates]),
-    orderType: Type.Literal('direct'),
+    orderType: Type.Enum([...orderKinds], { description: 'bulk: a managed order' }),
     createdAt: Type.Integer({ description: 'milliseconds since 1970' }),
     charge: Type.Object({
       address: Type.String({ description: 'pay here' }),

@@ -155,6 +155,7 @@ function newOrder(
   const { request, terms, layout, quote, webhookUrl, refundScript, timeoutMinutes } = wanted;
   return {
     id: randomUUID(),
+    kind: terms.type,
     keyIndex,
     ownIndex,
     ...charge,

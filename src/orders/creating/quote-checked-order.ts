@@ -28,7 +28,7 @@ export async function quoteCheckedOrder(
   const offer = satType === null ? null : await offerSat(parts, satType, order.terms, asker);
   if (offer?.kind === 'faulty') return offer;
   const { terms, fee: rareSatsFee } = offer ?? { terms: order.terms, fee: 0n };
-  const quote = quoted(terms, { ...pricesOf('direct', settings, asker), rareSatsFee });
+  const quote = quoted(terms, { ...pricesOf(terms.type, settings, asker), rareSatsFee });
   if (quote.kind === 'faulty') return quote;
   const reveals = quote.layout.reveals.length;
   if (reveals > revealsMax) return tooManyReveals(reveals);

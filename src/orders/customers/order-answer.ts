@@ -21,7 +21,7 @@ import { placeOf } from './tell-customer.ts';
  * where there are any.
  */
 export function createdAnswer(
-  order: Pick<NewOrder, 'id' | 'quote' | 'request' | 'terms' | 'amount' | 'webhookUrl'>,
+  order: Pick<NewOrder, 'id' | 'kind' | 'quote' | 'request' | 'terms' | 'amount' | 'webhookUrl'>,
   files: readonly object[],
 ): object {
   const { count: _, ...request } = order.request;
@@ -30,7 +30,7 @@ export function createdAnswer(
     id: order.id,
     status: 'ok',
     state: 'waiting-payment' satisfies OrderState,
-    orderType: 'direct',
+    orderType: order.kind,
     charge: { amount: Number(order.amount) },
     ...costs(order),
     files,
@@ -84,7 +84,7 @@ export function orderFields(
     id: order.id,
     status: 'ok',
     state: order.state,
-    orderType: 'direct',
+    orderType: order.kind,
     createdAt: order.createdAt.getTime(),
     ...request,
     parents: request.parents?.map((parent, index) => withoutNulls({ ...parent, ...parents[index] })) ?? null,

@@ -6,6 +6,7 @@ import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import { scriptsPaidInBlocks } from '#payments/payments.queries.ts';
 import { paymentsTipHash } from '#payments/store/offset.store.ts';
+import type { OrderKind } from './order-kind.ts';
 import type { OrderEvent, OrderState } from './order-machine.ts';
 import type { OrderRequest, StoredQuote, StoredRepricing } from './order-request.ts';
 import type { StoredTerms } from './stored-terms.ts';
@@ -13,6 +14,7 @@ import type { StoredTerms } from './stored-terms.ts';
 /** An order as it is stored (docs/schema.md). */
 export interface Order {
   readonly id: string;
+  readonly kind: OrderKind;
   readonly state: OrderState;
   /** Grows with each change of state. */
   readonly step: number;
@@ -56,6 +58,7 @@ export interface NewOrder
   extends Pick<
     Order,
     | 'id'
+    | 'kind'
     | 'keyIndex'
     | 'ownIndex'
     | 'address'
@@ -90,6 +93,7 @@ export interface OrderFile {
 
 interface Row {
   readonly id: string;
+  readonly kind: OrderKind;
   readonly state: OrderState;
   readonly step: number;
   readonly key_index: number;
@@ -118,13 +122,14 @@ interface Row {
   readonly leaf_hash: Buffer | null;
 }
 
-const columns = `id, state, step, key_index, own_index, script, address, paid_to, amount, extra_cost, quote, request, terms,
-  webhook_url, refund_script, created_at, expires_at, paid_at, paid_estimate, completed_at, price_kept_at, repriced,
+const columns = `id, kind, state, step, key_index, own_index, script, address, paid_to, amount, extra_cost, quote, request,
+  terms, webhook_url, refund_script, created_at, expires_at, paid_at, paid_estimate, completed_at, price_kept_at, repriced,
   cancel_asked_at IS NOT NULL AS is_cancel_asked, error, CASE WHEN state = 'queued' THEN stuck END AS stuck,
   leaves_deleted_at IS NOT NULL AS are_leaves_deleted, leaf_hash`;
 
 const orderOf = (row: Row): Order => ({
   id: row.id,
+  kind: row.kind,
   state: row.state,
   step: row.step,
   keyIndex: row.key_index,
@@ -158,7 +163,7 @@ export async function insertOrder(tx: pg.ClientBase, order: NewOrder): Promise<v
   await tx.query(
     `INSERT INTO service.orders (id, kind, state, key_index, own_index, script, address, paid_to, amount, quote, request, terms,
                                  webhook_url, refund_script, expires_at, look_at, referral)
-     VALUES ($1, 'direct', 'waiting-payment', $2, $13, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12, $14)`,
+     VALUES ($1, $15, 'waiting-payment', $2, $13, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12, $14)`,
     [
       order.id,
       order.keyIndex,
@@ -174,6 +179,7 @@ export async function insertOrder(tx: pg.ClientBase, order: NewOrder): Promise<v
       order.expiresAt,
       order.ownIndex,
       order.request.referral,
+      order.kind,
     ],
   );
   await insertLeaves(tx, order.id, order.leaves);

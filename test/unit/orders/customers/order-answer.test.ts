@@ -13,6 +13,7 @@ const expiresAt = new Date(Date.UTC(2100, 0, 1));
 const made = wantedOrder(['text']);
 const order = {
   id: '6f1c2b1e-5a0e-4c55-9d0c-0b8f7f0b9a11',
+  kind: 'direct',
   state: 'waiting-payment',
   amount: 10_000n,
   expiresAt,
