@@ -29,7 +29,7 @@ import { statusRoutes } from '#http/operations/status.routes.ts';
 import { undelegatedRoute } from '#http/ord/inscriptions/recursive.routes.ts';
 import { ordRoutes } from '#http/ord/ord.routes.ts';
 import { satReadsRoutes } from '#http/ord/sats/sats.routes.ts';
-import { inscribeRoutes } from '#http/orders/inscribe.routes.ts';
+import { creationRoutes } from '#http/orders/creation.routes.ts';
 import { orderRoutes } from '#http/orders/order.routes.ts';
 import { orderEventsRoutes } from '#http/orders/order-events.routes.ts';
 import { orderFilesRoutes } from '#http/orders/order-files.routes.ts';
@@ -261,7 +261,7 @@ function addRoutes(app: App, deps: AppDependencies): void {
     orderRoutes(scope, deps);
     orderEventsRoutes(scope, deps);
     orderFilesRoutes(scope, deps);
-    inscribeRoutes(scope, deps);
+    creationRoutes(scope, deps);
     referralsRoutes(scope, deps);
     priceRoutes(scope, deps);
     webhookKeysRoutes(scope, deps);

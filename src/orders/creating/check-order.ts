@@ -51,6 +51,7 @@ export interface CheckingParts {
 
 /** An order as it was sent. */
 export interface SentOrder {
+  readonly type: OrderTerms['type'];
   readonly body: unknown;
   /** Origin of the URLs of its files. */
   readonly origin: string;
@@ -72,7 +73,7 @@ export interface CheckedOrder {
 const compressMax = 4_000_000;
 
 /**
- * Checks a direct order and fetches its contents, before anything is quoted or stored. Throws `inscription_not_indexed`,
+ * Checks an order and fetches its contents, before anything is quoted or stored. Throws `inscription_not_indexed`,
  * `overloaded`, `rate_limited`, and the reason of the asker's signal.
  */
 export async function checkOrder(
@@ -83,7 +84,7 @@ export async function checkOrder(
   const { network, settings, satributes, lookups } = parts;
   const described = describeOrder(sent.body, {
     network,
-    type: 'direct',
+    type: sent.type,
     nonStandard: settings.nonStandard,
     purpose: 'order',
     ahead: await readAhead(sent.body, network, asker),

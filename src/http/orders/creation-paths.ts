@@ -1,10 +1,11 @@
 import { Socket } from 'node:net';
 import type { FastifyRequest } from 'fastify';
-import { Type } from 'typebox';
+import { type TSchema, Type } from 'typebox';
 import { satributesInForce } from '#http/sats/satributes-in-force.ts';
 import { askerOf } from '#http/server/access/asker.ts';
 import { createsOrders } from '#http/server/access/guard.ts';
 import { Shares } from '#http/server/budgets/shares.ts';
+import type { ErrorFormName } from '#http/server/errors/error-forms.ts';
 import { originOf } from '#http/server/headers/request-origin.ts';
 import { bodyLimits, limits } from '#http/server/limits.ts';
 import { apiRoute } from '#http/server/routes/api-route.ts';
@@ -15,29 +16,26 @@ import { type CheckingParts, checkOrder, type SentOrder } from '#orders/creating
 import type { MadeOrder, WantedOrder } from '#orders/creating/create-order.ts';
 import { placeOrder } from '#orders/creating/place-order.ts';
 import type { QuotingParts } from '#orders/creating/quote-checked-order.ts';
-import type { CustomerOrders } from '#orders/customers/customer-orders.ts';
 import { createdAnswer } from '#orders/customers/order-answer.ts';
 import { defaultPriceSettings } from '#orders/pricing/prices.ts';
 import { contentFields } from '#orders/reading/read-files.ts';
 import { answerOnce, onceHeaders } from './answer-once.ts';
 import { unlessFaulty } from './refuse-faults.ts';
 
-/** The answer of a creation: the inputs, and what the service adds. */
-const created = Type.Object(
-  {
-    id: Type.String({ description: 'reads the order: keep it' }),
-    status: Type.Literal('ok'),
-    state: Type.Literal('waiting-payment'),
-    orderType: Type.Literal('direct'),
-    charge: Type.Object({ amount: Type.Integer({ description: 'sats' }) }),
-    createdAt: Type.Object({ '.sv': Type.Literal('timestamp') }),
-    warnings: Type.Optional(Type.Array(Type.Object({ code: Type.String(), message: Type.String() }))),
-  },
-  { additionalProperties: true },
-);
+/** A path that creates orders of one type. */
+export interface CreationPath {
+  readonly url: string;
+  readonly type: SentOrder['type'];
+  readonly operationId: string;
+  readonly summary: string;
+  /** Describes its body. */
+  readonly description: string;
+  readonly errors: ErrorFormName;
+  readonly answer: TSchema;
+}
 
-/** Direct orders (docs/orders.md, "Direct orders"). */
-export function inscribeRoutes(app: App, deps: AppDependencies): void {
+/** Adds paths that create orders. They share the places of what takes long, whatever the type of the order. */
+export function creationPaths(deps: AppDependencies): (app: App, path: CreationPath) => void {
   const { network, pool, inventory = null, prices: settings = defaultPriceSettings } = deps;
   const fetches = fetchPlaces();
   const long = longPlace();
@@ -50,48 +48,49 @@ export function inscribeRoutes(app: App, deps: AppDependencies): void {
   };
   deps.operations.metrics.watchQueue('orders that fetch files', () => fetches.state);
   deps.operations.metrics.watchQueue('orders with long contents', () => long.state);
-  apiRoute(app, {
-    method: 'POST',
-    url: '/inscribe',
-    bodyLimit: bodyLimits.order,
-    schema: {
-      operationId: 'inscribe',
-      summary: 'Orders inscriptions; read the order for the address to pay',
-      tags: ['orders'],
-      headers: onceHeaders,
-      body: Type.Unknown({
-        description: 'files or delegates, and where they go (docs/orders.md, "Direct orders")',
-      }),
-      response: { 200: created },
-    },
-    config: {
-      errors: 'orderWrite',
-      guard: createsOrders,
-      longTexts: contentFields,
-      failures: [409, 422, 503],
-    },
-    handler: async (request, reply) => {
-      const { orders = null } = deps;
-      if (orders === null) throw new AppError('orders_off', 'this service takes no orders');
-      reply.header('cache-control', 'no-store');
-      const asker = askerOf(reply);
-      return answerOnce(orders, request, asker, async (store) => {
-        const takeFetchPlace = (): void => {
-          fetches.take(asker);
-          restartSilence(request);
-        };
-        const takeLongPlace = async (): Promise<void> => {
-          asker.whenMade(await long.enter(asker));
-        };
-        const parts = { ...shared, lookups: orders, takeFetchPlace, takeLongPlace };
-        const checked = unlessFaulty(await checkOrder(parts, sentOrder(request, orders), asker));
-        const create = (wanted: WantedOrder): Promise<MadeOrder> =>
-          orders.create(wanted, (tx, made, shown) => store(tx, createdAnswer(made, shown)), asker);
-        const { order, files } = unlessFaulty(await placeOrder(parts, checked, create, asker));
-        return createdAnswer(order, files) as never;
-      });
-    },
-  });
+  return (app, { url, type, operationId, summary, description, errors, answer }) => {
+    apiRoute(app, {
+      method: 'POST',
+      url,
+      bodyLimit: bodyLimits.order,
+      schema: {
+        operationId,
+        summary,
+        tags: ['orders'],
+        headers: onceHeaders,
+        body: Type.Unknown({ description }),
+        response: { 200: answer },
+      },
+      config: {
+        errors,
+        guard: createsOrders,
+        longTexts: contentFields,
+        failures: [409, 422, 503],
+      },
+      handler: async (request, reply) => {
+        const { orders = null } = deps;
+        if (orders === null) throw new AppError('orders_off', 'this service takes no orders');
+        reply.header('cache-control', 'no-store');
+        const asker = askerOf(reply);
+        return answerOnce(orders, request, asker, async (store) => {
+          const takeFetchPlace = (): void => {
+            fetches.take(asker);
+            restartSilence(request);
+          };
+          const takeLongPlace = async (): Promise<void> => {
+            asker.whenMade(await long.enter(asker));
+          };
+          const parts = { ...shared, lookups: orders, takeFetchPlace, takeLongPlace };
+          const sent = sentOrder(request, type, orders.publicOrigin);
+          const checked = unlessFaulty(await checkOrder(parts, sent, asker));
+          const create = (wanted: WantedOrder): Promise<MadeOrder> =>
+            orders.create(wanted, (tx, made, shown) => store(tx, createdAnswer(made, shown)), asker);
+          const { order, files } = unlessFaulty(await placeOrder(parts, checked, create, asker));
+          return createdAnswer(order, files) as never;
+        });
+      },
+    });
+  };
 }
 
 /**
@@ -104,7 +103,12 @@ function restartSilence({ raw: { socket } }: FastifyRequest): void {
 }
 
 /** The order of a request. */
-const sentOrder = (request: FastifyRequest, { publicOrigin }: CustomerOrders): SentOrder => ({
+const sentOrder = (
+  request: FastifyRequest,
+  type: SentOrder['type'],
+  publicOrigin: string | null,
+): SentOrder => ({
+  type,
   body: request.body,
   origin: originOf(request, publicOrigin),
 });
