@@ -55,8 +55,8 @@ export interface AccessRequest {
   readonly endpoints: string;
   /** The bucket that a request without a key takes a token of. */
   readonly bucket: BucketName;
-  /** The scope that a key must have. */
-  readonly scope: Scope;
+  /** The scope that a key must have; null: any valid key will do. */
+  readonly scope: Scope | null;
   readonly asker: Asker;
 }
 
@@ -106,7 +106,7 @@ export class SearchAccess {
   ): Promise<Admission> {
     const { key, admission } = await this.#keyOf(given.key, request);
     const sent = key === null || given.isCookie ? noKey : key;
-    if (key?.scopes.includes(request.scope) === true)
+    if (key !== null && hasScope(key, request.scope))
       return { ...(await this.#withinKeyRate(key, request)), key: sent };
     // an old cookie must not take from a page what it may without one
     if (!isOptional) return key === null ? admission : refuse(wrongScope(request.scope, key.scopes));
@@ -171,6 +171,12 @@ const requestsOf: Readonly<Record<Scope, string>> = {
   admin: 'requests of operators',
 };
 
+const hasScope = ({ scopes }: KeyFacts, scope: Scope | null): boolean =>
+  scope === null || scopes.includes(scope);
+
+const requestsWith = (scope: Scope | null): string =>
+  scope === null ? 'requests to this path' : requestsOf[scope];
+
 function refuse(refusal: AppError): Admission {
   return { refusal, rate: null, key: noKey };
 }
@@ -188,8 +194,8 @@ function missingKey({ scope, origin, referer }: AccessRequest): AppError {
   const site = callingSite(origin, referer);
   const reason =
     site === null
-      ? `${requestsOf[scope]} need a key: ${howToSend}`
-      : `${requestsOf[scope]} from pages of ${site.hostname.slice(0, 100)} need a key: ${howToSend}`;
+      ? `${requestsWith(scope)} need a key: ${howToSend}`
+      : `${requestsWith(scope)} from pages of ${site.hostname.slice(0, 100)} need a key: ${howToSend}`;
   return new AppError('key_missing', reason);
 }
 
@@ -202,6 +208,6 @@ function twoKeys(): AppError {
   return new AppError('key_ambiguous', 'x-api-key and Authorization: Bearer hold different keys: send one');
 }
 
-function wrongScope(scope: Scope, scopes: readonly Scope[]): AppError {
-  return new AppError('key_scope', `this key is for ${scopes.join(', ')}, not for ${requestsOf[scope]}`);
+function wrongScope(scope: Scope | null, scopes: readonly Scope[]): AppError {
+  return new AppError('key_scope', `this key is for ${scopes.join(', ')}, not for ${requestsWith(scope)}`);
 }

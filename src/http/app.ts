@@ -16,6 +16,7 @@ import { collectionStatsRoutes } from '#http/market/collections/collection-stats
 import { collectionsRoutes } from '#http/market/collections/collections.routes.ts';
 import { collectionsOfRoutes } from '#http/market/collections/collections-of.routes.ts';
 import { marketPagesRoutes } from '#http/market/collections/market-pages.routes.ts';
+import { custodialRoutes } from '#http/market/custodial.routes.ts';
 import { SaleReads } from '#http/market/sale-reads.ts';
 import { activityRoutes as marketActivityRoutes } from '#http/market/sales/activity.routes.ts';
 import { exportRoutes } from '#http/market/sales/export.routes.ts';
@@ -258,6 +259,7 @@ function addRoutes(app: App, deps: AppDependencies): void {
     collectionHoldersRoutes(scope, deps, saleReads);
     collectionItemsRoutes(scope, deps, saleReads);
     marketPagesRoutes(scope, deps, saleReads);
+    custodialRoutes(scope);
     orderRoutes(scope, deps);
     orderEventsRoutes(scope, deps);
     orderFilesRoutes(scope, deps);

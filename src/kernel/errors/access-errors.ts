@@ -14,7 +14,7 @@ export const accessErrors = {
   },
   key_missing: {
     meaning:
-      'Searches are restricted here, and the request has no key and comes from no listed domain; or they need a key (SEARCH_ACCESS=keys).',
+      'Searches are restricted here, and the request has no key and comes from no listed domain; or they need a key (SEARCH_ACCESS=keys). Or the path is one of the custodial marketplace or of the launchpad.',
     action:
       'Create a key (`satscribe keys create --account A`) and send it as x-api-key or as Authorization: Bearer, or give it to the page that asks for it; list the domain in SEARCH_ALLOWED_DOMAINS; or set SEARCH_ACCESS=open.',
     retry: 'never',

@@ -60,6 +60,12 @@ export const requestErrors = {
     action: 'Request the first page again.',
     retry: 'never',
   },
+  not_offered: {
+    meaning: 'The path is one of the public interface that is not part of this service.',
+    action:
+      'Do without it: the custodial marketplace and the launchpad have no counterpart here; docs/marketplace-api.md has the data of the market.',
+    retry: 'never',
+  },
   token_balance_missing: {
     meaning: 'An account has less of a token than the withdrawal needs.',
     action: 'Withdraw less, or wait until the payment is confirmed.',

@@ -7,7 +7,7 @@ import { addressOfRequest, knowKey } from './client.ts';
 import { type Guard, open } from './guard.ts';
 
 /** Who asks a path, by its guard. */
-const askers = { scope: 'program', page: 'page', open: 'anybody' } as const;
+const askers = { scope: 'program', keyed: 'program', page: 'page', open: 'anybody' } as const;
 
 /** Headers that state a client's limits; scripts of other origins may read them. */
 export const accessHeaders = [
@@ -26,7 +26,7 @@ export function guardRoutes(routes: FastifyInstance, access: SearchAccess): void
     const guard = guardOf(request);
     if (guard.kind === 'none') return;
     const { headers } = request;
-    const scope = guard.kind === 'scope' ? guard.scope : 'search';
+    const scope = scopeOf(guard);
     const admission = await access.decide({
       endpoints: guard.endpoints,
       scope,
@@ -47,11 +47,14 @@ export function guardRoutes(routes: FastifyInstance, access: SearchAccess): void
   });
 }
 
+/** The realm of paths that any key opens. */
+const anyScope = 'any';
+
 /** A key, or a different one, would help (RFC 9110, 11.6.1). */
 export const keyFaults: ReadonlySet<ErrorCode> = new Set(['key_missing', 'key_refused', 'key_ambiguous']);
-const challengesOf = (scope: Scope): string[] => [
-  `ApiKey realm="${scope}", header="x-api-key"`,
-  `Bearer realm="${scope}"`,
+const challengesOf = (scope: Scope | null): string[] => [
+  `ApiKey realm="${scope ?? anyScope}", header="x-api-key"`,
+  `Bearer realm="${scope ?? anyScope}"`,
 ];
 
 function guardOf({ routeOptions, query }: FastifyRequest): Guard {
@@ -59,7 +62,12 @@ function guardOf({ routeOptions, query }: FastifyRequest): Guard {
   return typeof guard === 'function' ? guard(query as Readonly<Record<string, unknown>>) : guard;
 }
 
-function tell(reply: FastifyReply, scope: Scope, { refusal, rate }: Admission): void {
+function scopeOf(guard: Exclude<Guard, { kind: 'none' }>): Scope | null {
+  if (guard.kind === 'keyed') return null;
+  return guard.kind === 'scope' ? guard.scope : 'search';
+}
+
+function tell(reply: FastifyReply, scope: Scope | null, { refusal, rate }: Admission): void {
   // a cache between us must not give one client's answer to another client without access
   varyBy(reply, 'Origin', 'Referer', 'Sec-Fetch-Site', 'x-api-key', 'Authorization', 'Cookie');
   if (refusal !== null && keyFaults.has(refusal.code)) reply.header('www-authenticate', challengesOf(scope));

@@ -11,13 +11,13 @@ interface Counted {
 /**
  * Who may ask a path, and the bucket and name it counts under. `scope`: needs a key with that scope; searches need one
  * only where they are restricted, or else a listed domain (docs/access.md); limited. `page`: searches of our own pages,
- * which need a key where `SEARCH_ACCESS` is `keys`; limited. `open`: needs no key; limited. `none`: needs no key,
- * without limits.
+ * which need a key where `SEARCH_ACCESS` is `keys`; limited. `keyed`: needs a key, whatever its scopes; limited.
+ * `open`: needs no key; limited. `none`: needs no key, without limits.
  */
 export type Guard =
   | { readonly kind: 'none' }
   | ({ readonly kind: 'scope'; readonly scope: Scope } & Counted)
-  | ({ readonly kind: 'page' | 'open' } & Counted);
+  | ({ readonly kind: 'page' | 'open' | 'keyed' } & Counted);
 
 /** For a path that answers several kinds of questions: the query decides the guard. */
 export type RouteGuard = Guard | ((query: Readonly<Record<string, unknown>>) => Guard);
@@ -51,3 +51,6 @@ export const inventoryReads: Guard = { kind: 'open', endpoints: 'inventory', buc
 
 /** Searches of our own pages. */
 export const pageSearches: Guard = { kind: 'page', endpoints: 'page', bucket: 'search' };
+
+/** Paths of the public interface that are not part of this service. The interface has them for keys alone. */
+export const notOffered: Guard = { kind: 'keyed', endpoints: 'custodial', bucket: 'search' };

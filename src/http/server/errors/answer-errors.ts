@@ -91,6 +91,7 @@ const statusByCode: Readonly<Partial<Record<ErrorCode, number>>> = {
   orders_off: 503,
   wallet_indices_unreleased: 503,
   inscription_not_indexed: 503,
+  not_offered: 501,
   overloaded: 503,
   bodies_busy: 503,
 };
@@ -109,6 +110,7 @@ const refusals: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'index_missing',
   'overloaded',
   'bodies_busy',
+  'not_offered',
   // how the service was started, not what happens to it
   'mempool_not_followed',
   'orders_off',

@@ -22,7 +22,7 @@ export interface Failure {
 }
 
 /**
- * Who must act on an error. `fault`: the client asked for something impossible. `unknown`: it asked for something
+ * Who must act on an error. `fault`: the client asked for something impossible, or for what this service does not have. `unknown`: it asked for something
  * that is not there. `access`: it may not ask, or not so often, or not in this way. `busy`: the same request will be
  * answered later. `failure`: something is wrong here.
  */
@@ -31,6 +31,7 @@ export type FailureKind = 'fault' | 'unknown' | 'access' | 'busy' | 'failure';
 export function kindOf(status: number): FailureKind {
   if (status === 401 || status === 403 || status === 405 || status === 429) return 'access';
   if (status === 404) return 'unknown';
+  if (status === 501) return 'fault';
   if (status === 503) return 'busy';
   return status >= 500 ? 'failure' : 'fault';
 }

@@ -51,6 +51,7 @@ const statusesOfGuards = {
   none: [],
   scope: [401, 403],
   page: [401, 403],
+  keyed: [401],
   open: [],
 } as const;
 

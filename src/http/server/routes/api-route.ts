@@ -77,5 +77,7 @@ export function apiRoute<const Schema extends RouteSchema>(app: App, route: ApiR
 
 /** Where searches are open a key is optional, but its limits hold. */
 function needsKey(guard: RouteGuard): boolean {
-  return typeof guard === 'function' || guard.kind === 'scope' || guard.kind === 'page';
+  return (
+    typeof guard === 'function' || guard.kind === 'scope' || guard.kind === 'page' || guard.kind === 'keyed'
+  );
 }

@@ -1,6 +1,8 @@
+import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify';
 import { open } from '#http/server/access/guard.ts';
 import { handleNotFound } from '#http/server/errors/answer-errors.ts';
 import type { ErrorFormName } from '#http/server/errors/error-forms.ts';
+import type { RoutePolicy } from './api-route.ts';
 import type { App } from './app-dependencies.ts';
 
 /**
@@ -10,15 +12,25 @@ import type { App } from './app-dependencies.ts';
  * @param urls the group's own path and all paths below it that have no other route
  */
 export function roomRoutes(app: App, urls: readonly string[], errors: ErrorFormName): void {
+  const refuse = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> =>
+    handleNotFound(request, reply);
+  refusingRoutes(app, urls, { policy: { errors, guard: open }, refuse });
+}
+
+/** Answers every method of paths with a refusal, once access is decided and before a body is read. */
+export function refusingRoutes(
+  app: App,
+  urls: readonly string[],
+  { policy, refuse }: { readonly policy: RoutePolicy; readonly refuse: onRequestAsyncHookHandler },
+): void {
   for (const url of urls) {
     app.route({
       url,
       method: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
       exposeHeadRoute: false,
       schema: { hide: true },
-      config: { errors, guard: open },
-      // before a body is read
-      onRequest: async (request, reply) => handleNotFound(request, reply),
+      config: policy,
+      onRequest: refuse,
       handler: () => undefined,
     });
   }
