@@ -36,7 +36,7 @@ export function wantedOrder(
     rareSatsFee: 0n,
     collectionServiceFee: 0n,
     price: 0n,
-    sizeFeePercent: 0,
+    sizeFeePercent: 10,
     discounts: [],
   });
   if (quote.kind === 'refused') throw new Error(quote.reason);

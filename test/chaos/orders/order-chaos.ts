@@ -14,6 +14,7 @@ import { ChaosDatabase } from '#test/chaos/processes/chaos-database.ts';
 import { Supervisor } from '#test/chaos/processes/supervisor.ts';
 import { freePort } from '#test/support/free-port.ts';
 import { type Bitcoind, startBitcoind } from '#test/support/node/bitcoind.ts';
+import { fillStock } from '#test/support/orders/fill-stock.ts';
 import { makeTestWallet } from '#test/support/orders/test-wallet.ts';
 import { type Receiver, startReceiver } from '#test/support/webhooks/receiver.ts';
 import { PublicWallet } from '#wallet/public-wallet.ts';
@@ -23,7 +24,6 @@ import { type OrderFault, type OrderFaultParts, orderFaultNames, orderFaults } f
 import { Purse } from './purse.ts';
 import { type RunEnd, verdictOfRun } from './run-verdict.ts';
 import { Shop } from './shop.ts';
-import { fillStock } from './stock.ts';
 
 export interface OrderChaosOptions {
   readonly seed: string;
@@ -57,6 +57,8 @@ const hitTriesMax = 3;
 /** A payment that is in no mempool is gone after two seconds. */
 const noticedMs = 3000;
 const startBlocks = 260;
+/** Outputs of the inventory: as many orders of a run can have one. */
+const stockedOutputs = 60;
 const reorgDepths = [1, 1, 1, 2, 3, 5, 12];
 
 /** Points of processes that answer, and of those that bring orders on. */
@@ -126,7 +128,7 @@ class OrderChaos {
     const pool = this.#database.pool(database);
     const wallet = new PublicWallet(await makeTestWallet(pool, join(folder, 'seed')));
     const { script: inventory } = wallet.inventoryAddress(0);
-    await fillStock(pool, chain, inventory);
+    await fillStock(pool, chain, inventory, stockedOutputs);
     await pool.end();
     // which buries the stock, too
     const purse = await Purse.fill(chain);

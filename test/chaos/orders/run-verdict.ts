@@ -9,7 +9,7 @@ import { leastRefund, type OrderVerdict, verdictOfOrder } from '#test/support/or
 import { areOrdersFollowed } from '#test/support/orders/orders-followed.ts';
 import type { Received, Receiver } from '#test/support/webhooks/receiver.ts';
 import type { Customers } from './customers.ts';
-import { strayStock } from './stock.ts';
+import { strayStock } from './stray-stock.ts';
 
 export interface RunEnd {
   readonly orders: number;

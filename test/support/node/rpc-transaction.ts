@@ -1,6 +1,8 @@
 /** What tests read of a transaction as the node tells it (`getrawtransaction`, `getblock`). */
 export interface RpcTransaction {
   readonly txid: string;
+  /** Virtual bytes. */
+  readonly vsize: number;
   readonly vin: readonly { readonly txid?: string; readonly vout?: number }[];
   readonly vout: readonly {
     readonly n: number;

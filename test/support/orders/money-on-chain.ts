@@ -15,6 +15,7 @@ interface ChainTransaction {
   readonly txid: string;
   readonly inputs: readonly string[];
   readonly outputs: readonly ChainOutput[];
+  readonly virtualBytes: number;
 }
 
 /** What the best chain of a node has, by the node alone: nothing of ours has read it. */
@@ -42,12 +43,12 @@ export class ChainMoney {
     return this.#spender.get(outpoint) ?? null;
   }
 
-  #add({ txid, vin, vout }: RpcTransaction): void {
+  #add({ txid, vin, vout, vsize }: RpcTransaction): void {
     const outputs = vout.map(({ n, value, scriptPubKey: { hex: script } }) => {
       return { outpoint: `${txid}:${n}`, script, value: satsOfBitcoins(Number(value)) };
     });
     const inputs = vin.flatMap((input) => (input.txid === undefined ? [] : [`${input.txid}:${input.vout}`]));
-    const transaction = { txid, inputs, outputs };
+    const transaction = { txid, inputs, outputs, virtualBytes: vsize };
     for (const input of inputs) this.#spender.set(input, transaction);
     for (const output of outputs) {
       this.#byScript.set(output.script, [...this.paidTo(output.script), output]);
@@ -75,6 +76,8 @@ export interface MoneyFate {
   readonly delivered: readonly number[];
   readonly refunded: number;
   readonly fees: number;
+  /** Virtual bytes of each transaction that spent it. */
+  readonly sizes: readonly number[];
   /** With the service: unspent outputs that are neither the receiver's nor the refund's. */
   readonly kept: number;
   /** Of each payment that nobody has spent. */
@@ -126,6 +129,7 @@ export function fateOf(chain: ChainMoney, { address, receiver, refund, inventory
     delivered,
     refunded,
     fees: sumIn(ours) + sumIn(stock) - made,
+    sizes: transactions.map(({ virtualBytes }) => virtualBytes),
     kept: [...kept.values()].reduce((sum, value) => sum + value, 0),
     left: payments.filter(({ outpoint }) => chain.spenderOf(outpoint) === null).map(({ value }) => value),
     lent: sumIn(stock) - given,

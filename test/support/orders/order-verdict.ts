@@ -93,7 +93,7 @@ function deliveredFaults(
   }
   if (BigInt(paid) < amount) faults.push(`is delivered for ${paid} of ${amount} sats`);
   // the postage of an inscription on a sat of the inventory comes from there, and the customer's stays
-  const stocked = terms.inventory === undefined ? 0 : quote.postage;
+  const stocked = terms.inventory === undefined ? 0 : quote.postage * count;
   if (lent !== stocked) faults.push(`takes ${lent} sats of the inventory, and not ${stocked}`);
   const revenue = quote.serviceFee - quote.postage * count + stocked;
   const most = revenue + leastRefund;

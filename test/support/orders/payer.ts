@@ -9,15 +9,19 @@ import type { OrderWorld } from './order-world.ts';
 export interface Unconfirmed {
   readonly coin: Coin;
   readonly txid: string;
+  readonly hex: string;
 }
+
+/** An order, as far as its payer knows it. */
+export type PaidOrder = Pick<NewOrder, 'id' | 'amount' | 'script'>;
 
 /** The customer of an order. Amounts are sats. */
 export class Payer {
   readonly world: OrderWorld;
-  readonly order: NewOrder;
+  readonly order: PaidOrder;
   readonly amount: number;
 
-  constructor(world: OrderWorld, order: NewOrder) {
+  constructor(world: OrderWorld, order: PaidOrder) {
     this.world = world;
     this.order = order;
     this.amount = Number(order.amount);
@@ -39,7 +43,7 @@ export class Payer {
 
   async pay(value: number): Promise<Unconfirmed> {
     const { coin, payment } = await this.world.chain.pay(this.order.script, value);
-    return { coin, txid: payment.txid };
+    return { coin, txid: payment.txid, hex: payment.hex };
   }
 
   /** Spends the coin of a payment otherwise, for a higher fee; null: to its owner. */
@@ -77,9 +81,21 @@ export class Payer {
   }
 
   /** Paid and delivered. */
-  async delivered(): Promise<void> {
-    await this.revealed();
+  async delivered(): Promise<Unconfirmed> {
+    const payment = await this.revealed();
     await this.mine();
     await this.until('completed');
+    return payment;
+  }
+
+  /** Has the last blocks taken back, and as many empty ones and one more mined in their place. */
+  async reorganise(depth: number): Promise<void> {
+    await this.world.chain.takeBack(depth);
+    await this.world.chain.mineEmpty(depth + 1);
+  }
+
+  /** Its wallet sends a payment again, which no block has. */
+  async sendAgain({ hex }: Unconfirmed): Promise<void> {
+    await this.world.chain.rpc.call('sendrawtransaction', [hex]);
   }
 }

@@ -17,6 +17,7 @@ import { testAsker } from '#test/support/http/asker.ts';
 import { buildCheckedApp } from '#test/support/http/checked-app.ts';
 import { readerParts } from '#test/support/http/reader-parts.ts';
 import { testAccess } from '#test/support/http/search-access.ts';
+import type { BitcoindOptions } from '#test/support/node/bitcoind.ts';
 import { regtestSatributes } from '#test/support/regtest-satributes.ts';
 import { utxosOfIndex } from '#test/support/utxos/utxos-of-index.ts';
 import { OrderWorld } from './order-world.ts';
@@ -52,8 +53,8 @@ export class StockRoom {
   }
 
   /** A world with an index of sats, of so many blocks, whose orders can have what lies here. */
-  static async start(blocks: number): Promise<StockRoom> {
-    const world = await OrderWorld.start({}, blocks, {
+  static async start(blocks: number, options: BitcoindOptions = {}): Promise<StockRoom> {
+    const world = await OrderWorld.start(options, blocks, {
       indexSats: true,
       indexRunes: true,
       indexAddresses: true,

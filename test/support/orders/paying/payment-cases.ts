@@ -1,23 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { auditOrders } from '#orders/audit/audit-orders.ts';
-import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
+import { expect } from 'vitest';
 import { refundedAtOnce } from '#orders/making/plan-refund.ts';
-import { refundOrder } from '#orders/operator/operator-orders.ts';
-import { readEntries } from '#purse/ledger/ledger.store.ts';
-import { balancesOf } from '#purse/ledger/ledger.ts';
-import { scriptOf, transaction } from '#test/builders/regtest/regtest-transaction.ts';
-import { wantedOrder } from '#test/builders/wanted-order.ts';
-import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
-import { ChainMoney } from '#test/support/orders/money-on-chain.ts';
-import { verdictOfOrder } from '#test/support/orders/order-verdict.ts';
-import { OrderWorld } from '#test/support/orders/order-world.ts';
-import { areOrdersFollowed } from '#test/support/orders/orders-followed.ts';
-import { Payer } from '#test/support/orders/payer.ts';
+import { transaction } from '#test/builders/regtest/regtest-transaction.ts';
+import type { Payer } from '#test/support/orders/payer.ts';
+import type { PaidKindName, WantedTerms } from './paid-kinds.ts';
 
-interface Case {
+/** A way in which an order is paid, and its end. */
+export interface PaymentCase {
   readonly name: string;
   readonly run: (payer: Payer) => Promise<unknown>;
-  /** What becomes of it; a delivery may leave a refund of what was too much. */
+  /** A delivery may leave a refund of what was too much. */
   readonly ends:
     | 'delivered'
     | 'delivered, the rest refunded'
@@ -25,17 +16,18 @@ interface Case {
     | 'refunded'
     | 'nothing was paid'
     | 'dust stays owed';
-  /** Terms of the order beside its text. */
-  readonly terms?: Partial<OrderTerms>;
-  /** What the service earns; default: its base fee. Too much below dust is more, each further input is less. */
-  readonly revenue?: number;
+  /** Terms of the order beside its files. */
+  readonly terms?: WantedTerms;
+  /** Kinds of orders that it says something about; absent: all. */
+  readonly of?: readonly PaidKindName[];
 }
 
 const oneBitcoin = 100_000_000;
 /** The most descendants that a coin of a payer has in the mempool, by nodes before Core 31. */
 const ancestorsMax = 24;
 
-const cases: readonly Case[] = [
+/** Payments right and wrong, before anything else happens to the chain. */
+export const paymentCases: readonly PaymentCase[] = [
   { name: 'exactly', run: (payer) => payer.pay(payer.amount), ends: 'delivered' },
   {
     name: 'in three parts',
@@ -43,7 +35,6 @@ const cases: readonly Case[] = [
       for (const value of [1000, 1000, payer.amount - 2000]) await payer.pay(value);
     },
     ends: 'delivered',
-    revenue: 1770,
   },
   {
     name: 'short, and topped up',
@@ -53,10 +44,11 @@ const cases: readonly Case[] = [
       await payer.pay(500);
     },
     ends: 'delivered',
-    revenue: 1886,
   },
   {
     name: 'short, and with what is then missing, where an input costs more than the service earns',
+    // others earn a share of the fees, too, which pays for the input
+    of: ['direct orders'],
     terms: { feeRate: 100_000n },
     run: async (payer) => {
       await payer.pay(payer.amount - 8000);
@@ -66,7 +58,6 @@ const cases: readonly Case[] = [
       await payer.pay(await payer.missing());
     },
     ends: 'delivered',
-    revenue: 330,
   },
   {
     name: 'in so many parts that their inputs cost more than they hold, and then exactly',
@@ -110,6 +101,8 @@ const cases: readonly Case[] = [
   },
   {
     name: 'too little for its transactions, as an earlier version left it, and then more',
+    // the only kind that such a version had
+    of: ['direct orders'],
     run: async (payer) => {
       await payer.pay(payer.amount - 600);
       await payer.world.database.pool.query(
@@ -119,7 +112,6 @@ const cases: readonly Case[] = [
       await payer.pay(600);
     },
     ends: 'delivered',
-    revenue: 1884,
   },
   {
     name: 'short when the time is over',
@@ -142,12 +134,11 @@ const cases: readonly Case[] = [
     },
     ends: 'refunded',
   },
-  { name: '1 sat too much', run: (payer) => payer.pay(payer.amount + 1), ends: 'delivered', revenue: 2001 },
+  { name: '1 sat too much', run: (payer) => payer.pay(payer.amount + 1), ends: 'delivered' },
   {
     name: 'too much by less than dust',
     run: (payer) => payer.pay(payer.amount + 329),
     ends: 'delivered',
-    revenue: 2329,
   },
   {
     name: '1 BTC too much',
@@ -298,7 +289,7 @@ const cases: readonly Case[] = [
     ends: 'delivered',
   },
   {
-    name: 'a second time, which is paid back, while a reorganisation lets the first payment be replaced',
+    name: 'a second time, which is refunded, while a reorganisation lets the first payment be replaced',
     run: async (payer) => {
       const { world, order, amount } = payer;
       const first = await payer.revealed();
@@ -404,94 +395,3 @@ async function payWorthless({ world, order }: Payer): Promise<void> {
   const outputs = [0, 329].map((value) => ({ value, outputScript: order.script }));
   await world.chain.mine([transaction([coin], [...outputs, change])]);
 }
-
-const firstOwner = 30_000;
-/** Not worth sending back at any rate. */
-const worthlessMax = 440n;
-const hexOf = (owner: number): string => Buffer.from(scriptOf(owner)).toString('hex');
-
-describe.skipIf(bitcoindForTests() === null)('an order that is paid', () => {
-  let world: OrderWorld;
-  beforeAll(async () => {
-    // a node that has restarted has an empty mempool
-    world = await OrderWorld.start({ extra: ['-persistmempool=0'] });
-  });
-  afterAll(() => world?.close());
-
-  /** Mines until the order is where it stays. */
-  async function settle(
-    { order, world: { chain, customerOrders, database } }: Payer,
-    owedMax = worthlessMax,
-  ): Promise<void> {
-    const ends = ['completed', 'refunded', 'expired', 'waiting-refund'];
-    await world.eventually(async () => {
-      await chain.mineMempool();
-      await world.eventually(() => areOrdersFollowed(database.pool, chain.rpc));
-      const found = await customerOrders.read(order.id);
-      const owed =
-        balancesOf(await readEntries(database.pool, { kind: 'order', id: order.id })).get('owed') ?? 0n;
-      if (!ends.includes(found!.order.state) || owed > owedMax)
-        throw new Error(`${found!.order.state} with ${owed} sats owed\n${world.logged.join('')}`);
-      return true;
-    });
-  }
-
-  test('late, with a refund to an address of the service: waits for another address', async () => {
-    const { database, customerOrders, chain } = world;
-    const { order: other } = await customerOrders.create(wantedOrder(['another']));
-    const { order } = await customerOrders.create({
-      ...wantedOrder(['to itself']),
-      refundScript: other.script,
-    });
-    const payer = new Payer(world, order);
-    await payer.expire();
-    await payer.until('expired');
-    await payer.pay(payer.amount);
-    await payer.mine();
-    await payer.until('waiting-refund');
-    await world.wake(order.id);
-    await world.eventually(() => areOrdersFollowed(database.pool, chain.rpc));
-    expect((await customerOrders.read(order.id))!.transactions).toEqual([]);
-    await refundOrder(database.pool, order.id, scriptOf(firstOwner - 1));
-    await world.sent(order.id, ['refund']);
-    await payer.mine();
-    await payer.until('refunded');
-  });
-
-  test.each(cases.map((each, place) => ({ ...each, place })))(
-    '$name: $ends',
-    async ({ place, name, run, ends, terms = {}, revenue = 2000 }) => {
-      const from = await world.chain.height();
-      const [receiver, refund] = [firstOwner + 2 * place, firstOwner + 2 * place + 1];
-      const wanted = {
-        ...wantedOrder([name], { ...terms, receivers: [scriptOf(receiver)] }),
-        refundScript: scriptOf(refund),
-      };
-      const { order } = await world.customerOrders.create(wanted);
-      const payer = new Payer(world, order);
-      await run(payer);
-      // what the node estimates by the fees of other cases is more or less than dust is worth
-      const isDustLeft = ends === 'delivered, and the dust refunded once fees allow it';
-      await settle(payer, isDustLeft ? 1_000_000n : worthlessMax);
-      const chain = await ChainMoney.read(world.bitcoind.rpc, Math.max(1, from - 1));
-      const ofTest = { id: order.id, contents: [name], receiver: hexOf(receiver), refund: hexOf(refund) };
-      const { fate, faults, lost, state } = await verdictOfOrder(world.database.pool, chain, ofTest);
-      expect(faults).toEqual([]);
-      expect(lost).toBe(0);
-      const isRefunded =
-        ends === 'refunded' || ends === 'delivered, the rest refunded' || (isDustLeft && fate.refunded > 0);
-      expect({ delivered: fate.delivered, isRefunded: fate.refunded > 0, state }).toEqual({
-        delivered: ends.startsWith('delivered') ? [546] : [],
-        isRefunded,
-        state:
-          { refunded: 'refunded', 'nothing was paid': 'expired', 'dust stays owed': 'waiting-refund' }[
-            ends as string
-          ] ?? 'completed',
-      });
-      if (ends === 'delivered') expect(fate.kept).toBe(revenue);
-      expect(
-        (await auditOrders({ database: world.database.pool, node: world.bitcoind.rpc })).differences,
-      ).toEqual([]);
-    },
-  );
-});

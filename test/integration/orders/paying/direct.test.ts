@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest';
+import { refundOrder } from '#orders/operator/operator-orders.ts';
+import { scriptOf } from '#test/builders/regtest/regtest-transaction.ts';
+import { wantedOrder } from '#test/builders/wanted-order.ts';
+import { areOrdersFollowed } from '#test/support/orders/orders-followed.ts';
+import { Payer } from '#test/support/orders/payer.ts';
+import { directOrders } from '#test/support/orders/paying/paid-kinds.ts';
+import { testPayments } from '#test/support/orders/paying/test-payments.ts';
+
+/** The key of an address to which the operator pays back. */
+const elsewhere = 29_999;
+
+testPayments(directOrders, (room) => {
+  test('late, with a refund to an address of the service: waits for another address', async () => {
+    const { world } = room();
+    const { database, customerOrders, chain } = world;
+    const { order: other } = await customerOrders.create(wantedOrder(['another']));
+    const { order } = await customerOrders.create({
+      ...wantedOrder(['to itself']),
+      refundScript: other.script,
+    });
+    const payer = new Payer(world, order);
+    await payer.expire();
+    await payer.until('expired');
+    await payer.pay(payer.amount);
+    await payer.mine();
+    await payer.until('waiting-refund');
+    await world.wake(order.id);
+    await world.eventually(() => areOrdersFollowed(database.pool, chain.rpc));
+    expect((await customerOrders.read(order.id))!.transactions).toEqual([]);
+    await refundOrder(database.pool, order.id, scriptOf(elsewhere));
+    await world.sent(order.id, ['refund']);
+    await payer.mine();
+    await payer.until('refunded');
+  });
+});
