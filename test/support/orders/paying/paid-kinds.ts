@@ -41,6 +41,13 @@ export const directOrders: PaidKind = {
   open: () => openWorld('direct'),
 };
 
+/** Orders of two files, paid to the wallet, which makes a commit. */
+export const managedOrders: PaidKind = {
+  name: 'managed orders',
+  files: 2,
+  open: () => openWorld('bulk'),
+};
+
 async function openWorld(type: OrderTerms['type']): Promise<PaidRoom> {
   const world = await OrderWorld.start(node);
   return {
