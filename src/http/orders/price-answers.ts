@@ -1,7 +1,8 @@
 import type { Static } from 'typebox';
 import { virtualSize } from '#kernel/bitcoin/transaction-size.ts';
 import type { OrderQuote } from '#orders/inscribing/quote-order.ts';
-import type { PricePlan } from '#orders/pricing/price-order.ts';
+import type { AmountWarning } from '#orders/pricing/amount-warnings.ts';
+import type { PricedOrder, PricePlan } from '#orders/pricing/price-order.ts';
 import type { legacyAnswer, priceAnswer } from './price.schemas.ts';
 
 type PriceAnswer = Static<typeof priceAnswer>;
@@ -21,7 +22,8 @@ export function legacyOf(quote: OrderQuote, additionalFee: bigint): Static<typeo
   };
 }
 
-export function priceOf(quote: OrderQuote, additionalFee: bigint): PriceAnswer {
+/** The price of an order. It has `warnings` where the order may cost another amount. */
+export function priceOf({ quote, additionalFee, warnings }: PricedOrder): PriceAnswer {
   return {
     chainFee: Number(quote.chainFee),
     baseFee: Number(quote.baseFee),
@@ -36,24 +38,21 @@ export function priceOf(quote: OrderQuote, additionalFee: bigint): PriceAnswer {
     collectionServiceFee: Number(quote.collectionServiceFee),
     discounts: quote.discounts.map((discount) => ({ ...discount })),
     amount: Number(quote.amount),
+    ...(warnings.length === 0 ? {} : { warnings: warnings.map((warning) => ({ ...warning })) }),
   };
 }
 
 /** Transactions of a price, warnings, and how it could be lower. */
 export function planOf(
   quote: OrderQuote,
-  { savings, notCompressed, refused }: PricePlan,
+  { savings, refused }: PricePlan,
+  amountWarnings: readonly AmountWarning[],
 ): Pick<PriceAnswer, 'amountPerFile' | 'transactions' | 'warnings' | 'savings'> {
   const warnings = quote.warnings.map((warning) => ({ ...warning }) as { code: string; message: string });
   for (const [code, faults] of Object.entries(refused)) {
     for (const { message } of faults) warnings.push({ code, message });
   }
-  if (notCompressed > 0) {
-    warnings.push({
-      code: 'compress-not-counted',
-      message: `${notCompressed} files are counted as they are: their contents were not sent, or are too long to be compressed for a price. The order costs less where brotli is shorter.`,
-    });
-  }
+  warnings.push(...amountWarnings.map((warning) => ({ ...warning })));
   return {
     amountPerFile: Math.ceil(Number(quote.amount) / quote.count),
     transactions: quote.transactions.map(({ fee, weight, ...transaction }) => ({

@@ -74,11 +74,10 @@ export function priceRoutes(app: App, deps: AppDependencies): void {
       reply.header('cache-control', 'no-store');
       const { plan: asked } = request.query;
       const isPlanned = asked === '1' || asked === 'true';
-      const { quote, additionalFee, plan } = unlessFaulty(
-        await priceOrder(parts, request.body, isPlanned, askerOf(reply)),
-      );
-      const answer = priceOf(quote, additionalFee);
-      return plan === null ? answer : { ...answer, ...planOf(quote, plan) };
+      const priced = unlessFaulty(await priceOrder(parts, request.body, isPlanned, askerOf(reply)));
+      const { quote, plan, warnings } = priced;
+      const answer = priceOf(priced);
+      return plan === null ? answer : { ...answer, ...planOf(quote, plan, warnings) };
     },
   });
 }

@@ -150,6 +150,11 @@ export const priceAnswer = Type.Object({
   amount: sats('to pay: serviceFee + chainFee'),
   amountPerFile: Type.Optional(Type.Number({ minimum: 0, description: 'sats, with ?plan=1' })),
   transactions: Type.Optional(Type.Array(planned, { description: 'in the order in which they are made' })),
-  warnings: Type.Optional(Type.Array(Type.Object(coded))),
+  warnings: Type.Optional(
+    Type.Array(Type.Object(coded), {
+      description:
+        'why the order may cost another amount (absent: it costs this one); with ?plan=1 all warnings',
+    }),
+  ),
   savings: Type.Optional(Type.Array(Type.Object({ ...coded, sats: sats('what it would save') }))),
 });

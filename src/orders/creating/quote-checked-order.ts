@@ -12,12 +12,6 @@ export interface QuotingParts extends Stock {
   readonly settings: PriceSettings;
 }
 
-/**
- * Reveals of one order. 50 MB of files take 130. Each is an address to prove (3 ms) and a transaction to sign (16 ms);
- * all other orders wait for that.
- */
-const revealsMax = 150;
-
 /** Quotes a checked order, and offers it a sat of the inventory if it wants one. Throws `orders_off`. */
 export async function quoteCheckedOrder(
   parts: QuotingParts,
@@ -30,8 +24,6 @@ export async function quoteCheckedOrder(
   const { terms, fee: rareSatsFee } = offer ?? { terms: order.terms, fee: 0n };
   const quote = quoted(terms, { ...pricesOf(terms.type, settings, asker), rareSatsFee });
   if (quote.kind === 'faulty') return quote;
-  const reveals = quote.layout.reveals.length;
-  if (reveals > revealsMax) return tooManyReveals(reveals);
   const wanted = {
     ...order,
     terms,
@@ -56,11 +48,6 @@ function reserverOf({ client, key }: Pick<Asker, 'client' | 'key'>): StockedRese
   if (key.kind === 'none' || key.terms.reservedMax === null) return { client, most: null };
   // its name begins no other one
   return { client: `key(${key.id})`, most: key.terms.reservedMax };
-}
-
-function tooManyReveals(reveals: number): Faulty {
-  const message = `The order takes ${reveals} reveals, and one order has at most ${revealsMax}: order its files in parts, or without uncurseIt.`;
-  return { kind: 'faulty', faults: [{ message, parameter: 'files' }] };
 }
 
 /** The referral and its fee as answers show them. */

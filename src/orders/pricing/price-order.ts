@@ -9,6 +9,7 @@ import { readAhead } from '#orders/reading/read-ahead.ts';
 import { type PriceBody, readPriceBody, readPriceQuery } from '#orders/reading/read-price.ts';
 import type { Faulty } from '#orders/reading/request-values.ts';
 import type { NodePolicy } from '#orders/sending/node-policy.store.ts';
+import { type AmountWarning, amountWarnings } from './amount-warnings.ts';
 import { type FeeWarnings, feeWarnings } from './fee-faults.ts';
 import { type PriceSettings, pricesOf, quoted } from './prices.ts';
 import { type Saving, savingsOf } from './savings.ts';
@@ -32,13 +33,13 @@ export interface PricedOrder {
   readonly quote: OrderQuote;
   /** For a file. */
   readonly additionalFee: bigint;
+  /** Why its order may cost another amount; none: it costs this one. */
+  readonly warnings: readonly AmountWarning[];
 }
 
 /** Savings and refusals, which a plan shows beside the transactions. */
 export interface PricePlan {
   readonly savings: readonly Saving[];
-  /** Files that `compress` asks for and that are counted as they are. */
-  readonly notCompressed: number;
   /** Faults for which the order would be refused. */
   readonly refused: FeeWarnings;
 }
@@ -70,11 +71,12 @@ export async function priceOrder(
   await nextTurn(asker.client);
   const quote = quoted(terms, prices);
   if (quote.kind === 'faulty') return quote;
-  const priced = { kind: 'priced', quote, additionalFee: terms.additionalFee } as const;
+  const warnings = amountWarnings(read.assumed, encoded.notCompressed);
+  const priced = { kind: 'priced', quote, additionalFee: terms.additionalFee, warnings } as const;
   if (!isPlanned) return { ...priced, plan: null };
   const savings = await savingsOf(quote, terms, prices, read, { search, asker, encoding });
   const refused = feeWarnings(terms, await nodePolicy(asker.signal));
-  return { ...priced, plan: { savings, notCompressed: encoded.notCompressed, refused } };
+  return { ...priced, plan: { savings, refused } };
 }
 
 /** Prices the text files of a query, as the legacy form names them. Throws `orders_off`. */
@@ -83,7 +85,7 @@ export async function priceTextFiles(
   query: Readonly<Record<string, unknown>>,
   asker: Asker,
 ): Promise<PricedOrder | Faulty> {
-  const asked = readPriceQuery(query);
+  const asked = readPriceQuery(query, parts.settings);
   if (asked.kind === 'faulty') return asked;
   await nextTurn(asker.client);
   const sats = await priceSats(parts, asked.rareSats, asked.terms, asker);
@@ -92,5 +94,6 @@ export async function priceTextFiles(
   const own = pricesOf(terms.type, parts.settings, asker);
   const quote = quoted(terms, { ...own, baseFee: asked.baseFee ?? own.baseFee, rareSatsFee });
   if (quote.kind === 'faulty') return quote;
-  return { kind: 'priced', quote, additionalFee: terms.additionalFee };
+  // the eight numbers of its answer have no room for any: it is of sizes alone
+  return { kind: 'priced', quote, additionalFee: terms.additionalFee, warnings: [] };
 }

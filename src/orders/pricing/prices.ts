@@ -48,8 +48,21 @@ export function pricesOf(
   };
 }
 
-/** The price of an order; faulty with the reason if its transactions cannot be made. */
+/**
+ * Reveals of one order. 50 MB of files take 130. Each is an address to prove (3 ms) and a transaction to sign (16 ms);
+ * all other orders wait for that.
+ */
+const revealsMax = 150;
+
+/** The price of an order; faulty with the reason if its transactions cannot be made, or are too many. */
 export function quoted(terms: OrderTerms, prices: OrderPrices): OrderQuote | Faulty {
   const quote = quoteOrder(terms, prices);
-  return quote.kind === 'quote' ? quote : { kind: 'faulty', faults: [{ message: quote.reason }] };
+  if (quote.kind === 'refused') return { kind: 'faulty', faults: [{ message: quote.reason }] };
+  const reveals = quote.layout.reveals.length;
+  return reveals > revealsMax ? tooManyReveals(reveals) : quote;
+}
+
+function tooManyReveals(reveals: number): Faulty {
+  const message = `The order takes ${reveals} reveals, and one order has at most ${revealsMax}: order its files in parts, or without uncurseIt.`;
+  return { kind: 'faulty', faults: [{ message, parameter: 'files' }] };
 }

@@ -9,6 +9,10 @@ const compress = promisify(brotliCompress);
 /** Contents that are compressed by their own format, or that hardly any reader takes compressed. */
 const media = /^(?:audio|video|font)\/|^image\/(?!svg\+xml)|^application\/(?:gzip|pdf)/u;
 
+/** Whether a content of a type may become shorter. */
+export const isCompressible = (contentType: string | null): boolean =>
+  contentType !== null && !media.test(contentType);
+
 /** Each request that is answered has one under way (`limits.requests`). */
 const waiting = 32;
 /** An order compresses 4 MB at most, which takes a few seconds: its client waits for some others of its kind. */
@@ -30,7 +34,7 @@ export async function compressed(
   contentType: string | null,
   asker: Asker,
 ): Promise<Uint8Array | null> {
-  if (content.length === 0 || contentType === null || media.test(contentType)) return null;
+  if (content.length === 0 || !isCompressible(contentType)) return null;
   const made = await gate.run(asker, () =>
     compress(content, {
       params: {

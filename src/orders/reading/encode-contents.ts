@@ -1,7 +1,7 @@
 import { Pauses, type Steps } from '#kernel/concurrency/work-in-steps.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import type { FileTerms, OrderTerms } from '#orders/inscribing/order-terms.ts';
-import { compressed } from './compress-content.ts';
+import { compressed, isCompressible } from './compress-content.ts';
 import { contentOf, type DataContent } from './data-url.ts';
 import { metadataCbor } from './metadata-cbor.ts';
 import type { ReadFile } from './read-files.ts';
@@ -56,7 +56,7 @@ export async function encodeContents(
 class Compression {
   readonly #isWanted: boolean;
   #bytes: number;
-  /** Files that it had no room for, or that are not there. */
+  /** Files that it had no room for, or whose contents are not there yet. */
   left = 0;
 
   constructor(isWanted: boolean, bytes: number) {
@@ -65,7 +65,9 @@ class Compression {
   }
 
   takes({ body, terms }: ReadFile): boolean {
-    if (!this.#isWanted || terms.body === null) return false;
+    if (!this.#isWanted || terms.body === null || !isCompressible(terms.contentType)) return false;
+    // what is at a URL is inscribed as it is
+    if (body?.kind === 'url') return false;
     const bytes = dataOf(body)?.bytes ?? Number.POSITIVE_INFINITY;
     if (bytes > this.#bytes) {
       this.left++;

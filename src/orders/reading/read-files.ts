@@ -93,8 +93,7 @@ function readFile(values: RequestValues, item: Item, field: string, options: Fil
   // a dataURL that is none is a fault already
   const isSent = isGiven(item['dataURL']);
   if (body === null && !isSent && !isPrice) values.sentence(field, `${field} needs a url or a dataURL.`);
-  // sizes are often wrong: what is there counts
-  if (!isSent && isPrice) values.required(item['size'], `${field}.size`);
+  if (isPrice) assumeContent(values, item, field);
   return {
     ...metadataOf(values, item, field, options, {
       contentType,
@@ -105,6 +104,15 @@ function readFile(values: RequestValues, item: Item, field: string, options: Fil
     body,
     field,
   };
+}
+
+/** Sizes are often wrong: what is there counts, and a size in its place is as good as it is. */
+function assumeContent(values: RequestValues, item: Item, field: string): void {
+  if (!isGiven(item['dataURL'])) {
+    values.required(item['size'], `${field}.size`);
+    values.assume('the content of ', field);
+  }
+  if (!isGiven(item['name'])) values.assume(`${field}.name`);
 }
 
 /** A delegate shows the content of another inscription. What it brings of its own stands beside that. */
@@ -124,13 +132,9 @@ function metadataOf(
   options: FileOptions,
   terms: Pick<FileTerms, 'contentType' | 'body' | 'delegate'>,
 ): Pick<ReadFile, 'terms' | 'metadata'> {
-  const names = { data: 'metadataDataURL', url: 'metadataUrl' };
-  const metadata = readSource(values, item, field, names, options);
-  const size = values.whole(item['metadataSize'], `${field}.metadataSize`);
-  const isSent = isGiven(item[names.data]) || isGiven(item[names.url]);
-  if (size !== null && size > 0n && !isSent && !options.isPrice)
-    values.fault(`${field}.metadataSize`, `needs a ${names.url} or a ${names.data} beside it`);
-  const bytes = metadata?.kind === 'data' ? metadata.data.bytes : Number(size ?? 0n);
+  const metadata = readSource(values, item, field, metadataNames, options);
+  const size = metadataSize(values, item, field, options);
+  const bytes = metadata?.kind === 'data' ? metadata.data.bytes : size;
   return {
     terms: {
       ...terms,
@@ -140,6 +144,21 @@ function metadataOf(
     },
     metadata,
   };
+}
+
+const metadataNames = { data: 'metadataDataURL', url: 'metadataUrl' } as const;
+
+/** The length of metadata that is sent beside it, or in a price in its place. */
+function metadataSize(values: RequestValues, item: Item, field: string, { isPrice }: FileOptions): number {
+  const { data, url } = metadataNames;
+  const name = `${field}.metadataSize`;
+  const size = Number(values.whole(item['metadataSize'], name) ?? 0n);
+  if (isGiven(item[data])) return size;
+  const isAtUrl = isGiven(item[url]);
+  if (!isPrice && !isAtUrl && size > 0) values.fault(name, `needs a ${url} or a ${data} beside it`);
+  if (isPrice && isAtUrl) values.required(item['metadataSize'], name);
+  if (isPrice && size > 0) values.assume('the metadata of ', field);
+  return size;
 }
 
 /** The content of a field of data, else of one with a URL. */

@@ -10,7 +10,7 @@ import {
 import { type ReadAhead, readAtOnce } from './read-ahead.ts';
 import { type ReadFile, readFiles } from './read-files.ts';
 import { commonSats } from './read-rare-sats.ts';
-import { type Faulty, RequestValues } from './request-values.ts';
+import { type Assumed, type Faulty, RequestValues } from './request-values.ts';
 
 export interface ReadOptions {
   readonly network: NetworkParameters;
@@ -38,6 +38,8 @@ export interface ReadOrder {
   readonly inscriptionIdPrefix: string | null;
   /** Brotli for contents that it makes shorter. */
   readonly compress: boolean;
+  /** Values that a price had to assume; none of an order. */
+  readonly assumed: Assumed;
 }
 
 /** P2TR, the longest of the addresses that people use, if the receiver is not known yet. */
@@ -81,6 +83,7 @@ export function readOrderRequest(body: unknown, options: ReadOptions): ReadOrder
     referral,
     inscriptionIdPrefix: readPrefix(values, order['inscriptionIdPrefix']),
     compress: values.boolean(order['compress'], 'compress'),
+    assumed: values.assumed,
   };
   addTermFaults(values, terms);
   const { faults } = values;
@@ -157,6 +160,7 @@ export function readAddress(
   const address = values.text(given, name);
   if (address === null) {
     if (options.purpose === 'order') values.required(given, name);
+    else values.assume(name);
     return unknownReceiver;
   }
   const parsed = aheadOf(options).address(address);
@@ -179,6 +183,7 @@ function readParents(values: RequestValues, given: unknown, options: ReadOptions
     const returnScript = readAddress(values, parent['returnAddress'], `${name}.returnAddress`, options);
     const value = values.whole(parent['value'], `${name}.value`);
     if (options.purpose === 'order') values.required(parent['value'], `${name}.value`);
+    else if (value === null) values.assume(`${name}.value`);
     return id === null ? [] : [{ id, value: value ?? orderBounds.postageMax, returnScript }];
   });
 }

@@ -53,7 +53,10 @@ export interface ReadPriceQuery {
 const baseFeeMax = 100_000_000n;
 
 /** Reads the legacy form of a price. Total: any query gives an order or its faults. */
-export function readPriceQuery(query: Readonly<Record<string, unknown>>): ReadPriceQuery | Faulty {
+export function readPriceQuery(
+  query: Readonly<Record<string, unknown>>,
+  { nonStandard }: Pick<OrderTerms, 'nonStandard'>,
+): ReadPriceQuery | Faulty {
   const type = readType(query['type']);
   if (typeof type !== 'string') return type;
   const values = new RequestValues();
@@ -71,7 +74,7 @@ export function readPriceQuery(query: Readonly<Record<string, unknown>>): ReadPr
     burn: false,
     uncurse: false,
     additionalFee: values.whole(query['additionalFee'], 'additionalFee') ?? 0n,
-    nonStandard: false,
+    nonStandard,
     inventory: null,
   };
   const rareSats = values.text(query['rareSats'], 'rareSats') ?? commonSats;

@@ -17,12 +17,22 @@ export interface Faulty {
 
 /** Faults of a request beyond these are not told. */
 export const faultsMax = 50;
+/** Values that were assumed, of which a few are named: a price can have 10,000. */
+export interface Assumed {
+  readonly named: readonly string[];
+  readonly count: number;
+}
+
+/** A sentence holds no more names. */
+const assumedMax = 5;
 /** Longer texts are no names, ids or addresses. */
 const textCharsMax = 4096;
 
 /** Reads the values of a request as clients send them: absent ones are null or undefined. Collects what is wrong. */
 export class RequestValues {
   readonly faults: RequestFault[] = [];
+  readonly #assumed: string[] = [];
+  #assumedCount = 0;
 
   /** No more faults are told. */
   get isFull(): boolean {
@@ -37,6 +47,16 @@ export class RequestValues {
   sentence(parameter: string, message: string): null {
     if (!this.isFull) this.faults.push({ message, parameter });
     return null;
+  }
+
+  /** Values that a price had to assume, and that its order has. */
+  get assumed(): Assumed {
+    return { named: this.#assumed, count: this.#assumedCount };
+  }
+
+  /** @param value in words: `receiveAddress`, or `the content of ` before a field */
+  assume(value: string, field = ''): void {
+    if (this.#assumedCount++ < assumedMax) this.#assumed.push(value + field);
   }
 
   /** An object; null for anything else. */

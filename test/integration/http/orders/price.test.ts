@@ -72,6 +72,7 @@ describe('POST /price', () => {
       collectionServiceFee: 0,
       discounts: [],
       amount: 4151,
+      warnings: [{ code: 'assumed', message: expect.stringContaining('the content of files[0]:') as string }],
     });
   });
 
@@ -89,8 +90,11 @@ describe('POST /price', () => {
   test('costs the same for a file as for its size, and counts a wrong size again', async () => {
     const ask = (item: object) => post({ type: 'direct', order: { ...order, files: [item] } });
     const bySize = await ask({ name: 'a.txt', size: '2500' });
-    expect(await ask({ name: 'a.txt', size: 3, dataURL: dataUrl(2500) })).toEqual(bySize);
-    expect(await ask({ name: 'a.txt', dataURL: dataUrl(2500) })).toEqual(bySize);
+    const { warnings, ...exact } = bySize.body;
+    expect(warnings).toHaveLength(1);
+    const byContent = { status: 200, body: exact };
+    expect(await ask({ name: 'a.txt', size: 3, dataURL: dataUrl(2500) })).toEqual(byContent);
+    expect(await ask({ name: 'a.txt', dataURL: dataUrl(2500) })).toEqual(byContent);
     expect(await ask({ name: 'a.txt', url: 'https://example.com/a.txt', size: 2500 })).toEqual(bySize);
     expect((await ask({ name: 'a.txt', url: 'https://example.com/a.txt' })).body).toEqual({
       error: [{ msg: 'files[0].size is required.' }],
@@ -102,7 +106,9 @@ describe('POST /price', () => {
     const large = await post({ order: { ...order, files: [...files, ...files, ...files, ...files] } });
     const size = { name: 'a.txt', size: 300_000 };
     expect(large.status).toBe(200);
-    expect(large).toEqual(await post({ order: { ...order, files: [size, size, size, size] } }));
+    const { warnings: _, ...bySize } = (await post({ order: { ...order, files: [size, size, size, size] } }))
+      .body;
+    expect(large.body).toEqual(bySize);
   });
 
   test('takes delegates, parents, metadata, and an address for each file', async () => {
@@ -143,7 +149,7 @@ describe('POST /price', () => {
     expect(transactions).toEqual([{ kind: 'reveal', files: 3, firstFile: 0, ...weights(transactions[0]!) }]);
     expect(transactions[0]!.fee).toBe(chainFee);
     expect(transactions[0]!.vsize * 5).toBe(chainFee);
-    expect(warnings.map(({ code }) => code)).toEqual(['vindicated', 'compress-not-counted']);
+    expect(warnings.map(({ code }) => code)).toEqual(['vindicated', 'assumed', 'compress-not-counted']);
     expect(amountPerFile).toBe(Math.ceil(amount! / 3));
     expect(savings.map(({ code }) => code)).toEqual(['shared-output']);
     const shared = await post({ type: 'direct', order: { ...order, files, batchMode: 'shared-output' } });
@@ -250,6 +256,14 @@ describe('POST /price', () => {
       `Parent ${'ab'.repeat(32)}i0 is named twice.`,
       { order: { ...order, parents: [{ inscriptionId: id }, { inscriptionId: id }] } },
     ],
+    [
+      'files[0].metadataSize is required.',
+      { order: { ...order, files: [{ ...file, metadataUrl: 'https://example.com/a.json' }] } },
+    ],
+    [
+      'The order takes 151 reveals, and one order has at most 150: order its files in parts, or without uncurseIt.',
+      { order: { ...order, uncurseIt: true, files: Array(151).fill(file) } },
+    ],
     ['delegates[0].delegateId is required.', { order: { ...order, delegates: [{}] } }],
     [
       'uncurseIt is not possible with more than 520 bytes of metadata (file 1): a repeated field is a curse.',
@@ -266,6 +280,39 @@ describe('POST /price', () => {
     expect(status).toBe(400);
     const [first] = (answer as unknown as { error: { msg: string }[] }).error;
     expect(first?.msg.slice(0, message.length)).toBe(message);
+  });
+
+  test('says what it had to assume, and nothing where it has all that the order has', async () => {
+    const whole = { name: 'a.txt', dataURL: dataUrl(10) };
+    const ask = async (terms: object): Promise<string | undefined> => {
+      const { body } = await post({ order: { ...order, files: [whole], ...terms } });
+      const warnings = (body['warnings'] ?? []) as unknown as { code: string; message: string }[];
+      expect(warnings.map(({ code }) => code)).toEqual(warnings.length === 0 ? [] : ['assumed']);
+      return /does not have (?<what>[^:]*):/u.exec(warnings[0]?.message ?? '')?.groups?.['what'];
+    };
+    expect(await ask({})).toBeUndefined();
+    expect(await ask({ receiveAddress: undefined })).toBe('receiveAddress');
+    expect(await ask({ receiveAddress: undefined, burnAfterInscribe: true })).toBeUndefined();
+    expect(await ask({ files: [{ dataURL: whole.dataURL }] })).toBe('files[0].name');
+    expect(
+      await ask({ files: [whole, { ...whole, metadataUrl: 'https://example.com/a.json', metadataSize: 7 }] }),
+    ).toBe('the metadata of files[1]');
+    expect(await ask({ parents: [{ inscriptionId: id }] })).toBe(
+      'parents[0].returnAddress, parents[0].value',
+    );
+    expect(await ask({ files: Array(7).fill(file) })).toMatch(/^the content of files\[0\], .* and 2 more$/u);
+    expect(await ask({ files: [], delegates: [{ delegateId: id }] })).toBeUndefined();
+  });
+
+  test('media, and what is at a URL, is never compressed, and so no price leaves that out', async () => {
+    const files = [
+      { name: 'a.png', dataURL: dataUrl(300_001) },
+      { name: 'a.txt', url: 'https://example.com/a.txt', size: 10 },
+      { name: 'b.txt', dataURL: dataUrl(299_000) },
+    ];
+    const { body } = await post({ order: { ...order, files, compress: true } });
+    const codes = (body['warnings'] as unknown as { code: string }[]).map(({ code }) => code);
+    expect(codes).toEqual(['assumed']);
   });
 
   test('refuses other file types with those that there are, and lists all faults', async () => {

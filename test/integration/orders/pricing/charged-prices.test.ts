@@ -1,0 +1,301 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Discount, DiscountedFee, KeyTerms } from '#kernel/contracts/asking-key.ts';
+import { addressOf } from '#test/builders/regtest/regtest-transaction.ts';
+import { giveKey } from '#test/support/http/search-access.ts';
+import { createOrdersApp, type OrdersApp } from '#test/support/orders/orders-app.ts';
+import { propertyBounds } from '#test/support/property-runs.ts';
+
+let http: OrdersApp;
+const idOf = (byte: string): string => `${byte.repeat(32)}i0`;
+/** Inscriptions of the index, each in an output. */
+const known = ['a1', 'a2', 'a3'];
+
+beforeAll(async () => {
+  http = await createOrdersApp();
+  const { pool } = http.database;
+  for (const [key, byte] of known.entries()) {
+    await pool.query(
+      `INSERT INTO chain.inscriptions (key, index, height, tx_index, input, flags, txid) VALUES ($1, 0, 0, 0, 0, 0, $2)`,
+      [key, Buffer.from(byte.repeat(32), 'hex')],
+    );
+    await pool.query(
+      `INSERT INTO chain.locations (key, height, sat_offset, value, step, vout, place, script) VALUES ($1, 0, 0, 10000, 0, 0, 0, $2)`,
+      [key, Buffer.alloc(34, 0x51)],
+    );
+  }
+  // several parents are taken where runes are known
+  await pool.query(
+    "INSERT INTO chain.derived_tables (name, from_height, is_followed) VALUES ('runes', 0, true)",
+  );
+  await http.post('/referrals', { referral: 'shop', address: addressOf(720) });
+}, 120_000);
+afterAll(() => http.close());
+
+const addresses = [
+  addressOf(700),
+  addressOf(701),
+  'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080',
+  'mipcBbFg9gMiCh81Kj8tqqdgoZub1ZJRfn',
+];
+const maybe = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
+  fc.option(value, { nil: undefined });
+/** Clients send numbers as texts, too. */
+const numeric = (min: number, max: number): fc.Arbitrary<number | string> =>
+  fc.integer({ min, max }).chain((value) => fc.constantFrom<number | string>(value, String(value)));
+const data = (type: string, bytes: Uint8Array): string =>
+  `data:${type};base64,${Buffer.from(bytes).toString('base64')}`;
+/** Random bytes, and long texts that brotli makes shorter. */
+const content = fc.oneof(
+  fc.uint8Array({ maxLength: 1200 }),
+  fc.integer({ min: 1, max: 6000 }).map((length) => Buffer.alloc(length, 'abc ')),
+);
+const metadata = maybe(
+  fc
+    .oneof(fc.jsonValue({ maxDepth: 2 }), fc.integer({ min: 1, max: 900 }).map('x'.repeat.bind('x')))
+    .map((value) => data('application/json', Buffer.from(JSON.stringify(value)))),
+);
+/** Fields that a body does not decide. */
+const ignored = fc.record(
+  {
+    baseFee: numeric(0, 9),
+    price: numeric(0, 9),
+    rareSatsFee: numeric(0, 9),
+    serviceFee: numeric(0, 9),
+    collectionServiceFee: numeric(0, 9),
+    chainFee: numeric(0, 9),
+    amount: numeric(0, 9),
+    sizeFee: numeric(0, 9),
+    additionalFeeCharged: numeric(0, 9),
+    discounts: fc.constant([{ discount: 100, parameter: 'baseFee', type: 'percentage' }]),
+  },
+  { requiredKeys: [] },
+);
+const shared = { metadataDataURL: metadata, metaprotocol: maybe(fc.constantFrom('p', 'brc-20')) };
+const file = fc
+  .record({
+    name: fc.constantFrom('a.txt', 'b.png', 'c.svg', 'd.json', 'e.HTML'),
+    // often wrong: what is there counts
+    size: maybe(numeric(0, 5000)),
+    type: maybe(fc.constant('plain/text')),
+    content,
+    ...shared,
+    ignored,
+  })
+  .map(({ content: bytes, ignored: more, ...fields }) => ({
+    ...more,
+    ...fields,
+    dataURL: data('text/plain', bytes),
+  }));
+const delegate = fc.record({
+  delegateId: fc.constantFrom(...known).map(idOf),
+  dataURL: maybe(content.map((bytes) => data('text/html', bytes))),
+  ...shared,
+});
+const items = fc
+  .record({ files: fc.array(file, { maxLength: 3 }), delegates: fc.array(delegate, { maxLength: 2 }) })
+  .filter(({ files, delegates }) => files.length + delegates.length > 0);
+const parents = fc.subarray(known, { maxLength: 2 }).chain((bytes) =>
+  fc.tuple(
+    ...bytes.map((byte) =>
+      fc.record({
+        inscriptionId: fc.constant(idOf(byte)),
+        returnAddress: fc.constantFrom(...addresses),
+        value: numeric(546, 70_000),
+      }),
+    ),
+  ),
+);
+const order = items.chain((given) =>
+  fc
+    .record({
+      receiveAddress: fc.oneof(
+        fc.constantFrom(...addresses),
+        fc.array(fc.constantFrom(...addresses), {
+          minLength: given.files.length + given.delegates.length,
+          maxLength: given.files.length + given.delegates.length,
+        }),
+      ),
+      parents: maybe(parents),
+      fee: maybe(fc.oneof(numeric(1, 400), fc.constantFrom('2.5', 0.75, '10.125'))),
+      postage: maybe(numeric(546, 10_000)),
+      lowPostage: maybe(fc.constantFrom<boolean | string>(true, 'true', false)),
+      batchMode: maybe(fc.constantFrom('separate-outputs', 'shared-output')),
+      burnAfterInscribe: maybe(fc.constantFrom(true, false, false)),
+      uncurseIt: maybe(fc.constantFrom<boolean | string>(true, 'true', false)),
+      compress: maybe(fc.boolean()),
+      inscriptionIdPrefix: maybe(fc.constant('0')),
+      rareSats: maybe(fc.constant('random')),
+      timeout: maybe(fc.constantFrom(10, '4320')),
+      refundAddress: maybe(fc.constantFrom(...addresses)),
+      allowedSatributes: maybe(fc.constantFrom([], ['uncommon'])),
+      charity: maybe(fc.record({ referral: fc.constant('shop'), additionalFee: maybe(numeric(0, 5000)) })),
+      ignored,
+    })
+    .map(({ charity, ignored: more, ...fields }) => ({ ...more, ...given, ...fields, ...charity })),
+);
+
+const fees: readonly DiscountedFee[] = ['baseFee', 'rareSatsFee', 'collectionServiceFee'];
+const discounts: fc.Arbitrary<Discount[]> = fc.subarray([...fees]).chain((parameters) =>
+  fc.tuple(
+    ...parameters.map(
+      (parameter): fc.Arbitrary<Discount> =>
+        fc.oneof(
+          fc
+            .integer({ min: 1, max: 12_000 })
+            .map((discount): Discount => ({ discount, parameter, type: 'fixed' })),
+          fc
+            .integer({ min: 1, max: 10_000 })
+            .map((hundredths): Discount => ({ discount: hundredths / 100, parameter, type: 'percentage' })),
+        ),
+    ),
+  ),
+);
+const terms: fc.Arbitrary<Partial<KeyTerms> | null> = fc.option(
+  fc.record(
+    {
+      baseFee: fc.integer({ min: 0, max: 20_000 }),
+      directBaseFee: fc.integer({ min: 0, max: 5000 }),
+      discounts,
+    },
+    { requiredKeys: [] },
+  ),
+);
+
+type Answer = Readonly<Record<string, unknown>> & { readonly charge?: { readonly amount: number } };
+
+async function headersOf(keyTerms: Partial<KeyTerms> | null): Promise<Record<string, string>> {
+  if (keyTerms === null) return {};
+  return { 'x-api-key': (await giveKey(http.database.pool, { scopes: ['orders'], terms: keyTerms })).key };
+}
+
+/** The parts of a price that an order shows. */
+function partsOf(body: Answer): object {
+  const { chainFee, serviceFee, baseFee, rareSatsFee = 0, additionalFeeCharged, postage } = body;
+  return { chainFee, serviceFee, baseFee, rareSatsFee, additionalFeeCharged, postage };
+}
+
+interface Door {
+  readonly url: string;
+  readonly type: 'direct' | 'bulk';
+}
+const doors: readonly Door[] = [{ url: '/inscribe', type: 'direct' }];
+
+describe.each(doors)('POST /price of type $type', ({ url, type }) => {
+  test(`is what ${url} charges for the same body, whatever the terms of the key`, async () => {
+    await fc.assert(
+      fc.asyncProperty(order, terms, async (body, keyTerms) => {
+        const headers = await headersOf(keyTerms);
+        const priced = await http.post<Answer>('/price', { type, order: body }, headers);
+        const made = await http.post<Answer>(url, body, headers);
+        expect(priced.status).toBe(made.status);
+        if (made.status !== 200) {
+          expect(priced.body).toEqual(made.body);
+          return;
+        }
+        const { amount, ...charged } = priced.body;
+        expect({ ...partsOf(made.body), amount: made.body.charge?.amount }).toEqual({
+          ...partsOf(charged),
+          amount,
+        });
+        for (const part of Object.values(partsOf(priced.body))) expect(part).toBeGreaterThanOrEqual(0);
+        expect(priced.body).not.toHaveProperty('warnings');
+        // the stored order is what is paid
+        const { body: read } = await http.get<Answer>(`/order/${String(made.body['id'])}`);
+        expect({ ...partsOf(read), amount: read.charge?.amount }).toEqual({ ...partsOf(charged), amount });
+      }),
+      propertyBounds(60),
+    );
+  });
+
+  test('says so where the order may cost another amount', async () => {
+    const bytes = Buffer.alloc(350_000, 'abc ');
+    const server = createServer((_request, response) => response.end(bytes.subarray(0, 3000)));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const ask = async (terms: object): Promise<{ codes: string[]; priced: number; charged: number }> => {
+      const body = { receiveAddress: addresses[0], fee: 5, ...terms };
+      const priced = await http.post<Answer>('/price', { type, order: body });
+      const made = await http.post<Answer>(url, body);
+      const warnings = (priced.body['warnings'] ?? []) as { code: string }[];
+      return {
+        codes: warnings.map(({ code }) => code),
+        priced: priced.body['amount'] as number,
+        charged: made.body.charge!.amount,
+      };
+    };
+    const at = (size: number): object => ({
+      files: [{ name: 'a.txt', url: `http://127.0.0.1:${port}/a.txt`, size }],
+    });
+    try {
+      const right = await ask(at(3000));
+      expect(right).toEqual({ codes: ['assumed'], priced: right.charged, charged: right.charged });
+      const wrong = await ask(at(30));
+      expect(wrong).toEqual({ codes: ['assumed'], priced: wrong.priced, charged: right.charged });
+      expect(wrong.priced).toBeLessThan(wrong.charged);
+      const files = [{ name: 'a.txt', dataURL: data('text/plain', bytes) }];
+      const long = await ask({ files, compress: true });
+      expect(long.codes).toEqual(['compress-not-counted']);
+      expect(long.charged).toBeLessThan(long.priced);
+      const plain = await ask({ files });
+      expect(plain).toEqual({ codes: [], priced: long.priced, charged: long.priced });
+    } finally {
+      server.close();
+    }
+  });
+});
+
+test('GET /price is what POST /price says of such text files, with the terms of the key', async () => {
+  const queries = fc.record(
+    {
+      type: fc.constantFrom('bulk', 'direct'),
+      size: fc.integer({ min: 0, max: 90_000 }),
+      count: fc.integer({ min: 1, max: 40 }),
+      fee: fc.constantFrom(1, 2.5, '40', 0.125),
+      additionalFee: fc.integer({ min: 0, max: 9000 }),
+      postage: fc.integer({ min: 330, max: 10_000 }),
+      lowPostage: fc.boolean(),
+      batchMode: fc.constantFrom('separate-outputs', 'shared-output'),
+      rareSats: fc.constant('random'),
+    },
+    { requiredKeys: ['size'] },
+  );
+  await fc.assert(
+    fc.asyncProperty(queries, terms, async ({ size, count = 1, type, ...others }, keyTerms) => {
+      const headers = await headersOf(keyTerms);
+      const files = Array.from({ length: count }, (_, index) => ({
+        name: 'a.txt',
+        size: Math.floor(size / count) + (index < size % count ? 1 : 0),
+      }));
+      const order = { files, referral: 'shop', ...others };
+      const posted = await http.post<Answer>('/price', { ...(type && { type }), order }, headers);
+      const query = { size, count, ...(type && { type }), ...others };
+      const url = `/price?${new URLSearchParams(Object.entries(query).map(([key, value]): [string, string] => [key, String(value)])).toString()}`;
+      const read = (await http.app.inject({ url, headers })).json<Answer>();
+      expect(posted.status).toBe(200);
+      const { chainFee, serviceFee, baseFee, rareSatsFee, additionalFee, postage, amount } = posted.body;
+      expect(read).toEqual({
+        chainFee,
+        serviceFee,
+        baseFee,
+        rareSatsFee,
+        additionalFee,
+        postage,
+        amount,
+        totalFee: amount,
+      });
+    }),
+    propertyBounds(40),
+  );
+});
+
+test('baseFee in the query of GET /price changes that answer alone', async () => {
+  const ask = async (query: string): Promise<Answer> => (await http.get<Answer>(`/price?${query}`)).body;
+  expect((await ask('size=1&baseFee=5'))['baseFee']).toBe(5);
+  expect((await ask('size=1'))['baseFee']).toBe(9000);
+  const files = [{ name: 'a.txt', size: 1 }];
+  const posted = await http.post<Answer>('/price?baseFee=5', { baseFee: 5, order: { files, baseFee: 5 } });
+  expect(posted.body['baseFee']).toBe(9000);
+});
