@@ -8,6 +8,7 @@ import type { App, AppDependencies } from '#http/server/routes/app-dependencies.
 import { type PricingParts, priceOrder, priceTextFiles } from '#orders/pricing/price-order.ts';
 import { defaultPriceSettings } from '#orders/pricing/prices.ts';
 import { contentFields } from '#orders/reading/read-files.ts';
+import { textFields } from '#orders/reading/read-texts.ts';
 import { legacyAnswer, priceAnswer, priceBody, priceQuery } from './price.schemas.ts';
 import { legacyOf, planOf, priceOf } from './price-answers.ts';
 import { unlessFaulty } from './refuse-faults.ts';
@@ -65,7 +66,7 @@ export function priceRoutes(app: App, deps: AppDependencies): void {
     config: {
       errors: 'orderWrite',
       guard: priceReads,
-      longTexts: contentFields,
+      longTexts: [...textFields, ...contentFields],
       within: 'order',
       answersLarge: true,
     },

@@ -10,8 +10,13 @@ export interface OrderRequest {
   readonly parents: readonly object[] | null;
   readonly inscriptionIdPrefix: string | null;
   readonly allowedSatributes: readonly string[] | null;
-  /** The type of the inventory that its sat has; absent: it is one of the payment. */
-  readonly rareSats?: string;
+  /**
+   * The type of the inventory that its sat has; absent: it is one of the payment. Managed orders have it as it was sent.
+   */
+  readonly rareSats?: string | number | null;
+  /** Shown as they were sent; absent: the order is not managed. */
+  readonly compress?: boolean | string | number | null;
+  readonly batchMode?: string | number | null;
   readonly additionalFee: number | null;
   readonly referral: string | null;
   readonly refundAddress: string | null;
@@ -56,6 +61,8 @@ export interface StoredQuote {
   readonly feeEstimate?: number;
   /** Until when the price is kept, in ms; absent: for ever, as of orders of earlier versions. */
   readonly heldUntil?: number;
+  /** The amount in US dollars when the order was made; absent: no rate was known, or it is no managed order. */
+  readonly fiatValue?: number;
 }
 
 /** A late payment was asked for more. Rates are sats for 1,000 virtual bytes, amounts sats, times ms. */

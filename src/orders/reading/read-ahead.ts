@@ -68,8 +68,10 @@ function* dataUrlsIn(order: unknown): Generator<RequestText> {
 }
 
 function* addressesIn(order: unknown): Generator<string> {
-  const { receiveAddress, refundAddress, parents } = fieldsOf(order);
-  const returned = itemsOf(parents, orderBounds.parents).map((parent) => fieldsOf(parent)['returnAddress']);
+  const { receiveAddress, refundAddress, parent, parents } = fieldsOf(order);
+  const returned = [parent, ...itemsOf(parents, orderBounds.parents)].map(
+    (lent) => fieldsOf(lent)['returnAddress'],
+  );
   const receivers = Array.isArray(receiveAddress)
     ? itemsOf(receiveAddress, orderBounds.files)
     : [receiveAddress];

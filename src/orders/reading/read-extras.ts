@@ -1,11 +1,14 @@
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
+import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
 import type { OrderRequest } from '#orders/order/order-request.ts';
+import { givenParents } from './given-parents.ts';
 import { type ReadAhead, readAtOnce } from './read-ahead.ts';
 import { readSatributes } from './read-satributes.ts';
 import { isGiven, type RequestFault, RequestValues } from './request-values.ts';
 
 export interface ExtrasOptions {
+  readonly type: OrderTerms['type'];
   readonly network: NetworkParameters;
   /** The definitions that are in force now; for an order that names some. */
   readonly satributes: () => SatributeBook;
@@ -54,7 +57,7 @@ export function readExtras(body: unknown, options: ExtrasOptions): OrderExtras {
       postage: Number(postage),
       receiveAddress: (order['receiveAddress'] ?? null) as OrderRequest['receiveAddress'],
       delegates: shownItems(order['delegates'], delegateFields),
-      parents: orNull(shownItems(order['parents'], parentFields)),
+      parents: orNull(shownItems(givenParents(order, options.type).items, parentFields)),
       inscriptionIdPrefix: null,
       allowedSatributes: allowedSatributes.length === 0 ? null : allowedSatributes,
       additionalFee: null,
@@ -63,9 +66,20 @@ export function readExtras(body: unknown, options: ExtrasOptions): OrderExtras {
       projectTag,
       zeroConf: null,
       payToAnchor: false,
+      ...(options.type === 'bulk' ? managedFields(order) : {}),
     }),
   };
 }
+
+/** Fields of managed orders alone, as they were sent. They were read before: other values are refused. */
+const managedFields = (order: Readonly<Record<string, unknown>>) => ({
+  rareSats: shownValue(order['rareSats']),
+  compress: shownSwitch(order['compress']),
+  batchMode: shownValue(order['batchMode']),
+});
+
+const shownSwitch = (given: unknown): boolean | string | number | null =>
+  typeof given === 'boolean' ? given : shownValue(given);
 
 function readWebhookUrl(values: RequestValues, given: unknown, { urlProblem }: ExtrasOptions): string | null {
   const url = values.text(given, 'webhookUrl');

@@ -7,9 +7,11 @@ import {
   orderBounds,
   type ParentTerms,
 } from '#orders/inscribing/order-terms.ts';
+import { givenParents } from './given-parents.ts';
 import { type ReadAhead, readAtOnce } from './read-ahead.ts';
 import { type ReadFile, readFiles } from './read-files.ts';
 import { commonSats } from './read-rare-sats.ts';
+import { hasItems, readTexts } from './read-texts.ts';
 import { type Assumed, type Faulty, RequestValues } from './request-values.ts';
 
 export interface ReadOptions {
@@ -22,6 +24,8 @@ export interface ReadOptions {
    * must be there.
    */
   readonly purpose: 'price' | 'order';
+  /** `texts`: the body has texts in place of files. Absent: files and delegates, and of a price either. */
+  readonly contents?: 'files' | 'texts';
   /** Values that take long, read before. Absent: they are read at once. */
   readonly ahead?: ReadAhead;
 }
@@ -52,7 +56,7 @@ export const unknownReceiver = Uint8Array.of(0x51, 0x20, ...new Uint8Array(32));
 export function readOrderRequest(body: unknown, options: ReadOptions): ReadOrder | Faulty {
   const values = new RequestValues();
   const order = values.object(body, 'order') ?? {};
-  const files = readFiles(values, order, { isPrice: options.purpose === 'price', ahead: aheadOf(options) });
+  const files = readContents(values, order, options);
   const burn = values.boolean(order['burnAfterInscribe'], 'burnAfterInscribe');
   const additionalFee = values.whole(order['additionalFee'], 'additionalFee') ?? 0n;
   const referral = values.text(order['referral'], 'referral');
@@ -68,7 +72,7 @@ export function readOrderRequest(body: unknown, options: ReadOptions): ReadOrder
     postage: isLow && postage === null ? 'least' : (postage ?? orderBounds.postageDefault),
     feeRate: values.thousandths(order['fee'], 'fee') ?? orderBounds.feeRateDefault,
     batchMode: readBatchMode(values, order['batchMode']),
-    parents: readParents(values, order['parents'], options),
+    parents: readParents(values, order, options),
     burn,
     uncurse: values.boolean(order['uncurseIt'], 'uncurseIt'),
     additionalFee,
@@ -90,6 +94,30 @@ export function readOrderRequest(body: unknown, options: ReadOptions): ReadOrder
   return faults.length > 0 ? { kind: 'faulty', faults } : read;
 }
 
+/** Whether the contents of an order are texts. A price has one path for both kinds, so what is there decides. */
+const isOfTexts = (
+  order: Readonly<Record<string, unknown>>,
+  { contents, type, purpose }: ReadOptions,
+): boolean =>
+  contents === 'texts' ||
+  (type === 'bulk' &&
+    purpose === 'price' &&
+    hasItems(order['texts']) &&
+    !hasItems(order['files']) &&
+    !hasItems(order['delegates']));
+
+/** Files and delegates, or texts. Texts have a path of their own: without them it would be another order. */
+function readContents(
+  values: RequestValues,
+  order: Readonly<Record<string, unknown>>,
+  options: ReadOptions,
+): ReadFile[] {
+  if (isOfTexts(order, options)) return readTexts(values, order);
+  if (options.type === 'bulk' && hasItems(order['texts']))
+    values.sentence('texts', 'texts are no part of an order of files: POST /textorder takes them.');
+  return readFiles(values, order, { isPrice: options.purpose === 'price', ahead: aheadOf(options) });
+}
+
 const aheadOf = ({ network, ahead }: Pick<ReadOptions, 'network' | 'ahead'>): ReadAhead =>
   ahead ?? readAtOnce(network);
 
@@ -107,7 +135,7 @@ function addTermFaults(values: RequestValues, terms: OrderTerms): void {
 
 /** Fields whose faulty items are left out. */
 const isCountedBy = (name: string | undefined): boolean =>
-  name === 'files' || name === 'delegates' || name === 'receiveAddress';
+  name === 'files' || name === 'delegates' || name === 'texts' || name === 'receiveAddress';
 
 /** The fields that refusals are about. */
 const parameterOf: Readonly<Partial<Record<OrderRefusalCode, string>>> = {
@@ -169,14 +197,23 @@ export function readAddress(
   return unknownReceiver;
 }
 
-function readParents(values: RequestValues, given: unknown, options: ReadOptions): ParentTerms[] {
-  const parents = values.list(given, 'parents');
+function readParents(
+  values: RequestValues,
+  order: Readonly<Record<string, unknown>>,
+  options: ReadOptions,
+): ParentTerms[] {
+  const { items, nameOf, differ } = givenParents(order, options.type);
+  if (differ) {
+    values.sentence('parent', 'parent and parents differ: send one of them.');
+    return [];
+  }
+  const parents = values.list(items, 'parents');
   if (parents.length > orderBounds.parents) {
     values.sentence('parents', tooManyParents(parents.length));
     return [];
   }
   return parents.flatMap((item, index): ParentTerms[] => {
-    const name = `parents[${index}]`;
+    const name = nameOf(index);
     const parent = values.object(item, name);
     if (parent === null) return [];
     const id = values.inscriptionId(parent['inscriptionId'], `${name}.inscriptionId`);

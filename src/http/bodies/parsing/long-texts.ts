@@ -44,7 +44,7 @@ export function textBytes(text: BodyText): number {
  * Replaces each long text in a JSON value by its bytes, all in one buffer. Changes the value; one that is itself a
  * long text is returned as bytes.
  *
- * @param names of the fields that may be long: texts of others are cut. True: all may
+ * @param names of the fields that may be long, or whose lists have long texts: texts of others are cut. True: all may
  */
 export function liftLongTexts(
   value: unknown,
@@ -54,7 +54,7 @@ export function liftLongTexts(
   const mayBeLong = typeof names === 'boolean' ? null : new Set(names);
   const places = longTextsIn(root).map(
     (place): TextPlace =>
-      mayBeLong === null || mayBeLong.has(place.name)
+      mayBeLong === null || mayBeLong.has(place.field)
         ? place
         : { ...place, text: place.text.slice(0, cutChars) },
   );
@@ -75,21 +75,29 @@ export function liftLongTexts(
 interface TextPlace {
   readonly holder: Record<string, unknown>;
   readonly name: string;
+  /** Its name; of an item, that of its list. */
+  readonly field: string;
   readonly text: string;
 }
 
 /** Without recursion: JSON may be as deep as a body is long. */
 function longTextsIn(root: Record<string, unknown>): TextPlace[] {
   const places: TextPlace[] = [];
-  const left: Record<string, unknown>[] = [root];
-  for (let holder = left.pop(); holder !== undefined; holder = left.pop()) {
+  const left: { readonly holder: Record<string, unknown>; readonly list: string | null }[] = [
+    { holder: root, list: null },
+  ];
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    const { holder, list } = next;
     for (const [name, part] of Object.entries(holder)) {
+      const field = list ?? name;
       if (typeof part === 'string') {
         // a character has at most three bytes for each of its UTF-16 units, and at least one
         if (part.length * 3 >= longTextBytes && Buffer.byteLength(part) >= longTextBytes) {
-          places.push({ holder, name, text: part });
+          places.push({ holder, name, field, text: part });
         }
-      } else if (typeof part === 'object' && part !== null) left.push(part as Record<string, unknown>);
+      } else if (typeof part === 'object' && part !== null) {
+        left.push({ holder: part as Record<string, unknown>, list: Array.isArray(part) ? field : null });
+      }
     }
   }
   return places;

@@ -1,0 +1,74 @@
+import { orderBounds } from '#orders/inscribing/order-terms.ts';
+import { contentTypeOf } from './file-types.ts';
+import type { ReadFile } from './read-files.ts';
+import { isGiven, type RequestValues } from './request-values.ts';
+
+type Item = Readonly<Record<string, unknown>>;
+
+/** The field of a text order whose texts may be as long as a body. */
+export const textFields = ['texts'] as const;
+
+/** Contents of one call (interface, section 8). */
+const textBytesMax = 50_000_000;
+
+/** Fields that POST /order takes in place of texts. */
+const otherContents = ['files', 'delegates'] as const;
+
+/**
+ * The texts of an order as files, which are named by their places: `1.txt`. Files and delegates beside them are refused:
+ * a customer would pay for less than was sent.
+ */
+export function readTexts(values: RequestValues, order: Item): ReadFile[] {
+  for (const name of otherContents)
+    if (hasItems(order[name]))
+      values.sentence(name, `${name} are no part of an order of texts: POST /order takes them.`);
+  const texts = values.list(order['texts'], 'texts');
+  if (texts.length > orderBounds.files) {
+    values.fault('texts', `are ${texts.length}: an order has at most ${orderBounds.files}`);
+    return [];
+  }
+  if (texts.length === 0 && values.faults.length === 0)
+    values.sentence('texts', 'An order of texts needs texts.');
+  const read = texts.flatMap((text, index) => readText(values, text, index));
+  const bytes = read.reduce((sum, { body }) => sum + (body?.kind === 'data' ? body.data.bytes : 0), 0);
+  if (bytes > textBytesMax)
+    values.fault('texts', `hold ${bytes} bytes: one call takes ${textBytesMax} at most`);
+  return read;
+}
+
+/** Whether a field has something to inscribe. */
+export const hasItems = (given: unknown): boolean =>
+  isGiven(given) && !(Array.isArray(given) && given.length === 0);
+
+function readText(values: RequestValues, given: unknown, index: number): ReadFile[] {
+  const field = `texts[${index}]`;
+  const held = bytesOf(given);
+  if (held === null || held.length === 0) {
+    values.fault(field, held === null ? 'must be a text' : 'is empty');
+    return [];
+  }
+  const name = `${index + 1}.txt`;
+  const contentType = contentTypeOf(name) ?? 'text/plain';
+  return [
+    {
+      terms: {
+        contentType,
+        body: held.length,
+        delegate: null,
+        contentEncoding: null,
+        metaprotocol: null,
+        metadata: null,
+      },
+      metadata: null,
+      name,
+      body: { kind: 'data', data: { kind: 'content', bytes: held.length, mediaType: contentType, held } },
+      field,
+    },
+  ];
+}
+
+/** UTF-8. What no UTF-8 has was refused with the body (`readJson`). Null: no text. */
+function bytesOf(given: unknown): Uint8Array | null {
+  if (given instanceof Uint8Array) return given;
+  return typeof given === 'string' ? Buffer.from(given) : null;
+}
