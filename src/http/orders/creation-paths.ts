@@ -19,13 +19,13 @@ import type { QuotingParts } from '#orders/creating/quote-checked-order.ts';
 import { createdAnswer } from '#orders/customers/order-answer.ts';
 import { defaultPriceSettings } from '#orders/pricing/prices.ts';
 import { contentFields } from '#orders/reading/read-files.ts';
+import { textFields } from '#orders/reading/read-texts.ts';
 import { answerOnce, onceHeaders } from './answer-once.ts';
 import { unlessFaulty } from './refuse-faults.ts';
 
 /** A path that creates orders of one type. */
-export interface CreationPath {
+export interface CreationPath extends Pick<SentOrder, 'type' | 'contents'> {
   readonly url: string;
-  readonly type: SentOrder['type'];
   readonly operationId: string;
   readonly summary: string;
   /** Describes its body. */
@@ -48,7 +48,8 @@ export function creationPaths(deps: AppDependencies): (app: App, path: CreationP
   };
   deps.operations.metrics.watchQueue('orders that fetch files', () => fetches.state);
   deps.operations.metrics.watchQueue('orders with long contents', () => long.state);
-  return (app, { url, type, operationId, summary, description, errors, answer }) => {
+  return (app, path) => {
+    const { url, operationId, summary, description, errors, answer } = path;
     apiRoute(app, {
       method: 'POST',
       url,
@@ -64,7 +65,7 @@ export function creationPaths(deps: AppDependencies): (app: App, path: CreationP
       config: {
         errors,
         guard: createsOrders,
-        longTexts: contentFields,
+        longTexts: path.contents === 'texts' ? [...textFields, ...contentFields] : contentFields,
         failures: [409, 422, 503],
       },
       handler: async (request, reply) => {
@@ -81,7 +82,7 @@ export function creationPaths(deps: AppDependencies): (app: App, path: CreationP
             asker.whenMade(await long.enter(asker));
           };
           const parts = { ...shared, lookups: orders, takeFetchPlace, takeLongPlace };
-          const sent = sentOrder(request, type, orders.publicOrigin);
+          const sent = sentOrder(request, path, orders.publicOrigin);
           const checked = unlessFaulty(await checkOrder(parts, sent, asker));
           const create = (wanted: WantedOrder): Promise<MadeOrder> =>
             orders.create(wanted, (tx, made, shown) => store(tx, createdAnswer(made, shown)), asker);
@@ -105,10 +106,11 @@ function restartSilence({ raw: { socket } }: FastifyRequest): void {
 /** The order of a request. */
 const sentOrder = (
   request: FastifyRequest,
-  type: SentOrder['type'],
+  { type, contents }: CreationPath,
   publicOrigin: string | null,
 ): SentOrder => ({
   type,
+  contents,
   body: request.body,
   origin: originOf(request, publicOrigin),
 });

@@ -10,7 +10,7 @@ import type { App, AppDependencies } from '#http/server/routes/app-dependencies.
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import type { CustomerOrders } from '#orders/customers/customer-orders.ts';
-import { fileAnswers, type OrderProgress, orderFields } from '#orders/customers/order-answer.ts';
+import { fileAnswers, type OrderProgress, onlyFileOf, orderFields } from '#orders/customers/order-answer.ts';
 import type { Order } from '#orders/order/order.store.ts';
 import { orderKinds } from '#orders/order/order-kind.ts';
 import { isOrderId, orderStates } from '#orders/order/order-machine.ts';
@@ -144,7 +144,8 @@ export function* orderParts(
   found: { readonly order: Order } & OrderProgress,
   network: NetworkParameters,
 ): Generator<JsonPart> {
-  const fields = JSON.stringify(orderFields(found.order, found, network));
+  const { order: read } = found;
+  const fields = JSON.stringify({ ...orderFields(read, found, network), ...onlyFileOf(read, found) });
   const answerOf = fileAnswers(found.order, found);
   yield `${fields.slice(0, -1)},"files":[`;
   for (const [place, file] of found.files.entries())

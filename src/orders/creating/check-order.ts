@@ -52,6 +52,7 @@ export interface CheckingParts {
 /** An order as it was sent. */
 export interface SentOrder {
   readonly type: OrderTerms['type'];
+  readonly contents: 'files' | 'texts';
   readonly body: unknown;
   /** Origin of the URLs of its files. */
   readonly origin: string;
@@ -85,6 +86,7 @@ export async function checkOrder(
   const described = describeOrder(sent.body, {
     network,
     type: sent.type,
+    contents: sent.contents,
     nonStandard: settings.nonStandard,
     purpose: 'order',
     ahead: await readAhead(sent.body, network, asker),

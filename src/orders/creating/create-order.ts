@@ -10,7 +10,7 @@ import { failpoint } from '#kernel/process/failpoint.ts';
 import type { CustomerFiles } from '#orders/files/customer-files.ts';
 import type { OrderLayout } from '#orders/inscribing/order-layout.ts';
 import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
-import { insertOrder, type NewOrder, type NewOrderFile } from '#orders/order/order.store.ts';
+import { insertOrder, type NewOrder, type NewOrderFile, type Order } from '#orders/order/order.store.ts';
 import type { OrderRequest, StoredQuote } from '#orders/order/order-request.ts';
 import { wakeOrder } from '#orders/order/order-wishes.store.ts';
 import { storedTerms } from '#orders/order/stored-terms.ts';
@@ -74,14 +74,17 @@ export interface CreationParts {
   readonly reservedMost: number;
 }
 
+/** A new order as it was stored. */
+export type CreatedOrder = NewOrder & Pick<Order, 'createdAt'>;
+
 /** An order that was stored, and its files as answers show them. */
 export interface MadeOrder {
-  readonly order: NewOrder;
+  readonly order: CreatedOrder;
   readonly files: readonly object[];
 }
 
 /** Stores more in the transaction of a creation. */
-export type OnMade = (tx: pg.ClientBase, order: NewOrder, files: readonly object[]) => Promise<void>;
+export type OnMade = (tx: pg.ClientBase, order: CreatedOrder, files: readonly object[]) => Promise<void>;
 
 /**
  * Stores an order with an address of its own, which is watched from the next block on. Contents are on disk, and
@@ -105,8 +108,8 @@ export async function createOrder(
   const shown = stored.map((file) => file.shown);
   failpoint('order-files');
   const order = await withNewKeys(pool, keys, wanted, async (tx, own) => {
-    const made = newOrder(own, wanted, stored, now);
-    await insertOrder(tx, made);
+    const wished = newOrder(own, wanted, stored, now);
+    const made = { ...wished, createdAt: await insertOrder(tx, wished) };
     if (wanted.stocked !== null) {
       const { sat, ofType, by } = wanted.stocked;
       await reserve(tx, made.id, sat, { client: by.client, ofType, most: by.most ?? reservedMost });

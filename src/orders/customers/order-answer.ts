@@ -14,27 +14,30 @@ import type { ShownParent } from '#orders/parents/shown-parents.ts';
 import { coinCosts } from '#orders/pricing/coin-costs.ts';
 import { estimateWarnings } from '#orders/pricing/fee-faults.ts';
 import type { WatchedPayment } from '#payments/payments.queries.ts';
+import { type ChargedOrder, managedCharge, managedFields, managedTx, onlyParent } from './managed-answer.ts';
 import { placeOf } from './tell-customer.ts';
 
 /**
- * The answer to a creation: all inputs, absent ones null, and a charge without its address (client-compat 3.4). `warnings`
- * where there are any.
+ * The answer to a creation: all inputs, absent ones null. The charge of a direct order is without its address, that of a
+ * managed one whole (client-compat 3.4, 3.5). `warnings` where there are any.
  */
 export function createdAnswer(
-  order: Pick<NewOrder, 'id' | 'kind' | 'quote' | 'request' | 'terms' | 'amount' | 'webhookUrl'>,
+  order: ChargedOrder & Pick<NewOrder, 'kind' | 'request' | 'terms' | 'webhookUrl'>,
   files: readonly object[],
 ): object {
   const { count: _, ...request } = order.request;
+  const isManaged = order.kind === 'bulk';
   const warnings = creationWarnings(order);
   return {
     id: order.id,
     status: 'ok',
     state: 'waiting-payment' satisfies OrderState,
     orderType: order.kind,
-    charge: { amount: Number(order.amount) },
+    charge: isManaged ? managedCharge(order) : { amount: Number(order.amount) },
     ...costs(order),
     files,
     ...request,
+    ...(isManaged ? { parent: onlyParent(request.parents), rareSatsFee: order.quote.rareSatsFee ?? 0 } : {}),
     webhookUrl: order.webhookUrl,
     // no mistake: recorded answers of the public service have the placeholder of its database here
     createdAt: { '.sv': 'timestamp' },
@@ -70,7 +73,18 @@ const paidStates: readonly OrderState[] = ['prep', 'queued', 'completed'];
 /** The answer to GET /order: fields without a value are left out (client-compat 3.6). */
 export function orderAnswer(order: Order, progress: OrderProgress, network: NetworkParameters): object {
   const files = progress.files.map(fileAnswers(order, progress));
-  return { ...orderFields(order, progress, network), files };
+  return { ...orderFields(order, progress, network), ...onlyFileOf(order, progress), files };
+}
+
+/** `tx` and `sent` of a managed order of one file beside its fields, as clients of the first API read them. */
+export function onlyFileOf(
+  order: Order,
+  progress: Pick<OrderProgress, 'files' | 'transactions'>,
+): Readonly<Record<string, unknown>> {
+  const [file] = progress.files;
+  if (order.kind !== 'bulk' || file === undefined || progress.files.length > 1) return {};
+  const { tx, sent } = fileAnswers(order, progress)(file);
+  return withoutNulls({ tx, sent });
 }
 
 /** The fields of that answer without its files. */
@@ -80,6 +94,9 @@ export function orderFields(
   network: NetworkParameters,
 ): Readonly<Record<string, unknown>> {
   const { count, ...request } = order.request;
+  const isManaged = order.kind === 'bulk';
+  const shown =
+    request.parents?.map((parent, index) => withoutNulls({ ...parent, ...parents[index] })) ?? null;
   return withoutNulls({
     id: order.id,
     status: 'ok',
@@ -87,10 +104,13 @@ export function orderFields(
     orderType: order.kind,
     createdAt: order.createdAt.getTime(),
     ...request,
-    parents: request.parents?.map((parent, index) => withoutNulls({ ...parent, ...parents[index] })) ?? null,
+    parents: shown,
     ...costs(order),
     webhookUrl: order.webhookUrl,
-    charge: { address: order.address, amount: Number(order.amount), callback_url: '' },
+    charge: isManaged
+      ? withoutNulls(managedCharge(order))
+      : { address: order.address, amount: Number(order.amount), callback_url: '' },
+    ...(isManaged ? { parent: onlyParent(shown), ...managedFields(order, transactions) } : {}),
     ...progressOf(order),
     ...receivedOf(order, { payments, transactions, held }),
     repriced: order.repriced === null ? null : shownRepricing(order.repriced),
@@ -105,7 +125,7 @@ export function orderFields(
 export function fileAnswers(
   order: Order,
   { transactions }: Pick<OrderProgress, 'transactions'>,
-): (file: OrderFile) => object {
+): (file: OrderFile) => Readonly<Record<string, unknown>> {
   const reveals = transactions.filter(({ kind }) => kind === 'reveal');
   // a burn has the index of its reveal
   const burns = new Map(
@@ -113,7 +133,7 @@ export function fileAnswers(
       .filter(({ kind, sentAt }) => kind === 'burn' && sentAt !== null)
       .map((burn) => [burn.index, burn]),
   );
-  return (file) => fileOf(file, order, reveals, burns);
+  return (file) => fileOf(file, order, { transactions, reveals, burns });
 }
 
 /** Clients look for flags that are there and true. */
@@ -181,12 +201,18 @@ function costs({ quote }: Pick<Order, 'quote'>): object {
   return { chainFee, serviceFee, baseFee, ...rare, additionalFeeCharged, postage, ...held };
 }
 
+interface FileTransactions extends Pick<OrderProgress, 'transactions'> {
+  readonly reveals: readonly OrderTransaction[];
+  /** Keyed by the index of their reveal. */
+  readonly burns: ReadonlyMap<number, OrderTransaction>;
+}
+
 function fileOf(
   { index, shown }: OrderFile,
-  { state }: Order,
-  reveals: readonly OrderTransaction[],
-  burns: ReadonlyMap<number, OrderTransaction>,
-): object {
+  order: Order,
+  { transactions, reveals, burns }: FileTransactions,
+): Readonly<Record<string, unknown>> {
+  const { state } = order;
   const placed = placeOf(index, reveals);
   if (placed === null) return withoutNulls(shown);
   const { reveal, inscription } = placed;
@@ -210,6 +236,7 @@ function fileOf(
           reveal: txid,
           ...(burn === undefined ? {} : { burn: displayHash(burn.txid) }),
           totalFees: reveal.fee,
+          ...(order.kind === 'bulk' ? managedTx(order, placed, transactions) : {}),
           updatedAt: (reveal.sentAt ?? reveal.madeAt).getTime(),
         }
       : null,

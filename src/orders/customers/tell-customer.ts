@@ -4,6 +4,7 @@ import { type Order, readOrderFiles } from '#orders/order/order.store.ts';
 import { type OrderTransaction, readTransactions } from '#orders/order/order-transactions.store.ts';
 import { shownTxidOf } from '#purse/transactions/outpoint.ts';
 import { putWebhooks } from '#webhooks/outbox.ts';
+import type { RevealedFile } from './managed-answer.ts';
 
 /** What the messages of an order are about (docs/webhooks.md). */
 export const webhookSubjectOf = (orderId: string): string => `order ${orderId}`;
@@ -56,14 +57,12 @@ function payingTxid({ terms }: Order, { plan }: OrderTransaction): string | null
 }
 
 /** Where a file is inscribed: the reveals have the files of an order one after the other. Null: in none of them. */
-export function placeOf(
-  index: number,
-  reveals: readonly OrderTransaction[],
-): { readonly reveal: OrderTransaction; readonly inscription: string } | null {
+export function placeOf(index: number, reveals: readonly OrderTransaction[]): RevealedFile | null {
   let first = 0;
   for (const reveal of reveals) {
     if (index < first + reveal.files) {
-      return { reveal, inscription: `${displayHash(reveal.txid)}i${index - first}` };
+      const place = index - first;
+      return { reveal, place, inscription: `${displayHash(reveal.txid)}i${place}` };
     }
     first += reveal.files;
   }

@@ -158,12 +158,13 @@ const orderOf = (row: Row): Order => ({
   leafHash: row.leaf_hash,
 });
 
-/** Stores a new order in the state `waiting-payment`, with its files. */
-export async function insertOrder(tx: pg.ClientBase, order: NewOrder): Promise<void> {
-  await tx.query(
+/** Stores a new order in the state `waiting-payment`, with its files. Returns the time that it has. */
+export async function insertOrder(tx: pg.ClientBase, order: NewOrder): Promise<Date> {
+  const { rows } = await tx.query<{ created_at: Date }>(
     `INSERT INTO service.orders (id, kind, state, key_index, own_index, script, address, paid_to, amount, quote, request, terms,
                                  webhook_url, refund_script, expires_at, look_at, referral)
-     VALUES ($1, $15, 'waiting-payment', $2, $13, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12, $14)`,
+     VALUES ($1, $15, 'waiting-payment', $2, $13, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12, $14)
+     RETURNING created_at`,
     [
       order.id,
       order.keyIndex,
@@ -196,6 +197,9 @@ export async function insertOrder(tx: pg.ClientBase, order: NewOrder): Promise<v
       order.files.map(({ shown }) => JSON.stringify(shown)),
     ],
   );
+  const [row] = rows;
+  assert(row !== undefined, 'the order was stored');
+  return row.created_at;
 }
 
 /** Bytes of leaves in one statement: an order has up to 50 MB of them, and the event loop waits 4 ms for as many. */

@@ -55,7 +55,9 @@ export function quoteAtRate(terms: OrderTerms, quote: StoredQuote, feeRate: bigi
   assert(shapeOf(layout) === shapeOf(before), 'scripts and reveals do not depend on the rate');
   const chainFee = Number(layout.chainFee);
   if (chainFee <= quote.chainFee) return null;
-  return { ...quote, chainFee, amount: quote.amount - quote.chainFee + chainFee };
+  // dollars are those of the amount before
+  const { fiatValue: _, ...kept } = quote;
+  return { ...kept, chainFee, amount: quote.amount - quote.chainFee + chainFee };
 }
 
 /** Payments and parents of an order, to find when it was complete. */

@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { displayHash } from '#kernel/primitives/hash.ts';
+import type { Order } from '#orders/order/order.store.ts';
+import type { OrderTransaction } from '#orders/order/order-transactions.store.ts';
+import { valueIn } from '#purse/transactions/stored-plan.ts';
+
+/** Fields of an order that its charge is made of. */
+export type ChargedOrder = Pick<Order, 'id' | 'address' | 'amount' | 'quote' | 'createdAt' | 'expiresAt'>;
+
+const chargeDescription = 'Inscription order';
+
+/**
+ * The charge of a managed order, with the fields of the payment service that its clients know (client-compat 3.5).
+ * `status` stays `unpaid`, as it does there: clients read the state of the order. Lightning is not offered, and there is
+ * no checkout page, so their fields are absent.
+ */
+export function managedCharge(order: ChargedOrder): Readonly<Record<string, unknown>> {
+  const { id, address, amount, quote, createdAt, expiresAt } = order;
+  return {
+    id,
+    description: chargeDescription,
+    desc_hash: false,
+    created_at: Math.floor(createdAt.getTime() / 1000),
+    status: 'unpaid',
+    amount: Number(amount),
+    callback_url: '',
+    success_url: null,
+    order_id: null,
+    currency: 'BTC',
+    source_fiat_value: Number(amount),
+    ...(quote.fiatValue === undefined ? {} : { fiat_value: quote.fiatValue }),
+    auto_settle: false,
+    notif_email: null,
+    address,
+    metadata: {},
+    chain_invoice: { address },
+    uri: paymentUri(address, amount),
+    ttl: Math.round((expiresAt.getTime() - createdAt.getTime()) / 60_000),
+  };
+}
+
+/** BIP 21. The id of an order is as good as a key to it, so wallets, which keep labels, are not given it. */
+const paymentUri = (address: string, amount: bigint): string =>
+  `bitcoin:${address}?amount=${bitcoinOf(amount)}&label=${encodeURIComponent(chargeDescription)}`;
+
+const satsOfBitcoin = 100_000_000n;
+
+/** An amount in bitcoin, exact and without zeros at its end. */
+export function bitcoinOf(sats: bigint): string {
+  const decimals = String(sats % satsOfBitcoin)
+    .padStart(8, '0')
+    .replace(/0+$/u, '');
+  const whole = String(sats / satsOfBitcoin);
+  return decimals === '' ? whole : `${whole}.${decimals}`;
+}
+
+/** One parent as `parent`, beside the list; null: none, or several. */
+export const onlyParent = <Parent>(parents: readonly Parent[] | null): Parent | null =>
+  parents?.length === 1 ? (parents[0] ?? null) : null;
+
+/** Fields that reads of managed orders have beside those of all orders (client-compat 3.6). */
+export function managedFields(
+  order: Pick<Order, 'amount' | 'request' | 'quote'>,
+  transactions: readonly OrderTransaction[],
+): Readonly<Record<string, unknown>> {
+  const [first] = transactions.filter(({ kind }) => kind === 'commit' || kind === 'reveal');
+  return {
+    amount: Number(order.amount),
+    // no one but a collection's creator has a price
+    price: 0,
+    fileCount: order.request.count,
+    rareSatsFee: order.quote.rareSatsFee ?? 0,
+    processingAt: first?.madeAt.getTime() ?? null,
+  };
+}
+
+/** A file that a reveal inscribes. */
+export interface RevealedFile {
+  readonly reveal: OrderTransaction;
+  /** Among the files of the reveal. */
+  readonly place: number;
+  readonly inscription: string;
+}
+
+/** Fields of `tx` that only files of managed orders have. Fees are those of the reveal. */
+export function managedTx(
+  order: Pick<Order, 'terms' | 'quote'>,
+  { reveal, place, inscription }: RevealedFile,
+  transactions: readonly OrderTransaction[],
+): object {
+  const commit = transactions.find(({ kind }) => kind === 'commit');
+  return {
+    ...(commit === undefined ? {} : { commit: displayHash(commit.txid) }),
+    fees: reveal.fee,
+    total_fees: reveal.fee,
+    inscriptions: [inscription],
+    reveals: [displayHash(reveal.txid)],
+    satpoint: satpointOf(order, reveal, place),
+  };
+}
+
+/** The place of the inscribed sat once the reveal is in a block: `<txid>:<vout>:<offset>`. */
+function satpointOf(
+  { terms, quote }: Pick<Order, 'terms' | 'quote'>,
+  { txid, plan }: OrderTransaction,
+  place: number,
+): string {
+  const holding = [...plan.outputs.keys()].filter((vout) => {
+    const kind = plan.outputs[vout]?.kind;
+    return kind === 'postage' || kind === 'burn';
+  });
+  const isShared = terms.batchMode === 'shared-output';
+  const vout = holding[isShared ? 0 : place];
+  assert(vout !== undefined, 'a reveal has an output for each of its inscriptions');
+  const lent = terms.parents.reduce((sum, { value }) => sum + BigInt(value), 0n);
+  const brought = valueIn(plan.inputs.slice(0, terms.parents.length));
+  // pointers are written for the values of the terms, and the first inscription has none
+  const offset = isShared && place > 0 ? BigInt(place) * BigInt(quote.postage) + lent - brought : 0n;
+  return `${displayHash(txid)}:${vout}:${offset}`;
+}
