@@ -315,7 +315,7 @@ function deliveryStep(
   if (placed.kind === 'impossible') return () => Promise.resolve(placed.reason);
   const { payments } = placed;
   if (placed.kind === 'short') return () => waitForMore(tx, order, payments, placed.missing);
-  const stocked = known.stocked?.reservation ?? null;
+  const stocked = known.stocked === null ? null : [known.stocked.reservation];
   const funds = { payments, held: known.held, parents: parentsOf(known), stocked };
   return async () => {
     const made = await steps.makeReveals(tx, order, funds);

@@ -130,15 +130,24 @@ function* parentFaults({ parents }: OrderTerms): Generator<OrderRefusal> {
   }
 }
 
-/** What cannot be had with a sat of the inventory: it needs the first input, or brings sats of its own. */
+/**
+ * Faults of an order that asks for sats of the inventory. Each sat needs the first input of a reveal, and an output of
+ * its own.
+ */
 export function* inventoryFaults({
   files,
   parents,
   burn,
   uncurse,
-}: Pick<OrderTerms, 'files' | 'parents' | 'burn' | 'uncurse'>): Generator<OrderRefusal> {
+  batchMode,
+}: Pick<OrderTerms, 'files' | 'parents' | 'burn' | 'uncurse' | 'batchMode'>): Generator<OrderRefusal> {
   const alone = (why: string): OrderRefusal => refused('inventory-alone', `rareSats ${why}`);
-  if (files.length > 1) yield alone(`is for one file an order, not for ${files.length}.`);
+  if (files.length > orderBounds.reveals) {
+    const reason = `An order with rareSats has at most ${orderBounds.reveals} files and delegates, not ${files.length}: each has a reveal of its own.`;
+    yield refused('inventory-files', reason);
+  }
+  if (batchMode === 'shared-output' && files.length > 1)
+    yield alone('is not possible with batchMode shared-output: each special sat is in an output of its own.');
   if (parents.length > 0) yield alone('is not possible with parents.');
   if (uncurse) yield alone('is not possible with uncurseIt: a pointer to a sat is a curse.');
   if (burn) yield alone('is not possible with burnAfterInscribe: the special sat would be burned.');

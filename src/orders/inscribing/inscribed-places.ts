@@ -1,5 +1,12 @@
+import assert from 'node:assert/strict';
 import { commitAmounts } from './commit-amounts.ts';
-import { type OrderLayout, pointerOf, type SettledTerms, settleTerms } from './order-layout.ts';
+import {
+  type FileGroup,
+  type OrderLayout,
+  pointerOf,
+  type SettledTerms,
+  settleTerms,
+} from './order-layout.ts';
 import type { OrderRefusal, OrderTerms } from './order-terms.ts';
 import { valueOf } from './plan-amounts.ts';
 import { inscriptionOutputs } from './plan-transactions.ts';
@@ -27,6 +34,7 @@ export function inscribedPlaces(
   layout: OrderLayout,
   { payments, parents }: SpentValues,
 ): InscribedPlaces | OrderRefusal {
+  assert(terms.inventory === null, 'an order of the inventory inscribes no sats of its payments');
   const settled = settleTerms(terms);
   const commit = layout.paidTo === 'direct' ? null : commitAmounts(terms, layout.reveals, payments);
   if (commit?.kind === 'refused') return commit;
@@ -36,7 +44,7 @@ export function inscribedPlaces(
     const outputs = inscriptionOutputs(settled, reveal, { parents });
     if (!Array.isArray(outputs)) return outputs;
     for (let place = 0; place < reveal.count; place++)
-      places.push(Number(start + placeIn(settled, place, valueOf(parents))));
+      places.push(Number(start + placeIn(settled, reveal, place, valueOf(parents))));
     const { committed, feeInput } = commit?.reveals[index] ?? reveal;
     start += committed + (feeInput ?? 0n);
   }
@@ -44,7 +52,7 @@ export function inscribedPlaces(
 }
 
 /** Of an inscription of a reveal, from the first sat of the output that it spends through its leaf. */
-function placeIn(terms: SettledTerms, place: number, parents: bigint): bigint {
-  const pointer = pointerOf(terms, place);
+function placeIn(terms: SettledTerms, reveal: FileGroup, place: number, parents: bigint): bigint {
+  const pointer = pointerOf(terms, reveal, place);
   return pointer === null ? 0n : pointer - parents;
 }

@@ -91,7 +91,11 @@ export function layoutOrder(terms: OrderTerms, revenue: Revenue): OrderLayout | 
   if (fault !== null) return fault;
   const settled = settleTerms(terms);
   assert(
-    settled.inventory === null || isSpendable(settled.inventory, settled.postage),
+    settled.inventory === null || settled.inventory.length === settled.files.length,
+    'each file has a sat of the inventory, or none has',
+  );
+  assert(
+    settled.inventory === null || settled.inventory.every((sat) => isSpendable(sat, settled.postage)),
     'sats of the inventory are left as outputs',
   );
   const groups = groupFiles(settled);
@@ -163,23 +167,45 @@ export function postageOutputs(
 export const isSpendable = ({ value, place }: InventoryTerms, postage: bigint): boolean =>
   [place, value - place - postage].every((sats) => sats === 0n || sats >= p2trDust);
 
-/** What the reveal leaves of the output of the inventory, before the inscription and behind it; 0: nothing. */
-export function leftOfInventory({
-  inventory,
-  postage,
-}: SettledTerms): readonly [before: bigint, after: bigint] {
-  return inventory === null ? [0n, 0n] : [inventory.place, inventory.value - inventory.place - postage];
+/** The sat of the inventory that a reveal inscribes: it has one file then. Null: it inscribes sats of the payments. */
+export function inventoryOf(
+  { inventory }: Pick<OrderTerms, 'inventory'>,
+  { first }: Pick<FileGroup, 'first'>,
+): InventoryTerms | null {
+  if (inventory === null) return null;
+  const sat = inventory[first];
+  assert(sat !== undefined, `file ${first} has a sat of the inventory`);
+  return sat;
+}
+
+/** Sats of its output of the inventory that a reveal leaves, before the inscription and after it; 0: nothing. */
+export function leftOfInventory(
+  terms: SettledTerms,
+  group: Pick<FileGroup, 'first'>,
+): readonly [before: bigint, after: bigint] {
+  const sat = inventoryOf(terms, group);
+  return sat === null ? [0n, 0n] : [sat.place, sat.value - sat.place - terms.postage];
 }
 
 /** The sat to which the inscription at a place of its reveal is moved; the first one lies there by itself. */
-export function pointerOf(terms: SettledTerms, place: number): bigint | null {
+export function pointerOf(
+  terms: SettledTerms,
+  group: Pick<FileGroup, 'first'>,
+  place: number,
+): bigint | null {
   // the envelope is in the second input
-  if (terms.inventory !== null) return terms.inventory.place;
+  const sat = inventoryOf(terms, group);
+  if (sat !== null) return sat.place;
   return place === 0 ? null : terms.parentsValue + BigInt(place) * terms.postage;
 }
 
-function envelopeLengths(terms: SettledTerms, file: FileTerms, place: number): EnvelopeLengths {
-  const pointer = pointerOf(terms, place);
+function envelopeLengths(
+  terms: SettledTerms,
+  group: Pick<FileGroup, 'first'>,
+  file: FileTerms,
+  place: number,
+): EnvelopeLengths {
+  const pointer = pointerOf(terms, group, place);
   return {
     contentType: textBytes(file.contentType),
     body: bytesOf(file.body),
@@ -213,12 +239,14 @@ function groupFiles(terms: SettledTerms): LeafGroup[] | OrderRefusal {
 }
 
 function groupFrom(terms: SettledTerms, first: number): LeafGroup | OrderRefusal {
+  // the first input has one envelope without a curse, or one sat of the inventory
+  const isAlone = terms.uncurse || terms.inventory !== null;
   let count = 0;
   let leafBytes = revealScriptBytes([]);
   while (first + count < terms.files.length) {
     const file = terms.files[first + count];
-    if (file === undefined || (terms.uncurse && count > 0)) break;
-    const bytes = leafBytes + envelopeBytes(envelopeLengths(terms, file, count));
+    if (file === undefined || (isAlone && count > 0)) break;
+    const bytes = leafBytes + envelopeBytes(envelopeLengths(terms, { first }, file, count));
     const weight = revealWeight(terms, { first, count: count + 1 }, bytes);
     if (count > 0 && weight + burnWeight(terms, count + 1) > sharedRevealWeightMax) break;
     // what no node relays is known before its burn is
@@ -243,7 +271,7 @@ function revealParts(terms: SettledTerms, group: FileGroup, leafBytes: number): 
   const { parents } = terms;
   const keyInputs =
     parents.length + (revealsPostageFirst(terms) ? 1 : 0) + (terms.inventory === null ? 0 : 1);
-  const left = leftOfInventory(terms).filter((sats) => sats > 0n).length;
+  const left = leftOfInventory(terms, group).filter((sats) => sats > 0n).length;
   const returns = isLast(terms, group)
     ? parents.reduce((sum, { returnScript }) => sum + outputWeight(returnScript), 0)
     : parents.length * p2trOutputWeight;
@@ -312,11 +340,11 @@ function priced(
 
   // our outputs are chosen by the least size fee that there can be; the rest of it is the first reveal's
   const leastSizeFee = percentOf(
-    minerFeeOf(groups.map((group) => revealOf(terms, group, 0n))),
+    minerFeeOf(groups.map((group) => revealOf(terms, group, 0n, paidTo))),
     revenue.sizeFeePercent,
   );
   const shares = sharesOf(terms, groups, amountOf(terms, revenue.amount), leastSizeFee);
-  const reveals = groups.map((group, index) => revealOf(terms, group, shares[index] ?? 0n));
+  const reveals = groups.map((group, index) => revealOf(terms, group, shares[index] ?? 0n, paidTo));
   const lacking = reveals.reduce((sum, { own }, index) => sum + own.value - (shares[index] ?? 0n), 0n);
   const minerFee = minerFeeOf(reveals);
   const chainFee = minerFee + lacking;
@@ -347,17 +375,24 @@ function sharesOf(
   return shares.map((share, index) => (index === 0 ? share + amount - given + sizeFee : share));
 }
 
-/** What our outputs hold: with the customer's postage where that of the inscription comes from the inventory. */
-const amountOf = ({ inventory, postage }: SettledTerms, amount: bigint): bigint =>
-  inventory === null ? amount : amount + postage;
+/** Sats of our outputs: with the customer's postage where that of inscriptions comes from the inventory. */
+const amountOf = ({ inventory, postage, files }: SettledTerms, amount: bigint): bigint =>
+  inventory === null ? amount : amount + postage * BigInt(files.length);
 
-function revealOf(terms: SettledTerms, group: LeafGroup, share: bigint): RevealLayout {
+function revealOf(
+  terms: SettledTerms,
+  group: LeafGroup,
+  share: bigint,
+  paidTo: OrderLayout['paidTo'],
+): RevealLayout {
   const parts = revealParts(terms, group, group.leafBytes);
   // where the inventory brings it, the customer's lies in our output
   const postage = terms.inventory === null ? terms.postage * BigInt(group.count) : 0n;
   const isApart = revealsPostageFirst(terms);
   if (!terms.burn) {
-    const own = ownOutputFor(parts, terms.feeRate, share, isApart ? p2trDust : 0n);
+    // all that a commit gives it is our output and its fee: without postage, that could be dust
+    const isFeeAlone = isApart || (terms.inventory !== null && paidTo === 'wallet');
+    const own = ownOutputFor(parts, terms.feeRate, share, isFeeAlone ? p2trDust : 0n);
     return laidOut({ ...group, weight: own.weight, fee: own.fee, own, burn: null }, postage, isApart);
   }
   const weight = weightWith(parts, p2trOutputWeight);

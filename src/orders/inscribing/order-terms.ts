@@ -21,7 +21,7 @@ export interface ParentTerms {
   readonly returnScript: Uint8Array;
 }
 
-/** The sat of the inventory that the only inscription of an order lies on. */
+/** A sat of the inventory that one inscription is on. */
 export interface InventoryTerms {
   /** Sats of the output that has it. */
   readonly value: bigint;
@@ -54,8 +54,8 @@ export interface OrderTerms {
   readonly additionalFee: bigint;
   /** Whether there is a way to mine reveals that nodes do not relay (above 400,000 weight units). */
   readonly nonStandard: boolean;
-  /** Null: it inscribes sats of its payments. */
-  readonly inventory: InventoryTerms | null;
+  /** One for each file, in their order, each of an output of its own. Null: it inscribes sats of its payments. */
+  readonly inventory: readonly InventoryTerms[] | null;
 }
 
 export type OrderRefusalCode =
@@ -71,6 +71,7 @@ export type OrderRefusalCode =
   | 'fee-rate-bounds'
   | 'additional-fee-bounds'
   | 'inventory-alone'
+  | 'inventory-files'
   | 'parent-repeated'
   | 'parent-dust'
   | 'uncurse-impossible'
@@ -120,4 +121,9 @@ export const orderBounds = {
   additionalFeeMax: 1_000_000n,
   /** Each is an input and an output of the reveal, and a tag of every envelope. */
   parents: 100,
+  /**
+   * Reveals of one order. 50 MB of files take 130. Each is an address to prove (3 ms) and a transaction to sign (16 ms); all
+   * other orders wait for that.
+   */
+  reveals: 150,
 } as const;

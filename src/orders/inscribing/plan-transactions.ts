@@ -16,6 +16,7 @@ import { commitAmounts } from './commit-amounts.ts';
 import {
   burnParts,
   type FileGroup,
+  inventoryOf,
   isLast,
   leftOfInventory,
   type OrderLayout,
@@ -68,7 +69,7 @@ export interface RevealFunds {
   readonly payments: readonly [Arrived, ...Arrived[]];
   /** In the order of the terms. */
   readonly parents: readonly Arrived[];
-  /** The output of the inventory that the terms name; spent by key. */
+  /** The output of the inventory that the terms name for the file of this reveal; spent by key. */
   readonly inventory?: Arrived;
   /** What is ours of it goes there, unless an anchor must do. */
   readonly service: OwnDestination;
@@ -126,7 +127,7 @@ export function planReveal(
     'where it comes first, the output of an inscription holds exactly its postage',
   );
   assert(
-    funds.inventory?.value === settled.inventory?.value,
+    funds.inventory?.value === inventoryOf(settled, group)?.value,
     'a reveal spends the output that its terms name',
   );
   const inscriptions = inscriptionOutputs(settled, group, funds);
@@ -135,7 +136,7 @@ export function planReveal(
   const returned = parentOutputs(settled, group, funds);
   const outputs = revealsPostageFirst(terms)
     ? [...inscriptions, ...returned]
-    : [...returned, ...withInventory(settled, inscriptions, funds)];
+    : [...returned, ...withInventory(settled, group, inscriptions, funds)];
   const runestones = runestoneOutputs(funds);
   const parts = partsOf(inputs, [...outputs, ...runestones]);
   const own = terms.burn
@@ -187,7 +188,7 @@ function withRevealed(
       ...others.map((payment, index) => paid(payment, firstOther + index)),
     ],
     reveals: Array.from({ length: group.count }, (_, place) => ({
-      at: pointerOf(terms, place) ?? start,
+      at: pointerOf(terms, group, place) ?? start,
       output: terms.batchMode === 'shared-output' ? first : first + place,
     })),
     route: route ?? null,
@@ -205,12 +206,13 @@ const sentTo = ({ holds }: Arrived, input: number, output: number, runesTo: numb
 /** The inscription between what is left of the inventory's output. */
 function withInventory(
   terms: SettledTerms,
+  group: FileGroup,
   inscriptions: readonly PlannedOutput[],
   { inventory }: RevealFunds,
 ): readonly PlannedOutput[] {
   if (inventory === undefined) return inscriptions;
   const { script, key, leafScript } = inventory;
-  const [before, after] = leftOfInventory(terms).map((value): PlannedOutput[] =>
+  const [before, after] = leftOfInventory(terms, group).map((value): PlannedOutput[] =>
     value === 0n ? [] : [{ script, value, kind: 'inventory', own: { key, leafScript } }],
   );
   return [...(before ?? []), ...inscriptions, ...(after ?? [])];

@@ -15,11 +15,11 @@ export function revealLeaf(terms: OrderTerms, { first, count }: FileGroup, key: 
   assert(files.length === count, `${count} files from ${first} on, of ${terms.files.length}`);
   return revealScript(
     key,
-    files.map((file, place) => envelopeOf(settled, file, place)),
+    files.map((file, place) => envelopeOf(settled, { first, count }, file, place)),
   );
 }
 
-function envelopeOf(terms: SettledTerms, file: FileTerms, place: number): EnvelopeFields {
+function envelopeOf(terms: SettledTerms, group: FileGroup, file: FileTerms, place: number): EnvelopeFields {
   return {
     contentType: file.contentType,
     body: bytesOf(file.body),
@@ -28,7 +28,7 @@ function envelopeOf(terms: SettledTerms, file: FileTerms, place: number): Envelo
     metadata: bytesOf(file.metadata),
     delegate: file.delegate,
     parents: terms.parents.map(({ id }) => id),
-    pointer: pointerOf(terms, place),
+    pointer: pointerOf(terms, group, place),
   };
 }
 

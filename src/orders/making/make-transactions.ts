@@ -6,6 +6,7 @@ import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
 import { failpoint } from '#kernel/process/failpoint.ts';
 import {
   burnParts,
+  inventoryOf,
   type OrderLayout,
   postageOutputCount,
   type RevealLayout,
@@ -54,8 +55,8 @@ export interface OrderFunds {
   readonly held: HeldPayments;
   /** In the order of its terms. */
   readonly parents: readonly Deposit[];
-  /** What it has reserved of the inventory; null: nothing. */
-  readonly stocked: Reservation | null;
+  /** Its reservations in the inventory, one a file, in their order; null: nothing. */
+  readonly stocked: readonly Reservation[] | null;
 }
 
 /** Sats that the selected payments lack, because the plan costs more than the quote. */
@@ -99,11 +100,10 @@ const unmade = ({ reason, missing }: OrderRefusal): string | Shortfall =>
 
 /**
  * What each parent holds. Beside an output of the inventory, which holds none: what the payments do, which would go to
- * the first output, and that may be the inventory's.
+ * the first output of a reveal, and that may be the inventory's.
  */
 function runesToLead({ payments, held, parents, stocked }: OrderFunds): Planning['runes'] {
   if (stocked === null) return parents.map(({ runes }) => runes);
-  if (stocked.place === 0) return [];
   const paid = payments.map((payment) => held.get(outpointOf(payment))?.runes ?? null);
   return [paid.includes(null) ? null : paid.flatMap((runes) => runes ?? [])];
 }
@@ -159,7 +159,8 @@ interface Planning extends Pick<RevealMakers, 'signer'> {
   readonly payments: readonly WatchedPayment[];
   readonly held: HeldPayments;
   readonly parents: readonly Arrived[];
-  readonly inventory: Arrived | null;
+  /** One a reveal; null: none. */
+  readonly inventory: readonly Arrived[] | null;
   /** What each parent holds, or what the payments of an order of the inventory do. */
   readonly runes: readonly (readonly RuneAmount[] | null)[];
   /** Our output of each transaction. */
@@ -201,7 +202,7 @@ async function planningOf(
       const own = { key: { branch: 0, index: at.keyIndex }, leafScript: null } as const;
       return { txid, vout, value, script, ...own, holds: { inscriptions, runes } };
     }),
-    inventory: stocked === null ? null : stockedOutput(signer, stocked),
+    inventory: stocked?.map((sat) => stockedOutput(signer, sat)) ?? null,
     runes: runesToLead(funds),
     service: destination(signer, { key: { branch: 1, index: order.ownIndex }, leafScript: null }),
   };
@@ -237,24 +238,28 @@ function planOne(
   parents: readonly Arrived[],
   lockTimes: readonly number[],
 ): TransactionPlan | OrderRefusal {
-  const { terms, service, inventory } = planning;
+  const { terms, service } = planning;
+  const inventory = planning.inventory?.[index];
   const route = routeOf(planning, layout);
   const plan = planReveal(terms, layout, {
     payments,
     parents,
     service,
-    ...(inventory === null ? {} : { inventory }),
+    ...(inventory === undefined ? {} : { inventory }),
     ...(route === null ? {} : { route }),
   });
   return 'reason' in plan ? plan : { ...plan, lockTime: lockTimes[index] ?? 0 };
 }
 
 /** Where a reveal leads runes; null: they go there by themselves. */
-function routeOf({ terms, inventory, runes }: Planning, layout: RevealLayout): RuneRoute | null {
+function routeOf({ terms, runes }: Planning, layout: RevealLayout): RuneRoute | null {
+  const sat = inventoryOf(terms, layout);
+  if (sat === null)
+    return runeRoute(runes, revealsPostageFirst(terms) ? postageOutputCount(terms, layout) : 0);
+  // a commit gives the runes of its payments to its first output, which the first reveal spends
+  if (layout.first > 0) return null;
   // what the inventory gets back before its inscription is one output
-  const isBehind = inventory !== null && terms.inventory !== null && terms.inventory.place > 0n;
-  const first = isBehind ? 1 : revealsPostageFirst(terms) ? postageOutputCount(terms, layout) : 0;
-  return runeRoute(runes, first);
+  return runeRoute(runes, sat.place > 0n ? 1 : 0);
 }
 
 const revealOf = ({ index, layout }: PlacedReveal, plan: TransactionPlan): PlannedTransaction => ({

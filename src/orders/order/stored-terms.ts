@@ -4,7 +4,7 @@ import {
   type InscriptionId,
   parseInscriptionId,
 } from '#kernel/primitives/inscription-id.ts';
-import type { Content, FileTerms, OrderTerms } from '#orders/inscribing/order-terms.ts';
+import type { Content, FileTerms, InventoryTerms, OrderTerms } from '#orders/inscribing/order-terms.ts';
 
 interface StoredFile {
   readonly contentType: string | null;
@@ -13,6 +13,11 @@ interface StoredFile {
   readonly metaprotocol: string | null;
   readonly metadata: number | null;
   readonly delegate: string | null;
+}
+
+interface StoredInventory {
+  readonly value: string;
+  readonly place: string;
 }
 
 /** The terms of an order as JSON: contents as their lengths (their bytes are in the leaf), sats as texts. */
@@ -29,8 +34,8 @@ export interface StoredTerms {
   readonly uncurse: boolean;
   readonly additionalFee: string;
   readonly nonStandard: boolean;
-  /** Absent: none. */
-  readonly inventory?: { readonly value: string; readonly place: string };
+  /** One a file; absent: none. Orders before several such sats have the only one without a list. */
+  readonly inventory?: StoredInventory | readonly StoredInventory[];
 }
 
 /** For the column `terms`. `termsOf` gives terms that plan the same transactions. */
@@ -61,7 +66,12 @@ export function storedTerms(terms: OrderTerms): StoredTerms {
     nonStandard: terms.nonStandard,
     ...(terms.inventory === null
       ? {}
-      : { inventory: { value: String(terms.inventory.value), place: String(terms.inventory.place) } }),
+      : {
+          inventory: terms.inventory.map(({ value, place }) => ({
+            value: String(value),
+            place: String(place),
+          })),
+        }),
   };
 }
 
@@ -86,12 +96,14 @@ export function termsOf(stored: StoredTerms): OrderTerms {
     uncurse: stored.uncurse,
     additionalFee: BigInt(stored.additionalFee),
     nonStandard: stored.nonStandard,
-    inventory:
-      stored.inventory === undefined
-        ? null
-        : { value: BigInt(stored.inventory.value), place: BigInt(stored.inventory.place) },
+    inventory: stored.inventory === undefined ? null : [stored.inventory].flat().map(inventoryOf),
   };
 }
+
+const inventoryOf = ({ value, place }: StoredInventory): InventoryTerms => ({
+  value: BigInt(value),
+  place: BigInt(place),
+});
 
 function lengthOf(content: Content | null): number | null {
   if (content === null || typeof content === 'number') return content;

@@ -1,5 +1,5 @@
 import type { Asker } from '#kernel/contracts/asker.ts';
-import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
+import { type OrderTerms, orderBounds } from '#orders/inscribing/order-terms.ts';
 import { type OrderPrices, type OrderQuote, quoteOrder } from '#orders/inscribing/quote-order.ts';
 import type { Faulty } from '#orders/reading/request-values.ts';
 
@@ -48,21 +48,15 @@ export function pricesOf(
   };
 }
 
-/**
- * Reveals of one order. 50 MB of files take 130. Each is an address to prove (3 ms) and a transaction to sign (16 ms);
- * all other orders wait for that.
- */
-const revealsMax = 150;
-
 /** The price of an order; faulty with the reason if its transactions cannot be made, or are too many. */
 export function quoted(terms: OrderTerms, prices: OrderPrices): OrderQuote | Faulty {
   const quote = quoteOrder(terms, prices);
   if (quote.kind === 'refused') return { kind: 'faulty', faults: [{ message: quote.reason }] };
   const reveals = quote.layout.reveals.length;
-  return reveals > revealsMax ? tooManyReveals(reveals) : quote;
+  return reveals > orderBounds.reveals ? tooManyReveals(reveals) : quote;
 }
 
 function tooManyReveals(reveals: number): Faulty {
-  const message = `The order takes ${reveals} reveals, and one order has at most ${revealsMax}: order its files in parts, or without uncurseIt.`;
+  const message = `The order takes ${reveals} reveals, and one order has at most ${orderBounds.reveals}: order its files in parts, or without uncurseIt.`;
   return { kind: 'faulty', faults: [{ message, parameter: 'files' }] };
 }

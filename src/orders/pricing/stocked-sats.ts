@@ -106,7 +106,7 @@ export async function offerSat(
   const { txid, vout, value, height, blockHash } = output;
   return {
     kind: 'stocked',
-    terms: { ...terms, inventory: { value: BigInt(value), place: BigInt(place) } },
+    terms: { ...terms, inventory: [{ value: BigInt(value), place: BigInt(place) }] },
     sat: { txid, vout, value, keyIndex, height, blockHash, place, sat },
     ofType,
     fee: BigInt(inventory.baseFee(type)),

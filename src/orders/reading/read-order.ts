@@ -151,6 +151,7 @@ const parameterOf: Readonly<Partial<Record<OrderRefusalCode, string>>> = {
   'too-many-parents': 'parents',
   'uncurse-impossible': 'uncurseIt',
   'inventory-alone': 'rareSats',
+  'inventory-files': 'files',
 };
 
 export function readBatchMode(values: RequestValues, given: unknown): OrderTerms['batchMode'] {

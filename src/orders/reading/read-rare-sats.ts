@@ -38,10 +38,12 @@ export function rareSatsFaults(
   allowed: readonly string[] | null,
 ): RequestFault[] {
   if (type === null) return [];
-  const faults: RequestFault[] = [...inventoryFaults(terms)].map(({ reason }) => ({
+  const faults: RequestFault[] = [...inventoryFaults(terms)].map(({ code, reason }) => ({
     message: reason,
-    parameter,
+    parameter: code === 'inventory-files' ? 'files' : parameter,
   }));
+  if (terms.files.length > 1)
+    faults.push({ message: `rareSats is for one file an order, not for ${terms.files.length}.`, parameter });
   const postage = postageOf(terms);
   // all its sats are the operator's special ones, and one is paid for
   if (postage > postageMost)

@@ -14,7 +14,7 @@ function satsOf(terms: OrderTerms, { inputs }: TransactionPlan, count: number) {
   const leafAt = inputs.findIndex(({ path }) => path === 'leaf');
   const settled = settleTerms(terms);
   return Array.from({ length: count }, (_, place) => {
-    const sat = pointerOf(settled, place) ?? valueOf(inputs.slice(0, leafAt));
+    const sat = pointerOf(settled, { first: 0 }, place) ?? valueOf(inputs.slice(0, leafAt));
     const at = inputs.findIndex((_input, index) => sat < valueOf(inputs.slice(0, index + 1)));
     return { input: inputs[at]!, at, offset: sat - valueOf(inputs.slice(0, at)) };
   });

@@ -4,11 +4,12 @@ import { plannedWeight } from '#kernel/bitcoin/plan-weight.ts';
 import type { PlannedOutput, TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
 import { routeRunestone } from '#kernel/runes/runestone/encipher.ts';
 import { pointerOf, postageOf, settleTerms } from '#orders/inscribing/order-layout.ts';
-import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
+import type { InventoryTerms, OrderTerms } from '#orders/inscribing/order-terms.ts';
 import { valueOf } from '#orders/inscribing/plan-amounts.ts';
 import { quoteOrder } from '#orders/inscribing/quote-order.ts';
 import { excessOf, givenByInventory, settlementsOf } from '#orders/ledger/settlements.ts';
 import { storedPlan } from '#orders/making/sign-and-store.ts';
+import type { Settlement } from '#purse/ledger/ledger.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
 import { ChainSigner, plainInputs, testWallet } from '#test/support/wallet/plans.ts';
 import {
@@ -47,36 +48,79 @@ function flow({ inputs, outputs }: TransactionPlan) {
   return pieces;
 }
 
-describe('an order of a sat of the inventory', () => {
-  test('lies on that sat, takes its postage, and leaves all others to the inventory, for what was quoted', () => {
+/** The sats of an output of the inventory: a postage begins with the one, and all others go back to its key. */
+function expectOnSat(reveal: TransactionPlan, { value, place }: InventoryTerms, postage: bigint): void {
+  const kinds = reveal.outputs.map(({ kind }) => kind);
+  let before = 0n;
+  for (const { input, output, at, sats } of flow(reveal)) {
+    const kind = kinds[output]!;
+    if (input === 0) {
+      expect(['inventory', 'postage']).toContain(kind);
+      if (kind === 'postage') expect([before, at, sats]).toEqual([place, 0n, postage]);
+      before += sats;
+    } else expect(['service', 'anchor']).toContain(kind);
+  }
+  expect(before).toBe(value);
+  const back = reveal.outputs.filter(({ kind }) => kind === 'inventory');
+  expect(valueOf(back)).toBe(value - postage);
+  for (const { own, script } of back) {
+    expect(own?.key).toEqual({ branch: 2, index: 4 });
+    expect(script).toEqual(reveal.inputs[0]!.script);
+  }
+}
+
+/** A planned transaction as it is stored. */
+const storedAs = (plan: TransactionPlan, kind: 'commit' | 'reveal', index: number) => ({
+  txid: dummyKeys.txidOf(plan),
+  kind,
+  index: Math.max(0, index),
+  files: kind === 'commit' ? 0 : 1,
+  plan: storedPlan(plan, []),
+  // what was paid too much can make of an anchor an output of ours, which weighs more
+  fee: Number(valueOf(plan.inputs) - valueOf(plan.outputs)),
+  height: null,
+  madeAt: new Date(),
+  sentAt: null,
+  refusal: null,
+});
+
+/** Balances after settlements, where so much was owed before. */
+function balancesAfter(owed: bigint, settlements: readonly Settlement[]): ReadonlyMap<string, bigint> {
+  const balances = new Map<string, bigint>([['owed', owed]]);
+  const add = (account: string, sats: bigint) => balances.set(account, (balances.get(account) ?? 0n) + sats);
+  for (const { from, parts } of settlements) {
+    for (const { to, sats } of parts) {
+      add(from, -sats);
+      add(to, sats);
+    }
+  }
+  return balances;
+}
+
+describe('an order of sats of the inventory', () => {
+  test('has each file on its sat, takes their postage, and leaves all others to the inventory, for what was quoted', () => {
+    let several = 0;
     let committed = 0;
     fc.assert(
       fc.property(inventoryOrders, somePrices, (terms, given) => {
         const quote = quoteOrder(terms, given);
         if (quote.kind === 'refused') return;
         const { commit, reveals } = makeOrder(terms, quote);
-        const [reveal] = reveals;
-        if (commit !== null) committed++;
-        const { value, place } = terms.inventory!;
+        const inventory = terms.inventory!;
         const postage = postageOf(terms);
-        const kinds = reveal!.outputs.map(({ kind }) => kind);
-        // by ord's rules the pointer counts sats of all outputs, which are those of the inputs in their order
-        expect(pointerOf(settleTerms(terms), 0)).toBe(place);
-        let before = 0n;
-        for (const { input, output, at, sats } of flow(reveal!)) {
-          const kind = kinds[output]!;
-          if (input === 0) {
-            expect(['inventory', 'postage']).toContain(kind);
-            if (kind === 'postage') expect([before, at, sats]).toEqual([place, 0n, postage]);
-            before += sats;
-          } else expect(['service', 'anchor']).toContain(kind);
-        }
-        expect(before).toBe(value);
-        const back = reveal!.outputs.filter(({ kind }) => kind === 'inventory');
-        expect(valueOf(back)).toBe(value - postage);
-        for (const { own, script } of back) {
-          expect(own?.key).toEqual({ branch: 2, index: 4 });
-          expect(script).toEqual(reveal!.inputs[0]!.script);
+        expect(reveals).toHaveLength(terms.files.length);
+        expect(commit === null).toBe(terms.type === 'direct' && terms.files.length === 1);
+        if (commit !== null) committed++;
+        if (reveals.length > 1) several++;
+        for (const [file, reveal] of reveals.entries()) {
+          const sat = inventory[file]!;
+          // by ord's rules the pointer counts sats of all outputs, which are those of the inputs in their order
+          expect(pointerOf(settleTerms(terms), { first: file }, 0)).toBe(sat.place);
+          expectOnSat(reveal, sat, postage);
+          const postages = reveal.outputs.filter(({ kind }) => kind === 'postage');
+          expect(postages.map(({ script }) => script)).toEqual([
+            terms.receivers[terms.receivers.length === 1 ? 0 : file],
+          ]);
         }
         // the price is the transactions': nothing is left over, nothing lacks
         const plans = [...(commit === null ? [] : [commit]), ...reveals];
@@ -84,16 +128,18 @@ describe('an order of a sat of the inventory', () => {
         expect(plans.map((plan) => valueOf(plan.inputs) - valueOf(plan.outputs))).toEqual(
           quote.transactions.map(({ fee }) => fee),
         );
-        expect(valueOf(reveal!.inputs.slice(1)) + (commit === null ? 0n : quote.layout.commit!.fee)).toBe(
-          quote.amount,
-        );
+        const paid = reveals.flatMap(({ inputs }) => inputs.slice(1));
+        expect(valueOf(paid) + (commit === null ? 0n : quote.layout.commit!.fee)).toBe(quote.amount);
         // a share that would be dust is an anchor
-        const own = reveal!.outputs.find(({ kind }) => kind === 'service' || kind === 'anchor');
-        expect(own!.value).toBe(quote.amount - quote.chainFee);
+        const own = reveals.map(
+          ({ outputs }) => outputs.find(({ kind }) => kind === 'service' || kind === 'anchor')!,
+        );
+        expect(valueOf(own)).toBe(quote.amount - quote.transactions.reduce((sum, { fee }) => sum + fee, 0n));
       }),
       { numRuns: propertyRuns(300) },
     );
-    expect(committed).toBeGreaterThan(20);
+    expect(several).toBeGreaterThan(50);
+    expect(committed).toBeGreaterThan(several);
   });
 
   test('has a ledger in which the inventory gives the postage, and what was paid too much is the customer’s', () => {
@@ -103,47 +149,44 @@ describe('an order of a sat of the inventory', () => {
         somePrices,
         fc.bigInt({ min: 0n, max: 100_000n }),
         (terms, given, more) => {
-          const quote = quoteOrder({ ...terms, type: 'direct' }, given);
+          const quote = quoteOrder(terms, given);
           if (quote.kind === 'refused') return;
           const payments = [quote.amount + more];
-          const { reveals } = makeOrder(terms, quote, dummyKeys, { payments, parents: [] });
-          const plan = storedPlan(reveals[0]!, []);
-          const txid = dummyKeys.txidOf(reveals[0]!);
-          // what was paid too much can make of an anchor an output of ours, which weighs more
-          const fee = Number(valueOf(reveals[0]!.inputs) - valueOf(reveals[0]!.outputs));
-          const made = { txid, kind: 'reveal', index: 0, files: 1, plan, fee } as const;
-          const full = { ...made, height: null, madeAt: new Date(), sentAt: null, refusal: null };
-          const excess = excessOf({ amount: quote.amount }, [full]);
-          const own = reveals[0]!.outputs.find(({ kind }) => kind === 'service')?.value ?? 0n;
+          const { commit, reveals } = makeOrder(terms, quote, dummyKeys, { payments, parents: [] });
+          const plans = commit === null ? reveals : [commit, ...reveals];
+          const made = plans.map((plan) =>
+            storedAs(plan, plan === commit ? 'commit' : 'reveal', reveals.indexOf(plan)),
+          );
+          const excess = excessOf({ amount: quote.amount }, made);
+          const own =
+            plans[0]!.outputs.find(({ kind }) => kind === 'service' || kind === 'change')?.value ?? 0n;
           // our share of a low price is dust without what was paid too much: it goes back, too
           const owed = own - more < 330n ? own : more;
           expect(excess?.owed ?? 0n).toBe(more < 330n ? 0n : owed);
           const facts = { excess, deposits: new Set<string>(), ours: new Set<string>() };
-          const balances = new Map<string, bigint>([['owed', quote.amount + more]]);
-          const add = (account: string, sats: bigint) =>
-            balances.set(account, (balances.get(account) ?? 0n) + sats);
-          for (const { from, parts } of settlementsOf([full], facts)) {
-            for (const { to, sats } of parts) {
-              add(from, -sats);
-              add(to, sats);
-            }
-          }
+          const balances = balancesAfter(quote.amount + more, settlementsOf(made, facts));
           const postage = postageOf(terms);
-          expect(givenByInventory(plan)).toBe(postage);
-          expect(balances.get('inventory')).toBe(-postage);
-          expect(balances.get('postage')).toBe(postage);
+          const postages = made.map(({ plan }) => givenByInventory(plan)).filter((sats) => sats > 0n);
+          expect(postages).toEqual(terms.files.map(() => postage));
+          const all = postage * BigInt(terms.files.length);
+          expect(balances.get('inventory')).toBe(-all);
+          expect(balances.get('postage')).toBe(all);
           expect(balances.get('owed')).toBe(excess?.owed ?? 0n);
-          expect(balances.get('fee')).toBe(BigInt(fee));
+          expect(balances.get('fee')).toBe(BigInt(made.reduce((sum, { fee }) => sum + fee, 0)));
         },
       ),
       { numRuns: propertyRuns(100) },
     );
   });
 
-  const terms: OrderTerms = { ...oneFile, inventory: { value: 10_000n, place: 4_000n } };
+  const terms: OrderTerms = { ...oneFile, inventory: [{ value: 10_000n, place: 4_000n }] };
+  const [sat] = terms.inventory!;
 
   test.each<[string, Partial<OrderTerms>]>([
-    ['one file an order', { files: [...oneFile.files, ...oneFile.files] }],
+    [
+      'batchMode shared-output',
+      { files: [...oneFile.files, ...oneFile.files], inventory: [sat!, sat!], batchMode: 'shared-output' },
+    ],
     ['parents', { parents: [{ id: inscriptionId(5), value: 10_000n, returnScript: p2tr(1) }] }],
     ['uncurseIt', { uncurse: true }],
     ['burnAfterInscribe', { burn: true }],
@@ -151,6 +194,14 @@ describe('an order of a sat of the inventory', () => {
     expect(quoteOrder({ ...terms, ...more }, prices)).toMatchObject({
       code: 'inventory-alone',
       reason: expect.stringContaining(word) as string,
+    });
+  });
+
+  test('has no more files than an order has reveals', () => {
+    const files = Array.from({ length: 151 }, () => oneFile.files[0]!);
+    expect(quoteOrder({ ...terms, files, inventory: files.map(() => sat!) }, prices)).toMatchObject({
+      code: 'inventory-files',
+      reason: expect.stringContaining('at most 150 files and delegates, not 151') as string,
     });
   });
 

@@ -89,13 +89,17 @@ export const orders: fc.Arbitrary<OrderTerms> = fc
 /** What an output cannot hold is no rest of an output: none, or at least P2TR's dust. */
 const rest = fc.oneof(fc.constant(0n), bigint(330, 400), bigint(330, 5_000_000));
 
-/** Orders of a sat of the inventory, behind other sats of its output and before others. */
+/** Orders of sats of the inventory, each behind other sats of its output and before others. */
 export const inventoryOrders: fc.Arbitrary<OrderTerms> = fc
-  .tuple(orders, rest, rest)
-  .map(([terms, before, after]): OrderTerms => {
-    const alone = { ...terms, files: terms.files.slice(0, 1), parents: [], burn: false, uncurse: false };
-    const made = { ...alone, receivers: terms.receivers.slice(0, 1) };
-    return { ...made, inventory: { value: before + postageOf(made) + after, place: before } };
+  .tuple(orders, fc.array(fc.tuple(rest, rest), { minLength: 5, maxLength: 5 }))
+  .map(([terms, rests]): OrderTerms => {
+    const { files } = terms;
+    const batchMode = files.length > 1 ? 'separate-outputs' : terms.batchMode;
+    const made = { ...terms, parents: [], burn: false, uncurse: false, batchMode } as const;
+    const postage = postageOf(made);
+    const sats = rests.slice(0, files.length);
+    const inventory = sats.map(([before, after]) => ({ value: before + postage + after, place: before }));
+    return { ...made, inventory };
   });
 
 /** Discounts of a key: at most one for each fee. */
@@ -242,7 +246,7 @@ export function makeOrder(
       ...(route === null ? {} : { route }),
       payments: [first, ...others],
       parents,
-      ...(terms.inventory === null ? {} : { inventory: stocked(terms.inventory.value, keys) }),
+      ...(terms.inventory === null ? {} : { inventory: stocked(terms.inventory[index]!.value, keys) }),
       service: serviceOf(keys),
     } as const;
     const plan = planned(planReveal(terms, reveal, funds));

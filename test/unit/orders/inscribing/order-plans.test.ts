@@ -150,7 +150,7 @@ function placesIn(terms: OrderTerms, plan: TransactionPlan, first: number, count
   const before = valueOf(plan.inputs.slice(0, leafAt));
   const settled = settleTerms(terms);
   const inscriptions = Array.from({ length: count }, (_, place) =>
-    placeOf(plan, pointerOf(settled, place) ?? before),
+    placeOf(plan, pointerOf(settled, { first }, place) ?? before),
   );
   return { inscriptions, first, leafAt };
 }

@@ -35,7 +35,7 @@ const terms: fc.Arbitrary<OrderTerms> = fc.record({
   uncurse: fc.boolean(),
   additionalFee: sats,
   nonStandard: fc.boolean(),
-  inventory: fc.option(fc.record({ value: sats, place: sats })),
+  inventory: fc.option(fc.array(fc.record({ value: sats, place: sats }), { minLength: 1, maxLength: 4 })),
 });
 
 /** Buffers and arrays of bytes alike. */
@@ -66,6 +66,14 @@ describe('stored terms', () => {
       }),
       { numRuns: propertyRuns(200) },
     );
+  });
+
+  test('have the sat of the inventory of an order of an earlier version', () => {
+    const inventory = [{ value: 10_000n, place: 4_000n }];
+    const stored = storedTerms(orderTerms([textTerms(5)], [], { inventory }));
+    const earlier = { ...stored, inventory: { value: '10000', place: '4000' } };
+    expect(termsOf(earlier)).toEqual(termsOf(stored));
+    expect(termsOf(stored).inventory).toEqual(inventory);
   });
 
   test('have lengths in place of contents', () => {
