@@ -69,7 +69,7 @@ varied=$(node -e '
 # without a node there is no mempool, and without a wallet there are no orders: these paths say so
 cat >"$folder/schemathesis.toml" <<'TOML'
 [[operations]]
-include-path-regex = "^/(mempool/|inscribe$|address/[^/]+/runes$)"
+include-path-regex = "^/(mempool/|inscribe$|order$|textorder$|address/[^/]+/runes$)"
 checks.not_a_server_error.expected-statuses = ["2xx", "3xx", "4xx", "503"]
 TOML
 each=$(((cases + varied - 1) / varied))

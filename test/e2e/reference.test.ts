@@ -49,6 +49,18 @@ describe.skipIf(executable === null)('the reference in a real browser', () => {
     await page.close();
   });
 
+  test('fills the body of an order with the example that is chosen', async () => {
+    const page = await browser.newPage();
+    await page.goto(`${base}/docs/#/orders/inscribe`);
+    await page.click('.opblock.is-open .try-out__btn');
+    const names = await page.locator('.opblock.is-open .examples-select option').allTextContents();
+    expect(names).toContain('an address for each file');
+    await page.selectOption('.opblock.is-open .examples-select select', { label: 'a delegate' });
+    const body = await page.locator('.opblock.is-open textarea.body-param__text').inputValue();
+    expect(JSON.parse(body)).toMatchObject({ delegates: [{}], fee: 5 });
+    await page.close();
+  });
+
   test('tries a path with filters without any that nobody chose', async () => {
     const page = await browser.newPage();
     await page.goto(`${base}/docs/#/inscriptions/inscriptions`);

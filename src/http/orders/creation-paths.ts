@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
 import type { FastifyRequest } from 'fastify';
-import { type TSchema, Type } from 'typebox';
+import type { TSchema } from 'typebox';
 import { satributesInForce } from '#http/sats/satributes-in-force.ts';
 import { askerOf } from '#http/server/access/asker.ts';
 import { createsOrders } from '#http/server/access/guard.ts';
@@ -28,8 +28,7 @@ export interface CreationPath extends Pick<SentOrder, 'type' | 'contents'> {
   readonly url: string;
   readonly operationId: string;
   readonly summary: string;
-  /** Describes its body. */
-  readonly description: string;
+  readonly body: TSchema;
   readonly errors: ErrorFormName;
   readonly answer: TSchema;
 }
@@ -49,7 +48,7 @@ export function creationPaths(deps: AppDependencies): (app: App, path: CreationP
   deps.operations.metrics.watchQueue('orders that fetch files', () => fetches.state);
   deps.operations.metrics.watchQueue('orders with long contents', () => long.state);
   return (app, path) => {
-    const { url, operationId, summary, description, errors, answer } = path;
+    const { url, operationId, summary, body, errors, answer } = path;
     apiRoute(app, {
       method: 'POST',
       url,
@@ -59,7 +58,7 @@ export function creationPaths(deps: AppDependencies): (app: App, path: CreationP
         summary,
         tags: ['orders'],
         headers: onceHeaders,
-        body: Type.Unknown({ description }),
+        body,
         response: { 200: answer },
       },
       config: {

@@ -12,49 +12,11 @@ import type { NetworkParameters } from '#kernel/primitives/network.ts';
 import type { CustomerOrders } from '#orders/customers/customer-orders.ts';
 import { fileAnswers, type OrderProgress, onlyFileOf, orderFields } from '#orders/customers/order-answer.ts';
 import type { Order } from '#orders/order/order.store.ts';
-import { orderKinds } from '#orders/order/order-kind.ts';
-import { isOrderId, orderStates } from '#orders/order/order-machine.ts';
+import { isOrderId } from '#orders/order/order-machine.ts';
+import { order } from './order.schemas.ts';
 
 const exampleOrder = '6f1c2b1e-5a0e-4c55-9d0c-0b8f7f0b9a11';
 const orderId = Type.String({ description: 'the id of an order', examples: [exampleOrder] });
-
-/** An order as clients read it; which fields are there depends on its progress (docs/orders.md, "Orders"). */
-const order = Type.Object(
-  {
-    id: Type.String(),
-    status: Type.Literal('ok'),
-    state: Type.Enum([...orderStates]),
-    orderType: Type.Enum([...orderKinds], { description: 'bulk: a managed order' }),
-    createdAt: Type.Integer({ description: 'milliseconds since 1970' }),
-    charge: Type.Object({
-      address: Type.String({ description: 'pay here' }),
-      amount: Type.Integer({ description: 'sats' }),
-      callback_url: Type.String(),
-    }),
-    chainFee: Type.Integer(),
-    serviceFee: Type.Integer(),
-    baseFee: Type.Integer(),
-    postage: Type.Integer(),
-    priceHeldUntil: Type.Optional(
-      Type.Integer({ description: 'milliseconds since 1970: what is paid later may be asked for more' }),
-    ),
-    repriced: Type.Optional(
-      Type.Object(
-        {
-          amount: Type.Integer({ description: 'sats: the difference that is asked for' }),
-          before: Type.Integer({ description: 'sats: the amount of the charge before' }),
-          from: Type.Number({ description: 'sat/vB: the estimate when the price was made' }),
-          to: Type.Number({ description: 'sat/vB: the estimate when the payment was seen' }),
-          fee: Type.Number({ description: 'sat/vB that the transactions pay now' }),
-          until: Type.Integer({ description: 'milliseconds since 1970: the end of the time to pay it' }),
-        },
-        { description: 'a late payment, after a rise of fees: pay `missing`, or cancel the order' },
-      ),
-    ),
-    files: Type.Array(Type.Object({}, { additionalProperties: true })),
-  },
-  { additionalProperties: true },
-);
 
 /** 10,000 files are as many rows, and 4 MB of JSON. */
 const isDear = true;

@@ -52,12 +52,13 @@ export function acceptedList(items: AcceptedForm, maxItems: number): AcceptedFor
 
 /** A schema as in the document: with the accepted forms of itself, its fields and items. */
 export function documentedSchema(schema: TSchema): TSchema {
-  const { [acceptedFormKeyword]: form, properties, items, ...rest } = schema as DocumentedParts;
+  const { [acceptedFormKeyword]: form, ...own } = schema as DocumentedParts;
+  // a form has fields and items with forms of their own
+  const { properties, items, ...rest }: DocumentedParts = { ...own, ...form };
   return {
     ...rest,
     ...(properties === undefined ? {} : { properties: mapValues(properties, documentedSchema) }),
     ...(items === undefined ? {} : { items: documentedSchema(items) }),
-    ...form,
   };
 }
 

@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import { type TSchema, Type } from 'typebox';
+import { type TObject, type TProperties, type TSchema, Type } from 'typebox';
 import type { RouteGuard } from '#http/server/access/guard.ts';
 import { type ErrorForm, kindOf, statusIn } from '#http/server/errors/error-forms.ts';
 
@@ -12,6 +12,17 @@ export interface Answer {
 const html = Type.String({ description: 'a page' });
 /** No schema: what was inscribed as JSON or YAML is any value to a client that reads it as such. */
 const bytes = Type.Unknown();
+
+/** An object of ours in an answer: a field that it does not name is a fault, which tests find. */
+export function strictObject<Fields extends TProperties>(
+  fields: Fields,
+  description?: string,
+): TObject<Fields> {
+  return Type.Object(fields, {
+    additionalProperties: false,
+    ...(description === undefined ? {} : { description }),
+  });
+}
 
 /** An answer that is written as JSON text. Tests check its shape. */
 export function jsonText(schema: TSchema, description: string): Answer {

@@ -1,7 +1,10 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { bech32, bech32m } from '@scure/base';
 import fc from 'fast-check';
+import { Compile } from 'typebox/compile';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { exampleId } from '#http/parameters/list-parameters.ts';
 import type { Discount, DiscountedFee, KeyTerms } from '#kernel/contracts/asking-key.ts';
 import { addressOf } from '#test/builders/regtest/regtest-transaction.ts';
 import { giveKey } from '#test/support/http/search-access.ts';
@@ -16,10 +19,10 @@ const known = ['a1', 'a2', 'a3'];
 beforeAll(async () => {
   http = await createOrdersApp();
   const { pool } = http.database;
-  for (const [key, byte] of known.entries()) {
+  for (const [key, txid] of [...known.map((byte) => byte.repeat(32)), exampleId.slice(0, 64)].entries()) {
     await pool.query(
       `INSERT INTO chain.inscriptions (key, index, height, tx_index, input, flags, txid) VALUES ($1, 0, 0, 0, 0, 0, $2)`,
-      [key, Buffer.from(byte.repeat(32), 'hex')],
+      [key, Buffer.from(txid, 'hex').reverse()],
     );
     await pool.query(
       `INSERT INTO chain.locations (key, height, sat_offset, value, step, vout, place, script) VALUES ($1, 0, 0, 10000, 0, 0, 0, $2)`,
@@ -177,11 +180,27 @@ function partsOf(body: Answer): object {
   return { chainFee, serviceFee, baseFee, rareSatsFee, additionalFeeCharged, postage };
 }
 
+/** A server of one content, until its scope ends. */
+async function serving(content: Uint8Array): Promise<{ readonly origin: string } & AsyncDisposable> {
+  const server = createServer((_request, response) => response.end(content));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    origin: `http://127.0.0.1:${port}`,
+    [Symbol.asyncDispose]: async () => {
+      server.close();
+    },
+  };
+}
+
 interface Door {
   readonly url: string;
   readonly type: 'direct' | 'bulk';
 }
-const doors: readonly Door[] = [{ url: '/inscribe', type: 'direct' }];
+const doors: readonly Door[] = [
+  { url: '/inscribe', type: 'direct' },
+  { url: '/order', type: 'bulk' },
+];
 
 describe.each(doors)('POST /price of type $type', ({ url, type }) => {
   test(`is what ${url} charges for the same body, whatever the terms of the key`, async () => {
@@ -212,9 +231,7 @@ describe.each(doors)('POST /price of type $type', ({ url, type }) => {
 
   test('says so where the order may cost another amount', async () => {
     const bytes = Buffer.alloc(350_000, 'abc ');
-    const server = createServer((_request, response) => response.end(bytes.subarray(0, 3000)));
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const { port } = server.address() as AddressInfo;
+    await using server = await serving(bytes.subarray(0, 3000));
     const ask = async (terms: object): Promise<{ codes: string[]; priced: number; charged: number }> => {
       const body = { receiveAddress: addresses[0], fee: 5, ...terms };
       const priced = await http.post<Answer>('/price', { type, order: body });
@@ -227,23 +244,19 @@ describe.each(doors)('POST /price of type $type', ({ url, type }) => {
       };
     };
     const at = (size: number): object => ({
-      files: [{ name: 'a.txt', url: `http://127.0.0.1:${port}/a.txt`, size }],
+      files: [{ name: 'a.txt', url: `${server.origin}/a.txt`, size }],
     });
-    try {
-      const right = await ask(at(3000));
-      expect(right).toEqual({ codes: ['assumed'], priced: right.charged, charged: right.charged });
-      const wrong = await ask(at(30));
-      expect(wrong).toEqual({ codes: ['assumed'], priced: wrong.priced, charged: right.charged });
-      expect(wrong.priced).toBeLessThan(wrong.charged);
-      const files = [{ name: 'a.txt', dataURL: data('text/plain', bytes) }];
-      const long = await ask({ files, compress: true });
-      expect(long.codes).toEqual(['compress-not-counted']);
-      expect(long.charged).toBeLessThan(long.priced);
-      const plain = await ask({ files });
-      expect(plain).toEqual({ codes: [], priced: long.priced, charged: long.priced });
-    } finally {
-      server.close();
-    }
+    const right = await ask(at(3000));
+    expect(right).toEqual({ codes: ['assumed'], priced: right.charged, charged: right.charged });
+    const wrong = await ask(at(30));
+    expect(wrong).toEqual({ codes: ['assumed'], priced: wrong.priced, charged: right.charged });
+    expect(wrong.priced).toBeLessThan(wrong.charged);
+    const files = [{ name: 'a.txt', dataURL: data('text/plain', bytes) }];
+    const long = await ask({ files, compress: true });
+    expect(long.codes).toEqual(['compress-not-counted']);
+    expect(long.charged).toBeLessThan(long.priced);
+    const plain = await ask({ files });
+    expect(plain).toEqual({ codes: [], priced: long.priced, charged: long.priced });
   });
 });
 
@@ -298,4 +311,88 @@ test('baseFee in the query of GET /price changes that answer alone', async () =>
   const files = [{ name: 'a.txt', size: 1 }];
   const posted = await http.post<Answer>('/price?baseFee=5', { baseFee: 5, order: { files, baseFee: 5 } });
   expect(posted.body['baseFee']).toBe(9000);
+});
+
+const text = fc
+  .oneof(
+    fc.string({ minLength: 1, unit: 'grapheme' }),
+    fc.constant('gm'),
+    content.map((bytes) => `x${Buffer.from(bytes).toString('hex')}`),
+  )
+  .filter((value) => value.isWellFormed() && !value.includes('\0'));
+
+test('POST /price with texts is what /textorder charges, whatever the terms of the key', async () => {
+  const orders = fc.record({
+    texts: fc.array(text, { minLength: 1, maxLength: 4 }),
+    receiveAddress: fc.constantFrom(...addresses),
+    fee: maybe(numeric(1, 400)),
+    postage: maybe(numeric(546, 10_000)),
+    compress: maybe(fc.boolean()),
+    batchMode: maybe(fc.constantFrom('separate-outputs', 'shared-output')),
+  });
+  await fc.assert(
+    fc.asyncProperty(orders, ignored, terms, async (given, more, keyTerms) => {
+      const body = { ...more, ...given };
+      const headers = await headersOf(keyTerms);
+      const priced = await http.post<Answer>('/price', { order: body }, headers);
+      const made = await http.post<Answer>('/textorder', body, headers);
+      expect([priced.status, made.status]).toEqual([200, 200]);
+      expect(partsOf(made.body)).toEqual(partsOf(priced.body));
+      expect(made.body.charge?.amount).toBe(priced.body['amount']);
+      expect(priced.body).not.toHaveProperty('warnings');
+    }),
+    propertyBounds(15),
+  );
+});
+
+interface Documented {
+  readonly requestBody: {
+    readonly content: {
+      readonly 'application/json': {
+        readonly schema: object;
+        readonly examples: Readonly<Record<string, { readonly value: object }>>;
+      };
+    };
+  };
+}
+
+/** An address of the document, which is of mainnet, as one of regtest. */
+const onRegtest = (address: string): string => {
+  const encoding = address.startsWith('bc1p') ? bech32m : bech32;
+  return encoding.encode('bcrt', encoding.decode(address as `bc1${string}`).words);
+};
+
+describe('the examples of the document', () => {
+  test.each([
+    ['/inscribe', 'direct'],
+    ['/order', 'bulk'],
+    ['/textorder', 'bulk'],
+    ['/price', null],
+  ])('of POST %s have its schema, are taken, and cost what their price says', async (url, type) => {
+    await using server = await serving(Buffer.alloc(557, 'a'));
+    const { paths } = (await http.get<{ paths: Record<string, { post: Documented }> }>('/openapi.json')).body;
+    const { schema, examples } = paths[url]!.post.requestBody.content['application/json'];
+    expect(JSON.stringify(schema)).not.toContain('acceptedForm');
+    const validator = Compile(schema);
+    expect(Object.keys(examples).length).toBeGreaterThan(1);
+    for (const [name, { value }] of Object.entries(examples)) {
+      expect([name, ...validator.Errors(value)]).toEqual([name]);
+      const sent = JSON.parse(
+        JSON.stringify(value)
+          .replaceAll(/bc1[0-9a-z]{20,}/gu, onRegtest)
+          .replaceAll('https://files.example.com', server.origin),
+      ) as object;
+      const answer = await http.post<Answer>(url, sent);
+      if (name === 'inventory') {
+        // this service has none; a service with one takes it (inventory-orders.test.ts)
+        expect([name, answer.status]).toEqual([name, 503]);
+        expect(JSON.stringify(answer.body)).toContain('rareSats is not offered');
+        continue;
+      }
+      expect([name, answer.status, answer.body['error']]).toEqual([name, 200, undefined]);
+      if (type === null) continue;
+      const priced = await http.post<Answer>('/price', { type, order: sent });
+      expect([name, answer.body.charge?.amount]).toEqual([name, priced.body['amount']]);
+    }
+  });
 });

@@ -108,6 +108,10 @@ test('every schema of items is one schema: a list of them is of an older JSON Sc
   expect(lists).toEqual([]);
 });
 
+test('forms that readers accept are schemas in the document, those of fields of items too', async () => {
+  expect(JSON.stringify(await served())).not.toContain('acceptedForm');
+});
+
 test('no answer has the key data, which clients take for an envelope, and no error an id', async () => {
   const { paths, components } = await served();
   const operations = Object.values(paths).flatMap((path) => Object.values(path));

@@ -1,0 +1,114 @@
+import { exampleId } from '#http/parameters/list-parameters.ts';
+import type { Examples } from './order-body.schemas.ts';
+
+const receiveAddress = 'bc1p5cyxnuxmeuwuvkwfem96lqzszd02n6xdcjrs20cac6yqjjwudpxqkedrcr';
+const otherAddress = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4';
+const hello = { name: 'hello.txt', dataURL: 'data:text/plain;base64,aGVsbG8=' };
+const picture = {
+  name: 'square.svg',
+  dataURL: `data:image/svg+xml;base64,${Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><path d="M0 0h1v1H0z"/></svg>').toString('base64')}`,
+};
+const parent = { inscriptionId: exampleId, returnAddress: receiveAddress, value: 10_000 };
+
+const oneFile = { summary: 'one file', value: { files: [hello], receiveAddress, fee: 5 } };
+
+/** Contents of all kinds, and their receivers. */
+const contents: Examples = {
+  oneFile,
+  addresses: {
+    summary: 'an address for each file',
+    value: { files: [hello, picture], receiveAddress: [receiveAddress, otherAddress], fee: '5' },
+  },
+  url: {
+    summary: 'a file at a URL, with metadata',
+    value: {
+      files: [
+        {
+          name: 'cube.html',
+          size: 557,
+          url: 'https://files.example.com/cube.html',
+          metadataDataURL: `data:application/json;base64,${Buffer.from('{"title":"cube"}').toString('base64')}`,
+        },
+      ],
+      receiveAddress,
+      fee: 5,
+    },
+  },
+  delegates: {
+    summary: 'a delegate',
+    value: { delegates: [{ delegateId: exampleId }], receiveAddress, fee: 5 },
+  },
+  parents: {
+    summary: 'a child of an inscription',
+    value: { files: [hello], parents: [parent], receiveAddress, fee: 5 },
+  },
+  satributes: {
+    summary: 'on an uncommon sat of the payment',
+    value: { files: [hello], allowedSatributes: ['uncommon'], receiveAddress, fee: 5 },
+  },
+};
+
+/** An order that names how it is paid for, and who is told. */
+const named: Examples = {
+  terms: {
+    summary: 'in brotli, with a refund address and a webhook',
+    value: {
+      files: [picture],
+      receiveAddress,
+      fee: '2.5',
+      postage: 546,
+      compress: true,
+      inscriptionIdPrefix: '0',
+      timeout: 1440,
+      refundAddress: otherAddress,
+      webhookUrl: 'https://shop.example.com/hooks/7',
+      projectTag: 'squares',
+    },
+  },
+};
+
+/** Which operators with an inventory take. */
+const inventory: Examples = {
+  inventory: {
+    summary: 'on an uncommon sat of the inventory',
+    value: { files: [hello], rareSats: 'uncommon', receiveAddress, fee: 5 },
+  },
+};
+
+const texts = { texts: ['hello', 'gm'], receiveAddress, fee: 5 };
+
+/** Examples of the bodies of creations, by the kind of their path. */
+export const creationExamples = {
+  direct: { ...contents, ...named, ...inventory },
+  managed: {
+    ...contents,
+    ...named,
+    parent: { summary: 'one parent by itself', value: { files: [hello], parent, receiveAddress, fee: 5 } },
+  },
+  texts: {
+    texts: { summary: 'two texts', value: texts },
+    shared: {
+      summary: 'two texts in one output',
+      value: { ...texts, batchMode: 'shared-output', lowPostage: true },
+    },
+  },
+} as const satisfies Readonly<Record<string, Examples>>;
+
+/** The examples of creations as their prices, each under its name. */
+const priced = (type: 'bulk' | 'direct', examples: Examples): Examples =>
+  Object.fromEntries(
+    Object.entries(examples).map(([name, { summary, value }]) => [
+      name,
+      { summary, value: { type, order: value } },
+    ]),
+  );
+
+export const priceExamples: Examples = {
+  sizes: {
+    summary: 'by the size of a file alone',
+    value: { type: 'direct', order: { files: [{ name: 'cube.html', size: 557 }], receiveAddress, fee: 5 } },
+  },
+  ...priced('direct', creationExamples.direct),
+  managed: { summary: 'one file of a managed order', value: { order: oneFile.value } },
+  ...priced('bulk', creationExamples.texts),
+};

@@ -1,0 +1,273 @@
+import type { TSchema } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { expect, test } from 'vitest';
+import { createdDirect, createdManaged, order as orderSchema } from '#http/orders/order.schemas.ts';
+import { asTxid } from '#kernel/primitives/hash.ts';
+import { networks } from '#kernel/primitives/network.ts';
+import { createdAnswer, type OrderProgress, orderAnswer } from '#orders/customers/order-answer.ts';
+import type { Order } from '#orders/order/order.store.ts';
+import { orderKinds } from '#orders/order/order-kind.ts';
+import { orderStates } from '#orders/order/order-machine.ts';
+import { storedTerms } from '#orders/order/stored-terms.ts';
+import { addressOf, scriptOf } from '#test/builders/regtest/regtest-transaction.ts';
+import { wantedOrder } from '#test/builders/wanted-order.ts';
+
+const createdAt = new Date(Date.UTC(2100, 0, 1));
+const expiresAt = new Date(createdAt.getTime() + 3_600_000);
+const id = `${'ab'.repeat(32)}i0`;
+const url = 'https://example.com/a.json';
+const sentParent = { inscriptionId: id, returnAddress: addressOf(701), value: '10000' };
+const shown = {
+  name: 'a.txt',
+  size: 4,
+  type: 'text/plain;charset=utf-8',
+  mimeType: 'text/plain;charset=utf-8',
+  metadataSize: 3,
+  url: 'https://example.com/files/a',
+  s3Key: 'a',
+  nonStandardTx: true,
+};
+const made = wantedOrder(['text']);
+
+type Kind = Order['kind'];
+
+/** An order that names nothing that it need not, as a row and as its creation has it. */
+function sparse(kind: Kind): Order {
+  return {
+    id: '6f1c2b1e-5a0e-4c55-9d0c-0b8f7f0b9a11',
+    kind,
+    state: 'waiting-payment',
+    address: addressOf(702),
+    script: Buffer.from(scriptOf(702)),
+    amount: BigInt(made.quote.amount),
+    createdAt,
+    expiresAt,
+    paidAt: null,
+    repriced: null,
+    error: null,
+    extraCost: 0n,
+    webhookUrl: null,
+    request: {
+      ...made.request,
+      receiveAddress: addressOf(700),
+      ...(kind === 'bulk' ? { rareSats: null, compress: null, batchMode: null } : {}),
+    },
+    quote: made.quote,
+    terms: storedTerms({ ...made.terms, type: kind }),
+  } as unknown as Order;
+}
+
+/** One that names all there is, and to which all has happened that can. */
+function full(kind: Kind): Order {
+  const order = sparse(kind);
+  return {
+    ...order,
+    paidAt: expiresAt,
+    repriced: {
+      at: 0,
+      until: 1,
+      before: 2,
+      amount: 3,
+      fromEstimate: 1500,
+      toEstimate: 9125,
+      feeRate: 9125,
+    },
+    error: 'the node refuses its reveal',
+    webhookUrl: url,
+    request: {
+      ...order.request,
+      count: 2,
+      fee: '2.5',
+      receiveAddress: [addressOf(700), addressOf(703)],
+      delegates: [{ delegateId: id, metaprotocol: 'p', metadataUrl: url, metadataSize: '3' }],
+      parents: [sentParent],
+      inscriptionIdPrefix: '0',
+      allowedSatributes: ['uncommon'],
+      rareSats: 'uncommon',
+      additionalFee: 5,
+      referral: 'shop',
+      refundAddress: addressOf(704),
+      projectTag: 'tag',
+      ...(kind === 'bulk' ? { compress: 'true', batchMode: 'separate-outputs' } : {}),
+    },
+    quote: {
+      ...order.quote,
+      rareSatsFee: 7,
+      heldUntil: 8,
+      feeEstimate: 9_999_999,
+      ...(kind === 'bulk' ? { fiatValue: 12.34 } : {}),
+    },
+  };
+}
+
+const txidOf = (byte: number) => asTxid(new Uint8Array(32).fill(byte));
+const hex = Buffer.from(scriptOf(705)).toString('hex');
+const outputs = ['postage', 'postage', 'burn', 'burn'].map((kind) => ({ kind, value: 546, script: hex }));
+const transaction = (kind: string, byte: number, more: object = {}) => ({
+  txid: txidOf(byte),
+  kind,
+  index: 0,
+  files: 2,
+  plan: { inputs: [{ outpoint: `${'cd'.repeat(32)}:0`, value: 10_000 }], outputs },
+  fee: 300,
+  height: null,
+  madeAt: createdAt,
+  sentAt: expiresAt,
+  refusal: null,
+  ...more,
+});
+const refundOf = (byte: number) =>
+  transaction('refund', byte, {
+    plan: { inputs: [], outputs: [{ kind: 'refund', value: 1000, script: hex }] },
+  });
+const nothing = { files: [], transactions: [], payments: [], held: new Map(), parents: [] };
+
+/** Progress of an order, by its name. */
+const progresses: Readonly<Record<string, OrderProgress>> = {
+  nothing: { ...nothing, files: [{ index: 0, shown }] },
+  // before its reveal was sent, which the node refuses
+  refused: {
+    ...nothing,
+    files: [
+      { index: 0, shown },
+      { index: 1, shown: {} },
+    ],
+    transactions: [transaction('reveal', 2, { sentAt: null, refusal: 'dust' })],
+  } as unknown as OrderProgress,
+  single: {
+    ...nothing,
+    files: [{ index: 0, shown }],
+    transactions: [
+      transaction('commit', 1),
+      transaction('reveal', 2, { files: 1 }),
+      transaction('burn', 3, { files: 1 }),
+    ],
+  } as unknown as OrderProgress,
+  all: {
+    files: [
+      { index: 0, shown },
+      { index: 1, shown: {} },
+    ],
+    transactions: [
+      transaction('commit', 1),
+      transaction('reveal', 2, { refusal: 'min relay fee not met' }),
+      transaction('burn', 3),
+      refundOf(4),
+      refundOf(5),
+    ],
+    payments: [1n, 10_000_000n].map((value, vout) => ({
+      txid: txidOf(6),
+      vout,
+      value,
+      firstSeen: value === 1n ? createdAt : new Date(expiresAt.getTime() + 1),
+      block: null,
+      goneAt: null,
+    })),
+    held: new Map(),
+    parents: [
+      {
+        depositAddress: addressOf(706),
+        txid: 'ef'.repeat(32),
+        vout: 0,
+        parentReturnTx: 'ef'.repeat(32),
+      },
+    ],
+  } as unknown as OrderProgress,
+};
+
+/** The answers to GET /order, of each kind in each state. */
+const answers = orderKinds.flatMap((kind) =>
+  orderStates.flatMap((state) =>
+    [sparse(kind), full(kind)].flatMap((order) =>
+      Object.entries(progresses).map(([name, progress]) => ({
+        kind,
+        name: `${kind}, ${state}, ${name}`,
+        answer: asJson(orderAnswer({ ...order, state }, progress, networks.regtest)),
+      })),
+    ),
+  ),
+);
+function asJson(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value));
+}
+
+const readSchema = Compile(orderSchema);
+const [directSchema, managedSchema] = (orderSchema as unknown as { anyOf: readonly [TSchema, TSchema] })
+  .anyOf;
+
+test.each(orderKinds)('the answer to a read of a %s order has its schema in each state', (kind) => {
+  const faulty = answers
+    .filter((each) => each.kind === kind && !readSchema.Check(each.answer))
+    .map(({ name, answer }) => [
+      name,
+      Compile(kind === 'bulk' ? managedSchema : directSchema).Errors(answer),
+    ]);
+  expect(faulty).toEqual([]);
+});
+
+const created = (order: Order, files: readonly object[]): unknown =>
+  asJson(createdAnswer(order as Parameters<typeof createdAnswer>[0], files));
+const createdAnswers = orderKinds.map((kind) => ({
+  kind,
+  schema: kind === 'direct' ? createdDirect : createdManaged,
+  given: [created(sparse(kind), [{ ...shown, metadataSize: null }]), created(full(kind), [shown, {}])],
+}));
+
+test.each(createdAnswers)('the answer to a creation of a $kind order has its schema', ({ schema, given }) => {
+  for (const answer of given) expect([...Compile(schema).Errors(answer)]).toEqual([]);
+});
+
+test.each([
+  [
+    'a read of a direct order',
+    directSchema,
+    answers.filter(({ kind }) => kind === 'direct').map((each) => each.answer),
+  ],
+  [
+    'a read of a managed order',
+    managedSchema,
+    answers.filter(({ kind }) => kind === 'bulk').map((each) => each.answer),
+  ],
+  ...createdAnswers.map(
+    ({ kind, schema, given }) => [`a creation of a ${kind} order`, schema, given] as const,
+  ),
+] as const)(
+  'each field of the schema of %s is in an answer, and no other one is taken',
+  (_name, schema, given) => {
+    const seen = new Set(given.flatMap((answer) => pathsOf(answer)));
+    expect(fieldsOf(schema).filter((path) => !seen.has(path))).toEqual([]);
+    const validator = Compile(schema);
+    const [first] = given as readonly object[];
+    expect(validator.Check(first)).toBe(true);
+    expect(validator.Check({ ...first, unknown: 1 })).toBe(false);
+  },
+);
+
+/** Names of the fields of a value, those of items without their place: `files.tx.reveal`. */
+function pathsOf(value: unknown, path = ''): string[] {
+  if (Array.isArray(value)) return value.flatMap((item) => pathsOf(item, path));
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, part]) => [
+    `${path}${name}`,
+    ...pathsOf(part, `${path}${name}.`),
+  ]);
+}
+
+interface Shape {
+  readonly properties?: Readonly<Record<string, Shape>>;
+  readonly items?: Shape;
+  readonly anyOf?: readonly Shape[];
+}
+
+/** The same of a schema. */
+function fieldsOf(schema: unknown, path = ''): string[] {
+  const { properties = {}, items, anyOf = [] } = schema as Shape;
+  return [
+    ...Object.entries(properties).flatMap(([name, part]) => [
+      `${path}${name}`,
+      ...fieldsOf(part, `${path}${name}.`),
+    ]),
+    ...(items === undefined ? [] : fieldsOf(items, path)),
+    ...anyOf.flatMap((part) => fieldsOf(part, path)),
+  ];
+}
