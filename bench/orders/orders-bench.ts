@@ -15,6 +15,7 @@ import { nodeSettings, SatscribeProcess } from '../follow/satscribe-process.ts';
 import { numberOption } from '../options.ts';
 import type { Figure, Report } from '../report.ts';
 import { percentile } from '../statistics.ts';
+import { creationFigures } from './creations.ts';
 import { grindingFigures } from './grinding.ts';
 import { largeOrders } from './large-orders.ts';
 import { filesOfMany, inputs, manyInputs } from './many-inputs.ts';
@@ -43,11 +44,13 @@ export async function ordersBench(args: string[]): Promise<Report> {
       orders: { type: 'string', default: '100' },
       paid: { type: 'string', default: '20' },
       open: { type: 'string', default: '10000' },
+      creations: { type: 'string', default: '1500' },
     },
   });
   const orders = numberOption('orders', values.orders, 10);
   const paid = numberOption('paid', values.paid, 1);
   const open = numberOption('open', values.open, 0);
+  const creations = numberOption('creations', values.creations, 16);
   const quotes = [...quoteFigures(), ...(await grindingFigures())];
   const dir = await mkdtemp(join(databaseFolder(), 'satscribe-bench-orders-'));
   await chmod(dir, 0o755);
@@ -57,6 +60,7 @@ export async function ordersBench(args: string[]): Promise<Report> {
     const shop = await Shop.open(chain, node, dir);
     try {
       const idle = await shop.measure(orders, paid);
+      const made = await shop.creations(creations);
       const ids = await shop.order(open, 1);
       const stop = shop.poll(ids);
       const loaded = await shop.measure(orders, paid);
@@ -67,6 +71,7 @@ export async function ordersBench(args: string[]): Promise<Report> {
         bench: 'orders',
         notes: [
           `${orders} orders of one file, ${paid} of ${filesOfPaid} files that are paid; real node, embedded Postgres`,
+          `…Of16: ${creations} creations by 16 clients at once, direct and managed ones in turns`,
           'largeBody: an order of 50 MB of files, alone; largeBodies: three of them at once, to the same process',
           `manyInputs: one order of ${filesOfMany} files, paid in ${inputs} outputs that its reveal spends`,
           `Loaded: beside ${open} open orders, of which ${pollsPerSecond} are read in a second`,
@@ -74,6 +79,7 @@ export async function ordersBench(args: string[]): Promise<Report> {
         figures: [
           ...quotes,
           ...figuresOf(idle, ''),
+          ...made,
           ...figuresOf(loaded, 'Loaded'),
           { name: 'orderReadP99MsLoaded', value: pollP99Ms, unit: 'ms' },
           ...many,
@@ -233,6 +239,11 @@ class Shop {
       await polling;
       return percentile(times, 0.99);
     };
+  }
+
+  /** Creations of many clients at once. */
+  creations(orders: number): Promise<Figure[]> {
+    return creationFigures(this.#origin, orders);
   }
 
   /** One order that is paid in many outputs. */

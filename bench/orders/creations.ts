@@ -1,0 +1,103 @@
+import { addressOf } from '#test/builders/regtest/regtest-transaction.ts';
+import type { Figure } from '../report.ts';
+import { percentile } from '../statistics.ts';
+
+/** Clients that make orders at once: the load that the address of a managed order is asked for under. */
+const clients = 16;
+const receiver = 900;
+/** Turns of each path: other load on the machine affects both. */
+const rounds = 3;
+
+/** A path that creates orders, and what its client waits for. */
+interface Creation {
+  readonly name: string;
+  readonly url: string;
+  /** The address is in a read after the creation, not in its answer. */
+  readonly isRead: boolean;
+}
+
+const creations: readonly Creation[] = [
+  { name: 'direct', url: '/inscribe', isRead: true },
+  { name: 'managed', url: '/order', isRead: false },
+];
+
+/**
+ * Creations by 16 clients, direct and managed ones in turns: orders a second, and the time from the request to the
+ * address. Direct orders are the baseline, whose address takes a read more.
+ *
+ * @param orders of each path, in all
+ */
+export async function creationFigures(origin: string, orders: number): Promise<Figure[]> {
+  const times = new Map(creations.map(({ name }) => [name, [] as number[]]));
+  const seconds = new Map(creations.map(({ name }) => [name, 0]));
+  for (const creation of creations) await make(origin, creation, clients);
+  for (let round = 0; round < rounds; round++) {
+    for (const creation of creations) {
+      const { name } = creation;
+      const startedAt = performance.now();
+      times.get(name)?.push(...(await make(origin, creation, Math.ceil(orders / rounds))));
+      seconds.set(name, (seconds.get(name) ?? 0) + (performance.now() - startedAt) / 1000);
+    }
+  }
+  return creations.flatMap(({ name }): Figure[] => {
+    const made = times.get(name) ?? [];
+    const isManaged = name === 'managed';
+    return [
+      {
+        name: `${name}OrdersPerSecondOf${clients}`,
+        value: made.length / (seconds.get(name) ?? 1),
+        unit: '/s',
+        ...(isManaged ? { target: { least: 150 } } : {}),
+      },
+      {
+        name: `${name}AddressP99MsOf${clients}`,
+        value: percentile(made, 0.99),
+        unit: 'ms',
+        ...(isManaged ? { target: { most: 300 } } : {}),
+      },
+    ];
+  });
+}
+
+/** Milliseconds from each creation to its address. */
+async function make(origin: string, creation: Creation, orders: number): Promise<number[]> {
+  const times: number[] = [];
+  let begun = 0;
+  const client = async (): Promise<void> => {
+    while (begun < orders) {
+      begun++;
+      const startedAt = performance.now();
+      await addressFrom(origin, creation);
+      times.push(performance.now() - startedAt);
+    }
+  };
+  await Promise.all(Array.from({ length: clients }, client));
+  return times;
+}
+
+interface Created {
+  readonly id: string;
+  readonly charge: { readonly address?: string };
+}
+
+/** The address of a new order of one file, with contents that no other one has. */
+async function addressFrom(origin: string, { url, isRead }: Creation): Promise<string> {
+  const content = Buffer.from(`file ${Math.random()}`).toString('base64');
+  const answer = await fetch(`${origin}${url}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({
+      files: [{ name: 'a.txt', size: 20, dataURL: `data:text/plain;base64,${content}` }],
+      receiveAddress: addressOf(receiver),
+      fee: 2,
+    }),
+  });
+  if (answer.status !== 200)
+    throw new Error(`an order was answered ${answer.status}: ${await answer.text()}`);
+  const created = (await answer.json()) as Created;
+  const { charge } = isRead
+    ? ((await (await fetch(`${origin}/order/${created.id}`)).json()) as Created)
+    : created;
+  if (charge.address === undefined) throw new Error(`order ${created.id} shows no address`);
+  return charge.address;
+}
