@@ -1,4 +1,5 @@
 import { HDKey } from '@scure/bip32';
+import { LRUCache } from 'lru-cache';
 import type { WalletKey } from '#kernel/contracts/transaction-plan.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 
@@ -41,8 +42,15 @@ export function accountOf(seed: Uint8Array, network: NetworkName): Account {
 export const publicAccount = (xpub: string, network: NetworkName): HDKey =>
   HDKey.fromExtendedKey(xpub, versionsOf(network));
 
+/**
+ * Public keys that are remembered. An order of 150 reveals asks for its key once for each, and once for its address; a
+ * derivation takes a millisecond.
+ */
+const rememberedMax = 256;
+
 /** Keys below an account, with or without private keys. */
 export class AccountKeys {
+  readonly #publicKeys = new LRUCache<string, Uint8Array>({ max: rememberedMax });
   readonly #branches: readonly [HDKey, HDKey, HDKey, HDKey];
 
   constructor(account: HDKey) {
@@ -63,9 +71,13 @@ export class AccountKeys {
 
   /** The compressed public key. */
   publicKey(key: WalletKey): Uint8Array {
+    const name = `${key.branch}/${key.index}`;
+    const known = this.#publicKeys.get(name);
+    if (known !== undefined) return known.slice();
     const { publicKey } = this.child(key);
     if (publicKey === null) throw new Error('a key of an account has a public key');
-    return publicKey;
+    this.#publicKeys.set(name, publicKey);
+    return publicKey.slice();
   }
 
   /** The public key as taproot has it: x alone (BIP 340). */

@@ -6,6 +6,7 @@ import { type NetworkName, networks } from '#kernel/primitives/network.ts';
 import { AccountKeys, publicAccount } from './account-key.ts';
 import { isPublicKeyHashBranch, walletBranches } from './branches.ts';
 import { accountDescriptor } from './descriptors.ts';
+import { leafFault } from './leaf-script.ts';
 import { publicKeyHashFault, spendableFault } from './prove-spendable.ts';
 import { publicKeyHashScript } from './public-key-hash.ts';
 import { type TaprootOutput, taprootOutput } from './taproot.ts';
@@ -55,6 +56,14 @@ export class PublicWallet {
    */
   orderAddress(index: number, leafScript: Uint8Array | null): TaprootAddress {
     return this.#taprootAddress({ key: { branch: 0, index }, leafScript });
+  }
+
+  /**
+   * Throws `order_unspendable` for a leaf that the key of an order could not spend. Its output is proven where it is
+   * planned (`addressOf`): of a leaf that depends on contents, of an output on hashes alone.
+   */
+  proveLeaf(index: number, leafScript: Uint8Array): void {
+    requireSpendable('of a commit', leafFault(leafScript, this.orderKey(index)));
   }
 
   /** An address for revenue or change. The key's index comes from `takeIndices`. */

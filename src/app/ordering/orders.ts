@@ -6,7 +6,6 @@ import type { BlockSource } from '#kernel/contracts/block-source.ts';
 import type { BatchRpc, NodeRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { isAdvisoryLockHeld } from '#kernel/pg/advisory-lock.ts';
-import { withCutConnection } from '#kernel/pg/cut-connection.ts';
 import { createPool } from '#kernel/pg/pool.ts';
 import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
 import { type KeepAuditingOptions, keepAuditing } from '#orders/audit/keep-auditing.ts';
@@ -72,8 +71,7 @@ export function openCustomerOrders(
       return keys;
     },
     files: new CustomerFiles(filesDirOf(config)),
-    isSignerThere: (signal) =>
-      withCutConnection(pool, signal, (client) => isAdvisoryLockHeld(client, 'orders')),
+    isSignerThere: () => isAdvisoryLockHeld(pool, 'orders'),
     reservedMost: config.orderReservedMax,
     outgoing,
     allowPrivateUrls: config.allowPrivateUrls,

@@ -58,7 +58,7 @@ export async function mempoolState(client: pg.ClientBase): Promise<MempoolState 
 }
 
 /** Whether the node relays no reveals, as Knots does not. */
-export async function areRevealsRefused(client: pg.ClientBase): Promise<boolean> {
+export async function areRevealsRefused(client: pg.Pool | pg.ClientBase): Promise<boolean> {
   const { rowCount } = await client.query("SELECT FROM chain.mempool_state WHERE reveals = 'refused'");
   return rowCount !== 0;
 }

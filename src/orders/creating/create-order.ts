@@ -1,10 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { indexedTip } from '#chain/blocks/index-tip.queries.ts';
-import { areRevealsRefused } from '#chain/pending/pending.queries.ts';
 import { inLanes } from '#kernel/concurrency/in-lanes.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { withCutConnection } from '#kernel/pg/cut-connection.ts';
 import { asHeight, type Height } from '#kernel/primitives/height.ts';
 import { failpoint } from '#kernel/process/failpoint.ts';
 import type { CustomerFiles } from '#orders/files/customer-files.ts';
@@ -59,6 +57,13 @@ export interface WantedOrder {
   readonly filesUrl: (s3Key: string) => string;
 }
 
+/** Standing of the parts that deliver orders. */
+export interface DeliveryStanding {
+  /** A process with the seed brings orders on: what is paid without one would wait for it. */
+  readonly isSignerThere: boolean;
+  readonly areRevealsRefused: boolean;
+}
+
 /** Left on the disk of files, which often is that of the database: without room it stops, and all orders with it. */
 const freeBytesMin = 1_000_000_000;
 
@@ -68,8 +73,8 @@ export interface CreationParts {
   /** Null: there is no wallet, and no orders are taken. */
   readonly keys: () => Promise<OrderKeys | null>;
   readonly files: CustomerFiles;
-  /** Whether a process with the seed brings orders on: what is paid without one would wait for it. */
-  readonly isSignerThere: (signal: AbortSignal | null) => Promise<boolean>;
+  /** Whether a new order would be delivered. */
+  readonly standing: () => Promise<DeliveryStanding>;
   /** Sats of the inventory that orders of one client may have before they are paid for. */
   readonly reservedMost: number;
 }
@@ -126,18 +131,20 @@ export async function createOrder(
 
 /** The keys of orders, if an order can be made and delivered now. Throws `orders_off`. */
 async function requireOpen(
-  { pool, keys: openKeys, files, isSignerThere }: CreationParts,
+  { keys: openKeys, files, standing }: CreationParts,
   wanted: Pick<WantedOrder, 'files'>,
   signal: AbortSignal | null,
 ): Promise<OrderKeys> {
   const keys = await openKeys();
   if (keys === null) throw new AppError('orders_off', 'this service takes no orders: it has no wallet');
-  if (!(await isSignerThere(signal)))
+  const { isSignerThere, areRevealsRefused } = await standing();
+  signal?.throwIfAborted();
+  if (!isSignerThere)
     throw new AppError(
       'orders_off',
       'this service takes no orders now: no process with the seed of the wallet (WALLET_SEED_FILE) brings them on',
     );
-  if (await withCutConnection(pool, signal, areRevealsRefused))
+  if (areRevealsRefused)
     throw new AppError('orders_off', 'this service takes no orders now: its node relays no reveals');
   const bytes = wanted.files.reduce((sum, file) => sum + (file?.content.length ?? 0), 0);
   if ((await files.freeBytes()) - bytes < freeBytesMin)

@@ -3,7 +3,7 @@ import type { OrderLayout } from '#orders/inscribing/order-layout.ts';
 import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
 import { revealLeaf } from '#orders/inscribing/reveal-leaf.ts';
 import type { IndexLeases } from '#wallet/indices/index-leases.ts';
-import type { PublicWallet, WalletAddress } from '#wallet/public-wallet.ts';
+import type { PublicWallet } from '#wallet/public-wallet.ts';
 
 /** Keys of the wallet for an order, and the addresses that are made of them. */
 export interface OrderKeys {
@@ -12,7 +12,7 @@ export interface OrderKeys {
    * an order that is not made are never used.
    */
   readonly leases: Pick<IndexLeases, 'take' | 'confirm'>;
-  /** The leaves of the order's reveals, and the address that is paid: proven to be spendable. */
+  /** The leaves of the order's reveals, and the address that is paid: each proven to be spendable. */
   readonly charge: (keyIndex: number, planned: PlannedOrder) => Promise<Charge>;
   /** The address that a parent is sent to: proven to be spendable. */
   readonly deposit: (keyIndex: number) => Pick<Charge, 'script' | 'address'>;
@@ -36,17 +36,16 @@ export function orderKeys(wallet: PublicWallet, leases: OrderKeys['leases']): Or
     charge: async (keyIndex, { terms, layout }) => {
       const key = wallet.orderKey(keyIndex);
       const leaves: Uint8Array[] = [];
-      // the commit outputs of an order that is paid to the wallet, too
-      const commits: WalletAddress[] = [];
       for (const reveal of layout.reveals) {
         // proving a leaf of 390 kB takes 10 ms, and an order has up to 150
         if (leaves.length > 0) await nextTurn();
         const leaf = revealLeaf(terms, reveal, key);
+        // what is paid to the wallet goes there by key: the outputs of its commit are proven where they are planned
+        if (layout.paidTo === 'wallet') wallet.proveLeaf(keyIndex, leaf);
         leaves.push(leaf);
-        commits.push(wallet.orderAddress(keyIndex, leaf));
       }
-      const paid = layout.paidTo === 'direct' ? commits[0] : undefined;
-      const { script, address } = paid ?? wallet.orderAddress(keyIndex, null);
+      const [only = null] = layout.paidTo === 'direct' ? leaves : [];
+      const { script, address } = wallet.orderAddress(keyIndex, only);
       return { leaves, script, address };
     },
     deposit: (keyIndex) => {

@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
+import { areRevealsRefused } from '#chain/pending/pending.queries.ts';
+import { SharedMaking } from '#kernel/concurrency/shared-making.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { withCutConnection } from '#kernel/pg/cut-connection.ts';
@@ -8,6 +10,7 @@ import { failpoint } from '#kernel/process/failpoint.ts';
 import {
   type CreationParts,
   createOrder,
+  type DeliveryStanding,
   type MadeOrder,
   type OnMade,
   type WantedOrder,
@@ -51,7 +54,9 @@ import { readWebhooks, type Webhook } from '#webhooks/webhooks.queries.ts';
 import { isWaiting, type OrderProgress } from './order-answer.ts';
 import { webhookSubjectOf } from './tell-customer.ts';
 
-export interface CustomerOrdersParts extends CreationParts {
+export interface CustomerOrdersParts extends Omit<CreationParts, 'standing'> {
+  /** Whether a process with the seed brings orders on. */
+  readonly isSignerThere: () => Promise<boolean>;
   readonly outgoing: OutgoingHttp;
   readonly allowPrivateUrls: boolean;
   readonly timeoutMinutes: number;
@@ -74,6 +79,9 @@ export class CustomerOrders {
   readonly #parts: CustomerOrdersParts;
   readonly #stored: StoredBytes;
   readonly #missedCodes = new MissedCodes();
+  /** Read once for all who create at once. */
+  readonly #standing: SharedMaking<DeliveryStanding>;
+  readonly #policy: SharedMaking<NodePolicy | null>;
   /** Of an order that names none. */
   readonly timeoutMinutes: number;
   /** Where customers find files; null: where they sent their order. */
@@ -84,6 +92,12 @@ export class CustomerOrders {
     this.timeoutMinutes = parts.timeoutMinutes;
     this.publicOrigin = parts.publicOrigin;
     this.#stored = new StoredBytes(parts.bytesADay);
+    const { pool, isSignerThere } = parts;
+    this.#standing = new SharedMaking(async () => ({
+      isSignerThere: await isSignerThere(),
+      areRevealsRefused: await areRevealsRefused(pool),
+    }));
+    this.#policy = new SharedMaking(() => readNodePolicy(pool));
   }
 
   /** Why nothing is sent to a URL; null: it may be. */
@@ -108,7 +122,8 @@ export class CustomerOrders {
     asker: Pick<Asker, 'client' | 'signal'> | null = null,
   ): Promise<MadeOrder> {
     if (asker !== null) this.#takeRoom(asker.client, wanted);
-    return createOrder(this.#parts, wanted, new Date(), onMade, asker?.signal ?? null);
+    const parts = { ...this.#parts, standing: () => this.#standing.get() };
+    return createOrder(parts, wanted, new Date(), onMade, asker?.signal ?? null);
   }
 
   /** Null: there is none with this id. On one connection, however long the order is: four serve all customers. */
@@ -182,8 +197,11 @@ export class CustomerOrders {
   }
 
   /** What the node takes; null: nothing is known of it. */
-  nodePolicy(signal: AbortSignal | null = null): Promise<NodePolicy | null> {
-    return this.#reading(signal, readNodePolicy);
+  async nodePolicy(signal: AbortSignal | null = null): Promise<NodePolicy | null> {
+    signal?.throwIfAborted();
+    const policy = await this.#policy.get();
+    signal?.throwIfAborted();
+    return policy;
   }
 
   /** Whether an order may name a referral. Throws `rate_limited`. */

@@ -40,11 +40,9 @@ export class CustomerFiles {
   async #put(content: Uint8Array): Promise<Buffer> {
     const sha256 = createHash('sha256').update(content).digest();
     const path = this.#pathOf(sha256);
-    const folder = dirname(path);
-    await mkdir(folder, { recursive: true, mode: 0o700 });
     const partial = `${path}.${randomBytes(6).toString('hex')}${partialEnd}`;
     try {
-      const file = await open(partial, 'wx', 0o600);
+      const file = await inFolder(dirname(path), () => open(partial, 'wx', 0o600));
       try {
         await file.writeFile(content);
         await file.sync();
@@ -61,7 +59,8 @@ export class CustomerFiles {
 
   /** Room on their disk. */
   freeBytes(): Promise<number> {
-    const made = mkdir(this.#dir, { recursive: true, mode: 0o700 }).then(() => statfs(this.#dir));
+    // a file in its place has free bytes too, but nothing in it
+    const made = inFolder(this.#dir, () => statfs(`${this.#dir}/.`));
     return usable(made.then(({ bavail, bsize }) => bavail * bsize));
   }
 
@@ -145,6 +144,14 @@ async function usable<Result>(work: Promise<Result>): Promise<Result> {
   } catch (error) {
     throw systemFailure(error);
   }
+}
+
+/** Does something in a folder, which is made if it is missing: after the first contents it is there. */
+async function inFolder<Result>(folder: string, work: () => Promise<Result>): Promise<Result> {
+  const done = await unlessMissing(work(), null);
+  if (done !== null) return done;
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  return work();
 }
 
 async function unlessMissing<Result, Otherwise>(

@@ -158,14 +158,29 @@ const orderOf = (row: Row): Order => ({
   leafHash: row.leaf_hash,
 });
 
-/** Stores a new order in the state `waiting-payment`, with its files. Returns the time that it has. */
+/**
+ * Stores a new order in the state `waiting-payment`, with its files and leaves: in one statement, unless its leaves are
+ * long. Returns the time that it has.
+ */
 export async function insertOrder(tx: pg.ClientBase, order: NewOrder): Promise<Date> {
-  const { rows } = await tx.query<{ created_at: Date }>(
-    `INSERT INTO service.orders (id, kind, state, key_index, own_index, script, address, paid_to, amount, quote, request, terms,
-                                 webhook_url, refund_script, expires_at, look_at, referral)
-     VALUES ($1, $15, 'waiting-payment', $2, $13, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12, $14)
-     RETURNING created_at`,
-    [
+  const [first = [], ...others] = partsOf(order.leaves);
+  const { rows } = await tx.query<{ created_at: Date }>({
+    // prepared once on each connection: planning takes longer than the rest of it
+    name: 'insert order',
+    text: `WITH made AS (
+      INSERT INTO service.orders (id, kind, state, key_index, own_index, script, address, paid_to, amount, quote, request,
+                                  terms, webhook_url, refund_script, expires_at, look_at, referral)
+      VALUES ($1::uuid, $15, 'waiting-payment', $2, $13, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12, $14)
+      RETURNING created_at
+    ), files AS (
+      INSERT INTO service.order_files (order_id, index, sha256, media_type, s3_key, shown)
+      SELECT $1::uuid, f.place - 1, decode(f.sha256, 'hex'), f.media_type, f.s3_key, f.shown::jsonb
+        FROM unnest($16::text[], $17::text[], $18::text[], $19::text[])
+             WITH ORDINALITY AS f (sha256, media_type, s3_key, shown, place)
+    ), leaves AS (
+      INSERT INTO service.order_leaves (order_id, index, leaf) ${leavesOf('$1::uuid', '0', ['$20', '$21', '$22'])}
+    ) SELECT created_at FROM made`,
+    values: [
       order.id,
       order.keyIndex,
       Buffer.from(order.script),
@@ -181,22 +196,21 @@ export async function insertOrder(tx: pg.ClientBase, order: NewOrder): Promise<D
       order.ownIndex,
       order.request.referral,
       order.kind,
-    ],
-  );
-  await insertLeaves(tx, order.id, order.leaves);
-  await tx.query(
-    `INSERT INTO service.order_files (order_id, index, sha256, media_type, s3_key, shown)
-     SELECT $1, f.place - 1, decode(f.sha256, 'hex'), f.media_type, f.s3_key, f.shown::jsonb
-       FROM unnest($2::text[], $3::text[], $4::text[], $5::text[])
-            WITH ORDINALITY AS f (sha256, media_type, s3_key, shown, place)`,
-    [
-      order.id,
       order.files.map(({ sha256 }) => (sha256 === null ? null : Buffer.from(sha256).toString('hex'))),
       order.files.map(({ mediaType }) => mediaType),
       order.files.map(({ s3Key }) => s3Key),
       order.files.map(({ shown }) => JSON.stringify(shown)),
+      ...joined(first),
     ],
-  );
+  });
+  let stored = first.length;
+  for (const part of others) {
+    await tx.query(
+      `INSERT INTO service.order_leaves (order_id, index, leaf) ${leavesOf('$1::uuid', '$2::integer', ['$3', '$4', '$5'])}`,
+      [order.id, stored, ...joined(part)],
+    );
+    stored += part.length;
+  }
   const [row] = rows;
   assert(row !== undefined, 'the order was stored');
   return row.created_at;
@@ -205,25 +219,20 @@ export async function insertOrder(tx: pg.ClientBase, order: NewOrder): Promise<D
 /** Bytes of leaves in one statement: an order has up to 50 MB of them, and the event loop waits 4 ms for as many. */
 const leafBytesAtOnce = 1_000_000;
 
-/** Stores the leaves of an order's reveals: thousands of small ones in one statement, of large ones a few. */
-async function insertLeaves(
-  tx: pg.ClientBase,
-  orderId: string,
-  leaves: readonly Uint8Array[],
-): Promise<void> {
-  let first = 0;
-  for (const part of partsOf(leaves)) {
-    let end = 0;
-    const ends = part.map(({ length }) => (end += length));
-    // one after the other: an array of bytes is sent as hex, which takes five times as long
-    await tx.query(
-      `INSERT INTO service.order_leaves (order_id, index, leaf)
-       SELECT $1, $2 + l.nth - 1, substring($3::bytea FROM l."end" - l.length + 1 FOR l.length)
-         FROM unnest($4::integer[], $5::integer[]) WITH ORDINALITY AS l ("end", length, nth)`,
-      [orderId, first, Buffer.concat(part), ends, part.map(({ length }) => length)],
-    );
-    first += part.length;
-  }
+/** SQL: rows of leaves that were sent one after the other (an array of bytes is sent as hex, which takes five times as long). */
+const leavesOf = (
+  order: string,
+  first: string,
+  [bytes, ends, lengths]: readonly [string, string, string],
+): string =>
+  `SELECT ${order}, ${first} + l.nth - 1, substring(${bytes}::bytea FROM l."end" - l.length + 1 FOR l.length)
+     FROM unnest(${ends}::integer[], ${lengths}::integer[]) WITH ORDINALITY AS l ("end", length, nth)`;
+
+/** Leaves for `leavesOf`: their bytes, where each ends, and how long it is. */
+function joined(leaves: readonly Uint8Array[]): readonly [Buffer, readonly number[], readonly number[]] {
+  let end = 0;
+  const ends = leaves.map(({ length }) => (end += length));
+  return [Buffer.concat(leaves), ends, leaves.map(({ length }) => length)];
 }
 
 /** Leaves that are stored together, in their order. */

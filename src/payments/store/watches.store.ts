@@ -24,15 +24,18 @@ export async function watchScripts(
   watcher: string,
   watches: readonly Watch[],
 ): Promise<void> {
-  await tx.query(
-    `INSERT INTO service.watched_scripts AS w (script, watcher, since_height)
-     SELECT g.script, $1, least(min(g.since), (SELECT height + 1 FROM service.payments_offset))
-       FROM unnest($2::bytea[], $3::integer[]) AS g (script, since) GROUP BY g.script
-         ON CONFLICT (script, watcher) DO UPDATE SET since_height = excluded.since_height, picked_up = false
-      WHERE excluded.since_height < w.since_height`,
-    [watcher, watches.map(({ script }) => script), watches.map(({ sinceHeight }) => sinceHeight)],
-  );
-  await tx.query(`SELECT pg_notify('${watchesChannel}', '')`);
+  await tx.query({
+    // prepared once on each connection: planning takes longer than the rest of it
+    name: 'watch scripts',
+    text: `WITH watched AS (
+      INSERT INTO service.watched_scripts AS w (script, watcher, since_height)
+      SELECT g.script, $1, least(min(g.since), (SELECT height + 1 FROM service.payments_offset))
+        FROM unnest($2::bytea[], $3::integer[]) AS g (script, since) GROUP BY g.script
+          ON CONFLICT (script, watcher) DO UPDATE SET since_height = excluded.since_height, picked_up = false
+       WHERE excluded.since_height < w.since_height
+    ) SELECT pg_notify('${watchesChannel}', '')`,
+    values: [watcher, watches.map(({ script }) => script), watches.map(({ sinceHeight }) => sinceHeight)],
+  });
 }
 
 /**

@@ -29,6 +29,17 @@ describe('keys and addresses of the wallet', () => {
     );
   });
 
+  test('are the same however often they are asked for, and whatever is done to an answer', () => {
+    const { wallet } = testWallet('regtest');
+    const keys = new AccountKeys(publicAccount(wallet.identity.accountXpub, 'regtest'));
+    // more than are remembered
+    for (let index = 0; index < 300; index++) keys.publicKey({ branch: 0, index }).fill(0);
+    for (const index of [0, 1, 150, 298, 299])
+      expect(Buffer.from(keys.publicKey({ branch: 0, index })).toString('hex')).toBe(
+        Buffer.from(keys.child({ branch: 0, index }).publicKey!).toString('hex'),
+      );
+  });
+
   test('of fee charges are P2WPKH under the same account', () => {
     const { wallet } = testWallet('mainnet');
     fc.assert(
@@ -121,5 +132,7 @@ describe('the proof that an address can be spent', () => {
 
   test('fails for a leaf of another key, which the wallet would commit to without it', () => {
     expect(() => wallet.orderAddress(3, orderLeaf(wallet, 4))).toThrow(/something else than the key/u);
+    expect(() => wallet.proveLeaf(3, orderLeaf(wallet, 4))).toThrow(/something else than the key/u);
+    expect(wallet.proveLeaf(3, orderLeaf(wallet, 3))).toBeUndefined();
   });
 });
