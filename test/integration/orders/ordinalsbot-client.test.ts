@@ -19,6 +19,7 @@ interface OrderAnswer {
     readonly inscriptionId?: string;
     readonly url: string;
     readonly s3Key: string;
+    readonly tx?: { readonly commit?: string; readonly reveal: string; readonly satpoint?: string };
   }[];
   readonly parents: unknown;
   readonly webhookUrl: unknown;
@@ -111,6 +112,144 @@ describe.skipIf(bitcoindForTests() === null)('the public client, unmodified', { 
     const file = await fetch(new URL(pathname, service.origin));
     expect(await file.text()).toBe('hello client');
     expect(file.headers.get('content-security-policy')).toContain('sandbox');
+  });
+
+  test('orders files and texts that the service makes, to one address each, and receives them', async () => {
+    const two = [addressOf(receiver), addressOf(receiver + 1)];
+    const wanted = { receiveAddress: two, fee: 2, postage: 600, rareSats: 'random', timeout: 4320 };
+    const files = ['first', 'second'].map((content) => ({
+      name: `${content}.txt`,
+      size: content.length,
+      type: 'plain/text',
+      dataURL: `data:plain/text;base64,${Buffer.from(content).toString('base64')}`,
+    }));
+    const made = await Promise.all([
+      call<OrderAnswer>('createOrder', { ...wanted, files, compress: false, batchMode: 'separate-outputs' }),
+      call<OrderAnswer>('createTextOrder', { ...wanted, texts: ['third', 'fourth'] }),
+    ]);
+    expect(made.map(({ error }) => error)).toEqual([undefined, undefined]);
+    const orders = made.map(({ value }) => value!);
+    for (const order of orders) {
+      expect(order).toMatchObject({ status: 'ok', state: 'waiting-payment', orderType: 'bulk' });
+      expect(order.createdAt).toEqual({ '.sv': 'timestamp' });
+      expect(order.charge).toMatchObject({ id: order.id, status: 'unpaid', currency: 'BTC' });
+      // the answer has the address at once, and no other
+      const { value: read } = await call<OrderAnswer>('getOrder', order.id);
+      expect(read!.charge.address).toBe(order.charge.address);
+      await service.chain.payAddress(order.charge.address!, order.charge.amount);
+    }
+    for (const { id } of orders) await untilState(id, 'waiting-confirmation');
+    await service.chain.mineMempool();
+    for (const { id } of orders)
+      await waitUntil(
+        async () => {
+          const { files: sent } = await untilState(id, 'queued');
+          if (sent.some(({ inscriptionId }) => inscriptionId === undefined)) throw new Error('not broadcast');
+          return true;
+        },
+        { limitMs: waitMs, everyMs: 100 },
+      );
+    await service.chain.mineMempool();
+    const contents = [
+      ['first', 'second'],
+      ['third', 'fourth'],
+    ];
+    for (const [place, { id }] of orders.entries()) {
+      await untilState(id, 'completed');
+      const { value: done } = await call<OrderAnswer>('getOrder', id);
+      const read = await Promise.all(done!.files.map((file) => inscribed(file)));
+      expect(read).toEqual(
+        contents[place]!.map((content, file) => ({
+          content,
+          type: 'text/plain;charset=utf-8',
+          address: two[file],
+          value: 600,
+          satpoint: done!.files[file]!.tx!.satpoint,
+        })),
+      );
+      const [first] = done!.files;
+      expect(first!.tx!.commit).toMatch(/^[0-9a-f]{64}$/u);
+      expect(first!.inscriptionId).toBe(`${first!.tx!.reveal}i0`);
+    }
+  });
+
+  /** An inscription as the service shows it to others. */
+  async function inscribed({ inscriptionId }: OrderAnswer['files'][number]) {
+    const [content, shown] = await Promise.all([
+      fetch(new URL(`/content/${inscriptionId}`, service.origin)),
+      fetch(new URL(`/inscription/${inscriptionId}`, service.origin), {
+        headers: { accept: 'application/json' },
+      }),
+    ]);
+    const { address, value, satpoint } = (await shown.json()) as {
+      address: string;
+      value: number;
+      satpoint: string;
+    };
+    return {
+      content: await content.text(),
+      type: content.headers.get('content-type'),
+      address,
+      value,
+      satpoint,
+    };
+  }
+
+  const referral = { referral: 'client-each', address: addressOf(receiver) };
+  const managed = { ...body, receiveAddress: [addressOf(receiver)] };
+  const price = { size: 557, fee: 8, count: 2, type: 'bulk', rareSats: 'random' };
+  /** Methods with good and bad parameters, and the outcome of each. Errors of reads are values, with status 200. */
+  const methods: readonly (readonly [string, object | string, object, object | string, object])[] = [
+    ['createDirectOrder', body, { value: { status: 'ok' } }, { ...body, fee: 0 }, { error: { status: 400 } }],
+    [
+      'createOrder',
+      managed,
+      { value: { status: 'ok' } },
+      { ...managed, files: [] },
+      { error: { status: 400 } },
+    ],
+    [
+      'createTextOrder',
+      { ...managed, files: undefined, texts: ['hello'] },
+      { value: { status: 'ok' } },
+      { ...managed, files: undefined, texts: [] },
+      { error: { status: 400 } },
+    ],
+    [
+      'getPrice',
+      price,
+      { value: { baseFee: 9000, rareSatsFee: 0, amount: expect.any(Number) as number } },
+      { ...price, fee: 0 },
+      { value: { status: 'error', error: expect.any(String) as string } },
+    ],
+    [
+      'setReferralCode',
+      referral,
+      { value: { status: 'ok' } },
+      { referral: 'x', address: 'bc1q' },
+      { error: { status: 400 } },
+    ],
+    [
+      'getReferralStatus',
+      referral,
+      { value: { address: referral.address, orderCount: 0, paidCount: 0 } },
+      { ...referral, referral: 'unknown' },
+      { value: { status: 'error', error: expect.any(String) as string } },
+    ],
+  ];
+
+  test.each(methods)(
+    '%s gives what was asked for, or says what is wrong',
+    async (method, good, given, bad, refused) => {
+      if (method === 'getReferralStatus') await call('setReferralCode', good);
+      expect(await call(method, good)).toMatchObject(given);
+      expect(await call(method, bad)).toMatchObject(refused);
+    },
+  );
+
+  test('getInventory gives each type with its fee', async () => {
+    const { value } = await call<Record<string, object>>('getInventory');
+    expect(value!['vintage']).toMatchObject({ baseFee: 5000, count: expect.any(Number) as number });
   });
 
   test('is refused before money is asked for, with the status that it shows', async () => {
