@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readDepositAddresses } from '#orders/parents/deposits.store.ts';
 import { addressOf } from '#test/builders/regtest/regtest-transaction.ts';
 import { createOrdersApp, type OrdersApp } from '#test/support/orders/orders-app.ts';
-import { file, good, badInputs as inputs } from './bad-inputs.ts';
+import { file, good } from './bad-inputs.ts';
 
 let http: OrdersApp;
 beforeAll(async () => {
@@ -175,15 +175,6 @@ describe('POST /order', () => {
     expect([status, messagesOf(body)]).toEqual([400, [says]]);
     expect(await rowsOfOrders()).toBe(before);
   });
-
-  test.for(inputs.filter(({ name }) => name !== '51 MB'))(
-    '$name is refused as by POST /inscribe',
-    async ({ body, says }) => {
-      const answer = await http.post<Refusal>('/order', body);
-      expect(answer.status).toBe(400);
-      expect(messagesOf(answer.body)[0]!.slice(0, says.length)).toBe(says);
-    },
-  );
 
   test('answers the same bytes again to the same key', async () => {
     const headers = { 'idempotency-key': 'managed' };
