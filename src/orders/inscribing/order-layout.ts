@@ -100,8 +100,25 @@ export function layoutOrder(terms: OrderTerms, revenue: Revenue): OrderLayout | 
   );
   const groups = groupFiles(settled);
   if (!Array.isArray(groups)) return groups;
-  const isDirect = terms.type === 'direct' && groups.length === 1 && !revealsPostageFirst(terms);
+  const isMined = groups.some((group) => isMinedDirectly(settled, group));
+  if (isMined && terms.files.length > 1) return minedAlone(settled, groups);
+  // money that only such a reveal can spend would be lost if no miner takes it
+  const isDirect = terms.type === 'direct' && groups.length === 1 && !revealsPostageFirst(terms) && !isMined;
   return priced(settled, revenue, groups, isDirect ? 'direct' : 'wallet');
+}
+
+/** Whether nodes may not relay the reveal of a group, so that a miner takes it directly. */
+const isMinedDirectly = (terms: SettledTerms, group: LeafGroup): boolean =>
+  revealWeight(terms, group, group.leafBytes) > standardWeightMax;
+
+/**
+ * A reveal that no miner takes is paid back by the output of its commit. With other files, a part of the order could be
+ * delivered and the rest not.
+ */
+function minedAlone(terms: SettledTerms, groups: readonly LeafGroup[]): OrderRefusal {
+  const file = groups.find((group) => isMinedDirectly(terms, group))?.first ?? 0;
+  const reason = `File ${file + 1} makes a transaction above ${standardWeightMax} weight units, which a miner must take directly: order it alone.`;
+  return refused('non-standard-alone', reason, { file });
 }
 
 /** Terms with what each of their files asks for. */
@@ -250,20 +267,54 @@ function groupFrom(terms: SettledTerms, first: number): LeafGroup | OrderRefusal
     const weight = revealWeight(terms, { first, count: count + 1 }, bytes);
     if (count > 0 && weight + burnWeight(terms, count + 1) > sharedRevealWeightMax) break;
     // what no node relays is known before its burn is
-    const max = terms.nonStandard && !terms.burn ? minedWeightMax : standardWeightMax;
-    if (weight > max) return tooLarge(terms, first, weight);
+    if (weight > revealWeightMax(terms)) return tooLarge(terms, first + count, weight);
     leafBytes = bytes;
     count++;
   }
   return { first, count, leafBytes };
 }
 
-function tooLarge(terms: OrderTerms, file: number, weight: number): OrderRefusal {
-  const reason =
-    terms.nonStandard && !terms.burn
-      ? `File ${file + 1} makes a transaction of ${weight} weight units; a block has room for ${minedWeightMax}.`
-      : `File ${file + 1} makes a transaction of ${weight} weight units; nodes relay ${standardWeightMax} at most (about 396 kB of content), and this service has no other way to mine it.`;
+/**
+ * The most that the reveal of one file may weigh. A burn is sent together with its reveal, and the inventory waits for no
+ * miner: both keep to what nodes relay.
+ */
+const revealWeightMax = ({ nonStandard, burn, inventory }: OrderTerms): number =>
+  nonStandard && !burn && inventory === null ? minedWeightMax : standardWeightMax;
+
+function tooLarge(terms: SettledTerms, file: number, weight: number): OrderRefusal {
+  const max = revealWeightMax(terms);
+  const why = terms.nonStandard
+    ? 'a miner takes neither what is burned nor sats of the inventory directly'
+    : 'this service has no other way to mine it';
+  const bound =
+    max === minedWeightMax ? `a block has room for ${max}` : `nodes relay ${max} at most, and ${why}`;
+  const largest = largestContent(terms, file, max);
+  const advice =
+    largest === null
+      ? 'Its metadata alone is too large.'
+      : `The largest content that fits has ${largest} bytes.`;
+  const reason = `File ${file + 1} makes a transaction of ${weight} weight units; ${bound}. ${advice}`;
   return refused('reveal-too-large', reason, { file });
+}
+
+/** Bytes of the largest content with which the reveal of a file, with all else as it is, is not too heavy; null: none is. */
+function largestContent(terms: SettledTerms, index: number, max: number): number | null {
+  const file = terms.files[index];
+  if (file === undefined) return null;
+  const fits = (body: number): boolean => {
+    const bytes =
+      revealScriptBytes([]) + envelopeBytes(envelopeLengths(terms, { first: index }, { ...file, body }, 0));
+    return revealWeight(terms, { first: index, count: 1 }, bytes) <= max;
+  };
+  if (!fits(1)) return null;
+  // a byte of content is a weight unit or more
+  let [least, most] = [1, max];
+  while (most - least > 1) {
+    const middle = Math.floor((least + most) / 2);
+    if (fits(middle)) least = middle;
+    else most = middle;
+  }
+  return least;
 }
 
 /** The inputs and outputs of a reveal, without ours. */

@@ -77,6 +77,7 @@ export type OrderRefusalCode =
   | 'uncurse-impossible'
   | 'too-many-parents'
   | 'reveal-too-large'
+  | 'non-standard-alone'
   | 'commit-too-large'
   | 'payment-short'
   | 'parent-value-differs';

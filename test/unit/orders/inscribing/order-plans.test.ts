@@ -343,7 +343,12 @@ test.each<[string, Partial<OrderTerms>]>([
   ['reveal-too-large', { files: files(1, 397_500) }],
   ['commit-too-large', { files: files(2500), uncurse: true }],
   ['direct', { files: files(1, 395_000) }],
-  ['direct', { files: files(1, 397_500), nonStandard: true }],
+  ['wallet', { files: files(1, 397_500), nonStandard: true }],
+  ['wallet', { files: files(1, 3_800_000), nonStandard: true }],
+  ['wallet', { type: 'bulk', files: files(1, 397_500), nonStandard: true }],
+  ['reveal-too-large', { files: files(1, 3_900_000), nonStandard: true }],
+  ['reveal-too-large', { files: files(1, 397_500), nonStandard: true, burn: true }],
+  ['non-standard-alone', { files: [...files(1), ...files(1, 397_500)], nonStandard: true }],
   ['direct', { files: files(2, 150_000) }],
   ['wallet', { files: files(2, 200_000) }],
   ['wallet', { files: files(2), uncurse: true }],
@@ -353,6 +358,29 @@ test.each<[string, Partial<OrderTerms>]>([
   ['wallet', { type: 'bulk' }],
 ])('%s', (expected, terms) => {
   expect(code(terms)).toBe(expected);
+});
+
+test.each<[string, Partial<OrderTerms>]>([
+  ['nodes relay', {}],
+  ['a block has room for', { nonStandard: true }],
+  ['of a child', { parents: [parent(1), parent(2)] }],
+  ['with metadata', { files: [{ ...textFile(1), metadata: 100_000 }] }],
+])('the largest content that is told fits, and one of a byte more does not: %s', (_, terms) => {
+  const [file] = terms.files ?? files(1);
+  const ofSize = (body: number): OrderTerms => ({ ...oneFile, ...terms, files: [{ ...file!, body }] });
+  const refused = quoteOrder(ofSize(10_000_000), prices);
+  if (refused.kind !== 'refused') throw new Error('it is too large');
+  const largest = Number(/The largest content that fits has (\d+) bytes\.$/u.exec(refused.reason)?.[1]);
+  expect(largest).toBeGreaterThan(290_000);
+  expect(quoteOrder(ofSize(largest), prices).kind).toBe('quote');
+  expect(quoteOrder(ofSize(largest + 1), prices)).toMatchObject({ code: 'reveal-too-large' });
+});
+
+test('a file whose metadata alone is too large is told so', () => {
+  const terms = { ...oneFile, files: [{ ...textFile(1), metadata: 500_000 }] };
+  expect(quoteOrder(terms, prices)).toMatchObject({
+    reason: expect.stringMatching(/ Its metadata alone is too large\.$/u),
+  });
 });
 
 test('no reveal is heavier than nodes relay, and no file is left out', () => {
