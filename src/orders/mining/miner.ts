@@ -1,0 +1,41 @@
+import type { Txid } from '#kernel/primitives/hash.ts';
+
+/** Size and fee of a transaction, as they are planned. */
+export interface OfferedTransaction {
+  readonly weight: number;
+  /** Sats. */
+  readonly fee: bigint;
+}
+
+/** A reveal above the standard weight that an order would need, with its commit. */
+export interface RevealOffer {
+  readonly commit: OfferedTransaction;
+  readonly reveal: OfferedTransaction;
+  /** Sats for 1,000 virtual bytes. */
+  readonly feeRate: bigint;
+}
+
+/** Signed transactions that are to be mined together. */
+export interface MinerPackage {
+  /** Txid of the reveal, which names the package. */
+  readonly reveal: Txid;
+  /** The signed commit, then the signed reveal. */
+  readonly transactions: readonly [Uint8Array, Uint8Array];
+}
+
+/**
+ * An answer of a miner. `silent`: it gave no answer of the protocol, which is never taken for consent. Texts are bounded and
+ * printable.
+ */
+export type MinerAnswer =
+  | { readonly kind: 'accepted' }
+  | { readonly kind: 'refused'; readonly reason: string }
+  | { readonly kind: 'silent'; readonly why: string };
+
+/** The miner of NONSTANDARD_MINER_URL (docs/miner.md). Neither function throws anything except the reason of the signal. */
+export interface Miner {
+  /** Asks whether it would mine a reveal of this size at this rate. */
+  readonly offer: (offer: RevealOffer, signal: AbortSignal) => Promise<MinerAnswer>;
+  /** Hands a package over. The same package may be handed over again. */
+  readonly hand: (handed: MinerPackage, signal: AbortSignal) => Promise<MinerAnswer>;
+}
