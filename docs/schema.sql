@@ -1159,6 +1159,35 @@ CREATE TABLE service.market_items (
 );
 CREATE UNIQUE INDEX market_items_id ON service.market_items USING btree (txid, index, slug);
 
+CREATE TABLE service.miner_packages (
+  reveal bytea NOT NULL,
+  commit_txid bytea NOT NULL,
+  order_id uuid NOT NULL,
+  made_at timestamp with time zone NOT NULL DEFAULT now(),
+  hours integer NOT NULL,
+  mined_until timestamp with time zone NOT NULL,
+  ask_at timestamp with time zone DEFAULT now(),
+  tries integer NOT NULL DEFAULT 0,
+  silence text,
+  accepted_at timestamp with time zone,
+  refused_at timestamp with time zone,
+  refusal text,
+  given_up_at timestamp with time zone,
+  CONSTRAINT miner_packages_pkey PRIMARY KEY (reveal),
+  CONSTRAINT miner_packages_check CHECK ((commit_txid <> reveal)),
+  CONSTRAINT miner_packages_check1 CHECK (((accepted_at IS NULL) OR (refused_at IS NULL))),
+  CONSTRAINT miner_packages_check2 CHECK (((refused_at IS NULL) = (refusal IS NULL))),
+  CONSTRAINT miner_packages_check3 CHECK (((ask_at IS NULL) OR ((accepted_at IS NULL) AND (refused_at IS NULL) AND (given_up_at IS NULL)))),
+  CONSTRAINT miner_packages_commit_txid_fkey FOREIGN KEY (commit_txid) REFERENCES service.wallet_transactions(txid),
+  CONSTRAINT miner_packages_hours_check CHECK ((hours > 0)),
+  CONSTRAINT miner_packages_order_id_fkey FOREIGN KEY (order_id) REFERENCES service.orders(id) ON DELETE CASCADE,
+  CONSTRAINT miner_packages_reveal_fkey FOREIGN KEY (reveal) REFERENCES service.wallet_transactions(txid),
+  CONSTRAINT miner_packages_tries_check CHECK ((tries >= 0))
+);
+CREATE INDEX miner_packages_commit ON service.miner_packages USING btree (commit_txid);
+CREATE INDEX miner_packages_due ON service.miner_packages USING btree (ask_at) WHERE (ask_at IS NOT NULL);
+CREATE INDEX miner_packages_order ON service.miner_packages USING btree (order_id);
+
 CREATE TABLE service.node_policy (
   one boolean NOT NULL DEFAULT true,
   least_fee_rate bigint NOT NULL,

@@ -33,6 +33,7 @@ export const serviceRooms: Readonly<Record<string, string>> = {
   wallet_coins_fill: 'src/purse',
   wallet_spends: 'src/purse',
   wallet_transactions: 'src/purse',
+  miner_packages: 'src/orders',
   node_policy: 'src/orders',
   order_events: 'src/orders',
   order_files: 'src/orders',

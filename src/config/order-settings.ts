@@ -163,6 +163,24 @@ export const orderSettings = {
     description:
       'within how many blocks transactions are to be mined that are paid for, and refunds: what the node estimates for it is paid',
   }),
+  nonstandardMinerUrl: Type.Optional(
+    Type.String({
+      pattern: '^https?://[^@?#]+$',
+      maxLength: 4096,
+      secret: true,
+      description:
+        'a miner that takes reveals above 400,000 weight units, which nodes do not relay, by the protocol of docs/miner.md; it may be in a private network. Unset: such files are refused',
+    }),
+  ),
+  nonstandardMinerHours: Type.Integer({
+    minimum: 1,
+    // two weeks, for which nodes keep what no block has (-mempoolexpiry): the commit is one
+    maximum: 336,
+    // 144 blocks: a miner with a hundredth of the hash rate finds one of these three times out of four
+    default: 24,
+    description:
+      'how long that miner may be silent about a transaction, and then how long no block may have it, before the order is refunded',
+  }),
   orderRate: Type.String({
     pattern: '^[0-9]{1,9}(/[0-9]{1,9})?$',
     maxLength: 16,
@@ -192,8 +210,13 @@ const schema = Type.Object(orderSettings);
 /** What is wrong with them beyond their schema. */
 export function wrongOrderSettings({
   orderConfirmations,
-}: Pick<Static<typeof schema>, 'orderConfirmations'>): string[] {
-  return parseConfirmations(orderConfirmations) === null
-    ? [`ORDER_CONFIRMATIONS: the amounts of ${orderConfirmations} do not ascend`]
-    : [];
+  nonstandardMinerUrl,
+}: Pick<Static<typeof schema>, 'orderConfirmations' | 'nonstandardMinerUrl'>): string[] {
+  const isUrl = nonstandardMinerUrl === undefined || URL.canParse(nonstandardMinerUrl);
+  return [
+    ...(parseConfirmations(orderConfirmations) === null
+      ? [`ORDER_CONFIRMATIONS: the amounts of ${orderConfirmations} do not ascend`]
+      : []),
+    ...(isUrl ? [] : ['NONSTANDARD_MINER_URL: it is not a URL']),
+  ];
 }

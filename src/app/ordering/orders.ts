@@ -20,7 +20,7 @@ import { ReturnCoins } from '#orders/funds/return-coins.ts';
 import { LockTimes } from '#orders/grinding/lock-times.ts';
 import type { ReturnPolicy } from '#orders/making/make-return.ts';
 import { orderSigner } from '#orders/making/order-signer.ts';
-import { parseConfirmations } from '#orders/order/order-policy.ts';
+import { type OrderPolicy, parseConfirmations } from '#orders/order/order-policy.ts';
 import { ArrivedSats } from '#orders/sats/arrived-sats.ts';
 import { NodeWatch } from '#orders/sending/node-watch.ts';
 import { OutgoingHttp } from '#outgoing/outgoing-http.ts';
@@ -33,6 +33,7 @@ import { followReleases, type ReleaseOptions, releaseIndices } from '#wallet/ind
 import { openPublicWallet, type PublicWallet } from '#wallet/public-wallet.ts';
 import { openSigner } from '#wallet/signer.ts';
 import { bumpParts } from './bump-parts.ts';
+import { minerHandingOf, openMiner } from './miner.ts';
 import { markFileOf } from './wallet.ts';
 
 /** Connections for creations and reads of orders, which must not wait for searches. */
@@ -74,6 +75,7 @@ export function openCustomerOrders(
     isSignerThere: () => isAdvisoryLockHeld(pool, 'orders'),
     reservedMost: config.orderReservedMax,
     outgoing,
+    miner: openMiner({ config, lifecycle }, pool),
     allowPrivateUrls: config.allowPrivateUrls,
     timeoutMinutes: config.orderTimeoutMinutes,
     publicOrigin: config.publicUrl === undefined ? null : new URL(config.publicUrl).origin,
@@ -128,14 +130,12 @@ export function startOrders(
     return;
   }
   const bumps = bumpParts(config, database, metrics);
+  const handing = minerHandingOf({ config, lifecycle }, database, { metrics }, log);
   const work = async (signal: AbortSignal): Promise<void> => {
     const wallet = await awaitWallet(database, signal);
     if (wallet === null) return;
     const signer = orderSigner(wallet, await openSigner(walletSeedFile, wallet.identity));
     const mark = { markFile: markFileOf(config, walletSeedFile), owner: wallet.identity };
-    const confirmations = parseConfirmations(config.orderConfirmations);
-    assert(confirmations !== null, 'the settings were checked where they were read');
-    const policy = { confirmations, finalConfirmations: config.orderFinalConfirmations };
     const lockTimes = new LockTimes();
     const tracer = openSatTracer(database.readers, node, blocks);
     const returnCoins = new ReturnCoins();
@@ -151,8 +151,9 @@ export function startOrders(
         arrivedSats,
         satributes,
         watch,
-        policy,
+        policy: orderPolicyOf(config),
         returns: returnPolicyOf(config),
+        minerHours: config.nonstandardMinerHours,
         coinFor: (orderId, sats) => returnCoins.take(orderId, sats),
         restock: (tx, { spent, rests }) => restock(tx, satributes(), spent, rests),
         tell: tellCustomer,
@@ -166,6 +167,7 @@ export function startOrders(
         lockTimes,
         arrivedSats,
         releaseIndices: releasesOf(health, database, mark, log),
+        handPackages: handing,
         returnCoins,
         signal,
         log,
@@ -199,6 +201,12 @@ const releasesOf =
       log,
       onProblem: (problem) => health.report('addresses', problem),
     });
+
+function orderPolicyOf(config: CommandContext['config']): OrderPolicy {
+  const confirmations = parseConfirmations(config.orderConfirmations);
+  assert(confirmations !== null, 'the settings were checked where they were read');
+  return { confirmations, finalConfirmations: config.orderFinalConfirmations };
+}
 
 const returnPolicyOf = (config: CommandContext['config']): ReturnPolicy => ({
   maxSats: BigInt(config.orderReturnMaxSats),

@@ -99,7 +99,7 @@ export async function serveHttp(
       collectionServiceFee: config.collectionServiceFee,
       referralPercent: config.referralPercent,
       holdMinutes: config.quoteHoldMinutes,
-      nonStandard: false,
+      nonStandard: config.nonstandardMinerUrl !== undefined,
     },
     inventory: openInventory(context, { pool: database.readers, network, satributes, node, utxos }),
   });

@@ -85,7 +85,8 @@ export function creationPaths(deps: AppDependencies): (app: App, path: CreationP
           const checked = unlessFaulty(await checkOrder(parts, sent, asker));
           const create = (wanted: WantedOrder): Promise<MadeOrder> =>
             orders.create(wanted, (tx, made, shown) => store(tx, createdAnswer(made, shown)), asker);
-          const { order, files } = unlessFaulty(await placeOrder(parts, checked, create, asker));
+          const placing = { ...parts, miner: orders.miner };
+          const { order, files } = unlessFaulty(await placeOrder(placing, checked, create, asker));
           return createdAnswer(order, files) as never;
         });
       },

@@ -9,6 +9,13 @@ export const orderErrors = {
       'The message says what is missing: `satscribe wallet init` makes a wallet, WALLET_SEED_FILE names its seed (docs/wallet.md), and Bitcoin Core relays reveals by default.',
     retry: 'minute',
   },
+  miner_silent: {
+    meaning:
+      'An order has a transaction above the standard size, and the miner that is to take it (NONSTANDARD_MINER_URL) does not answer.',
+    action:
+      'Send the order again in a minute. The operator looks whether the miner answers as docs/miner.md says; files below the standard size need none.',
+    retry: 'minute',
+  },
   order_refuses: {
     meaning:
       'The state of an order does not allow what was asked: to cancel one that something was paid for, for example.',

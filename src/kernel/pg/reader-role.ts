@@ -47,6 +47,8 @@ const serviceRights: readonly ServiceRight[] = [
   { table: 'orders', privilege: 'UPDATE', columns: ['cancel_asked_at', 'look_at'] },
   // what the node takes: no order is made that it would refuse
   { table: 'node_policy', privilege: 'SELECT' },
+  // how many transactions wait for a miner
+  { table: 'miner_packages', privilege: 'SELECT' },
   // a code is registered once, and keeps its address
   { table: 'referrals', privilege: 'SELECT' },
   { table: 'referrals', privilege: 'INSERT' },

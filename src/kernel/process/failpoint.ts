@@ -78,6 +78,11 @@ export const parentFailpoints = ['order-return'] as const;
  */
 export const stockFailpoints = ['order-reserved', 'order-restocked'] as const;
 /**
+ * Points of what a miner takes (docs/miner.md): it has answered, and that is not stored; it is; a reveal is given up, and that
+ * is not committed. Of reveals above the standard weight alone.
+ */
+export const minerFailpoints = ['package-handed', 'package-answered', 'order-unmined'] as const;
+/**
  * Points of a release of indices of the wallet (docs/wallet.md): the mark is raised, and the database does not have the
  * range yet; it does, at a start not committed.
  */
@@ -93,6 +98,7 @@ export const allFailpoints = [
     ...orderFailpoints,
     ...parentFailpoints,
     ...stockFailpoints,
+    ...minerFailpoints,
     ...indexFailpoints,
   ]),
 ] as const;

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { hasRevealed, joinMoved } from '#chain/inscriptions/reveal.queries.ts';
 import { type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
+import { isOfPackage } from '#orders/mining/packages.store.ts';
 import { earnedBy, type StoredQuote } from '#orders/order/order-request.ts';
 import type { OrderTransactionKind } from '#orders/order/order-transactions.store.ts';
 import { hasMinedOutput } from '#payments/payments.queries.ts';
@@ -143,6 +144,7 @@ export async function overdueTransactions(
        FROM service.orders AS o JOIN service.wallet_transactions AS t ON t.order_id = o.id
       WHERE o.state = 'queued' AND t.superseded_at IS NULL AND t.kind NOT IN ('return', 'refund')
         AND coalesce(t.sent_at, t.made_at) <= $1
+        AND NOT ${isOfPackage('t')}
         AND NOT ${hasRevealed('t.txid')}
         AND NOT ${hasMinedOutput('t.txid')}
         AND NOT (t.kind = 'commit' AND EXISTS (

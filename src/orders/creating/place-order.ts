@@ -1,5 +1,7 @@
 import type { Asker } from '#kernel/contracts/asker.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
+import type { Miner } from '#orders/mining/miner.ts';
+import { offerFaults } from '#orders/mining/offer-reveals.ts';
 import type { Faulty } from '#orders/reading/request-values.ts';
 import type { CheckedOrder } from './check-order.ts';
 import type { MadeOrder, WantedOrder } from './create-order.ts';
@@ -8,12 +10,18 @@ import { type QuotingParts, quoteCheckedOrder } from './quote-checked-order.ts';
 /** Sats of the inventory that are offered to an order one after the other, if others take them. */
 const offersMax = 5;
 
+export interface PlacingParts extends QuotingParts {
+  /** Takes reveals above the standard weight; null: there is none. */
+  readonly miner: Miner | null;
+}
+
 /**
- * Quotes and creates a checked order. If another order was faster and took its sat of the inventory, the next sat is
- * offered. Throws `orders_off`, `inventory_taken` and `inventory_reserved_max`.
+ * Quotes and creates a checked order, once the miner would take what nodes do not relay of it. If another order was faster
+ * and took its sat of the inventory, the next sat is offered. Throws `orders_off`, `miner_silent`, `inventory_taken` and
+ * `inventory_reserved_max`.
  */
 export async function placeOrder(
-  parts: QuotingParts,
+  parts: PlacingParts,
   checked: CheckedOrder,
   create: (wanted: WantedOrder) => Promise<MadeOrder>,
   asker: Asker,
@@ -21,6 +29,9 @@ export async function placeOrder(
   for (let tries = 1; ; tries++) {
     const quoted = await quoteCheckedOrder(parts, checked, asker);
     if (quoted.kind === 'faulty') return quoted;
+    const { terms, layout } = quoted.wanted;
+    const faults = await offerFaults(parts.miner, terms, layout, asker.signal);
+    if (faults.length > 0) return { kind: 'faulty', faults };
     try {
       return { kind: 'made', ...(await create(quoted.wanted)) };
     } catch (error) {

@@ -1,5 +1,7 @@
 import type { Asker } from '#kernel/contracts/asker.ts';
+import type { OrderLayout } from '#orders/inscribing/order-layout.ts';
 import type { OrderQuote } from '#orders/inscribing/quote-order.ts';
+import { nonStandardReveals } from '#orders/mining/offer-reveals.ts';
 import type { StoredQuote } from '#orders/order/order-request.ts';
 import { type PriceSettings, pricesOf, quoted } from '#orders/pricing/prices.ts';
 import { offerSat, type Stock } from '#orders/pricing/stocked-sats.ts';
@@ -27,6 +29,7 @@ export async function quoteCheckedOrder(
   const wanted = {
     ...order,
     terms,
+    files: withNonStandard(order.files, quote.layout),
     layout: quote.layout,
     stocked: offer === null ? null : { sat: offer.sat, ofType: offer.ofType, by: reserverOf(asker) },
     request: {
@@ -41,6 +44,15 @@ export async function quoteCheckedOrder(
     quote: storedQuote(quote, { read, policy, hasRareSatsFee: rareSatsFee > 0n }, settings),
   };
   return { kind: 'wanted', wanted };
+}
+
+/** Files with what answers show of those whose transactions nodes do not relay (client-compat 3.4). */
+function withNonStandard(files: WantedOrder['files'], layout: OrderLayout): WantedOrder['files'] {
+  const heavy = new Set(nonStandardReveals(layout).map(({ first }) => first));
+  if (heavy.size === 0) return files;
+  return files.map((file, index) =>
+    file === null || !heavy.has(index) ? file : { ...file, shown: { ...file.shown, nonStandardTx: true } },
+  );
 }
 
 /** Whose unpaid reservations count together: those of a key with a limit of its own, else those of an address. */

@@ -25,6 +25,7 @@ import {
 } from '#orders/creating/idempotency.store.ts';
 import { bytesOfOrder, StoredBytes } from '#orders/creating/stored-bytes.ts';
 import { findFile } from '#orders/files/file.store.ts';
+import type { Miner } from '#orders/mining/miner.ts';
 import { isCancelled, type Order, readOrder, readOrderFiles } from '#orders/order/order.store.ts';
 import type { OrderState } from '#orders/order/order-machine.ts';
 import { type OrderTransaction, readTransactions } from '#orders/order/order-transactions.store.ts';
@@ -58,6 +59,8 @@ export interface CustomerOrdersParts extends Omit<CreationParts, 'standing'> {
   /** Whether a process with the seed brings orders on. */
   readonly isSignerThere: () => Promise<boolean>;
   readonly outgoing: OutgoingHttp;
+  /** Takes reveals above the standard weight; null: there is none. */
+  readonly miner: Miner | null;
   readonly allowPrivateUrls: boolean;
   readonly timeoutMinutes: number;
   readonly publicOrigin: string | null;
@@ -82,6 +85,8 @@ export class CustomerOrders {
   /** Read once for all who create at once. */
   readonly #standing: SharedMaking<DeliveryStanding>;
   readonly #policy: SharedMaking<NodePolicy | null>;
+  /** Takes reveals above the standard weight; null: there is none. */
+  readonly miner: Miner | null;
   /** Of an order that names none. */
   readonly timeoutMinutes: number;
   /** Where customers find files; null: where they sent their order. */
@@ -89,6 +94,7 @@ export class CustomerOrders {
 
   constructor(parts: CustomerOrdersParts) {
     this.#parts = parts;
+    this.miner = parts.miner;
     this.timeoutMinutes = parts.timeoutMinutes;
     this.publicOrigin = parts.publicOrigin;
     this.#stored = new StoredBytes(parts.bytesADay);

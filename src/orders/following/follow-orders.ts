@@ -57,6 +57,8 @@ export interface FollowOrdersOptions {
   readonly arrivedSats: ArrivedSats;
   /** Releases indices of the wallet for new orders, until its signal is aborted; null: another one does. */
   readonly releaseIndices: ((signal: AbortSignal) => Releasing) | null;
+  /** Hands what nodes do not relay to a miner, until its signal is aborted; null: there is none. */
+  readonly handPackages: ((signal: AbortSignal) => Promise<void>) | null;
   /** Coins of the service, for returns. */
   readonly returnCoins: ReturnCoins;
   readonly signal: AbortSignal;
@@ -93,24 +95,30 @@ export async function followOrders(options: FollowOrdersOptions): Promise<void> 
   );
 }
 
-/** Follows orders, and releases indices for new ones beside it: in the time of a round they would run out. */
+/**
+ * Follows orders, and beside it releases indices for new ones, which in the time of a round would run out, and hands
+ * packages to a miner, which may be silent for minutes.
+ */
 async function follow(client: pg.Client, options: FollowOrdersOptions): Promise<void> {
-  const { releaseIndices, signal } = options;
-  if (releaseIndices === null) return followRounds(client, options);
+  const { releaseIndices, handPackages, signal } = options;
   const controller = new AbortController();
   const either = AbortSignal.any([signal, controller.signal]);
-  const releasing = releaseIndices(either);
+  const releasing = releaseIndices?.(either) ?? null;
+  const beside = [
+    ...(releasing === null ? [] : [releasing.ended]),
+    ...(handPackages === null ? [] : [handPackages(either)]),
+  ];
   try {
     // who sees that orders are followed can order
-    await releasing.tried;
-    releasing.ended.catch(() => controller.abort());
+    await releasing?.tried;
+    for (const ended of beside) ended.catch(() => controller.abort());
     await followRounds(client, { ...options, signal: either });
   } finally {
     controller.abort();
-    await releasing.ended.catch(() => undefined);
+    await Promise.allSettled(beside);
   }
   // rejects with what is not retried
-  await releasing.ended;
+  await Promise.all(beside);
 }
 
 async function followRounds(client: pg.Client, options: FollowOrdersOptions): Promise<void> {

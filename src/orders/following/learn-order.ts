@@ -5,6 +5,7 @@ import { isShortfall } from '#orders/inscribing/order-terms.ts';
 import { orderEntries } from '#orders/ledger/order-entries.ts';
 import { shareOf } from '#orders/ledger/referral-share.ts';
 import { type OwedMoney, strayCostOf } from '#orders/ledger/settlements.ts';
+import { unminedReason } from '#orders/mining/unmined.ts';
 import type { Order } from '#orders/order/order.store.ts';
 import { type OrderFacts, paidAfterAll } from '#orders/order/order-facts.ts';
 import type { OrderTransaction } from '#orders/order/order-transactions.store.ts';
@@ -21,7 +22,7 @@ import { type OrderDepths, type OrderRecords, readRecords } from './read-records
 
 /** The facts of an order, with the rows that they follow from and what is due. */
 export interface Known
-  extends Pick<OrderRecords, 'payments' | 'stocked' | 'held'>,
+  extends Pick<OrderRecords, 'payments' | 'stocked' | 'held' | 'transactions' | 'mining'>,
     Pick<PlacedMoney, 'isMoneyShallow'> {
   readonly facts: OrderFacts;
   readonly reveals: readonly OrderTransaction[];
@@ -37,6 +38,8 @@ export interface Known
   readonly entries: readonly LedgerEntry[];
   /** Its coins, with who holds each; null: nothing ever came or was made. */
   readonly coins: readonly HeldCoin[] | null;
+  /** Why the reveal that a miner was to take is given up; null: it is not. */
+  readonly unmined: string | null;
   /** It bears a part of a bump. */
   readonly isBumped: boolean;
 }
@@ -53,9 +56,10 @@ export function knownFrom(
   { returnMaxSats }: Pick<OrderDepths, 'returnMaxSats'>,
   now: Date,
 ): Known {
-  const { payments, deposits, transactions, stocked, held } = records;
+  const { payments, deposits, transactions, stocked, held, mining } = records;
   const money = placeMoney(order, records);
   const reveals = transactions.filter(({ kind }) => kind === 'reveal');
+  const unmined = mining === null ? null : unminedReason(mining.package, now);
   const parents = candidates(
     order.terms.parents.length,
     deposits,
@@ -78,6 +82,7 @@ export function knownFrom(
     hasReveal: reveals.length > 0,
     isRevealed: records.isRevealed,
     isAnchorTaken: records.isAnchorTaken,
+    isUnmined: unmined !== null,
     refund: refundProgress(order, records, money),
   };
   // it is delivered: what it holds is neither refunded nor returned
@@ -92,6 +97,9 @@ export function knownFrom(
     parents,
     stocked,
     held,
+    transactions,
+    mining,
+    unmined,
     returned,
     isHomeless: order.refundScript === null && money.holding.length > 0,
     refunded: isBack

@@ -19,6 +19,8 @@ export interface OrderStepsParts {
   readonly watch: Pick<NodeWatch, 'standing'>;
   readonly policy: OrderPolicy;
   readonly returns: ReturnPolicy;
+  /** NONSTANDARD_MINER_HOURS. */
+  readonly minerHours: number;
   /** A free coin for a return; it comes later where there is none yet. */
   readonly coinFor: CoinForReturn;
   readonly restock: OrderSteps['restock'];

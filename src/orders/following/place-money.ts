@@ -1,6 +1,13 @@
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { p2trDust, valueOf } from '#orders/inscribing/plan-amounts.ts';
-import { excessOf, isClosing, movedExcess, type OwedMoney, restsOf } from '#orders/ledger/settlements.ts';
+import {
+  excessOf,
+  isClosing,
+  movedExcess,
+  type OwedMoney,
+  restsOf,
+  strandedCommit,
+} from '#orders/ledger/settlements.ts';
 import type { Order } from '#orders/order/order.store.ts';
 import { isDeep, type OrderPayment } from '#orders/order/order-facts.ts';
 import { isHolding, type PaidHolding } from '#orders/parents/returns.ts';
@@ -42,7 +49,7 @@ export interface PlacedMoney {
 
 /** Finds the outputs that hold the money of an order. Pure. */
 export function placeMoney(order: Pick<Order, 'amount' | 'request'>, records: OrderRecords): PlacedMoney {
-  const { payments, deposits, transactions, bumps, lent, depth, isRevealed, mined, held } = records;
+  const { payments, deposits, transactions, bumps, lent, depth, isRevealed, mined, held, mining } = records;
   const alive = bumps.filter(({ isDead }) => !isDead);
   const spent = spentBy([...transactions, ...alive]);
   const left = payments.filter((payment) => payment.goneAt === null && !spent.has(outpointOf(payment)));
@@ -63,8 +70,12 @@ export function placeMoney(order: Pick<Order, 'amount' | 'request'>, records: Or
   const isExcess = (output: OwedMoney): boolean =>
     excess !== null && outpointOf(excess) === outpointOf(output);
   const closings = new Set<string>(transactions.filter(isClosing).map(({ txid }) => displayHash(txid)));
-  const isMined = ({ txid }: OwedMoney): boolean =>
-    !closings.has(displayHash(txid)) || mined.has(displayHash(txid));
+  const stranded = strandedCommit(transactions);
+  const isMined = ({ txid }: OwedMoney): boolean => {
+    // a refund spends it as deep as a payment, and no sooner
+    if (txid === stranded?.txid) return isDeep({ height: mining?.commitHeight ?? null }, depth);
+    return !closings.has(displayHash(txid)) || mined.has(displayHash(txid));
+  };
   const isUsable = (rest: OwedMoney): boolean => isFree(rest) && isMined(rest);
   return {
     seen: orderPayments(order, records),
@@ -84,6 +95,7 @@ export function placeMoney(order: Pick<Order, 'amount' | 'request'>, records: Or
     isHoldingDeposits: isHolding({ deposits, spent, holding }),
     isMoneyComing: [...rests.theirs, ...rests.ours].some((rest) => isFree(rest) && !isMined(rest)),
     isMoneyShallow:
+      rests.theirs.some((rest) => rest.txid === stranded?.txid && isFree(rest) && !isMined(rest)) ||
       left.some((payment) => payment.block !== null && !known.includes(payment)) ||
       deposits.some(({ state, payment }) => state === 'seen' && payment.block !== null),
   };

@@ -35,7 +35,7 @@ import { outpointOf } from '#purse/transactions/outpoint.ts';
 import { guardInscriptions, selectedHoldingLeast } from './guard-inscriptions.ts';
 import { judgePrice } from './judge-price.ts';
 import { type Known, learn } from './learn-order.ts';
-import type { OrderDepths } from './read-records.ts';
+import { giveUpMining, type OrderDepths } from './read-records.ts';
 
 /** What the steps of an order need of others. */
 export interface OrderSteps extends OrderDepths {
@@ -248,7 +248,8 @@ async function apply(
   steps: OrderSteps,
   known: Known,
 ): Promise<Order> {
-  const error = reasonOf(event, order, known.facts);
+  if (event === 'unmined') await giveUpMining(tx, order, known);
+  const error = event === 'unmined' ? known.unmined : reasonOf(event, order, known.facts);
   const isApplied = await applyEvent(tx, order, event, steps, error);
   assert(isApplied, `the facts of order ${order.id} say ${event}, which ${order.state} refuses`);
   if (event === 'revealed') await restock(tx, known, steps);
@@ -414,7 +415,7 @@ function lookOf(order: Order, known: Known, problem: string | null, now: Date): 
   if (state === 'waiting-payment' || state === 'waiting-parent') return earlier(again, expiresAt);
   const release = releaseOf(order, known);
   if (state === 'error') return release;
-  if (!isOver(state)) return again ?? release;
+  if (!isOver(state)) return earlier(again ?? release, minedUntil(order, known));
   // blocks that follow are no news for orders that are over
   const shallow = known.isMoneyShallow ? after(tryAgainMs) : null;
   return earlier(again, earlier(shallow, release));
@@ -429,6 +430,15 @@ const releaseOf = (order: Order, { stocked }: Known): Date | null =>
   stocked === null || stocked.reservation.isReleased
     ? null
     : reservedUntil({ ...order, failedAt: stocked.reservation.failedAt });
+
+/** Time at which the reveal that a miner is to take may be given up; null: there is none. */
+const minedUntil = ({ state }: Order, { mining }: Known): Date | null =>
+  state !== 'queued' || mining === null || mining.package.isMined
+    ? null
+    : new Date(mining.package.minedUntil.getTime() + lateMs);
+
+/** A look at the very end of its time would find it not over yet. */
+const lateMs = 1_000;
 
 const earlier = (a: Date | null, b: Date | null): Date | null =>
   a === null || (b !== null && b < a) ? b : a;

@@ -3,8 +3,12 @@ import type pg from 'pg';
 import { burnedReveals, indexedReveals } from '#chain/inscriptions/reveal.queries.ts';
 import { outputStanding } from '#chain/sats/output-standing.queries.ts';
 import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
+import type { Height } from '#kernel/primitives/height.ts';
+import { failpoint } from '#kernel/process/failpoint.ts';
 import { type OrderBump, readBumps, spentByOthers } from '#orders/bumping/bump.store.ts';
 import { isClosing } from '#orders/ledger/settlements.ts';
+import { giveUpPackages, noteMined, readPackages } from '#orders/mining/packages.store.ts';
+import type { StoredPackage } from '#orders/mining/unmined.ts';
 import type { Order } from '#orders/order/order.store.ts';
 import type { OrderFacts } from '#orders/order/order-facts.ts';
 import {
@@ -18,7 +22,7 @@ import { type HeldPayments, readHeldPayments } from '#orders/parents/held-paymen
 import { readDeposits } from '#orders/parents/read-deposits.ts';
 import { keepReservation, type Reservation, readReservation } from '#orders/stock/reservations.store.ts';
 import { type StockStanding, stockStanding } from '#orders/stock/stock-standing.ts';
-import { refundWatcherOf, watcherOf } from '#orders/watching/watchers.ts';
+import { ownWatcherOf, refundWatcherOf, watcherOf } from '#orders/watching/watchers.ts';
 import { outputsThereAmong, readPayments, type WatchedPayment } from '#payments/payments.queries.ts';
 import { readPaymentsOffset } from '#payments/store/offset.store.ts';
 import { outpointOf, outpointParts } from '#purse/transactions/outpoint.ts';
@@ -53,6 +57,15 @@ export interface OrderRecords extends Pick<OrderFacts, 'isRevealed' | 'isAnchorT
   readonly lent: ReadonlySet<string>;
   /** Its reservation in the inventory; null: it wants none. */
   readonly stocked: Stocked | null;
+  /** Its reveal that a miner is to take; null: nodes relay its reveals. */
+  readonly mining: Mining | null;
+}
+
+/** A reveal above the standard weight, with its commit. */
+export interface Mining {
+  readonly package: StoredPackage;
+  /** The block of the commit; null: in none. */
+  readonly commitHeight: Height | null;
 }
 
 export interface Stocked {
@@ -84,7 +97,9 @@ export async function readRecords(
     ...(stocked === null || stocked.standing === 'gone' ? [] : [outpointOf(stocked.reservation)]),
     ...(await readCoins(tx, made)),
   ]);
-  const transactions = await supersedeOrphans(tx, made, there);
+  const live = await supersedeOrphans(tx, made, there);
+  const mining = await readMining(tx, order, live);
+  const transactions = await supersedeGivenUp(tx, order, live, mining);
   // those that pay for orphans end with them
   const bumps = transactions.length === made.length ? bumpsBefore : await readBumps(tx, order.id);
   // only returns spend what is ours, and bumps of other orders may have taken it
@@ -105,6 +120,7 @@ export async function readRecords(
     held,
     lent: new Set(lent),
     stocked,
+    mining,
     ...delivery,
   };
 }
@@ -151,6 +167,67 @@ async function supersedeOrphans(
   return live;
 }
 
+/** The package of the reveal that may be mined, or of the newest one; null: there is none. */
+async function readMining(
+  tx: pg.ClientBase,
+  order: Order,
+  transactions: readonly OrderTransaction[],
+): Promise<Mining | null> {
+  if (!order.terms.nonStandard || !transactions.some(({ kind }) => kind === 'commit')) return null;
+  await noteMined(tx, order.id);
+  const packages = await readPackages(tx, order.id);
+  const reveals = txidsOf(transactions, 'reveal').map((txid) => displayHash(txid));
+  const found = packages.find(({ reveal }) => reveals.includes(displayHash(reveal))) ?? packages.at(-1);
+  if (found === undefined) return null;
+  const [commit] = txidsOf(transactions, 'commit').map((txid) => displayHash(txid));
+  // its output for the reveal is watched
+  const seen = commit === undefined ? [] : await readPayments(tx, ownWatcherOf(order.id));
+  const inBlock = seen.find(({ txid, block }) => block !== null && displayHash(txid) === commit);
+  return { package: found, commitHeight: inBlock?.block?.height ?? null };
+}
+
+/**
+ * Supersedes a reveal that was given up, and came back with its commit: a block has that, and not the reveal. What is in
+ * its output is refunded.
+ */
+async function supersedeGivenUp(
+  tx: pg.ClientBase,
+  { state }: Order,
+  transactions: readonly OrderTransaction[],
+  mining: Mining | null,
+): Promise<readonly OrderTransaction[]> {
+  const isOver = state === 'waiting-refund' || state === 'refunded';
+  if (!isOver || mining === null || mining.package.givenUpAt === null || mining.package.isMined)
+    return transactions;
+  const reveals = txidsOf(transactions, 'reveal');
+  if (reveals.length === 0) return transactions;
+  await supersedeOfOrders(tx, reveals);
+  return transactions.filter(({ kind }) => kind !== 'reveal');
+}
+
+/**
+ * Gives up the reveal that a miner was to take. Its commit may have been sent, or is in a block: it stays then, and what it
+ * holds is spent by key, so that only one of that and the reveal is ever mined. A commit that nothing sent is given up, too.
+ */
+export async function giveUpMining(
+  tx: pg.ClientBase,
+  { id }: Pick<Order, 'id'>,
+  { transactions, mining }: Pick<OrderRecords, 'transactions' | 'mining'>,
+): Promise<void> {
+  assert(mining !== null && !mining.package.isMined, `order ${id} gives up a reveal that no block has`);
+  const commit = transactions.find(({ kind }) => kind === 'commit');
+  const isKept = commit !== undefined && (commit.sentAt !== null || mining.commitHeight !== null);
+  await giveUpPackages(tx, id);
+  await supersedeOfOrders(tx, [
+    ...txidsOf(transactions, 'reveal'),
+    ...(isKept ? [] : txidsOf(transactions, 'commit')),
+  ]);
+  failpoint('order-unmined');
+}
+
+const txidsOf = (transactions: readonly OrderTransaction[], of: OrderTransaction['kind']): Txid[] =>
+  transactions.filter(({ kind }) => kind === of).map(({ txid }) => txid);
+
 /** The delivery of an order in the index: whether all of it is deep enough, and whether a stranger has a part. */
 async function readDelivery(
   tx: pg.ClientBase,
@@ -158,12 +235,10 @@ async function readDelivery(
   transactions: readonly OrderTransaction[],
   confirmations: number,
 ): Promise<Pick<OrderRecords, 'isRevealed' | 'isAnchorTaken'>> {
-  const txidsOf = (of: OrderTransaction['kind']): Txid[] =>
-    transactions.filter(({ kind }) => kind === of).map(({ txid }) => txid);
-  const reveals = txidsOf('reveal');
+  const reveals = txidsOf(transactions, 'reveal');
   if (reveals.length === 0) return { isRevealed: false, isAnchorTaken: false };
   const { count, height, tip, taken } = terms.burn
-    ? await burnedReveals(tx, reveals, txidsOf('burn'))
+    ? await burnedReveals(tx, reveals, txidsOf(transactions, 'burn'))
     : { ...(await indexedReveals(tx, reveals)), taken: 0 };
   const isDeepEnough = height !== null && tip !== null && tip - height + 1 >= confirmations;
   return { isRevealed: count === request.count && isDeepEnough, isAnchorTaken: taken > 0 };

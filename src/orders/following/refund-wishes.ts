@@ -2,6 +2,7 @@ import type pg from 'pg';
 import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
+import { giveUpPackages } from '#orders/mining/packages.store.ts';
 import { lockOrder, recordEvent } from '#orders/order/order.store.ts';
 import {
   type OrderTransaction,
@@ -35,6 +36,7 @@ export async function decideRefundWishes({ client, node, steps }: WishesParts): 
         await forgetRefundWish(tx, id, null);
       } else if (isFree) {
         await grantRefundWish(tx, id);
+        await giveUpPackages(tx, id);
         const made = await readTransactions(tx, id);
         await supersedeOfOrders(
           tx,

@@ -112,7 +112,7 @@ const isMinedDirectly = (terms: SettledTerms, group: LeafGroup): boolean =>
   revealWeight(terms, group, group.leafBytes) > standardWeightMax;
 
 /**
- * A reveal that no miner takes is paid back by the output of its commit. With other files, a part of the order could be
+ * A reveal that no miner takes is refunded out of its commit. With other files, a part of the order could be
  * delivered and the rest not.
  */
 function minedAlone(terms: SettledTerms, groups: readonly LeafGroup[]): OrderRefusal {

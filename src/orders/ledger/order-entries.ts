@@ -6,7 +6,14 @@ import type { WatchedPayment } from '#payments/payments.queries.ts';
 import { entriesOf, type LedgerEntry, type Receipt, type Settlement } from '#purse/ledger/ledger.ts';
 import { outpointOf } from '#purse/transactions/outpoint.ts';
 import { shareOf, withReferral } from './referral-share.ts';
-import { bumpSettlements, hexOf, isClosing, settlementsOf } from './settlements.ts';
+import {
+  bumpSettlements,
+  hexOf,
+  isClosing,
+  settlementOfStranded,
+  settlementsOf,
+  strandedCommit,
+} from './settlements.ts';
 
 /**
  * The entries that the facts of an order ask for: what blocks have of its payments and deposits, of its delivery once
@@ -14,7 +21,10 @@ import { bumpSettlements, hexOf, isClosing, settlementsOf } from './settlements.
  */
 export function orderEntries(
   order: Order,
-  records: Pick<OrderRecords, 'payments' | 'deposits' | 'transactions' | 'isRevealed' | 'mined' | 'bumps'>,
+  records: Pick<
+    OrderRecords,
+    'payments' | 'deposits' | 'transactions' | 'isRevealed' | 'mined' | 'bumps' | 'mining'
+  >,
   money: Pick<PlacedMoney, 'excess' | 'rests'>,
 ): LedgerEntry[] {
   const { payments, deposits, bumps } = records;
@@ -38,7 +48,8 @@ function settlementsFor(
     transactions,
     isRevealed,
     mined,
-  }: Pick<OrderRecords, 'deposits' | 'transactions' | 'isRevealed' | 'mined'>,
+    mining,
+  }: Pick<OrderRecords, 'deposits' | 'transactions' | 'isRevealed' | 'mined' | 'mining'>,
   { excess, rests }: Pick<PlacedMoney, 'excess' | 'rests'>,
 ): readonly Settlement[] {
   const facts = {
@@ -49,5 +60,11 @@ function settlementsFor(
   const delivered = settlementsOf(isRevealed ? transactions.filter((made) => !isClosing(made)) : [], facts);
   const closed = transactions.filter((made) => isClosing(made) && mined.has(displayHash(made.txid)));
   const share = shareOf(order);
-  return [...(share === null ? delivered : withReferral(delivered, share)), ...settlementsOf(closed, facts)];
+  const stranded = strandedCommit(transactions);
+  const isCommitted = stranded !== null && mining !== null && mining.commitHeight !== null;
+  return [
+    ...(share === null ? delivered : withReferral(delivered, share)),
+    ...(isCommitted ? [settlementOfStranded(stranded)] : []),
+    ...settlementsOf(closed, facts),
+  ];
 }

@@ -14,9 +14,37 @@ import { type StoredPlan, spentBy, valueIn } from '#purse/transactions/stored-pl
 export interface OwedMoney extends Pick<WatchedPayment, 'txid' | 'vout' | 'value'> {
   /** Sats of it that are the customer's. */
   readonly owed: bigint;
-  /** A payment to the order's address, or our output of its transactions. */
-  readonly at: 'address' | 'own';
+  /** A payment to the order's address, our output of its transactions, or what its commit has for the only reveal. */
+  readonly at: 'address' | 'own' | 'commit';
 }
+
+/**
+ * The commit of an order whose reveal was given up: everything that it holds is the customer's, and spent by key. Null: a
+ * reveal may be mined, or there is no commit. Pure.
+ */
+export const strandedCommit = <T extends Pick<OrderTransaction, 'kind'>>(
+  transactions: readonly T[],
+): T | null =>
+  transactions.some(({ kind }) => kind === 'reveal')
+    ? null
+    : (transactions.find(({ kind }) => kind === 'commit') ?? null);
+
+/** The outputs of such a commit. The first one has the leaf of the reveal; the others are at our own key. */
+const strandedMoney = ({ txid, plan }: OrderTransaction): readonly OwedMoney[] =>
+  plan.outputs.map(({ value }, vout) => ({
+    txid,
+    vout,
+    value: BigInt(value),
+    owed: BigInt(value),
+    at: vout === 0 ? 'commit' : 'own',
+  }));
+
+/** Its settlement once a block has it: only its fee is gone. Pure. */
+export const settlementOfStranded = ({ txid, fee }: OrderTransaction): Settlement => ({
+  txid: hexOf(txid),
+  from: 'owed',
+  parts: [{ to: 'fee', sats: BigInt(fee) }],
+});
 
 /**
  * Accounts of what a transaction of ours pays. Outputs that a later delivery of the order spends stay owed until then.
@@ -234,8 +262,8 @@ export function movedExcess(excess: OwedMoney, bumps: readonly SettledBump[]): O
 }
 
 /**
- * What is left of the money beside the delivery, oldest first: `ours`, and the change of returns that a customer paid
- * for, which is still `theirs`. Whether something spends it is another question. Pure.
+ * What is left of the money beside the delivery, oldest first: `ours`, and what is still `theirs`. That is the change of
+ * returns that a customer paid for, and all of a commit whose reveal was given up. Something may spend it. Pure.
  */
 export function restsOf(transactions: readonly OrderTransaction[]): {
   readonly ours: readonly OwedMoney[];
@@ -246,7 +274,9 @@ export function restsOf(transactions: readonly OrderTransaction[]): {
   const ours: OwedMoney[] = [];
   const theirs: OwedMoney[] = [];
   let ourCost = 0n;
-  for (const { txid, kind, plan } of transactions) {
+  const stranded = strandedCommit(transactions);
+  if (stranded !== null) theirs.push(...strandedMoney(stranded));
+  for (const { txid, kind, plan } of transactions.filter((made) => made !== stranded)) {
     const own = new Set(ours.map(outpointOf));
     const spentOfOurs = valueIn(plan.inputs.filter(({ outpoint }) => own.has(outpoint)));
     if (plan.inputs.some(({ isOperator }) => isOperator === true)) {

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import type pg from 'pg';
+import { plannedWeight } from '#kernel/bitcoin/plan-weight.ts';
+import { standardWeightMax } from '#kernel/bitcoin/transaction-size.ts';
 import { type Holdings, nothingHeld, type RuneAmount, unknownHoldings } from '#kernel/contracts/holdings.ts';
 import type { OwnScript, TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
 import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
@@ -22,6 +24,7 @@ import {
   planCommit,
   planReveal,
 } from '#orders/inscribing/plan-transactions.ts';
+import { insertPackage } from '#orders/mining/packages.store.ts';
 import { type Order, readLeaves } from '#orders/order/order.store.ts';
 import type { OrderTransactionKind } from '#orders/order/order-transactions.store.ts';
 import { termsOf } from '#orders/order/stored-terms.ts';
@@ -44,6 +47,8 @@ export interface LockTimeSearch {
 
 export interface RevealMakers {
   readonly signer: OrderSigner;
+  /** How long a miner may be silent about a reveal that nodes do not relay, and then how long it may take. */
+  readonly minerHours: number;
   readonly lockTimes: LockTimeSearch;
 }
 
@@ -86,13 +91,42 @@ export async function makeReveals(
   const made = withBurns(planning, ready);
   if ('reason' in made) return unmade(made);
   const holdings = new Map<string, Holdings>();
-  for (const { kind, place, plan } of made)
-    await store(tx, makers.signer, order, kind, place, plan, { made: holdings });
+  const stored: StoredTransaction[] = [];
+  for (const { kind, place, plan } of made) {
+    const txid = await store(tx, makers.signer, order, kind, place, plan, { made: holdings });
+    stored.push({ kind, plan, txid });
+  }
+  await packForMiner(tx, order, stored, makers.minerHours);
   // what is ours of them pays for stuck transactions, once a block has it
   const { script } = planning.service;
   await watchScripts(tx, ownWatcherOf(order.id), [{ script, sinceHeight: nextBlock }]);
   failpoint('order-reveals');
   return null;
+}
+
+interface StoredTransaction extends Pick<PlannedTransaction, 'kind' | 'plan'> {
+  readonly txid: Txid;
+}
+
+/** Stores that a miner takes the reveal of an order with its commit, where nodes do not relay it. */
+async function packForMiner(
+  tx: pg.ClientBase,
+  { id, paidTo, terms }: Order,
+  stored: readonly StoredTransaction[],
+  hours: number,
+): Promise<void> {
+  const reveals = stored.filter(({ kind }) => kind === 'reveal');
+  const heavy = reveals.filter(({ plan }) => plannedWeight(plan) > standardWeightMax);
+  if (heavy.length === 0 || !terms.nonStandard) return;
+  const commit = stored.find(({ kind }) => kind === 'commit');
+  const [reveal] = heavy;
+  const isAlone = reveals.length === 1 && paidTo === 'wallet';
+  assert(isAlone && commit !== undefined && reveal !== undefined, `order ${id} has one reveal for a miner`);
+  await insertPackage(tx, { orderId: id, commit: commit.txid, reveal: reveal.txid, hours });
+  // the block of the commit is known by what it has for the reveal
+  const [committed] = commit.plan.outputs;
+  assert(committed?.kind === 'commit', 'the first output of a commit is for its reveal');
+  await watchScripts(tx, ownWatcherOf(id), [{ script: committed.script, sinceHeight: nextBlock }]);
 }
 
 const unmade = ({ reason, missing }: OrderRefusal): string | Shortfall =>

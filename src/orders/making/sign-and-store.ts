@@ -1,10 +1,11 @@
+import assert from 'node:assert/strict';
 import type pg from 'pg';
 import { type Holdings, nothingHeld } from '#kernel/contracts/holdings.ts';
 import type { OwnScript, PlannedOutputKind, TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
 import type { Txid } from '#kernel/primitives/hash.ts';
 import type { Arrived, OwnDestination } from '#orders/inscribing/plan-transactions.ts';
 import type { OwedMoney } from '#orders/ledger/settlements.ts';
-import { chargedLeaf, type Order } from '#orders/order/order.store.ts';
+import { chargedLeaf, type Order, readLeaves } from '#orders/order/order.store.ts';
 import type { OrderTransactionKind } from '#orders/order/order-transactions.store.ts';
 import { readHoldings } from '#purse/transactions/input-holdings.ts';
 import { outpointOf } from '#purse/transactions/outpoint.ts';
@@ -97,11 +98,24 @@ export async function spendableMoney(
   const key = { branch: 0, index: order.keyIndex } as const;
   const address = destination(signer, { key, ...(await chargedLeaf(tx, order)) });
   const own = destination(signer, { key: { branch: 1, index: order.ownIndex }, leafScript: null });
+  const committed = outputs.some(({ at }) => at === 'commit') ? await committedTo(tx, signer, order) : null;
   const spendable = outputs.map(({ at, ...output }): OwedOutput => {
-    const held = at === 'address' ? address : own;
+    const held = at === 'address' ? address : at === 'own' ? own : committed;
+    assert(held !== null, 'what a commit holds has its leaf');
     return { ...output, script: held.script, ...held.own };
   });
   return { own, address, spendable };
+}
+
+/** The destination that the commit of an order with one reveal has for it. */
+async function committedTo(
+  tx: pg.ClientBase,
+  signer: Pick<OrderSigner, 'scriptOf'>,
+  { id, keyIndex }: Order,
+): Promise<OwnDestination> {
+  const [leafScript, ...others] = await readLeaves(tx, id);
+  assert(leafScript !== undefined && others.length === 0, `order ${id} has one leaf`);
+  return destination(signer, { key: { branch: 0, index: keyIndex }, leafScript });
 }
 
 /** A script of the wallet, and what it is made of. */

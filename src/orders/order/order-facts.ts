@@ -55,6 +55,8 @@ export interface OrderFacts {
   readonly isRevealed: boolean;
   /** A block has a transaction of a stranger that took one of them from its anchor, before its burn was mined. */
   readonly isAnchorTaken: boolean;
+  /** A miner was to take the reveal, which it refused, or which no block had in time. */
+  readonly isUnmined: boolean;
   /**
    * What pays money back or sends deposits home: stored, with all that it spends; `deep`: and nothing else is left.
    * Null: nothing is stored.
@@ -162,6 +164,7 @@ const eventIn: Readonly<Record<OrderState, (facts: OrderFacts) => OrderEvent | n
     // a part of the payment is gone that its reveal spends: what is left pays for another one
     if (!facts.hasReveal) return lostPayment(facts) ?? 'unpaid';
     if (facts.isAnchorTaken) return lostPayment(facts) ?? 'failed';
+    if (facts.isUnmined) return lostPayment(facts) ?? 'unmined';
     return lostPayment(facts) ?? (facts.isRevealed ? 'revealed' : null);
   },
   completed: ({ isRevealed }) => (isRevealed ? null : 'undone'),
@@ -172,6 +175,8 @@ const eventIn: Readonly<Record<OrderState, (facts: OrderFacts) => OrderEvent | n
   },
   cancelled: (facts) => (holdsAny(facts) ? 'owing' : null),
   'waiting-refund': (facts) => {
+    // it is given up before it is looked at
+    if (facts.hasReveal && facts.isUnmined) return null;
     if (isDelivering(facts)) return 'planned';
     if (facts.refund === 'deep') return 'refunded';
     return paidAfterAll(facts) ?? (holdsAny(facts) ? null : 'gone');
@@ -192,7 +197,7 @@ export const paidAfterAll = (facts: OrderFacts): 'paid' | 'seen' | null =>
  * reorganisation gave back what a stranger took.
  */
 const isDelivering = (facts: OrderFacts): boolean =>
-  facts.hasReveal && !facts.isAnchorTaken && lostPayment(facts) === null;
+  facts.hasReveal && !facts.isAnchorTaken && !facts.isUnmined && lostPayment(facts) === null;
 
 /** What a reorganisation does to an order that was paid, or with `seen` to one whose payment was seen. */
 function lostPayment(facts: OrderFacts, needed: 'paid' | 'seen' = 'paid'): OrderEvent | null {

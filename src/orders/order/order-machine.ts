@@ -25,8 +25,8 @@ export type OrderState = (typeof orderStates)[number];
  * back. `timeout`: the time to pay is over, or the sat that it was for is gone. `planned`: its reveal is signed and
  * stored. `revealed`: the index has its inscriptions, deep enough. `undone`: a reorganisation took them back. `owing`:
  * there is money that no delivery uses. `cancelled`: by its customer or the operator. `failed`: its reveal cannot be
- * made or mined. `retried`: by the operator. `refunding`: by the operator. `refunded`: all that was owed is paid back,
- * deep enough.
+ * made or mined. `unmined`: a miner refused its reveal, or no block had it in time. `retried`: by the operator.
+ * `refunding`: by the operator. `refunded`: all that was owed is paid back, deep enough.
  */
 export const orderEvents = [
   'seen',
@@ -43,6 +43,7 @@ export const orderEvents = [
   'owing',
   'cancelled',
   'failed',
+  'unmined',
   'retried',
   'refunding',
   'refunded',
@@ -94,6 +95,8 @@ export const transitions: Readonly<Record<OrderState, Readonly<Partial<Record<Or
     gone: 'waiting-payment',
     parentless: 'waiting-parent',
     failed: 'error',
+    // what its commit holds is refunded
+    unmined: 'waiting-refund',
     // by the operator, while no mempool and no block has its transactions
     refunding: 'waiting-refund',
   },

@@ -4,6 +4,7 @@ import { indexTipHash, indexTipHeight } from '#chain/blocks/index-tip.queries.ts
 import type { OwnScript } from '#kernel/contracts/transaction-plan.ts';
 import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
+import { hasPackage } from '#orders/mining/packages.store.ts';
 import { scriptsPaidInBlocks } from '#payments/payments.queries.ts';
 import { paymentsTipHash } from '#payments/store/offset.store.ts';
 import type { OrderKind } from './order-kind.ts';
@@ -315,8 +316,8 @@ export async function dueOrders(client: pg.ClientBase, now: Date, limit: number)
 
 /**
  * Orders that a new block may change, whatever it pays: those that wait for a depth, or for the index; those whose sat
- * of the inventory it may spend; and those whose inscription a stranger took before its burn, which a reorganisation
- * may give back.
+ * of the inventory it may spend; those of which a miner may have a reveal that was given up; and those whose inscription a
+ * stranger took before its burn, which a reorganisation may give back.
  */
 export async function ordersWaitingForBlocks(client: pg.ClientBase): Promise<string[]> {
   const { rows } = await client.query<{ id: string }>(
@@ -324,6 +325,7 @@ export async function ordersWaitingForBlocks(client: pg.ClientBase): Promise<str
       WHERE state IN ('waiting-confirmation', 'prep', 'queued')
          OR (state IN ('waiting-payment', 'waiting-parent', 'waiting-refund')
              AND EXISTS (SELECT FROM service.order_parents WHERE order_id = id))
+         OR (state = 'waiting-refund' AND ${hasPackage('orders.id')})
          OR (state = 'waiting-payment'
              AND EXISTS (SELECT FROM service.reserved_outputs WHERE order_id = id))
          OR (state = 'error'

@@ -15,11 +15,13 @@ import type { BumpPolicy } from '#orders/bumping/bump-round.ts';
 import { orderKeys } from '#orders/creating/order-keys.ts';
 import { CustomerOrders } from '#orders/customers/customer-orders.ts';
 import { CustomerFiles } from '#orders/files/customer-files.ts';
-import { followOrders } from '#orders/following/follow-orders.ts';
+import { type FollowOrdersOptions, followOrders } from '#orders/following/follow-orders.ts';
 import { orderSteps } from '#orders/following/order-steps.ts';
 import { ReturnCoins } from '#orders/funds/return-coins.ts';
 import { LockTimes } from '#orders/grinding/lock-times.ts';
 import { orderSigner } from '#orders/making/order-signer.ts';
+import { handPackages } from '#orders/mining/hand-packages.ts';
+import type { Miner } from '#orders/mining/miner.ts';
 import type { OrderTransactionKind } from '#orders/order/order-transactions.store.ts';
 import { wakeOrder } from '#orders/order/order-wishes.store.ts';
 import { ArrivedSats } from '#orders/sats/arrived-sats.ts';
@@ -42,6 +44,7 @@ import { IndexLeases } from '#wallet/indices/index-leases.ts';
 import { PublicWallet } from '#wallet/public-wallet.ts';
 import { openSigner, type SignedTransaction } from '#wallet/signer.ts';
 import { expectSameFreeCoins } from './revenue-coins.ts';
+import { testMiner } from './stand-in-miner.ts';
 import { makeTestWallet, releaseTestWallet } from './test-wallet.ts';
 
 /** Three processes start on a busy machine. */
@@ -70,6 +73,7 @@ export class OrderWorld {
   /** Bounds of what returns cost; that of a day counts from the next look on. */
   readonly returns: { maxSats: bigint; dayMaxSats: bigint } = { maxSats: 5_000n, dayMaxSats: 50_000n };
   readonly told: { id: string; state: string }[] = [];
+  readonly miner: Miner | null;
   readonly #dir: string;
   readonly #index: Partial<FollowOptions>;
   readonly #endReleases: () => Promise<void>;
@@ -81,8 +85,10 @@ export class OrderWorld {
       dir: string;
       index: Partial<FollowOptions>;
       endReleases: () => Promise<void>;
+      minerUrl: string | null;
     },
   ) {
+    this.miner = parts.minerUrl === null ? null : testMiner(parts.minerUrl);
     this.#endReleases = parts.endReleases;
     this.#index = parts.index;
     this.bitcoind = parts.bitcoind;
@@ -98,6 +104,7 @@ export class OrderWorld {
       isSignerThere: async () => true,
       reservedMost: 3,
       outgoing: new OutgoingHttp({ allowPrivate: true }),
+      miner: this.miner,
       allowPrivateUrls: true,
       timeoutMinutes: 60,
       publicOrigin: null,
@@ -105,11 +112,15 @@ export class OrderWorld {
     });
   }
 
-  /** @param blocks all but the last hundred are coins of the tests */
+  /**
+   * @param blocks all but the last hundred are coins of the tests
+   * @param minerUrl takes reveals above the standard weight; null: there is none
+   */
   static async start(
     options: BitcoindOptions = {},
     blocks = 130,
     index: Partial<FollowOptions> = {},
+    minerUrl: string | null = null,
   ): Promise<OrderWorld> {
     const bitcoind = await startBitcoind(options);
     const chain = await RegtestChain.start(bitcoind.rpc, blocks);
@@ -124,6 +135,7 @@ export class OrderWorld {
       wallet: new PublicWallet(identity),
       dir,
       index,
+      minerUrl,
       endReleases: await releaseTestWallet(database.url, seedFile, identity),
     });
     await world.follow();
@@ -166,6 +178,7 @@ export class OrderWorld {
       watch,
       policy,
       returns: this.returns,
+      minerHours: 24,
       coinFor: (orderId, sats) => returnCoins.take(orderId, sats),
       restock: (tx, { spent, rests }) => restock(tx, regtestSatributes(), spent, rests),
       tell: this.#tell,
@@ -193,6 +206,7 @@ export class OrderWorld {
           lockTimes,
           arrivedSats,
           releaseIndices: null,
+          handPackages: this.#handPackages(log),
           returnCoins,
           signal,
           log,
@@ -200,6 +214,13 @@ export class OrderWorld {
       ],
     };
     for (const end of this.#running.ends) end.catch(() => undefined);
+  }
+
+  #handPackages(log: Logger): FollowOrdersOptions['handPackages'] {
+    const { miner } = this;
+    const { url } = this.database;
+    if (miner === null) return null;
+    return (signal) => handPackages({ url, miner, signal, log, firstPauseMs: 200 });
   }
 
   /** Ends what `follow` began. */

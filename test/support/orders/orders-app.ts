@@ -2,6 +2,8 @@ import { join } from 'node:path';
 import { orderKeys } from '#orders/creating/order-keys.ts';
 import { CustomerOrders } from '#orders/customers/customer-orders.ts';
 import { CustomerFiles } from '#orders/files/customer-files.ts';
+import type { Miner } from '#orders/mining/miner.ts';
+import { defaultPriceSettings } from '#orders/pricing/prices.ts';
 import { OutgoingHttp } from '#outgoing/outgoing-http.ts';
 import { makeDataDir } from '#test/support/data-dir.ts';
 import { type TestAccess, testAccess } from '#test/support/http/search-access.ts';
@@ -31,13 +33,20 @@ export interface OrdersApp extends HttpApp {
   endReleases(): Promise<void>;
 }
 
-/** @param bytesADay that a client may store; null: no bound */
-export async function createOrdersApp(bytesADay: number | null = null): Promise<OrdersApp> {
+/**
+ * @param bytesADay that a client may store; null: no bound
+ * @param miner takes reveals above the standard weight; null: there is none
+ */
+export async function createOrdersApp(
+  bytesADay: number | null = null,
+  miner: Miner | null = null,
+): Promise<OrdersApp> {
   const folder = await makeDataDir();
   const filesDir = join(folder.path, 'files');
   let access: TestAccess | null = null;
   let endReleases = async (): Promise<void> => undefined;
   const http = await createHttpApp([], {
+    prices: { prices: { ...defaultPriceSettings, nonStandard: miner !== null } },
     access: ({ pool }) => (access = testAccess(pool, { mode: 'open' })).access,
     orders: async ({ pool, accessPool, url }) => {
       // orders are taken once a block is indexed
@@ -58,6 +67,7 @@ export async function createOrdersApp(bytesADay: number | null = null): Promise<
         isSignerThere: async () => true,
         reservedMost: 3,
         outgoing: new OutgoingHttp({ allowPrivate: true }),
+        miner,
         allowPrivateUrls: false,
         timeoutMinutes: 60,
         publicOrigin: null,

@@ -89,6 +89,7 @@ const statusByCode: Readonly<Partial<Record<ErrorCode, number>>> = {
   idempotency_key_reused: 422,
   idempotency_key_busy: 409,
   orders_off: 503,
+  miner_silent: 503,
   wallet_indices_unreleased: 503,
   inscription_not_indexed: 503,
   not_offered: 501,

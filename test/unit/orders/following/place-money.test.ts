@@ -53,7 +53,7 @@ const made = (byte: number, kind: OrderTransaction['kind'], stored: StoredPlan):
 
 type Parts = Pick<
   OrderRecords,
-  'payments' | 'deposits' | 'transactions' | 'bumps' | 'isRevealed' | 'mined' | 'lent' | 'held'
+  'payments' | 'deposits' | 'transactions' | 'bumps' | 'isRevealed' | 'mined' | 'lent' | 'held' | 'mining'
 >;
 
 function placed(parts: Partial<Parts>, amount = 10_000n): PlacedMoney {
@@ -68,6 +68,7 @@ function placed(parts: Partial<Parts>, amount = 10_000n): PlacedMoney {
     lent: new Set(),
     held: new Map((parts.payments ?? []).map((payment) => [outpointOf(payment), plainPayment])),
     stocked: null,
+    mining: null,
     depth: { tip, confirmations: 3 },
     ...parts,
   };
@@ -276,4 +277,78 @@ test('deposits are held until a stored transaction spends them', () => {
   expect(placed({ deposits: [sats] }).isHoldingDeposits).toBe(false);
   const home = made(5, 'return', plan([[20, 0, 546]], [['parent', 546]]));
   expect(placed({ deposits, transactions: [home] }).isHoldingDeposits).toBe(false);
+});
+
+describe('money in a commit whose reveal was given up', () => {
+  const commit = made(
+    9,
+    'commit',
+    plan(
+      [[1, 0, 10_000]],
+      [
+        ['commit', 7000],
+        ['change', 2000],
+      ],
+    ),
+  );
+  const reveal = made(
+    8,
+    'reveal',
+    plan(
+      [[9, 0, 7000]],
+      [
+        ['postage', 546],
+        ['service', 5000],
+      ],
+    ),
+  );
+  const mining = (commitHeight: Height | null): OrderRecords['mining'] => ({
+    package: {
+      reveal: txid(8),
+      hours: 24,
+      minedUntil: new Date(0),
+      acceptedAt: new Date(0),
+      refusal: null,
+      givenUpAt: new Date(0),
+      isMined: false,
+    },
+    commitHeight,
+  });
+  const given = (transactions: readonly OrderTransaction[], height: Height | null) =>
+    placed({ payments: [paid(1, 10_000n)], transactions, isRevealed: false, mining: mining(height) });
+
+  test('is owed as a whole, once the commit is deep', () => {
+    const { owed, unspentSats, isMoneyShallow } = given([commit], asHeight(90));
+    expect(owed).toEqual([
+      { txid: txid(9), vout: 0, value: 7000n, owed: 7000n, at: 'commit' },
+      { txid: txid(9), vout: 1, value: 2000n, owed: 2000n, at: 'own' },
+    ]);
+    expect(unspentSats).toBe(9000n);
+    expect(isMoneyShallow).toBe(false);
+  });
+
+  test.each([asHeight(99), null])('waits for the block of the commit, and for its depth: %s', (height) => {
+    const { owed, unspentSats, isMoneyShallow } = given([commit], height);
+    expect(owed).toEqual([]);
+    expect(unspentSats).toBe(9000n);
+    expect(isMoneyShallow).toBe(true);
+  });
+
+  test('is not owed while the reveal may be mined, nor once a refund spends it', () => {
+    expect(given([commit, reveal], asHeight(90)).owed).toEqual([]);
+    const refund = made(
+      7,
+      'refund',
+      plan(
+        [
+          [9, 0, 7000],
+          [9, 1, 2000],
+        ],
+        [['refund', 8800]],
+      ),
+    );
+    const { owed, unspentSats } = given([commit, refund], asHeight(90));
+    expect(owed).toEqual([]);
+    expect(unspentSats).toBe(0n);
+  });
 });

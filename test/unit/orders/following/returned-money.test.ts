@@ -131,6 +131,7 @@ class Room {
         ]),
       ),
       stocked: null,
+      mining: null,
       depth: { tip: asHeight(100), confirmations: 1 },
     };
     return knownFrom(order, records, { returnMaxSats: this.#costMax }, new Date(2));

@@ -140,6 +140,7 @@ function entriesAt(payments: Chain, index: Chain, finalConfirmations: number, sh
     lent: new Set(),
     held: new Map(),
     stocked: null,
+    mining: null,
     depth: { tip: asHeight(1), confirmations: 1 },
   };
   return [...knownFrom(order, records, { returnMaxSats: 0n }, new Date(2)).entries];

@@ -54,6 +54,7 @@ const facts: fc.Arbitrary<OrderFacts> = fc.record({
   hasReveal: fc.boolean(),
   isRevealed: fc.boolean(),
   isAnchorTaken: fc.boolean(),
+  isUnmined: fc.boolean(),
   refund: fc.constantFrom<('sent' | 'deep' | null)[]>(null, 'sent', 'deep'),
 });
 
@@ -74,6 +75,7 @@ const base: OrderFacts = {
   hasReveal: false,
   isRevealed: false,
   isAnchorTaken: false,
+  isUnmined: false,
   refund: null,
 };
 const paid = (more: Partial<OrderPayment> = {}): OrderPayment => ({
@@ -207,6 +209,20 @@ describe('the states of an order', () => {
     expect(
       nextEvent('waiting-refund', { ...mined, hasReveal: false, payments: [paid({ isGone: true })] }),
     ).toBe('gone');
+  });
+
+  test('a reveal that a miner does not mine is given up, and its money is refunded', () => {
+    const unmined = {
+      ...base,
+      payments: [paid({ height: asHeight(100) })],
+      hasReveal: true,
+      wasPaid: true,
+      isUnmined: true,
+    };
+    expect(nextEvent('queued', unmined)).toBe('unmined');
+    expect(nextEvent('waiting-refund', unmined)).toBeNull();
+    expect(nextEvent('waiting-refund', { ...unmined, isUnmined: false })).toBe('planned');
+    expect(nextEvent('queued', { ...unmined, payments: [paid({ isUsed: true })] })).toBe('unpaid');
   });
 
   test('an inscription that a stranger took before its burn is an error, until a reorganisation gives it back', () => {

@@ -1,0 +1,62 @@
+import type pg from 'pg';
+import { AppError } from '#kernel/errors/app-error.ts';
+import type { FollowOrdersOptions } from '#orders/following/follow-orders.ts';
+import { handPackages } from '#orders/mining/hand-packages.ts';
+import { httpMiner } from '#orders/mining/http-miner.ts';
+import type { Miner } from '#orders/mining/miner.ts';
+import { packageFigures } from '#orders/mining/packages.store.ts';
+import { OutgoingHttp } from '#outgoing/outgoing-http.ts';
+import type { CommandContext } from '#src/app/command-context.ts';
+import type { Database } from '#src/app/database/database.ts';
+import type { OperationsParts } from '#src/app/reports/operations.ts';
+import { openPublicWallet } from '#wallet/public-wallet.ts';
+
+/** The miner of NONSTANDARD_MINER_URL; null: there is none. Its address is the operator's own, and may be private. */
+export function openMiner(
+  { config, lifecycle }: Pick<CommandContext, 'config' | 'lifecycle'>,
+  pool: pg.Pool,
+): Miner | null {
+  const { nonstandardMinerUrl: url } = config;
+  if (url === undefined) return null;
+  const http = new OutgoingHttp({ own: [url] });
+  lifecycle.add('requests to the miner', () => http.close());
+  return httpMiner(http, url, async () => {
+    const wallet = await openPublicWallet(pool);
+    if (wallet === null) throw new AppError('orders_off', 'this service takes no orders: it has no wallet');
+    return wallet.network;
+  });
+}
+
+/** Hands packages to the miner of NONSTANDARD_MINER_URL; null: there is none. */
+export function minerHandingOf(
+  { config, lifecycle }: Pick<CommandContext, 'config' | 'lifecycle'>,
+  { url, readers }: Pick<Database, 'url' | 'readers'>,
+  { metrics }: Pick<OperationsParts, 'metrics'>,
+  log: CommandContext['logger'],
+): FollowOrdersOptions['handPackages'] {
+  const miner = openMiner({ config, lifecycle }, readers);
+  if (miner === null) return null;
+  showPackages({ metrics }, readers);
+  return (signal) => handPackages({ url, miner, signal, log });
+}
+
+/** Metrics of what a miner was to take. */
+function showPackages({ metrics }: Pick<OperationsParts, 'metrics'>, pool: pg.Pool): void {
+  metrics.read({
+    name: 'satscribe_orders_packages',
+    help: 'Transactions above the standard size that wait for the answer of the miner, and that it accepted',
+    labels: ['state'],
+    values: async () => {
+      const { waiting, accepted } = await packageFigures(pool);
+      return [
+        { labels: { state: 'waiting' }, value: waiting },
+        { labels: { state: 'accepted' }, value: accepted },
+      ];
+    },
+  });
+  metrics.read({
+    name: 'satscribe_orders_packages_waiting_seconds',
+    help: 'Age of the oldest one that waits for the answer of the miner; 0: none does',
+    values: async () => [{ value: (await packageFigures(pool)).oldestWaiting }],
+  });
+}

@@ -1,0 +1,40 @@
+import { standardWeightMax } from '#kernel/bitcoin/transaction-size.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import type { OrderLayout, RevealLayout } from '#orders/inscribing/order-layout.ts';
+import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
+import type { RequestFault } from '#orders/reading/request-values.ts';
+import type { Miner } from './miner.ts';
+
+/** The reveals of an order that nodes do not relay. Pure. */
+export const nonStandardReveals = ({ reveals }: Pick<OrderLayout, 'reveals'>): readonly RevealLayout[] =>
+  reveals.filter(({ weight }) => weight > standardWeightMax);
+
+/**
+ * Asks the miner about each reveal of an order that nodes do not relay, before the order is stored or an address is shown.
+ * Returns why it would not mine them; empty: it would. Throws `miner_silent`, and the reason of the signal.
+ */
+export async function offerFaults(
+  miner: Miner | null,
+  { feeRate }: Pick<OrderTerms, 'feeRate'>,
+  layout: OrderLayout,
+  signal: AbortSignal,
+): Promise<readonly RequestFault[]> {
+  const { commit } = layout;
+  const faults: RequestFault[] = [];
+  for (const reveal of nonStandardReveals(layout)) {
+    if (miner === null || commit === null) throw silent('there is none');
+    const answer = await miner.offer({ commit, reveal, feeRate }, signal);
+    if (answer.kind === 'silent') throw silent(answer.why);
+    if (answer.kind === 'accepted') continue;
+    const message = `File ${reveal.first + 1} makes a transaction of ${reveal.weight} weight units at ${Number(feeRate) / 1000} sat/vB, which the miner of this service does not take: ${answer.reason}`;
+    faults.push({ message, parameter: 'files' });
+  }
+  return faults;
+}
+
+const silent = (why: string): AppError =>
+  new AppError(
+    'miner_silent',
+    'the miner that this service hands transactions above the standard size to does not answer: try again in a minute',
+    { why },
+  );

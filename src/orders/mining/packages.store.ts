@@ -1,0 +1,173 @@
+import type pg from 'pg';
+import { hasRevealed } from '#chain/inscriptions/reveal.queries.ts';
+import { type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
+import type { StoredPackage } from './unmined.ts';
+
+/**
+ * SQL: whether a transaction, by its name in the statement, is not given to the node: a reveal that a miner takes, and its
+ * commit until the miner has accepted both.
+ */
+export const isKeptFromNode = (transaction: string): string =>
+  `EXISTS (SELECT FROM service.miner_packages AS kept
+            WHERE kept.reveal = ${transaction}.txid
+               OR kept.commit_txid = ${transaction}.txid AND kept.accepted_at IS NULL)`;
+
+/** SQL: whether a transaction, by its name in the statement, is one of a package, which its miner mines at its fees. */
+export const isOfPackage = (transaction: string): string =>
+  `EXISTS (SELECT FROM service.miner_packages AS package
+            WHERE package.reveal = ${transaction}.txid OR package.commit_txid = ${transaction}.txid)`;
+
+/** SQL: whether an order, whose id an expression gives, has a reveal that a miner takes. */
+export const hasPackage = (orderId: string): string =>
+  `EXISTS (SELECT FROM service.miner_packages AS package WHERE package.order_id = ${orderId})`;
+
+/** Stores that a miner is to take a reveal with its commit, which are stored. Again: nothing changes. */
+export async function insertPackage(
+  tx: pg.ClientBase,
+  made: { readonly orderId: string; readonly commit: Txid; readonly reveal: Txid; readonly hours: number },
+): Promise<void> {
+  await tx.query(
+    `INSERT INTO service.miner_packages (reveal, commit_txid, order_id, hours, mined_until)
+     VALUES ($1, $2, $3, $4::integer, now() + $4::integer * interval '1 hour') ON CONFLICT (reveal) DO NOTHING`,
+    [Buffer.from(made.reveal), Buffer.from(made.commit), made.orderId, made.hours],
+  );
+}
+
+/** The packages of an order; none: nodes relay its reveals. */
+export async function readPackages(client: pg.ClientBase, orderId: string): Promise<StoredPackage[]> {
+  const { rows } = await client.query<{
+    reveal: Buffer;
+    hours: number;
+    mined_until: Date;
+    accepted_at: Date | null;
+    refusal: string | null;
+    given_up_at: Date | null;
+    is_mined: boolean;
+  }>(
+    `SELECT p.reveal, p.hours, p.mined_until, p.accepted_at, p.refusal, p.given_up_at,
+            ${hasRevealed('p.reveal')} AS is_mined
+       FROM service.miner_packages AS p WHERE p.order_id = $1 ORDER BY p.made_at`,
+    [orderId],
+  );
+  return rows.map((row) => ({
+    reveal: trustedTxid(row.reveal),
+    hours: row.hours,
+    minedUntil: row.mined_until,
+    acceptedAt: row.accepted_at,
+    refusal: row.refusal,
+    givenUpAt: row.given_up_at,
+    isMined: row.is_mined,
+  }));
+}
+
+/**
+ * Takes up packages of an order again whose reveals blocks have: after a reorganisation their time begins again. Half of it
+ * passes between two writes.
+ */
+export async function noteMined(tx: pg.ClientBase, orderId: string): Promise<void> {
+  await tx.query(
+    `UPDATE service.miner_packages AS p SET given_up_at = NULL, mined_until = now() + p.hours * interval '1 hour'
+      WHERE p.order_id = $1 AND ${hasRevealed('p.reveal')}
+        AND (p.given_up_at IS NOT NULL OR p.mined_until < now() + p.hours * interval '30 minutes')`,
+    [orderId],
+  );
+}
+
+/** Gives the packages of an order up: the miner is asked no more, and what a block has counts all the same. */
+export async function giveUpPackages(tx: pg.ClientBase, orderId: string): Promise<void> {
+  await tx.query(
+    'UPDATE service.miner_packages SET given_up_at = now(), ask_at = NULL WHERE order_id = $1 AND given_up_at IS NULL',
+    [orderId],
+  );
+}
+
+/** A package that is to be handed over now. */
+export interface DuePackage {
+  readonly orderId: string;
+  readonly commit: Txid;
+  readonly reveal: Txid;
+  readonly tries: number;
+  /** For the log: when it was made. */
+  readonly madeAt: Date;
+}
+
+/** Packages that are to be handed over now, the longest due first. */
+export async function duePackages(
+  client: pg.Pool,
+  underWay: readonly Txid[],
+  limit: number,
+): Promise<DuePackage[]> {
+  const { rows } = await client.query<{
+    order_id: string;
+    commit_txid: Buffer;
+    reveal: Buffer;
+    tries: number;
+    made_at: Date;
+  }>(
+    `SELECT order_id, commit_txid, reveal, tries, made_at FROM service.miner_packages
+      WHERE ask_at <= now() AND reveal <> ALL ($1) ORDER BY ask_at, reveal LIMIT $2`,
+    [underWay.map((txid) => Buffer.from(txid)), limit],
+  );
+  return rows.map(({ order_id: orderId, commit_txid: commit, reveal, tries, made_at: madeAt }) => ({
+    orderId,
+    commit: trustedTxid(commit),
+    reveal: trustedTxid(reveal),
+    tries,
+    madeAt,
+  }));
+}
+
+/** The miner accepted a package: its time to be mined begins. False: it was given up meanwhile, and that stays. */
+export async function noteAccepted(tx: pg.ClientBase, reveal: Txid): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    `UPDATE service.miner_packages
+        SET accepted_at = now(), ask_at = NULL, tries = tries + 1, silence = NULL, mined_until = now() + hours * interval '1 hour'
+      WHERE reveal = $1 AND ask_at IS NOT NULL`,
+    [Buffer.from(reveal)],
+  );
+  return rowCount === 1;
+}
+
+/** The miner refused a package. False: it was given up meanwhile. */
+export async function noteRefused(tx: pg.ClientBase, reveal: Txid, reason: string): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    `UPDATE service.miner_packages SET refused_at = now(), refusal = $2, ask_at = NULL, tries = tries + 1, silence = NULL
+      WHERE reveal = $1 AND ask_at IS NOT NULL`,
+    [Buffer.from(reveal), reason],
+  );
+  return rowCount === 1;
+}
+
+/** A try had no answer: the next one is later. */
+export async function noteSilence(
+  client: pg.Pool,
+  reveal: Txid,
+  why: string,
+  againInMs: number,
+): Promise<void> {
+  await client.query(
+    `UPDATE service.miner_packages
+        SET tries = tries + 1, silence = $2, ask_at = now() + $3 * interval '1 millisecond'
+      WHERE reveal = $1 AND ask_at IS NOT NULL`,
+    [Buffer.from(reveal), why, againInMs],
+  );
+}
+
+/** Packages that wait for an answer, and those that are accepted and in no block yet; ages in seconds. */
+export interface PackageFigures {
+  readonly waiting: number;
+  readonly accepted: number;
+  /** Age of the oldest one that waits for an answer; 0: none does. */
+  readonly oldestWaiting: number;
+}
+
+/** Figures of packages that are not given up. A look at an index, and at packages of open orders. */
+export async function packageFigures(client: pg.Pool): Promise<PackageFigures> {
+  const { rows } = await client.query<PackageFigures>(
+    `SELECT count(*) FILTER (WHERE p.ask_at IS NOT NULL)::integer AS waiting,
+            count(*) FILTER (WHERE p.accepted_at IS NOT NULL AND p.given_up_at IS NULL)::integer AS accepted,
+            coalesce(extract(epoch FROM now() - min(p.made_at) FILTER (WHERE p.ask_at IS NOT NULL)), 0)::float8 AS "oldestWaiting"
+       FROM service.miner_packages AS p JOIN service.orders AS o ON o.id = p.order_id WHERE o.state = 'queued'`,
+  );
+  return rows[0] ?? { waiting: 0, accepted: 0, oldestWaiting: 0 };
+}

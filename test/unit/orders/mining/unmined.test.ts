@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest';
+import { asTxid } from '#kernel/primitives/hash.ts';
+import { type StoredPackage, unminedReason } from '#orders/mining/unmined.ts';
+
+const until = new Date(1000);
+const waiting: StoredPackage = {
+  reveal: asTxid(Buffer.alloc(32, 1)),
+  hours: 24,
+  minedUntil: until,
+  acceptedAt: null,
+  refusal: null,
+  givenUpAt: null,
+  isMined: false,
+};
+const late = new Date(1001);
+
+test('a reveal is given up where the miner refuses it, at once', () => {
+  expect(unminedReason({ ...waiting, refusal: 'too large' }, until)).toMatch(/refused .*: too large$/u);
+});
+
+test('a reveal is given up after its time, with what the miner did', () => {
+  expect(unminedReason(waiting, until)).toBeNull();
+  expect(unminedReason(waiting, late)).toMatch(/did not answer within 24 hours/u);
+  expect(unminedReason({ ...waiting, acceptedAt: new Date(1) }, late)).toMatch(/no block had it within 24/u);
+});
+
+test('a reveal that a block has is never given up', () => {
+  for (const refusal of [null, 'too large'])
+    expect(unminedReason({ ...waiting, refusal, givenUpAt: late, isMined: true }, late)).toBeNull();
+});
