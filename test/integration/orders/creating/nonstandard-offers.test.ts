@@ -41,24 +41,27 @@ describe('offers to a miner', () => {
     return rows[0]!.count;
   };
 
-  test('are made before an address is shown, with sizes and fees, and files say so', async () => {
-    const made = await http.post<Answer>('/inscribe', order(450_000));
-    expect(made.status).toBe(200);
-    expect(made.body.files[0]).toMatchObject({ nonStandardTx: true });
-    const read = await http.get<Answer & { charge: { address: string } }>(`/order/${made.body.id}`);
-    expect(read.body.files[0]).toMatchObject({ nonStandardTx: true });
-    const { rows } = await http.database.pool.query<{ paid_to: string }>(
-      'SELECT paid_to FROM service.orders WHERE id = $1',
-      [made.body.id],
-    );
-    expect(rows).toEqual([{ paid_to: 'wallet' }]);
-    expect(miner.offers).toHaveLength(1);
-    const [offer] = miner.offers;
-    expect(offer).toMatchObject({ version: 1, network: 'regtest', feeRate: 12.5 });
-    expect(offer!.reveal.virtualSize).toBe(Math.ceil(offer!.reveal.weight / 4));
-    expect(offer!.reveal.fee).toBe(Math.ceil(offer!.reveal.virtualSize * 12.5));
-    expect(offer!.commit.fee + offer!.reveal.fee).toBeLessThanOrEqual(made.body.chainFee);
-  });
+  test.each(['/inscribe', '/order'])(
+    'are made before an address is shown, with sizes and fees, and files say so: %s',
+    async (path) => {
+      const made = await http.post<Answer>(path, order(450_000));
+      expect(made.status).toBe(200);
+      expect(made.body.files[0]).toMatchObject({ nonStandardTx: true });
+      const read = await http.get<Answer & { charge: { address: string } }>(`/order/${made.body.id}`);
+      expect(read.body.files[0]).toMatchObject({ nonStandardTx: true });
+      const { rows } = await http.database.pool.query<{ paid_to: string }>(
+        'SELECT paid_to FROM service.orders WHERE id = $1',
+        [made.body.id],
+      );
+      expect(rows).toEqual([{ paid_to: 'wallet' }]);
+      expect(miner.offers).toHaveLength(1);
+      const [offer] = miner.offers;
+      expect(offer).toMatchObject({ version: 1, network: 'regtest', feeRate: 12.5 });
+      expect(offer!.reveal.virtualSize).toBe(Math.ceil(offer!.reveal.weight / 4));
+      expect(offer!.reveal.fee).toBe(Math.ceil(offer!.reveal.virtualSize * 12.5));
+      expect(offer!.commit.fee + offer!.reveal.fee).toBeLessThanOrEqual(made.body.chainFee);
+    },
+  );
 
   test('that are refused are told with the reason, and nothing is stored', async () => {
     miner.offersMood = 'refuses';
