@@ -98,10 +98,10 @@ type ListedOrder = Awaited<
 
 /** An order as lists show it. */
 export function orderLine(order: Omit<ListedOrder, 'expiresAt'>): string {
-  const { id, state, amount, createdAt, error, stuck } = order;
+  const { id, kind, state, amount, createdAt, error, stuck } = order;
   const reason = error ?? stuck;
   const why = reason === null ? '' : `  ${terminalText(reason)}`;
-  return `${id}  ${state.padEnd(20)}  ${String(amount).padStart(12)} sats  ${shownTime(createdAt)}${why}\n`;
+  return `${id}  ${kind.padEnd(6)}  ${state.padEnd(20)}  ${String(amount).padStart(12)} sats  ${shownTime(createdAt)}${why}\n`;
 }
 
 /** 80 columns without the address. */

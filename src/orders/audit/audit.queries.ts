@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { indexTipHash } from '#chain/blocks/index-tip.queries.ts';
 import { placesOfMoves, placesOfReveals, type RevealedPlace } from '#chain/inscriptions/reveal.queries.ts';
 import { displayHash, trustedTxid } from '#kernel/primitives/hash.ts';
+import type { OrderKind } from '#orders/order/order-kind.ts';
 import type { OrderState } from '#orders/order/order-machine.ts';
 import { isReserving, type ReservingOrder } from '#orders/stock/reserved-until.ts';
 import { paymentsTipHash } from '#payments/store/offset.store.ts';
@@ -53,7 +54,7 @@ export async function readAuditedOrders(
 ): Promise<AuditedOrder[]> {
   const { rows } = await client.query<{
     id: string;
-    kind: string;
+    kind: OrderKind;
     state: OrderState;
     amount: string;
     created_at: Date;

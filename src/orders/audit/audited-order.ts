@@ -1,3 +1,4 @@
+import type { OrderKind } from '#orders/order/order-kind.ts';
 import type { OrderState } from '#orders/order/order-machine.ts';
 import type { LedgerAccount } from '#purse/ledger/ledger.ts';
 import type { StoredPlan } from '#purse/transactions/stored-plan.ts';
@@ -72,8 +73,7 @@ export interface LedgerLine {
 /** What names an order to its operator. */
 export interface NamedOrder {
   readonly id: string;
-  /** `direct` */
-  readonly kind: string;
+  readonly kind: OrderKind;
   readonly state: OrderState;
   /** Sats. */
   readonly amount: bigint;

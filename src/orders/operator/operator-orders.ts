@@ -34,8 +34,9 @@ import { type RefundOutcome, refundOutcome } from './refund-outcome.ts';
 /** The newest orders, of one state or of all. */
 export async function listOrders(pool: pg.Pool, state: OrderState | null, limit: number) {
   const orders = await ordersInState(pool, state, limit);
-  return orders.map(({ id, state: current, amount, createdAt, expiresAt, error, stuck }) => ({
+  return orders.map(({ id, kind, state: current, amount, createdAt, expiresAt, error, stuck }) => ({
     id,
+    kind,
     state: current,
     amount: Number(amount),
     createdAt,
@@ -60,6 +61,7 @@ export async function showOrder(pool: pg.Pool, id: string) {
   ]);
   return {
     id,
+    kind: order.kind,
     state: order.state,
     error: order.error,
     stuck: order.stuck,
