@@ -39,6 +39,7 @@ export default {
       '^src/orders/',
       '^src/(orders|purse|chain|inventory|wallet|payments|webhooks|outgoing|kernel)/',
     ),
+    room('fx', '^src/fx/', '^src/(fx|kernel)/'),
     room('webhooks', '^src/webhooks/', '^src/(webhooks|outgoing|kernel)/'),
     room('market', '^src/market/', '^src/(market|orders|purse|outgoing|chain|kernel)/'),
     {
@@ -53,12 +54,12 @@ export default {
     room(
       'http',
       '^src/http/',
-      '^(src/(http|web|chain|accounts|payments|sat-ranges|utxos|inventory|purse|orders|webhooks|market|kernel)|search|indexer/(parse|transaction))/',
+      '^(src/(http|web|chain|accounts|payments|sat-ranges|utxos|inventory|purse|orders|webhooks|market|fx|kernel)|search|indexer/(parse|transaction))/',
     ),
     room(
       'app',
       '^src/app/',
-      '^(src/(app|http|chain|accounts|payments|sat-ranges|outgoing|utxos|inventory|wallet|purse|orders|webhooks|market|node|embedded-postgres|config|kernel)|search|indexer)',
+      '^(src/(app|http|chain|accounts|payments|sat-ranges|outgoing|utxos|inventory|wallet|purse|orders|webhooks|market|fx|node|embedded-postgres|config|kernel)|search|indexer)',
     ),
     room(
       'commands',

@@ -83,6 +83,14 @@ export const orderSettings = {
         'folder of the files that customers order, shared by all processes; unset: `files` in DATA_DIR',
     }),
   ),
+  fxRatesFile: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 4096,
+      description:
+        'JSON file with prices of coins in US dollars that a program of the operator writes, `{"bitcoin": {"usd": 91234.5}}`; charges of managed orders show dollars by it (docs/orders.md, "Amounts in dollars"); read again where it changes; unset: they show none',
+    }),
+  ),
   orderTimeoutMinutes: Type.Integer({
     minimum: 10,
     maximum: 43_200,

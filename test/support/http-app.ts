@@ -39,7 +39,7 @@ export interface HttpAppOptions {
   /** Reads of contents; absent: with the connections of the database. */
   readonly contents?: (database: TestDatabase) => ContentReads;
   /** What prices depend on; absent: the published ones, and no special sats. */
-  readonly prices?: Pick<AppDependencies, 'prices' | 'inventory'>;
+  readonly prices?: Pick<AppDependencies, 'prices' | 'inventory' | 'fxRates'>;
   /** A node, raw blocks, and where thumbnails are kept; absent: none. */
   readonly sources?: Partial<Pick<AppDependencies, 'node' | 'blocks' | 'thumbnailsFolder'>>;
   /** Where orders are made; absent: none are taken. */

@@ -13,6 +13,7 @@ import type { SatributeBook } from '#kernel/satributes/satribute-book.ts';
 import { createSearchService, searchGate } from '#search/service/search-service.ts';
 import type { CommandContext } from '#src/app/command-context.ts';
 import type { AnsweringDatabase } from '#src/app/database/database.ts';
+import { openFxRates } from '#src/app/ordering/fx-rates.ts';
 import { openCustomerOrders } from '#src/app/ordering/orders.ts';
 import type { OperationsParts } from '#src/app/reports/operations.ts';
 import { openInventory } from '#src/app/sats/inventory.ts';
@@ -92,6 +93,7 @@ export async function serveHttp(
       config.role === 'indexer' || config.role === 'search-sync'
         ? null
         : openCustomerOrders(context, database),
+    fxRates: openFxRates(context),
     prices: {
       baseFee: config.orderBaseFee,
       baseFeeDirect: config.orderBaseFeeDirect,

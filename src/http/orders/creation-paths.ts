@@ -1,6 +1,7 @@
 import { Socket } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 import type { TSchema } from 'typebox';
+import { usdOf } from '#fx/fx-rates.ts';
 import { satributesInForce } from '#http/sats/satributes-in-force.ts';
 import { askerOf } from '#http/server/access/asker.ts';
 import { createsOrders } from '#http/server/access/guard.ts';
@@ -83,8 +84,12 @@ export function creationPaths(deps: AppDependencies): (app: App, path: CreationP
           const parts = { ...shared, lookups: orders, takeFetchPlace, takeLongPlace };
           const sent = sentOrder(request, path, orders.publicOrigin);
           const checked = unlessFaulty(await checkOrder(parts, sent, asker));
-          const create = (wanted: WantedOrder): Promise<MadeOrder> =>
-            orders.create(wanted, (tx, made, shown) => store(tx, createdAnswer(made, shown)), asker);
+          const create = async (wanted: WantedOrder): Promise<MadeOrder> =>
+            orders.create(
+              await withDollars(deps, wanted),
+              (tx, made, shown) => store(tx, createdAnswer(made, shown)),
+              asker,
+            );
           const placing = { ...parts, miner: orders.miner };
           const { order, files } = unlessFaulty(await placeOrder(placing, checked, create, asker));
           return createdAnswer(order, files) as never;
@@ -92,6 +97,15 @@ export function creationPaths(deps: AppDependencies): (app: App, path: CreationP
       },
     });
   };
+}
+
+/** An order whose charge shows dollars, with their amount of now, as far as it is known. */
+async function withDollars({ fxRates }: AppDependencies, wanted: WantedOrder): Promise<WantedOrder> {
+  const { terms, quote } = wanted;
+  if (terms.type !== 'bulk' || fxRates === undefined || fxRates === null) return wanted;
+  const rate = (await fxRates())?.usd.get('bitcoin');
+  const dollars = rate === undefined ? null : usdOf(BigInt(quote.amount), rate);
+  return dollars === null ? wanted : { ...wanted, quote: { ...quote, fiatValue: dollars } };
 }
 
 /**

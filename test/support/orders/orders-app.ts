@@ -7,7 +7,7 @@ import { defaultPriceSettings } from '#orders/pricing/prices.ts';
 import { OutgoingHttp } from '#outgoing/outgoing-http.ts';
 import { makeDataDir } from '#test/support/data-dir.ts';
 import { type TestAccess, testAccess } from '#test/support/http/search-access.ts';
-import { createHttpApp, type HttpApp } from '#test/support/http-app.ts';
+import { createHttpApp, type HttpApp, type HttpAppOptions } from '#test/support/http-app.ts';
 import { IndexLeases } from '#wallet/indices/index-leases.ts';
 import { PublicWallet } from '#wallet/public-wallet.ts';
 import { makeTestWallet, releaseTestWallet } from './test-wallet.ts';
@@ -36,17 +36,19 @@ export interface OrdersApp extends HttpApp {
 /**
  * @param bytesADay that a client may store; null: no bound
  * @param miner takes reveals above the standard weight; null: there is none
+ * @param rates prices of coins in dollars; absent: there are none
  */
 export async function createOrdersApp(
   bytesADay: number | null = null,
   miner: Miner | null = null,
+  rates: Pick<NonNullable<HttpAppOptions['prices']>, 'fxRates'> = {},
 ): Promise<OrdersApp> {
   const folder = await makeDataDir();
   const filesDir = join(folder.path, 'files');
   let access: TestAccess | null = null;
   let endReleases = async (): Promise<void> => undefined;
   const http = await createHttpApp([], {
-    prices: { prices: { ...defaultPriceSettings, nonStandard: miner !== null } },
+    prices: { prices: { ...defaultPriceSettings, nonStandard: miner !== null }, ...rates },
     access: ({ pool }) => (access = testAccess(pool, { mode: 'open' })).access,
     orders: async ({ pool, accessPool, url }) => {
       // orders are taken once a block is indexed

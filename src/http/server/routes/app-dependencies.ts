@@ -4,6 +4,7 @@ import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fasti
 import type pg from 'pg';
 import type { SearchAccess } from '#accounts/search-access.ts';
 import type { StoredEventKind } from '#chain/events/stored-event-kind.ts';
+import type { FxRates } from '#fx/fx-rates.ts';
 import type { BodyRoom } from '#http/server/budgets/body-room.ts';
 import type { Budgets } from '#http/server/budgets/budget-bounds.ts';
 import type { ContentReads } from '#http/server/budgets/content-reads.ts';
@@ -59,6 +60,8 @@ export interface AppDependencies {
   readonly orders?: CustomerOrders | null;
   /** The origin of this service's public address. Absent: links name the host that the request names. */
   readonly publicOrigin?: string | null;
+  /** Prices of coins in dollars; null where none are known now. Absent: none are. */
+  readonly fxRates?: (() => Promise<FxRates | null>) | null;
   /** What the operator asks for orders. Absent: the published prices. */
   readonly prices?: PriceSettings;
   /** The maximum delay of the event loop. Absent: the one of `limits`. */

@@ -1,12 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readDecimal } from '#fx/fx-rates.ts';
 import { readDepositAddresses } from '#orders/parents/deposits.store.ts';
 import { addressOf } from '#test/builders/regtest/regtest-transaction.ts';
 import { createOrdersApp, type OrdersApp } from '#test/support/orders/orders-app.ts';
 import { file, good } from './bad-inputs.ts';
 
 let http: OrdersApp;
+/** In dollars; null: not known now. */
+let bitcoin: string | null = null;
 beforeAll(async () => {
-  http = await createOrdersApp();
+  const fxRates = async () =>
+    bitcoin === null ? null : { usd: new Map([['bitcoin', readDecimal(bitcoin)!]]), updatedAt: new Date() };
+  http = await createOrdersApp(null, null, { fxRates });
   await http.database.pool.query(
     `INSERT INTO chain.inscriptions (key, index, height, tx_index, input, flags, txid) VALUES (0, 0, 0, 0, 0, 0, $1)`,
     [Buffer.from('aa'.repeat(32), 'hex')],
@@ -174,6 +179,22 @@ describe('POST /order', () => {
     const { status, body } = await http.post<Refusal>('/order', { ...good, ...more });
     expect([status, messagesOf(body)]).toEqual([400, [says]]);
     expect(await rowsOfOrders()).toBe(before);
+  });
+
+  test('shows dollars where a rate is known, and keeps those of the creation', async () => {
+    bitcoin = '100000';
+    const made = await http.post<Managed>('/order', good);
+    const { amount } = made.body.charge;
+    expect(made.body.charge['fiat_value']).toBe(amount / 1000);
+    bitcoin = null;
+    const read = await http.get<Managed>(`/order/${made.body.id}`);
+    expect(read.body.charge['fiat_value']).toBe(amount / 1000);
+    const without = await http.post<Managed>('/order', good);
+    expect(without.body.charge).not.toHaveProperty('fiat_value');
+    bitcoin = '100000';
+    const direct = await http.post<Managed>('/inscribe', good);
+    expect(direct.body.charge).toEqual({ amount: direct.body.charge.amount });
+    bitcoin = null;
   });
 
   test('answers the same bytes again to the same key', async () => {

@@ -1,0 +1,21 @@
+import { FxFile } from '#fx/fx-file.ts';
+import type { FxRates } from '#fx/fx-rates.ts';
+import type { CommandContext } from '#src/app/command-context.ts';
+
+/** The rates of the operator's file; null: there is no such setting. */
+export function openFxRates({
+  config,
+  logger,
+}: Pick<CommandContext, 'config' | 'logger'>): (() => Promise<FxRates | null>) | null {
+  const { fxRatesFile: path } = config;
+  if (path === undefined) return null;
+  const log = logger.child({ part: 'fx' });
+  const file = new FxFile(path, {
+    onProblem: (reason) => {
+      if (reason === null) log.info('FX_RATES_FILE has rates again');
+      else
+        log.warn({ reason }, 'FX_RATES_FILE has no rates that can be used: no amounts in dollars are shown');
+    },
+  });
+  return () => file.rates();
+}

@@ -1,0 +1,89 @@
+import { open } from 'node:fs/promises';
+import { SharedMaking } from '#kernel/concurrency/shared-making.ts';
+import { type FxRates, readFxRates } from './fx-rates.ts';
+
+/** How often the file is looked at: programs that write rates do so once a minute, and orders ask all the time. */
+const lookMs = 5_000;
+/** A thousand coins take 40 kB. */
+const bytesMax = 65_536;
+/**
+ * Older rates count as none: bitcoin moves by a percent or more in an hour, and customers take an amount in dollars for
+ * the price of now.
+ */
+const ageMaxMs = 3_600_000;
+
+export interface FxFileOptions {
+  /** Called once for each change: the reason why there are no rates, or null when there are some again. */
+  readonly onProblem: (reason: string | null) => void;
+  readonly now?: () => number;
+}
+
+/** Rates of a file that a program of the operator writes. It is read again where it changed. Never rejects. */
+export class FxFile {
+  readonly #path: string;
+  readonly #options: FxFileOptions;
+  readonly #looks = new SharedMaking(() => this.#look());
+  #lookedAt = Number.NEGATIVE_INFINITY;
+  /** Names the file that was read last. */
+  #version = '';
+  #rates: FxRates | null = null;
+  #problem: string | null = null;
+
+  constructor(path: string, options: FxFileOptions) {
+    this.#path = path;
+    this.#options = options;
+  }
+
+  /** Null: there are none, or they are too old. */
+  async rates(): Promise<FxRates | null> {
+    const now = this.#now();
+    if (Math.abs(now - this.#lookedAt) >= lookMs) await this.#looks.get();
+    const rates = this.#rates;
+    if (rates === null) return null;
+    const isOld = now - rates.updatedAt.getTime() > ageMaxMs;
+    this.#tell(isOld ? 'its rates are older than an hour' : null);
+    return isOld ? null : rates;
+  }
+
+  #now(): number {
+    return this.#options.now?.() ?? Date.now();
+  }
+
+  async #look(): Promise<void> {
+    this.#lookedAt = this.#now();
+    try {
+      await this.#read();
+    } catch (error) {
+      this.#fail(error instanceof Error ? error.message : String(error));
+      this.#version = '';
+    }
+  }
+
+  async #read(): Promise<void> {
+    const file = await open(this.#path, 'r');
+    try {
+      const { mtime, size, ino } = await file.stat();
+      const version = `${ino} ${mtime.getTime()} ${size}`;
+      if (version === this.#version) return;
+      this.#version = version;
+      if (size > bytesMax) return this.#fail(`it has ${size} bytes, and ${bytesMax} are read at most`);
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(bytesMax), 0, bytesMax, 0);
+      const read = readFxRates(buffer.toString('utf8', 0, bytesRead), mtime);
+      if (read.kind === 'faulty') this.#fail(read.reason);
+      else this.#rates = read.rates;
+    } finally {
+      await file.close();
+    }
+  }
+
+  #fail(reason: string): void {
+    this.#rates = null;
+    this.#tell(reason);
+  }
+
+  #tell(problem: string | null): void {
+    if (problem === this.#problem) return;
+    this.#problem = problem;
+    this.#options.onProblem(problem);
+  }
+}

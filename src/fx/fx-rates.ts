@@ -1,0 +1,85 @@
+/** A number as its digits and how many of them are decimals: exact, whatever it is. */
+export interface Decimal {
+  readonly digits: bigint;
+  readonly decimals: number;
+}
+
+/** Prices of coins in US dollars. */
+export interface FxRates {
+  /** Keyed by the name of the coin: `bitcoin`. */
+  readonly usd: ReadonlyMap<string, Decimal>;
+  readonly updatedAt: Date;
+}
+
+/** Coins of one file: more than any list of rates that is made by hand, and few enough to look at. */
+const coinsMax = 1000;
+/** Digits before the point, after it, and of the exponent: a price of any coin has fewer. */
+const decimalForm = /^(\d{1,20})(?:\.(\d{1,20}))?(?:[eE]([+-]?\d{1,2}))?$/u;
+
+/** A positive number as JSON writes it; null for anything else. Total. */
+export function readDecimal(text: string): Decimal | null {
+  const [, whole, decimals = '', exponent = '0'] = decimalForm.exec(text) ?? [];
+  if (whole === undefined) return null;
+  const scale = decimals.length - Number(exponent);
+  const digits = BigInt(whole + decimals) * 10n ** BigInt(Math.max(0, -scale));
+  return digits === 0n ? null : { digits, decimals: Math.max(0, scale) };
+}
+
+/** `rates`, or the `reason` why a text is no list of rates. */
+export type ReadFxRates =
+  | { readonly kind: 'rates'; readonly rates: FxRates }
+  | { readonly kind: 'faulty'; readonly reason: string };
+
+const faulty = (reason: string): ReadFxRates => ({ kind: 'faulty', reason });
+
+/**
+ * Reads `{"bitcoin": {"usd": 91234.5}, …, "updatedAt": 1764000000000}`. Prices are read from their text, so none is
+ * rounded; they may be texts. `updatedAt` is in milliseconds, or a date. Other fields are ignored. Total.
+ *
+ * @param writtenAt counts where there is no `updatedAt`
+ */
+export function readFxRates(text: string, writtenAt: Date): ReadFxRates {
+  const value = parsed(text);
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return faulty('it is not a JSON object');
+  const { updatedAt: given, ...coins } = value as Readonly<Record<string, unknown>>;
+  const updatedAt = given === undefined ? writtenAt : dateOf(given);
+  if (updatedAt === null) return faulty('updatedAt is neither milliseconds nor a date');
+  const named = Object.entries(coins);
+  if (named.length > coinsMax) return faulty(`it has more than ${coinsMax} coins`);
+  const usd = new Map<string, Decimal>();
+  for (const [coin, entry] of named) {
+    const price = (entry as { readonly usd?: unknown } | null)?.usd;
+    if (price === undefined) continue;
+    const decimal = typeof price === 'string' ? readDecimal(price) : null;
+    if (decimal === null) return faulty(`the price of ${coin.slice(0, 40)} is not a number above 0`);
+    usd.set(coin, decimal);
+  }
+  return { kind: 'rates', rates: { usd, updatedAt } };
+}
+
+/** JSON with each number as its text; undefined: it is not JSON. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text, (_name, value: unknown, { source }: { source?: string } = {}) =>
+      typeof value === 'number' ? (source ?? String(value)) : value,
+    );
+  } catch {
+    return undefined;
+  }
+}
+
+function dateOf(given: unknown): Date | null {
+  if (typeof given !== 'string') return null;
+  const date = /^\d{1,16}$/u.test(given) ? new Date(Number(given)) : new Date(given);
+  return Number.isNaN(date.getTime()) ? null : date;
+}
+
+const satsOfBitcoin = 100_000_000n;
+
+/** An amount in US dollars, rounded to cents; null where it has more of them than a number counts. Pure. */
+export function usdOf(sats: bigint, { digits, decimals }: Decimal): number | null {
+  const divisor = satsOfBitcoin * 10n ** BigInt(decimals);
+  const cents = (sats * digits * 100n + divisor / 2n) / divisor;
+  return cents <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(cents) / 100 : null;
+}
