@@ -2,6 +2,7 @@ import { formatInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import type { SentFile, WantedOrder } from '#orders/creating/create-order.ts';
 import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
 import { quoteOrder } from '#orders/inscribing/quote-order.ts';
+import { keptSizeFees } from '#orders/pricing/quoted-layout.ts';
 import { orderTerms, textTerms } from './order-terms.ts';
 import { scriptOf } from './regtest/regtest-transaction.ts';
 
@@ -63,6 +64,7 @@ export function wantedOrder(
     quote: {
       chainFee: Number(quote.chainFee),
       serviceFee: Number(quote.serviceFee),
+      ...keptSizeFees(quote.layout),
       baseFee: Number(quote.baseFee),
       additionalFeeCharged: 0,
       postage: Number(quote.postage),

@@ -4,6 +4,7 @@ import type { OrderQuote } from '#orders/inscribing/quote-order.ts';
 import { nonStandardReveals } from '#orders/mining/offer-reveals.ts';
 import type { StoredQuote } from '#orders/order/order-request.ts';
 import { type PriceSettings, pricesOf, quoted } from '#orders/pricing/prices.ts';
+import { keptSizeFees } from '#orders/pricing/quoted-layout.ts';
 import { offerSat, type Stock } from '#orders/pricing/stocked-sats.ts';
 import type { ReadOrder } from '#orders/reading/read-order.ts';
 import type { Faulty } from '#orders/reading/request-values.ts';
@@ -86,6 +87,7 @@ function storedQuote(
     baseFee: Number(quote.baseFee),
     // also one that a discount takes off whole
     ...(hasRareSatsFee ? { rareSatsFee: Number(quote.rareSatsFee) } : {}),
+    ...keptSizeFees(quote.layout),
     additionalFeeCharged: Number(quote.additionalFeeCharged),
     postage: Number(quote.postage),
     amount: Number(quote.amount),

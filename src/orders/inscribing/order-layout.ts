@@ -71,15 +71,26 @@ export interface OrderLayout {
   readonly minerFee: bigint;
   /** `minerFee`, and what our outputs need beyond the shares: the part of the price that the chain takes. */
   readonly chainFee: bigint;
-  readonly sizeFee: bigint;
+  readonly sizeFees: SizeFees;
+}
+
+/** The size fee of an order. */
+export interface SizeFees {
+  /** The least that there can be: our outputs are chosen by it. */
+  readonly least: bigint;
+  /** The whole: the part that their choice adds is the first reveal's. */
+  readonly all: bigint;
 }
 
 /** What is ours of a payment, beyond the fees and postage. */
 export interface Revenue {
   /** Without the size fee. */
   readonly amount: bigint;
-  /** Of the chain fee, rounded down. */
-  readonly sizeFeePercent: number;
+  /**
+   * The percentage of the chain fee, rounded down; or the fees that an order was quoted with: a percentage of what is left
+   * of its price would share them out otherwise, and choose other outputs.
+   */
+  readonly size: { readonly percent: number } | SizeFees;
 }
 
 /**
@@ -390,25 +401,26 @@ function priced(
     reveals.reduce((sum, { fee, burn }) => sum + fee + (burn?.fee ?? 0n), commit?.fee ?? 0n);
 
   // our outputs are chosen by the least size fee that there can be; the rest of it is the first reveal's
-  const leastSizeFee = percentOf(
-    minerFeeOf(groups.map((group) => revealOf(terms, group, 0n, paidTo))),
-    revenue.sizeFeePercent,
-  );
-  const shares = sharesOf(terms, groups, amountOf(terms, revenue.amount), leastSizeFee);
+  const { amount, size } = revenue;
+  const least =
+    'percent' in size
+      ? percentOf(minerFeeOf(groups.map((group) => revealOf(terms, group, 0n, paidTo))), size.percent)
+      : size.least;
+  const shares = sharesOf(terms, groups, amountOf(terms, amount), least);
   const reveals = groups.map((group, index) => revealOf(terms, group, shares[index] ?? 0n, paidTo));
   const lacking = reveals.reduce((sum, { own }, index) => sum + own.value - (shares[index] ?? 0n), 0n);
   const minerFee = minerFeeOf(reveals);
   const chainFee = minerFee + lacking;
-  const sizeFee = percentOf(chainFee, revenue.sizeFeePercent);
+  const all = 'percent' in size ? percentOf(chainFee, size.percent) : size.all;
   return {
     kind: 'layout',
     paidTo,
     postage: terms.postage,
-    reveals: withMore(reveals, sizeFee - leastSizeFee),
+    reveals: withMore(reveals, all - least),
     commit,
     minerFee,
     chainFee,
-    sizeFee,
+    sizeFees: { least, all },
   };
 }
 

@@ -65,10 +65,11 @@ export function quoteOrder(terms: OrderTerms, prices: OrderPrices): OrderQuote |
   const perFile = fees.baseFee + fees.rareSatsFee + fees.collectionServiceFee + price;
   const layout = layoutOrder(terms, {
     amount: perFile * files + additionalFeeCharged,
-    sizeFeePercent: terms.type === 'direct' ? 0 : prices.sizeFeePercent,
+    size: { percent: terms.type === 'direct' ? 0 : prices.sizeFeePercent },
   });
   if (layout.kind === 'refused') return layout;
-  const { chainFee, sizeFee, postage } = layout;
+  const { chainFee, sizeFees, postage } = layout;
+  const sizeFee = sizeFees.all;
   const serviceFee = (perFile + postage) * files + additionalFeeCharged + sizeFee;
   return {
     kind: 'quote',

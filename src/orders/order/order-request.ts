@@ -49,6 +49,8 @@ export interface StoredQuote {
   readonly baseFee: number;
   /** Of an order of a sat of the inventory. */
   readonly rareSatsFee?: number;
+  /** Of a managed order, part of `serviceFee`: in all, and the least by which outputs are chosen; absent: there is none. */
+  readonly sizeFees?: { readonly least: number; readonly all: number };
   readonly additionalFeeCharged: number;
   /** Of the base fee, what the referral gets when the order is delivered; absent: nothing. */
   readonly referralFee?: number;

@@ -2,11 +2,19 @@ import assert from 'node:assert/strict';
 import { layoutOrder, type OrderLayout } from '#orders/inscribing/order-layout.ts';
 import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
 import type { Order } from '#orders/order/order.store.ts';
+import type { StoredQuote } from '#orders/order/order-request.ts';
+
+/** The size fee as an order keeps it, if it has one: `quotedLayout` plans the same transactions with it. */
+export function keptSizeFees({ sizeFees: { least, all } }: OrderLayout): Pick<StoredQuote, 'sizeFees'> {
+  return all === 0n ? {} : { sizeFees: { least: Number(least), all: Number(all) } };
+}
 
 /** The layout that an order was quoted with: what it costs beyond the chain's part is in the amount. */
 export function quotedLayout(terms: OrderTerms, quote: Order['quote']): OrderLayout {
-  const revenue = BigInt(quote.serviceFee) - BigInt(quote.postage) * BigInt(terms.files.length);
-  const layout = layoutOrder(terms, { amount: revenue, sizeFeePercent: 0 });
+  const { serviceFee, postage, sizeFees = { least: 0, all: 0 } } = quote;
+  const size = { least: BigInt(sizeFees.least), all: BigInt(sizeFees.all) };
+  const amount = BigInt(serviceFee) - BigInt(postage) * BigInt(terms.files.length) - size.all;
+  const layout = layoutOrder(terms, { amount, size });
   assert(layout.kind === 'layout', 'terms that were quoted have a layout');
   return layout;
 }

@@ -14,7 +14,7 @@ const noLeases = {
 test('addresses of an order of several reveals are proven in turns of the event loop', async () => {
   const files = Array.from({ length: reveals }, () => textTerms(Buffer.from('one')));
   const terms = orderTerms(files, [scriptOf(700)], { uncurse: true });
-  const layout = layoutOrder(terms, { amount: 10_000n, sizeFeePercent: 0 });
+  const layout = layoutOrder(terms, { amount: 10_000n, size: { percent: 0 } });
   if (layout.kind === 'refused') throw new Error(layout.reason);
   let turns = 0;
   let isDone = false;

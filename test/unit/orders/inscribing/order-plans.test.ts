@@ -308,7 +308,7 @@ test('parents whose value would move inscriptions into other outputs are refused
 });
 
 const code = (terms: Partial<OrderTerms>): string => {
-  const layout = layoutOrder({ ...oneFile, ...terms }, { amount: 2000n, sizeFeePercent: 0 });
+  const layout = layoutOrder({ ...oneFile, ...terms }, { amount: 2000n, size: { percent: 0 } });
   return layout.kind === 'refused' ? layout.code : layout.paidTo;
 };
 const parent = (fill: number, value = 546n) => ({
