@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
-import { indexedTip } from '#chain/blocks/index-tip.queries.ts';
 import { inLanes } from '#kernel/concurrency/in-lanes.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import { asHeight, type Height } from '#kernel/primitives/height.ts';
@@ -62,6 +61,8 @@ export interface DeliveryStanding {
   /** A process with the seed brings orders on: what is paid without one would wait for it. */
   readonly isSignerThere: boolean;
   readonly areRevealsRefused: boolean;
+  /** The tip of the index; null: no block is indexed. */
+  readonly tip: Height | null;
 }
 
 /** Left on the disk of files, which often is that of the database: without room it stops, and all orders with it. */
@@ -106,7 +107,7 @@ export async function createOrder(
   signal: AbortSignal | null,
 ): Promise<MadeOrder> {
   const { pool, files, reservedMost } = parts;
-  const keys = await requireOpen(parts, wanted, signal);
+  const { keys, tip } = await requireOpen(parts, wanted, signal);
   // an order that its client does not learn of is not made
   signal?.throwIfAborted();
   const stored = await inLanes(wanted.files, writesAtOnce, (file) => storeFile(files, file, wanted.filesUrl));
@@ -120,7 +121,7 @@ export async function createOrder(
       await reserve(tx, made.id, sat, { client: by.client, ofType, most: by.most ?? reservedMost });
       failpoint('order-reserved');
     }
-    await watchOrder(tx, made, own.deposits);
+    await watchOrder(tx, made, own.deposits, tip);
     await onMade?.(tx, made, shown);
     failpoint('order-making');
     return made;
@@ -129,15 +130,15 @@ export async function createOrder(
   return { order, files: shown };
 }
 
-/** The keys of orders, if an order can be made and delivered now. Throws `orders_off`. */
+/** The keys of orders and the tip of the index, if an order can be made and delivered now. Throws `orders_off`. */
 async function requireOpen(
   { keys: openKeys, files, standing }: CreationParts,
   wanted: Pick<WantedOrder, 'files'>,
   signal: AbortSignal | null,
-): Promise<OrderKeys> {
+): Promise<{ readonly keys: OrderKeys; readonly tip: Height }> {
   const keys = await openKeys();
   if (keys === null) throw new AppError('orders_off', 'this service takes no orders: it has no wallet');
-  const { isSignerThere, areRevealsRefused } = await standing();
+  const { isSignerThere, areRevealsRefused, tip } = await standing();
   signal?.throwIfAborted();
   if (!isSignerThere)
     throw new AppError(
@@ -152,7 +153,8 @@ async function requireOpen(
       'orders_off',
       'this service takes no orders now: its disk has no room for their files',
     );
-  return keys;
+  if (tip === null) throw new AppError('orders_off', 'this service takes no orders yet: no block is indexed');
+  return { keys, tip };
 }
 
 /** The order with keys of its own, and the address that is paid. */
@@ -181,14 +183,17 @@ function newOrder(
   };
 }
 
-/** Watches the address that is paid, and the deposit address of each parent. */
+/**
+ * Watches the address that is paid, and the deposit address of each parent: from the block after a tip on, which the
+ * index had before anyone knew them.
+ */
 async function watchOrder(
   tx: pg.ClientBase,
   { id, script }: NewOrder,
   deposits: readonly DepositAddress[],
+  tip: Height,
 ): Promise<void> {
-  // nobody knows the address yet, so no block of the index pays it
-  const sinceHeight = await nextIndexedHeight(tx);
+  const sinceHeight = asHeight(tip + 1);
   await watchScripts(tx, watcherOf(id), [{ script, sinceHeight }]);
   if (deposits.length === 0) return;
   await insertDepositAddresses(tx, id, deposits);
@@ -196,16 +201,6 @@ async function watchOrder(
   await watchScripts(tx, depositWatcherOf(id), watches);
   // it waits for its parents: the process that brings orders on says so
   await wakeOrder(tx, id);
-}
-
-/**
- * The height from which on blocks can pay an order that is made now. Where nothing was ever watched, payments begin at
- * the tip of that moment: a block that came before would be missed without it. Throws `orders_off`.
- */
-async function nextIndexedHeight(tx: pg.ClientBase): Promise<Height> {
-  const tip = await indexedTip(tx);
-  if (tip === null) throw new AppError('orders_off', 'this service takes no orders yet: no block is indexed');
-  return asHeight(tip + 1);
 }
 
 /** Files of one order that are written at once: 10,000 open files would be more than a process may have. */

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
+import { indexedTip } from '#chain/blocks/index-tip.queries.ts';
 import { areRevealsRefused } from '#chain/pending/pending.queries.ts';
 import { SharedMaking } from '#kernel/concurrency/shared-making.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
@@ -102,6 +103,7 @@ export class CustomerOrders {
     this.#standing = new SharedMaking(async () => ({
       isSignerThere: await isSignerThere(),
       areRevealsRefused: await areRevealsRefused(pool),
+      tip: await indexedTip(pool),
     }));
     this.#policy = new SharedMaking(() => readNodePolicy(pool));
   }

@@ -1,0 +1,58 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { bitcoinOf, type ChargedOrder, managedCharge, onlyParent } from '#orders/customers/managed-answer.ts';
+import { propertyRuns } from '#test/support/property-runs.ts';
+
+const createdAt = new Date(1_764_000_000_500);
+const order = {
+  id: '6f1c2b1e-5a0e-4c55-9d0c-0b8f7f0b9a11',
+  address: 'bcrt1pmanaged',
+  amount: 20_995n,
+  quote: {},
+  createdAt,
+  // a second later than the minutes that were asked for: the order was stored after it was checked
+  expiresAt: new Date(createdAt.getTime() + 4320 * 60_000 - 1000),
+} as ChargedOrder;
+
+test('an amount in bitcoin is exact, whatever it is, and has no zeros at its end', () => {
+  expect([1n, 100_000_000n, 150_000_000n, 20_995n, 0n].map(bitcoinOf)).toEqual([
+    '0.00000001',
+    '1',
+    '1.5',
+    '0.00020995',
+    '0',
+  ]);
+  fc.assert(
+    fc.property(fc.bigInt({ min: 0n, max: 2_100_000_000_000_000n }), (sats) => {
+      const [whole = '', decimals = ''] = bitcoinOf(sats).split('.');
+      expect(BigInt(whole + decimals.padEnd(8, '0'))).toBe(sats);
+      expect(decimals.endsWith('0')).toBe(false);
+    }),
+    { numRuns: propertyRuns(200) },
+  );
+});
+
+describe('the charge of a managed order', () => {
+  test('has no dollars without a rate, and its uri does not name the order', () => {
+    const charge = managedCharge(order);
+    expect(charge).not.toHaveProperty('fiat_value');
+    expect(charge).toMatchObject({ status: 'unpaid', created_at: 1_764_000_000, ttl: 4320, amount: 20_995 });
+    expect(charge['uri']).toBe('bitcoin:bcrt1pmanaged?amount=0.00020995&label=Inscription%20order');
+    expect(String(charge['uri'])).not.toContain(order.id);
+  });
+
+  test('shows the dollars of its creation', () => {
+    expect(managedCharge({ ...order, quote: { ...order.quote, fiatValue: 19.15 } })).toMatchObject({
+      fiat_value: 19.15,
+    });
+  });
+});
+
+test('a parent is shown by itself where it is the only one', () => {
+  expect([onlyParent(null), onlyParent([]), onlyParent(['one']), onlyParent(['one', 'two'])]).toEqual([
+    null,
+    null,
+    'one',
+    null,
+  ]);
+});
