@@ -202,7 +202,7 @@ export const orderSettings = {
     maximum: 2_000,
     default: 3,
     description:
-      'outputs of the inventory that orders of one address may have before they are paid for (docs/orders.md, "Sats of the inventory")',
+      'sats of the inventory that orders of one address may have before they are paid for, one for each file (docs/orders.md, "Sats of the inventory")',
   }),
   orderMegabytesADay: Type.Integer({
     minimum: 0,

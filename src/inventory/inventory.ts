@@ -64,11 +64,20 @@ export interface InventoryParts {
   readonly freshMs?: number;
 }
 
-/** A sat that an order can have, and the output that it lies in. */
-export interface Offer extends OrderablePlace {
+/** A sat that can be sold, and its output. */
+interface SoldSat extends OrderablePlace {
   readonly output: InventoryOutput;
+}
+
+/** A sat that an order can have now. */
+export interface OfferedSat extends SoldSat {
   /** Of the wallet's branch for the inventory. */
   readonly keyIndex: number;
+}
+
+export interface Offer {
+  /** Sats of different outputs. */
+  readonly sats: readonly OfferedSat[];
   /** Outputs that count and can be sold from with the usual postage, whether orders have them or not. */
   readonly ofType: readonly Outpoint[];
 }
@@ -130,10 +139,14 @@ export class Inventory {
   }
 
   /**
-   * A sat of a type that an order can have with this postage, proven now; null: there is none. Others may be offered
-   * the same: who reserves it has it. Throws the codes of NodeRpc.
+   * Sats of a type that an order can have with this postage, proven now: as many as it asks for, or all that there are.
+   * Others may be offered the same: who reserves them has them. Throws the codes of NodeRpc.
    */
-  async offer(type: InventoryType, postage: number, asker: Asker): Promise<Offer | null> {
+  async offer(
+    type: InventoryType,
+    { postage, count }: { readonly postage: number; readonly count: number },
+    asker: Asker,
+  ): Promise<Offer> {
     const { fees } = this.#parts;
     const rules = this.#rules();
     const counted = (await this.#listedLately()).filter(
@@ -145,6 +158,7 @@ export class Inventory {
     const stock = counted.filter(({ output }) => !reserved.has(nameOf(output)));
     // of many who ask at once each begins elsewhere, or all but one would lose theirs
     const first = stock.length === 0 ? 0 : randomInt(stock.length);
+    const places: SoldSat[] = [];
     for (const { output, held } of [...stock.slice(first), ...stock.slice(0, first)]) {
       // another postage takes milliseconds for each output
       if (postage !== postageMost) await nextTurn();
@@ -152,14 +166,27 @@ export class Inventory {
         postage === postageMost
           ? (held.get(type)?.place ?? null)
           : sellablePlace(output.ranges, type, { postage, fees, rules });
-      if (place === null) continue;
-      const [problem] = await this.#problems([output], asker);
-      const keyIndex = (await this.#ownAddresses()).findIndex(
-        ({ script }) => Buffer.compare(script, output.script) === 0,
-      );
-      if (problem === null && keyIndex !== -1) return { ...place, output, keyIndex, ofType };
+      if (place !== null) places.push({ ...place, output });
     }
-    return null;
+    // a price and its order get sats of equal costs, as long as the stock is the same
+    const left = places.toSorted((a, b) => costRank(a, postage) - costRank(b, postage));
+    const sats: OfferedSat[] = [];
+    while (sats.length < count && left.length > 0)
+      sats.push(...(await this.#proven(left.splice(0, count - sats.length), asker)));
+    return { sats, ofType };
+  }
+
+  /** The sats among these whose outputs count now, with their keys. */
+  async #proven(places: readonly SoldSat[], asker: Asker): Promise<OfferedSat[]> {
+    const problems = await this.#problems(
+      places.map(({ output }) => output),
+      asker,
+    );
+    const addresses = await this.#ownAddresses();
+    return places.flatMap((sat, at): OfferedSat[] => {
+      const keyIndex = addresses.findIndex(({ script }) => Buffer.compare(script, sat.output.script) === 0);
+      return problems[at] === null && keyIndex !== -1 ? [{ ...sat, keyIndex }] : [];
+    });
   }
 
   /** By the definitions that are in force now. */
@@ -372,6 +399,18 @@ export class Inventory {
     return scriptsOf([...addresses, ...(await own).owners]);
   }
 }
+
+/**
+ * Ranks sats by what the reveal of one costs beyond its file: the outputs that go back to the inventory, then the bytes
+ * of the pointer to the sat. Those of one rank cost the same.
+ */
+function costRank({ output, place }: SoldSat, postage: number): number {
+  const outputs = [place, output.value - place - postage].filter((sats) => sats > 0).length;
+  return outputs * pointerBytesMax + Math.ceil(Math.log2(place + 1) / 8);
+}
+
+/** More than a number of 64 bits takes. */
+const pointerBytesMax = 9;
 
 const nothingOwn = 'There is no wallet, and INVENTORY_DESCRIPTOR is not set';
 

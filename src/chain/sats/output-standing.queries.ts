@@ -20,12 +20,20 @@ export interface OutputStanding {
   readonly ranges: readonly SatRange[] | null;
 }
 
-/** Reads all of it in one statement, so that it is of one moment in any transaction. */
-export async function outputStanding(
+/** An output that a block had, and transactions that may have spent it. */
+export interface AskedOutput extends Outpoint {
+  readonly height: Height;
+  /** The hash of that block, in internal order. */
+  readonly block: Uint8Array;
+  readonly reveals: readonly Txid[];
+}
+
+/** Reads the states of outputs, in their order, in one statement: they are of one moment in any transaction. */
+export async function outputStandings(
   tx: ClientBase,
-  { txid, vout, height, block }: Outpoint & { readonly height: Height; readonly block: Uint8Array },
-  reveals: readonly Txid[],
-): Promise<OutputStanding> {
+  outputs: readonly AskedOutput[],
+): Promise<OutputStanding[]> {
+  const reveals = outputs.flatMap((output, place) => output.reveals.map((txid) => ({ place, txid })));
   // a first load with the index of sats writes the newest outputs and their index at its end
   const { rows } = await tx.query<{
     tip: Height | null;
@@ -38,19 +46,30 @@ export async function outputStanding(
        SELECT EXISTS (SELECT FROM chain.derived_tables WHERE name = 'sats' AND is_followed)
               AND NOT EXISTS (SELECT FROM chain.recent_sats)
               AND to_regclass('chain.sat_ranges_outpoint') IS NOT NULL AS has_sats)
-     SELECT has_sats, ${indexTipHeight} AS tip, ${hasRevealed('ANY($5)')} AS is_revealed,
-            EXISTS (SELECT FROM chain.blocks WHERE height = $3 AND hash = $4) AS has_block,
-            (SELECT ranges FROM chain.sat_ranges
-              WHERE has_sats AND chain.hash64(txid, vout) = chain.hash64($1, $2) AND txid = $1 AND vout = $2) AS ranges
-       FROM known`,
-    [Buffer.from(txid), vout, height, block, reveals.map((reveal) => Buffer.from(reveal))],
+     SELECT has_sats, ${indexTipHeight} AS tip,
+            EXISTS (SELECT FROM unnest($5::integer[], $6::bytea[]) AS r (place, txid)
+                     WHERE r.place = o.place AND ${hasRevealed('r.txid')}) AS is_revealed,
+            EXISTS (SELECT FROM chain.blocks WHERE height = o.height AND hash = o.block) AS has_block,
+            (SELECT ranges FROM chain.sat_ranges AS s
+              WHERE has_sats AND chain.hash64(s.txid, s.vout) = chain.hash64(o.txid, o.vout)
+                AND s.txid = o.txid AND s.vout = o.vout) AS ranges
+       FROM known, unnest($1::bytea[], $2::bigint[], $3::integer[], $4::bytea[])
+                   WITH ORDINALITY AS o (txid, vout, height, block, place)
+      ORDER BY o.place`,
+    [
+      outputs.map(({ txid }) => Buffer.from(txid)),
+      outputs.map(({ vout }) => vout),
+      outputs.map(({ height }) => height),
+      outputs.map(({ block }) => Buffer.from(block)),
+      reveals.map(({ place }) => place + 1),
+      reveals.map(({ txid }) => Buffer.from(txid)),
+    ],
   );
-  const [row] = rows;
-  return {
-    tip: row?.tip ?? null,
-    hasSats: row?.has_sats ?? false,
-    isRevealed: row?.is_revealed ?? false,
-    hasBlock: row?.has_block ?? false,
-    ranges: row?.ranges == null ? null : unpackRanges(row.ranges),
-  };
+  return rows.map((row) => ({
+    tip: row.tip,
+    hasSats: row.has_sats,
+    isRevealed: row.is_revealed,
+    hasBlock: row.has_block,
+    ranges: row.ranges === null ? null : unpackRanges(row.ranges),
+  }));
 }

@@ -39,7 +39,10 @@ export function creationPaths(deps: AppDependencies): (app: App, path: CreationP
   const { network, pool, inventory = null, prices: settings = defaultPriceSettings } = deps;
   const fetches = fetchPlaces();
   const long = longPlace();
-  const shared: Omit<CheckingParts & QuotingParts, 'lookups' | 'takeFetchPlace' | 'takeLongPlace'> = {
+  const shared: Omit<
+    CheckingParts & QuotingParts,
+    'lookups' | 'reservedMost' | 'takeFetchPlace' | 'takeLongPlace'
+  > = {
     network,
     settings,
     pool,
@@ -81,7 +84,8 @@ export function creationPaths(deps: AppDependencies): (app: App, path: CreationP
           const takeLongPlace = async (): Promise<void> => {
             asker.whenMade(await long.enter(asker));
           };
-          const parts = { ...shared, lookups: orders, takeFetchPlace, takeLongPlace };
+          const { reservedMost } = orders;
+          const parts = { ...shared, lookups: orders, reservedMost, takeFetchPlace, takeLongPlace };
           const sent = sentOrder(request, path, orders.publicOrigin);
           const checked = unlessFaulty(await checkOrder(parts, sent, asker));
           const create = async (wanted: WantedOrder): Promise<MadeOrder> =>

@@ -21,6 +21,7 @@ export function priceRoutes(app: App, deps: AppDependencies): void {
   const parts: PricingParts = {
     pool,
     inventory,
+    reservedMost: orders?.reservedMost ?? null,
     network,
     settings,
     search,

@@ -61,13 +61,14 @@ export const utxoErrors = {
     retry: 'never',
   },
   inventory_taken: {
-    meaning: 'Another order has got the sat of the inventory that this one would have had.',
-    action: 'Order again: another sat is offered, or none is left.',
+    meaning:
+      'Another order has got a sat of the inventory that this one would have had. Nothing of it is reserved.',
+    action: 'Order again: other sats are offered, or too few are left.',
     retry: 'soon',
   },
   inventory_reserved_max: {
     meaning:
-      'Orders that are not paid yet have as many sats of the inventory as they may: of one address ORDER_RESERVED_MAX (of a key what it was given), of its network ten, and half of those of a type.',
+      'Orders that are not paid yet have as many sats of the inventory as they may, one for each file: those of one address ORDER_RESERVED_MAX (of a key what it was given), of its network ten, and half of those of a type. An order that could never fit is refused with 400 in place of this.',
     action: 'Pay for one of them, cancel one, or wait until the time of one is over: 30 minutes.',
     retry: 'never',
   },

@@ -27,7 +27,7 @@ export interface SentFile {
   readonly shown: object;
 }
 
-/** Who reserves a sat of the inventory. */
+/** Who reserves sats of the inventory. */
 export interface StockedReserver {
   readonly client: string;
   /** Sats that its unpaid orders may have; null: as many as those of any address. */
@@ -41,9 +41,9 @@ export interface WantedOrder {
   readonly terms: OrderTerms;
   readonly layout: OrderLayout;
   readonly quote: StoredQuote;
-  /** The sat of the inventory that the terms name, and who reserves it; null: none. */
+  /** The sats of the inventory that the terms name, one a file, and who reserves them; null: none. */
   readonly stocked: {
-    readonly sat: StockedSat;
+    readonly sats: readonly StockedSat[];
     readonly ofType: readonly StockedOutpoint[];
     readonly by: StockedReserver;
   } | null;
@@ -117,8 +117,8 @@ export async function createOrder(
     const wished = newOrder(own, wanted, stored, now);
     const made = { ...wished, createdAt: await insertOrder(tx, wished) };
     if (wanted.stocked !== null) {
-      const { sat, ofType, by } = wanted.stocked;
-      await reserve(tx, made.id, sat, { client: by.client, ofType, most: by.most ?? reservedMost });
+      const { sats, ofType, by } = wanted.stocked;
+      await reserve(tx, made.id, sats, { client: by.client, ofType, most: by.most ?? reservedMost });
       failpoint('order-reserved');
     }
     await watchOrder(tx, made, own.deposits, tip);

@@ -7,8 +7,11 @@ import type { CheckedOrder } from './check-order.ts';
 import type { MadeOrder, WantedOrder } from './create-order.ts';
 import { type QuotingParts, quoteCheckedOrder } from './quote-checked-order.ts';
 
-/** Sats of the inventory that are offered to an order one after the other, if others take them. */
-const offersMax = 5;
+/**
+ * Offers of sats of the inventory to an order, one after the other, if others take some of them. The cheapest are offered
+ * first: as many orders at once may want the same one.
+ */
+const offersMax = 10;
 
 export interface PlacingParts extends QuotingParts {
   /** Takes reveals above the standard weight; null: there is none. */
@@ -17,7 +20,7 @@ export interface PlacingParts extends QuotingParts {
 
 /**
  * Quotes and creates a checked order, once the miner would take what nodes do not relay of it. If another order was faster
- * and took its sat of the inventory, the next sat is offered. Throws `orders_off`, `miner_silent`, `inventory_taken` and
+ * and took one of its sats of the inventory, others are offered. Throws `orders_off`, `miner_silent`, `inventory_taken` and
  * `inventory_reserved_max`.
  */
 export async function placeOrder(

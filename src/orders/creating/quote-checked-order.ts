@@ -5,7 +5,7 @@ import { nonStandardReveals } from '#orders/mining/offer-reveals.ts';
 import type { StoredQuote } from '#orders/order/order-request.ts';
 import { type PriceSettings, pricesOf, quoted } from '#orders/pricing/prices.ts';
 import { keptSizeFees } from '#orders/pricing/quoted-layout.ts';
-import { offerSat, type Stock } from '#orders/pricing/stocked-sats.ts';
+import { offerSats, type Stock } from '#orders/pricing/stocked-sats.ts';
 import type { ReadOrder } from '#orders/reading/read-order.ts';
 import type { Faulty } from '#orders/reading/request-values.ts';
 import type { CheckedOrder } from './check-order.ts';
@@ -15,14 +15,14 @@ export interface QuotingParts extends Stock {
   readonly settings: PriceSettings;
 }
 
-/** Quotes a checked order, and offers it a sat of the inventory if it wants one. Throws `orders_off`. */
+/** Quotes a checked order, and offers it sats of the inventory if it wants some. Throws `orders_off`. */
 export async function quoteCheckedOrder(
   parts: QuotingParts,
   { order, read, extras, policy, satType }: CheckedOrder,
   asker: Asker,
 ): Promise<{ readonly kind: 'wanted'; readonly wanted: WantedOrder } | Faulty> {
   const { settings } = parts;
-  const offer = satType === null ? null : await offerSat(parts, satType, order.terms, asker);
+  const offer = satType === null ? null : await offerSats(parts, satType, order.terms, asker);
   if (offer?.kind === 'faulty') return offer;
   const { terms, fee: rareSatsFee } = offer ?? { terms: order.terms, fee: 0n };
   const quote = quoted(terms, { ...pricesOf(terms.type, settings, asker), rareSatsFee });
@@ -32,7 +32,7 @@ export async function quoteCheckedOrder(
     terms,
     files: withNonStandard(order.files, quote.layout),
     layout: quote.layout,
-    stocked: offer === null ? null : { sat: offer.sat, ofType: offer.ofType, by: reserverOf(asker) },
+    stocked: offer === null ? null : { sats: offer.sats, ofType: offer.ofType, by: reserverOf(asker) },
     request: {
       ...extras.request(quote.postage, terms.files.length),
       payToAnchor: terms.burn,

@@ -92,12 +92,15 @@ export class CustomerOrders {
   readonly timeoutMinutes: number;
   /** Where customers find files; null: where they sent their order. */
   readonly publicOrigin: string | null;
+  /** Sats of the inventory that unpaid orders of one client may have. */
+  readonly reservedMost: number;
 
   constructor(parts: CustomerOrdersParts) {
     this.#parts = parts;
     this.miner = parts.miner;
     this.timeoutMinutes = parts.timeoutMinutes;
     this.publicOrigin = parts.publicOrigin;
+    this.reservedMost = parts.reservedMost;
     this.#stored = new StoredBytes(parts.bytesADay);
     const { pool, isSignerThere } = parts;
     this.#standing = new SharedMaking(async () => ({

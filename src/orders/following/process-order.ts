@@ -12,9 +12,11 @@ import {
   isRefusal,
   lockOrder,
   lookAgain,
+  missingSat,
   moveOrder,
   noteEstimateAtPayment,
   noteExtraCost,
+  noteMissingSat,
   type Order,
   recordEvent,
 } from '#orders/order/order.store.ts';
@@ -117,11 +119,7 @@ export async function processOrder(
     else if (order.extraCost === extraCost) break;
   }
   const isPosted = await post(tx, order, known);
-  await explainDeposits(
-    tx,
-    id,
-    unreturned ?? (known.isHomeless && isOver(order.state) ? holdingHomeless : null),
-  );
+  await explain(tx, order, known, unreturned);
   await refuseCancellation(tx, order, before);
   await lookAgain(tx, id, nextLook(order, known, { problem, isPosted }, now));
   return order.state;
@@ -316,7 +314,7 @@ function deliveryStep(
   if (placed.kind === 'impossible') return () => Promise.resolve(placed.reason);
   const { payments } = placed;
   if (placed.kind === 'short') return () => waitForMore(tx, order, payments, placed.missing);
-  const stocked = known.stocked === null ? null : [known.stocked.reservation];
+  const stocked = known.stocked?.reservations ?? null;
   const funds = { payments, held: known.held, parents: parentsOf(known), stocked };
   return async () => {
     const made = await steps.makeReveals(tx, order, funds);
@@ -407,6 +405,20 @@ function nextLook(
   return isPosted ? look : earlier(look, new Date(now.getTime() + tryAgainMs));
 }
 
+/** Says on the order why something of it waits that no state tells. */
+async function explain(
+  tx: pg.ClientBase,
+  { id, state }: Order,
+  { isHomeless, facts }: Known,
+  unreturned: string | null,
+): Promise<void> {
+  await explainDeposits(tx, id, unreturned ?? (isHomeless && isOver(state) ? holdingHomeless : null));
+  await noteMissingSat(tx, id, facts.isSatGone ? satMissing : null);
+}
+
+/** The reason where an order is paid to the wallet: its commit is sent, so nothing takes its payments back by itself. */
+const satMissing = `${missingSat}its output was spent, or a reorganisation took it back, when the commit was sent already. The other files are inscribed.`;
+
 /** The same, once its ledger is as its facts say. */
 function lookOf(order: Order, known: Known, problem: string | null, now: Date): Date | null {
   const { state, expiresAt } = order;
@@ -425,11 +437,11 @@ function lookOf(order: Order, known: Known, problem: string | null, now: Date): 
 const againMs = (problem: string): number =>
   problem === owedTooLittle || problem.startsWith(depositsWait) ? oweAgainMs : tryAgainMs;
 
-/** When its sat is released; null: no time releases it. */
-const releaseOf = (order: Order, { stocked }: Known): Date | null =>
-  stocked === null || stocked.reservation.isReleased
-    ? null
-    : reservedUntil({ ...order, failedAt: stocked.reservation.failedAt });
+/** The time that releases its sats, all at once; null: none does. */
+function releaseOf(order: Order, { stocked }: Known): Date | null {
+  const held = stocked?.reservations.find(({ isReleased }) => !isReleased);
+  return held === undefined ? null : reservedUntil({ ...order, failedAt: held.failedAt });
+}
 
 /** Time at which the reveal that a miner is to take may be given up; null: there is none. */
 const minedUntil = ({ state }: Order, { mining }: Known): Date | null =>

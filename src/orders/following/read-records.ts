@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type pg from 'pg';
 import { burnedReveals, indexedReveals } from '#chain/inscriptions/reveal.queries.ts';
-import { outputStanding } from '#chain/sats/output-standing.queries.ts';
+import { outputStandings } from '#chain/sats/output-standing.queries.ts';
 import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import { failpoint } from '#kernel/process/failpoint.ts';
@@ -20,8 +20,8 @@ import {
 import type { Deposit } from '#orders/parents/deposits.ts';
 import { type HeldPayments, readHeldPayments } from '#orders/parents/held-payments.ts';
 import { readDeposits } from '#orders/parents/read-deposits.ts';
-import { keepReservation, type Reservation, readReservation } from '#orders/stock/reservations.store.ts';
-import { type StockStanding, stockStanding } from '#orders/stock/stock-standing.ts';
+import { keepReservations, type Reservation, readReservations } from '#orders/stock/reservations.store.ts';
+import { type StockStanding, standingOfAll, stockStanding } from '#orders/stock/stock-standing.ts';
 import { ownWatcherOf, refundWatcherOf, watcherOf } from '#orders/watching/watchers.ts';
 import { outputsThereAmong, readPayments, type WatchedPayment } from '#payments/payments.queries.ts';
 import { readPaymentsOffset } from '#payments/store/offset.store.ts';
@@ -55,7 +55,7 @@ export interface OrderRecords extends Pick<OrderFacts, 'isRevealed' | 'isAnchorT
   readonly held: HeldPayments;
   /** Our outputs that bumps and transactions of other orders spend. */
   readonly lent: ReadonlySet<string>;
-  /** Its reservation in the inventory; null: it wants none. */
+  /** Its reservations in the inventory; null: it wants none. */
   readonly stocked: Stocked | null;
   /** Its reveal that a miner is to take; null: nodes relay its reveals. */
   readonly mining: Mining | null;
@@ -69,8 +69,12 @@ export interface Mining {
 }
 
 export interface Stocked {
-  readonly reservation: Reservation;
+  /** One a file, in their order. */
+  readonly reservations: readonly Reservation[];
+  /** The standing of all of them together. */
   readonly standing: StockStanding;
+  /** Outputs that stored reveals of the order may spend, now or once they are back: `<txid>:<vout>`. */
+  readonly spendable: readonly string[];
 }
 
 /**
@@ -94,7 +98,7 @@ export async function readRecords(
   const stocked = await readStocked(tx, order, made, now);
   const there = new Set([
     ...outputsThere([...payments, ...deposits.map(({ payment }) => payment)], bumpsBefore),
-    ...(stocked === null || stocked.standing === 'gone' ? [] : [outpointOf(stocked.reservation)]),
+    ...(stocked?.spendable ?? []),
     ...(await readCoins(tx, made)),
   ]);
   const live = await supersedeOrphans(tx, made, there);
@@ -125,7 +129,7 @@ export async function readRecords(
   };
 }
 
-/** The reservation of an order, which is kept as long as its state needs it. */
+/** The reservations of an order, which are kept as long as its state needs them. */
 async function readStocked(
   tx: pg.ClientBase,
   order: Order,
@@ -133,13 +137,34 @@ async function readStocked(
   now: Date,
 ): Promise<Stocked | null> {
   if (order.terms.inventory === undefined) return null;
-  await keepReservation(tx, order, now);
-  const reservation = await readReservation(tx, order.id);
-  assert(reservation !== null, 'an order of the inventory has reserved its sat');
-  const reveals = transactions.filter(({ kind }) => kind === 'reveal').map(({ txid }) => txid);
-  const standing = stockStanding(reservation, await outputStanding(tx, reservation, reveals));
-  return { reservation, standing };
+  await keepReservations(tx, order, now);
+  const reservations = await readReservations(tx, order.id);
+  assert(
+    reservations.length === order.request.count,
+    'an order of the inventory has reserved a sat for each file',
+  );
+  const reveals = transactions.filter(({ kind }) => kind === 'reveal');
+  const found = await outputStandings(
+    tx,
+    reservations.map((reservation) => ({ ...reservation, reveals: revealsOf(reservation, reveals) })),
+  );
+  const standings = reservations.map((reservation, file): StockStanding => {
+    const standing = found[file];
+    assert(standing !== undefined, 'each output has a standing');
+    return stockStanding(reservation, standing);
+  });
+  const spendable = reservations.filter(({ isReleased }, file) => {
+    // the other reveals of a commit that is sent are mined whatever becomes of one: none of them is given up alone
+    return standings[file] !== 'gone' || (order.paidTo === 'wallet' && !isReleased);
+  });
+  return { reservations, standing: standingOfAll(standings), spendable: spendable.map(outpointOf) };
 }
+
+/** The reveals that spend a reserved output: one at most can be mined. */
+const revealsOf = (reservation: Reservation, reveals: readonly OrderTransaction[]): Txid[] =>
+  reveals
+    .filter(({ plan }) => plan.inputs.some(({ outpoint }) => outpoint === outpointOf(reservation)))
+    .map(({ txid }) => txid);
 
 /** Coins of the operator that returns of the order spend, if a block or the mempool has them. */
 async function readCoins(

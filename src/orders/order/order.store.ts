@@ -477,6 +477,18 @@ export async function noteRefusal(
   );
 }
 
+/** Why a stored delivery cannot end, while a sat of the inventory that it needs is not there; null: none is missing. */
+export async function noteMissingSat(tx: pg.ClientBase, id: string, why: string | null): Promise<void> {
+  await tx.query(
+    `UPDATE service.orders SET error = $2 WHERE id = $1 AND state = 'queued' AND error IS DISTINCT FROM $2
+        AND (starts_with(error, $3) OR $2::text IS NOT NULL)`,
+    [id, why, missingSat],
+  );
+}
+
+/** The start of each such reason. */
+export const missingSat = 'A sat of the inventory is missing: ';
+
 /** When an order is looked at again without news; null: only news matter. */
 export async function lookAgain(tx: pg.ClientBase, id: string, at: Date | null): Promise<void> {
   await tx.query('UPDATE service.orders SET look_at = $2 WHERE id = $1 AND look_at IS DISTINCT FROM $2', [

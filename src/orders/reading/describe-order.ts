@@ -40,9 +40,7 @@ export function describeOrder(body: unknown, options: DescribeOptions): Describe
   const sats = readRareSats(read.rareSats);
   if (sats.kind === 'faulty') return sats;
   const { allowedSatributes } = extras.request(0n, 0);
-  // the price of a managed order is that of several files on such sats; they are not offered yet
-  const isOffered = options.type === 'bulk' && options.purpose === 'price';
-  const stocked = isOffered ? [] : rareSatsFaults(sats.type, read.terms, allowedSatributes);
+  const stocked = rareSatsFaults(sats.type, read.terms, allowedSatributes);
   const faults = [...extras.faults, ...stocked, ...satributeFaults(allowedSatributes, read.terms)];
   return { kind: 'described', read, extras, satType: sats.type, faults };
 }

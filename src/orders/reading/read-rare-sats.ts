@@ -42,8 +42,6 @@ export function rareSatsFaults(
     message: reason,
     parameter: code === 'inventory-files' ? 'files' : parameter,
   }));
-  if (terms.files.length > 1)
-    faults.push({ message: `rareSats is for one file an order, not for ${terms.files.length}.`, parameter });
   const postage = postageOf(terms);
   // all its sats are the operator's special ones, and one is paid for
   if (postage > postageMost)

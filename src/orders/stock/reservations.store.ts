@@ -5,6 +5,7 @@ import { advisoryLocks } from '#kernel/pg/advisory-lock.ts';
 import { type BlockHashHex, parseBlockHash, type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
 import type { Height } from '#kernel/primitives/height.ts';
 import type { OrderState } from '#orders/order/order-machine.ts';
+import { reservationBounds } from './reservation-bounds.ts';
 import { countedStates, forgettingStates, isReserving, type ReservingOrder } from './reserved-until.ts';
 
 /** An output of the inventory, and the sat of it that an order inscribes. */
@@ -21,7 +22,7 @@ export interface StockedSat {
   readonly sat: number;
 }
 
-/** What an order has reserved. */
+/** A sat that an order has reserved. */
 export interface Reservation extends Omit<StockedSat, 'blockHash'> {
   /** Of its block when it was reserved, in internal order. */
   readonly block: Buffer;
@@ -32,7 +33,7 @@ export interface Reservation extends Omit<StockedSat, 'blockHash'> {
 
 export type StockedOutpoint = Pick<StockedSat, 'txid' | 'vout'>;
 
-/** Who reserves, and how many outputs one client may have that are not paid for. */
+/** Who reserves, and how many sats one client may have that are not paid for. */
 export interface ReservedBy {
   readonly client: string;
   readonly most: number;
@@ -41,47 +42,51 @@ export interface ReservedBy {
 }
 
 /**
- * Unpaid reservations that all clients of a network may have together. Three customers of one office fit. Without it the
- * owner of a /24, or of an IPv6 /48, which costs as much as one address, would have 256 or 65,536 times as many.
- */
-const networkMost = 10;
-
-/**
- * Reserves a sat for an order that is being made. Transactions that reserve wait for each other, so that each counts
- * what those before it have reserved. Throws `inventory_taken`, and `inventory_reserved_max`.
+ * Reserves sats for the files of an order that is being made, in their order: all of them or none. Transactions that
+ * reserve wait for each other, so that each counts what those before it have reserved. Throws `inventory_taken`, and
+ * `inventory_reserved_max`; either ends the transaction.
  */
 export async function reserve(
   tx: pg.ClientBase,
   orderId: string,
-  { txid, vout, value, keyIndex, height, blockHash, place, sat }: StockedSat,
+  sats: readonly StockedSat[],
   by: ReservedBy,
 ): Promise<void> {
   await tx.query('SELECT pg_advisory_xact_lock($1)', [advisoryLocks.reservations]);
   // what was taken off the list meanwhile, or is in another block there, is offered no more
   const { rowCount } = await tx.query(
-    `INSERT INTO service.reserved_outputs (order_id, txid, vout, value, key_index, height, block_hash, place, sat, client)
-     SELECT $1, txid, vout, value, $4, $5, block_hash, $7, $8, $9 FROM service.inventory_outputs
-      WHERE txid = $2 AND vout = $3 AND block_hash = $6 AND value = $10
+    `INSERT INTO service.reserved_outputs (order_id, file, txid, vout, value, key_index, height, block_hash, place, sat, client)
+     SELECT $1, s.file, txid, vout, i.value, s.key_index, s.height, i.block_hash, s.place, s.sat, $2
+       FROM unnest($3::integer[], $4::bytea[], $5::bigint[], $6::bigint[], $7::integer[], $8::integer[], $9::bytea[],
+                   $10::bigint[], $11::bigint[])
+            AS s (file, txid, vout, value, key_index, height, block_hash, place, sat)
+       JOIN service.inventory_outputs AS i USING (txid, vout)
+      WHERE i.block_hash = s.block_hash AND i.value = s.value
      ON CONFLICT (txid, vout) WHERE released_at IS NULL DO NOTHING`,
     [
       orderId,
-      Buffer.from(txid),
-      vout,
-      keyIndex,
-      height,
-      Buffer.from(parseBlockHash(blockHash) ?? []),
-      place,
-      sat,
       by.client,
-      value,
+      sats.map((_, file) => file),
+      sats.map(({ txid }) => Buffer.from(txid)),
+      sats.map(({ vout }) => vout),
+      sats.map(({ value }) => value),
+      sats.map(({ keyIndex }) => keyIndex),
+      sats.map(({ height }) => height),
+      sats.map(({ blockHash }) => Buffer.from(parseBlockHash(blockHash) ?? [])),
+      sats.map(({ place }) => place),
+      sats.map(({ sat }) => sat),
     ],
   );
-  if (rowCount === 0)
-    throw new AppError('inventory_taken', 'Another order has just got this sat of the inventory: try again.');
+  if (rowCount !== sats.length) throw new AppError('inventory_taken', takenReason(sats.length));
   await requireFewUnpaid(tx, by);
 }
 
-/** With the one that was just reserved. Throws `inventory_reserved_max`. */
+const takenReason = (sats: number): string =>
+  sats === 1
+    ? 'Another order has just got this sat of the inventory: try again.'
+    : `Another order has just got one of these ${sats} sats of the inventory: try again.`;
+
+/** Counts those that were just reserved, too. Throws `inventory_reserved_max`. */
 async function requireFewUnpaid(tx: pg.ClientBase, { client, most, ofType }: ReservedBy): Promise<void> {
   // those that are over have no client: no more rows than the list has
   const { rows } = await tx.query<{ of_client: number; of_network: number; of_type: number }>(
@@ -99,28 +104,25 @@ async function requireFewUnpaid(tx: pg.ClientBase, { client, most, ofType }: Res
     ],
   );
   const [{ of_client: ofClient, of_network: ofNetwork, of_type: reserved } = noneReserved] = rows;
-  if (ofClient > most)
+  const bounds = reservationBounds(most, ofType.length);
+  const unpaid = 'that are not paid yet, or failed,';
+  if (ofClient > bounds.client)
     throw tooMany(
-      `${most} orders of yours have a sat of the inventory and are not paid yet, or failed: pay or cancel one of them first.`,
+      `Orders of yours ${unpaid} can have ${bounds.client} sats of the inventory: pay or cancel one of them first.`,
     );
-  // an operator who lets one address have more lets its network
-  const ofNetworkMost = Math.max(networkMost, most);
-  if (ofNetwork > ofNetworkMost)
+  if (ofNetwork > bounds.network)
     throw tooMany(
-      `${ofNetworkMost} orders of your network have a sat of the inventory and are not paid yet, or failed: try again within 30 minutes.`,
+      `Orders of your network ${unpaid} can have ${bounds.network} sats of the inventory: try again within 30 minutes.`,
     );
-  // who has thousands of addresses closes half of the shop for nothing, and not all of it
-  if (reserved > Math.max(Math.floor(ofType.length / 2), 1))
-    throw tooMany(
-      'Half of the sats of this type are in orders that are not paid yet, or failed: try again within 30 minutes.',
-    );
+  if (reserved > bounds.type)
+    throw tooMany(`Orders ${unpaid} can have half of the sats of this type: try again within 30 minutes.`);
 }
 
 const noneReserved = { of_client: 0, of_network: 0, of_type: 0 };
 const tooMany = (message: string): AppError => new AppError('inventory_reserved_max', message);
 
-/** What an order has reserved; null: nothing. */
-export async function readReservation(tx: pg.ClientBase, orderId: string): Promise<Reservation | null> {
+/** The reservations of an order, one a file, in their order; empty: it has none. */
+export async function readReservations(tx: pg.ClientBase, orderId: string): Promise<Reservation[]> {
   const { rows } = await tx.query<{
     txid: Buffer;
     vout: number;
@@ -134,29 +136,29 @@ export async function readReservation(tx: pg.ClientBase, orderId: string): Promi
     failed_at: Date | null;
   }>(
     `SELECT txid, vout, value, key_index, height, block_hash, place, sat, released_at IS NOT NULL AS is_released, failed_at
-       FROM service.reserved_outputs WHERE order_id = $1`,
+       FROM service.reserved_outputs WHERE order_id = $1 ORDER BY file`,
     [orderId],
   );
-  const [row] = rows;
-  if (row === undefined) return null;
-  const {
-    txid,
-    key_index: keyIndex,
-    block_hash: block,
-    is_released: isReleased,
-    failed_at: failedAt,
-    ...rest
-  } = row;
-  return { ...rest, txid: trustedTxid(txid), keyIndex, block, isReleased, failedAt };
+  return rows.map((row) => {
+    const {
+      txid,
+      key_index: keyIndex,
+      block_hash: block,
+      is_released: isReleased,
+      failed_at: failedAt,
+      ...rest
+    } = row;
+    return { ...rest, txid: trustedTxid(txid), keyIndex, block, isReleased, failedAt };
+  });
 }
 
 const forgetting: ReadonlySet<OrderState> = new Set<OrderState>(forgettingStates);
 
 /**
- * Releases what an order has reserved once it needs it no more, and takes it again where the order goes on and nobody
- * else has it: a payment in time may become known late.
+ * Releases all sats of an order once it needs them no more. Takes them again where the order goes on and no other order
+ * has any of them: a payment in time may become known late.
  */
-export async function keepReservation(
+export async function keepReservations(
   tx: pg.ClientBase,
   order: Omit<ReservingOrder, 'failedAt'>,
   now: Date,
@@ -176,10 +178,10 @@ export async function keepReservation(
     return;
   }
   await tx.query(
-    `UPDATE service.reserved_outputs AS r SET released_at = NULL
+    `UPDATE service.reserved_outputs SET released_at = NULL
       WHERE order_id = $1 AND released_at IS NOT NULL AND NOT EXISTS (
-        SELECT FROM service.reserved_outputs AS o
-         WHERE o.txid = r.txid AND o.vout = r.vout AND o.released_at IS NULL)`,
+        SELECT FROM service.reserved_outputs AS own JOIN service.reserved_outputs AS other USING (txid, vout)
+         WHERE own.order_id = $1 AND other.order_id <> $1 AND other.released_at IS NULL)`,
     [id],
   );
 }

@@ -12,6 +12,12 @@ export type StockStanding = 'here' | 'away' | 'gone';
 /** Blocks after that of an output within which one that a reorganisation took out is waited for. */
 const awayBlocks = 6;
 
+/** Standing of all sats of an order together: a delivery needs each of them. Pure. */
+export const standingOfAll = (standings: readonly StockStanding[]): StockStanding =>
+  standings.find((standing) => standing === 'gone') ??
+  standings.find((standing) => standing === 'away') ??
+  'here';
+
 /** Pure. */
 export function stockStanding(
   { sat, place, height, isReleased }: Pick<Reservation, 'sat' | 'place' | 'height' | 'isReleased'>,

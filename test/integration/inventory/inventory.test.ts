@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { createBase58check } from '@scure/base';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { reservedOutpoints } from '#inventory/inventory.store.ts';
-import { Inventory, type Offer } from '#inventory/inventory.ts';
+import { Inventory, type OfferedSat } from '#inventory/inventory.ts';
 import type { InventoryStanding } from '#inventory/inventory-standing.ts';
-import { defaultBaseFees } from '#inventory/inventory-types.ts';
+import { defaultBaseFees, type InventoryType } from '#inventory/inventory-types.ts';
 import { ownScriptsOf } from '#inventory/own-scripts.ts';
 import { displayHash, parseTxid } from '#kernel/primitives/hash.ts';
 import { premined } from '#test/builders/regtest/etching.ts';
@@ -144,7 +144,7 @@ describe.skipIf(bitcoindForTests() === null)('the inventory', () => {
     (await inventory(owner).standing()).uncommon;
 
   /** As an order does. */
-  async function reserve({ output, keyIndex, place, sat }: Offer): Promise<void> {
+  async function reserve({ output, keyIndex, place, sat }: OfferedSat): Promise<void> {
     const { pool } = indexed.database;
     const { rows } = await pool.query<{ id: string }>(
       `INSERT INTO service.orders (id, kind, state, key_index, own_index, script, address, paid_to, amount, quote, request,
@@ -154,8 +154,8 @@ describe.skipIf(bitcoindForTests() === null)('the inventory', () => {
       [Buffer.from(output.script)],
     );
     await pool.query(
-      `INSERT INTO service.reserved_outputs (order_id, txid, vout, value, key_index, height, block_hash, place, sat, client)
-       VALUES ($1, $2, $3, $4, $5, $6, decode($7, 'hex'), $8, $9, 'somebody')`,
+      `INSERT INTO service.reserved_outputs (order_id, file, txid, vout, value, key_index, height, block_hash, place, sat, client)
+       VALUES ($1, 0, $2, $3, $4, $5, $6, decode($7, 'hex'), $8, $9, 'somebody')`,
       [
         rows[0]!.id,
         Buffer.from(output.txid),
@@ -243,7 +243,7 @@ describe.skipIf(bitcoindForTests() === null)('the inventory', () => {
     const elsewhere = inventory(stranger, `addr(${addressOf(operator)})`);
     expect((await elsewhere.list(asker))[0]?.problem).toMatch(/so orders cannot have it/u);
     expect((await elsewhere.standing()).uncommon).toMatchObject({ count: 0, amount: 0 });
-    expect(await elsewhere.offer('uncommon', 546, asker)).toBeNull();
+    expect((await elsewhere.offer('uncommon', { postage: 546, count: 1 }, asker)).sats).toEqual([]);
   });
 
   test('is answered in the form of the public interface, to whoever asks', async () => {
@@ -364,21 +364,30 @@ describe.skipIf(bitcoindForTests() === null)('the inventory', () => {
     const { database } = indexed;
     for (const coin of [good, other]) await inventory().add(outpointOf(coin), asker);
     const found = inventory();
-    const offer = await found.offer('uncommon', 546, asker);
+    const offered = async (type: InventoryType, postage = 546, count = 1) =>
+      (await found.offer(type, { postage, count }, asker)).sats;
+    const [offer] = await offered('uncommon');
     expect(offer).toMatchObject({ place: 0, keyIndex: 0, output: { value: 10_000 } });
     expect(offer!.sat % 5_000_000_000).toBe(0);
     // with another postage nothing would be left for an output
-    expect(await found.offer('uncommon', 9_900, asker)).toBeNull();
-    expect(await found.offer('uncommon', 330, asker)).toMatchObject({ place: 0 });
+    expect(await offered('uncommon', 9_900)).toEqual([]);
+    expect(await offered('uncommon', 330)).toMatchObject([{ place: 0 }]);
     // the uncommon sat costs more, and lies before it
-    expect(await found.offer('vintage', 546, asker)).toMatchObject({ place: 330 });
-    expect(await found.offer('black', 546, asker)).toBeNull();
+    expect(await offered('vintage')).toMatchObject([{ place: 330 }]);
+    expect(await offered('black')).toEqual([]);
+    // each of an output of its own, and no more than there are
+    for (const postage of [546, 330]) {
+      const both = await offered('uncommon', postage, 2);
+      expect(new Set(both.map(({ output }) => displayHash(output.txid))).size).toBe(2);
+      expect(await offered('uncommon', postage, 3)).toHaveLength(2);
+    }
     expect((await found.standing()).uncommon.count).toBe(2);
     await reserve(offer!);
     // at once, whatever is remembered of node and index
     expect((await found.standing()).uncommon).toMatchObject({ count: 1, amount: 1 });
-    const next = await found.offer('uncommon', 546, asker);
-    expect(next!.output.txid).not.toEqual(offer!.output.txid);
+    const next = await offered('uncommon', 546, 2);
+    expect(next).toHaveLength(1);
+    expect(next[0]!.output.txid).not.toEqual(offer!.output.txid);
     expect((await found.list(asker)).map(({ problem }) => problem)).toContain('is reserved by an order');
     await database.pool.query('UPDATE service.reserved_outputs SET released_at = now()');
     expect((await found.standing()).uncommon.count).toBe(2);
@@ -390,8 +399,8 @@ describe.skipIf(bitcoindForTests() === null)('the inventory', () => {
     const offered = new Set<string>();
     // each is one of two: the chance of a false alarm is one in 2^59
     for (let asked = 0; asked < 60; asked++) {
-      const offer = await found.offer('uncommon', 546, asker);
-      offered.add(displayHash(offer!.output.txid));
+      const { sats } = await found.offer('uncommon', { postage: 546, count: 1 }, asker);
+      offered.add(displayHash(sats[0]!.output.txid));
     }
     expect(offered.size).toBe(2);
   });
@@ -399,7 +408,7 @@ describe.skipIf(bitcoindForTests() === null)('the inventory', () => {
   test('asks the database for orders of what is listed alone', async () => {
     await inventory().add(outpointOf(good), asker);
     const found = inventory();
-    await reserve((await found.offer('uncommon', 546, asker))!);
+    await reserve((await found.offer('uncommon', { postage: 546, count: 1 }, asker)).sats[0]!);
     expect(await reservedOutpoints(indexed.database.pool)).toEqual(new Set([shown(good)]));
     // as once its reveal is mined: the row of the order stays
     await inventory().remove(outpointOf(good));

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { standingOf } from '#inventory/inventory-standing.ts';
 import { idOf } from '#test/support/chain/rows/chain-rows.ts';
 import { type TestAccess, testAccess } from '#test/support/http/search-access.ts';
 import { createHttpApp, type HttpApp } from '#test/support/http-app.ts';
@@ -270,10 +269,6 @@ describe('POST /price', () => {
       { order: { ...order, uncurseIt: true, files: [{ ...file, metadataSize: 521 }] } },
     ],
     ['rareSats must be one of random, black, block286', { order: { ...order, rareSats: 'gold' } }],
-    [
-      'There are sats of type pizza for 0 inscriptions now, not for 1.',
-      { order: { ...order, rareSats: 'pizza' } },
-    ],
     ['File 1 makes a transaction of 503', { order: { ...order, files: [{ name: 'a.png', size: 500_000 }] } }],
   ])('refuses: %s', async (message, body) => {
     const { status, body: answer } = await post(body);
@@ -391,33 +386,20 @@ describe('GET /price', () => {
   });
 });
 
-test('special sats cost what the inventory says, within its sizes', async () => {
-  const standing = { ...standingOf([], {} as never) };
-  standing.pizza = { amount: 10, baseFee: 5000, commonCount: 1, count: 1, maxSize: 1000, minSize: 1 };
-  const inventory = { standing: async () => standing, hasAddresses: async () => false };
-  const other = await createHttpApp([], { prices: { inventory: inventory as never } });
-  try {
-    const ask = async (type: string, size: number): Promise<Record<string, unknown>> => {
-      const answer = await other.app.inject({
-        method: 'POST',
-        url: '/price',
-        payload: { type, order: { ...order, files: [{ name: 'a.txt', size }], rareSats: 'pizza' } },
-      });
-      return answer.json();
-    };
-    expect(await ask('bulk', 1000)).toMatchObject({ rareSatsFee: 5000, baseFee: 9000 });
-    // without a wallet there is nothing that a direct order could have
-    expect(await ask('direct', 1000)).toEqual({
-      status: 'error',
-      reason: 'rareSats is not offered: this service has no wallet with an inventory',
+test.each(['bulk', 'direct'])(
+  'special sats are not offered for %s orders without a wallet that has some',
+  async (type) => {
+    const reason = 'rareSats is not offered: this service has no wallet with an inventory';
+    const priced = await http.app.inject({
+      method: 'POST',
+      url: '/price',
+      payload: { type, order: { ...order, rareSats: 'pizza' } },
     });
-    expect(await ask('bulk', 1001)).toEqual({
-      error: [{ msg: 'File 1 is longer than the 1000 bytes that sats of type pizza take.' }],
-    });
-  } finally {
-    await other.close();
-  }
-});
+    const legacy = await http.app.inject({ url: `/price?type=${type}&size=10&rareSats=pizza` });
+    for (const answer of [priced, legacy])
+      expect([answer.statusCode, answer.json()]).toEqual([503, { status: 'error', reason }]);
+  },
+);
 
 test('prices have a limit of their own', async () => {
   let opened: TestAccess | undefined;

@@ -297,7 +297,7 @@ describe.skipIf(bitcoindForTests() === null)('an order of a sat of the inventory
     const fourth = await room.post<Refusal>('/inscribe', wanted);
     expect([fourth.status, fourth.body.error[0]!.msg]).toEqual([
       409,
-      expect.stringContaining('3 orders of yours') as string,
+      expect.stringContaining('can have 3 sats of the inventory') as string,
     ]);
     expect(await world.customerOrders.cancel(made[0]!.id)).toBe(true);
     await ordered();
@@ -473,9 +473,14 @@ describe.skipIf(bitcoindForTests() === null)('an order of a sat of the inventory
   const parent = { inscriptionId: `${'ab'.repeat(32)}i0`, returnAddress: addressOf(refund), value: 10_000 };
   test.each<[string, object, string]>([
     [
-      'two files',
-      { files: [...wanted.files, ...wanted.files] },
-      'rareSats is for one file an order, not for 2.',
+      'several files in one output',
+      { files: [...wanted.files, ...wanted.files], batchMode: 'shared-output' },
+      'rareSats is not possible with batchMode shared-output: each special sat is in an output of its own.',
+    ],
+    [
+      'more files than an order has reveals',
+      { files: Array.from({ length: 151 }, () => wanted.files[0]) },
+      'An order with rareSats has at most 150 files and delegates, not 151: each has a reveal of its own.',
     ],
     ['parents', { parents: [parent] }, 'rareSats is not possible with parents.'],
     [

@@ -1,11 +1,14 @@
+import fc from 'fast-check';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { putInventoryOutputs } from '#inventory/inventory.store.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { asBlockHash, displayHash, trustedTxid } from '#kernel/primitives/hash.ts';
 import { asHeight } from '#kernel/primitives/height.ts';
 import { asSats } from '#kernel/primitives/sats.ts';
-import { reserve, type StockedSat } from '#orders/stock/reservations.store.ts';
+import type { OrderState } from '#orders/order/order-machine.ts';
+import { keepReservations, reserve, type StockedSat } from '#orders/stock/reservations.store.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { propertyRuns } from '#test/support/property-runs.ts';
 
 const outputs = 100;
 const blockHash = displayHash(asBlockHash(Buffer.alloc(32, 1)));
@@ -43,7 +46,11 @@ beforeEach(async () => {
 
 let keys = 0;
 /** As a creation does. */
-const order = (client: string, sat: StockedSat, more: { most?: number; ofType?: StockedSat[] } = {}) =>
+const order = (
+  client: string,
+  sats: StockedSat | readonly StockedSat[],
+  more: { most?: number; ofType?: StockedSat[] } = {},
+) =>
   withTransaction(database.pool, async (tx) => {
     const { rows } = await tx.query<{ id: string }>(
       `INSERT INTO service.orders (id, kind, state, key_index, own_index, script, address, paid_to, amount, quote, request,
@@ -52,7 +59,8 @@ const order = (client: string, sat: StockedSat, more: { most?: number; ofType?: 
        RETURNING id`,
       [++keys],
     );
-    await reserve(tx, rows[0]!.id, sat, { client, most: 3, ofType, ...more });
+    await reserve(tx, rows[0]!.id, [sats].flat(), { client, most: 3, ofType, ...more });
+    return rows[0]!.id;
   });
 const tooMany = (words: string) => ({
   code: 'inventory_reserved_max',
@@ -93,7 +101,7 @@ test('orders that are not paid have half of the outputs of a type, and one at le
   await order('192.0.2.1', stocked(50), { ofType: [stocked(50)] });
   await order('198.51.100.1', stocked(1), { ofType: four });
   await expect(order('203.0.113.1', stocked(2), { ofType: four })).rejects.toMatchObject(
-    tooMany('Half of the sats'),
+    tooMany('half of the sats'),
   );
   // once one is paid
   await database.pool.query(
@@ -111,4 +119,87 @@ test('an output that is off the list, or in another block there, is taken', asyn
   await expect(order('192.0.2.1', { ...stocked(6), blockHash: other })).rejects.toMatchObject(taken);
   await order('192.0.2.1', stocked(6));
   await expect(order('198.51.100.1', stocked(6))).rejects.toMatchObject(taken);
+});
+
+/** Outputs that unreleased reservations have. */
+async function held(): Promise<number[]> {
+  const { rows } = await database.pool.query<{ vout: number }>(
+    'SELECT vout FROM service.reserved_outputs WHERE released_at IS NULL ORDER BY vout',
+  );
+  return rows.map(({ vout }) => vout);
+}
+
+test('an order of several files has all of its sats, in the order of its files, or none', async () => {
+  await order('192.0.2.1', [stocked(8), stocked(5)]);
+  const { rows } = await database.pool.query('SELECT file, vout FROM service.reserved_outputs ORDER BY file');
+  expect(rows).toEqual([
+    { file: 0, vout: 8 },
+    { file: 1, vout: 5 },
+  ]);
+  const three = [stocked(6), stocked(7), stocked(8)];
+  await expect(order('198.51.100.1', three)).rejects.toMatchObject({
+    code: 'inventory_taken',
+    message: 'Another order has just got one of these 3 sats of the inventory: try again.',
+  });
+  expect(await held()).toEqual([5, 8]);
+  await order('198.51.100.1', three.slice(0, 2));
+  expect(await held()).toEqual([5, 6, 7, 8]);
+});
+
+test('of orders that want some of the same sats at once, each has all of its own or none', async () => {
+  const wanted = fc.uniqueArray(fc.nat({ max: 11 }), { minLength: 1, maxLength: 4 });
+  await fc.assert(
+    fc.asyncProperty(fc.array(wanted, { minLength: 2, maxLength: 6 }), async (orders) => {
+      await database.pool.query('DELETE FROM service.orders');
+      const made = await Promise.allSettled(
+        orders.map((vouts, at) => order(`198.51.${at}.1`, vouts.map(stocked), { most: 4 })),
+      );
+      const own = orders.filter((_, at) => made[at]!.status === 'fulfilled');
+      expect(own.length).toBeGreaterThan(0);
+      for (const result of made) {
+        if (result.status === 'rejected') expect(result.reason).toMatchObject({ code: 'inventory_taken' });
+      }
+      expect(await held()).toEqual(own.flat().toSorted((a, b) => a - b));
+    }),
+    { numRuns: propertyRuns(10) },
+  );
+});
+
+test('the bounds count sats, not orders', async () => {
+  await order('192.0.2.1', [stocked(0), stocked(1)]);
+  await expect(order('192.0.2.1', [stocked(2), stocked(3)])).rejects.toMatchObject(tooMany('of yours'));
+  await order('192.0.2.1', stocked(2));
+  await order('192.0.2.2', [stocked(3), stocked(4), stocked(5)]);
+  await order('192.0.2.3', [stocked(6), stocked(7), stocked(8)]);
+  await expect(order('192.0.2.4', [stocked(9), stocked(10)])).rejects.toMatchObject(
+    tooMany('can have 10 sats'),
+  );
+  await order('192.0.2.4', stocked(9));
+  const four = ofType.slice(90, 94);
+  await order('203.0.113.1', stocked(90), { ofType: four });
+  await expect(order('203.0.113.1', four.slice(1, 3), { ofType: four })).rejects.toMatchObject(
+    tooMany('half of the sats'),
+  );
+});
+
+test('all sats of an order are released, and taken again, together', async () => {
+  const id = await order('192.0.2.1', [stocked(0), stocked(1), stocked(2)]);
+  const keep = (state: OrderState) =>
+    withTransaction(database.pool, (tx) =>
+      keepReservations(tx, { id, state, expiresAt: new Date(Date.now() + 60_000), paidAt: null }, new Date()),
+    );
+  await keep('waiting-refund');
+  expect(await held()).toEqual([]);
+  await keep('waiting-payment');
+  expect(await held()).toEqual([0, 1, 2]);
+  await keep('waiting-refund');
+  // another order has one of them
+  const other = await order('198.51.100.1', stocked(1));
+  await keep('waiting-payment');
+  expect(await held()).toEqual([1]);
+  await database.pool.query('UPDATE service.reserved_outputs SET released_at = now() WHERE order_id = $1', [
+    other,
+  ]);
+  await keep('waiting-payment');
+  expect(await held()).toEqual([0, 1, 2]);
 });

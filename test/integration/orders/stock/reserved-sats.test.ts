@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { outputStanding } from '#chain/sats/output-standing.queries.ts';
+import { outputStandings } from '#chain/sats/output-standing.queries.ts';
 import { displayHash, parseTxid } from '#kernel/primitives/hash.ts';
 import { refundOrder, retryOrder } from '#orders/operator/operator-orders.ts';
-import { readReservation } from '#orders/stock/reservations.store.ts';
+import { readReservations } from '#orders/stock/reservations.store.ts';
 import { stockStanding } from '#orders/stock/stock-standing.ts';
 import { premined } from '#test/builders/regtest/etching.ts';
 import { addressOf, scriptOf, transaction } from '#test/builders/regtest/regtest-transaction.ts';
@@ -54,8 +54,9 @@ describe.skipIf(bitcoindForTests() === null)('a sat of the inventory that an ord
     const client = await world.database.pool.connect();
     try {
       const standing = async () => {
-        const reservation = (await readReservation(client, id))!;
-        return stockStanding(reservation, await outputStanding(client, reservation, []));
+        const reservation = (await readReservations(client, id))[0]!;
+        const found = await outputStandings(client, [{ ...reservation, reveals: [] }]);
+        return stockStanding(reservation, found[0]!);
       };
       await client.query('BEGIN');
       expect(await standing()).toBe('here');

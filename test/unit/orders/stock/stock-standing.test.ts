@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { OutputStanding } from '#chain/sats/output-standing.queries.ts';
 import { asHeight, type Height } from '#kernel/primitives/height.ts';
-import { stockStanding } from '#orders/stock/stock-standing.ts';
+import { type StockStanding, standingOfAll, stockStanding } from '#orders/stock/stock-standing.ts';
 
 const reserved = { sat: 5_000, place: 10, height: asHeight(100), isReleased: false };
 const tip: Height = asHeight(120);
@@ -41,4 +41,12 @@ test.each<[string, ReturnType<typeof stockStanding>, Partial<typeof reserved>, P
   ],
 ])('an output of the inventory that is %s is %s', (_name, standing, reservation, stock) => {
   expect(stockStanding({ ...reserved, ...reservation }, { ...known, ...stock })).toBe(standing);
+});
+
+test.each<[StockStanding, StockStanding[]]>([
+  ['here', ['here', 'here', 'here']],
+  ['away', ['here', 'away', 'here']],
+  ['gone', ['away', 'here', 'gone']],
+])('of several sats the standing is %s where they are %j', (standing, each) => {
+  expect(standingOfAll(each)).toBe(standing);
 });

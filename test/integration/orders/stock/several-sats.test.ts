@@ -1,0 +1,416 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { displayHash } from '#kernel/primitives/hash.ts';
+import { refundOrder } from '#orders/operator/operator-orders.ts';
+import { readEntries } from '#purse/ledger/ledger.store.ts';
+import { balancesOf } from '#purse/ledger/ledger.ts';
+import { premined } from '#test/builders/regtest/etching.ts';
+import { addressOf, scriptOf, transaction } from '#test/builders/regtest/regtest-transaction.ts';
+import { giveKey } from '#test/support/http/search-access.ts';
+import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
+import type { OrderWorld } from '#test/support/orders/order-world.ts';
+import { type Stocked, StockRoom } from '#test/support/orders/stock-room.ts';
+
+const receivers = [50_000, 50_010, 50_020];
+const refund = 50_001;
+const stranger = 50_002;
+const dataURL = 'data:text/plain;base64,aGVsbG8=';
+const filesOf = (count: number) =>
+  Array.from({ length: count }, (_, file) => ({ name: `${file}.txt`, size: 5, dataURL }));
+const wanted = (count: number) => ({
+  files: filesOf(count),
+  receiveAddress: addressOf(receivers[0]!),
+  refundAddress: addressOf(refund),
+  fee: 3,
+  rareSats: 'uncommon',
+});
+const hexOf = (owner: number): string => Buffer.from(scriptOf(owner)).toString('hex');
+
+interface Created {
+  readonly id: string;
+  readonly charge: { readonly amount: number };
+  readonly rareSatsFee: number;
+  readonly serviceFee: number;
+  readonly chainFee: number;
+}
+interface Refusal {
+  readonly error: readonly { readonly msg: string }[];
+}
+
+describe.skipIf(bitcoindForTests() === null)('an order of several files on sats of the inventory', () => {
+  let world: OrderWorld;
+  let room: StockRoom;
+  beforeAll(async () => {
+    room = await StockRoom.start(190);
+    world = room.world;
+  }, 180_000);
+  afterAll(() => room?.close());
+  beforeEach(() => room.forget());
+
+  const stocks = async (count: number): Promise<Stocked[]> => {
+    const stocked: Stocked[] = [];
+    for (let each = 0; each < count; each++) stocked.push(await room.stock(each * 1_000, 10_000, 0));
+    return stocked;
+  };
+
+  const order = async (body: object, url = '/order', headers = {}): Promise<Created & { script: Buffer }> => {
+    const { status, body: made } = await room.post<Created>(url, body, headers);
+    expect([status, made]).toEqual([200, expect.objectContaining({ id: expect.any(String) as string })]);
+    return { ...made, script: (await world.customerOrders.read(made.id))!.order.script };
+  };
+
+  const refusal = async (body: object, url = '/order', headers = {}): Promise<[number, string]> => {
+    const { status, body: answer } = await room.post<Refusal>(url, body, headers);
+    return [status, answer.error[0]!.msg];
+  };
+
+  const stateOf = async (id: string) => (await world.customerOrders.read(id))!.order;
+
+  async function balances(id: string): Promise<Record<string, number>> {
+    const held = balancesOf(await readEntries(world.database.pool, { kind: 'order', id }));
+    return Object.fromEntries(
+      [...held].filter(([, sats]) => sats !== 0n).map(([name, sats]) => [name, Number(sats)]),
+    );
+  }
+
+  /** Outputs that an order has, by their files. */
+  async function reservedBy(id: string) {
+    const { rows } = await world.database.pool.query<{
+      txid: Buffer;
+      vout: number;
+      sat: number;
+      is_held: boolean;
+    }>(
+      `SELECT txid, vout, sat, released_at IS NULL AS is_held FROM service.reserved_outputs
+        WHERE order_id = $1 ORDER BY file`,
+      [id],
+    );
+    return rows.map(({ txid, sat, is_held: isHeld }) => ({
+      txid: displayHash(txid as never),
+      sat: Number(sat),
+      isHeld,
+    }));
+  }
+
+  /** Reads, in the order of the files, the sat of each inscription, and where it is. */
+  async function inscribedOn(id: string) {
+    const { transactions } = (await world.customerOrders.read(id))!;
+    const reveals = transactions.filter(({ kind }) => kind === 'reveal');
+    const { rows } = await world.database.pool.query<{ sat: number; offset: number; script: Buffer }>(
+      `SELECT s.sat, l.sat_offset AS offset, l.script
+         FROM unnest($1::bytea[]) WITH ORDINALITY AS r (txid, file)
+         JOIN chain.inscriptions AS i ON i.txid = r.txid JOIN chain.sats AS s USING (key)
+        CROSS JOIN LATERAL (
+          SELECT * FROM chain.locations AS l WHERE l.key = i.key ORDER BY l.height DESC, l.step DESC LIMIT 1) AS l
+        ORDER BY r.file`,
+      [reveals.map(({ txid }) => Buffer.from(txid))],
+    );
+    return rows.map(({ sat, offset, script }) => ({
+      sat: Number(sat),
+      offset,
+      script: script.toString('hex'),
+    }));
+  }
+
+  async function refunded({ id, charge }: Created): Promise<void> {
+    await world.eventually(async () => {
+      await world.chain.mineMempool();
+      return (await stateOf(id)).state === 'refunded';
+    });
+    const { outside, fee = 0, ...others } = await balances(id);
+    expect([outside, others]).toEqual([-fee, {}]);
+    const [back] = (await world.customerOrders.read(id))!.transactions.filter(
+      ({ kind }) => kind === 'refund',
+    );
+    expect(back!.plan.outputs).toEqual([
+      { kind: 'refund', value: charge.amount - back!.fee, script: hexOf(refund) },
+    ]);
+    await audited();
+  }
+
+  const audited = async (): Promise<void> => expect((await world.audit()).differences).toEqual([]);
+
+  const over = (id: string): Promise<unknown> =>
+    world.database.pool
+      .query(`UPDATE service.orders SET expires_at = now() - interval '2 minutes' WHERE id = $1`, [id])
+      .then(() => world.wake(id));
+
+  test.each(['/order', '/inscribe'])('has each on the sat that it reserved for it: %s', async (url) => {
+    const stocked = await stocks(6);
+    const body = { ...wanted(3), receiveAddress: receivers.map(addressOf) };
+    const { body: price } = await room.post<Created & { amount: number }>('/price', {
+      type: url === '/order' ? 'bulk' : 'direct',
+      order: body,
+    });
+    expect(await room.count('uncommon')).toBe(6);
+    const made = await order(body, url);
+    const { chainFee, serviceFee, rareSatsFee, amount } = price;
+    expect(made).toMatchObject({ chainFee, serviceFee, rareSatsFee: 40_000, charge: { amount } });
+    expect(rareSatsFee).toBe(40_000);
+    const reserved = await reservedBy(made.id);
+    expect(new Set(reserved.map(({ txid }) => txid)).size).toBe(3);
+    expect(await room.count('uncommon')).toBe(3);
+    await world.chain.pay(made.script, amount);
+    await world.deliver(made.id);
+    const inscribed = await inscribedOn(made.id);
+    expect(inscribed).toEqual(
+      reserved.map(({ sat }, file) => ({ sat, offset: 0, script: hexOf(receivers[file]!) })),
+    );
+    expect(stocked.map(({ sat }) => sat)).toEqual(expect.arrayContaining(reserved.map(({ sat }) => sat)));
+    const held = await balances(made.id);
+    expect(held).toMatchObject({ inventory: -3 * 546, postage: 3 * 546, outside: -amount });
+    expect(held['owed']).toBeUndefined();
+    // all that is left is on the list again: nothing but the sats with their postage left it
+    const listed = await room.list();
+    expect(listed.every(({ problem }) => problem === null)).toBe(true);
+    expect(listed.reduce((sum, { output }) => sum + output.value, 0)).toBe(6 * 10_000 - 3 * 546);
+    await audited();
+  });
+
+  test('costs as many fees of the type as it has files, in both forms of a price', async () => {
+    await stocks(4);
+    const ask = async (count: number) => {
+      const files = Array.from({ length: count }, () => ({ name: 'a.txt', size: 100 }));
+      const { body } = await room.post<Record<string, number>>('/price', {
+        type: 'bulk',
+        order: { files, fee: 5, rareSats: 'uncommon' },
+      });
+      const query = `type=bulk&size=${count * 100}&count=${count}&fee=5&rareSats=uncommon`;
+      const legacy = (await room.app.inject({ url: `/price?${query}` })).json<Record<string, number>>();
+      return { body, legacy };
+    };
+    for (const count of [1, 2]) {
+      const { body, legacy } = await ask(count);
+      expect(body).toMatchObject({ rareSatsFee: 40_000, count });
+      expect(body['serviceFee']! - body['sizeFee']!).toBe(count * (9_000 + 40_000 + 546));
+      expect([legacy['rareSatsFee'], legacy['serviceFee']]).toEqual([40_000, body['serviceFee']]);
+    }
+  });
+
+  test('is refused where it can never fit, in the same words by its price, before it is told to wait', async () => {
+    await stocks(4);
+    const both = async (body: object, headers = {}): Promise<[number, string]> => {
+      const told = await refusal(body, '/order', headers);
+      const priced = await refusal({ type: 'bulk', order: body }, '/price', headers);
+      expect(priced).toEqual(told);
+      return told;
+    };
+    // what waits for a payment is told only where waiting helps
+    const first = await order(wanted(1), '/inscribe');
+    expect(await both(wanted(4))).toEqual([
+      400,
+      'An order of yours has at most 3 sats of the inventory, one a file, not 4.',
+    ]);
+    expect(await both(wanted(3))).toEqual([
+      400,
+      'rareSats: orders that are not paid yet have at most 2 of the 4 sats of type uncommon, not 3.',
+    ]);
+    const { key } = await giveKey(world.database.pool, { scopes: ['orders'], terms: { reservedMax: 1 } });
+    expect(await both(wanted(2), { 'x-api-key': key })).toEqual([
+      400,
+      'An order of yours has at most 1 sats of the inventory, one a file, not 2.',
+    ]);
+    expect(await refusal(wanted(2))).toEqual([
+      409,
+      'Orders that are not paid yet, or failed, can have half of the sats of this type: try again within 30 minutes.',
+    ]);
+    // with a key that may have them all, only what there is bounds it
+    const generous = await giveKey(world.database.pool, {
+      scopes: ['orders'],
+      terms: { reservedMax: 2_000 },
+    });
+    expect(await both(wanted(5), { 'x-api-key': generous.key })).toEqual([
+      400,
+      'rareSats: orders that are not paid yet have at most 2 of the 4 sats of type uncommon, not 5.',
+    ]);
+    const long = { ...filesOf(1)[0]!, dataURL: 'data:text/plain;base64,' };
+    expect(await refusal({ ...wanted(2), files: [...filesOf(1), long] })).toEqual([
+      400,
+      'Sats of type uncommon take files of 1 to 390000 bytes, not of 0 (file 2).',
+    ]);
+    expect(await world.customerOrders.cancel(first.id)).toBe(true);
+    await world.until(first.id, 'cancelled');
+    // nothing of what was refused is reserved
+    expect(await room.count('uncommon')).toBe(4);
+  });
+
+  test('counts its sats for its client, for its key, and for all who want the type', async () => {
+    await stocks(8);
+    const made = await order(wanted(2));
+    const [status, told] = await refusal(wanted(2));
+    expect([status, told]).toEqual([409, expect.stringContaining('can have 3 sats of the inventory')]);
+    const { key } = await giveKey(world.database.pool, { scopes: ['orders'], terms: { reservedMax: 2 } });
+    const keyed = await order(wanted(2), '/order', { 'x-api-key': key });
+    expect((await refusal(wanted(1), '/order', { 'x-api-key': key }))[0]).toBe(409);
+    // half of the eight
+    expect(await refusal(wanted(1))).toEqual([409, expect.stringContaining('half of the sats')]);
+    for (const { id } of [made, keyed]) {
+      expect(await world.customerOrders.cancel(id)).toBe(true);
+      await world.until(id, 'cancelled');
+      await world.eventually(async () => (await reservedBy(id)).every(({ isHeld }) => !isHeld));
+    }
+    expect(await room.count('uncommon')).toBe(8);
+  });
+
+  test('has all of its sats or none where another one wants some of them at once', async () => {
+    await stocks(4);
+    const { key } = await giveKey(world.database.pool, { scopes: ['orders'], terms: { reservedMax: 2 } });
+    const both = await Promise.all([
+      room.post<Created & Refusal>('/order', wanted(2)),
+      room.post<Created & Refusal>('/order', wanted(2), { 'x-api-key': key }),
+    ]);
+    // half of the four are for one of them
+    const [one, other] = both.toSorted((a, b) => a.status - b.status);
+    expect([one!.status, other!.status]).toEqual([200, 409]);
+    const { rows } = await world.database.pool.query<{ count: number }>(
+      `SELECT count(*)::integer AS count FROM service.reserved_outputs
+         JOIN service.inventory_outputs USING (txid, vout) WHERE released_at IS NULL`,
+    );
+    expect(rows).toEqual([{ count: 2 }]);
+    expect(await world.customerOrders.cancel(one!.body.id)).toBe(true);
+    await world.until(one!.body.id, 'cancelled');
+  });
+
+  test('gives all of them back when its time is over, and has all of them again where it was paid in time', async () => {
+    await stocks(4);
+    const made = await order(wanted(2));
+    await over(made.id);
+    await world.until(made.id, 'expired');
+    await world.eventually(async () => (await room.count('uncommon')) === 4);
+    // a payment in time becomes known late
+    await world.database.pool.query(
+      `UPDATE service.orders SET expires_at = now() + interval '10 minutes' WHERE id = $1`,
+      [made.id],
+    );
+    await world.chain.pay(made.script, made.charge.amount);
+    await world.until(made.id, 'waiting-confirmation');
+    expect((await reservedBy(made.id)).map(({ isHeld }) => isHeld)).toEqual([true, true]);
+    await world.deliver(made.id);
+    expect((await inscribedOn(made.id)).map(({ sat }) => sat)).toEqual(
+      (await reservedBy(made.id)).map(({ sat }) => sat),
+    );
+    await audited();
+  });
+
+  const broadcast = (hex: string): Promise<unknown> =>
+    world.bitcoind.rpc.call('sendrawtransaction', [hex, 0]);
+
+  test('is refunded whole where one sat is spent before the delivery, and the others are free', async () => {
+    const stocked = await stocks(4);
+    const made = await order(wanted(2));
+    const [first] = await reservedBy(made.id);
+    const lost = stocked.find(({ txid }) => txid === first!.txid)!;
+    await broadcast(await room.spend(lost, scriptOf(stranger)));
+    await world.chain.mineMempool();
+    await world.chain.pay(made.script, made.charge.amount);
+    await world.chain.mineMempool();
+    await world.until(made.id, 'waiting-refund');
+    expect((await stateOf(made.id)).error).toMatch(/sat of the inventory .* is not there any more/u);
+    expect((await reservedBy(made.id)).map(({ isHeld }) => isHeld)).toEqual([false, false]);
+    expect(await room.count('uncommon')).toBe(3);
+    await refunded(made);
+  });
+
+  test('tells its operator where one sat is spent once its commit is sent, and delivers the others', async () => {
+    const stocked = await stocks(4);
+    const made = await order(wanted(2));
+    await world.chain.pay(made.script, made.charge.amount);
+    await world.chain.mineMempool();
+    await world.until(made.id, 'queued');
+    await world.sent(made.id);
+    const [kept, gone] = await reservedBy(made.id);
+    const lost = stocked.find(({ txid }) => txid === gone!.txid)!;
+    // it replaces a reveal
+    await broadcast(await room.spend(lost, scriptOf(stranger), 5_000));
+    await world.chain.mineMempool();
+    await world.eventually(async () => (await stateOf(made.id)).error !== null);
+    expect(await stateOf(made.id)).toMatchObject({
+      state: 'queued',
+      error: expect.stringMatching(
+        /^A sat of the inventory is missing: .* The other files are inscribed\./u,
+      ) as string,
+    });
+    expect((await inscribedOn(made.id)).map(({ sat }) => sat)).toEqual([kept!.sat]);
+    await audited();
+    // a reorganisation gives it back
+    await world.chain.takeBack(1);
+    await world.chain.mineEmpty(2);
+    await world.eventually(async () => (await stateOf(made.id)).error === null);
+    const reveals = (await world.customerOrders.read(made.id))!.transactions;
+    expect(reveals.filter(({ kind }) => kind === 'reveal')).toHaveLength(2);
+  });
+
+  test('is not refunded on demand while the mempool has its commit', async () => {
+    await stocks(4);
+    const made = await order(wanted(2));
+    await world.chain.pay(made.script, made.charge.amount);
+    await world.chain.mineMempool();
+    await world.until(made.id, 'queued');
+    await world.sent(made.id);
+    await refundOrder(world.database.pool, made.id, scriptOf(refund));
+    // its commit is in the mempool
+    await world.eventually(async () => (await stateOf(made.id)).error?.startsWith('It is not paid') === true);
+    await world.chain.mineMempool();
+    await world.until(made.id, 'completed');
+    await audited();
+  });
+
+  test('is delivered again after a reorganisation of its reveals', async () => {
+    await stocks(4);
+    const made = await order(wanted(2));
+    await world.chain.pay(made.script, made.charge.amount);
+    await world.deliver(made.id);
+    const inscribed = await inscribedOn(made.id);
+    await world.chain.takeBack(1);
+    await world.chain.mineEmpty(2);
+    await world.until(made.id, 'queued');
+    await world.eventually(async () => {
+      await world.chain.mineMempool();
+      return (await stateOf(made.id)).state === 'completed';
+    });
+    expect(await inscribedOn(made.id)).toEqual(inscribed);
+    expect((await room.list()).every(({ problem }) => problem === null)).toBe(true);
+    await audited();
+  });
+
+  test('leaves runes of its payment in the output of the first inscription', async () => {
+    // after other sats: the inventory has the first output of its reveal
+    for (let each = 0; each < 4; each++) await room.stock(1_000, 10_000);
+    const { id, charge, script } = await order(wanted(2));
+    const coin = await world.chain.coin();
+    const etching = transaction(
+      [coin],
+      [
+        { value: 10_000, to: coin.owner },
+        { value: coin.value - 20_000, to: coin.owner },
+        { value: 0, outputScript: premined(7n) },
+      ],
+    );
+    await world.chain.mine([etching]);
+    const [runic, common] = [etching.coin(0), etching.coin(1)];
+    await world.chain.broadcast(
+      transaction(
+        [runic, common],
+        [
+          { value: charge.amount, outputScript: script },
+          { value: runic.value + common.value - charge.amount - 5_000, to: coin.owner },
+        ],
+      ),
+    );
+    await world.deliver(id);
+    const reveals = (await world.customerOrders.read(id))!.transactions.filter(
+      ({ kind }) => kind === 'reveal',
+    );
+    expect(reveals.map(({ plan }) => plan.outputs.map(({ kind }) => kind))).toEqual([
+      ['inventory', 'postage', 'inventory', 'service', 'burn'],
+      ['inventory', 'postage', 'inventory', 'service'],
+    ]);
+    const { rows } = await world.database.pool.query<{ txid: Buffer; vout: number; amount: string }>(
+      'SELECT txid, vout, amount::text FROM chain.rune_balances WHERE spent_height IS NULL',
+    );
+    expect(rows).toEqual([{ txid: Buffer.from(reveals[0]!.txid), vout: 1, amount: '7' }]);
+    expect((await inscribedOn(id)).map(({ sat }) => sat)).toEqual(
+      (await reservedBy(id)).map(({ sat }) => sat),
+    );
+    await audited();
+  });
+});
