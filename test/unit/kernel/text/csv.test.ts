@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type CsvValue, csvLine } from '#http/market/csv.ts';
+import { type CsvValue, csvLine } from '#kernel/text/csv.ts';
 
 /** Fields of a line as RFC 4180 has them, read character by character. */
 function fieldsOf(line: string): string[] {
