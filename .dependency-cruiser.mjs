@@ -40,6 +40,7 @@ export default {
       '^src/(orders|purse|chain|inventory|wallet|payments|webhooks|outgoing|kernel)/',
     ),
     room('fx', '^src/fx/', '^src/(fx|kernel)/'),
+    room('payouts', '^src/payouts/', '^src/(payouts|orders|purse|chain|wallet|payments|kernel)/'),
     room('webhooks', '^src/webhooks/', '^src/(webhooks|outgoing|kernel)/'),
     room('market', '^src/market/', '^src/(market|orders|purse|outgoing|chain|kernel)/'),
     {
@@ -59,12 +60,12 @@ export default {
     room(
       'app',
       '^src/app/',
-      '^(src/(app|http|chain|accounts|payments|sat-ranges|outgoing|utxos|inventory|wallet|purse|orders|webhooks|market|fx|node|embedded-postgres|config|kernel)|search|indexer)',
+      '^(src/(app|http|chain|accounts|payments|sat-ranges|outgoing|utxos|inventory|wallet|purse|orders|payouts|webhooks|market|fx|node|embedded-postgres|config|kernel)|search|indexer)',
     ),
     room(
       'commands',
       '^src/(commands/|main|command-line|cli)',
-      '^src/(commands/|app/|accounts/|inventory/|wallet/|purse/|orders/|webhooks/|market/|chain/|config/|kernel/|main|command-line|cli)',
+      '^src/(commands/|app/|accounts/|inventory/|wallet/|purse/|orders/|payouts/|webhooks/|market/|chain/|config/|kernel/|main|command-line|cli)',
     ),
     room('transaction', '^indexer/transaction/', '^(indexer/transaction|src/kernel)/'),
     room('search-text', '^search/text/', '^(search/text|src/kernel)/'),

@@ -910,12 +910,13 @@ AS $function$
 DECLARE
   overdrawn record;
 BEGIN
-  -- postings of one subject wait for each other: each is checked beside what the others added. A restore adds all entries
-  -- at once, so there are 1,024 locks at most, which subjects share
+  -- postings of one subject wait for each other: each is checked beside what the others added. Those of payouts share their
+  -- accounts, so all of them do. A restore adds all entries at once, so there are 1,024 locks at most, which subjects share
   PERFORM pg_advisory_xact_lock(7700120, bucket)
-    FROM (SELECT DISTINCT hashtext(concat(subject_kind, ' ', subject_id)) & 1023 AS bucket FROM added ORDER BY 1) AS locks;
+    FROM (SELECT DISTINCT hashtext(concat(subject_kind, ' ', CASE WHEN subject_kind <> 'payout' THEN subject_id END)) & 1023 AS bucket
+            FROM added ORDER BY 1) AS locks;
   SELECT held.* INTO overdrawn
-    FROM (SELECT DISTINCT subject_kind, subject_id FROM added WHERE subject_kind <> 'funds') AS s
+    FROM (SELECT DISTINCT subject_kind, subject_id FROM added WHERE subject_kind NOT IN ('funds', 'payout')) AS s
     CROSS JOIN LATERAL (
       SELECT s.subject_kind, s.subject_id, side.account, side.owner, e.asset, sum(side.amount) AS amount
         FROM service.ledger_entries AS e
@@ -928,6 +929,30 @@ BEGIN
   IF FOUND THEN
     RAISE EXCEPTION 'the account % of the % % would hold % of asset %',
       concat_ws(' ', overdrawn.account, overdrawn.owner), overdrawn.subject_kind, overdrawn.subject_id, overdrawn.amount, overdrawn.asset
+      USING ERRCODE = 'check_violation', SCHEMA = 'service', TABLE = 'ledger_entries', CONSTRAINT = 'ledger_entries_overdrawn';
+  END IF;
+  -- a restore adds entries of all subjects in one statement: debts among them are facts
+  IF EXISTS (SELECT FROM added WHERE subject_kind <> 'payout') THEN
+    RETURN NULL;
+  END IF;
+  SELECT o.account, o.owner, held.amount INTO overdrawn
+    FROM (SELECT DISTINCT from_account AS account, from_owner AS owner FROM added WHERE from_owner IS NOT NULL) AS o
+    CROSS JOIN LATERAL (
+      SELECT (SELECT coalesce(sum(amount), 0) FROM service.ledger_entries WHERE to_owner = o.owner AND to_account = o.account)
+           - (SELECT coalesce(sum(amount), 0) FROM service.ledger_entries WHERE from_owner = o.owner AND from_account = o.account) AS amount) AS held
+   WHERE held.amount < 0 LIMIT 1;
+  IF NOT FOUND THEN
+    -- revenue: what is the service's and the operator's together. It is taken a few times a month, and reads the ledger
+    SELECT 'service' AS account, NULL::text AS owner, held.amount INTO overdrawn
+      FROM (SELECT sum(CASE WHEN to_account IN ('service', 'operator') THEN amount ELSE 0 END
+                     - CASE WHEN from_account IN ('service', 'operator') THEN amount ELSE 0 END) AS amount
+              FROM service.ledger_entries
+             WHERE asset = 0 AND EXISTS (SELECT FROM added WHERE from_account IN ('service', 'operator') AND to_account = 'outside')) AS held
+     WHERE held.amount < 0;
+  END IF;
+  IF FOUND THEN
+    RAISE EXCEPTION 'the account % of all subjects would hold % of asset 0',
+      concat_ws(' ', overdrawn.account, overdrawn.owner), overdrawn.amount
       USING ERRCODE = 'check_violation', SCHEMA = 'service', TABLE = 'ledger_entries', CONSTRAINT = 'ledger_entries_overdrawn';
   END IF;
   RETURN NULL;
@@ -1101,16 +1126,19 @@ END) STORED,
   CONSTRAINT ledger_entries_funds_check CHECK (((subject_kind <> 'funds'::text) OR ((from_account = ANY (ARRAY['outside'::text, 'operator'::text])) AND (to_account = ANY (ARRAY['outside'::text, 'operator'::text]))))),
   CONSTRAINT ledger_entries_moves_check CHECK (((from_account <> to_account) OR (from_owner IS DISTINCT FROM to_owner))),
   CONSTRAINT ledger_entries_order_id_fkey FOREIGN KEY (order_id) REFERENCES service.orders(id),
-  CONSTRAINT ledger_entries_subject_asset_check CHECK (((subject_kind <> ALL (ARRAY['order'::text, 'funds'::text])) OR (asset = 0))),
+  CONSTRAINT ledger_entries_payout_check CHECK (((subject_kind <> 'payout'::text) OR ((from_account = ANY (ARRAY['referral'::text, 'service'::text, 'operator'::text])) AND (to_account = ANY (ARRAY['outside'::text, 'fee'::text]))) OR ((to_account = ANY (ARRAY['referral'::text, 'service'::text, 'operator'::text])) AND (from_account = ANY (ARRAY['outside'::text, 'fee'::text]))))),
+  CONSTRAINT ledger_entries_subject_asset_check CHECK (((subject_kind <> ALL (ARRAY['order'::text, 'funds'::text, 'payout'::text])) OR (asset = 0))),
   CONSTRAINT ledger_entries_subject_id_check CHECK (((subject_id IS NULL) = (subject_kind = 'funds'::text))),
-  CONSTRAINT ledger_entries_subject_kind_check CHECK ((subject_kind = ANY (ARRAY['order'::text, 'funds'::text]))),
+  CONSTRAINT ledger_entries_subject_kind_check CHECK ((subject_kind = ANY (ARRAY['order'::text, 'funds'::text, 'payout'::text]))),
   CONSTRAINT ledger_entries_to_account_check CHECK ((to_account = ANY (ARRAY['outside'::text, 'owed'::text, 'deposit'::text, 'postage'::text, 'fee'::text, 'service'::text, 'referral'::text, 'creator'::text, 'token'::text, 'operator'::text, 'refund'::text, 'inventory'::text]))),
   CONSTRAINT ledger_entries_to_owner_check CHECK (((to_owner IS NOT NULL) = (to_account = ANY (ARRAY['referral'::text, 'creator'::text, 'token'::text])))),
   CONSTRAINT ledger_entries_txid_check CHECK ((length(txid) = 32)),
   CONSTRAINT ledger_entries_vout_check CHECK (((vout >= 0) AND (vout <= '4294967295'::bigint)))
 );
 CREATE INDEX ledger_entries_at ON service.ledger_entries USING brin (at) WITH (autosummarize='on', pages_per_range='32');
+CREATE INDEX ledger_entries_from_owner ON service.ledger_entries USING btree (from_owner, from_account) INCLUDE (amount) WHERE (from_owner IS NOT NULL);
 CREATE INDEX ledger_entries_subject ON service.ledger_entries USING btree (subject_id);
+CREATE INDEX ledger_entries_to_owner ON service.ledger_entries USING btree (to_owner, to_account) INCLUDE (amount) WHERE (to_owner IS NOT NULL);
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE OR TRUNCATE ON service.ledger_entries FOR EACH STATEMENT EXECUTE FUNCTION service.refuse_change();
 CREATE TRIGGER refuse_overdrawn AFTER INSERT ON service.ledger_entries REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION service.refuse_overdrawn();
 
@@ -1390,6 +1418,41 @@ CREATE INDEX payments_seen_height ON service.payments_seen USING btree (height) 
 CREATE INDEX payments_seen_script ON service.payments_seen USING btree (script);
 CREATE INDEX payments_seen_unconfirmed ON service.payments_seen USING btree (txid) WHERE (height IS NULL);
 
+CREATE TABLE service.payout_shares (
+  payout uuid NOT NULL,
+  account text NOT NULL,
+  owner text,
+  script bytea NOT NULL,
+  address text NOT NULL,
+  sats bigint NOT NULL,
+  CONSTRAINT payout_shares_account_check CHECK ((account = ANY (ARRAY['referral'::text, 'service'::text, 'operator'::text]))),
+  CONSTRAINT payout_shares_check CHECK (((owner IS NOT NULL) = (account = 'referral'::text))),
+  CONSTRAINT payout_shares_payout_fkey FOREIGN KEY (payout) REFERENCES service.payouts(id),
+  CONSTRAINT payout_shares_sats_check CHECK ((sats > 0)),
+  CONSTRAINT payout_shares_script_check CHECK (((length(script) >= 1) AND (length(script) <= 520)))
+);
+CREATE UNIQUE INDEX payout_shares_once ON service.payout_shares USING btree (payout, account, COALESCE(owner, ''::text));
+CREATE INDEX payout_shares_owner ON service.payout_shares USING btree (owner) WHERE (owner IS NOT NULL);
+CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE OR TRUNCATE ON service.payout_shares FOR EACH STATEMENT EXECUTE FUNCTION service.refuse_change();
+
+CREATE TABLE service.payouts (
+  id uuid NOT NULL DEFAULT gen_random_uuid(),
+  kind text NOT NULL,
+  state text NOT NULL DEFAULT 'asked'::text,
+  asked_at timestamp with time zone NOT NULL DEFAULT now(),
+  sent_at timestamp with time zone,
+  mined_at timestamp with time zone,
+  own_index integer,
+  stuck text,
+  missing_since integer,
+  CONSTRAINT payouts_pkey PRIMARY KEY (id),
+  CONSTRAINT payouts_kind_check CHECK ((kind = ANY (ARRAY['referral'::text, 'revenue'::text]))),
+  CONSTRAINT payouts_missing_since_check CHECK ((missing_since >= 0)),
+  CONSTRAINT payouts_own_index_check CHECK ((own_index >= 0)),
+  CONSTRAINT payouts_state_check CHECK ((state = ANY (ARRAY['asked'::text, 'signed'::text, 'sent'::text, 'mined'::text, 'settled'::text, 'cancelled'::text])))
+);
+CREATE INDEX payouts_open ON service.payouts USING btree (asked_at) WHERE (state <> ALL (ARRAY['settled'::text, 'cancelled'::text]));
+
 CREATE UNLOGGED TABLE service.rate_limits (
   subject text NOT NULL,
   level double precision NOT NULL,
@@ -1509,10 +1572,10 @@ CREATE TABLE service.wallet_coins (
   CONSTRAINT wallet_coins_pkey PRIMARY KEY (txid, vout),
   CONSTRAINT wallet_coins_aside_check CHECK ((aside = ANY (ARRAY['inscribed'::text, 'runic'::text]))),
   CONSTRAINT wallet_coins_branch_check CHECK ((branch >= 0)),
-  CONSTRAINT wallet_coins_check CHECK (((kind = 'order'::text) = (subject IS NOT NULL))),
+  CONSTRAINT wallet_coins_check CHECK (((kind = ANY (ARRAY['order'::text, 'payout'::text])) = (subject IS NOT NULL))),
   CONSTRAINT wallet_coins_held_check CHECK ((held = ANY (ARRAY['free'::text, 'reserved'::text, 'waiting'::text]))),
   CONSTRAINT wallet_coins_key_index_check CHECK ((key_index >= 0)),
-  CONSTRAINT wallet_coins_kind_check CHECK ((kind = ANY (ARRAY['order'::text, 'bump'::text, 'fund'::text]))),
+  CONSTRAINT wallet_coins_kind_check CHECK ((kind = ANY (ARRAY['order'::text, 'bump'::text, 'fund'::text, 'payout'::text]))),
   CONSTRAINT wallet_coins_txid_check CHECK ((length(txid) = 32)),
   CONSTRAINT wallet_coins_value_check CHECK ((value >= 0)),
   CONSTRAINT wallet_coins_vout_check CHECK ((vout >= 0)),
@@ -1562,23 +1625,26 @@ CREATE TABLE service.wallet_transactions (
   height integer,
   replaces bytea,
   own_index integer,
+  payout_id uuid,
   CONSTRAINT wallet_transactions_pkey PRIMARY KEY (txid),
   CONSTRAINT wallet_transactions_check CHECK ((replaces <> txid)),
   CONSTRAINT wallet_transactions_fee_check CHECK ((fee >= 0)),
   CONSTRAINT wallet_transactions_files_check CHECK ((files >= 0)),
   CONSTRAINT wallet_transactions_height_check CHECK ((height >= 0)),
   CONSTRAINT wallet_transactions_index_check CHECK ((index >= 0)),
-  CONSTRAINT wallet_transactions_kind_check CHECK ((kind = ANY (ARRAY['commit'::text, 'reveal'::text, 'burn'::text, 'return'::text, 'refund'::text, 'bump'::text]))),
+  CONSTRAINT wallet_transactions_kind_check CHECK ((kind = ANY (ARRAY['commit'::text, 'reveal'::text, 'burn'::text, 'return'::text, 'refund'::text, 'bump'::text, 'payout'::text]))),
   CONSTRAINT wallet_transactions_order_id_fkey FOREIGN KEY (order_id) REFERENCES service.orders(id),
   CONSTRAINT wallet_transactions_own_index_check CHECK ((own_index >= 0)),
-  CONSTRAINT wallet_transactions_own_index_check1 CHECK (((own_index IS NOT NULL) = (kind = 'bump'::text))),
+  CONSTRAINT wallet_transactions_own_index_check1 CHECK (((own_index IS NOT NULL) = (kind = ANY (ARRAY['bump'::text, 'payout'::text])))),
+  CONSTRAINT wallet_transactions_payout_id_fkey FOREIGN KEY (payout_id) REFERENCES service.payouts(id),
   CONSTRAINT wallet_transactions_replaces_fkey FOREIGN KEY (replaces) REFERENCES service.wallet_transactions(txid),
-  CONSTRAINT wallet_transactions_subject_check CHECK (((order_id IS NULL) = (kind = 'bump'::text))),
+  CONSTRAINT wallet_transactions_subject_check CHECK ((((order_id IS NULL) = (kind = ANY (ARRAY['bump'::text, 'payout'::text]))) AND ((payout_id IS NULL) = (kind <> 'payout'::text)))),
   CONSTRAINT wallet_transactions_txid_check CHECK ((length(txid) = 32))
 );
 CREATE INDEX wallet_transactions_bumps ON service.wallet_transactions USING btree (txid) WHERE ((kind = 'bump'::text) AND (height IS NULL));
 CREATE INDEX wallet_transactions_bumps_made ON service.wallet_transactions USING btree (made_at) WHERE (kind = 'bump'::text);
 CREATE INDEX wallet_transactions_order ON service.wallet_transactions USING btree (order_id);
+CREATE INDEX wallet_transactions_payout ON service.wallet_transactions USING btree (payout_id) WHERE (payout_id IS NOT NULL);
 CREATE INDEX wallet_transactions_replacing ON service.wallet_transactions USING btree (replaces) WHERE (replaces IS NOT NULL);
 CREATE INDEX wallet_transactions_watched ON service.wallet_transactions USING btree (order_id) WHERE ((height IS NULL) AND (kind = ANY (ARRAY['return'::text, 'refund'::text])));
 

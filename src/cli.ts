@@ -15,6 +15,7 @@ import { salesCommand } from './commands/market/sales.ts';
 import { auditCommand } from './commands/ordering/audit.ts';
 import { inventoryCommand } from './commands/ordering/inventory.ts';
 import { ordersCommand } from './commands/ordering/orders.ts';
+import { payoutsCommand } from './commands/ordering/payouts.ts';
 import { webhooksCommand } from './commands/ordering/webhooks.ts';
 import { demoCommand } from './commands/serving/demo.ts';
 import { serveCommand } from './commands/serving/serve.ts';
@@ -38,6 +39,7 @@ export const commands: readonly Command[] = [
   inventoryCommand,
   ordersCommand,
   auditCommand,
+  payoutsCommand,
   walletCommand,
   webhooksCommand,
   collectionsCommand,

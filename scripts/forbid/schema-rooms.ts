@@ -34,6 +34,8 @@ export const serviceRooms: Readonly<Record<string, string>> = {
   wallet_spends: 'src/purse',
   wallet_transactions: 'src/purse',
   miner_packages: 'src/orders',
+  payout_shares: 'src/payouts',
+  payouts: 'src/payouts',
   node_policy: 'src/orders',
   order_events: 'src/orders',
   order_files: 'src/orders',
@@ -139,6 +141,25 @@ export const sharedTables: readonly SharedTables[] = [
       'watching/refund-watches.store.ts': ['service.wallet_transactions'],
     },
     why: 'kinds, files and states of orders decide which of their transactions count, in one statement; src/purse writes all but blocks of refunds',
+  },
+  {
+    room: 'src/payouts',
+    files: {
+      'owed/referral-balances.queries.ts': [
+        'service.ledger_entries',
+        'service.referrals',
+        'service.wallet_transactions',
+      ],
+    },
+    why: 'what is earned, deep, paid and in payouts is read by one statement: in two, a payout that is mined between them would be paid again',
+  },
+  {
+    room: 'src/payouts',
+    files: {
+      'payout/payout.store.ts': ['service.wallet_transactions'],
+      'payout/payout-transactions.store.ts': ['service.wallet_transactions'],
+    },
+    why: 'transactions of payouts, with their blocks; src/purse writes all but these',
   },
   {
     room: 'src/orders',

@@ -111,6 +111,15 @@ export const orderSettings = {
     default: 1,
     description: 'confirmations of the reveals with which an order is completed',
   }),
+  payoutConfirmations: Type.Integer({
+    minimum: 1,
+    // ten weeks: partners wait no longer for what is theirs
+    maximum: 10_000,
+    // as many as coins of a coinbase need (COINBASE_MATURITY): no reorganisation was ever as deep
+    default: 100,
+    description:
+      'confirmations that a delivery has before `satscribe payouts` pays the share of its referral, and a coin before it is paid out as revenue',
+  }),
   quoteHoldMinutes: Type.Integer({
     minimum: 1,
     // the longest timeout of an order

@@ -34,6 +34,7 @@ export function planFault(plan: TransactionPlan, scripts: OwnScripts): string | 
   return (
     frameFault(plan) ??
     bumpFault(plan) ??
+    payoutFault(plan) ??
     inventoryFault(plan) ??
     feeChargeFault(plan) ??
     firstFault(plan.inputs, 'input', (input) => inputFault(input, scripts)) ??
@@ -81,6 +82,20 @@ function bumpFault({ inputs, outputs, feeMax }: TransactionPlan): string | null 
   if (foreign !== -1)
     return `it pays for others (bump), and input ${foreign} is not of the service's own keys`;
   return feeMax <= bumpFeeMax ? null : `it pays ${feeMax} sats for others: ${bumpFeeMax} are the most`;
+}
+
+/**
+ * A payout to partners or the operator spends outputs of the service's own keys, never one of a customer's order, and
+ * keeps all that is left of them in one output.
+ */
+function payoutFault({ inputs, outputs }: TransactionPlan): string | null {
+  if (!outputs.some(({ kind }) => kind === 'payout')) return null;
+  const foreign = inputs.findIndex((input) => isAnchor(input) || input.key.branch !== 1 || hasLeaf(input));
+  if (foreign !== -1) return `it is a payout, and input ${foreign} is not of the service's own keys`;
+  const others = outputs.filter(({ kind }) => kind !== 'payout');
+  return others.length === 1 && others[0]?.kind === 'change' && others[0].own?.key.branch === 1
+    ? null
+    : "it is a payout, and what it leaves is not one output of the service's own keys";
 }
 
 /**
@@ -203,6 +218,7 @@ function kindFault(output: PlannedOutput, plan: TransactionPlan): string | null 
     case 'postage':
     case 'parent':
     case 'refund':
+    case 'payout':
       // `destinationFault` judges their scripts
       return null;
     case 'anchor':
@@ -262,7 +278,7 @@ const notPaid = (kind: PlannedOutput['kind'], { code, reason }: RefusedDestinati
 const hexOf = (script: Uint8Array): string => Buffer.from(script).toString('hex');
 
 const isPaid = (kind: PlannedOutput['kind']): boolean =>
-  kind === 'postage' || kind === 'parent' || kind === 'refund';
+  kind === 'postage' || kind === 'parent' || kind === 'refund' || kind === 'payout';
 
 function burnFault(output: PlannedOutput, plan: TransactionPlan): string | null {
   const isOfKind = isBurned(output) || isAnchor(output);

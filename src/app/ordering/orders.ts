@@ -24,6 +24,7 @@ import { type OrderPolicy, parseConfirmations } from '#orders/order/order-policy
 import { ArrivedSats } from '#orders/sats/arrived-sats.ts';
 import { NodeWatch } from '#orders/sending/node-watch.ts';
 import { OutgoingHttp } from '#outgoing/outgoing-http.ts';
+import { type FollowedPayoutParts, PayoutRounds } from '#payouts/following/follow-payouts.ts';
 import type { CommandContext } from '#src/app/command-context.ts';
 import type { AnsweringDatabase, Database } from '#src/app/database/database.ts';
 import type { OperationsParts } from '#src/app/reports/operations.ts';
@@ -169,6 +170,7 @@ export function startOrders(
         releaseIndices: releasesOf(health, database, mark, log),
         handPackages: handing,
         returnCoins,
+        beside: payoutsOf(config, { node, signer, ...bumps, log: logger.child({ part: 'payouts' }) }),
         signal,
         log,
       });
@@ -184,6 +186,19 @@ export function startOrders(
     log.error({ code: error.code, err: error }, 'orders are not brought on');
   });
 }
+
+/** Follows payouts beside orders, on their connection. */
+const payoutsOf =
+  (
+    { payoutConfirmations: confirmations }: CommandContext['config'],
+    {
+      policy,
+      ...parts
+    }: Pick<FollowedPayoutParts, 'node' | 'log'> &
+      Pick<FollowOrdersOptions['bumps'], 'signer' | 'proveFree' | 'policy'>,
+  ): NonNullable<FollowOrdersOptions['beside']> =>
+  (client) =>
+    new PayoutRounds({ ...parts, client, confirmations, bumpAfterMs: policy.afterMs });
 
 /** Releases indices of the wallet for new orders; `/health/ready` has the reason where it cannot. */
 const releasesOf =

@@ -1,10 +1,10 @@
 import { Type } from 'typebox';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { formatInscriptionId } from '#kernel/primitives/inscription-id.ts';
+import { csvLine } from '#kernel/text/csv.ts';
 import type { CollectionSale } from '#market/sales/collection-sales.store.ts';
 import { formatSaleId, markOfBlock } from '#market/sales/sale-id.ts';
 import { nullable } from './collection-views.ts';
-import { csvLine } from '#kernel/text/csv.ts';
 
 /** A row of an export: the fields of `/marketplace/data/sales`, and the rest of the evidence. */
 export const exportedSale = Type.Object({

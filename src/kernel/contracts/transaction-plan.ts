@@ -44,8 +44,8 @@ export interface PlannedInput extends OwnScript {
 export const bumpFeeMax = 1_000_000n;
 
 /**
- * What an output is for. To the customer: `postage` (an inscription), `parent` (one that returns), `refund`. To the
- * wallet: `service` (revenue), `commit` (what a later reveal spends), `change`, `bump` (what is left of a transaction
+ * The use of an output. To the customer: `postage` (an inscription), `parent` (one that returns), `refund`. To a
+ * partner or the operator: `payout`. To the wallet: `service` (revenue), `commit` (what a later reveal spends), `change`, `bump` (what is left of a transaction
  * that pays for others: its only output), `inventory` (what an order leaves of an output of branch 2). To nobody:
  * `anchor` (P2A, for CPFP), `burn` (OP_RETURN, or P2A on the way there).
  */
@@ -59,7 +59,8 @@ export type PlannedOutputKind =
   | 'inventory'
   | 'anchor'
   | 'burn'
-  | 'refund';
+  | 'refund'
+  | 'payout';
 
 export interface PlannedOutput {
   readonly script: Uint8Array;

@@ -7,6 +7,7 @@ import { marketErrors } from './market-errors.ts';
 import { mempoolErrors } from './mempool-errors.ts';
 import { nodeErrors } from './node-errors.ts';
 import { orderErrors } from './order-errors.ts';
+import { payoutErrors } from './payout-errors.ts';
 import { postgresErrors } from './postgres-errors.ts';
 import { requestErrors } from './request-errors.ts';
 import { searchErrors } from './search-errors.ts';
@@ -24,6 +25,7 @@ const table = {
   ...mempoolErrors,
   ...nodeErrors,
   ...orderErrors,
+  ...payoutErrors,
   ...postgresErrors,
   ...requestErrors,
   ...searchErrors,

@@ -35,6 +35,8 @@ export const advisoryLocks = {
   walletMark: 7_700_114,
   /** The one transaction that reserves a sat of the inventory, and counts those that are reserved. */
   reservations: 7_700_115,
+  /** The one transaction that asks for payouts: two at once never see the same money. */
+  payouts: 7_700_116,
   /** The one transaction that posts to the ledger of a subject: together with a hash of that. A trigger takes it, too. */
   ledger: 7_700_120,
 } as const;

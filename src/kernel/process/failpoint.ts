@@ -87,6 +87,18 @@ export const minerFailpoints = ['package-handed', 'package-answered', 'order-unm
  * range yet; it does, at a start not committed.
  */
 export const indexFailpoints = ['mark-raised', 'indices-released'] as const;
+/**
+ * Points of payouts (docs/orders.md, "Payouts"): one is asked for; its transaction is signed and not stored, and it is
+ * stored; it is sent and not marked, and it is marked; what a block has of it is written and not committed.
+ */
+export const payoutFailpoints = [
+  'payout-asked',
+  'payout-signed',
+  'payout-stored',
+  'payout-sent',
+  'payout-marked',
+  'payout-mined',
+] as const;
 export const allFailpoints = [
   ...new Set([
     ...failpoints,
@@ -100,6 +112,7 @@ export const allFailpoints = [
     ...stockFailpoints,
     ...minerFailpoints,
     ...indexFailpoints,
+    ...payoutFailpoints,
   ]),
 ] as const;
 export type Failpoint = (typeof allFailpoints)[number];

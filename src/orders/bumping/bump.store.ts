@@ -227,7 +227,7 @@ export interface NewBump {
  * Stores a signed bump, before it is sent. False: it is the very one that is stored already. Throws `OutputTaken`.
  */
 export async function insertBump(tx: pg.ClientBase, { parents, shares, ...bump }: NewBump): Promise<boolean> {
-  const of = { kind: 'bump', orderId: null, index: 0, files: 0 } as const;
+  const of = { kind: 'bump', orderId: null, payoutId: null, index: 0, files: 0 } as const;
   if (!(await insertTransaction(tx, { ...bump, ...of }))) return false;
   const id = Buffer.from(bump.txid);
   await tx.query('INSERT INTO service.bump_parents (bump, parent) SELECT $1, unnest($2::bytea[])', [

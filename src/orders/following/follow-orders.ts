@@ -61,8 +61,21 @@ export interface FollowOrdersOptions {
   readonly handPackages: ((signal: AbortSignal) => Promise<void>) | null;
   /** Coins of the service, for returns. */
   readonly returnCoins: ReturnCoins;
+  /** Makes the work beside orders, with their connection. Absent: there is nothing. */
+  readonly beside?: (client: pg.ClientBase) => BesideOrders;
   readonly signal: AbortSignal;
   readonly log: Logger;
+}
+
+/** Work beside orders under the same lock, so nothing else signs at the same time. */
+export interface BesideOrders {
+  /**
+   * One look. Throws where the database or the node does not answer.
+   *
+   * @param standing null: the node does not answer
+   * @param isAll there is a block, or a minute is over: what is in no block is sent again
+   */
+  look(standing: NodeStanding | null, isAll: boolean): Promise<void>;
 }
 
 /** Changes of payments that are read at once: those of a block with this many customers. */
@@ -154,6 +167,7 @@ class OrderRounds {
   #told: NodeStanding | null = null;
   readonly #repeats = new Repeats();
   readonly #coins: CoinsFilling;
+  readonly #beside: BesideOrders | null;
 
   constructor(client: pg.Client, options: FollowOrdersOptions) {
     this.#client = client;
@@ -161,6 +175,7 @@ class OrderRounds {
     this.#sender = new TransactionSender({ ...options, client });
     this.#coins = new CoinsFilling(options.log);
     this.#bumper = new Bumper({ ...options, ...options.bumps, client });
+    this.#beside = options.beside?.(client) ?? null;
   }
 
   /** All coins of the wallet are listed. */
@@ -322,6 +337,7 @@ class OrderRounds {
         await this.#sender.send(null, limits);
         if (standing !== null) await this.#bumper.look(standing, new Date());
       } else if (touched.length > 0) await this.#sender.send(touched, limits);
+      await this.#beside?.look(standing, isAll);
     } catch (error) {
       // payments are followed and states move on without the node; what is stored is sent once it answers
       if (!(error instanceof AppError) || !error.code.startsWith('node_')) throw error;

@@ -60,6 +60,8 @@ const accountOfKind: Readonly<Record<PlannedOutputKind, SharedAccount>> = {
   // what an order leaves of the output that it takes a sat of: never an order's own
   inventory: 'inventory',
   refund: 'outside',
+  // never of an order
+  payout: 'outside',
   // home; but for those that the next reveal spends
   parent: 'outside',
 };

@@ -47,6 +47,7 @@ export async function store(
   await insertTransaction(tx, {
     txid,
     orderId: order.id,
+    payoutId: null,
     kind,
     index,
     files,

@@ -60,12 +60,12 @@ export async function showCoins(pool: pg.Pool, held: CoinHolder | null): Promise
 }
 
 function shown(coin: StoredCoin): ShownCoin {
-  const { value, subject, key, height } = coin;
+  const { value, kind, subject, key, height } = coin;
   return {
     output: outpointOf(coin),
     sats: Number(value),
     ...standingOf(coin),
-    orderId: subject,
+    orderId: kind === 'order' ? subject : null,
     branch: key.branch,
     index: key.index,
     height,

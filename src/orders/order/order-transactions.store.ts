@@ -15,8 +15,8 @@ import {
 import type { WalletTransactionKind } from '#purse/transactions/wallet-transactions.store.ts';
 import { lookSoon } from './order.store.ts';
 
-/** All but bumps, which are of no order. */
-export type OrderTransactionKind = Exclude<WalletTransactionKind, 'bump'>;
+/** All but bumps and payouts, which are without an order. */
+export type OrderTransactionKind = Exclude<WalletTransactionKind, 'bump' | 'payout'>;
 
 export interface OrderTransaction {
   readonly txid: Txid;

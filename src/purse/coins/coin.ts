@@ -8,7 +8,7 @@ type Held = 'free' | 'reserved' | 'waiting';
 
 /**
  * The rule that says who holds a coin (docs/wallet.md, "Coins"). `payment`, `deposit`: a customer sent it. `commit`: a
- * reveal spends it. `excess`: a customer's money is in it. `rest`: a return or a bump left it. `spending`: a stored
+ * reveal spends it. `excess`: a customer's money is in it. `rest`: a return, a bump or a payout left it. `spending`: a stored
  * transaction of its order spends it. `delivery`: revenue of an order that is not delivered. `revenue`: of one that is.
  * `fund`: the operator added it.
  */
@@ -23,8 +23,8 @@ type HeldBecause =
   | 'revenue'
   | 'fund';
 
-/** An order, a bump, or the operator. */
-export type CoinKind = 'order' | 'bump' | 'fund';
+/** An order, a bump, the operator, or a payout. */
+export type CoinKind = 'order' | 'bump' | 'fund' | 'payout';
 
 /** An output that the wallet can spend, with who holds it. */
 export interface HeldCoin {
@@ -40,6 +40,6 @@ export interface HeldCoin {
 /** A coin with what it comes from. */
 export interface OwnedCoin extends HeldCoin {
   readonly kind: CoinKind;
-  /** The order; null: it comes from a bump, or is a fund. */
+  /** The order or the payout; null: it comes from a bump, or is a fund. */
   readonly subject: string | null;
 }

@@ -6,18 +6,19 @@ import type { HeldCoin, OwnedCoin } from './coin.ts';
 
 /** The coins that a computation covers: all others stay as they are. */
 export type CoinScope =
-  | { readonly kind: 'order'; readonly subjects: readonly string[] }
+  | { readonly kind: 'order' | 'payout'; readonly subjects: readonly string[] }
   | { readonly kind: 'bump'; readonly txids: readonly Txid[] }
   | { readonly kind: 'fund' };
 
 const inScope: Readonly<Record<CoinScope['kind'], string>> = {
   order: 'c.subject = ANY($1::uuid[])',
+  payout: 'c.subject = ANY($1::uuid[])',
   bump: `c.kind = 'bump' AND c.txid = ANY($1::bytea[])`,
   fund: `c.kind = 'fund' AND $1::text IS NULL`,
 };
 
 const given = (scope: CoinScope): readonly (string | Buffer)[] | null => {
-  if (scope.kind === 'order') return scope.subjects;
+  if (scope.kind === 'order' || scope.kind === 'payout') return scope.subjects;
   return scope.kind === 'bump' ? scope.txids.map((txid) => Buffer.from(txid)) : null;
 };
 
@@ -126,6 +127,18 @@ export async function readFreeCoins(
     [limit],
   );
   return rows.map(({ txid, key_index: keyIndex, ...row }) => ({ ...row, txid: trustedTxid(txid), keyIndex }));
+}
+
+/**
+ * Sats of all coins that are the service's, now or once their orders are delivered, and that nothing stored spends: what
+ * is owed to partners is among them.
+ */
+export async function satsOfService(client: pg.Pool | pg.ClientBase): Promise<bigint> {
+  const { rows } = await client.query<{ sats: string }>(
+    `SELECT coalesce(sum(c.value), 0)::text AS sats FROM service.wallet_coins AS c
+      WHERE c.held IN ('free', 'waiting') AND c.aside IS NULL AND NOT ${isSpent('c.txid', 'c.vout')}`,
+  );
+  return BigInt(rows[0]?.sats ?? 0);
 }
 
 /** A coin that was to be spent, and holds more than sats. */

@@ -48,16 +48,17 @@ export async function postEntries(
   subject: Subject,
   wanted: readonly LedgerEntry[],
 ): Promise<'unchanged' | 'posted' | 'waits'> {
-  const seen = postingOf(wanted, await readEntries(tx, subject));
+  const seen = postingOf(wanted, await readEntries(tx, subject), subject.kind);
   if (seen === 'waits') return 'waits';
   if (seen.length === 0) return 'unchanged';
   // another transaction may just post the same: its entries are read once it has ended
   await tx.query(`SELECT pg_advisory_xact_lock($1, hashtext(concat($2::text, ' ', $3::text)) & 1023)`, [
     advisoryLocks.ledger,
     subject.kind,
-    idOf(subject),
+    // payouts share accounts
+    subject.kind === 'payout' ? null : idOf(subject),
   ]);
-  const missing = postingOf(wanted, await readEntries(tx, subject));
+  const missing = postingOf(wanted, await readEntries(tx, subject), subject.kind);
   if (missing === 'waits') return 'waits';
   await addEntries(tx, subject, missing);
   return 'posted';
@@ -90,12 +91,13 @@ async function addEntries(
   );
 }
 
-/** Sats that were booked as revenue since a time, less what was taken back. */
+/** Sats that were booked as revenue since a time, less what was taken back. What the operator took out was revenue. */
 export async function revenueSince(client: pg.Pool | pg.ClientBase, since: Date): Promise<bigint> {
   const { rows } = await client.query<{ sats: string }>(
     `SELECT coalesce(sum(CASE WHEN to_account = 'service' THEN amount ELSE -amount END), 0)::text AS sats
        FROM service.ledger_entries
-      WHERE at > $1 AND 'service' IN (from_account, to_account) AND asset = ${satsAsset}`,
+      WHERE at > $1 AND 'service' IN (from_account, to_account) AND asset = ${satsAsset}
+        AND subject_kind <> 'payout'`,
     [since],
   );
   return BigInt(rows[0]?.sats ?? 0);
@@ -140,9 +142,58 @@ export async function readHoldings(client: pg.ClientBase): Promise<Holding[]> {
   return rows.map(({ amount, ...row }) => ({ ...row, amount: BigInt(amount) }));
 }
 
+/**
+ * Sats that owners of these accounts hold, of all subjects: what is owed to partners. Accounts in debt count as nothing.
+ * Two indices of owners: 50 ms for 200,000 entries.
+ */
+export async function heldByOwners(client: pg.Pool | pg.ClientBase): Promise<bigint> {
+  const { rows } = await client.query<{ sats: string }>(
+    `SELECT coalesce(sum(greatest(sats, 0)), 0)::text AS sats
+       FROM (SELECT sum(moved.amount) AS sats
+               FROM (SELECT to_account AS account, to_owner AS owner, amount FROM service.ledger_entries
+                      WHERE to_owner IS NOT NULL AND asset = ${satsAsset}
+                     UNION ALL
+                     SELECT from_account, from_owner, -amount FROM service.ledger_entries
+                      WHERE from_owner IS NOT NULL AND asset = ${satsAsset}) AS moved
+              GROUP BY account, owner) AS held`,
+  );
+  return BigInt(rows[0]?.sats ?? 0);
+}
+
+/** Sats that an owner's account holds, of all subjects; below 0: it is in debt. */
+export async function heldByOwner(
+  client: pg.Pool | pg.ClientBase,
+  account: LedgerAccount,
+  owner: string,
+): Promise<bigint> {
+  const { rows } = await client.query<{ sats: string }>(
+    `SELECT (coalesce((SELECT sum(amount) FROM service.ledger_entries
+                        WHERE to_owner = $2 AND to_account = $1 AND asset = ${satsAsset}), 0)
+           - coalesce((SELECT sum(amount) FROM service.ledger_entries
+                        WHERE from_owner = $2 AND from_account = $1 AND asset = ${satsAsset}), 0))::text AS sats`,
+    [account, owner],
+  );
+  return BigInt(rows[0]?.sats ?? 0);
+}
+
+/** Sats of the service and the operator, of all subjects. Reads the whole ledger: half a second for 100,000 orders. */
+export async function heldByService(
+  client: pg.Pool | pg.ClientBase,
+): Promise<{ readonly service: bigint; readonly operator: bigint }> {
+  const { rows } = await client.query<{ service: string; operator: string }>(
+    `SELECT coalesce(sum(CASE WHEN to_account = 'service' THEN amount ELSE 0 END
+                       - CASE WHEN from_account = 'service' THEN amount ELSE 0 END), 0)::text AS service,
+            coalesce(sum(CASE WHEN to_account = 'operator' THEN amount ELSE 0 END
+                       - CASE WHEN from_account = 'operator' THEN amount ELSE 0 END), 0)::text AS operator
+       FROM service.ledger_entries WHERE asset = ${satsAsset}`,
+  );
+  const [row] = rows;
+  return { service: BigInt(row?.service ?? 0), operator: BigInt(row?.operator ?? 0) };
+}
+
 /** SQL: both accounts of an entry, with what each of them gets of it. */
 const bothSides = (entry: string, amount: string): string =>
   `LATERAL (VALUES (${entry}.to_account, ${entry}.to_owner, ${entry}.amount),
                    (${entry}.from_account, ${entry}.from_owner, -${entry}.amount)) AS side (account, owner, ${amount})`;
 
-const idOf = (subject: Subject): string | null => (subject.kind === 'order' ? subject.id : null);
+const idOf = (subject: Subject): string | null => (subject.kind === 'funds' ? null : subject.id);

@@ -35,8 +35,10 @@ const overdrawable: ReadonlySet<LedgerAccount> = new Set(['outside', 'operator',
 /** The number of sats in service.assets. All other assets are runes. */
 export const satsAsset = 0;
 
-/** The things that entries are of. `order`: an order, by its id. `funds`: the funds of the operator. */
-export type Subject = { readonly kind: 'order'; readonly id: string } | { readonly kind: 'funds' };
+/**
+ * The things that entries are of. `order`, `payout`: one of them, by its id. `funds`: the funds of the operator.
+ */
+export type Subject = { readonly kind: 'order' | 'payout'; readonly id: string } | { readonly kind: 'funds' };
 
 /** An amount of one asset that a transaction moved from one account to another. */
 export interface LedgerEntry {
@@ -145,14 +147,16 @@ const inParts = (entry: LedgerEntry, amount: bigint): LedgerEntry[] =>
 /**
  * The entries to add now. `waits`: the facts disagree. Payments and index are a block apart for a moment, and a
  * reorganisation reaches one of them first; then money seems to leave an account that it never came to. All of the
- * subject stays as it is posted until the facts agree. Pure.
+ * subject stays as it is posted until the facts agree. A payout takes what orders gave: its accounts are judged over
+ * all subjects, by who posts it. Pure.
  */
 export function postingOf(
   wanted: readonly LedgerEntry[],
   posted: readonly LedgerEntry[],
+  kind: Subject['kind'] = 'order',
 ): readonly LedgerEntry[] | 'waits' {
   const missing = correctionsTo(wanted, posted);
-  return missing.length > 0 && isOverdrawn(wanted) ? 'waits' : missing;
+  return missing.length > 0 && kind !== 'payout' && isOverdrawn(wanted) ? 'waits' : missing;
 }
 
 /** The amount of an asset that an account of an owner holds: what came in less what went out. */

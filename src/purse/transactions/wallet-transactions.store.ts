@@ -6,16 +6,18 @@ import type { StoredPlan } from './stored-plan.ts';
 
 /**
  * `burn`: what burns the inscriptions of a reveal. `return`: what sends deposits home that no delivery uses. `bump`:
- * what pays for others that are stuck.
+ * what pays for others that are stuck. `payout`: what pays partners and the operator.
  */
-export type WalletTransactionKind = 'commit' | 'reveal' | 'burn' | 'return' | 'refund' | 'bump';
+export type WalletTransactionKind = 'commit' | 'reveal' | 'burn' | 'return' | 'refund' | 'bump' | 'payout';
 
 /** A signed transaction that is not stored yet. */
 export interface NewTransaction {
   readonly txid: Txid;
   readonly kind: WalletTransactionKind;
-  /** Its subject; null: a bump, which pays for transactions of any. */
+  /** The order that is its subject; null: it is a payout, or a bump, which pays for transactions of any. */
   readonly orderId: string | null;
+  /** The payout that is its subject; null: another kind. */
+  readonly payoutId: string | null;
   /** Place among those of its kind and subject. */
   readonly index: number;
   /** How many files it inscribes or burns. */
@@ -25,7 +27,7 @@ export interface NewTransaction {
   readonly fee: bigint;
   /** The first of those that it takes the place of, which names their family; null: it begins one. */
   readonly replaces: Txid | null;
-  /** Index in branch 1 of the key that gets what is left of a bump; null: it is no bump. */
+  /** Index in branch 1 of the key that gets what is left of a bump or a payout; null: it is neither. */
   readonly ownIndex: number | null;
 }
 
@@ -36,13 +38,15 @@ export interface NewTransaction {
  */
 export async function insertTransaction(tx: pg.ClientBase, made: NewTransaction): Promise<boolean> {
   const { rows } = await tx.query<{ family: Buffer; is_new: boolean }>(
-    `INSERT INTO service.wallet_transactions AS t (txid, order_id, kind, index, files, bytes, plan, fee, replaces, own_index)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
-     ON CONFLICT (txid) DO UPDATE SET superseded_at = NULL WHERE t.order_id IS NOT DISTINCT FROM excluded.order_id
+    `INSERT INTO service.wallet_transactions AS t (txid, order_id, payout_id, kind, index, files, bytes, plan, fee, replaces, own_index)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+     ON CONFLICT (txid) DO UPDATE SET superseded_at = NULL
+      WHERE (t.order_id, t.payout_id) IS NOT DISTINCT FROM (excluded.order_id, excluded.payout_id)
      RETURNING coalesce(replaces, txid) AS family, xmax = 0 AS is_new`,
     [
       Buffer.from(made.txid),
       made.orderId,
+      made.payoutId,
       made.kind,
       made.index,
       made.files,

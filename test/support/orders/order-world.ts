@@ -28,6 +28,7 @@ import { ArrivedSats } from '#orders/sats/arrived-sats.ts';
 import { NodeWatch } from '#orders/sending/node-watch.ts';
 import { OutgoingHttp } from '#outgoing/outgoing-http.ts';
 import { followPayments } from '#payments/follow/follow-payments.ts';
+import { PayoutRounds } from '#payouts/following/follow-payouts.ts';
 import { NodeTraceSource } from '#sat-ranges/node-trace-source.ts';
 import { SatTracer } from '#sat-ranges/sat-tracer.ts';
 import { proveFree } from '#src/app/ordering/bump-parts.ts';
@@ -72,6 +73,8 @@ export class OrderWorld {
   };
   /** Bounds of what returns cost; that of a day counts from the next look on. */
   readonly returns: { maxSats: bigint; dayMaxSats: bigint } = { maxSats: 5_000n, dayMaxSats: 50_000n };
+  /** PAYOUT_CONFIRMATIONS, from the next `follow` on. */
+  payoutConfirmations = 3;
   readonly told: { id: string; state: string }[] = [];
   readonly miner: Miner | null;
   readonly #dir: string;
@@ -208,6 +211,16 @@ export class OrderWorld {
           releaseIndices: null,
           handPackages: this.#handPackages(log),
           returnCoins,
+          beside: (client) =>
+            new PayoutRounds({
+              client,
+              node: node.rpc,
+              signer: bumps.signer,
+              proveFree: bumps.proveFree,
+              confirmations: this.payoutConfirmations,
+              bumpAfterMs: this.bumps.afterMs,
+              log,
+            }),
           signal,
           log,
         }),

@@ -93,7 +93,7 @@ describe('free coins', () => {
     };
     await withTransaction(database.pool, async (tx) => {
       const made = { index: 0, files: 0, bytes: Buffer.alloc(0), fee: 1000n, replaces: null, ownIndex: null };
-      await insertTransaction(tx, { txid: trustedTxid(txid), orderId, kind, plan, ...made });
+      await insertTransaction(tx, { txid: trustedTxid(txid), orderId, payoutId: null, kind, plan, ...made });
       if (kind === 'return') await addReturnCost(tx, { txid: trustedTxid(txid), sats: 1000n });
     });
     await mined(txid, value - 1000);
@@ -219,6 +219,7 @@ describe('free coins', () => {
       txid: trustedTxid(newTxid()),
       kind: orderId === null ? 'bump' : 'return',
       orderId,
+      payoutId: null,
       index: 0,
       files: 0,
       bytes: Buffer.alloc(0),

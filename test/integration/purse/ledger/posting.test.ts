@@ -161,7 +161,9 @@ describe('posting to the ledger', () => {
       ['amount', () => add(subject, [moved('outside', 'owed', 0n)])],
       ['amount', () => add(subject, [moved('outside', 'owed', most + 1n)])],
       ['subject_asset', () => add(subject, [moved('outside', 'owed', 1n, { asset: 7 })])],
-      ['subject_kind', () => add(subject, [moved('outside', 'owed', 1n)], 'payout')],
+      ['subject_kind', () => add(subject, [moved('outside', 'owed', 1n)], 'wages')],
+      ['payout', () => add(subject, [moved('outside', 'owed', 1n)], 'payout')],
+      ['overdrawn', () => add(subject, [moved('referral', 'outside', 1n, { fromOwner: 'none' })], 'payout')],
       ['subject_id', () => add({ id: null }, [moved('outside', 'owed', 1n)])],
       ['funds', () => add({ id: null }, [moved('outside', 'owed', 1n)], 'funds')],
       ['order_id', () => add({ id: randomUUID() }, [moved('outside', 'owed', 1n)])],
@@ -173,6 +175,29 @@ describe('posting to the ledger', () => {
         ) as string,
       });
     expect(await readEntries(database.pool, subject)).toEqual([moved('outside', 'owed', 900n)]);
+  });
+
+  test('lets a payout take what orders gave its owner, and no more, whatever else it takes', async () => {
+    const order = await anOrder(database.pool);
+    const share = moved('owed', 'referral', 300n, { toOwner: 'partner', txid: txidOf(2) });
+    await post(order, [moved('outside', 'owed', 300n), share]);
+    const paid = (amount: bigint, txid = txidOf(5)) =>
+      moved('referral', 'outside', amount, { fromOwner: 'partner', txid });
+    const first: Subject = { kind: 'payout', id: randomUUID() };
+    const second: Subject = { kind: 'payout', id: randomUUID() };
+    await expect(post(first, [paid(301n)])).rejects.toMatchObject({ constraint: 'ledger_entries_overdrawn' });
+    // two at once: each is judged beside the other
+    const both = await Promise.allSettled([post(first, [paid(200n)]), post(second, [paid(200n)])]);
+    expect(both.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+    // a reorganisation takes the delivery: a fact, which leaves a debt
+    await post(order, []);
+    const posted = both[0]?.status === 'fulfilled' ? first : second;
+    await expect(post(second === posted ? first : second, [paid(1n)])).rejects.toMatchObject({
+      constraint: 'ledger_entries_overdrawn',
+    });
+    // what is taken back is never refused
+    await post(posted, []);
+    expect(held(await readEntries(database.pool, posted))).toEqual([]);
   });
 
   test('is for ever: no row is changed or deleted, by the owner of the table either', async () => {
@@ -198,7 +223,7 @@ describe('posting to the ledger', () => {
     // as the migration of a later kind of subject does
     await pool.query(
       `ALTER TABLE service.ledger_entries DROP CONSTRAINT ledger_entries_subject_kind_check,
-         ADD CONSTRAINT ledger_entries_subject_kind_check CHECK (subject_kind IN ('order', 'funds', 'token'))`,
+         ADD CONSTRAINT ledger_entries_subject_kind_check CHECK (subject_kind IN ('order', 'funds', 'payout', 'token'))`,
     );
     const runes = await pool.query<{ id: number }>(
       `INSERT INTO service.assets (etching, rune) VALUES (sha256('one'), $1), (sha256('one'), 0), (sha256('two'), 0) RETURNING id`,

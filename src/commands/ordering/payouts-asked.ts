@@ -1,0 +1,157 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type pg from 'pg';
+import { checkDestination } from '#kernel/bitcoin/destination.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { isAdvisoryLockHeld } from '#kernel/pg/advisory-lock.ts';
+import { networks } from '#kernel/primitives/network.ts';
+import { askReferralPayouts } from '#payouts/asking/ask-payouts.ts';
+import { askRevenue, readRevenue } from '#payouts/asking/ask-revenue.ts';
+import { cancelPayout } from '#payouts/asking/cancel-payout.ts';
+import { type ListedPayout, listPayouts } from '#payouts/payout/payout.store.ts';
+import { recipientsOf, satsOf } from '#payouts/payout/payout.ts';
+import type { RevenueSum } from '#payouts/planning/revenue.ts';
+import { type CommandContext, UsageError } from '#src/app/command-context.ts';
+import { proveFree } from '#src/app/ordering/bump-parts.ts';
+import { withNodeOf } from '#src/app/sources/node.ts';
+import { withService } from '#src/commands/service-database.ts';
+import { requireForeign } from '#src/commands/wallet/destination.ts';
+import { usualGap } from '#src/commands/wallet/known-indices.ts';
+import { endsBy } from '#wallet/indices/branch-ends.ts';
+import { readRelease } from '#wallet/indices/release.store.ts';
+import { openPublicWallet, type PublicWallet } from '#wallet/public-wallet.ts';
+import { payoutLines } from './payouts-shown.ts';
+
+/** Longer than a look of a busy service; a payout that waits for a coin or a fee takes longer than anyone looks. */
+const waitMs = 60_000;
+const lookEveryMs = 500;
+
+/** Pays partners what can be paid. */
+export async function send(context: CommandContext): Promise<void> {
+  const { flags, print, config } = context;
+  await withService(context, async (pool) => {
+    await walletOf(pool);
+    const isDryRun = flags['dry-run'] !== undefined;
+    const { ids, payouts } = await askReferralPayouts(pool, {
+      code: flags['code'] ?? null,
+      confirmations: config.payoutConfirmations,
+      isDryRun,
+    });
+    if (isDryRun) {
+      const shares = payouts
+        .flat()
+        .map(({ owner, address, sats }) => ({ code: owner, address, sats: Number(sats) }));
+      const outputs = payouts.reduce((sum, of) => sum + recipientsOf(of).length, 0);
+      await print(
+        flags['json'] === undefined
+          ? `${shares.map(({ code, address, sats }) => `${String(sats).padStart(12)} sats  ${code}  ${address}\n`).join('')}${satsOf(payouts.flat())} sats in ${outputs} ${outputs === 1 ? 'output' : 'outputs'} would be paid; nothing is stored\n`
+          : `${JSON.stringify({ isDryRun, shares })}\n`,
+      );
+      return;
+    }
+    await showProgress(context, pool, ids);
+  });
+}
+
+/** Shows what the operator can take out, or takes it. */
+export async function revenue(context: CommandContext): Promise<void> {
+  const { flags, print, config } = context;
+  const to = flags['to'];
+  const sats = satsFlag(flags['sats']);
+  if (to === undefined && sats !== null)
+    throw new UsageError('where to? satscribe payouts revenue --to ADDRESS --sats N');
+  await withService(context, async (pool) => {
+    const wallet = await walletOf(pool);
+    const parts = { proveFree: proveFree(pool), confirmations: config.payoutConfirmations };
+    if (to === undefined) {
+      const sum = await readRevenue(pool, parts);
+      await print(flags['json'] === undefined ? sumText(sum) : `${JSON.stringify(jsonOf(sum))}\n`);
+      return;
+    }
+    const { network } = wallet;
+    const checked = checkDestination({ address: to, network: networks[network], amount: null }, 'later');
+    if (checked.kind === 'refused')
+      throw new UsageError(`--to ${to}: the address ${checked.reason}; the wallet is of ${network}`);
+    await requireNotOwn(context, pool, wallet, { to, script: checked.script });
+    const { ids } = await askRevenue(pool, { ...parts, script: checked.script, address: to, sats });
+    await showProgress(context, pool, ids);
+  });
+}
+
+/** Ends a payout of which nothing is signed. */
+export async function cancel(context: CommandContext, id: string | undefined): Promise<void> {
+  const { flags, print } = context;
+  if (id === undefined || !/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/u.test(id))
+    throw new UsageError('which payout? satscribe payouts cancel <id of a payout>');
+  await withService(context, async (pool) => {
+    await cancelPayout(pool, id);
+    const payouts = await listPayouts(pool, 1, [id]);
+    await print(flags['json'] === undefined ? payoutLines(payouts) : `${JSON.stringify(payouts)}\n`);
+  });
+}
+
+async function walletOf(pool: pg.Pool): Promise<PublicWallet> {
+  const wallet = await openPublicWallet(pool);
+  if (wallet === null) throw new AppError('wallet_missing', 'The database has no wallet.');
+  return wallet;
+}
+
+/** Also addresses of the wallet that were never shown, which only its operator knows: a node derives them. */
+async function requireNotOwn(
+  context: CommandContext,
+  pool: pg.Pool,
+  wallet: PublicWallet,
+  destination: Parameters<typeof requireForeign>[1],
+): Promise<void> {
+  const release = await readRelease(pool);
+  const gap = usualGap(true);
+  const until = endsBy((branch) => (release?.released[branch] ?? 0) + gap);
+  await withNodeOf(context, wallet.network, (node, signal) =>
+    requireForeign({ node, wallet, signal, pool, leaves: [] }, destination, { from: null, until }),
+  );
+}
+
+function satsFlag(text: string | undefined): bigint | null {
+  if (text === undefined) return null;
+  if (/^[1-9]\d{0,15}$/u.test(text)) return BigInt(text);
+  throw new UsageError(`--sats ${text}: must be a whole number of sats above 0`);
+}
+
+/** Waits until the process with the seed has sent these payouts, or says why it has not. */
+async function showProgress(
+  { flags, print, lifecycle: { signal } }: CommandContext,
+  pool: pg.Pool,
+  ids: readonly string[],
+): Promise<void> {
+  const until = performance.now() + waitMs;
+  let payouts: readonly ListedPayout[] = [];
+  let told = '';
+  for (;;) {
+    payouts = await listPayouts(pool, ids.length, ids);
+    const left = payouts.filter(
+      ({ state, stuck }) => (state === 'asked' || state === 'signed') && stuck === null,
+    );
+    const isFollowed = await isAdvisoryLockHeld(pool, 'orders');
+    if (!isFollowed) {
+      process.stderr.write(
+        'No process with the seed brings orders on: it is stored, and made once one runs (WALLET_SEED_FILE, docs/wallet.md).\n',
+      );
+    }
+    if (left.length === 0 || !isFollowed || performance.now() > until || signal.aborted) break;
+    const line = `${payouts.length - left.length} of ${payouts.length} payouts are sent\n`;
+    if (line !== told) process.stderr.write(line);
+    told = line;
+    await sleep(lookEveryMs, undefined, { signal }).catch(() => undefined);
+  }
+  await print(flags['json'] === undefined ? payoutLines(payouts) : `${JSON.stringify(payouts)}\n`);
+}
+
+function sumText(sum: RevenueSum): string {
+  const line = (sats: bigint, words: string): string => `${String(sats).padStart(16)}  ${words}\n`;
+  return `by coins
+${line(sum.free, 'sats in free coins that are deep enough, as one transaction spends')}${line(-sum.owed, 'are owed to partners')}${line(-sum.unsigned, 'are in payouts of revenue that are not signed')}${line(-sum.reserve, 'stay for the fee, twice what it is now, and for the change')}by ledger
+${line(sum.earned, 'sats are of the service and the operator')}${line(-sum.open, 'are in payouts of revenue that no block has')}${line(-sum.reserve, 'stay for the fee and the change')}can be taken
+${line(sum.takeable, 'sats, the smaller of both; the fee is beside them')}`;
+}
+
+const jsonOf = (sum: RevenueSum): Readonly<Record<string, number>> =>
+  Object.fromEntries(Object.entries(sum).map(([name, sats]) => [name, Number(sats)]));

@@ -1,0 +1,84 @@
+import {
+  type Command,
+  type CommandContext,
+  type CommandFlag,
+  UsageError,
+  wrongSubcommand,
+} from '#src/app/command-context.ts';
+import { settingFlag } from '#src/commands/flags.ts';
+import { jsonFlag } from '#src/commands/service-database.ts';
+
+const ownFlag = (name: string, value: string | null, description: string): CommandFlag => ({
+  name,
+  value,
+  description,
+  setting: null,
+  default: null,
+});
+
+export const payoutsCommand: Command = {
+  name: 'payouts',
+  object: null,
+  operands: 'list|send|revenue|…',
+  summary: 'pay partners their shares, and take revenue out',
+  details: `referrals shows what is owed to each code: of it what the next payout pays, what is not deep enough yet,
+and what is below the dust limit of its address; what was paid; and debts, where a reorganisation took a
+delivery back that was paid for. send pays all that can be paid, or that of --code: codes with one address
+share an output, and the operator pays the fee. With --dry-run it shows what it would pay. revenue shows
+what the operator can take out, and why no more; with --to it takes it: all of it, or --sats. The fee is
+beside these sats. A running service with the seed signs and sends; send and revenue wait for it for a
+minute, and ending them changes nothing. list shows payouts, the newest first. cancel ends one that is not
+signed (docs/orders.md, "Payouts").
+
+  satscribe payouts referrals
+  satscribe payouts send --dry-run
+  satscribe payouts send --code friend
+  satscribe payouts revenue
+  satscribe payouts revenue --to bc1q… --sats 250000
+  satscribe payouts list --csv > payouts.csv`,
+  flags: [
+    jsonFlag,
+    ownFlag('csv', null, 'list, referrals: print a table for spreadsheets (RFC 4180)'),
+    ownFlag('limit', 'N', 'list: at most this many, the newest first; unset: 50'),
+    ownFlag('code', 'CODE', 'referrals, send: this code alone'),
+    ownFlag('dry-run', null, 'send: store nothing, and show what would be paid'),
+    ownFlag('to', 'ADDRESS', 'revenue: where it goes; unset: only show what can be taken'),
+    ownFlag('sats', 'N', 'revenue: how much; unset: all that can be taken'),
+    settingFlag('bitcoinRpcUrl', 'URL'),
+    settingFlag('bitcoinCookieFile', 'FILE'),
+    settingFlag('dataDir', 'DIR'),
+    settingFlag('logLevel', 'LEVEL', 'warn'),
+  ],
+  prepare: ({ settings }) => ({ settings, defaults: { logLevel: 'warn' } }),
+  run: runPayouts,
+};
+
+/** Flags of each action; how many words follow it. */
+const actions: Readonly<Record<string, { readonly flags: readonly string[]; readonly words: number }>> = {
+  list: { flags: ['json', 'csv', 'limit'], words: 0 },
+  referrals: { flags: ['json', 'csv', 'code'], words: 0 },
+  revenue: { flags: ['json', 'to', 'sats'], words: 0 },
+  send: { flags: ['json', 'code', 'dry-run'], words: 0 },
+  cancel: { flags: ['json'], words: 1 },
+};
+
+async function runPayouts(context: CommandContext): Promise<void> {
+  const { flags, words } = context;
+  const [action = '', ...rest] = words;
+  const known = Object.hasOwn(actions, action) ? actions[action] : undefined;
+  if (known === undefined)
+    throw wrongSubcommand(action, 'satscribe payouts list, referrals, revenue, send or cancel');
+  const extra = rest[known.words];
+  if (extra !== undefined)
+    throw new UsageError(`unexpected word ${extra}; satscribe payouts --help shows the usage`);
+  const wrong = Object.keys(flags).find((name) => !known.flags.includes(name));
+  if (wrong !== undefined) throw new UsageError(`--${wrong} is not a flag of satscribe payouts ${action}`);
+  if (flags['json'] !== undefined && flags['csv'] !== undefined)
+    throw new UsageError('--json and --csv are two forms: name one');
+  // loaded here, so that help and usage errors do not load all of it
+  if (action === 'list') return (await import('./payouts-shown.ts')).list(context);
+  if (action === 'referrals') return (await import('./payouts-shown.ts')).referrals(context);
+  const asked = await import('./payouts-asked.ts');
+  if (action === 'send') return asked.send(context);
+  return action === 'revenue' ? asked.revenue(context) : asked.cancel(context, rest[0]);
+}

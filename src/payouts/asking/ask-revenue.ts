@@ -1,0 +1,90 @@
+import type pg from 'pg';
+import { indexedTip } from '#chain/blocks/index-tip.queries.ts';
+import { checkDestinations } from '#kernel/bitcoin/destination.ts';
+import { dustOf } from '#kernel/bitcoin/transaction-size.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import type { ProveFree } from '#orders/funds/free-coins.ts';
+import { readNodePolicy } from '#orders/sending/node-policy.store.ts';
+import { provenFree } from '#payouts/following/payout-coins.ts';
+import { openRevenue } from '#payouts/owed/open-revenue.queries.ts';
+import { insertPayout, sharesUnderWay } from '#payouts/payout/payout.store.ts';
+import { type RevenueFacts, type RevenueSum, revenueShares, revenueSum } from '#payouts/planning/revenue.ts';
+import { readFreeCoins } from '#purse/coins/coins.store.ts';
+import { readCoinsFill } from '#purse/coins/coins-fill.store.ts';
+import { ownScriptsAmong } from '#purse/destinations/own-scripts.ts';
+import { heldByOwners, heldByService } from '#purse/ledger/ledger.store.ts';
+import { type AskedPayouts, askUnderLock } from './ask-payouts.ts';
+
+export interface RevenueParts {
+  readonly proveFree: ProveFree;
+  /** PAYOUT_CONFIRMATIONS */
+  readonly confirmations: number;
+}
+
+/** Sats for 1,000 virtual bytes where no node has said what transactions cost. */
+const usualRate = 10_000n;
+
+async function readFacts(
+  client: pg.ClientBase,
+  { proveFree, confirmations }: RevenueParts,
+): Promise<RevenueFacts> {
+  if (!(await readCoinsFill(client)).isComplete)
+    throw new AppError('payouts_nothing', 'Coins of earlier orders are still being listed: ask again later.');
+  const deep = ((await indexedTip(client)) ?? 0) - confirmations + 1;
+  const coins = await provenFree(
+    client,
+    (await readFreeCoins(client, null)).filter(({ height }) => height <= deep),
+    proveFree,
+  );
+  const policy = await readNodePolicy(client);
+  return {
+    ...(await heldByService(client)),
+    ...(await openRevenue(client)),
+    coins: coins.map(({ value }) => BigInt(value)),
+    owed: (await heldByOwners(client)) - (await sharesUnderWay(client)),
+    feeRate: policy?.estimate ?? policy?.leastFeeRate ?? usualRate,
+  };
+}
+
+/** Reads what the operator can take out, and why no more. Its statements see one state of the database. */
+export async function readRevenue(pool: pg.Pool, parts: RevenueParts): Promise<RevenueSum> {
+  return askUnderLock(pool, async (tx) => revenueSum(await readFacts(tx, parts)));
+}
+
+export interface AskedRevenue extends RevenueParts {
+  readonly script: Uint8Array;
+  readonly address: string;
+  /** Null: all that can be taken. */
+  readonly sats: bigint | null;
+}
+
+/**
+ * Stores a payout of revenue: the process with the seed makes its transaction, which pays exactly the sats that are asked for; the fee is
+ * beside them. Throws `payouts_above_free` with both numbers, `payouts_nothing` and `destination_own`.
+ */
+export async function askRevenue(pool: pg.Pool, asked: AskedRevenue): Promise<AskedPayouts> {
+  const { script, address } = asked;
+  return askUnderLock(pool, async (tx) => {
+    const facts = await readFacts(tx, asked);
+    const { takeable } = revenueSum(facts);
+    const sats = asked.sats ?? takeable;
+    if (sats > takeable)
+      throw new AppError(
+        'payouts_above_free',
+        `${sats} sats are more than the ${takeable} that can be taken: satscribe payouts revenue shows why.`,
+      );
+    const dust = BigInt(dustOf(script));
+    if (sats < dust)
+      throw new AppError('payouts_nothing', `${sats} sats are below ${dust}, the dust limit of ${address}.`);
+    const [refused] = await checkDestinations([{ script, amount: sats }], (scripts) =>
+      ownScriptsAmong(tx, scripts),
+    );
+    if (refused !== undefined)
+      throw new AppError(
+        refused.code === 'own' ? 'destination_own' : 'destination_refused',
+        `The address ${address} ${refused.reason}.`,
+      );
+    const shares = revenueShares(sats, facts, { script, address });
+    return { ids: [await insertPayout(tx, 'revenue', shares)], payouts: [shares] };
+  });
+}

@@ -1,0 +1,20 @@
+import type pg from 'pg';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { withTransaction } from '#kernel/pg/transaction.ts';
+import { lockPayout, putState } from '#payouts/payout/payout.store.ts';
+import { readPayoutTransactions } from '#payouts/payout/payout-transactions.store.ts';
+
+/** Ends a payout that nothing was ever signed for: its shares are owed again. Throws `payouts_refuses`. */
+export async function cancelPayout(pool: pg.Pool, id: string): Promise<void> {
+  await withTransaction(pool, async (tx) => {
+    const payout = await lockPayout(tx, id);
+    if (payout === null) throw new AppError('payouts_refuses', `There is no payout ${id}.`);
+    if (payout.state === 'cancelled') return;
+    if (payout.state !== 'asked' || (await readPayoutTransactions(tx, id)).length > 0)
+      throw new AppError(
+        'payouts_refuses',
+        `The payout ${id} is ${payout.state}, and a transaction of it was signed, which may still be mined.`,
+      );
+    await putState(tx, id, 'cancelled');
+  });
+}

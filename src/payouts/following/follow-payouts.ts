@@ -1,0 +1,163 @@
+import { withTransaction } from '#kernel/pg/transaction.ts';
+import { displayHash } from '#kernel/primitives/hash.ts';
+import { failpoint } from '#kernel/process/failpoint.ts';
+import { Repeats } from '#kernel/reports/repeats.ts';
+import { guarded } from '#orders/bumping/guarded.ts';
+import { supersedeOfOrders } from '#orders/order/order-transactions.store.ts';
+import { broadcast } from '#orders/sending/broadcast.ts';
+import { mempoolStanding } from '#orders/sending/mempool-standing.ts';
+import { type NodeStanding, urgentFeeRate } from '#orders/sending/node-standing.ts';
+import { isUnspent } from '#orders/sending/unspent-output.ts';
+import { readPaymentsOffset } from '#payments/store/offset.store.ts';
+import { lockPayout, noteMissing, noteStuck, openPayouts, putState } from '#payouts/payout/payout.store.ts';
+import type { PayoutTransaction } from '#payouts/payout/payout.ts';
+import { outpointParts } from '#purse/transactions/outpoint.ts';
+import { markSent, readSigned } from '#purse/transactions/wallet-transactions.store.ts';
+import { makePayout, type PayoutParts } from './make-payout.ts';
+import { type SettledPayout, settlePayout } from './settle-payout.ts';
+
+export interface FollowedPayoutParts extends PayoutParts {
+  /** How long one waits before it pays more (ORDER_BUMP_AFTER_MINUTES). */
+  readonly bumpAfterMs: number;
+}
+
+/** Brings payouts to where blocks and the node say they are, beside orders and on their connection. */
+export class PayoutRounds {
+  readonly #parts: FollowedPayoutParts;
+  readonly #repeats = new Repeats();
+
+  constructor(parts: FollowedPayoutParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * One look at all that are open. Throws where the database or the node does not answer; whatever else is wrong with one
+   * is told, and stops no others.
+   *
+   * @param standing null: the node does not answer
+   * @param isAll whatever is in no block is sent again, and paid more for
+   */
+  async look(standing: NodeStanding | null, isAll: boolean): Promise<void> {
+    const { client, log } = this.#parts;
+    for (const { id } of await openPayouts(client)) {
+      const error = await guarded(() => this.#bringOn(id, standing, isAll));
+      if (error === null) continue;
+      await noteStuck(client, id, `It cannot be made or sent: ${error.message}`);
+      if (this.#repeats.isDue(`${id} ${error.message}`))
+        log.error({ err: error, payout: id }, 'a payout failed: it is tried again');
+    }
+  }
+
+  async #bringOn(id: string, standing: NodeStanding | null, isAll: boolean): Promise<void> {
+    const { client } = this.#parts;
+    let settled = await withTransaction(client, (tx) => settlePayout(tx, id));
+    if (settled === null || standing === null || settled.payout.state === 'mined') return;
+    if (settled.payout.state === 'asked') {
+      // reasons change with blocks, fees and wishes: not with each look
+      if (settled.payout.stuck !== null && !isAll) return;
+      if (!(await makePayout(this.#parts, settled, standing, null))) return;
+      settled = await withTransaction(client, (tx) => settlePayout(tx, id));
+    }
+    if (settled === null) return;
+    const [newest] = settled.transactions.filter(({ isSuperseded }) => !isSuperseded);
+    if (newest === undefined || (settled.payout.state === 'sent' && !isAll)) return;
+    await this.#send(settled, newest, standing, isAll);
+  }
+
+  async #send(
+    settled: SettledPayout,
+    newest: PayoutTransaction,
+    standing: NodeStanding,
+    isAll: boolean,
+  ): Promise<void> {
+    const { client, node, bumpAfterMs } = this.#parts;
+    const { id } = settled.payout;
+    const waiting = await mempoolStanding(node, newest.txid);
+    if (waiting === null) {
+      if (!(await this.#sendAgain(settled, newest))) return;
+    } else if (newest.refusal !== null || newest.sentAt === null) await this.#mark(settled, newest, null);
+    await noteMissing(client, id, null);
+    const rate = waiting?.effectiveRate ?? (newest.fee * 1000n) / BigInt(newest.virtualBytes);
+    const isOverdue = newest.madeAt.getTime() <= Date.now() - bumpAfterMs;
+    if (isAll && isOverdue && rate < urgentFeeRate(standing)) await this.#replace(settled, newest, standing);
+  }
+
+  /** Sends what the mempool does not have. False: what it spends is gone. */
+  async #sendAgain(settled: SettledPayout, newest: PayoutTransaction): Promise<boolean> {
+    const { client, node } = this.#parts;
+    // what it spends may be gone
+    if (newest.sentAt !== null && !(await this.#isThere(settled, newest))) return false;
+    const sent = await broadcast(node, await readSigned(client, newest.txid));
+    failpoint('payout-sent');
+    await this.#mark(settled, newest, sent.refusal?.reason ?? null);
+    return sent.refusal?.kind !== 'missing' || (await this.#isThere(settled, newest));
+  }
+
+  /** Pays more for one that waits for long. */
+  async #replace(settled: SettledPayout, newest: PayoutTransaction, standing: NodeStanding): Promise<void> {
+    const { client, node } = this.#parts;
+    if (!(await makePayout(this.#parts, settled, standing, newest))) return;
+    const again = await withTransaction(client, (tx) => settlePayout(tx, settled.payout.id));
+    const [next] = again?.transactions.filter(({ isSuperseded }) => !isSuperseded) ?? [];
+    if (again === null || next === undefined || next.sentAt !== null) return;
+    const sent = await broadcast(node, await readSigned(client, next.txid));
+    failpoint('payout-sent');
+    await this.#mark(again, next, sent.refusal?.reason ?? null);
+  }
+
+  async #mark(
+    { payout: { id } }: SettledPayout,
+    { txid }: PayoutTransaction,
+    refusal: string | null,
+  ): Promise<void> {
+    const { client, log } = this.#parts;
+    await withTransaction(client, async (tx) => {
+      await markSent(tx, txid, refusal);
+      if (refusal === null && (await lockPayout(tx, id))?.state === 'signed') await putState(tx, id, 'sent');
+      if (refusal !== null) await noteStuck(tx, id, `The node refused its transaction: ${refusal}.`);
+      else await noteStuck(tx, id, null);
+    });
+    failpoint('payout-marked');
+    if (refusal !== null && this.#repeats.isDue(`${displayHash(txid)} ${refusal}`))
+      log.warn(
+        { payout: id, txid: displayHash(txid), refusal },
+        'the node refused a payout: it is sent again',
+      );
+  }
+
+  /**
+   * Whether blocks have all that its transaction spends unspent. Once something is missing for as many blocks as no
+   * reorganisation reaches, it is given up and planned again: before that, the payments may not have seen its own block,
+   * and one that comes back would pay twice.
+   */
+  async #isThere({ payout }: SettledPayout, { plan }: PayoutTransaction): Promise<boolean> {
+    const { client, node, confirmations, log } = this.#parts;
+    let isThere = true;
+    for (const { outpoint } of plan.inputs) {
+      isThere &&= await isUnspent(node, outpointParts(outpoint), { mempool: false });
+    }
+    if (isThere) return true;
+    const tip = (await readPaymentsOffset(client))?.height ?? 0;
+    const since = payout.missingSince ?? tip;
+    await noteMissing(client, payout.id, since);
+    await noteStuck(
+      client,
+      payout.id,
+      `What its transaction spends is not there: it is planned again ${confirmations} blocks after ${since}.`,
+    );
+    if (tip - since < confirmations) return false;
+    await withTransaction(client, async (tx) => {
+      const again = await settlePayout(tx, payout.id);
+      if (again === null || again.payout.state === 'mined') return;
+      await supersedeOfOrders(
+        tx,
+        again.transactions.filter(({ isSuperseded }) => !isSuperseded).map(({ txid }) => txid),
+      );
+      await putState(tx, payout.id, 'asked');
+      await noteStuck(tx, payout.id, null);
+      await settlePayout(tx, payout.id);
+    });
+    log.warn({ payout: payout.id }, 'what a payout spends is gone: it is planned again');
+    return false;
+  }
+}

@@ -1,0 +1,246 @@
+import type pg from 'pg';
+import { checkDestinations } from '#kernel/bitcoin/destination.ts';
+import type { NodeRpc } from '#kernel/contracts/node.ts';
+import { withTransaction } from '#kernel/pg/transaction.ts';
+import { displayHash } from '#kernel/primitives/hash.ts';
+import { failpoint } from '#kernel/process/failpoint.ts';
+import type { Logger } from '#kernel/reports/logger.ts';
+import type { ProveFree } from '#orders/funds/free-coins.ts';
+import type { OrderSigner } from '#orders/making/order-signer.ts';
+import { destination } from '#orders/making/sign-and-store.ts';
+import { type NodeStanding, refundFeeRate } from '#orders/sending/node-standing.ts';
+import { isUnspent } from '#orders/sending/unspent-output.ts';
+import { nextBlock } from '#orders/watching/watchers.ts';
+import { readPaymentsOffset } from '#payments/store/offset.store.ts';
+import { watchScripts } from '#payments/store/watches.store.ts';
+import {
+  lockPayout,
+  noteStuck,
+  putOwnIndex,
+  putState,
+  sharesUnderWay,
+} from '#payouts/payout/payout.store.ts';
+import {
+  type PayoutTransaction,
+  recipientsOf,
+  type StoredPayoutPlan,
+  satsOf,
+} from '#payouts/payout/payout.ts';
+import { readPayoutTransactions } from '#payouts/payout/payout-transactions.store.ts';
+import { type PayoutCoin, type PlannedPayout, planPayout } from '#payouts/planning/plan-payout.ts';
+import { satsOfService } from '#purse/coins/coins.store.ts';
+import { ownScriptsAmong } from '#purse/destinations/own-scripts.ts';
+import { heldByOwners } from '#purse/ledger/ledger.store.ts';
+import { readHoldings } from '#purse/transactions/input-holdings.ts';
+import { outpointOf, outpointParts } from '#purse/transactions/outpoint.ts';
+import { OutputTaken } from '#purse/transactions/spends.store.ts';
+import { insertTransaction } from '#purse/transactions/wallet-transactions.store.ts';
+import { leaseIndices } from '#wallet/indices/release.store.ts';
+import { payoutCoins } from './payout-coins.ts';
+import { keepPayoutCoin, type SettledPayout } from './settle-payout.ts';
+
+export interface PayoutParts {
+  readonly client: pg.ClientBase;
+  readonly node: NodeRpc;
+  readonly signer: OrderSigner;
+  readonly proveFree: ProveFree;
+  /** PAYOUT_CONFIRMATIONS */
+  readonly confirmations: number;
+  readonly log: Logger;
+}
+
+/** Coins that are left would not cover what is owed to partners: nothing is stored. */
+class NotCovered extends Error {
+  readonly missing: bigint;
+  constructor(missing: bigint) {
+    super(`${missing} sats of what is owed would not be covered`);
+    this.missing = missing;
+  }
+}
+
+/**
+ * Plans, signs and stores the transaction of a payout, or one that takes the place of an unconfirmed one. Notes why where
+ * it cannot be made. True: it is stored.
+ *
+ * @param replaced null: nothing of it may be mined
+ */
+export async function makePayout(
+  parts: PayoutParts,
+  settled: SettledPayout,
+  standing: NodeStanding,
+  replaced: PayoutTransaction | null,
+): Promise<boolean> {
+  const { client, log } = parts;
+  const { payout } = settled;
+  const reason = await tryToMake(parts, settled, standing, replaced).catch((error: unknown) => {
+    if (error instanceof NotCovered) return fundReason(error.missing);
+    // another plan has a coin of it: the next look finds others
+    if (error instanceof OutputTaken) return 'Another transaction took a coin of it: it is planned again.';
+    throw error;
+  });
+  // one that is under way stays so
+  if (replaced === null || reason === null) await noteStuck(client, payout.id, reason);
+  if (reason !== null && reason !== payout.stuck) log.warn({ payout: payout.id, reason }, 'a payout waits');
+  return reason === null;
+}
+
+const fundReason = (missing: bigint): string =>
+  `No coin is free for ${missing} sats of it: satscribe wallet fund shows where to add some, or a block brings revenue.`;
+
+async function tryToMake(
+  parts: PayoutParts,
+  { payout, shares, transactions }: SettledPayout,
+  standing: NodeStanding,
+  replaced: PayoutTransaction | null,
+): Promise<string | null> {
+  const { client, signer } = parts;
+  const recipients = recipientsOf(shares);
+  const own = await ownScriptsAmong(
+    client,
+    recipients.map(({ script }) => script),
+  );
+  const [refused] = await checkDestinations(
+    recipients.map(({ script, sats }) => ({ script, amount: sats })),
+    async () => own,
+  );
+  if (refused !== undefined)
+    return `An address of it ${refused.reason}: cancel it with satscribe payouts cancel.`;
+  const ownIndex = payout.ownIndex ?? (await leaseIndices(client, 'own', { least: 1, most: 1 })).first;
+  const rest = destination(signer, { key: { branch: 1, index: ownIndex }, leafScript: null });
+  const offset = await readPaymentsOffset(client);
+  const coins = await payoutCoins(client, parts.proveFree, (offset?.height ?? 0) - parts.confirmations + 1);
+  if (coins === null) return 'Coins of earlier orders are being listed: it is made after that.';
+  const kept = replaced === null ? stillThere(transactions, coins) : coinsOf(replaced);
+  const planned = await planThere(parts, coins, (there) =>
+    planPayout(
+      {
+        recipients,
+        kept: kept.filter((coin) => replaced !== null || has(there, coin)),
+        replaced,
+        feeRate: refundFeeRate(standing),
+      },
+      there.filter((coin) => !has(kept, coin)),
+      rest,
+      standing,
+    ),
+  );
+  if (planned.kind === 'none') return reasonOf(planned);
+  return store(parts, { payout, shares, replaced, ownIndex, script: rest.script }, planned);
+}
+
+interface StoringPayout extends Pick<SettledPayout, 'payout' | 'shares'> {
+  readonly replaced: PayoutTransaction | null;
+  /** The key that gets the change, whose script this is. */
+  readonly ownIndex: number;
+  readonly script: Uint8Array;
+}
+
+/** Signs a plan and stores it. Throws `NotCovered`, and `OutputTaken`. */
+async function store(
+  parts: PayoutParts,
+  { payout, shares, replaced, ownIndex, script }: StoringPayout,
+  planned: Exclude<PlannedPayout, { kind: 'none' }>,
+): Promise<null> {
+  const { client, signer } = parts;
+  const signed = await signer.signPlan(planned.plan, await readHoldings(client, planned.plan.inputs));
+  failpoint('payout-signed');
+  await withTransaction(client, async (tx) => {
+    const locked = await lockPayout(tx, payout.id);
+    // cancelled meanwhile
+    if (locked === null || locked.state !== payout.state) return;
+    await putOwnIndex(tx, payout.id, ownIndex);
+    await watchScripts(tx, `payout ${payout.id}`, [{ script, sinceHeight: nextBlock }]);
+    await insertTransaction(tx, {
+      txid: signed.txid,
+      kind: 'payout',
+      orderId: null,
+      payoutId: payout.id,
+      index: 0,
+      files: 0,
+      bytes: signed.bytes,
+      plan: storedPlanOf(planned),
+      fee: signed.fee,
+      replaces: replaced?.family ?? null,
+      ownIndex,
+    });
+    await keepPayoutCoin(tx, { id: payout.id, ownIndex }, await readPayoutTransactions(tx, payout.id));
+    if (replaced === null) await putState(tx, payout.id, 'signed');
+    const lacking = (await heldByOwners(tx)) - (await sharesUnderWay(tx)) - (await satsOfService(tx));
+    if (lacking > 0n) throw new NotCovered(lacking);
+  });
+  failpoint('payout-stored');
+  parts.log.info(
+    {
+      payout: payout.id,
+      txid: displayHash(signed.txid),
+      shares: shares.length,
+      sats: Number(satsOf(shares)),
+      fee: Number(signed.fee),
+    },
+    replaced === null ? 'a payout is signed' : 'a payout is replaced by one that pays more',
+  );
+  return null;
+}
+
+/** Plans with coins that the node has unspent: another wallet may have the seed. */
+async function planThere(
+  { node }: PayoutParts,
+  coins: readonly PayoutCoin[],
+  plan: (there: readonly PayoutCoin[]) => PlannedPayout,
+): Promise<PlannedPayout> {
+  const asked = new Set<PayoutCoin>();
+  let there = coins;
+  for (;;) {
+    const planned = plan(there);
+    if (planned.kind === 'none') return planned;
+    const gone: PayoutCoin[] = [];
+    for (const coin of planned.spent) {
+      const found = there.find((other) => outpointOf(other) === outpointOf(coin));
+      if (found === undefined || asked.has(found)) continue;
+      asked.add(found);
+      if (!(await isUnspent(node, coin, { mempool: true }))) gone.push(found);
+    }
+    if (gone.length === 0) return planned;
+    there = there.filter((coin) => !gone.includes(coin));
+  }
+}
+
+const has = (coins: readonly PayoutCoin[], coin: PayoutCoin): boolean =>
+  coins.some((other) => outpointOf(other) === outpointOf(coin));
+
+/** Free coins that given up transactions of it spend: the next one spends it too, so only one of them is ever mined. */
+const stillThere = (
+  transactions: readonly PayoutTransaction[],
+  coins: readonly PayoutCoin[],
+): PayoutCoin[] => {
+  const before = new Set(transactions.flatMap(({ plan }) => plan.inputs.map(({ outpoint }) => outpoint)));
+  return coins.filter((coin) => before.has(outpointOf(coin)));
+};
+
+const coinsOf = ({ plan }: PayoutTransaction): PayoutCoin[] =>
+  plan.inputs.map(({ outpoint, value, script, keyIndex }) => ({
+    ...outpointParts(outpoint),
+    value: BigInt(value),
+    script: Buffer.from(script, 'hex'),
+    keyIndex,
+  }));
+
+function reasonOf({ limit, missing }: Extract<PlannedPayout, { readonly kind: 'none' }>): string {
+  if (limit === 'coins') return fundReason(missing);
+  if (limit === 'rate') return 'Fees are above 200 sats for a virtual byte: it waits for lower ones.';
+  return 'Free coins are so small that its transaction would be too large: satscribe wallet fund shows where to add one.';
+}
+
+const storedPlanOf = ({ plan }: Extract<PlannedPayout, { readonly kind: 'plan' }>): StoredPayoutPlan => ({
+  inputs: plan.inputs.map((input) => ({
+    outpoint: outpointOf(input),
+    value: Number(input.value),
+    script: Buffer.from(input.script).toString('hex'),
+    keyIndex: input.key.index,
+  })),
+  outputs: plan.outputs.map(({ kind, value, script }) => ({
+    kind: kind === 'payout' ? kind : 'change',
+    value: Number(value),
+    script: Buffer.from(script).toString('hex'),
+  })),
+});

@@ -1,0 +1,49 @@
+import type pg from 'pg';
+import type { ProveFree } from '#orders/funds/free-coins.ts';
+import type { PayoutCoin } from '#payouts/planning/plan-payout.ts';
+import { type FoundInCoin, readFreeCoins, setAside, type WalletCoin } from '#purse/coins/coins.store.ts';
+import { readCoinsFill } from '#purse/coins/coins-fill.store.ts';
+
+/** The largest coins: twice as many as fit into one transaction. */
+const readMost = 2000;
+
+/**
+ * Free coins of the service that are proven to hold nothing but sats: those at least so deep first, which no
+ * reorganisation takes, and of these the largest. Coins that hold something are set aside. Whether another wallet with
+ * the seed has spent one, the caller asks. Null: the coins of an earlier version are not all listed yet.
+ *
+ * @param deep height at or below which a coin is deep
+ */
+export async function payoutCoins(
+  client: pg.Pool | pg.ClientBase,
+  proveFree: ProveFree,
+  deep: number,
+): Promise<PayoutCoin[] | null> {
+  if (!(await readCoinsFill(client)).isComplete) return null;
+  const coins = await readFreeCoins(client, readMost);
+  const free = await provenFree(client, coins, proveFree);
+  return free
+    .toSorted((a, b) => Number(b.height <= deep) - Number(a.height <= deep) || b.value - a.value)
+    .map(({ txid, vout, value, script, keyIndex }) => ({
+      txid,
+      vout,
+      value: BigInt(value),
+      script,
+      keyIndex,
+    }));
+}
+
+/** Coins among these that are proven to hold nothing but sats. One that holds more is set aside. */
+export async function provenFree(
+  client: pg.Pool | pg.ClientBase,
+  coins: readonly WalletCoin[],
+  proveFree: ProveFree,
+): Promise<WalletCoin[]> {
+  const proofs = await proveFree(coins);
+  const found = coins.flatMap((coin, place): FoundInCoin[] => {
+    const proof = proofs[place];
+    return proof === 'inscribed' || proof === 'runic' ? [{ coin, found: proof }] : [];
+  });
+  await setAside(client, found);
+  return coins.filter((_, place) => proofs[place] === 'free');
+}

@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import type pg from 'pg';
+import { failpoint } from '#kernel/process/failpoint.ts';
+import { lookSoon } from '#orders/order/order.store.ts';
+import { supersedeOfOrders } from '#orders/order/order-transactions.store.ts';
+import { lockPayout, putState, readShares } from '#payouts/payout/payout.store.ts';
+import {
+  mayFollow,
+  type Payout,
+  type PayoutShare,
+  type PayoutTransaction,
+  stateOf,
+} from '#payouts/payout/payout.ts';
+import { payoutEntries } from '#payouts/payout/payout-entries.ts';
+import { noteDeepPayout, readPayoutTransactions } from '#payouts/payout/payout-transactions.store.ts';
+import type { HeldCoin } from '#purse/coins/coin.ts';
+import { keepCoins } from '#purse/coins/coins.store.ts';
+import { heldByOwner, postEntries, readEntries } from '#purse/ledger/ledger.store.ts';
+import { correctionsTo, type LedgerEntry } from '#purse/ledger/ledger.ts';
+import { takeUp } from '#purse/transactions/supersede.store.ts';
+
+/** A payout as blocks and stored transactions have it. */
+export interface SettledPayout {
+  readonly payout: Payout;
+  readonly shares: readonly PayoutShare[];
+  /** The newest first. */
+  readonly transactions: readonly PayoutTransaction[];
+}
+
+/**
+ * Brings a payout to where blocks say it is: its ledger, its coin, its state. Twice does nothing more. Null: it is over,
+ * or the ledger waits for entries of orders, which blocks bring as well.
+ */
+export async function settlePayout(tx: pg.ClientBase, id: string): Promise<SettledPayout | null> {
+  const payout = await lockPayout(tx, id);
+  if (payout === null || payout.state === 'settled' || payout.state === 'cancelled') return null;
+  const shares = await readShares(tx, id);
+  await keepOneFamily(tx, await readPayoutTransactions(tx, id));
+  const transactions = await readPayoutTransactions(tx, id);
+  const isPosted = await postPayout(tx, id, payoutEntries(shares, transactions));
+  await keepPayoutCoin(tx, payout, transactions);
+  if (!isPosted) return null;
+  const live = transactions.filter(({ isSuperseded }) => !isSuperseded);
+  const isMined = live.some(({ height }) => height !== null);
+  const state = stateOf(payout.state, {
+    isSigned: live.length > 0,
+    isSent: live.some(({ sentAt }) => sentAt !== null),
+    isMined,
+    isDeep: isMined && (await noteDeepPayout(tx, id)),
+  });
+  if (state !== payout.state) {
+    assert(mayFollow(payout.state, state), 'states of payouts follow each other');
+    await putState(tx, id, state);
+    if (state === 'mined') failpoint('payout-mined');
+  }
+  return { payout: { ...payout, state }, shares, transactions };
+}
+
+/** Takes up what a block has, even if it was given up, and gives up what can never be mined beside it. */
+async function keepOneFamily(tx: pg.ClientBase, all: readonly PayoutTransaction[]): Promise<void> {
+  const mined = all.filter(({ height }) => height !== null);
+  if (mined.length === 0) return;
+  const back = mined.filter(({ isSuperseded }) => isSuperseded);
+  if (back.length > 0) await lookSoon(tx, await takeUp(tx, back, []));
+  await supersedeOfOrders(
+    tx,
+    all.filter(({ height, isSuperseded }) => height === null && !isSuperseded).map(({ txid }) => txid),
+  );
+}
+
+/** False: an account would have paid more than it got. A block is to bring the entries of orders that it got it with. */
+async function postPayout(tx: pg.ClientBase, id: string, wanted: readonly LedgerEntry[]): Promise<boolean> {
+  const subject = { kind: 'payout', id } as const;
+  const missing = correctionsTo(wanted, await readEntries(tx, subject));
+  for (const { from, fromOwner, amount } of missing) {
+    if (fromOwner !== null && (await heldByOwner(tx, from, fromOwner)) < amount) return false;
+  }
+  await postEntries(tx, subject, wanted);
+  return true;
+}
+
+/** Keeps the coin that is left by the transaction in a block, else by the newest: one of them is mined at most. */
+export async function keepPayoutCoin(
+  tx: pg.ClientBase,
+  { id, ownIndex }: Pick<Payout, 'id' | 'ownIndex'>,
+  transactions: readonly PayoutTransaction[],
+): Promise<void> {
+  const live = transactions.filter(({ isSuperseded }) => !isSuperseded);
+  const mined = live.filter(({ height }) => height !== null);
+  const counted = mined.length > 0 ? mined : live.slice(0, 1);
+  const coins = counted.flatMap(({ txid, plan }): HeldCoin[] =>
+    plan.outputs.flatMap(({ kind, value }, vout): HeldCoin[] =>
+      kind !== 'change' || ownIndex === null
+        ? []
+        : [
+            {
+              txid,
+              vout,
+              value: BigInt(value),
+              key: { branch: 1, index: ownIndex },
+              held: 'free',
+              why: 'rest',
+            },
+          ],
+    ),
+  );
+  await keepCoins(
+    tx,
+    { kind: 'payout', subjects: [id] },
+    coins.map((coin) => ({ ...coin, subject: id })),
+  );
+}

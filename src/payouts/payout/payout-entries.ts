@@ -1,0 +1,33 @@
+import { type LedgerEntry, satsAsset } from '#purse/ledger/ledger.ts';
+import type { PayoutShare, PayoutTransaction } from './payout.ts';
+
+/**
+ * The entries of the ledger that a payout asks for: of each of its transactions that a block has, its shares go outside,
+ * and the operator pays the miner. Two that are mined both count: a partner who got twice is in debt. Pure.
+ */
+export const payoutEntries = (
+  shares: readonly Pick<PayoutShare, 'account' | 'owner' | 'sats'>[],
+  transactions: readonly Pick<PayoutTransaction, 'txid' | 'fee' | 'height'>[],
+): LedgerEntry[] =>
+  transactions
+    .filter(({ height }) => height !== null)
+    .flatMap(({ txid, fee }): LedgerEntry[] => {
+      const common = {
+        toOwner: null,
+        asset: satsAsset,
+        txid: Buffer.from(txid).toString('hex'),
+        vout: null,
+      };
+      return [
+        ...shares.map(
+          ({ account, owner, sats }): LedgerEntry => ({
+            ...common,
+            from: account,
+            fromOwner: owner,
+            to: 'outside',
+            amount: sats,
+          }),
+        ),
+        { ...common, from: 'operator', fromOwner: null, to: 'fee', amount: fee },
+      ];
+    });

@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict';
+import type pg from 'pg';
+import type { Payout, PayoutAccount, PayoutKind, PayoutShare, PayoutState } from './payout.ts';
+
+/** Stores a payout with its shares, before anything of it is planned. Returns its id. */
+export async function insertPayout(
+  tx: pg.ClientBase,
+  kind: PayoutKind,
+  shares: readonly PayoutShare[],
+): Promise<string> {
+  assert(shares.length > 0, 'a payout names its shares');
+  const { rows } = await tx.query<{ id: string }>(
+    'INSERT INTO service.payouts (kind) VALUES ($1) RETURNING id',
+    [kind],
+  );
+  const id = rows[0]?.id;
+  assert(id !== undefined, 'an inserted row has an id');
+  await tx.query(
+    `INSERT INTO service.payout_shares (payout, account, owner, script, address, sats)
+     SELECT $1, s.account, s.owner, s.script, s.address, s.sats
+       FROM unnest($2::text[], $3::text[], $4::bytea[], $5::text[], $6::bigint[]) AS s (account, owner, script, address, sats)`,
+    [
+      id,
+      shares.map(({ account }) => account),
+      shares.map(({ owner }) => owner),
+      shares.map(({ script }) => Buffer.from(script)),
+      shares.map(({ address }) => address),
+      shares.map(({ sats }) => sats),
+    ],
+  );
+  return id;
+}
+
+interface Row {
+  readonly id: string;
+  readonly kind: PayoutKind;
+  readonly state: PayoutState;
+  readonly own_index: number | null;
+  readonly stuck: string | null;
+  readonly missing_since: number | null;
+}
+
+const columns = 'id, kind, state, own_index, stuck, missing_since';
+const payoutOf = ({ own_index: ownIndex, missing_since: missingSince, ...row }: Row): Payout => ({
+  ...row,
+  ownIndex,
+  missingSince,
+});
+
+/** Payouts that blocks, coins and the node may still change, the oldest first. */
+export async function openPayouts(client: pg.ClientBase): Promise<Payout[]> {
+  const { rows } = await client.query<Row>(
+    `SELECT ${columns} FROM service.payouts WHERE state NOT IN ('settled', 'cancelled') ORDER BY asked_at, id`,
+  );
+  return rows.map(payoutOf);
+}
+
+/** Nothing else changes the payout until the transaction ends. Null: there is none. */
+export async function lockPayout(tx: pg.ClientBase, id: string): Promise<Payout | null> {
+  const { rows } = await tx.query<Row>(`SELECT ${columns} FROM service.payouts WHERE id = $1 FOR UPDATE`, [
+    id,
+  ]);
+  return rows[0] === undefined ? null : payoutOf(rows[0]);
+}
+
+export async function readShares(client: pg.Pool | pg.ClientBase, id: string): Promise<PayoutShare[]> {
+  const { rows } = await client.query<{
+    account: PayoutAccount;
+    owner: string | null;
+    script: Buffer;
+    address: string;
+    sats: string;
+  }>(
+    `SELECT account, owner, script, address, sats::text AS sats FROM service.payout_shares
+      WHERE payout = $1 ORDER BY account, owner`,
+    [id],
+  );
+  return rows.map(({ sats, ...row }) => ({ ...row, sats: BigInt(sats) }));
+}
+
+/** The state of a payout has changed; times follow it. */
+export async function putState(tx: pg.ClientBase, id: string, state: PayoutState): Promise<void> {
+  await tx.query(
+    `UPDATE service.payouts
+        SET state = $2,
+            sent_at = CASE WHEN $2 IN ('sent', 'mined', 'settled') THEN coalesce(sent_at, now()) END,
+            mined_at = CASE WHEN $2 IN ('mined', 'settled') THEN coalesce(mined_at, now()) END,
+            stuck = CASE WHEN $2 IN ('sent', 'mined', 'settled', 'cancelled') THEN NULL ELSE stuck END,
+            missing_since = CASE WHEN $2 IN ('asked', 'mined', 'settled', 'cancelled') THEN NULL ELSE missing_since END
+      WHERE id = $1`,
+    [id, state],
+  );
+}
+
+/** Why nothing happens with a payout; null: nothing keeps it. */
+export async function noteStuck(client: pg.ClientBase, id: string, stuck: string | null): Promise<void> {
+  await client.query('UPDATE service.payouts SET stuck = $2 WHERE id = $1 AND stuck IS DISTINCT FROM $2', [
+    id,
+    stuck,
+  ]);
+}
+
+/** The tip since which something that it spends is not there; null: all is. */
+export async function noteMissing(client: pg.ClientBase, id: string, since: number | null): Promise<void> {
+  await client.query(
+    'UPDATE service.payouts SET missing_since = $2 WHERE id = $1 AND missing_since IS DISTINCT FROM $2',
+    [id, since],
+  );
+}
+
+/** The key of its change, which stays what it is. */
+export async function putOwnIndex(tx: pg.ClientBase, id: string, ownIndex: number): Promise<void> {
+  await tx.query('UPDATE service.payouts SET own_index = $2 WHERE id = $1 AND own_index IS NULL', [
+    id,
+    ownIndex,
+  ]);
+}
+
+/** Sats of shares of partners that transactions pay which no block has: their coins are taken already. */
+export async function sharesUnderWay(client: pg.Pool | pg.ClientBase): Promise<bigint> {
+  const { rows } = await client.query<{ sats: string }>(
+    `SELECT coalesce(sum(s.sats), 0)::text AS sats FROM service.payouts AS p JOIN service.payout_shares AS s ON s.payout = p.id
+      WHERE p.state IN ('signed', 'sent') AND s.account = 'referral'`,
+  );
+  return BigInt(rows[0]?.sats ?? 0);
+}
+
+/** A payout, for people. */
+export interface ListedPayout {
+  readonly id: string;
+  readonly kind: PayoutKind;
+  readonly state: PayoutState;
+  readonly askedAt: Date;
+  readonly sentAt: Date | null;
+  readonly minedAt: Date | null;
+  /** The transaction that may be mined, or is; null: none is signed. As it is shown. */
+  readonly txid: string | null;
+  readonly sats: number;
+  /** Sats; null: none is signed. */
+  readonly fee: number | null;
+  readonly stuck: string | null;
+  readonly shares: readonly {
+    readonly code: string | null;
+    readonly address: string;
+    readonly sats: number;
+  }[];
+}
+
+/** Payouts, the newest first. */
+export async function listPayouts(
+  client: pg.Pool | pg.ClientBase,
+  limit: number,
+  ids: readonly string[] | null = null,
+): Promise<ListedPayout[]> {
+  const { rows } = await client.query<
+    Omit<ListedPayout, 'askedAt' | 'sentAt' | 'minedAt' | 'txid' | 'sats'> & {
+      asked_at: Date;
+      sent_at: Date | null;
+      mined_at: Date | null;
+      txid: Buffer | null;
+    }
+  >(
+    `SELECT p.id, p.kind, p.state, p.asked_at, p.sent_at, p.mined_at, p.stuck, t.txid, t.fee,
+            (SELECT jsonb_agg(jsonb_build_object('code', s.owner, 'address', s.address, 'sats', s.sats) ORDER BY s.account, s.owner)
+               FROM service.payout_shares AS s WHERE s.payout = p.id) AS shares
+       FROM (SELECT * FROM service.payouts WHERE $2::uuid[] IS NULL OR id = ANY($2::uuid[])
+              ORDER BY asked_at DESC, id LIMIT $1) AS p
+       LEFT JOIN LATERAL (
+         SELECT txid, fee FROM service.wallet_transactions
+          WHERE payout_id = p.id AND superseded_at IS NULL ORDER BY made_at DESC LIMIT 1) AS t ON true
+      ORDER BY p.asked_at DESC, p.id`,
+    [limit, ids],
+  );
+  return rows.map(({ asked_at: askedAt, sent_at: sentAt, mined_at: minedAt, txid, ...row }) => ({
+    ...row,
+    askedAt,
+    sentAt,
+    minedAt,
+    txid: txid === null ? null : Buffer.from(txid).reverse().toString('hex'),
+    sats: row.shares.reduce((sum, { sats }) => sum + sats, 0),
+  }));
+}

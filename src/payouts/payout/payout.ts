@@ -1,0 +1,120 @@
+import type { Txid } from '#kernel/primitives/hash.ts';
+
+/** `referral`: shares of partners. `revenue`: what the operator takes out. */
+export type PayoutKind = 'referral' | 'revenue';
+
+/**
+ * `asked`: its shares are named. `signed`: its transaction is stored. `sent`: a node has taken it. `mined`: a block has
+ * it, and the ledger. `settled`: that block is so deep that nothing changes it any more. `cancelled`: nothing was signed.
+ */
+export const payoutStates = ['asked', 'signed', 'sent', 'mined', 'settled', 'cancelled'] as const;
+export type PayoutState = (typeof payoutStates)[number];
+
+/** An account that pays; of `referral` each code has its own. */
+export type PayoutAccount = 'referral' | 'service' | 'operator';
+
+/** Sats of one account that a payout pays to an address. */
+export interface PayoutShare {
+  readonly account: PayoutAccount;
+  /** The code of a referral; null: the account is the service's as a whole. */
+  readonly owner: string | null;
+  readonly script: Uint8Array;
+  readonly address: string;
+  readonly sats: bigint;
+}
+
+export interface Payout {
+  readonly id: string;
+  readonly kind: PayoutKind;
+  readonly state: PayoutState;
+  /** Key of its change, in branch 1; null: nothing is planned yet. */
+  readonly ownIndex: number | null;
+  readonly stuck: string | null;
+  /** Tip since which an output that its transaction spends is not there; null: all are. */
+  readonly missingSince: number | null;
+}
+
+/** Facts about a payout, by blocks and stored transactions. */
+export interface PayoutFacts {
+  /** A transaction of it may be mined, or is. */
+  readonly isSigned: boolean;
+  readonly isSent: boolean;
+  /** A block has one of its transactions, and the ledger has what it paid. */
+  readonly isMined: boolean;
+  readonly isDeep: boolean;
+}
+
+/**
+ * The states that follow a state. Those before it come back with a reorganisation, and where its transaction can never
+ * be mined: then another one is made.
+ */
+const next: Readonly<Record<PayoutState, readonly PayoutState[]>> = {
+  asked: ['signed', 'sent', 'mined', 'settled', 'cancelled'],
+  signed: ['asked', 'sent', 'mined', 'settled'],
+  sent: ['asked', 'signed', 'mined', 'settled'],
+  mined: ['asked', 'signed', 'sent', 'settled'],
+  settled: [],
+  cancelled: [],
+};
+
+/** Whether a payout may come from one state to another. */
+export const mayFollow = (from: PayoutState, to: PayoutState): boolean =>
+  from === to || next[from].includes(to);
+
+/** The state that facts give. What is over stays. Pure. */
+export function stateOf(state: PayoutState, { isSigned, isSent, isMined, isDeep }: PayoutFacts): PayoutState {
+  if (state === 'settled' || state === 'cancelled') return state;
+  if (isMined) return isDeep ? 'settled' : 'mined';
+  if (!isSigned) return 'asked';
+  return isSent ? 'sent' : 'signed';
+}
+
+/** Sats of shares together. */
+export const satsOf = (shares: readonly Pick<PayoutShare, 'sats'>[]): bigint =>
+  shares.reduce((sum, { sats }) => sum + sats, 0n);
+
+/** An output that a transaction pays. */
+export interface Recipient {
+  readonly script: Uint8Array;
+  readonly sats: bigint;
+}
+
+/** Shares by the address that they go to: one output each, in the order of their scripts. Pure. */
+export function recipientsOf(shares: readonly Pick<PayoutShare, 'script' | 'sats'>[]): Recipient[] {
+  const byScript = Map.groupBy(shares, ({ script }) => Buffer.from(script).toString('hex'));
+  return [...byScript]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([script, of]) => ({ script: Buffer.from(script, 'hex'), sats: satsOf(of) }));
+}
+
+/** A transaction of a payout, as it is stored. */
+export interface PayoutTransaction {
+  readonly txid: Txid;
+  /** One for all that replace each other. */
+  readonly family: Txid;
+  readonly plan: StoredPayoutPlan;
+  readonly fee: bigint;
+  readonly virtualBytes: number;
+  readonly madeAt: Date;
+  readonly sentAt: Date | null;
+  readonly refusal: string | null;
+  readonly isSuperseded: boolean;
+  /** Its block; null: none is known to have it. */
+  readonly height: number | null;
+}
+
+/** Its plan, with what a replacement needs of its inputs. */
+export interface StoredPayoutPlan {
+  readonly inputs: readonly {
+    readonly outpoint: string;
+    readonly value: number;
+    /** In hex. */
+    readonly script: string;
+    readonly keyIndex: number;
+  }[];
+  readonly outputs: readonly {
+    readonly kind: 'payout' | 'change';
+    readonly value: number;
+    readonly script: string;
+  }[];
+}

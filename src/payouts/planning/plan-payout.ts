@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict';
+import { replaceableSequence } from '#kernel/bitcoin/consensus.ts';
+import { keyInputWeight, plannedWeight } from '#kernel/bitcoin/plan-weight.ts';
+import { virtualSize } from '#kernel/bitcoin/transaction-size.ts';
+import type { PlannedInput, PlannedOutput, TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
+import type { Txid } from '#kernel/primitives/hash.ts';
+import { feeAt, feeOf, largest, p2trDust, valueOf } from '#orders/inscribing/plan-amounts.ts';
+import type { OwnDestination } from '#orders/inscribing/plan-transactions.ts';
+import type { Recipient } from '#payouts/payout/payout.ts';
+
+/** A coin of the service's own keys that holds nothing but sats. */
+export interface PayoutCoin {
+  readonly txid: Txid;
+  readonly vout: number;
+  readonly value: bigint;
+  readonly script: Uint8Array;
+  /** In branch 1. */
+  readonly keyIndex: number;
+}
+
+export interface WantedPayout {
+  readonly recipients: readonly Recipient[];
+  /** Coins that those before it spend: so only one of them is ever mined. */
+  readonly kept: readonly PayoutCoin[];
+  /** The one that it takes the place of; null: nothing that a node may have. */
+  readonly replaced: { readonly fee: bigint; readonly virtualBytes: number } | null;
+  /** Sats for 1,000 virtual bytes. */
+  readonly feeRate: bigint;
+}
+
+export interface PayoutRules {
+  /** Sats for 1,000 virtual bytes. */
+  readonly mempoolMinFeeRate: bigint;
+  readonly incrementalFeeRate: bigint;
+}
+
+export type PlannedPayout =
+  | {
+      readonly kind: 'plan';
+      readonly plan: TransactionPlan;
+      readonly fee: bigint;
+      readonly spent: readonly PayoutCoin[];
+    }
+  /** `coins`: free ones lack `missing` sats. `size`: they are too small. `rate`: fees are too high now. */
+  | { readonly kind: 'none'; readonly limit: 'coins' | 'size' | 'rate'; readonly missing: bigint };
+
+/**
+ * The most that a payout pays, in sats for 1,000 virtual bytes. Nothing of it is urgent, and fees above 200 sat/vB have
+ * never lasted for longer than some days: it waits for lower ones.
+ */
+export const payoutFeeRateMax = 200_000n;
+
+/** A quarter of what nodes relay (MAX_STANDARD_TX_WEIGHT): a cluster has room for what spends its change. */
+export const payoutVirtualBytesMax = 100_000;
+
+/**
+ * Outputs of one payout: 43,000 virtual bytes, of which a minute of signing is far away. The rest of its size is for 990
+ * inputs.
+ */
+export const recipientsMax = 1000;
+
+/**
+ * The transaction that pays recipients: it spends what those before it spent, and further coins in the order in which
+ * they are given, and keeps what is left of them as its first output, which gets whatever nothing names. The fee comes
+ * from that, never from a recipient. Pure.
+ *
+ * Invariants: no sat comes or goes but the fee; each recipient gets its sats; what is kept is no dust.
+ *
+ * @param coins free ones
+ * @param rest where what is left goes
+ */
+export function planPayout(
+  { recipients, kept, replaced, feeRate }: WantedPayout,
+  coins: readonly PayoutCoin[],
+  rest: OwnDestination,
+  rules: PayoutRules,
+): PlannedPayout {
+  assert(recipients.length > 0 && recipients.length <= recipientsMax, 'a payout pays some recipients');
+  const none = (limit: 'coins' | 'size' | 'rate', missing = 0n): PlannedPayout => ({
+    kind: 'none',
+    limit,
+    missing,
+  });
+  if (largest(feeRate, rules.mempoolMinFeeRate) > payoutFeeRateMax) return none('rate');
+  const rate = largest(feeRate, rules.mempoolMinFeeRate);
+  const paid = recipients.map(({ script, sats }): PlannedOutput => ({ kind: 'payout', script, value: sats }));
+  const worth = coins.filter(({ value }) => value > feeOf(keyInputWeight, rate));
+  const spent = [...kept];
+  for (let nth = 0; ; nth++) {
+    const inputs = spent.map(inputOf);
+    const size = virtualSize(plannedWeight({ inputs, outputs: [rest, ...paid] }));
+    if (size > payoutVirtualBytesMax) return none('size');
+    const fee = feeFor(size, rate, replaced, rules);
+    if (fee > feeAt(size, payoutFeeRateMax)) return none('rate');
+    const value = valueOf(inputs) - valueOf(paid) - fee;
+    if (value >= p2trDust) {
+      const outputs: PlannedOutput[] = [{ kind: 'change', value, ...rest }, ...paid];
+      return { kind: 'plan', plan: { version: 2, lockTime: 0, inputs, outputs, feeMax: fee }, fee, spent };
+    }
+    const coin = worth[nth];
+    if (coin === undefined) return none('coins', p2trDust - value);
+    spent.push(coin);
+  }
+}
+
+/** The fee of a rate, and at least what a replacement pays (BIP 125, rules 3, 4 and 6). */
+function feeFor(
+  size: number,
+  rate: bigint,
+  replaced: WantedPayout['replaced'],
+  { incrementalFeeRate }: PayoutRules,
+): bigint {
+  const fee = feeAt(size, rate);
+  if (replaced === null) return fee;
+  const more = replaced.fee + feeAt(size, incrementalFeeRate);
+  const higher = (replaced.fee * BigInt(size)) / BigInt(replaced.virtualBytes) + 1n;
+  return largest(fee, more, higher);
+}
+
+const inputOf = ({ txid, vout, value, script, keyIndex }: PayoutCoin): PlannedInput => ({
+  txid,
+  vout,
+  value,
+  script,
+  sequence: replaceableSequence,
+  key: { branch: 1, index: keyIndex },
+  leafScript: null,
+  path: 'key',
+});

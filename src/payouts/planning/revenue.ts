@@ -1,0 +1,77 @@
+import { smallest } from '#kernel/bitcoin/amount.ts';
+import { keyInputWeight, plannedWeight } from '#kernel/bitcoin/plan-weight.ts';
+import { virtualSize } from '#kernel/bitcoin/transaction-size.ts';
+import { feeAt, feeOf, largest, p2trDust } from '#orders/inscribing/plan-amounts.ts';
+import type { PayoutShare } from '#payouts/payout/payout.ts';
+import { payoutFeeRateMax, payoutVirtualBytesMax } from './plan-payout.ts';
+
+/** Facts that decide about the revenue that the operator can take out. Sats. */
+export interface RevenueFacts {
+  /** Balances of the ledger, of all subjects. */
+  readonly service: bigint;
+  readonly operator: bigint;
+  /** Revenue in payouts that no block has, and of that what no transaction spends coins for yet. */
+  readonly open: { readonly service: bigint; readonly operator: bigint };
+  readonly unsigned: bigint;
+  /** Free coins that are deep and proven to hold nothing but sats: their values. */
+  readonly coins: readonly bigint[];
+  /** Sats that partners have earned, deep or not, less what transactions pay that no block has: it is in these coins. */
+  readonly owed: bigint;
+  /** Sats for 1,000 virtual bytes that transactions cost now. */
+  readonly feeRate: bigint;
+}
+
+/** The sum that says what can be taken, each line for people. */
+export interface RevenueSum {
+  readonly earned: bigint;
+  readonly free: bigint;
+  readonly owed: bigint;
+  readonly open: bigint;
+  readonly unsigned: bigint;
+  /** Kept for the fee, twice what it is now, and for the change. */
+  readonly reserve: bigint;
+  readonly takeable: bigint;
+}
+
+/** Inputs of one transaction beside two outputs. */
+const inputsMax = Math.floor((payoutVirtualBytesMax - 200) / (keyInputWeight / 4));
+
+/**
+ * Sums what the operator can take: of the free coins what is left beside what is owed to partners, and no more than the ledger
+ * says that the service and the operator have. Coins with a customer's money are never free. The fee is not part of it:
+ * it is kept, for twice the rate of now, as fees may rise until a block has it. Pure.
+ */
+export function revenueSum(facts: RevenueFacts): RevenueSum {
+  const rate = smallest(largest(facts.feeRate, 1000n) * 2n, payoutFeeRateMax);
+  const coins = facts.coins
+    .filter((value) => value > feeOf(keyInputWeight, rate))
+    .toSorted((a, b) => Number(b - a))
+    .slice(0, inputsMax);
+  const free = coins.reduce((sum, value) => sum + value, 0n);
+  const script = new Uint8Array(34);
+  const size = virtualSize(
+    plannedWeight({ inputs: [], outputs: [{ script }, { script }] }) + coins.length * keyInputWeight,
+  );
+  const reserve = feeAt(size, rate) + p2trDust;
+  const earned = facts.service + facts.operator;
+  const open = facts.open.service + facts.open.operator;
+  const takeable = largest(
+    smallest(free - facts.owed - facts.unsigned - reserve, earned - open - reserve),
+    0n,
+  );
+  return { earned, free, owed: facts.owed, open, unsigned: facts.unsigned, reserve, takeable };
+}
+
+/** The accounts that pay an amount of revenue: the service, and what it lacks the operator. Pure. */
+export function revenueShares(
+  sats: bigint,
+  { service, open }: Pick<RevenueFacts, 'service' | 'open'>,
+  to: Pick<PayoutShare, 'script' | 'address'>,
+): PayoutShare[] {
+  const ofService = smallest(largest(service - open.service, 0n), sats);
+  const parts = [
+    { account: 'service', sats: ofService },
+    { account: 'operator', sats: sats - ofService },
+  ] as const;
+  return parts.filter((part) => part.sats > 0n).map((part) => ({ ...part, owner: null, ...to }));
+}

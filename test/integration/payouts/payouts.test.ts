@@ -1,0 +1,211 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { WantedOrder } from '#orders/creating/create-order.ts';
+import { showFunds } from '#orders/operator/operator-funds.ts';
+import { putReferral } from '#orders/referrals/referral.store.ts';
+import { askReferralPayouts, readReferrals } from '#payouts/asking/ask-payouts.ts';
+import { askRevenue, readRevenue } from '#payouts/asking/ask-revenue.ts';
+import { cancelPayout } from '#payouts/asking/cancel-payout.ts';
+import { type ListedPayout, listPayouts } from '#payouts/payout/payout.store.ts';
+import { readEntries } from '#purse/ledger/ledger.store.ts';
+import { proveFree } from '#src/app/ordering/bump-parts.ts';
+import { addressOf, scriptOf } from '#test/builders/regtest/regtest-transaction.ts';
+import { wantedOrder as wanted } from '#test/builders/wanted-order.ts';
+import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
+import { OrderWorld } from '#test/support/orders/order-world.ts';
+
+/** The same with a referral, which gets 300 sats of the base fee and what the customer added. */
+const referred = (order: WantedOrder, referral: string, additional: number): WantedOrder => ({
+  ...order,
+  request: { ...order.request, referral, additionalFee: Number(order.terms.additionalFee) },
+  quote: { ...order.quote, additionalFeeCharged: additional, referralFee: 300 },
+});
+
+const confirmations = 3;
+
+describe.skipIf(bitcoindForTests() === null)('payouts beside a real node', () => {
+  let world: OrderWorld;
+  let partners = 0;
+  beforeAll(async () => {
+    world = await OrderWorld.start();
+    world.payoutConfirmations = confirmations;
+    await fund(50_000);
+  });
+  afterAll(() => world?.close());
+
+  /** The operator adds a coin. */
+  async function fund(value: number): Promise<void> {
+    const { address } = await showFunds(
+      world.database.pool,
+      world.wallet,
+      proveFree(world.database.pool),
+      async () => null,
+    );
+    await world.chain.payAddress(address, value);
+    await world.chain.mineMempool();
+    await world.indexed();
+  }
+
+  /** A partner with an address of its own. */
+  async function partner(owner = 800 + partners): Promise<{ code: string; owner: number }> {
+    const code = `partner-${partners++}`;
+    await putReferral(world.database.pool, { code, address: addressOf(owner), script: scriptOf(owner) });
+    return { code, owner };
+  }
+
+  /** A delivered order of the partner, which brings it 300 sats and what is added; as deep as it is to be. */
+  async function delivered(code: string, additional: number, deep = confirmations): Promise<void> {
+    const plain = wanted([`${code} ${Math.random()}`], { additionalFee: BigInt(additional) });
+    const { order } = await world.customerOrders.create(referred(plain, code, additional));
+    await world.chain.pay(order.script, Number(order.amount));
+    await world.until(order.id, 'waiting-confirmation');
+    await world.deliver(order.id);
+    await world.chain.mineEmpty(deep - 1);
+    await world.indexed();
+  }
+
+  const ask = (code: string) =>
+    askReferralPayouts(world.database.pool, { code, confirmations, isDryRun: false });
+  const standing = async (code: string) => {
+    const [found] = await readReferrals(world.database.pool, confirmations, code);
+    const { earned, deep, paid, open, owed, payable, shallow, dust, debt } = found!;
+    return Object.fromEntries(
+      Object.entries({ earned, deep, paid, open, owed, payable, shallow, dust, debt }).map(([name, sats]) => [
+        name,
+        Number(sats),
+      ]),
+    );
+  };
+  const payout = async (id: string): Promise<ListedPayout> =>
+    (await listPayouts(world.database.pool, 1, [id]))[0]!;
+  const until = (id: string, state: string): Promise<ListedPayout> =>
+    world.eventually(async () => {
+      const found = await payout(id);
+      if (found.state === state) return found;
+      throw new Error(`the payout is ${found.state}, not ${state}: ${found.stuck}\n${world.logged.join('')}`);
+    });
+  /** Sats that unspent outputs in blocks hold at an address. */
+  async function received(owner: number): Promise<number> {
+    const script = Buffer.from(scriptOf(owner)).toString('hex');
+    const { total_amount: amount } = await world.bitcoind.rpc.call<{ total_amount: number }>('scantxoutset', [
+      'start',
+      [`raw(${script})`],
+    ]);
+    return Math.round(amount * 100_000_000);
+  }
+
+  test('pay what is deep, once, and the operator pays the fee', async () => {
+    const { code, owner } = await partner();
+    await delivered(code, 700, confirmations - 1);
+    expect(await standing(code)).toMatchObject({ earned: 1000, owed: 1000, payable: 0, shallow: 1000 });
+    await expect(ask(code)).rejects.toMatchObject({
+      code: 'payouts_nothing',
+      message: expect.stringContaining('1000 sats are not deep enough yet') as string,
+    });
+    await world.chain.mineEmpty(1);
+    await world.indexed();
+    expect(await standing(code)).toMatchObject({ payable: 1000, shallow: 0 });
+    // two at the same moment
+    const both = await Promise.allSettled([ask(code), ask(code)]);
+    const [asked] = both.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+    expect(both.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+    const id = asked!.ids[0]!;
+    const sent = await until(id, 'sent');
+    expect(sent).toMatchObject({ sats: 1000, shares: [{ code, address: addressOf(owner), sats: 1000 }] });
+    expect(await standing(code)).toMatchObject({ owed: 0, open: 1000, paid: 0, payable: 0 });
+    await world.chain.mineMempool();
+    await until(id, 'mined');
+    expect(await received(owner)).toBe(1000);
+    expect(await standing(code)).toMatchObject({ owed: 0, open: 0, paid: 1000, debt: 0 });
+    const entries = await readEntries(world.database.pool, { kind: 'payout', id });
+    expect(entries.map(({ from, fromOwner, to, amount }) => [from, fromOwner, to, Number(amount)])).toEqual([
+      ['referral', code, 'outside', 1000],
+      ['operator', null, 'fee', sent.fee],
+    ]);
+    await expect(ask(code)).rejects.toMatchObject({ code: 'payouts_nothing' });
+    await expect(cancelPayout(world.database.pool, id)).rejects.toMatchObject({ code: 'payouts_refuses' });
+  }, 120_000);
+
+  test('pay codes of one address together, and leave dust owed', async () => {
+    const one = await partner();
+    const other = await partner(one.owner);
+    await delivered(one.code, 0);
+    expect(await standing(one.code)).toMatchObject({ owed: 300, payable: 0, dust: 300 });
+    await expect(ask(one.code)).rejects.toThrow(/below the dust limit/u);
+    await delivered(other.code, 0);
+    const { ids, payouts } = await askReferralPayouts(world.database.pool, {
+      code: null,
+      confirmations,
+      isDryRun: false,
+    });
+    expect(payouts.flat().map(({ owner, sats }) => [owner, Number(sats)])).toEqual([
+      [one.code, 300],
+      [other.code, 300],
+    ]);
+    await until(ids[0]!, 'sent');
+    await world.chain.mineMempool();
+    await until(ids[0]!, 'mined');
+    expect(await received(one.owner)).toBe(600);
+  }, 120_000);
+
+  test('come back from reorganisations of each depth, and pay once', async () => {
+    const { code, owner } = await partner();
+    await delivered(code, 900);
+    const id = (await ask(code)).ids[0]!;
+    const { txid, fee } = await until(id, 'sent');
+    await world.chain.mineMempool();
+    await until(id, 'mined');
+    for (let depth = 1; depth <= confirmations + 2; depth++) {
+      await world.chain.mineEmpty(depth - 1);
+      await world.indexed();
+      await world.chain.takeBack(depth);
+      await world.chain.mineEmpty(depth + 1);
+      await until(id, 'sent');
+      expect(await standing(code)).toMatchObject({ open: 1200, paid: 0, owed: 0 });
+      await world.chain.mineMempool();
+      expect(await until(id, 'mined')).toMatchObject({ txid, fee });
+      expect(await standing(code)).toMatchObject({ open: 0, paid: 1200, owed: 0, debt: 0 });
+    }
+    expect(await received(owner)).toBe(1200);
+  }, 240_000);
+
+  test('of revenue are exactly what the operator asks for, and never what is owed', async () => {
+    const { code } = await partner();
+    await delivered(code, 5000);
+    const { pool } = world.database;
+    const parts = { proveFree: proveFree(pool), confirmations };
+    await world.chain.mineEmpty(confirmations);
+    await world.indexed();
+    const sum = await readRevenue(pool, parts);
+    expect(Number(sum.owed)).toBeGreaterThanOrEqual(5300);
+    const to = { script: scriptOf(990), address: addressOf(990) };
+    await expect(askRevenue(pool, { ...parts, ...to, sats: sum.takeable + 1n })).rejects.toMatchObject({
+      code: 'payouts_above_free',
+      message: expect.stringContaining(
+        `${sum.takeable + 1n} sats are more than the ${sum.takeable}`,
+      ) as string,
+    });
+    await expect(askRevenue(pool, { ...parts, ...to, sats: 329n })).rejects.toMatchObject({
+      code: 'payouts_nothing',
+    });
+    const own = world.wallet.ownAddress(0);
+    const { rows } = await pool.query<{ address: string; script: Buffer }>(
+      'SELECT address, script FROM service.fund_addresses',
+    );
+    await expect(askRevenue(pool, { ...parts, ...rows[0]!, sats: null })).rejects.toMatchObject({
+      code: 'destination_own',
+    });
+    expect(own.script).toHaveLength(34);
+    const id = (await askRevenue(pool, { ...parts, ...to, sats: null })).ids[0]!;
+    // nothing is left for a second one
+    expect(Number((await readRevenue(pool, parts)).takeable)).toBe(0);
+    await until(id, 'sent');
+    await world.chain.mineMempool();
+    await until(id, 'mined');
+    expect(await received(990)).toBe(Number(sum.takeable));
+    // the partner gets its share all the same
+    const share = (await ask(code)).ids[0]!;
+    await world.chain.mineMempool();
+    await world.indexed();
+    await until(share, 'sent');
+  }, 240_000);
+});
