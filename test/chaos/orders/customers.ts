@@ -4,13 +4,13 @@ import type { NodeRpc } from '#kernel/contracts/node.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { Random } from '#test/builders/random.ts';
 import {
-  addressOf,
   type Coin,
   type RegtestTransaction,
-  scriptOf,
   transaction,
 } from '#test/builders/regtest/regtest-transaction.ts';
 import type { OrderOfTest } from '#test/support/orders/order-verdict.ts';
+import { nextKinds, type OrderKind, type OrderWish, wishOf } from './order-wishes.ts';
+import type { LentParent } from './parents.ts';
 import type { Purse } from './purse.ts';
 import type { Shop } from './shop.ts';
 
@@ -23,6 +23,11 @@ interface SentPayment {
 }
 
 export interface Customer extends OrderOfTest {
+  readonly kind: OrderKind;
+  /** Null: its order has no parent. */
+  readonly parent: LentParent | null;
+  /** Transactions that bring the parent; later ones spend the same. */
+  readonly lent: RegtestTransaction[];
   readonly script: Uint8Array;
   readonly amount: number;
   /** Satributes of the sats that it may be inscribed on; null: any. */
@@ -47,9 +52,6 @@ const ways: readonly ((amount: number) => readonly number[])[] = [
   () => [],
 ];
 
-/** What orders may allow: every coin of the purse is of an early block, and a few begin with the first sat of one. */
-const allowances: readonly (readonly string[])[] = [['vintage'], ['uncommon']];
-
 /** Pieces of dust in one transaction of a stranger. */
 const dustAtOnce = 30;
 const dustFee = 3000;
@@ -62,23 +64,21 @@ const seenMs = 700;
 const replacementFee = 60_000;
 /** Customers whose payments may not be mined yet. */
 const sentAgainMax = 60;
-const firstOwner = 20_000;
-/** What burned inscriptions lie on. */
-const opReturn = '6a';
-
-/** What the inventory of a run has: every sat of an early block. */
-const stockType = 'vintage';
+/** Orders of a type that has no sat left for them are made without one, once others had a moment to give some back. */
+const takenTries = 3;
+const takenMs = 200;
 
 const hexOfBytes = (script: Uint8Array): string => Buffer.from(script).toString('hex');
 
 interface Made {
   readonly id: string;
-  /** Of an order of a sat of the inventory. */
-  readonly rareSats?: string;
+  /** Of orders of sats of the inventory; managed ones have null without. */
+  readonly rareSats?: string | null;
   readonly state: string;
   readonly charge: { readonly amount: number; readonly address: string };
   /** Of a read: sats that one more payment must bring. */
   readonly missing?: number;
+  readonly parents?: readonly { readonly depositAddress: string }[];
 }
 
 export interface CustomersParts {
@@ -89,8 +89,10 @@ export interface CustomersParts {
   /** Whom orders tell of their states. */
   readonly webhookUrl: string;
   readonly seed: string;
-  /** Where the inventory lies. */
+  /** The script of the inventory. */
   readonly inventory: Uint8Array;
+  /** Inscriptions that customers lend. */
+  readonly parents: LentParent[];
 }
 
 /** Customers who do everything that customers do, right or wrong. */
@@ -105,79 +107,98 @@ export class Customers {
   readonly dustOf = new Map<string, number>();
   readonly #parts: CustomersParts;
   #made = 0;
+  #kinds: OrderKind[] = [];
 
   constructor(parts: CustomersParts) {
     this.#parts = parts;
   }
 
-  /** An order of a sat of the inventory, paid to the sat. */
+  /** An order of sats of the inventory, paid to the sat. */
   async buyStock(): Promise<void> {
-    const customer = await this.order(true);
+    const customer = await this.order(this.#parts.random.unit() < 0.5 ? 'special sat' : 'special sats');
     await this.#send(customer, customer.amount);
   }
 
+  /** An order whose parent comes, and that is not paid. */
+  async lendInVain(): Promise<Customer> {
+    const customer = await this.order('children');
+    await this.#lend(customer, false);
+    return customer;
+  }
+
   /** Makes an order; its creation is sent until it is answered. */
-  async order(isStocked = this.#parts.random.unit() < 0.15): Promise<Customer> {
-    const { random, shop, seed, webhookUrl, inventory } = this.#parts;
+  async order(kind = this.#nextKind()): Promise<Customer> {
+    const { random, shop, seed, webhookUrl, inventory, parents } = this.#parts;
     const number = this.#made++;
-    const files = isStocked ? 1 : 1 + random.below(3);
-    const contents = Array.from({ length: files }, (_, file) => `${seed} ${number} ${file}`);
-    const owner = firstOwner + 2 * number;
-    const { burning, chosen, others } = wishesOf(random, isStocked, files);
-    const body = {
-      files: contents.map((content, file) => ({
-        name: `${file}.txt`,
-        size: content.length,
-        dataURL: `data:text/plain;base64,${Buffer.from(content).toString('base64')}`,
-      })),
-      receiveAddress: addressOf(owner),
-      refundAddress: addressOf(owner + 1),
-      fee: 2,
-      webhookUrl: `${webhookUrl}/${number}`,
-      ...others,
-      ...burning,
-    };
-    const { id, charge, rareSats } = await this.#created(body, isStocked ? stockType : null);
-    const { charge: shown } = (await shop.ask<Made>(`/order/${id}`, null)).body;
-    const { scriptPubKey } = await this.#parts.rpc.call<{ scriptPubKey: string }>('validateaddress', [
-      shown.address,
-    ]);
-    const hexOf = (of: number): string => hexOfBytes(scriptOf(of));
-    const customer = {
+    const parent = kind === 'children' ? (parents.pop() ?? null) : null;
+    const wish = wishOf(kind, { random, seed, number, parent });
+    const { id, charge, rareSats = null } = await this.#created(wish, `${webhookUrl}/${number}`);
+    const shown = (await shop.ask<Made>(`/order/${id}`, null)).body;
+    const deposits = await Promise.all(
+      (shown.parents ?? []).map(async ({ depositAddress }) =>
+        hexOfBytes(await this.#scriptOf(depositAddress)),
+      ),
+    );
+    const { contents, receivers, refund, home, allowed } = wish;
+    const customer: Customer = {
       id,
+      kind: rareSats === null && wish.rareSats !== null ? 'direct' : kind,
       contents,
-      receiver: 'burnAfterInscribe' in burning ? opReturn : hexOf(owner),
-      refund: hexOf(owner + 1),
-      script: Buffer.from(scriptPubKey, 'hex'),
+      receivers,
+      refund,
+      parent,
+      lent: [],
+      ...(parent === null ? {} : { parents: { deposits, home } }),
+      script: await this.#scriptOf(shown.charge.address),
       inventory: hexOfBytes(inventory),
       amount: charge.amount,
-      allowed: rareSats === undefined ? chosen : [rareSats],
+      allowed: rareSats === null ? allowed : [rareSats],
       payments: [],
     };
     this.all.push(customer);
     return customer;
   }
 
+  #nextKind(): OrderKind {
+    if (this.#kinds.length === 0) this.#kinds = nextKinds(this.#parts.random);
+    return this.#kinds.pop()!;
+  }
+
+  async #scriptOf(address: string): Promise<Uint8Array> {
+    const { scriptPubKey } = await this.#parts.rpc.call<{ scriptPubKey: string }>('validateaddress', [
+      address,
+    ]);
+    return Buffer.from(scriptPubKey, 'hex');
+  }
+
   /**
-   * With the same key until it is answered; a key whose maker died is left alone, as its order was not made. Where no
-   * sat of a type is left, it is ordered without; where burns cost more than was offered, at twice the rate.
+   * With the same key until it is answered; a key whose maker died is left alone, as its order was not made. Where too
+   * few sats of a type are left, it is ordered without; where burns cost more than was offered, at twice the rate.
    */
-  async #created(body: object & { readonly fee: number }, rareSats: string | null): Promise<Made> {
+  async #created({ path, body, rareSats }: OrderWish, webhookUrl: string): Promise<Made> {
     let { fee } = body;
-    for (let wanted = rareSats; ; ) {
-      const key = randomUUID();
-      const asked = { ...body, fee, ...(wanted === null ? {} : { rareSats: wanted }) };
-      const answer = await this.#parts.shop.ask<Made>('/inscribe', asked, key);
+    let wanted = rareSats;
+    for (let taken = 0; ; ) {
+      const stocked = wanted === null ? {} : { rareSats: wanted };
+      const asked = { ...body, webhookUrl, fee, ...stocked };
+      const answer = await this.#parts.shop.ask<Made>(path, asked, randomUUID());
       if (answer.status === 200) return answer.body;
-      if (answer.status === 400 && wanted !== null) wanted = null;
-      else if (answer.status === 400 && fee < dearestFee && 'burnAfterInscribe' in body) fee *= 2;
-      else if (answer.status !== 409) throw new Error(`an order is refused: ${JSON.stringify(answer)}`);
+      if (wanted !== null) {
+        // others may have given some back
+        if (answer.status === 400 || taken++ === takenTries) wanted = null;
+        await delay(takenMs);
+      } else if (answer.status === 400) {
+        fee = dearer(body, fee, answer);
+      } else if (answer.status !== 409) throw refusedWith(answer);
     }
   }
 
   /** Pays an order in one of the ways. */
   async pay(customer: Customer): Promise<void> {
     const { random } = this.#parts;
+    // its parent and its charge in one transaction, as wallets send them
+    if (customer.parent !== null && random.unit() < 0.6) return this.#lend(customer, true);
+    if (customer.parent !== null && random.unit() < 0.8) await this.#lend(customer, false);
     const values = ways[random.below(ways.length)]?.(customer.amount) ?? [];
     for (const value of values) await this.#send(customer, value);
   }
@@ -260,11 +281,29 @@ export class Customers {
 
   /** Wallets send again what is in no block; some never do. */
   async sendAgain(share: number): Promise<void> {
-    for (const { payments } of this.all.slice(-sentAgainMax)) {
-      for (const { made } of payments) {
+    for (const { payments, lent } of this.all.slice(-sentAgainMax)) {
+      for (const made of [...lent, ...payments.map((payment) => payment.made)]) {
         if (this.#parts.random.unit() < share) await this.#broadcast(made);
       }
     }
+  }
+
+  /** Sends its parent, and perhaps its payment. */
+  async #lend(customer: Customer, isPaid: boolean): Promise<void> {
+    const { parent, parents, lent, payments, amount } = customer;
+    const coin = await this.#parts.purse.take(amount + replacementFee + 1000);
+    if (coin === null || parent === null) return;
+    const deposit = { value: parent.coin.value, outputScript: Buffer.from(parents!.deposits[0]!, 'hex') };
+    const value = isPaid ? amount : 0;
+    const charge = isPaid ? [{ value, outputScript: customer.script }] : [];
+    const change = { value: coin.value - value - paymentFee, to: coin.owner };
+    const made = transaction([parent.coin, coin], [deposit, ...charge, change]);
+    if (!(await this.#broadcast(made))) return;
+    lent.push(made);
+    this.#parts.purse.keep(made.coin(charge.length + 1));
+    if (!isPaid) return;
+    this.payments++;
+    payments.push({ coin, value, fee: paymentFee, made });
   }
 
   #any(): Customer | null {
@@ -294,25 +333,13 @@ export class Customers {
   }
 }
 
-/**
- * What an order asks for beside its files. A sat of the inventory is for one that is neither burned nor chooses its
- * own.
- */
-function wishesOf(random: Random, isStocked: boolean, files: number) {
-  // at a rate that nodes of tests do not estimate more than
-  const burning = !isStocked && random.unit() < 0.2 ? { burnAfterInscribe: true, fee: 10 } : {};
-  const isChoosing = !('burnAfterInscribe' in burning) && random.unit() < 0.3;
-  const chosen = isChoosing && !isStocked ? allowances[random.below(allowances.length)]! : null;
-  const others = {
-    // an input costs more than most dust brings; more would take what nodes estimate beyond the rate of burns
-    ...(random.unit() < 0.3 ? { fee: 6 } : {}),
-    // a commit and a reveal a file
-    ...(files > 1 && random.unit() < 0.5 ? { uncurseIt: true } : {}),
-    ...(random.unit() < 0.15 ? { inscriptionIdPrefix: 'ab' } : {}),
-    ...(chosen === null ? {} : { allowedSatributes: chosen }),
-  };
-  return { burning, chosen, others };
+/** Twice the rate of an order that burns; throws if its rate is no reason to refuse it. */
+function dearer(body: OrderWish['body'], fee: number, answer: object): number {
+  if (fee >= dearestFee || !('burnAfterInscribe' in body)) throw refusedWith(answer);
+  return fee * 2;
 }
+
+const refusedWith = (answer: object): Error => new Error(`an order is refused: ${JSON.stringify(answer)}`);
 
 /** `value` 0: all of it goes back to its owner. */
 function paymentOf({ script }: Customer, coin: Coin, value: number, fee: number): RegtestTransaction {

@@ -5,6 +5,7 @@ import { migrate } from '#kernel/pg/migrate.ts';
 import {
   deskFailpoints,
   orderFailpoints,
+  parentFailpoints,
   paymentFailpoints,
   webhookFailpoints,
 } from '#kernel/process/failpoint.ts';
@@ -21,6 +22,8 @@ import { PublicWallet } from '#wallet/public-wallet.ts';
 import { Customers } from './customers.ts';
 import { NodeDoor } from './node-door.ts';
 import { type OrderFault, type OrderFaultParts, orderFaultNames, orderFaults } from './order-faults.ts';
+import { orderKinds } from './order-wishes.ts';
+import { inscribeParents } from './parents.ts';
 import { Purse } from './purse.ts';
 import { type RunEnd, verdictOfRun } from './run-verdict.ts';
 import { Shop } from './shop.ts';
@@ -58,7 +61,9 @@ const hitTriesMax = 3;
 const noticedMs = 3000;
 const startBlocks = 260;
 /** Outputs of the inventory: as many orders of a run can have one. */
-const stockedOutputs = 60;
+const stockedOutputs = 120;
+/** Orders of a run that can have a parent. */
+const lentParents = 30;
 const reorgDepths = [1, 1, 1, 2, 3, 5, 12];
 
 /** Points of processes that answer, and of those that bring orders on. */
@@ -69,7 +74,7 @@ const shopAims = [
   // the others need old blocks to be scanned
   ...paymentFailpoints.filter((name) => name !== 'payments-scan'),
 ];
-const makerAims = [...orderFailpoints, 'order-restocked' as const];
+const makerAims = [...orderFailpoints, ...parentFailpoints, 'order-restocked' as const];
 type Aim = (typeof shopAims)[number] | (typeof makerAims)[number];
 
 /**
@@ -130,7 +135,8 @@ class OrderChaos {
     const { script: inventory } = wallet.inventoryAddress(0);
     await fillStock(pool, chain, inventory, stockedOutputs);
     await pool.end();
-    // which buries the stock, too
+    const parents = await inscribeParents(chain, lentParents);
+    // which buries the stock and the parents, too
     const purse = await Purse.fill(chain);
     const port = await freePort();
     const shop = this.#serve('shop', { ROLE: 'all', PORT: String(port) });
@@ -154,6 +160,7 @@ class OrderChaos {
         webhookUrl: `http://127.0.0.1:${this.#receiver.port}`,
         seed,
         inventory,
+        parents,
       }),
     };
   }
@@ -189,9 +196,13 @@ class OrderChaos {
     const pool = this.#database!.pool(database);
     try {
       const end = await verdictOfRun({ pool, chain, customers, receiver, say: (words) => this.#say(words) });
+      const made = new Set(customers.all.map(({ kind }) => kind));
       const missed = [...shopAims, ...makerAims].filter((name) => this.#hits(name) === 0);
       const differences = [
         ...end.differences,
+        ...orderKinds
+          .filter((kind) => !made.has(kind))
+          .map((kind) => `no order of the kind ${kind} was made`),
         ...missed.map((name) => `the failpoint ${name} was never hit`),
         ...(this.#door!.acted === 0 ? ['the database was never cut after a broadcast'] : []),
         ...this.#supervisors.flatMap(({ exits }) => exits.map((words) => `process: ${words}`)),
@@ -239,6 +250,8 @@ class OrderChaos {
         ORDER_RATE: '0',
         // says which sat each inscription lies on
         INDEX_SATS: 'true',
+        // proves which coins of the service may pay for returns
+        INDEX_RUNES: 'true',
         // all customers have one address
         ORDER_RESERVED_MAX: '2000',
         // the receiver of webhooks is on this machine
@@ -307,6 +320,7 @@ class OrderChaos {
     for (let done = 1 + random.below(4); done > 0; done--) await acts[random.below(acts.length)]?.();
     if (aims.includes('order-cancel')) await customers.cancel();
     if (aims.includes('order-reserved') || aims.includes('order-restocked')) await customers.buyStock();
+    if (aims.includes('order-return')) await this.#lendInVain();
     if (aims.includes('payments-gone')) await this.#forget();
     if (aims.includes('payments-undo')) await this.#reorganise();
     await this.#mine();
@@ -343,12 +357,23 @@ class OrderChaos {
     await delay(noticedMs);
   }
 
+  /** A parent comes, its order is not paid, and the time is over: it is returned. */
+  async #lendInVain(): Promise<void> {
+    const { customers } = this.#running();
+    const { id } = await customers.lendInVain();
+    await this.#mine();
+    await this.#database!.query(
+      database,
+      `UPDATE service.orders SET expires_at = now(), look_at = now() WHERE id = '${id}'`,
+    ).catch(() => undefined);
+  }
+
   /** The time of one of the orders that are not paid is over. */
   async #timeOver(): Promise<void> {
     await this.#database!.query(
       database,
       `UPDATE service.orders SET expires_at = now(), look_at = now() WHERE id = (
-         SELECT id FROM service.orders WHERE state = 'waiting-payment' ORDER BY created_at DESC OFFSET ${this.#random.below(4)} LIMIT 1)`,
+         SELECT id FROM service.orders WHERE state IN ('waiting-payment', 'waiting-parent') ORDER BY created_at DESC OFFSET ${this.#random.below(4)} LIMIT 1)`,
     ).catch(() => undefined);
   }
 

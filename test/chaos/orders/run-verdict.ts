@@ -54,6 +54,7 @@ export async function verdictOfRun(run: EndedRun): Promise<RunEnd> {
     differences: [
       ...open,
       ...verdicts.flatMap(({ faults }) => faults),
+      ...(await strayParents(pool, money, customers)),
       ...differences.map(
         ({ order: { id }, kind, where, ledger, chain: there }) =>
           `audit: ${id} ${kind} ${where}: ${ledger} and ${there}`,
@@ -89,6 +90,27 @@ async function misplacedOf(pool: pg.Pool, { all }: Customers): Promise<string[]>
   return found;
 }
 
+/** Parents that are neither with their owners nor returned whole. */
+async function strayParents(pool: pg.Pool, money: ChainMoney, { all }: Customers): Promise<string[]> {
+  const found: string[] = [];
+  for (const { id, parent, parents } of all) {
+    if (parent === null || parents === undefined) continue;
+    const { txid, vout, value } = parent.coin;
+    if (money.spenderOf(`${txid}:${vout}`) === null) continue;
+    const returned = money.paidTo(parents.home).map((output) => output.value);
+    if (returned.join() !== String(value))
+      found.push(`${id} was lent ${value} sats with a parent, and returns ${returned.join(', ')}`);
+    const { rows } = await pool.query<{ script: Buffer }>(
+      `SELECT l.script FROM chain.inscriptions AS i CROSS JOIN LATERAL (
+         SELECT * FROM chain.locations AS l WHERE l.key = i.key ORDER BY l.height DESC, l.step DESC LIMIT 1) AS l
+        WHERE i.txid = $1`,
+      [Buffer.from(txid, 'hex').reverse()],
+    );
+    if (rows[0]?.script.toString('hex') !== parents.home) found.push(`${id} does not return its parent`);
+  }
+  return found;
+}
+
 /** Mines until no order waits for anything but people; what still waits is a difference. */
 async function settle({ pool, chain, customers }: EndedRun): Promise<string[]> {
   await customers.sendAgain(1);
@@ -98,7 +120,7 @@ async function settle({ pool, chain, customers }: EndedRun): Promise<string[]> {
     // a block in each look would always be one that is not followed yet
     if (open.length > 0) await chain.mineMempool();
     await pool.query(
-      `UPDATE service.orders SET expires_at = now(), look_at = now() WHERE state = 'waiting-payment' AND expires_at > now()`,
+      `UPDATE service.orders SET expires_at = now(), look_at = now() WHERE state IN ('waiting-payment', 'waiting-parent') AND expires_at > now()`,
     );
     const { rows } = await pool.query<{ id: string; state: string; owed: string; error: string | null }>(
       `SELECT o.id, o.state, o.error, coalesce(sum(CASE WHEN l.to_account = 'owed' THEN l.amount

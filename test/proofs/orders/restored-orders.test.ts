@@ -57,7 +57,7 @@ describe.skipIf(bitcoindForTests() === null)(
       });
       const { id } = (await answer.json()) as OrderShown;
       const { charge } = await lost.order(id);
-      const ordered = { id, contents, receiver: hexOf(owner), refund: hexOf(owner + 1), ...charge };
+      const ordered = { id, contents, receivers: [hexOf(owner)], refund: hexOf(owner + 1), ...charge };
       made.push(ordered);
       return ordered;
     }

@@ -65,7 +65,7 @@ describe.skipIf(bitcoindForTests() === null).each([25, 64])('10,000 files in clu
         const { rows } = await pool.query<{ state: string }>('SELECT state FROM service.orders');
         return rows[0]?.state === 'completed';
       });
-      const ofTest = { id, contents, receiver: hexOf(receiver), refund: hexOf(refunded) };
+      const ofTest = { id, contents, receivers: [hexOf(receiver)], refund: hexOf(refunded) };
       const verdict = await verdictOfOrder(pool, await ChainMoney.read(chain.rpc), ofTest);
       expect(verdict.faults.slice(0, 10)).toEqual([]);
       expect(verdict.fate.delivered).toHaveLength(files);

@@ -20,6 +20,7 @@ interface ChainTransaction {
 
 /** What the best chain of a node has, by the node alone: nothing of ours has read it. */
 export class ChainMoney {
+  readonly #outputs = new Map<string, ChainOutput>();
   readonly #byScript = new Map<string, ChainOutput[]>();
   readonly #spender = new Map<string, ChainTransaction>();
 
@@ -39,6 +40,11 @@ export class ChainMoney {
     return this.#byScript.get(script) ?? [];
   }
 
+  /** Null: it is older than what was read. */
+  output(outpoint: string): ChainOutput | null {
+    return this.#outputs.get(outpoint) ?? null;
+  }
+
   spenderOf(outpoint: string): ChainTransaction | null {
     return this.#spender.get(outpoint) ?? null;
   }
@@ -51,6 +57,7 @@ export class ChainMoney {
     const transaction = { txid, inputs, outputs, virtualBytes: vsize };
     for (const input of inputs) this.#spender.set(input, transaction);
     for (const output of outputs) {
+      this.#outputs.set(output.outpoint, output);
       this.#byScript.set(output.script, [...this.paidTo(output.script), output]);
     }
   }
@@ -62,55 +69,80 @@ export class ChainMoney {
  */
 export interface MoneyOf {
   readonly address: string;
-  readonly receiver: string;
+  /** One for all inscriptions, or one for each of them. */
+  readonly receivers: readonly string[];
   readonly refund: string;
   /** Where the inventory lies that it may take a sat of; absent: it takes none. */
   readonly inventory?: string;
+  /** Addresses that parents are sent to, and the one that they return to; absent: it has no parents. */
+  readonly parents?: { readonly deposits: readonly string[]; readonly home: string };
+  /** Transactions that the service's own money pays for, by their ids; absent: none does. */
+  readonly operator?: {
+    /** Returns of this order. */
+    readonly returns: ReadonlySet<string>;
+    /** All others: returns of other orders, and bumps. They spend revenue, which counts as kept. */
+    readonly others: ReadonlySet<string>;
+  };
 }
+
+const noParents = { deposits: [], home: '' };
+const nothing = { returns: new Set<string>(), others: new Set<string>() };
 
 /** What became of all that was paid to an order. Sats. */
 export interface MoneyFate {
   readonly payments: number;
   readonly paid: number;
-  /** Of each output to the receiver. */
+  /** Of each output to a receiver, in no order of theirs. */
   readonly delivered: readonly number[];
+  /** The scripts of these outputs. */
+  readonly deliveredTo: readonly string[];
   readonly refunded: number;
   readonly fees: number;
   /** Virtual bytes of each transaction that spent it. */
   readonly sizes: readonly number[];
-  /** With the service: unspent outputs that are neither the receiver's nor the refund's. */
+  /**
+   * With the service: outputs that are neither a receiver's nor the refund's, without what the service's own money paid
+   * for returns.
+   */
   readonly kept: number;
   /** Of each payment that nobody has spent. */
   readonly left: readonly number[];
   /** What came from the inventory and did not go back there. */
   readonly lent: number;
-  /** Inputs of the transactions that spent it which are somebody else's money. */
+  /** Sats of parents that neither returned nor stay at their deposits. */
+  readonly borrowed: number;
+  /** Inputs of the transactions that spent it which are somebody else's money, without the service's in returns. */
   readonly foreign: readonly string[];
+  /** Scripts of the service's own money that paid for returns. */
+  readonly given: readonly string[];
 }
 
 /** Follows what was paid to an address through all transactions that spent it. */
-export function fateOf(chain: ChainMoney, { address, receiver, refund, inventory }: MoneyOf): MoneyFate {
+export function fateOf(chain: ChainMoney, of: MoneyOf): MoneyFate {
+  const { address, receivers, refund, parents = noParents, operator = nothing } = of;
   const payments = chain.paidTo(address);
-  const ours = new Map(payments.map(({ outpoint, value }) => [outpoint, value]));
-  const stocked = inventory === undefined ? [] : chain.paidTo(inventory);
-  const stock = new Map(stocked.map(({ outpoint, value }) => [outpoint, value]));
+  const ours = valuesOf(payments);
+  const stock = valuesOf(stockOf(chain, of));
+  const deposits = valuesOf(parents.deposits.flatMap((script) => chain.paidTo(script)));
+  const isReturned = ({ outpoint, script }: ChainOutput): boolean =>
+    deposits.has(outpoint) || script === parents.home;
   const spending = new Map<string, ChainTransaction>();
   const kept = new Map<string, number>();
-  const open = payments.map(({ outpoint }) => outpoint);
-  const delivered: number[] = [];
-  let refunded = 0;
+  const open = [...ours.keys(), ...deposits.keys()];
+  const isOurs = (output: ChainOutput): boolean =>
+    !receivers.includes(output.script) &&
+    output.script !== refund &&
+    !stock.has(output.outpoint) &&
+    !isReturned(output);
   for (let outpoint = open.pop(); outpoint !== undefined; outpoint = open.pop()) {
     const spender = chain.spenderOf(outpoint);
     if (spender === null || spending.has(spender.txid)) continue;
+    if (kept.has(outpoint) && operator.others.has(spender.txid)) continue;
     spending.set(spender.txid, spender);
-    for (const output of spender.outputs) {
-      if (output.script === receiver) delivered.push(output.value);
-      else if (output.script === refund) refunded += output.value;
-      else if (!stock.has(output.outpoint)) {
-        ours.set(output.outpoint, output.value);
-        kept.set(output.outpoint, output.value);
-        open.push(output.outpoint);
-      }
+    for (const output of spender.outputs.filter(isOurs)) {
+      ours.set(output.outpoint, output.value);
+      kept.set(output.outpoint, output.value);
+      open.push(output.outpoint);
     }
   }
   const transactions = [...spending.values()];
@@ -119,20 +151,35 @@ export function fateOf(chain: ChainMoney, { address, receiver, refund, inventory
   const sumIn = (values: ReadonlyMap<string, number>): number =>
     inputs.reduce((sum, input) => sum + (values.get(input) ?? 0), 0);
   const outputs = transactions.flatMap((transaction) => transaction.outputs);
-  const made = outputs.reduce((sum, { value }) => sum + value, 0);
-  const given = outputs
-    .filter(({ outpoint }) => stock.has(outpoint))
-    .reduce((sum, { value }) => sum + value, 0);
+  const delivered = outputs.filter(({ script }) => receivers.includes(script));
+  const isForeign = (input: string): boolean => !ours.has(input) && !stock.has(input) && !deposits.has(input);
+  const given = valuesOf(
+    transactions
+      .filter(({ txid }) => operator.returns.has(txid))
+      .flatMap((transaction) => transaction.inputs.filter(isForeign))
+      .flatMap((input) => chain.output(input) ?? []),
+  );
   return {
     payments: payments.length,
     paid: payments.reduce((sum, { value }) => sum + value, 0),
-    delivered,
-    refunded,
-    fees: sumIn(ours) + sumIn(stock) - made,
+    delivered: delivered.map(({ value }) => value),
+    deliveredTo: delivered.map(({ script }) => script),
+    refunded: sumOf(outputs.filter(({ script }) => script === refund)),
+    fees: sumIn(ours) + sumIn(stock) + sumIn(deposits) + sumIn(given) - sumOf(outputs),
     sizes: transactions.map(({ virtualBytes }) => virtualBytes),
-    kept: [...kept.values()].reduce((sum, value) => sum + value, 0),
+    kept: sumOfValues(kept) - sumOfValues(given),
+    given: [...given.keys()].flatMap((outpoint) => chain.output(outpoint)?.script ?? []),
     left: payments.filter(({ outpoint }) => chain.spenderOf(outpoint) === null).map(({ value }) => value),
-    lent: sumIn(stock) - given,
-    foreign: inputs.filter((input) => !ours.has(input) && !stock.has(input)),
+    lent: sumIn(stock) - sumOf(outputs.filter(({ outpoint }) => stock.has(outpoint))),
+    borrowed: sumIn(deposits) - sumOf(outputs.filter(isReturned)),
+    foreign: inputs.filter((input) => isForeign(input) && !given.has(input)),
   };
 }
+
+const stockOf = (chain: ChainMoney, { inventory }: MoneyOf): readonly ChainOutput[] =>
+  inventory === undefined ? [] : chain.paidTo(inventory);
+const sumOfValues = (values: ReadonlyMap<string, number>): number =>
+  [...values.values()].reduce((sum, value) => sum + value, 0);
+const valuesOf = (outputs: readonly ChainOutput[]): Map<string, number> =>
+  new Map(outputs.map(({ outpoint, value }) => [outpoint, value]));
+const sumOf = (outputs: readonly ChainOutput[]): number => outputs.reduce((sum, { value }) => sum + value, 0);

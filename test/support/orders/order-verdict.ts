@@ -1,3 +1,4 @@
+import { brotliDecompressSync } from 'node:zlib';
 import type pg from 'pg';
 import { type Order, readOrder } from '#orders/order/order.store.ts';
 import { readTransactions } from '#orders/order/order-transactions.store.ts';
@@ -15,7 +16,7 @@ export const leastRefund = 1500;
 const inputVirtualBytes = 58;
 
 /** An order of a test: whose it is, and what it inscribes, which nothing else does. */
-export interface OrderOfTest extends Pick<MoneyOf, 'receiver' | 'refund' | 'inventory'> {
+export interface OrderOfTest extends Pick<MoneyOf, 'receivers' | 'refund' | 'inventory' | 'parents'> {
   readonly id: string;
   readonly contents: readonly string[];
 }
@@ -41,15 +42,20 @@ export async function verdictOfOrder(
 ): Promise<OrderVerdict> {
   const order = await readOrder(pool, id);
   if (order === null) throw new Error(`there is no order ${id}`);
-  const fate = fateOf(chain, { ...scripts, address: order.script.toString('hex') });
+  const operator = await paidByOperator(pool, id);
+  const fate = fateOf(chain, { ...scripts, address: order.script.toString('hex'), operator });
   const isDelivered = fate.delivered.length > 0;
   const inscribed = await countInscribed(pool, contents);
   const balances = balancesOf(await readEntries(pool, { kind: 'order', id }));
-  const money = isDelivered ? deliveredFaults(order, fate) : refundedFaults(fate);
+  const money = isDelivered ? deliveredFaults(order, fate, scripts.receivers) : refundedFaults(fate);
   const faults = [
     ...endFaults(order, fate),
     ...money.faults,
     ...fate.foreign.map((input) => `its transactions spend ${input}, which is not its money`),
+    ...(fate.borrowed === 0 ? [] : [`keeps ${fate.borrowed} sats of parents`]),
+    ...(await customersAmong(pool, fate.given)).map(
+      (script) => `its returns are paid by ${script}, a customer`,
+    ),
     ...contents.flatMap((content, place) => {
       const count = inscribed.get(content) ?? 0;
       return count === (isDelivered ? 1 : 0) ? [] : [`file ${place} is inscribed ${count} times`];
@@ -77,20 +83,15 @@ function endFaults({ state, error }: Order, { paid, left }: MoneyFate): string[]
 
 function deliveredFaults(
   { request, quote, amount, state, terms }: Order,
-  { delivered, kept, left, lent, paid, payments }: MoneyFate,
+  { delivered, deliveredTo, kept, left, lent, paid, payments }: MoneyFate,
+  receivers: readonly string[],
 ): { faults: string[]; lost: number } {
   const faults: string[] = [];
   const { count } = request;
   if (state !== 'completed') faults.push(`is delivered and ${state}`);
-  if (terms.burn) {
-    // those of a reveal in one output
-    if (sumOf(delivered) !== count * quote.postage)
-      faults.push(`burns ${delivered.join(', ')} sats and not ${count} times ${quote.postage}`);
-  } else {
-    if (delivered.length !== count) faults.push(`has ${delivered.length} outputs of ${count} inscriptions`);
-    if (delivered.some((value) => value !== quote.postage))
-      faults.push(`delivers ${delivered.join(', ')} sats and not ${quote.postage}`);
-  }
+  faults.push(...postageFaults({ request, quote, terms }, delivered));
+  if (receivers.length > 1 && deliveredTo.toSorted().join() !== receivers.toSorted().join())
+    faults.push(`gives to ${deliveredTo.join(', ')}, and not to each of ${receivers.join(', ')}`);
   if (BigInt(paid) < amount) faults.push(`is delivered for ${paid} of ${amount} sats`);
   // the postage of an inscription on a sat of the inventory comes from there, and the customer's stays
   const stocked = terms.inventory === undefined ? 0 : quote.postage * count;
@@ -104,11 +105,30 @@ function deliveredFaults(
   return { faults, lost };
 }
 
+/** Outputs of inscriptions with other values than their postage. */
+function postageFaults(
+  { request: { count }, quote, terms }: Pick<Order, 'request' | 'quote' | 'terms'>,
+  delivered: readonly number[],
+): string[] {
+  const faults: string[] = [];
+  if (terms.burn || terms.batchMode === 'shared-output') {
+    // those of a reveal in one output
+    if (sumOf(delivered) !== count * quote.postage)
+      faults.push(`gives ${delivered.join(', ')} sats and not ${count} times ${quote.postage}`);
+  } else {
+    if (delivered.length !== count) faults.push(`has ${delivered.length} outputs of ${count} inscriptions`);
+    if (delivered.some((value) => value !== quote.postage))
+      faults.push(`delivers ${delivered.join(', ')} sats and not ${quote.postage}`);
+  }
+  return faults;
+}
+
 function refundedFaults({ kept, left, lent, paid, refunded, fees }: MoneyFate): {
   faults: string[];
   lost: number;
 } {
-  const lost = kept + owedOf(left);
+  // below 0 where the operator paid for the return of parents
+  const lost = Math.max(0, kept) + owedOf(left);
   const faults =
     lost === 0
       ? []
@@ -144,6 +164,28 @@ function ledgerFaults(balances: ReadonlyMap<LedgerAccount, bigint>, fate: MoneyF
 
 const sumOf = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
+/** Stored transactions that the service's own money may pay for: returns of an order, and all others. */
+async function paidByOperator(pool: pg.Pool, id: string): Promise<NonNullable<MoneyOf['operator']>> {
+  const { rows } = await pool.query<{ txid: Buffer; is_its: boolean }>(
+    `SELECT txid, kind = 'return' AND order_id = $1 AS is_its FROM service.wallet_transactions
+      WHERE kind NOT IN ('commit', 'reveal', 'burn', 'refund')`,
+    [id],
+  );
+  const named = (isIts: boolean) =>
+    new Set(rows.filter(({ is_its }) => is_its === isIts).map(({ txid }) => txid.reverse().toString('hex')));
+  return { returns: named(true), others: named(false) };
+}
+
+/** Scripts among these that customers were given: of charges and of deposits. In hex. */
+async function customersAmong(pool: pg.Pool, scripts: readonly string[]): Promise<string[]> {
+  const { rows } = await pool.query<{ script: string }>(
+    `SELECT encode(script, 'hex') AS script FROM service.orders WHERE script = ANY($1::bytea[])
+      UNION SELECT encode(script, 'hex') FROM service.order_parents WHERE script = ANY($1::bytea[])`,
+    [scripts.map((script) => Buffer.from(script, 'hex'))],
+  );
+  return rows.map(({ script }) => script);
+}
+
 /** Two stored transactions that are both to be sent, and spend the same money. */
 async function rivals(pool: pg.Pool, id: string): Promise<string[]> {
   const outpoints = (await readTransactions(pool, id)).flatMap(({ plan }) =>
@@ -154,15 +196,22 @@ async function rivals(pool: pg.Pool, id: string): Promise<string[]> {
     .map((outpoint) => `spends ${outpoint} twice`);
 }
 
-/** How often the index has each of these contents. */
+/** How often the index has each of these contents, compressed or not. */
 async function countInscribed(
   pool: pg.Pool,
   contents: readonly string[],
 ): Promise<ReadonlyMap<string, number>> {
-  const { rows } = await pool.query<{ body: Buffer; count: number }>(
-    `SELECT c.body, count(*)::int AS count FROM chain.contents AS c JOIN chain.inscriptions AS i USING (content_id)
-      WHERE c.body = ANY($1::bytea[]) GROUP BY c.body`,
+  const { rows } = await pool.query<{ body: Buffer; count: number; encoding: Buffer | null }>(
+    `SELECT c.body, d.content_encoding AS encoding, count(*)::int AS count
+       FROM chain.contents AS c JOIN chain.inscriptions AS i USING (content_id)
+       LEFT JOIN chain.inscription_details AS d USING (key)
+      WHERE c.body = ANY($1::bytea[]) OR d.content_encoding = 'br' GROUP BY 1, 2`,
     [contents.map((content) => Buffer.from(content))],
   );
-  return new Map(rows.map(({ body, count }) => [body.toString(), count]));
+  const counts = new Map<string, number>();
+  for (const { body, count, encoding } of rows) {
+    const content = (encoding === null ? body : brotliDecompressSync(body)).toString();
+    counts.set(content, (counts.get(content) ?? 0) + count);
+  }
+  return counts;
 }

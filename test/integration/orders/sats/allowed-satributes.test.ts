@@ -375,7 +375,7 @@ describe.skipIf(bitcoindForTests() === null)('an order with allowedSatributes', 
       await run(collector);
       await settle(order.id, owedMax);
       const chain = await ChainMoney.read(world.bitcoind.rpc, Math.max(1, from - 1));
-      const ofTest = { id: order.id, contents, receiver: hexOf(receiver), refund: hexOf(refund) };
+      const ofTest = { id: order.id, contents, receivers: [hexOf(receiver)], refund: hexOf(refund) };
       const { fate, faults, lost, state } = await verdictOfOrder(world.database.pool, chain, ofTest);
       expect({ faults, lost, state }).toEqual({ faults: [], lost: 0, state: ends });
       const isDelivered = ends === 'completed';

@@ -61,7 +61,7 @@ async function expectPaid(
   const { fate, faults, lost, state } = await verdictOfOrder(pool, chain, {
     id: order.id,
     contents,
-    receiver: hexOf(receiver),
+    receivers: [hexOf(receiver)],
     refund: hexOf(refund),
     ...(inventory === undefined ? {} : { inventory }),
   });

@@ -1,0 +1,172 @@
+import { type Random, shuffled } from '#test/builders/random.ts';
+import { addressOf, scriptOf } from '#test/builders/regtest/regtest-transaction.ts';
+import type { LentParent } from './parents.ts';
+
+/** Orders of customers, by kind, and how many of nine are of it. */
+const shares = {
+  direct: 3,
+  managed: 2,
+  texts: 1,
+  'special sat': 1,
+  'special sats': 1,
+  children: 1,
+} as const;
+export type OrderKind = keyof typeof shares;
+export const orderKinds = Object.keys(shares) as readonly OrderKind[];
+/** The kinds of the next nine orders. */
+export const nextKinds = (random: Random): OrderKind[] =>
+  shuffled(
+    random,
+    orderKinds.flatMap((kind) => Array.from({ length: shares[kind] }, () => kind)),
+  );
+
+/** The request of an order, and how its end is judged. */
+export interface OrderWish {
+  readonly kind: OrderKind;
+  readonly path: '/inscribe' | '/order' | '/textorder';
+  readonly body: Readonly<Record<string, unknown>> & { readonly fee: number };
+  /** Each is inscribed by no other order. */
+  readonly contents: readonly string[];
+  /** Scripts, in hex. */
+  readonly receivers: readonly string[];
+  readonly refund: string;
+  /** The script that its parent returns to. */
+  readonly home: string;
+  /** Satributes of the sats that it may be inscribed on; null: any. */
+  readonly allowed: readonly string[] | null;
+  readonly rareSats: string | null;
+  readonly parent: LentParent | null;
+}
+
+/** What orders may allow: every coin of the purse is of an early block, and a few begin with the first sat of one. */
+const allowances: readonly (readonly string[])[] = [['vintage'], ['uncommon']];
+/** The type that the inventory of a run has: every sat of an early block. */
+const stockType = 'vintage';
+/** The script that burned inscriptions are sent to. */
+const opReturn = '6a';
+/** Repetitions of a text that brotli makes shorter. */
+const repeated = 40;
+/** Owners of an order: of its refunds, of its returned parent, and of each file that is delivered. */
+const ownersEach = 5;
+const firstOwner = 20_000;
+
+/** Fields of a body beside contents and addresses. */
+interface Options {
+  readonly fee: number;
+  readonly burnAfterInscribe?: true;
+  readonly allowedSatributes?: readonly string[];
+  readonly uncurseIt?: true;
+  readonly inscriptionIdPrefix?: string;
+  readonly compress?: true;
+  readonly batchMode?: 'shared-output';
+}
+
+export interface WishParts {
+  readonly random: Random;
+  readonly seed: string;
+  /** Of all orders of the run. */
+  readonly number: number;
+  readonly parent: LentParent | null;
+}
+
+/** The order of a customer, right in every respect. */
+export function wishOf(kind: OrderKind, { random, number, seed, parent }: WishParts): OrderWish {
+  const count = countOf(kind, random);
+  const path = pathOf(kind, random);
+  const options = optionsOf(kind, count, random);
+  const contents = Array.from({ length: count }, (_, file) => {
+    const text = `${seed} ${number} ${file}`;
+    return options.compress === true ? `${text} `.repeat(repeated) : text;
+  });
+  const [refund, home, ...owners] = ownersOf(number);
+  const isList = isListed(options, count) && random.unit() < 0.4;
+  const listed = owners.slice(0, isList ? count : 1);
+  return {
+    kind,
+    path,
+    contents,
+    body: {
+      ...(path === '/textorder' ? { texts: contents } : { files: contents.map(fileOf) }),
+      receiveAddress: isList ? listed.map((owner) => addressOf(owner)) : addressOf(listed[0]!),
+      refundAddress: addressOf(refund!),
+      ...options,
+      ...(parent === null ? {} : parentFields(path, parent, addressOf(home!))),
+    },
+    receivers: isBurned(options) ? [opReturn] : listed.map(hexOf),
+    refund: hexOf(refund!),
+    home: hexOf(home!),
+    allowed: options.allowedSatributes ?? null,
+    rareSats: kind === 'special sat' || kind === 'special sats' ? stockType : null,
+    parent,
+  };
+}
+
+function countOf(kind: OrderKind, random: Random): number {
+  if (kind === 'special sat') return 1;
+  return kind === 'special sats' ? 2 + random.below(2) : 1 + random.below(3);
+}
+
+function pathOf(kind: OrderKind, random: Random): OrderWish['path'] {
+  if (kind === 'direct') return '/inscribe';
+  if (kind === 'managed') return '/order';
+  if (kind === 'texts') return '/textorder';
+  const paths = ['/inscribe', '/order', '/textorder'] as const;
+  return paths[random.below(kind === 'children' ? 2 : 3)]!;
+}
+
+/** Options of an order, if its kind takes any; all orders may have a prefix. */
+function optionsOf(kind: OrderKind, count: number, random: Random): Options {
+  const prefix = when(random.unit() < 0.15, { inscriptionIdPrefix: 'ab' });
+  // an input of some costs more than most dust brings
+  const fee = random.unit() < 0.3 ? 6 : 2;
+  // what is on a given sat or beside a parent is neither burned nor chooses its own sat
+  if (kind === 'special sat' || kind === 'special sats' || kind === 'children') return { fee, ...prefix };
+  // at a rate that nodes of tests do not estimate more than
+  if (random.unit() < 0.2) return { fee: 10, burnAfterInscribe: true, ...uncursed(count, random), ...prefix };
+  if (random.unit() < 0.3) {
+    const allowedSatributes = allowances[random.below(allowances.length)]!;
+    return { fee, allowedSatributes, ...uncursed(count, random), ...prefix };
+  }
+  return {
+    fee,
+    ...(kind === 'managed' ? managedOptions(count, random) : uncursed(count, random)),
+    ...prefix,
+  };
+}
+
+const when = <Fields>(isSo: boolean, fields: Fields): Fields | object => (isSo ? fields : {});
+
+/** A commit and a reveal a file. */
+const uncursed = (count: number, random: Random): Partial<Options> =>
+  when(count > 1 && random.unit() < 0.5, { uncurseIt: true } as const);
+
+function managedOptions(count: number, random: Random): Partial<Options> {
+  const isShared = count > 1 && random.unit() < 0.3;
+  return {
+    ...when(random.unit() < 0.4, { compress: true } as const),
+    ...(isShared ? { batchMode: 'shared-output' } : uncursed(count, random)),
+  };
+}
+
+/** Whether each file may have a receiver of its own. */
+const isListed = (options: Options, count: number): boolean =>
+  count > 1 && !isBurned(options) && options.batchMode === undefined;
+
+const isBurned = ({ burnAfterInscribe }: Options): boolean => burnAfterInscribe === true;
+
+/** Clients of managed orders send one parent, in a field of its own. */
+function parentFields(path: OrderWish['path'], { id, coin }: LentParent, returnAddress: string): object {
+  const parent = { inscriptionId: id, value: coin.value, returnAddress };
+  return path === '/inscribe' ? { parents: [parent] } : { parent };
+}
+
+const fileOf = (content: string, file: number): object => ({
+  name: `${file}.txt`,
+  size: content.length,
+  dataURL: `data:text/plain;base64,${Buffer.from(content).toString('base64')}`,
+});
+
+const ownersOf = (number: number): number[] =>
+  Array.from({ length: ownersEach }, (_, place) => firstOwner + ownersEach * number + place);
+
+const hexOf = (owner: number): string => Buffer.from(scriptOf(owner)).toString('hex');
