@@ -27,12 +27,14 @@ export interface MadeOrder {
 }
 
 const firstOwner = 60_000;
+/** Two files, paid to the wallet, which makes a commit. */
+const managed = { count: 2, terms: { type: 'bulk' } } as const;
 const rich = 300_000n;
 
 /**
  * Orders of each kind and state, with real payments: delivered, refunded and owed ones, and those that are unpaid, paid
- * in part, in no block, revealed, burned, paid for by a bump, of a sat of the inventory, and with a parent. Nothing
- * brings them on when this returns.
+ * in part, in no block, revealed, burned, paid for by a bump, of a sat of the inventory, managed, and with a parent.
+ * Nothing brings them on when this returns.
  */
 export async function makeOrdersInEveryState(room: StockRoom): Promise<Record<string, MadeOrder>> {
   const { world } = room;
@@ -89,6 +91,7 @@ export async function makeOrdersInEveryState(room: StockRoom): Promise<Record<st
     await order('delivered', 'delivered'),
     await order('delivered richly', 'delivered', { terms: { additionalFee: rich } }),
     await order('delivered in parts', 'delivered', { count: 2, terms: { uncurse: true } }),
+    await order('managed and delivered', 'delivered', managed),
   ];
   for (const { charge } of ended) await send([], [charge]);
   const over = await order('overpaid', 'delivered');
@@ -102,19 +105,24 @@ export async function makeOrdersInEveryState(room: StockRoom): Promise<Record<st
   for (const { id } of [...ended, over, burned]) await world.until(id, 'completed');
   await world.sent(over.id, ['refund']);
 
-  const late = await order('refunded', 'refunded');
-  await expire(late.id);
-  await world.until(late.id, 'expired');
-  await send([], [late.charge]);
+  const tooLate = [
+    await order('refunded', 'refunded'),
+    await order('managed and refunded', 'refunded', managed),
+  ];
+  for (const { id, charge } of tooLate) {
+    await expire(id);
+    await world.until(id, 'expired');
+    await send([], [charge]);
+  }
   const owed = await order('owed', 'owed', { refundScript: null });
   await expire(owed.id);
   await world.until(owed.id, 'expired');
   await send([], [owed.charge]);
   await mine();
   await world.until(owed.id, 'waiting-refund');
-  await world.sent(late.id, ['refund']);
+  for (const { id } of tooLate) await world.sent(id, ['refund']);
   await mine();
-  await world.until(late.id, 'refunded');
+  for (const { id } of tooLate) await world.until(id, 'refunded');
 
   const [lent, waited, sentHome] = [
     await inscribed(['parent of a delivery']),
@@ -196,13 +204,14 @@ export async function makeOrdersInEveryState(room: StockRoom): Promise<Record<st
   const underWay = [
     await order('revealed', 'delivered'),
     await order('revealed in parts', 'delivered', { count: 2, terms: { uncurse: true } }),
+    await order('managed and revealed', 'delivered', managed),
     await order('burning', 'burned', { terms: { burn: true, receivers: [] } }),
   ];
   const charges = [...underWay.map(({ charge }) => charge), await ofStock('revealed on stock')];
   await send([], charges);
   // these two wait for money in blocks
-  const short = await order('short', 'delivered');
-  await send([], [{ ...short.charge, value: short.charge.value - 1000 }]);
+  const short = [await order('short', 'delivered'), await order('managed and short', 'delivered', managed)];
+  for (const { charge } of short) await send([], [{ ...charge, value: charge.value - 1000 }]);
   const returning = await order('parent returns', 'returned', { parents: [termsOf(sentHome[0]!)] });
   await world.until(returning.id, 'waiting-parent');
   await send(sentHome, [to(returning.deposits[0], sentHome[0]!)]);
@@ -214,15 +223,17 @@ export async function makeOrdersInEveryState(room: StockRoom): Promise<Record<st
     await world.until(id, 'queued');
     await world.sent(id);
   }
-  todo('short', await missingOf(short.id));
+  todo('short', await missingOf(short[0]!.id));
+  todo('managed and short', await missingOf(short[1]!.id));
   await world.until(waiting.id, 'waiting-payment');
   todo('parent waits', waiting.charge.value);
   await expire(returning.id);
   await world.sent(returning.id, ['return']);
-  const seen = await order('seen', 'delivered');
-  await send([], [seen.charge]);
-  await world.until(seen.id, 'waiting-confirmation');
+  const seen = [await order('seen', 'delivered'), await order('managed and seen', 'delivered', managed)];
+  for (const { charge } of seen) await send([], [charge]);
+  for (const { id } of seen) await world.until(id, 'waiting-confirmation');
   todo('unpaid', (await order('unpaid', 'delivered')).charge.value);
+  todo('managed and unpaid', (await order('managed and unpaid', 'delivered', managed)).charge.value);
   todo(
     'unpaid in parts',
     (await order('unpaid in parts', 'delivered', { count: 2, terms: { uncurse: true } })).charge.value,
