@@ -7,8 +7,11 @@ import { buildApp } from '#http/app.ts';
 import type { EventLoopLimits } from '#http/server/budgets/pressure.ts';
 import type { App, AppDependencies } from '#http/server/routes/app-dependencies.ts';
 
-/** A loaded machine delays the event loop of a test for seconds; only the test of overload itself needs a bound. */
-const patient: EventLoopLimits = { eventLoopDelayMs: 60_000, eventLoopSampleMs: 5000 };
+/**
+ * No bound, which 0 is: a loaded machine delays the event loop of a test for seconds. A span without one measurement
+ * counts as a delay beyond every bound. Only the test of overload itself needs a bound.
+ */
+const patient: EventLoopLimits = { eventLoopDelayMs: 0, eventLoopSampleMs: 5000 };
 /** And a thousand requests at once, which tests make, wait for each other for longer than a client would. */
 const requestWaitMs = 600_000;
 
