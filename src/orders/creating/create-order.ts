@@ -56,13 +56,15 @@ export interface WantedOrder {
   readonly filesUrl: (s3Key: string) => string;
 }
 
-/** Standing of the parts that deliver orders. */
+/** Standing of the parts that keep and deliver orders. */
 export interface DeliveryStanding {
   /** A process with the seed brings orders on: what is paid without one would wait for it. */
   readonly isSignerThere: boolean;
   readonly areRevealsRefused: boolean;
   /** The tip of the index; null: no block is indexed. */
   readonly tip: Height | null;
+  /** On the disk of files. */
+  readonly freeBytes: number;
 }
 
 /** Left on the disk of files, which often is that of the database: without room it stops, and all orders with it. */
@@ -74,7 +76,7 @@ export interface CreationParts {
   /** Null: there is no wallet, and no orders are taken. */
   readonly keys: () => Promise<OrderKeys | null>;
   readonly files: CustomerFiles;
-  /** Whether a new order would be delivered. */
+  /** Whether a new order would be kept and delivered. */
   readonly standing: () => Promise<DeliveryStanding>;
   /** Sats of the inventory that orders of one client may have before they are paid for. */
   readonly reservedMost: number;
@@ -132,13 +134,13 @@ export async function createOrder(
 
 /** The keys of orders and the tip of the index, if an order can be made and delivered now. Throws `orders_off`. */
 async function requireOpen(
-  { keys: openKeys, files, standing }: CreationParts,
+  { keys: openKeys, standing }: CreationParts,
   wanted: Pick<WantedOrder, 'files'>,
   signal: AbortSignal | null,
 ): Promise<{ readonly keys: OrderKeys; readonly tip: Height }> {
   const keys = await openKeys();
   if (keys === null) throw new AppError('orders_off', 'this service takes no orders: it has no wallet');
-  const { isSignerThere, areRevealsRefused, tip } = await standing();
+  const { isSignerThere, areRevealsRefused, tip, freeBytes } = await standing();
   signal?.throwIfAborted();
   if (!isSignerThere)
     throw new AppError(
@@ -148,7 +150,7 @@ async function requireOpen(
   if (areRevealsRefused)
     throw new AppError('orders_off', 'this service takes no orders now: its node relays no reveals');
   const bytes = wanted.files.reduce((sum, file) => sum + (file?.content.length ?? 0), 0);
-  if ((await files.freeBytes()) - bytes < freeBytesMin)
+  if (freeBytes - bytes < freeBytesMin)
     throw new AppError(
       'orders_off',
       'this service takes no orders now: its disk has no room for their files',

@@ -4,9 +4,11 @@ import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
 import { revealLeaf } from '#orders/inscribing/reveal-leaf.ts';
 import type { IndexLeases } from '#wallet/indices/index-leases.ts';
 import type { PublicWallet } from '#wallet/public-wallet.ts';
+import type { WalletIdentity } from '#wallet/wallet-identity.ts';
 
 /** Keys of the wallet for an order, and the addresses that are made of them. */
 export interface OrderKeys {
+  readonly wallet: WalletIdentity;
   /**
    * Indices of keys that no other order gets: taken before the transaction of the order, and confirmed in it. Those of
    * an order that is not made are never used.
@@ -32,6 +34,7 @@ export interface Charge {
 /** Addresses of orders: derived without the seed, and each proven to be spendable before it is shown. */
 export function orderKeys(wallet: PublicWallet, leases: OrderKeys['leases']): OrderKeys {
   return {
+    wallet: wallet.identity,
     leases,
     charge: async (keyIndex, { terms, layout }) => {
       const key = wallet.orderKey(keyIndex);

@@ -102,11 +102,12 @@ export class CustomerOrders {
     this.publicOrigin = parts.publicOrigin;
     this.reservedMost = parts.reservedMost;
     this.#stored = new StoredBytes(parts.bytesADay);
-    const { pool, isSignerThere } = parts;
+    const { pool, isSignerThere, files } = parts;
     this.#standing = new SharedMaking(async () => ({
       isSignerThere: await isSignerThere(),
       areRevealsRefused: await areRevealsRefused(pool),
       tip: await indexedTip(pool),
+      freeBytes: await files.freeBytes(),
     }));
     this.#policy = new SharedMaking(() => readNodePolicy(pool));
   }
@@ -229,11 +230,12 @@ export class CustomerOrders {
   }
 
   /** The scripts among these that are the service's own. */
-  ownScriptsAmong(
+  async ownScriptsAmong(
     scripts: readonly Uint8Array[],
     signal: AbortSignal | null = null,
   ): Promise<readonly Uint8Array[]> {
-    return this.#reading(signal, (client) => ownScriptsAmong(client, scripts));
+    const keys = await this.#parts.keys();
+    return this.#reading(signal, (client) => ownScriptsAmong(client, scripts, keys?.wallet ?? null));
   }
 
   /** Claims the key of a creation, or says what became of it. */

@@ -14,14 +14,17 @@ export const refundWatchers = 'refund ';
  * own outputs of transactions, and the inventory. Money that is sent there pays for something else, or goes round in a
  * circle. Addresses of the wallet that were never shown are not looked for: only the operator can know them, and
  * commands of the wallet compare them.
+ *
+ * @param known the wallet of the database, where the caller has it; null: it is read
  */
 export async function ownScriptsAmong(
   client: pg.Pool | pg.ClientBase,
   scripts: readonly Uint8Array[],
+  known: WalletIdentity | null = null,
 ): Promise<readonly Uint8Array[]> {
   if (scripts.length === 0) return [];
   const watched = new Set((await watchedApartFrom(client, scripts, refundWatchers)).map(hexOf));
-  const wallet = await readWallet(client);
+  const wallet = known ?? (await readWallet(client));
   const inventory = wallet === null ? noScripts : await inventoryScripts(wallet);
   return scripts.filter((script) => watched.has(hexOf(script)) || inventory.has(hexOf(script)));
 }
