@@ -1,8 +1,10 @@
 import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
-import { scriptOf } from '#test/builders/regtest/regtest-transaction.ts';
+import { addressOf, scriptOf } from '#test/builders/regtest/regtest-transaction.ts';
 import { wantedOrder } from '#test/builders/wanted-order.ts';
+import { fillStock } from '#test/support/orders/fill-stock.ts';
 import { OrderWorld } from '#test/support/orders/order-world.ts';
 import type { PaidOrder } from '#test/support/orders/payer.ts';
+import { StockRoom } from '#test/support/orders/stock-room.ts';
 
 export type PaidKindName = 'direct orders' | 'managed orders' | 'special sats of several files';
 export type WantedTerms = Partial<Pick<OrderTerms, 'feeRate' | 'uncurse'>>;
@@ -20,6 +22,8 @@ export interface PaidRoom {
   readonly world: OrderWorld;
   /** The script of the inventory that its orders take sats of, in hex; absent: they take no such sats. */
   readonly inventory?: string;
+  /** The first block that has outputs of it. */
+  readonly stockedFrom?: number;
   order(wanted: WantedPaid): Promise<PaidOrder>;
   close(): Promise<void>;
 }
@@ -57,5 +61,48 @@ async function openWorld(type: OrderTerms['type']): Promise<PaidRoom> {
       return (await world.customerOrders.create({ ...wanted, refundScript: scriptOf(refund) })).order;
     },
     close: () => world.close(),
+  };
+}
+
+/** Deeper than any reorganisation of a case. */
+const buriedBlocks = 20;
+/** More than the orders of all cases take: what an order leaves of an output is listed again. */
+const stockedOutputs = 150;
+
+/** Orders of two files, each on a sat of its own of the inventory. */
+export const specialSats: PaidKind = {
+  name: 'special sats of several files',
+  files: 2,
+  open: openStock,
+};
+
+async function openStock(): Promise<PaidRoom> {
+  const room = await StockRoom.start(230, node);
+  const { world } = room;
+  const { script } = world.wallet.inventoryAddress(0);
+  const stockedFrom = (await world.chain.height()) + 1;
+  await fillStock(world.database.pool, world.chain, script, stockedOutputs);
+  await world.chain.mineEmpty(buriedBlocks);
+  return {
+    world,
+    inventory: Buffer.from(script).toString('hex'),
+    stockedFrom,
+    order: async ({ contents, receiver, refund, terms: { feeRate = 2000n, uncurse = false } }) => {
+      const { status, body } = await room.post<{ id: string }>('/inscribe', {
+        files: contents.map((content, place) => ({
+          name: `${place}.txt`,
+          size: content.length,
+          dataURL: `data:text/plain;base64,${Buffer.from(content).toString('base64')}`,
+        })),
+        receiveAddress: addressOf(receiver),
+        refundAddress: addressOf(refund),
+        fee: Number(feeRate) / 1000,
+        uncurseIt: uncurse,
+        rareSats: 'vintage',
+      });
+      if (status !== 200) throw new Error(JSON.stringify(body));
+      return (await world.customerOrders.read(body.id))!.order;
+    },
+    close: () => room.close(),
   };
 }

@@ -22,6 +22,9 @@ export interface PaymentCase {
   readonly of?: readonly PaidKindName[];
 }
 
+/** Cases of payments alone: special sats are spent beside them, by the same rules whatever they are. */
+const ofPayments: readonly PaidKindName[] = ['direct orders', 'managed orders'];
+
 const oneBitcoin = 100_000_000;
 /** The most descendants that a coin of a payer has in the mempool, by nodes before Core 31. */
 const ancestorsMax = 24;
@@ -61,6 +64,7 @@ export const paymentCases: readonly PaymentCase[] = [
   },
   {
     name: 'in so many parts that their inputs cost more than they hold, and then exactly',
+    of: ofPayments,
     terms: { feeRate: 100_000n },
     run: async (payer) => {
       await payer.payParts(59, 350);
@@ -71,6 +75,7 @@ export const paymentCases: readonly PaymentCase[] = [
   },
   {
     name: 'exactly, and a stranger sends dust whose inputs are dear',
+    of: ofPayments,
     terms: { feeRate: 10_000n },
     run: async (payer) => {
       await payer.pay(payer.amount);
@@ -80,6 +85,7 @@ export const paymentCases: readonly PaymentCase[] = [
   },
   {
     name: 'exactly, uncursed, and a stranger sends dust',
+    of: ofPayments,
     terms: { feeRate: 25_000n, uncurse: true },
     run: async (payer) => {
       await payer.payParts(4, 330);
@@ -89,6 +95,7 @@ export const paymentCases: readonly PaymentCase[] = [
   },
   {
     name: 'exactly, and a stranger sends more dust than a transaction has room for',
+    of: ofPayments,
     terms: { feeRate: 1000n },
     run: async (payer) => {
       await payer.payParts(1800, 330);
@@ -124,6 +131,7 @@ export const paymentCases: readonly PaymentCase[] = [
   },
   {
     name: 'short, and after its refund by so little that it is never worth sending back',
+    of: ofPayments,
     run: async (payer) => {
       await payer.pay(payer.amount - 1);
       await payer.mine();
@@ -180,6 +188,7 @@ export const paymentCases: readonly PaymentCase[] = [
   },
   {
     name: 'in time, and known only after dust of a stranger came to the order that had expired',
+    of: ofPayments,
     run: async (payer) => {
       const { bitcoind, chain } = payer.world;
       const { txid } = await payer.pay(payer.amount);
@@ -198,6 +207,7 @@ export const paymentCases: readonly PaymentCase[] = [
   },
   {
     name: 'late, in more parts than one refund spends',
+    of: ofPayments,
     run: async (payer) => {
       await payer.expire();
       await payer.until('expired');
@@ -362,6 +372,7 @@ export const paymentCases: readonly PaymentCase[] = [
   },
   {
     name: 'with a payment of version 3, whose children nodes bound',
+    of: ofPayments,
     run: async ({ world, order, amount }) => {
       const coin = await world.chain.coin();
       const change = { value: coin.value - amount - 1000, to: coin.owner };
@@ -372,6 +383,7 @@ export const paymentCases: readonly PaymentCase[] = [
   },
   {
     name: 'with the last payment that a chain of unconfirmed ones may have',
+    of: ofPayments,
     run: async ({ world, order, amount }) => {
       let coin = await world.chain.coin();
       for (let ancestors = 0; ancestors < ancestorsMax; ancestors++) {

@@ -47,7 +47,7 @@ async function expectPaid(
 ): Promise<void> {
   const { world } = room;
   const { pool } = world.database;
-  const from = await world.chain.height();
+  const from = room.stockedFrom ?? (await world.chain.height()) - 1;
   const [receiver, refund] = [firstOwner + 2 * place, firstOwner + 2 * place + 1];
   const contents = Array.from({ length: files }, (_, file) => `${name} ${file}`);
   const order = await room.order({ contents, receiver, refund, terms });
@@ -56,7 +56,7 @@ async function expectPaid(
   // what the node estimates by the fees of other cases is more or less than dust is worth
   const isDustLeft = ends === 'delivered, and the dust refunded once fees allow it';
   await settle(payer, isDustLeft ? 1_000_000n : worthlessMax);
-  const chain = await ChainMoney.read(world.bitcoind.rpc, Math.max(1, from - 1));
+  const chain = await ChainMoney.read(world.bitcoind.rpc, Math.max(1, from));
   const { inventory } = room;
   const { fate, faults, lost, state } = await verdictOfOrder(pool, chain, {
     id: order.id,
