@@ -119,6 +119,12 @@ export class Customers {
     await this.#send(customer, customer.amount);
   }
 
+  /** An order that is paid as it is to be. */
+  async payExactly(): Promise<void> {
+    const customer = await this.order('direct');
+    await this.#send(customer, customer.amount);
+  }
+
   /** An order whose parent comes, and that is not paid. */
   async lendInVain(): Promise<Customer> {
     const customer = await this.order('children');

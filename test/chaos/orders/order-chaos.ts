@@ -7,6 +7,7 @@ import {
   orderFailpoints,
   parentFailpoints,
   paymentFailpoints,
+  payoutFailpoints,
   webhookFailpoints,
 } from '#kernel/process/failpoint.ts';
 import { type Random, seededRandom, shuffled } from '#test/builders/random.ts';
@@ -24,6 +25,7 @@ import { NodeDoor } from './node-door.ts';
 import { type OrderFault, type OrderFaultParts, orderFaultNames, orderFaults } from './order-faults.ts';
 import { orderKinds } from './order-wishes.ts';
 import { inscribeParents } from './parents.ts';
+import { askForPayouts, payoutConfirmations, registerPartners } from './partners.ts';
 import { Purse } from './purse.ts';
 import { type RunEnd, verdictOfRun } from './run-verdict.ts';
 import { Shop } from './shop.ts';
@@ -74,7 +76,13 @@ const shopAims = [
   // the others need old blocks to be scanned
   ...paymentFailpoints.filter((name) => name !== 'payments-scan'),
 ];
-const makerAims = [...orderFailpoints, ...parentFailpoints, 'order-restocked' as const];
+const makerAims = [
+  ...orderFailpoints,
+  ...parentFailpoints,
+  'order-restocked' as const,
+  // who asks is the run itself
+  ...payoutFailpoints.filter((name) => name !== 'payout-asked'),
+];
 type Aim = (typeof shopAims)[number] | (typeof makerAims)[number];
 
 /**
@@ -142,6 +150,8 @@ class OrderChaos {
     const shop = this.#serve('shop', { ROLE: 'all', PORT: String(port) });
     const seedFile = { ROLE: 'orders', WALLET_SEED_FILE: join(folder, 'seed'), PORT: '0' };
     const makers = [this.#serve('first', seedFile), this.#serve('second', seedFile)];
+    const desk = new Shop(`http://127.0.0.1:${port}`);
+    await registerPartners(desk);
     this.#parts = {
       random: this.#random,
       node: this.#node,
@@ -156,7 +166,7 @@ class OrderChaos {
         random: this.#random,
         rpc: this.#node.rpc,
         purse,
-        shop: new Shop(`http://127.0.0.1:${port}`),
+        shop: desk,
         webhookUrl: `http://127.0.0.1:${this.#receiver.port}`,
         seed,
         inventory,
@@ -183,8 +193,9 @@ class OrderChaos {
 
   /** A point of a process that answers beside one of those that bring orders on, as far as there are some. */
   #pairedAims(): (readonly (Aim | undefined)[])[] {
-    const makers = shuffled(this.#random, makerAims);
-    return shuffled(this.#random, shopAims).map((shop, place) => [shop, makers[place]]);
+    const [shops, makers] = [shuffled(this.#random, shopAims), shuffled(this.#random, makerAims)];
+    const rounds = Math.max(shops.length, makers.length);
+    return Array.from({ length: rounds }, (_, place) => [shops[place], makers[place]]);
   }
 
   #anyFault(): OrderFault {
@@ -252,6 +263,7 @@ class OrderChaos {
         INDEX_SATS: 'true',
         // proves which coins of the service may pay for returns
         INDEX_RUNES: 'true',
+        PAYOUT_CONFIRMATIONS: String(payoutConfirmations),
         // all customers have one address
         ORDER_RESERVED_MAX: '2000',
         // the receiver of webhooks is on this machine
@@ -312,6 +324,7 @@ class OrderChaos {
       () => customers.replace(),
       () => customers.regret(),
       () => customers.cancel(),
+      () => this.#payOut(),
       () => this.#timeOver(),
       () => this.#mine(),
       () => this.#mine(),
@@ -320,6 +333,7 @@ class OrderChaos {
     for (let done = 1 + random.below(4); done > 0; done--) await acts[random.below(acts.length)]?.();
     if (aims.includes('order-cancel')) await customers.cancel();
     if (aims.includes('order-reserved') || aims.includes('order-restocked')) await customers.buyStock();
+    if (aims.some((aim) => aim.startsWith('payout-'))) await this.#deliverAndPayOut();
     if (aims.includes('order-return')) await this.#lendInVain();
     if (aims.includes('payments-gone')) await this.#forget();
     if (aims.includes('payments-undo')) await this.#reorganise();
@@ -355,6 +369,26 @@ class OrderChaos {
     await delay(noticedMs);
     await orderFaults['node-forgets'](parts);
     await delay(noticedMs);
+  }
+
+  /** Asks for payouts of what is deep enough. */
+  async #payOut(): Promise<void> {
+    const pool = this.#database!.pool(database);
+    try {
+      await askForPayouts(pool, this.#random.unit() < 0.3);
+    } finally {
+      await pool.end();
+    }
+  }
+
+  /** Buries what was delivered until now, and pays partners their shares of it. */
+  async #deliverAndPayOut(): Promise<void> {
+    const { customers, chain } = this.#running();
+    await customers.payExactly();
+    await this.#mine();
+    await chain.mineEmpty(payoutConfirmations);
+    await delay(noticedMs);
+    await this.#payOut();
   }
 
   /** A parent comes, its order is not paid, and the time is over: it is returned. */

@@ -1,6 +1,7 @@
 import { type Random, shuffled } from '#test/builders/random.ts';
 import { addressOf, scriptOf } from '#test/builders/regtest/regtest-transaction.ts';
 import type { LentParent } from './parents.ts';
+import { codes } from './partners.ts';
 
 /** Orders of customers, by kind, and how many of nine are of it. */
 const shares = {
@@ -40,6 +41,8 @@ export interface OrderWish {
 
 /** What orders may allow: every coin of the purse is of an early block, and a few begin with the first sat of one. */
 const allowances: readonly (readonly string[])[] = [['vintage'], ['uncommon']];
+/** Sats a file for the referral of an order. */
+const additionalFee = 300;
 /** The type that the inventory of a run has: every sat of an early block. */
 const stockType = 'vintage';
 /** The script that burned inscriptions are sent to. */
@@ -90,6 +93,7 @@ export function wishOf(kind: OrderKind, { random, number, seed, parent }: WishPa
       receiveAddress: isList ? listed.map((owner) => addressOf(owner)) : addressOf(listed[0]!),
       refundAddress: addressOf(refund!),
       ...options,
+      ...(random.unit() < 0.4 ? { referral: codes[random.below(codes.length)]!, additionalFee } : {}),
       ...(parent === null ? {} : parentFields(path, parent, addressOf(home!))),
     },
     receivers: isBurned(options) ? [opReturn] : listed.map(hexOf),

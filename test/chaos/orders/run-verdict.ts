@@ -9,6 +9,7 @@ import { leastRefund, type OrderVerdict, verdictOfOrder } from '#test/support/or
 import { areOrdersFollowed } from '#test/support/orders/orders-followed.ts';
 import type { Received, Receiver } from '#test/support/webhooks/receiver.ts';
 import type { Customers } from './customers.ts';
+import { payoutFaults } from './partners.ts';
 import { strayStock } from './stray-stock.ts';
 
 export interface RunEnd {
@@ -54,6 +55,11 @@ export async function verdictOfRun(run: EndedRun): Promise<RunEnd> {
     differences: [
       ...open,
       ...verdicts.flatMap(({ faults }) => faults),
+      ...(await payoutFaults(
+        pool,
+        money,
+        customers.all.filter((_, place) => verdicts[place]!.isDelivered),
+      )),
       ...(await strayParents(pool, money, customers)),
       ...differences.map(
         ({ order: { id }, kind, where, ledger, chain: there }) =>
@@ -137,6 +143,12 @@ async function settle({ pool, chain, customers }: EndedRun): Promise<string[]> {
       .map(
         ({ id, state, owed, error }) => `${id} is still ${state}, ${owed} sats owed, ${error ?? 'no error'}`,
       );
+    const { rows: payouts } = await pool.query<{ id: string; state: string; stuck: string | null }>(
+      `SELECT id, state, stuck FROM service.payouts WHERE state IN ('asked', 'signed', 'sent')`,
+    );
+    open.push(
+      ...payouts.map(({ id, state, stuck }) => `the payout ${id} is still ${state}, ${stuck ?? 'not stuck'}`),
+    );
     if (open.length === 0 && (await areOrdersFollowed(pool, chain.rpc))) return [];
   }
   return open;
