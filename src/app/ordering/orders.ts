@@ -24,6 +24,7 @@ import { type OrderPolicy, parseConfirmations } from '#orders/order/order-policy
 import { ArrivedSats } from '#orders/sats/arrived-sats.ts';
 import { NodeWatch } from '#orders/sending/node-watch.ts';
 import { OutgoingHttp } from '#outgoing/outgoing-http.ts';
+import { auditPayouts } from '#payouts/audit/audit-payouts.ts';
 import { type FollowedPayoutParts, PayoutRounds } from '#payouts/following/follow-payouts.ts';
 import type { CommandContext } from '#src/app/command-context.ts';
 import type { AnsweringDatabase, Database } from '#src/app/database/database.ts';
@@ -264,7 +265,9 @@ export function startAudits(
     health.report('audit', new AppError('audit_differs', message));
   };
   lifecycle
-    .run('audit', (signal) => keepAuditing({ url: database.url, node, signal, log, onAudit }))
+    .run('audit', (signal) =>
+      keepAuditing({ url: database.url, node, signal, log, onAudit, beside: auditPayouts }),
+    )
     .catch((error: unknown) => {
       // orders are brought on without it; its age tells
       if (!(error instanceof AppError)) lifecycle.fail(error);

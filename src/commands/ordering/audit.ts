@@ -1,6 +1,7 @@
 import { AppError } from '#kernel/errors/app-error.ts';
 import type { Audit } from '#orders/audit/audit-orders.ts';
 import type { OrderDifference } from '#orders/audit/audited-order.ts';
+import type { PayoutDifference } from '#payouts/audit/audit-payouts.ts';
 import type { Command, CommandContext } from '#src/app/command-context.ts';
 import { settingFlag } from '#src/commands/flags.ts';
 import { jsonFlag, withService } from '#src/commands/service-database.ts';
@@ -11,7 +12,8 @@ export const auditCommand: Command = {
   object: null,
   summary: 'prove the ledger of the orders against the chain and the index',
   details: `Compares each order with what blocks have: payments, the outputs that must lie unspent at scripts of the
-wallet, transactions, fees, refunds, and where the index has what was delivered. Needs the node, and an index
+wallet, transactions, fees, refunds, and where the index has what was delivered; and each payout with what it
+paid. Needs the node, and an index
 at its tip. Changes nothing, and may run beside a service. On a difference the exit code is 1; each is named
 with its order and what to do (docs/orders.md, "Audit"). An order id is as good as a key to the order.
 
@@ -30,9 +32,10 @@ with its order and what to do (docs/orders.md, "Audit"). An order id is as good 
 
 async function runAudit(context: CommandContext): Promise<void> {
   // loaded here, so that help and usage errors do not load all of it
-  const [{ withNodeOf }, { auditOrders }, { servedNetwork }] = await Promise.all([
+  const [{ withNodeOf }, { auditOrders }, { auditPayouts }, { servedNetwork }] = await Promise.all([
     import('#src/app/sources/node.ts'),
     import('#orders/audit/audit-orders.ts'),
+    import('#payouts/audit/audit-payouts.ts'),
     import('#kernel/pg/served-network.ts'),
   ]);
   await withService(context, async (pool) => {
@@ -40,14 +43,20 @@ async function runAudit(context: CommandContext): Promise<void> {
     if (network === null)
       throw new AppError('audit_impossible', 'The database serves no network yet: it has no orders.');
     await withNodeOf(context, network, async (node, signal) => {
-      await tell(context, await auditOrders({ database: pool, node, signal }));
+      const parts = { database: pool, node, signal };
+      await tell(context, await auditOrders(parts), await auditPayouts(parts));
     });
   });
 }
 
-async function tell({ flags, print }: CommandContext, audit: Audit): Promise<void> {
-  const { differences, fundDifferences } = await import('#orders/audit/differences.ts');
+async function tell(
+  { flags, print }: CommandContext,
+  audit: Audit,
+  payouts: readonly PayoutDifference[],
+): Promise<void> {
+  const { differences, fundDifferences, payoutDifferences } = await import('#orders/audit/differences.ts');
   const ofFunds = { ...differences, ...fundDifferences };
+  const ofPayouts = { ...differences, ...payoutDifferences };
   const { orders, differing, balances, funds } = audit;
   const byOrder = Map.groupBy(audit.differences, ({ order }) => order.id);
   if (flags['json'] === undefined) {
@@ -62,6 +71,10 @@ async function tell({ flags, print }: CommandContext, audit: Audit): Promise<voi
     }
     if (funds.length > 0) lines.push('funds of the operator\n');
     for (const difference of funds) lines.push(differenceLines('', difference, ofFunds));
+    for (const [id, of] of Map.groupBy(payouts, ({ payout }) => payout)) {
+      lines.push(`payout ${id}\n`);
+      for (const difference of of) lines.push(differenceLines('', difference, ofPayouts));
+    }
     await print(`${lines.join('')}${orders} ${orders === 1 ? 'order' : 'orders'}, ${differing} differ\n`);
   } else {
     const shown = {
@@ -83,13 +96,27 @@ async function tell({ flags, print }: CommandContext, audit: Audit): Promise<voi
         chain: Number(chain),
         ...ofFunds[kind],
       })),
+      payouts: payouts.map(({ payout, kind, where, ledger, chain }) => ({
+        payout,
+        kind,
+        where,
+        ledger: Number(ledger),
+        chain: Number(chain),
+        ...ofPayouts[kind],
+      })),
     };
     await print(`${JSON.stringify(shown)}\n`);
   }
+  requireSame(audit, payouts);
+}
+
+/** Throws `audit_differs`, with what differs. */
+function requireSame({ orders, differing, funds }: Audit, payouts: readonly PayoutDifference[]): void {
   if (differing > 0)
     throw new AppError('audit_differs', `${differing} of ${orders} orders differ from the chain.`);
   if (funds.length > 0)
     throw new AppError('audit_differs', 'The funds of the operator differ from the chain.');
+  if (payouts.length > 0) throw new AppError('audit_differs', 'Payouts differ from the chain.');
 }
 
 type Texts = Readonly<Record<OrderDifference['kind'], { readonly what: string; readonly action: string }>>;

@@ -1,9 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
-import { satsOfBitcoins } from '#kernel/bitcoin/amount.ts';
-import { inLanes } from '#kernel/concurrency/in-lanes.ts';
-import type { BatchRpc } from '#kernel/contracts/node.ts';
-import { AppError } from '#kernel/errors/app-error.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { readFundCoins } from '#orders/funds/fund-coins.queries.ts';
 import { readFundsListed } from '#purse/coins/coins.store.ts';
@@ -11,10 +7,11 @@ import { readCoinsFill } from '#purse/coins/coins-fill.store.ts';
 import { readEntries, readHoldings } from '#purse/ledger/ledger.store.ts';
 import { type LedgerAccount, satsByAccount } from '#purse/ledger/ledger.ts';
 import { outpointOf } from '#purse/transactions/outpoint.ts';
-import { agreedTip, nextOrderIds, readAuditedOrders } from './audit.queries.ts';
+import { atOneBlock, type ComparedParts, snapshot } from './at-one-block.ts';
+import { nextOrderIds, readAuditedOrders } from './audit.queries.ts';
 import { type AuditedFunds, auditFunds, questionsOfFunds } from './audit-funds.ts';
 import { auditOrder, questionsOf } from './audit-order.ts';
-import type { Coin, NamedOrder, OrderDifference, Unspent } from './audited-order.ts';
+import type { NamedOrder, OrderDifference } from './audited-order.ts';
 
 /** A difference with its order. */
 export interface AuditDifference extends OrderDifference {
@@ -33,11 +30,7 @@ export interface Audit {
   readonly funds: readonly OrderDifference[];
 }
 
-export interface AuditParts {
-  /** Reads all of `chain` and `service`. */
-  readonly database: pg.Pool | pg.ClientBase;
-  readonly node: BatchRpc;
-  readonly signal?: AbortSignal;
+export interface AuditParts extends ComparedParts {
   /** Waits between two pages, which took this long. */
   readonly rest?: (workedMs: number) => Promise<void>;
   /** How often an order that differs is looked at: it may just be brought on. */
@@ -49,15 +42,10 @@ const toldMax = 1000;
 /** More orders than are just being brought on: all of them differ. */
 const lookedAgainMax = 10_000;
 /** A round of orders takes seconds where a block has just come. */
-const looksUsual = 6;
-const lookAgainMs = 2_000;
+export const looksUsual = 6;
+export const lookAgainMs = 2_000;
 /** After these looks a round takes long: it may send 50 MB, or ask the node about a thousand transactions. */
 const lookLaterMs = 30_000;
-/** Index, payments and node come to one block within a second or two of it. */
-const tipTries = 60;
-const tipTryMs = 500;
-
-const snapshot = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
 
 /**
  * Proves the ledger of all orders against the chain and the index, page by page. Each page is compared at one block, at
@@ -156,68 +144,3 @@ async function auditPage(parts: AuditParts, ids: readonly string[]): Promise<Aud
     return auditOrder(order, unspent).map((difference) => ({ ...difference, order: named }));
   });
 }
-
-/** Reads rows and asks the node about outputs at one block. Throws `audit_impossible`. */
-async function atOneBlock<Read>(
-  { database, node, signal }: AuditParts,
-  readRows: (tx: pg.ClientBase) => Promise<Read>,
-  questions: (read: Read) => readonly string[],
-): Promise<{ readonly read: Read; readonly unspent: Unspent }> {
-  for (let tries = 0; tries < tipTries; tries++) {
-    if (tries > 0) await sleep(tipTryMs, undefined, signal === undefined ? {} : { signal });
-    const found = await withTransaction(database, (tx) => readAt(tx, readRows), snapshot);
-    if (found === null) continue;
-    const unspent = await unspentOf(node, questions(found.read), signal);
-    // the chain grows or parts: what was asked before and after are two chains
-    if ((await bestBlock(node)) === found.tip) return { read: found.read, unspent };
-  }
-  throw new AppError(
-    'audit_impossible',
-    'The index, the payments and the node come to no common block, so orders cannot be compared with the chain.',
-  );
-}
-
-async function readAt<Read>(
-  tx: pg.ClientBase,
-  readRows: (tx: pg.ClientBase) => Promise<Read>,
-): Promise<{ readonly tip: string; readonly read: Read } | null> {
-  const tip = await agreedTip(tx);
-  return tip === null ? null : { tip, read: await readRows(tx) };
-}
-
-/** Requests at once: bitcoind works on four, and others ask too. */
-const lanes = 2;
-/** Questions of a request. The node answers each in some 10 µs; a request for each would take it 30 times as long. */
-const askedAtOnce = 100;
-
-/** Which of these outputs are unspent in the node's best chain, whatever its mempool spends. */
-async function unspentOf(
-  node: BatchRpc,
-  outpoints: readonly string[],
-  signal?: AbortSignal,
-): Promise<ReadonlyMap<string, Coin>> {
-  const starts = Array.from({ length: Math.ceil(outpoints.length / askedAtOnce) }, (_, n) => n * askedAtOnce);
-  const found = await inLanes(starts, lanes, async (start): Promise<Coin[]> => {
-    const asked = outpoints.slice(start, start + askedAtOnce);
-    const calls = asked.map((outpoint) => {
-      const [txid, vout] = outpoint.split(':');
-      return { method: 'gettxout', parameters: [txid, Number(vout), false] };
-    });
-    const outputs = await node.batch<TxOut | null>(calls, signal === undefined ? {} : { signal });
-    return asked.flatMap((outpoint, place): Coin[] => {
-      const output = outputs[place] ?? null;
-      if (output === null) return [];
-      const { value, scriptPubKey } = output;
-      return [{ outpoint, value: BigInt(satsOfBitcoins(value)), script: scriptPubKey.hex }];
-    });
-  });
-  return new Map(found.flat().map((coin) => [coin.outpoint, coin]));
-}
-
-interface TxOut {
-  /** Bitcoins. */
-  readonly value: number;
-  readonly scriptPubKey: { readonly hex: string };
-}
-
-const bestBlock = (node: BatchRpc): Promise<string> => node.call<string>('getbestblockhash');

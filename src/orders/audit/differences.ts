@@ -8,6 +8,10 @@ export const differences = {
     what: 'what refunds in blocks paid',
     action: 'look at its refund transactions (satscribe orders show) before anything is paid by hand',
   },
+  paid: {
+    what: 'what payouts in blocks paid, by share and by output',
+    action: 'ask for no payout, and pay nothing of it by hand; report it with satscribe payouts list',
+  },
   postage: {
     what: 'what lies with delivered inscriptions',
     action: 'compare its reveals with a block explorer, and report it',
@@ -74,6 +78,22 @@ export const fundDifferences = {
     what: 'a coin of the operator that nothing of ours spent, and that is not unspent',
     action:
       'find what spent it with a block explorer: if you did (satscribe wallet restore, another wallet with the seed), no customer is owed anything of it and no bump spends it, but it stays named here and by /health/ready as long as this database is served; if you did not, stop the service and move the rest to a new seed',
+  },
+} as const satisfies Partial<Record<DifferenceKind, { readonly what: string; readonly action: string }>>;
+
+/** The same for payouts. */
+export const payoutDifferences = {
+  'not-counted': {
+    what: 'a transaction of the payout that a block has and the ledger does not count',
+    action: 'let the process with the seed run: it posts what blocks have within a minute',
+  },
+  unlisted: {
+    what: 'the change of a payout in a block that the table of coins lacks',
+    action: 'let the process with the seed run: it lists it with the next block; if it stays, report it',
+  },
+  holder: {
+    what: 'the change of a payout that the table of coins has as not free',
+    action: 'let the process with the seed run: it corrects it with the next block; if it stays, report it',
   },
 } as const satisfies Partial<Record<DifferenceKind, { readonly what: string; readonly action: string }>>;
 

@@ -116,6 +116,8 @@ describe.skipIf(bitcoindForTests() === null)('payouts beside a real node', () =>
     await until(id, 'mined');
     expect(await received(owner)).toBe(1000);
     expect(await standing(code)).toMatchObject({ owed: 0, open: 0, paid: 1000, debt: 0 });
+    const { differences, funds, payouts } = await world.audit();
+    expect([differences, funds, payouts]).toEqual([[], [], []]);
     const entries = await readEntries(world.database.pool, { kind: 'payout', id });
     expect(entries.map(({ from, fromOwner, to, amount }) => [from, fromOwner, to, Number(amount)])).toEqual([
       ['referral', code, 'outside', 1000],
@@ -166,6 +168,26 @@ describe.skipIf(bitcoindForTests() === null)('payouts beside a real node', () =>
       expect(await standing(code)).toMatchObject({ open: 0, paid: 1200, owed: 0, debt: 0 });
     }
     expect(await received(owner)).toBe(1200);
+    expect((await world.audit()).payouts).toEqual([]);
+    // an entry of the ledger that nothing made: it stays until payouts are followed
+    await world.stop();
+    const forged = await world.database.pool.query<{ id: string }>(
+      `INSERT INTO service.ledger_entries (subject_kind, subject_id, from_account, to_account, asset, amount, txid)
+       SELECT 'payout', $1, 'operator', 'fee', 0, 5, decode($2, 'hex') RETURNING id`,
+      [id, Buffer.from(txid!, 'hex').reverse().toString('hex')],
+    );
+    expect(forged.rowCount).toBe(1);
+    expect((await world.audit(1)).payouts).toEqual([
+      {
+        payout: id,
+        kind: 'fee',
+        where: txid,
+        ledger: BigInt(fee!) + 5n,
+        chain: BigInt(fee!),
+      },
+    ]);
+    await world.follow();
+    expect((await world.audit()).payouts).toEqual([]);
   }, 240_000);
 
   test('of revenue are exactly what the operator asks for, and never what is owed', async () => {

@@ -28,6 +28,7 @@ import { ArrivedSats } from '#orders/sats/arrived-sats.ts';
 import { NodeWatch } from '#orders/sending/node-watch.ts';
 import { OutgoingHttp } from '#outgoing/outgoing-http.ts';
 import { followPayments } from '#payments/follow/follow-payments.ts';
+import { auditPayouts, type PayoutDifference } from '#payouts/audit/audit-payouts.ts';
 import { PayoutRounds } from '#payouts/following/follow-payouts.ts';
 import { NodeTraceSource } from '#sat-ranges/node-trace-source.ts';
 import { SatTracer } from '#sat-ranges/sat-tracer.ts';
@@ -321,13 +322,15 @@ export class OrderWorld {
   }
 
   /** Differences, once the orders are where the chain is. If there are none, coins are free as plans say. */
-  async audit(looks?: number): Promise<Audit> {
-    const audit = await auditOrders({
+  async audit(looks?: number): Promise<Audit & { readonly payouts: readonly PayoutDifference[] }> {
+    const parts = {
       database: this.database.pool,
       node: this.bitcoind.rpc,
       ...(looks === undefined ? {} : { looks }),
-    });
-    if (audit.differing === 0 && audit.funds.length === 0) await expectSameFreeCoins(this.database.pool);
+    };
+    const audit = { ...(await auditOrders(parts)), payouts: await auditPayouts(parts) };
+    if (audit.differing === 0 && audit.funds.length === 0 && audit.payouts.length === 0)
+      await expectSameFreeCoins(this.database.pool);
     return audit;
   }
 

@@ -15,7 +15,7 @@ const paidPlan = `CASE WHEN t.kind <> 'burn' THEN t.plan ELSE (
      WHERE r.order_id = t.order_id AND r.kind = 'reveal' AND r.index = t.index AND r.superseded_at IS NULL) END`;
 
 /**
- * Free coins by the plans of all orders, with no look at the table of coins: the definition that the table replaced. It
+ * Free coins by the plans of all orders and payouts, with no look at the table of coins: the definition that the table replaced. It
  * is kept as a model of its own. `<txid>:<vout>`, the largest first.
  */
 async function modelledFreeCoins(pool: pg.Pool): Promise<string[]> {
@@ -44,6 +44,11 @@ async function modelledFreeCoins(pool: pg.Pool): Promise<string[]> {
                        WHERE output->>'kind' = 'change')
            FROM service.return_costs AS c JOIN service.wallet_transactions AS t ON t.txid = c.txid
           WHERE t.plan->'inputs' @> '[{"isOperator": true}]' AND t.superseded_at IS NULL
+         UNION ALL
+         SELECT t.txid,
+                array(SELECT place - 1 FROM jsonb_array_elements(t.plan->'outputs') WITH ORDINALITY AS e (output, place)
+                       WHERE output->>'kind' = 'change')
+           FROM service.wallet_transactions AS t WHERE t.kind = 'payout' AND t.superseded_at IS NULL
          UNION ALL
          SELECT f.txid, ARRAY[f.vout]
            FROM service.fund_addresses AS a JOIN service.payments_seen AS f USING (script)

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readLastAudit } from '#orders/audit/audit.store.ts';
 import { keepAuditing } from '#orders/audit/keep-auditing.ts';
 import { owingOrders } from '#orders/ledger/owed.queries.ts';
+import { auditPayouts } from '#payouts/audit/audit-payouts.ts';
 import { scriptOf } from '#test/builders/regtest/regtest-transaction.ts';
 import { wantedOrder } from '#test/builders/wanted-order.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
@@ -215,6 +216,7 @@ describe.skipIf(bitcoindForTests() === null)('the audit of orders', () => {
     const controller = new AbortController();
     const seen: (number | null)[] = [];
     const keeping = keepAuditing({
+      beside: auditPayouts,
       url,
       node: world.bitcoind.rpc,
       signal: controller.signal,

@@ -1,0 +1,184 @@
+import { coinFaults } from '#orders/audit/audit-order.ts';
+import type { Coin, ListedCoin, OrderDifference, Unspent } from '#orders/audit/audited-order.ts';
+import type { PayoutShare, PayoutTransaction } from '#payouts/payout/payout.ts';
+import type { LedgerEntry } from '#purse/ledger/ledger.ts';
+import { valueIn } from '#purse/transactions/stored-plan.ts';
+
+/** A transaction of a payout, its hash as it is shown. */
+export interface AuditedPayoutTransaction extends Pick<PayoutTransaction, 'plan' | 'height'> {
+  readonly txid: string;
+}
+
+/** A payout with all that database and ledger say of it, of one moment. */
+export interface AuditedPayout {
+  readonly id: string;
+  readonly shares: readonly Pick<PayoutShare, 'account' | 'owner' | 'script' | 'sats'>[];
+  /** Superseded ones too: a block may have one. */
+  readonly transactions: readonly AuditedPayoutTransaction[];
+  /** Their hashes are as they are shown. */
+  readonly entries: readonly LedgerEntry[];
+  /** Its coins in the wallet's table; null: the table is not complete yet. */
+  readonly listed: readonly ListedCoin[] | null;
+  /** Outputs of these transactions that mined ones of ours spend. */
+  readonly spent: readonly string[];
+}
+
+/** Questions for the node: change, and outputs that tell whether a block has what nothing else tells of. Pure. */
+export function questionsOfPayout({ transactions, listed }: AuditedPayout): string[] {
+  const mined = transactions.filter(({ height }) => height !== null);
+  const gone = new Set(mined.flatMap(({ plan }) => plan.inputs.map(({ outpoint }) => outpoint)));
+  const asked = new Set(coinsOf(mined).map(({ outpoint }) => outpoint));
+  for (const { outpoint } of listed ?? []) asked.add(outpoint);
+  for (const { txid, plan } of transactions) {
+    // a block has another one that spends an input of it
+    if (plan.inputs.some(({ outpoint }) => gone.has(outpoint))) continue;
+    for (const vout of plan.outputs.keys()) asked.add(`${txid}:${vout}`);
+  }
+  return [...asked];
+}
+
+/** All differences of a payout, by what blocks, node and ledger say at one block. Pure. */
+export function auditPayout(payout: AuditedPayout, unspent: Unspent): OrderDifference[] {
+  const mined = payout.transactions.filter(
+    ({ txid, height, plan }) =>
+      height !== null || plan.outputs.some((_, vout) => unspent.has(`${txid}:${vout}`)),
+  );
+  return [
+    ...countingFaults(payout, mined),
+    ...mined.flatMap((made) => sumFaults(payout, made)),
+    ...onceFaults(payout, mined),
+    ...coinsOf(mined)
+      .filter(({ outpoint }) => !payout.spent.includes(outpoint))
+      .flatMap((coin) => coinFaults(coin, unspent.get(coin.outpoint))),
+    ...listedFaults(payout, mined, unspent),
+  ];
+}
+
+const difference = (
+  kind: OrderDifference['kind'],
+  where: string | null,
+  ledger: bigint,
+  chain: bigint,
+): OrderDifference => ({ kind, where, ledger, chain });
+
+/** Change that transactions leave at scripts of the wallet. */
+const coinsOf = (transactions: readonly AuditedPayoutTransaction[]): Coin[] =>
+  transactions.flatMap(({ txid, plan }) =>
+    plan.outputs.flatMap(({ kind, value, script }, vout): Coin[] =>
+      kind === 'change' ? [{ outpoint: `${txid}:${vout}`, value: BigInt(value), script }] : [],
+    ),
+  );
+
+const paidBy = ({ plan }: AuditedPayoutTransaction): bigint =>
+  valueIn(plan.outputs.filter(({ kind }) => kind === 'payout'));
+
+/** Sats that the ledger has from accounts to one, by one transaction; corrections take back. */
+function booked(
+  { entries }: AuditedPayout,
+  txid: string,
+  to: LedgerEntry['to'],
+  isFrom: (entry: Pick<LedgerEntry, 'from' | 'fromOwner'>) => boolean = () => true,
+): bigint {
+  return entries
+    .filter((entry) => entry.txid === txid)
+    .reduce((sum, entry) => {
+      if (entry.to === to && isFrom(entry)) return sum + entry.amount;
+      const { from, to: account, toOwner } = entry;
+      return from === to && isFrom({ from: account, fromOwner: toOwner }) ? sum - entry.amount : sum;
+    }, 0n);
+}
+
+/** The ledger counts the transactions that blocks have, and no others. */
+function countingFaults(
+  payout: AuditedPayout,
+  mined: readonly AuditedPayoutTransaction[],
+): OrderDifference[] {
+  const there = new Set(mined.map(({ txid }) => txid));
+  const counted = (txid: string): bigint => booked(payout, txid, 'outside') + booked(payout, txid, 'fee');
+  const notMined = [...new Set(payout.entries.map(({ txid }) => txid))].filter(
+    (txid) => !there.has(txid) && counted(txid) !== 0n,
+  );
+  const notCounted = mined.filter(({ txid }) => counted(txid) === 0n);
+  return [
+    ...notMined.map((txid) => difference('not-mined', txid, counted(txid), 0n)),
+    ...notCounted.map((made) => difference('not-counted', made.txid, 0n, valueIn(made.plan.inputs))),
+  ];
+}
+
+/** Compares one mined transaction with the ledger: each share, each script, and the miner. */
+function sumFaults(payout: AuditedPayout, made: AuditedPayoutTransaction): OrderDifference[] {
+  const { txid, plan } = made;
+  if (booked(payout, txid, 'outside') + booked(payout, txid, 'fee') === 0n) return [];
+  const byShare = payout.shares.flatMap(({ account, owner, sats }): OrderDifference[] => {
+    const got = booked(
+      payout,
+      txid,
+      'outside',
+      ({ from, fromOwner }) => from === account && fromOwner === owner,
+    );
+    const where = `${txid} ${account}${owner === null ? '' : ` ${owner}`}`;
+    return got === sats ? [] : [difference('paid', where, got, sats)];
+  });
+  const named = new Map<string, bigint>();
+  for (const { script, sats } of payout.shares)
+    named.set(hexOf(script), (named.get(hexOf(script)) ?? 0n) + sats);
+  const outputs = new Map<string, bigint>();
+  for (const { kind, script, value } of plan.outputs)
+    if (kind === 'payout') outputs.set(script, (outputs.get(script) ?? 0n) + BigInt(value));
+  const byScript = [...new Set([...named.keys(), ...outputs.keys()])]
+    .filter((script) => named.get(script) !== outputs.get(script))
+    .map((script) =>
+      difference('paid', `${txid} ${script}`, named.get(script) ?? 0n, outputs.get(script) ?? 0n),
+    );
+  const fee = valueIn(plan.inputs) - valueIn(plan.outputs);
+  const all = booked(payout, txid, 'outside');
+  return [
+    ...byShare,
+    ...byScript,
+    ...(all === paidBy(made) ? [] : [difference('paid', txid, all, paidBy(made))]),
+    ...(booked(payout, txid, 'fee') === fee
+      ? []
+      : [difference('fee', txid, booked(payout, txid, 'fee'), fee)]),
+  ];
+}
+
+/** Each share is paid once: blocks have one transaction of a payout at most. */
+function onceFaults(
+  { shares }: AuditedPayout,
+  mined: readonly AuditedPayoutTransaction[],
+): OrderDifference[] {
+  if (mined.length < 2) return [];
+  const named = shares.reduce((sum, { sats }) => sum + sats, 0n);
+  return [
+    difference(
+      'paid',
+      null,
+      named,
+      mined.reduce((sum, made) => sum + paidBy(made), 0n),
+    ),
+  ];
+}
+
+/** The table of coins has the change of what blocks have, as free, and nothing else that a block had. */
+function listedFaults(
+  { listed, spent }: AuditedPayout,
+  mined: readonly AuditedPayoutTransaction[],
+  unspent: Unspent,
+): OrderDifference[] {
+  if (listed === null) return [];
+  const byOutpoint = new Map(listed.map((coin) => [coin.outpoint, coin]));
+  const expected = coinsOf(mined);
+  const known = new Set([...expected.map(({ outpoint }) => outpoint), ...spent]);
+  return [
+    ...expected.flatMap(({ outpoint, value }): OrderDifference[] => {
+      const coin = byOutpoint.get(outpoint);
+      if (coin === undefined) return [difference('unlisted', outpoint, 0n, value)];
+      return coin.isFree ? [] : [difference('holder', outpoint, value, value)];
+    }),
+    ...listed
+      .filter(({ outpoint, isInBlock }) => isInBlock && !known.has(outpoint) && !unspent.has(outpoint))
+      .map(({ outpoint, value }) => difference('not-there', outpoint, value, 0n)),
+  ];
+}
+
+const hexOf = (script: Uint8Array): string => Buffer.from(script).toString('hex');

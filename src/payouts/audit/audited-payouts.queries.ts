@@ -1,0 +1,60 @@
+import type pg from 'pg';
+import { displayHash, trustedTxid } from '#kernel/primitives/hash.ts';
+import { readShares } from '#payouts/payout/payout.store.ts';
+import { readPayoutTransactions } from '#payouts/payout/payout-transactions.store.ts';
+import { readCoinsOf } from '#purse/coins/coins.store.ts';
+import { readCoinsFill } from '#purse/coins/coins-fill.store.ts';
+import { readEntries } from '#purse/ledger/ledger.store.ts';
+import { outpointOf } from '#purse/transactions/outpoint.ts';
+import { spentByMined } from '#purse/transactions/spent-by-mined.queries.ts';
+import type { AuditedPayout } from './audit-payout.ts';
+
+/** Payouts of a page: of 1,000 shares each, they take some ten megabytes. */
+const pagePayouts = 50;
+
+/** The ids of the next payouts after an id (null: from the first on); empty: there are no more. */
+export async function nextPayoutIds(client: pg.ClientBase, after: string | null): Promise<string[]> {
+  const { rows } = await client.query<{ id: string }>(
+    'SELECT id FROM service.payouts WHERE $1::uuid IS NULL OR id > $1 ORDER BY id LIMIT $2',
+    [after, pagePayouts],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** Payouts with all that is compared of them: some statements each, as there are a few a day. */
+export async function readAuditedPayouts(
+  client: pg.ClientBase,
+  ids: readonly string[],
+): Promise<AuditedPayout[]> {
+  const isListed = (await readCoinsFill(client)).isComplete;
+  const listed = Map.groupBy(await readCoinsOf(client, ids, []), ({ subject }) => subject);
+  const payouts: AuditedPayout[] = [];
+  for (const id of ids) {
+    const transactions = await readPayoutTransactions(client, id);
+    const entries = await readEntries(client, { kind: 'payout', id });
+    const spent = await spentByMined(
+      client,
+      transactions.map(({ txid }) => txid),
+    );
+    payouts.push({
+      id,
+      shares: await readShares(client, id),
+      transactions: transactions.map(({ txid, plan, height }) => ({ txid: displayHash(txid), plan, height })),
+      entries: entries.map((entry) => ({
+        ...entry,
+        txid: displayHash(trustedTxid(Buffer.from(entry.txid, 'hex'))),
+      })),
+      listed: isListed
+        ? (listed.get(id) ?? []).map((coin) => ({
+            outpoint: outpointOf(coin),
+            value: coin.value,
+            script: coin.script ?? '',
+            isFree: coin.isFree,
+            isInBlock: coin.isInBlock,
+          }))
+        : null,
+      spent: spent.map(outpointOf),
+    });
+  }
+  return payouts;
+}
