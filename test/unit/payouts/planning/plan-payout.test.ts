@@ -59,7 +59,7 @@ describe('the transaction of a payout', () => {
     expect(planPayout(wanted(), [], rest, rules)).toMatchObject({ kind: 'none', limit: 'coins' });
     const few = planPayout(wanted(), [coin(1, 1500n)], rest, rules);
     expect(few).toEqual({ kind: 'none', limit: 'coins', missing: 330n - (1500n - 1000n - 284n) });
-    // a coin that costs more than it brings is none
+    // a coin that costs more than it brings is not counted
     expect(planPayout(wanted({ feeRate: 100_000n }), [coin(1, 5000n)], rest, rules)).toMatchObject({
       limit: 'coins',
     });

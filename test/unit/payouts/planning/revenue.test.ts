@@ -32,7 +32,7 @@ test('revenue is the smaller of what coins and ledger leave, less a reserve', ()
   const open = { service: 5000n, operator: 1000n };
   expect(revenueSum(facts({ open })).takeable).toBe(54_000n - reserve);
   expect(revenueSum(facts({ owed: 80_000n })).takeable).toBe(0n);
-  // a coin that costs more than it brings is none
+  // a coin that costs more than it brings is not counted
   expect(revenueSum(facts({ coins: [100n] })).free).toBe(0n);
 });
 
