@@ -1201,6 +1201,7 @@ CREATE TABLE service.miner_packages (
   refused_at timestamp with time zone,
   refusal text,
   given_up_at timestamp with time zone,
+  was_mined boolean NOT NULL DEFAULT false,
   CONSTRAINT miner_packages_pkey PRIMARY KEY (reveal),
   CONSTRAINT miner_packages_check CHECK ((commit_txid <> reveal)),
   CONSTRAINT miner_packages_check1 CHECK (((accepted_at IS NULL) OR (refused_at IS NULL))),

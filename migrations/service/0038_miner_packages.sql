@@ -19,6 +19,8 @@ CREATE TABLE service.miner_packages (
   -- why the miner refused it
   refusal text,
   given_up_at timestamptz,
+  -- a block had the reveal when its order was looked at last
+  was_mined boolean NOT NULL DEFAULT false,
   CHECK (accepted_at IS NULL OR refused_at IS NULL),
   CHECK ((refused_at IS NULL) = (refusal IS NULL)),
   CHECK (ask_at IS NULL OR (accepted_at IS NULL AND refused_at IS NULL AND given_up_at IS NULL))

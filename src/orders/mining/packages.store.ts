@@ -1,16 +1,18 @@
 import type pg from 'pg';
 import { hasRevealed } from '#chain/inscriptions/reveal.queries.ts';
 import { type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
+import { markSent } from '#purse/transactions/wallet-transactions.store.ts';
 import type { StoredPackage } from './unmined.ts';
 
 /**
  * SQL: whether a transaction, by its name in the statement, is not given to the node: a reveal that a miner takes, and its
- * commit until the miner has accepted both.
+ * commit until the miner has accepted both. The commit of one that was given up is sent: a block had it, and the refund
+ * spends it.
  */
 export const isKeptFromNode = (transaction: string): string =>
   `EXISTS (SELECT FROM service.miner_packages AS kept
             WHERE kept.reveal = ${transaction}.txid
-               OR kept.commit_txid = ${transaction}.txid AND kept.accepted_at IS NULL)`;
+               OR kept.commit_txid = ${transaction}.txid AND kept.accepted_at IS NULL AND kept.given_up_at IS NULL)`;
 
 /** SQL: whether a transaction, by its name in the statement, is one of a package, which its miner mines at its fees. */
 export const isOfPackage = (transaction: string): string =>
@@ -21,14 +23,23 @@ export const isOfPackage = (transaction: string): string =>
 export const hasPackage = (orderId: string): string =>
   `EXISTS (SELECT FROM service.miner_packages AS package WHERE package.order_id = ${orderId})`;
 
-/** Stores that a miner is to take a reveal with its commit, which are stored. Again: nothing changes. */
+/** SQL: assignments with which a package begins again, as if the miner had never heard of it. */
+const begunAgain = `ask_at = now(), tries = 0, silence = NULL, accepted_at = NULL, refused_at = NULL, refusal = NULL,
+  given_up_at = NULL, was_mined = false`;
+
+/**
+ * Stores that a miner is to take a reveal with its commit, which are stored. They may be made again, after their payment
+ * was gone for a while: then all begins again, as the miner may have refused what spends an unknown output.
+ */
 export async function insertPackage(
   tx: pg.ClientBase,
   made: { readonly orderId: string; readonly commit: Txid; readonly reveal: Txid; readonly hours: number },
 ): Promise<void> {
   await tx.query(
     `INSERT INTO service.miner_packages (reveal, commit_txid, order_id, hours, mined_until)
-     VALUES ($1, $2, $3, $4::integer, now() + $4::integer * interval '1 hour') ON CONFLICT (reveal) DO NOTHING`,
+     VALUES ($1, $2, $3, $4::integer, now() + $4::integer * interval '1 hour')
+     ON CONFLICT (reveal) DO UPDATE
+        SET hours = excluded.hours, mined_until = excluded.mined_until, made_at = now(), ${begunAgain}`,
     [Buffer.from(made.reveal), Buffer.from(made.commit), made.orderId, made.hours],
   );
 }
@@ -61,14 +72,19 @@ export async function readPackages(client: pg.ClientBase, orderId: string): Prom
 }
 
 /**
- * Takes up packages of an order again whose reveals blocks have: after a reorganisation their time begins again. Half of it
- * passes between two writes.
+ * Takes up packages of an order again whose reveals blocks have: these were sent, whatever the miner said. Those that a
+ * reorganisation took back are handed over again: a node does not keep such a reveal for the next block.
  */
 export async function noteMined(tx: pg.ClientBase, orderId: string): Promise<void> {
+  const { rows } = await tx.query<{ reveal: Buffer }>(
+    `UPDATE service.miner_packages AS p SET given_up_at = NULL, ask_at = NULL, was_mined = true
+      WHERE p.order_id = $1 AND NOT p.was_mined AND ${hasRevealed('p.reveal')} RETURNING p.reveal`,
+    [orderId],
+  );
+  for (const { reveal } of rows) await markSent(tx, trustedTxid(reveal), null);
   await tx.query(
-    `UPDATE service.miner_packages AS p SET given_up_at = NULL, mined_until = now() + p.hours * interval '1 hour'
-      WHERE p.order_id = $1 AND ${hasRevealed('p.reveal')}
-        AND (p.given_up_at IS NOT NULL OR p.mined_until < now() + p.hours * interval '30 minutes')`,
+    `UPDATE service.miner_packages AS p SET mined_until = now() + p.hours * interval '1 hour', ${begunAgain}
+      WHERE p.order_id = $1 AND p.was_mined AND NOT ${hasRevealed('p.reveal')}`,
     [orderId],
   );
 }
@@ -91,7 +107,10 @@ export interface DuePackage {
   readonly madeAt: Date;
 }
 
-/** Packages that are to be handed over now, the longest due first. */
+/**
+ * Packages that are to be handed over now, the longest due first. Those whose payment a reorganisation took back wait for
+ * it: a miner would refuse what spends it. An order that another payment pays for then has a newer one.
+ */
 export async function duePackages(
   client: pg.Pool,
   underWay: readonly Txid[],
@@ -104,8 +123,12 @@ export async function duePackages(
     tries: number;
     made_at: Date;
   }>(
-    `SELECT order_id, commit_txid, reveal, tries, made_at FROM service.miner_packages
-      WHERE ask_at <= now() AND reveal <> ALL ($1) ORDER BY ask_at, reveal LIMIT $2`,
+    `SELECT p.order_id, p.commit_txid, p.reveal, p.tries, p.made_at
+       FROM service.miner_packages AS p JOIN service.orders AS o ON o.id = p.order_id
+      WHERE p.ask_at <= now() AND p.reveal <> ALL ($1) AND o.state = 'queued'
+        AND NOT EXISTS (SELECT FROM service.miner_packages AS newer
+                         WHERE newer.order_id = p.order_id AND newer.made_at > p.made_at)
+      ORDER BY p.ask_at, p.reveal LIMIT $2`,
     [underWay.map((txid) => Buffer.from(txid)), limit],
   );
   return rows.map(({ order_id: orderId, commit_txid: commit, reveal, tries, made_at: madeAt }) => ({

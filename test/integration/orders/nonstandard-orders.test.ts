@@ -1,7 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
+import { networks } from '#kernel/primitives/network.ts';
+import { orderAnswer } from '#orders/customers/order-answer.ts';
 import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
+import { duePackages } from '#orders/mining/packages.store.ts';
 import { refundOrder } from '#orders/operator/operator-orders.ts';
 import type { OrderTransaction } from '#orders/order/order-transactions.store.ts';
 import { scriptOf } from '#test/builders/regtest/regtest-transaction.ts';
@@ -9,6 +12,7 @@ import { wantedOrder } from '#test/builders/wanted-order.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 import { home, lentParents } from '#test/support/orders/lent-parents.ts';
 import { OrderWorld } from '#test/support/orders/order-world.ts';
+import { Payer } from '#test/support/orders/payer.ts';
 import { refusalOfMiner, StandInMiner } from '#test/support/orders/stand-in-miner.ts';
 
 /** Nodes relay some 396,000. */
@@ -21,7 +25,7 @@ describe.skipIf(bitcoindForTests() === null)('orders of files above the standard
   let world: OrderWorld;
   beforeAll(async () => {
     miner = await StandInMiner.start();
-    world = await OrderWorld.start({}, 180, {}, miner.url);
+    world = await OrderWorld.start({ extra: ['-persistmempool=0'] }, 180, {}, miner.url);
     miner.decodeWith(world.bitcoind.rpc);
   }, 120_000);
   afterEach(async () => {
@@ -68,6 +72,11 @@ describe.skipIf(bitcoindForTests() === null)('orders of files above the standard
     );
     return displayHash(rows[0]!.txid);
   }
+
+  const acceptances = async (id: string): Promise<number> => {
+    const accepted = 'SELECT FROM service.miner_packages WHERE order_id = $1 AND accepted_at IS NOT NULL';
+    return (await world.database.pool.query(accepted, [id])).rowCount ?? 0;
+  };
 
   /** Its time is over. */
   async function late(id: string): Promise<void> {
@@ -224,6 +233,7 @@ describe.skipIf(bitcoindForTests() === null)('orders of files above the standard
     await world.chain.mineEmpty(1);
     // its time begins again
     await world.until(id, 'queued');
+    await world.eventually(async () => (await acceptances(id)) > 0 && miner.packages.length === 2);
     await late(id);
     await world.until(id, 'waiting-refund');
     await world.eventually(async () => (await kindsOf(id)).includes('refund'));
@@ -233,15 +243,35 @@ describe.skipIf(bitcoindForTests() === null)('orders of files above the standard
     expect(await kindsOf(id)).toEqual(['commit', 'refund']);
   });
 
-  test('that a refusing miner mines all the same are delivered', async () => {
+  test('that a refusing miner mines all the same are delivered, and customers see it', async () => {
     miner.packagesMood = 'refuses';
     const id = await paid();
-    await packageOf(id);
+    const { reveal } = await packageOf(id);
     await world.until(id, 'waiting-refund');
     await world.sent(id, ['refund']);
     await miner.mine();
     await world.until(id, 'completed');
     expect(await kindsOf(id)).toEqual(['commit', 'reveal']);
+    const found = (await world.customerOrders.read(id))!;
+    expect(orderAnswer(found.order, found, networks.regtest)).toMatchObject({
+      files: [{ inscriptionId: `${reveal.txid}i0`, sent: reveal.txid, completed: true }],
+    });
+  });
+
+  test('are handed over again after a reorganisation took their reveal back', async () => {
+    const id = await paid();
+    await packageOf(id);
+    await world.sent(id, ['commit']);
+    await world.chain.mineMempool();
+    await world.indexed();
+    await miner.mine('reveal');
+    await world.until(id, 'completed');
+    await world.chain.takeBack(1);
+    await world.chain.mineEmpty(2);
+    await world.until(id, 'queued');
+    await world.eventually(async () => miner.packages.length === 2);
+    await miner.mine('reveal');
+    await world.until(id, 'completed');
   });
 
   test('of which a block has only the commit, which was given up, are refunded out of it', async () => {
@@ -252,6 +282,11 @@ describe.skipIf(bitcoindForTests() === null)('orders of files above the standard
     await world.sent(id, ['refund']);
     await miner.mineThese(hexes.slice(0, 1));
     await world.eventually(async () => (await kindsOf(id)).join() === 'commit,refund');
+    // its block is taken back, and the node forgets it
+    await world.chain.takeBack(1);
+    await world.bitcoind.restart();
+    await world.chain.mineEmpty(2);
+    await world.eventually(async () => (await mempool()).length === 2);
     await refunded(id);
   });
 
@@ -324,6 +359,43 @@ describe.skipIf(bitcoindForTests() === null)('orders of files above the standard
     expect(new Set(miner.packages.map((seen) => seen.id)).size).toBe(1);
     await miner.mine();
     await world.until(id, 'completed');
+  });
+
+  test('begin again where their payment is gone for a while, whatever the miner said meanwhile', async () => {
+    const { rpc } = world.bitcoind;
+    const { pool } = world.database;
+    miner.packagesMood = 'broken';
+    const wanted = wantedOrder([largeText()], { nonStandard: true });
+    const { order } = await world.customerOrders.create({ ...wanted, refundScript: refundTo });
+    const payer = new Payer(world, order);
+    const payment = await payer.pay(payer.amount);
+    await payer.mine();
+    const paidIn = await rpc.call('getbestblockhash');
+    await payer.until('queued');
+    await packageOf(order.id);
+
+    // a miner refuses what spends outputs that no block has
+    await payer.reorganise(1);
+    await payer.until('waiting-confirmation');
+    const fork = await rpc.call('getblockhash', [(await rpc.call<number>('getblockcount')) - 1]);
+    await pool.query('UPDATE service.miner_packages SET ask_at = now() WHERE order_id = $1', [order.id]);
+    expect(await duePackages(pool, [], 10)).toEqual([]);
+    await payer.replace(payment, null);
+    await payer.mine();
+    await payer.until('waiting-payment');
+    // it was asked before, and answers late
+    await pool.query(
+      `UPDATE service.miner_packages SET ask_at = NULL, refused_at = now(), refusal = 'missing inputs' WHERE order_id = $1`,
+      [order.id],
+    );
+
+    miner.packagesMood = 'accepts';
+    await rpc.call('invalidateblock', [fork]);
+    await rpc.call('reconsiderblock', [paidIn]);
+    await world.chain.mineEmpty(4);
+    await world.sent(order.id, ['commit']);
+    await miner.mine();
+    await payer.until('completed');
   });
 
   test('no log has the address of the miner', () => {
