@@ -7,7 +7,7 @@ import { satsAsset } from '#purse/ledger/ledger.ts';
 /**
  * Reads what each code has earned and got, by one statement: a payout that is mined meanwhile is either open or paid. A delivery
  * is as deep as its last reveal. Codes of which the ledger has entries alone, those with the most first. Two look-ups an
- * order: half a second for 100,000 orders.
+ * order.
  *
  * @param code null: all
  */
