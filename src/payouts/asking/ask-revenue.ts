@@ -30,6 +30,11 @@ async function readFacts(
 ): Promise<RevenueFacts> {
   if (!(await readCoinsFill(client)).isComplete)
     throw new AppError('payouts_nothing', 'Coins of earlier orders are still being listed: ask again later.');
+  // payouts before what they take: one that is signed or mined meanwhile counts twice, never not at all
+  const open = await openRevenue(client);
+  const held = await heldByService(client);
+  const ofOwners = await heldByOwners(client);
+  const owed = ofOwners - (await sharesUnderWay(client));
   const deep = ((await indexedTip(client)) ?? 0) - confirmations + 1;
   const coins = await provenFree(
     client,
@@ -38,15 +43,15 @@ async function readFacts(
   );
   const policy = await readNodePolicy(client);
   return {
-    ...(await heldByService(client)),
-    ...(await openRevenue(client)),
+    ...held,
+    ...open,
     coins: coins.map(({ value }) => BigInt(value)),
-    owed: (await heldByOwners(client)) - (await sharesUnderWay(client)),
+    owed,
     feeRate: policy?.estimate ?? policy?.leastFeeRate ?? usualRate,
   };
 }
 
-/** Reads what the operator can take out, and why no more. Its statements see one state of the database. */
+/** Reads what the operator can take out, and why no more. */
 export async function readRevenue(pool: pg.Pool, parts: RevenueParts): Promise<RevenueSum> {
   return askUnderLock(pool, async (tx) => revenueSum(await readFacts(tx, parts)));
 }

@@ -15,6 +15,7 @@ import { readPaymentsOffset } from '#payments/store/offset.store.ts';
 import { watchScripts } from '#payments/store/watches.store.ts';
 import {
   lockPayout,
+  noteMissing,
   noteStuck,
   putOwnIndex,
   putState,
@@ -105,7 +106,7 @@ async function tryToMake(
   );
   if (refused !== undefined)
     return `An address of it ${refused.reason}: cancel it with satscribe payouts cancel.`;
-  const ownIndex = payout.ownIndex ?? (await leaseIndices(client, 'own', { least: 1, most: 1 })).first;
+  const ownIndex = payout.ownIndex ?? (await leaseOwnIndex(client, payout.id));
   const rest = destination(signer, { key: { branch: 1, index: ownIndex }, leafScript: null });
   const offset = await readPaymentsOffset(client);
   const coins = await payoutCoins(client, parts.proveFree, (offset?.height ?? 0) - parts.confirmations + 1);
@@ -125,6 +126,12 @@ async function tryToMake(
     ),
   );
   if (planned.kind === 'none') return reasonOf(planned);
+  const given = replaced === null ? transactions : [];
+  const waits = await waitsForGivenUp(parts, payout, given, {
+    spent: planned.spent,
+    tip: offset?.height ?? 0,
+  });
+  if (waits !== null) return waits;
   return store(parts, { payout, shares, replaced, ownIndex, script: rest.script }, planned);
 }
 
@@ -148,7 +155,6 @@ async function store(
     const locked = await lockPayout(tx, payout.id);
     // cancelled meanwhile
     if (locked === null || locked.state !== payout.state) return;
-    await putOwnIndex(tx, payout.id, ownIndex);
     await watchScripts(tx, `payout ${payout.id}`, [{ script, sinceHeight: nextBlock }]);
     await insertTransaction(tx, {
       txid: signed.txid,
@@ -180,6 +186,34 @@ async function store(
     replaced === null ? 'a payout is signed' : 'a payout is replaced by one that pays more',
   );
   return null;
+}
+
+/** Leases the key of its change once, however often it is planned: a restore stops after a gap of unused keys. */
+async function leaseOwnIndex(client: pg.ClientBase, id: string): Promise<number> {
+  const { first } = await leaseIndices(client, 'own', { least: 1, most: 1 });
+  await putOwnIndex(client, id, first);
+  return first;
+}
+
+/**
+ * Why a plan waits that shares no coin with a transaction that was given up: both could be mined, and pay twice. It waits
+ * until no reorganisation brings the coins of that one back. Null: it waits for nothing.
+ */
+async function waitsForGivenUp(
+  { client, confirmations }: PayoutParts,
+  { id, missingSince }: SettledPayout['payout'],
+  givenUp: readonly PayoutTransaction[],
+  { spent, tip }: { readonly spent: readonly PayoutCoin[]; readonly tip: number },
+): Promise<string | null> {
+  const shared = new Set(spent.map(outpointOf));
+  const isShared = ({ plan }: PayoutTransaction): boolean =>
+    plan.inputs.some(({ outpoint }) => shared.has(outpoint));
+  if (givenUp.every(isShared)) return null;
+  const since = missingSince ?? tip;
+  await noteMissing(client, id, since);
+  return tip - since < confirmations
+    ? `What its transaction spends is not there: it is planned again ${confirmations} blocks after ${since}.`
+    : null;
 }
 
 /** Plans with coins that the node has unspent: another wallet may have the seed. */

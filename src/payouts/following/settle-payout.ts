@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { failpoint } from '#kernel/process/failpoint.ts';
 import { lookSoon } from '#orders/order/order.store.ts';
 import { supersedeOfOrders } from '#orders/order/order-transactions.store.ts';
-import { lockPayout, putState, readShares } from '#payouts/payout/payout.store.ts';
+import { lockPayout, noteStuck, putState, readShares } from '#payouts/payout/payout.store.ts';
 import {
   mayFollow,
   type Payout,
@@ -15,8 +15,8 @@ import { payoutEntries } from '#payouts/payout/payout-entries.ts';
 import { noteDeepPayout, readPayoutTransactions } from '#payouts/payout/payout-transactions.store.ts';
 import type { HeldCoin } from '#purse/coins/coin.ts';
 import { keepCoins } from '#purse/coins/coins.store.ts';
-import { heldByOwner, postEntries, readEntries } from '#purse/ledger/ledger.store.ts';
-import { correctionsTo, type LedgerEntry } from '#purse/ledger/ledger.ts';
+import { heldByOwner, heldByService, postEntries, readEntries } from '#purse/ledger/ledger.store.ts';
+import { correctionsTo, type LedgerAccount, type LedgerEntry } from '#purse/ledger/ledger.ts';
 import { takeUp } from '#purse/transactions/supersede.store.ts';
 
 /** A payout as blocks and stored transactions have it. */
@@ -39,7 +39,10 @@ export async function settlePayout(tx: pg.ClientBase, id: string): Promise<Settl
   const transactions = await readPayoutTransactions(tx, id);
   const isPosted = await postPayout(tx, id, payoutEntries(shares, transactions));
   await keepPayoutCoin(tx, payout, transactions);
-  if (!isPosted) return null;
+  if (!isPosted) {
+    await noteStuck(tx, id, 'A block has it, and the ledger does not yet have what it pays out.');
+    return null;
+  }
   const live = transactions.filter(({ isSuperseded }) => !isSuperseded);
   const isMined = live.some(({ height }) => height !== null);
   const state = stateOf(payout.state, {
@@ -72,12 +75,23 @@ async function keepOneFamily(tx: pg.ClientBase, all: readonly PayoutTransaction[
 async function postPayout(tx: pg.ClientBase, id: string, wanted: readonly LedgerEntry[]): Promise<boolean> {
   const subject = { kind: 'payout', id } as const;
   const missing = correctionsTo(wanted, await readEntries(tx, subject));
-  for (const { from, fromOwner, amount } of missing) {
-    if (fromOwner !== null && (await heldByOwner(tx, from, fromOwner)) < amount) return false;
+  for (const [owner, of] of Map.groupBy(missing, ({ fromOwner }) => fromOwner)) {
+    const paid = of.reduce((sum, { amount }) => sum + amount, 0n);
+    if (owner !== null && (await heldByOwner(tx, 'referral', owner)) < paid) return false;
+  }
+  if (missing.some(({ from, to }) => isOurs(from) && to === 'outside')) {
+    const { service, operator } = await heldByService(tx);
+    const taken = missing.reduce(
+      (sum, { from, to, amount }) => sum + (isOurs(from) ? amount : 0n) - (isOurs(to) ? amount : 0n),
+      0n,
+    );
+    if (service + operator < taken) return false;
   }
   await postEntries(tx, subject, wanted);
   return true;
 }
+
+const isOurs = (account: LedgerAccount): boolean => account === 'service' || account === 'operator';
 
 /** Keeps the coin that is left by the transaction in a block, else by the newest: one of them is mined at most. */
 export async function keepPayoutCoin(

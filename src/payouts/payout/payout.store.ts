@@ -86,7 +86,7 @@ export async function putState(tx: pg.ClientBase, id: string, state: PayoutState
             sent_at = CASE WHEN $2 IN ('sent', 'mined', 'settled') THEN coalesce(sent_at, now()) END,
             mined_at = CASE WHEN $2 IN ('mined', 'settled') THEN coalesce(mined_at, now()) END,
             stuck = CASE WHEN $2 IN ('sent', 'mined', 'settled', 'cancelled') THEN NULL ELSE stuck END,
-            missing_since = CASE WHEN $2 IN ('asked', 'mined', 'settled', 'cancelled') THEN NULL ELSE missing_since END
+            missing_since = CASE WHEN $2 IN ('signed', 'mined', 'settled', 'cancelled') THEN NULL ELSE missing_since END
       WHERE id = $1`,
     [id, state],
   );

@@ -1,0 +1,185 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { withTransaction } from '#kernel/pg/transaction.ts';
+import { trustedTxid } from '#kernel/primitives/hash.ts';
+import { showFunds } from '#orders/operator/operator-funds.ts';
+import { supersedeOfOrders } from '#orders/order/order-transactions.store.ts';
+import { putReferral } from '#orders/referrals/referral.store.ts';
+import { askReferralPayouts } from '#payouts/asking/ask-payouts.ts';
+import { askRevenue, readRevenue } from '#payouts/asking/ask-revenue.ts';
+import { type ListedPayout, listPayouts } from '#payouts/payout/payout.store.ts';
+import { proveFree } from '#src/app/ordering/bump-parts.ts';
+import { addressOf, scriptOf } from '#test/builders/regtest/regtest-transaction.ts';
+import { wantedOrder as wanted } from '#test/builders/wanted-order.ts';
+import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
+import { OrderWorld } from '#test/support/orders/order-world.ts';
+
+const confirmations = 3;
+
+describe.skipIf(bitcoindForTests() === null)('payouts that wait', () => {
+  let world: OrderWorld;
+  let partners = 0;
+  beforeAll(async () => {
+    world = await OrderWorld.start();
+    world.payoutConfirmations = confirmations;
+    await fund(50_000);
+    await fund(40_000);
+  });
+  afterAll(() => world?.close());
+
+  async function fund(value: number): Promise<void> {
+    const { pool } = world.database;
+    const { address } = await showFunds(pool, world.wallet, proveFree(pool), async () => null);
+    await world.chain.payAddress(address, value);
+    await world.chain.mineMempool();
+    await world.indexed();
+  }
+
+  /** A code that has earned 300 sats and what is added, by a deep delivery. */
+  async function owed(additional: number): Promise<string> {
+    const code = `waits-${partners}`;
+    const owner = 700 + partners++;
+    await putReferral(world.database.pool, { code, address: addressOf(owner), script: scriptOf(owner) });
+    const plain = wanted([code], { additionalFee: BigInt(additional) });
+    const { order } = await world.customerOrders.create({
+      ...plain,
+      request: { ...plain.request, referral: code, additionalFee: additional },
+      quote: { ...plain.quote, additionalFeeCharged: additional, referralFee: 300 },
+    });
+    await world.chain.pay(order.script, Number(order.amount));
+    await world.until(order.id, 'waiting-confirmation');
+    await world.deliver(order.id);
+    await blocks(confirmations);
+    return code;
+  }
+
+  async function blocks(count: number): Promise<void> {
+    await world.chain.mineEmpty(count);
+    await world.indexed();
+  }
+
+  const ask = async (code: string): Promise<string> =>
+    (await askReferralPayouts(world.database.pool, { code, confirmations, isDryRun: false })).ids[0]!;
+  const payout = async (id: string): Promise<ListedPayout> =>
+    (await listPayouts(world.database.pool, 1, [id]))[0]!;
+  const until = (id: string, isSo: (found: ListedPayout) => boolean): Promise<ListedPayout> =>
+    world.eventually(async () => {
+      const found = await payout(id);
+      if (isSo(found)) return found;
+      throw new Error(`the payout is ${found.state}: ${found.stuck}\n${world.logged.join('')}`);
+    });
+  const mined = async (id: string): Promise<void> => {
+    await world.eventually(async () => {
+      await world.chain.mineMempool();
+      return (await payout(id)).state === 'mined';
+    });
+  };
+
+  /** Settles when the process with the seed has looked at everything after the newest block. */
+  async function looked(id: string): Promise<void> {
+    await world.database.pool.query(`UPDATE service.payouts SET stuck = 'not looked at' WHERE id = $1`, [id]);
+    await blocks(1);
+    await until(id, ({ stuck }) => stuck !== 'not looked at');
+  }
+
+  test('use one key of the wallet, however often they are planned', async () => {
+    const { pool } = world.database;
+    const code = await owed(700);
+    await pool.query(`UPDATE service.wallet_coins SET aside = 'runic' WHERE held = 'free'`);
+    const id = await ask(code);
+    const why = /^No coin is free for/u;
+    await until(id, ({ stuck }) => why.test(stuck ?? ''));
+    const nextKey = async (): Promise<number> => {
+      const { rows } = await pool.query<{ next_index: number }>(
+        `SELECT next_index FROM service.wallet_branches WHERE name = 'own'`,
+      );
+      return rows[0]!.next_index;
+    };
+    const before = await nextKey();
+    for (let look = 0; look < 3; look++) await looked(id);
+    expect((await payout(id)).stuck).toMatch(why);
+    expect(await nextKey()).toBe(before);
+    await pool.query('UPDATE service.wallet_coins SET aside = NULL');
+    await blocks(1);
+    await mined(id);
+  }, 120_000);
+
+  test('of revenue never count a coin that a payout to a partner takes meanwhile', async () => {
+    const { pool } = world.database;
+    const code = await owed(9_000);
+    // coins allow less than the ledger
+    await pool.query(`UPDATE service.wallet_coins SET aside = 'runic' WHERE value = 40000`);
+    const before = (await readRevenue(pool, { proveFree: proveFree(pool), confirmations })).takeable;
+    await world.stop();
+    const id = await ask(code);
+    const sum = await readRevenue(pool, {
+      confirmations,
+      proveFree: async (coins) => {
+        const proofs = await proveFree(pool)(coins);
+        // the process with the seed signs while coins are looked at
+        await world.follow();
+        await until(id, ({ state }) => state === 'sent');
+        return proofs;
+      },
+    });
+    expect(Number(sum.takeable)).toBeLessThanOrEqual(Number(before));
+    await mined(id);
+    await pool.query('UPDATE service.wallet_coins SET aside = NULL');
+  }, 120_000);
+
+  test('of revenue wait for the ledger where it has less for a while', async () => {
+    const { pool } = world.database;
+    await owed(0);
+    const parts = { proveFree: proveFree(pool), confirmations };
+    const { ids } = await askRevenue(pool, {
+      ...parts,
+      script: scriptOf(690),
+      address: addressOf(690),
+      sats: 5_000n,
+    });
+    const id = ids[0]!;
+    await until(id, ({ state }) => state === 'sent');
+    // as a reorganisation takes revenue of an order back
+    const book = (from: string, to: string): Promise<unknown> =>
+      pool.query(
+        `INSERT INTO service.ledger_entries (subject_kind, subject_id, from_account, to_account, asset, amount, txid)
+         SELECT 'order', id, $1, $2, 0, 10000000, '\\x${'ab'.repeat(32)}' FROM service.orders ORDER BY created_at LIMIT 1`,
+        [from, to],
+      );
+    await book('operator', 'fee');
+    world.logged.length = 0;
+    await world.chain.mineMempool();
+    const why = 'A block has it, and the ledger does not yet have what it pays out.';
+    await until(id, ({ state, stuck }) => state === 'sent' && stuck === why);
+    expect(world.logged.filter((line) => line.includes('a payout failed'))).toEqual([]);
+    await book('fee', 'operator');
+    await blocks(1);
+    await until(id, ({ state }) => state === 'mined');
+  }, 120_000);
+
+  test('are not planned with other coins while one that was given up may come back', async () => {
+    const { pool } = world.database;
+    const id = await ask(await owed(800));
+    const { txid } = await until(id, ({ state }) => state === 'sent');
+    const { rows } = await pool.query<{ txid: Buffer; plan: { inputs: { outpoint: string }[] } }>(
+      'SELECT txid, plan FROM service.wallet_transactions WHERE payout_id = $1',
+      [id],
+    );
+    // what a block has of another plan takes its coin, and it gives way
+    const spent = rows[0]!.plan.inputs.map(({ outpoint }) => outpoint);
+    await pool.query(`UPDATE service.wallet_coins SET aside = 'runic' WHERE encode(txid, 'hex') = ANY($1)`, [
+      spent.map((outpoint) => Buffer.from(outpoint.split(':')[0]!, 'hex').reverse().toString('hex')),
+    ]);
+    await withTransaction(pool, (tx) => supersedeOfOrders(tx, [trustedTxid(rows[0]!.txid)]));
+    await until(id, ({ state }) => state === 'asked');
+    await looked(id);
+    expect(await payout(id)).toMatchObject({
+      state: 'asked',
+      txid: null,
+      stuck: expect.stringMatching(/^What its transaction spends is not there/u) as string,
+    });
+    // a block has it all the same: nothing else pays the share
+    await mined(id);
+    expect((await payout(id)).txid).toBe(txid);
+    await pool.query('UPDATE service.wallet_coins SET aside = NULL');
+  }, 120_000);
+});
