@@ -12,10 +12,15 @@ export const jsonFlag: CommandFlag = {
   default: null,
 };
 
-/** Runs work on the database of the settings, with or without a running service. */
+/**
+ * Runs work on the database of the settings, with or without a running service.
+ *
+ * @param connections how many the work uses at once: a second one, if it reads a snapshot within a transaction
+ */
 export async function withService(
   context: CommandContext,
   work: (pool: pg.Pool) => Promise<void>,
+  connections: 1 | 2 = 1,
 ): Promise<void> {
   // loaded here, so that help and usage errors do not load all of it
   const [{ openDatabase }, { createPool }] = await Promise.all([
@@ -23,7 +28,11 @@ export async function withService(
     import('#kernel/pg/pool.ts'),
   ]);
   const { url } = await openDatabase(context, 'existing');
-  const pool = createPool(url, { applicationName: 'satscribe accounts', max: 1, statementTimeoutMs });
+  const pool = createPool(url, {
+    applicationName: 'satscribe accounts',
+    max: connections,
+    statementTimeoutMs,
+  });
   context.lifecycle.add('accounts connection', () => pool.end());
   await context.lifecycle.run('accounts', () => work(pool));
 }

@@ -59,7 +59,7 @@ export async function revenue(context: CommandContext): Promise<void> {
   const sats = satsFlag(flags['sats']);
   if (to === undefined && sats !== null)
     throw new UsageError('where to? satscribe payouts revenue --to ADDRESS --sats N');
-  await withService(context, async (pool) => {
+  const work = async (pool: pg.Pool): Promise<void> => {
     const wallet = await walletOf(pool);
     const parts = { proveFree: proveFree(pool), confirmations: config.payoutConfirmations };
     if (to === undefined) {
@@ -74,14 +74,18 @@ export async function revenue(context: CommandContext): Promise<void> {
     await requireNotOwn(context, pool, wallet, { to, script: checked.script });
     const { ids } = await askRevenue(pool, { ...parts, script: checked.script, address: to, sats });
     await showProgress(context, pool, ids);
-  });
+  };
+  // the lock is held while a snapshot of the index says what the coins hold
+  await withService(context, work, 2);
 }
 
 /** Ends a payout of which nothing is signed. */
 export async function cancel(context: CommandContext, id: string | undefined): Promise<void> {
   const { flags, print } = context;
   if (id === undefined || !/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/u.test(id))
-    throw new UsageError('which payout? satscribe payouts cancel <id of a payout>');
+    throw new UsageError(
+      'which payout? satscribe payouts cancel <id of a payout>; satscribe payouts list shows the ids',
+    );
   await withService(context, async (pool) => {
     await cancelPayout(pool, id);
     const payouts = await listPayouts(pool, 1, [id]);
@@ -148,7 +152,7 @@ async function showProgress(
 function sumText(sum: RevenueSum): string {
   const line = (sats: bigint, words: string): string => `${String(sats).padStart(16)}  ${words}\n`;
   return `by coins
-${line(sum.free, 'sats in free coins that are deep enough, as one transaction spends')}${line(-sum.owed, 'are owed to partners')}${line(-sum.unsigned, 'are in payouts of revenue that are not signed')}${line(-sum.reserve, 'stay for the fee, twice what it is now, and for the change')}by ledger
+${line(sum.free, 'sats in free coins that are deep enough and fit into one transaction')}${line(-sum.owed, 'are owed to partners')}${line(-sum.unsigned, 'are in payouts of revenue that are not signed')}${line(-sum.reserve, 'stay for the fee, twice what it is now, and for the change')}by ledger
 ${line(sum.earned, 'sats are of the service and the operator')}${line(-sum.open, 'are in payouts of revenue that no block has')}${line(-sum.reserve, 'stay for the fee and the change')}can be taken
 ${line(sum.takeable, 'sats, the smaller of both; the fee is beside them')}`;
 }

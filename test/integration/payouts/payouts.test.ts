@@ -12,6 +12,7 @@ import { addressOf, scriptOf } from '#test/builders/regtest/regtest-transaction.
 import { wantedOrder as wanted } from '#test/builders/wanted-order.ts';
 import { bitcoindForTests } from '#test/support/node/find-bitcoind.ts';
 import { OrderWorld } from '#test/support/orders/order-world.ts';
+import { runCli } from '#test/support/run-cli.ts';
 
 /** The same with a referral, which gets 300 sats of the base fee and what the customer added. */
 const referred = (order: WantedOrder, referral: string, additional: number): WantedOrder => ({
@@ -209,6 +210,13 @@ describe.skipIf(bitcoindForTests() === null)('payouts beside a real node', () =>
     await expect(askRevenue(pool, { ...parts, ...to, sats: 329n })).rejects.toMatchObject({
       code: 'payouts_nothing',
     });
+    // the command reads the same sum, under the lock
+    const shown = await runCli(['payouts', 'revenue', '--json'], {
+      ...world.database.settings,
+      PAYOUT_CONFIRMATIONS: String(confirmations),
+    });
+    expect(shown, shown.stderr).toMatchObject({ exitCode: 0 });
+    expect(JSON.parse(shown.stdout)).toMatchObject({ takeable: Number(sum.takeable) });
     const own = world.wallet.ownAddress(0);
     const { rows } = await pool.query<{ address: string; script: Buffer }>(
       'SELECT address, script FROM service.fund_addresses',
