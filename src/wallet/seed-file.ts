@@ -25,7 +25,10 @@ export async function writeSeedFile(path: string, words: string): Promise<void> 
 function writeFailure(path: string, error: unknown): unknown {
   const { code } = error as NodeJS.ErrnoException;
   if (code === 'ENOENT' || code === 'ENOTDIR')
-    return new AppError('output_failed', `The seed file cannot be ${path}: its folder does not exist.`);
+    return new AppError(
+      'output_failed',
+      `The seed file cannot be ${path}: its folder does not exist: make it first.`,
+    );
   if (code === undefined) return error;
   return new AppError('output_failed', `The seed file ${path} cannot be written (${code}).`);
 }

@@ -88,7 +88,7 @@ async function listOrders({ flags, print, ...context }: CommandContext): Promise
     }
     const operatorOrders = await import('#orders/operator/operator-orders.ts');
     const orders = await operatorOrders.listOrders(pool, state, limit);
-    await print(flags['json'] === undefined ? orders.map(orderLine).join('') : `${JSON.stringify(orders)}\n`);
+    await print(flags['json'] === undefined ? orderLines(orders) : `${JSON.stringify(orders)}\n`);
   });
 }
 
@@ -103,6 +103,9 @@ export function orderLine(order: Omit<ListedOrder, 'expiresAt'>): string {
   const why = reason === null ? '' : `  ${terminalText(reason)}`;
   return `${id}  ${kind.padEnd(6)}  ${state.padEnd(20)}  ${String(amount).padStart(12)} sats  ${shownTime(createdAt)}${why}\n`;
 }
+
+const orderLines = (orders: readonly ListedOrder[]): string =>
+  orders.length === 0 ? 'no orders\n' : orders.map(orderLine).join('');
 
 /** 80 columns without the address. */
 function owedTable(orders: readonly OwingOrder[]): string {

@@ -84,7 +84,7 @@ export async function referrals(context: CommandContext): Promise<void> {
       );
     else if (flags['json'] !== undefined)
       await print(`${JSON.stringify({ totals: totalsOf(shown), referrals: shown })}\n`);
-    else await print(table(shown));
+    else await print(table(shown, flags['code'] ?? null));
   });
 }
 
@@ -132,8 +132,9 @@ const sumOf = (shown: readonly Shown[], name: keyof Sums): number =>
   shown.reduce((all, of) => all + of[name], 0);
 
 /** 80 columns; the address is below, where it is not shown with the code. */
-function table(shown: readonly Shown[]): string {
-  if (shown.length === 0) return 'no code has earned anything\n';
+function table(shown: readonly Shown[], code: string | null): string {
+  if (shown.length === 0)
+    return `${code === null ? 'no code' : `the code ${terminalText(code)}`} has earned ${code === null ? 'anything' : 'nothing'}\n`;
   const line = (
     code: string,
     [owed = '', payable = '', shallow = '', dust = '', paid = '', debt = '']: string[],

@@ -21,9 +21,9 @@ export const payoutsCommand: Command = {
   object: null,
   operands: 'list|send|revenue|…',
   summary: 'pay partners their shares, and take revenue out',
-  details: `referrals shows what is owed to each code: of it what the next payout pays, what is not deep enough yet,
-and what is below the dust limit of its address; what was paid; and debts, where a reorganisation took a
-delivery back that was paid for. send pays all that can be paid, or that of --code: codes with one address
+  details: `referrals shows what is owed to each code: of it what the next payout pays, what is not deep enough yet
+(PAYOUT_CONFIRMATIONS), and what is below the dust limit of its address; what was paid; and debts, where a
+reorganisation took a delivery back that was paid for. send pays all that can be paid, or that of --code: codes with one address
 share an output, and the operator pays the fee. With --dry-run it shows what it would pay. revenue shows
 what the operator can take out, and why no more; with --to it takes it: all of it, or --sats. The fee is
 beside these sats. A running service with the seed signs and sends; send and revenue wait for it for a

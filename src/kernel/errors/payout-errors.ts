@@ -5,7 +5,7 @@ export const payoutErrors = {
   payouts_nothing: {
     meaning: 'There is nothing to pay out: the message says what is owed, and what keeps it.',
     action:
-      'Wait until deliveries are PAYOUT_CONFIRMATIONS deep and shares are above the dust limit; `satscribe payouts referrals` shows both.',
+      'Wait until deliveries are PAYOUT_CONFIRMATIONS deep and shares are above the dust limit; `satscribe payouts referrals` and, of revenue, `satscribe payouts revenue` show what is missing.',
     retry: 'never',
   },
   payouts_above_free: {
@@ -17,7 +17,7 @@ export const payoutErrors = {
   },
   payouts_refuses: {
     meaning:
-      'The state of a payout does not allow what was asked: one whose transaction is signed may be mined.',
+      'There is no such payout, or its state does not allow what was asked: one whose transaction is signed may be mined.',
     action: 'Look at its state with `satscribe payouts list`.',
     retry: 'never',
   },
