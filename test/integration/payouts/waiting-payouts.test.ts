@@ -182,4 +182,37 @@ describe.skipIf(bitcoindForTests() === null)('payouts that wait', () => {
     expect((await payout(id)).txid).toBe(txid);
     await pool.query('UPDATE service.wallet_coins SET aside = NULL');
   }, 120_000);
+
+  test('are replaced where fees rise: the same sats to the same partner, and one of both is mined', async () => {
+    await world.stop();
+    world.bumps = { ...world.bumps, afterMs: 0 };
+    await world.follow();
+    await fund(300_000);
+    const code = await owed(2_000);
+    const id = await ask(code);
+    const first = await until(id, ({ state }) => state === 'sent');
+    await world.raiseFees(20);
+    const next = await until(id, ({ state, txid }) => state === 'sent' && txid !== first.txid);
+    expect(next.fee).toBeGreaterThan(first.fee!);
+    expect(next.shares).toEqual(first.shares);
+    await mined(id);
+    const paid = await payout(id);
+    const { vout } = await world.bitcoind.rpc.call<{
+      vout: { value: number; scriptPubKey: { address?: string } }[];
+    }>('getrawtransaction', [paid.txid, true, await blockOf(paid.txid!)]);
+    const [{ address }] = paid.shares as [{ address: string }];
+    const sent = vout.filter(({ scriptPubKey }) => scriptPubKey.address === address);
+    expect(sent.map(({ value }) => Math.round(value * 1e8))).toEqual([2_300]);
+    expect(await world.bitcoind.rpc.call('getrawmempool')).not.toContain(first.txid);
+    expect((await world.audit()).payouts).toEqual([]);
+  }, 180_000);
+
+  /** The block whose change of a payout is unspent. */
+  const blockOf = async (txid: string): Promise<string> => {
+    const { rows } = await world.database.pool.query<{ hash: Buffer }>(
+      'SELECT hash FROM service.payments_seen WHERE txid = $1 AND height IS NOT NULL',
+      [Buffer.from(txid, 'hex').reverse()],
+    );
+    return Buffer.from(rows[0]!.hash).reverse().toString('hex');
+  };
 });
