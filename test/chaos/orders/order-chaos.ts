@@ -59,6 +59,8 @@ export interface OrderChaosResult extends RunEnd {
 const database = 'orders';
 const hitWithinMs = 30_000;
 const hitTriesMax = 3;
+/** A try has as many turns of customers at least: on a loaded machine one takes longer than all of its time. */
+const hitTurnsMin = 4;
 /** A payment that is in no mempool is gone after two seconds. */
 const noticedMs = 3000;
 const startBlocks = 260;
@@ -302,7 +304,8 @@ class OrderChaos {
         shop.kill(armed(shopAim, passes)),
         ...makers.map((maker) => maker.kill(armed(makerAim, passes))),
       ]);
-      for (const until = Date.now() + hitWithinMs; open().length > 0 && Date.now() < until; )
+      const until = Date.now() + hitWithinMs;
+      for (let turns = 0; open().length > 0 && (turns < hitTurnsMin || Date.now() < until); turns++)
         await this.#live(open());
     }
   }
@@ -389,6 +392,8 @@ class OrderChaos {
     await chain.mineEmpty(payoutConfirmations);
     await delay(noticedMs);
     await this.#payOut();
+    // it is signed and sent, so that the next block has it
+    await delay(noticedMs);
   }
 
   /** A parent comes, its order is not paid, and the time is over: it is returned. */
