@@ -200,7 +200,7 @@ describe.skipIf(bitcoindForTests() === null)('payouts that wait', () => {
     const { vout } = await world.bitcoind.rpc.call<{
       vout: { value: number; scriptPubKey: { address?: string } }[];
     }>('getrawtransaction', [paid.txid, true, await blockOf(paid.txid!)]);
-    const [{ address }] = paid.shares as [{ address: string }];
+    const [{ address } = { address: '' }] = paid.shares;
     const sent = vout.filter(({ scriptPubKey }) => scriptPubKey.address === address);
     expect(sent.map(({ value }) => Math.round(value * 1e8))).toEqual([2_300]);
     expect(await world.bitcoind.rpc.call('getrawmempool')).not.toContain(first.txid);
