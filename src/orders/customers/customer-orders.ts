@@ -85,7 +85,6 @@ export class CustomerOrders {
   readonly #missedCodes = new MissedCodes();
   /** Read once for all who create at once. */
   readonly #standing: SharedMaking<DeliveryStanding>;
-  readonly #policy: SharedMaking<NodePolicy | null>;
   /** Takes reveals above the standard weight; null: there is none. */
   readonly miner: Miner | null;
   /** Of an order that names none. */
@@ -109,7 +108,6 @@ export class CustomerOrders {
       tip: await indexedTip(pool),
       freeBytes: await files.freeBytes(),
     }));
-    this.#policy = new SharedMaking(() => readNodePolicy(pool));
   }
 
   /** Why nothing is sent to a URL; null: it may be. */
@@ -209,11 +207,8 @@ export class CustomerOrders {
   }
 
   /** What the node takes; null: nothing is known of it. */
-  async nodePolicy(signal: AbortSignal | null = null): Promise<NodePolicy | null> {
-    signal?.throwIfAborted();
-    const policy = await this.#policy.get();
-    signal?.throwIfAborted();
-    return policy;
+  nodePolicy(signal: AbortSignal | null = null): Promise<NodePolicy | null> {
+    return this.#reading(signal, readNodePolicy);
   }
 
   /** Whether an order may name a referral. Throws `rate_limited`. */

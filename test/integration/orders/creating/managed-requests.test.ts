@@ -169,11 +169,6 @@ describe('POST /order', () => {
     ['texts', { texts: ['one'] }, 'texts are no part of an order of files: POST /textorder takes them.'],
     ['no files', { files: [], texts: [] }, 'An order needs files or delegates.'],
     ['a timeout of 15 minutes', { timeout: 15 }, 'timeout is in minutes: a multiple of 10, 43200 at most'],
-    [
-      'several files on special sats',
-      { files: [file, file], rareSats: 'pizza' },
-      'rareSats is for one file an order, not for 2.',
-    ],
   ])('refuses %s, in plain words, and makes nothing', async (_, more, says) => {
     const before = await rowsOfOrders();
     const { status, body } = await http.post<Refusal>('/order', { ...good, ...more });
