@@ -2,7 +2,12 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { type SettingName, settings } from '#config/config.ts';
 import { type Height, maxHeight, parseHeight } from '#kernel/primitives/height.ts';
-import { type CommandFlag, UsageError } from '#src/app/command-context.ts';
+import {
+  type CommandContext,
+  type CommandFlag,
+  UsageError,
+  wrongSubcommand,
+} from '#src/app/command-context.ts';
 
 /** The flag of a setting, with its description and default from the schema. `value` is null for a boolean setting. */
 export function settingFlag(name: SettingName, value: string | null, defaultText?: string): CommandFlag {
@@ -18,21 +23,53 @@ export function settingFlag(name: SettingName, value: string | null, defaultText
   };
 }
 
-export const tipFlag: CommandFlag = {
-  name: 'tip',
-  value: 'HASH',
-  description: 'index the chain that ends with this block, instead of the best chain of chain.json',
-  setting: null,
-  default: null,
-};
+/** A flag of a command that no setting is behind. `value` is null for one without a value. */
+export function ownFlag(
+  name: string,
+  value: string | null,
+  description: string,
+  fallback: string | null = null,
+): CommandFlag {
+  return { name, value, description, setting: null, default: fallback };
+}
 
-export const traceFlag: CommandFlag = {
-  name: 'trace',
-  value: 'FILE',
-  description: 'write what every stage of the first sync did and waited for into a file for a trace viewer',
-  setting: null,
-  default: null,
-};
+export const tipFlag = ownFlag(
+  'tip',
+  'HASH',
+  'index the chain that ends with this block, instead of the best chain of chain.json',
+);
+
+export const traceFlag = ownFlag(
+  'trace',
+  'FILE',
+  'write what every stage of the first sync did and waited for into a file for a trace viewer',
+);
+
+/** The flags that an action of a command takes, and how many words follow it. */
+export type CommandActions = Readonly<
+  Record<string, { readonly flags: readonly string[]; readonly words: number }>
+>;
+
+/** The action that the words of a command name. Throws UsageError for another one, and for words and flags that it does not take. */
+export function actionOf(
+  { flags, words }: Pick<CommandContext, 'flags' | 'words'>,
+  command: string,
+  actions: CommandActions,
+): string {
+  const [action = '', ...rest] = words;
+  const known = Object.hasOwn(actions, action) ? actions[action] : undefined;
+  if (known === undefined) {
+    const names = Object.keys(actions);
+    const all = `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`;
+    throw wrongSubcommand(action, `satscribe ${command} ${all}`);
+  }
+  const extra = rest[known.words];
+  if (extra !== undefined)
+    throw new UsageError(`unexpected word ${extra}; satscribe ${command} --help shows the usage`);
+  const wrong = Object.keys(flags).find((name) => !known.flags.includes(name));
+  if (wrong !== undefined) throw new UsageError(`--${wrong} is not a flag of satscribe ${command} ${action}`);
+  return action;
+}
 
 /** Throws UsageError where no trace can be written, before anything else is done. */
 export function checkTrace(flags: Readonly<Record<string, string>>): void {

@@ -4,14 +4,8 @@ import { feeMax, parseDiscounts, reservedMaxMost, termsInWords } from '#accounts
 import { burstMax, parseRate, type Rate, rateInWords } from '#accounts/rate.ts';
 import { type UsageLine, usageSince } from '#accounts/usage.store.ts';
 import type { Discount, KeyTerms } from '#kernel/contracts/asking-key.ts';
-import {
-  type Command,
-  type CommandContext,
-  type CommandFlag,
-  UsageError,
-  wrongSubcommand,
-} from '#src/app/command-context.ts';
-import { settingFlag } from '#src/commands/flags.ts';
+import { type Command, type CommandContext, UsageError, wrongSubcommand } from '#src/app/command-context.ts';
+import { ownFlag, settingFlag } from '#src/commands/flags.ts';
 import { jsonFlag, shownTime, withService } from '#src/commands/service-database.ts';
 
 /** Ten a second: more than a person or a page needs, and a hundredth of a machine's capacity. */
@@ -20,15 +14,6 @@ const dayMs = 86_400_000;
 const daysDefault = 30;
 /** A hundred years: everything. */
 const daysMax = 36_500;
-
-function ownFlag(
-  name: string,
-  value: string,
-  description: string,
-  fallback: string | null = null,
-): CommandFlag {
-  return { name, value, description, setting: null, default: fallback };
-}
 
 export const keysCommand: Command = {
   name: 'keys',

@@ -5,12 +5,8 @@ import { exportBalances } from '#chain/runes/export-balances.ts';
 import { runeStanding } from '#chain/runes/rune-standing.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
-import { type Command, type CommandContext, type CommandFlag, UsageError } from '#src/app/command-context.ts';
-import { heightFlag, settingFlag } from '#src/commands/flags.ts';
-
-function boundFlag(name: string, description: string): CommandFlag {
-  return { name, value: 'HEIGHT', description, setting: null, default: null };
-}
+import { type Command, type CommandContext, UsageError } from '#src/app/command-context.ts';
+import { heightFlag, ownFlag, settingFlag } from '#src/commands/flags.ts';
 
 export const exportCommand: Command = {
   name: 'export',
@@ -24,8 +20,8 @@ not grow with the index.
   satscribe export inscriptions --from 767430 --to 767430 --data ./data/demo
   satscribe export balances`,
   flags: [
-    boundFlag('from', 'height of the first block of inscriptions; unset: the lowest'),
-    boundFlag('to', 'height of the last block of inscriptions; unset: the tip'),
+    ownFlag('from', 'HEIGHT', 'height of the first block of inscriptions; unset: the lowest'),
+    ownFlag('to', 'HEIGHT', 'height of the last block of inscriptions; unset: the tip'),
     settingFlag('dataDir', 'DIR'),
     settingFlag('logLevel', 'LEVEL', 'warn'),
   ],

@@ -1,9 +1,5 @@
-import { type Command, type CommandContext, type CommandFlag, UsageError } from '#src/app/command-context.ts';
-import { hashFlag, heightFlag, settingFlag, tipFlag } from '#src/commands/flags.ts';
-
-function boundFlag(name: string, description: string): CommandFlag {
-  return { name, value: 'HEIGHT', description, setting: null, default: null };
-}
+import { type Command, type CommandContext, UsageError } from '#src/app/command-context.ts';
+import { hashFlag, heightFlag, ownFlag, settingFlag, tipFlag } from '#src/commands/flags.ts';
 
 export const verifyCommand: Command = {
   name: 'verify',
@@ -17,8 +13,8 @@ code is 1. A run over all blocks also finds rows that belong to no block.
   satscribe verify --from 840000 --to 840100 --cookie-file ~/.bitcoin/.cookie
   satscribe verify --blocks ./samples/regtest --data /tmp/regtest`,
   flags: [
-    boundFlag('from', 'height of the first block; unset: the lowest'),
-    boundFlag('to', 'height of the last block; unset: the tip'),
+    ownFlag('from', 'HEIGHT', 'height of the first block; unset: the lowest'),
+    ownFlag('to', 'HEIGHT', 'height of the last block; unset: the tip'),
     settingFlag('bitcoinRpcUrl', 'URL'),
     settingFlag('bitcoinCookieFile', 'FILE'),
     settingFlag('network', 'NAME'),

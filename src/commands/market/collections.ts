@@ -2,26 +2,12 @@ import { formatInscriptionId } from '#kernel/primitives/inscription-id.ts';
 import { terminalText } from '#kernel/text/terminal-text.ts';
 import type { MarketCollection } from '#market/collections/collection.store.ts';
 import type { ImportOutcome } from '#market/imports/import-collection.ts';
-import {
-  type Command,
-  type CommandContext,
-  type CommandFlag,
-  UsageError,
-  wrongSubcommand,
-} from '#src/app/command-context.ts';
-import { settingFlag } from '#src/commands/flags.ts';
+import { type Command, type CommandContext, UsageError, wrongSubcommand } from '#src/app/command-context.ts';
+import { ownFlag, settingFlag } from '#src/commands/flags.ts';
 import { jsonFlag, shownTime, withService } from '#src/commands/service-database.ts';
 
 const limitDefault = 100;
 const limitMost = 10_000;
-
-const ownFlag = (name: string, value: string, description: string): CommandFlag => ({
-  name,
-  value,
-  description,
-  setting: null,
-  default: null,
-});
 
 export const collectionsCommand: Command = {
   name: 'collections',

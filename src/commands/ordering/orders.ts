@@ -2,23 +2,9 @@ import { checkDestination } from '#kernel/bitcoin/destination.ts';
 import { networks } from '#kernel/primitives/network.ts';
 import { terminalText } from '#kernel/text/terminal-text.ts';
 import type { OwingOrder } from '#orders/ledger/owed.queries.ts';
-import {
-  type Command,
-  type CommandContext,
-  type CommandFlag,
-  UsageError,
-  wrongSubcommand,
-} from '#src/app/command-context.ts';
-import { settingFlag } from '#src/commands/flags.ts';
+import { type Command, type CommandContext, UsageError, wrongSubcommand } from '#src/app/command-context.ts';
+import { ownFlag, settingFlag } from '#src/commands/flags.ts';
 import { jsonFlag, shownTime, withService } from '#src/commands/service-database.ts';
-
-const ownFlag = (name: string, value: string | null, description: string): CommandFlag => ({
-  name,
-  value,
-  description,
-  setting: null,
-  default: null,
-});
 
 export const ordersCommand: Command = {
   name: 'orders',

@@ -1,20 +1,6 @@
-import {
-  type Command,
-  type CommandContext,
-  type CommandFlag,
-  UsageError,
-  wrongSubcommand,
-} from '#src/app/command-context.ts';
-import { settingFlag } from '#src/commands/flags.ts';
+import { type Command, type CommandContext, UsageError } from '#src/app/command-context.ts';
+import { actionOf, type CommandActions, ownFlag, settingFlag } from '#src/commands/flags.ts';
 import { jsonFlag } from '#src/commands/service-database.ts';
-
-const ownFlag = (name: string, value: string | null, description: string): CommandFlag => ({
-  name,
-  value,
-  description,
-  setting: null,
-  default: null,
-});
 
 export const payoutsCommand: Command = {
   name: 'payouts',
@@ -53,8 +39,7 @@ signed (docs/orders.md, "Payouts").
   run: runPayouts,
 };
 
-/** Flags of each action; how many words follow it. */
-const actions: Readonly<Record<string, { readonly flags: readonly string[]; readonly words: number }>> = {
+const actions: CommandActions = {
   list: { flags: ['json', 'csv', 'limit'], words: 0 },
   referrals: { flags: ['json', 'csv', 'code'], words: 0 },
   revenue: { flags: ['json', 'to', 'sats'], words: 0 },
@@ -64,15 +49,7 @@ const actions: Readonly<Record<string, { readonly flags: readonly string[]; read
 
 async function runPayouts(context: CommandContext): Promise<void> {
   const { flags, words } = context;
-  const [action = '', ...rest] = words;
-  const known = Object.hasOwn(actions, action) ? actions[action] : undefined;
-  if (known === undefined)
-    throw wrongSubcommand(action, 'satscribe payouts list, referrals, revenue, send or cancel');
-  const extra = rest[known.words];
-  if (extra !== undefined)
-    throw new UsageError(`unexpected word ${extra}; satscribe payouts --help shows the usage`);
-  const wrong = Object.keys(flags).find((name) => !known.flags.includes(name));
-  if (wrong !== undefined) throw new UsageError(`--${wrong} is not a flag of satscribe payouts ${action}`);
+  const action = actionOf(context, 'payouts', actions);
   if (flags['json'] !== undefined && flags['csv'] !== undefined)
     throw new UsageError('--json and --csv are two forms: name one');
   // loaded here, so that help and usage errors do not load all of it
@@ -80,5 +57,5 @@ async function runPayouts(context: CommandContext): Promise<void> {
   if (action === 'referrals') return (await import('./payouts-shown.ts')).referrals(context);
   const asked = await import('./payouts-asked.ts');
   if (action === 'send') return asked.send(context);
-  return action === 'revenue' ? asked.revenue(context) : asked.cancel(context, rest[0]);
+  return action === 'revenue' ? asked.revenue(context) : asked.cancel(context, words[1]);
 }

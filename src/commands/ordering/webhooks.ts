@@ -1,14 +1,8 @@
 import { AppError } from '#kernel/errors/app-error.ts';
 import { withTransaction } from '#kernel/pg/transaction.ts';
 import { terminalText } from '#kernel/text/terminal-text.ts';
-import {
-  type Command,
-  type CommandContext,
-  type CommandFlag,
-  UsageError,
-  wrongSubcommand,
-} from '#src/app/command-context.ts';
-import { settingFlag } from '#src/commands/flags.ts';
+import { type Command, type CommandContext, UsageError, wrongSubcommand } from '#src/app/command-context.ts';
+import { ownFlag, settingFlag } from '#src/commands/flags.ts';
 import { jsonFlag, shownTime, withService } from '#src/commands/service-database.ts';
 import { replaceKeys } from '#webhooks/key.store.ts';
 import { replayWebhooks } from '#webhooks/outbox.ts';
@@ -18,13 +12,6 @@ import { listDeliveries, type WebhookDelivery } from '#webhooks/webhooks.queries
 
 const limitDefault = 100;
 const limitMax = 100_000;
-
-const ownFlag = (
-  name: string,
-  value: string,
-  description: string,
-  fallback: string | null = null,
-): CommandFlag => ({ name, value, description, setting: null, default: fallback });
 
 export const webhooksCommand: Command = {
   name: 'webhooks',

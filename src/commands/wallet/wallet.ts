@@ -1,16 +1,6 @@
-import {
-  type Command,
-  type CommandContext,
-  type CommandFlag,
-  UsageError,
-  wrongSubcommand,
-} from '#src/app/command-context.ts';
-import { settingFlag } from '#src/commands/flags.ts';
+import type { Command, CommandContext } from '#src/app/command-context.ts';
+import { actionOf, type CommandActions, ownFlag, settingFlag } from '#src/commands/flags.ts';
 import { jsonFlag } from '#src/commands/service-database.ts';
-
-function ownFlag(name: string, value: string | null, description: string): CommandFlag {
-  return { name, value, description, setting: null, default: null };
-}
 
 export const walletCommand: Command = {
   name: 'wallet',
@@ -74,8 +64,7 @@ Without the database it finds no address with a leaf.
   run: runWallet,
 };
 
-/** Flags of each action, beside those of all actions; how many words follow it. */
-const actions: Readonly<Record<string, { readonly flags: readonly string[]; readonly words: number }>> = {
+const actions: CommandActions = {
   init: { flags: ['first-index', 'json'], words: 0 },
   show: { flags: ['json'], words: 0 },
   skip: { flags: ['by', 'json'], words: 0 },
@@ -88,21 +77,7 @@ const actions: Readonly<Record<string, { readonly flags: readonly string[]; read
 };
 
 async function runWallet(context: CommandContext): Promise<void> {
-  const { flags, words } = context;
-  const [action = '', ...rest] = words;
-  const known = Object.hasOwn(actions, action) ? actions[action] : undefined;
-  if (known === undefined) {
-    throw wrongSubcommand(
-      action,
-      'satscribe wallet init, show, skip, descriptors, fund, coins, kit, recover or restore',
-    );
-  }
-  const extra = rest[known.words];
-  if (extra !== undefined)
-    throw new UsageError(`unexpected word ${extra}; satscribe wallet --help shows the usage`);
-  const wrong = Object.keys(flags).find((name) => !known.flags.includes(name));
-  if (wrong !== undefined) throw new UsageError(`--${wrong} is not a flag of satscribe wallet ${action}`);
-  return runAction(action, context, rest[0]);
+  return runAction(actionOf(context, 'wallet', actions), context, context.words[1]);
 }
 
 async function runAction(action: string, context: CommandContext, word: string | undefined): Promise<void> {
