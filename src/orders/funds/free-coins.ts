@@ -34,9 +34,7 @@ export async function freeCoins(
     const coins = await readFreeCoins(client, limit);
     const others = coins.filter((coin) => !seen.has(outpointOf(coin)));
     for (const coin of others) seen.add(outpointOf(coin));
-    const proofs = await proveFree(others);
-    await setAside(client, foundIn(others, proofs));
-    const free = ownedOf(others, proofs);
+    const free = (await provenFree(client, others, proveFree)).map(ownedOf);
     for (const [place, coin] of free.entries()) if (await isUnspent(coin)) return free.slice(place);
     if (coins.length < limit) return [];
   }
@@ -48,7 +46,18 @@ export async function allFreeCoins(
   proveFree: ProveFree,
 ): Promise<OwnedOutput[]> {
   const coins = await readFreeCoins(client, null);
-  return ownedOf(coins, await proveFree(coins));
+  return freeAmong(coins, await proveFree(coins)).map(ownedOf);
+}
+
+/** Coins among these that are proven to hold nothing but sats. One that holds more is set aside. */
+export async function provenFree(
+  client: pg.Pool | pg.ClientBase,
+  coins: readonly WalletCoin[],
+  proveFree: ProveFree,
+): Promise<WalletCoin[]> {
+  const proofs = await proveFree(coins);
+  await setAside(client, foundIn(coins, proofs));
+  return freeAmong(coins, proofs);
 }
 
 const foundIn = (coins: readonly WalletCoin[], proofs: readonly CoinProof[]): FoundInCoin[] =>
@@ -57,13 +66,13 @@ const foundIn = (coins: readonly WalletCoin[], proofs: readonly CoinProof[]): Fo
     return found === 'inscribed' || found === 'runic' ? [{ coin, found }] : [];
   });
 
-const ownedOf = (coins: readonly WalletCoin[], proofs: readonly CoinProof[]): OwnedOutput[] =>
-  coins
-    .filter((_, place) => proofs[place] === 'free')
-    .map(({ txid, vout, value, script, keyIndex }) => ({
-      txid,
-      vout,
-      value: BigInt(value),
-      script,
-      key: { branch: 1, index: keyIndex },
-    }));
+const freeAmong = (coins: readonly WalletCoin[], proofs: readonly CoinProof[]): WalletCoin[] =>
+  coins.filter((_, place) => proofs[place] === 'free');
+
+const ownedOf = ({ txid, vout, value, script, keyIndex }: WalletCoin): OwnedOutput => ({
+  txid,
+  vout,
+  value: BigInt(value),
+  script,
+  key: { branch: 1, index: keyIndex },
+});

@@ -1,7 +1,7 @@
 import type pg from 'pg';
-import type { ProveFree } from '#orders/funds/free-coins.ts';
+import { type ProveFree, provenFree } from '#orders/funds/free-coins.ts';
 import type { PayoutCoin } from '#payouts/planning/plan-payout.ts';
-import { type FoundInCoin, readFreeCoins, setAside, type WalletCoin } from '#purse/coins/coins.store.ts';
+import { readFreeCoins } from '#purse/coins/coins.store.ts';
 import { readCoinsFill } from '#purse/coins/coins-fill.store.ts';
 
 /** The largest coins: twice as many as fit into one transaction. */
@@ -31,19 +31,4 @@ export async function payoutCoins(
       script,
       keyIndex,
     }));
-}
-
-/** Coins among these that are proven to hold nothing but sats. One that holds more is set aside. */
-export async function provenFree(
-  client: pg.Pool | pg.ClientBase,
-  coins: readonly WalletCoin[],
-  proveFree: ProveFree,
-): Promise<WalletCoin[]> {
-  const proofs = await proveFree(coins);
-  const found = coins.flatMap((coin, place): FoundInCoin[] => {
-    const proof = proofs[place];
-    return proof === 'inscribed' || proof === 'runic' ? [{ coin, found: proof }] : [];
-  });
-  await setAside(client, found);
-  return coins.filter((_, place) => proofs[place] === 'free');
 }
