@@ -7,6 +7,7 @@ import { supersedeOfOrders } from '#orders/order/order-transactions.store.ts';
 import { broadcast } from '#orders/sending/broadcast.ts';
 import { mempoolStanding } from '#orders/sending/mempool-standing.ts';
 import { type NodeStanding, urgentFeeRate } from '#orders/sending/node-standing.ts';
+import type { Refusal } from '#orders/sending/refusal.ts';
 import { isUnspent } from '#orders/sending/unspent-output.ts';
 import { readPaymentsOffset } from '#payments/store/offset.store.ts';
 import { lockPayout, noteMissing, noteStuck, openPayouts, putState } from '#payouts/payout/payout.store.ts';
@@ -59,7 +60,7 @@ export class PayoutRounds {
       settled = await withTransaction(client, (tx) => settlePayout(tx, id));
     }
     if (settled === null) return;
-    const [newest] = settled.transactions.filter(({ isSuperseded }) => !isSuperseded);
+    const newest = newestOf(settled);
     if (newest === undefined || (settled.payout.state === 'sent' && !isAll)) return;
     await this.#send(settled, newest, standing, isAll);
   }
@@ -84,25 +85,27 @@ export class PayoutRounds {
 
   /** Sends what the mempool does not have. False: what it spends is gone. */
   async #sendAgain(settled: SettledPayout, newest: PayoutTransaction): Promise<boolean> {
-    const { client, node } = this.#parts;
     // what it spends may be gone
     if (newest.sentAt !== null && !(await this.#isThere(settled, newest))) return false;
-    const sent = await broadcast(node, await readSigned(client, newest.txid));
+    const refusal = await this.#broadcast(settled, newest);
+    return refusal?.kind !== 'missing' || (await this.#isThere(settled, newest));
+  }
+
+  /** Sends a transaction, and marks what became of it. Null: the node did not refuse it. */
+  async #broadcast(settled: SettledPayout, made: PayoutTransaction): Promise<Refusal | null> {
+    const { client, node } = this.#parts;
+    const { refusal } = await broadcast(node, await readSigned(client, made.txid));
     failpoint('payout-sent');
-    await this.#mark(settled, newest, sent.refusal?.reason ?? null);
-    return sent.refusal?.kind !== 'missing' || (await this.#isThere(settled, newest));
+    await this.#mark(settled, made, refusal?.reason ?? null);
+    return refusal;
   }
 
   /** Pays more for one that waits for long. */
   async #replace(settled: SettledPayout, newest: PayoutTransaction, standing: NodeStanding): Promise<void> {
-    const { client, node } = this.#parts;
     if (!(await makePayout(this.#parts, settled, standing, newest))) return;
-    const again = await withTransaction(client, (tx) => settlePayout(tx, settled.payout.id));
-    const [next] = again?.transactions.filter(({ isSuperseded }) => !isSuperseded) ?? [];
-    if (again === null || next === undefined || next.sentAt !== null) return;
-    const sent = await broadcast(node, await readSigned(client, next.txid));
-    failpoint('payout-sent');
-    await this.#mark(again, next, sent.refusal?.reason ?? null);
+    const again = await withTransaction(this.#parts.client, (tx) => settlePayout(tx, settled.payout.id));
+    const next = again === null ? undefined : newestOf(again);
+    if (again !== null && next?.sentAt === null) await this.#broadcast(again, next);
   }
 
   async #mark(
@@ -161,3 +164,7 @@ export class PayoutRounds {
     return false;
   }
 }
+
+/** The newest transaction that may be mined; undefined: there is none. */
+const newestOf = ({ transactions }: SettledPayout): PayoutTransaction | undefined =>
+  transactions.find(({ isSuperseded }) => !isSuperseded);
