@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { displayHash } from '#kernel/primitives/hash.ts';
+import { shownAmount } from '#kernel/runes/shown-amount.ts';
+import { asU128 } from '#kernel/runes/u128.ts';
 import type { Order } from '#orders/order/order.store.ts';
 import type { OrderTransaction } from '#orders/order/order-transactions.store.ts';
 import { valueIn } from '#purse/transactions/stored-plan.ts';
@@ -43,16 +45,10 @@ export function managedCharge(order: ChargedOrder): Readonly<Record<string, unkn
 const paymentUri = (address: string, amount: bigint): string =>
   `bitcoin:${address}?amount=${bitcoinOf(amount)}&label=${encodeURIComponent(chargeDescription)}`;
 
-const satsOfBitcoin = 100_000_000n;
+const bitcoinDecimals = 8;
 
 /** An amount in bitcoin, exact and without zeros at its end. */
-export function bitcoinOf(sats: bigint): string {
-  const decimals = String(sats % satsOfBitcoin)
-    .padStart(8, '0')
-    .replace(/0+$/u, '');
-  const whole = String(sats / satsOfBitcoin);
-  return decimals === '' ? whole : `${whole}.${decimals}`;
-}
+export const bitcoinOf = (sats: bigint): string => shownAmount(asU128(sats), bitcoinDecimals);
 
 /** One parent as `parent`, beside the list; null: none, or several. */
 export const onlyParent = <Parent>(parents: readonly Parent[] | null): Parent | null =>

@@ -21,7 +21,7 @@ export function httpMiner(
   url: string,
   network: () => Promise<NetworkName>,
 ): Miner {
-  const base = url.replace(/\/+$/u, '');
+  const base = url.endsWith('/') ? url.slice(0, -1) : url;
   const ask = async (
     path: string,
     body: object,
