@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type pg from 'pg';
 import { failpoint } from '#kernel/process/failpoint.ts';
 import { keepBumpCoins, keepOrderCoins } from '#orders/coins/keep-coins.ts';
-import { postageOf } from '#orders/inscribing/order-layout.ts';
+import { postageOf } from '#orders/inscribing/settled-terms.ts';
 import type { OwedMoney } from '#orders/ledger/settlements.ts';
 import type { OrderFunds, Shortfall } from '#orders/making/make-transactions.ts';
 import { owedTooLittle } from '#orders/making/plan-refund.ts';

@@ -1,15 +1,10 @@
 import assert from 'node:assert/strict';
 import { commitAmounts } from './commit-amounts.ts';
-import {
-  type FileGroup,
-  type OrderLayout,
-  pointerOf,
-  type SettledTerms,
-  settleTerms,
-} from './order-layout.ts';
+import type { OrderLayout } from './order-layout.ts';
 import type { OrderRefusal, OrderTerms } from './order-terms.ts';
 import { valueOf } from './plan-amounts.ts';
 import { inscriptionOutputs } from './plan-transactions.ts';
+import { type FileGroup, pointerOf, type SettledTerms, settleTerms } from './settled-terms.ts';
 
 /** What an order spends, as far as places depend on it. Sats. */
 export interface SpentValues {

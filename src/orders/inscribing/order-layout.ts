@@ -1,49 +1,26 @@
 import assert from 'node:assert/strict';
-import { anchorInputWeight, keyInputWeight, leafInputWeight } from '#kernel/bitcoin/plan-weight.ts';
-import { dustOf, frameWeight, outputWeight, standardWeightMax } from '#kernel/bitcoin/transaction-size.ts';
+import { keyInputWeight } from '#kernel/bitcoin/plan-weight.ts';
+import { frameWeight, standardWeightMax } from '#kernel/bitcoin/transaction-size.ts';
 import { checkTerms } from './check-terms.ts';
+import { groupFiles, type LeafGroup } from './group-files.ts';
+import { type OrderRefusal, type OrderTerms, orderBounds, refused } from './order-terms.ts';
 import {
-  type FileTerms,
-  type InventoryTerms,
-  type OrderRefusal,
-  type OrderTerms,
-  orderBounds,
-  refused,
-} from './order-terms.ts';
-import {
-  anchorScript,
-  burnScript,
   feeOf,
-  largest,
   type OwnOutput,
   ownOutputFor,
-  type Parts,
   p2trDust,
   p2trOutputWeight,
-  valueOf,
   weightWith,
 } from './plan-amounts.ts';
+import { burnParts, revealParts, revealWeight } from './reveal-parts.ts';
 import {
-  type EnvelopeLengths,
-  envelopeBytes,
-  idField,
-  pointerField,
-  revealScriptBytes,
-} from './reveal-script.ts';
-
-/**
- * A reveal with several files is not planned heavier than this: payments in parts add inputs to it later, and nodes
- * relay 400,000. With its burn: nodes take both together, with room for what pays for them, up to 404,000.
- */
-const sharedRevealWeightMax = 390_000;
-/** A reveal that a miner takes directly must fit into a block, beside its header and coinbase. */
-const minedWeightMax = 3_900_000;
-
-/** The files of one reveal: `count` of the order's, from `first` on. */
-export interface FileGroup {
-  readonly first: number;
-  readonly count: number;
-}
+  type FileGroup,
+  isSpendable,
+  postageOutputCount,
+  revealsPostageFirst,
+  type SettledTerms,
+  settleTerms,
+} from './settled-terms.ts';
 
 /** A reveal as it was quoted. */
 export interface RevealLayout extends FileGroup {
@@ -130,263 +107,6 @@ function minedAlone(terms: SettledTerms, groups: readonly LeafGroup[]): OrderRef
   const file = groups.find((group) => isMinedDirectly(terms, group))?.first ?? 0;
   const reason = `File ${file + 1} makes a transaction above ${standardWeightMax} weight units, which a miner must take directly: order it alone.`;
   return refused('non-standard-alone', reason, { file });
-}
-
-/** Terms with what each of their files asks for. */
-export interface SettledTerms extends OrderTerms {
-  /** What the terms say, or the least for all receivers. */
-  readonly postage: bigint;
-  readonly parentsValue: bigint;
-  /** The lengths of the parents' ids as fields. */
-  readonly parentLengths: readonly number[];
-}
-
-export function settleTerms(terms: OrderTerms): SettledTerms {
-  return {
-    ...terms,
-    postage: postageOf(terms),
-    parentsValue: valueOf(terms.parents),
-    parentLengths: terms.parents.map(({ id }) => idField(id).length),
-  };
-}
-
-/**
- * Whether reveals spend the inscription's own output first, then parents and what pays the fee. An envelope is only
- * uncursed in the first input; elsewhere parents come first, so that they return whatever the payment is.
- */
-export function revealsPostageFirst({ uncurse, parents }: Pick<OrderTerms, 'uncurse' | 'parents'>): boolean {
-  return uncurse && parents.length > 0;
-}
-
-/** The sats of each inscription's output. */
-export function postageOf(
-  terms: Pick<OrderTerms, 'postage' | 'burn' | 'receivers' | 'uncurse' | 'parents'>,
-): bigint {
-  if (terms.postage !== 'least') return terms.postage;
-  const dusts = outputScripts(terms).map((script) => BigInt(dustOf(script)));
-  // the commit has an output of exactly the postage
-  return largest(...dusts, revealsPostageFirst(terms) ? p2trDust : 0n);
-}
-
-/** The scripts that inscriptions go to: one for all files, or one a file. */
-export function outputScripts({
-  burn,
-  receivers,
-}: Pick<OrderTerms, 'burn' | 'receivers'>): readonly Uint8Array[] {
-  return burn ? [anchorScript] : receivers;
-}
-
-/** The outputs that hold the inscriptions of a reveal. */
-export function postageOutputs(
-  terms: SettledTerms,
-  { first, count }: FileGroup,
-): { script: Uint8Array; value: bigint }[] {
-  const scripts = outputScripts(terms);
-  const { postage } = terms;
-  const [shared = anchorScript] = scripts;
-  if (terms.batchMode === 'shared-output') return [{ script: shared, value: postage * BigInt(count) }];
-  return Array.from({ length: count }, (_, place) => ({
-    script: scripts.length === 1 ? shared : (scripts[first + place] ?? shared),
-    value: postage,
-  }));
-}
-
-/** Whether what lies before a sat of the inventory, and behind its postage, can be outputs, or is nothing. */
-export const isSpendable = ({ value, place }: InventoryTerms, postage: bigint): boolean =>
-  [place, value - place - postage].every((sats) => sats === 0n || sats >= p2trDust);
-
-/** The sat of the inventory that a reveal inscribes: it has one file then. Null: it inscribes sats of the payments. */
-export function inventoryOf(
-  { inventory }: Pick<OrderTerms, 'inventory'>,
-  { first }: Pick<FileGroup, 'first'>,
-): InventoryTerms | null {
-  if (inventory === null) return null;
-  const sat = inventory[first];
-  assert(sat !== undefined, `file ${first} has a sat of the inventory`);
-  return sat;
-}
-
-/** Sats of its output of the inventory that a reveal leaves, before the inscription and after it; 0: nothing. */
-export function leftOfInventory(
-  terms: SettledTerms,
-  group: Pick<FileGroup, 'first'>,
-): readonly [before: bigint, after: bigint] {
-  const sat = inventoryOf(terms, group);
-  return sat === null ? [0n, 0n] : [sat.place, sat.value - sat.place - terms.postage];
-}
-
-/** The sat to which the inscription at a place of its reveal is moved; the first one lies there by itself. */
-export function pointerOf(
-  terms: SettledTerms,
-  group: Pick<FileGroup, 'first'>,
-  place: number,
-): bigint | null {
-  // the envelope is in the second input
-  const sat = inventoryOf(terms, group);
-  if (sat !== null) return sat.place;
-  return place === 0 ? null : terms.parentsValue + BigInt(place) * terms.postage;
-}
-
-function envelopeLengths(
-  terms: SettledTerms,
-  group: Pick<FileGroup, 'first'>,
-  file: FileTerms,
-  place: number,
-): EnvelopeLengths {
-  const pointer = pointerOf(terms, group, place);
-  return {
-    contentType: textBytes(file.contentType),
-    body: bytesOf(file.body),
-    contentEncoding: textBytes(file.contentEncoding),
-    metaprotocol: textBytes(file.metaprotocol),
-    metadata: bytesOf(file.metadata),
-    delegate: file.delegate === null ? null : idField(file.delegate).length,
-    parents: terms.parentLengths,
-    pointer: pointer === null ? null : pointerField(pointer).length,
-  };
-}
-
-const textBytes = (text: string | null): number | null => (text === null ? null : Buffer.byteLength(text));
-const bytesOf = (content: Uint8Array | number | null): number | null =>
-  typeof content === 'number' || content === null ? content : content.length;
-
-/** A group with the length of its leaf. */
-type LeafGroup = FileGroup & Pick<RevealLayout, 'leafBytes'>;
-
-/** Files one after the other, as many in each reveal as it may hold. */
-function groupFiles(terms: SettledTerms): LeafGroup[] | OrderRefusal {
-  const groups: LeafGroup[] = [];
-  let first = 0;
-  while (first < terms.files.length) {
-    const group = groupFrom(terms, first);
-    if ('kind' in group) return group;
-    groups.push(group);
-    first += group.count;
-  }
-  return groups;
-}
-
-function groupFrom(terms: SettledTerms, first: number): LeafGroup | OrderRefusal {
-  // the first input has one envelope without a curse, or one sat of the inventory
-  const isAlone = terms.uncurse || terms.inventory !== null;
-  let count = 0;
-  let leafBytes = revealScriptBytes([]);
-  while (first + count < terms.files.length) {
-    const file = terms.files[first + count];
-    if (file === undefined || (isAlone && count > 0)) break;
-    const bytes = leafBytes + envelopeBytes(envelopeLengths(terms, { first }, file, count));
-    const weight = revealWeight(terms, { first, count: count + 1 }, bytes);
-    if (count > 0 && weight + burnWeight(terms, count + 1) > sharedRevealWeightMax) break;
-    // what no node relays is known before its burn is
-    if (weight > revealWeightMax(terms)) return tooLarge(terms, first + count, weight);
-    leafBytes = bytes;
-    count++;
-  }
-  return { first, count, leafBytes };
-}
-
-/**
- * The most that the reveal of one file may weigh. A burn is sent together with its reveal, and the inventory waits for no
- * miner: both keep to what nodes relay.
- */
-const revealWeightMax = ({ nonStandard, burn, inventory }: OrderTerms): number =>
-  nonStandard && !burn && inventory === null ? minedWeightMax : standardWeightMax;
-
-function tooLarge(terms: SettledTerms, file: number, weight: number): OrderRefusal {
-  const max = revealWeightMax(terms);
-  const why = terms.nonStandard
-    ? 'a miner takes neither what is burned nor sats of the inventory directly'
-    : 'this service has no other way to mine it';
-  const bound =
-    max === minedWeightMax ? `a block has room for ${max}` : `nodes relay ${max} at most, and ${why}`;
-  const largest = largestContent(terms, file, max);
-  const advice =
-    largest === null
-      ? 'Its metadata alone is too large.'
-      : `The largest content that fits has ${largest} bytes.`;
-  const reason = `File ${file + 1} makes a transaction of ${weight} weight units; ${bound}. ${advice}`;
-  return refused('reveal-too-large', reason, { file });
-}
-
-/** Bytes of the largest content with which the reveal of a file, with all else as it is, is not too heavy; null: none is. */
-function largestContent(terms: SettledTerms, index: number, max: number): number | null {
-  const file = terms.files[index];
-  if (file === undefined) return null;
-  const fits = (body: number): boolean => {
-    const bytes =
-      revealScriptBytes([]) + envelopeBytes(envelopeLengths(terms, { first: index }, { ...file, body }, 0));
-    return revealWeight(terms, { first: index, count: 1 }, bytes) <= max;
-  };
-  if (!fits(1)) return null;
-  // a byte of content is a weight unit or more
-  let [least, most] = [1, max];
-  while (most - least > 1) {
-    const middle = Math.floor((least + most) / 2);
-    if (fits(middle)) least = middle;
-    else most = middle;
-  }
-  return least;
-}
-
-/** The inputs and outputs of a reveal, without ours. */
-function revealParts(terms: SettledTerms, group: FileGroup, leafBytes: number): Parts {
-  const { parents } = terms;
-  const keyInputs =
-    parents.length + (revealsPostageFirst(terms) ? 1 : 0) + (terms.inventory === null ? 0 : 1);
-  const left = leftOfInventory(terms, group).filter((sats) => sats > 0n).length;
-  const returns = isLast(terms, group)
-    ? parents.reduce((sum, { returnScript }) => sum + outputWeight(returnScript), 0)
-    : parents.length * p2trOutputWeight;
-  return {
-    inputs: 1 + keyInputs,
-    outputs: parents.length + left + postageOutputCount(terms, group),
-    weight:
-      leafInputWeight(leafBytes) +
-      keyInputs * keyInputWeight +
-      returns +
-      left * p2trOutputWeight +
-      postageWeight(terms, group),
-  };
-}
-
-/** Parents return with the last reveal; until then each goes back to its deposit. */
-export const isLast = ({ files }: OrderTerms, { first, count }: FileGroup): boolean =>
-  first + count === files.length;
-
-/** How many outputs hold the inscriptions of a reveal. */
-export const postageOutputCount = ({ batchMode }: OrderTerms, { count }: FileGroup): number =>
-  batchMode === 'shared-output' ? 1 : count;
-
-/** Of the outputs of inscriptions: without objects, as groups are tried file by file. */
-function postageWeight(terms: OrderTerms, group: FileGroup): number {
-  const scripts = outputScripts(terms);
-  const [shared = anchorScript] = scripts;
-  const outputs = postageOutputCount(terms, group);
-  if (scripts.length === 1) return outputs * outputWeight(shared);
-  let weight = 0;
-  for (let file = group.first; file < group.first + group.count; file++) {
-    weight += outputWeight(scripts[file] ?? shared);
-  }
-  return weight;
-}
-
-/** As heavy as it can be: with an output of ours that is P2TR. */
-const revealWeight = (terms: SettledTerms, group: FileGroup, leafBytes: number): number =>
-  weightWith(revealParts(terms, group, leafBytes), p2trOutputWeight);
-
-/** The inputs and outputs of the transaction that burns what a reveal gave to anchors, without our output. */
-export function burnParts(anchors: number): Parts {
-  return {
-    inputs: anchors + 1,
-    outputs: 1,
-    weight: anchors * anchorInputWeight + keyInputWeight + outputWeight(burnScript),
-  };
-}
-
-/** As heavy as it can be: of a reveal with so many files. */
-function burnWeight(terms: OrderTerms, count: number): number {
-  if (!terms.burn) return 0;
-  return weightWith(burnParts(postageOutputCount(terms, { first: 0, count })), p2trOutputWeight);
 }
 
 function priced(

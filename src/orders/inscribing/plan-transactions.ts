@@ -13,20 +13,7 @@ import type { Txid } from '#kernel/primitives/hash.ts';
 import { encipher, routeRunestone } from '#kernel/runes/runestone/encipher.ts';
 import type { RuneRoute } from '#orders/parents/rune-route.ts';
 import { commitAmounts } from './commit-amounts.ts';
-import {
-  burnParts,
-  type FileGroup,
-  inventoryOf,
-  isLast,
-  leftOfInventory,
-  type OrderLayout,
-  pointerOf,
-  postageOutputs,
-  type RevealLayout,
-  revealsPostageFirst,
-  type SettledTerms,
-  settleTerms,
-} from './order-layout.ts';
+import type { OrderLayout, RevealLayout } from './order-layout.ts';
 import { type OrderRefusal, type OrderTerms, refused, shortOf } from './order-terms.ts';
 import {
   anchorDust,
@@ -44,6 +31,18 @@ import {
   weightWith,
 } from './plan-amounts.ts';
 import { type SentHoldings, withHoldings } from './plan-holdings.ts';
+import { burnParts } from './reveal-parts.ts';
+import {
+  type FileGroup,
+  inventoryOf,
+  isLast,
+  leftOfInventory,
+  pointerOf,
+  postageOutputs,
+  revealsPostageFirst,
+  type SettledTerms,
+  settleTerms,
+} from './settled-terms.ts';
 
 /** An output of the chain or the mempool that the wallet can spend. */
 export interface Arrived extends OwnScript {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { type FileGroup, pointerOf, type SettledTerms, settleTerms } from './order-layout.ts';
 import type { Content, FileTerms, OrderTerms } from './order-terms.ts';
 import { type EnvelopeFields, revealScript } from './reveal-script.ts';
+import { type FileGroup, pointerOf, type SettledTerms, settleTerms } from './settled-terms.ts';
 
 /**
  * The leaf of a reveal: the script tree of the address that its commit output pays. All contents of these files must be

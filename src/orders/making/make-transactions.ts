@@ -6,14 +6,7 @@ import { type Holdings, nothingHeld, type RuneAmount, unknownHoldings } from '#k
 import type { OwnScript, TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
 import { displayHash, type Txid } from '#kernel/primitives/hash.ts';
 import { failpoint } from '#kernel/process/failpoint.ts';
-import {
-  burnParts,
-  inventoryOf,
-  type OrderLayout,
-  postageOutputCount,
-  type RevealLayout,
-  revealsPostageFirst,
-} from '#orders/inscribing/order-layout.ts';
+import type { OrderLayout, RevealLayout } from '#orders/inscribing/order-layout.ts';
 import { type OrderRefusal, type OrderTerms, refused } from '#orders/inscribing/order-terms.ts';
 import { anchorDust, anchorScript, type OwnOutput, ownOutputFrom } from '#orders/inscribing/plan-amounts.ts';
 import { namedOutputs } from '#orders/inscribing/plan-holdings.ts';
@@ -24,6 +17,8 @@ import {
   planCommit,
   planReveal,
 } from '#orders/inscribing/plan-transactions.ts';
+import { burnParts } from '#orders/inscribing/reveal-parts.ts';
+import { inventoryOf, postageOutputCount, revealsPostageFirst } from '#orders/inscribing/settled-terms.ts';
 import { insertPackage } from '#orders/mining/packages.store.ts';
 import { type Order, readLeaves } from '#orders/order/order.store.ts';
 import type { OrderTransactionKind } from '#orders/order/order-transactions.store.ts';

@@ -2,10 +2,10 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
 import { inscribedPlaces } from '#orders/inscribing/inscribed-places.ts';
-import { pointerOf, settleTerms } from '#orders/inscribing/order-layout.ts';
 import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
 import { valueOf } from '#orders/inscribing/plan-amounts.ts';
 import { quoteOrder } from '#orders/inscribing/quote-order.ts';
+import { pointerOf, settleTerms } from '#orders/inscribing/settled-terms.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
 import { dummyKeys, type MadeOrder, makeOrder, orders, somePrices } from './made-orders.ts';
 

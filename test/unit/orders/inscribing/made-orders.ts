@@ -3,7 +3,7 @@ import { type Discount, discountedFees } from '#kernel/contracts/asking-key.ts';
 import { type Holdings, nothingHeld } from '#kernel/contracts/holdings.ts';
 import type { OwnScript, TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
 import { asTxid, type Txid } from '#kernel/primitives/hash.ts';
-import { postageOf, postageOutputCount, type RevealLayout } from '#orders/inscribing/order-layout.ts';
+import type { RevealLayout } from '#orders/inscribing/order-layout.ts';
 import type { FileTerms, OrderRefusal, OrderTerms } from '#orders/inscribing/order-terms.ts';
 import { namedOutputs } from '#orders/inscribing/plan-holdings.ts';
 import {
@@ -15,6 +15,7 @@ import {
 } from '#orders/inscribing/plan-transactions.ts';
 import type { OrderPrices, OrderQuote } from '#orders/inscribing/quote-order.ts';
 import { revealLeaf } from '#orders/inscribing/reveal-leaf.ts';
+import { postageOf, postageOutputCount } from '#orders/inscribing/settled-terms.ts';
 import { runeRoute } from '#orders/parents/rune-route.ts';
 import { orderTerms, textTerms } from '#test/builders/order-terms.ts';
 import type { PublicWallet } from '#wallet/public-wallet.ts';

@@ -4,12 +4,13 @@ import { plannedWeight } from '#kernel/bitcoin/plan-weight.ts';
 import { dustOf } from '#kernel/bitcoin/transaction-size.ts';
 import type { DiscountedFee } from '#kernel/contracts/asking-key.ts';
 import type { PlannedOutputKind, TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
-import { layoutOrder, pointerOf, settleTerms } from '#orders/inscribing/order-layout.ts';
+import { layoutOrder } from '#orders/inscribing/order-layout.ts';
 import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
 import { valueOf } from '#orders/inscribing/plan-amounts.ts';
 import { planReveal } from '#orders/inscribing/plan-transactions.ts';
 import { quoteOrder } from '#orders/inscribing/quote-order.ts';
 import { revealLeaf } from '#orders/inscribing/reveal-leaf.ts';
+import { pointerOf, settleTerms } from '#orders/inscribing/settled-terms.ts';
 import { propertyRuns } from '#test/support/property-runs.ts';
 import {
   arrived,

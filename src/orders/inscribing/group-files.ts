@@ -1,0 +1,122 @@
+import { standardWeightMax } from '#kernel/bitcoin/transaction-size.ts';
+import { type FileTerms, type OrderRefusal, type OrderTerms, refused } from './order-terms.ts';
+import { burnWeight, revealWeight } from './reveal-parts.ts';
+import {
+  type EnvelopeLengths,
+  envelopeBytes,
+  idField,
+  pointerField,
+  revealScriptBytes,
+} from './reveal-script.ts';
+import { type FileGroup, pointerOf, type SettledTerms } from './settled-terms.ts';
+
+/**
+ * A reveal with several files is not planned heavier than this: payments in parts add inputs to it later, and nodes
+ * relay 400,000. With its burn: nodes take both together, with room for what pays for them, up to 404,000.
+ */
+const sharedRevealWeightMax = 390_000;
+/** A reveal that a miner takes directly must fit into a block, beside its header and coinbase. */
+const minedWeightMax = 3_900_000;
+
+/** A group with the length of its leaf. */
+export interface LeafGroup extends FileGroup {
+  readonly leafBytes: number;
+}
+
+/** Files one after the other, as many in each reveal as it may hold. */
+export function groupFiles(terms: SettledTerms): LeafGroup[] | OrderRefusal {
+  const groups: LeafGroup[] = [];
+  let first = 0;
+  while (first < terms.files.length) {
+    const group = groupFrom(terms, first);
+    if ('kind' in group) return group;
+    groups.push(group);
+    first += group.count;
+  }
+  return groups;
+}
+
+function groupFrom(terms: SettledTerms, first: number): LeafGroup | OrderRefusal {
+  // the first input has one envelope without a curse, or one sat of the inventory
+  const isAlone = terms.uncurse || terms.inventory !== null;
+  let count = 0;
+  let leafBytes = revealScriptBytes([]);
+  while (first + count < terms.files.length) {
+    const file = terms.files[first + count];
+    if (file === undefined || (isAlone && count > 0)) break;
+    const bytes = leafBytes + envelopeBytes(envelopeLengths(terms, { first }, file, count));
+    const weight = revealWeight(terms, { first, count: count + 1 }, bytes);
+    if (count > 0 && weight + burnWeight(terms, count + 1) > sharedRevealWeightMax) break;
+    // what no node relays is known before its burn is
+    if (weight > revealWeightMax(terms)) return tooLarge(terms, first + count, weight);
+    leafBytes = bytes;
+    count++;
+  }
+  return { first, count, leafBytes };
+}
+
+/**
+ * The most that the reveal of one file may weigh. A burn is sent together with its reveal, and the inventory waits for no
+ * miner: both keep to what nodes relay.
+ */
+const revealWeightMax = ({ nonStandard, burn, inventory }: OrderTerms): number =>
+  nonStandard && !burn && inventory === null ? minedWeightMax : standardWeightMax;
+
+function tooLarge(terms: SettledTerms, file: number, weight: number): OrderRefusal {
+  const max = revealWeightMax(terms);
+  const why = terms.nonStandard
+    ? 'a miner takes neither what is burned nor sats of the inventory directly'
+    : 'this service has no other way to mine it';
+  const bound =
+    max === minedWeightMax ? `a block has room for ${max}` : `nodes relay ${max} at most, and ${why}`;
+  const largest = largestContent(terms, file, max);
+  const advice =
+    largest === null
+      ? 'Its metadata alone is too large.'
+      : `The largest content that fits has ${largest} bytes.`;
+  const reason = `File ${file + 1} makes a transaction of ${weight} weight units; ${bound}. ${advice}`;
+  return refused('reveal-too-large', reason, { file });
+}
+
+/** Bytes of the largest content with which the reveal of a file, with all else as it is, is not too heavy; null: none is. */
+function largestContent(terms: SettledTerms, index: number, max: number): number | null {
+  const file = terms.files[index];
+  if (file === undefined) return null;
+  const fits = (body: number): boolean => {
+    const bytes =
+      revealScriptBytes([]) + envelopeBytes(envelopeLengths(terms, { first: index }, { ...file, body }, 0));
+    return revealWeight(terms, { first: index, count: 1 }, bytes) <= max;
+  };
+  if (!fits(1)) return null;
+  // a byte of content is a weight unit or more
+  let [least, most] = [1, max];
+  while (most - least > 1) {
+    const middle = Math.floor((least + most) / 2);
+    if (fits(middle)) least = middle;
+    else most = middle;
+  }
+  return least;
+}
+
+function envelopeLengths(
+  terms: SettledTerms,
+  group: Pick<FileGroup, 'first'>,
+  file: FileTerms,
+  place: number,
+): EnvelopeLengths {
+  const pointer = pointerOf(terms, group, place);
+  return {
+    contentType: textBytes(file.contentType),
+    body: bytesOf(file.body),
+    contentEncoding: textBytes(file.contentEncoding),
+    metaprotocol: textBytes(file.metaprotocol),
+    metadata: bytesOf(file.metadata),
+    delegate: file.delegate === null ? null : idField(file.delegate).length,
+    parents: terms.parentLengths,
+    pointer: pointer === null ? null : pointerField(pointer).length,
+  };
+}
+
+const textBytes = (text: string | null): number | null => (text === null ? null : Buffer.byteLength(text));
+const bytesOf = (content: Uint8Array | number | null): number | null =>
+  typeof content === 'number' || content === null ? content : content.length;

@@ -1,0 +1,66 @@
+import { anchorInputWeight, keyInputWeight, leafInputWeight } from '#kernel/bitcoin/plan-weight.ts';
+import { outputWeight } from '#kernel/bitcoin/transaction-size.ts';
+import type { OrderTerms } from './order-terms.ts';
+import { anchorScript, burnScript, type Parts, p2trOutputWeight, weightWith } from './plan-amounts.ts';
+import {
+  type FileGroup,
+  isLast,
+  leftOfInventory,
+  outputScripts,
+  postageOutputCount,
+  revealsPostageFirst,
+  type SettledTerms,
+} from './settled-terms.ts';
+
+/** The inputs and outputs of a reveal, without ours. */
+export function revealParts(terms: SettledTerms, group: FileGroup, leafBytes: number): Parts {
+  const { parents } = terms;
+  const keyInputs =
+    parents.length + (revealsPostageFirst(terms) ? 1 : 0) + (terms.inventory === null ? 0 : 1);
+  const left = leftOfInventory(terms, group).filter((sats) => sats > 0n).length;
+  const returns = isLast(terms, group)
+    ? parents.reduce((sum, { returnScript }) => sum + outputWeight(returnScript), 0)
+    : parents.length * p2trOutputWeight;
+  return {
+    inputs: 1 + keyInputs,
+    outputs: parents.length + left + postageOutputCount(terms, group),
+    weight:
+      leafInputWeight(leafBytes) +
+      keyInputs * keyInputWeight +
+      returns +
+      left * p2trOutputWeight +
+      postageWeight(terms, group),
+  };
+}
+
+/** As heavy as it can be: with an output of ours that is P2TR. */
+export const revealWeight = (terms: SettledTerms, group: FileGroup, leafBytes: number): number =>
+  weightWith(revealParts(terms, group, leafBytes), p2trOutputWeight);
+
+/** Of the outputs of inscriptions: without objects, as groups are tried file by file. */
+function postageWeight(terms: OrderTerms, group: FileGroup): number {
+  const scripts = outputScripts(terms);
+  const [shared = anchorScript] = scripts;
+  const outputs = postageOutputCount(terms, group);
+  if (scripts.length === 1) return outputs * outputWeight(shared);
+  let weight = 0;
+  for (let file = group.first; file < group.first + group.count; file++) {
+    weight += outputWeight(scripts[file] ?? shared);
+  }
+  return weight;
+}
+
+/** The inputs and outputs of the transaction that burns what a reveal gave to anchors, without our output. */
+export function burnParts(anchors: number): Parts {
+  return {
+    inputs: anchors + 1,
+    outputs: 1,
+    weight: anchors * anchorInputWeight + keyInputWeight + outputWeight(burnScript),
+  };
+}
+
+/** As heavy as it can be: of a reveal with so many files. */
+export function burnWeight(terms: OrderTerms, count: number): number {
+  if (!terms.burn) return 0;
+  return weightWith(burnParts(postageOutputCount(terms, { first: 0, count })), p2trOutputWeight);
+}

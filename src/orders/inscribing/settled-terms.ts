@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { dustOf } from '#kernel/bitcoin/transaction-size.ts';
+import type { InventoryTerms, OrderTerms } from './order-terms.ts';
+import { anchorScript, largest, p2trDust, valueOf } from './plan-amounts.ts';
+import { idField } from './reveal-script.ts';
+
+/** The files of one reveal: `count` of the order's, from `first` on. */
+export interface FileGroup {
+  readonly first: number;
+  readonly count: number;
+}
+
+/** Terms with what each of their files asks for. */
+export interface SettledTerms extends OrderTerms {
+  /** What the terms say, or the least for all receivers. */
+  readonly postage: bigint;
+  readonly parentsValue: bigint;
+  /** The lengths of the parents' ids as fields. */
+  readonly parentLengths: readonly number[];
+}
+
+export function settleTerms(terms: OrderTerms): SettledTerms {
+  return {
+    ...terms,
+    postage: postageOf(terms),
+    parentsValue: valueOf(terms.parents),
+    parentLengths: terms.parents.map(({ id }) => idField(id).length),
+  };
+}
+
+/**
+ * Whether reveals spend the inscription's own output first, then parents and what pays the fee. An envelope is only
+ * uncursed in the first input; elsewhere parents come first, so that they return whatever the payment is.
+ */
+export function revealsPostageFirst({ uncurse, parents }: Pick<OrderTerms, 'uncurse' | 'parents'>): boolean {
+  return uncurse && parents.length > 0;
+}
+
+/** The sats of each inscription's output. */
+export function postageOf(
+  terms: Pick<OrderTerms, 'postage' | 'burn' | 'receivers' | 'uncurse' | 'parents'>,
+): bigint {
+  if (terms.postage !== 'least') return terms.postage;
+  const dusts = outputScripts(terms).map((script) => BigInt(dustOf(script)));
+  // the commit has an output of exactly the postage
+  return largest(...dusts, revealsPostageFirst(terms) ? p2trDust : 0n);
+}
+
+/** The scripts that inscriptions go to: one for all files, or one a file. */
+export function outputScripts({
+  burn,
+  receivers,
+}: Pick<OrderTerms, 'burn' | 'receivers'>): readonly Uint8Array[] {
+  return burn ? [anchorScript] : receivers;
+}
+
+/** The outputs that hold the inscriptions of a reveal. */
+export function postageOutputs(
+  terms: SettledTerms,
+  { first, count }: FileGroup,
+): { script: Uint8Array; value: bigint }[] {
+  const scripts = outputScripts(terms);
+  const { postage } = terms;
+  const [shared = anchorScript] = scripts;
+  if (terms.batchMode === 'shared-output') return [{ script: shared, value: postage * BigInt(count) }];
+  return Array.from({ length: count }, (_, place) => ({
+    script: scripts.length === 1 ? shared : (scripts[first + place] ?? shared),
+    value: postage,
+  }));
+}
+
+/** How many outputs hold the inscriptions of a reveal. */
+export const postageOutputCount = ({ batchMode }: OrderTerms, { count }: FileGroup): number =>
+  batchMode === 'shared-output' ? 1 : count;
+
+/** Parents return with the last reveal; until then each goes back to its deposit. */
+export const isLast = ({ files }: OrderTerms, { first, count }: FileGroup): boolean =>
+  first + count === files.length;
+
+/** The sat to which the inscription at a place of its reveal is moved; the first one lies there by itself. */
+export function pointerOf(
+  terms: SettledTerms,
+  group: Pick<FileGroup, 'first'>,
+  place: number,
+): bigint | null {
+  // the envelope is in the second input
+  const sat = inventoryOf(terms, group);
+  if (sat !== null) return sat.place;
+  return place === 0 ? null : terms.parentsValue + BigInt(place) * terms.postage;
+}
+
+/** The sat of the inventory that a reveal inscribes: it has one file then. Null: it inscribes sats of the payments. */
+export function inventoryOf(
+  { inventory }: Pick<OrderTerms, 'inventory'>,
+  { first }: Pick<FileGroup, 'first'>,
+): InventoryTerms | null {
+  if (inventory === null) return null;
+  const sat = inventory[first];
+  assert(sat !== undefined, `file ${first} has a sat of the inventory`);
+  return sat;
+}
+
+/** Sats of its output of the inventory that a reveal leaves, before the inscription and after it; 0: nothing. */
+export function leftOfInventory(
+  terms: SettledTerms,
+  group: Pick<FileGroup, 'first'>,
+): readonly [before: bigint, after: bigint] {
+  const sat = inventoryOf(terms, group);
+  return sat === null ? [0n, 0n] : [sat.place, sat.value - sat.place - terms.postage];
+}
+
+/** Whether what lies before a sat of the inventory, and behind its postage, can be outputs, or is nothing. */
+export const isSpendable = ({ value, place }: InventoryTerms, postage: bigint): boolean =>
+  [place, value - place - postage].every((sats) => sats === 0n || sats >= p2trDust);
