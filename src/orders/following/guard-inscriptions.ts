@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
-import { selectPlainFirst } from '#orders/order/coin-selection.ts';
+import { inChainOrder, selectPlainFirst } from '#orders/order/coin-selection.ts';
 import { countedDeep, type OrderFacts, type OrderPayment } from '#orders/order/order-facts.ts';
 import type { HeldPayments } from '#orders/parents/held-payments.ts';
 import type { PlacedPayments } from '#orders/sats/place-sats.ts';
 import { outpointOf } from '#purse/transactions/outpoint.ts';
 
 /**
- * The payments of a delivery. Those that hold runes are among them only if the others do not pay: the delivery leads
- * these runes to its receiver. Where the order wants certain sats, the sats decide. `unindexed`: the index lacks the
- * block of one. Pure.
+ * The payments of a delivery, in the order in which it spends them. Those that hold runes are among them only if the
+ * others do not pay: the delivery leads these runes to its receiver. Where the order wants certain sats, the sats decide
+ * what is spent, and in which order. `unindexed`: the index lacks the block of one. Pure.
  */
 export function selectedHoldingLeast(
   facts: OrderFacts,
@@ -19,7 +19,7 @@ export function selectedHoldingLeast(
   const isPlain = ({ outpoint }: OrderPayment): boolean => held.get(outpoint)?.isHolding === false;
   const selected = selectPlainFirst(counted, isPlain, facts.costs);
   assert(selected !== null, 'an order that is paid has coins that pay for it');
-  return selected;
+  return facts.costs.wantsSats ? selected : inChainOrder(selected);
 }
 
 /**

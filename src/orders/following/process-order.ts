@@ -368,8 +368,8 @@ const stockGone =
   'The sat of the inventory that the order had is not there any more: its output was spent, or a reorganisation took it back.';
 
 /**
- * The payments that pay for the delivery, always in one order: the same payments make the same transaction. Those that
- * hold runes are spent only where the others are not enough. `unindexed`: what they hold is not known yet.
+ * The payments that pay for the delivery, in the order of the chain: the same payments make the same transaction. Those
+ * that hold runes are spent only where the others are not enough. `unindexed`: what they hold is not known yet.
  */
 function spendable({ facts, payments, held }: Known): readonly CoinPayment[] | 'unindexed' {
   const byOutpoint = new Map(payments.map((payment) => [outpointOf(payment), payment]));

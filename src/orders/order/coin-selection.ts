@@ -1,3 +1,4 @@
+import type { Height } from '#kernel/primitives/height.ts';
 import { largest, p2trDust, valueOf } from '#orders/inscribing/plan-amounts.ts';
 
 /** An output at the address of an order. */
@@ -7,6 +8,11 @@ export interface Coin {
   /** Sats. */
   readonly value: bigint;
   readonly firstSeen: Date;
+}
+
+/** A coin with the height of its block; null: in none. */
+interface MinedCoin extends Coin {
+  readonly height: Height | null;
 }
 
 /** The costs of an order, by the number of coins that its delivery spends. Sats. */
@@ -60,6 +66,13 @@ export const selectPlainFirst = <C extends Coin>(
   costs: CoinCosts,
 ): readonly C[] | null =>
   (costs.wantsSats ? null : selectCoins(coins.filter(isPlain), costs)) ?? selectCoins(coins, costs);
+
+/**
+ * Coins in the order of the chain: by their blocks, in a block by txid and output. A delivery spends them so, and the
+ * first sat of what came first gets the first inscription, whatever comes later. Coins in no block are last. Pure.
+ */
+export const inChainOrder = <C extends MinedCoin>(coins: readonly C[]): readonly C[] =>
+  coins.toSorted(byChain);
 
 /**
  * The value of one more coin that pays for an order together with those that are there: at least what nodes relay,
@@ -140,4 +153,14 @@ const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 :
 /** One order for the same coins: they make the same transaction. */
 const byOutpoint = (a: Coin, b: Coin): number => compareTexts(a.outpoint, b.outpoint);
 const byValue = (a: Coin, b: Coin): number => Number(b.value - a.value) || byOutpoint(a, b);
+const byChain = (a: MinedCoin, b: MinedCoin): number =>
+  compareHeights(a.height, b.height) || compareOutpoints(a.outpoint, b.outpoint);
+const compareHeights = (a: Height | null, b: Height | null): number =>
+  a === b ? 0 : a === null || (b !== null && a > b) ? 1 : -1;
+/** Compares outputs of one transaction by their numbers: the text of output 10 comes before that of output 2. */
+function compareOutpoints(a: string, b: string): number {
+  const [txid = '', vout] = a.split(':');
+  const [otherTxid = '', otherVout] = b.split(':');
+  return compareTexts(txid, otherTxid) || Number(vout) - Number(otherVout);
+}
 const byAge = (a: Coin, b: Coin): number => a.firstSeen.getTime() - b.firstSeen.getTime() || byValue(a, b);

@@ -11,6 +11,21 @@ import { testPayments } from '#test/support/orders/paying/test-payments.ts';
 const elsewhere = 29_999;
 
 testPayments(directOrders, (room) => {
+  test('in two parts, the small one first: the inscription is on the first sat of that', async () => {
+    const { world } = room();
+    const { order } = await world.customerOrders.create(wantedOrder(['on the first sat']));
+    const payer = new Payer(world, order);
+    const first = await payer.pay(1000);
+    await payer.mine();
+    await payer.pay(payer.amount - 1000);
+    await world.deliver(order.id);
+    const { transactions } = (await world.customerOrders.read(order.id))!;
+    const reveal = transactions.find(({ kind }) => kind === 'reveal')!;
+    expect(reveal.plan.inputs.map(({ value }) => value)).toEqual([1000, payer.amount - 1000]);
+    expect(reveal.plan.inputs[0]!.outpoint.startsWith(first.txid)).toBe(true);
+    expect(reveal.plan.outputs[0]).toMatchObject({ kind: 'postage', value: 546 });
+  });
+
   test('late, with a refund to an address of the service: waits for another address', async () => {
     const { world } = room();
     const { database, customerOrders, chain } = world;

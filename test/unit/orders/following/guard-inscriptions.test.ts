@@ -69,6 +69,19 @@ describe('the payments of a delivery', () => {
     expect(() => selected([paid[0]!, { value: 9000n, kind: 'plain' }])).toThrow('has coins that pay');
   });
 
+  test('are spent in the order of the chain, in whichever order they are read', () => {
+    const paid: Paid[] = [4000n, 9000n, 700n, 5000n].map((value) => ({ value, kind: 'plain' }));
+    const facts = factsOf(paid);
+    const heights = [7, 5, 3, 4].map(asHeight);
+    const payments = facts.payments.map((payment, vout) => ({ ...payment, height: heights[vout]! }));
+    for (const read of [payments, payments.toReversed()]) {
+      const spent = selectedHoldingLeast({ ...facts, payments: read }, heldOf(paid));
+      if (spent === 'unindexed') throw new Error('all are indexed');
+      // the largest two pay
+      expect(spent.map((coin) => coin.outpoint)).toEqual([outpoint(3), outpoint(1)]);
+    }
+  });
+
   test('are unknown until the index has their blocks', () => {
     expect(
       selected([

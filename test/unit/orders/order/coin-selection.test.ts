@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { plannedWeight } from '#kernel/bitcoin/plan-weight.ts';
 import { standardWeightMax } from '#kernel/bitcoin/transaction-size.ts';
+import { asHeight } from '#kernel/primitives/height.ts';
 import type { OrderTerms } from '#orders/inscribing/order-terms.ts';
 import { valueOf } from '#orders/inscribing/plan-amounts.ts';
 import { type OrderQuote, quoteOrder } from '#orders/inscribing/quote-order.ts';
@@ -9,6 +10,7 @@ import {
   type Coin,
   type CoinCosts,
   extraCostOf,
+  inChainOrder,
   missingSats,
   selectCoins,
   withPlaced,
@@ -225,5 +227,65 @@ describe('the coins that pay for an order', () => {
     expect(selected).toHaveLength(20);
     expect(selected).toEqual(expect.arrayContaining([special, fees]));
     expect(withPlaced([special], [...many(25, 330n), fees], wanted)).toEqual([special, fees]);
+  });
+});
+
+describe('coins in the order of the chain', () => {
+  const mined = (txid: string, vout: number, height: number | null, value = 330n) => ({
+    outpoint: `${txid.repeat(32)}:${vout}`,
+    value,
+    firstSeen: new Date(0),
+    height: height === null ? null : asHeight(height),
+  });
+  const someCoins = fc.uniqueArray(
+    fc.record({
+      txid: fc.constantFrom('0a', 'a0', 'ff'),
+      vout: fc.integer({ min: 0, max: 30 }),
+      height: fc.option(fc.integer({ min: 100, max: 104 })),
+      value: fc.bigInt({ min: 330n, max: 90_000n }),
+    }),
+    { maxLength: 12, selector: ({ txid, vout }) => `${txid}:${vout}` },
+  );
+
+  test('are by block, txid and output, whatever they are worth', () => {
+    const coins = [
+      mined('0a', 0, null),
+      mined('a0', 10, 100),
+      mined('a0', 2, 100),
+      mined('ff', 0, 99, 90_000n),
+      mined('0a', 7, 100, 90_000n),
+      mined('0a', 3, 101),
+    ];
+    const places = inChainOrder(coins).map(({ outpoint, height }) => [
+      height,
+      outpoint.replace(/^(..)\1*/u, '$1'),
+    ]);
+    expect(places).toEqual([
+      [99, 'ff:0'],
+      [100, '0a:7'],
+      [100, 'a0:2'],
+      [100, 'a0:10'],
+      [101, '0a:3'],
+      [null, '0a:0'],
+    ]);
+  });
+
+  test('are the same, and each once, in whichever order they are read; later ones come after them', () => {
+    fc.assert(
+      fc.property(someCoins, fc.gen(), (given, pick) => {
+        const coins = given.map(({ txid, vout, height, value }) => mined(txid, vout, height, value));
+        const ordered = inChainOrder(coins);
+        const shuffled = pick(fc.shuffledSubarray, coins, {
+          minLength: coins.length,
+          maxLength: coins.length,
+        });
+        expect(inChainOrder(shuffled)).toEqual(ordered);
+        expect(new Set(ordered)).toEqual(new Set(coins));
+        const later = mined('00', 0, 105);
+        const there = ordered.filter(({ height }) => height !== null);
+        expect(inChainOrder([later, ...there])).toEqual([...there, later]);
+      }),
+      { numRuns: propertyRuns(500) },
+    );
   });
 });
