@@ -1,0 +1,213 @@
+import assert from 'node:assert/strict';
+import type { RuneAmount } from '#kernel/contracts/holdings.ts';
+import type { TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
+import type { OrderLayout, RevealLayout } from '#orders/inscribing/order-layout.ts';
+import type { OrderRefusal, OrderTerms } from '#orders/inscribing/order-terms.ts';
+import { anchorDust, type OwnOutput, ownOutputFrom } from '#orders/inscribing/plan-amounts.ts';
+import { type Arrived, type OwnDestination, planReveal } from '#orders/inscribing/plan-transactions.ts';
+import { burnParts } from '#orders/inscribing/reveal-parts.ts';
+import { inventoryOf, postageOutputCount, revealsPostageFirst } from '#orders/inscribing/settled-terms.ts';
+import type { Order } from '#orders/order/order.store.ts';
+import { termsOf } from '#orders/order/stored-terms.ts';
+import type { Deposit } from '#orders/parents/deposits.ts';
+import type { HeldPayments } from '#orders/parents/held-payments.ts';
+import { type RuneRoute, runeRoute } from '#orders/parents/rune-route.ts';
+import { quotedLayout } from '#orders/pricing/quoted-layout.ts';
+import type { Reservation } from '#orders/stock/reservations.store.ts';
+import type { WatchedPayment } from '#payments/payments.queries.ts';
+import { outpointOf } from '#purse/transactions/outpoint.ts';
+import type { OrderSigner } from './order-signer.ts';
+import { destination } from './sign-and-store.ts';
+
+/** Scripts and txids as the wallet makes them: planning needs no key. */
+export type PlanningSigner = Pick<OrderSigner, 'scriptOf' | 'unsigned'>;
+
+export type PlannedOrder = Pick<
+  Order,
+  'id' | 'paidTo' | 'keyIndex' | 'ownIndex' | 'terms' | 'quote' | 'request'
+>;
+
+type PaidOutput = Pick<WatchedPayment, 'txid' | 'vout' | 'value' | 'script'>;
+type StockedOutput = Pick<Reservation, 'txid' | 'vout' | 'value' | 'keyIndex'>;
+
+/** A parent as it came to its deposit. */
+interface LentParent extends Pick<Deposit, 'inscriptions' | 'runes'> {
+  readonly at: Pick<Deposit['at'], 'keyIndex'>;
+  readonly payment: PaidOutput;
+}
+
+/** Outputs that a delivery spends. */
+export interface DeliveryFunds {
+  /** As they are spent: always in one order, so that the same payments make the same transaction. */
+  readonly payments: readonly PaidOutput[];
+  /** Contents of the payments, by the index. */
+  readonly held: HeldPayments;
+  /** In the order of the terms. */
+  readonly parents: readonly LentParent[];
+  /** Outputs of the inventory, one a file, in their order; null: none. */
+  readonly stocked: readonly StockedOutput[] | null;
+}
+
+/** Why the runes of these parents cannot be led home; null: they can. An order is taken where runes are known, which may end. */
+export const whyRunesUnknown = (parents: DeliveryFunds['parents']): string | null =>
+  parents.length > 1 && parents.some(({ runes }) => runes === null) ? runesUnknown : null;
+
+const runesUnknown =
+  'The order has several parents, and this service no longer knows their runes (INDEX_RUNES): those of one would go home with another.';
+
+/** All that the transactions of a delivery are planned from. */
+export interface Planning {
+  readonly signer: PlanningSigner;
+  readonly order: PlannedOrder;
+  readonly terms: OrderTerms;
+  readonly layout: OrderLayout;
+  readonly reveals: readonly PlacedReveal[];
+  readonly payments: DeliveryFunds['payments'];
+  readonly held: HeldPayments;
+  readonly parents: readonly Arrived[];
+  /** One a reveal; null: none. */
+  readonly inventory: readonly Arrived[] | null;
+  /** What each parent holds, or what the payments of an order of the inventory do. */
+  readonly runes: readonly (readonly RuneAmount[] | null)[];
+  /** Our output of each transaction. */
+  readonly service: OwnDestination;
+}
+
+/** A reveal with the output that it spends. */
+export interface PlacedReveal {
+  readonly layout: RevealLayout;
+  readonly index: number;
+  /** The output that it spends through its leaf. */
+  readonly commit: OwnDestination;
+}
+
+/**
+ * Brings together what the transactions of a delivery are planned from. They are the same for the same payments and
+ * parents, whenever they are planned. Pure.
+ *
+ * @param leaves of the reveals, in their order
+ */
+export function planningOf(
+  signer: PlanningSigner,
+  order: PlannedOrder,
+  funds: DeliveryFunds,
+  leaves: readonly Uint8Array[],
+): Planning {
+  const { payments, held, parents, stocked } = funds;
+  const terms = termsOf(order.terms);
+  const layout = quotedLayout(terms, order.quote);
+  const key = { branch: 0, index: order.keyIndex } as const;
+  return withRunes({
+    signer,
+    order,
+    terms,
+    layout,
+    reveals: layout.reveals.map((reveal, index): PlacedReveal => {
+      const leafScript = leaves[index];
+      assert(leafScript !== undefined, `order ${order.id} has a leaf for each reveal`);
+      return { layout: reveal, index, commit: destination(signer, { key, leafScript }) };
+    }),
+    payments,
+    held,
+    parents: parents.map(({ at, payment, inscriptions, runes }): Arrived => {
+      const { txid, vout, value, script } = payment;
+      const own = { key: { branch: 0, index: at.keyIndex }, leafScript: null } as const;
+      return { txid, vout, value, script, ...own, holds: { inscriptions, runes } };
+    }),
+    inventory: stocked?.map((sat) => stockedOutput(signer, sat)) ?? null,
+    runes: runesToLead(funds),
+    service: destination(signer, { key: { branch: 1, index: order.ownIndex }, leafScript: null }),
+  });
+}
+
+/**
+ * What each parent holds. Beside an output of the inventory, which holds none: what the payments do, which would go to
+ * the first output of a reveal, and that may be the inventory's.
+ */
+function runesToLead({ payments, held, parents, stocked }: DeliveryFunds): Planning['runes'] {
+  if (stocked === null) return parents.map(({ runes }) => runes);
+  const paid = payments.map((payment) => held.get(outpointOf(payment))?.runes ?? null);
+  return [paid.includes(null) ? null : paid.flatMap((runes) => runes ?? [])];
+}
+
+function stockedOutput(signer: PlanningSigner, { txid, vout, value, keyIndex }: StockedOutput): Arrived {
+  const { script, own } = destination(signer, { key: { branch: 2, index: keyIndex }, leafScript: null });
+  return { txid, vout, value: BigInt(value), script, ...own };
+}
+
+/** Plans one reveal with what it spends. Pure. */
+export function planOne(
+  planning: Planning,
+  { layout, index }: PlacedReveal,
+  payments: readonly [Arrived, ...Arrived[]],
+  parents: readonly Arrived[],
+  lockTimes: readonly number[],
+): TransactionPlan | OrderRefusal {
+  const { terms, service } = planning;
+  const inventory = planning.inventory?.[index];
+  const route = routeOf(planning, layout);
+  const plan = planReveal(terms, layout, {
+    payments,
+    parents,
+    service,
+    ...(inventory === undefined ? {} : { inventory }),
+    ...(route === null ? {} : { route }),
+  });
+  return 'reason' in plan ? plan : { ...plan, lockTime: lockTimes[index] ?? 0 };
+}
+
+/** Where a reveal leads runes; null: they go there by themselves. */
+function routeOf({ terms, runes }: Planning, layout: RevealLayout): RuneRoute | null {
+  const sat = inventoryOf(terms, layout);
+  if (sat === null)
+    return runeRoute(runes, revealsPostageFirst(terms) ? postageOutputCount(terms, layout) : 0);
+  // a commit gives the runes of its payments to its first output, which the first reveal spends
+  if (layout.first > 0) return null;
+  // what the inventory gets back before its inscription is one output
+  return runeRoute(runes, sat.place > 0n ? 1 : 0);
+}
+
+/**
+ * Adds to the layout of a commit what its reveals cost where they lead runes of parents home, which is not in the
+ * quote. The layout stays as quoted where the order wants certain sats: its inscriptions were placed by that.
+ */
+function withRunes(planning: Planning): Planning {
+  const { order, layout, reveals } = planning;
+  if (order.paidTo !== 'wallet' || order.request.allowedSatributes !== null) return planning;
+  return { ...planning, layout: { ...layout, reveals: reveals.map((reveal) => dearer(planning, reveal)) } };
+}
+
+/** Plans a reveal before there is a commit: its costs, and what it leaves to us, depend on no txid. */
+function dearer(planning: Planning, placed: PlacedReveal): RevealLayout {
+  const { layout, commit } = placed;
+  const [payment] = planning.payments;
+  assert(payment !== undefined, 'a commit spends something');
+  if (routeOf(planning, layout) === null) return layout;
+  const { committed, feeInput } = layout;
+  const paid = { txid: payment.txid, vout: 0, script: commit.script, ...commit.own };
+  const more = feeInput === null ? [] : [{ ...paid, vout: 1, value: feeInput }];
+  const made = planOne(planning, placed, [{ ...paid, value: committed }, ...more], planning.parents, []);
+  if (!('reason' in made)) return { ...layout, own: { ...layout.own, ...ownOf(planning, layout, made) } };
+  const { missing } = made;
+  if (missing === undefined) return layout;
+  return {
+    ...layout,
+    ...(feeInput === null ? { committed: committed + missing } : { feeInput: feeInput + missing }),
+    own: { ...layout.own, kind: 'anchor', value: anchorDust },
+  };
+}
+
+/** Our output of a planned reveal, or of what burns its inscriptions. */
+function ownOf(
+  { terms }: Planning,
+  layout: RevealLayout,
+  { outputs }: TransactionPlan,
+): Pick<OwnOutput, 'kind' | 'value'> {
+  const ours = outputs.find(({ kind }) => kind === 'service' || kind === 'anchor');
+  assert(ours !== undefined, 'a reveal has an output of ours');
+  const { value } = ours;
+  if (!terms.burn) return { kind: ours.kind === 'service' ? 'service' : 'anchor', value };
+  const own = ownOutputFrom(burnParts(postageOutputCount(terms, layout)), terms.feeRate, value);
+  assert(own !== null, 'our output of a reveal pays for its burn');
+  return own;
+}

@@ -1,0 +1,176 @@
+import assert from 'node:assert/strict';
+import { type Holdings, nothingHeld, unknownHoldings } from '#kernel/contracts/holdings.ts';
+import type { OwnScript, TransactionPlan } from '#kernel/contracts/transaction-plan.ts';
+import type { Txid } from '#kernel/primitives/hash.ts';
+import { type OrderRefusal, refused } from '#orders/inscribing/order-terms.ts';
+import { anchorScript } from '#orders/inscribing/plan-amounts.ts';
+import { namedOutputs } from '#orders/inscribing/plan-holdings.ts';
+import { type Arrived, planBurn, planCommit } from '#orders/inscribing/plan-transactions.ts';
+import type { OrderTransactionKind } from '#orders/order/order-transactions.store.ts';
+import type { HeldPayments } from '#orders/parents/held-payments.ts';
+import { outpointOf } from '#purse/transactions/outpoint.ts';
+import {
+  type DeliveryFunds,
+  type PlacedReveal,
+  type Planning,
+  type PlanningSigner,
+  planOne,
+} from './delivery-planning.ts';
+import { onlyOne, type Place } from './sign-and-store.ts';
+
+export interface PlannedTransaction {
+  readonly kind: OrderTransactionKind;
+  readonly place: Place;
+  readonly plan: TransactionPlan;
+}
+
+export type Planned = readonly PlannedTransaction[] | OrderRefusal;
+
+/**
+ * Plans the commit and the reveals of a delivery, in the order in which they are sent. Refuses payments that lack sats,
+ * with how many. Pure.
+ *
+ * @param lockTimes of the first reveals, as far as they are known
+ */
+export function planDelivery(planning: Planning, lockTimes: readonly number[]): Planned {
+  const { order, reveals, payments, held } = planning;
+  const key = { branch: 0, index: order.keyIndex } as const;
+  if (order.paidTo === 'wallet')
+    return planCommitted(planning, arrivedOf(payments, held, { key, leafScript: null }), lockTimes);
+  const [only] = reveals;
+  assert(only !== undefined && reveals.length === 1, 'a direct order has one reveal');
+  const plan = planOne(
+    planning,
+    only,
+    arrivedOf(payments, held, only.commit.own),
+    planning.parents,
+    lockTimes,
+  );
+  return 'reason' in plan ? plan : [revealOf(only, plan)];
+}
+
+const revealOf = ({ index, layout }: PlacedReveal, plan: TransactionPlan): PlannedTransaction => ({
+  kind: 'reveal',
+  place: { index, count: layout.count },
+  plan,
+});
+
+/**
+ * With what burns the inscriptions of each reveal right after it: reveals have their txids, as they have their lock
+ * times. Pure.
+ */
+export function withBurns(
+  { signer, terms, service }: Planning,
+  planned: readonly PlannedTransaction[],
+): Planned {
+  if (!terms.burn) return planned;
+  const all: PlannedTransaction[] = [];
+  for (const reveal of planned) {
+    all.push(reveal);
+    if (reveal.kind !== 'reveal') continue;
+    const { txid } = signer.unsigned(reveal.plan);
+    const named = namedOutputs(reveal.plan, txid);
+    const outputs = reveal.plan.outputs.map(({ kind, value, script }, vout) => ({
+      kind,
+      made: { txid, vout, value, script, holds: named[vout] ?? nothingHeld },
+    }));
+    // a runestone is of this kind, too
+    const anchors = outputs.filter(
+      ({ kind, made }) => kind === 'burn' && Buffer.compare(made.script, anchorScript) === 0,
+    );
+    const payment = outputs.find(({ kind }) => kind === 'service');
+    assert(payment !== undefined, 'our output of a reveal pays for its burn');
+    const plan = planBurn(terms, {
+      anchors: anchors.map(({ made }) => made),
+      payment: { ...payment.made, ...service.own },
+      service,
+    });
+    if ('reason' in plan) return plan;
+    all.push({ kind: 'burn', place: reveal.place, plan });
+  }
+  return all;
+}
+
+/** A commit of the wallet, and the reveals that spend it. The parents go from one reveal to the next. */
+function planCommitted(
+  planning: Planning,
+  payments: readonly [Arrived, ...Arrived[]],
+  lockTimes: readonly number[],
+): Planned {
+  const { order, signer, terms, layout, reveals, service } = planning;
+  const commits = reveals.map(({ commit }) => commit);
+  // what pays fees must not come to the charge's address: it would be a payment
+  const plan = planCommit(terms, layout, { payments, commits, feeInputs: service, change: service });
+  if ('reason' in plan) return plan;
+  const { txid } = signer.unsigned(plan);
+  const named = namedOutputs(plan, txid);
+  const planned: PlannedTransaction[] = [{ kind: 'commit', place: onlyOne, plan }];
+  let parents = planning.parents;
+  for (const reveal of reveals) {
+    const made = planOne(planning, reveal, committedTo(reveal, { ...plan, txid, named }), parents, lockTimes);
+    if ('reason' in made) {
+      const isLasting = made.missing !== undefined && order.request.allowedSatributes !== null;
+      return isLasting ? refused('payment-short', runesTooDear) : made;
+    }
+    planned.push(revealOf(reveal, made));
+    parents = returnedBy(made, signer, parents);
+  }
+  return planned;
+}
+
+/** A refusal that more money does not change: the sats of each reveal are those of the quote. */
+const runesTooDear =
+  "It costs more to lead the parents' runes home than the service earns by the order, and allowedSatributes leaves its reveals no other sats.";
+
+interface CommittedOutputs extends Pick<TransactionPlan, 'outputs'> {
+  readonly txid: Txid;
+  /** Their contents. */
+  readonly named: readonly Holdings[];
+}
+
+/** What a commit has for a reveal: the output with its leaf, and the next one where that pays the fee. */
+function committedTo(
+  { layout, commit }: PlacedReveal,
+  { outputs, txid, named }: CommittedOutputs,
+): readonly [Arrived, ...Arrived[]] {
+  const first = outputs.findIndex(({ own }) => own?.leafScript === commit.own.leafScript);
+  const arrived = outputs
+    .slice(first, first + (layout.feeInput === null ? 1 : 2))
+    .map(({ value, script, own }, place): Arrived => {
+      assert(own !== undefined, 'the commit has an output for each reveal');
+      const vout = first + place;
+      return { txid, vout, value, script, ...own, holds: named[vout] ?? nothingHeld };
+    });
+  const [committed, ...others] = arrived;
+  assert(first !== -1 && committed !== undefined, 'the commit has an output for each reveal');
+  return [committed, ...others];
+}
+
+/** The parents as the next reveal finds them: where this one returned them to. */
+function returnedBy(
+  plan: TransactionPlan,
+  signer: PlanningSigner,
+  parents: readonly Arrived[],
+): readonly Arrived[] {
+  if (parents.length === 0) return parents;
+  const { txid } = signer.unsigned(plan);
+  const first = plan.outputs.findIndex(({ kind }) => kind === 'parent');
+  const named = namedOutputs(plan, txid);
+  return parents.map((parent, index): Arrived => {
+    const vout = first + index;
+    return { ...parent, txid, vout, holds: named[vout] ?? nothingHeld };
+  });
+}
+
+function arrivedOf(
+  payments: DeliveryFunds['payments'],
+  held: HeldPayments,
+  own: OwnScript,
+): readonly [Arrived, ...Arrived[]] {
+  const [first, ...others] = payments.map((payment): Arrived => {
+    const { txid, vout, value, script } = payment;
+    return { txid, vout, value, script, ...own, holds: held.get(outpointOf(payment)) ?? unknownHoldings };
+  });
+  assert(first !== undefined, 'a transaction spends something');
+  return [first, ...others];
+}
