@@ -38,8 +38,8 @@ import { endRefundWatches, ordersOfTransactions } from '#orders/watching/refund-
 import { isOwnWatcher, isRefundWatcher, orderOfWatcher } from '#orders/watching/watchers.ts';
 import { listenForPayments } from '#payments/listen-for-payments.ts';
 import { readPaymentChanges } from '#payments/payments.queries.ts';
+import { noteDeepBlocks } from '#purse/transactions/deep-blocks.store.ts';
 import { OutputTaken } from '#purse/transactions/spends.store.ts';
-import { noteDeepBumps } from '#purse/transactions/supersede.store.ts';
 import type { Releasing } from '#wallet/indices/release-indices.ts';
 import { failOrder, MakingFault, type OrderSteps, processOrder, tryAgainMs } from './process-order.ts';
 import { decideRefundWishes } from './refund-wishes.ts';
@@ -244,7 +244,7 @@ class OrderRounds {
   async #bookBlocks(): Promise<void> {
     await withTransaction(this.#client, bookFunds);
     await endRefundWatches(this.#client);
-    await noteDeepBumps(this.#client);
+    await noteDeepBlocks(this.#client, { kind: 'bumps' });
   }
 
   /** Orders that have a coin of the service now, which they asked for. */

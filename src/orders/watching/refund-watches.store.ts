@@ -4,6 +4,7 @@ import type { Txid } from '#kernel/primitives/hash.ts';
 import { lockOrder } from '#orders/order/order.store.ts';
 import { rememberedBlocks } from '#payments/store/offset.store.ts';
 import { unwatchScripts } from '#payments/store/watches.store.ts';
+import { noteDeepBlocks } from '#purse/transactions/deep-blocks.store.ts';
 import { refundWatcherOf } from './watchers.ts';
 
 /** Orders of one look: each is a transaction of some milliseconds. */
@@ -39,13 +40,7 @@ async function ordersWithDeepRefunds(client: pg.ClientBase, limit: number): Prom
 
 /** Notes the blocks of an order's transactions that are so deep. Whether it has others that are not. */
 async function settleRefunds(tx: pg.ClientBase, id: string): Promise<boolean> {
-  await tx.query(
-    `UPDATE service.wallet_transactions AS t SET height = p.height
-       FROM service.payments_seen AS p, service.payments_offset AS o
-      WHERE t.order_id = $1 AND t.kind IN ('return', 'refund') AND t.height IS NULL AND p.txid = t.txid
-        AND p.height <= o.height - $2`,
-    [id, rememberedBlocks],
-  );
+  await noteDeepBlocks(tx, { kind: 'closings', id });
   const { rowCount } = await tx.query(
     `SELECT FROM service.wallet_transactions
       WHERE order_id = $1 AND kind IN ('return', 'refund') AND height IS NULL AND superseded_at IS NULL`,

@@ -12,7 +12,7 @@ import {
   stateOf,
 } from '#payouts/payout/payout.ts';
 import { payoutEntries } from '#payouts/payout/payout-entries.ts';
-import { noteDeepPayout, readPayoutTransactions } from '#payouts/payout/payout-transactions.store.ts';
+import { isPayoutDeep, readPayoutTransactions } from '#payouts/payout/payout-transactions.store.ts';
 import type { HeldCoin } from '#purse/coins/coin.ts';
 import { keepCoins } from '#purse/coins/coins.store.ts';
 import { heldByOwner, heldByService, postEntries, readEntries } from '#purse/ledger/ledger.store.ts';
@@ -49,7 +49,7 @@ export async function settlePayout(tx: pg.ClientBase, id: string): Promise<Settl
     isSigned: live.length > 0,
     isSent: live.some(({ sentAt }) => sentAt !== null),
     isMined,
-    isDeep: isMined && (await noteDeepPayout(tx, id)),
+    isDeep: isMined && (await isPayoutDeep(tx, id)),
   });
   if (state !== payout.state) {
     assert(mayFollow(payout.state, state), 'states of payouts follow each other');

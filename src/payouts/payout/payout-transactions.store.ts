@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { trustedTxid } from '#kernel/primitives/hash.ts';
 import { minedHeight } from '#payments/payments.queries.ts';
-import { paymentsTipHeight, rememberedBlocks } from '#payments/store/offset.store.ts';
+import { noteDeepBlocks } from '#purse/transactions/deep-blocks.store.ts';
 import { familyOf } from '#purse/transactions/spends.store.ts';
 import { virtualBytesOf } from '#purse/transactions/stored-plan.ts';
 import type { PayoutTransaction, StoredPayoutPlan } from './payout.ts';
@@ -40,13 +40,9 @@ export async function readPayoutTransactions(
   }));
 }
 
-/** Notes the block of a payout's transaction that is as deep as payments remember blocks. Whether one is. */
-export async function noteDeepPayout(tx: pg.ClientBase, payoutId: string): Promise<boolean> {
-  await tx.query(
-    `UPDATE service.wallet_transactions AS t SET height = ${minedHeight('t.txid')}
-      WHERE t.payout_id = $1 AND t.height IS NULL AND ${minedHeight('t.txid')} <= ${paymentsTipHeight} - $2`,
-    [payoutId, rememberedBlocks],
-  );
+/** Whether a transaction of a payout is as deep as payments remember blocks, which is noted. */
+export async function isPayoutDeep(tx: pg.ClientBase, payoutId: string): Promise<boolean> {
+  await noteDeepBlocks(tx, { kind: 'payout', id: payoutId });
   const { rowCount } = await tx.query(
     'SELECT FROM service.wallet_transactions WHERE payout_id = $1 AND height IS NOT NULL',
     [payoutId],

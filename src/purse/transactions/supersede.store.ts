@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import type pg from 'pg';
 import { type Txid, trustedTxid } from '#kernel/primitives/hash.ts';
 import { minedHeight } from '#payments/payments.queries.ts';
-import { paymentsTipHeight, rememberedBlocks } from '#payments/store/offset.store.ts';
 import { beginSpends, endSpends, familyOf, hasInput, isMined, isOfFamily, rivalsOf } from './spends.store.ts';
 import type { StoredPlan } from './stored-plan.ts';
 
@@ -174,13 +173,4 @@ async function readOpenBumps(tx: pg.ClientBase): Promise<OpenBump[]> {
     isOrphan: row.is_orphan,
     isTaken: row.is_taken,
   }));
-}
-
-/** Notes the blocks of bumps that are as deep as payments remember blocks: nothing changes these any more. */
-export async function noteDeepBumps(client: pg.ClientBase): Promise<void> {
-  await client.query(
-    `UPDATE service.wallet_transactions AS t SET height = ${minedHeight('t.txid')}
-      WHERE t.kind = 'bump' AND t.height IS NULL AND ${minedHeight('t.txid')} <= ${paymentsTipHeight} - $1`,
-    [rememberedBlocks],
-  );
 }
