@@ -11,6 +11,11 @@ const bytesMax = 65_536;
  * the price of now.
  */
 const ageMaxMs = 3_600_000;
+/**
+ * Rates from later than this count as none: they would not get old for that long. Clocks of two machines differ by
+ * seconds, and by some minutes where nothing sets them.
+ */
+const aheadMaxMs = 600_000;
 
 export interface FxFileOptions {
   /** Called once for each change: the reason why there are no rates, or null when there are some again. */
@@ -34,15 +39,15 @@ export class FxFile {
     this.#options = options;
   }
 
-  /** Null: there are none, or they are too old. */
+  /** Null: there are none, they are too old, or they are from the future. */
   async rates(): Promise<FxRates | null> {
     const now = this.#now();
     if (Math.abs(now - this.#lookedAt) >= lookMs) await this.#looks.get();
     const rates = this.#rates;
     if (rates === null) return null;
-    const isOld = now - rates.updatedAt.getTime() > ageMaxMs;
-    this.#tell(isOld ? 'its rates are older than an hour' : null);
-    return isOld ? null : rates;
+    const reason = untimelyReason(now - rates.updatedAt.getTime());
+    this.#tell(reason);
+    return reason === null ? rates : null;
   }
 
   #now(): number {
@@ -86,4 +91,10 @@ export class FxFile {
     this.#problem = problem;
     this.#options.onProblem(problem);
   }
+}
+
+/** Why rates of such an age count as none; null: they count. */
+function untimelyReason(ageMs: number): string | null {
+  if (ageMs > ageMaxMs) return 'its rates are older than an hour';
+  return ageMs < -aheadMaxMs ? 'its rates are from more than ten minutes in the future' : null;
 }

@@ -66,3 +66,30 @@ test('rates of more than an hour ago count as none, by what the file says or by 
   expect(await bitcoin()).toBeUndefined();
   expect(told).toEqual(['its rates are older than an hour']);
 });
+
+test('rates of more than ten minutes in the future count as none, which is said once, until their time comes', async () => {
+  const ahead = now + 900_000;
+  await write(5, { updatedAt: ahead });
+  expect([await bitcoin(), await bitcoin()]).toEqual([undefined, undefined]);
+  now += 5000;
+  expect(await bitcoin()).toBeUndefined();
+  // a clock may be wrong by minutes
+  now = ahead - 600_000;
+  expect(await bitcoin()).toBe(5n);
+  // and they get old as others do
+  now = ahead + 3_600_001;
+  expect(await bitcoin()).toBeUndefined();
+  expect(told).toEqual([
+    'its rates are from more than ten minutes in the future',
+    null,
+    'its rates are older than an hour',
+  ]);
+});
+
+test('a file that was written in the future counts as none', async () => {
+  await write(5);
+  const later = new Date(now + 700_000);
+  await utimes(path, later, later);
+  expect(await bitcoin()).toBeUndefined();
+  expect(told).toEqual(['its rates are from more than ten minutes in the future']);
+});
