@@ -9,6 +9,7 @@ import { countUnlisted } from '#orders/coins/unlisted-orders.queries.ts';
 import { countOrders, type OrderCounts } from '#orders/order/order-counts.queries.ts';
 import { readPaymentsOffset } from '#payments/store/offset.store.ts';
 import { countUnscanned } from '#payments/store/watches.store.ts';
+import { countPayouts, type PayoutCounts } from '#payouts/payout/payout-counts.queries.ts';
 import { readWaiting, type WaitingWebhooks } from '#webhooks/webhooks.queries.ts';
 
 /** Figures that only the database has, equal in every process. `isSearched`: Postgres may have to answer searches. */
@@ -17,6 +18,7 @@ export function readDatabase(metrics: Metrics, pool: pg.Pool, isSearched: boolea
   readPayments(metrics, pool);
   readWebhooks(metrics, pool);
   readOrders(metrics, pool);
+  readPayouts(metrics, pool);
   readAudits(metrics, pool);
   metrics.read({
     name: 'satscribe_wallet_coins_unlisted_orders',
@@ -177,6 +179,39 @@ function readOrders(metrics: Metrics, pool: pg.Pool): void {
   metrics.read({
     name: 'satscribe_orders_stuck',
     help: 'Of these, orders with a transaction that is stuck and not paid for',
+    values: async () => [{ value: (await counts()).stuck }],
+  });
+}
+
+function readPayouts(metrics: Metrics, pool: pg.Pool): void {
+  // all figures of a scrape come from one query
+  let asking: Promise<PayoutCounts> | null = null;
+  const counts = (): Promise<PayoutCounts> => {
+    asking ??= countPayouts(pool).finally(() => {
+      asking = null;
+    });
+    return asking;
+  };
+  metrics.read({
+    name: 'satscribe_payouts',
+    help: 'Payouts that no block has, by state',
+    labels: ['state'],
+    values: async () => {
+      const { waiting } = await counts();
+      return [...waiting].map(([state, value]) => ({ labels: { state }, value }));
+    },
+  });
+  metrics.read({
+    name: 'satscribe_payouts_oldest_seconds',
+    help: 'Age of the oldest of these',
+    values: async () => {
+      const { oldestSeconds } = await counts();
+      return oldestSeconds === null ? [] : [{ value: oldestSeconds }];
+    },
+  });
+  metrics.read({
+    name: 'satscribe_payouts_stuck',
+    help: 'Of these, payouts that something keeps from being made, sent or mined',
     values: async () => [{ value: (await counts()).stuck }],
   });
 }

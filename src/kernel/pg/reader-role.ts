@@ -92,6 +92,7 @@ const serviceRights: readonly ServiceRight[] = [
   // figures of /metrics
   { table: 'payments_offset', privilege: 'SELECT' },
   { table: 'orders_audit', privilege: 'SELECT' },
+  { table: 'payouts', privilege: 'SELECT', columns: ['state', 'asked_at', 'stuck'] },
   { table: 'wallet_coins_fill', privilege: 'SELECT' },
 ];
 

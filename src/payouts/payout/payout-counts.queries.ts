@@ -1,0 +1,31 @@
+import type pg from 'pg';
+import type { PayoutState } from './payout.ts';
+
+/** States of payouts that somebody waits for: a block has none of their transactions. */
+export const waitingStates = ['asked', 'signed', 'sent'] as const satisfies readonly PayoutState[];
+
+export interface PayoutCounts {
+  readonly waiting: ReadonlyMap<(typeof waitingStates)[number], number>;
+  /** Age of the oldest of them; null: there is none. */
+  readonly oldestSeconds: number | null;
+  /** Payouts among them that something keeps: `satscribe payouts list` says what. */
+  readonly stuck: number;
+}
+
+/** Counts from the index on open payouts, of which there are a few. */
+export async function countPayouts(pool: pg.Pool): Promise<PayoutCounts> {
+  const { rows } = await pool.query<{ state: string; payouts: number; stuck: number; oldest: number }>(
+    `SELECT state, count(*)::int AS payouts, count(stuck)::int AS stuck,
+            extract(epoch FROM now() - min(asked_at))::float8 AS oldest
+       FROM service.payouts
+      WHERE state NOT IN ('settled', 'cancelled') AND state = ANY($1) GROUP BY state`,
+    [waitingStates],
+  );
+  return {
+    waiting: new Map(
+      waitingStates.map((state) => [state, rows.find((row) => row.state === state)?.payouts ?? 0]),
+    ),
+    oldestSeconds: rows.length === 0 ? null : Math.max(...rows.map(({ oldest }) => oldest)),
+    stuck: rows.reduce((sum, row) => sum + row.stuck, 0),
+  };
+}
