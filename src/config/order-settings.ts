@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import type { NetworkName } from '#kernel/primitives/network.ts';
 import { parseConfirmations } from '#orders/order/order-policy.ts';
 
 /** Settings of orders and of what they tell others, for the schema of all settings. */
@@ -112,13 +113,14 @@ export const orderSettings = {
     description: 'confirmations of the reveals with which an order is completed',
   }),
   payoutConfirmations: Type.Integer({
+    // on regtest; elsewhere `payoutConfirmationsLeast`
     minimum: 1,
     // ten weeks: partners wait no longer for what is theirs
     maximum: 10_000,
     // as many as coins of a coinbase need (COINBASE_MATURITY): no reorganisation was ever as deep
     default: 100,
     description:
-      'confirmations that a delivery has before `satscribe payouts` pays the share of its referral, and a coin before it is paid out as revenue',
+      'confirmations that a delivery has before `satscribe payouts` pays the share of its referral, and a coin before it is paid out as revenue; at least 6 on all networks but regtest',
   }),
   quoteHoldMinutes: Type.Integer({
     minimum: 1,
@@ -228,12 +230,34 @@ const schema = Type.Object(orderSettings);
 export function wrongOrderSettings({
   orderConfirmations,
   nonstandardMinerUrl,
-}: Pick<Static<typeof schema>, 'orderConfirmations' | 'nonstandardMinerUrl'>): string[] {
+  payoutConfirmations,
+  network,
+}: Pick<Static<typeof schema>, 'orderConfirmations' | 'nonstandardMinerUrl' | 'payoutConfirmations'> & {
+  readonly network?: NetworkName;
+}): string[] {
   const isUrl = nonstandardMinerUrl === undefined || URL.canParse(nonstandardMinerUrl);
   return [
     ...(parseConfirmations(orderConfirmations) === null
       ? [`ORDER_CONFIRMATIONS: the amounts of ${orderConfirmations} do not ascend`]
       : []),
     ...(isUrl ? [] : ['NONSTANDARD_MINER_URL: it is not a URL']),
+    ...(network === undefined ? [] : wrongPayoutConfirmations({ payoutConfirmations }, network)),
+  ];
+}
+
+/**
+ * Reorganisations of some blocks come without a fault of anybody, and cost nothing to wait for. A share that was paid for a
+ * delivery that one takes back is a debt of its partner, which no one can collect.
+ */
+const payoutConfirmationsLeast = 6;
+
+/** The faults of PAYOUT_CONFIRMATIONS on a network, which is mostly known only from the node or the database. */
+export function wrongPayoutConfirmations(
+  { payoutConfirmations: confirmations }: Pick<Static<typeof schema>, 'payoutConfirmations'>,
+  network: NetworkName,
+): string[] {
+  if (network === 'regtest' || confirmations >= payoutConfirmationsLeast) return [];
+  return [
+    `PAYOUT_CONFIRMATIONS: ${confirmations} is not valid on ${network}: it must be at least ${payoutConfirmationsLeast}, as a reorganisation of fewer blocks is common, and no one gets back what was paid for a delivery that it takes`,
   ];
 }

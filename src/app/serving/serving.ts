@@ -16,6 +16,7 @@ import { holdServiceLock } from '#src/app/database/service-lock.ts';
 import { indexBlocks } from '#src/app/indexing/index-blocks.ts';
 import { startAudits, startFileSweeps, startOrders } from '#src/app/ordering/orders.ts';
 import { startPayments } from '#src/app/ordering/payments.ts';
+import { requirePayoutDepth } from '#src/app/ordering/payout-depth.ts';
 import { startWebhooks } from '#src/app/ordering/webhooks.ts';
 import { announceWaiting, keepEnded, statusWriter } from '#src/app/reports/announce.ts';
 import type { OperationsParts } from '#src/app/reports/operations.ts';
@@ -98,6 +99,7 @@ export async function serveNode(context: CommandContext): Promise<{ address: str
     onProblem: (problem) => health.report('node', problem),
   });
   const { network, database, listening } = await databaseToServe(context, link, early, known);
+  requirePayoutDepth(config, network);
   await holdServiceLock(context, database);
   const operations = openOperations(context, database);
   const satributes = await openSatributes(context, database, network);
@@ -138,6 +140,7 @@ export async function serveSearchSync(context: CommandContext): Promise<{ addres
 /** Brings orders on and sends webhooks, from a database that another process indexes into. */
 export async function serveOrders(context: CommandContext): Promise<{ address: string }> {
   const { parts, listening, database } = await awaitIndexed(context);
+  requirePayoutDepth(context.config, parts.network);
   const link = linkNode(context, { network: parts.network, waitsForPeople: true });
   const { address } = await serveHttp(context, { ...parts, node: link.rpc }, listening);
   startWebhooks(context, database, parts.operations);

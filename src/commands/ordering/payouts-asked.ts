@@ -12,6 +12,7 @@ import { recipientsOf, satsOf } from '#payouts/payout/payout.ts';
 import type { RevenueSum } from '#payouts/planning/revenue.ts';
 import { type CommandContext, UsageError } from '#src/app/command-context.ts';
 import { proveFree } from '#src/app/ordering/bump-parts.ts';
+import { requirePayoutDepth } from '#src/app/ordering/payout-depth.ts';
 import { withNodeOf } from '#src/app/sources/node.ts';
 import { withService } from '#src/commands/service-database.ts';
 import { requireForeign } from '#src/commands/wallet/destination.ts';
@@ -29,7 +30,7 @@ const lookEveryMs = 500;
 export async function send(context: CommandContext): Promise<void> {
   const { flags, print, config } = context;
   await withService(context, async (pool) => {
-    await walletOf(pool);
+    await walletOf(pool, config);
     const isDryRun = flags['dry-run'] !== undefined;
     const { ids, payouts } = await askReferralPayouts(pool, {
       code: flags['code'] ?? null,
@@ -60,7 +61,7 @@ export async function revenue(context: CommandContext): Promise<void> {
   if (to === undefined && sats !== null)
     throw new UsageError('where to? satscribe payouts revenue --to ADDRESS --sats N');
   const work = async (pool: pg.Pool): Promise<void> => {
-    const wallet = await walletOf(pool);
+    const wallet = await walletOf(pool, config);
     const parts = { proveFree: proveFree(pool), confirmations: config.payoutConfirmations };
     if (to === undefined) {
       const sum = await readRevenue(pool, parts);
@@ -93,9 +94,10 @@ export async function cancel(context: CommandContext, id: string | undefined): P
   });
 }
 
-async function walletOf(pool: pg.Pool): Promise<PublicWallet> {
+async function walletOf(pool: pg.Pool, config: CommandContext['config']): Promise<PublicWallet> {
   const wallet = await openPublicWallet(pool);
   if (wallet === null) throw new AppError('wallet_missing', 'The database has no wallet.');
+  requirePayoutDepth(config, wallet.network);
   return wallet;
 }
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Config, hasEmbeddedDatabase, loadConfig, settings } from '#config/config.ts';
+import { wrongPayoutConfirmations } from '#config/order-settings.ts';
 import { checkServedUtxos } from '#config/utxo-settings.ts';
 import { AppError } from '#kernel/errors/app-error.ts';
 
@@ -122,6 +123,24 @@ describe('loadConfig', () => {
     const error = failure(() => loadConfig({ env: { ORDER_CONFIRMATIONS: '0:1,100:3,100:2' } }));
     expect(error.message).toContain('ORDER_CONFIRMATIONS');
     expect(loadConfig({ env: { ORDER_CONFIRMATIONS: '0:1,100:3' } }).orderConfirmations).toBe('0:1,100:3');
+  });
+
+  test('refuses payouts of deliveries that are not deep enough, on all networks but regtest', () => {
+    const load = (network: string, confirmations: number): Config =>
+      loadConfig({ env: { NETWORK: network, PAYOUT_CONFIRMATIONS: String(confirmations) } });
+    for (const network of ['mainnet', 'testnet3', 'testnet4', 'signet']) {
+      const error = failure(() => load(network, 5));
+      expect(error.code).toBe('config_invalid');
+      expect(error.message).toMatch(
+        /^PAYOUT_CONFIRMATIONS: 5 is not valid on \w+: it must be at least 6, as /u,
+      );
+      expect(load(network, 6).payoutConfirmations).toBe(6);
+    }
+    expect(load('regtest', 1).payoutConfirmations).toBe(1);
+    // the network is known later, from the node or the database
+    const unset = loadConfig({ env: { PAYOUT_CONFIRMATIONS: '5' } });
+    expect(wrongPayoutConfirmations(unset, 'mainnet')).toHaveLength(1);
+    expect(wrongPayoutConfirmations(unset, 'regtest')).toEqual([]);
   });
 
   test('refuses a text that is no output descriptor, and does not show it', () => {
