@@ -140,10 +140,13 @@ describe.skipIf(bitcoindForTests() === null)('payouts beside a real node', () =>
       confirmations,
       isDryRun: false,
     });
-    expect(payouts.flat().map(({ owner, sats }) => [owner, Number(sats)])).toEqual([
+    // other partners may be owed something, too
+    const both = payouts.flat().filter(({ owner }) => owner === one.code || owner === other.code);
+    expect(both.map(({ owner, sats }) => [owner, Number(sats)])).toEqual([
       [one.code, 300],
       [other.code, 300],
     ]);
+    expect(ids).toHaveLength(1);
     await until(ids[0]!, 'sent');
     await world.chain.mineMempool();
     await until(ids[0]!, 'mined');
