@@ -1,6 +1,9 @@
 import type pg from 'pg';
-import type { Outpoint } from '#chain/outputs/output.queries.ts';
+import { inscriptionsInOutput, type PlacedInscription } from '#chain/outputs/held-places.queries.ts';
+import { fingerprintKey, type Outpoint } from '#chain/outputs/output.queries.ts';
+import { satRangesOf } from '#chain/sats/sat-ranges.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
+import { fingerprintsOf } from '#indexer/transaction/outpoint-candidates.ts';
 import { satsOfBitcoins } from '#kernel/bitcoin/amount.ts';
 import { inLanes } from '#kernel/concurrency/in-lanes.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
@@ -11,6 +14,7 @@ import { asHeight } from '#kernel/primitives/height.ts';
 import type { NetworkName } from '#kernel/primitives/network.ts';
 import type { Satribute } from '#kernel/satributes/satribute.ts';
 import { specialSats } from '#kernel/satributes/special-ranges.ts';
+import { type SatRange, satsIn } from '#kernel/sats/sat-range.ts';
 import type { SatTracer } from '#sat-ranges/sat-tracer.ts';
 import { traceOutputs } from '#sat-ranges/trace-outputs.ts';
 import { type HeldSats, type Holdings, heldByOutputs } from './held-by-outputs.ts';
@@ -18,6 +22,7 @@ import type { IndexSource } from './index-source.ts';
 import { type BlockOfOutput, blockAt } from './node-blocks.ts';
 import {
   type ListedOutput,
+  type Listing,
   type Owner,
   outpointText,
   type Utxo,
@@ -68,12 +73,28 @@ export class UtxoReader {
    * `utxo_source_missing`, the codes of the source, and those of NodeRpc.
    */
   async unspent(owners: readonly Owner[], asker: Asker): Promise<UtxoSet> {
+    const { source, tipHeight, outputs } = await this.listed(owners, asker);
+    return { source, tipHeight, utxos: await this.inMempool(outputs, tipHeight) };
+  }
+
+  /**
+   * The same outputs as their source lists them, before the node is asked about each: for callers that look at a few of
+   * them alone. Throws `utxo_source_missing`, and the codes of the source.
+   */
+  async listed(
+    owners: readonly Owner[],
+    asker: Asker,
+  ): Promise<Listing & { readonly source: UtxoSource['name'] }> {
     const source = await this.#source(asker);
-    const { tipHeight, outputs } = await source.list(owners, asker);
+    return { source: source.name, ...(await source.list(owners, asker)) };
+  }
+
+  /** Listed outputs, and what the node says of each. Throws the codes of NodeRpc. */
+  async inMempool(outputs: readonly ListedOutput[], tipHeight: number): Promise<Utxo[]> {
     const spenders = await this.#spenders(outputs);
     const immature = await this.#immature(outputs, tipHeight);
     const isAsked = this.#parts.node !== null;
-    const utxos = outputs.map((output): Utxo => {
+    return outputs.map((output): Utxo => {
       const name = nameOf(output);
       return {
         ...output,
@@ -81,7 +102,6 @@ export class UtxoReader {
         isImmature: isAsked ? immature.has(name) : null,
       };
     });
-    return { source: source.name, tipHeight, utxos };
   }
 
   /**
@@ -115,6 +135,42 @@ export class UtxoReader {
   /** The inscriptions and runes of outputs, in their order. */
   holdings(outputs: readonly ListedOutput[], { signal }: Asker): Promise<Holdings[]> {
     return withSnapshot(this.#parts.pool, (snapshot) => heldByOutputs(snapshot, outputs), signal);
+  }
+
+  /** The inscriptions of an output with their places in it, by their order on its sats. Only where `holdings` prove them. */
+  inscriptionsIn(output: Outpoint, { signal }: Asker): Promise<PlacedInscription[]> {
+    return withSnapshot(
+      this.#parts.pool,
+      async ({ client }) => {
+        const key = await fingerprintKey(client);
+        const [fingerprint] = key === null ? [] : fingerprintsOf(key, [output]);
+        return fingerprint === undefined ? [] : inscriptionsInOutput(client, output, fingerprint);
+      },
+      signal,
+    );
+  }
+
+  /**
+   * The sats of outputs by the index of sats alone (INDEX_SATS), in their order: no walk is made. `unknown`: it does not
+   * have those of this output. Null: there is no such index.
+   */
+  async indexedSats(
+    outputs: readonly ListedOutput[],
+    { signal }: Asker,
+  ): Promise<(readonly SatRange[] | 'unknown')[] | null> {
+    return withSnapshot(
+      this.#parts.pool,
+      async ({ client }) => {
+        const ranges = await satRangesOf(client, outputs);
+        const held = outputs.map((output) => ranges.of(output));
+        if (held.includes(null)) return null;
+        // an output that the index has not got yet has no ranges in it
+        return held.map((each, place) =>
+          each !== null && satsIn(each) === outputs[place]?.value ? each : 'unknown',
+        );
+      },
+      signal,
+    );
   }
 
   /**
