@@ -42,6 +42,20 @@ export const utxoErrors = {
       'Try again: the scan goes on, and its result is kept. With --index-addresses or ESPLORA_URL nothing is scanned.',
     retry: 'soon',
   },
+  coins_unproven: {
+    meaning:
+      'A transaction for a customer’s wallet would spend outputs of which this server cannot prove that they hold no inscriptions, runes or special sats.',
+    action:
+      'Read the reason in the message: wait until the index is at the tip of the node, or run the server with a node, with the index of runes, and with every block that can hold inscriptions.',
+    retry: 'soon',
+  },
+  previous_transaction_missing: {
+    meaning:
+      'A customer’s wallet needs the whole transaction whose P2PKH output it spends, and the node does not have it.',
+    action:
+      'Run the server with a node that is not pruned; or pay from an address of another type, which needs no such transaction.',
+    retry: 'minute',
+  },
   inventory_descriptor_missing: {
     meaning: 'Which outputs are the operator’s own is not known.',
     action:

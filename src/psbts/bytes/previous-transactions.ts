@@ -1,0 +1,124 @@
+import {
+  BlockLayout,
+  lockTimeLength,
+  oneTransaction,
+  versionLength,
+} from '#indexer/transaction/block-layout.ts';
+import { doubleSha256 } from '#indexer/transaction/double-sha256.ts';
+import { inLanes } from '#kernel/concurrency/in-lanes.ts';
+import type { NodeRpc } from '#kernel/contracts/node.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { displayHash, type TxidHex } from '#kernel/primitives/hash.ts';
+import type { PsbtInput } from '#psbts/planning/psbt-plan.ts';
+
+/** Calls at once: bitcoind works on four, and others need it too. */
+const callsMax = 2;
+/** Transactions of segwit inputs that are asked for: the node reads a block for each. */
+const wishedMax = 100;
+/** Bytes of all previous transactions: a PSBT of more than 1 MB is finalized by no one, nor by this service. */
+const bytesMax = 900_000;
+
+export interface PreviousTransactions {
+  /** Without witnesses, by the index of the input that spends them. */
+  readonly byInput: ReadonlyMap<number, Uint8Array>;
+  /** Sentences about what is missing: hardware wallets may refuse the PSBT. */
+  readonly warnings: readonly string[];
+}
+
+const noneOfSegwit =
+  'The PSBT lacks previous transactions of its segwit inputs, so some hardware wallets may refuse to sign it.';
+
+/**
+ * The transactions whose outputs are spent: P2PKH inputs cannot be signed without them, and hardware wallets want them for
+ * segwit version 0, as its signatures prove one amount alone. Throws `previous_transaction_missing` where the node cannot
+ * give one that is needed, `request_invalid` where these are too large together, and the codes of NodeRpc.
+ */
+export async function previousTransactions(
+  node: NodeRpc,
+  inputs: readonly PsbtInput[],
+): Promise<PreviousTransactions> {
+  const needed = await stripped(
+    node,
+    inputs.filter(({ signer }) => signer.type === 'p2pkh'),
+    true,
+  );
+  const size = sizeOf(needed);
+  if (size > bytesMax)
+    throw new AppError(
+      'request_invalid',
+      `The transactions that P2PKH inputs spend have ${size} bytes together, and a PSBT no more than ${bytesMax}: pay from a segwit address, or join these coins first.`,
+    );
+  const segwit = inputs.filter(({ signer }) => signer.type === 'p2wpkh' || signer.type === 'p2sh');
+  const wished = segwit.length > wishedMax ? null : await stripped(node, segwit, false);
+  // half of them would be as good as none: a hardware wallet signs all of its inputs
+  const isWhole =
+    wished !== null &&
+    segwit.every(({ txid }) => wished.has(displayHash(txid))) &&
+    size + sizeOf(wished) <= bytesMax;
+  const found = new Map([...needed, ...(isWhole ? wished : [])]);
+  const byInput = new Map(
+    inputs.flatMap(({ txid, signer }, index) => {
+      const bytes = signer.type === 'p2tr' ? undefined : found.get(displayHash(txid));
+      // a transaction may pay addresses of both kinds, and only one of them has it
+      return bytes === undefined || (signer.type !== 'p2pkh' && !isWhole) ? [] : [[index, bytes] as const];
+    }),
+  );
+  return { byInput, warnings: segwit.length > 0 && !isWhole ? [noneOfSegwit] : [] };
+}
+
+const sizeOf = (transactions: ReadonlyMap<TxidHex, Uint8Array>): number =>
+  transactions.values().reduce((sum, { length }) => sum + length, 0);
+
+async function stripped(
+  node: NodeRpc,
+  inputs: readonly PsbtInput[],
+  isNeeded: boolean,
+): Promise<ReadonlyMap<TxidHex, Uint8Array>> {
+  const distinct = [...new Map(inputs.map((input) => [displayHash(input.txid), input])).values()];
+  const found = await inLanes(distinct, callsMax, async (input) => {
+    const bytes = await ask(node, input, isNeeded);
+    return bytes === null ? [] : [[displayHash(input.txid), bytes] as const];
+  });
+  return new Map(found.flat());
+}
+
+/** Null: the node does not give it, and it is not needed. */
+async function ask(
+  node: NodeRpc,
+  { txid, blockHash }: Pick<PsbtInput, 'txid' | 'blockHash'>,
+  isNeeded: boolean,
+): Promise<Uint8Array | null> {
+  const name = displayHash(txid);
+  try {
+    const hex = await node.call<string>('getrawtransaction', [
+      name,
+      false,
+      ...(blockHash === null ? [] : [blockHash]),
+    ]);
+    return withoutWitness(Buffer.from(hex, 'hex'), name);
+  } catch (error) {
+    const isRefused = error instanceof AppError && error.code === 'node_call_failed';
+    if (!isRefused) throw error;
+    if (!isNeeded) return null;
+    throw new AppError(
+      'previous_transaction_missing',
+      `the node does not give the transaction ${name}, without which a P2PKH input cannot be signed: its block may be pruned`,
+      {},
+      error,
+    );
+  }
+}
+
+/** A transaction in the form that Core writes into PSBTs: witnesses are not part of its txid. */
+function withoutWitness(bytes: Uint8Array, txid: TxidHex): Uint8Array {
+  const layout = new BlockLayout(oneTransaction);
+  const end = layout.readTransaction(bytes, 0);
+  const [from = 0, to = 0] = [layout.inputsAt[0], layout.outputsEnd[0]];
+  const kept = Buffer.concat([
+    bytes.subarray(0, versionLength),
+    bytes.subarray(from, to),
+    bytes.subarray(bytes.length - lockTimeLength),
+  ]);
+  if (end === bytes.length && Buffer.from(doubleSha256(kept)).reverse().toString('hex') === txid) return kept;
+  throw new AppError('node_answer_invalid', `The node gives another transaction in place of ${txid}.`);
+}

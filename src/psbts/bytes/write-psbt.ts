@@ -1,0 +1,67 @@
+import { replaceableSequence } from '#kernel/bitcoin/consensus.ts';
+import { compactSize, u32, u64 } from '#kernel/bitcoin/transaction-bytes.ts';
+import type { PsbtInput, PsbtPlan } from '#psbts/planning/psbt-plan.ts';
+
+/** A PSBT in the two forms of answers. */
+export interface WrittenPsbt {
+  readonly base64: string;
+  readonly hex: string;
+}
+
+/** `psbt` and 0xff (BIP 174). */
+const magic = Buffer.from('70736274ff', 'hex');
+const globalUnsignedTransaction = 0x00;
+/** Fields of an input (BIP 174, BIP 371). */
+const inputFields = {
+  nonWitnessUtxo: 0x00,
+  witnessUtxo: 0x01,
+  redeemScript: 0x04,
+  tapInternalKey: 0x17,
+} as const;
+const mapEnd = Buffer.of(0);
+
+/**
+ * A plan as PSBT of version 0 (BIP 174), with all that wallets need to sign it, and no field beyond: some refuse unknown
+ * ones. No sighash type is named: ECDSA signatures are ALL then, and Schnorr ones DEFAULT, which every wallet takes. Pure.
+ *
+ * @param previous whole transactions without witnesses, by the index of the input; P2PKH needs them, and hardware wallets
+ *   want them of segwit version 0
+ */
+export function writePsbt(plan: PsbtPlan, previous: ReadonlyMap<number, Uint8Array>): WrittenPsbt {
+  const parts: Uint8Array[] = [
+    magic,
+    record(globalUnsignedTransaction, unsignedBytes(plan)),
+    mapEnd,
+    ...plan.inputs.flatMap((input, index) => inputMap(input, previous.get(index) ?? null)),
+    ...plan.outputs.map(() => mapEnd),
+  ];
+  const bytes = Buffer.concat(parts);
+  return { base64: bytes.toString('base64'), hex: bytes.toString('hex') };
+}
+
+function inputMap({ value, signer }: PsbtInput, previous: Uint8Array | null): Uint8Array[] {
+  const { type, script, redeemScript, internalKey } = signer;
+  const map: Uint8Array[] = [];
+  if (previous !== null) map.push(record(inputFields.nonWitnessUtxo, previous));
+  if (type !== 'p2pkh') map.push(record(inputFields.witnessUtxo, outputBytes(value, script)));
+  if (redeemScript !== null) map.push(record(inputFields.redeemScript, redeemScript));
+  if (internalKey !== null) map.push(record(inputFields.tapInternalKey, internalKey));
+  return [...map, mapEnd];
+}
+
+/** The transaction without signatures, in the form without witnesses, which BIP 174 asks for. */
+function unsignedBytes({ version, inputs, outputs }: PsbtPlan): Uint8Array {
+  const parts: Uint8Array[] = [u32(version), compactSize(inputs.length)];
+  for (const { txid, vout } of inputs) parts.push(txid, u32(vout), compactSize(0), u32(replaceableSequence));
+  parts.push(compactSize(outputs.length));
+  for (const { value, script } of outputs) parts.push(outputBytes(value, script));
+  parts.push(u32(0));
+  return Buffer.concat(parts);
+}
+
+const outputBytes = (value: bigint, script: Uint8Array): Uint8Array =>
+  Buffer.concat([u64(value), compactSize(script.length), script]);
+
+/** A key of one byte, and its value, each after its length. */
+const record = (key: number, value: Uint8Array): Uint8Array =>
+  Buffer.concat([compactSize(1), Buffer.of(key), compactSize(value.length), value]);

@@ -1,0 +1,130 @@
+import { inventoryOutputsAt } from '#inventory/inventory.store.ts';
+import { TypeRules } from '#inventory/type-rules.ts';
+import { nextTurn } from '#kernel/concurrency/turns.ts';
+import type { Asker } from '#kernel/contracts/asker.ts';
+import { AppError } from '#kernel/errors/app-error.ts';
+import { displayHash } from '#kernel/primitives/hash.ts';
+import { countWithin } from '#kernel/satributes/rule-ranges.ts';
+import type { Satribute } from '#kernel/satributes/satribute.ts';
+import type { SatRange } from '#kernel/sats/sat-range.ts';
+import { CoinSupply, type CoinVerdict } from '#psbts/planning/coin-supply.ts';
+import type { PsbtInput } from '#psbts/planning/psbt-plan.ts';
+import type { Signer } from '#psbts/signers/signer.ts';
+import type { Holdings } from '#utxos/held-by-outputs.ts';
+import { type ListedOutput, outpointText, type Utxo } from '#utxos/utxo.ts';
+import { whyNotSpendable } from '#utxos/why-not-spendable.ts';
+import type { CoinParts } from './coin-parts.ts';
+
+/** A confirmed output of the payment address. */
+export interface PaymentCoin extends PsbtInput {
+  readonly listed: ListedOutput;
+}
+
+/** Coins of a payment address, and what is not looked for in them. */
+export interface FreeCoins {
+  readonly supply: CoinSupply<PaymentCoin>;
+  /** Sentences, known once coins were looked at. Empty: all is proven. */
+  readonly unproven: ReadonlySet<string>;
+}
+
+/** Ranges of sats that are compared with all types in one turn of the event loop: a few milliseconds. */
+const rangesInTurn = 200;
+/** An output of mainnet may have tens of thousands of ranges. */
+const outputsOfRanges = 8;
+
+const noSatIndex =
+  'Special sats were not looked for in the payment coins: this server has no index of sats. Keep such sats at another address.';
+
+/**
+ * The confirmed outputs of a payment address that are proven to hold nothing but common sats: unspent in the
+ * mempool, mature, without inscriptions and runes, and not in the inventory. Only those that a transaction needs are looked
+ * at. Throws the codes of UtxoReader and of NodeRpc.
+ */
+export async function freeCoins(parts: CoinParts, signer: Signer, asker: Asker): Promise<FreeCoins> {
+  const { script, address } = signer;
+  const { outputs, tipHeight } = await parts.utxos.listed([{ script, address }], asker);
+  const candidates = outputs.map((listed): PaymentCoin => {
+    const { txid, vout, value, blockHash } = listed;
+    return { txid, vout, value: BigInt(value), signer, blockHash, listed };
+  });
+  const unproven = new Set<string>();
+  const supply = new CoinSupply(candidates, (coins) =>
+    proveFree(
+      parts,
+      coins.map(({ listed }) => listed),
+      { tipHeight, asker, unproven },
+    ),
+  );
+  return { supply, unproven };
+}
+
+/** Coins that would pay if more were known of them. */
+export const unprovenCoins = (reason: string): AppError =>
+  new AppError('coins_unproven', `cannot prove that these coins hold nothing: the output ${reason}`);
+
+interface Proof {
+  readonly tipHeight: number;
+  readonly asker: Asker;
+  /** Gets a sentence for each thing that is not looked for. */
+  readonly unproven: Set<string>;
+}
+
+async function proveFree(
+  { utxos: reader, pool, satributes }: CoinParts,
+  outputs: readonly ListedOutput[],
+  { tipHeight, asker, unproven }: Proof,
+): Promise<CoinVerdict[]> {
+  const utxos = await reader.inMempool(outputs, tipHeight);
+  const holdings = await reader.holdings(utxos, asker);
+  const stocked = new Set((await inventoryOutputsAt(pool, utxos)).map(nameOf));
+  const verdicts = utxos.map((utxo, place): CoinVerdict => {
+    const held = holdings[place];
+    const reason = whyNotSpendable(utxo, held);
+    if (reason !== null) return isUnproven(utxo, held) ? unprovenFor(reason) : kept(reason);
+    return stocked.has(nameOf(utxo)) ? kept('is in the inventory of this service') : { kind: 'free' };
+  });
+  const types = new TypeRules(satributes).satributes;
+  for (let from = 0; from < utxos.length; from += outputsOfRanges) {
+    const places = range(from, Math.min(from + outputsOfRanges, utxos.length)).filter(
+      (place) => verdicts[place]?.kind === 'free',
+    );
+    const ranges = await reader.indexedSats(
+      places.flatMap((place) => utxos[place] ?? []),
+      asker,
+    );
+    if (ranges === null) {
+      unproven.add(noSatIndex);
+      break;
+    }
+    for (const [index, place] of places.entries()) {
+      const held = ranges[index] ?? 'unknown';
+      if (held === 'unknown')
+        verdicts[place] = unprovenFor('has sats that the index of sats does not know yet');
+      else if (await hasSpecial(held, types)) verdicts[place] = kept('holds special sats');
+    }
+  }
+  return verdicts;
+}
+
+const kept = (reason: string): CoinVerdict => ({ kind: 'kept', reason });
+const unprovenFor = (reason: string): CoinVerdict => ({ kind: 'unproven', reason });
+
+/** Whether an output is kept because something is unknown, and not because of what it holds. */
+function isUnproven({ spender, isImmature }: Utxo, holdings: Holdings | undefined): boolean {
+  if (spender === 'unknown' || isImmature === null || holdings === undefined) return true;
+  const { inscriptions, runes, unproven } = holdings;
+  const isEmpty = (inscriptions?.length ?? 0) === 0 && (runes?.length ?? 0) === 0;
+  return spender === 'none' && !isImmature && isEmpty && unproven.length > 0;
+}
+
+async function hasSpecial(ranges: readonly SatRange[], types: readonly Satribute[]): Promise<boolean> {
+  for (const [place, each] of ranges.entries()) {
+    if (types.some(({ rule }) => countWithin(rule, each) > 0)) return true;
+    if (place % rangesInTurn === rangesInTurn - 1) await nextTurn();
+  }
+  return false;
+}
+
+const range = (from: number, to: number): number[] => Array.from({ length: to - from }, (_, at) => from + at);
+const nameOf = ({ txid, vout }: Pick<ListedOutput, 'txid' | 'vout'>): string =>
+  outpointText(displayHash(txid), vout);

@@ -1,0 +1,53 @@
+import type { PlacedInscription } from '#chain/outputs/held-places.queries.ts';
+import type { Outpoint } from '#chain/outputs/output.queries.ts';
+import type { RuneBalance } from '#chain/runes/rune-balances.queries.ts';
+import type { Asker } from '#kernel/contracts/asker.ts';
+import { displayHash } from '#kernel/primitives/hash.ts';
+import { type PsbtRefusal, refusedPsbt } from '#psbts/planning/refusal.ts';
+import { outpointText, type Utxo } from '#utxos/utxo.ts';
+import type { CoinParts } from './coin-parts.ts';
+import { unprovenCoins } from './free-coins.ts';
+
+/** A confirmed, unspent output that a request names by its outpoint, of any address. All that it holds is proven. */
+export interface NamedOutput {
+  readonly kind: 'found';
+  /** `<txid>:<vout>` */
+  readonly name: string;
+  readonly utxo: Utxo;
+  /** Sorted by their places in it. */
+  readonly inscriptions: readonly PlacedInscription[];
+  readonly runes: readonly RuneBalance[];
+}
+
+/**
+ * Looks up an output that a request names in a field. Refused: it is spent, also by the mempool, unconfirmed, too young, or
+ * does not exist. Throws `coins_unproven`, and the codes of UtxoReader and NodeRpc.
+ */
+export async function namedOutput(
+  parts: Pick<CoinParts, 'utxos' | 'node'>,
+  outpoint: Outpoint,
+  field: string,
+  asker: Asker,
+): Promise<NamedOutput | PsbtRefusal> {
+  const name = outpointText(displayHash(outpoint.txid), outpoint.vout);
+  const refuse = (words: string): PsbtRefusal => refusedPsbt(`${field}: the output ${name} ${words}.`, field);
+  const [utxo = null] = await parts.utxos.outputs([outpoint]);
+  if (utxo === null) return refuse(await whyNotThere(parts, outpoint));
+  if (utxo.spender !== 'none') return refuse(`is spent by ${utxo.spender} in the mempool`);
+  if (utxo.isImmature !== false) return refuse('is a coinbase that is too young to be spent');
+  const [holdings] = await parts.utxos.holdings([utxo], asker);
+  const { inscriptions = null, runes = null, unproven = ['it is not known'] } = holdings ?? {};
+  if (inscriptions === null || runes === null)
+    throw unprovenCoins(`${name} is not proven to hold nothing else: ${unproven.join(', ')}`);
+  const placed = inscriptions.length === 0 ? [] : await parts.utxos.inscriptionsIn(utxo, asker);
+  return { kind: 'found', name, utxo, inscriptions: placed, runes };
+}
+
+/** Why no block has an output unspent, in words that continue "the output". */
+async function whyNotThere({ node }: Pick<CoinParts, 'node'>, { txid, vout }: Outpoint): Promise<string> {
+  const parameters = [displayHash(txid), vout, true];
+  const pending = await node.call<object | null>('gettxout', parameters);
+  return pending === null
+    ? 'is spent, or does not exist'
+    : 'is not confirmed: wait until a block has its transaction';
+}

@@ -1,0 +1,41 @@
+import { isGiven, type RequestValues } from '#orders/reading/request-values.ts';
+
+/** Sats per virtual byte that a request may name: nodes relay nothing below, and no one has ever paid more. */
+export const feeRateBounds = { least: 0.1, most: 10_000 } as const;
+
+/** Units of a fee rate. `either`: below 0.1 it is bitcoins for 1,000 virtual bytes, as `estimatesmartfee` gives it. */
+export type FeeRateUnit = 'sat/vB' | 'either';
+
+const digits = /^\d{1,15}(?:\.\d{1,30})?$/u;
+const satsOfBitcoin = 100_000_000;
+const { least, most } = feeRateBounds;
+
+/**
+ * A fee rate of a request, a number or its text, in sats for 1,000 virtual bytes; rounded up. Null where it is absent or 0:
+ * the node's estimate counts. Null also where `values` has the fault of the field. Total.
+ */
+export function readFeeRate(
+  values: RequestValues,
+  name: string,
+  given: unknown,
+  unit: FeeRateUnit = 'sat/vB',
+): bigint | null {
+  if (!isGiven(given)) return null;
+  const isNumber = typeof given === 'number' || (typeof given === 'string' && digits.test(given));
+  const number = isNumber ? Number(given) : Number.NaN;
+  if (number === 0) return null;
+  const rate = unit === 'either' ? satsOfEither(number) : number;
+  if (rate >= least && rate <= most) return BigInt(Math.ceil(Math.round(rate * 1_000_000) / 1000));
+  const orBitcoins = unit === 'either' ? ', or bitcoins for 1,000 virtual bytes from 0.00001 to 0.01' : '';
+  return values.fault(name, `must be from ${least} to ${most} sats per virtual byte${orBitcoins}`);
+}
+
+/** Sats per virtual byte. NaN: a rate in bitcoins that nodes do not estimate, which is rather a mistake. */
+function satsOfEither(number: number): number {
+  if (number >= least) return number;
+  const rate = (number * satsOfBitcoin) / 1000;
+  return rate >= 1 && rate <= 1000 ? rate : Number.NaN;
+}
+
+/** A rate in sats per virtual byte, for answers. */
+export const shownFeeRate = (feeRate: bigint): number => Number(feeRate) / 1000;

@@ -1,0 +1,80 @@
+import { compactSizeBytes, outputWeight } from '#kernel/bitcoin/transaction-size.ts';
+import type { Signer, SignerType } from '#psbts/signers/signer.ts';
+
+const witnessFactor = 4;
+/** Outpoint, length of the script, sequence. */
+const inputBytes = 41;
+/** Number of items; DER signature with its type, at most 72 bytes with a low s; compressed key (BIP 141). */
+const keyHashWitness = 1 + (1 + 72) + (1 + 33);
+/** Length and push of the witness program of P2SH-P2WPKH. */
+const redeemPush = 23;
+
+/** Weights of signed inputs by type. */
+const weights: Readonly<Record<SignerType, number>> = {
+  // SIGHASH_DEFAULT: 64 bytes, which wallets take where the PSBT names no other type (BIP 341)
+  p2tr: witnessFactor * inputBytes + 1 + (1 + 64),
+  p2wpkh: witnessFactor * inputBytes + keyHashWitness,
+  p2sh: witnessFactor * (inputBytes + redeemPush) + keyHashWitness,
+  p2pkh: witnessFactor * (inputBytes + (1 + 72) + (1 + 33)),
+};
+
+/**
+ * The weight of an input once it is signed, with the largest signature of its type that wallets make. ECDSA signatures
+ * are usually up to a byte shorter: fees differ by less than 1 %.
+ */
+export const inputWeight = (type: SignerType): number => weights[type];
+
+/** The parts of a transaction, counted: its weight follows from them. */
+export interface WeighedParts {
+  readonly inputs: number;
+  /** Inputs without a witness. */
+  readonly legacy: number;
+  /** Weight of all inputs. */
+  readonly spending: number;
+  readonly outputs: number;
+  /** Weight of all outputs. */
+  readonly paying: number;
+}
+
+export interface WeighedInput {
+  readonly signer: Pick<Signer, 'type'>;
+}
+
+export interface WeighedOutput {
+  readonly script: Uint8Array;
+}
+
+/** Counts the parts of a transaction. */
+export const weighedParts = (
+  inputs: readonly WeighedInput[],
+  outputs: readonly WeighedOutput[],
+): WeighedParts => ({
+  inputs: inputs.length,
+  legacy: inputs.filter(({ signer }) => signer.type === 'p2pkh').length,
+  spending: inputs.reduce((sum, { signer }) => sum + inputWeight(signer.type), 0),
+  outputs: outputs.length,
+  paying: outputs.reduce((sum, { script }) => sum + outputWeight(script), 0),
+});
+
+/** The same parts with a number of inputs more, all of one type. */
+export const withInputs = (parts: WeighedParts, type: SignerType, count: number): WeighedParts => ({
+  ...parts,
+  inputs: parts.inputs + count,
+  legacy: parts.legacy + (type === 'p2pkh' ? count : 0),
+  spending: parts.spending + count * inputWeight(type),
+});
+
+/** The same parts with one output more. */
+export const withOutput = (parts: WeighedParts, { script }: WeighedOutput): WeighedParts => ({
+  ...parts,
+  outputs: parts.outputs + 1,
+  paying: parts.paying + outputWeight(script),
+});
+
+/** The weight of a transaction that wallets sign, with the largest signatures. */
+export function signedWeight({ inputs, legacy, spending, outputs, paying }: WeighedParts): number {
+  // marker and flag, and an empty witness of each input without one (BIP 144)
+  const witness = legacy < inputs ? 2 + legacy : 0;
+  const frame = witnessFactor * (8 + compactSizeBytes(inputs) + compactSizeBytes(outputs));
+  return frame + witness + spending + paying;
+}

@@ -1,0 +1,17 @@
+import type { Outpoint } from '#chain/outputs/output.queries.ts';
+import { parseTxid } from '#kernel/primitives/hash.ts';
+import { isGiven, type RequestValues } from '#orders/reading/request-values.ts';
+
+const pattern = /^([0-9a-f]{64}):(\d{1,10})$/iu;
+/** Outputs are counted in 32 bits. */
+const voutMax = 0xffff_ffff;
+
+/** An output that a request names as `<txid>:<vout>`. Null: it is absent, or `values` has its fault. Total. */
+export function readOutpoint(values: RequestValues, name: string, given: unknown): Outpoint | null {
+  if (!isGiven(given)) return null;
+  const [, hash = '', digits = ''] = (typeof given === 'string' && pattern.exec(given)) || [];
+  const txid = parseTxid(hash);
+  const vout = Number(digits);
+  if (txid === null || vout > voutMax) return values.fault(name, 'is not an output: <txid>:<vout>');
+  return { txid, vout };
+}

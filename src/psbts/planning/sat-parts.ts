@@ -1,0 +1,39 @@
+/** Consecutive sats of an input. */
+export interface SatPart {
+  /** Index of the input. */
+  readonly input: number;
+  /** Sats of the input before them. */
+  readonly offset: bigint;
+  readonly size: bigint;
+}
+
+interface Valued {
+  readonly value: bigint;
+}
+
+/** The way of each sat of a transaction. */
+export interface SatParts {
+  /** For each output, the sats that it gets, in order. */
+  readonly outputs: readonly (readonly SatPart[])[];
+  /** Sats that no output gets. */
+  readonly fee: readonly SatPart[];
+}
+
+/** Sats of inputs by the outputs that get them: first in, first out. Pure. Costs O(inputs + outputs). */
+export function satParts(inputs: readonly Valued[], outputs: readonly Valued[]): SatParts {
+  let [input, offset] = [0, 0n];
+  const take = (value: bigint): SatPart[] => {
+    const parts: SatPart[] = [];
+    for (let left = value; left > 0n && input < inputs.length; ) {
+      const there = (inputs[input]?.value ?? 0n) - offset;
+      const size = there < left ? there : left;
+      if (size > 0n) parts.push({ input, offset, size });
+      left -= size;
+      offset += size;
+      if (size === there) [input, offset] = [input + 1, 0n];
+    }
+    return parts;
+  };
+  const all = inputs.reduce((sum, { value }) => sum + value, 0n);
+  return { outputs: outputs.map(({ value }) => take(value)), fee: take(all) };
+}

@@ -1,0 +1,57 @@
+import { hash160, taprootTweakPubkey } from '@scure/btc-signer/utils.js';
+import type { ScriptType } from '#kernel/bitcoin/script-type.ts';
+import { unreachable } from '#kernel/unreachable.ts';
+
+/** Types of addresses whose outputs common wallets sign for. P2SH is P2SH-P2WPKH. */
+export type SignerType = Extract<ScriptType, 'p2tr' | 'p2wpkh' | 'p2sh' | 'p2pkh'>;
+
+/** The part that an address has in a transaction: it pays, or it holds inscriptions, runes and special sats. */
+export type SignerRole = 'payment' | 'ordinals';
+
+/** One address of a customer, with all that its inputs need in a PSBT. */
+export interface Signer {
+  readonly role: SignerRole;
+  readonly address: string;
+  /** The output script of the address. */
+  readonly script: Uint8Array;
+  readonly type: SignerType;
+  /** Compressed, 33 bytes. Null: the address is P2TR, and its key was given as 32 bytes. */
+  readonly publicKey: Uint8Array | null;
+  /** The x-only, untweaked key of P2TR, as BIP 371 has it. */
+  readonly internalKey: Uint8Array | null;
+  /** The witness program within P2SH. */
+  readonly redeemScript: Uint8Array | null;
+}
+
+/** No scripts beside the key (BIP 86). */
+const noRoot = new Uint8Array(0);
+
+/** The output script of an x-only key without a script path (BIP 86). Takes a millisecond. */
+export const taprootScript = (internalKey: Uint8Array): Uint8Array =>
+  Uint8Array.of(0x51, 0x20, ...taprootTweakPubkey(internalKey, noRoot)[0]);
+
+/** P2WPKH: OP_0 and the hash of a compressed key (BIP 141). */
+const witnessKeyHash = (publicKey: Uint8Array): Uint8Array =>
+  Uint8Array.of(0x00, 0x14, ...hash160(publicKey));
+
+/** The output script of a compressed key, and its redeem script where it has one. */
+export function scriptsOfKey(
+  type: Exclude<SignerType, 'p2tr'>,
+  publicKey: Uint8Array,
+): Pick<Signer, 'script' | 'redeemScript'> {
+  switch (type) {
+    case 'p2wpkh':
+      return { script: witnessKeyHash(publicKey), redeemScript: null };
+    case 'p2sh': {
+      const redeemScript = witnessKeyHash(publicKey);
+      return { script: Uint8Array.of(0xa9, 0x14, ...hash160(redeemScript), 0x87), redeemScript };
+    }
+    case 'p2pkh':
+      return {
+        script: Uint8Array.of(0x76, 0xa9, 0x14, ...hash160(publicKey), 0x88, 0xac),
+        redeemScript: null,
+      };
+    default:
+      return unreachable(type);
+  }
+}
