@@ -3,6 +3,7 @@ import { blockMoments } from '#chain/blocks/header.queries.ts';
 import { fingerprintKey, knownOutputs } from '#chain/outputs/output.queries.ts';
 import { type RuneBalance, runesOfOutputs } from '#chain/runes/rune-balances.queries.ts';
 import { fingerprintsOf } from '#indexer/transaction/outpoint-candidates.ts';
+import type { HeldInscription, RuneAmount } from '#kernel/contracts/holdings.ts';
 import type { Snapshot } from '#kernel/contracts/search-engine.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import type { InscriptionId } from '#kernel/primitives/inscription-id.ts';
@@ -16,6 +17,13 @@ export interface Holdings {
   readonly runes: readonly RuneBalance[] | null;
   /** Why something is null. Empty: all is proven. */
   readonly unproven: readonly string[];
+}
+
+/** Contents of an output as plans name them. */
+export interface PlacedHoldings {
+  readonly placed: readonly HeldInscription[];
+  /** Null: not known. */
+  readonly amounts: readonly RuneAmount[] | null;
 }
 
 /** The sats of an output, or why they are unknown. */

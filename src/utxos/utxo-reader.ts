@@ -1,9 +1,9 @@
+import assert from 'node:assert/strict';
 import type pg from 'pg';
-import { inscriptionsInOutput, type PlacedInscription } from '#chain/outputs/held-places.queries.ts';
-import { fingerprintKey, type Outpoint } from '#chain/outputs/output.queries.ts';
+import type { Outpoint } from '#chain/outputs/output.queries.ts';
+import { heldAtScript } from '#chain/outputs/received-output.queries.ts';
 import { satRangesOf } from '#chain/sats/sat-ranges.queries.ts';
 import { withSnapshot } from '#chain/snapshot/snapshot.ts';
-import { fingerprintsOf } from '#indexer/transaction/outpoint-candidates.ts';
 import { satsOfBitcoins } from '#kernel/bitcoin/amount.ts';
 import { inLanes } from '#kernel/concurrency/in-lanes.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
@@ -17,7 +17,7 @@ import { specialSats } from '#kernel/satributes/special-ranges.ts';
 import { type SatRange, satsIn } from '#kernel/sats/sat-range.ts';
 import type { SatTracer } from '#sat-ranges/sat-tracer.ts';
 import { traceOutputs } from '#sat-ranges/trace-outputs.ts';
-import { type HeldSats, type Holdings, heldByOutputs } from './held-by-outputs.ts';
+import { type HeldSats, type Holdings, heldByOutputs, type PlacedHoldings } from './held-by-outputs.ts';
 import type { IndexSource } from './index-source.ts';
 import { type BlockOfOutput, blockAt } from './node-blocks.ts';
 import {
@@ -137,14 +137,20 @@ export class UtxoReader {
     return withSnapshot(this.#parts.pool, (snapshot) => heldByOutputs(snapshot, outputs), signal);
   }
 
-  /** The inscriptions of an output with their places in it, by their order on its sats. Only where `holdings` prove them. */
-  inscriptionsIn(output: Outpoint, { signal }: Asker): Promise<PlacedInscription[]> {
+  /**
+   * The inscriptions of an output with their places in it, and its runes by their ids; null where runes are not known. Only
+   * where `holdings` prove them is the list of inscriptions whole.
+   */
+  async contents(output: ListedOutput, { signal }: Asker): Promise<Holdings & PlacedHoldings> {
     return withSnapshot(
       this.#parts.pool,
-      async ({ client }) => {
-        const key = await fingerprintKey(client);
-        const [fingerprint] = key === null ? [] : fingerprintsOf(key, [output]);
-        return fingerprint === undefined ? [] : inscriptionsInOutput(client, output, fingerprint);
+      async (snapshot) => {
+        const { txid, vout, script, height, blockHash } = output;
+        const block = { height, hash: Buffer.from(blockHash, 'hex').reverse() };
+        const [holdings] = await heldByOutputs(snapshot, [output]);
+        const [held] = await heldAtScript(snapshot.client, script, [{ txid, vout, block }], []);
+        assert(holdings !== undefined && held !== undefined, 'one output is asked about');
+        return { ...holdings, placed: held.inscriptions, amounts: held.runes };
       },
       signal,
     );

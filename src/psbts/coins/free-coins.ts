@@ -1,3 +1,4 @@
+import type { Outpoint } from '#chain/outputs/output.queries.ts';
 import { inventoryOutputsAt } from '#inventory/inventory.store.ts';
 import { TypeRules } from '#inventory/type-rules.ts';
 import { nextTurn } from '#kernel/concurrency/turns.ts';
@@ -39,14 +40,24 @@ const noSatIndex =
  * The confirmed outputs of a payment address that are proven to hold nothing but common sats: unspent in the
  * mempool, mature, without inscriptions and runes, and not in the inventory. Only those that a transaction needs are looked
  * at. Throws the codes of UtxoReader and of NodeRpc.
+ *
+ * @param except outputs that the transaction spends for something else
  */
-export async function freeCoins(parts: CoinParts, signer: Signer, asker: Asker): Promise<FreeCoins> {
+export async function freeCoins(
+  parts: CoinParts,
+  signer: Signer,
+  asker: Asker,
+  except: readonly Outpoint[] = [],
+): Promise<FreeCoins> {
   const { script, address } = signer;
   const { outputs, tipHeight } = await parts.utxos.listed([{ script, address }], asker);
-  const candidates = outputs.map((listed): PaymentCoin => {
-    const { txid, vout, value, blockHash } = listed;
-    return { txid, vout, value: BigInt(value), signer, blockHash, listed };
-  });
+  const named = new Set(except.map(nameOf));
+  const candidates = outputs
+    .filter((output) => !named.has(nameOf(output)))
+    .map((listed): PaymentCoin => {
+      const { txid, vout, value, blockHash } = listed;
+      return { txid, vout, value: BigInt(value), signer, blockHash, listed };
+    });
   const unproven = new Set<string>();
   const supply = new CoinSupply(candidates, (coins) =>
     proveFree(
@@ -126,5 +137,4 @@ async function hasSpecial(ranges: readonly SatRange[], types: readonly Satribute
 }
 
 const range = (from: number, to: number): number[] => Array.from({ length: to - from }, (_, at) => from + at);
-const nameOf = ({ txid, vout }: Pick<ListedOutput, 'txid' | 'vout'>): string =>
-  outpointText(displayHash(txid), vout);
+const nameOf = ({ txid, vout }: Outpoint): string => outpointText(displayHash(txid), vout);

@@ -1,7 +1,6 @@
-import type { PlacedInscription } from '#chain/outputs/held-places.queries.ts';
 import type { Outpoint } from '#chain/outputs/output.queries.ts';
-import type { RuneBalance } from '#chain/runes/rune-balances.queries.ts';
 import type { Asker } from '#kernel/contracts/asker.ts';
+import type { HeldInscription, RuneAmount } from '#kernel/contracts/holdings.ts';
 import { displayHash } from '#kernel/primitives/hash.ts';
 import { type PsbtRefusal, refusedPsbt } from '#psbts/planning/refusal.ts';
 import { outpointText, type Utxo } from '#utxos/utxo.ts';
@@ -15,8 +14,8 @@ export interface NamedOutput {
   readonly name: string;
   readonly utxo: Utxo;
   /** Sorted by their places in it. */
-  readonly inscriptions: readonly PlacedInscription[];
-  readonly runes: readonly RuneBalance[];
+  readonly inscriptions: readonly HeldInscription[];
+  readonly runes: readonly RuneAmount[];
 }
 
 /**
@@ -35,12 +34,11 @@ export async function namedOutput(
   if (utxo === null) return refuse(await whyNotThere(parts, outpoint));
   if (utxo.spender !== 'none') return refuse(`is spent by ${utxo.spender} in the mempool`);
   if (utxo.isImmature !== false) return refuse('is a coinbase that is too young to be spent');
-  const [holdings] = await parts.utxos.holdings([utxo], asker);
-  const { inscriptions = null, runes = null, unproven = ['it is not known'] } = holdings ?? {};
-  if (inscriptions === null || runes === null)
+  const { unproven, placed, amounts } = await parts.utxos.contents(utxo, asker);
+  if (unproven.length > 0 || amounts === null)
     throw unprovenCoins(`${name} is not proven to hold nothing else: ${unproven.join(', ')}`);
-  const placed = inscriptions.length === 0 ? [] : await parts.utxos.inscriptionsIn(utxo, asker);
-  return { kind: 'found', name, utxo, inscriptions: placed, runes };
+  const inscriptions = placed.toSorted((a, b) => Number(a.offset - b.offset));
+  return { kind: 'found', name, utxo, inscriptions, runes: amounts };
 }
 
 /** Why no block has an output unspent, in words that continue "the output". */

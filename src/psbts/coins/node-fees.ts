@@ -9,7 +9,7 @@ const estimateBlocks = 6;
 const freshMs = 10_000;
 
 /** The fee rates that the node relays and estimates. Asked once in ten seconds, for all clients. */
-export class NodeFees {
+class NodeFees {
   readonly #node: NodeRpc;
   #standing: Promise<NodeStanding> | null = null;
   #askedAt = 0;
@@ -37,6 +37,15 @@ export class NodeFees {
     const estimated = await this.#node.call<unknown>('estimatesmartfee', [estimateBlocks, 'economical']);
     return standingOf(mempool, estimated);
   }
+}
+
+const known = new WeakMap<NodeRpc, NodeFees>();
+
+/** The fee rates of a node, shared by all who ask. */
+export function nodeFeesOf(node: NodeRpc): NodeFees {
+  const fees = known.get(node) ?? new NodeFees(node);
+  known.set(node, fees);
+  return fees;
 }
 
 /**

@@ -1,0 +1,77 @@
+import { type Static, Type } from 'typebox';
+import { scriptToAddress } from '#kernel/bitcoin/address.ts';
+import type { NetworkParameters } from '#kernel/primitives/network.ts';
+import type { BuiltPsbt } from '#psbts/bytes/build-psbt.ts';
+import { shownFeeRate } from '#psbts/planning/fee-rate.ts';
+import { inputsOf, type OutputPurpose } from '#psbts/planning/psbt-plan.ts';
+
+const purposes: Readonly<Record<OutputPurpose, string>> = {
+  deposit: 'a parent, to its deposit address',
+  postage: 'the funding address, for the inscription',
+  charge: 'the funding address, for the rest of the charge',
+  ordinals: 'returns to the ordinals address',
+  change: 'returns to the payment address',
+  burn: 'no one can spend it',
+};
+
+/** Fields of ours beside those of the interface. */
+export const builtFields = {
+  fee: Type.Integer({ description: 'sats' }),
+  feeRate: Type.Number({ description: 'sats per virtual byte' }),
+  outputs: Type.Array(
+    Type.Object({
+      address: Type.Union([Type.String(), Type.Null()]),
+      value: Type.Integer({ description: 'sats' }),
+      purpose: Type.Unsafe<OutputPurpose>({
+        type: 'string',
+        enum: Object.keys(purposes),
+        description: Object.entries(purposes)
+          .map(([name, meaning]) => `${name}: ${meaning}`)
+          .join('; '),
+      }),
+    }),
+    { description: 'in their order' },
+  ),
+  warnings: Type.Array(Type.String(), { description: 'what the customer should know before signing' }),
+  unproven: Type.Array(Type.String(), { description: 'what was not looked for in the coins' }),
+};
+
+const indices = (description: string) => Type.Array(Type.Integer({ minimum: 0 }), { description });
+
+/** The answer of builders that the public client hands to a wallet. */
+export const psbtAnswer = Type.Object({
+  psbtBase64: Type.String(),
+  psbtHex: Type.String(),
+  ordinalInputIndices: indices('inputs that the ordinals address signs'),
+  paymentInputIndices: indices('inputs that the payment address signs'),
+  ...builtFields,
+});
+
+const builtAnswer = Type.Object(builtFields);
+
+/** The fields of ours of an answer. */
+export function builtView(
+  { plan, feeRate, warnings, unproven }: BuiltPsbt,
+  network: NetworkParameters,
+): Static<typeof builtAnswer> {
+  return {
+    fee: Number(plan.fee),
+    feeRate: shownFeeRate(feeRate),
+    outputs: plan.outputs.map(({ script, value, purpose }) => ({
+      address: scriptToAddress(script, network),
+      value: Number(value),
+      purpose,
+    })),
+    warnings: [...warnings],
+    unproven: [...unproven],
+  };
+}
+
+/** The answer of a builder. */
+export const psbtView = (built: BuiltPsbt, network: NetworkParameters): Static<typeof psbtAnswer> => ({
+  psbtBase64: built.psbt.base64,
+  psbtHex: built.psbt.hex,
+  ordinalInputIndices: inputsOf(built.plan, 'ordinals'),
+  paymentInputIndices: inputsOf(built.plan, 'payment'),
+  ...builtView(built, network),
+});
